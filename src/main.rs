@@ -1,0 +1,3 @@
+//! The `memdir` binary.
+
+fn main() {}

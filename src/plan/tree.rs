@@ -1,0 +1,129 @@
+//! [`Tree`]: what planning may ask of a memory. The vault answers it from the disk, `MapTree` from a map.
+//!
+//! Owns the questions and the ways in which they cannot be answered. Touches no disk.
+
+use crate::path::MemoryPath;
+use crate::plan::step::Image;
+use crate::report::{Kind, Log};
+
+/// What is known of a file or folder without reading it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Stat {
+    /// What it is.
+    pub kind: Kind,
+    /// Bytes of a file; 0 for a folder.
+    pub size: u64,
+    /// Seconds and nanoseconds since 1970 of the last change.
+    pub modified: (i64, u32),
+    /// The permission bits of its mode, where the system has them.
+    pub mode: Option<u32>,
+}
+
+/// One entry of a folder.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Entry {
+    /// Its name, which can be said in a path.
+    pub name: String,
+    /// What it is, with links followed.
+    pub stat: Stat,
+    /// Whether it is a link; what a linked folder holds is not listed below it.
+    pub is_link: bool,
+}
+
+/// What stands in a folder, without hidden names.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Listing {
+    /// Files and folders, sorted by name.
+    pub entries: Vec<Entry>,
+    /// Whether the folder holds anything else: hidden names, names that no path can say, links that lead nowhere
+    /// or out, pipes, devices. A folder that does cannot be deleted by an action.
+    pub has_others: bool,
+}
+
+/// Why a question about a path has no answer.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TreeError {
+    /// Nothing is there.
+    #[error("`{0}` does not exist")]
+    NotFound(MemoryPath),
+    /// A folder is there, and a file was asked for.
+    #[error("`{0}` is a folder")]
+    IsDirectory(MemoryPath),
+    /// A file is there, or in the way, and a folder was asked for.
+    #[error("`{0}` is not a folder")]
+    NotDirectory(MemoryPath),
+    /// A pipe, a socket or a device is there.
+    #[error("`{0}` is not a regular file")]
+    Unsupported(MemoryPath),
+    /// A link on the way leads out of the memory.
+    #[error("link `{0}` leads out of the memory")]
+    Outside(MemoryPath),
+    /// The file is larger than what may be read.
+    #[error("`{path}` has {size} bytes, more than {limit}")]
+    TooLarge {
+        /// The file.
+        path: MemoryPath,
+        /// Its size in bytes.
+        size: u64,
+        /// The most that may be read, in bytes.
+        limit: u64,
+    },
+    /// The system does not let us.
+    #[error("no permission to read `{0}`")]
+    NoAccess(MemoryPath),
+    /// Anything else that the system says.
+    #[error("reading failed: {0}")]
+    Io(
+        /// The system's words, without a path of the host.
+        String,
+    ),
+}
+
+/// A memory that can be looked at. `None` for a folder is the root.
+pub trait Tree {
+    /// Tells what is at `path`, with links followed; `None` when nothing is there.
+    ///
+    /// # Errors
+    ///
+    /// [`TreeError::Outside`], [`TreeError::Unsupported`], [`TreeError::NoAccess`], [`TreeError::Io`].
+    fn stat(&self, path: &MemoryPath) -> Result<Option<Stat>, TreeError>;
+
+    /// Gives the place that `path` leads to when links on the way are followed: `path` itself where none is.
+    ///
+    /// What does not exist leads to itself below the place its folder leads to.
+    ///
+    /// # Errors
+    ///
+    /// [`TreeError::Outside`] and [`TreeError::Io`].
+    fn resolve(&self, path: &MemoryPath) -> Result<MemoryPath, TreeError>;
+
+    /// Reads a regular file of at most `limit` bytes.
+    ///
+    /// # Errors
+    ///
+    /// Any [`TreeError`].
+    fn read(&self, path: &MemoryPath, limit: u64) -> Result<Image, TreeError>;
+
+    /// Lists a folder.
+    ///
+    /// # Errors
+    ///
+    /// [`TreeError::NotFound`], [`TreeError::NotDirectory`], [`TreeError::Outside`], [`TreeError::NoAccess`],
+    /// [`TreeError::Io`].
+    fn list(&self, folder: Option<&MemoryPath>) -> Result<Listing, TreeError>;
+
+    /// Bytes of all notes together, for the limit on them. May be a running sum.
+    ///
+    /// # Errors
+    ///
+    /// [`TreeError::Io`].
+    fn note_bytes(&self) -> Result<u64, TreeError>;
+
+    /// The newest `limit` batches that changed `path`.
+    ///
+    /// # Errors
+    ///
+    /// [`TreeError::Io`] when the history cannot be read.
+    fn history(&self, path: &MemoryPath, limit: usize) -> Result<Log, TreeError>;
+}

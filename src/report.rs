@@ -1,0 +1,345 @@
+//! What became of each call: [`Code`], [`Failure`], [`Outcome`], [`Report`].
+//!
+//! Owns the shapes that a model and a program read (the contract of `exec --json`). Holds no path of the host
+//! and decides nothing.
+
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+
+use crate::action::Action;
+use crate::digest::Digest;
+use crate::path::MemoryPath;
+
+/// The closed list of reasons why something was not done; its name on the wire is the snake_case of the variant.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the names are the contract's and say it; `meaning` has the words")]
+pub enum Code {
+    ContentNotFound,
+    AmbiguousMatch,
+    InvalidAction,
+    UnknownAction,
+    AlreadyExists,
+    Conflict,
+    InvalidPath,
+    OutsideMemory,
+    PermissionRequired,
+    AwaitingApproval,
+    Denied,
+    NotFound,
+    IsADirectory,
+    NotADirectory,
+    NotText,
+    UnsupportedFile,
+    NotEmpty,
+    TooLarge,
+    QuotaExceeded,
+    LinkNotFound,
+    AmbiguousLink,
+    BatchAborted,
+    NoActions,
+    NothingToUndo,
+    ReadOnly,
+    NoWriteAccess,
+    Busy,
+    DiskFull,
+    Unavailable,
+    Cancelled,
+    Timeout,
+    Io,
+    Usage,
+    Internal,
+    Config,
+    Damaged,
+}
+
+impl Code {
+    /// Whether the call was not allowed or has to wait, rather than failed.
+    #[must_use]
+    pub fn is_refusal(self) -> bool {
+        matches!(self, Self::PermissionRequired | Self::AwaitingApproval | Self::Denied)
+    }
+}
+
+/// Why a call, or a whole command, was not done, in words that a model can act on.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+pub struct Failure {
+    /// The closed code.
+    pub code: Code,
+    /// One lower-case sentence without a path of the host.
+    pub message: String,
+    /// What to send instead.
+    pub hint: Option<String>,
+    /// Keys that only some codes have.
+    #[serde(flatten)]
+    pub details: Box<Details>,
+}
+
+/// The keys that some codes add to a [`Failure`].
+#[derive(Clone, Debug, Default, Eq, PartialEq, Serialize)]
+pub struct Details {
+    /// With `content_not_found`: the block that comes closest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub closest: Option<Closest>,
+    /// With `content_not_found` and `conflict`: the digest of the note as it is now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub digest: Option<Digest>,
+    /// With `content_not_found`: the call again, corrected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub action: Option<Action>,
+    /// With `ambiguous_match`: the lines of all places.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lines: Option<Vec<usize>>,
+    /// With `conflict` on `write_file`: the note as it is now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// With `awaiting_approval`: the number of the proposal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proposal: Option<u64>,
+}
+
+/// The block of a note that comes closest to a text that is not in it.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+pub struct Closest {
+    /// Its first and last line, from 1.
+    pub lines: [usize; 2],
+    /// Its text.
+    pub text: String,
+    /// What differed, as a unified diff from the text that was asked for to this one.
+    pub diff: String,
+}
+
+impl Failure {
+    /// A failure without a hint.
+    #[must_use]
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), hint: None, details: Box::default() }
+    }
+
+    /// The same failure with the next step.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+/// Something about a text that was repaired, matched loosely, noticed or left aside.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+pub struct Issue {
+    /// A stable name in snake_case.
+    pub code: &'static str,
+    /// The call that it concerns, from 1.
+    pub index: Option<usize>,
+    /// One lower-case sentence.
+    pub message: String,
+}
+
+/// What a call that succeeded answers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// `true` for what was done, or the answer to a question.
+    Bool(bool),
+    /// The text of a note.
+    Text(String),
+    /// A number of bytes.
+    Bytes(u64),
+    /// Paths of notes, sorted.
+    Paths(Vec<MemoryPath>),
+    /// What stands in a folder.
+    Directory(Vec<DirectoryEntry>),
+    /// A file or a folder.
+    File(FileInfo),
+    /// What a note has seen.
+    History(Log),
+}
+
+/// What a path is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// A regular file.
+    File,
+    /// A folder.
+    Directory,
+}
+
+/// One entry of a folder.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+pub struct DirectoryEntry {
+    /// Its name in the folder.
+    pub name: String,
+    /// What it is.
+    pub kind: Kind,
+    /// Bytes: of the file, or of all files below the folder.
+    pub size: u64,
+}
+
+/// A file or a folder.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+pub struct FileInfo {
+    /// Where it is.
+    pub path: MemoryPath,
+    /// What it is.
+    pub kind: Kind,
+    /// Bytes: of the file, or of all files below the folder.
+    pub size: u64,
+    /// Lines of a text file; an unfinished last line counts.
+    pub lines: Option<usize>,
+    /// When it was last changed, RFC 3339 in UTC.
+    pub modified: String,
+    /// The digest of a file.
+    pub digest: Option<Digest>,
+}
+
+/// A page of history, as `log --json` prints it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Log {
+    /// Batches, the newest first.
+    pub entries: Vec<LogEntry>,
+    /// Where the next page starts.
+    pub cursor: Option<String>,
+}
+
+/// One batch of the history.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LogEntry {
+    /// Its number.
+    pub batch: u64,
+    /// When it was committed, RFC 3339 in UTC.
+    pub time: String,
+    /// How it came in: `exec`, `chat`, `ask`, `mcp`, `web` or `cli`.
+    pub door: String,
+    /// The program that asked for it.
+    pub client: Option<String>,
+    /// The batch that it undoes.
+    pub undoes: Option<u64>,
+    /// The batch that undid it.
+    pub undone_by: Option<u64>,
+    /// The paths it changed, sorted.
+    pub changed: Vec<MemoryPath>,
+    /// The calls that were made.
+    pub actions: Vec<LogAction>,
+    /// What it changed, as a unified diff; only where it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+}
+
+/// One call in the history.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LogAction {
+    /// Its place in the batch, from 1.
+    pub index: usize,
+    /// The action.
+    pub action: String,
+    /// Its path; `None` when there is none, or it was forgotten.
+    pub path: Option<String>,
+    /// Whether it succeeded.
+    pub ok: bool,
+    /// Why not.
+    pub code: Option<String>,
+    /// Milliseconds that planning it took.
+    pub ms: f64,
+}
+
+/// What became of one call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// Its place among the calls, from 1.
+    pub index: usize,
+    /// The action that it named, if it named one.
+    pub action: Option<String>,
+    /// Its path as the model wrote it, or the note that a link led to.
+    pub path: Option<String>,
+    /// Its answer, or why there is none.
+    pub result: Result<Value, Failure>,
+    /// How many there are in all, for a list that was cut.
+    pub total: Option<usize>,
+    /// Where the list goes on.
+    pub cursor: Option<String>,
+    /// The name that its result gets.
+    pub label: Option<String>,
+}
+
+impl Serialize for Outcome {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("index", &self.index)?;
+        map.serialize_entry("action", &self.action)?;
+        if let Some(path) = &self.path {
+            map.serialize_entry("path", path)?;
+        }
+        map.serialize_entry("ok", &self.result.is_ok())?;
+        match &self.result {
+            Ok(value) => map.serialize_entry("value", value)?,
+            Err(failure) => map.serialize_entry("error", failure)?,
+        }
+        if let Some(total) = self.total {
+            map.serialize_entry("total", &total)?;
+            map.serialize_entry("cursor", &self.cursor)?;
+        }
+        map.end()
+    }
+}
+
+/// What `exec` says: one object of the contract.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// What became of each call, in the order of the text.
+    pub actions: Vec<Outcome>,
+    /// Results by the name that `assign_to` gave them.
+    pub variables: Variables,
+    /// Every path that is different now, sorted: both names of a rename, deleted notes too.
+    pub changed: Vec<MemoryPath>,
+    /// The batch to undo; `None` when nothing changed.
+    pub batch: Option<u64>,
+    /// Whether the change was flushed to the disk.
+    pub durable: bool,
+    /// What the model said to the person.
+    pub reply: Option<String>,
+    /// The answer in the dialect of the text, where that is not this object itself.
+    pub answer: Option<String>,
+    /// One line for the person.
+    pub receipt: Option<String>,
+    /// Each repair, loose match or ignored part.
+    pub issues: Vec<Issue>,
+    /// Present on a dry run, and then true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dry_run: Option<bool>,
+    /// What a dry run would change, as a unified diff over all notes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+    /// Why nothing could be done at all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<Failure>,
+}
+
+/// Results by name, the newest value of a name; `Error: ` and the message where the call failed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Variables(Vec<(String, Value)>);
+
+impl Variables {
+    /// Gathers the results of calls that have a name for them.
+    #[must_use]
+    pub fn of(outcomes: &[Outcome]) -> Self {
+        let mut variables = Vec::<(String, Value)>::new();
+        for outcome in outcomes {
+            let Some(label) = &outcome.label else { continue };
+            let value = match &outcome.result {
+                Ok(value) => value.clone(),
+                Err(failure) => Value::Text(format!("Error: {}", failure.message)),
+            };
+            variables.retain(|(name, _)| name != label);
+            variables.push((label.clone(), value));
+        }
+        Self(variables)
+    }
+}
+
+impl Serialize for Variables {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
