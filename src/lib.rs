@@ -12,3 +12,5 @@ pub mod digest;
 pub mod path;
 pub mod plan;
 pub mod report;
+pub mod time;
+pub mod vault;

@@ -1,0 +1,127 @@
+//! The audit: one entry for each call, chained so that a changed, removed or reordered entry shows.
+//!
+//! The chain goes over commitments, not over contents: `hash = H(previous, seq, time, columns, H(salt, payload))`.
+//! What is personal (names of notes, arguments, results) is in the payload; erasing payload and salt leaves a chain
+//! that still verifies, and nothing that could be guessed at. A chain alone shows edits only by somebody who does
+//! not compute it anew; that takes a head that was kept elsewhere.
+
+use rusqlite::{OptionalExtension, Transaction, params};
+
+use super::VaultError;
+use crate::digest::Digest;
+use crate::time::Timestamp;
+
+/// Who a change comes from, and by which way.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Author {
+    /// The way in: `exec`, `chat`, `ask`, `mcp`, `web` or `cli`.
+    pub door: String,
+    /// The program that asked.
+    pub client: Option<String>,
+    /// The conversation.
+    pub session: Option<String>,
+    /// The message of the conversation.
+    pub message: Option<String>,
+    /// Who wrote what was written: `person`, `model`, `tool:NAME` or `import`.
+    pub origin: String,
+}
+
+/// What the audit keeps of one call.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct AuditEntry {
+    /// Its place among the calls, from 1.
+    pub number: usize,
+    /// The action.
+    pub action: String,
+    /// Why it failed; `None` when it succeeded.
+    pub code: Option<String>,
+    /// How long planning it took, in microseconds.
+    pub micros: u64,
+    /// `off`, `claimed`, `approved`, `rule:NAME` or `refused`.
+    pub permission: String,
+    /// Path, arguments and result as a JSON object; it can be erased later.
+    pub payload: String,
+}
+
+/// Appends entries to the chain.
+pub(super) fn append(
+    transaction: &Transaction<'_>,
+    batch: Option<u64>,
+    entries: &[AuditEntry],
+    author: &Author,
+    time: Timestamp,
+) -> Result<(), VaultError> {
+    if entries.is_empty() {
+        return Ok(());
+    }
+    let last = "SELECT seq, hash FROM entry ORDER BY seq DESC LIMIT 1";
+    let last = transaction.prepare_cached(last)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    let (mut seq, mut previous): (u64, [u8; 32]) = last.unwrap_or((0, [0; 32]));
+    for entry in entries {
+        seq += 1;
+        let salt = random()?;
+        let commitment = Digest::of_parts(&[&salt, entry.payload.as_bytes()]);
+        let hash = chained(&previous, seq, batch, entry, author, time, commitment);
+        let sql = "INSERT INTO entry VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
+        transaction.prepare_cached(sql)?.execute(params![
+            seq,
+            previous.as_slice(),
+            hash.as_bytes(),
+            commitment.as_bytes(),
+            salt.as_slice(),
+            entry.payload,
+            batch,
+            time.micros(),
+            author.door,
+            author.client,
+            author.session,
+            author.message,
+            author.origin,
+            entry.number,
+            entry.action,
+            entry.code,
+            entry.micros,
+            entry.permission,
+        ])?;
+        previous = *hash.as_bytes();
+    }
+    Ok(())
+}
+
+/// The hash of an entry: over its predecessor, its place, its plain columns and the commitment to its payload.
+fn chained(
+    previous: &[u8; 32],
+    seq: u64,
+    batch: Option<u64>,
+    entry: &AuditEntry,
+    author: &Author,
+    time: Timestamp,
+    commitment: Digest,
+) -> Digest {
+    // An absent column and an empty one have to differ.
+    let text = |text: &Option<String>| text.as_ref().map_or_else(Vec::new, |text| [b"=", text.as_bytes()].concat());
+    Digest::of_parts(&[
+        previous,
+        &seq.to_le_bytes(),
+        &time.micros().to_le_bytes(),
+        &batch.unwrap_or(0).to_le_bytes(),
+        author.door.as_bytes(),
+        &text(&author.client),
+        &text(&author.session),
+        &text(&author.message),
+        author.origin.as_bytes(),
+        &(entry.number as u64).to_le_bytes(),
+        entry.action.as_bytes(),
+        &text(&entry.code),
+        &entry.micros.to_le_bytes(),
+        entry.permission.as_bytes(),
+        commitment.as_bytes(),
+    ])
+}
+
+/// Sixteen bytes that nobody can guess.
+pub(super) fn random() -> Result<[u8; 16], VaultError> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|_| VaultError::Damaged("the system gives no random numbers".to_owned()))?;
+    Ok(bytes)
+}

@@ -1,0 +1,224 @@
+//! The few things that are done to a disk, each by a handle and a name below it.
+//!
+//! Owns how a place is reached: never by an ambient path, never through a symbolic link. On Linux that is one
+//! `openat2`; elsewhere, and where a sandbox forbids that call, each component is opened in turn.
+
+use std::io;
+
+use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt};
+#[cfg(unix)]
+use cap_std::fs::OpenOptionsExt;
+use cap_std::fs::{Dir, File, OpenOptions};
+
+use crate::path::MemoryPath;
+
+/// Opens a folder; `None` is the root.
+pub(super) fn open_folder(root: &Dir, path: Option<&MemoryPath>) -> io::Result<Dir> {
+    let Some(path) = path else { return root.try_clone() };
+    #[cfg(target_os = "linux")]
+    if let Some(opened) = linux::open(root, path.as_str(), linux::FOLDER) {
+        return opened.map(|file| Dir::from_std_file(file.into()));
+    }
+    let mut components = path.components();
+    let first = root.open_dir_nofollow(components.next().unwrap_or_default())?;
+    components.try_fold(first, |folder, name| folder.open_dir_nofollow(name))
+}
+
+/// Opens a file for reading without ever waiting for it: a pipe or a device answers at once.
+pub(super) fn open_file(root: &Dir, path: &MemoryPath) -> io::Result<File> {
+    #[cfg(target_os = "linux")]
+    if let Some(opened) = linux::open(root, path.as_str(), linux::FILE) {
+        return opened.map(|file| File::from_std(file.into()));
+    }
+    match path.parent() {
+        Some(parent) => open_name(&open_folder(root, Some(&parent))?, path.name()),
+        None => open_name(root, path.name()),
+    }
+}
+
+/// Opens a file in an open folder for reading, as [`open_file`] does.
+pub(super) fn open_name(folder: &Dir, name: &str) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).follow(FollowSymlinks::No);
+    #[cfg(unix)]
+    options.custom_flags(NONBLOCK);
+    folder.open_with(name, &options)
+}
+
+/// Makes a file that must not exist, readable and writable.
+pub(super) fn create_name(folder: &Dir, name: &str, mode: u32) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create_new(true).follow(FollowSymlinks::No);
+    #[cfg(unix)]
+    options.mode(mode);
+    #[cfg(not(unix))]
+    let _ = mode;
+    folder.open_with(name, &options)
+}
+
+#[cfg(unix)]
+const NONBLOCK: i32 = {
+    let flags = rustix::fs::OFlags::NONBLOCK.union(rustix::fs::OFlags::NOCTTY).bits();
+    flags.cast_signed()
+};
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::io;
+    use std::os::fd::OwnedFd;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use cap_std::fs::Dir;
+    use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
+    use rustix::io::Errno;
+
+    pub(super) const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
+    pub(super) const FILE: OFlags = OFlags::NONBLOCK.union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
+
+    /// Old kernels and some sandboxes have no `openat2`; asking once is enough.
+    static MISSING: AtomicBool = AtomicBool::new(false);
+
+    /// Opens `path` below `root` without following any link; `None` where the system cannot.
+    pub(super) fn open(root: &Dir, path: &str, flags: OFlags) -> Option<io::Result<OwnedFd>> {
+        if MISSING.load(Ordering::Relaxed) {
+            return None;
+        }
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        loop {
+            match openat2(root, path, flags, Mode::empty(), resolve) {
+                Err(Errno::NOSYS | Errno::PERM) => {
+                    MISSING.store(true, Ordering::Relaxed);
+                    return None;
+                }
+                // The kernel could not tell whether something moved meanwhile.
+                Err(Errno::AGAIN | Errno::INTR) => {}
+                other => return Some(other.map_err(io::Error::from)),
+            }
+        }
+    }
+}
+
+/// How a new file took the place of an old one.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Replaced {
+    /// The two were exchanged: the old file now has the name of the new one.
+    Exchanged,
+    /// The old file is gone, since this file system cannot exchange names.
+    Over,
+}
+
+/// Puts the file `new` where `old` is, in one instant.
+pub(super) fn replace(new_folder: &Dir, new: &str, folder: &Dir, old: &str) -> io::Result<Replaced> {
+    #[cfg(any(target_os = "linux", target_vendor = "apple"))]
+    {
+        use rustix::fs::{RenameFlags, renameat_with};
+        match renameat_with(new_folder, new, folder, old, RenameFlags::EXCHANGE) {
+            Err(error) if cannot(error) => {}
+            other => return other.map(|()| Replaced::Exchanged).map_err(io::Error::from),
+        }
+    }
+    new_folder.rename(new, folder, old).map(|()| Replaced::Over)
+}
+
+/// Renames without ever replacing what has the new name.
+pub(super) fn rename_new(folder: &Dir, name: &str, new_folder: &Dir, new_name: &str) -> io::Result<()> {
+    #[cfg(any(target_os = "linux", target_vendor = "apple"))]
+    {
+        use rustix::fs::{RenameFlags, renameat_with};
+        match renameat_with(folder, name, new_folder, new_name, RenameFlags::NOREPLACE) {
+            Err(error) if cannot(error) => {}
+            other => return other.map_err(io::Error::from),
+        }
+    }
+    if new_folder.symlink_metadata(new_name).is_ok() {
+        return Err(io::ErrorKind::AlreadyExists.into());
+    }
+    folder.rename(name, new_folder, new_name)
+}
+
+/// Some network file systems know no flags for renames.
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+fn cannot(error: rustix::io::Errno) -> bool {
+    use rustix::io::Errno;
+    matches!(error, Errno::INVAL | Errno::NOSYS | Errno::NOTSUP)
+}
+
+/// Flushes the names in a folder. Windows has no such call and needs none: the journal covers it.
+pub(super) fn sync_folder(folder: &Dir) -> io::Result<()> {
+    #[cfg(unix)]
+    rustix::fs::fsync(reopen(folder)?)?;
+    #[cfg(not(unix))]
+    let _ = folder;
+    Ok(())
+}
+
+/// Gives a folder the permission bits `mode`.
+pub(super) fn set_folder_mode(folder: &Dir, mode: u32) -> io::Result<()> {
+    #[cfg(unix)]
+    rustix::fs::fchmod(reopen(folder)?, rustix::fs::Mode::from_raw_mode(mode))?;
+    #[cfg(not(unix))]
+    let _ = (folder, mode);
+    Ok(())
+}
+
+/// cap-std opens folders as places only, which can be neither flushed nor changed.
+#[cfg(unix)]
+fn reopen(folder: &Dir) -> io::Result<std::os::fd::OwnedFd> {
+    use rustix::fs::{Mode, OFlags};
+    Ok(rustix::fs::openat(folder, c".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
+}
+
+/// The error for a link that is in the way.
+pub(super) fn link_error() -> io::Error {
+    #[cfg(unix)]
+    return rustix::io::Errno::LOOP.into();
+    #[cfg(not(unix))]
+    return io::Error::other(LinkInTheWay);
+}
+
+/// Whether a symbolic link was in the way.
+pub(super) fn is_link_error(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    return error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error());
+    #[cfg(not(unix))]
+    return error.get_ref().is_some_and(|inner| inner.is::<LinkInTheWay>());
+}
+
+#[cfg(not(unix))]
+#[derive(Debug, thiserror::Error)]
+#[error("a link is in the way")]
+struct LinkInTheWay;
+
+/// Whether a link led out of the folder: cap-std says so without an error number of the system's.
+pub(super) fn is_escape(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none()
+}
+
+/// The permission bits of a mode, where the system has them.
+pub(super) fn mode(metadata: &cap_std::fs::Metadata) -> Option<u32> {
+    #[cfg(unix)]
+    {
+        use cap_std::fs::MetadataExt;
+        Some(metadata.mode() & 0o7777)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = metadata;
+        None
+    }
+}
+
+/// Gives an open file the permission bits `mode`.
+pub(super) fn set_mode(file: &File, mode: u32) -> io::Result<()> {
+    #[cfg(unix)]
+    rustix::fs::fchmod(file, rustix::fs::Mode::from_raw_mode(mode))?;
+    #[cfg(not(unix))]
+    let _ = (file, mode);
+    Ok(())
+}
+
+/// What tells a file or folder from every other one on the machine, for recovery after a crash.
+pub(super) fn identity(metadata: &cap_std::fs::Metadata) -> (u64, u64) {
+    use cap_fs_ext::MetadataExt;
+    (metadata.dev(), metadata.ino())
+}

@@ -1,0 +1,76 @@
+//! Why the vault could not do something.
+
+use std::io;
+
+use crate::path::MemoryPath;
+
+/// Why the vault could not do something, by what the caller does next.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum VaultError {
+    /// A file is no longer as it was when the change was planned. Plan again.
+    #[error("`{0}` has changed since it was planned")]
+    Conflict(MemoryPath),
+    /// Another process holds the lock. Try again later.
+    #[error("another process is writing to this memory")]
+    Busy,
+    /// No room is left. Nothing was changed.
+    #[error("the disk is full")]
+    DiskFull,
+    /// The system does not let us write here.
+    #[error("no permission to write to this memory")]
+    NoWriteAccess,
+    /// `.memdir` is not what memdir made. Nothing in it was used.
+    #[error("the folder `.memdir` cannot be trusted: {0}")]
+    Untrusted(&'static str),
+    /// The history is damaged, or of a version that this program does not know.
+    #[error("the history cannot be read: {0}")]
+    Damaged(String),
+    /// Contents of this batch are no longer kept.
+    #[error("batch {0} is older than what the history keeps")]
+    Pruned(u64),
+    /// No batch has this number.
+    #[error("there is no batch {0}")]
+    UnknownBatch(u64),
+    /// Anything else that the system says.
+    #[error("cannot {verb}{}: {source}", place(.path.as_ref()))]
+    Io {
+        /// What was being done.
+        verb: &'static str,
+        /// Where; `None` for the memory as a whole.
+        path: Option<MemoryPath>,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The database failed.
+    #[error("the history cannot be used: {0}")]
+    History(rusqlite::Error),
+}
+
+fn place(path: Option<&MemoryPath>) -> String {
+    path.map_or_else(String::new, |path| format!(" `{path}`"))
+}
+
+impl VaultError {
+    /// Sorts an error of the system by what the caller does next.
+    pub(super) fn io(verb: &'static str, path: Option<&MemoryPath>, source: io::Error) -> Self {
+        match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => Self::DiskFull,
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Self::NoWriteAccess,
+            _ => Self::Io { verb, path: path.cloned(), source },
+        }
+    }
+}
+
+impl From<rusqlite::Error> for VaultError {
+    fn from(error: rusqlite::Error) -> Self {
+        use rusqlite::ErrorCode;
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy,
+            Some(ErrorCode::DiskFull) => Self::DiskFull,
+            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Self::NoWriteAccess,
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged(error.to_string()),
+            _ => Self::History(error),
+        }
+    }
+}

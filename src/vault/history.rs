@@ -1,0 +1,332 @@
+//! Looking back: the log, the contents of a batch, a note as it was, and what is kept for how long.
+
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::journal::{self, Flush, Journal};
+use super::{Vault, VaultError, Writer};
+use crate::path::MemoryPath;
+use crate::plan::{Image, Step};
+use crate::report::{Log, LogAction, LogEntry};
+use crate::time::Timestamp;
+
+/// Which part of the log is wanted.
+#[derive(Clone, Debug, Default)]
+pub struct Page {
+    /// Only batches that changed this note, under whatever names it had.
+    pub path: Option<MemoryPath>,
+    /// How many batches at most.
+    pub limit: usize,
+    /// Only batches older than this one: the `cursor` of the page before.
+    pub before: Option<u64>,
+}
+
+/// Batches that are in force, or will be once they are finished.
+const IN_FORCE: &str = "state IN (2, 3)";
+
+impl Vault {
+    /// Reads a page of the log, the newest batch first. The entries have no `diff`.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database. A memory without a history has an empty log.
+    pub fn log(&self, page: &Page) -> Result<Log, VaultError> {
+        let core = self.core();
+        let Some(core) = core.as_ref() else { return Ok(Log::default()) };
+        let journal = &core.journal;
+        let mut batches = match &page.path {
+            Some(path) => batches_of(journal, path, page.before, page.limit.saturating_add(1))?,
+            None => newest(journal, page.before, page.limit.saturating_add(1))?,
+        };
+        let is_cut = batches.len() > page.limit;
+        batches.truncate(page.limit);
+        let cursor = if is_cut { batches.last().map(u64::to_string) } else { None };
+        let entries = batches.iter().map(|&batch| entry(journal, batch)).collect::<Result<_, _>>()?;
+        Ok(Log { entries, cursor })
+    }
+
+    /// The newest batch that is neither undone nor itself an undo.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub fn newest_to_undo(&self) -> Result<Option<u64>, VaultError> {
+        let core = self.core();
+        let Some(core) = core.as_ref() else { return Ok(None) };
+        let sql = format!("SELECT id FROM batch WHERE {IN_FORCE} AND undoes IS NULL ORDER BY id DESC");
+        let mut statement = core.journal.db.prepare_cached(&sql)?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let batch = row.get(0)?;
+            if undone_by(&core.journal, batch)?.is_none() {
+                return Ok(Some(batch));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The newest batch.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub fn newest(&self) -> Result<Option<u64>, VaultError> {
+        let core = self.core();
+        let Some(core) = core.as_ref() else { return Ok(None) };
+        Ok(newest(&core.journal, None, 1)?.first().copied())
+    }
+
+    /// The batch that undid this one, if one did and has not been undone itself.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub fn undone_by(&self, batch: u64) -> Result<Option<u64>, VaultError> {
+        let core = self.core();
+        core.as_ref().map_or(Ok(None), |core| undone_by(&core.journal, batch))
+    }
+
+    /// The steps of a batch, with every content before and after.
+    ///
+    /// # Errors
+    ///
+    /// [`VaultError::UnknownBatch`], and [`VaultError::Pruned`] when a content is no longer kept.
+    pub fn steps(&self, batch: u64) -> Result<Vec<Step>, VaultError> {
+        let core = self.core();
+        let Some(core) = core.as_ref() else { return Err(VaultError::UnknownBatch(batch)) };
+        check_known(&core.journal, batch)?;
+        Ok(core.journal.steps(batch)?.into_iter().map(|step| step.step).collect())
+    }
+
+    /// A file as it was right after a batch; an inner `None` says that it did not exist then.
+    ///
+    /// The outer one says that no batch has changed it before or since, so that the history does not know it.
+    ///
+    /// # Errors
+    ///
+    /// [`VaultError::UnknownBatch`], and [`VaultError::Pruned`] when the content is no longer kept.
+    pub fn image_at(&self, path: &MemoryPath, batch: u64) -> Result<Option<Option<Image>>, VaultError> {
+        let core = self.core();
+        let Some(core) = core.as_ref() else { return Err(VaultError::UnknownBatch(batch)) };
+        let journal = &core.journal;
+        check_known(journal, batch)?;
+        let put = |order: &str, side: &str| -> Result<Option<Option<Image>>, VaultError> {
+            let sql = format!(
+                "SELECT step.batch, step.{side}, step.{side}_mode FROM step JOIN batch ON batch.id = step.batch
+                 WHERE path = ?1 AND kind = 4 AND {IN_FORCE} AND step.batch {order} LIMIT 1"
+            );
+            let mut statement = journal.db.prepare_cached(&sql)?;
+            let row = statement.query_row(params![path.as_str(), batch], |row| {
+                Ok((row.get(0)?, row.get::<_, Option<i64>>(1)?, row.get(2)?))
+            });
+            let Some((found, content, mode)) = row.optional()? else { return Ok(None) };
+            let Some(content) = content else { return Ok(Some(None)) };
+            let content = journal::load(&journal.db, content)?.ok_or(VaultError::Pruned(found))?;
+            Ok(Some(Some(Image { content, mode })))
+        };
+        match put("<= ?2 ORDER BY step.batch DESC", "after")? {
+            Some(image) => Ok(Some(image)),
+            None => put("> ?2 ORDER BY step.batch ASC", "before"),
+        }
+    }
+}
+
+impl Writer<'_> {
+    /// Lets contents go that are older than what the history keeps; entries and chain stay.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub fn prune(&mut self, now: Timestamp) -> Result<(), VaultError> {
+        let oldest = now.minus(self.vault.options.keep_for).micros();
+        let keep_bytes = self.vault.options.keep_bytes;
+        let journal = &mut self.core()?.journal;
+        let notes = journal.sum("note_bytes")?.unwrap_or(0);
+        let kept = journal.sum("content_bytes")?.unwrap_or(0);
+        let excess = kept.saturating_sub(keep_bytes.max(notes.saturating_mul(3)));
+        let first: Option<i64> = journal.db.query_row("SELECT min(batch) FROM content", [], |row| row.get(0))?;
+        let aged: Option<i64> = journal
+            .db
+            .prepare_cached("SELECT max(id) FROM batch WHERE time < ?1 AND id >= ?2")?
+            .query_row(params![oldest, first], |row| row.get(0))?;
+        if excess == 0 && aged.is_none() {
+            return Ok(());
+        }
+        journal.transaction(Flush::No, |transaction| {
+            // The newest batch can be unfinished, and has to stay whole.
+            let sql = "SELECT id, length(body), batch FROM content
+                       WHERE batch < (SELECT max(id) FROM batch) ORDER BY batch, id";
+            let mut freed = 0;
+            let mut statement = transaction.prepare(sql)?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                let is_aged = aged.is_some_and(|aged| row.get::<_, i64>(2).is_ok_and(|batch| batch <= aged));
+                if !is_aged && u64::try_from(freed).unwrap_or(0) >= excess {
+                    break;
+                }
+                freed += row.get::<_, i64>(1)?;
+                let id: i64 = row.get(0)?;
+                transaction.prepare_cached("DELETE FROM content WHERE id = ?1")?.execute([id])?;
+            }
+            journal::add(transaction, "content_bytes", -freed)
+        })
+    }
+}
+
+fn check_known(journal: &Journal, batch: u64) -> Result<(), VaultError> {
+    let sql = format!("SELECT 1 FROM batch WHERE id = ?1 AND {IN_FORCE}");
+    let known = journal.db.prepare_cached(&sql)?.query_row([batch], |_| Ok(())).optional()?;
+    known.ok_or(VaultError::UnknownBatch(batch))
+}
+
+fn newest(journal: &Journal, before: Option<u64>, limit: usize) -> Result<Vec<u64>, VaultError> {
+    let sql = format!("SELECT id FROM batch WHERE {IN_FORCE} AND id < ?1 ORDER BY id DESC LIMIT ?2");
+    let mut statement = journal.db.prepare_cached(&sql)?;
+    let before = before.unwrap_or(i64::MAX.unsigned_abs());
+    let rows = statement.query_map(params![before, limit], |row| row.get(0))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// The batches that changed what is at `path` now, followed back through its renames.
+fn batches_of(journal: &Journal, path: &MemoryPath, before: Option<u64>, limit: usize) -> Result<Vec<u64>, VaultError> {
+    let mut name = path.clone();
+    let mut batches = Vec::new();
+    let mut before = before.unwrap_or(i64::MAX.unsigned_abs());
+    // A page that is not the first starts with the name that the note had then.
+    for batch in moves_since(journal, before)? {
+        name = name_before(journal, batch, &name)?;
+    }
+    while batches.len() < limit {
+        let mut found = newest_touching(journal, name.as_str(), before)?;
+        for folder in name.ancestors() {
+            found = found.max(newest_moving(journal, folder.as_str(), before)?);
+        }
+        let Some(batch) = found else { break };
+        batches.push(batch);
+        before = batch;
+        name = name_before(journal, batch, &name)?;
+    }
+    Ok(batches)
+}
+
+fn moves_since(journal: &Journal, batch: u64) -> Result<Vec<u64>, VaultError> {
+    let sql = format!(
+        "SELECT DISTINCT batch FROM step JOIN batch ON batch.id = step.batch
+         WHERE kind IN (2, 3) AND batch >= ?1 AND {IN_FORCE} ORDER BY batch DESC"
+    );
+    let mut statement = journal.db.prepare_cached(&sql)?;
+    let rows = statement.query_map([batch], |row| row.get(0))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn newest_touching(journal: &Journal, path: &str, before: u64) -> Result<Option<u64>, VaultError> {
+    let sql = format!(
+        "SELECT max(step.batch) FROM step JOIN batch ON batch.id = step.batch
+         WHERE (path = ?1 OR new_path = ?1) AND step.batch < ?2 AND {IN_FORCE}"
+    );
+    Ok(journal.db.prepare_cached(&sql)?.query_row(params![path, before], |row| row.get(0))?)
+}
+
+fn newest_moving(journal: &Journal, folder: &str, before: u64) -> Result<Option<u64>, VaultError> {
+    let sql = format!(
+        "SELECT max(step.batch) FROM step JOIN batch ON batch.id = step.batch
+         WHERE new_path = ?1 AND step.batch < ?2 AND {IN_FORCE}"
+    );
+    Ok(journal.db.prepare_cached(&sql)?.query_row(params![folder, before], |row| row.get(0))?)
+}
+
+/// The name that what is called `name` after a batch had before it.
+fn name_before(journal: &Journal, batch: u64, name: &MemoryPath) -> Result<MemoryPath, VaultError> {
+    let sql = "SELECT path, new_path FROM step WHERE batch = ?1 AND kind IN (2, 3) ORDER BY number DESC";
+    let mut statement = journal.db.prepare_cached(sql)?;
+    let mut rows = statement.query([batch])?;
+    let mut name = name.clone();
+    while let Some(row) = rows.next()? {
+        if let (Some(from), Some(to)) = (path(row, 0)?, path(row, 1)?)
+            && let Some(earlier) = name.rebased(&to, &from)
+        {
+            name = earlier;
+        }
+    }
+    Ok(name)
+}
+
+/// A path in a row; `None` when it was forgotten.
+fn path(row: &Row<'_>, column: usize) -> Result<Option<MemoryPath>, VaultError> {
+    let text: Option<String> = row.get(column)?;
+    text.map(|text| MemoryPath::parse(&text).map_err(|error| VaultError::Damaged(format!("a step's path {error}"))))
+        .transpose()
+}
+
+/// Follows the undoing of a batch: undone, and the undo undone, and so on.
+fn undone_by(journal: &Journal, batch: u64) -> Result<Option<u64>, VaultError> {
+    let sql = format!("SELECT max(id) FROM batch WHERE undoes = ?1 AND {IN_FORCE}");
+    let mut statement = journal.db.prepare_cached(&sql)?;
+    let first: Option<u64> = statement.query_row([batch], |row| row.get(0))?;
+    let (mut last, mut is_undone) = (first, first.is_some());
+    while let Some(undo) = last {
+        last = statement.query_row([undo], |row| row.get(0))?;
+        is_undone ^= last.is_some();
+    }
+    Ok(first.filter(|_| is_undone))
+}
+
+/// One entry of the log.
+fn entry(journal: &Journal, batch: u64) -> Result<LogEntry, VaultError> {
+    let sql = "SELECT time, door, client, undoes FROM batch WHERE id = ?1";
+    let (time, door, client, undoes) = journal
+        .db
+        .prepare_cached(sql)?
+        .query_row([batch], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
+    Ok(LogEntry {
+        batch,
+        time: Timestamp::from_micros(time).to_string(),
+        door,
+        client,
+        undoes,
+        undone_by: undone_by(journal, batch)?,
+        changed: changed(journal, batch)?,
+        actions: actions(journal, batch)?,
+        diff: None,
+    })
+}
+
+fn changed(journal: &Journal, batch: u64) -> Result<Vec<MemoryPath>, VaultError> {
+    let mut statement = journal.db.prepare_cached("SELECT path, new_path FROM step WHERE batch = ?1")?;
+    let mut rows = statement.query([batch])?;
+    let mut changed = Vec::new();
+    while let Some(row) = rows.next()? {
+        changed.extend(path(row, 0)?);
+        changed.extend(path(row, 1)?);
+    }
+    changed.sort();
+    changed.dedup();
+    Ok(changed)
+}
+
+fn actions(journal: &Journal, batch: u64) -> Result<Vec<LogAction>, VaultError> {
+    let sql = "SELECT number, action, payload, code, micros FROM entry WHERE batch = ?1 ORDER BY seq";
+    let mut statement = journal.db.prepare_cached(sql)?;
+    let rows = statement.query_map([batch], |row| {
+        let payload: Option<String> = row.get(2)?;
+        let code: Option<String> = row.get(3)?;
+        let micros: u32 = row.get(4)?;
+        Ok(LogAction {
+            index: row.get(0)?,
+            action: row.get(1)?,
+            path: payload.and_then(|payload| path_of(&payload)),
+            ok: code.is_none(),
+            code,
+            ms: f64::from(micros) / 1000.0,
+        })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// The path that a payload names.
+fn path_of(payload: &str) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Named {
+        path: Option<String>,
+    }
+    serde_json::from_str::<Named>(payload).ok()?.path
+}

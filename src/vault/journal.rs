@@ -1,0 +1,355 @@
+//! The journal: batches, their steps and their contents, in one SQLite file.
+//!
+//! Owns what a row means. A batch goes from [`State::Open`] (temporary files may lie about) over
+//! [`State::Committed`] (it will be finished, whatever happens) to [`State::Applied`]; or it is given back by way of
+//! [`State::Aborting`]. Only `Committed` and `Aborting` are flushed: each is a promise, the others only save work.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params};
+
+use super::{Batch, RecordedStep, VaultError, audit};
+use crate::path::MemoryPath;
+use crate::plan::{Content, Image, Step};
+use crate::report::Kind;
+
+/// The version of the tables; another one is refused.
+const VERSION: i64 = 1;
+/// "memd", so that `file` and we can tell the database from any other.
+const APPLICATION: i64 = 0x6d65_6d64;
+/// Contents from this size on are compressed.
+const PACK_FROM: usize = 4096;
+
+/// How far a batch has come.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum State {
+    /// Its temporary files are being written. Nothing has changed.
+    Open,
+    /// All of it is in the journal. It is done, or will be finished.
+    Committed,
+    /// Every file is in its place.
+    Applied,
+    /// It met an outside edit and is being given back.
+    Aborting,
+    /// Nothing of it is left.
+    Aborted,
+}
+
+impl State {
+    fn code(self) -> i64 {
+        match self {
+            Self::Open => 1,
+            Self::Committed => 2,
+            Self::Applied => 3,
+            Self::Aborting => 4,
+            Self::Aborted => 5,
+        }
+    }
+
+    fn decode(code: i64) -> Result<Self, VaultError> {
+        [Self::Open, Self::Committed, Self::Applied, Self::Aborting, Self::Aborted]
+            .into_iter()
+            .find(|state| state.code() == code)
+            .ok_or_else(|| VaultError::Damaged(format!("a batch has the unknown state {code}")))
+    }
+}
+
+/// Whether a commit waits until the disk has it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Flush {
+    /// It waits.
+    Yes,
+    /// It does not; the next flush makes it durable.
+    No,
+}
+
+/// The database.
+#[derive(Debug)]
+pub(super) struct Journal {
+    pub(super) db: Connection,
+    /// What [`Flush::Yes`] becomes: nothing is ever flushed under `durability = "atomic"`.
+    may_flush: bool,
+}
+
+impl Journal {
+    /// Opens the database at a canonical `path`, and makes its tables when it is new.
+    pub(super) fn open(path: &Path, may_flush: bool) -> Result<Self, VaultError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX
+            | OpenFlags::SQLITE_OPEN_NOFOLLOW
+            | OpenFlags::SQLITE_OPEN_EXRESCODE;
+        let db = Connection::open_with_flags(path, flags)?;
+        db.busy_timeout(Duration::from_secs(10))?;
+        db.set_prepared_statement_cache_capacity(48);
+        for (option, value) in [
+            (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+            (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+            (DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true),
+        ] {
+            db.set_db_config(option, value)?;
+        }
+        db.execute_batch("PRAGMA cell_size_check = ON; PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = NORMAL;")?;
+        #[cfg(target_vendor = "apple")]
+        db.execute_batch("PRAGMA fullfsync = ON;")?;
+        let mut journal = Self { db, may_flush };
+        match journal.version()? {
+            (VERSION, APPLICATION) => {}
+            (0, 0) => journal.create()?,
+            (version, APPLICATION) => {
+                return Err(VaultError::Damaged(format!("it has version {version}, and this program knows {VERSION}")));
+            }
+            _ => return Err(VaultError::Damaged("it is a database of another program".to_owned())),
+        }
+        Ok(journal)
+    }
+
+    fn version(&self) -> Result<(i64, i64), VaultError> {
+        let pragma = |name| self.db.pragma_query_value(None, name, |row| row.get(0));
+        Ok((pragma("user_version")?, pragma("application_id")?))
+    }
+
+    fn create(&mut self) -> Result<(), VaultError> {
+        let mode: String = self.db.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
+        if !mode.eq_ignore_ascii_case("wal") {
+            return Err(VaultError::Untrusted("this file system cannot hold the history, give `--state DIR`"));
+        }
+        self.transaction(Flush::Yes, |transaction| {
+            // Another process may have been first.
+            let version: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
+            if version != 0 {
+                return Ok(());
+            }
+            transaction.execute_batch(include_str!("schema.sql"))?;
+            transaction.pragma_update(None, "application_id", APPLICATION)?;
+            transaction.pragma_update(None, "user_version", VERSION)?;
+            let id = audit::random()?;
+            transaction.execute("INSERT INTO meta VALUES ('id', ?1)", [id.as_slice()])?;
+            Ok(())
+        })
+    }
+
+    /// Runs `work` in one transaction.
+    pub(super) fn transaction<T>(
+        &mut self,
+        flush: Flush,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, VaultError>,
+    ) -> Result<T, VaultError> {
+        let level = if flush == Flush::Yes && self.may_flush { "FULL" } else { "NORMAL" };
+        self.db.pragma_update(None, "synchronous", level)?;
+        let transaction = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let result = work(&transaction)?;
+        transaction.commit()?;
+        Ok(result)
+    }
+
+    /// The newest batch and how far it has come.
+    pub(super) fn newest(&self) -> Result<Option<(u64, State)>, VaultError> {
+        let mut statement = self.db.prepare_cached("SELECT id, state FROM batch ORDER BY id DESC LIMIT 1")?;
+        let row = statement.query_row([], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+        row.map(|(id, state)| Ok((id, State::decode(state)?))).transpose()
+    }
+
+    /// Names a new batch and the folders in which its temporary files will lie, unflushed.
+    pub(super) fn begin(&mut self, batch: &Batch<'_>, folders: &[Option<MemoryPath>]) -> Result<u64, VaultError> {
+        let folders = serde_json::to_string(folders).unwrap_or_default();
+        let author = batch.author;
+        self.transaction(Flush::No, |transaction| {
+            let sql = "INSERT INTO batch (state, time, door, client, session, message, undoes, folders)
+                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+            let row = params![
+                State::Open.code(),
+                batch.time.micros(),
+                author.door,
+                author.client,
+                author.session,
+                author.message,
+                batch.undoes,
+                folders
+            ];
+            transaction.prepare_cached(sql)?.execute(row)?;
+            Ok(u64::try_from(transaction.last_insert_rowid()).unwrap_or_default())
+        })
+    }
+
+    /// Whether a crash has left the newest batch without an end.
+    pub(super) fn is_unfinished(&self) -> Result<bool, VaultError> {
+        let state = self.newest()?.map(|(_, state)| state);
+        Ok(matches!(state, Some(State::Open | State::Committed | State::Aborting)))
+    }
+
+    /// The folders in which the temporary files of a batch may lie.
+    pub(super) fn folders(&self, batch: u64) -> Result<Vec<Option<MemoryPath>>, VaultError> {
+        let mut statement = self.db.prepare_cached("SELECT folders FROM batch WHERE id = ?1")?;
+        let folders: Option<String> = statement.query_row([batch], |row| row.get(0)).optional()?;
+        serde_json::from_str(&folders.unwrap_or_else(|| "[]".to_owned()))
+            .map_err(|error| VaultError::Damaged(format!("folders of batch {batch}: {error}")))
+    }
+
+    /// Makes a batch certain: its steps, all contents and its audit entries, in one flushed transaction.
+    pub(super) fn commit(
+        &mut self,
+        batch: u64,
+        steps: &[RecordedStep],
+        content: &Batch<'_>,
+        growth: i64,
+    ) -> Result<(), VaultError> {
+        self.transaction(Flush::Yes, |transaction| {
+            for (number, step) in steps.iter().enumerate() {
+                insert_step(transaction, batch, number, step)?;
+            }
+            audit::append(transaction, Some(batch), content.entries, content.author, content.time)?;
+            add(transaction, "note_bytes", growth)?;
+            set_state(transaction, batch, State::Committed)
+        })
+    }
+
+    /// Says how far a batch has come.
+    pub(super) fn mark(&mut self, batch: u64, state: State, flush: Flush) -> Result<(), VaultError> {
+        self.transaction(flush, |transaction| set_state(transaction, batch, state))
+    }
+
+    /// Reads the steps of a batch with their contents.
+    pub(super) fn steps(&self, batch: u64) -> Result<Vec<RecordedStep>, VaultError> {
+        let mut statement = self.db.prepare_cached(
+            "SELECT kind, path, new_path, before, before_mode, after, after_mode, device, inode
+             FROM step WHERE batch = ?1 ORDER BY number",
+        )?;
+        let mut rows = statement.query([batch])?;
+        let mut steps = Vec::new();
+        while let Some(row) = rows.next()? {
+            let path = |column| -> Result<MemoryPath, VaultError> {
+                let text: Option<String> = row.get(column)?;
+                let text = text.ok_or(VaultError::Pruned(batch))?;
+                MemoryPath::parse(&text).map_err(|error| VaultError::Damaged(format!("a step's path {error}")))
+            };
+            let image = |id: usize, mode: usize| -> Result<Option<Image>, VaultError> {
+                let Some(id) = row.get::<_, Option<i64>>(id)? else { return Ok(None) };
+                let content = load(&self.db, id)?.ok_or(VaultError::Pruned(batch))?;
+                Ok(Some(Image { content, mode: row.get(mode)? }))
+            };
+            let step = match row.get::<_, i64>(0)? {
+                1 => Step::MakeFolder { path: path(1)?, mode: row.get(6)? },
+                2 => Step::Move { from: path(1)?, to: path(2)?, kind: Kind::File },
+                3 => Step::Move { from: path(1)?, to: path(2)?, kind: Kind::Directory },
+                4 => Step::Put { path: path(1)?, before: image(3, 4)?, after: image(5, 6)? },
+                5 => Step::RemoveFolder { path: path(1)?, mode: row.get(4)? },
+                kind => return Err(VaultError::Damaged(format!("a step has the unknown kind {kind}"))),
+            };
+            let number = |column| row.get::<_, Option<i64>>(column).map(|id| id.map(i64::cast_unsigned));
+            steps.push(RecordedStep { step, identity: number(7)?.zip(number(8)?) });
+        }
+        Ok(steps)
+    }
+
+    /// Reads a running sum; `None` when it was never taken.
+    pub(super) fn sum(&self, key: &str) -> Result<Option<u64>, VaultError> {
+        let mut statement = self.db.prepare_cached("SELECT value FROM meta WHERE key = ?1")?;
+        let value: Option<i64> = statement.query_row([key], |row| row.get(0)).optional()?;
+        Ok(value.map(|value| u64::try_from(value).unwrap_or(0)))
+    }
+
+    /// Sets a running sum, unflushed.
+    pub(super) fn set_sum(&mut self, key: &str, value: u64) -> Result<(), VaultError> {
+        self.transaction(Flush::No, |transaction| {
+            let sql = "INSERT INTO meta VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = excluded.value";
+            transaction.prepare_cached(sql)?.execute(params![key, value])?;
+            Ok(())
+        })
+    }
+
+    /// Folds the write-ahead log into the database.
+    pub(super) fn checkpoint(&self) -> Result<(), VaultError> {
+        Ok(self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?)
+    }
+}
+
+fn set_state(transaction: &Transaction<'_>, batch: u64, state: State) -> Result<(), VaultError> {
+    let sql = "UPDATE batch SET state = ?2 WHERE id = ?1";
+    transaction.prepare_cached(sql)?.execute(params![batch, state.code()])?;
+    Ok(())
+}
+
+/// Adds to a running sum that was taken before; one that was not stays unknown.
+pub(super) fn add(transaction: &Transaction<'_>, key: &str, difference: i64) -> Result<(), VaultError> {
+    let sql = "UPDATE meta SET value = max(0, value + ?2) WHERE key = ?1";
+    transaction.prepare_cached(sql)?.execute(params![key, difference])?;
+    Ok(())
+}
+
+fn insert_step(
+    transaction: &Transaction<'_>,
+    batch: u64,
+    number: usize,
+    step: &RecordedStep,
+) -> Result<(), VaultError> {
+    let store = |image: &Option<Image>| -> Result<(Option<i64>, Option<u32>), VaultError> {
+        let Some(image) = image else { return Ok((None, None)) };
+        Ok((Some(store(transaction, batch, &image.content)?), image.mode))
+    };
+    let nothing = (None, None);
+    let (kind, path, new_path, before, after) = match &step.step {
+        Step::MakeFolder { path, mode } => (1, path, None, nothing, (None, *mode)),
+        Step::Move { from, to, kind: Kind::File } => (2, from, Some(to), nothing, nothing),
+        Step::Move { from, to, kind: Kind::Directory } => (3, from, Some(to), nothing, nothing),
+        Step::Put { path, before, after } => (4, path, None, store(before)?, store(after)?),
+        Step::RemoveFolder { path, mode } => (5, path, None, (None, *mode), nothing),
+    };
+    let (device, inode) = step.identity.unzip();
+    let sql = "INSERT INTO step VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+    transaction.prepare_cached(sql)?.execute(params![
+        batch,
+        number,
+        kind,
+        path.as_str(),
+        new_path.map(MemoryPath::as_str),
+        before.0,
+        before.1,
+        after.0,
+        after.1,
+        device.map(u64::cast_signed),
+        inode.map(u64::cast_signed),
+    ])?;
+    Ok(())
+}
+
+/// Stores a content once and gives its number.
+fn store(transaction: &Transaction<'_>, batch: u64, content: &Content) -> Result<i64, VaultError> {
+    let digest = content.digest();
+    let sql = "UPDATE content SET batch = ?2 WHERE digest = ?1 RETURNING id";
+    let known = transaction.prepare_cached(sql)?.query_row(params![digest.as_bytes(), batch], |row| row.get(0));
+    if let Some(id) = known.optional()? {
+        return Ok(id);
+    }
+    let bytes = content.bytes();
+    let packed = if bytes.len() >= PACK_FROM { zstd::bulk::compress(bytes, 1).ok() } else { None };
+    let body = packed.as_deref().filter(|packed| packed.len() < bytes.len());
+    let sql = "INSERT INTO content (digest, size, packed, body, batch) VALUES (?1, ?2, ?3, ?4, ?5)";
+    transaction.prepare_cached(sql)?.execute(params![
+        digest.as_bytes(),
+        bytes.len(),
+        body.is_some(),
+        body.unwrap_or(bytes),
+        batch
+    ])?;
+    let id = transaction.last_insert_rowid();
+    let stored = body.unwrap_or(bytes).len();
+    let sql =
+        "INSERT INTO meta VALUES ('content_bytes', ?1) ON CONFLICT (key) DO UPDATE SET value = value + excluded.value";
+    transaction.prepare_cached(sql)?.execute([stored])?;
+    Ok(id)
+}
+
+/// Reads a content; `None` when it is no longer kept.
+pub(super) fn load(db: &Connection, id: i64) -> Result<Option<Content>, VaultError> {
+    let mut statement = db.prepare_cached("SELECT digest, size, packed, body FROM content WHERE id = ?1")?;
+    let row = statement.query_row([id], |row| {
+        Ok((row.get::<_, [u8; 32]>(0)?, row.get::<_, usize>(1)?, row.get::<_, bool>(2)?, row.get::<_, Vec<u8>>(3)?))
+    });
+    let Some((digest, size, is_packed, body)) = row.optional()? else { return Ok(None) };
+    let damaged = || VaultError::Damaged(format!("content {id} is not what was stored"));
+    let bytes = if is_packed { zstd::bulk::decompress(&body, size).map_err(|_| damaged())? } else { body };
+    let content = Content::new(bytes);
+    if content.digest().as_bytes() == &digest { Ok(Some(content)) } else { Err(damaged()) }
+}

@@ -1,0 +1,345 @@
+//! The disk, and the executor: [`Vault`] owns the one handle through which a memory is touched.
+//!
+//! Owns reading by handle, the lock, the journal, commits, recovery, the history and the audit. Touches the memory's
+//! folder and its `.memdir/`, and nothing else; knows no Markdown and no dialect. `.memdir/` has no
+//! [`MemoryPath`], so no action can name it.
+
+mod audit;
+mod commit;
+mod disk;
+mod error;
+mod history;
+mod journal;
+mod place;
+mod recover;
+mod state;
+mod tree;
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use cap_std::fs::Dir;
+
+pub use audit::{AuditEntry, Author};
+pub use commit::{Batch, Committed, Point};
+pub use error::VaultError;
+pub use history::Page;
+
+use crate::path::MemoryPath;
+use crate::plan::Step;
+use crate::time::Timestamp;
+use journal::Journal;
+use place::Places;
+use state::{Home, StateFolder};
+
+/// When "saved" is said.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, serde::Deserialize, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Durability {
+    /// After the bytes are flushed under their final names.
+    #[default]
+    Full,
+    /// Without any flush: a crash of memdir loses nothing, a power cut may. For benches and RAM disks.
+    Atomic,
+}
+
+/// How a vault works.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The name of this machine's folder in `.memdir/`, so that two machines that share the folder by a sync
+    /// program never write one database.
+    pub machine: String,
+    /// A folder to keep the state in instead of `.memdir/`, with its canonical path; the lock never moves.
+    pub state: Option<(std::sync::Arc<Dir>, PathBuf)>,
+    /// When "saved" is said.
+    pub durability: Durability,
+    /// How long to wait for another process that writes.
+    pub lock_timeout: Duration,
+    /// Contents older than this go.
+    pub keep_for: Duration,
+    /// The oldest contents go while they exceed this many bytes, or three times the notes if that is more.
+    pub keep_bytes: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            machine: "local".to_owned(),
+            state: None,
+            durability: Durability::Full,
+            lock_timeout: Duration::from_secs(10),
+            keep_for: Duration::from_secs(90 * 24 * 60 * 60),
+            keep_bytes: 100 << 20,
+        }
+    }
+}
+
+/// A step, and what only the disk knows of it.
+#[derive(Clone, Debug)]
+pub(crate) struct RecordedStep {
+    pub(crate) step: Step,
+    /// Device and inode of what is moved.
+    identity: Option<(u64, u64)>,
+}
+
+impl RecordedStep {
+    fn path(&self) -> &MemoryPath {
+        match &self.step {
+            Step::MakeFolder { path, .. }
+            | Step::Put { path, .. }
+            | Step::RemoveFolder { path, .. }
+            | Step::Move { from: path, .. } => path,
+        }
+    }
+}
+
+/// A memory on disk.
+///
+/// Any folder is one; `.memdir/` appears at the first write. Reads go through the handle and need no lock. Several
+/// threads may share a vault and several processes a folder: writers take turns.
+#[derive(Debug)]
+pub struct Vault {
+    dir: Dir,
+    root: PathBuf,
+    options: Options,
+    core: Mutex<Option<Core>>,
+    reads: Mutex<Reads>,
+}
+
+/// What a vault that has a history keeps open.
+#[derive(Debug)]
+struct Core {
+    folder: StateFolder,
+    lock: LockFile,
+    journal: Journal,
+    /// What the newest batch of this process displaced, to be removed after its answer.
+    leftovers: Option<Leftovers>,
+    /// The newest batch whose displaced files are removed.
+    swept: u64,
+    /// What the log was like when the newest batch was last looked at.
+    seen: Option<(u64, std::time::SystemTime)>,
+}
+
+impl Core {
+    /// Folds the write-ahead log into the database when it has grown; only under the lock.
+    fn checkpoint(&self) -> Result<(), VaultError> {
+        if self.folder.log_mark().is_some_and(|(bytes, _)| bytes > CHECKPOINT_BYTES) {
+            self.journal.checkpoint()?;
+        }
+        Ok(())
+    }
+}
+
+/// Past this size the write-ahead log is folded into the database.
+const CHECKPOINT_BYTES: u64 = 4 << 20;
+
+/// Displaced files of a batch.
+#[derive(Debug)]
+struct Leftovers {
+    batch: u64,
+    steps: Vec<RecordedStep>,
+    places: Places,
+}
+
+/// Audit entries of reads that are not written yet.
+#[derive(Debug, Default)]
+struct Reads {
+    entries: Vec<(AuditEntry, Author, Timestamp)>,
+}
+
+/// Entries of reads are written in groups of this size, or when they are this old.
+const READ_GROUP: usize = 100;
+const READ_AGE: Duration = Duration::from_secs(1);
+
+/// The file that writers lock.
+#[expect(clippy::disallowed_types, reason = "only the std file can be locked; it comes from the handle")]
+type LockFile = std::fs::File;
+
+impl Vault {
+    /// Takes the handle of a memory and the canonical path it was opened by, which SQLite needs.
+    ///
+    /// Makes nothing. A batch that a crash has left unfinished is finished first, if the lock is free.
+    ///
+    /// # Errors
+    ///
+    /// [`VaultError::Untrusted`] for a hostile `.memdir/`, [`VaultError::Damaged`] for a history that cannot be read.
+    pub fn open(dir: Dir, root: PathBuf, options: Options) -> Result<Self, VaultError> {
+        let vault = Self { dir, root, options, core: Mutex::default(), reads: Mutex::default() };
+        vault.look_after_crash()?;
+        Ok(vault)
+    }
+
+    /// Takes the lock of the memory, makes `.memdir/` if it is missing, and finishes what a crash has left.
+    ///
+    /// # Errors
+    ///
+    /// [`VaultError::Busy`] when another process keeps the lock for longer than the options say;
+    /// [`VaultError::NoWriteAccess`] where the folder cannot be written.
+    pub fn lock(&self) -> Result<Writer<'_>, VaultError> {
+        let mut core = self.core();
+        if core.is_none() {
+            let folder = StateFolder::create(&self.home())?;
+            *core = Some(self.open_core(folder)?);
+        }
+        let Some(open) = core.as_ref() else { return Err(VaultError::Busy) };
+        acquire(&open.lock, self.options.lock_timeout)?;
+        let mut writer = Writer { vault: self, core };
+        writer.recover()?;
+        Ok(writer)
+    }
+
+    /// Finishes what a crash has left, if another process has written since we last looked and the lock is free.
+    ///
+    /// # Errors
+    ///
+    /// As [`Vault::open`].
+    pub fn look_after_crash(&self) -> Result<(), VaultError> {
+        let mut core = self.core();
+        if core.is_none() {
+            let Some(folder) = StateFolder::open(&self.home())? else { return Ok(()) };
+            match self.open_core(folder) {
+                Ok(opened) => *core = Some(opened),
+                // What cannot be written, such as a folder on a read-only disk, can still be read.
+                Err(VaultError::NoWriteAccess) => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
+        let Some(open) = core.as_mut() else { return Ok(()) };
+        let mark = open.folder.log_mark();
+        if mark.is_some() && mark == open.seen {
+            return Ok(());
+        }
+        open.seen = mark;
+        if !open.journal.is_unfinished()? || open.lock.try_lock().is_err() {
+            return Ok(());
+        }
+        let mut writer = Writer { vault: self, core };
+        match writer.recover() {
+            Err(VaultError::NoWriteAccess | VaultError::Busy) => Ok(()),
+            other => other,
+        }
+    }
+
+    /// Notes calls that changed nothing for the audit. They are written in groups, unflushed: a crash may lose
+    /// those of the last second. Without a `.memdir/` they leave no trace.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database, when a group is written.
+    pub fn note_reads(&self, entries: Vec<AuditEntry>, author: &Author, time: Timestamp) -> Result<(), VaultError> {
+        let mut reads = self.reads.lock().unwrap_or_else(PoisonError::into_inner);
+        reads.entries.extend(entries.into_iter().map(|entry| (entry, author.clone(), time)));
+        let is_old = reads.entries.first().is_some_and(|(_, _, first)| time.since(*first) >= READ_AGE);
+        if reads.entries.len() < READ_GROUP && !is_old {
+            return Ok(());
+        }
+        let entries = std::mem::take(&mut reads.entries);
+        drop(reads);
+        self.write_reads(&entries)
+    }
+
+    fn write_reads(&self, entries: &[(AuditEntry, Author, Timestamp)]) -> Result<(), VaultError> {
+        let mut core = self.core();
+        let Some(core) = core.as_mut().filter(|_| !entries.is_empty()) else { return Ok(()) };
+        core.journal.transaction(journal::Flush::No, |transaction| {
+            for group in entries.chunk_by(|one, other| one.1 == other.1 && one.2 == other.2) {
+                if let Some((_, author, time)) = group.first() {
+                    let entries: Vec<AuditEntry> = group.iter().map(|(entry, _, _)| entry.clone()).collect();
+                    audit::append(transaction, None, &entries, author, *time)?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Whether a commit is flushed.
+    #[must_use]
+    pub fn is_durable(&self) -> bool {
+        self.options.durability == Durability::Full
+    }
+
+    fn home(&self) -> Home<'_> {
+        Home {
+            root: &self.dir,
+            root_path: &self.root,
+            machine: &self.options.machine,
+            elsewhere: self.options.state.as_ref().map(|(dir, path)| (dir.as_ref(), path.as_path())),
+        }
+    }
+
+    fn open_core(&self, folder: StateFolder) -> Result<Core, VaultError> {
+        let lock = folder.lock_file()?.into_std();
+        let journal = Journal::open(&folder.history_path(), self.is_durable())?;
+        Ok(Core { folder, lock, journal, leftovers: None, swept: 0, seen: None })
+    }
+
+    fn core(&self) -> MutexGuard<'_, Option<Core>> {
+        // A thread that panicked may have left the database in any state but a broken one.
+        self.core.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Vault {
+    /// Removes displaced files and writes the audit of the last reads: work that no answer waits for.
+    fn drop(&mut self) {
+        let reads = std::mem::take(&mut self.reads.lock().unwrap_or_else(PoisonError::into_inner).entries);
+        if let Err(error) = self.write_reads(&reads) {
+            tracing::warn!(%error, entries = reads.len(), "the audit of reads was not written");
+        }
+        if let Some(leftovers) = self.core().as_mut().and_then(|core| core.leftovers.take()) {
+            leftovers.sweep(&self.dir);
+        }
+    }
+}
+
+/// The right to write, held by one thread of one process at a time.
+#[derive(Debug)]
+pub struct Writer<'v> {
+    vault: &'v Vault,
+    core: MutexGuard<'v, Option<Core>>,
+}
+
+impl Writer<'_> {
+    fn core(&mut self) -> Result<&mut Core, VaultError> {
+        self.core.as_mut().ok_or(VaultError::Busy)
+    }
+
+    fn keep_for_sweep(&mut self, batch: u64, steps: Vec<RecordedStep>, places: Places) -> Result<(), VaultError> {
+        self.core()?.leftovers = Some(Leftovers { batch, steps, places });
+        Ok(())
+    }
+}
+
+impl Drop for Writer<'_> {
+    fn drop(&mut self) {
+        if let Some(core) = self.core.as_mut() {
+            core.seen = core.folder.log_mark();
+            // The kernel lets go of it when the process ends, whatever happens here.
+            let _ = core.lock.unlock();
+        }
+    }
+}
+
+/// Waits for the lock, a little longer each time.
+fn acquire(lock: &LockFile, timeout: Duration) -> Result<(), VaultError> {
+    let mut waited = Duration::ZERO;
+    let mut pause = Duration::from_micros(200);
+    loop {
+        match lock.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(std::fs::TryLockError::WouldBlock) if waited < timeout => {
+                std::thread::sleep(pause);
+                waited += pause;
+                pause = (pause * 2).min(Duration::from_millis(10));
+            }
+            Err(std::fs::TryLockError::WouldBlock) => return Err(VaultError::Busy),
+            Err(std::fs::TryLockError::Error(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(std::fs::TryLockError::Error(error)) => return Err(VaultError::io("lock", None, error)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

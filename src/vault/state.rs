@@ -1,0 +1,185 @@
+//! `.memdir/`: the lock and the folder of this machine's state, checked before anything in it is used.
+//!
+//! A folder that somebody sent may hold any `.memdir/`. SQLite opens by path, so a link planted here would be the
+//! one way out of the memory: every component is opened by handle first, has to be a real folder or file of the
+//! user's own, and SQLite is told to refuse links on top.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use cap_fs_ext::DirExt;
+use cap_std::fs::{Dir, DirBuilder, File, Metadata};
+
+use super::{VaultError, disk};
+
+/// The folder beside the notes.
+const FOLDER: &str = ".memdir";
+/// The file that writers lock.
+const LOCK: &str = "lock";
+/// The database of the journal, the history and the audit.
+const HISTORY: &str = "history.sqlite";
+/// What SQLite writes beside it.
+const WRITE_AHEAD_LOG: &str = "history.sqlite-wal";
+
+/// Where the state of a machine belongs.
+#[derive(Debug)]
+pub(super) struct Home<'v> {
+    /// The memory.
+    pub(super) root: &'v Dir,
+    /// The canonical path of the memory, for SQLite alone.
+    pub(super) root_path: &'v Path,
+    /// The name of this machine's folder.
+    pub(super) machine: &'v str,
+    /// A folder to use instead of `.memdir` for all but the lock, and its canonical path.
+    pub(super) elsewhere: Option<(&'v Dir, &'v Path)>,
+}
+
+/// The state of this machine, opened.
+#[derive(Debug)]
+pub(super) struct StateFolder {
+    /// `.memdir`, which holds the lock.
+    memdir: Dir,
+    /// The folder with the database.
+    machine: Dir,
+    /// The path of `machine`, for SQLite alone.
+    path: PathBuf,
+}
+
+impl Home<'_> {
+    fn parent<'a>(&'a self, memdir: &'a Dir) -> (&'a Dir, PathBuf) {
+        match self.elsewhere {
+            Some((folder, path)) => (folder, path.to_owned()),
+            None => (memdir, self.root_path.join(FOLDER)),
+        }
+    }
+}
+
+impl StateFolder {
+    /// Opens what is there; `None` when this machine has written nothing yet.
+    pub(super) fn open(home: &Home<'_>) -> Result<Option<Self>, VaultError> {
+        let Some(memdir) = open_own_folder(home.root, FOLDER)? else { return Ok(None) };
+        let (parent, parent_path) = home.parent(&memdir);
+        let Some(folder) = open_own_folder(parent, home.machine)? else { return Ok(None) };
+        if !check_own_files(&folder)? {
+            return Ok(None);
+        }
+        Ok(Some(Self { memdir, machine: folder, path: parent_path.join(home.machine) }))
+    }
+
+    /// Opens what is there and makes what is not.
+    pub(super) fn create(home: &Home<'_>) -> Result<Self, VaultError> {
+        let io = |error| VaultError::io("make `.memdir` in", None, error);
+        let memdir = create_own_folder(home.root, FOLDER)?;
+        if memdir.symlink_metadata(".gitignore").is_err() {
+            let mut ignore = disk::create_name(&memdir, ".gitignore", 0o600).map_err(io)?;
+            ignore.write_all(b"*\n").and_then(|()| ignore.sync_all()).map_err(io)?;
+        }
+        let (parent, parent_path) = home.parent(&memdir);
+        let folder = create_own_folder(parent, home.machine)?;
+        if !check_own_files(&folder)? {
+            // SQLite gives its other files the mode of this one.
+            disk::create_name(&folder, HISTORY, 0o600).and_then(|file| file.sync_all()).map_err(io)?;
+            disk::sync_folder(&folder).map_err(io)?;
+            disk::sync_folder(parent).map_err(io)?;
+            disk::sync_folder(&memdir).map_err(io)?;
+            disk::sync_folder(home.root).map_err(io)?;
+        }
+        Ok(Self { memdir, machine: folder, path: parent_path.join(home.machine) })
+    }
+
+    /// The path of the database, which SQLite opens without following links.
+    pub(super) fn history_path(&self) -> PathBuf {
+        self.path.join(HISTORY)
+    }
+
+    /// What tells whether another connection has written: size and time of the write-ahead log.
+    pub(super) fn log_mark(&self) -> Option<(u64, std::time::SystemTime)> {
+        let metadata = self.machine.symlink_metadata(WRITE_AHEAD_LOG).ok()?;
+        Some((metadata.len(), metadata.modified().ok()?.into_std()))
+    }
+
+    /// Opens the file that writers lock.
+    pub(super) fn lock_file(&self) -> Result<File, VaultError> {
+        let io = |error| VaultError::io("open the lock of", None, error);
+        match disk::create_name(&self.memdir, LOCK, 0o600) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                let file = disk::open_name(&self.memdir, LOCK).map_err(io)?;
+                check_own_file(&file.metadata().map_err(io)?)?;
+                Ok(file)
+            }
+            other => other.map_err(io),
+        }
+    }
+}
+
+fn open_own_folder(parent: &Dir, name: &str) -> Result<Option<Dir>, VaultError> {
+    let folder = match parent.open_dir_nofollow(name) {
+        Ok(folder) => folder,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if disk::is_link_error(&error) || error.kind() == io::ErrorKind::NotADirectory => {
+            return Err(VaultError::Untrusted("it is a link or a file where a folder belongs"));
+        }
+        Err(error) => return Err(VaultError::io("open `.memdir` in", None, error)),
+    };
+    let metadata = folder.dir_metadata().map_err(|error| VaultError::io("look at `.memdir` in", None, error))?;
+    if !is_own(&metadata) {
+        return Err(VaultError::Untrusted("it belongs to somebody else"));
+    }
+    Ok(Some(folder))
+}
+
+fn create_own_folder(parent: &Dir, name: &str) -> Result<Dir, VaultError> {
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    {
+        use cap_std::fs::DirBuilderExt;
+        builder.mode(0o700);
+    }
+    match parent.create_dir_with(name, &builder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            return Err(VaultError::io("make `.memdir` in", None, error));
+        }
+        _ => {}
+    }
+    open_own_folder(parent, name)?.ok_or(VaultError::Untrusted("it disappears while it is used"))
+}
+
+/// Checks the files that SQLite will open; false when there is no database yet.
+fn check_own_files(folder: &Dir) -> Result<bool, VaultError> {
+    let mut is_there = false;
+    for name in [HISTORY, WRITE_AHEAD_LOG, "history.sqlite-shm", "history.sqlite-journal"] {
+        match folder.symlink_metadata(name) {
+            Ok(metadata) => {
+                check_own_file(&metadata)?;
+                is_there |= name == HISTORY;
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(VaultError::io("look at `.memdir` in", None, error)),
+        }
+    }
+    Ok(is_there)
+}
+
+fn check_own_file(metadata: &Metadata) -> Result<(), VaultError> {
+    if !metadata.is_file() {
+        return Err(VaultError::Untrusted("it holds a link, a pipe or a folder where a file belongs"));
+    }
+    // A second name of the same file could lie anywhere.
+    if cap_fs_ext::MetadataExt::nlink(metadata) > 1 {
+        return Err(VaultError::Untrusted("it holds a file that has a second name elsewhere"));
+    }
+    if is_own(metadata) { Ok(()) } else { Err(VaultError::Untrusted("it holds a file that belongs to somebody else")) }
+}
+
+fn is_own(metadata: &Metadata) -> bool {
+    #[cfg(unix)]
+    {
+        use cap_std::fs::MetadataExt;
+        metadata.uid() == rustix::process::geteuid().as_raw()
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = metadata;
+        true
+    }
+}

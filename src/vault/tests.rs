@@ -1,0 +1,375 @@
+use std::path::Path;
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+
+use super::{AuditEntry, Author, Batch, Options, Page, Vault, VaultError};
+use crate::path::MemoryPath;
+use crate::plan::{Content, Image, Step, Tree};
+use crate::report::Kind;
+use crate::time::Timestamp;
+
+mod recovery;
+
+/// A memory in a temporary folder.
+struct Env {
+    folder: tempfile::TempDir,
+}
+
+impl Env {
+    fn new(notes: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let env = Self { folder };
+        for (path, text) in notes {
+            env.write(path, text);
+        }
+        env
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    fn read(&self, path: &str) -> Option<String> {
+        std::fs::read_to_string(self.path().join(path)).ok()
+    }
+
+    fn vault(&self) -> Vault {
+        open(self.path()).unwrap()
+    }
+
+    /// All files and folders but `.memdir`, with their contents.
+    fn snapshot(&self) -> Vec<(String, Option<Vec<u8>>)> {
+        snapshot(self.path())
+    }
+}
+
+fn open(path: &Path) -> Result<Vault, VaultError> {
+    let path = path.canonicalize().unwrap();
+    let dir = Dir::open_ambient_dir(&path, ambient_authority()).unwrap();
+    Vault::open(dir, path, Options::default())
+}
+
+fn snapshot(root: &Path) -> Vec<(String, Option<Vec<u8>>)> {
+    fn walk(root: &Path, folder: &Path, found: &mut Vec<(String, Option<Vec<u8>>)>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+            if name == ".memdir" {
+                continue;
+            }
+            if path.is_dir() {
+                found.push((name, None));
+                walk(root, &path, found);
+            } else {
+                found.push((name, Some(std::fs::read(&path).unwrap())));
+            }
+        }
+    }
+    let mut found = Vec::new();
+    walk(root, root, &mut found);
+    found.sort();
+    found
+}
+
+fn path(text: &str) -> MemoryPath {
+    MemoryPath::parse(text).unwrap()
+}
+
+fn image(text: &str) -> Option<Image> {
+    Some(Image { content: Content::new(text.as_bytes()), mode: None })
+}
+
+fn put(name: &str, before: Option<&str>, after: Option<&str>) -> Step {
+    Step::Put { path: path(name), before: before.and_then(image), after: after.and_then(image) }
+}
+
+fn rename(from: &str, to: &str, kind: Kind) -> Step {
+    Step::Move { from: path(from), to: path(to), kind }
+}
+
+fn author() -> Author {
+    Author { door: "exec".into(), client: None, session: None, message: None, origin: "model".into() }
+}
+
+fn entry(action: &str) -> AuditEntry {
+    AuditEntry {
+        number: 1,
+        action: action.into(),
+        code: None,
+        micros: 5,
+        permission: "off".into(),
+        payload: r#"{"path":"a.md"}"#.into(),
+    }
+}
+
+fn commit(vault: &Vault, steps: &[Step], undoes: Option<u64>) -> Result<u64, VaultError> {
+    let entries = [entry("update_file")];
+    let author = author();
+    let batch = Batch { steps, entries: &entries, author: &author, time: Timestamp::from_micros(0), undoes };
+    Ok(vault.lock()?.commit(&batch)?.batch)
+}
+
+#[test]
+fn a_batch_changes_every_kind_of_thing() {
+    let env =
+        Env::new(&[("a.md", "old"), ("gone.md", "x"), ("dir/b.md", "b"), ("dir/sub/c.md", "c"), ("move.md", "m")]);
+    let vault = env.vault();
+    let steps = [
+        rename("dir", "new", Kind::Directory),
+        Step::MakeFolder { path: path("fresh"), mode: None },
+        rename("move.md", "fresh/moved.md", Kind::File),
+        put("a.md", Some("old"), Some("new")),
+        put("fresh/d.md", None, Some("d")),
+        put("gone.md", Some("x"), None),
+        put("new/b.md", Some("b"), Some("b2")),
+        put("new/sub/c.md", Some("c"), None),
+        Step::RemoveFolder { path: path("new/sub"), mode: None },
+    ];
+    assert_eq!(commit(&vault, &steps, None).unwrap(), 1);
+    drop(vault);
+    let expected: Vec<(String, Option<Vec<u8>>)> = [
+        ("a.md", Some("new")),
+        ("fresh", None),
+        ("fresh/d.md", Some("d")),
+        ("fresh/moved.md", Some("m")),
+        ("new", None),
+        ("new/b.md", Some("b2")),
+    ]
+    .map(|(name, text): (&str, Option<&str>)| (name.to_owned(), text.map(|text| text.as_bytes().to_vec())))
+    .into();
+    assert_eq!(env.snapshot(), expected);
+}
+
+#[test]
+fn what_changed_since_it_was_planned_is_a_conflict_and_nothing_happens() {
+    let env = Env::new(&[("a.md", "theirs"), ("b.md", "b")]);
+    let vault = env.vault();
+    let before = env.snapshot();
+    let result = commit(&vault, &[put("b.md", Some("b"), Some("b2")), put("a.md", Some("old"), Some("new"))], None);
+    assert!(matches!(result, Err(VaultError::Conflict(found)) if found == path("a.md")));
+    let result = commit(&vault, &[put("b.md", None, Some("b2"))], None);
+    assert!(matches!(result, Err(VaultError::Conflict(found)) if found == path("b.md")));
+    drop(vault);
+    assert_eq!(env.snapshot(), before);
+}
+
+#[test]
+fn an_edit_between_check_and_exchange_is_kept() {
+    let env = Env::new(&[("a.md", "a"), ("b.md", "b")]);
+    let vault = env.vault();
+    let steps = [put("a.md", Some("a"), Some("a2")), put("b.md", Some("b"), Some("b2"))];
+    let entries = [entry("update_file")];
+    let author = author();
+    let batch =
+        Batch { steps: &steps, entries: &entries, author: &author, time: Timestamp::from_micros(0), undoes: None };
+    let result = vault.lock().unwrap().commit_watched(&batch, &mut |point| {
+        if point == super::Point::Done(0) {
+            env.write("b.md", "an editor's");
+        }
+    });
+    assert!(matches!(result, Err(VaultError::Conflict(found)) if found == path("b.md")));
+    drop(vault);
+    let kept = [("a.md".to_owned(), Some(b"a".to_vec())), ("b.md".to_owned(), Some(b"an editor's".to_vec()))];
+    assert_eq!(env.snapshot(), kept);
+    assert_eq!(env.vault().log(&Page { limit: 9, ..Page::default() }).unwrap().entries, []);
+}
+
+#[test]
+fn a_write_to_the_displaced_file_is_kept_beside_the_note() {
+    let env = Env::new(&[("a.md", "a")]);
+    let vault = env.vault();
+    let mut open = std::fs::OpenOptions::new().append(true).open(env.path().join("a.md")).unwrap();
+    commit(&vault, &[put("a.md", Some("a"), Some("a2"))], None).unwrap();
+    std::io::Write::write_all(&mut open, b" and more").unwrap();
+    drop(vault);
+    assert_eq!(env.read("a.md").as_deref(), Some("a2"));
+    assert_eq!(env.read("a.sync-conflict-memdir-1.md").as_deref(), Some("a and more"));
+}
+
+#[cfg(unix)]
+#[test]
+fn modes_are_kept() {
+    use std::os::unix::fs::PermissionsExt;
+    let env = Env::new(&[("a.md", "a")]);
+    let file = env.path().join("a.md");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let vault = env.vault();
+    commit(&vault, &[put("a.md", Some("a"), Some("a2"))], None).unwrap();
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o7777, 0o600);
+    commit(&vault, &[put("a.md", Some("a2"), None)], None).unwrap();
+    let Some(Some(image)) = vault.image_at(&path("a.md"), 1).unwrap() else { panic!("the history lost it") };
+    assert_eq!((image.content.text(), image.mode), (Some("a2"), Some(0o600)));
+}
+
+#[test]
+fn the_log_follows_a_note_through_its_names() {
+    let env = Env::new(&[("a.md", "1"), ("other.md", "x")]);
+    let vault = env.vault();
+    commit(&vault, &[put("a.md", Some("1"), Some("2"))], None).unwrap();
+    commit(&vault, &[put("other.md", Some("x"), Some("y"))], None).unwrap();
+    commit(&vault, &[Step::MakeFolder { path: path("d"), mode: None }, rename("a.md", "d/b.md", Kind::File)], None)
+        .unwrap();
+    commit(&vault, &[rename("d", "e", Kind::Directory)], None).unwrap();
+    commit(&vault, &[put("e/b.md", Some("2"), Some("3"))], None).unwrap();
+    let log = |limit, before| {
+        let log = vault.log(&Page { path: Some(path("e/b.md")), limit, before }).unwrap();
+        (log.entries.iter().map(|entry| entry.batch).collect::<Vec<_>>(), log.cursor)
+    };
+    assert_eq!(log(9, None), (vec![5, 4, 3, 1], None));
+    assert_eq!(log(2, None), (vec![5, 4], Some("4".to_owned())));
+    assert_eq!(log(9, Some(4)), (vec![3, 1], None));
+    assert_eq!(vault.log(&Page { limit: 9, ..Page::default() }).unwrap().entries.len(), 5);
+    let image = vault.image_at(&path("a.md"), 2).unwrap().unwrap().unwrap();
+    assert_eq!(image.content.text(), Some("2"));
+}
+
+#[test]
+fn undoing_an_undo_puts_a_batch_in_force_again() {
+    let env = Env::new(&[("a.md", "1")]);
+    let vault = env.vault();
+    let first = commit(&vault, &[put("a.md", Some("1"), Some("2"))], None).unwrap();
+    assert_eq!(vault.newest_to_undo().unwrap(), Some(first));
+    let undo = commit(&vault, &[put("a.md", Some("2"), Some("1"))], Some(first)).unwrap();
+    assert_eq!((vault.undone_by(first).unwrap(), vault.newest_to_undo().unwrap()), (Some(undo), None));
+    let again = commit(&vault, &[put("a.md", Some("1"), Some("2"))], Some(undo)).unwrap();
+    assert_eq!((vault.undone_by(first).unwrap(), vault.undone_by(undo).unwrap()), (None, Some(again)));
+    assert_eq!(vault.newest_to_undo().unwrap(), Some(first));
+}
+
+#[test]
+fn old_contents_go_and_the_entries_stay() {
+    let env = Env::new(&[("a.md", "1")]);
+    let canonical = env.path().canonicalize().unwrap();
+    let dir = Dir::open_ambient_dir(&canonical, ambient_authority()).unwrap();
+    let options = Options { keep_bytes: 40_000, ..Options::default() };
+    let vault = Vault::open(dir, canonical, options).unwrap();
+    // Text that does not compress, 3 KB each.
+    let text = |number: u32| {
+        (0..3_000).map(|at| char::from(33 + ((at * 7919 + number * 104_729) % 90) as u8)).collect::<String>()
+    };
+    let mut before = "1".to_owned();
+    for number in 0..40 {
+        let after = text(number);
+        commit(&vault, &[put("a.md", Some(&before), Some(&after))], None).unwrap();
+        before = after;
+    }
+    vault.lock().unwrap().prune(Timestamp::from_micros(1)).unwrap();
+    assert!(matches!(vault.steps(1), Err(VaultError::Pruned(1))));
+    assert!(vault.steps(40).is_ok());
+    assert_eq!(vault.log(&Page { limit: 99, ..Page::default() }).unwrap().entries.len(), 40);
+    // A day later than what is kept, only the newest batch is whole.
+    vault.lock().unwrap().prune(Timestamp::from_micros(91 * 86_400_000_000)).unwrap();
+    assert!(matches!(vault.steps(39), Err(VaultError::Pruned(39))));
+    assert!(vault.steps(40).is_ok());
+}
+
+#[test]
+fn a_hostile_state_folder_is_refused() {
+    let outside = tempfile::tempdir().unwrap();
+    let hostile = |make: &dyn Fn(&Path)| {
+        let env = Env::new(&[("a.md", "a")]);
+        make(env.path());
+        let vault = open(env.path());
+        let result = vault.and_then(|vault| commit(&vault, &[put("a.md", Some("a"), Some("b"))], None));
+        assert!(matches!(result, Err(VaultError::Untrusted(_))), "{result:?}");
+        assert_eq!(env.read("a.md").as_deref(), Some("a"));
+    };
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::symlink;
+        hostile(&|memory| symlink(outside.path(), memory.join(".memdir")).unwrap());
+        hostile(&|memory| {
+            std::fs::create_dir(memory.join(".memdir")).unwrap();
+            symlink(outside.path(), memory.join(".memdir/local")).unwrap();
+        });
+        hostile(&|memory| {
+            std::fs::create_dir_all(memory.join(".memdir/local")).unwrap();
+            symlink(outside.path().join("x"), memory.join(".memdir/local/history.sqlite")).unwrap();
+        });
+        hostile(&|memory| {
+            std::fs::create_dir_all(memory.join(".memdir/local")).unwrap();
+            std::fs::write(outside.path().join("file"), "").unwrap();
+            std::fs::hard_link(outside.path().join("file"), memory.join(".memdir/local/history.sqlite-wal")).unwrap();
+        });
+    }
+    hostile(&|memory| std::fs::write(memory.join(".memdir"), "").unwrap());
+    hostile(&|memory| std::fs::create_dir_all(memory.join(".memdir/local/history.sqlite")).unwrap());
+    assert_eq!(
+        std::fs::read_dir(outside.path())
+            .unwrap()
+            .filter(|entry| entry.as_ref().unwrap().file_name() != "file")
+            .count(),
+        0
+    );
+}
+
+#[test]
+fn a_database_of_somebody_else_is_damaged_and_kept() {
+    let env =
+        Env::new(&[("a.md", "a"), (".memdir/local/history.sqlite", "not a database, but long enough to look at.")]);
+    assert!(matches!(open(env.path()), Err(VaultError::Damaged(_))));
+    assert!(env.read(".memdir/local/history.sqlite").unwrap().starts_with("not a database"));
+}
+
+#[cfg(unix)]
+#[test]
+fn reading_goes_through_links_inside_and_no_other() {
+    use crate::plan::TreeError;
+    use std::os::unix::fs::symlink;
+    let env = Env::new(&[("dir/a.md", "a"), (".hidden/x.md", "secret")]);
+    let at = |name: &str| env.path().join(name);
+    symlink("dir/a.md", at("in.md")).unwrap();
+    symlink("dir", at("in")).unwrap();
+    symlink("/etc", at("out")).unwrap();
+    symlink("../..", at("up")).unwrap();
+    symlink(".hidden/x.md", at("hidden.md")).unwrap();
+    symlink("loop", at("loop")).unwrap();
+    symlink("nothing.md", at("dead.md")).unwrap();
+    let vault = env.vault();
+    let read = |name: &str| vault.read(&path(name), 100).map(|image| image.content.text().unwrap().to_owned());
+    assert_eq!(read("in.md").unwrap(), "a");
+    assert_eq!(read("in/a.md").unwrap(), "a");
+    assert_eq!(vault.resolve(&path("in/a.md")).unwrap(), path("dir/a.md"));
+    assert_eq!(vault.resolve(&path("in/new.md")).unwrap(), path("dir/new.md"));
+    assert_eq!(read("out/passwd"), Err(TreeError::Outside(path("out/passwd"))));
+    assert_eq!(read("up/x"), Err(TreeError::Outside(path("up/x"))));
+    assert_eq!(read("hidden.md"), Err(TreeError::Outside(path("hidden.md"))));
+    assert_eq!(read("loop"), Err(TreeError::Outside(path("loop"))));
+    assert_eq!(read("dead.md"), Err(TreeError::NotFound(path("dead.md"))));
+    assert_eq!(read("dir"), Err(TreeError::IsDirectory(path("dir"))));
+    assert_eq!(read("dir/a.md/b.md"), Err(TreeError::NotDirectory(path("dir/a.md/b.md"))));
+    assert_eq!(vault.stat(&path("out/passwd")), Err(TreeError::Outside(path("out/passwd"))));
+    assert_eq!(vault.stat(&path("dir/a.md/b.md")), Ok(None));
+    let listing = vault.list(None).unwrap();
+    let names: Vec<_> = listing.entries.iter().map(|entry| (entry.name.as_str(), entry.is_link)).collect();
+    assert_eq!(names, [("dir", false), ("in", true), ("in.md", true)]);
+    assert!(listing.has_others);
+    assert_eq!(vault.note_bytes().unwrap(), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn pipes_and_huge_files_answer_at_once() {
+    use crate::plan::TreeError;
+    let env = Env::new(&[("big.md", "0123456789")]);
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        env.path().join("pipe.md"),
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::from_raw_mode(0o600),
+        0,
+    )
+    .unwrap();
+    let vault = env.vault();
+    assert_eq!(vault.read(&path("pipe.md"), 10), Err(TreeError::Unsupported(path("pipe.md"))));
+    let too_large = TreeError::TooLarge { path: path("big.md"), size: 10, limit: 9 };
+    assert_eq!(vault.read(&path("big.md"), 9), Err(too_large));
+    assert!(vault.list(None).unwrap().has_others);
+}

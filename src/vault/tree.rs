@@ -1,0 +1,241 @@
+//! [`Tree`] for the disk: each question is answered by handle, and never through a link that was not resolved and
+//! checked first.
+
+use std::io::{self, Read};
+use std::time::UNIX_EPOCH;
+
+use cap_std::fs::{Dir, Metadata};
+
+use super::{Page, Vault, VaultError, commit, disk};
+use crate::path::MemoryPath;
+use crate::plan::{Content, Entry, Image, Listing, Stat, Tree, TreeError};
+use crate::report::{Kind, Log};
+
+impl Tree for Vault {
+    fn stat(&self, path: &MemoryPath) -> Result<Option<Stat>, TreeError> {
+        match self.through_links(path, |path| self.metadata(path)) {
+            Ok(metadata) => stat_of(path, &metadata).map(Some),
+            Err(TreeError::NotFound(_) | TreeError::NotDirectory(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn resolve(&self, path: &MemoryPath) -> Result<MemoryPath, TreeError> {
+        match self.metadata(path) {
+            Ok(_) => Ok(path.clone()),
+            Err(error) if disk::is_link_error(&error) => match self.follow(path) {
+                Err(TreeError::NotFound(_)) => self.resolve_missing(path),
+                other => other,
+            },
+            Err(error) if is_missing(&error) => self.resolve_missing(path),
+            Err(error) => Err(unreadable(path, &error)),
+        }
+    }
+
+    fn read(&self, path: &MemoryPath, limit: u64) -> Result<Image, TreeError> {
+        self.read_bytes(path, limit).map(|(bytes, mode)| Image { content: Content::new(bytes), mode })
+    }
+
+    fn list(&self, folder: Option<&MemoryPath>) -> Result<Listing, TreeError> {
+        let opened = match folder {
+            Some(path) => self.through_links(path, |path| {
+                disk::open_folder(&self.dir, Some(path)).map_err(|error| not_a_folder(&self.dir, path, error))
+            })?,
+            None => disk::open_folder(&self.dir, None).map_err(|error| TreeError::Io(error.kind().to_string()))?,
+        };
+        let io = |error: io::Error| match folder {
+            Some(path) => unreadable(path, &error),
+            None => TreeError::Io(error.kind().to_string()),
+        };
+        let mut listing = Listing::default();
+        for entry in opened.entries().map_err(io)? {
+            let entry = entry.map_err(io)?;
+            let name = entry.file_name();
+            let name = name.to_str().unwrap_or_default();
+            if commit::is_temporary(name) {
+                continue;
+            }
+            let Ok(path) = MemoryPath::in_folder(folder, name) else {
+                listing.has_others = true;
+                continue;
+            };
+            let is_link = entry.file_type().map_err(io)?.is_symlink();
+            let stat = if is_link {
+                self.stat(&path).ok().flatten()
+            } else {
+                entry.metadata().ok().and_then(|metadata| stat_of(&path, &metadata).ok())
+            };
+            match stat {
+                Some(stat) => listing.entries.push(Entry { name: name.to_owned(), stat, is_link }),
+                None => listing.has_others = true,
+            }
+        }
+        listing.entries.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(listing)
+    }
+
+    fn note_bytes(&self) -> Result<u64, TreeError> {
+        let history = |error: VaultError| TreeError::Io(error.to_string());
+        let mut core = self.core();
+        if let Some(core) = core.as_mut()
+            && let Some(sum) = core.journal.sum("note_bytes").map_err(history)?
+        {
+            return Ok(sum);
+        }
+        let mut sum = 0;
+        self.measure(None, &mut sum)?;
+        if let Some(core) = core.as_mut() {
+            core.journal.set_sum("note_bytes", sum).map_err(history)?;
+        }
+        Ok(sum)
+    }
+
+    fn history(&self, path: &MemoryPath, limit: usize) -> Result<Log, TreeError> {
+        let page = Page { path: Some(path.clone()), limit, before: None };
+        self.log(&page).map_err(|error| TreeError::Io(error.to_string()))
+    }
+}
+
+impl Vault {
+    /// Reads a regular file and its mode with one open, one stat, one read and one close.
+    ///
+    /// # Errors
+    ///
+    /// Any [`TreeError`].
+    pub fn read_bytes(&self, path: &MemoryPath, limit: u64) -> Result<(Vec<u8>, Option<u32>), TreeError> {
+        let mut file = self.through_links(path, |path| disk::open_file(&self.dir, path))?;
+        let io = |error: io::Error| unreadable(path, &error);
+        let metadata = file.metadata().map_err(io)?;
+        let stat = stat_of(path, &metadata)?;
+        if stat.kind == Kind::Directory {
+            return Err(TreeError::IsDirectory(path.clone()));
+        }
+        if stat.size > limit {
+            return Err(TreeError::TooLarge { path: path.clone(), size: stat.size, limit });
+        }
+        let mut bytes = vec![0; usize::try_from(stat.size).unwrap_or(usize::MAX)];
+        let mut filled = 0;
+        while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+            match file.read(rest) {
+                Ok(0) => break,
+                Ok(read) => filled += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(io(error)),
+            }
+        }
+        bytes.truncate(filled);
+        Ok((bytes, stat.mode))
+    }
+
+    /// Looks at what is at `path` without following any link.
+    fn metadata(&self, path: &MemoryPath) -> io::Result<Metadata> {
+        let metadata = match path.parent() {
+            Some(parent) => disk::open_folder(&self.dir, Some(&parent))?.symlink_metadata(path.name())?,
+            None => self.dir.symlink_metadata(path.name())?,
+        };
+        if metadata.is_symlink() { Err(disk::link_error()) } else { Ok(metadata) }
+    }
+
+    /// Tries `open` on a path, and where a link is in the way, on the place that it leads to.
+    fn through_links<T>(&self, path: &MemoryPath, open: impl Fn(&MemoryPath) -> io::Result<T>) -> Result<T, TreeError> {
+        match open(path) {
+            Err(error) if disk::is_link_error(&error) => {
+                let place = self.follow(path)?;
+                open(&place).map_err(|error| unreadable(path, &error))
+            }
+            other => other.map_err(|error| unreadable(path, &error)),
+        }
+    }
+
+    /// Resolves the folder of something that does not exist.
+    fn resolve_missing(&self, path: &MemoryPath) -> Result<MemoryPath, TreeError> {
+        let folder = path.parent().map(|parent| self.resolve(&parent)).transpose()?;
+        let place = MemoryPath::in_folder(folder.as_ref(), path.name()).unwrap_or_else(|_| path.clone());
+        // A link that leads nowhere is there, and what it stands for is not.
+        match self.metadata(&place) {
+            Err(error) if disk::is_link_error(&error) => Err(TreeError::Unsupported(path.clone())),
+            _ => Ok(place),
+        }
+    }
+
+    /// Follows the links of a path to a place inside the memory that an action may name.
+    fn follow(&self, path: &MemoryPath) -> Result<MemoryPath, TreeError> {
+        let outside = || TreeError::Outside(path.clone());
+        let place = match self.dir.canonicalize(path.as_str()) {
+            Ok(place) => place,
+            Err(error) if disk::is_escape(&error) || disk::is_link_error(&error) => return Err(outside()),
+            Err(error) if is_missing(&error) => return Err(TreeError::NotFound(path.clone())),
+            Err(error) => return Err(unreadable(path, &error)),
+        };
+        // A link to something hidden, such as `.memdir`, is as good as one that leads out.
+        let place = place.to_str().map(|place| place.replace('\\', if cfg!(windows) { "/" } else { "\\" }));
+        place.and_then(|place| MemoryPath::parse(&place).ok().filter(|path| path.as_str() == place)).ok_or_else(outside)
+    }
+
+    fn measure(&self, folder: Option<&MemoryPath>, sum: &mut u64) -> Result<(), TreeError> {
+        let listing = match self.list(folder) {
+            // What cannot be looked into holds nothing of ours.
+            Err(TreeError::NoAccess(_) | TreeError::NotFound(_)) => return Ok(()),
+            other => other?,
+        };
+        for entry in listing.entries.iter().filter(|entry| !entry.is_link) {
+            let Ok(path) = MemoryPath::in_folder(folder, &entry.name) else { continue };
+            match entry.stat.kind {
+                Kind::Directory => self.measure(Some(&path), sum)?,
+                Kind::File if path.is_note() => *sum += entry.stat.size,
+                Kind::File => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+fn stat_of(path: &MemoryPath, metadata: &Metadata) -> Result<Stat, TreeError> {
+    let (kind, size) = if metadata.is_dir() {
+        (Kind::Directory, 0)
+    } else if metadata.is_file() {
+        (Kind::File, metadata.len())
+    } else {
+        return Err(TreeError::Unsupported(path.clone()));
+    };
+    let modified = metadata.modified().ok().map(|time| time.into_std());
+    let modified = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
+    let seconds = i64::try_from(modified.as_secs()).unwrap_or(i64::MAX);
+    Ok(Stat { kind, size, modified: (seconds, modified.subsec_nanos()), mode: disk::mode(metadata) })
+}
+
+fn is_missing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+/// Tells a file where a folder was wanted from nothing at all.
+fn not_a_folder(root: &Dir, path: &MemoryPath, error: io::Error) -> io::Error {
+    let is_file = error.kind() == io::ErrorKind::NotADirectory && disk::open_file(root, path).is_ok();
+    if is_file || error.kind() != io::ErrorKind::NotADirectory { error } else { io::ErrorKind::NotFound.into() }
+}
+
+fn unreadable(path: &MemoryPath, error: &io::Error) -> TreeError {
+    match error.kind() {
+        io::ErrorKind::NotFound => TreeError::NotFound(path.clone()),
+        io::ErrorKind::NotADirectory => TreeError::NotDirectory(path.clone()),
+        io::ErrorKind::IsADirectory => TreeError::IsDirectory(path.clone()),
+        _ if disk::is_escape(error) || disk::is_link_error(error) => TreeError::Outside(path.clone()),
+        io::ErrorKind::PermissionDenied => TreeError::NoAccess(path.clone()),
+        // A socket, or a device without a driver.
+        _ if no_such_device(error) => TreeError::Unsupported(path.clone()),
+        kind => TreeError::Io(kind.to_string()),
+    }
+}
+
+fn no_such_device(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    {
+        let number = rustix::io::Errno::NXIO.raw_os_error();
+        error.raw_os_error() == Some(number)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = error;
+        false
+    }
+}
