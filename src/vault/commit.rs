@@ -21,6 +21,9 @@ use crate::time::Timestamp;
 /// How many threads flush: file systems merge flushes that come at the same time.
 const FLUSHERS: usize = 4;
 
+/// After how many batches the history looks for what it need not keep.
+const PRUNE_EVERY: u64 = 16;
+
 /// What is to be made true.
 #[derive(Clone, Copy, Debug)]
 pub struct Batch<'a> {
@@ -110,8 +113,17 @@ impl Writer<'_> {
         self.core()?.journal.mark(number, State::Applied, Flush::No)?;
         seen(Point::Applied);
         self.keep_for_sweep(number, steps, places)?;
-        self.core()?.checkpoint()?;
+        self.tidy(number, batch.time);
         Ok(Committed { batch: number, is_durable: self.vault.is_durable() })
+    }
+
+    /// Keeps the database small, now and then. The batch is in place: whatever goes wrong here is for next time.
+    fn tidy(&mut self, number: u64, now: Timestamp) {
+        let pruned = if number.is_multiple_of(PRUNE_EVERY) { self.prune(now) } else { Ok(()) };
+        let tidied = pruned.and_then(|()| self.core()?.checkpoint());
+        if let Err(error) = tidied {
+            tracing::warn!(%error, "the history was not tidied");
+        }
     }
 
     /// Compares what the plan expects with what is there, and notes what only the disk knows: modes, identities.
