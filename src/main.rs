@@ -1,3 +1,7 @@
 //! The `memdir` binary.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    memdir::cli::main()
+}

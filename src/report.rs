@@ -62,6 +62,13 @@ impl Code {
     }
 }
 
+impl std::fmt::Display for Code {
+    /// Writes the name on the wire.
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.serialize(formatter)
+    }
+}
+
 /// Why a call, or a whole command, was not done, in words that a model can act on.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 pub struct Failure {

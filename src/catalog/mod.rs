@@ -84,6 +84,13 @@ pub fn row(name: &str) -> Option<&'static Row> {
     ROWS.iter().find(|row| row.name == name)
 }
 
+/// What an action does to the memory.
+#[must_use]
+pub fn access(action: &Action) -> Access {
+    // Every action has a row; one without would be the most dangerous kind.
+    row(action.name()).map_or(Access::Remove, |row| row.access)
+}
+
 /// The failure for a name that no action has.
 ///
 /// `index` is the place of the call among the calls of its text, from 1.
@@ -298,6 +305,35 @@ impl Takes {
 /// Whether a path argument that may be the root means it.
 fn is_root(path: &str) -> bool {
     matches!(path.trim(), "" | "." | "./" | "/")
+}
+
+/// What a prompt has in the place of the list of actions.
+const LIST_START: &str = "<!-- actions: made from the catalog -->\n";
+const LIST_END: &str = "<!-- end of actions -->\n";
+
+/// Puts the list of actions into a prompt, between its two marks; the marks go.
+///
+/// `read_only` leaves out what writes; `ask_first` tells the model to ask before it stores something personal. A
+/// prompt without the marks stays as it is.
+#[must_use]
+pub fn prompt(prompt: &str, ask_first: bool, read_only: bool) -> String {
+    let parts = prompt.split_once(LIST_START);
+    let parts = parts.and_then(|(before, rest)| rest.split_once(LIST_END).map(|(_, after)| (before, after)));
+    let Some((before, after)) = parts else { return prompt.to_owned() };
+    let mut text = before.to_owned();
+    text.push_str(&actions_list(read_only));
+    if ask_first {
+        text.push_str(&format!("\n{ASK_FIRST}\n"));
+    }
+    text.push_str(after);
+    text
+}
+
+/// The list of actions as a prompt has it: a line each.
+#[must_use]
+pub fn actions_list(read_only: bool) -> String {
+    let rows = ROWS.iter().filter(|row| !read_only || row.access == Access::Read);
+    rows.map(|row| format!("- `{}`: {}\n", row.signature(), row.words)).collect()
 }
 
 /// The failure for a path that [`MemoryPath::parse`] refuses.

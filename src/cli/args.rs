@@ -1,0 +1,198 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::policy::Mode;
+
+/// A long-term memory for language models: a folder of Markdown notes, and safe, undoable actions on it.
+#[derive(Debug, Parser)]
+#[command(name = "memdir", version, max_term_width = 100, disable_help_subcommand = true)]
+pub(super) struct Cli {
+    #[command(flatten)]
+    pub(super) global: Global,
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+/// Options of every command.
+#[derive(Args, Debug)]
+pub(super) struct Global {
+    /// The folder of notes; else MEMDIR, the settings file, ~/memdir
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Everywhere")]
+    pub(super) memory: Option<PathBuf>,
+    /// Print one JSON object on standard output
+    #[arg(long, global = true, help_heading = "Everywhere")]
+    pub(super) json: bool,
+    /// Keep history and inbox in this folder instead of the memory's .memdir
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Everywhere")]
+    pub(super) state: Option<PathBuf>,
+    /// Write to this file how text was read and why something was refused, without contents
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Everywhere")]
+    pub(super) log: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Make a memory, or adopt a folder of notes without changing one
+    Init {
+        /// The folder; else that of --memory
+        dir: Option<PathBuf>,
+    },
+    /// Run the actions in a text that a model wrote
+    #[command(long_about = EXEC)]
+    Exec(Exec),
+    /// List files and folders
+    Tree {
+        /// A folder in the memory; else all of it
+        folder: Option<String>,
+        #[command(flatten)]
+        page: Paging,
+    },
+    /// Print a note
+    Read {
+        /// The note, such as entities/jane_doe.md
+        note: String,
+    },
+    /// Show what was changed, the newest first
+    Log {
+        /// Only changes of this note, under whatever names it had
+        note: Option<String>,
+        /// Show each change as a diff
+        #[arg(short, long)]
+        patch: bool,
+        #[command(flatten)]
+        page: Paging,
+    },
+    /// Show what a batch changed
+    Diff {
+        /// The batch; else the newest
+        batch: Option<u64>,
+    },
+    /// Undo a batch, and show what that changes
+    Undo {
+        /// The batch; else the latest that is neither undone nor itself an undo
+        batch: Option<u64>,
+        /// Only show it
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Put a note back to what it was right after a batch
+    Restore {
+        /// The note
+        note: String,
+        /// The batch
+        #[arg(long, value_name = "BATCH")]
+        at: u64,
+        /// Only show it
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// List the actions that a model can send
+    Actions {
+        /// Print the system prompt that teaches them to a model
+        #[arg(long, conflicts_with = "markdown")]
+        prompt: bool,
+        /// Print them as a page of Markdown
+        #[arg(long)]
+        markdown: bool,
+        #[command(flatten)]
+        offer: Offer,
+    },
+    /// Print the JSON schema of what stands between <actions> and </actions>
+    Schema {
+        #[command(flatten)]
+        offer: Offer,
+    },
+    /// Check that the memory, its history and this system are in order
+    Doctor,
+    /// Print a script that completes commands in a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+const EXEC: &str = "Run the actions in a text that a model wrote.
+
+Reads the text from standard input, runs what stands in <actions>…</actions>, and prints the answer \
+for the model. All that succeeds is one batch, which `memdir undo` takes back. Exit status: 0 all done; \
+2 no action and no reply in the text; 3 some were refused; 4 some failed; see docs/cli.md.";
+
+/// Options of `exec`.
+#[derive(Args, Debug)]
+pub(super) struct Exec {
+    /// One failure, and nothing is done
+    #[arg(long)]
+    pub(super) atomic: bool,
+    /// Say what would happen, as a diff, and do nothing
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    /// Refuse every action that writes
+    #[arg(long)]
+    pub(super) read_only: bool,
+    /// What becomes of personal facts and active content: off notes them, flag wants the model to say that the person agreed
+    #[arg(long, value_name = "MODE")]
+    pub(super) permission: Option<Permission>,
+    /// How the text is written
+    #[arg(long, value_enum, default_value_t = Dialect::Detect)]
+    pub(super) dialect: Dialect,
+    /// The program that asks, for the history and for rules
+    #[arg(long, value_name = "NAME")]
+    pub(super) client: Option<String>,
+}
+
+/// The dialects that can be named.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub(super) enum Dialect {
+    /// By what the text holds
+    Detect,
+    /// <actions> with a JSON list
+    Native,
+}
+
+/// The modes of permission that can be named.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub(super) enum Permission {
+    Off,
+    Flag,
+}
+
+impl From<Permission> for Mode {
+    fn from(permission: Permission) -> Self {
+        match permission {
+            Permission::Off => Self::Off,
+            Permission::Flag => Self::Flag,
+        }
+    }
+}
+
+/// Which part of a long list.
+#[derive(Args, Debug)]
+pub(super) struct Paging {
+    /// How many at most
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) limit: Option<u32>,
+    /// Go on after the page before: its cursor
+    #[arg(long, value_name = "CURSOR")]
+    pub(super) cursor: Option<String>,
+}
+
+impl Paging {
+    /// The limit, or `default`.
+    pub(super) fn limit(&self, default: usize) -> usize {
+        self.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(default)
+    }
+}
+
+/// To whom actions are offered.
+#[derive(Args, Clone, Copy, Debug)]
+pub(super) struct Offer {
+    /// Leave out every action that writes
+    #[arg(long)]
+    pub(super) read_only: bool,
+    /// Tell the model to ask first, as the mode flag wants it
+    #[arg(long, value_name = "MODE", default_value = "off")]
+    pub(super) permission: Permission,
+}

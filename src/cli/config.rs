@@ -1,0 +1,315 @@
+//! Settings: one TOML file in the user's configuration folder, then the environment, then flags.
+//!
+//! Nothing inside a memory is read as settings. An unknown key is an error that names the nearest one.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Deserialize;
+use toml::{Table, Value};
+
+use crate::engine;
+use crate::plan::Limits;
+use crate::policy::{Mode, Rule, Rules};
+use crate::report::{Code, Failure};
+use crate::time::Timestamp;
+use crate::vault::{Durability, Options};
+
+/// The sections and their keys; the empty section is the top of the file.
+const KEYS: &[(&str, &[&str])] = &[
+    ("", &["durability", "rule", "permission", "limits", "history", "memory"]),
+    ("permission", &["exec", "cli"]),
+    ("limits", &["note_bytes", "memory_bytes", "file_bytes", "batch_actions", "batch_seconds", "lock_seconds", "other_extensions"]),
+    ("history", &["keep_days", "keep_bytes"]),
+    ("rule", &["action", "path", "client", "detector", "verdict"]),
+];
+
+/// What the person has settled, for one memory.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Config {
+    pub(super) durability: Durability,
+    pub(super) permission: Permission,
+    limits: LimitKeys,
+    history: HistoryKeys,
+    rule: Vec<Rule>,
+}
+
+/// What becomes of calls that somebody should be asked about, by door.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Permission {
+    pub(super) exec: Mode,
+    #[expect(dead_code, reason = "the commands of a person are never asked about; the key is the contract's")]
+    pub(super) cli: Mode,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default)]
+struct LimitKeys {
+    note_bytes: u64,
+    memory_bytes: u64,
+    file_bytes: u64,
+    batch_actions: usize,
+    batch_seconds: u64,
+    lock_seconds: u64,
+    other_extensions: bool,
+}
+
+impl Default for LimitKeys {
+    fn default() -> Self {
+        let limits = Limits::default();
+        Self {
+            note_bytes: limits.note_bytes,
+            memory_bytes: limits.memory_bytes,
+            file_bytes: limits.file_bytes,
+            batch_actions: 100,
+            batch_seconds: 30,
+            lock_seconds: 10,
+            other_extensions: limits.other_extensions,
+        }
+    }
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default)]
+struct HistoryKeys {
+    keep_days: u64,
+    keep_bytes: u64,
+}
+
+impl Default for HistoryKeys {
+    fn default() -> Self {
+        Self { keep_days: 90, keep_bytes: Options::default().keep_bytes }
+    }
+}
+
+impl Config {
+    /// How an engine works under these settings.
+    pub(super) fn engine(&self, clock: fn() -> Timestamp) -> Result<engine::Settings, Failure> {
+        let limits = &self.limits;
+        let rules = Rules::new(self.rule.clone()).map_err(|error| wrong(error.to_string()))?;
+        Ok(engine::Settings {
+            limits: Limits {
+                note_bytes: limits.note_bytes,
+                memory_bytes: limits.memory_bytes,
+                file_bytes: limits.file_bytes,
+                other_extensions: limits.other_extensions,
+            },
+            batch_actions: limits.batch_actions,
+            batch_time: Duration::from_secs(limits.batch_seconds),
+            rules,
+            clock,
+        })
+    }
+
+    /// How a vault works under these settings.
+    pub(super) fn vault(&self, machine: String) -> Options {
+        Options {
+            machine,
+            state: None,
+            durability: self.durability,
+            lock_timeout: Duration::from_secs(self.limits.lock_seconds),
+            keep_for: Duration::from_secs(self.history.keep_days.saturating_mul(24 * 60 * 60)),
+            keep_bytes: self.history.keep_bytes,
+        }
+    }
+}
+
+/// Everything outside the memory that says how to work: the file and the environment.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sources {
+    file: Table,
+    environment: BTreeMap<String, String>,
+    home: Option<PathBuf>,
+    path: Option<PathBuf>,
+}
+
+impl Sources {
+    /// Reads the settings file and the environment, once.
+    pub(super) fn read() -> Result<Self, Failure> {
+        let home = etcetera::home_dir().ok();
+        let folder = etcetera::choose_base_strategy().ok();
+        let path = folder.map(|folder| etcetera::BaseStrategy::config_dir(&folder).join("memdir").join("config.toml"));
+        let file = match &path {
+            Some(path) => read_file(path)?,
+            None => Table::new(),
+        };
+        let environment = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .filter(|(name, _)| name == "MEMDIR" || name.starts_with("MEMDIR_"))
+            .collect();
+        let sources = Self { file, environment, home, path };
+        check_table("", &sources.file)?;
+        Ok(sources)
+    }
+
+    /// Where the settings file is, or would be.
+    pub(super) fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    /// The user's home folder.
+    pub(super) fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
+    }
+
+    /// The memory to use when none is named: `MEMDIR`, the one with `default = true`, or `~/memdir`.
+    pub(super) fn default_memory(&self) -> Option<PathBuf> {
+        if let Some(memory) = self.environment.get("MEMDIR") {
+            return Some(PathBuf::from(memory));
+        }
+        let is_default = |table: &Value| table.get("default").and_then(Value::as_bool) == Some(true);
+        let named = self.memories().find(|(_, table)| is_default(table)).map(|(path, _)| self.expand(path));
+        named.or_else(|| self.home.as_ref().map(|home| home.join("memdir")))
+    }
+
+    /// The settings for the memory at `root`, a canonical path.
+    pub(super) fn for_memory(&self, root: &Path) -> Result<Config, Failure> {
+        let mut table = self.file.clone();
+        table.remove("memory");
+        for (path, own) in self.memories() {
+            if canonical(&self.expand(path)).as_deref() == Some(root)
+                && let Some(own) = own.as_table()
+            {
+                overlay(&mut table, own);
+            }
+        }
+        table.remove("default");
+        for (name, value) in &self.environment {
+            if name != "MEMDIR" {
+                set_from_environment(&mut table, name, value)?;
+            }
+        }
+        table.try_into().map_err(|error: toml::de::Error| wrong(error.message().to_owned()))
+    }
+
+    fn memories(&self) -> impl Iterator<Item = (&str, &Value)> {
+        let memories = self.file.get("memory").and_then(Value::as_table);
+        memories.into_iter().flatten().map(|(path, table)| (path.as_str(), table))
+    }
+
+    fn expand(&self, path: &str) -> PathBuf {
+        match (path.strip_prefix("~/"), &self.home) {
+            (Some(rest), Some(home)) => home.join(rest),
+            _ => PathBuf::from(path),
+        }
+    }
+}
+
+/// Whether the person wants no colours.
+pub(super) fn has_no_color() -> bool {
+    std::env::vars_os().any(|(name, value)| name == "NO_COLOR" && !value.is_empty())
+}
+
+#[expect(clippy::disallowed_methods, reason = "a path of the settings file is compared with the memory's, not opened")]
+fn canonical(path: &Path) -> Option<PathBuf> {
+    std::fs::canonicalize(path).ok()
+}
+
+#[expect(clippy::disallowed_methods, reason = "the settings file is the one file that is read by its path")]
+fn read_file(path: &Path) -> Result<Table, Failure> {
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Table::new()),
+        Err(error) => return Err(wrong(format!("the settings file cannot be read: {}", error.kind()))),
+    };
+    text.parse::<Table>().map_err(|error| {
+        let line = error.span().map_or(1, |span| text.get(..span.start).unwrap_or_default().lines().count().max(1));
+        wrong(format!("the settings file, line {line}: {}", error.message()))
+    })
+}
+
+fn wrong(message: String) -> Failure {
+    Failure::new(Code::Config, message).with_hint("`memdir doctor` shows where the settings file is")
+}
+
+/// Checks that every key is known, in one table and those in it.
+fn check_table(section: &str, table: &Table) -> Result<(), Failure> {
+    let known = KEYS.iter().find(|(name, _)| *name == section).map_or(&[][..], |(_, keys)| keys);
+    for (key, value) in table {
+        if !known.contains(&key.as_str()) {
+            return Err(unknown(section, key, known));
+        }
+        match (key.as_str(), value) {
+            ("memory", Value::Table(memories)) => {
+                for own in memories.values().filter_map(Value::as_table) {
+                    let mut own = own.clone();
+                    own.remove("default");
+                    if own.contains_key("memory") {
+                        return Err(unknown("memory", "memory", &[]));
+                    }
+                    check_table("", &own)?;
+                }
+            }
+            (name, Value::Table(inner)) => check_table(name, inner)?,
+            ("rule", Value::Array(rules)) => {
+                rules.iter().filter_map(Value::as_table).try_for_each(|rule| check_table("rule", rule))?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn unknown(section: &str, key: &str, known: &[&str]) -> Failure {
+    let place = if section.is_empty() { String::new() } else { format!(" in [{section}]") };
+    suggest(format!("unknown key `{}`{place} in the settings", crate::catalog::shorten(key)), key, known)
+}
+
+/// A failure that names what is most like `key`, or all there is.
+fn suggest(message: String, key: &str, known: &[&str]) -> Failure {
+    let near = known.iter().map(|name| (strsim::jaro_winkler(key, name), name));
+    let hint = match near.filter(|(likeness, _)| *likeness > 0.7).max_by(|one, other| one.0.total_cmp(&other.0)) {
+        Some((_, name)) => format!("did you mean `{name}`?"),
+        None => format!("there is {}", known.join(", ")),
+    };
+    Failure::new(Code::Config, message).with_hint(hint)
+}
+
+/// Puts one table over another, section by section; lists are joined.
+fn overlay(base: &mut Table, over: &Table) {
+    for (key, value) in over {
+        match (base.get_mut(key), value) {
+            (Some(Value::Table(inner)), Value::Table(over)) => overlay(inner, over),
+            (Some(Value::Array(list)), Value::Array(more)) => list.extend(more.iter().cloned()),
+            _ => {
+                base.insert(key.clone(), value.clone());
+            }
+        }
+    }
+}
+
+/// Puts `MEMDIR_SECTION_KEY` into its place.
+fn set_from_environment(table: &mut Table, name: &str, value: &str) -> Result<(), Failure> {
+    let rest = name.strip_prefix("MEMDIR_").unwrap_or(name).to_ascii_lowercase();
+    let typed = match (value.parse::<i64>(), value.parse::<bool>()) {
+        (Ok(number), _) => Value::Integer(number),
+        (_, Ok(flag)) => Value::Boolean(flag),
+        _ => Value::String(value.to_owned()),
+    };
+    if rest == "durability" {
+        table.insert(rest, typed);
+        return Ok(());
+    }
+    let sections = KEYS.iter().filter(|(section, _)| !matches!(*section, "" | "rule"));
+    for (section, keys) in sections.clone() {
+        if let Some(key) = rest.strip_prefix(&format!("{section}_"))
+            && keys.contains(&key)
+        {
+            let entry = table.entry((*section).to_owned()).or_insert_with(|| Value::Table(Table::new()));
+            if let Value::Table(inner) = entry {
+                inner.insert(key.to_owned(), typed);
+            }
+            return Ok(());
+        }
+    }
+    let keys = sections.flat_map(|(section, keys)| keys.iter().map(move |key| format!("MEMDIR_{section}_{key}")));
+    let names: Vec<String> = keys.map(|name| name.to_ascii_uppercase()).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).chain(["MEMDIR_DURABILITY"]).collect();
+    Err(suggest(format!("unknown setting `{name}` in the environment"), name, &names))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,68 @@
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use super::{Sources, check_table};
+use crate::policy::Mode;
+use crate::report::Failure;
+use crate::vault::Durability;
+
+fn sources(file: &str, environment: &[(&str, &str)]) -> Result<Sources, Failure> {
+    let file = file.parse().unwrap();
+    check_table("", &file)?;
+    let environment: BTreeMap<_, _> =
+        environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    Ok(Sources { file, environment, ..Sources::default() })
+}
+
+#[track_caller]
+fn refused(result: Result<Sources, Failure>, message: &str, hint: &str) {
+    let failure = result.and_then(|sources| sources.for_memory(Path::new("/nowhere"))).unwrap_err();
+    assert_eq!((failure.message.as_str(), failure.hint.as_deref()), (message, Some(hint)));
+}
+
+#[test]
+fn the_memory_s_own_table_and_the_environment_come_on_top() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let file = format!(
+        "durability = 'atomic'\n[limits]\nbatch_actions = 7\nnote_bytes = 10\n
+         [memory.'{0}']\ndurability = 'full'\n[memory.'{0}'.limits]\nnote_bytes = 20\n
+         [[memory.'{0}'.rule]]\npath = 'private/**'\nverdict = 'deny'",
+        root.display()
+    );
+    let sources = sources(&file, &[("MEMDIR_PERMISSION_EXEC", "flag"), ("MEMDIR_HISTORY_KEEP_DAYS", "3")]).unwrap();
+    let config = sources.for_memory(&root).unwrap();
+    assert_eq!((config.durability, config.permission.exec), (Durability::Full, Mode::Flag));
+    let engine = config.engine(|| crate::time::Timestamp::from_micros(0)).unwrap();
+    assert_eq!((engine.batch_actions, engine.limits.note_bytes), (7, 20));
+    assert_eq!(config.vault("m".into()).keep_for, Duration::from_secs(3 * 86_400));
+    let other = sources.for_memory(Path::new("/nowhere")).unwrap();
+    assert_eq!(other.durability, Durability::Atomic);
+}
+
+#[test]
+fn what_is_unknown_is_named_with_the_nearest() {
+    refused(
+        sources("durabilty = 'full'", &[]),
+        "unknown key `durabilty` in the settings",
+        "did you mean `durability`?",
+    );
+    refused(
+        sources("[limits]\nnote_byte = 3", &[]),
+        "unknown key `note_byte` in [limits] in the settings",
+        "did you mean `note_bytes`?",
+    );
+    refused(
+        sources("[memory.'/x'.permission]\nexce = 'off'", &[]),
+        "unknown key `exce` in [permission] in the settings",
+        "did you mean `exec`?",
+    );
+    refused(
+        sources("", &[("MEMDIR_LIMITS_NOTE_BYTE", "3")]),
+        "unknown setting `MEMDIR_LIMITS_NOTE_BYTE` in the environment",
+        "did you mean `MEMDIR_LIMITS_NOTE_BYTES`?",
+    );
+    let wrong = sources("[limits]\nnote_bytes = 'many'", &[]).unwrap().for_memory(Path::new("/x")).unwrap_err();
+    assert!(wrong.message.contains("expected u64"), "{}", wrong.message);
+}

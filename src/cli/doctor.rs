@@ -1,0 +1,149 @@
+//! `memdir doctor`: is everything in order.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::args::Global;
+use super::config::Sources;
+use super::exit::{Stop, print_json};
+use super::{open, term};
+use crate::engine::{self, Engine};
+use crate::report::Failure;
+use crate::vault::{Exam, Vault};
+
+#[derive(Debug, Serialize)]
+struct Checks {
+    checks: Vec<Check>,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Serialize)]
+struct Check {
+    name: &'static str,
+    status: Status,
+    message: String,
+    hint: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Status {
+    Ok,
+    Warn,
+    Fail,
+}
+
+impl Check {
+    fn ok(name: &'static str, message: impl Into<String>) -> Self {
+        Self { name, status: Status::Ok, message: message.into(), hint: None }
+    }
+
+    fn warn(name: &'static str, message: impl Into<String>, hint: &str) -> Self {
+        Self { name, status: Status::Warn, message: message.into(), hint: Some(hint.to_owned()) }
+    }
+
+    fn failed(name: &'static str, failure: Failure) -> Self {
+        Self { name, status: Status::Fail, message: failure.message, hint: failure.hint }
+    }
+}
+
+pub(super) fn run(global: &Global) -> Result<u8, Stop> {
+    let checks = Checks { checks: look(global) };
+    let worst = checks.checks.iter().map(|check| check.status).max().unwrap_or(Status::Ok);
+    if global.json {
+        print_json(&checks)?;
+    } else {
+        let mut stdout = io::stdout().lock();
+        for check in &checks.checks {
+            let status = match check.status {
+                Status::Ok => "ok  ",
+                Status::Warn => "warn",
+                Status::Fail => "FAIL",
+            };
+            writeln!(stdout, "{status}  {}: {}", check.name, term::escape_line(&check.message))?;
+            if let Some(hint) = &check.hint {
+                writeln!(stdout, "      {}", term::escape_line(hint))?;
+            }
+        }
+    }
+    Ok(if worst == Status::Fail { 4 } else { 0 })
+}
+
+fn look(global: &Global) -> Vec<Check> {
+    let sources = match Sources::read() {
+        Ok(sources) => sources,
+        Err(failure) => return vec![Check::failed("settings", failure)],
+    };
+    let mut checks = vec![settings(&sources)];
+    let located = open::named(global, &sources).and_then(|folder| open::locate(global, &sources, &folder));
+    match located {
+        Ok(located) => {
+            checks.push(Check::ok("memory", located.root.display().to_string()));
+            checks.push(Check::ok("machine", format!("its state is in .memdir/{}", located.options.machine)));
+            match open::vault(located) {
+                Ok((vault, config)) => {
+                    checks.extend(state(&vault));
+                    match config.engine(open::now) {
+                        Ok(settings) => checks.push(notes(&Engine::new(vault, settings))),
+                        Err(failure) => checks.push(Check::failed("rules", failure)),
+                    }
+                }
+                Err(failure) => checks.push(Check::failed("history", failure)),
+            }
+        }
+        Err(stop) => checks.extend(stop.failure().map(|failure| Check::failed("memory", failure))),
+    }
+    checks
+}
+
+fn settings(sources: &Sources) -> Check {
+    match sources.path() {
+        Some(path) if sources.has_file() => Check::ok("settings", path.display().to_string()),
+        Some(path) => Check::ok("settings", format!("none; they would be in {}", path.display())),
+        None => Check::warn("settings", "there is no home folder to look for them in", "set HOME"),
+    }
+}
+
+/// What the vault can tell of itself and of this file system.
+fn state(vault: &Vault) -> Vec<Check> {
+    let Exam { batches, has_history, can_write, can_exchange, is_ignored_by_git, is_durable, lock } = match vault.examine() {
+        Ok(exam) => exam,
+        Err(error) => return vec![Check::failed("history", engine::failure(&error))],
+    };
+    let history = match (has_history, batches) {
+        (true, batches) => Check::ok("history", format!("{batches} batches, no damage found")),
+        (false, _) => Check::ok("history", "none yet: reads leave no entry until the first write"),
+    };
+    let writing = match (can_write, can_exchange) {
+        (false, _) => Check::warn("writing", "the folder cannot be written", "memdir can still read it"),
+        (true, false) => Check::warn(
+            "writing",
+            "this file system cannot exchange two names in one step",
+            "an edit made while memdir writes the same note could be lost; keep the memory on a local disk",
+        ),
+        (true, true) => Check::ok("writing", "files are exchanged in one step"),
+    };
+    let durability = if is_durable {
+        Check::ok("durability", "saved means flushed")
+    } else {
+        Check::warn("durability", "nothing is flushed", "a power cut may lose what was saved; remove `durability`")
+    };
+    let git = if is_ignored_by_git {
+        Check::ok("git", ".memdir is never committed")
+    } else {
+        Check::warn("git", ".memdir/.gitignore is missing", "restore it with the one line `*`, or history may be published")
+    };
+    let lock = match lock {
+        Ok(()) => Check::ok("lock", "free"),
+        Err(error) => Check::failed("lock", engine::failure(&error)),
+    };
+    vec![history, writing, durability, git, lock]
+}
+
+fn notes(engine: &Engine) -> Check {
+    match engine.survey(&mut |_| ()) {
+        Ok(adopted) => Check::ok("notes", format!("{} notes, {} links", adopted.notes, adopted.links)),
+        Err(failure) => Check::failed("notes", failure),
+    }
+}

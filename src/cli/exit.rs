@@ -1,0 +1,118 @@
+//! How a command ends: its exit code, and what it says when it could not do its work.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+use super::term;
+use crate::engine::ChangeError;
+use crate::report::{Code, Failure, Report};
+
+/// Why a command ends early.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// It could not do its work.
+    Failed(Box<Stopped>),
+    /// Nobody reads what it prints any more, which is no failure.
+    PipeClosed,
+    /// What it prints could not be written.
+    Output(io::Error),
+}
+
+/// What a command that could not do its work says.
+#[derive(Debug, Serialize)]
+pub(super) struct Stopped {
+    error: Failure,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diff: Option<String>,
+}
+
+impl From<Failure> for Stop {
+    fn from(error: Failure) -> Self {
+        Self::Failed(Box::new(Stopped { error, diff: None }))
+    }
+}
+
+impl From<ChangeError> for Stop {
+    fn from(error: ChangeError) -> Self {
+        Self::Failed(Box::new(Stopped { error: error.failure, diff: error.diff }))
+    }
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe { Self::PipeClosed } else { Self::Output(error) }
+    }
+}
+
+/// A failure of the command line itself.
+pub(super) fn usage(message: impl Into<String>, hint: impl Into<String>) -> Failure {
+    Failure::new(Code::Usage, message).with_hint(hint)
+}
+
+impl Stop {
+    /// Says why, and gives the exit code.
+    pub(super) fn end(self, json: bool) -> ExitCode {
+        match self {
+            Self::PipeClosed => ExitCode::SUCCESS,
+            Self::Output(error) => {
+                // If that cannot be said either, the exit code says it.
+                let _ = writeln!(io::stderr(), "memdir: cannot print: {error}");
+                ExitCode::from(1)
+            }
+            Self::Failed(stopped) => {
+                let code = code(stopped.error.code);
+                let said = if json { print_json(&stopped) } else { stopped.say() };
+                match said {
+                    Err(Self::PipeClosed) | Ok(()) => ExitCode::from(code),
+                    Err(other) => other.end(json),
+                }
+            }
+        }
+    }
+}
+
+impl Stopped {
+    fn say(&self) -> Result<(), Stop> {
+        let mut stderr = io::stderr().lock();
+        if let Some(diff) = &self.diff {
+            writeln!(stderr, "{}", term::diff(diff, &stderr))?;
+        }
+        writeln!(stderr, "memdir: {}", term::escape_line(&self.error.message))?;
+        if let Some(hint) = &self.error.hint {
+            writeln!(stderr, "hint: {}", term::escape_line(hint))?;
+        }
+        Ok(())
+    }
+}
+
+/// The exit code for a closed code, as the contract has it.
+pub(super) fn code(code: Code) -> u8 {
+    match code {
+        Code::Internal => 1,
+        Code::Usage | Code::NoActions => 2,
+        Code::Config => 5,
+        Code::Damaged => 7,
+        code if code.is_refusal() => 3,
+        _ => 4,
+    }
+}
+
+/// The exit code for a report: by its error, else by the worst of its calls.
+pub(super) fn of_report(report: &Report) -> u8 {
+    if let Some(error) = &report.error {
+        return code(error.code);
+    }
+    let failed = report.actions.iter().filter_map(|outcome| outcome.result.as_ref().err());
+    let codes = failed.map(|failure| failure.code).filter(|code| *code != Code::BatchAborted);
+    codes.map(code).max().unwrap_or(0)
+}
+
+/// Prints a value as one JSON object on one line.
+pub(super) fn print_json(value: &impl Serialize) -> Result<(), Stop> {
+    let mut stdout = io::stdout().lock();
+    serde_json::to_writer(&mut stdout, value).map_err(io::Error::from)?;
+    stdout.write_all(b"\n")?;
+    Ok(stdout.flush()?)
+}

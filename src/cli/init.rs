@@ -1,0 +1,104 @@
+//! `memdir init`: a new memory, or an old folder of notes taken as it is.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+
+use super::args::Global;
+use super::config::Sources;
+use super::exit::{Stop, print_json};
+use super::{open, term};
+use crate::action::{Action, Call, CreateFile, Span};
+use crate::dialect::{Dialect, Entry, Parsed};
+use crate::engine::Manner;
+use crate::path::MemoryPath;
+use crate::policy::Mode;
+
+/// The notes that a new memory starts with.
+const TEMPLATE: &[(&str, &str)] = &[
+    ("user.md", include_str!("../../memory_template/user.md")),
+    ("entities/memdir.md", include_str!("../../memory_template/entities/memdir.md")),
+    ("daily/first-day.md", include_str!("../../memory_template/daily/first-day.md")),
+];
+
+#[derive(Serialize)]
+struct Initialized {
+    created: Vec<MemoryPath>,
+    notes: usize,
+    links: usize,
+    findings: [(); 0],
+}
+
+pub(super) fn run(global: &Global, dir: Option<PathBuf>) -> Result<u8, Stop> {
+    let sources = Sources::read()?;
+    let folder = match dir {
+        Some(dir) => dir,
+        None => open::named(global, &sources)?,
+    };
+    if folder.as_os_str().is_empty() {
+        return Err(super::usage("the memory's name is empty", "give the folder: `memdir init DIR`").into());
+    }
+    open::make_folder(&folder)
+        .map_err(|error| super::usage(format!("the folder cannot be made: {}", error.kind()), "name another"))?;
+    let located = open::locate(global, &sources, &folder)?;
+    let opened = open::join(located)?;
+    let is_new = opened.engine.tree(None, 1, None)?.total == 0;
+    let created = if is_new { create(&opened)? } else { Vec::new() };
+    let progress = progress(global);
+    let adopted = opened.engine.survey(&mut |_| progress.inc(1))?;
+    progress.finish_and_clear();
+    let initialized = Initialized { created, notes: adopted.notes, links: adopted.links, findings: [] };
+    if global.json {
+        print_json(&initialized)?;
+    } else {
+        tell(&initialized, &opened)?;
+    }
+    Ok(0)
+}
+
+/// Makes the notes of the template, as one batch that can be undone.
+fn create(opened: &open::Opened) -> Result<Vec<MemoryPath>, Stop> {
+    let mut entries = Vec::new();
+    for (index, (path, content)) in TEMPLATE.iter().enumerate() {
+        let path = super::look::path(path)?;
+        let action = Action::CreateFile(CreateFile { path, content: (*content).to_owned() });
+        let span = Span::default();
+        entries.push(Entry::Call(Call { index: index + 1, action, label: None, claimed: false, span }));
+    }
+    let parsed = Parsed { dialect: Dialect::Native, entries, reply: None, issues: Vec::new() };
+    let author = open::author("cli", None, "person");
+    let manner = Manner { author, mode: Mode::Off, read_only: false, atomic: true };
+    let report = opened.engine.conclude(opened.engine.propose(parsed, manner));
+    match report.actions.into_iter().find_map(|outcome| outcome.result.err()) {
+        Some(failure) => Err(failure.into()),
+        None => Ok(report.changed),
+    }
+}
+
+/// A bar for long surveys, on a terminal only.
+fn progress(global: &Global) -> ProgressBar {
+    if global.json || !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new_spinner().with_style(
+        ProgressStyle::with_template("{spinner} {pos} notes read, {per_sec}").unwrap_or_else(|_| ProgressStyle::default_spinner()),
+    );
+    bar.enable_steady_tick(Duration::from_millis(100));
+    bar
+}
+
+fn tell(initialized: &Initialized, opened: &open::Opened) -> Result<(), Stop> {
+    let mut stdout = io::stdout().lock();
+    for path in &initialized.created {
+        writeln!(stdout, "made {}", term::escape_line(path.as_str()))?;
+    }
+    let root = opened.root.to_string_lossy();
+    writeln!(stdout, "{} notes and {} links in {}", initialized.notes, initialized.links, term::escape_line(&root))?;
+    if initialized.created.is_empty() {
+        writeln!(stdout, "nothing was changed: these notes are a memory as they are")?;
+    }
+    Ok(())
+}

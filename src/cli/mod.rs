@@ -1,0 +1,72 @@
+//! The command line: how people and scripts come in.
+//!
+//! Owns arguments, settings, exit codes and the words that people read. Reads the clock, the environment and the
+//! settings file, and opens the memory's handle, once each. Decides nothing about memory.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+
+mod actions;
+mod args;
+mod config;
+mod doctor;
+mod exec;
+mod exit;
+mod history;
+mod init;
+mod look;
+mod open;
+mod term;
+mod trace;
+
+use args::{Cli, Command, Global};
+use exit::{Stop, usage};
+
+/// Runs the program and gives its exit code.
+#[must_use]
+pub fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let cli = match Cli::try_parse_from(&arguments) {
+        Ok(cli) => cli,
+        Err(error) => return explain(&error, arguments.iter().any(|argument| argument == "--json")),
+    };
+    let Cli { global, command } = cli;
+    match run(&global, command) {
+        Ok(code) => ExitCode::from(code),
+        Err(stop) => stop.end(global.json),
+    }
+}
+
+fn run(global: &Global, command: Command) -> Result<u8, Stop> {
+    trace::start(global.log.as_deref())?;
+    match command {
+        Command::Init { dir } => init::run(global, dir),
+        Command::Exec(options) => exec::run(global, &options),
+        Command::Tree { folder, page } => look::tree(global, folder.as_deref(), &page),
+        Command::Read { note } => look::read(global, &note),
+        Command::Log { note, patch, page } => history::log(global, note.as_deref(), patch, &page),
+        Command::Diff { batch } => history::diff(global, batch),
+        Command::Undo { batch, dry_run } => history::undo(global, batch, dry_run),
+        Command::Restore { note, at, dry_run } => history::restore(global, &note, at, dry_run),
+        Command::Actions { prompt, markdown, offer } => actions::list(global, prompt, markdown, offer),
+        Command::Schema { offer } => actions::schema(offer),
+        Command::Doctor => doctor::run(global),
+        Command::Completions { shell } => actions::completions(shell),
+    }
+}
+
+/// Says what is wrong with the arguments, or prints the help that was asked for.
+fn explain(error: &clap::Error, json: bool) -> ExitCode {
+    let is_help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    if json && !is_help {
+        let text = error.render().to_string();
+        let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        return Stop::from(usage(message, "`memdir --help` shows what can be typed")).end(true);
+    }
+    // Nothing can be said where standard error is closed.
+    let _ = error.print();
+    if is_help { ExitCode::SUCCESS } else { ExitCode::from(2) }
+}

@@ -1,0 +1,136 @@
+//! The composition root: the one place with ambient authority. It finds the memory, opens its handle, and joins
+//! vault, settings and clock to an engine.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+
+use super::args::Global;
+use super::config::{Config, Sources};
+use super::exit::{Stop, usage};
+use crate::digest::Digest;
+use crate::engine::{self, Engine};
+use crate::report::{Code, Failure};
+use crate::time::Timestamp;
+use crate::vault::{Author, Options, Vault};
+
+/// A memory, opened.
+pub(super) struct Opened {
+    pub(super) engine: Engine,
+    pub(super) config: Config,
+    pub(super) root: PathBuf,
+}
+
+/// Where the memory is, and what the person has settled for it.
+pub(super) struct Located {
+    pub(super) root: PathBuf,
+    pub(super) config: Config,
+    pub(super) options: Options,
+    dir: Dir,
+}
+
+/// Reads the clock.
+#[expect(clippy::disallowed_methods, reason = "the one clock; below the edges time is a parameter")]
+pub(super) fn now() -> Timestamp {
+    SystemTime::now().into()
+}
+
+/// Opens the memory that the options name.
+pub(super) fn open(global: &Global) -> Result<Opened, Stop> {
+    let sources = Sources::read()?;
+    let folder = named(global, &sources)?;
+    let located = locate(global, &sources, &folder)?;
+    join(located)
+}
+
+/// Joins a located memory to an engine.
+pub(super) fn join(located: Located) -> Result<Opened, Stop> {
+    let settings = located.config.engine(now)?;
+    let vault = Vault::open(located.dir, located.root.clone(), located.options);
+    let vault = vault.map_err(|error| engine::failure(&error))?;
+    Ok(Opened { engine: Engine::new(vault, settings), config: located.config, root: located.root })
+}
+
+/// The folder that the options, the environment or the settings name; not yet looked at.
+pub(super) fn named(global: &Global, sources: &Sources) -> Result<PathBuf, Stop> {
+    let folder = global.memory.clone().or_else(|| sources.default_memory());
+    let folder = folder.ok_or_else(|| usage("no memory is named", "give `--memory DIR`"))?;
+    if folder.as_os_str().is_empty() {
+        return Err(usage("the memory's name is empty", "give `--memory DIR`").into());
+    }
+    Ok(folder)
+}
+
+/// Opens the handle of the folder and reads its settings.
+///
+/// The root of a file system and a home folder itself are refused: a memory is a folder of notes, and what it holds
+/// can be changed and deleted.
+pub(super) fn locate(global: &Global, sources: &Sources, folder: &Path) -> Result<Located, Stop> {
+    let root = canonical(folder).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => Failure::new(Code::NotFound, "the memory does not exist")
+            .with_hint("`memdir init DIR` makes one, `--memory DIR` names another"),
+        kind => Failure::new(Code::Io, format!("the memory cannot be opened: {kind}")),
+    })?;
+    let is_home = sources.home().is_some_and(|home| canonical(home).is_ok_and(|home| home == root));
+    if root.parent().is_none() || is_home {
+        let what = if is_home { "a home folder" } else { "the root of a file system" };
+        return Err(usage(format!("{what} cannot be a memory"), "name a folder that holds only notes").into());
+    }
+    let dir = open_dir(&root).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotADirectory => Failure::new(Code::NotADirectory, "the memory is not a folder"),
+        kind => Failure::new(Code::Io, format!("the memory cannot be opened: {kind}")),
+    })?;
+    let config = sources.for_memory(&root)?;
+    let mut options = config.vault(machine());
+    if let Some(state) = &global.state {
+        let path = make_folder(state)
+            .map_err(|error| usage(format!("the folder for state cannot be made: {}", error.kind()), "name another"))?;
+        let dir = open_dir(&path).map_err(|error| Failure::new(Code::Io, error.kind().to_string()))?;
+        options.state = Some((Arc::new(dir), path));
+    }
+    Ok(Located { root, config, options, dir })
+}
+
+/// Who asks at the door `door`.
+pub(super) fn author(door: &str, client: Option<String>, origin: &str) -> Author {
+    Author { door: door.to_owned(), client, session: None, message: None, origin: origin.to_owned() }
+}
+
+/// Makes a folder and those above it, and gives its canonical path.
+#[expect(clippy::disallowed_methods, reason = "the person names this folder on the command line")]
+pub(super) fn make_folder(path: &Path) -> std::io::Result<PathBuf> {
+    std::fs::create_dir_all(path)?;
+    std::fs::canonicalize(path)
+}
+
+#[expect(clippy::disallowed_methods, reason = "the memory's path is resolved once; SQLite refuses links in it later")]
+fn canonical(path: &Path) -> std::io::Result<PathBuf> {
+    std::fs::canonicalize(path)
+}
+
+#[expect(clippy::disallowed_methods, reason = "the one use of ambient authority")]
+fn open_dir(path: &Path) -> std::io::Result<Dir> {
+    Dir::open_ambient_dir(path, ambient_authority())
+}
+
+/// Names this machine and user, so that two machines that share a folder never write one database.
+///
+/// The first 16 hex digits of the digest over the system's machine id and the user's id; `local` where there is none.
+#[expect(clippy::disallowed_methods, reason = "the machine id is a file of the system's")]
+fn machine() -> String {
+    let id = ["/etc/machine-id", "/var/lib/dbus/machine-id"]
+        .iter()
+        .find_map(|path| std::fs::read_to_string(path).ok())
+        .map(|id| id.trim().to_owned())
+        .filter(|id| !id.is_empty());
+    let Some(id) = id else { return "local".to_owned() };
+    #[cfg(unix)]
+    let user = rustix::process::getuid().as_raw().to_string();
+    #[cfg(not(unix))]
+    let user = String::new();
+    let digest = Digest::of_parts(&[id.as_bytes(), user.as_bytes()]).to_string();
+    digest.trim_start_matches("sha256:").chars().take(16).collect()
+}

@@ -1,0 +1,24 @@
+//! The log for operators: on request, to a file, without contents.
+
+use std::path::Path;
+use std::sync::Mutex;
+
+use super::exit::{Stop, usage};
+
+/// Writes events to `file` from now on; without one, nowhere.
+#[expect(clippy::disallowed_types, reason = "the person names this file on the command line")]
+pub(super) fn start(file: Option<&Path>) -> Result<(), Stop> {
+    let Some(file) = file else { return Ok(()) };
+    let opened = std::fs::File::options().append(true).create(true).open(file);
+    let opened = opened.map_err(|error| {
+        usage(format!("the log file cannot be written: {}", error.kind()), "name another with `--log FILE`")
+    })?;
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::DEBUG)
+        .with_ansi(false)
+        .with_writer(Mutex::new(opened))
+        .finish();
+    // Fails only when there is one already, and this is the only place that sets it.
+    let _ = tracing::subscriber::set_global_default(subscriber);
+    Ok(())
+}

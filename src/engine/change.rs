@@ -1,0 +1,151 @@
+//! Changes that a person asks for by batch: undo and restore.
+
+use super::{Engine, failure};
+use crate::path::MemoryPath;
+use crate::plan::{self, Plan, UndoError};
+use crate::report::{Code, Details, Failure};
+use crate::time::Timestamp;
+use crate::vault::{AuditEntry, Author, Batch, VaultError};
+
+/// A change that would give back an earlier state; nothing is done yet.
+#[derive(Debug)]
+pub struct Change {
+    plan: Plan,
+    action: &'static str,
+    batch: u64,
+    path: Option<MemoryPath>,
+    undoes: Option<u64>,
+    started: Timestamp,
+}
+
+/// A change that is made.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Done {
+    /// The number of the new batch; `None` when nothing had to change.
+    pub batch: Option<u64>,
+    /// What is different now.
+    pub changed: Vec<MemoryPath>,
+    /// One line for the person.
+    pub receipt: Option<String>,
+}
+
+/// Why a change cannot be made, with the diff that it wanted.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct ChangeError {
+    /// What is in the way.
+    pub failure: Failure,
+    /// From what is there now to what was wanted, where that is the trouble.
+    pub diff: Option<String>,
+}
+
+impl From<Failure> for ChangeError {
+    fn from(failure: Failure) -> Self {
+        Self { failure, diff: None }
+    }
+}
+
+impl From<VaultError> for ChangeError {
+    fn from(error: VaultError) -> Self {
+        failure(&error).into()
+    }
+}
+
+impl From<UndoError> for ChangeError {
+    fn from(error: UndoError) -> Self {
+        match error {
+            UndoError::Conflict { path, diff } => {
+                let failure = Failure::new(Code::Conflict, format!("note `{path}` was changed in the same place since"))
+                    .with_hint("undo the later change first, or edit the note by hand");
+                Self { failure, diff: Some(diff) }
+            }
+            UndoError::Blocked(path) => Failure::new(Code::Conflict, format!("`{path}` is in the way"))
+                .with_hint("undo the later change first")
+                .into(),
+            UndoError::Tree(error) => {
+                Failure { code: Code::Io, message: error.to_string(), hint: None, details: Box::<Details>::default() }
+                    .into()
+            }
+        }
+    }
+}
+
+impl Change {
+    /// The batch that it gives back or goes back to.
+    #[must_use]
+    pub fn batch(&self) -> u64 {
+        self.batch
+    }
+
+    /// What would change.
+    #[must_use]
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+}
+
+impl Engine {
+    /// Plans to undo a batch; without a number the latest that is neither undone nor itself an undo.
+    ///
+    /// # Errors
+    ///
+    /// `nothing_to_undo`, `not_found`, `unavailable` for a batch whose contents are no longer kept, and `conflict`
+    /// with a diff where a later edit is in the same place.
+    pub fn propose_undo(&self, batch: Option<u64>) -> Result<Change, ChangeError> {
+        let nothing = |message: String| Failure::new(Code::NothingToUndo, message).with_hint("`memdir log` shows the batches");
+        let batch = match batch {
+            Some(batch) => batch,
+            None => self.vault.newest_to_undo()?.ok_or_else(|| nothing("there is nothing to undo".to_owned()))?,
+        };
+        if let Some(undo) = self.vault.undone_by(batch)? {
+            let failure = nothing(format!("batch {batch} is undone already, by batch {undo}"));
+            return Err(failure.with_hint(format!("`memdir undo {undo}` brings it back")).into());
+        }
+        let steps = self.vault.steps(batch)?;
+        let plan = plan::undo(&steps, &self.vault, &self.settings.limits)?;
+        let started = (self.settings.clock)();
+        Ok(Change { plan, action: "undo", batch, path: None, undoes: Some(batch), started })
+    }
+
+    /// Plans to put a note back to what it was right after a batch.
+    ///
+    /// # Errors
+    ///
+    /// `not_found` for a batch or a note that the history does not know, `unavailable` for contents that are no
+    /// longer kept.
+    pub fn propose_restore(&self, path: &MemoryPath, batch: u64) -> Result<Change, ChangeError> {
+        let image = self.vault.image_at(path, batch)?.ok_or_else(|| {
+            Failure::new(Code::NotFound, format!("the history does not know `{path}`"))
+                .with_hint(format!("`memdir log {path}` shows what it knows"))
+        })?;
+        let plan = plan::restore(path, image, &self.vault, &self.settings.limits).map_err(UndoError::Tree)?;
+        let started = (self.settings.clock)();
+        Ok(Change { plan, action: "restore", batch, path: Some(path.clone()), undoes: None, started })
+    }
+
+    /// Makes a change true.
+    ///
+    /// # Errors
+    ///
+    /// `conflict` when a note has changed since the change was planned, and what the vault says.
+    pub fn conclude_change(&self, change: Change, author: &Author) -> Result<Done, ChangeError> {
+        if change.plan.is_empty() && change.undoes.is_none() {
+            return Ok(Done { batch: None, changed: Vec::new(), receipt: None });
+        }
+        let entry = AuditEntry {
+            number: 1,
+            action: change.action.to_owned(),
+            code: None,
+            micros: u64::try_from((self.settings.clock)().since(change.started).as_micros()).unwrap_or(u64::MAX),
+            permission: "off".to_owned(),
+            payload: serde_json::json!({"path": change.path, "arguments": {"batch": change.batch}}).to_string(),
+        };
+        let committed = self.vault.lock()?.commit(&Batch {
+            steps: change.plan.steps(),
+            entries: &[entry],
+            author,
+            time: change.started,
+            undoes: change.undoes,
+        })?;
+        Ok(Done { batch: Some(committed.batch), changed: change.plan.changed(), receipt: Some(change.plan.receipt()) })
+    }
+}

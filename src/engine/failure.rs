@@ -1,0 +1,29 @@
+//! Errors of the vault in the words of the contract.
+
+use crate::report::{Code, Failure};
+use crate::vault::VaultError;
+
+/// Says to a model what the vault could not do, without a path of the host.
+#[must_use]
+pub fn failure(error: &VaultError) -> Failure {
+    let say = |code, hint: &str| Failure::new(code, error.to_string()).with_hint(hint);
+    match error {
+        VaultError::Conflict(path) => {
+            let message = format!("note `{path}` has changed since it was planned");
+            Failure::new(Code::Conflict, message).with_hint("read it again, then repeat the edit")
+        }
+        VaultError::Busy => say(Code::Busy, "nothing was done; try again in a moment"),
+        VaultError::DiskFull => say(Code::DiskFull, "nothing was done; make room, then try again"),
+        VaultError::NoWriteAccess => say(Code::NoWriteAccess, "nothing was done; the folder cannot be written"),
+        VaultError::Untrusted(_) => say(Code::NoWriteAccess, "the person has to look at `.memdir` in the memory"),
+        VaultError::Damaged(_) => say(Code::Damaged, "the person can run `memdir doctor`"),
+        VaultError::Pruned(_) => say(Code::Unavailable, "the entry is kept, its contents are not"),
+        VaultError::UnknownBatch(_) => say(Code::NotFound, "`memdir log` shows the batches"),
+        VaultError::Io { verb, path, source } => {
+            let place = path.as_ref().map_or_else(String::new, |path| format!(" `{path}`"));
+            let message = format!("the system could not {verb}{place}: {}", source.kind());
+            Failure::new(Code::Io, message).with_hint("nothing was done; try again")
+        }
+        VaultError::History(_) => say(Code::Io, "nothing was done; try again"),
+    }
+}

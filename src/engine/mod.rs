@@ -1,0 +1,342 @@
+//! The spine: [`Engine::propose`] makes of a text what would change, [`Engine::conclude`] makes that true.
+//!
+//! Owns the order of the steps and nothing else: it joins dialect, policy, plan and vault, and holds no format, no
+//! rule and no words for people. Each step takes a type that only the step before it can make, so none is skipped.
+
+use std::time::Duration;
+
+use crate::action::Access;
+use crate::catalog;
+use crate::dialect::{Entry, Parsed};
+use crate::plan::{Limits, Plan, Planner};
+use crate::policy::{self, Cleared, Context, Mode, Permission, Rules};
+use crate::report::{Code, Failure, Issue, Outcome, Report, Value, Variables};
+use crate::time::Timestamp;
+use crate::vault::{Author, Batch, Committed, Vault, VaultError, Writer};
+
+mod audit;
+mod change;
+mod failure;
+mod query;
+
+pub use change::{Change, ChangeError, Done};
+pub use failure::failure;
+pub use query::{Adopted, ListedEntry, Listed};
+
+/// How an engine works, whoever asks.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How large things may become.
+    pub limits: Limits,
+    /// How many calls one batch may hold.
+    pub batch_actions: usize,
+    /// How long planning one batch may take.
+    pub batch_time: Duration,
+    /// The person's standing answers.
+    pub rules: Rules,
+    /// What time it is.
+    pub clock: fn() -> Timestamp,
+}
+
+/// Who asks, and what they may do.
+#[derive(Clone, Debug)]
+pub struct Manner {
+    /// Who asks, for the history.
+    pub author: Author,
+    /// What becomes of calls that somebody should be asked about.
+    pub mode: Mode,
+    /// Only actions that read are allowed.
+    pub read_only: bool,
+    /// One failure, and nothing is done.
+    pub atomic: bool,
+}
+
+/// A memory that answers calls. Threads may share one.
+#[derive(Debug)]
+pub struct Engine {
+    vault: Vault,
+    settings: Settings,
+}
+
+/// What a text would do, decided and planned; nothing is done yet.
+///
+/// A value: it can be shown, dropped, or wait, and holds no lock.
+#[derive(Debug)]
+pub struct Proposal {
+    items: Vec<Item>,
+    planned: Planned,
+    manner: Manner,
+    reply: Option<String>,
+    issues: Vec<Issue>,
+    started: Timestamp,
+}
+
+/// A call that may happen, or what became of one that may not.
+#[derive(Debug)]
+enum Item {
+    Cleared(Cleared),
+    Settled(Box<Outcome>, Option<String>),
+}
+
+/// The plan for all items, with an outcome for each.
+#[derive(Debug)]
+struct Planned {
+    plan: Plan,
+    outcomes: Vec<Outcome>,
+    /// How long each took.
+    times: Vec<Duration>,
+}
+
+/// How often a batch is planned anew under the lock when an editor saves in between.
+const ATTEMPTS: usize = 3;
+
+impl Engine {
+    /// Joins a vault with what it may do.
+    #[must_use]
+    pub fn new(vault: Vault, settings: Settings) -> Self {
+        Self { vault, settings }
+    }
+
+    /// Decides and plans every call of a text. Changes nothing.
+    #[must_use]
+    pub fn propose(&self, parsed: Parsed, manner: Manner) -> Proposal {
+        let _span = tracing::debug_span!("propose", calls = parsed.entries.len()).entered();
+        // Best effort: a history that cannot be read is said by what needs it.
+        if let Err(error) = self.vault.look_after_crash() {
+            tracing::warn!(%error, "an unfinished batch was not looked for");
+        }
+        let mut issues = parsed.issues;
+        let started = (self.settings.clock)();
+        let items: Vec<Item> =
+            parsed.entries.into_iter().map(|entry| self.review(entry, &manner, &mut issues)).collect();
+        let planned = self.plan(&items, &manner, started);
+        Proposal { items, planned, manner, reply: parsed.reply, issues, started }
+    }
+
+    /// Makes a proposal true and says what became of each call.
+    ///
+    /// If a note has changed since, it is planned once more, under the lock; an edit that still meets another one is
+    /// a `conflict`. All that succeeds is one batch.
+    #[must_use]
+    pub fn conclude(&self, mut proposal: Proposal) -> Report {
+        let _span = tracing::debug_span!("conclude").entered();
+        let committed = if proposal.planned.plan.is_empty() { Ok(None) } else { self.commit(&mut proposal).map(Some) };
+        let committed = committed.unwrap_or_else(|error| {
+            tracing::warn!(%error, "the batch was not committed");
+            proposal.planned.fail_writes(&proposal.items, &failure(&error));
+            None
+        });
+        if committed.is_none() {
+            self.note_reads(&proposal);
+        }
+        let report = proposal.report(committed, self.vault.is_durable());
+        for outcome in &report.actions {
+            let code = outcome.result.as_ref().err().map(|failure| failure.code);
+            tracing::info!(index = outcome.index, action = outcome.action, ?code, "call");
+        }
+        report
+    }
+
+    /// Says what a proposal would do, and does nothing.
+    #[must_use]
+    pub fn preview(&self, proposal: Proposal) -> Report {
+        let diff = proposal.planned.plan.diff();
+        let changed = proposal.planned.plan.changed();
+        let report = proposal.report(None, self.vault.is_durable());
+        Report { dry_run: Some(true), diff: Some(diff), changed, ..report }
+    }
+
+    fn review(&self, entry: Entry, manner: &Manner, issues: &mut Vec<Issue>) -> Item {
+        let call = match entry {
+            Entry::Call(call) if call.index > self.settings.batch_actions => {
+                let most = self.settings.batch_actions;
+                let failure = Failure::new(Code::TooLarge, format!("a batch holds at most {most} actions"))
+                    .with_hint("send the rest in the next turn");
+                let path = call.action.path().map(ToString::to_string);
+                return settled(call.index, Some(call.action.name().to_owned()), path, call.label, failure);
+            }
+            Entry::Call(call) => call,
+            Entry::Unread(unread) => {
+                return settled(unread.index, unread.action, unread.path, unread.label, unread.failure);
+            }
+        };
+        let context = Context {
+            mode: manner.mode,
+            read_only: manner.read_only,
+            client: manner.author.client.as_deref(),
+            rules: &self.settings.rules,
+        };
+        match policy::review(call, &context, issues) {
+            Ok(cleared) => Item::Cleared(cleared),
+            Err(refused) => {
+                let path = refused.call.action.path().map(ToString::to_string);
+                let name = refused.call.action.name().to_owned();
+                let payload = audit::arguments(&refused.call.action);
+                match settled(refused.call.index, Some(name), path, refused.call.label, refused.failure) {
+                    Item::Settled(outcome, _) => Item::Settled(outcome, Some(payload)),
+                    cleared @ Item::Cleared(_) => cleared,
+                }
+            }
+        }
+    }
+
+    fn plan(&self, items: &[Item], manner: &Manner, started: Timestamp) -> Planned {
+        let clock = self.settings.clock;
+        let mut planner = Planner::new(&self.vault, &self.settings.limits).at(started);
+        let mut outcomes = Vec::with_capacity(items.len());
+        let mut times = Vec::with_capacity(items.len());
+        let mut now = clock();
+        for item in items {
+            let outcome = match item {
+                Item::Settled(outcome, _) => outcome.as_ref().clone(),
+                Item::Cleared(cleared) if now.since(started) > self.settings.batch_time => {
+                    let failure = Failure::new(Code::Timeout, "the batch took too long")
+                        .with_hint("send fewer actions in one turn");
+                    of_call(cleared, Err(failure))
+                }
+                Item::Cleared(cleared) => planner.answer(cleared),
+            };
+            let then = clock();
+            times.push(then.since(now));
+            now = then;
+            outcomes.push(outcome);
+        }
+        let is_late = outcomes.iter().any(|outcome| is_failed(outcome, Code::Timeout));
+        let mut planned = Planned { plan: planner.finish(), outcomes, times };
+        if is_late {
+            let failure = Failure::new(Code::Timeout, "the batch took too long, and nothing of it was done");
+            planned.fail_writes(items, &failure.with_hint("send fewer actions in one turn"));
+        } else if manner.atomic && planned.outcomes.iter().any(|outcome| outcome.result.is_err()) {
+            planned.abort();
+        }
+        planned
+    }
+
+    fn commit(&self, proposal: &mut Proposal) -> Result<Committed, VaultError> {
+        let mut writer = self.vault.lock()?;
+        let mut attempt = 0;
+        loop {
+            attempt += 1;
+            match self.commit_planned(&mut writer, proposal) {
+                // Planned again under the lock, so that only an editor can come in between once more.
+                Err(VaultError::Conflict(path)) if attempt < ATTEMPTS => {
+                    tracing::info!(%path, "planned again, since it has changed");
+                    proposal.planned = self.plan(&proposal.items, &proposal.manner, proposal.started);
+                    if proposal.planned.plan.is_empty() {
+                        return Err(VaultError::Conflict(path));
+                    }
+                }
+                other => return other,
+            }
+        }
+    }
+
+    fn commit_planned(&self, writer: &mut Writer<'_>, proposal: &Proposal) -> Result<Committed, VaultError> {
+        writer.commit(&Batch {
+            steps: proposal.planned.plan.steps(),
+            entries: &audit::entries(proposal),
+            author: &proposal.manner.author,
+            time: proposal.started,
+            undoes: None,
+        })
+    }
+
+    fn note_reads(&self, proposal: &Proposal) {
+        let entries = audit::entries(proposal);
+        let noted = self.vault.note_reads(entries, &proposal.manner.author, proposal.started);
+        if let Err(error) = noted {
+            tracing::warn!(%error, "the audit of reads was not written");
+        }
+    }
+}
+
+impl Proposal {
+    /// What would change.
+    #[must_use]
+    pub fn plan(&self) -> &Plan {
+        &self.planned.plan
+    }
+
+    fn report(mut self, committed: Option<Committed>, is_durable: bool) -> Report {
+        self.issues.extend_from_slice(self.planned.plan.issues());
+        let plan = &self.planned.plan;
+        Report {
+            variables: Variables::of(&self.planned.outcomes),
+            changed: if committed.is_some() { plan.changed() } else { Vec::new() },
+            batch: committed.map(|committed| committed.batch),
+            durable: is_durable,
+            receipt: committed.map(|_| plan.receipt()),
+            actions: self.planned.outcomes,
+            reply: self.reply,
+            answer: None,
+            issues: self.issues,
+            dry_run: None,
+            diff: None,
+            error: None,
+        }
+    }
+}
+
+impl Planned {
+    /// Lets every call that would have changed something fail, since the batch could not be made true.
+    fn fail_writes(&mut self, items: &[Item], failure: &Failure) {
+        for (outcome, item) in self.outcomes.iter_mut().zip(items) {
+            if let Item::Cleared(cleared) = item
+                && outcome.result.is_ok()
+                && catalog::access(&cleared.call().action) > Access::Read
+            {
+                outcome.result = Err(failure.clone());
+            }
+        }
+        self.plan = Plan::default();
+    }
+
+    /// Lets every call fail that did not, since one did and the batch is atomic.
+    fn abort(&mut self) {
+        let failed = self.outcomes.iter().find(|outcome| outcome.result.is_err()).map_or(0, |outcome| outcome.index);
+        for outcome in self.outcomes.iter_mut().filter(|outcome| outcome.result.is_ok()) {
+            let failure = Failure::new(Code::BatchAborted, format!("nothing was done, since action {failed} failed"));
+            outcome.result = Err(failure.with_hint(format!("mend action {failed}, then send all of them again")));
+        }
+        self.plan = Plan::default();
+    }
+}
+
+fn is_failed(outcome: &Outcome, code: Code) -> bool {
+    outcome.result.as_ref().is_err_and(|failure| failure.code == code)
+}
+
+fn of_call(cleared: &Cleared, result: Result<Value, Failure>) -> Outcome {
+    let call = cleared.call();
+    Outcome {
+        index: call.index,
+        action: Some(call.action.name().to_owned()),
+        path: call.action.path().map(ToString::to_string),
+        result,
+        total: None,
+        cursor: None,
+        label: call.label.clone(),
+    }
+}
+
+fn settled(
+    index: usize,
+    action: Option<String>,
+    path: Option<String>,
+    label: Option<String>,
+    failure: Failure,
+) -> Item {
+    let outcome = Outcome { index, action, path, result: Err(failure), total: None, cursor: None, label };
+    Item::Settled(Box::new(outcome), None)
+}
+
+/// What the audit says of the leave by which an item was made.
+fn permission(item: &Item) -> Permission {
+    match item {
+        Item::Cleared(cleared) => cleared.permission().clone(),
+        Item::Settled(..) => Permission::Refused,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,158 @@
+//! Looking things up for the commands that read.
+
+use serde::Serialize;
+
+use super::{ChangeError, Engine, failure};
+use crate::digest::Digest;
+use crate::note;
+use crate::path::MemoryPath;
+use crate::plan::{self, Tree, TreeError};
+use crate::report::{Code, Failure, Kind, Log};
+use crate::vault::{AuditEntry, Author, Page};
+
+/// One file or folder.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+pub struct ListedEntry {
+    /// Where it is.
+    pub path: MemoryPath,
+    /// What it is.
+    pub kind: Kind,
+    /// Bytes of a file; 0 for a folder.
+    pub size: u64,
+}
+
+/// A page of files and folders.
+#[derive(Clone, Debug, Default, Eq, PartialEq, Serialize)]
+pub struct Listed {
+    /// Sorted by path.
+    pub entries: Vec<ListedEntry>,
+    /// How many there are in all.
+    pub total: usize,
+    /// Where the next page starts.
+    pub cursor: Option<String>,
+}
+
+/// What a folder holds, found when it becomes a memory.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Adopted {
+    /// Notes.
+    pub notes: usize,
+    /// Links between them.
+    pub links: usize,
+}
+
+impl Engine {
+    /// Reads a note for a person, and gives its digest. The audit notes it.
+    ///
+    /// # Errors
+    ///
+    /// Those of `read_file`.
+    pub fn read(&self, path: &MemoryPath, author: &Author) -> Result<(String, Digest), Failure> {
+        let started = (self.settings.clock)();
+        let image = self.vault.read(path, self.settings.limits.file_bytes);
+        let result = image.map_err(|error| plan::failure(error)).and_then(|image| match image.content.text() {
+            Some(text) => Ok((text.to_owned(), image.content.digest())),
+            None => Err(Failure::new(Code::NotText, format!("`{path}` is not UTF-8 text"))),
+        });
+        let entry = AuditEntry {
+            number: 1,
+            action: "read_file".to_owned(),
+            code: result.as_ref().err().map(|failure| failure.code.to_string()),
+            micros: u64::try_from((self.settings.clock)().since(started).as_micros()).unwrap_or(u64::MAX),
+            permission: "off".to_owned(),
+            payload: serde_json::json!({ "path": path }).to_string(),
+        };
+        if let Err(error) = self.vault.note_reads(vec![entry], author, started) {
+            tracing::warn!(%error, "the audit of reads was not written");
+        }
+        result
+    }
+
+    /// Lists all files and folders below a folder; `None` is the root.
+    ///
+    /// # Errors
+    ///
+    /// `not_found`, `not_a_directory`, `outside_memory`, `io`.
+    pub fn tree(&self, folder: Option<&MemoryPath>, limit: usize, cursor: Option<&str>) -> Result<Listed, Failure> {
+        let mut entries = Vec::new();
+        self.walk(folder, &mut |entry| entries.push(entry)).map_err(|error| plan::failure(error))?;
+        entries.sort_by(|one, other| one.path.cmp(&other.path));
+        let total = entries.len();
+        if let Some(cursor) = cursor {
+            entries.retain(|entry| entry.path.as_str() > cursor);
+        }
+        let is_cut = entries.len() > limit;
+        entries.truncate(limit);
+        let cursor = if is_cut { entries.last().map(|entry| entry.path.to_string()) } else { None };
+        Ok(Listed { entries, total, cursor })
+    }
+
+    /// Reads a page of the log; `with_diff` adds what each batch changed, where its contents are still kept.
+    ///
+    /// # Errors
+    ///
+    /// Those of the vault.
+    pub fn log(&self, page: &Page, with_diff: bool) -> Result<Log, Failure> {
+        let mut log = self.vault.log(page).map_err(|error| failure(&error))?;
+        if with_diff {
+            for entry in &mut log.entries {
+                let steps = self.vault.steps(entry.batch);
+                entry.diff = Some(steps.map_or_else(|_| String::new(), |steps| plan::diff_of(&steps)));
+            }
+        }
+        Ok(log)
+    }
+
+    /// What a batch changed: its number, its paths and the diff; without a number, the newest batch.
+    ///
+    /// # Errors
+    ///
+    /// `not_found`, `nothing_to_undo` in a memory without batches, `unavailable`.
+    pub fn diff(&self, batch: Option<u64>) -> Result<(u64, Vec<MemoryPath>, String), ChangeError> {
+        let batch = match batch {
+            Some(batch) => batch,
+            None => self.vault.newest()?.ok_or_else(|| {
+                Failure::new(Code::NotFound, "this memory has no batches yet")
+                    .with_hint("a batch is made by each change through memdir")
+            })?,
+        };
+        let steps = self.vault.steps(batch)?;
+        Ok((batch, plan::changed(&steps), plan::diff_of(&steps)))
+    }
+
+    /// Counts notes and links, reading every note; `seen` is told each note.
+    ///
+    /// # Errors
+    ///
+    /// `io`.
+    pub fn survey(&self, seen: &mut dyn FnMut(&MemoryPath)) -> Result<Adopted, Failure> {
+        let mut notes = Vec::new();
+        self.walk(None, &mut |entry| {
+            if entry.kind == Kind::File && entry.path.is_note() {
+                notes.push(entry.path);
+            }
+        })
+        .map_err(|error| plan::failure(error))?;
+        let mut adopted = Adopted { notes: notes.len(), links: 0 };
+        for path in &notes {
+            seen(path);
+            let text = self.vault.read_bytes(path, self.settings.limits.file_bytes).map(|(bytes, _)| bytes);
+            // A note that cannot be read still counts; `check` says what is wrong with it.
+            let text = text.ok().and_then(|bytes| String::from_utf8(bytes).ok());
+            adopted.links += text.map_or(0, |text| note::link::count(&text));
+        }
+        Ok(adopted)
+    }
+
+    fn walk(&self, folder: Option<&MemoryPath>, found: &mut dyn FnMut(ListedEntry)) -> Result<(), TreeError> {
+        for entry in self.vault.list(folder)?.entries {
+            let Ok(path) = MemoryPath::in_folder(folder, &entry.name) else { continue };
+            let is_folder = entry.stat.kind == Kind::Directory;
+            found(ListedEntry { path: path.clone(), kind: entry.stat.kind, size: entry.stat.size });
+            if is_folder && !entry.is_link {
+                self.walk(Some(&path), found)?;
+            }
+        }
+        Ok(())
+    }
+}
