@@ -184,7 +184,7 @@ fn thoughts_and_replies_run_nothing() {
     check(&format!("Let me see. {drafted}</think><actions>[{READ}]</actions>"), &[READ, "~ stray_think"]);
     check(&format!("I write <actions> now.</think><actions>[{READ}]</actions>"), &[READ, "~ stray_think"]);
     check(&format!("> hm\n> {drafted}\n```\n</think><actions>[{READ}]</actions>"), &[READ, "~ stray_think"]);
-    check(&format!("A stray ` before\n<think>\n ` {drafted}</think>"), &[]);
+    check(&format!("A stray ` before\n<think> and ` {drafted}"), &["~ unclosed_think"]);
     check(&format!("<reply>Like {drafted}</reply>"), &[&format!("reply Like {drafted}")]);
     check(&format!("<reply>Hm {drafted}"), &[&format!("reply Hm {drafted}"), "~ unclosed_reply"]);
 }
@@ -252,7 +252,7 @@ fn no_prefix_of_a_block_writes() {
             for end in (0..=text.len()).filter(|end| text.is_char_boundary(*end)) {
                 let parsed = parse(&text.as_bytes()[..end]);
                 sound(&text.as_bytes()[..end], &parsed);
-                assert!(end >= whole || !writes(&parsed), "{}", &text[..end]);
+                assert!(end >= whole || !writes(&parsed), "{end} of {text}");
             }
             assert_eq!(writes(&parse(text.as_bytes())), row.access > Access::Read, "{text}");
         }
@@ -366,11 +366,7 @@ fn the_examples_of_the_prompt_are_not_written() {
 
 #[test]
 fn damaged_text_is_read_and_not_written() {
-    let text = format!(
-        "<actions>[{},{MAKE},{}]</actions><reply>\u{FFFD}</reply>",
-        READ.replace('a', "a"),
-        MAKE.replace('x', "\u{FFFD}")
-    );
+    let text = format!("<actions>[{},{MAKE},{}]</actions><reply>\u{FFFD}</reply>", READ, MAKE.replace('x', "\u{FFFD}"));
     let mut damaged = text.clone().into_bytes();
     damaged.push(0xFF);
     let kept = MAKE.replace('x', "\u{FFFD}");
