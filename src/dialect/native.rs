@@ -49,10 +49,10 @@ pub(super) fn encode(report: &Report) -> String {
     answer
 }
 
-/// Something between tags.
+/// A block where it was found.
 #[derive(Debug)]
-struct Found<T> {
-    what: T,
+struct Found {
+    block: Block,
     /// Where it starts, after its tag.
     start: usize,
     is_fenced: bool,
@@ -81,8 +81,12 @@ struct Turn<'t> {
     is_in_doubt: bool,
     /// How many more calls the text may hold.
     room: usize,
-    blocks: Vec<Found<Block>>,
-    replies: Vec<Found<&'t str>>,
+    blocks: Vec<Found>,
+    /// The replies so far, with a blank line between them.
+    said: String,
+    /// The first reply in a fence.
+    fenced_reply: Option<&'t str>,
+    replies: usize,
     repairs: Repairs,
 }
 
@@ -98,7 +102,9 @@ impl<'t> Turn<'t> {
             is_in_doubt: false,
             room: MAX_CALLS,
             blocks: Vec::new(),
-            replies: Vec::new(),
+            said: String::new(),
+            fenced_reply: None,
+            replies: 0,
             repairs: Repairs::default(),
         }
     }
@@ -223,7 +229,9 @@ impl<'t> Turn<'t> {
     /// Drops what was thought without a tag. Doubt stays: the tag may be part of a text.
     fn end_thoughts(&mut self) {
         self.blocks.clear();
-        self.replies.clear();
+        self.said.clear();
+        self.fenced_reply = None;
+        self.replies = 0;
         self.repairs.clear();
         self.repairs.add(Repair::StrayThink);
         self.fence = None;
@@ -247,7 +255,7 @@ impl<'t> Turn<'t> {
         let is_after_doubt = self.is_in_doubt;
         self.is_in_doubt |= block.broken.as_ref().is_some_and(|broken| broken.doubt);
         let next = if self.room == 0 { self.text.len() } else { block.next };
-        self.blocks.push(Found { what: block, start: tag.end, is_fenced: self.fence.is_some(), is_after_doubt });
+        self.blocks.push(Found { block, start: tag.end, is_fenced: self.fence.is_some(), is_after_doubt });
         self.leave_fence(next);
     }
 
@@ -260,8 +268,14 @@ impl<'t> Turn<'t> {
             self.repairs.add(Repair::TagSpelling);
         }
         let (end, next) = close.map_or((self.text.len(), self.text.len()), |close| (close.start, close.end));
-        let what = self.text.get(tag.end..end).unwrap_or_default().trim();
-        self.replies.push(Found { what, start: tag.end, is_fenced: self.fence.is_some(), is_after_doubt: false });
+        let reply = self.text.get(tag.end..end).unwrap_or_default().trim();
+        self.replies += 1;
+        if self.fence.is_some() {
+            self.fenced_reply.get_or_insert(reply);
+        } else if !reply.is_empty() {
+            self.said.push_str(if self.said.is_empty() { "" } else { "\n\n" });
+            self.said.push_str(reply);
+        }
         self.leave_fence(next);
     }
 
@@ -281,9 +295,9 @@ impl<'t> Turn<'t> {
 
     /// Takes a text without any tag that is nothing but calls.
     fn scan_bare(&mut self) {
-        if let Some(what) = block::read_bare(self.text) {
+        if let Some(block) = block::read_bare(self.text) {
             self.repairs.add(Repair::MissingTags);
-            self.blocks.push(Found { what, start: 0, is_fenced: false, is_after_doubt: false });
+            self.blocks.push(Found { block, start: 0, is_fenced: false, is_after_doubt: false });
         } else if memmem::find(self.text.as_bytes(), b"&lt;actions").is_some() {
             self.repairs.add(Repair::EscapedTags);
         }
@@ -300,10 +314,10 @@ impl<'t> Turn<'t> {
         } else if fenced > 0 {
             repairs.add(Repair::Fence);
         }
-        let repeats = |(one, other): (&Found<Block>, &Found<Block>)| other.what.repeats(&one.what);
+        let repeats = |(one, other): (&Found, &Found)| other.block.repeats(&one.block);
         let echoes: Vec<bool> =
             iter::once(false).chain(blocks.iter().zip(blocks.iter().skip(1)).map(repeats)).collect();
-        for (Found { what: block, start, is_after_doubt, .. }, is_echo) in blocks.into_iter().zip(echoes) {
+        for (Found { block, start, is_after_doubt, .. }, is_echo) in blocks.into_iter().zip(echoes) {
             if is_echo {
                 repairs.add(Repair::EchoedBlock);
             } else {
@@ -314,12 +328,11 @@ impl<'t> Turn<'t> {
         has_example
     }
 
-    /// The reply: all that count, with a blank line between them.
-    fn reply(&self, has_example: bool) -> Option<String> {
-        let is_one = self.replies.len() == 1 && !has_example;
-        let said = self.replies.iter().filter(|reply| (!reply.is_fenced || is_one) && !reply.what.is_empty());
-        let said: Vec<&str> = said.map(|reply| reply.what).collect();
-        (!said.is_empty()).then(|| said.join("\n\n"))
+    /// The reply: all that stand in no fence, or the only one.
+    fn reply(self, has_example: bool) -> Option<String> {
+        let only = self.fenced_reply.filter(|_| self.replies == 1 && !has_example).unwrap_or_default();
+        let reply = if self.said.is_empty() { only.to_owned() } else { self.said };
+        (!reply.is_empty()).then_some(reply)
     }
 }
 

@@ -89,6 +89,8 @@ fn reads_what_the_prompt_asks_for() {
     check("Only words.", &[]);
     check("<reply> Hello. </reply>", &["reply Hello."]);
     check("<reply>\n</reply>", &[]);
+    check("```\n<reply>Fenced.</reply>\n```", &["reply Fenced."]);
+    check("```\n<reply>No.</reply>\n```\n<reply>Yes.</reply>", &["reply Yes."]);
     check("<reply>One.</reply> and <reply>Two.</reply>", &["reply One.\n\nTwo."]);
     check(
         &format!("<think>Hm.</think>\nWords.\n<actions>\n[{READ},\n{MAKE}]\n</actions>\n<reply>Done.</reply>"),
