@@ -8,6 +8,7 @@
 
 pub mod action;
 pub mod catalog;
+pub mod dialect;
 pub mod digest;
 pub mod path;
 pub mod plan;

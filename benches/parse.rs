@@ -1,0 +1,70 @@
+//! How fast text of a model is read, and whether ten times the text takes ten times as long.
+#![expect(clippy::print_stdout, reason = "a bench reports to the terminal")]
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use memdir::dialect::parse;
+
+#[path = "parse/families.rs"]
+mod families;
+
+use families::{FAMILIES, PROSE};
+
+const SMALL: usize = 1 << 20;
+const LARGE: usize = 10 << 20;
+/// More than this for ten times the text is not linear.
+const MOST: f64 = 12.0;
+
+fn main() {
+    let prose = PROSE.text(LARGE);
+    println!("{:<40}{:>8.0} MB/s", "prose, 10 MB", rate(&prose));
+    println!("{:<40}{:>8.0} MB/s", "one block, 1 MB", rate(&block(SMALL)));
+    println!("\n{:<40}{:>10}{:>10}{:>8}", "hostile", "1 MB", "10 MB", "ratio");
+    let mut worst: f64 = 0.0;
+    for family in FAMILIES {
+        let small = time(&family.text(SMALL));
+        let large = time(&family.text(LARGE));
+        // Below two milliseconds the clock and the caches are all there is to see.
+        let ratio = large.as_secs_f64() / small.max(Duration::from_millis(2)).as_secs_f64();
+        let mark = if ratio > MOST { "  not linear" } else { "" };
+        println!("{:<40}{:>7.1} ms{:>7.1} ms{ratio:>8.1}{mark}", family.name, milliseconds(small), milliseconds(large));
+        worst = worst.max(ratio);
+    }
+    println!("{:<40}{:>28.1}", "worst", worst);
+}
+
+/// A block as a model should write it.
+fn block(bytes: usize) -> Vec<u8> {
+    let call = r##"{"action":"write_file","path":"notes/long.md","content":"# A note\n\n"##;
+    let line = r"- a line of some length, as notes have them\n";
+    let mut text = String::from("<actions>[");
+    while text.len() < bytes {
+        text.push_str(call);
+        text.push_str(&line.repeat(40));
+        text.push_str("\"},\n");
+    }
+    text.truncate(text.len() - 2);
+    text.push_str("]</actions>");
+    text.into_bytes()
+}
+
+/// The best of a few times.
+fn time(text: &[u8]) -> Duration {
+    let once = || {
+        let start = Instant::now();
+        drop(black_box(parse(black_box(text))));
+        start.elapsed()
+    };
+    (0..9).map(|_| once()).min().unwrap_or_default()
+}
+
+fn rate(text: &[u8]) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^52")]
+    let bytes = text.len() as f64;
+    bytes / 1e6 / time(text).as_secs_f64()
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}

@@ -1,0 +1,58 @@
+//! The tags of the native dialect.
+
+use memchr::memchr_iter;
+
+/// What a tag is about.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Kind {
+    Think,
+    Actions,
+    Reply,
+}
+
+/// A tag in a text.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Tag {
+    pub(super) kind: Kind,
+    pub(super) closes: bool,
+    /// Whether it is spelled as the prompt spells it.
+    pub(super) is_plain: bool,
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+const NAMES: &[(&str, Kind)] =
+    &[("actions", Kind::Actions), ("reply", Kind::Reply), ("thinking", Kind::Think), ("think", Kind::Think)];
+
+/// The tag that starts at `start`.
+pub(super) fn tag_at(text: &str, start: usize) -> Option<Tag> {
+    let rest = text.as_bytes().get(start..)?.strip_prefix(b"<")?.trim_ascii_start();
+    let (closes, rest) = match rest.strip_prefix(b"/") {
+        Some(rest) => (true, rest.trim_ascii_start()),
+        None => (false, rest),
+    };
+    let starts_with =
+        |name: &str| rest.get(..name.len()).is_some_and(|found| found.eq_ignore_ascii_case(name.as_bytes()));
+    let (name, kind) = NAMES.iter().find(|(name, _)| starts_with(name))?;
+    let after = rest.get(name.len()..)?.trim_ascii_start().strip_prefix(b">")?;
+    let end = text.len() - after.len();
+    let is_plain = rest.starts_with(name.as_bytes()) && end - start == name.len() + 2 + usize::from(closes);
+    Some(Tag { kind: *kind, closes, is_plain, start, end })
+}
+
+/// The first tag from `at` on.
+pub(super) fn next_tag(text: &str, at: usize) -> Option<Tag> {
+    let bytes = text.as_bytes().get(at..)?;
+    memchr_iter(b'<', bytes).find_map(|offset| tag_at(text, at + offset))
+}
+
+/// The first tag from `at` on that ends what `kind` opened.
+pub(super) fn next_close(text: &str, mut at: usize, kind: Kind) -> Option<Tag> {
+    loop {
+        let tag = next_tag(text, at)?;
+        if tag.closes && tag.kind == kind {
+            return Some(tag);
+        }
+        at = tag.end;
+    }
+}
