@@ -11,4 +11,5 @@ pub mod catalog;
 pub mod digest;
 pub mod path;
 pub mod plan;
+pub mod policy;
 pub mod report;

@@ -329,7 +329,7 @@ pub fn shorten(text: &str) -> String {
 }
 
 /// The candidate that is most like `written`, if one is like it at all.
-fn nearest<'a>(written: &str, candidates: impl Iterator<Item = &'a str>) -> Option<String> {
+pub(crate) fn nearest<'a>(written: &str, candidates: impl Iterator<Item = &'a str>) -> Option<String> {
     let written: String = written.chars().take(64).collect::<String>().to_lowercase();
     candidates
         .map(|candidate| (strsim::jaro_winkler(&written, &candidate.to_lowercase()), candidate))
