@@ -87,6 +87,11 @@ pub(super) fn labelled_phone(found: &Found<'_>) -> bool {
     (5..=15).contains(&digits(value)) && !is_iso_date(value)
 }
 
+/// A phone number as it is written in America, not the end of a longer number.
+pub(super) fn american_phone(found: &Found<'_>) -> bool {
+    !found.before.ends_with(['.', '-', '/', '+'])
+}
+
 /// An address of a mailbox, not the user of a connection string, a host to log in to, or a file for a fine screen.
 pub(super) fn email(found: &Found<'_>) -> bool {
     let word = found.before.rsplit(char::is_whitespace).next().unwrap_or_default();
@@ -113,7 +118,16 @@ pub(super) fn address(found: &Found<'_>) -> bool {
 
 /// A labelled value that is there: not a blank, a dash, or a word for nothing.
 pub(super) fn has_value(found: &Found<'_>) -> bool {
-    let value = bare(value(found.text));
+    is_something(value(found.text))
+}
+
+/// The same where the label is a heading and the value a line below it.
+pub(super) fn has_line(found: &Found<'_>) -> bool {
+    is_something(found.text.rsplit(['\n', '\r']).next().unwrap_or_default())
+}
+
+fn is_something(value: &str) -> bool {
+    let value = bare(value.trim_start_matches(['-', '*', '+', ' ', '\t']));
     const NOTHING: &[&str] =
         &["none", "no", "n/a", "na", "nil", "null", "unknown", "tbd", "todo", "-", "--", "keine", "aucune", "ninguna"];
     !value.is_empty() && !NOTHING.contains(&value) && value.contains(char::is_alphanumeric)
@@ -121,28 +135,21 @@ pub(super) fn has_value(found: &Found<'_>) -> bool {
 
 /// An illness that somebody has, not one that somebody works on.
 pub(super) fn condition(found: &Found<'_>) -> bool {
+    const BESIDE: &[&str] =
+        &["great", "economic", "tropical", "world", "anti", "tropic", "sign", "zodiac", "sternzeichen"];
     const BEFORE: &[&str] = &[
-        "great",
-        "economic",
-        "tropical",
-        "world",
         "against",
         "fight",
         "cure",
         "curing",
         "studies",
         "study",
-        "anti",
-        "tropic",
-        "zodiac",
-        "sign",
+        "studying",
         "research",
         "researches",
         "researching",
-        "about",
         "prevent",
         "preventing",
-        "sternzeichen",
     ];
     const AFTER: &[&str] = &[
         "research",
@@ -166,9 +173,6 @@ pub(super) fn condition(found: &Found<'_>) -> bool {
         "association",
         "drug",
         "drugs",
-        "treatment",
-        "treatments",
-        "therapies",
         "screening",
         "vaccine",
         "era",
@@ -177,14 +181,19 @@ pub(super) fn condition(found: &Found<'_>) -> bool {
         "detection",
         "walk",
     ];
-    let is_sign =
-        found.before.lines().next_back().is_some_and(|line| line.contains("zodiac") || line.contains("sign:"));
-    let mut before = found.before.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty());
-    let mut after = found.after.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty());
-    let ends_line = found.after.trim_start_matches([' ', '\t']).starts_with(['\n', '\r']);
-    let before = before.next_back().unwrap_or_default();
-    let after = after.next().filter(|_| !ends_line).unwrap_or_default();
-    !is_sign && !BEFORE.contains(&before) && !AFTER.contains(&after)
+    let line = found.before.rsplit(['\n', '\r']).next().unwrap_or_default();
+    let before: Vec<&str> = words(line).rev().take(3).collect();
+    let after = words(found.after.split(['\n', '\r']).next().unwrap_or_default()).next().unwrap_or_default();
+    let is_beside = before.first().is_some_and(|word| BESIDE.contains(word));
+    !is_beside && !before.iter().any(|word| BEFORE.contains(word)) && !AFTER.contains(&after)
+}
+
+/// A word of medicine about a person, not a form that is prescribed.
+pub(super) fn health(found: &Found<'_>) -> bool {
+    const PERSON: &[&str] =
+        &["was", "were", "been", "is", "am", "are", "got", "doctor", "he", "she", "they", "has", "have"];
+    let before = words(found.before).next_back().unwrap_or_default();
+    !found.text.starts_with("prescribed") || PERSON.contains(&before)
 }
 
 /// A US social security number of a group that is given out.
@@ -219,7 +228,7 @@ pub(super) fn place(found: &Found<'_>) -> bool {
     let before = found.before.trim_end();
     let after = found.after.trim_start();
     let is_list = before.ends_with([',', '[']) || after.starts_with([',', ']', '.']) && after.len() > 1;
-    latitude.abs() <= 90.0 && longitude.abs() <= 180.0 && !is_list && latitude.abs() + longitude.abs() > 2.0
+    latitude.abs() <= 90.0 && longitude.abs() <= 180.0 && !is_list && latitude.abs().max(longitude.abs()) >= 10.0
 }
 
 /// A password that is one: not a link, a mask, a placeholder or prose about passwords.
@@ -313,7 +322,8 @@ pub(super) fn password(found: &Found<'_>) -> bool {
     let rest = if said { text } else { found.after.lines().next().unwrap_or_default() };
     let is_mask =
         token.chars().all(|character| matches!(character, '*' | '•' | '.' | '-' | '_' | '?' | 'x' | '…' | '#'));
-    let is_placeholder = token.starts_with(['[', '<', '{', '$', '%', '(']) || WORDS.contains(&token) || is_mask;
+    let is_placeholder =
+        token.starts_with(['[', '<', '{', '$', '%', '(', '/', '&']) || WORDS.contains(&token) || is_mask;
     let is_prose = rest.trim().contains(char::is_alphabetic) && !is_mixed(token);
     let is_weak_place = found.text.contains('|') || !found.text.contains([':', '=', '：']);
     token.chars().count() >= 4 && !is_placeholder && !is_prose && (!is_weak_place || is_mixed(token))
@@ -363,11 +373,14 @@ pub(super) fn style(found: &Found<'_>) -> bool {
     found.before.contains("<style") || found.before.contains("style=")
 }
 
-/// What stands behind the first sign that parts a label from its value.
+/// What stands behind the first sign that parts a label from its value, without what Markdown puts before it.
 fn value(text: &str) -> &str {
     let text = text.trim_start_matches(|character: char| !character.is_alphanumeric());
-    text.split_once([':', '=', '：', '|'])
-        .map_or_else(|| text.rsplit(' ').next().unwrap_or(text), |(_, value)| value.trim())
+    let value = match text.split_once([':', '=', '：', '|']) {
+        Some((_, value)) => value,
+        None => text.rsplit(' ').next().unwrap_or(text),
+    };
+    value.trim().trim_start_matches(['*', '_', '`', '"', '\'', ' ', '\t'])
 }
 
 /// Without the signs that Markdown and code put around a value.
@@ -375,6 +388,10 @@ fn bare(text: &str) -> &str {
     text.trim_matches(|character: char| {
         character.is_whitespace() || matches!(character, '"' | '\'' | '`' | '*' | '_' | ',' | ';' | '|')
     })
+}
+
+fn words(text: &str) -> impl DoubleEndedIterator<Item = &str> {
+    text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
 fn digits(text: &str) -> usize {
@@ -396,14 +413,4 @@ fn is_iso_date(text: &str) -> bool {
 /// A key with a digit in it, where its letters alone could be a word.
 pub(super) fn digit(found: &Found<'_>) -> bool {
     digits(found.text) > 0
-}
-
-/// A word of medicine about a person: not the form that is prescribed, nor a fault that somebody finds.
-pub(super) fn health(found: &Found<'_>) -> bool {
-    let text = found.text;
-    let is_form = text.starts_with("prescribed")
-        && !["was ", "were ", "been ", "is ", "am ", "got ", "doctor ", "he ", "she "]
-            .iter()
-            .any(|word| found.before.ends_with(word));
-    !is_form
 }

@@ -25,11 +25,12 @@ pub(super) struct Found<'a> {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Unready;
 
-/// A text, and the same in lower case, where most patterns look.
+/// A text in the ways that patterns read it.
 struct Text<'a> {
     exact: &'a str,
     folded: String,
-    digits: usize,
+    words: String,
+    longest_number: usize,
 }
 
 /// Finds the rows that match `new` in a place that does not stand in `old` too, in the order of the table.
@@ -74,10 +75,7 @@ pub(super) fn find_in_row(row: &Row, text: &str) -> bool {
 }
 
 fn is_new(row: &Row, pattern: &Regex, new: &Text<'_>, old: &Text<'_>) -> bool {
-    let (new, old) = match row.case {
-        Case::Exact => (new.exact, old.exact),
-        Case::Folded => (new.folded.as_str(), old.folded.as_str()),
-    };
+    let (new, old) = (new.read(row.case), old.read(row.case));
     pattern.find_iter(new).any(|place| {
         let before = new.get(..place.start()).unwrap_or_default();
         let after = new.get(place.end()..).unwrap_or_default();
@@ -88,17 +86,60 @@ fn is_new(row: &Row, pattern: &Regex, new: &Text<'_>, old: &Text<'_>) -> bool {
 
 impl<'a> Text<'a> {
     fn new(exact: &'a str) -> Self {
-        let digits = exact.bytes().filter(u8::is_ascii_digit).count();
-        Self { exact, folded: exact.to_lowercase(), digits }
+        let folded = exact.to_lowercase();
+        Self { exact, words: folded.replace('_', " "), folded, longest_number: longest_number(exact) }
+    }
+
+    fn read(&self, case: Case) -> &str {
+        match case {
+            Case::Exact => self.exact,
+            Case::Folded => &self.folded,
+            Case::Words => &self.words,
+        }
     }
 
     /// Whether the text has what each place that the row could match has.
     fn has_what(&self, row: &Row) -> bool {
+        let text = if row.case == Case::Words { &self.words } else { &self.folded };
         match row.needs {
-            Needs::OneOf(words) => words.iter().any(|word| self.folded.contains(word)),
-            Needs::Digits(least) => self.digits >= least,
+            Needs::OneOf(words) => words.iter().any(|word| text.contains(word)),
+            Needs::Digits(least) => self.longest_number >= least,
+            Needs::Code => has_code(self.exact.as_bytes()),
+            Needs::Decimals => {
+                self.exact.as_bytes().windows(5).any(|bytes| matches!(bytes, [b'.', rest @ ..] if is_digits(rest)))
+            }
         }
     }
+}
+
+/// The most digits that stand together, with no more than two dividers between any two.
+fn longest_number(text: &str) -> usize {
+    let (mut longest, mut digits, mut dividers) = (0, 0, 0);
+    for byte in text.bytes() {
+        match byte {
+            b'0'..=b'9' => {
+                digits += 1;
+                dividers = 0;
+                longest = longest.max(digits);
+            }
+            b' ' | b'-' | b'.' | b'/' | b'(' | b')' if dividers < 2 => dividers += 1,
+            _ => digits = 0,
+        }
+    }
+    longest
+}
+
+fn has_code(text: &[u8]) -> bool {
+    text.windows(5).any(|bytes| match bytes {
+        [one, two, rest @ ..] if one.is_ascii_uppercase() && two.is_ascii_uppercase() => {
+            matches!(rest, [b' ', rest @ ..] if is_digits(rest)) || matches!(rest, [rest @ .., _] if is_digits(rest))
+        }
+        _ => false,
+    })
+}
+
+fn is_digits(bytes: &[u8]) -> bool {
+    bytes.iter().all(u8::is_ascii_digit)
 }
 
 impl Row {
@@ -106,4 +147,8 @@ impl Row {
     pub(super) fn is_called(&self, name: &str) -> bool {
         self.name == name || self.class.name() == name
     }
+}
+#[cfg(test)]
+pub(super) fn has(row: &Row, text: &str) -> bool {
+    Text::new(text).has_what(row)
 }

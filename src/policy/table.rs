@@ -49,8 +49,12 @@ pub(super) enum Class {
 pub(super) enum Needs {
     /// One of these, in lower case.
     OneOf(&'static [&'static str]),
-    /// So many digits.
+    /// So many digits with no more than two blanks or dividers between any two.
     Digits(usize),
+    /// Two capital letters and two digits beside them, as codes of countries and offices have.
+    Code,
+    /// A point before four digits.
+    Decimals,
 }
 
 /// How the text is read.
@@ -60,6 +64,8 @@ pub(super) enum Case {
     Exact,
     /// In lower case.
     Folded,
+    /// In lower case, and with `_` as a blank: `Home_Address` is a label of two words.
+    Words,
 }
 
 impl Class {
@@ -93,12 +99,16 @@ impl Class {
 }
 
 /// A label, what may stand between it and its value, and the value: `- **Home phone** (old): 555 0100`.
+///
+/// The first labels start with an ASCII letter and so at the start of a word; the second ones stand anywhere.
 macro_rules! labelled {
-    ($label:literal, $value:literal) => {
+    ($label:literal, $other:literal, $value:literal) => {
         concat!(
-            "(?:^|[^a-z0-9])(?:",
+            r"(?:(?-u:\b)(?:",
             $label,
-            r#")(?:[ _(#.-][a-z0-9 _.()#-]{0,16})?["'`*_]*[ \t]*[:=：|]["'`*_ \t]*"#,
+            ")|",
+            $other,
+            r#")(?:[ (#.-][a-z0-9 .()#-]{0,16})?["'`*]*[ \t]*[:=：|]["'`* \t]*"#,
             $value
         )
     };
@@ -106,10 +116,12 @@ macro_rules! labelled {
 
 /// The same for a label that has to stand right before its value, but for a remark in brackets or whose it is.
 macro_rules! strictly_labelled {
-    ($label:literal, $value:literal) => {
+    ($label:literal, $other:literal, $value:literal) => {
         concat!(
-            "(?:^|[^a-z0-9])(?:",
+            r"(?:(?:(?-u:\b)|_)(?:",
             $label,
+            ")|",
+            $other,
             r#")(?: ?\([^)\r\n]*\)| (?:for|für|pour|para|per) [a-z0-9 ._-]{1,20})?["'`*_]*(?:[ \t]*[:=：|]|"#,
             r#" (?:is|was|ist|lautet|est|es|è|é)[ \t])["'`*_ \t]*"#,
             $value
@@ -390,7 +402,8 @@ pub(super) const ROWS: &[Row] = &[
         ]),
         case: Case::Folded,
         pattern: strictly_labelled!(
-            "passw(?:or[dt]|d)|passphrase|pass ?code|(?:[a-zà-ÿ0-9-]+)?(?:passwort|kennwort)|mot de passe|mdp|contrase[ñn]a|senha|palavra-passe|parola d'ordine|parola chiave|pwd|пароль|密[码碼]|パスワード|비밀번호|wachtwoord|hasło",
+            "passphrase|pass ?code|mot de passe|mdp|contrase[ñn]a|senha|palavra-passe|parola d'ordine|parola chiave|pwd|wachtwoord|hasło",
+            "passw(?:or[dt]|d)|(?:passwort|kennwort)|пароль|密[码碼]|パスワード|비밀번호",
             r"[^ \t\r\n|]{4,}"
         ),
         check: Some(check::password),
@@ -434,7 +447,8 @@ pub(super) const ROWS: &[Row] = &[
         needs: Needs::OneOf(&["pin", "geheimzahl", "cvv", "cvc", "security code"]),
         case: Case::Folded,
         pattern: strictly_labelled!(
-            "pin|(?:card|bank|phone|sim|door|atm)[ _-]pin|pin[ _-]?(?:code|number|nummer)|geheimzahl|code pin|c[oó]digo pin|codice pin|cvv2?|cvc2?|security code",
+            "pin|(?:card|bank|phone|sim|door|atm)[ _-]pin|pin[ _-]?(?:code|number|nummer)|code pin|c[oó]digo pin|codice pin|cvv2?|cvc2?|security code",
+            "geheimzahl",
             "(?:[0-9]{4,8}|[0-9]{3})(?-u:\\b)"
         ),
         check: Some(check::pin),
@@ -541,13 +555,13 @@ pub(super) const ROWS: &[Row] = &[
             "psychiatrist",
             "wheelchair user",
         ]),
-        case: Case::Folded,
+        case: Case::Words,
         pattern: concat!(
             r"(?:(?-u:\b)(?:diagnosed with|diagnosed as|diagnosis of|(?:was|were|been|am|is|got) diagnosed|allergic to|intolerant to",
             r"|tested positive for|prescribed|in remission|chemotherapy|antidepressants|in rehab|had a miscarriage|suicidal|suicide attempt",
             r"|sees a (?:therapist|psychiatrist)|(?:my|his|her|their) psychiatrist|wheelchair user|diagnostiziert|allergisch (?:gegen|auf)",
             r"|leidet an|verschrieben|allergique|diagnostiqué|souffre d|prescrit|diagnosticad|alérgic[oa]|padece|diagnosticat|allergic[oa] a",
-            r"|soffre d|sofre de|diagnosticou))[^\r\n.;]{0,40}",
+            r"|soffre d|sofre de|diagnosticou))[^\r\n.;]*",
         ),
         check: Some(check::health),
         must_match: &[
@@ -604,10 +618,11 @@ pub(super) const ROWS: &[Row] = &[
             "diagnós",
             "disability",
         ]),
-        case: Case::Folded,
+        case: Case::Words,
         pattern: labelled!(
-            "(?:food |drug |known )?(?:allerg(?:y|ies|ie|ien|ia)|alergias?)|diagnos(?:is|es|e|en|i)|diagn[oó]sticos?|medications?|medicines|medikamente?|médicaments?|medicaci[oó]n|medicamentos?|medicação|farmaci|(?:health|medical) (?:conditions?|issues?|history|problems?|notes?)|(?:chronic )?illness(?:es)?|(?:vor)?(?:krankheit|erkrankung)(?:en)?|maladies?|enfermedad(?:es)?|malatti[ae]|doenças?|disabilit(?:y|ies)|behinderung|blood (?:type|group)|blutgruppe|groupe sanguin|grupo sangu[ií]neo|gruppo sanguigno|过敏|疾病|アレルギー|аллергия",
-            r"(?:\r?\n[ \t]*[-*+] +)?[^\r\n]+"
+            "(?:food |drug |known )?(?:allerg(?:y|ies|ie|ien|ia)|alergias?)|diagnos(?:is|es|e|en|i)|diagn[oó]sticos?|medications?|medicines|medikamente?|médicaments?|medicaci[oó]n|medicamentos?|medicação|farmaci|(?:health|medical) (?:conditions?|issues?|history|problems?|notes?)|(?:chronic )?illness(?:es)?|(?:vor)?(?:krankheit|erkrankung)(?:en)?|maladies?|enfermedad(?:es)?|malatti[ae]|doenças?|disabilit(?:y|ies)|behinderung|blood (?:type|group)|blutgruppe|groupe sanguin|grupo sangu[ií]neo|gruppo sanguigno",
+            "过敏|疾病|アレルギー|аллергия",
+            r"(?:\r?\n[ \t]+[-*+] +)?[^\r\n]+"
         ),
         check: Some(check::has_value),
         must_match: &[
@@ -700,7 +715,7 @@ pub(super) const ROWS: &[Row] = &[
             "endometriosis",
             "infertil",
         ]),
-        case: Case::Folded,
+        case: Case::Words,
         pattern: concat!(
             r"(?-u:\b)(?:depression(?:en)?|depressed|depressiv|diabet(?:es|ic|iker|ikerin|iques?|e)|pregnan(?:t|cy)|hiv|cancer|asthma(?:tic)?|asma",
             r"|autis(?:m|tic|mus|tisch|mo)|adhd|adhs|bipolar|epilep(?:sy|tic|sie)|schizophreni[ac]|ptsd|dementia|demenz|alzheimer(?:'s)?",
@@ -744,11 +759,44 @@ pub(super) const ROWS: &[Row] = &[
         name: "health",
         class: Class::Personal,
         words: "a health fact",
+        needs: Needs::OneOf(&[
+            "allerg",
+            "alergia",
+            "diagn",
+            "medication",
+            "medik",
+            "médic",
+            "medicamentos",
+            "farmaci",
+            "health ",
+            "medical ",
+            "illness",
+            "krankheit",
+            "maladie",
+            "enfermedad",
+            "malattie",
+            "doença",
+            "disabilit",
+        ]),
+        case: Case::Words,
+        pattern: concat!(
+            r"(?m)^#+ (?:my |his |her |their |food |known )?(?:allerg(?:y|ies|ien|ie)|alergias?|diagnos(?:is|es|en?)|diagn[oó]sticos?|medications?|medikamente",
+            r"|médicaments|medicamentos|farmaci|(?:health|medical) (?:conditions?|issues?|history|problems?)|(?:chronic )?illness(?:es)?",
+            r"|krankheiten|maladies|enfermedades|malattie|doenças|disabilit(?:y|ies))[ \t:#]*\r?\n(?:[ \t]*\r?\n)*[ \t]*(?:[-*+] +)?[^ #\t\r\n-][^\r\n]*",
+        ),
+        check: Some(check::has_line),
+        must_match: &["## Allergies\n\n- peanuts", "# Medikamente\nFakeprofen", "### My Health Conditions\n* asthma"],
+        must_not: &["## Allergies\n\n## Work\n- tea", "## Allergies\n- none", "# Allergic reactions in plants\ntext"],
+    },
+    Row {
+        name: "health",
+        class: Class::Personal,
+        words: "a health fact",
         needs: Needs::OneOf(&["mg", "mcg", "µg", "μg"]),
-        case: Case::Folded,
+        case: Case::Words,
         pattern: concat!(
             r"(?-u:\b)(?:takes?|taking|took|is on|am on|nimmt|nehme|einnahme|prend|prends|toma|tomo|tomar|prende|prendo|dose|dosage|daily)(?-u:\b)",
-            r"[^\r\n.;]{0,30}?[0-9]+(?:[.,][0-9]+)? ?(?:mg|mcg|µg|μg)(?:[^a-z]|$)",
+            r"[^\r\n.;0-9]*[0-9]+(?:[.,][0-9]+)? ?(?:mg|mcg|µg|μg)(?:[^a-z]|$)",
         ),
         check: None,
         must_match: &[
@@ -764,9 +812,10 @@ pub(super) const ROWS: &[Row] = &[
         class: Class::Personal,
         words: "a fact about sexuality or gender",
         needs: Needs::OneOf(&["sexual", "sexuel", "sessuale", "gender", "geschlecht", "género", "genere", "性取向"]),
-        case: Case::Folded,
+        case: Case::Words,
         pattern: labelled!(
-            "sexual orientation|sexuality|sexuelle orientierung|sexualität|orientation sexuelle|orientación sexual|orientamento sessuale|orientação sexual|gender identity|geschlechtsidentität|identité de genre|identidad de género|identità di genere|性取向",
+            "sexual orientation|sexuality|sexuelle orientierung|sexualität|orientation sexuelle|orientación sexual|orientamento sessuale|orientação sexual|gender identity|geschlechtsidentität|identité de genre|identidad de género|identità di genere",
+            "性取向",
             r"[^\r\n]+"
         ),
         check: Some(check::has_value),
@@ -794,7 +843,7 @@ pub(super) const ROWS: &[Row] = &[
             "non-binary",
             "nonbinary",
         ]),
-        case: Case::Folded,
+        case: Case::Words,
         pattern: concat!(
             r"(?-u:\b)(?:is|am|are|was|i'm|he's|she's|they're|as|ist|bin|est|suis|es|soy|è|sono|é|sou) (?:an? |une? |un |openly |offen )*",
             r"(?:gay|lesbian|lesbisch|lesbienne|lesbiana|lesbica|lésbica|bisexual|bisexuell|transgender|queer|asexual|schwul|homosex[a-z]+|non-?binary)(?-u:\b)",
@@ -808,9 +857,10 @@ pub(super) const ROWS: &[Row] = &[
         class: Class::Personal,
         words: "a religious belief",
         needs: Needs::OneOf(&["relig", "konfession", "confession", "宗教", "belief", "glaub"]),
-        case: Case::Folded,
+        case: Case::Words,
         pattern: labelled!(
-            "religions?|religious (?:views?|beliefs?|affiliation|background)|konfession|glaube|religionszugehörigkeit|religi[oó]n|religione|religião|宗教",
+            "religions?|religious (?:views?|beliefs?|affiliation|background)|konfession|glaube|religionszugehörigkeit|religi[oó]n|religione|religião",
+            "宗教",
             r"[^\r\n]+"
         ),
         check: Some(check::has_value),
@@ -836,9 +886,10 @@ pub(super) const ROWS: &[Row] = &[
             "christian",
             "protestant",
             "mormon",
+            "converted to",
             "katholisch",
         ]),
-        case: Case::Folded,
+        case: Case::Words,
         pattern: concat!(
             r"(?-u:\b)(?:(?:he|she|ada|user|they|who) (?:is|are|was)|i am|i'm|he's|she's|they're|converted to) (?:an? |practi[cs]ing |devout )*",
             r"(?:muslim|catholic|jewish|hindu|buddhist|atheist|protestant|mormon|islam|judaism|catholicism|buddhism)(?-u:\b)",
@@ -862,9 +913,10 @@ pub(super) const ROWS: &[Row] = &[
             "voting",
             "政治",
         ]),
-        case: Case::Folded,
+        case: Case::Words,
         pattern: labelled!(
-            "politics|political (?:views?|party|affiliation|beliefs?|orientation|leaning|opinions?)|party affiliation|politische (?:ansichten|einstellung|haltung)|politik|orientation politique|opinions? politiques?|ideología política|orientación política|orientamento politico|orientação política|政治面貌",
+            "politics|political (?:views?|party|affiliation|beliefs?|orientation|leaning|opinions?)|party affiliation|politische (?:ansichten|einstellung|haltung)|politik|orientation politique|opinions? politiques?|ideología política|orientación política|orientamento politico|orientação política",
+            "政治面貌",
             r"[^\r\n]+"
         ),
         check: Some(check::has_value),
@@ -881,9 +933,10 @@ pub(super) const ROWS: &[Row] = &[
         class: Class::Personal,
         words: "an ethnic origin",
         needs: Needs::OneOf(&["ethni", "etnia", "民族"]),
-        case: Case::Folded,
+        case: Case::Words,
         pattern: labelled!(
-            "ethnicity|ethnic (?:origin|background|group)|ethnie|ethnische herkunft|origine ethnique|etnia|民族",
+            "ethnicity|ethnic (?:origin|background|group)|ethnie|ethnische herkunft|origine ethnique|etnia",
+            "民族",
             r"[^\r\n]+"
         ),
         check: Some(check::has_value),
@@ -896,23 +949,23 @@ pub(super) const ROWS: &[Row] = &[
         words: "a national id",
         needs: Needs::Digits(9),
         case: Case::Exact,
-        pattern: r"(?-u:\b)[0-9]{3}-[0-9]{2}-[0-9]{4}(?-u:\b)",
+        pattern: r"(?-u:\b)(?:[0-9]{3}-[0-9]{2}-[0-9]{4}|[0-9]{3}\.[0-9]{3}\.[0-9]{3}-[0-9]{2})(?-u:\b)",
         check: Some(check::social_security),
-        must_match: &["123-45-6789", "- SSN: 123-45-6789"],
+        must_match: &["123-45-6789", "- SSN: 123-45-6789", "CPF 123.456.789-09"],
         must_not: &["000-45-6789", "987-65-4321", "2024-01-0123", "1-123-45-6789-1", "666-12-1234"],
     },
     Row {
         name: "national_id",
         class: Class::Personal,
         words: "a national id",
-        needs: Needs::Digits(6),
+        needs: Needs::Code,
         case: Case::Exact,
         pattern: concat!(
             r"(?-u:\b)(?:[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?[0-9]{2} ?[0-9]{2} ?[0-9]{2} ?[A-D]|[A-Z]{6}[0-9]{2}[A-EHLMPR-T][0-9]{2}[A-Z][0-9]{3}[A-Z]",
-            r"|[0-9]{3}\.[0-9]{3}\.[0-9]{3}-[0-9]{2})(?-u:\b)",
+            r")(?-u:\b)",
         ),
         check: Some(check::national_insurance),
-        must_match: &["NI number AB 12 34 56 C", "FKAFKA80A01H501X", "123.456.789-09"],
+        must_match: &["NI number AB 12 34 56 C", "FKAFKA80A01H501X"],
         must_not: &["GB 12 34 56 C", "AB123456E", "part AB1234", "1.234.567-89"],
     },
     Row {
@@ -939,9 +992,10 @@ pub(super) const ROWS: &[Row] = &[
             "taxpayer",
             "aadhaar",
         ]),
-        case: Case::Folded,
+        case: Case::Words,
         pattern: labelled!(
-            "ssn|social security(?: number)?|national (?:id|insurance)(?: number)?|steuer-?id|steuer(?:identifikations)?nummer|steueridentnummer|sozialversicherungsnummer|numéro de sécurité sociale|dni|nie|cpf|codice fiscale|personalausweis(?:nummer)?|driver'?s licen[sc]e|führerschein(?:nummer)?|身份证号?|tax id|taxpayer id|aadhaar",
+            "ssn|social security(?: number)?|national (?:id|insurance)(?: number)?|steuer-?id|steuer(?:identifikations)?nummer|steueridentnummer|sozialversicherungsnummer|numéro de sécurité sociale|dni|nie|cpf|codice fiscale|personalausweis(?:nummer)?|driver'?s licen[sc]e|führerschein(?:nummer)?|tax id|taxpayer id|aadhaar",
+            "身份证号?",
             "[a-z0-9][a-z0-9 ./-]{5,}"
         ),
         check: Some(check::document),
@@ -958,9 +1012,10 @@ pub(super) const ROWS: &[Row] = &[
         class: Class::Personal,
         words: "a passport number",
         needs: Needs::OneOf(&["passport", "reisepass", "passeport", "pasaporte", "passaport", "护照"]),
-        case: Case::Folded,
+        case: Case::Words,
         pattern: labelled!(
-            "passports?|reisepass(?:nummer)?|passeport|pasaporte|passaporto|passaporte|护照号?",
+            "passports?|reisepass(?:nummer)?|passeport|pasaporte|passaporto|passaporte",
+            "护照号?",
             "[a-z]{0,3} ?[0-9][a-z0-9]{5,11}(?-u:\\b)"
         ),
         check: Some(check::document),
@@ -976,7 +1031,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "iban",
         class: Class::Personal,
         words: "a bank account",
-        needs: Needs::Digits(10),
+        needs: Needs::Code,
         case: Case::Exact,
         pattern: "(?-u:\\b)[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,4})?(?-u:\\b)",
         check: Some(check::iban),
@@ -1000,9 +1055,10 @@ pub(super) const ROWS: &[Row] = &[
             "routing",
             "sort code",
         ]),
-        case: Case::Folded,
+        case: Case::Words,
         pattern: labelled!(
-            "(?:bank )?account (?:number|no\\.?|nr\\.?)|bank account|routing number|sort code|kontonummer|numéro de compte|número de cuenta|numero di conto",
+            "(?:bank )?account (?:number|no\\.?|nr\\.?)|bank account|routing number|sort code|numéro de compte|número de cuenta|numero di conto",
+            "kontonummer",
             "[0-9][0-9 -]{4,}"
         ),
         check: Some(check::document),
@@ -1036,10 +1092,11 @@ pub(super) const ROWS: &[Row] = &[
             "nettolohn",
             "bruttolohn",
         ]),
-        case: Case::Folded,
+        case: Case::Words,
         pattern: labelled!(
-            "salary|(?:annual |monthly |yearly |household )?income|net worth|wages?|(?:jahres|monats|netto|brutto)?gehalt|(?:netto|brutto)lohn|einkommen|salaire|revenus?|sueldo|salario|ingresos|stipendio|reddito|salário|renda|年薪|工资",
-            "[^\\r\\n0-9]{0,12}[0-9][0-9.,' ]*k?"
+            "salary|(?:annual |monthly |yearly |household )?income|net worth|wages?|(?:jahres|monats|netto|brutto)?gehalt|(?:netto|brutto)lohn|einkommen|salaire|revenus?|sueldo|salario|ingresos|stipendio|reddito|salário|renda",
+            "年薪|工资",
+            "[a-zà-ÿ$€£¥~ (]{0,12}[0-9][0-9.,' ]*k?"
         ),
         check: Some(check::money),
         must_match: &[
@@ -1056,10 +1113,10 @@ pub(super) const ROWS: &[Row] = &[
         class: Class::Personal,
         words: "an income",
         needs: Needs::OneOf(&["earn", "salary", "verdient", "gagne", "gana", "guadagna", "ganha"]),
-        case: Case::Folded,
+        case: Case::Words,
         pattern: concat!(
             r"(?-u:\b)(?:earns?|earning|earned|(?:a |his |her |their |my )salary (?:of|is|was)|verdient|verdiene|gagne|gana|guadagna|ganha)(?-u:\b)",
-            r"[^\r\n.;0-9]{0,14}[0-9][0-9.,' ]*(?:k(?-u:\b)|€|\$|usd|eur|dollars|euros?|a (?:year|month)|per (?:year|month|hour)|im (?:monat|jahr)|par mois)",
+            r"[a-zà-ÿ$€£¥~ ]{0,14}[0-9][0-9.,' ]*(?:k(?-u:\b)|€|\$|usd|eur|dollars|euros?|a (?:year|month)|per (?:year|month|hour)|im (?:monat|jahr)|par mois)",
         ),
         check: Some(check::digit),
         must_match: &[
@@ -1099,11 +1156,11 @@ pub(super) const ROWS: &[Row] = &[
             "誕生日",
             "рождения",
         ]),
-        case: Case::Folded,
+        case: Case::Words,
         pattern: concat!(
             r"(?:^|[^a-z0-9])(?:birth[ _-]?(?:day|date)|date[ _]of[ _]birth|dob|d\.o\.b\.?|born|geburtstag|geburtsdatum|geboren|née? le|date de naissance",
             r"|fecha de nacimiento|cumpleaños|nacid[oa] el|data di nascita|nat[oa] il|compleanno|data de nascimento|aniversário|nascid[oa] em|生日",
-            r"|出生日期|誕生日|день рождения|дата рождения)[^\r\n0-9.;]{0,30}(?:(?:^|[^0-9])(?:[0-9]{4}[-/.年] ?[0-9]{1,2}|[0-9]{1,2}[./-][0-9]{1,2}(?:[^0-9]|$)",
+            r"|出生日期|誕生日|день рождения|дата рождения)[^\r\n0-9.;]*(?:(?:[0-9]{4}[-/.年] ?[0-9]{1,2}|[0-9]{1,2}[./-][0-9]{1,2}(?:[^0-9]|$)",
             r"|[0-9]{1,2}[./-][0-9]{1,2}[./-][0-9]{2}|[0-9]{1,2}月|[0-9]{1,2}(?:st|nd|rd|th|\.|er|º)? (?:de |of )?(?:jan|feb|fév|fev|m[aä]r|avr|apr|abr|ma[iyg]",
             r"|jui|ju[nl]|giu|lug|ao[uû]|ago|aug|sep|set|o[ck]t|out|nov|d[eé][czs]|dic|gen|ene|янв|фев|мар|апр|мая|июн|июл|авг|сен|окт|ноя|дек))",
             r"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? [0-9]{1,2}(?:[^0-9]|$))",
@@ -1155,10 +1212,11 @@ pub(super) const ROWS: &[Row] = &[
             "wohnt in der",
             "адрес",
         ]),
-        case: Case::Folded,
+        case: Case::Words,
         pattern: labelled!(
-            "address|adresse|anschrift|domicilio|direcci[oó]n|indirizzo|endere[cç]o|morada|住所|地址|адрес",
-            "[^\\r\\n]{0,60}[0-9][^\\r\\n]{0,40}"
+            "address|adresse|anschrift|domicilio|direcci[oó]n|indirizzo|endere[cç]o|morada",
+            "住所|地址|адрес",
+            "[^\\r\\n]*[0-9][^\\r\\n]*"
         ),
         check: Some(check::address),
         must_match: &[
@@ -1237,7 +1295,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "coordinates",
         class: Class::Personal,
         words: "an exact place",
-        needs: Needs::Digits(8),
+        needs: Needs::Decimals,
         case: Case::Exact,
         pattern: "[-+]?(?-u:\\b)[0-9]{1,2}\\.[0-9]{4,}°? ?[NS]?, ?[-+]?[0-9]{1,3}\\.[0-9]{4,}",
         check: Some(check::place),
@@ -1290,8 +1348,8 @@ pub(super) const ROWS: &[Row] = &[
         words: "a phone number",
         needs: Needs::Digits(10),
         case: Case::Exact,
-        pattern: r"(?:^|[^0-9A-Za-z./-])(?:\([2-9][0-9]{2}\) ?[2-9][0-9]{2}[ .-][0-9]{4}|[2-9][0-9]{2}([.-])[2-9][0-9]{2}[.-][0-9]{4})(?-u:\b)",
-        check: None,
+        pattern: r"(?:\([2-9][0-9]{2}\) ?[2-9][0-9]{2}[ .-][0-9]{4}|(?-u:\b)[2-9][0-9]{2}[.-][2-9][0-9]{2}[.-][0-9]{4})(?-u:\b)",
+        check: Some(check::american_phone),
         must_match: &["call 202-555-0100", "(202) 555-0100", "202.555.0100"],
         must_not: &["2020-2021-2022", "isbn 978-202-555-0100", "102-555-0100", "v202.555.0100"],
     },
@@ -1317,9 +1375,10 @@ pub(super) const ROWS: &[Row] = &[
             "電話",
             "телефон",
         ]),
-        case: Case::Folded,
+        case: Case::Words,
         pattern: labelled!(
-            "(?:tele|smart)?phone|tel|mobile|cell|handy(?:nummer)?|telefon(?:nummer)?|mobil(?:nummer|telefon)?|téléphone|tél|portable|teléfono|telefono|móvil|cellulare|telefone|celular|whatsapp|fax|电话|手机号?|電話|телефон",
+            "(?:tele|smart)?phone|tel|mobile|cell|handy(?:nummer)?|telefon(?:nummer)?|mobil(?:nummer|telefon)?|téléphone|tél|portable|teléfono|telefono|móvil|cellulare|telefone|celular|whatsapp|fax",
+            "电话|手机号?|電話|телефон",
             "[+(]?[0-9][0-9 ()./-]{4,}"
         ),
         check: Some(check::labelled_phone),
@@ -1417,7 +1476,7 @@ pub(super) const ROWS: &[Row] = &[
         name: "event_handler",
         class: Class::ActiveContent,
         words: "an event handler",
-        needs: Needs::OneOf(&["on"]),
+        needs: Needs::OneOf(&["<"]),
         case: Case::Folded,
         pattern: r#"<[a-z][^<>]*[ \t\r\n/"']on[a-z]{3,}[ \t\r\n]*="#,
         check: None,
