@@ -12,6 +12,7 @@ pub mod dialect;
 pub mod digest;
 pub mod path;
 pub mod plan;
+pub mod policy;
 pub mod report;
 pub mod time;
 pub mod vault;

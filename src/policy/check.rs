@@ -1,0 +1,416 @@
+//! What a pattern cannot say: sums, and whether a value is one.
+//!
+//! Owns the checks that rows of [`super::table`] name. Each looks at one match and what stands around it.
+
+use super::detect::Found;
+
+/// A card number: grouped as on a card, of a known issuer, with a right Luhn sum.
+pub(super) fn card(found: &Found<'_>) -> bool {
+    if found.before.ends_with(['.', ',', '+', '-']) {
+        return false;
+    }
+    let groups: Vec<&str> = found.text.split([' ', '-']).collect();
+    (0..groups.len()).any(|start| {
+        (start + 1..=groups.len()).filter_map(|end| groups.get(start..end)).any(|groups| {
+            let sizes: Vec<usize> = groups.iter().map(|group| group.len()).collect();
+            let is_shaped = match sizes.as_slice() {
+                [size] => (13..=19).contains(size),
+                [4, 6, 4 | 5] => true,
+                [4, 4, 4, last] => (1..=4).contains(last),
+                [4, 4, 4, 4, last] => (1..=3).contains(last),
+                _ => false,
+            };
+            is_shaped && is_card(&groups.concat())
+        })
+    })
+}
+
+fn is_card(digits: &str) -> bool {
+    let lead = |count: usize| digits.get(..count).and_then(|lead| lead.parse::<u32>().ok()).unwrap_or_default();
+    let is_issued = match digits.len() {
+        13 | 19 => lead(1) == 4 || (digits.len() == 19 && lead(2) == 62),
+        14 => matches!(lead(2), 36 | 38 | 39) || (300..=305).contains(&lead(3)),
+        15 => matches!(lead(2), 34 | 37),
+        16 => {
+            lead(1) == 4
+                || (51..=55).contains(&lead(2))
+                || (2221..=2720).contains(&lead(4))
+                || matches!(lead(2), 62 | 65)
+                || (3528..=3589).contains(&lead(4))
+                || lead(4) == 6011
+        }
+        _ => false,
+    };
+    is_issued && luhn(digits)
+}
+
+fn luhn(digits: &str) -> bool {
+    let sum: u32 = digits
+        .bytes()
+        .rev()
+        .map(|byte| u32::from(byte.wrapping_sub(b'0')))
+        .enumerate()
+        .map(|(at, digit)| match (at % 2, digit * 2) {
+            (0, _) => digit,
+            (_, double @ 0..=9) => double,
+            (_, double) => double.saturating_sub(9),
+        })
+        .sum();
+    sum.is_multiple_of(10)
+}
+
+/// An IBAN with a right sum; words that follow it may have been matched too.
+pub(super) fn iban(found: &Found<'_>) -> bool {
+    let ends = found.text.match_indices(' ').map(|(at, _)| at).chain([found.text.len()]);
+    ends.filter_map(|end| found.text.get(..end)).any(|text| {
+        let account: Vec<u8> = text.bytes().filter(|byte| *byte != b' ').collect();
+        let (Some(country), Some(number)) = (account.get(..4), account.get(4..)) else { return false };
+        let rest = number.iter().chain(country).fold(0, |rest, &byte| match byte {
+            b'0'..=b'9' => (rest * 10 + u32::from(byte - b'0')) % 97,
+            _ => (rest * 100 + u32::from(byte.to_ascii_uppercase().wrapping_sub(b'A')) + 10) % 97,
+        });
+        (15..=34).contains(&account.len()) && rest == 1
+    })
+}
+
+/// A phone number by its count of digits: more are needed where nothing divides them.
+pub(super) fn phone(found: &Found<'_>) -> bool {
+    let number = found.text.trim_end_matches(|character: char| !character.is_ascii_digit());
+    let divided = number.trim_start_matches('+').contains(|character: char| !character.is_ascii_digit());
+    let least = if divided { 8 } else { 10 };
+    (least..=15).contains(&digits(number))
+}
+
+/// The same where a label says that it is one.
+pub(super) fn labelled_phone(found: &Found<'_>) -> bool {
+    let value = value(found.text);
+    (5..=15).contains(&digits(value)) && !is_iso_date(value)
+}
+
+/// A phone number as it is written in America, not the end of a longer number.
+pub(super) fn american_phone(found: &Found<'_>) -> bool {
+    !found.before.ends_with(['.', '-', '/', '+'])
+}
+
+/// An address of a mailbox, not the user of a connection string, a host to log in to, or a file for a fine screen.
+pub(super) fn email(found: &Found<'_>) -> bool {
+    let word = found.before.rsplit(char::is_whitespace).next().unwrap_or_default();
+    let is_file = ["png", "jpg", "jpeg", "gif", "svg", "webp"].iter().any(|end| found.text.ends_with(end));
+    !word.contains("://") && !is_file && !(found.text.starts_with("git@") && found.after.starts_with(':'))
+}
+
+/// A street address, where the number before the street is not a year.
+pub(super) fn street(found: &Found<'_>) -> bool {
+    let number = found.text.split(|character: char| !character.is_ascii_digit()).next().unwrap_or_default();
+    number.len() != 4 || !(number.starts_with("19") || number.starts_with("20"))
+}
+
+/// A labelled address of a place, not of a machine.
+pub(super) fn address(found: &Found<'_>) -> bool {
+    let words = found.text.trim_start_matches(|character: char| !character.is_alphanumeric());
+    let before = found.before.trim_end_matches(|character: char| !character.is_alphanumeric());
+    let machine = ["ip", "mac", "wallet", "memory", "web", "bitcoin", "email", "e-mail", "mail", "server", "network"];
+    let is_machine = found.text.contains("://")
+        || machine.iter().any(|word| before.rsplit([' ', '_', '*', '-']).next() == Some(word));
+    let value = value(words);
+    !is_machine && value.trim().contains([' ', '，', '号']) && value.contains(char::is_alphabetic)
+}
+
+/// A labelled value that is there: not a blank, a dash, or a word for nothing.
+pub(super) fn has_value(found: &Found<'_>) -> bool {
+    is_something(value(found.text))
+}
+
+/// The same where the label is a heading and the value a line below it.
+pub(super) fn has_line(found: &Found<'_>) -> bool {
+    is_something(found.text.rsplit(['\n', '\r']).next().unwrap_or_default())
+}
+
+fn is_something(value: &str) -> bool {
+    let value = bare(value.trim_start_matches(['-', '*', '+', ' ', '\t']));
+    const NOTHING: &[&str] =
+        &["none", "no", "n/a", "na", "nil", "null", "unknown", "tbd", "todo", "-", "--", "keine", "aucune", "ninguna"];
+    !value.is_empty() && !NOTHING.contains(&value) && value.contains(char::is_alphanumeric)
+}
+
+/// An illness that somebody has, not one that somebody works on.
+pub(super) fn condition(found: &Found<'_>) -> bool {
+    const BESIDE: &[&str] =
+        &["great", "economic", "tropical", "world", "anti", "tropic", "sign", "zodiac", "sternzeichen"];
+    const BEFORE: &[&str] = &[
+        "against",
+        "fight",
+        "cure",
+        "curing",
+        "studies",
+        "study",
+        "studying",
+        "research",
+        "researches",
+        "researching",
+        "prevent",
+        "preventing",
+    ];
+    const AFTER: &[&str] = &[
+        "research",
+        "researcher",
+        "clinic",
+        "center",
+        "centre",
+        "care",
+        "nurse",
+        "specialist",
+        "charity",
+        "foundation",
+        "awareness",
+        "study",
+        "studies",
+        "prevention",
+        "cell",
+        "cells",
+        "ward",
+        "society",
+        "association",
+        "drug",
+        "drugs",
+        "screening",
+        "vaccine",
+        "era",
+        "educator",
+        "data",
+        "detection",
+        "walk",
+    ];
+    let line = found.before.rsplit(['\n', '\r']).next().unwrap_or_default();
+    let before: Vec<&str> = words(line).rev().take(3).collect();
+    let after = words(found.after.split(['\n', '\r']).next().unwrap_or_default()).next().unwrap_or_default();
+    let is_beside = before.first().is_some_and(|word| BESIDE.contains(word));
+    !is_beside && !before.iter().any(|word| BEFORE.contains(word)) && !AFTER.contains(&after)
+}
+
+/// A word of medicine about a person, not a form that is prescribed.
+pub(super) fn health(found: &Found<'_>) -> bool {
+    const PERSON: &[&str] =
+        &["was", "were", "been", "is", "am", "are", "got", "doctor", "he", "she", "they", "has", "have"];
+    let before = words(found.before).next_back().unwrap_or_default();
+    !found.text.starts_with("prescribed") || PERSON.contains(&before)
+}
+
+/// A US social security number of a group that is given out.
+pub(super) fn social_security(found: &Found<'_>) -> bool {
+    let is_given = !["000", "666", "9"].iter().any(|lead| found.text.starts_with(lead));
+    is_given && !found.text.ends_with("0000") && !found.before.ends_with('-') && !found.after.starts_with('-')
+}
+
+/// A labelled number of a document: enough digits to be one.
+pub(super) fn document(found: &Found<'_>) -> bool {
+    digits(value(found.text)) >= 5
+}
+
+/// A British insurance number with a prefix that is given out.
+pub(super) fn national_insurance(found: &Found<'_>) -> bool {
+    !["BG", "GB", "KN", "NK", "NT", "TN", "ZZ"].iter().any(|prefix| found.text.starts_with(prefix))
+}
+
+/// A sum of money, not a count of one or two things.
+pub(super) fn money(found: &Found<'_>) -> bool {
+    digits(value(found.text)) >= 3 || found.text.ends_with('k')
+}
+
+/// A place on earth, not two numbers of a longer list.
+pub(super) fn place(found: &Found<'_>) -> bool {
+    let mut numbers = found
+        .text
+        .split([',', ' '])
+        .map(|number| number.trim_end_matches(|character: char| !character.is_ascii_digit()))
+        .filter_map(|number| number.parse::<f64>().ok());
+    let (Some(latitude), Some(longitude)) = (numbers.next(), numbers.next()) else { return false };
+    let before = found.before.trim_end();
+    let after = found.after.trim_start();
+    let is_list = before.ends_with([',', '[']) || after.starts_with([',', ']', '.']) && after.len() > 1;
+    latitude.abs() <= 90.0 && longitude.abs() <= 180.0 && !is_list && latitude.abs().max(longitude.abs()) >= 10.0
+}
+
+/// A password that is one: not a link, a mask, a placeholder or prose about passwords.
+pub(super) fn password(found: &Found<'_>) -> bool {
+    const WORDS: &[&str] = &[
+        "changed",
+        "unknown",
+        "none",
+        "reset",
+        "set",
+        "unset",
+        "required",
+        "forgotten",
+        "lost",
+        "expired",
+        "hidden",
+        "redacted",
+        "removed",
+        "see",
+        "same",
+        "ask",
+        "n/a",
+        "tbd",
+        "todo",
+        "yes",
+        "true",
+        "false",
+        "null",
+        "optional",
+        "missing",
+        "managed",
+        "stored",
+        "saved",
+        "kept",
+        "1password",
+        "bitwarden",
+        "keepass",
+        "keepassxc",
+        "lastpass",
+        "dashlane",
+        "string",
+        "text",
+        "not",
+        "never",
+        "username",
+        "user",
+        "email",
+        "login",
+        "notes",
+        "updated",
+        "shared",
+        "password",
+        "secret",
+        "here",
+        "there",
+        "the",
+        "this",
+        "that",
+        "my",
+        "our",
+        "written",
+        "only",
+        "authentication",
+        "protected",
+        "protection",
+        "incorrect",
+        "wrong",
+        "invalid",
+        "geändert",
+        "unbekannt",
+        "keins",
+        "oublié",
+        "ninguna",
+        "encrypted",
+        "hash",
+        "hashed",
+        "leer",
+        "empty",
+        "blank",
+        "weak",
+        "strong",
+        "needed",
+        "default",
+        "your_password",
+    ];
+    let text = value(found.text);
+    let (said, token) = match text.split_once(char::is_whitespace) {
+        Some((token, _)) => (true, bare(token)),
+        None => (false, bare(text)),
+    };
+    let rest = if said { text } else { found.after.lines().next().unwrap_or_default() };
+    let is_mask =
+        token.chars().all(|character| matches!(character, '*' | '•' | '.' | '-' | '_' | '?' | 'x' | '…' | '#'));
+    let is_placeholder =
+        token.starts_with(['[', '<', '{', '$', '%', '(', '/', '&']) || WORDS.contains(&token) || is_mask;
+    let is_prose = rest.trim().contains(char::is_alphabetic) && !is_mixed(token);
+    let is_weak_place = found.text.contains('|') || !found.text.contains([':', '=', '：']);
+    token.chars().count() >= 4 && !is_placeholder && !is_prose && (!is_weak_place || is_mixed(token))
+}
+
+/// A labelled key: long, without blanks, and of letters and digits.
+pub(super) fn key(found: &Found<'_>) -> bool {
+    let value = bare(value(found.text));
+    !value.contains("://") && is_mixed(value) && digits(value) >= 2
+}
+
+/// A key that is not the name of a style sheet's class: it has upper case and digits.
+pub(super) fn random(found: &Found<'_>) -> bool {
+    digits(found.text) > 0 && found.text.contains(|character: char| character.is_ascii_uppercase())
+}
+
+/// A PIN, not a postal code, which some countries call one.
+pub(super) fn pin(found: &Found<'_>) -> bool {
+    let count = digits(value(found.text));
+    let is_code = found.text.contains("code") && !found.text.contains("cv") && count == 6;
+    let goes_on =
+        found.after.starts_with(['-', '/', '.', ':']) && found.after.chars().nth(1).is_some_and(char::is_numeric);
+    !is_code && !goes_on
+}
+
+/// Twelve words or more, as wallets give them: short, in small letters, perhaps numbered.
+pub(super) fn seed_phrase(found: &Found<'_>) -> bool {
+    let words = found.after.split(|character: char| character.is_whitespace() || matches!(character, ',' | '`' | '"'));
+    let is_number = |word: &str| word.trim_end_matches(['.', ')']).bytes().all(|byte| byte.is_ascii_digit());
+    let is_word = |word: &str| (3..=8).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_lowercase());
+    words
+        .filter(|word| !is_number(word) && !matches!(*word, "-" | "*"))
+        .take_while(|word| is_word(word))
+        .nth(11)
+        .is_some()
+}
+
+/// A connection string whose password is no placeholder.
+pub(super) fn connection(found: &Found<'_>) -> bool {
+    let password = found.text.trim_end_matches('@').rsplit(':').next().unwrap_or_default();
+    let is_mask = password.chars().all(|character| matches!(character, '*' | 'x' | '.'));
+    !is_mask && !password.starts_with(['<', '$', '{', '[', '%']) && !matches!(password, "password" | "pass" | "pw")
+}
+
+/// A style sheet or style attribute, and not only a word with brackets.
+pub(super) fn style(found: &Found<'_>) -> bool {
+    found.before.contains("<style") || found.before.contains("style=")
+}
+
+/// What stands behind the first sign that parts a label from its value, without what Markdown puts before it.
+fn value(text: &str) -> &str {
+    let text = text.trim_start_matches(|character: char| !character.is_alphanumeric());
+    let value = match text.split_once([':', '=', '：', '|']) {
+        Some((_, value)) => value,
+        None => text.rsplit(' ').next().unwrap_or(text),
+    };
+    value.trim().trim_start_matches(['*', '_', '`', '"', '\'', ' ', '\t'])
+}
+
+/// Without the signs that Markdown and code put around a value.
+fn bare(text: &str) -> &str {
+    text.trim_matches(|character: char| {
+        character.is_whitespace() || matches!(character, '"' | '\'' | '`' | '*' | '_' | ',' | ';' | '|')
+    })
+}
+
+fn words(text: &str) -> impl DoubleEndedIterator<Item = &str> {
+    text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty())
+}
+
+fn digits(text: &str) -> usize {
+    text.bytes().filter(u8::is_ascii_digit).count()
+}
+
+/// Letters beside digits or signs: no word of a language.
+fn is_mixed(token: &str) -> bool {
+    let token = token.trim_end_matches(['.', ',', ';', '!', '?', ')']);
+    let other = |character: char| character.is_ascii_digit() || "!@#$%^&*+=?~|<>".contains(character);
+    token.chars().count() >= 4 && token.contains(char::is_alphabetic) && token.contains(other)
+}
+
+fn is_iso_date(text: &str) -> bool {
+    let mut parts = text.trim().splitn(3, '-').map(|part| part.trim().len());
+    (parts.next(), parts.next()) == (Some(4), Some(2)) && parts.next().is_some_and(|day| day == 2)
+}
+
+/// A key with a digit in it, where its letters alone could be a word.
+pub(super) fn digit(found: &Found<'_>) -> bool {
+    digits(found.text) > 0
+}

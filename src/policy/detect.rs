@@ -1,0 +1,154 @@
+//! The engine of the detectors: what a new text says that somebody should be asked about.
+//!
+//! Owns no pattern; those are the rows of [`super::table`]. A text is first searched for the few words that each row
+//! needs, so a process that lives for milliseconds compiles only the patterns that could match. The time is linear in the
+//! length of the text, for the `regex` crate never backtracks.
+
+use std::sync::OnceLock;
+
+use regex::Regex;
+
+use super::table::{Case, Class, Needs, ROWS, Row};
+
+/// One place where a pattern matches, for the check of its row.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found<'a> {
+    /// All that stands before.
+    pub(super) before: &'a str,
+    /// What matches.
+    pub(super) text: &'a str,
+    /// All that stands behind.
+    pub(super) after: &'a str,
+}
+
+/// A pattern of the table cannot be compiled, so nothing can be said about a text.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Unready;
+
+/// A text in the ways that patterns read it.
+struct Text<'a> {
+    exact: &'a str,
+    folded: String,
+    words: String,
+    longest_number: usize,
+}
+
+/// Finds the rows that match `new` in a place that does not stand in `old` too, in the order of the table.
+///
+/// Rows of the same name are one detector, so only the first of them is in the answer.
+///
+/// # Errors
+///
+/// [`Unready`] when a pattern that would have to look cannot be compiled.
+pub(super) fn find(new: &str, old: &str, looks: impl Fn(Class) -> bool) -> Result<Vec<&'static Row>, Unready> {
+    let new = Text::new(new);
+    let old = Text::new(old);
+    let mut found = Vec::<&'static Row>::new();
+    for (at, row) in ROWS.iter().enumerate() {
+        if !looks(row.class) || !new.has_what(row) || found.iter().any(|other| other.name == row.name) {
+            continue;
+        }
+        if is_new(row, compiled(at, row).ok_or(Unready)?, &new, &old) {
+            found.push(row);
+        }
+    }
+    Ok(found)
+}
+
+/// The names that a rule can give: of the classes, then of the detectors.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    Class::ALL.iter().map(|class| class.name()).chain(ROWS.iter().map(|row| row.name))
+}
+
+/// The pattern of the row at this place; `None` when it is no pattern.
+pub(super) fn compiled(at: usize, row: &Row) -> Option<&'static Regex> {
+    static COMPILED: [OnceLock<Option<Regex>>; ROWS.len()] = [const { OnceLock::new() }; ROWS.len()];
+    COMPILED.get(at)?.get_or_init(|| Regex::new(row.pattern).ok()).as_ref()
+}
+
+/// Whether this one row finds something.
+#[cfg(test)]
+pub(super) fn find_in_row(row: &Row, text: &str) -> bool {
+    let pattern = Regex::new(row.pattern).unwrap();
+    let text = Text::new(text);
+    text.has_what(row) && is_new(row, &pattern, &text, &Text::new(""))
+}
+
+fn is_new(row: &Row, pattern: &Regex, new: &Text<'_>, old: &Text<'_>) -> bool {
+    let (new, old) = (new.read(row.case), old.read(row.case));
+    pattern.find_iter(new).any(|place| {
+        let before = new.get(..place.start()).unwrap_or_default();
+        let after = new.get(place.end()..).unwrap_or_default();
+        let found = Found { before, text: place.as_str(), after };
+        row.check.is_none_or(|check| check(&found)) && (old.is_empty() || !old.contains(found.text.trim()))
+    })
+}
+
+impl<'a> Text<'a> {
+    fn new(exact: &'a str) -> Self {
+        let folded = exact.to_lowercase();
+        Self { exact, words: folded.replace('_', " "), folded, longest_number: longest_number(exact) }
+    }
+
+    fn read(&self, case: Case) -> &str {
+        match case {
+            Case::Exact => self.exact,
+            Case::Folded => &self.folded,
+            Case::Words => &self.words,
+        }
+    }
+
+    /// Whether the text has what each place that the row could match has.
+    fn has_what(&self, row: &Row) -> bool {
+        let text = if row.case == Case::Words { &self.words } else { &self.folded };
+        match row.needs {
+            Needs::OneOf(words) => words.iter().any(|word| text.contains(word)),
+            Needs::Digits(least) => self.longest_number >= least,
+            Needs::Code => has_code(self.exact.as_bytes()),
+            Needs::Decimals => {
+                self.exact.as_bytes().windows(5).any(|bytes| matches!(bytes, [b'.', rest @ ..] if is_digits(rest)))
+            }
+        }
+    }
+}
+
+/// The most digits that stand together, with no more than two dividers between any two.
+fn longest_number(text: &str) -> usize {
+    let (mut longest, mut digits, mut dividers) = (0, 0, 0);
+    for byte in text.bytes() {
+        match byte {
+            b'0'..=b'9' => {
+                digits += 1;
+                dividers = 0;
+                longest = longest.max(digits);
+            }
+            b' ' | b'-' | b'.' | b'/' | b'(' | b')' if dividers < 2 => dividers += 1,
+            _ => digits = 0,
+        }
+    }
+    longest
+}
+
+fn has_code(text: &[u8]) -> bool {
+    text.windows(5).any(|bytes| match bytes {
+        [one, two, rest @ ..] if one.is_ascii_uppercase() && two.is_ascii_uppercase() => {
+            matches!(rest, [b' ', rest @ ..] if is_digits(rest)) || matches!(rest, [rest @ .., _] if is_digits(rest))
+        }
+        _ => false,
+    })
+}
+
+fn is_digits(bytes: &[u8]) -> bool {
+    bytes.iter().all(u8::is_ascii_digit)
+}
+
+impl Row {
+    /// Whether a rule that gives this name is about the row.
+    pub(super) fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.class.name() == name
+    }
+}
+#[cfg(test)]
+pub(super) fn has(row: &Row, text: &str) -> bool {
+    Text::new(text).has_what(row)
+}

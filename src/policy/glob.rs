@@ -1,0 +1,144 @@
+//! [`Glob`]: which paths a rule is about.
+//!
+//! Owns the grammar of the `path` of a rule and its matching. Both work by keeping the set of places in the glob that
+//! the path could have reached, so the time is the product of the two lengths at worst, whatever is written.
+
+use crate::path::MemoryPath;
+
+/// What is wrong with a glob.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+pub enum GlobError {
+    /// Nothing is left between the slashes.
+    #[error("is empty")]
+    Empty,
+    /// It starts with a slash, has a `.` or `..` component, or one that starts with a dot: no path of an action does.
+    #[error("can match no path of the memory")]
+    Unreachable,
+    /// It has a character that is special elsewhere and would match only itself here.
+    #[error("has `{0}`: only `*`, `**` and `?` are special, and `?` stands for any one character")]
+    Character(char),
+    /// A `**` is not a whole component.
+    #[error("has `**` beside other characters: it stands alone between slashes")]
+    Stars,
+}
+
+/// A pattern over the components of a path: `*` and `?` within one, `**` for any number of them.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) struct Glob(Vec<Component>);
+
+#[derive(Clone, Debug, Eq, PartialEq)]
+enum Component {
+    /// `**`: any number of components, none among them.
+    Any,
+    /// One component, as the characters of its pattern.
+    One(Vec<char>),
+}
+
+impl Glob {
+    /// Reads a glob; a `/` at its end means all that lies below.
+    pub(super) fn parse(text: &str) -> Result<Self, GlobError> {
+        if text.starts_with('/') {
+            return Err(GlobError::Unreachable);
+        }
+        if let Some(found) = text.chars().find(|&c| matches!(c, '[' | ']' | '{' | '}' | '\\') || c.is_control()) {
+            return Err(GlobError::Character(found));
+        }
+        let mut components = Vec::new();
+        for component in text.split('/').filter(|component| !component.is_empty()) {
+            components.push(match component {
+                "**" => Component::Any,
+                _ if component.contains("**") => return Err(GlobError::Stars),
+                _ if component.starts_with('.') => return Err(GlobError::Unreachable),
+                _ => Component::One(component.chars().collect()),
+            });
+        }
+        if components.is_empty() {
+            return Err(GlobError::Empty);
+        }
+        if text.ends_with('/') {
+            components.push(Component::Any);
+        }
+        Ok(Self(components))
+    }
+
+    /// Whether this is the glob of `path` as it is written.
+    pub(super) fn matches(&self, path: &MemoryPath) -> bool {
+        self.walk(path, |one, other| one == other).last() == Some(&true)
+    }
+
+    /// Whether this could be the glob of `path` on a disk that does not tell upper from lower case.
+    pub(super) fn matches_any_case(&self, path: &MemoryPath) -> bool {
+        self.walk(path, same_letter).last() == Some(&true)
+    }
+
+    /// Whether this could be the glob of something that stands in the folder `path`, in any case.
+    pub(super) fn reaches_below(&self, path: &MemoryPath) -> bool {
+        let places = self.walk(path, same_letter);
+        let ends_in_any = matches!(self.0.last(), Some(Component::Any));
+        places.iter().rev().skip(1).any(|reached| *reached) || (ends_in_any && places.last() == Some(&true))
+    }
+
+    /// The places before, between and after the components of the glob that all of `path` can lead to.
+    fn walk(&self, path: &MemoryPath, same: fn(char, char) -> bool) -> Vec<bool> {
+        let mut places = vec![false; self.0.len() + 1];
+        if let Some(first) = places.first_mut() {
+            *first = true;
+        }
+        self.skip_any(&mut places);
+        for name in path.components() {
+            let mut next = vec![false; places.len()];
+            for (at, component) in self.0.iter().enumerate().filter(|(at, _)| places.get(*at) == Some(&true)) {
+                let to = match component {
+                    Component::Any => at,
+                    Component::One(pattern) if fits(pattern, name, same) => at + 1,
+                    Component::One(_) => continue,
+                };
+                if let Some(place) = next.get_mut(to) {
+                    *place = true;
+                }
+            }
+            self.skip_any(&mut next);
+            places = next;
+        }
+        places
+    }
+
+    /// A `**` may stand for nothing, so who is before it is behind it too.
+    fn skip_any(&self, places: &mut [bool]) {
+        let mut before = false;
+        for (at, place) in places.iter_mut().enumerate() {
+            let behind_any = at > 0 && matches!(self.0.get(at - 1), Some(Component::Any));
+            *place |= behind_any && before;
+            before = *place;
+        }
+    }
+}
+
+/// Whether one component fits its pattern: the last `*` takes one character more each time the rest does not fit.
+fn fits(pattern: &[char], name: &str, same: fn(char, char) -> bool) -> bool {
+    let name: Vec<char> = name.chars().collect();
+    let (mut at, mut seen) = (0, 0);
+    let mut retry = None;
+    while let Some(&character) = name.get(seen) {
+        match pattern.get(at) {
+            Some('*') => {
+                retry = Some((at + 1, seen));
+                at += 1;
+            }
+            Some(&wanted) if wanted == '?' || same(wanted, character) => {
+                at += 1;
+                seen += 1;
+            }
+            _ => {
+                let Some((behind_star, taken)) = retry else { return false };
+                retry = Some((behind_star, taken + 1));
+                (at, seen) = (behind_star, taken + 1);
+            }
+        }
+    }
+    pattern.get(at..).is_some_and(|rest| rest.iter().all(|character| *character == '*'))
+}
+
+fn same_letter(one: char, other: char) -> bool {
+    one == other || one.to_lowercase().eq(other.to_lowercase())
+}

@@ -1,0 +1,290 @@
+//! May it happen: [`review`] turns a call into one that is [`Cleared`], or says why not.
+//!
+//! Owns verdicts: the person's [`Rules`] and the detectors of personal facts, secrets and active content. Looks at a call's
+//! action, arguments, paths and access, and never at what notes already hold; touches no file, no clock, no environment.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::action::{Access, Action, Call};
+use crate::catalog;
+use crate::report::{Code, Failure, Issue};
+
+mod check;
+mod detect;
+mod glob;
+mod rule;
+mod table;
+
+pub use glob::GlobError;
+pub use rule::{Rule, RuleError, Rules};
+
+use detect::Unready;
+use table::{Class, Row};
+
+/// What becomes of a call that somebody should be asked about. `ask` joins with the inbox.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// It is done, and noted.
+    #[default]
+    Off,
+    /// It is done when the model says that the person agreed.
+    Flag,
+}
+
+/// What a rule or a detector thinks of a call; the strictest counts.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It may happen.
+    Allow,
+    /// The person should be asked.
+    Ask,
+    /// It may not happen.
+    Deny,
+}
+
+/// By whose leave a call was made, as the audit records it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Permission {
+    /// Nobody's: nothing spoke against it, or nobody is asked here.
+    Off,
+    /// The model says that the person agreed.
+    Claimed,
+    /// The rule of this number allows it.
+    Rule(String),
+    /// It was not made.
+    Refused,
+}
+
+/// What a review goes by, beside the call.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'a> {
+    /// What becomes of calls that somebody should be asked about.
+    pub mode: Mode,
+    /// Only actions that read are allowed.
+    pub read_only: bool,
+    /// The program that asks, where it said its name.
+    pub client: Option<&'a str>,
+    /// The person's rules.
+    pub rules: &'a Rules,
+}
+
+/// A call that may happen. Only [`review`] makes one.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Cleared {
+    call: Call,
+    permission: Permission,
+}
+
+/// A call that may not happen, or not yet.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Refused {
+    /// The call.
+    pub call: Call,
+    /// Why not, and what to do about it.
+    pub failure: Failure,
+}
+
+/// Why a verdict is not [`Verdict::Allow`].
+#[derive(Clone, Copy, Debug)]
+enum Reason {
+    Rule(usize),
+    Detector(&'static Row),
+}
+
+/// What all rules and detectors together think of a call.
+#[derive(Debug, Default)]
+struct Judgement {
+    /// The reasons, the strictest first.
+    reasons: Vec<(Verdict, Reason)>,
+    /// The first rule that allows the call.
+    allowed_by: Option<usize>,
+}
+
+/// Decides whether a call may happen.
+///
+/// Rules and detectors each have their say and the strictest counts; what mode makes of [`Verdict::Ask`] is said at
+/// [`Mode`]. A rule that allows lifts what detectors would ask about; a secret, which they deny, only when the rule names
+/// the detector. Only text and names that are new are judged: a phone number that stands in the `old_content` of an edit is
+/// no news. What is done although somebody might have been asked goes to `issues`.
+///
+/// This proves that no rule was broken, not that the call will succeed: nothing is read here. A link is not followed, so
+/// who resolves one reviews the note it leads to.
+///
+/// # Errors
+///
+/// [`Refused`] with `read_only`, `denied` or `permission_required`; `internal` when the detectors cannot work, so that
+/// nothing is let through unseen.
+///
+/// # Examples
+///
+/// ```
+/// use memdir::action::{Action, Call, CreateFile, Span};
+/// use memdir::path::MemoryPath;
+/// use memdir::policy::{Context, Mode, Rules, review};
+///
+/// let path = MemoryPath::parse("people/ada.md")?;
+/// let action = Action::CreateFile(CreateFile { path, content: "- email: ada@example.com".into() });
+/// let call = Call { index: 1, action, label: None, claimed: false, span: Span::default() };
+/// let context = Context { mode: Mode::Flag, read_only: false, client: None, rules: &Rules::default() };
+///
+/// let refused = review(call, &context, &mut Vec::new()).unwrap_err();
+/// assert_eq!(refused.failure.message, "this is personal: an email address");
+/// # Ok::<(), memdir::path::PathError>(())
+/// ```
+pub fn review(call: Call, context: &Context<'_>, issues: &mut Vec<Issue>) -> Result<Cleared, Box<Refused>> {
+    if context.read_only && access(&call.action) > Access::Read {
+        let message = format!("this memory is read-only here, and `{}` writes", call.action.name());
+        let failure = Failure::new(Code::ReadOnly, message).with_hint("only actions that read are allowed");
+        return Err(Box::new(Refused { call, failure }));
+    }
+    let judgement = match judge(&call.action, context) {
+        Ok(judgement) => judgement,
+        Err(Unready) => {
+            let failure = Failure::new(Code::Internal, "the detectors cannot work, so nothing may be written");
+            return Err(Box::new(Refused { call, failure }));
+        }
+    };
+    match judgement.refusal(&call, context.mode) {
+        Some(failure) => Err(Box::new(Refused { call, failure })),
+        None => {
+            let permission = judgement.permission(context.mode);
+            if context.mode == Mode::Off {
+                issues.extend(judgement.reasons.iter().map(|(_, reason)| reason.issue(&call)));
+            }
+            Ok(Cleared { call, permission })
+        }
+    }
+}
+
+/// What the catalog says that the action does; an action without a row would be the worst.
+fn access(action: &Action) -> Access {
+    catalog::row(action.name()).map_or(Access::Remove, |row| row.access)
+}
+
+fn judge(action: &Action, context: &Context<'_>) -> Result<Judgement, Unready> {
+    let found = found_in(action)?;
+    let about: Vec<_> = context.rules.about(action, context, &found).collect();
+    let mut judgement = Judgement::default();
+    for rule in &about {
+        match rule.verdict {
+            Verdict::Allow => judgement.allowed_by = judgement.allowed_by.or(Some(rule.number)),
+            Verdict::Ask | Verdict::Deny => judgement.reasons.push((rule.verdict, Reason::Rule(rule.number))),
+        }
+    }
+    for &row in &found {
+        let verdict = row.class.verdict();
+        let is_lifted = about
+            .iter()
+            .filter(|rule| rule.verdict == Verdict::Allow)
+            .any(|rule| if rule.has_detector() { rule.names(row) } else { verdict == Verdict::Ask });
+        if !is_lifted {
+            judgement.reasons.push((verdict, Reason::Detector(row)));
+        }
+    }
+    judgement.reasons.sort_by_key(|(verdict, _)| std::cmp::Reverse(*verdict));
+    Ok(judgement)
+}
+
+/// What the detectors find in the text and the names that the action would bring.
+fn found_in(action: &Action) -> Result<Vec<&'static Row>, Unready> {
+    let mut found = match action.text() {
+        Some((new, old)) => detect::find(new, old, |_| true)?,
+        None => Vec::new(),
+    };
+    let (name, old) = match (action, action.path(), action.new_path()) {
+        (_, Some(path), Some(new_path)) => (new_path.as_str(), path.as_str()),
+        (_, Some(path), None) if access(action) == Access::Write => (path.as_str(), ""),
+        _ => return Ok(found),
+    };
+    for row in detect::find(name, old, |class| class == Class::Secret)? {
+        if !found.iter().any(|other| other.name == row.name) {
+            found.push(row);
+        }
+    }
+    Ok(found)
+}
+
+impl Judgement {
+    fn refusal(&self, call: &Call, mode: Mode) -> Option<Failure> {
+        let (verdict, reason) = self.reasons.first()?;
+        let message = reason.message(*verdict, call);
+        match (verdict, mode) {
+            (Verdict::Deny, _) => {
+                let failure = Failure::new(Code::Denied, message);
+                Some(match reason {
+                    Reason::Rule(_) => failure.with_hint("the settings decide this; leave it out"),
+                    Reason::Detector(_) => failure.with_hint("leave it out; secrets are not kept in notes"),
+                })
+            }
+            (Verdict::Ask, Mode::Flag) if !call.claimed => Some(
+                Failure::new(Code::PermissionRequired, message)
+                    .with_hint(format!("ask the user first, then repeat with \"{}\":true", catalog::PERMISSION)),
+            ),
+            (Verdict::Ask, Mode::Flag | Mode::Off) | (Verdict::Allow, _) => None,
+        }
+    }
+
+    /// By whose leave a call that is not refused happens.
+    fn permission(&self, mode: Mode) -> Permission {
+        match (self.reasons.is_empty(), mode, self.allowed_by) {
+            (false, Mode::Flag, _) => Permission::Claimed,
+            (true, _, Some(number)) => Permission::Rule(number.to_string()),
+            (false, Mode::Off, _) | (true, _, None) => Permission::Off,
+        }
+    }
+}
+
+impl Reason {
+    fn code(self) -> &'static str {
+        match self {
+            Self::Rule(_) => "rule",
+            Self::Detector(row) => row.class.name(),
+        }
+    }
+
+    fn message(self, verdict: Verdict, call: &Call) -> String {
+        match self {
+            Self::Rule(number) => {
+                let does = if verdict == Verdict::Deny { "denies" } else { "asks about" };
+                format!("rule {number} {does} `{}`", call.action.name())
+            }
+            Self::Detector(row) => format!("this is {}: {}", row.class.words(), row.words),
+        }
+    }
+
+    fn issue(self, call: &Call) -> Issue {
+        Issue { code: self.code(), index: Some(call.index), message: self.message(Verdict::Ask, call) }
+    }
+}
+
+impl Cleared {
+    /// The call.
+    #[must_use]
+    pub fn call(&self) -> &Call {
+        &self.call
+    }
+
+    /// By whose leave.
+    #[must_use]
+    pub fn permission(&self) -> &Permission {
+        &self.permission
+    }
+}
+
+impl fmt::Display for Permission {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Off => formatter.write_str("off"),
+            Self::Claimed => formatter.write_str("claimed"),
+            Self::Rule(name) => write!(formatter, "rule:{name}"),
+            Self::Refused => formatter.write_str("refused"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,184 @@
+//! [`Rule`] and [`Rules`]: what the person's settings say beforehand.
+//!
+//! Owns the shape of a `[[rule]]`, its mistakes, and which calls it is about. Reads no file: the settings are read by
+//! `cli`, and nothing in the memory is a rule.
+
+use serde::{Deserialize, Serialize};
+
+use super::detect;
+use super::glob::{Glob, GlobError};
+use super::table::Row;
+use super::{Context, Verdict};
+use crate::action::{Action, NAMES};
+use crate::catalog::nearest;
+use crate::path::MemoryPath;
+
+/// One standing answer: it is about the calls that every part that is given matches.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rule {
+    /// The name of an action.
+    pub action: Option<String>,
+    /// A glob for the path: `*` and `?` within a component, `**` across, and a `/` at the end for all below a folder.
+    ///
+    /// A rule that allows is about a call when all of its paths match, letter for letter. A rule that asks or denies is
+    /// about a call when one of its paths matches in any case, or could hold something that matches where the call
+    /// takes a whole folder away or moves it.
+    pub path: Option<String>,
+    /// The program that asks, by its exact name.
+    pub client: Option<String>,
+    /// A detector (`email`), or a class of them (`personal`, `secret`, `active_content`), that found something.
+    pub detector: Option<String>,
+    /// The answer.
+    pub verdict: Verdict,
+}
+
+/// The rules of the settings, checked. The default has none.
+#[derive(Clone, Debug, Default)]
+pub struct Rules(Vec<Checked>);
+
+#[derive(Clone, Debug)]
+pub(super) struct Checked {
+    /// Its place among the rules, from 1.
+    pub(super) number: usize,
+    pub(super) verdict: Verdict,
+    action: Option<String>,
+    path: Option<Glob>,
+    client: Option<String>,
+    detector: Option<String>,
+}
+
+/// What is wrong with a rule; the number counts from 1.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RuleError {
+    /// No action has this name.
+    #[error("rule {number}: unknown action `{name}`")]
+    Action {
+        /// The number of the rule.
+        number: usize,
+        /// What was written.
+        name: String,
+        /// The name that is most like it.
+        nearest: Option<String>,
+    },
+    /// No detector and no class of detectors has this name.
+    #[error("rule {number}: unknown detector `{name}`")]
+    Detector {
+        /// The number of the rule.
+        number: usize,
+        /// What was written.
+        name: String,
+        /// The name that is most like it.
+        nearest: Option<String>,
+    },
+    /// The glob is none.
+    #[error("rule {number}: path `{glob}` {problem}")]
+    Path {
+        /// The number of the rule.
+        number: usize,
+        /// What was written.
+        glob: String,
+        /// What is wrong with it.
+        problem: GlobError,
+    },
+}
+
+impl RuleError {
+    /// What to write instead, where that can be known.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Action { nearest, .. } | Self::Detector { nearest, .. } => {
+                nearest.as_ref().map(|nearest| format!("did you mean `{nearest}`?"))
+            }
+            Self::Path { .. } => Some("write a path such as `private/**`".to_owned()),
+        }
+    }
+}
+
+impl Rules {
+    /// Checks rules in the order of the settings; they are numbered from 1.
+    ///
+    /// # Errors
+    ///
+    /// The first mistake: [`RuleError::Action`] and [`RuleError::Detector`] for a name that does not exist,
+    /// [`RuleError::Path`] for a glob that cannot be read or could match nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use memdir::policy::{Rule, Rules, Verdict};
+    ///
+    /// let all = Rule { action: None, path: None, client: None, detector: None, verdict: Verdict::Deny };
+    /// assert!(Rules::new(vec![Rule { path: Some("private/**".into()), ..all.clone() }]).is_ok());
+    /// let error = Rules::new(vec![Rule { action: Some("delete_fiel".into()), ..all }]).unwrap_err();
+    /// assert_eq!(error.to_string(), "rule 1: unknown action `delete_fiel`");
+    /// assert_eq!(error.hint().as_deref(), Some("did you mean `delete_file`?"));
+    /// ```
+    pub fn new(rules: Vec<Rule>) -> Result<Self, RuleError> {
+        rules.into_iter().zip(1..).map(|(rule, number)| Checked::new(number, rule)).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// The rules that are about a call in which the detectors found what `found` has.
+    pub(super) fn about<'a>(
+        &'a self,
+        action: &'a Action,
+        context: &'a Context<'_>,
+        found: &'a [&'static Row],
+    ) -> impl Iterator<Item = &'a Checked> {
+        self.0.iter().filter(move |rule| rule.is_about(action, context.client, found))
+    }
+}
+
+impl Checked {
+    fn new(number: usize, rule: Rule) -> Result<Self, RuleError> {
+        let Rule { action, path, client, detector, verdict } = rule;
+        if let Some(name) = action.as_ref().filter(|name| !NAMES.contains(&name.as_str())) {
+            let nearest = nearest(name, NAMES.iter().copied());
+            return Err(RuleError::Action { number, name: name.clone(), nearest });
+        }
+        if let Some(name) = detector.as_ref().filter(|name| !detect::names().any(|known| known == name.as_str())) {
+            let nearest = nearest(name, detect::names());
+            return Err(RuleError::Detector { number, name: name.clone(), nearest });
+        }
+        let path = match path {
+            Some(glob) => match Glob::parse(&glob) {
+                Ok(glob) => Some(glob),
+                Err(problem) => return Err(RuleError::Path { number, glob, problem }),
+            },
+            None => None,
+        };
+        Ok(Self { number, verdict, action, path, client, detector })
+    }
+
+    /// Whether the rule names a detector, and `row` is of it.
+    pub(super) fn names(&self, row: &Row) -> bool {
+        self.detector.as_ref().is_some_and(|name| row.is_called(name))
+    }
+
+    /// Whether the rule names a detector.
+    pub(super) fn has_detector(&self) -> bool {
+        self.detector.is_some()
+    }
+
+    fn is_about(&self, action: &Action, client: Option<&str>, found: &[&'static Row]) -> bool {
+        self.action.as_ref().is_none_or(|name| name == action.name())
+            && self.client.as_ref().is_none_or(|name| Some(name.as_str()) == client)
+            && (self.detector.is_none() || found.iter().any(|row| self.names(row)))
+            && self.path.as_ref().is_none_or(|glob| self.is_about_path(glob, action))
+    }
+
+    fn is_about_path(&self, glob: &Glob, action: &Action) -> bool {
+        let mut paths = action.path().into_iter().chain(action.new_path());
+        if self.verdict == Verdict::Allow {
+            return action.path().is_some() && paths.all(|path| glob.matches(path));
+        }
+        paths.any(|path| glob.matches_any_case(path) || (takes_folder(action, path) && glob.reaches_below(path)))
+    }
+}
+
+/// Whether the action would take away or move all that stands below `path`, if that is a folder.
+fn takes_folder(action: &Action, path: &MemoryPath) -> bool {
+    matches!(action, Action::DeleteDir(_)) || (matches!(action, Action::RenameFile(_)) && !path.is_note())
+}
