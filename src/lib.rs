@@ -9,6 +9,7 @@
 pub mod action;
 pub mod catalog;
 pub mod digest;
+pub mod note;
 pub mod path;
 pub mod plan;
 pub mod report;
