@@ -122,6 +122,3 @@ fn joined(folder: &MemoryPath, target: &str) -> Option<MemoryPath> {
 fn folded(path: &str) -> String {
     caseless::default_case_fold_str(&path.nfd().collect::<String>()).nfc().collect()
 }
-
-#[cfg(test)]
-mod tests;

@@ -3,3 +3,6 @@
 //! Touches nothing but text and the list of paths given to it.
 
 pub mod link;
+
+#[cfg(test)]
+mod tests;

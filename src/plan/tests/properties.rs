@@ -56,7 +56,7 @@ fn seen<T: Tree>(planner: &Planner<'_, T>) -> Vec<(MemoryPath, Option<Vec<u8>>)>
     let mut all = Vec::new();
     let others = planner.walk(None, usize::MAX, |path, entry| all.push((path.clone(), entry.stat.kind))).unwrap();
     assert!(!others);
-    all.sort();
+    all.sort_by(|one, other| one.0.cmp(&other.0));
     let read = |path: &MemoryPath| planner.overlay.read(path, u64::MAX).unwrap().content.bytes().to_vec();
     all.into_iter().map(|(path, kind)| (path.clone(), (kind == Kind::File).then(|| read(&path)))).collect()
 }
