@@ -8,8 +8,11 @@
 
 pub mod action;
 pub mod catalog;
+pub mod cli;
 pub mod dialect;
 pub mod digest;
+pub mod engine;
+pub mod note;
 pub mod path;
 pub mod plan;
 pub mod policy;

@@ -20,7 +20,18 @@ use crate::vault::{Durability, Options};
 const KEYS: &[(&str, &[&str])] = &[
     ("", &["durability", "rule", "permission", "limits", "history", "memory"]),
     ("permission", &["exec", "cli"]),
-    ("limits", &["note_bytes", "memory_bytes", "file_bytes", "batch_actions", "batch_seconds", "lock_seconds", "other_extensions"]),
+    (
+        "limits",
+        &[
+            "note_bytes",
+            "memory_bytes",
+            "file_bytes",
+            "batch_actions",
+            "batch_seconds",
+            "lock_seconds",
+            "other_extensions",
+        ],
+    ),
     ("history", &["keep_days", "keep_bytes"]),
     ("rule", &["action", "path", "client", "detector", "verdict"]),
 ];
@@ -41,7 +52,6 @@ pub(super) struct Config {
 #[serde(default)]
 pub(super) struct Permission {
     pub(super) exec: Mode,
-    #[expect(dead_code, reason = "the commands of a person are never asked about; the key is the contract's")]
     pub(super) cli: Mode,
 }
 
@@ -148,6 +158,11 @@ impl Sources {
     /// Where the settings file is, or would be.
     pub(super) fn path(&self) -> Option<&Path> {
         self.path.as_deref()
+    }
+
+    /// Whether there is one.
+    pub(super) fn has_file(&self) -> bool {
+        !self.file.is_empty()
     }
 
     /// The user's home folder.

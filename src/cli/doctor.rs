@@ -107,10 +107,11 @@ fn settings(sources: &Sources) -> Check {
 
 /// What the vault can tell of itself and of this file system.
 fn state(vault: &Vault) -> Vec<Check> {
-    let Exam { batches, has_history, can_write, can_exchange, is_ignored_by_git, is_durable, lock } = match vault.examine() {
-        Ok(exam) => exam,
-        Err(error) => return vec![Check::failed("history", engine::failure(&error))],
-    };
+    let Exam { batches, has_history, can_write, can_exchange, is_ignored_by_git, is_durable, lock } =
+        match vault.examine() {
+            Ok(exam) => exam,
+            Err(error) => return vec![Check::failed("history", engine::failure(&error))],
+        };
     let history = match (has_history, batches) {
         (true, batches) => Check::ok("history", format!("{batches} batches, no damage found")),
         (false, _) => Check::ok("history", "none yet: reads leave no entry until the first write"),
@@ -132,7 +133,11 @@ fn state(vault: &Vault) -> Vec<Check> {
     let git = if is_ignored_by_git {
         Check::ok("git", ".memdir is never committed")
     } else {
-        Check::warn("git", ".memdir/.gitignore is missing", "restore it with the one line `*`, or history may be published")
+        Check::warn(
+            "git",
+            ".memdir/.gitignore is missing",
+            "restore it with the one line `*`, or history may be published",
+        )
     };
     let lock = match lock {
         Ok(()) => Check::ok("lock", "free"),

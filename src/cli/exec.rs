@@ -70,9 +70,8 @@ fn nothing_read(parsed: &Parsed) -> Option<Failure> {
     });
     Some(match unread {
         Some(failure) => Failure { code: Code::NoActions, ..failure.clone() },
-        None => Failure::new(Code::NoActions, "the text holds neither actions nor a reply").with_hint(
-            "send <actions>[{\"action\":\"read_file\",\"path\":\"user.md\"}]</actions> or <reply>…</reply>",
-        ),
+        None => Failure::new(Code::NoActions, "the text holds neither actions nor a reply")
+            .with_hint("send <actions>[{\"action\":\"read_file\",\"path\":\"user.md\"}]</actions> or <reply>…</reply>"),
     })
 }
 

@@ -52,6 +52,11 @@ pub(super) fn usage(message: impl Into<String>, hint: impl Into<String>) -> Fail
 }
 
 impl Stop {
+    /// Why it ends, where it is a failure of the command's own.
+    pub(super) fn failure(self) -> Option<Failure> {
+        if let Self::Failed(stopped) = self { Some(stopped.error) } else { None }
+    }
+
     /// Says why, and gives the exit code.
     pub(super) fn end(self, json: bool) -> ExitCode {
         match self {

@@ -21,7 +21,11 @@ pub(super) fn log(global: &Global, note: Option<&str>, patch: bool, page: &Pagin
     let before = before.map_err(|_| usage("the cursor is not one of `memdir log`", "leave it out to start anew"))?;
     let opened = open::open(global)?;
     let log = opened.engine.log(&Page { path, limit: page.limit(PAGE), before }, patch)?;
-    if global.json { print_json(&log)? } else { show(&log)? }
+    if global.json {
+        print_json(&log)?
+    } else {
+        show(&log)?
+    }
     Ok(0)
 }
 

@@ -49,9 +49,15 @@ pub(super) fn open(global: &Global) -> Result<Opened, Stop> {
 /// Joins a located memory to an engine.
 pub(super) fn join(located: Located) -> Result<Opened, Stop> {
     let settings = located.config.engine(now)?;
-    let vault = Vault::open(located.dir, located.root.clone(), located.options);
-    let vault = vault.map_err(|error| engine::failure(&error))?;
-    Ok(Opened { engine: Engine::new(vault, settings), config: located.config, root: located.root })
+    let root = located.root.clone();
+    let (vault, config) = vault(located)?;
+    Ok(Opened { engine: Engine::new(vault, settings), config, root })
+}
+
+/// Opens the vault of a located memory.
+pub(super) fn vault(located: Located) -> Result<(Vault, Config), Failure> {
+    let vault = Vault::open(located.dir, located.root, located.options);
+    Ok((vault.map_err(|error| engine::failure(&error))?, located.config))
 }
 
 /// The folder that the options, the environment or the settings name; not yet looked at.

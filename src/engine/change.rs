@@ -54,8 +54,9 @@ impl From<UndoError> for ChangeError {
     fn from(error: UndoError) -> Self {
         match error {
             UndoError::Conflict { path, diff } => {
-                let failure = Failure::new(Code::Conflict, format!("note `{path}` was changed in the same place since"))
-                    .with_hint("undo the later change first, or edit the note by hand");
+                let failure =
+                    Failure::new(Code::Conflict, format!("note `{path}` was changed in the same place since"))
+                        .with_hint("undo the later change first, or edit the note by hand");
                 Self { failure, diff: Some(diff) }
             }
             UndoError::Blocked(path) => Failure::new(Code::Conflict, format!("`{path}` is in the way"))
@@ -91,7 +92,8 @@ impl Engine {
     /// `nothing_to_undo`, `not_found`, `unavailable` for a batch whose contents are no longer kept, and `conflict`
     /// with a diff where a later edit is in the same place.
     pub fn propose_undo(&self, batch: Option<u64>) -> Result<Change, ChangeError> {
-        let nothing = |message: String| Failure::new(Code::NothingToUndo, message).with_hint("`memdir log` shows the batches");
+        let nothing =
+            |message: String| Failure::new(Code::NothingToUndo, message).with_hint("`memdir log` shows the batches");
         let batch = match batch {
             Some(batch) => batch,
             None => self.vault.newest_to_undo()?.ok_or_else(|| nothing("there is nothing to undo".to_owned()))?,

@@ -21,7 +21,7 @@ mod query;
 
 pub use change::{Change, ChangeError, Done};
 pub use failure::failure;
-pub use query::{Adopted, ListedEntry, Listed};
+pub use query::{Adopted, Listed, ListedEntry};
 
 /// How an engine works, whoever asks.
 #[derive(Clone, Debug)]
@@ -182,7 +182,7 @@ impl Engine {
 
     fn plan(&self, items: &[Item], manner: &Manner, started: Timestamp) -> Planned {
         let clock = self.settings.clock;
-        let mut planner = Planner::new(&self.vault, &self.settings.limits).at(started);
+        let mut planner = Planner::new(&self.vault, &self.settings.limits).at(seconds(started));
         let mut outcomes = Vec::with_capacity(items.len());
         let mut times = Vec::with_capacity(items.len());
         let mut now = clock();
@@ -300,6 +300,12 @@ impl Planned {
         }
         self.plan = Plan::default();
     }
+}
+
+/// A time as a file has it.
+fn seconds(time: Timestamp) -> (i64, u32) {
+    let micros = time.micros();
+    (micros.div_euclid(1_000_000), u32::try_from(micros.rem_euclid(1_000_000) * 1_000).unwrap_or(0))
 }
 
 fn is_failed(outcome: &Outcome, code: Code) -> bool {

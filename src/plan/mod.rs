@@ -2,8 +2,253 @@
 //!
 //! Owns the meaning of each action. Reads only through [`Tree`]; touches no clock, no randomness, no disk.
 
+use crate::action::{Action, Call};
+use crate::path::MemoryPath;
+use crate::policy::Cleared;
+use crate::report::{Code, Failure, Issue, Kind, Outcome, Value};
+
+mod change;
+mod closest;
+mod date;
+mod diff;
+mod edit;
+mod lines;
+mod map_tree;
+mod merge;
+mod name;
+mod overlay;
+mod read;
+mod receipt;
+mod rename;
+mod search;
 pub mod step;
 pub mod tree;
+mod undo;
+mod words;
+mod write;
 
+pub use change::{Counts, Fate, FileCount, Plan, changed, diff_of};
+pub use map_tree::{MapTree, Unmet};
 pub use step::{Content, Image, Step};
 pub use tree::{Entry, Listing, Stat, Tree, TreeError};
+pub use undo::{UndoError, restore, undo};
+
+use overlay::{Overlay, Trouble};
+pub use words::tree_error as failure;
+
+/// How much a batch may read and leave behind.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Limits {
+    /// The largest note that may be written, and the longest text that is answered, in bytes.
+    pub note_bytes: u64,
+    /// The most that all notes together may hold, in bytes.
+    pub memory_bytes: u64,
+    /// The largest file of any kind whose content is read, in bytes.
+    pub file_bytes: u64,
+    /// Whether `create_file` and `write_file` may make other files than notes.
+    pub other_extensions: bool,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { note_bytes: 1 << 20, memory_bytes: 1 << 30, file_bytes: 64 << 20, other_extensions: false }
+    }
+}
+
+/// Plans the calls of one batch, each after the other.
+///
+/// A call sees what those before it would have done. A call that fails changes nothing.
+#[derive(Debug)]
+pub struct Planner<'t, T: Tree> {
+    overlay: Overlay<'t, T>,
+    limits: Limits,
+    issues: Vec<Issue>,
+}
+
+/// What a call that succeeded answers.
+struct Answer {
+    value: Value,
+    total: Option<usize>,
+    cursor: Option<String>,
+    path: Option<MemoryPath>,
+}
+
+impl From<Value> for Answer {
+    fn from(value: Value) -> Self {
+        Self { value, total: None, cursor: None, path: None }
+    }
+}
+
+/// The answer of an action that does something.
+const DONE: Value = Value::Bool(true);
+
+/// The most names that are looked at to say which is nearest.
+const NEAREST_NAMES: usize = 20_000;
+
+impl<'t, T: Tree> Planner<'t, T> {
+    /// Starts a batch on `tree`.
+    #[must_use]
+    pub fn new(tree: &'t T, limits: &Limits) -> Self {
+        Self { overlay: Overlay::new(tree), limits: *limits, issues: Vec::new() }
+    }
+
+    /// Sets the time, in seconds and nanoseconds since 1970, that files written in this batch show when asked about
+    /// in the same batch; without it, 1970.
+    #[must_use]
+    pub fn at(mut self, now: (i64, u32)) -> Self {
+        self.overlay.set_now(now);
+        self
+    }
+
+    /// Plans one call and answers it as if it were done.
+    pub fn answer(&mut self, cleared: &Cleared) -> Outcome {
+        let call = cleared.call();
+        let answered = self.act(call);
+        let path = match &answered {
+            Ok(Answer { path: Some(path), .. }) => Some(path),
+            _ => call.action.path(),
+        };
+        let path = path.map(|path| path.as_str().to_owned());
+        let (total, cursor) = match &answered {
+            Ok(answer) => (answer.total, answer.cursor.clone()),
+            Err(_) => (None, None),
+        };
+        Outcome {
+            index: call.index,
+            action: Some(call.action.name().to_owned()),
+            path,
+            result: answered.map(|answer| answer.value),
+            total,
+            cursor,
+            label: call.label.clone(),
+        }
+    }
+
+    /// Ends the batch.
+    #[must_use]
+    pub fn finish(self) -> Plan {
+        Plan::of(self.overlay, self.issues)
+    }
+
+    fn act(&mut self, call: &Call) -> Result<Answer, Failure> {
+        let index = call.index;
+        match &call.action {
+            Action::ReadFile(read) => self.read_file(index, read),
+            Action::CreateFile(create) => self.create_file(create),
+            Action::WriteFile(write) => self.write_file(write),
+            Action::AppendFile(append) => self.append_file(append),
+            Action::UpdateFile(update) => self.update_file(index, update),
+            Action::InsertText(insert) => self.insert_text(index, insert),
+            Action::DeleteFile(delete) => self.delete_file(&delete.path),
+            Action::RenameFile(rename) => self.rename_file(&rename.path, &rename.new_path),
+            Action::CopyFile(copy) => self.copy_file(&copy.path, &copy.new_path),
+            Action::CreateDir(create) => self.create_dir(&create.path),
+            Action::DeleteDir(delete) => self.delete_dir(&delete.path, delete.recursive == Some(true)),
+            Action::CheckFileExists(check) => self.check_exists(&check.path, Kind::File),
+            Action::CheckDirExists(check) => self.check_exists(&check.path, Kind::Directory),
+            Action::ListFiles(list) => self.list_files(index, list),
+            Action::ListDirectory(list) => self.list_directory(list.path.as_ref()),
+            Action::GetFileInfo(info) => self.get_file_info(&info.path),
+            Action::GetSize(size) => self.get_size(size.path.as_ref()),
+            Action::GetHistory(history) => self.get_history(history),
+            Action::GoToLink(link) => self.go_to_link(index, link),
+        }
+    }
+
+    fn issue(&mut self, code: &'static str, index: usize, message: String) {
+        self.issues.push(Issue { code, index: Some(index), message });
+    }
+
+    /// Follows links; what cannot be followed is a failure.
+    fn resolve(&self, path: &MemoryPath) -> Result<MemoryPath, Failure> {
+        self.overlay.resolve(path).map_err(words::trouble)
+    }
+
+    /// What is at a path that is resolved; a failure where nothing is.
+    fn expect(&self, asked: &MemoryPath, path: &MemoryPath, noun: &str) -> Result<Stat, Failure> {
+        let stat = self.overlay.stat(path).map_err(words::trouble)?;
+        stat.ok_or_else(|| self.not_found(noun, asked))
+    }
+
+    /// Where the file is that `asked` names, and what is known of it.
+    fn expect_file(&self, asked: &MemoryPath) -> Result<(MemoryPath, Stat), Failure> {
+        let path = self.resolve(asked)?;
+        let stat = self.expect(asked, &path, words::noun(asked))?;
+        if stat.kind == Kind::Directory { Err(words::is_a_directory(asked)) } else { Ok((path, stat)) }
+    }
+
+    /// Reads the file that `asked` names, whatever it holds.
+    fn read_any(&self, asked: &MemoryPath) -> Result<(MemoryPath, Image), Failure> {
+        let (path, _) = self.expect_file(asked)?;
+        let image = self.overlay.read(&path, self.limits.file_bytes).map_err(words::trouble)?;
+        Ok((path, image))
+    }
+
+    fn not_found(&self, noun: &str, asked: &MemoryPath) -> Failure {
+        // Only names that a model may read about; troubles on the way to a hint are no news.
+        let notes = self.notes(None, NEAREST_NAMES).unwrap_or_default();
+        let nearest = if noun == "folder" { None } else { words::nearest(asked, notes.iter()) };
+        words::not_found(noun, asked, nearest)
+    }
+
+    /// The notes below a folder that is resolved, in no order; at most about `most` names are looked at.
+    fn notes(&self, folder: Option<&MemoryPath>, most: usize) -> Result<Vec<MemoryPath>, Trouble> {
+        let mut notes = Vec::new();
+        self.walk(folder, most, |path, entry| {
+            if entry.stat.kind == Kind::File && path.is_note() {
+                notes.push(path.clone());
+            }
+        })?;
+        Ok(notes)
+    }
+
+    /// Visits everything below a folder that is resolved, without entering linked folders.
+    ///
+    /// Answers whether any folder on the way holds things that cannot be named.
+    fn walk(
+        &self,
+        folder: Option<&MemoryPath>,
+        most: usize,
+        mut visit: impl FnMut(&MemoryPath, &Entry),
+    ) -> Result<bool, Trouble> {
+        let (mut folders, mut has_others, mut seen) = (vec![folder.cloned()], false, 0);
+        while let Some(folder) = folders.pop() {
+            let listing = self.overlay.list(folder.as_ref())?;
+            has_others |= listing.has_others;
+            for entry in &listing.entries {
+                seen += 1;
+                let Ok(path) = MemoryPath::in_folder(folder.as_ref(), &entry.name) else {
+                    has_others = true;
+                    continue;
+                };
+                visit(&path, entry);
+                if entry.stat.kind == Kind::Directory && !entry.is_link {
+                    folders.push(Some(path));
+                }
+            }
+            if seen >= most {
+                break;
+            }
+        }
+        Ok(has_others)
+    }
+
+    /// Checks that the notes together stay within what the memory may hold when they grow by `growth` bytes.
+    fn check_quota(&self, growth: i128) -> Result<(), Failure> {
+        if growth <= 0 {
+            return Ok(());
+        }
+        let sum = self.overlay.note_bytes().map_err(words::trouble)? + growth;
+        if sum <= i128::from(self.limits.memory_bytes) {
+            return Ok(());
+        }
+        let most = self.limits.memory_bytes;
+        Err(Failure::new(Code::QuotaExceeded, format!("the memory would hold {sum} bytes of notes, more than {most}"))
+            .with_hint(
+                "make room first: delete_file for notes that are no longer needed; get_size shows how large each is",
+            ))
+    }
+}
+
+#[cfg(test)]
+mod tests;

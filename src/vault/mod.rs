@@ -8,6 +8,7 @@ mod audit;
 mod commit;
 mod disk;
 mod error;
+mod examine;
 mod history;
 mod journal;
 mod place;
@@ -25,6 +26,7 @@ use cap_std::fs::Dir;
 pub use audit::{AuditEntry, Author};
 pub use commit::{Batch, Committed, Point};
 pub use error::VaultError;
+pub use examine::Exam;
 pub use history::Page;
 
 use crate::path::MemoryPath;

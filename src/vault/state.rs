@@ -87,6 +87,12 @@ impl StateFolder {
         Ok(Self { memdir, machine: folder, path: parent_path.join(home.machine) })
     }
 
+    /// Whether git leaves the state of a memory alone.
+    pub(super) fn is_ignored_by_git(root: &Dir) -> bool {
+        let read = root.open_dir_nofollow(FOLDER).and_then(|memdir| memdir.read_to_string(".gitignore"));
+        read.is_ok_and(|text| text.lines().any(|line| line.trim() == "*"))
+    }
+
     /// The path of the database, which SQLite opens without following links.
     pub(super) fn history_path(&self) -> PathBuf {
         self.path.join(HISTORY)

@@ -1,0 +1,231 @@
+//! [`Plan`]: the whole change as a value, and how it reads as a diff, as counts and as a list of paths.
+//!
+//! Owns the order of steps. Touches nothing but the values given to it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+
+use crate::path::MemoryPath;
+use crate::plan::diff;
+use crate::plan::overlay::Overlay;
+use crate::plan::step::{Image, Step};
+use crate::plan::tree::Tree;
+use crate::report::Issue;
+
+/// What a batch would change: every before and every after. Nothing is done yet.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Plan {
+    steps: Vec<Step>,
+    issues: Vec<Issue>,
+}
+
+/// What a receipt says of a change.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Counts {
+    /// Files that are made, changed or deleted, sorted by path.
+    pub files: Vec<FileCount>,
+    /// Files and folders that are renamed: both names.
+    pub moved: Vec<(MemoryPath, MemoryPath)>,
+    /// Folders that are made.
+    pub made_folders: Vec<MemoryPath>,
+    /// Folders that are removed.
+    pub removed_folders: Vec<MemoryPath>,
+}
+
+/// What happens to one file.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct FileCount {
+    /// Its name after the change.
+    pub path: MemoryPath,
+    /// Whether it is made, changed or deleted.
+    pub fate: Fate,
+    /// Lines that are new; 0 for a file that is no text.
+    pub added: usize,
+    /// Lines that are gone; 0 for a file that is no text.
+    pub removed: usize,
+}
+
+/// What becomes of a file.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Fate {
+    /// It is new.
+    Made,
+    /// It differs.
+    Changed,
+    /// It is gone.
+    Deleted,
+}
+
+impl Plan {
+    pub(crate) fn of<T: Tree>(overlay: Overlay<'_, T>, issues: Vec<Issue>) -> Self {
+        let parts = overlay.into_parts();
+        let mut steps = parts.structure;
+        let puts = parts.files.into_iter();
+        steps.extend(puts.map(|(path, change)| Step::Put { path, before: change.before, after: change.after }));
+        // A folder sorts before what stands in it, so the reverse is the deepest first.
+        let removed = parts.removed.into_iter().rev();
+        steps.extend(removed.map(|(path, mode)| Step::RemoveFolder { path, mode }));
+        Self { steps, issues }
+    }
+
+    /// The steps, in normal form (see [`Step`]).
+    #[must_use]
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// What was noticed while planning, such as a loose match.
+    #[must_use]
+    pub fn issues(&self) -> &[Issue] {
+        &self.issues
+    }
+
+    /// Whether nothing would change.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// Every path that would differ, sorted: both names of a rename, deleted files too.
+    ///
+    /// A folder that is made or removed is named only where no other path in it is.
+    #[must_use]
+    pub fn changed(&self) -> Vec<MemoryPath> {
+        changed(&self.steps)
+    }
+
+    /// The change as a unified diff over all files, in the order of their paths.
+    #[must_use]
+    pub fn diff(&self) -> String {
+        diff_of(&self.steps)
+    }
+
+    /// What a receipt says of it.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        let mut counts = Counts { moved: renames(&self.steps), ..Counts::default() };
+        for step in &self.steps {
+            match step {
+                Step::MakeFolder { path, .. } => counts.made_folders.push(path.clone()),
+                Step::RemoveFolder { path, .. } => counts.removed_folders.push(path.clone()),
+                Step::Put { path, before, after } => counts.files.push(count(path, before.as_ref(), after.as_ref())),
+                Step::Move { .. } => {}
+            }
+        }
+        counts
+    }
+}
+
+/// The paths that steps change, as [`Plan::changed`] gives them.
+#[must_use]
+pub fn changed(steps: &[Step]) -> Vec<MemoryPath> {
+    let mut paths = BTreeSet::new();
+    let mut folders = BTreeSet::new();
+    for step in steps {
+        match step {
+            Step::Move { from, to, .. } => paths.extend([from.clone(), to.clone()]),
+            Step::Put { path, .. } => drop(paths.insert(path.clone())),
+            Step::MakeFolder { path, .. } | Step::RemoveFolder { path, .. } => drop(folders.insert(path.clone())),
+        }
+    }
+    // The deepest first, so that a folder with a named folder in it is not named itself.
+    for folder in folders.into_iter().rev() {
+        let prefix = format!("{folder}/");
+        let below = paths.range::<str, _>((Bound::Included(prefix.as_str()), Bound::Unbounded)).next();
+        if !below.is_some_and(|path| path.as_str().starts_with(&prefix)) {
+            paths.insert(folder);
+        }
+    }
+    paths.into_iter().collect()
+}
+
+/// The change that steps make as a unified diff, as [`Plan::diff`] gives it.
+#[must_use]
+pub fn diff_of(steps: &[Step]) -> String {
+    // By path, and at one path the rename before the content.
+    let mut parts = BTreeMap::<MemoryPath, String>::new();
+    for (from, to) in renames(steps) {
+        let text = format!("rename from {from}\nrename to {to}\n");
+        parts.entry(to).or_default().push_str(&text);
+    }
+    for step in steps {
+        match step {
+            Step::Put { path, before, after } => {
+                let text = put_diff(steps, path, before.as_ref(), after.as_ref());
+                parts.entry(path.clone()).or_default().push_str(&text);
+            }
+            Step::MakeFolder { path, .. } => {
+                parts.entry(path.clone()).or_default().push_str(&format!("new folder {path}\n"));
+            }
+            Step::RemoveFolder { path, .. } => {
+                parts.entry(path.clone()).or_default().push_str(&format!("deleted folder {path}\n"));
+            }
+            Step::Move { .. } => {}
+        }
+    }
+    parts.into_values().collect()
+}
+
+fn put_diff(steps: &[Step], path: &MemoryPath, before: Option<&Image>, after: Option<&Image>) -> String {
+    let old_name = name_before(steps, steps.len(), path);
+    let bytes = |image: Option<&Image>| image.map(|image| image.content.bytes().to_vec());
+    let mut text = match (before.and_then(|image| image.mode), after.and_then(|image| image.mode)) {
+        (Some(old), Some(new)) if old != new => format!("old mode {old:o}\nnew mode {new:o}\n"),
+        _ => String::new(),
+    };
+    let (old, new) = (bytes(before), bytes(after));
+    text.push_str(&diff::unified(old_name.as_str(), old.as_deref(), path.as_str(), new.as_deref()));
+    text
+}
+
+fn count(path: &MemoryPath, before: Option<&Image>, after: Option<&Image>) -> FileCount {
+    let text = |image: Option<&Image>| match image {
+        Some(image) => image.content.text().map(str::to_owned),
+        None => Some(String::new()),
+    };
+    let counted = text(before).zip(text(after)).map(|(before, after)| diff::counts(&before, &after));
+    let (added, removed) = counted.unwrap_or_default();
+    let fate = match (before, after) {
+        (None, _) => Fate::Made,
+        (_, None) => Fate::Deleted,
+        _ => Fate::Changed,
+    };
+    FileCount { path: path.clone(), fate, added, removed }
+}
+
+/// The name that a path of the time after `steps[..until]` had before them all.
+fn name_before(steps: &[Step], until: usize, path: &MemoryPath) -> MemoryPath {
+    let mut path = path.clone();
+    for step in steps.iter().take(until).rev() {
+        if let Step::Move { from, to, .. } = step
+            && let Some(earlier) = path.rebased(to, from)
+        {
+            path = earlier;
+        }
+    }
+    path
+}
+
+/// What is called differently in the end: both names, without what only moved along with its folder.
+fn renames(steps: &[Step]) -> Vec<(MemoryPath, MemoryPath)> {
+    let mut pairs = BTreeMap::new();
+    for (at, step) in steps.iter().enumerate() {
+        let Step::Move { from, to, .. } = step else { continue };
+        let mut name = to.clone();
+        for later in steps.iter().skip(at + 1) {
+            if let Step::Move { from, to, .. } = later
+                && let Some(moved) = name.rebased(from, to)
+            {
+                name = moved;
+            }
+        }
+        pairs.insert(name_before(steps, at, from), name);
+    }
+    let along = |from: &MemoryPath, to: &MemoryPath| {
+        from.ancestors().any(|folder| {
+            let above = pairs.get(&folder);
+            above.is_some_and(|above| from.rebased(&folder, above).as_ref() == Some(to))
+        })
+    };
+    pairs.iter().filter(|(from, to)| from != to && !along(from, to)).map(|(a, b)| (a.clone(), b.clone())).collect()
+}

@@ -1,0 +1,99 @@
+//! Lines and their ends: how they are counted, and which kind a note uses.
+//!
+//! Lines count as [`str::lines`] does. Touches nothing but text.
+
+use std::ops::Range;
+
+/// The byte order mark that some editors put first.
+pub(crate) const BOM: char = '\u{feff}';
+
+/// The one kind of line end that a text uses throughout; `None` when it uses several, or none at all.
+pub(crate) fn own_end(text: &str) -> Option<&'static str> {
+    let bytes = text.as_bytes();
+    let (mut lf, mut cr, mut crlf) = (false, false, false);
+    for (at, byte) in bytes.iter().enumerate() {
+        match byte {
+            b'\r' if bytes.get(at + 1) == Some(&b'\n') => crlf = true,
+            b'\r' => cr = true,
+            b'\n' if at > 0 && bytes.get(at - 1) == Some(&b'\r') => {}
+            b'\n' => lf = true,
+            _ => {}
+        }
+    }
+    match (lf, cr, crlf) {
+        (true, false, false) => Some("\n"),
+        (false, true, false) => Some("\r"),
+        (false, false, true) => Some("\r\n"),
+        _ => None,
+    }
+}
+
+/// The text with every line end of any kind written as `end`; unchanged for `None`.
+pub(crate) fn with_end(text: &str, end: Option<&str>) -> String {
+    let Some(end) = end else { return text.to_owned() };
+    let mut out = String::with_capacity(text.len());
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        match character {
+            '\r' => {
+                characters.next_if_eq(&'\n');
+                out.push_str(end);
+            }
+            '\n' => out.push_str(end),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// The ranges of the lines of a text, each with its line end.
+pub(crate) fn ranges(text: &str) -> Vec<Range<usize>> {
+    let mut start = 0;
+    let with_start = |line: &str| {
+        let range = start..start + line.len();
+        start = range.end;
+        range
+    };
+    text.split_inclusive('\n').map(with_start).collect()
+}
+
+/// The number, from 1, of the line in which a byte stands.
+pub(crate) fn number_at(text: &str, byte: usize) -> usize {
+    1 + text.as_bytes().iter().take(byte).filter(|byte| **byte == b'\n').count()
+}
+
+/// Adds whole lines after line `after` of a text that has at least so many.
+///
+/// An unfinished line before the place is ended first; `content` gets a line end of its own, and its line ends
+/// become those of the text. Nothing else changes.
+pub(crate) fn insert(text: &str, after: usize, content: &str) -> String {
+    if content.is_empty() {
+        return text.to_owned();
+    }
+    let own = own_end(text);
+    let end = own.or_else(|| own_end(content)).unwrap_or("\n");
+    let ranges = ranges(text);
+    let at = match after.checked_sub(1) {
+        None => {
+            if text.starts_with(BOM) {
+                BOM.len_utf8()
+            } else {
+                0
+            }
+        }
+        Some(last) => ranges.get(last).map_or(text.len(), |range| range.end),
+    };
+    let (before, rest) = text.split_at_checked(at).unwrap_or((text, ""));
+    let is_finished = |text: &str| text.ends_with(['\n', '\r']) || text.is_empty() || text == "\u{feff}";
+    let mut out = String::with_capacity(text.len() + content.len() + 4);
+    out.push_str(before);
+    if !is_finished(before) {
+        out.push_str(end);
+    }
+    out.push_str(&with_end(content, own));
+    if !content.ends_with(['\n', '\r']) {
+        out.push_str(end);
+    }
+    out.push_str(rest);
+    out
+}

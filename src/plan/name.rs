@@ -1,0 +1,58 @@
+//! Whether a name may be made: on every system, and beside its siblings.
+//!
+//! Owns what a twin is. What exists already is never asked.
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_security::confusable_detection::skeleton;
+
+use crate::path::{MemoryPath, UnportableName};
+
+/// How a new name is too much like one that exists.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Twin {
+    /// They differ in case or in Unicode form only; some systems take them for one.
+    SameName,
+    /// They look alike to a person.
+    LookAlike,
+}
+
+/// Tells whether `name` is a twin of `sibling`, which is another name.
+pub(crate) fn twin(name: &str, sibling: &str) -> Option<Twin> {
+    if name == sibling {
+        None
+    } else if folded(name) == folded(sibling) {
+        Some(Twin::SameName)
+    } else if (!name.is_ascii() || !sibling.is_ascii()) && looks(name).eq(looks(sibling)) {
+        // Among ASCII names the skeletons of `modem` and `modern` are the same; people tell those apart.
+        Some(Twin::LookAlike)
+    } else {
+        None
+    }
+}
+
+/// A name as systems that ignore case and Unicode form compare it.
+pub(crate) fn folded(name: &str) -> String {
+    let name: String = name.nfd().collect();
+    caseless::default_case_fold_str(&name).nfc().collect()
+}
+
+fn looks(name: &str) -> impl Iterator<Item = char> {
+    skeleton(name).collect::<Vec<_>>().into_iter()
+}
+
+/// Checks the one component `name` as [`MemoryPath::check_portable`] does.
+pub(crate) fn check_portable(name: &str) -> Result<(), UnportableName> {
+    // Between two others, so that blanks at its ends are still there.
+    MemoryPath::parse(&format!("x/{name}/x")).map_or(Ok(()), |path| path.check_portable())
+}
+
+/// A name that may be made, close to one that may not.
+pub(crate) fn mended(name: &str) -> String {
+    let mended: String = name.chars().map(|character| if is_kept(character) { character } else { '_' }).collect();
+    let mended = mended.trim_matches(['.', ' ', '_']).to_owned();
+    if check_portable(&mended).is_ok() && !mended.is_empty() { mended } else { format!("note_{mended}") }
+}
+
+fn is_kept(character: char) -> bool {
+    character.is_alphanumeric() || matches!(character, ' ' | '-' | '_' | '.' | '(' | ')' | ',' | '\'' | '&' | '+')
+}

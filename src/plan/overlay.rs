@@ -1,0 +1,400 @@
+//! [`Overlay`]: the memory as a batch has left it so far, and the owner of the normal form of a change.
+//!
+//! Three layers lie over the tree: folders made and things moved, in order (`structure`); files that differ
+//! (`files`); folders that go (`removed`). The tree with `structure` alone is what a disk holds when the files are
+//! put; it is called the *shaped* tree below. What always holds:
+//!
+//! * Keys of `files` and `removed` are names after all of `structure`; `before` is what the shaped tree holds there.
+//! * A step of `structure` acts on the shaped tree of the steps before it: its target is free there, the parent
+//!   of its target exists there.
+//! * A folder in `removed` is one in the shaped tree, and every file of the shaped tree below it is in `files`
+//!   without an `after`; every folder below it is in `removed`.
+//! * No folder is made where the batch moved anything away, and no file where it moved a folder away. So the
+//!   inverse of a change has a normal form too.
+//!
+//! What would break this is not done: it is [`Trouble::Mixed`].
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+
+use crate::path::MemoryPath;
+use crate::plan::step::{Image, Step};
+use crate::plan::tree::{Entry, Listing, Stat, Tree, TreeError};
+use crate::report::Kind;
+
+/// Why the overlay cannot answer or do something.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) enum Trouble {
+    /// The tree said so.
+    Tree(TreeError),
+    /// It cannot be put in order with what the batch did to this path before.
+    Mixed(MemoryPath),
+}
+
+impl From<TreeError> for Trouble {
+    fn from(error: TreeError) -> Self {
+        Self::Tree(error)
+    }
+}
+
+/// A file that differs from the shaped tree.
+#[derive(Clone, Debug)]
+pub(crate) struct Change {
+    pub(crate) before: Option<Image>,
+    pub(crate) after: Option<Image>,
+}
+
+/// Where something in the shaped tree comes from.
+enum Origin {
+    Tree(MemoryPath),
+    Made(Option<u32>),
+    Nothing,
+}
+
+/// What has to be done so that a folder exists.
+#[derive(Debug)]
+pub(crate) enum Missing {
+    /// It has to be made.
+    Make(MemoryPath),
+    /// The batch removed it; it stays after all.
+    Keep(MemoryPath),
+}
+
+impl Missing {
+    pub(crate) fn path(&self) -> &MemoryPath {
+        let (Self::Make(path) | Self::Keep(path)) = self;
+        path
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Overlay<'t, T> {
+    tree: &'t T,
+    now: (i64, u32),
+    structure: Vec<Step>,
+    files: BTreeMap<MemoryPath, Change>,
+    removed: BTreeMap<MemoryPath, Option<u32>>,
+    /// By how much the notes grew, in bytes.
+    growth: i128,
+}
+
+/// The parts of a finished overlay.
+pub(crate) struct Parts {
+    pub(crate) structure: Vec<Step>,
+    pub(crate) files: BTreeMap<MemoryPath, Change>,
+    pub(crate) removed: BTreeMap<MemoryPath, Option<u32>>,
+}
+
+/// Questions.
+impl<'t, T: Tree> Overlay<'t, T> {
+    pub(crate) fn new(tree: &'t T) -> Self {
+        let (structure, files, removed) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
+        Self { tree, now: (0, 0), structure, files, removed, growth: 0 }
+    }
+
+    /// Sets the time that files of this batch show.
+    pub(crate) fn set_now(&mut self, now: (i64, u32)) {
+        self.now = now;
+    }
+
+    pub(crate) fn tree(&self) -> &'t T {
+        self.tree
+    }
+
+    /// The bytes of all notes as the batch leaves them.
+    pub(crate) fn note_bytes(&self) -> Result<i128, Trouble> {
+        Ok(i128::from(self.tree.note_bytes()?) + self.growth)
+    }
+
+    /// Follows links, as [`Tree::resolve`] does.
+    pub(crate) fn resolve(&self, path: &MemoryPath) -> Result<MemoryPath, Trouble> {
+        match self.origin(path) {
+            Origin::Tree(origin) if origin == *path => Ok(self.tree.resolve(path)?),
+            // A link that moved with its folder may lead elsewhere by then.
+            Origin::Tree(origin) => {
+                let target = self.tree.resolve(&origin)?;
+                if target == origin { Ok(path.clone()) } else { Err(Trouble::Mixed(path.clone())) }
+            }
+            Origin::Made(_) | Origin::Nothing => Ok(path.clone()),
+        }
+    }
+
+    /// Whether the last component of `path` is a link, given what `path` resolves to.
+    pub(crate) fn is_link(&self, path: &MemoryPath, resolved: &MemoryPath) -> Result<bool, Trouble> {
+        if path == resolved {
+            return Ok(false);
+        }
+        let Some(parent) = path.parent() else { return Ok(true) };
+        let place = MemoryPath::in_folder(Some(&self.resolve(&parent)?), path.name());
+        Ok(place.as_ref() != Ok(resolved))
+    }
+
+    /// Tells what is at a path that is resolved.
+    pub(crate) fn stat(&self, path: &MemoryPath) -> Result<Option<Stat>, Trouble> {
+        if let Some(change) = self.files.get(path) {
+            return Ok(change.after.as_ref().map(|image| Stat {
+                kind: Kind::File,
+                size: image.content.bytes().len() as u64,
+                modified: self.now,
+                mode: image.mode,
+            }));
+        }
+        if self.removed.contains_key(path) { Ok(None) } else { self.shaped_stat(path) }
+    }
+
+    fn shaped_stat(&self, path: &MemoryPath) -> Result<Option<Stat>, Trouble> {
+        match self.origin(path) {
+            Origin::Made(mode) => Ok(Some(Stat { kind: Kind::Directory, size: 0, modified: self.now, mode })),
+            Origin::Nothing => Ok(None),
+            Origin::Tree(origin) => match self.tree.stat(&origin) {
+                Err(TreeError::NotFound(_) | TreeError::NotDirectory(_)) => Ok(None),
+                other => Ok(other?),
+            },
+        }
+    }
+
+    /// Reads a file at a path that is resolved.
+    pub(crate) fn read(&self, path: &MemoryPath, limit: u64) -> Result<Image, Trouble> {
+        let missing = || Trouble::Tree(TreeError::NotFound(path.clone()));
+        if let Some(change) = self.files.get(path) {
+            return change.after.clone().ok_or_else(missing);
+        }
+        match self.origin(path) {
+            Origin::Tree(origin) => Ok(self.tree.read(&origin, limit)?),
+            Origin::Made(_) => Err(Trouble::Tree(TreeError::IsDirectory(path.clone()))),
+            Origin::Nothing => Err(missing()),
+        }
+    }
+
+    /// Lists a folder at a path that is resolved.
+    pub(crate) fn list(&self, folder: Option<&MemoryPath>) -> Result<Listing, Trouble> {
+        let (origin, listing) = match folder.map(|folder| (folder, self.origin(folder))) {
+            None => (None, self.tree.list(None)?),
+            Some((_, Origin::Tree(origin))) => {
+                let listing = self.tree.list(Some(&origin))?;
+                (Some(origin), listing)
+            }
+            Some((_, Origin::Made(_))) => (None, Listing::default()),
+            Some((folder, Origin::Nothing)) => return Err(TreeError::NotFound(folder.clone()).into()),
+        };
+        if self.structure.is_empty() && self.files.is_empty() && self.removed.is_empty() {
+            return Ok(listing);
+        }
+        let mut entries = BTreeMap::new();
+        for entry in listing.entries {
+            let here = MemoryPath::in_folder(folder, &entry.name).ok();
+            let there = MemoryPath::in_folder(origin.as_ref(), &entry.name).ok();
+            let stays = match here.map(|here| self.origin(&here)) {
+                Some(Origin::Tree(place)) => there.as_ref() == Some(&place),
+                Some(Origin::Made(_) | Origin::Nothing) => false,
+                None => true,
+            };
+            if stays {
+                entries.insert(entry.name.clone(), entry);
+            }
+        }
+        for path in self.touched_in(folder) {
+            match self.stat(&path)? {
+                Some(stat) => {
+                    let name = path.name().to_owned();
+                    entries.insert(name.clone(), Entry { name, stat, is_link: false });
+                }
+                None => drop(entries.remove(path.name())),
+            }
+        }
+        Ok(Listing { entries: entries.into_values().collect(), has_others: listing.has_others })
+    }
+
+    /// The paths right in `folder` that the batch has changed.
+    fn touched_in(&self, folder: Option<&MemoryPath>) -> BTreeSet<MemoryPath> {
+        let is_here = |path: &MemoryPath| path.parent().as_ref() == folder;
+        let structure = self.structure.iter().enumerate().filter_map(|(at, step)| match step {
+            Step::MakeFolder { path, .. } | Step::Move { to: path, .. } => Some(self.name_after(at + 1, path.clone())),
+            Step::Put { .. } | Step::RemoveFolder { .. } => None,
+        });
+        let prefix = folder.map_or(String::new(), |folder| format!("{folder}/"));
+        let from = (Bound::Included(prefix.as_str()), Bound::Unbounded);
+        let below = |path: &&MemoryPath| path.as_str().starts_with(&prefix);
+        let files = self.files.range::<str, _>(from).map(|(path, _)| path).take_while(below);
+        let removed = self.removed.range::<str, _>(from).map(|(path, _)| path).take_while(below);
+        structure.chain(files.cloned()).chain(removed.cloned()).filter(is_here).collect()
+    }
+
+    /// The name that a path of the time before step `from` has after all steps.
+    fn name_after(&self, from: usize, mut path: MemoryPath) -> MemoryPath {
+        for step in self.structure.iter().skip(from) {
+            if let Step::Move { from, to, .. } = step
+                && let Some(moved) = path.rebased(from, to)
+            {
+                path = moved;
+            }
+        }
+        path
+    }
+
+    fn origin(&self, path: &MemoryPath) -> Origin {
+        let mut path = path.clone();
+        for step in self.structure.iter().rev() {
+            match step {
+                Step::Move { from, to, .. } => {
+                    if let Some(earlier) = path.rebased(to, from) {
+                        path = earlier;
+                    } else if path.is_within(from) {
+                        return Origin::Nothing;
+                    }
+                }
+                Step::MakeFolder { path: made, mode } => {
+                    if path == *made {
+                        return Origin::Made(*mode);
+                    } else if path.is_within(made) {
+                        return Origin::Nothing;
+                    }
+                }
+                Step::Put { .. } | Step::RemoveFolder { .. } => {}
+            }
+        }
+        Origin::Tree(path)
+    }
+
+    /// What the batch moved away from exactly this path, which is free since.
+    fn moved_away(&self, path: &MemoryPath) -> Option<Kind> {
+        let mut path = path.clone();
+        for step in self.structure.iter().rev() {
+            if let Step::Move { from, to, kind } = step {
+                if let Some(earlier) = path.rebased(to, from) {
+                    path = earlier;
+                } else if path == *from {
+                    return Some(*kind);
+                }
+            }
+        }
+        None
+    }
+}
+
+/// Changes. Each is checked first and cannot fail halfway.
+impl<T: Tree> Overlay<'_, T> {
+    /// Checks that a file can be put at a path where nothing is now.
+    pub(crate) fn check_room_for_file(&self, path: &MemoryPath) -> Result<(), Trouble> {
+        let blocked = self.removed.contains_key(path) || self.moved_away(path) == Some(Kind::Directory);
+        if blocked { Err(Trouble::Mixed(path.clone())) } else { Ok(()) }
+    }
+
+    /// Lists the folders that have to be made so that `folder` exists, the outermost first.
+    pub(crate) fn missing(&self, folder: Option<MemoryPath>) -> Result<Vec<Missing>, Trouble> {
+        let Some(folder) = folder else { return Ok(Vec::new()) };
+        let mut missing = Vec::new();
+        for path in folder.ancestors().chain([folder.clone()]) {
+            match self.stat(&path)?.map(|stat| stat.kind) {
+                Some(Kind::Directory) => {}
+                Some(Kind::File) => return Err(TreeError::NotDirectory(path).into()),
+                None if self.removed.contains_key(&path) => missing.push(Missing::Keep(path)),
+                None if self.files.contains_key(&path) || self.moved_away(&path).is_some() => {
+                    return Err(Trouble::Mixed(path));
+                }
+                None => missing.push(Missing::Make(path)),
+            }
+        }
+        Ok(missing)
+    }
+
+    /// Makes what [`Overlay::missing`] found.
+    pub(crate) fn make(&mut self, missing: Vec<Missing>) {
+        for folder in missing {
+            match folder {
+                Missing::Make(path) => self.make_folder(path, None),
+                Missing::Keep(path) => drop(self.removed.remove(&path)),
+            }
+        }
+    }
+
+    pub(crate) fn make_folder(&mut self, path: MemoryPath, mode: Option<u32>) {
+        self.structure.push(Step::MakeFolder { path, mode });
+    }
+
+    /// Puts a file, or removes it; `now` is what [`Overlay::read`] gave for it, `None` where nothing is.
+    pub(crate) fn put(&mut self, path: MemoryPath, now: Option<Image>, after: Option<Image>) {
+        let bytes = |image: &Option<Image>| image.as_ref().map_or(0, |image| image.content.bytes().len() as i128);
+        if path.is_note() {
+            self.growth += bytes(&after) - bytes(&now);
+        }
+        let change = self.files.entry(path.clone()).or_insert(Change { before: now, after: None });
+        change.after = after;
+        if change.after == change.before {
+            self.files.remove(&path);
+        }
+    }
+
+    /// Notes that a folder goes whose files were all put to nothing and whose folders were all removed.
+    pub(crate) fn remove_folder(&mut self, path: MemoryPath, mode: Option<u32>) {
+        self.removed.insert(path, mode);
+    }
+
+    /// Whether something can only be renamed by content: it was made in this batch, or its new name is not yet free.
+    ///
+    /// Nothing may be at `to`, and the folder of `to` may be one that is still to be made.
+    pub(crate) fn moves_by_content(&self, kind: Kind, from: &MemoryPath, to: &MemoryPath) -> Result<bool, Trouble> {
+        if self.removed.contains_key(to) {
+            return Err(Trouble::Mixed(to.clone()));
+        }
+        let is_taken = self.files.contains_key(to);
+        match kind {
+            Kind::Directory if is_taken => Err(Trouble::Mixed(to.clone())),
+            Kind::Directory => Ok(false),
+            Kind::File => {
+                let made_here = self.files.get(from).is_some_and(|change| change.before.is_none());
+                if made_here || is_taken {
+                    self.check_room_for_file(to)?;
+                }
+                Ok(made_here || is_taken)
+            }
+        }
+    }
+
+    /// Renames by a step of its own. The target is free and its folder exists, see [`Overlay::moves_by_content`].
+    pub(crate) fn rename(&mut self, kind: Kind, from: &MemoryPath, to: &MemoryPath, size: u64) {
+        if kind == Kind::File {
+            let bytes = |path: &MemoryPath| if path.is_note() { i128::from(size) } else { 0 };
+            self.growth += bytes(to) - bytes(from);
+        }
+        self.files = rekeyed(std::mem::take(&mut self.files), from, to);
+        self.removed = rekeyed(std::mem::take(&mut self.removed), from, to);
+        // Two renames of the same thing in a row are one.
+        let mut origin = from.clone();
+        if let Some(Step::Move { from: first, to: second, .. }) = self.structure.last()
+            && second == from
+        {
+            origin = first.clone();
+            self.structure.pop();
+        }
+        if origin != *to {
+            self.structure.push(Step::Move { from: origin, to: to.clone(), kind });
+        }
+    }
+
+    pub(crate) fn into_parts(self) -> Parts {
+        let Self { mut structure, files, mut removed, .. } = self;
+        // A folder that was made and is gone again, and that nothing moved through, never was.
+        let is_idle = |folder: &MemoryPath, structure: &[Step]| {
+            structure.iter().all(|step| match step {
+                Step::Move { from, to, .. } => {
+                    !from.is_within(folder) && !to.is_within(folder) && !folder.is_within(from) && !folder.is_within(to)
+                }
+                Step::MakeFolder { .. } | Step::Put { .. } | Step::RemoveFolder { .. } => true,
+            })
+        };
+        let made = structure.iter().filter_map(|step| match step {
+            Step::MakeFolder { path, .. } => Some(path),
+            Step::Move { .. } | Step::Put { .. } | Step::RemoveFolder { .. } => None,
+        });
+        let idle: BTreeSet<MemoryPath> =
+            made.filter(|path| removed.contains_key(*path) && is_idle(path, &structure)).cloned().collect();
+        structure.retain(|step| !matches!(step, Step::MakeFolder { path, .. } if idle.contains(path)));
+        removed.retain(|path, _| !idle.contains(path));
+        Parts { structure, files, removed }
+    }
+}
+
+fn rekeyed<V>(map: BTreeMap<MemoryPath, V>, from: &MemoryPath, to: &MemoryPath) -> BTreeMap<MemoryPath, V> {
+    map.into_iter().map(|(path, value)| (path.rebased(from, to).unwrap_or(path), value)).collect()
+}

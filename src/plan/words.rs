@@ -1,0 +1,112 @@
+//! The sentences of failures, and the nearest thing that exists.
+//!
+//! Owns what a model reads when a call fails to plan. Touches nothing but values.
+
+use crate::catalog::shorten;
+use crate::path::MemoryPath;
+use crate::plan::overlay::Trouble;
+use crate::plan::tree::TreeError;
+use crate::report::{Code, Failure};
+
+/// "note" or "file", by the name.
+pub(crate) fn noun(path: &MemoryPath) -> &'static str {
+    if path.is_note() { "note" } else { "file" }
+}
+
+/// A path inside a sentence.
+pub(crate) fn shown(path: &MemoryPath) -> String {
+    shorten(path.as_str())
+}
+
+pub(crate) fn trouble(trouble: Trouble) -> Failure {
+    match trouble {
+        Trouble::Tree(error) => tree_error(error),
+        Trouble::Mixed(path) => Failure::new(
+            Code::Unavailable,
+            format!("`{}` was changed in this batch in a way that this call cannot follow", shown(&path)),
+        )
+        .with_hint("send it in a batch of its own"),
+    }
+}
+
+/// Says why a question about a path has no answer.
+#[must_use]
+pub fn tree_error(error: TreeError) -> Failure {
+    let (code, hint) = match &error {
+        TreeError::NotFound(_) => (Code::NotFound, Some("list_files shows what there is")),
+        TreeError::IsDirectory(_) => (Code::IsADirectory, Some("list_directory shows what it holds")),
+        TreeError::NotDirectory(_) => (Code::NotADirectory, Some("use a path whose folders are folders")),
+        TreeError::Unsupported(_) => (Code::UnsupportedFile, Some("only files and folders can be used")),
+        TreeError::Outside(_) => (Code::OutsideMemory, Some("links may only lead to places inside the memory")),
+        TreeError::TooLarge { .. } => (Code::TooLarge, None),
+        TreeError::NoAccess(_) | TreeError::Io(_) => (Code::Io, None),
+    };
+    let failure = Failure::new(code, error.to_string());
+    match hint {
+        Some(hint) => failure.with_hint(hint),
+        None => failure,
+    }
+}
+
+pub(crate) fn is_a_directory(path: &MemoryPath) -> Failure {
+    Failure::new(Code::IsADirectory, format!("`{}` is a folder", shown(path)))
+        .with_hint("list_directory shows what it holds")
+}
+
+pub(crate) fn not_a_directory(path: &MemoryPath) -> Failure {
+    Failure::new(Code::NotADirectory, format!("`{}` is not a folder", shown(path)))
+        .with_hint("read_file shows what it holds")
+}
+
+pub(crate) fn not_found(noun: &str, path: &MemoryPath, nearest: Option<&MemoryPath>) -> Failure {
+    let failure = Failure::new(Code::NotFound, format!("{noun} `{}` does not exist", shown(path)));
+    match nearest {
+        Some(nearest) => failure.with_hint(format!("the nearest is `{nearest}`")),
+        None => failure.with_hint("list_files shows what there is"),
+    }
+}
+
+pub(crate) fn already_exists(noun: &str, path: &MemoryPath, hint: &str) -> Failure {
+    Failure::new(Code::AlreadyExists, format!("{noun} `{}` exists", shown(path))).with_hint(hint)
+}
+
+pub(crate) fn not_text(path: &MemoryPath) -> Failure {
+    Failure::new(Code::NotText, format!("{} `{}` is not UTF-8 text", noun(path), shown(path)))
+        .with_hint("it can be renamed, copied, deleted and described, not read or edited")
+}
+
+pub(crate) fn is_a_link(path: &MemoryPath, target: &MemoryPath) -> Failure {
+    Failure::new(Code::UnsupportedFile, format!("`{}` is a link to `{}`", shown(path), shown(target)))
+        .with_hint(format!("use `{target}`"))
+}
+
+pub(crate) fn too_large(what: &str, size: usize, limit: u64) -> Failure {
+    Failure::new(Code::TooLarge, format!("{what} has {size} bytes, more than {limit}"))
+}
+
+/// The failure for an argument whose value does not fit the note.
+pub(crate) fn invalid(index: usize, action: &str, message: &str) -> Failure {
+    Failure::new(Code::InvalidAction, format!("action {index}, `{action}`: {message}"))
+}
+
+/// "1 line", "3 lines".
+pub(crate) fn count(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+/// The path most like `wanted`, if one is like it at all; how the last component is spelled counts most.
+pub(crate) fn nearest<'a>(
+    wanted: &MemoryPath,
+    candidates: impl Iterator<Item = &'a MemoryPath>,
+) -> Option<&'a MemoryPath> {
+    let short = |text: &str| text.chars().take(64).collect::<String>().to_lowercase();
+    let (stem, path) = (short(wanted.stem()), short(wanted.as_str()));
+    let likeness = |candidate: &MemoryPath| {
+        let likeness = strsim::jaro_winkler(&stem, &short(candidate.stem()));
+        (likeness > 0.8).then(|| likeness + 0.1 * strsim::normalized_levenshtein(&path, &short(candidate.as_str())))
+    };
+    candidates
+        .filter_map(|candidate| likeness(candidate).map(|likeness| (likeness, candidate)))
+        .max_by(|(one, _), (other, _)| one.total_cmp(other))
+        .map(|(_, candidate)| candidate)
+}

@@ -1,0 +1,196 @@
+//! The actions that make or change the text of a note.
+
+use crate::action::{Action, AppendFile, CreateFile, InsertText, UpdateFile, WriteFile};
+use crate::path::MemoryPath;
+use crate::plan::edit::Edited;
+use crate::plan::overlay::Missing;
+use crate::plan::step::{Content, Image};
+use crate::plan::tree::{Tree, TreeError};
+use crate::plan::{Answer, DONE, Planner, Trouble, closest, edit, lines, name, words};
+use crate::report::{Code, Failure, Kind};
+
+impl<T: Tree> Planner<'_, T> {
+    pub(super) fn create_file(&mut self, create: &CreateFile) -> Result<Answer, Failure> {
+        let path = self.resolve(&create.path)?;
+        match self.overlay.stat(&path).map_err(words::trouble)?.map(|stat| stat.kind) {
+            Some(Kind::Directory) => return Err(words::is_a_directory(&create.path)),
+            Some(Kind::File) => {
+                let hint = "use `update_file`, or `write_file` to replace it";
+                return Err(words::already_exists(words::noun(&create.path), &create.path, hint));
+            }
+            None => {}
+        }
+        self.make_file(&create.path, path, &create.content)
+    }
+
+    pub(super) fn write_file(&mut self, write: &WriteFile) -> Result<Answer, Failure> {
+        let path = self.resolve(&write.path)?;
+        match self.overlay.stat(&path).map_err(words::trouble)?.map(|stat| stat.kind) {
+            Some(Kind::Directory) => return Err(words::is_a_directory(&write.path)),
+            Some(Kind::File) => {}
+            None if write.if_digest.is_some() => {
+                let message = format!("{} `{}` is gone", words::noun(&write.path), words::shown(&write.path));
+                return Err(Failure::new(Code::Conflict, message).with_hint("leave `if_digest` out to make it again"));
+            }
+            None => return self.make_file(&write.path, path, &write.content),
+        }
+        self.check_extension(&write.path)?;
+        let now = self.overlay.read(&path, self.limits.file_bytes).map_err(words::trouble)?;
+        if write.if_digest.is_some_and(|digest| digest != now.content.digest()) {
+            let message = format!("note `{}` has changed since it was read", words::shown(&write.path));
+            let mut failure = Failure::new(Code::Conflict, message).with_hint("read it again");
+            failure.details.digest = Some(now.content.digest());
+            failure.details.text = now.content.text().map(str::to_owned);
+            return Err(failure);
+        }
+        self.replace(&write.path, path, now, write.content.clone())
+    }
+
+    pub(super) fn append_file(&mut self, append: &AppendFile) -> Result<Answer, Failure> {
+        let (path, now, text) = self.read_text(&append.path)?;
+        let text = lines::insert(&text, usize::MAX, &append.content);
+        self.replace(&append.path, path, now, text)
+    }
+
+    pub(super) fn insert_text(&mut self, index: usize, insert: &InsertText) -> Result<Answer, Failure> {
+        let (path, now, text) = self.read_text(&insert.path)?;
+        let (line, last) = (insert.line as usize, text.lines().count());
+        if line > last {
+            let message = format!("`line` is {line}, but the note has {}", words::count(last, "line"));
+            return Err(words::invalid(index, "insert_text", &message)
+                .with_hint(format!("send a `line` from 0 to {last}, or use `append_file`")));
+        }
+        let text = lines::insert(&text, line, &insert.content);
+        self.replace(&insert.path, path, now, text)
+    }
+
+    pub(super) fn update_file(&mut self, index: usize, update: &UpdateFile) -> Result<Answer, Failure> {
+        let UpdateFile { path: asked, old_content: old, new_content: new, occurrence } = update;
+        if old.is_empty() {
+            return Err(words::invalid(index, "update_file", "`old_content` is empty")
+                .with_hint("send the text that stands in the note now, or use `append_file`"));
+        }
+        let (path, now, text) = self.read_text(asked)?;
+        match edit::update(&text, old, new, *occurrence) {
+            Edited::Text { text, loose } => {
+                let answer = self.replace(asked, path, now, text)?;
+                if let Some(message) = loose {
+                    self.issue("loose_match", index, message);
+                }
+                Ok(answer)
+            }
+            Edited::Ambiguous(numbers) => Err(ambiguous(numbers)),
+            Edited::NotFound => {
+                let found = closest::find(&text, old, new);
+                let message = format!("no place in `{}` matches `old_content`", words::shown(asked));
+                let mut failure = Failure::new(Code::ContentNotFound, message).with_hint(found.hint);
+                failure.details.closest = found.closest;
+                failure.details.digest = Some(now.content.digest());
+                failure.details.action = found
+                    .old_content
+                    .map(|old_content| Action::UpdateFile(UpdateFile { old_content, ..update.clone() }));
+                Err(failure)
+            }
+        }
+    }
+
+    /// Reads the text of the note that `asked` names.
+    fn read_text(&self, asked: &MemoryPath) -> Result<(MemoryPath, Image, String), Failure> {
+        let (path, image) = self.read_any(asked)?;
+        let text = image.content.text().ok_or_else(|| words::not_text(asked))?.to_owned();
+        Ok((path, image, text))
+    }
+
+    fn check_extension(&self, asked: &MemoryPath) -> Result<(), Failure> {
+        if asked.is_note() || self.limits.other_extensions {
+            return Ok(());
+        }
+        let message = format!("`{}` is not a note: its name does not end in `.md`", words::shown(asked));
+        Err(Failure::new(Code::UnsupportedFile, message).with_hint(format!("send `{asked}.md`")))
+    }
+
+    /// Makes a file at a path that is resolved and where nothing is.
+    fn make_file(&mut self, asked: &MemoryPath, path: MemoryPath, text: &str) -> Result<Answer, Failure> {
+        self.check_extension(asked)?;
+        self.check_text(asked, text.len(), 0)?;
+        self.check_quota(if path.is_note() { text.len() as i128 } else { 0 })?;
+        let missing = self.check_new(&path, None)?;
+        self.overlay.check_room_for_file(&path).map_err(words::trouble)?;
+        self.overlay.make(missing);
+        self.overlay.put(path, None, Some(Image { content: Content::new(text.as_bytes()), mode: None }));
+        Ok(DONE.into())
+    }
+
+    fn replace(&mut self, asked: &MemoryPath, path: MemoryPath, now: Image, text: String) -> Result<Answer, Failure> {
+        let size = now.content.bytes().len();
+        self.check_text(asked, text.len(), size)?;
+        self.check_quota(if path.is_note() { text.len() as i128 - size as i128 } else { 0 })?;
+        let after = Image { content: Content::new(text.into_bytes()), mode: now.mode };
+        self.overlay.put(path, Some(now), Some(after));
+        Ok(DONE.into())
+    }
+
+    /// Checks the size that a note would have; one that is too large already may shrink.
+    fn check_text(&self, asked: &MemoryPath, size: usize, now: usize) -> Result<(), Failure> {
+        if size as u64 <= self.limits.note_bytes || size <= now {
+            return Ok(());
+        }
+        let what = format!("the text of `{}`", words::shown(asked));
+        Err(words::too_large(&what, size, self.limits.note_bytes).with_hint("split it into several notes"))
+    }
+
+    /// Checks the name of something to be made at a path that is resolved, and finds the folders it needs.
+    ///
+    /// `source` is what will be called so, where it is renamed: it is no twin of itself.
+    pub(super) fn check_new(&self, path: &MemoryPath, source: Option<&MemoryPath>) -> Result<Vec<Missing>, Failure> {
+        let missing = self.overlay.missing(path.parent()).map_err(|trouble| match trouble {
+            Trouble::Tree(TreeError::NotDirectory(folder)) => {
+                words::not_a_directory(&folder).with_hint(format!("`{folder}` is a file; use a folder's name"))
+            }
+            other @ (Trouble::Tree(_) | Trouble::Mixed(_)) => words::trouble(other),
+        })?;
+        for made in missing.iter().map(Missing::path).chain([path]) {
+            name::check_portable(made.name()).map_err(|error| {
+                let message = format!("path `{}` {error}", words::shown(path));
+                let mended = made.parent().map_or(String::new(), |parent| format!("{parent}/"));
+                let hint = format!("send a name such as `{mended}{}`", name::mended(made.name()));
+                Failure::new(Code::InvalidPath, message).with_hint(hint)
+            })?;
+        }
+        // Below a folder that is made there are no siblings.
+        let first = missing.first().map_or(path, Missing::path);
+        self.check_twins(path, first, source)?;
+        Ok(missing)
+    }
+
+    fn check_twins(&self, path: &MemoryPath, made: &MemoryPath, source: Option<&MemoryPath>) -> Result<(), Failure> {
+        let folder = made.parent();
+        let siblings = self.overlay.list(folder.as_ref()).map_err(words::trouble)?;
+        for sibling in &siblings.entries {
+            let Some(twin) = name::twin(made.name(), &sibling.name) else { continue };
+            let Ok(existing) = MemoryPath::in_folder(folder.as_ref(), &sibling.name) else { continue };
+            if source == Some(&existing) {
+                continue;
+            }
+            let how = match twin {
+                name::Twin::SameName => "differs only in upper and lower case or in Unicode form from",
+                name::Twin::LookAlike => "looks the same as",
+            };
+            let message = format!("path `{}` {how} `{existing}`, which exists", words::shown(path));
+            return Err(Failure::new(Code::InvalidPath, message)
+                .with_hint(format!("use `{existing}`, or a name that is clearly another")));
+        }
+        Ok(())
+    }
+}
+
+fn ambiguous(numbers: Vec<usize>) -> Failure {
+    let shown: Vec<_> = numbers.iter().take(20).map(ToString::to_string).collect();
+    let more = if numbers.len() > 20 { " and more" } else { "" };
+    let noun = if numbers.len() == 1 { "several times on line" } else { "on lines" };
+    let message = format!("`old_content` occurs {noun} {}{more}", shown.join(", "));
+    let mut failure =
+        Failure::new(Code::AmbiguousMatch, message).with_hint("add a line of context, or `\"occurrence\":\"all\"`");
+    failure.details.lines = Some(numbers);
+    failure
+}
