@@ -120,7 +120,7 @@ impl Engine {
     #[must_use]
     pub fn conclude(&self, mut proposal: Proposal) -> Report {
         let _span = tracing::debug_span!("conclude").entered();
-        let committed = if proposal.planned.plan.is_empty() { Ok(None) } else { self.commit(&mut proposal).map(Some) };
+        let committed = if proposal.planned.plan.is_empty() { Ok(None) } else { self.commit(&mut proposal) };
         let committed = committed.unwrap_or_else(|error| {
             tracing::warn!(%error, "the batch was not committed");
             proposal.planned.fail_writes(&proposal.items, &failure(&error));
@@ -212,7 +212,7 @@ impl Engine {
         planned
     }
 
-    fn commit(&self, proposal: &mut Proposal) -> Result<Committed, VaultError> {
+    fn commit(&self, proposal: &mut Proposal) -> Result<Option<Committed>, VaultError> {
         let mut writer = self.vault.lock()?;
         let mut attempt = 0;
         loop {
@@ -223,10 +223,10 @@ impl Engine {
                     tracing::info!(%path, "planned again, since it has changed");
                     proposal.planned = self.plan(&proposal.items, &proposal.manner, proposal.started);
                     if proposal.planned.plan.is_empty() {
-                        return Err(VaultError::Conflict(path));
+                        return Ok(None);
                     }
                 }
-                other => return other,
+                other => return other.map(Some),
             }
         }
     }
