@@ -96,7 +96,8 @@ pub(super) fn american_phone(found: &Found<'_>) -> bool {
 pub(super) fn email(found: &Found<'_>) -> bool {
     let word = found.before.rsplit(char::is_whitespace).next().unwrap_or_default();
     let is_file = ["png", "jpg", "jpeg", "gif", "svg", "webp"].iter().any(|end| found.text.ends_with(end));
-    !word.contains("://") && !is_file && !(found.text.starts_with("git@") && found.after.starts_with(':'))
+    let is_host = found.text.starts_with("git@") && found.after.starts_with(':');
+    !(word.contains("://") || is_file || is_host)
 }
 
 /// A street address, where the number before the street is not a year.
@@ -113,7 +114,8 @@ pub(super) fn address(found: &Found<'_>) -> bool {
     let is_machine = found.text.contains("://")
         || machine.iter().any(|word| before.rsplit([' ', '_', '*', '-']).next() == Some(word));
     let value = value(words);
-    !is_machine && value.trim().contains([' ', '，', '号']) && value.contains(char::is_alphabetic)
+    let is_number = value.split(' ').next().unwrap_or_default().matches(['.', ':']).count() > 1;
+    !is_machine && !is_number && value.trim().contains([' ', '，', '号']) && value.contains(char::is_alphabetic)
 }
 
 /// A labelled value that is there: not a blank, a dash, or a word for nothing.
@@ -231,89 +233,91 @@ pub(super) fn place(found: &Found<'_>) -> bool {
     latitude.abs() <= 90.0 && longitude.abs() <= 180.0 && !is_list && latitude.abs().max(longitude.abs()) >= 10.0
 }
 
+/// What stands behind `password:` in prose and in forms.
+const NO_PASSWORDS: &[&str] = &[
+    "changed",
+    "unknown",
+    "none",
+    "reset",
+    "set",
+    "unset",
+    "required",
+    "forgotten",
+    "lost",
+    "expired",
+    "hidden",
+    "redacted",
+    "removed",
+    "see",
+    "same",
+    "ask",
+    "n/a",
+    "tbd",
+    "todo",
+    "yes",
+    "true",
+    "false",
+    "null",
+    "optional",
+    "missing",
+    "managed",
+    "stored",
+    "saved",
+    "kept",
+    "1password",
+    "bitwarden",
+    "keepass",
+    "keepassxc",
+    "lastpass",
+    "dashlane",
+    "string",
+    "text",
+    "not",
+    "never",
+    "username",
+    "user",
+    "email",
+    "login",
+    "notes",
+    "updated",
+    "shared",
+    "password",
+    "secret",
+    "here",
+    "there",
+    "the",
+    "this",
+    "that",
+    "my",
+    "our",
+    "written",
+    "only",
+    "authentication",
+    "protected",
+    "protection",
+    "incorrect",
+    "wrong",
+    "invalid",
+    "geändert",
+    "unbekannt",
+    "keins",
+    "oublié",
+    "ninguna",
+    "encrypted",
+    "hash",
+    "hashed",
+    "leer",
+    "empty",
+    "blank",
+    "weak",
+    "strong",
+    "needed",
+    "default",
+    "your_password",
+];
+
 /// A password that is one: not a link, a mask, a placeholder or prose about passwords.
 pub(super) fn password(found: &Found<'_>) -> bool {
-    const WORDS: &[&str] = &[
-        "changed",
-        "unknown",
-        "none",
-        "reset",
-        "set",
-        "unset",
-        "required",
-        "forgotten",
-        "lost",
-        "expired",
-        "hidden",
-        "redacted",
-        "removed",
-        "see",
-        "same",
-        "ask",
-        "n/a",
-        "tbd",
-        "todo",
-        "yes",
-        "true",
-        "false",
-        "null",
-        "optional",
-        "missing",
-        "managed",
-        "stored",
-        "saved",
-        "kept",
-        "1password",
-        "bitwarden",
-        "keepass",
-        "keepassxc",
-        "lastpass",
-        "dashlane",
-        "string",
-        "text",
-        "not",
-        "never",
-        "username",
-        "user",
-        "email",
-        "login",
-        "notes",
-        "updated",
-        "shared",
-        "password",
-        "secret",
-        "here",
-        "there",
-        "the",
-        "this",
-        "that",
-        "my",
-        "our",
-        "written",
-        "only",
-        "authentication",
-        "protected",
-        "protection",
-        "incorrect",
-        "wrong",
-        "invalid",
-        "geändert",
-        "unbekannt",
-        "keins",
-        "oublié",
-        "ninguna",
-        "encrypted",
-        "hash",
-        "hashed",
-        "leer",
-        "empty",
-        "blank",
-        "weak",
-        "strong",
-        "needed",
-        "default",
-        "your_password",
-    ];
     let text = value(found.text);
     let (said, token) = match text.split_once(char::is_whitespace) {
         Some((token, _)) => (true, bare(token)),
@@ -323,7 +327,7 @@ pub(super) fn password(found: &Found<'_>) -> bool {
     let is_mask =
         token.chars().all(|character| matches!(character, '*' | '•' | '.' | '-' | '_' | '?' | 'x' | '…' | '#'));
     let is_placeholder =
-        token.starts_with(['[', '<', '{', '$', '%', '(', '/', '&']) || WORDS.contains(&token) || is_mask;
+        token.starts_with(['[', '<', '{', '$', '%', '(', '/', '&', ':']) || NO_PASSWORDS.contains(&token) || is_mask;
     let is_prose = rest.trim().contains(char::is_alphabetic) && !is_mixed(token);
     let is_weak_place = found.text.contains('|') || !found.text.contains([':', '=', '：']);
     token.chars().count() >= 4 && !is_placeholder && !is_prose && (!is_weak_place || is_mixed(token))
