@@ -84,7 +84,8 @@ pub(super) fn phone(found: &Found<'_>) -> bool {
 /// The same where a label says that it is one.
 pub(super) fn labelled_phone(found: &Found<'_>) -> bool {
     let value = value(found.text);
-    (5..=15).contains(&digits(value)) && !is_iso_date(value)
+    let least = if found.text.contains([':', '=', '：', '|']) { 5 } else { 7 };
+    (least..=15).contains(&digits(value)) && !is_iso_date(value)
 }
 
 /// A phone number as it is written in America, not the end of a longer number.
@@ -216,7 +217,7 @@ pub(super) fn national_insurance(found: &Found<'_>) -> bool {
 
 /// A sum of money, not a count of one or two things.
 pub(super) fn money(found: &Found<'_>) -> bool {
-    digits(value(found.text)) >= 3 || found.text.ends_with('k')
+    digits(value(found.text)) >= 3 || ["k", "million", "mio"].iter().any(|end| found.text.ends_with(end))
 }
 
 /// A place on earth, not two numbers of a longer list.
@@ -318,19 +319,16 @@ const NO_PASSWORDS: &[&str] = &[
 
 /// A password that is one: not a link, a mask, a placeholder or prose about passwords.
 pub(super) fn password(found: &Found<'_>) -> bool {
-    let text = value(found.text);
-    let (said, token) = match text.split_once(char::is_whitespace) {
-        Some((token, _)) => (true, bare(token)),
-        None => (false, bare(text)),
-    };
-    let rest = if said { text } else { found.after.lines().next().unwrap_or_default() };
+    let token = bare(value(found.text).split_whitespace().next().unwrap_or_default());
+    let rest = found.after.lines().next().unwrap_or_default().trim_start();
     let is_mask =
         token.chars().all(|character| matches!(character, '*' | '•' | '.' | '-' | '_' | '?' | 'x' | '…' | '#'));
-    let is_placeholder =
-        token.starts_with(['[', '<', '{', '$', '%', '(', '/', '&', ':']) || NO_PASSWORDS.contains(&token) || is_mask;
-    let is_prose = rest.trim().contains(char::is_alphabetic) && !is_mixed(token);
-    let is_weak_place = found.text.contains('|') || !found.text.contains([':', '=', '：']);
-    token.chars().count() >= 4 && !is_placeholder && !is_prose && (!is_weak_place || is_mixed(token))
+    let is_variable = token.starts_with('$') && digits(token) == 0;
+    let is_code = token.starts_with(['[', '<', '{', '%', '(', '/', '&', ':']);
+    let is_prose = !rest.starts_with(['(', '|', ',', ';', '<', '"']) && rest.contains(char::is_alphabetic);
+    let is_word = is_prose || found.text.contains('|') || !found.text.contains([':', '=', '：']);
+    let is_none = is_mask || is_variable || is_code || NO_PASSWORDS.contains(&token);
+    token.chars().count() >= 4 && !is_none && (is_mixed(token) || !is_word)
 }
 
 /// A labelled key: long, without blanks, and of letters and digits.
@@ -377,12 +375,18 @@ pub(super) fn style(found: &Found<'_>) -> bool {
     found.before.contains("<style") || found.before.contains("style=")
 }
 
-/// What stands behind the first sign that parts a label from its value, without what Markdown puts before it.
+/// What stands behind the sign or verb that parts a label from its value, without what Markdown puts before it.
 fn value(text: &str) -> &str {
+    const VERBS: &[&str] = &[" is ", " was ", " ist ", " lautet ", " est ", " es ", " è ", " é "];
     let text = text.trim_start_matches(|character: char| !character.is_alphanumeric());
     let value = match text.split_once([':', '=', '：', '|']) {
         Some((_, value)) => value,
-        None => text.rsplit(' ').next().unwrap_or(text),
+        None => match VERBS.iter().find_map(|verb| text.split_once(verb)) {
+            Some((_, value)) => value,
+            None => {
+                text.find(|character: char| character.is_ascii_digit()).and_then(|at| text.get(at..)).unwrap_or(text)
+            }
+        },
     };
     value.trim().trim_start_matches(['*', '_', '`', '"', '\'', ' ', '\t'])
 }
