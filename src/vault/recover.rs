@@ -6,9 +6,10 @@
 
 use std::io;
 
+use cap_fs_ext::DirExt;
 use cap_std::fs::Dir;
 
-use super::commit::{digest_of, identity, parent, temporary, write_new};
+use super::commit::{digest_of, identity, is_temporary, parent, temporary, write_new};
 use super::journal::{Flush, State};
 use super::place::Places;
 use super::{Leftovers, RecordedStep, VaultError, Writer, disk};
@@ -232,6 +233,18 @@ impl Writer<'_> {
         }
     }
 
+    /// Removes every temporary file of memdir's anywhere in the memory, for a cut of the power can leave some that no
+    /// journal knows of. It walks all folders, so it is for a server's start and for `doctor`.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database. What cannot be looked into is left as it is.
+    pub fn sweep_all(&mut self) -> Result<(), VaultError> {
+        self.sweep_newest()?;
+        sweep_folder(&self.vault.dir);
+        Ok(())
+    }
+
     /// Removes what the newest batch has displaced, if another process ended before it could.
     pub(super) fn sweep_newest(&mut self) -> Result<(), VaultError> {
         let vault = self.vault;
@@ -308,6 +321,21 @@ fn put_back(
                 write_new(aside, temporary, before)?;
             }
             disk::rename_new(aside, temporary, folder, name)
+        }
+    }
+}
+
+fn sweep_folder(folder: &Dir) {
+    let Ok(entries) = folder.entries() else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let Some(name) = name.to_str() else { continue };
+        if is_temporary(name) {
+            let _ = folder.remove_file(name);
+        } else if name != ".memdir"
+            && let Ok(inner) = folder.open_dir_nofollow(name)
+        {
+            sweep_folder(&inner);
         }
     }
 }
