@@ -99,11 +99,12 @@ struct Recording {
     scenario: Scenario,
     before: Files,
     after: Files,
-    batch: u64,
     /// Where the temporary file of each step lies before any move.
     aside: Vec<String>,
     /// Inode numbers of what is moved, by step.
     moved: BTreeMap<usize, u64>,
+    /// Holds what is moved while a state is laid out: folders themselves, and a second name of each file.
+    held: tempfile::TempDir,
     database: Vec<u8>,
     log: Vec<u8>,
     marks: Marks,
@@ -166,7 +167,8 @@ impl Recording {
         });
         drop(vault);
         let (before, database) = (files(env.path()), std::fs::read(state_file(env.path(), "")).unwrap());
-        let moved = inodes(env.path(), &scenario.steps);
+        let held = tempfile::tempdir().unwrap();
+        let moved = hold(env.path(), held.path(), &scenario.steps);
         let (mut certain, mut flushed) = (Files::new(), Files::new());
         let vault = env.vault();
         let batch = watched(&vault, &scenario.steps, &mut |point| {
@@ -184,7 +186,7 @@ impl Recording {
         assert!(marks.flushed < marks.opened && marks.opened < marks.certain && marks.certain < marks.applied);
         let after = files(env.path());
         let aside = asides(&scenario.steps, batch, &certain, &flushed);
-        let recording = Self { env, scenario, before, after, batch, aside, moved, database, log, marks };
+        let recording = Self { env, scenario, before, after, aside, moved, held, database, log, marks };
         // The model has to agree with what was seen.
         let all = |fate: Fate| vec![fate; recording.scenario.steps.len()];
         assert_eq!(recording.tree(&all(Fate::Undone(Rest::Whole))), Some(certain));
@@ -253,46 +255,42 @@ impl Recording {
     /// Puts a state on the disk. What is moved keeps its inode number, by which recovery knows it.
     fn lay_out(&self, files: &Files, fates: &[Fate], log: &[u8]) {
         let root = self.env.path();
-        let stash = root.join(".stash");
-        std::fs::create_dir_all(&stash).unwrap();
         for (index, inode) in &self.moved {
-            let found = find_inode(root, *inode).expect("what is moved is still there");
-            let kept = stash.join(index.to_string());
-            std::fs::rename(found, &kept).unwrap();
-            if kept.is_dir() {
-                clear(&kept);
+            let held = self.held.path().join(index.to_string());
+            if !held.exists() {
+                std::fs::rename(find_inode(root, *inode).unwrap(), &held).unwrap();
+                clear(&held);
             }
         }
-        clear_but(root, &[".stash", ".memdir"]);
-        let mut places = BTreeMap::new();
-        for (step, fate) in
-            self.scenario.steps.iter().zip(fates).enumerate().map(|(index, (step, fate))| ((index, step), fate))
-        {
-            if let ((index, Step::Move { from, to, .. }), fate) = (step, fate) {
-                let name = if matches!(fate, Fate::Undone(_)) { from } else { to };
-                places.insert(name.to_string(), index);
-            }
-        }
+        clear(root);
+        let places: BTreeMap<String, usize> =
+            self.moved.keys().filter_map(|index| Some((self.place(*index, fates)?, *index))).collect();
         for (name, bytes) in files {
             let path = root.join(name);
             if let Some(index) = places.get(name) {
-                std::fs::rename(stash.join(index.to_string()), &path).unwrap();
+                let held = self.held.path().join(index.to_string());
+                if held.is_dir() { std::fs::rename(held, &path) } else { std::fs::hard_link(held, &path) }.unwrap();
             }
             match bytes {
                 Some(bytes) => std::fs::write(&path, bytes).unwrap(),
                 None => std::fs::create_dir_all(&path).unwrap(),
             }
         }
-        clear_but(
-            root,
-            &[".memdir"]
-                .into_iter()
-                .chain(files.keys().map(|name| name.split('/').next().unwrap()))
-                .collect::<Vec<_>>(),
-        );
         std::fs::write(state_file(root, ""), &self.database).unwrap();
         std::fs::write(state_file(root, "-wal"), log).unwrap();
         let _ = std::fs::remove_file(state_file(root, "-shm"));
+    }
+
+    /// Where what a step moves is now; `None` when another file has taken its place for good.
+    fn place(&self, index: usize, fates: &[Fate]) -> Option<String> {
+        let Step::Move { from, to, .. } = &self.scenario.steps[index] else { return None };
+        let replaced = self.scenario.steps.iter().position(|step| matches!(step, Step::Put { path, .. } if path == to));
+        match replaced.map(|put| (put, fates[put])) {
+            Some((_, Fate::Swept)) => None,
+            Some((put, Fate::Done)) => Some(self.aside[put].clone()),
+            _ if matches!(fates[index], Fate::Undone(_)) => Some(from.to_string()),
+            _ => Some(to.to_string()),
+        }
     }
 
     /// Recovers what was laid out and writes to it; gives what has become of the tree.
@@ -467,13 +465,17 @@ fn asides(steps: &[Step], batch: u64, certain: &Files, flushed: &Files) -> Vec<S
     (0..steps.len()).map(aside).collect()
 }
 
-fn inodes(root: &Path, steps: &[Step]) -> BTreeMap<usize, u64> {
+fn hold(root: &Path, held: &Path, steps: &[Step]) -> BTreeMap<usize, u64> {
     use std::os::unix::fs::MetadataExt;
-    let inode = |(index, step): (usize, &Step)| match step {
-        Step::Move { from, .. } => Some((index, std::fs::metadata(root.join(from.as_str())).unwrap().ino())),
-        Step::MakeFolder { .. } | Step::Put { .. } | Step::RemoveFolder { .. } => None,
+    let hold = |(index, step): (usize, &Step)| {
+        let Step::Move { from, kind, .. } = step else { return None };
+        let from = root.join(from.as_str());
+        if *kind == Kind::File {
+            std::fs::hard_link(&from, held.join(index.to_string())).unwrap();
+        }
+        Some((index, std::fs::metadata(from).unwrap().ino()))
     };
-    steps.iter().enumerate().filter_map(inode).collect()
+    steps.iter().enumerate().filter_map(hold).collect()
 }
 
 fn find_inode(folder: &Path, inode: u64) -> Option<PathBuf> {
@@ -488,17 +490,14 @@ fn find_inode(folder: &Path, inode: u64) -> Option<PathBuf> {
     })
 }
 
+/// Removes all that is in a folder but `.memdir`.
 fn clear(folder: &Path) {
-    clear_but(folder, &[]);
-}
-
-fn clear_but(folder: &Path, kept: &[&str]) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        if kept.iter().any(|name| path.ends_with(name)) {
+        if path.ends_with(".memdir") {
             continue;
         }
-        if path.is_dir() { std::fs::remove_dir_all(path).unwrap() } else { std::fs::remove_file(path).unwrap() }
+        if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) }.unwrap();
     }
 }
 
