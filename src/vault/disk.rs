@@ -189,6 +189,11 @@ pub(super) fn is_link_error(error: &io::Error) -> bool {
 #[error("a link is in the way")]
 struct LinkInTheWay;
 
+/// Whether a folder is no longer there, or something else is in its place.
+pub(super) fn is_gone(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) || is_link_error(error)
+}
+
 /// Whether a link led out of the folder: cap-std says so without an error number of the system's.
 pub(super) fn is_escape(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none()

@@ -211,8 +211,12 @@ impl Vault {
         if mark.is_some() && mark == open.seen {
             return Ok(());
         }
-        open.seen = mark;
-        if !open.journal.is_unfinished()? || open.lock.try_lock().is_err() {
+        if !open.journal.is_unfinished()? {
+            open.seen = mark;
+            return Ok(());
+        }
+        // Whoever holds the lock is at work on it; should that process die, nothing but the lock will change.
+        if open.lock.try_lock().is_err() {
             return Ok(());
         }
         let mut writer = Writer { vault: self, core };

@@ -14,6 +14,8 @@ use super::{VaultError, disk};
 
 /// The folder beside the notes.
 const FOLDER: &str = ".memdir";
+/// What keeps deleted sentences out of a repository.
+const IGNORE: &str = ".gitignore";
 /// The file that writers lock.
 const LOCK: &str = "lock";
 /// The database of the journal, the history and the audit.
@@ -70,9 +72,8 @@ impl StateFolder {
     pub(super) fn create(home: &Home<'_>) -> Result<Self, VaultError> {
         let io = |error| VaultError::io("make `.memdir` in", None, error);
         let memdir = create_own_folder(home.root, FOLDER)?;
-        if memdir.symlink_metadata(".gitignore").is_err() {
-            let mut ignore = disk::create_name(&memdir, ".gitignore", 0o600).map_err(io)?;
-            ignore.write_all(b"*\n").and_then(|()| ignore.sync_all()).map_err(io)?;
+        if memdir.symlink_metadata(IGNORE).is_err() {
+            write_ignore(&memdir).map_err(io)?;
         }
         let (parent, parent_path) = home.parent(&memdir);
         let folder = create_own_folder(parent, home.machine)?;
@@ -109,6 +110,23 @@ impl StateFolder {
             }
             other => other.map_err(io),
         }
+    }
+}
+
+/// Makes [`IGNORE`] in one instant: an empty one that a crash has left would never be filled.
+fn write_ignore(memdir: &Dir) -> io::Result<()> {
+    let name = ".gitignore.tmp";
+    match memdir.remove_file(name) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut ignore = disk::create_name(memdir, name, 0o600)?;
+    ignore.write_all(b"*\n")?;
+    ignore.sync_all()?;
+    match disk::rename_new(memdir, name, memdir, IGNORE) {
+        // Another process was first.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => memdir.remove_file(name),
+        other => other,
     }
 }
 

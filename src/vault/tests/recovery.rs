@@ -11,8 +11,10 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
 use super::super::commit::is_temporary;
-use super::super::{Batch, Durability, Options, Point, Vault, VaultError};
+use super::super::place::Places;
+use super::super::{Batch, Durability, Options, Point, RecordedStep, Vault, VaultError};
 use super::{Env, author, commit, entry, path, put, rename, snapshot};
+use crate::path::MemoryPath;
 use crate::plan::Step;
 use crate::report::Kind;
 use crate::time::Timestamp;
@@ -119,8 +121,10 @@ struct Marks {
     opened: usize,
     /// With the batch.
     certain: usize,
-    /// With the mark that it is in place.
+    /// With the mark that it is in place, or has been given back.
     applied: usize,
+    /// With the mark that it is being given back; 0 when it is not.
+    aborting: usize,
 }
 
 fn files(root: &Path) -> Files {
@@ -136,6 +140,13 @@ fn state_file(root: &Path, suffix: &str) -> PathBuf {
     root.join(format!(".memdir/local/history.sqlite{suffix}"))
 }
 
+/// Where the transactions in a write-ahead log end: at the frames that say how large the database is then.
+fn transactions(log: &[u8]) -> Vec<usize> {
+    let frames =
+        (32..log.len()).step_by(24 + 4096).filter(|at| log.get(at + 4..at + 8).is_some_and(|size| size != [0; 4]));
+    frames.map(|at| at + 24 + 4096).collect()
+}
+
 fn log_bytes(root: &Path) -> Vec<u8> {
     std::fs::read(state_file(root, "-wal")).unwrap()
 }
@@ -149,7 +160,9 @@ fn open_quick(root: &Path) -> Result<Vault, VaultError> {
 
 impl Recording {
     /// Commits the batch of a scenario in a memory that has a history, and notes how far each thing got when.
-    fn new(scenario: Scenario) -> Self {
+    ///
+    /// With an `edit`, an editor changes a note when the batch is certain, so that it is given back.
+    fn new(scenario: Scenario, edit: Option<(&str, &str)>) -> Self {
         let env = Env::new(scenario.notes);
         env.write("first.md", "1");
         let mut marks = Marks::default();
@@ -158,38 +171,55 @@ impl Recording {
             let (entries, author) = ([entry("update_file")], author());
             let time = Timestamp::from_micros(0);
             let batch = Batch { steps, entries: &entries, author: &author, time, undoes: None };
-            vault.lock().unwrap().commit_watched(&batch, seen).unwrap().batch
+            vault.lock().unwrap().commit_watched(&batch, seen)
         };
         watched(&vault, &[put("first.md", Some("1"), Some("2"))], &mut |point| {
             if point == Point::Certain {
                 marks.flushed = log_bytes(env.path()).len();
             }
-        });
+        })
+        .unwrap();
         drop(vault);
-        let (before, database) = (files(env.path()), std::fs::read(state_file(env.path(), "")).unwrap());
+        let (mut before, database) = (files(env.path()), std::fs::read(state_file(env.path(), "")).unwrap());
         let held = tempfile::tempdir().unwrap();
+        let aside = asides(env.path(), &scenario.steps);
         let moved = hold(env.path(), held.path(), &scenario.steps);
         let (mut certain, mut flushed) = (Files::new(), Files::new());
         let vault = env.vault();
-        let batch = watched(&vault, &scenario.steps, &mut |point| {
+        let result = watched(&vault, &scenario.steps, &mut |point| {
             let length = log_bytes(env.path()).len();
             match point {
                 Point::Opened => marks.opened = length,
-                Point::Certain => (marks.certain, certain) = (length, files(env.path())),
+                Point::Certain => {
+                    if let Some((name, text)) = edit {
+                        std::fs::write(env.path().join(name), text).unwrap();
+                        before.insert(name.to_owned(), Some(text.as_bytes().to_vec()));
+                    }
+                    (marks.certain, certain) = (length, files(env.path()));
+                }
                 Point::Flushed => flushed = files(env.path()),
                 Point::Applied => marks.applied = length,
                 Point::Written(_) | Point::Done(_) => {}
             }
         });
+        assert_eq!(result.is_err(), edit.is_some(), "{result:?}");
         let log = log_bytes(env.path());
         drop(vault);
+        if edit.is_some() {
+            // The mark that it is being given back, flushed, and the one that it has been.
+            let later = transactions(&log).into_iter().filter(|end| *end > marks.certain).collect::<Vec<_>>();
+            [marks.aborting, marks.applied] = later.try_into().unwrap();
+        }
         assert!(marks.flushed < marks.opened && marks.opened < marks.certain && marks.certain < marks.applied);
         let after = files(env.path());
-        let aside = asides(&scenario.steps, batch, &certain, &flushed);
         let recording = Self { env, scenario, before, after, aside, moved, held, database, log, marks };
         // The model has to agree with what was seen.
         let all = |fate: Fate| vec![fate; recording.scenario.steps.len()];
         assert_eq!(recording.tree(&all(Fate::Undone(Rest::Whole))), Some(certain));
+        if edit.is_some() {
+            assert_eq!(recording.after, recording.before);
+            return recording;
+        }
         assert_eq!(recording.tree(&all(Fate::Done)), Some(flushed));
         assert_eq!(recording.tree(&all(Fate::Swept)), Some(recording.after.clone()));
         recording
@@ -213,7 +243,9 @@ impl Recording {
                     let name = self.origin(path.as_str());
                     let bytes =
                         |image: &Option<crate::plan::Image>| image.as_ref().map(|image| image.content.bytes().to_vec());
-                    let (before, after) = (bytes(before), bytes(after));
+                    // What is displaced may be an editor's.
+                    let (before, after) =
+                        (files.get(&name).cloned().flatten().filter(|_| before.is_some()), bytes(after));
                     let (now, aside) = match fate {
                         Fate::Undone(rest) => (before.clone(), after.and_then(|bytes| rest.of(bytes))),
                         Fate::Done => (after, before),
@@ -225,7 +257,13 @@ impl Recording {
                 _ => {}
             }
         }
-        for (_, (step, fate)) in steps() {
+        for (index, (step, fate)) in steps() {
+            // A file is moved by its name alone, so that whatever takes that name over comes after.
+            if let (Step::Move { kind: Kind::File, .. }, Fate::Undone(_)) = (step, fate)
+                && self.replaced(index).is_some_and(|put| !matches!(fates[put], Fate::Undone(_)))
+            {
+                return None;
+            }
             if let (Step::Move { from, to, .. }, Fate::Done | Fate::Swept) = (step, fate) {
                 if !has_parent(&files, to.as_str()) {
                     return None;
@@ -276,21 +314,30 @@ impl Recording {
                 None => std::fs::create_dir_all(&path).unwrap(),
             }
         }
-        std::fs::write(state_file(root, ""), &self.database).unwrap();
-        std::fs::write(state_file(root, "-wal"), log).unwrap();
-        let _ = std::fs::remove_file(state_file(root, "-shm"));
+        for (suffix, bytes) in [("", Some(self.database.as_slice())), ("-wal", Some(log)), ("-shm", None)] {
+            // Removed first: some systems flush a file that is written over.
+            let _ = std::fs::remove_file(state_file(root, suffix));
+            if let Some(bytes) = bytes {
+                std::fs::write(state_file(root, suffix), bytes).unwrap();
+            }
+        }
     }
 
     /// Where what a step moves is now; `None` when another file has taken its place for good.
     fn place(&self, index: usize, fates: &[Fate]) -> Option<String> {
         let Step::Move { from, to, .. } = &self.scenario.steps[index] else { return None };
-        let replaced = self.scenario.steps.iter().position(|step| matches!(step, Step::Put { path, .. } if path == to));
-        match replaced.map(|put| (put, fates[put])) {
+        match self.replaced(index).map(|put| (put, fates[put])) {
             Some((_, Fate::Swept)) => None,
             Some((put, Fate::Done)) => Some(self.aside[put].clone()),
             _ if matches!(fates[index], Fate::Undone(_)) => Some(from.to_string()),
             _ => Some(to.to_string()),
         }
+    }
+
+    /// The step that replaces what another one moves.
+    fn replaced(&self, index: usize) -> Option<usize> {
+        let Step::Move { to, .. } = &self.scenario.steps[index] else { return None };
+        self.scenario.steps.iter().position(|step| matches!(step, Step::Put { path, .. } if path == to))
     }
 
     /// Recovers what was laid out and writes to it; gives what has become of the tree.
@@ -325,12 +372,55 @@ impl Recording {
 
     /// Checks one state against what has to become of it; false where there is no such state.
     fn check(&self, fates: &[Fate], length: usize) -> Result<bool, String> {
+        self.check_against(fates, length, if length < self.marks.certain { &self.before } else { &self.after })
+    }
+
+    fn check_against(&self, fates: &[Fate], length: usize, expected: &Files) -> Result<bool, String> {
         let Some(tree) = self.tree(fates) else { return Ok(false) };
         self.lay_out(&tree, fates, &self.log[..length]);
-        let expected = if length < self.marks.certain { &self.before } else { &self.after };
         let recovered = self.recover(length < self.marks.opened);
         let result = recovered.and_then(|recovered| same("recovered", &recovered, expected));
         result.map(|()| true).map_err(|error| format!("{fates:?}, log {length} of {:?}: {error}", self.marks))
+    }
+
+    /// Tries every state of a batch that met an edit of `note`, which is displaced by the last step carried out.
+    fn run_given_back(&self, last: usize) {
+        let Marks { certain, aborting, applied, .. } = self.marks;
+        let ends = |index| {
+            let rests: &[Rest] = if self.is_written(index) { &[Rest::Missing, Rest::Whole] } else { &[Rest::Missing] };
+            let undone = rests.iter().map(|rest| Fate::Undone(*rest));
+            undone.chain((index <= last).then_some(Fate::Done)).collect()
+        };
+        let mut tally = Tally::default();
+        for fates in self.all(ends) {
+            // The mark that it has been given back follows a wave of flushes.
+            let is_back = fates.iter().all(|fate| matches!(fate, Fate::Undone(_)));
+            for cut in self.cuts(aborting, if is_back { applied } else { applied - 1 }) {
+                tally.add(self.check_against(&fates, cut, &self.before));
+            }
+            // Before the mark: where the edit was not displaced yet it stays, and the rest is finished.
+            let edited = if fates[last] == Fate::Done { self.before.clone() } else { self.finished_but(last) };
+            tally.add(self.check_against(&fates, certain, &edited));
+        }
+        tally.finish(&format!("{}, given back", self.scenario.name));
+    }
+
+    fn target(&self, index: usize) -> &MemoryPath {
+        match &self.scenario.steps[index] {
+            Step::MakeFolder { path, .. } | Step::Put { path, .. } | Step::RemoveFolder { path, .. } => path,
+            Step::Move { to, .. } => to,
+        }
+    }
+
+    /// The tree with everything done but one step, which met an edit.
+    fn finished_but(&self, but: usize) -> Files {
+        let is_undone = |index| match &self.scenario.steps[index] {
+            // A folder that holds somebody's edit stays.
+            Step::RemoveFolder { path, .. } => self.target(but).is_within(path),
+            _ => index == but,
+        };
+        let fate = |index| if is_undone(index) { Fate::Undone(Rest::Missing) } else { Fate::Swept };
+        self.tree(&(0..self.scenario.steps.len()).map(fate).collect::<Vec<_>>()).unwrap()
     }
 
     /// Lengths at which the log can be cut: at each frame and inside it.
@@ -449,20 +539,16 @@ fn rebased(name: &str, from: &str, to: &str) -> String {
     }
 }
 
-/// Finds where the temporary files lie: before the moves where one is written, after them where one is displaced.
-fn asides(steps: &[Step], batch: u64, certain: &Files, flushed: &Files) -> Vec<String> {
-    let find = |files: &Files, index: usize| {
-        let name = format!(".memdir-{batch}-{index}.tmp");
-        files.keys().find(|path| path.rsplit('/').next() == Some(&name)).cloned()
+/// Where the temporary files of batch 2 will lie before any move; what is seen at each point confirms it.
+fn asides(root: &Path, steps: &[Step]) -> Vec<String> {
+    let dir = Dir::open_ambient_dir(root, ambient_authority()).unwrap();
+    let steps: Vec<_> = steps.iter().map(|step| RecordedStep { step: step.clone(), identity: None }).collect();
+    let places = Places::before(&dir, &steps).unwrap();
+    let name = |index: usize| match places.early(index) {
+        Some(folder) => format!("{folder}/.memdir-2-{index}.tmp"),
+        None => format!(".memdir-2-{index}.tmp"),
     };
-    let back = |name: String| {
-        steps.iter().rev().fold(name, |name, step| match step {
-            Step::Move { from, to, .. } => rebased(&name, to.as_str(), from.as_str()),
-            Step::MakeFolder { .. } | Step::Put { .. } | Step::RemoveFolder { .. } => name,
-        })
-    };
-    let aside = |index| find(certain, index).or_else(|| find(flushed, index).map(back)).unwrap_or_default();
-    (0..steps.len()).map(aside).collect()
+    (0..steps.len()).map(name).collect()
 }
 
 fn hold(root: &Path, held: &Path, steps: &[Step]) -> BTreeMap<usize, u64> {
@@ -503,7 +589,7 @@ fn clear(folder: &Path) {
 
 #[track_caller]
 fn cut_power(scenario: usize) {
-    Recording::new(scenarios().swap_remove(scenario)).run();
+    Recording::new(scenarios().swap_remove(scenario), None).run();
 }
 
 #[test]
@@ -524,4 +610,28 @@ fn a_power_cut_leaves_all_or_nothing_of_a_moved_folder_with_changes() {
 #[test]
 fn a_power_cut_leaves_all_or_nothing_of_made_and_removed_folders() {
     cut_power(3);
+}
+
+/// A batch that met an edit of `note` in step `last`.
+#[track_caller]
+fn cut_power_while_giving_back(scenario: usize, note: &str, last: usize) {
+    Recording::new(scenarios().swap_remove(scenario), Some((note, "an editor's"))).run_given_back(last);
+}
+
+#[test]
+fn a_power_cut_while_a_batch_is_given_back_keeps_the_edit() {
+    cut_power_while_giving_back(0, "a.md", 0);
+    cut_power_while_giving_back(0, "dir/c.md", 2);
+    cut_power_while_giving_back(1, "dir/c.md", 2);
+}
+
+#[test]
+fn a_power_cut_while_a_moved_folder_is_given_back_keeps_the_edit() {
+    cut_power_while_giving_back(2, "dir/c.md", 1);
+}
+
+#[test]
+fn a_power_cut_while_made_and_removed_folders_are_given_back_keeps_the_edit() {
+    cut_power_while_giving_back(3, "a.md", 2);
+    cut_power_while_giving_back(3, "dir/c.md", 3);
 }
