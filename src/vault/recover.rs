@@ -13,7 +13,7 @@ use super::commit::{
     digest_of, growth, identity, is_temporary, open_or_conflict, parent, restrict_folder, set_temporary, temporary,
     write_new,
 };
-use super::journal::{Flush, State};
+use super::journal::{Flush, Journal, State};
 use super::place::Places;
 use super::{Leftovers, RecordedStep, VaultError, Writer, disk};
 use crate::digest::Digest;
@@ -46,14 +46,14 @@ impl Writer<'_> {
                 self.core()?.journal.mark(batch, State::Aborted, Flush::No)
             }
             State::Committed => {
-                let (steps, places) = (core.journal.steps(batch)?, core.journal.places(batch)?);
+                let (steps, places) = (unfinished_steps(&core.journal, batch)?, core.journal.places(batch)?);
                 match self.finish(batch, &steps, &places) {
                     Err(VaultError::Conflict(_)) => self.give_back(batch, &steps, &places),
                     other => other,
                 }
             }
             State::Aborting => {
-                let (steps, places) = (core.journal.steps(batch)?, core.journal.places(batch)?);
+                let (steps, places) = (unfinished_steps(&core.journal, batch)?, core.journal.places(batch)?);
                 self.give_back(batch, &steps, &places)
             }
         }
@@ -309,6 +309,14 @@ impl Leftovers {
             }
         }
     }
+}
+
+/// The steps of a batch that has to be brought to an end. The history never lets their contents go.
+fn unfinished_steps(journal: &Journal, batch: u64) -> Result<Vec<RecordedStep>, VaultError> {
+    journal.steps(batch).map_err(|error| match error {
+        VaultError::Pruned(_) => VaultError::Damaged(format!("contents of the unfinished batch {batch} are missing")),
+        other => other,
+    })
 }
 
 /// What tells a file before a step from the same after it: the content or, where that stays, the mode.

@@ -20,16 +20,16 @@ use crate::report::Kind;
 use crate::time::Timestamp;
 
 /// Every file with its content and every folder.
-type Files = BTreeMap<String, Option<Vec<u8>>>;
+pub(super) type Files = BTreeMap<String, Option<Vec<u8>>>;
 
 /// A batch in a memory that is in use.
-struct Scenario {
-    name: &'static str,
+pub(super) struct Scenario {
+    pub(super) name: &'static str,
     notes: &'static [(&'static str, &'static str)],
-    steps: Vec<Step>,
+    pub(super) steps: Vec<Step>,
 }
 
-fn scenarios() -> Vec<Scenario> {
+pub(super) fn scenarios() -> Vec<Scenario> {
     let notes = &[("a.md", "a, as it was"), ("b.md", "b, as it was"), ("dir/c.md", "c, as it was"), ("dir/d.md", "d")];
     let replace = |name, before, after| put(name, Some(before), Some(after));
     let folder = |name: &str| Step::MakeFolder { path: path(name), mode: None };
@@ -77,7 +77,7 @@ fn scenarios() -> Vec<Scenario> {
 
 /// How much of a new file a cut has left.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Rest {
+pub(super) enum Rest {
     Missing,
     Empty,
     Half,
@@ -86,7 +86,7 @@ enum Rest {
 
 /// What a cut has left of a step.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Fate {
+pub(super) enum Fate {
     /// Not carried out; this much of its temporary file is there.
     Undone(Rest),
     /// Carried out; what it displaced lies aside.
@@ -96,47 +96,47 @@ enum Fate {
 }
 
 /// A commit that was watched.
-struct Recording {
-    env: Env,
-    scenario: Scenario,
-    before: Files,
-    after: Files,
+pub(super) struct Recording {
+    pub(super) env: Env,
+    pub(super) scenario: Scenario,
+    pub(super) before: Files,
+    pub(super) after: Files,
     /// Where the temporary file of each step lies before any move.
     aside: Vec<String>,
     /// Inode numbers of what is moved, by step.
     moved: BTreeMap<usize, u64>,
     /// Holds what is moved while a state is laid out: folders themselves, and a second name of each file.
     held: tempfile::TempDir,
-    database: Vec<u8>,
-    log: Vec<u8>,
-    marks: Marks,
+    pub(super) database: Vec<u8>,
+    pub(super) log: Vec<u8>,
+    pub(super) marks: Marks,
 }
 
 /// Lengths of the write-ahead log.
 #[derive(Clone, Copy, Debug, Default)]
-struct Marks {
+pub(super) struct Marks {
     /// Flushed before the batch began.
-    flushed: usize,
+    pub(super) flushed: usize,
     /// With the row that names the batch.
-    opened: usize,
+    pub(super) opened: usize,
     /// With the batch.
-    certain: usize,
+    pub(super) certain: usize,
     /// With the mark that it is in place, or has been given back.
-    applied: usize,
+    pub(super) applied: usize,
     /// With the mark that it is being given back; 0 when it is not.
     aborting: usize,
 }
 
-fn files(root: &Path) -> Files {
+pub(super) fn files(root: &Path) -> Files {
     snapshot(root).into_iter().collect()
 }
 
-fn without_temporary(files: &Files) -> Files {
+pub(super) fn without_temporary(files: &Files) -> Files {
     let is_ours = |name: &str| is_temporary(name.rsplit('/').next().unwrap());
     files.iter().filter(|(name, _)| !is_ours(name)).map(|(name, bytes)| (name.clone(), bytes.clone())).collect()
 }
 
-fn state_file(root: &Path, suffix: &str) -> PathBuf {
+pub(super) fn state_file(root: &Path, suffix: &str) -> PathBuf {
     root.join(format!(".memdir/local/history.sqlite{suffix}"))
 }
 
@@ -147,12 +147,12 @@ fn transactions(log: &[u8]) -> Vec<usize> {
     frames.map(|at| at + 24 + 4096).collect()
 }
 
-fn log_bytes(root: &Path) -> Vec<u8> {
+pub(super) fn log_bytes(root: &Path) -> Vec<u8> {
     std::fs::read(state_file(root, "-wal")).unwrap()
 }
 
 /// Opens a vault that flushes nothing: what is flushed is the model's concern here.
-fn open_quick(root: &Path) -> Result<Vault, VaultError> {
+pub(super) fn open_quick(root: &Path) -> Result<Vault, VaultError> {
     let root = root.canonicalize().unwrap();
     let dir = Dir::open_ambient_dir(&root, ambient_authority()).unwrap();
     Vault::open(dir, root, Options { durability: Durability::Atomic, ..Options::default() })
@@ -162,7 +162,7 @@ impl Recording {
     /// Commits the batch of a scenario in a memory that has a history, and notes how far each thing got when.
     ///
     /// With an `edit`, an editor changes a note when the batch is certain, so that it is given back.
-    fn new(scenario: Scenario, edit: Option<(&str, &str)>) -> Self {
+    pub(super) fn new(scenario: Scenario, edit: Option<(&str, &str)>) -> Self {
         let env = Env::new(scenario.notes);
         env.write("first.md", "1");
         let mut marks = Marks::default();
@@ -226,7 +226,7 @@ impl Recording {
     }
 
     /// The tree that a cut has left; `None` where these fates cannot come together.
-    fn tree(&self, fates: &[Fate]) -> Option<Files> {
+    pub(super) fn tree(&self, fates: &[Fate]) -> Option<Files> {
         let mut files = self.before.clone();
         let has_parent = |files: &Files, name: &str| match name.rsplit_once('/') {
             Some((folder, _)) => files.get(folder) == Some(&None),
@@ -283,7 +283,7 @@ impl Recording {
     }
 
     /// Where what is at `name` after the moves was before them.
-    fn origin(&self, name: &str) -> String {
+    pub(super) fn origin(&self, name: &str) -> String {
         self.scenario.steps.iter().rev().fold(name.to_owned(), |name, step| match step {
             Step::Move { from, to, .. } => rebased(&name, to.as_str(), from.as_str()),
             Step::MakeFolder { .. } | Step::Put { .. } | Step::RemoveFolder { .. } => name,
@@ -291,7 +291,7 @@ impl Recording {
     }
 
     /// Puts a state on the disk. What is moved keeps its inode number, by which recovery knows it.
-    fn lay_out(&self, files: &Files, fates: &[Fate], log: &[u8]) {
+    pub(super) fn lay_out(&self, files: &Files, fates: &[Fate], log: &[u8]) {
         let root = self.env.path();
         for (index, inode) in &self.moved {
             let held = self.held.path().join(index.to_string());
@@ -341,7 +341,7 @@ impl Recording {
     }
 
     /// Recovers what was laid out and writes to it; gives what has become of the tree.
-    fn recover(&self, is_row_lost: bool) -> Result<Files, String> {
+    pub(super) fn recover(&self, is_row_lost: bool) -> Result<Files, String> {
         let root = self.env.path();
         let recover = || {
             let vault = open_quick(root).map_err(|error| format!("open: {error}"))?;
@@ -405,7 +405,7 @@ impl Recording {
         tally.finish(&format!("{}, given back", self.scenario.name));
     }
 
-    fn target(&self, index: usize) -> &MemoryPath {
+    pub(super) fn target(&self, index: usize) -> &MemoryPath {
         match &self.scenario.steps[index] {
             Step::MakeFolder { path, .. } | Step::Put { path, .. } | Step::RemoveFolder { path, .. } => path,
             Step::Move { to, .. } => to,
@@ -429,12 +429,12 @@ impl Recording {
         frames.flat_map(|cut| [cut, cut + 1000]).filter(|cut| (from..=to).contains(cut)).chain([from, to]).collect()
     }
 
-    fn is_written(&self, index: usize) -> bool {
+    pub(super) fn is_written(&self, index: usize) -> bool {
         matches!(&self.scenario.steps[index], Step::Put { after: Some(_), .. })
     }
 
     /// All ways in which `fates` says each step can have ended.
-    fn all(&self, fates: impl Fn(usize) -> Vec<Fate>) -> Vec<Vec<Fate>> {
+    pub(super) fn all(&self, fates: impl Fn(usize) -> Vec<Fate>) -> Vec<Vec<Fate>> {
         (0..self.scenario.steps.len()).fold(vec![vec![]], |found, index| {
             let longer = |found: &Vec<Fate>| {
                 let found = found.clone();
@@ -475,13 +475,13 @@ impl Recording {
 
 /// How many states were tried, and what went wrong with which.
 #[derive(Default)]
-struct Tally {
+pub(super) struct Tally {
     tried: usize,
     failures: Vec<String>,
 }
 
 impl Tally {
-    fn add(&mut self, result: Result<bool, String>) {
+    pub(super) fn add(&mut self, result: Result<bool, String>) {
         match result {
             Ok(is_state) => self.tried += usize::from(is_state),
             Err(failure) => self.failures.push(failure),
@@ -489,7 +489,7 @@ impl Tally {
     }
 
     #[track_caller]
-    fn finish(self, name: &str) {
+    pub(super) fn finish(self, name: &str) {
         let Self { tried, failures } = self;
         println!("{name}: {tried} states recovered");
         let some = failures.iter().take(5).cloned().collect::<Vec<_>>().join("\n\n");
@@ -498,7 +498,7 @@ impl Tally {
 }
 
 /// Says which files differ.
-fn same(what: &str, found: &Files, expected: &Files) -> Result<(), String> {
+pub(super) fn same(what: &str, found: &Files, expected: &Files) -> Result<(), String> {
     let text = |files: &Files, name: &String| match files.get(name) {
         Some(Some(bytes)) => String::from_utf8_lossy(bytes).into_owned(),
         Some(None) => "a folder".to_owned(),
