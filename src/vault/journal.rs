@@ -7,11 +7,12 @@
 use std::path::Path;
 use std::time::Duration;
 
+use cap_std::fs::Dir;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use super::place::Places;
-use super::{Batch, RecordedStep, VaultError, audit};
+use super::{Batch, RecordedStep, VaultError, audit, disk};
 use crate::path::MemoryPath;
 use crate::plan::{Content, Image, Step};
 use crate::report::Kind;
@@ -70,13 +71,40 @@ pub(super) enum Flush {
 #[derive(Debug)]
 pub(super) struct Journal {
     pub(super) db: Connection,
-    /// What [`Flush::Yes`] becomes: nothing is ever flushed under `durability = "atomic"`.
-    may_flush: bool,
+    /// What is flushed for [`Flush::Yes`]; nothing ever is under `durability = "atomic"`.
+    log: Option<LogFile>,
+}
+
+/// The write-ahead log as a file.
+///
+/// It is flushed by its own handle and not by SQLite, which flushes the log's folder too with the first commit of
+/// every connection: one more flush, and one more wave, in each process.
+#[derive(Debug)]
+pub(super) struct LogFile {
+    /// The folder it is in.
+    pub(super) folder: Dir,
+    /// Its name.
+    pub(super) name: &'static str,
+    /// Whether its name may not be on the disk yet.
+    pub(super) is_new: bool,
+}
+
+impl LogFile {
+    fn flush(&mut self) -> Result<(), VaultError> {
+        let io = |error| VaultError::io("flush the history of", None, error);
+        disk::open_to_flush(&self.folder, self.name).and_then(|file| file.sync_data()).map_err(io)?;
+        if self.is_new {
+            disk::sync_folder(&self.folder).map_err(io)?;
+            self.is_new = false;
+        }
+        Ok(())
+    }
 }
 
 impl Journal {
-    /// Opens the database at a canonical `path`, and makes its tables when it is new.
-    pub(super) fn open(path: &Path, may_flush: bool) -> Result<Self, VaultError> {
+    /// Opens the database at a canonical `path`, and makes its tables when it is new. Without a `log` nothing is
+    /// ever flushed.
+    pub(super) fn open(path: &Path, log: Option<LogFile>) -> Result<Self, VaultError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX
             | OpenFlags::SQLITE_OPEN_NOFOLLOW
@@ -94,7 +122,7 @@ impl Journal {
         db.execute_batch("PRAGMA cell_size_check = ON; PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = NORMAL;")?;
         #[cfg(target_vendor = "apple")]
         db.execute_batch("PRAGMA fullfsync = ON;")?;
-        let mut journal = Self { db, may_flush };
+        let mut journal = Self { db, log };
         match journal.version()? {
             (VERSION, APPLICATION) => {}
             (0, 0) => journal.create()?,
@@ -137,11 +165,13 @@ impl Journal {
         flush: Flush,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, VaultError>,
     ) -> Result<T, VaultError> {
-        let level = if flush == Flush::Yes && self.may_flush { "FULL" } else { "NORMAL" };
-        self.db.pragma_update(None, "synchronous", level)?;
         let transaction = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let result = work(&transaction)?;
         transaction.commit()?;
+        match &mut self.log {
+            Some(log) if flush == Flush::Yes => log.flush()?,
+            _ => {}
+        }
         Ok(result)
     }
 

@@ -275,7 +275,8 @@ impl Vault {
 
     fn open_core(&self, folder: StateFolder) -> Result<Core, VaultError> {
         let lock = folder.lock_file()?.into_std();
-        let journal = Journal::open(&folder.history_path(), self.is_durable())?;
+        let log = if self.is_durable() { Some(folder.log_file()?) } else { None };
+        let journal = Journal::open(&folder.history_path(), log)?;
         Ok(Core { folder, lock, journal, leftovers: None, swept: 0, seen: None })
     }
 

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use cap_fs_ext::DirExt;
 use cap_std::fs::{Dir, DirBuilder, File, Metadata};
 
+use super::journal::LogFile;
 use super::{VaultError, disk};
 
 /// The folder beside the notes.
@@ -91,6 +92,12 @@ impl StateFolder {
     /// The path of the database, which SQLite opens without following links.
     pub(super) fn history_path(&self) -> PathBuf {
         self.path.join(HISTORY)
+    }
+
+    /// The write-ahead log, to be flushed.
+    pub(super) fn log_file(&self) -> Result<LogFile, VaultError> {
+        let folder = self.machine.try_clone().map_err(|error| VaultError::io("open `.memdir` in", None, error))?;
+        Ok(LogFile { folder, name: WRITE_AHEAD_LOG, is_new: self.log_mark().is_none() })
     }
 
     /// What tells whether another connection has written: size and time of the write-ahead log.
