@@ -9,6 +9,8 @@ use crate::plan::{Content, Image, Step, Tree};
 use crate::report::Kind;
 use crate::time::Timestamp;
 
+mod journal;
+mod outside;
 mod recovery;
 
 /// A memory in a temporary folder.
