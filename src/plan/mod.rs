@@ -6,6 +6,7 @@ use crate::action::{Action, Call};
 use crate::path::MemoryPath;
 use crate::report::{Code, Failure, Issue, Kind, Outcome, Value};
 
+mod align;
 mod change;
 mod closest;
 mod date;
@@ -19,6 +20,7 @@ mod overlay;
 mod read;
 mod rename;
 mod search;
+mod span;
 pub mod step;
 pub mod tree;
 mod undo;

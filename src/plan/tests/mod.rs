@@ -7,6 +7,8 @@ use crate::action::Span;
 use crate::catalog;
 
 mod actions;
+mod broken_edits;
+mod notes;
 mod properties;
 
 /// Reads a call as a dialect would.

@@ -1,0 +1,237 @@
+//! Where exactly a place begins and ends that was found approximately.
+//!
+//! Owns the doubts: each function here either mends an end of the place or gives up on it. What remains is what
+//! must have been meant, so that replacing it leaves nothing behind and takes nothing along.
+
+use std::ops::Range;
+
+use crate::plan::{align, lines};
+
+/// How like each other two words have to be so that one stands for the other.
+const SAME_WORD: f64 = 0.5;
+/// How like each other two lines have to be so that one stands for the other.
+const SAME_LINE: f64 = 0.6;
+/// The same, for a line outside of the place.
+const SAME_LINE_OUTSIDE: f64 = 0.8;
+
+/// The range with both ends settled; `None` when they cannot be.
+pub(crate) fn settled(text: &str, range: Range<usize>, wanted: &str, new: &str) -> Option<Range<usize>> {
+    let range = with_moved_lines(text, trimmed(text, range, wanted)?, wanted)?;
+    let range = with_marks(text, range, wanted)?;
+    let range = with_indentation(text, range, wanted, new)?;
+    let found = text.get(range.clone())?;
+    let begins =
+        begins_alike(found, wanted) || fills_line(text, range.start, found.lines().next(), wanted.lines().next(), true);
+    let ends = ends_alike(found, wanted)
+        || fills_line(text, range.end, found.lines().next_back(), wanted.lines().next_back(), false);
+    let either = begins_alike(found, wanted) || ends_alike(found, wanted);
+    (begins && ends && either).then_some(range)
+}
+
+/// Leaves out line ends and blanks at the ends that nobody asked for: a blank too many may have met any of them.
+fn trimmed(text: &str, range: Range<usize>, wanted: &str) -> Option<Range<usize>> {
+    let Range { mut start, mut end } = range;
+    let leading = |text: &str| text.len() - text.trim_start().len();
+    let found = text.get(start..end)?;
+    if !wanted.get(..leading(wanted))?.contains(['\n', '\r']) {
+        let blanks = found.get(..leading(found))?;
+        start += blanks.rfind(['\n', '\r']).map_or(0, |at| at + 1);
+        // Indentation stays, since it was asked for in whatever depth; a blank inside a line does not.
+        if !text.get(..start)?.ends_with(['\n', '\r']) && start > 0 && !wanted.is_empty() {
+            start += leading(text.get(start..end)?);
+        }
+    }
+    let found = text.get(start..end)?;
+    let closing = found.get(found.trim_end().len()..)?;
+    if !wanted.get(wanted.trim_end().len()..)?.contains(['\n', '\r']) && closing.contains(['\n', '\r']) {
+        end -= closing.len();
+    }
+    Some(start..end)
+}
+
+/// Words of a text; a character that is no part of a word stands alone, blanks fall away.
+fn tokens(text: &str) -> impl DoubleEndedIterator<Item = &str> {
+    text.split_inclusive(|character: char| !character.is_alphanumeric())
+        .flat_map(|piece| {
+            let word = piece.trim_end_matches(|character: char| !character.is_alphanumeric());
+            [word, piece.get(word.len()..).unwrap_or_default()]
+        })
+        .filter(|token| !token.trim().is_empty())
+}
+
+fn is_word(token: &str) -> bool {
+    token.chars().all(char::is_alphanumeric)
+}
+
+fn same_token(one: &str, other: &str) -> bool {
+    let alike = align::likeness(one, other);
+    let is_number = |token: &str| token.chars().all(|digit| digit.is_ascii_digit());
+    if is_word(one) && is_word(other) && !(is_number(one) && is_number(other)) {
+        alike >= SAME_WORD
+    } else {
+        alike >= 1.0
+    }
+}
+
+/// The tokens of a text without emphasis, which is easily lost.
+fn plain(text: &str) -> impl DoubleEndedIterator<Item = &str> {
+    tokens(text).filter(|token| !matches!(*token, "*" | "_" | "`" | "~" | "\"" | "\\"))
+}
+
+fn begins_alike(found: &str, wanted: &str) -> bool {
+    matches!((plain(found).next(), plain(wanted).next()), (Some(one), Some(other)) if same_token(one, other))
+        || joined(plain(found), plain(wanted), false)
+}
+
+fn ends_alike(found: &str, wanted: &str) -> bool {
+    matches!((plain(found).next_back(), plain(wanted).next_back()), (Some(one), Some(other)) if same_token(one, other))
+        || joined(plain(found).rev(), plain(wanted).rev(), true)
+}
+
+/// Whether two words of one side are one word of the other: a blank was lost or added.
+fn joined<'a>(found: impl Iterator<Item = &'a str>, wanted: impl Iterator<Item = &'a str>, reversed: bool) -> bool {
+    let first_two = |tokens: &mut dyn Iterator<Item = &'a str>| {
+        let one = tokens.next().unwrap_or_default();
+        let two = tokens.next().unwrap_or_default();
+        (one, if reversed { format!("{two}{one}") } else { format!("{one}{two}") })
+    };
+    let (mut found, mut wanted) = (found, wanted);
+    let (found, found_joined) = first_two(&mut found);
+    let (wanted, wanted_joined) = first_two(&mut wanted);
+    (is_word(&found_joined) && align::likeness(&found_joined, wanted) >= 0.8)
+        || (is_word(&wanted_joined) && align::likeness(found, &wanted_joined) >= 0.8)
+}
+
+/// Whether a place begins or ends where its line does and has as many words there as were wanted: a value that
+/// was replaced by another.
+fn fills_line(text: &str, at: usize, found: Option<&str>, wanted: Option<&str>, is_start: bool) -> bool {
+    let (before, after) = text.split_at_checked(at).unwrap_or_default();
+    let at_border = if is_start {
+        before.trim_end_matches([' ', '\t']).ends_with('\n') || before.trim().is_empty()
+    } else {
+        before.ends_with('\n')
+            || after.trim_start_matches([' ', '\t']).starts_with(['\n', '\r'])
+            || after.trim().is_empty()
+    };
+    let words = |line: Option<&str>| tokens(line.unwrap_or_default()).filter(|token| is_word(token)).count();
+    at_border && words(found) == words(wanted)
+}
+
+/// Takes in lines beside the place that were wanted too but in another order; gives up where lines remain that
+/// nobody asked for.
+fn with_moved_lines(text: &str, range: Range<usize>, wanted: &str) -> Option<Range<usize>> {
+    let wanted_lines: Vec<&str> = wanted.lines().filter(|line| !line.trim().is_empty()).collect();
+    if wanted_lines.len() < 2 {
+        return Some(range);
+    }
+    let ranges = lines::ranges(text);
+    let line = |number: usize| ranges.get(number).and_then(|range| text.get(range.clone())).unwrap_or_default();
+    let mut first = lines::number_at(text, range.start) - 1;
+    let mut last = first + text.get(range.clone())?.lines().count().saturating_sub(1);
+    let (near_first, near_last) = (first.saturating_sub(wanted_lines.len() + 1), last + wanted_lines.len() + 1);
+    let mut out = range.clone();
+    for wanted_line in &wanted_lines {
+        if (first..=last).any(|number| align::likeness(line(number), wanted_line) >= SAME_LINE) {
+            continue;
+        }
+        let outside = (near_first..=near_last.min(ranges.len().saturating_sub(1)))
+            .find(|number| align::likeness(line(*number), wanted_line) >= SAME_LINE_OUTSIDE);
+        let Some(number) = outside else { continue };
+        let found = ranges.get(number)?;
+        if number < first {
+            first = number;
+            let indentation = line(number).len() - line(number).trim_start_matches([' ', '\t']).len();
+            out.start = found.start + if wanted.starts_with([' ', '\t']) { 0 } else { indentation };
+        } else if number > last {
+            last = number;
+            let ends = wanted.ends_with('\n');
+            out.end =
+                found.start + if ends { line(number).len() } else { line(number).trim_end_matches(['\r', '\n']).len() };
+        }
+    }
+    let unasked = (first..=last).filter(|&number| {
+        let line = line(number);
+        !line.trim().is_empty() && !wanted_lines.iter().any(|wanted| has_much_of(line, wanted))
+    });
+    (unasked.count() <= 1.max(wanted_lines.len() / 3)).then_some(out)
+}
+
+/// Whether a line is like a wanted one, or holds it: the outer lines of a place may be asked for in part.
+fn has_much_of(line: &str, wanted: &str) -> bool {
+    let fold = |text: &str| text.trim().chars().map(align::folded).collect::<String>();
+    align::likeness(line, wanted) >= SAME_WORD || fold(line).contains(&fold(wanted))
+}
+
+/// Takes in emphasis, quotes and brackets whose other end lies in the place; gives up where one stays alone.
+fn with_marks(text: &str, range: Range<usize>, wanted: &str) -> Option<Range<usize>> {
+    let mut range = range;
+    // Twice, since `**[[a]]**` has two layers on each side.
+    for _ in 0..3 {
+        let found = text.get(range.clone())?;
+        if is_even(found) || !is_even(wanted) {
+            return Some(range);
+        }
+        let (before, after) = (text.get(..range.start)?, text.get(range.end..)?);
+        let is_mark = |character: char| matches!(character, '*' | '_' | '`' | '~' | '"' | '[' | ']' | '(' | ')');
+        let run = |text: &str, mark: Option<char>| {
+            mark.filter(|mark| is_mark(*mark)).map_or(0, |mark| {
+                let rest =
+                    if text.starts_with(mark) { text.trim_start_matches(mark) } else { text.trim_end_matches(mark) };
+                text.len() - rest.len()
+            })
+        };
+        let left = run(
+            before,
+            before.chars().next_back().filter(|_| !before.is_empty()).filter(|mark| before.ends_with(*mark)),
+        );
+        let right = run(after, after.chars().next());
+        let options = [(left, 0), (0, right), (left, right)];
+        let even = options.into_iter().find(|(left, right)| {
+            text.get(range.start - left..range.end + right).is_some_and(|found| left + right > 0 && is_even(found))
+        });
+        match even {
+            Some((left, right)) => range = range.start - left..range.end + right,
+            None if left + right > 0 => range = range.start - left..range.end + right,
+            None => return None,
+        }
+    }
+    is_even(text.get(range.clone())?).then_some(range)
+}
+
+/// Whether every mark of a text has its other end.
+fn is_even(text: &str) -> bool {
+    let without_bullets: String = text
+        .lines()
+        .map(|line| {
+            let line = line.trim_start();
+            format!("{}\n", line.strip_prefix("* ").unwrap_or(line))
+        })
+        .collect();
+    let runs = |mark: char| without_bullets.split(|character| character != mark).filter(|run| !run.is_empty()).count();
+    let count = |mark: char| without_bullets.matches(mark).count();
+    ['*', '`', '~', '"'].into_iter().all(|mark| runs(mark) % 2 == 0)
+        && count('[') == count(']')
+        && count('(') == count(')')
+}
+
+/// Where several lines were asked for without their indentation, takes in that of the first when the new text has
+/// it; gives up when it has not, since then the lines would end up at another depth.
+fn with_indentation(text: &str, range: Range<usize>, wanted: &str, new: &str) -> Option<Range<usize>> {
+    let before = text.get(..range.start)?;
+    let line = before.rsplit('\n').next()?;
+    let found = text.get(range.clone())?;
+    let is_indentation = !line.is_empty() && line.trim_matches([' ', '\t']).is_empty();
+    if !is_indentation || found.trim_end().lines().count() < 2 {
+        return Some(range);
+    }
+    let depth = |line: &str| line.len() - line.trim_start_matches([' ', '\t']).len();
+    let dedented =
+        found.lines().skip(1).zip(wanted.lines().skip(1)).any(|(found, wanted)| depth(found) != depth(wanted));
+    if !dedented {
+        Some(range)
+    } else if new.starts_with(line) && !new.trim_start_matches(line).starts_with([' ', '\t']) {
+        Some(range.start - line.len()..range.end)
+    } else {
+        None
+    }
+}
