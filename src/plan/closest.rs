@@ -18,6 +18,10 @@ const MAX_CELLS: usize = 6_000_000;
 const WINDOWS: usize = 6;
 /// How like `old_content` a place has to be so that a call is proposed for it.
 const LIKE: f64 = 0.52;
+/// How like it another place has to be to put the best one in doubt.
+const RIVAL: f64 = 0.4;
+/// How many such places are looked at.
+const MAX_RIVALS: usize = 24;
 /// The longest text, in characters, that a hint repeats.
 const MAX_HINT: usize = 300;
 /// The longest text, in characters, that is shown where no call is proposed.
@@ -154,18 +158,29 @@ enum Doubt {
 /// The one place that must have been meant.
 fn sure(text: &str, candidates: &[Candidate], wanted: &str, new: &str) -> Result<Range<usize>, Doubt> {
     let best = candidates.first().ok_or(Doubt::Unlike)?;
+    if let Some(range) = span::reordered(text, &lines::ranges(text), wanted) {
+        return alone(text, range);
+    }
     let weight = wanted.chars().filter(|character| !character.is_whitespace()).count();
-    let whole = (f64::from(WHOLE)) * weight.max(1) as f64;
-    if 1.0 - f64::from(best.cost) / whole < LIKE {
+    let whole = f64::from(WHOLE) * weight.max(1) as f64;
+    let likeness = |candidate: &Candidate| 1.0 - f64::from(candidate.cost) / whole;
+    if likeness(best) < LIKE {
         return Err(Doubt::Unlike);
     }
     let apart = |other: &&Candidate| other.range.end <= best.range.start || best.range.end <= other.range.start;
-    if let Some(second) = candidates.iter().find(apart)
-        && second.cost < best.cost + best.cost / 2 + WHOLE
-    {
-        return Err(Doubt::TwoPlaces(best.range.start, second.range.start));
+    let settle = |candidate: &Candidate| span::settled(text, candidate.range.clone(), wanted, new);
+    let near = |other: &&Candidate| other.cost < best.cost + best.cost / 2 + WHOLE && likeness(other) >= RIVAL;
+    let rivals = candidates.iter().take_while(near).filter(apart).take(MAX_RIVALS);
+    for rival in rivals {
+        if rival.cost <= best.cost + WHOLE || settle(rival).is_some() {
+            return Err(Doubt::TwoPlaces(best.range.start, rival.range.start));
+        }
     }
-    let range = span::settled(text, best.range.clone(), wanted, new).ok_or(Doubt::Unlike)?;
+    alone(text, settle(best).ok_or(Doubt::Unlike)?)
+}
+
+/// The range, unless what stands there stands elsewhere too.
+fn alone(text: &str, range: Range<usize>) -> Result<Range<usize>, Doubt> {
     let found = text.get(range.clone()).unwrap_or_default();
     match search::exact(text, found).as_slice() {
         [_] => Ok(range),

@@ -14,11 +14,14 @@ const SAME_LINE: f64 = 0.6;
 /// The same, for a line outside of the place.
 const SAME_LINE_OUTSIDE: f64 = 0.8;
 
+/// The most lines that are looked for in another order.
+const MAX_REORDERED: usize = 64;
+
 /// The range with both ends settled; `None` when they cannot be.
 pub(crate) fn settled(text: &str, range: Range<usize>, wanted: &str, new: &str) -> Option<Range<usize>> {
     let range = with_moved_lines(text, trimmed(text, range, wanted)?, wanted)?;
     let range = with_marks(text, range, wanted)?;
-    let range = with_indentation(text, range, wanted, new)?;
+    let range = with_list_marker(text, with_indentation(text, range, wanted, new)?, wanted, new)?;
     let found = text.get(range.clone())?;
     let begins =
         begins_alike(found, wanted) || fills_line(text, range.start, found.lines().next(), wanted.lines().next(), true);
@@ -47,6 +50,47 @@ fn trimmed(text: &str, range: Range<usize>, wanted: &str) -> Option<Range<usize>
         end -= closing.len();
     }
     Some(start..end)
+}
+
+/// The one block that holds just the lines that were wanted, in another order.
+pub(crate) fn reordered(text: &str, ranges: &[Range<usize>], wanted: &str) -> Option<Range<usize>> {
+    let wanted_lines: Vec<&str> = wanted.trim().lines().map(str::trim).collect();
+    let count = wanted_lines.len();
+    if count < 2 || count > MAX_REORDERED {
+        return None;
+    }
+    let sorted = |mut lines: Vec<&str>| {
+        lines.sort_unstable();
+        lines.join("\n")
+    };
+    let key = sorted(wanted_lines.clone());
+    let all: Vec<&str> = ranges.iter().map(|range| text.get(range.clone()).unwrap_or_default().trim()).collect();
+    let mut found = all
+        .windows(count)
+        .enumerate()
+        .filter(|(_, lines)| lines.iter().all(|line| wanted_lines.contains(line)) && sorted(lines.to_vec()) == key);
+    let (first, lines) = found.next()?;
+    if found.next().is_some() || lines == wanted_lines {
+        return None;
+    }
+    let (start, end) = (ranges.get(first)?.start, ranges.get(first + count - 1)?.end);
+    let block = text.get(start..end)?;
+    let indentation = |text: &str| text.len() - text.trim_start_matches([' ', '\t']).len();
+    if indentation(block) != indentation(wanted) {
+        return None;
+    }
+    let end = if wanted.ends_with(['\n', '\r']) { end } else { start + block.trim_end_matches(['\n', '\r']).len() };
+    Some(start..end)
+}
+
+/// Takes in the list marker before the place when the new text brings one and the wanted text had none.
+fn with_list_marker(text: &str, range: Range<usize>, wanted: &str, new: &str) -> Option<Range<usize>> {
+    let line = text.get(..range.start)?.rsplit(['\n', '\r']).next()?;
+    let marker = line.trim_start_matches([' ', '\t']);
+    let is_marker = !marker.is_empty() && !marker.contains(char::is_alphabetic) && marker.ends_with([' ', '\t']);
+    let brings = |text: &str| text.trim_start().starts_with(marker);
+    let start = if is_marker && brings(new) && !brings(wanted) { range.start - marker.len() } else { range.start };
+    Some(start..range.end)
 }
 
 /// Words of a text; a character that is no part of a word stands alone, blanks fall away.

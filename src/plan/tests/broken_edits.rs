@@ -40,7 +40,7 @@ const BREAKS: &[Break] = &[
     ("escaped line ends", |text, _| Some(text.replace("\r\n", "\\n").replace('\n', "\\n"))),
     ("middle line missing", middle_line_missing),
     ("last value stale", last_value_stale),
-    ("emphasis lost", |text, _| Some(text.replace(['*', '`'], "").replace("__", ""))),
+    ("emphasis lost", |text, _| Some(text.replace(['*', '`'], ""))),
     ("bold lost", |text, _| Some(text.replace("**", ""))),
     ("brackets lost", |text, _| Some(text.replace("[[", "").replace("]]", ""))),
     ("numbers off", numbers_off),
@@ -52,7 +52,10 @@ const BREAKS: &[Break] = &[
     }),
     ("escaped quotes", |text, _| Some(text.replace('"', "\\\""))),
     ("umlauts lost", |text, _| Some(text.replace('ä', "a").replace('ö', "o").replace('ü', "u").replace('Ö', "O"))),
-    ("lines joined", |text, _| Some(text.trim_end().replace("\r\n", " ").replace('\n', " "))),
+    ("lines joined", |text, _| {
+        let body = text.trim_end();
+        Some(format!("{}{}", body.replace("\r\n", " ").replace('\n', " "), &text[body.len()..]))
+    }),
     ("full stop added", |text, _| (!text.ends_with(['.', '\n'])).then(|| format!("{text}."))),
 ];
 
@@ -126,8 +129,8 @@ fn lines_swapped(text: &str, round: usize) -> Option<String> {
 }
 
 fn middle_line_missing(text: &str, _: usize) -> Option<String> {
-    let lines: Vec<_> = text.trim_end().split('\n').collect();
-    (lines.len() >= 3).then(|| [&lines[..1], &lines[2..]].concat().join("\n"))
+    let lines: Vec<_> = text.split_inclusive('\n').collect();
+    (lines.len() >= 3).then(|| [&lines[..1], &lines[2..]].concat().concat())
 }
 
 fn last_value_stale(text: &str, round: usize) -> Option<String> {
