@@ -20,6 +20,8 @@ const WINDOWS: usize = 6;
 const LIKE: f64 = 0.52;
 /// How like it another place has to be to put the best one in doubt.
 const RIVAL: f64 = 0.4;
+/// How much more a wider place has to cost so that the narrower one is not in doubt.
+const MARGIN: u32 = 20;
 /// How many such places are looked at.
 const MAX_RIVALS: usize = 24;
 /// The longest text, in characters, that a hint repeats.
@@ -159,7 +161,7 @@ enum Doubt {
 fn sure(text: &str, candidates: &[Candidate], wanted: &str, new: &str) -> Result<Range<usize>, Doubt> {
     let best = candidates.first().ok_or(Doubt::Unlike)?;
     if let Some(range) = span::reordered(text, &lines::ranges(text), wanted) {
-        return alone(text, range);
+        return alone(text, span::unglued(text, range, new).ok_or(Doubt::Unlike)?);
     }
     let weight = wanted.chars().filter(|character| !character.is_whitespace()).count();
     let whole = f64::from(WHOLE) * weight.max(1) as f64;
@@ -176,7 +178,17 @@ fn sure(text: &str, candidates: &[Candidate], wanted: &str, new: &str) -> Result
             return Err(Doubt::TwoPlaces(best.range.start, rival.range.start));
         }
     }
-    alone(text, settle(best).ok_or(Doubt::Unlike)?)
+    let range = settle(best).ok_or(Doubt::Unlike)?;
+    // Nearly as cheap, and up to the end of the line or from its start: what lies between may have been meant too.
+    let is_wider = |other: &Candidate| {
+        let (before, after) = (text.get(other.range.start..range.start), text.get(range.end..other.range.end));
+        let adds = |part: Option<&str>| part.is_some_and(|part| part.contains(char::is_alphanumeric));
+        other.range.start <= range.start && range.end <= other.range.end && (adds(before) || adds(after))
+    };
+    if candidates.iter().take_while(|other| other.cost <= best.cost + MARGIN).any(is_wider) {
+        return Err(Doubt::Unlike);
+    }
+    alone(text, range)
 }
 
 /// The range, unless what stands there stands elsewhere too.

@@ -22,7 +22,14 @@ pub(crate) fn settled(text: &str, range: Range<usize>, wanted: &str, new: &str) 
     let range = with_moved_lines(text, trimmed(text, range, wanted)?, wanted)?;
     let range = with_marks(text, range, wanted)?;
     let range = with_list_marker(text, with_indentation(text, range, wanted, new)?, wanted, new)?;
+    let range = unglued(text, range, new)?;
     let found = text.get(range.clone())?;
+    if has_marker(wanted) && !has_marker(found) {
+        return None;
+    }
+    if leaves_or_repeats(text, &range, wanted, new)? {
+        return None;
+    }
     let begins =
         begins_alike(found, wanted) || fills_line(text, range.start, found.lines().next(), wanted.lines().next(), true);
     let ends = ends_alike(found, wanted)
@@ -50,6 +57,57 @@ fn trimmed(text: &str, range: Range<usize>, wanted: &str) -> Option<Range<usize>
         end -= closing.len();
     }
     Some(start..end)
+}
+
+/// Leaves a line end at an end of the place where the new text has none, so that no two lines become one.
+pub(crate) fn unglued(text: &str, range: Range<usize>, new: &str) -> Option<Range<usize>> {
+    let ends = ['\n', '\r'];
+    let Range { mut start, mut end } = range;
+    if !new.is_empty() && !new.starts_with(ends) {
+        let found = text.get(start..end)?;
+        start += found.len() - found.trim_start_matches(ends).len();
+    }
+    if !new.is_empty() && !new.ends_with(ends) {
+        end = start + text.get(start..end)?.trim_end_matches(ends).len();
+    }
+    (start < end).then_some(start..end)
+}
+
+/// Whether something right beside the place belongs to it: words that were wanted too, or that the new text brings.
+fn leaves_or_repeats(text: &str, range: &Range<usize>, wanted: &str, new: &str) -> Option<bool> {
+    let (found, before, after) = (text.get(range.clone())?, text.get(..range.start)?, text.get(range.end..)?);
+    let full = |line: &&str| !line.trim().is_empty();
+    let same_line = |part: Option<&str>| part.unwrap_or_default().trim().to_owned();
+    let (left, right) = (same_line(before.rsplit('\n').next()), same_line(after.split('\n').next()));
+    let words = |text: &str| {
+        let words = tokens(text).filter(|token| is_word(token) && token.chars().nth(1).is_some());
+        words.map(str::to_lowercase).collect::<Vec<_>>()
+    };
+    let count = |words: &[String], word: &String| words.iter().filter(|other| *other == word).count();
+    let (in_found, in_wanted, in_new) = (words(found), words(wanted), words(new));
+    let lacks = |asked: &[String], word: &String| count(asked, word) > count(&in_found, word);
+    // What was wanted and stands in the lines around, and not in the place.
+    let beside = [before.lines().rev().find(full), after.lines().find(full)].into_iter().flatten();
+    let left_out = beside.flat_map(words).any(|word| lacks(&in_wanted, &word));
+    let repeated = words(&left).last().is_some_and(|word| lacks(&in_new, word))
+        || words(&right).first().is_some_and(|word| lacks(&in_new, word));
+    let same =
+        |one: Option<&str>, other: Option<&str>| one.zip(other).is_some_and(|(one, other)| one.trim() == other.trim());
+    let (new_first, new_last) = (new.lines().find(full), new.lines().rev().find(full));
+    let doubled = (left.is_empty()
+        && same(before.lines().rev().find(full), new_first)
+        && !same(found.lines().find(full), new_first))
+        || (right.is_empty()
+            && same(after.lines().find(full), new_last)
+            && !same(found.lines().rev().find(full), new_last));
+    Some(left_out || repeated || doubled)
+}
+
+/// Whether a text begins as a list item, a heading, a quote or a row of a table.
+fn has_marker(text: &str) -> bool {
+    let text = text.trim_start();
+    let after = text.trim_start_matches(['-', '*', '+', '•', '#', '>', '|']);
+    after.len() < text.len() && (after.starts_with([' ', '\t']) || text.starts_with('|'))
 }
 
 /// The one block that holds just the lines that were wanted, in another order.
@@ -265,6 +323,10 @@ fn with_indentation(text: &str, range: Range<usize>, wanted: &str, new: &str) ->
     let line = before.rsplit('\n').next()?;
     let found = text.get(range.clone())?;
     let is_indentation = !line.is_empty() && line.trim_matches([' ', '\t']).is_empty();
+    if is_indentation && wanted.starts_with([' ', '\t']) {
+        // It was asked for, in whatever depth and kind.
+        return Some(range.start - line.len()..range.end);
+    }
     if !is_indentation || found.trim_end().lines().count() < 2 {
         return Some(range);
     }
