@@ -215,7 +215,7 @@ fn a_broken_edit_proposes_the_right_one_and_never_a_wrong_one() {
     assert!(share >= 0.95, "{share}");
 }
 
-/// The same over every line and every block of two and three lines of the notes, which nobody chose.
+/// The same over lines and blocks of two and three lines of the notes, which nobody chose: every fifth of them.
 #[test]
 fn no_broken_block_proposes_a_wrong_one() {
     let mut edits = Vec::new();
@@ -231,6 +231,7 @@ fn no_broken_block_proposes_a_wrong_one() {
             }
         }
     }
+    let edits: Vec<_> = edits.into_iter().step_by(5).collect();
     let Tally { right, none, wrong } = tally(&edits, 1);
     let share = right as f64 / (right + none + wrong) as f64;
     println!("{right} right ({share:.3}), {none} without a call, {wrong} wrong");

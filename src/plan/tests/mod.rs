@@ -7,7 +7,9 @@ use crate::action::Span;
 use crate::catalog;
 
 mod actions;
+mod batches;
 mod broken_edits;
+mod edits;
 mod notes;
 mod properties;
 
