@@ -327,6 +327,10 @@ impl<T: Tree> Overlay<'_, T> {
         }
         let change = self.files.entry(path.clone()).or_insert(Change { before: now, after: None });
         change.after = after;
+        // A file that is made again where the batch deleted it replaces that one.
+        if let (Some(before), Some(after)) = (&change.before, &mut change.after) {
+            after.mode = after.mode.or(before.mode);
+        }
         if change.after == change.before {
             self.files.remove(&path);
         }

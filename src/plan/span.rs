@@ -114,7 +114,7 @@ fn has_marker(text: &str) -> bool {
 pub(crate) fn reordered(text: &str, ranges: &[Range<usize>], wanted: &str) -> Option<Range<usize>> {
     let wanted_lines: Vec<&str> = wanted.trim().lines().map(str::trim).collect();
     let count = wanted_lines.len();
-    if count < 2 || count > MAX_REORDERED {
+    if !(2..=MAX_REORDERED).contains(&count) {
         return None;
     }
     let sorted = |mut lines: Vec<&str>| {

@@ -59,7 +59,7 @@ fn normal_form() {
     );
     let gone = json!({"action": "delete_dir", "path": "d", "recursive": true});
     let expected = ["put d/e/y.md \"Y\" nothing", "put d/x.md \"X\" nothing", "remove d/e", "remove d"];
-    assert_eq!(steps(&tree, &[gone.clone()]), expected);
+    assert_eq!(steps(&tree, std::slice::from_ref(&gone)), expected);
     assert_eq!(steps(&tree, &[gone, create("d/x.md", "X")]), ["put d/e/y.md \"Y\" nothing", "remove d/e"]);
     let folder = |name: &str, path: &str| json!({"action": name, "path": path});
     assert_eq!(steps(&tree, &[folder("create_dir", "q"), folder("delete_dir", "q")]), Vec::<String>::new());

@@ -1,5 +1,8 @@
 //! How often the call that a failed edit proposes is the right one, and that it is never a wrong one.
 
+#![expect(clippy::string_slice, reason = "the notes and the places where they are broken are our own")]
+#![expect(clippy::print_stdout, reason = "the figures are for a person who runs it with --nocapture")]
+
 use serde_json::json;
 
 use super::notes::{EDITS, NOTES};

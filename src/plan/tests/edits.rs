@@ -133,7 +133,7 @@ proptest! {
             let (head, tail) = after.split_once("NEW").unwrap();
             let tail = tail.strip_prefix("\r\n").or(tail.strip_prefix(['\n', '\r'])).unwrap();
             prop_assert!(text.ends_with(tail));
-            prop_assert!(head.starts_with(&text[..text.len() - tail.len()]));
+            prop_assert!(head.starts_with(text.strip_suffix(tail).unwrap()));
         }
     }
 
