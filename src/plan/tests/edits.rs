@@ -43,7 +43,12 @@ fn a_place_that_differs_in_what_nobody_sees_is_replaced_and_reported() {
     check("-\ncafe\u{301} noir\n", "caf\u{e9}", "tea", "-\ntea noir\n", Some(form));
     check("-\n\u{1100}\u{1161}\n", "\u{ac00}", "x", "-\nx\n", Some(form));
     // Nothing looser: half a character, blanks inside a line, two places.
-    for (text, old) in [("cafe\u{301}\n", "cafe\u{300}"), ("a  b\n", "a b"), ("a \nb\na\t\nb\n", "a\nb")] {
+    for (text, old) in [
+        ("cafe\u{301}\n", "cafe\u{300}"),
+        ("e\u{301}\u{323}\n", "\u{1eb9}"),
+        ("a  b\n", "a b"),
+        ("a \nb\na\t\nb\n", "a\nb"),
+    ] {
         let (entry, after, _) = update(text, old, "x");
         assert_eq!((&entry["error"]["code"], after.as_str()), (&json!("content_not_found"), text));
     }
