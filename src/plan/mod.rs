@@ -7,6 +7,7 @@ use crate::path::MemoryPath;
 use crate::policy::Cleared;
 use crate::report::{Code, Failure, Issue, Kind, Outcome, Value};
 
+mod align;
 mod change;
 mod closest;
 mod date;
@@ -21,6 +22,7 @@ mod read;
 mod receipt;
 mod rename;
 mod search;
+mod span;
 pub mod step;
 pub mod tree;
 mod undo;
@@ -58,6 +60,22 @@ impl Default for Limits {
 /// Plans the calls of one batch, each after the other.
 ///
 /// A call sees what those before it would have done. A call that fails changes nothing.
+///
+/// # Examples
+///
+/// ```
+/// use memdir::action::{Call, Span};
+/// use memdir::plan::{Limits, MapTree, Planner};
+/// use memdir::catalog;
+///
+/// let tree = MapTree::of([("user.md", "- city: London\n")]);
+/// let arguments = serde_json::json!({"path": "user.md", "old_content": "London", "new_content": "Paris"});
+/// let action = catalog::decode(1, "update_file", arguments.as_object().cloned().unwrap_or_default()).unwrap();
+/// let mut planner = Planner::new(&tree, &Limits::default());
+/// planner.answer(&Call { index: 1, action, label: None, claimed: false, span: Span::default() });
+/// let plan = planner.finish();
+/// assert_eq!(plan.diff(), "--- a/user.md\n+++ b/user.md\n@@ -1 +1 @@\n-- city: London\n+- city: Paris\n");
+/// ```
 #[derive(Debug)]
 pub struct Planner<'t, T: Tree> {
     overlay: Overlay<'t, T>,

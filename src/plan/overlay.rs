@@ -9,8 +9,8 @@
 //!   of its target exists there.
 //! * A folder in `removed` is one in the shaped tree, and every file of the shaped tree below it is in `files`
 //!   without an `after`; every folder below it is in `removed`.
-//! * No folder is made where the batch moved anything away, and no file where it moved a folder away. So the
-//!   inverse of a change has a normal form too.
+//! * No folder is made where the batch moved anything away; no file where it moved a folder away, nor where it
+//!   moved a file away after it moved any folder. So the inverse of a change has a normal form too.
 //!
 //! What would break this is not done: it is [`Trouble::Mixed`].
 
@@ -276,7 +276,14 @@ impl<'t, T: Tree> Overlay<'t, T> {
 impl<T: Tree> Overlay<'_, T> {
     /// Checks that a file can be put at a path where nothing is now.
     pub(crate) fn check_room_for_file(&self, path: &MemoryPath) -> Result<(), Trouble> {
-        let blocked = self.removed.contains_key(path) || self.moved_away(path) == Some(Kind::Directory);
+        // The inverse would rename by content and leave the name taken that a folder has to go back to.
+        let moved_folders =
+            || self.structure.iter().any(|step| matches!(step, Step::Move { kind: Kind::Directory, .. }));
+        let blocked = match self.moved_away(path) {
+            Some(Kind::Directory) => true,
+            Some(Kind::File) => moved_folders(),
+            None => self.removed.contains_key(path),
+        };
         if blocked { Err(Trouble::Mixed(path.clone())) } else { Ok(()) }
     }
 
@@ -320,6 +327,10 @@ impl<T: Tree> Overlay<'_, T> {
         }
         let change = self.files.entry(path.clone()).or_insert(Change { before: now, after: None });
         change.after = after;
+        // A file that is made again where the batch deleted it replaces that one.
+        if let (Some(before), Some(after)) = (&change.before, &mut change.after) {
+            after.mode = after.mode.or(before.mode);
+        }
         if change.after == change.before {
             self.files.remove(&path);
         }

@@ -7,6 +7,10 @@ use crate::action::Span;
 use crate::catalog;
 
 mod actions;
+mod batches;
+mod broken_edits;
+mod edits;
+mod notes;
 mod properties;
 
 /// Reads a call as a dialect would.
