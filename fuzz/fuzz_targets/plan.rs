@@ -6,6 +6,7 @@ use libfuzzer_sys::fuzz_target;
 use memdir::action::{Call, Span};
 use memdir::catalog;
 use memdir::plan::{Limits, MapTree, Planner, undo};
+use memdir::policy::{Context, Mode, Rules, review};
 use serde_json::{Value, json};
 
 const PATHS: [&str; 12] =
@@ -40,7 +41,9 @@ fuzz_target!(|data: &[u8]| {
         let Value::Object(mut arguments) = json else { unreachable!() };
         let name = arguments.remove("action").and_then(|name| name.as_str().map(str::to_owned)).unwrap();
         let action = catalog::decode(at + 1, &name, arguments).unwrap();
-        planner.answer(&Call { index: at + 1, action, label: None, claimed: false, span: Span::default() });
+        let call = Call { index: at + 1, action, label: None, claimed: false, span: Span::default() };
+        let context = Context { mode: Mode::Off, read_only: false, client: None, rules: &Rules::default() };
+        planner.answer(&review(call, &context, &mut Vec::new()).unwrap());
     }
     let plan = planner.finish();
     let mut after = tree.clone();

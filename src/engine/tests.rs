@@ -1,3 +1,5 @@
+#![expect(clippy::disallowed_methods, reason = "tests play the person and the editor, who use paths")]
+
 use std::path::Path;
 use std::time::Duration;
 
@@ -126,7 +128,7 @@ fn while_another_process_writes_reads_work_and_writes_are_busy() {
 fn undo_keeps_a_later_edit_in_another_place_and_refuses_one_in_the_same() {
     let folder = memory(&[("a.md", "one\n\nmiddle\n\nend\n")]);
     let engine = engine(folder.path());
-    engine.conclude(engine.propose(dialect::parse(EDIT), manner()));
+    let _ = engine.conclude(engine.propose(dialect::parse(EDIT), manner()));
     std::fs::write(folder.path().join("a.md"), "1\n\nmiddle\n\nthe end\n").unwrap();
     let change = engine.propose_undo(None).unwrap();
     let done = engine.conclude_change(change, &manner().author).unwrap();
@@ -143,9 +145,9 @@ fn undo_keeps_a_later_edit_in_another_place_and_refuses_one_in_the_same() {
 fn a_restored_note_is_what_it_was_after_a_batch() {
     let folder = memory(&[("a.md", "one\n")]);
     let engine = engine(folder.path());
-    engine.conclude(engine.propose(dialect::parse(EDIT), manner()));
+    let _ = engine.conclude(engine.propose(dialect::parse(EDIT), manner()));
     let delete = br#"<actions>[{"action":"delete_file","path":"a.md"}]</actions>"#;
-    engine.conclude(engine.propose(dialect::parse(delete), manner()));
+    let _ = engine.conclude(engine.propose(dialect::parse(delete), manner()));
     let path = crate::path::MemoryPath::parse("a.md").unwrap();
     let change = engine.propose_restore(&path, 1).unwrap();
     assert_eq!(engine.conclude_change(change, &manner().author).unwrap().batch, Some(3));

@@ -10,7 +10,6 @@ use crate::report::{Code, Failure, Issue, Kind, Outcome, Value};
 mod align;
 mod change;
 mod closest;
-mod date;
 mod diff;
 mod edit;
 mod lines;
@@ -66,13 +65,16 @@ impl Default for Limits {
 /// ```
 /// use memdir::action::{Call, Span};
 /// use memdir::plan::{Limits, MapTree, Planner};
+/// use memdir::policy::{Context, Mode, Rules, review};
 /// use memdir::catalog;
 ///
 /// let tree = MapTree::of([("user.md", "- city: London\n")]);
 /// let arguments = serde_json::json!({"path": "user.md", "old_content": "London", "new_content": "Paris"});
 /// let action = catalog::decode(1, "update_file", arguments.as_object().cloned().unwrap_or_default()).unwrap();
 /// let mut planner = Planner::new(&tree, &Limits::default());
-/// planner.answer(&Call { index: 1, action, label: None, claimed: false, span: Span::default() });
+/// let call = Call { index: 1, action, label: None, claimed: false, span: Span::default() };
+/// let context = Context { mode: Mode::Off, read_only: false, client: None, rules: &Rules::default() };
+/// planner.answer(&review(call, &context, &mut Vec::new()).unwrap());
 /// let plan = planner.finish();
 /// assert_eq!(plan.diff(), "--- a/user.md\n+++ b/user.md\n@@ -1 +1 @@\n-- city: London\n+- city: Paris\n");
 /// ```

@@ -161,7 +161,7 @@ fn try_one(note: &str, old: &str, broken: &str, new: &str, tally: &mut Tally, na
     let tree = MapTree::of([("note.md", note)]);
     let edit = json!({"action": "update_file", "path": "note.md", "old_content": broken, "new_content": new});
     let mut planner = Planner::new(&tree, &Limits::default());
-    let Err(failure) = planner.answer(&call(1, &edit)).result else { return };
+    let Err(failure) = planner.answer(&cleared(call(1, &edit))).result else { return };
     let expected = note.replacen(old, &lines::with_end(new, lines::own_end(note)), 1);
     let Some(action) = failure.details.action else {
         tally.none += 1;
@@ -169,7 +169,7 @@ fn try_one(note: &str, old: &str, broken: &str, new: &str, tally: &mut Tally, na
         return;
     };
     let again = Call { action, ..call(1, &edit) };
-    planner.answer(&again).result.unwrap();
+    planner.answer(&cleared(again)).result.unwrap();
     let mut after = tree.clone();
     after.apply(planner.finish().steps()).unwrap();
     if after.get("note.md").unwrap() == expected.as_bytes() {

@@ -73,7 +73,7 @@ proptest! {
         let mut planner = Planner::new(&tree, &Limits::default());
         for (at, json) in calls.iter().enumerate() {
             let before = seen(&planner);
-            let outcome = planner.answer(&call(at + 1, json));
+            let outcome = planner.answer(&cleared(call(at + 1, json)));
             if outcome.result.is_err() {
                 prop_assert_eq!(&before, &seen(&planner), "a call that fails changes nothing");
             }

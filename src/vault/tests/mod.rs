@@ -1,3 +1,9 @@
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "tests play the person and the editor, and say what they tried"
+)]
+
 use std::path::Path;
 
 use cap_std::ambient_authority;
