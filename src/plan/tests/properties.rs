@@ -91,6 +91,13 @@ proptest! {
         let mut before = after.clone();
         before.apply(back.steps()).unwrap();
         prop_assert_eq!(&before, &tree, "undo gives the memory back");
-        prop_assert_eq!(undone(back.steps(), &before), after, "and can be undone");
+        match undo(back.steps(), &before, &Limits::default()) {
+            Ok(plan) => {
+                before.apply(plan.steps()).unwrap();
+                prop_assert_eq!(before, after, "and can be undone");
+            }
+            // Rare, and said so.
+            Err(error) => prop_assert!(matches!(error, UndoError::Blocked(_)), "{:?}", error),
+        }
     }
 }
