@@ -1,3 +1,5 @@
+#![expect(clippy::disallowed_methods, reason = "tests play the person and the editor, who use paths")]
+
 use std::path::Path;
 
 use cap_std::ambient_authority;
