@@ -145,12 +145,11 @@ impl Writer<'_> {
     ) -> VaultError {
         // First, for on a full disk this makes the room that the mark takes.
         self.remove_temporary(number, places);
-        let marked = self.core().and_then(|core| core.journal.abandon(number, growth(steps), flush));
-        match marked {
-            Err(failure) if flush == Flush::Yes => unsettled(number, &error, &failure),
-            // An open batch is nothing, marked or not.
-            _ => error,
-        }
+        let Ok(core) = self.core() else { return error };
+        let Err(failure) = core.journal.abandon(number, growth(steps), flush) else { return error };
+        // An open batch is nothing, marked or not.
+        let is_open = matches!(core.journal.newest(), Ok(Some((newest, State::Open))) if newest == number);
+        if is_open { error } else { unsettled(number, &error, &failure) }
     }
 
     /// Keeps the database small, now and then. The batch is in place: whatever goes wrong here is for next time.
@@ -309,10 +308,10 @@ impl Writer<'_> {
             }
             Step::Move { from, to, .. } => {
                 let (folder, new_folder) = (parent(root, from)?, parent(root, to)?);
-                disk::rename_new(&folder, from.name(), &new_folder, to.name()).map_err(|error| match error.kind() {
-                    io::ErrorKind::NotFound => VaultError::Conflict(from.clone()),
-                    io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty => VaultError::Conflict(to.clone()),
-                    _ => VaultError::io("rename", Some(from), error),
+                disk::rename_new(&folder, from.name(), &new_folder, to.name()).map_err(|error| match error {
+                    error if error.kind() == io::ErrorKind::NotFound => VaultError::Conflict(from.clone()),
+                    error if disk::is_taken(&error) => VaultError::Conflict(to.clone()),
+                    error => VaultError::io("rename", Some(from), error),
                 })
             }
             Step::Put { path, before, after } => {
@@ -397,9 +396,9 @@ fn put(
     has_after: bool,
 ) -> Result<(), VaultError> {
     let name = path.name();
-    let io = |error: io::Error| match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists => VaultError::Conflict(path.clone()),
-        _ => VaultError::io("put in place", Some(path), error),
+    let io = |error: io::Error| match error {
+        error if disk::is_gone(&error) || disk::is_taken(&error) => VaultError::Conflict(path.clone()),
+        error => VaultError::io("put in place", Some(path), error),
     };
     let Some(before) = before else {
         return disk::rename_new(aside, temporary, folder, name).map_err(io);
@@ -496,7 +495,10 @@ pub(super) fn digest_of(folder: &Dir, name: &str) -> io::Result<Option<Digest>> 
 /// The digest and the mode of the regular file at `path`; `None` when there is none.
 fn found(root: &Dir, path: &MemoryPath) -> Result<Option<(Digest, Option<u32>)>, VaultError> {
     let io = |error| VaultError::io("read", Some(path), error);
-    let Ok(folder) = disk::open_folder(root, path.parent().as_ref()) else { return Ok(None) };
+    let folder = match disk::open_folder(root, path.parent().as_ref()) {
+        Err(error) if disk::is_gone(&error) => return Ok(None),
+        folder => folder.map_err(io)?,
+    };
     let Some(digest) = digest_of(&folder, path.name()).map_err(io)? else { return Ok(None) };
     let metadata = folder.symlink_metadata(path.name()).map_err(io)?;
     Ok(Some((digest, disk::mode(&metadata))))
@@ -509,8 +511,12 @@ fn is_there(root: &Dir, path: &MemoryPath) -> bool {
 /// What tells the file or folder at `path` from every other; `None` when nothing is there.
 ///
 /// The device is told by whether it is that of the memory itself, for its number can be another after a restart.
+/// An error is never taken for nothing: recovery would believe that somebody took the thing away.
 pub(super) fn identity(root: &Dir, path: &MemoryPath) -> Result<Option<(u64, u64)>, VaultError> {
-    let Ok(folder) = disk::open_folder(root, path.parent().as_ref()) else { return Ok(None) };
+    let folder = match disk::open_folder(root, path.parent().as_ref()) {
+        Err(error) if disk::is_gone(&error) => return Ok(None),
+        folder => folder.map_err(|error| VaultError::io("look at", Some(path), error))?,
+    };
     match folder.symlink_metadata(path.name()) {
         Ok(metadata) => {
             let (device, inode) = disk::identity(&metadata);

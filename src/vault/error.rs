@@ -58,10 +58,13 @@ fn place(path: Option<&MemoryPath>) -> String {
 impl VaultError {
     /// Sorts an error of the system by what the caller does next.
     pub(super) fn io(verb: &'static str, path: Option<&MemoryPath>, source: io::Error) -> Self {
-        match source.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => Self::DiskFull,
-            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Self::NoWriteAccess,
-            _ => Self::Io { verb, path: path.cloned(), source },
+        use io::ErrorKind::{FileTooLarge, PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+        if matches!(source.kind(), StorageFull | QuotaExceeded | FileTooLarge) {
+            Self::DiskFull
+        } else if matches!(source.kind(), PermissionDenied | ReadOnlyFilesystem) {
+            Self::NoWriteAccess
+        } else {
+            Self::Io { verb, path: path.cloned(), source }
         }
     }
 }

@@ -195,7 +195,10 @@ impl Writer<'_> {
         let Some(step) = steps.get(index) else { return Ok(Found::Theirs) };
         match &step.step {
             Step::MakeFolder { path, .. } | Step::RemoveFolder { path, .. } => {
-                let is_there = disk::open_folder(root, Some(path)).is_ok();
+                let is_there = match disk::open_folder(root, Some(path)) {
+                    Err(error) if disk::is_gone(&error) => false,
+                    folder => folder.map(|_| true).map_err(|error| VaultError::io("look at", Some(path), error))?,
+                };
                 let is_made = matches!(step.step, Step::MakeFolder { .. });
                 Ok(if is_there == is_made { Found::After } else { Found::Before })
             }
@@ -313,10 +316,12 @@ impl Leftovers {
 
 /// The steps of a batch that has to be brought to an end. The history never lets their contents go.
 fn unfinished_steps(journal: &Journal, batch: u64) -> Result<Vec<RecordedStep>, VaultError> {
-    journal.steps(batch).map_err(|error| match error {
-        VaultError::Pruned(_) => VaultError::Damaged(format!("contents of the unfinished batch {batch} are missing")),
+    match journal.steps(batch) {
+        Err(VaultError::Pruned(_)) => {
+            Err(VaultError::Damaged(format!("contents of the unfinished batch {batch} are missing")))
+        }
         other => other,
-    })
+    }
 }
 
 /// What tells a file before a step from the same after it: the content or, where that stays, the mode.
@@ -346,8 +351,7 @@ fn is_same(
 
 /// Something that somebody has put in the way, or has taken away, is an outside edit.
 fn in_the_way(path: &MemoryPath, error: io::Error) -> VaultError {
-    let is_theirs = matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty);
-    if is_theirs || disk::is_gone(&error) {
+    if disk::is_taken(&error) || disk::is_gone(&error) {
         return VaultError::Conflict(path.clone());
     }
     VaultError::io("give back", Some(path), error)

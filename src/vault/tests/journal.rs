@@ -1,5 +1,7 @@
 //! The journal cut at every byte, and damaged: what recovery makes of it.
 
+#![expect(clippy::print_stdout, reason = "the figures are for a person who runs it with --nocapture")]
+
 use super::super::VaultError;
 use super::super::journal::{Journal, State};
 use super::recovery::{

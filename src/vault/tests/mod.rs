@@ -1,8 +1,4 @@
-#![expect(
-    clippy::disallowed_methods,
-    clippy::print_stdout,
-    reason = "tests play the person and the editor, and say what they tried"
-)]
+#![expect(clippy::disallowed_methods, reason = "tests play the person and the editor, who use paths")]
 
 use std::path::Path;
 

@@ -4,6 +4,8 @@
 //! left: what was flushed before the cut is there, and each operation that was not is there or not, independently of
 //! all others. A real file system loses less. Each state is then recovered, twice, and written to.
 
+#![expect(clippy::print_stdout, reason = "the figures are for a person who runs it with --nocapture")]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -417,7 +419,7 @@ impl Recording {
         let is_undone = |index| match &self.scenario.steps[index] {
             // A folder that holds somebody's edit stays.
             Step::RemoveFolder { path, .. } => self.target(but).is_within(path),
-            _ => index == but,
+            Step::MakeFolder { .. } | Step::Move { .. } | Step::Put { .. } => index == but,
         };
         let fate = |index| if is_undone(index) { Fate::Undone(Rest::Missing) } else { Fate::Swept };
         self.tree(&(0..self.scenario.steps.len()).map(fate).collect::<Vec<_>>()).unwrap()
