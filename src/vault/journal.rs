@@ -91,7 +91,7 @@ pub(super) struct LogFile {
 
 impl LogFile {
     fn flush(&mut self) -> Result<(), VaultError> {
-        let io = |error| VaultError::io("flush the history of", None, error);
+        let io = |error| VaultError::io("flush the history", None, error);
         disk::open_to_flush(&self.folder, self.name).and_then(|file| file.sync_data()).map_err(io)?;
         if self.is_new {
             disk::sync_folder(&self.folder).map_err(io)?;
