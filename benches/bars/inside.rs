@@ -28,7 +28,7 @@ fn read(name: &str) {
     fs::write(folder.join(name), vaults::text(99)).expect("a note can be written");
     let engine = vaults::engine(&folder);
     // The first write makes `.memdir`, so that reads are audited.
-    let _ = engine.conclude(engine.propose(parse(&create("made.md")), vaults::manner()));
+    let _ = engine.conclude(engine.propose(parse(&write(0)), vaults::manner()));
     let vault = vaults::open(&folder);
     let root = File::open(&folder).expect("the folder can be opened");
     let path = MemoryPath::parse(name).expect("a plain path");
@@ -112,9 +112,10 @@ pub(crate) fn visit(names: &[String], visits: usize) -> Vec<u8> {
     format!("<actions>[{}]</actions>", calls.collect::<Vec<_>>().join(",\n")).into_bytes()
 }
 
-/// A batch that makes one note.
-pub(crate) fn create(name: &str) -> Vec<u8> {
-    format!(r##"<actions>[{{"action":"write_file","path":"{name}","content":"# Made\n"}}]</actions>"##).into_bytes()
+/// A batch that writes one note, another one for each number.
+pub(crate) fn write(number: usize) -> Vec<u8> {
+    let call = format!(r##"{{"action":"write_file","path":"made.md","content":"# Made\n\n- times: {number}\n"}}"##);
+    format!("<actions>[{call}]</actions>").into_bytes()
 }
 
 /// What any careful program does to replace a file.

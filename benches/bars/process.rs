@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::inside::{create, visit};
+use crate::inside::{visit, write};
 use crate::measure::{Bar, Subject, head, in_turns, note, once, row};
 use crate::vaults;
 
@@ -34,24 +34,26 @@ pub(crate) fn execs() {
     let [bare, cold, cold_large] = times.as_slice() else { return };
     row("ten reads, cold (no .memdir), 1000 notes", *cold, *bare, Bar::None);
     row("ten reads, cold (no .memdir), 100000 notes", *cold_large, *bare, Bar::None);
-    let first = batch("first", &create("made.md"));
-    let remove = |vault: &Path| fs::remove_dir_all(vault.join(".memdir")).unwrap_or_default();
-    let firsts = in_turns(
-        30,
-        vec![Box::new(|| {
-            remove(small);
-            run(&mut exec(small), &first)
-        })],
-    );
-    row("first write, which makes .memdir, 1000 notes", first_of(&firsts), *bare, Bar::None);
-    row("first write, which makes .memdir, 100000 notes", run(&mut exec(large), &first), *bare, Bar::None);
+    let mut number = 0;
+    let mut write = |vault: &Path| {
+        number += 1;
+        run(&mut exec(vault), &batch("write", &write(number)))
+    };
+    let first = |vault: &Path, write: &mut dyn FnMut(&Path) -> Duration| {
+        vaults::clean(vault);
+        write(vault)
+    };
+    let firsts = in_turns(30, vec![Box::new(|| first(small, &mut write))]);
+    row("first write, which makes .memdir, 1000 notes", only(&firsts), *bare, Bar::None);
+    let firsts = in_turns(3, vec![Box::new(|| first(large, &mut write))]);
+    row("first write, which makes .memdir, 100000 notes", only(&firsts), *bare, Bar::None);
     let times = in_turns(
         ROUNDS,
         vec![
             Box::new(|| run(&mut Command::new(&empty), &nothing)),
             Box::new(|| run(&mut exec(small), &reads)),
             Box::new(|| run(&mut exec(large), &reads)),
-            Box::new(|| run(&mut exec(small), &first)),
+            Box::new(|| write(small)),
         ],
     );
     let [bare, in_use, in_use_large, write] = times.as_slice() else { return };
@@ -169,7 +171,7 @@ fn empty() -> Option<PathBuf> {
     None
 }
 
-fn first_of(times: &[Duration]) -> Duration {
+fn only(times: &[Duration]) -> Duration {
     times.first().copied().unwrap_or_default()
 }
 

@@ -94,7 +94,7 @@ pub(crate) fn vault(count: usize) -> PathBuf {
     let folder = scratch().join(format!("notes-{count}"));
     let stamp = scratch().join(format!("notes-{count}.made"));
     if fs::read_to_string(&stamp).is_ok_and(|version| version == VERSION) {
-        let _ = fs::remove_dir_all(folder.join(".memdir"));
+        clean(&folder);
         return folder;
     }
     let _ = fs::remove_dir_all(&folder);
@@ -107,6 +107,12 @@ pub(crate) fn vault(count: usize) -> PathBuf {
     }
     fs::write(stamp, VERSION).expect("a stamp can be written");
     folder
+}
+
+/// Takes what `exec` has made out of a folder of [`vault`].
+pub(crate) fn clean(folder: &Path) {
+    let _ = fs::remove_dir_all(folder.join(".memdir"));
+    let _ = fs::remove_file(folder.join("made.md"));
 }
 
 /// The path of a note of [`vault`].
