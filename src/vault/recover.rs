@@ -277,6 +277,10 @@ impl Writer<'_> {
             return Ok(());
         }
         let places = core.journal.places(batch)?;
+        if !has_leftovers(&vault.dir, batch, &places) {
+            core.swept = batch;
+            return Ok(());
+        }
         match core.journal.steps(batch) {
             // Nothing of it was ever carried out.
             Ok(steps) if steps.is_empty() => self.remove_temporary(batch, &places),
@@ -288,6 +292,14 @@ impl Writer<'_> {
         self.core()?.swept = batch;
         Ok(())
     }
+}
+
+/// Whether a temporary file of a batch lies about. Mostly the process that wrote the batch has removed all of them, and
+/// its contents need not be read.
+fn has_leftovers(root: &Dir, batch: u64, places: &Places) -> bool {
+    places.all().any(|(index, folder)| {
+        disk::open_folder(root, folder).is_ok_and(|folder| folder.symlink_metadata(temporary(batch, index)).is_ok())
+    })
 }
 
 impl Leftovers {

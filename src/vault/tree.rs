@@ -82,10 +82,14 @@ impl Tree for Vault {
         {
             return Ok(sum);
         }
-        let mut sum = 0;
-        self.measure(None, &mut sum)?;
-        if let Some(core) = core.as_mut() {
-            core.journal.set_sum("note_bytes", sum).map_err(history)?;
+        let counted = *self.measured();
+        let sum = match counted {
+            Some(sum) => sum,
+            None => self.measure(None)?,
+        };
+        match core.as_mut() {
+            Some(core) => core.journal.set_sum("note_bytes", sum).map_err(history)?,
+            None => *self.measured() = Some(sum),
         }
         Ok(sum)
     }
@@ -172,21 +176,22 @@ impl Vault {
         place.and_then(|place| MemoryPath::parse(&place).ok().filter(|path| path.as_str() == place)).ok_or_else(outside)
     }
 
-    fn measure(&self, folder: Option<&MemoryPath>, sum: &mut u64) -> Result<(), TreeError> {
+    fn measure(&self, folder: Option<&MemoryPath>) -> Result<u64, TreeError> {
         let listing = match self.list(folder) {
             // What cannot be looked into holds nothing of ours.
-            Err(TreeError::NoAccess(_) | TreeError::NotFound(_)) => return Ok(()),
+            Err(TreeError::NoAccess(_) | TreeError::NotFound(_)) => return Ok(0),
             other => other?,
         };
+        let mut sum = 0;
         for entry in listing.entries.iter().filter(|entry| !entry.is_link) {
             let Ok(path) = MemoryPath::in_folder(folder, &entry.name) else { continue };
             match entry.stat.kind {
-                Kind::Directory => self.measure(Some(&path), sum)?,
-                Kind::File if path.is_note() => *sum += entry.stat.size,
+                Kind::Directory => sum += self.measure(Some(&path))?,
+                Kind::File if path.is_note() => sum += entry.stat.size,
                 Kind::File => {}
             }
         }
-        Ok(())
+        Ok(sum)
     }
 }
 
