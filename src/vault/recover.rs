@@ -264,7 +264,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Removes what the newest batch has displaced, if another process ended before it could.
+    /// Removes what the newest batches have displaced.
     pub(super) fn sweep_newest(&mut self) -> Result<(), VaultError> {
         let vault = self.vault;
         let core = self.core()?;
@@ -272,10 +272,30 @@ impl Writer<'_> {
             leftovers.sweep(&vault.dir);
             core.swept = core.swept.max(leftovers.batch);
         }
-        let Some((batch, state)) = core.journal.newest()? else { return Ok(()) };
-        if core.swept >= batch || !matches!(state, State::Applied | State::Aborted) {
+        self.sweep_of_others()
+    }
+
+    /// Removes what the newest batches of other processes have displaced, if those ended before they could.
+    ///
+    /// The newest two: a process that makes one batch after the other removes what the last displaced while it flushes
+    /// the next.
+    pub(super) fn sweep_of_others(&mut self) -> Result<(), VaultError> {
+        let core = self.core()?;
+        let Some((newest, state)) = core.journal.newest()? else { return Ok(()) };
+        let own = core.leftovers.as_ref().map_or(0, |leftovers| leftovers.batch);
+        let swept = core.swept.max(own);
+        if swept >= newest || !matches!(state, State::Applied | State::Aborted) {
             return Ok(());
         }
+        for batch in newest.saturating_sub(1).max(swept + 1)..=newest {
+            self.sweep_batch(batch)?;
+        }
+        Ok(())
+    }
+
+    fn sweep_batch(&mut self, batch: u64) -> Result<(), VaultError> {
+        let vault = self.vault;
+        let core = self.core()?;
         let places = core.journal.places(batch)?;
         if !has_leftovers(&vault.dir, batch, &places) {
             core.swept = batch;
