@@ -121,7 +121,8 @@ impl MemoryPath {
         if path.is_empty() {
             return Err(PathError::Empty);
         }
-        Ok(Self(path))
+        // White space that a dropped slash or `.` stood before surrounds the path now.
+        if path.trim().len() < path.len() { Self::parse(&path) } else { Ok(Self(path)) }
     }
 
     /// The path as text, components joined by `/`.
