@@ -5,11 +5,13 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::time::SystemTime;
+use std::sync::mpsc;
+use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+pub(crate) mod engine;
 mod mask;
 
 pub(crate) use mask::{mask, mask_text};
@@ -115,8 +117,8 @@ impl Env {
 
     /// As [`Env::bare`], on the memory.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = self.bare(arguments);
-        command.arg("--memory").arg(&self.memory);
+        let mut command = self.bare(&["--memory"]);
+        command.arg(&self.memory).args(arguments);
         command
     }
 
@@ -162,11 +164,29 @@ impl Env {
     }
 }
 
-/// Runs a prepared command to its end.
+/// How long a run may take before it counts as one that hangs.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Runs a prepared command to its end; one that hangs is a failure.
+#[track_caller]
 pub(crate) fn finish(mut command: Command, stdin: &[u8]) -> Ran {
     let mut child = command.spawn().unwrap();
-    feed(&mut child, stdin);
-    Ran::of(child.wait_with_output().unwrap())
+    #[cfg(unix)]
+    let id = rustix::process::Pid::from_child(&child);
+    let stdin = stdin.to_vec();
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        feed(&mut child, &stdin);
+        sender.send(child.wait_with_output())
+    });
+    match receiver.recv_timeout(PATIENCE) {
+        Ok(output) => Ran::of(output.unwrap()),
+        Err(_) => {
+            #[cfg(unix)]
+            let _ = rustix::process::kill_process(id, rustix::process::Signal::KILL);
+            panic!("it hangs: {command:?}");
+        }
+    }
 }
 
 /// Gives a child its input; one that ends before it has read all is no error.
