@@ -147,6 +147,7 @@ fn what_an_editor_saved_last_is_never_lost() {
     let rounds = number("MEMDIR_PROCESS_UPDATES", 25) * 4;
     let is_over = AtomicBool::new(false);
     let note = env.at("log.md");
+    let mut lost = Vec::new();
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let engine = engine::open(env.memory());
@@ -173,11 +174,14 @@ fn what_an_editor_saved_last_is_never_lost() {
             // The last of a few saves is looked for before the next one: in the note, or beside it.
             if round % 5 == 4 {
                 let line = format!("- editor: {round}");
-                assert!(is_somewhere(&env, &line), "`{line}` is lost: {:?}", env.files());
+                if !is_somewhere(&env, &line) {
+                    lost.push(format!("{line} {:?}", env.files()));
+                }
             }
         }
         is_over.store(true, Ordering::Relaxed);
     });
+    assert!(lost.is_empty(), "{lost:?}");
     let line = format!("- editor: {}", rounds - 1);
     assert!(is_somewhere(&env, &line), "`{line}` is lost: {:?}", env.files());
     assert_eq!(env.ask(&["doctor"]).code, 0);
