@@ -132,7 +132,9 @@ impl Engine {
         let report = proposal.report(committed, self.vault.is_durable());
         for outcome in &report.actions {
             let code = outcome.result.as_ref().err().map(|failure| failure.code);
-            tracing::info!(index = outcome.index, action = outcome.action, ?code, "call");
+            // A name that no action has is text of the model's, which the log does not hold.
+            let action = outcome.action.as_deref().filter(|name| catalog::row(name).is_some());
+            tracing::info!(index = outcome.index, action, ?code, "call");
         }
         report
     }

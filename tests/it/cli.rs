@@ -151,7 +151,7 @@ fn the_log_file_holds_no_contents() {
     ]));
     env.run(&["exec", "--log", log.to_str().unwrap()], &text);
     let logged = std::fs::read_to_string(log).unwrap();
-    assert!(logged.contains("append_file") && logged.contains("not_found"), "{logged}");
+    assert!(logged.contains("append_file") && logged.contains("NotFound"), "{logged}");
     for private in ["private fact", "London", "nobody-we-know", "no_such_action_name"] {
         assert!(!logged.contains(private), "{private}: {logged}");
     }
