@@ -16,6 +16,12 @@ impl Timestamp {
         Self(micros)
     }
 
+    /// Takes whole seconds since the start of 1970.
+    #[must_use]
+    pub fn from_seconds(seconds: i64) -> Self {
+        Self(seconds.saturating_mul(1_000_000))
+    }
+
     /// Microseconds since the start of 1970.
     #[must_use]
     pub fn micros(self) -> i64 {
@@ -72,7 +78,7 @@ mod tests {
 
     #[track_caller]
     fn check(seconds: i64, expected: &str) {
-        assert_eq!(Timestamp::from_micros(seconds * 1_000_000).to_string(), expected);
+        assert_eq!(Timestamp::from_seconds(seconds).to_string(), expected);
     }
 
     #[test]

@@ -80,7 +80,12 @@ fn look(global: &Global) -> Vec<Check> {
     match located {
         Ok(located) => {
             checks.push(Check::ok("memory", located.root.display().to_string()));
-            checks.push(Check::ok("machine", format!("its state is in .memdir/{}", located.options.machine)));
+            checks.push(match &located.options.state {
+                None => Check::ok("state", format!("in .memdir/{}", located.options.machine)),
+                Some((_, path)) => {
+                    Check::ok("state", format!("in {}, since the memory cannot hold it or you said so", path.display()))
+                }
+            });
             match open::vault(located) {
                 Ok((vault, config)) => {
                     checks.extend(state(&vault));

@@ -91,13 +91,31 @@ pub(super) fn locate(global: &Global, sources: &Sources, folder: &Path) -> Resul
     })?;
     let config = sources.for_memory(&root)?;
     let mut options = config.vault(machine());
-    if let Some(state) = &global.state {
-        let path = make_folder(state)
+    let state = global.state.clone().or_else(|| is_remote(&dir).then(|| sources.state_folder(&root)).flatten());
+    if let Some(state) = state {
+        let path = make_folder(&state)
             .map_err(|error| usage(format!("the folder for state cannot be made: {}", error.kind()), "name another"))?;
         let dir = open_dir(&path).map_err(|error| Failure::new(Code::Io, error.kind().to_string()))?;
         options.state = Some((Arc::new(dir), path));
     }
     Ok(Located { root, config, options, dir })
+}
+
+/// Whether the folder is on a network drive, on which SQLite's write-ahead log does not work.
+///
+/// The numbers are those of Linux' `statfs(2)`: NFS, SMB and CIFS, 9P, AFS, Ceph, Coda.
+fn is_remote(dir: &Dir) -> bool {
+    #[cfg(target_os = "linux")]
+    {
+        const REMOTE: [u32; 8] =
+            [0x6969, 0x517b, 0xff53_4d42, 0xfe53_4d42, 0x0102_1997, 0x5346_414f, 0x00c3_6400, 0x7375_7245];
+        rustix::fs::fstatfs(dir).is_ok_and(|found| u32::try_from(found.f_type).is_ok_and(|kind| REMOTE.contains(&kind)))
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = dir;
+        false
+    }
 }
 
 /// Who asks at the door `door`.

@@ -5,9 +5,10 @@
 
 use std::time::Duration;
 
-use crate::action::Access;
+use crate::action::{Access, Action, Call, ReadFile};
 use crate::catalog;
 use crate::dialect::{Entry, Parsed};
+use crate::path::MemoryPath;
 use crate::plan::{Limits, Plan, Planner, Tree};
 use crate::policy::{self, Cleared, Context, Mode, Permission, Rules};
 use crate::report::{Code, Failure, Issue, Outcome, Report, Value, Variables};
@@ -120,7 +121,7 @@ impl Engine {
     #[must_use]
     pub fn conclude(&self, mut proposal: Proposal) -> Report {
         let _span = tracing::debug_span!("conclude").entered();
-        let committed = if proposal.planned.plan.is_empty() { Ok(None) } else { self.commit(&mut proposal).map(Some) };
+        let committed = if proposal.planned.plan.is_empty() { Ok(None) } else { self.commit(&mut proposal) };
         let committed = committed.unwrap_or_else(|error| {
             tracing::warn!(%error, "the batch was not committed");
             proposal.planned.fail_writes(&proposal.items, &failure(&error));
@@ -162,13 +163,7 @@ impl Engine {
                 return settled(unread.index, unread.action, unread.path, unread.label, unread.failure);
             }
         };
-        let context = Context {
-            mode: manner.mode,
-            read_only: manner.read_only,
-            client: manner.author.client.as_deref(),
-            rules: &self.settings.rules,
-        };
-        match policy::review(call, &context, issues) {
+        match policy::review(call, &self.context(manner), issues) {
             Ok(cleared) => Item::Cleared(cleared),
             Err(refused) => {
                 let path = refused.call.action.path().map(ToString::to_string);
@@ -179,6 +174,29 @@ impl Engine {
                     cleared @ Item::Cleared(_) => cleared,
                 }
             }
+        }
+    }
+
+    /// Reviews the note that a link led to as if it had been read by its path, which a rule may forbid.
+    fn review_target(&self, cleared: &Cleared, manner: &Manner, mut outcome: Outcome) -> Outcome {
+        let call = cleared.call();
+        let target = outcome.path.as_deref().and_then(|path| MemoryPath::parse(path).ok());
+        if let (Action::GoToLink(_), Some(path)) = (&call.action, target) {
+            let action = Action::ReadFile(ReadFile { path, start_line: None, end_line: None });
+            let read = Call { action, ..call.clone() };
+            if let Err(refused) = policy::review(read, &self.context(manner), &mut Vec::new()) {
+                outcome.result = Err(refused.failure);
+            }
+        }
+        outcome
+    }
+
+    fn context<'a>(&'a self, manner: &'a Manner) -> Context<'a> {
+        Context {
+            mode: manner.mode,
+            read_only: manner.read_only,
+            client: manner.author.client.as_deref(),
+            rules: &self.settings.rules,
         }
     }
 
@@ -197,7 +215,7 @@ impl Engine {
                         .with_hint("send fewer actions in one turn");
                     of_call(cleared, Err(failure))
                 }
-                Item::Cleared(cleared) => planner.answer(cleared),
+                Item::Cleared(cleared) => self.review_target(cleared, manner, planner.answer(cleared)),
             };
             let then = clock();
             times.push(then.since(now));
@@ -215,7 +233,7 @@ impl Engine {
         planned
     }
 
-    fn commit(&self, proposal: &mut Proposal) -> Result<Committed, VaultError> {
+    fn commit(&self, proposal: &mut Proposal) -> Result<Option<Committed>, VaultError> {
         let mut writer = self.vault.lock()?;
         let mut attempt = 0;
         loop {
@@ -226,10 +244,10 @@ impl Engine {
                     tracing::info!(%path, "planned again, since it has changed");
                     proposal.planned = self.plan(&writer, &proposal.items, &proposal.manner, proposal.started);
                     if proposal.planned.plan.is_empty() {
-                        return Err(VaultError::Conflict(path));
+                        return Ok(None);
                     }
                 }
-                other => return other,
+                other => return other.map(Some),
             }
         }
     }

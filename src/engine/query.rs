@@ -50,7 +50,7 @@ impl Engine {
     pub fn read(&self, path: &MemoryPath, author: &Author) -> Result<(String, Digest), Failure> {
         let started = (self.settings.clock)();
         let image = self.vault.read(path, self.settings.limits.file_bytes);
-        let result = image.map_err(|error| plan::failure(error)).and_then(|image| match image.content.text() {
+        let result = image.map_err(plan::failure).and_then(|image| match image.content.text() {
             Some(text) => Ok((text.to_owned(), image.content.digest())),
             None => Err(Failure::new(Code::NotText, format!("`{path}` is not UTF-8 text"))),
         });
@@ -75,7 +75,7 @@ impl Engine {
     /// `not_found`, `not_a_directory`, `outside_memory`, `io`.
     pub fn tree(&self, folder: Option<&MemoryPath>, limit: usize, cursor: Option<&str>) -> Result<Listed, Failure> {
         let mut entries = Vec::new();
-        self.walk(folder, &mut |entry| entries.push(entry)).map_err(|error| plan::failure(error))?;
+        self.walk(folder, &mut |entry| entries.push(entry)).map_err(plan::failure)?;
         entries.sort_by(|one, other| one.path.cmp(&other.path));
         let total = entries.len();
         if let Some(cursor) = cursor {
@@ -132,7 +132,7 @@ impl Engine {
                 notes.push(entry.path);
             }
         })
-        .map_err(|error| plan::failure(error))?;
+        .map_err(plan::failure)?;
         let mut adopted = Adopted { notes: notes.len(), links: 0 };
         for path in &notes {
             seen(path);

@@ -1,1 +1,159 @@
+#![expect(clippy::disallowed_methods, reason = "tests play the person and the editor, who use paths")]
 
+use std::path::Path;
+use std::time::Duration;
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+
+use super::{Engine, Manner, Settings};
+use crate::dialect;
+use crate::plan::Limits;
+use crate::policy::{Mode, Rules};
+use crate::report::{Code, Report};
+use crate::time::Timestamp;
+use crate::vault::{Author, Options, Page, Vault};
+
+fn engine(root: &Path) -> Engine {
+    let root = root.canonicalize().unwrap();
+    let dir = Dir::open_ambient_dir(&root, ambient_authority()).unwrap();
+    let options = Options { lock_timeout: Duration::ZERO, ..Options::default() };
+    let settings = Settings {
+        limits: Limits::default(),
+        batch_actions: 3,
+        batch_time: Duration::from_secs(30),
+        rules: Rules::default(),
+        clock: || Timestamp::from_micros(1_000_000),
+    };
+    Engine::new(Vault::open(dir, root, options).unwrap(), settings)
+}
+
+fn manner() -> Manner {
+    let author = Author { door: "exec".into(), client: None, session: None, message: None, origin: "model".into() };
+    Manner { author, mode: Mode::Off, read_only: false, atomic: false }
+}
+
+fn memory(notes: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in notes {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    folder
+}
+
+fn codes(report: &Report) -> Vec<Option<Code>> {
+    report.actions.iter().map(|outcome| outcome.result.as_ref().err().map(|failure| failure.code)).collect()
+}
+
+const EDIT: &[u8] = br#"<actions>[{"action":"update_file","path":"a.md","old_content":"one","new_content":"1"},
+    {"action":"read_file","path":"a.md"}]</actions>"#;
+
+#[test]
+fn a_note_that_changes_after_the_proposal_is_planned_again() {
+    let folder = memory(&[("a.md", "one\n")]);
+    let engine = engine(folder.path());
+    let proposal = engine.propose(dialect::parse(EDIT), manner());
+    std::fs::write(folder.path().join("a.md"), "zero\none\n").unwrap();
+    let report = engine.conclude(proposal);
+    assert_eq!(codes(&report), [None, None]);
+    assert_eq!(std::fs::read_to_string(folder.path().join("a.md")).unwrap(), "zero\n1\n");
+    // The read after the edit saw the note as it is, not as it was first planned.
+    assert_eq!(report.actions[1].result, Ok(crate::report::Value::Text("zero\n1\n".into())));
+}
+
+#[test]
+fn an_edit_that_no_longer_fits_fails_and_the_outside_edit_stays() {
+    let folder = memory(&[("a.md", "one\n")]);
+    let engine = engine(folder.path());
+    let proposal = engine.propose(dialect::parse(EDIT), manner());
+    std::fs::write(folder.path().join("a.md"), "another\n").unwrap();
+    let report = engine.conclude(proposal);
+    assert_eq!((codes(&report), report.batch), (vec![Some(Code::ContentNotFound), None], None));
+    assert_eq!(std::fs::read_to_string(folder.path().join("a.md")).unwrap(), "another\n");
+}
+
+#[test]
+fn a_dry_run_and_a_dropped_proposal_leave_nothing() {
+    let folder = memory(&[("a.md", "one\n")]);
+    let engine = engine(folder.path());
+    drop(engine.propose(dialect::parse(EDIT), manner()));
+    let report = engine.preview(engine.propose(dialect::parse(EDIT), manner()));
+    assert_eq!((report.dry_run, report.batch, report.changed.len()), (Some(true), None, 1));
+    assert!(report.diff.unwrap().contains("+1"));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn an_atomic_batch_with_a_failure_does_nothing() {
+    let folder = memory(&[("a.md", "one\n")]);
+    let engine = engine(folder.path());
+    let text = br#"<actions>[{"action":"append_file","path":"a.md","content":"two"},{"action":"delete_file","path":"b.md"}]</actions>"#;
+    let report = engine.conclude(engine.propose(dialect::parse(text), Manner { atomic: true, ..manner() }));
+    assert_eq!(codes(&report), [Some(Code::BatchAborted), Some(Code::NotFound)]);
+    assert_eq!(std::fs::read_to_string(folder.path().join("a.md")).unwrap(), "one\n");
+    let report = engine.conclude(engine.propose(dialect::parse(text), manner()));
+    assert_eq!(codes(&report), [None, Some(Code::NotFound)]);
+    assert_eq!(std::fs::read_to_string(folder.path().join("a.md")).unwrap(), "one\ntwo\n");
+}
+
+#[test]
+fn calls_past_the_limit_are_refused_alone() {
+    let folder = memory(&[("a.md", "")]);
+    let engine = engine(folder.path());
+    let call = r#"{"action":"append_file","path":"a.md","content":"x"}"#;
+    let text = format!("<actions>[{}]</actions>", [call; 5].join(","));
+    let report = engine.conclude(engine.propose(dialect::parse(text.as_bytes()), manner()));
+    assert_eq!(codes(&report), [None, None, None, Some(Code::TooLarge), Some(Code::TooLarge)]);
+    assert_eq!(std::fs::read_to_string(folder.path().join("a.md")).unwrap(), "x\nx\nx\n");
+}
+
+#[test]
+fn while_another_process_writes_reads_work_and_writes_are_busy() {
+    let folder = memory(&[("a.md", "one\n")]);
+    let engine = engine(folder.path());
+    let first = engine.conclude(engine.propose(dialect::parse(EDIT), manner()));
+    assert_eq!(first.batch, Some(1));
+    let lock = std::fs::OpenOptions::new().write(true).open(folder.path().join(".memdir/lock")).unwrap();
+    lock.lock().unwrap();
+    let text = br#"<actions>[{"action":"read_file","path":"a.md"},{"action":"append_file","path":"a.md","content":"x"}]</actions>"#;
+    let report = engine.conclude(engine.propose(dialect::parse(text), manner()));
+    assert_eq!(codes(&report), [None, Some(Code::Busy)]);
+    assert_eq!((report.batch, report.changed.len(), report.receipt), (None, 0, None));
+    lock.unlock().unwrap();
+    let report = engine.conclude(engine.propose(dialect::parse(text), manner()));
+    assert_eq!(codes(&report), [None, None]);
+}
+
+#[test]
+fn undo_keeps_a_later_edit_in_another_place_and_refuses_one_in_the_same() {
+    let folder = memory(&[("a.md", "one\n\nmiddle\n\nend\n")]);
+    let engine = engine(folder.path());
+    let _ = engine.conclude(engine.propose(dialect::parse(EDIT), manner()));
+    std::fs::write(folder.path().join("a.md"), "1\n\nmiddle\n\nthe end\n").unwrap();
+    let change = engine.propose_undo(None).unwrap();
+    let done = engine.conclude_change(change, &manner().author).unwrap();
+    assert_eq!(done.batch, Some(2));
+    assert_eq!(std::fs::read_to_string(folder.path().join("a.md")).unwrap(), "one\n\nmiddle\n\nthe end\n");
+    std::fs::write(folder.path().join("a.md"), "uno\n\nmiddle\n\nthe end\n").unwrap();
+    let error = engine.propose_undo(Some(2)).unwrap_err();
+    assert_eq!(error.failure.code, Code::Conflict);
+    assert!(error.diff.unwrap().contains("-uno\n+1\n"));
+    assert_eq!(engine.propose_undo(None).unwrap_err().failure.code, Code::NothingToUndo);
+}
+
+#[test]
+fn a_restored_note_is_what_it_was_after_a_batch() {
+    let folder = memory(&[("a.md", "one\n")]);
+    let engine = engine(folder.path());
+    let _ = engine.conclude(engine.propose(dialect::parse(EDIT), manner()));
+    let delete = br#"<actions>[{"action":"delete_file","path":"a.md"}]</actions>"#;
+    let _ = engine.conclude(engine.propose(dialect::parse(delete), manner()));
+    let path = crate::path::MemoryPath::parse("a.md").unwrap();
+    let change = engine.propose_restore(&path, 1).unwrap();
+    assert_eq!(engine.conclude_change(change, &manner().author).unwrap().batch, Some(3));
+    assert_eq!(std::fs::read_to_string(folder.path().join("a.md")).unwrap(), "1\n");
+    assert_eq!(engine.propose_restore(&path, 9).unwrap_err().failure.code, Code::NotFound);
+    let log = engine.log(&Page { limit: 9, ..Page::default() }, true).unwrap();
+    assert_eq!(log.entries.iter().map(|entry| entry.batch).collect::<Vec<_>>(), [3, 2, 1]);
+    assert!(log.entries[2].diff.as_deref().unwrap().contains("+1"));
+}

@@ -7,9 +7,9 @@ use crate::path::MemoryPath;
 use crate::policy::Cleared;
 use crate::report::{Code, Failure, Issue, Kind, Outcome, Value};
 
+mod align;
 mod change;
 mod closest;
-mod date;
 mod diff;
 mod edit;
 mod lines;
@@ -21,6 +21,7 @@ mod read;
 mod receipt;
 mod rename;
 mod search;
+mod span;
 pub mod step;
 pub mod tree;
 mod undo;
@@ -58,6 +59,25 @@ impl Default for Limits {
 /// Plans the calls of one batch, each after the other.
 ///
 /// A call sees what those before it would have done. A call that fails changes nothing.
+///
+/// # Examples
+///
+/// ```
+/// use memdir::action::{Call, Span};
+/// use memdir::plan::{Limits, MapTree, Planner};
+/// use memdir::policy::{Context, Mode, Rules, review};
+/// use memdir::catalog;
+///
+/// let tree = MapTree::of([("user.md", "- city: London\n")]);
+/// let arguments = serde_json::json!({"path": "user.md", "old_content": "London", "new_content": "Paris"});
+/// let action = catalog::decode(1, "update_file", arguments.as_object().cloned().unwrap_or_default()).unwrap();
+/// let mut planner = Planner::new(&tree, &Limits::default());
+/// let call = Call { index: 1, action, label: None, claimed: false, span: Span::default() };
+/// let context = Context { mode: Mode::Off, read_only: false, client: None, rules: &Rules::default() };
+/// planner.answer(&review(call, &context, &mut Vec::new()).unwrap());
+/// let plan = planner.finish();
+/// assert_eq!(plan.diff(), "--- a/user.md\n+++ b/user.md\n@@ -1 +1 @@\n-- city: London\n+- city: Paris\n");
+/// ```
 #[derive(Debug)]
 pub struct Planner<'t, T: Tree> {
     overlay: Overlay<'t, T>,

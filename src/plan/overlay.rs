@@ -9,8 +9,9 @@
 //!   of its target exists there.
 //! * A folder in `removed` is one in the shaped tree, and every file of the shaped tree below it is in `files`
 //!   without an `after`; every folder below it is in `removed`.
-//! * No folder is made where the batch moved anything away, and no file where it moved a folder away. So the
-//!   inverse of a change has a normal form too.
+//! * No folder is made where the batch moved anything away; no file where it moved a folder away, nor where it
+//!   moved a file away after it moved any folder. So the inverse of a change has a normal form too. (A change
+//!   that is an inverse itself need not keep this: its own inverse may then be refused.)
 //!
 //! What would break this is not done: it is [`Trouble::Mixed`].
 
@@ -71,6 +72,8 @@ impl Missing {
 pub(crate) struct Overlay<'t, T> {
     tree: &'t T,
     now: (i64, u32),
+    /// Whether what could not be undone is refused; not so for what is an undoing itself.
+    undoable: bool,
     structure: Vec<Step>,
     files: BTreeMap<MemoryPath, Change>,
     removed: BTreeMap<MemoryPath, Option<u32>>,
@@ -89,7 +92,12 @@ pub(crate) struct Parts {
 impl<'t, T: Tree> Overlay<'t, T> {
     pub(crate) fn new(tree: &'t T) -> Self {
         let (structure, files, removed) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
-        Self { tree, now: (0, 0), structure, files, removed, growth: 0 }
+        Self { tree, now: (0, 0), undoable: true, structure, files, removed, growth: 0 }
+    }
+
+    /// An overlay for undoing: it does all that can be expressed, even what could in turn not be undone.
+    pub(crate) fn for_undo(tree: &'t T) -> Self {
+        Self { undoable: false, ..Self::new(tree) }
     }
 
     /// Sets the time that files of this batch show.
@@ -257,7 +265,12 @@ impl<'t, T: Tree> Overlay<'t, T> {
     }
 
     /// What the batch moved away from exactly this path, which is free since.
+    ///
+    /// Nothing counts where the change need not be undoable.
     fn moved_away(&self, path: &MemoryPath) -> Option<Kind> {
+        if !self.undoable {
+            return None;
+        }
         let mut path = path.clone();
         for step in self.structure.iter().rev() {
             if let Step::Move { from, to, kind } = step {
@@ -276,7 +289,14 @@ impl<'t, T: Tree> Overlay<'t, T> {
 impl<T: Tree> Overlay<'_, T> {
     /// Checks that a file can be put at a path where nothing is now.
     pub(crate) fn check_room_for_file(&self, path: &MemoryPath) -> Result<(), Trouble> {
-        let blocked = self.removed.contains_key(path) || self.moved_away(path) == Some(Kind::Directory);
+        // The inverse would rename by content and leave the name taken that a folder has to go back to.
+        let moved_folders =
+            || self.structure.iter().any(|step| matches!(step, Step::Move { kind: Kind::Directory, .. }));
+        let blocked = match self.moved_away(path) {
+            Some(Kind::Directory) => true,
+            Some(Kind::File) => moved_folders(),
+            None => self.removed.contains_key(path),
+        };
         if blocked { Err(Trouble::Mixed(path.clone())) } else { Ok(()) }
     }
 
@@ -320,6 +340,10 @@ impl<T: Tree> Overlay<'_, T> {
         }
         let change = self.files.entry(path.clone()).or_insert(Change { before: now, after: None });
         change.after = after;
+        // A file that is made again where the batch deleted it replaces that one.
+        if let (Some(before), Some(after)) = (&change.before, &mut change.after) {
+            after.mode = after.mode.or(before.mode);
+        }
         if change.after == change.before {
             self.files.remove(&path);
         }

@@ -5,8 +5,9 @@ use crate::note::link::{self, Target};
 use crate::path::MemoryPath;
 use crate::plan::step::Content;
 use crate::plan::tree::{Stat, Tree};
-use crate::plan::{Answer, Planner, date, lines, words};
+use crate::plan::{Answer, Planner, lines, words};
 use crate::report::{Code, DirectoryEntry, Failure, FileInfo, Kind, Value};
+use crate::time::Timestamp;
 
 /// How many names `list_files` gives unless asked for another number.
 const LIST_LIMIT: usize = 1000;
@@ -153,7 +154,7 @@ impl<T: Tree> Planner<'_, T> {
             digest = Some(image.content.digest());
         }
         let size = self.size(&path, &stat)?;
-        let modified = date::rfc3339(stat.modified.0);
+        let modified = Timestamp::from_seconds(stat.modified.0).to_string();
         Ok(Value::File(FileInfo { path: asked.clone(), kind: stat.kind, size, lines, modified, digest }).into())
     }
 

@@ -10,7 +10,7 @@ impl<T: Tree> Planner<'_, T> {
     pub(super) fn delete_file(&mut self, asked: &MemoryPath) -> Result<Answer, Failure> {
         let (path, _) = self.expect_file(asked)?;
         self.refuse_link(asked, &path)?;
-        let now = self.overlay.read(&path, self.limits.file_bytes).map_err(words::trouble)?;
+        let now = self.read_resolved(&path)?;
         self.overlay.put(path, Some(now), None);
         Ok(DONE.into())
     }
@@ -127,9 +127,8 @@ impl<T: Tree> Planner<'_, T> {
             );
         }
         let mut files = Vec::new();
-        for (path, stat) in below.iter().filter(|(_, stat)| stat.kind == Kind::File) {
-            files.push((path.clone(), self.overlay.read(path, self.limits.file_bytes).map_err(words::trouble)?));
-            debug_assert!(stat.kind == Kind::File, "folders are removed, not put");
+        for (path, _) in below.iter().filter(|(_, stat)| stat.kind == Kind::File) {
+            files.push((path.clone(), self.read_resolved(path)?));
         }
         for (path, image) in files {
             self.overlay.put(path, Some(image), None);

@@ -22,7 +22,8 @@ pub enum UndoError {
         /// A unified diff from what is there now to what undoing wanted.
         diff: String,
     },
-    /// It cannot be done together with the rest; undo later batches first.
+    /// It cannot be put in order with the rest. A batch that was planned can always be undone; an undoing of one that
+    /// renamed things in a circle may not.
     #[error("`{0}` is in the way")]
     Blocked(MemoryPath),
     /// The memory could not be read.
@@ -49,7 +50,7 @@ impl From<Trouble> for UndoError {
 ///
 /// [`UndoError::Conflict`] where a later change overlaps or touches what the batch did, or took its place away.
 pub fn undo<T: Tree>(steps: &[Step], tree: &T, limits: &Limits) -> Result<Plan, UndoError> {
-    let mut overlay = Overlay::new(tree);
+    let mut overlay = Overlay::for_undo(tree);
     let removed = steps.iter().rev().filter_map(|step| match step {
         Step::RemoveFolder { path, mode } => Some((path, *mode)),
         Step::MakeFolder { .. } | Step::Move { .. } | Step::Put { .. } => None,

@@ -84,7 +84,8 @@ pub(super) fn phone(found: &Found<'_>) -> bool {
 /// The same where a label says that it is one.
 pub(super) fn labelled_phone(found: &Found<'_>) -> bool {
     let value = value(found.text);
-    (5..=15).contains(&digits(value)) && !is_iso_date(value)
+    let least = if found.text.contains([':', '=', '：', '|']) { 5 } else { 7 };
+    (least..=15).contains(&digits(value)) && !is_iso_date(value)
 }
 
 /// A phone number as it is written in America, not the end of a longer number.
@@ -96,7 +97,8 @@ pub(super) fn american_phone(found: &Found<'_>) -> bool {
 pub(super) fn email(found: &Found<'_>) -> bool {
     let word = found.before.rsplit(char::is_whitespace).next().unwrap_or_default();
     let is_file = ["png", "jpg", "jpeg", "gif", "svg", "webp"].iter().any(|end| found.text.ends_with(end));
-    !word.contains("://") && !is_file && !(found.text.starts_with("git@") && found.after.starts_with(':'))
+    let is_host = found.text.starts_with("git@") && found.after.starts_with(':');
+    !(word.contains("://") || is_file || is_host)
 }
 
 /// A street address, where the number before the street is not a year.
@@ -113,7 +115,8 @@ pub(super) fn address(found: &Found<'_>) -> bool {
     let is_machine = found.text.contains("://")
         || machine.iter().any(|word| before.rsplit([' ', '_', '*', '-']).next() == Some(word));
     let value = value(words);
-    !is_machine && value.trim().contains([' ', '，', '号']) && value.contains(char::is_alphabetic)
+    let is_number = value.split(' ').next().unwrap_or_default().matches(['.', ':']).count() > 1;
+    !is_machine && !is_number && value.trim().contains([' ', '，', '号']) && value.contains(char::is_alphabetic)
 }
 
 /// A labelled value that is there: not a blank, a dash, or a word for nothing.
@@ -214,7 +217,7 @@ pub(super) fn national_insurance(found: &Found<'_>) -> bool {
 
 /// A sum of money, not a count of one or two things.
 pub(super) fn money(found: &Found<'_>) -> bool {
-    digits(value(found.text)) >= 3 || found.text.ends_with('k')
+    digits(value(found.text)) >= 3 || ["k", "million", "mio"].iter().any(|end| found.text.ends_with(end))
 }
 
 /// A place on earth, not two numbers of a longer list.
@@ -231,102 +234,101 @@ pub(super) fn place(found: &Found<'_>) -> bool {
     latitude.abs() <= 90.0 && longitude.abs() <= 180.0 && !is_list && latitude.abs().max(longitude.abs()) >= 10.0
 }
 
+/// What stands behind `password:` in prose and in forms.
+const NO_PASSWORDS: &[&str] = &[
+    "changed",
+    "unknown",
+    "none",
+    "reset",
+    "set",
+    "unset",
+    "required",
+    "forgotten",
+    "lost",
+    "expired",
+    "hidden",
+    "redacted",
+    "removed",
+    "see",
+    "same",
+    "ask",
+    "n/a",
+    "tbd",
+    "todo",
+    "yes",
+    "true",
+    "false",
+    "null",
+    "optional",
+    "missing",
+    "managed",
+    "stored",
+    "saved",
+    "kept",
+    "1password",
+    "bitwarden",
+    "keepass",
+    "keepassxc",
+    "lastpass",
+    "dashlane",
+    "string",
+    "text",
+    "not",
+    "never",
+    "username",
+    "user",
+    "email",
+    "login",
+    "notes",
+    "updated",
+    "shared",
+    "password",
+    "secret",
+    "here",
+    "there",
+    "the",
+    "this",
+    "that",
+    "my",
+    "our",
+    "written",
+    "only",
+    "authentication",
+    "protected",
+    "protection",
+    "incorrect",
+    "wrong",
+    "invalid",
+    "geändert",
+    "unbekannt",
+    "keins",
+    "oublié",
+    "ninguna",
+    "encrypted",
+    "hash",
+    "hashed",
+    "leer",
+    "empty",
+    "blank",
+    "weak",
+    "strong",
+    "needed",
+    "default",
+    "your_password",
+];
+
 /// A password that is one: not a link, a mask, a placeholder or prose about passwords.
 pub(super) fn password(found: &Found<'_>) -> bool {
-    const WORDS: &[&str] = &[
-        "changed",
-        "unknown",
-        "none",
-        "reset",
-        "set",
-        "unset",
-        "required",
-        "forgotten",
-        "lost",
-        "expired",
-        "hidden",
-        "redacted",
-        "removed",
-        "see",
-        "same",
-        "ask",
-        "n/a",
-        "tbd",
-        "todo",
-        "yes",
-        "true",
-        "false",
-        "null",
-        "optional",
-        "missing",
-        "managed",
-        "stored",
-        "saved",
-        "kept",
-        "1password",
-        "bitwarden",
-        "keepass",
-        "keepassxc",
-        "lastpass",
-        "dashlane",
-        "string",
-        "text",
-        "not",
-        "never",
-        "username",
-        "user",
-        "email",
-        "login",
-        "notes",
-        "updated",
-        "shared",
-        "password",
-        "secret",
-        "here",
-        "there",
-        "the",
-        "this",
-        "that",
-        "my",
-        "our",
-        "written",
-        "only",
-        "authentication",
-        "protected",
-        "protection",
-        "incorrect",
-        "wrong",
-        "invalid",
-        "geändert",
-        "unbekannt",
-        "keins",
-        "oublié",
-        "ninguna",
-        "encrypted",
-        "hash",
-        "hashed",
-        "leer",
-        "empty",
-        "blank",
-        "weak",
-        "strong",
-        "needed",
-        "default",
-        "your_password",
-    ];
-    let text = value(found.text);
-    let (said, token) = match text.split_once(char::is_whitespace) {
-        Some((token, _)) => (true, bare(token)),
-        None => (false, bare(text)),
-    };
-    let rest = if said { text } else { found.after.lines().next().unwrap_or_default() };
+    let token = bare(value(found.text).split_whitespace().next().unwrap_or_default());
+    let rest = found.after.lines().next().unwrap_or_default().trim_start();
     let is_mask =
         token.chars().all(|character| matches!(character, '*' | '•' | '.' | '-' | '_' | '?' | 'x' | '…' | '#'));
-    let is_placeholder =
-        token.starts_with(['[', '<', '{', '$', '%', '(', '/', '&']) || WORDS.contains(&token) || is_mask;
-    let is_prose = rest.trim().contains(char::is_alphabetic) && !is_mixed(token);
-    let is_weak_place = found.text.contains('|') || !found.text.contains([':', '=', '：']);
-    token.chars().count() >= 4 && !is_placeholder && !is_prose && (!is_weak_place || is_mixed(token))
+    let is_variable = token.starts_with('$') && digits(token) == 0;
+    let is_code = token.starts_with(['[', '<', '{', '%', '(', '/', '&', ':']);
+    let is_prose = !rest.starts_with(['(', '|', ',', ';', '<', '"']) && rest.contains(char::is_alphabetic);
+    let is_word = is_prose || found.text.contains('|') || !found.text.contains([':', '=', '：']);
+    let is_none = is_mask || is_variable || is_code || NO_PASSWORDS.contains(&token);
+    token.chars().count() >= 4 && !is_none && (is_mixed(token) || !is_word)
 }
 
 /// A labelled key: long, without blanks, and of letters and digits.
@@ -373,12 +375,18 @@ pub(super) fn style(found: &Found<'_>) -> bool {
     found.before.contains("<style") || found.before.contains("style=")
 }
 
-/// What stands behind the first sign that parts a label from its value, without what Markdown puts before it.
+/// What stands behind the sign or verb that parts a label from its value, without what Markdown puts before it.
 fn value(text: &str) -> &str {
+    const VERBS: &[&str] = &[" is ", " was ", " ist ", " lautet ", " est ", " es ", " è ", " é "];
     let text = text.trim_start_matches(|character: char| !character.is_alphanumeric());
     let value = match text.split_once([':', '=', '：', '|']) {
         Some((_, value)) => value,
-        None => text.rsplit(' ').next().unwrap_or(text),
+        None => match VERBS.iter().find_map(|verb| text.split_once(verb)) {
+            Some((_, value)) => value,
+            None => {
+                text.find(|character: char| character.is_ascii_digit()).and_then(|at| text.get(at..)).unwrap_or(text)
+            }
+        },
     };
     value.trim().trim_start_matches(['*', '_', '`', '"', '\'', ' ', '\t'])
 }

@@ -148,7 +148,3 @@ impl Row {
         self.name == name || self.class.name() == name
     }
 }
-#[cfg(test)]
-pub(super) fn has(row: &Row, text: &str) -> bool {
-    Text::new(text).has_what(row)
-}

@@ -114,6 +114,20 @@ macro_rules! labelled {
     };
 }
 
+/// The same where the value is a number, so that a sentence can give it too: `her phone is 555 0100`.
+macro_rules! numbered {
+    ($label:literal, $other:literal, $value:literal) => {
+        concat!(
+            r"(?:(?-u:\b)(?:",
+            $label,
+            ")|",
+            $other,
+            r#")(?:[ (#.-][a-z0-9 .()#-]{0,16})?["'`*]*(?:[ \t]*[:=：|]|[ \t]+(?:is|ist|est|es|è|é)[ \t]|[ \t])["'`* \t]*"#,
+            $value
+        )
+    };
+}
+
 /// The same for a label that has to stand right before its value, but for a remark in brackets or whose it is.
 macro_rules! strictly_labelled {
     ($label:literal, $other:literal, $value:literal) => {
@@ -122,7 +136,7 @@ macro_rules! strictly_labelled {
             $label,
             ")|",
             $other,
-            r#")(?: ?\([^)\r\n]*\)| (?:for|für|pour|para|per) [a-z0-9 ._-]{1,20})?["'`*_]*(?:[ \t]*[:=：|]|"#,
+            r#")(?: ?\([^)\r\n]*\)| (?:for|für|pour|para|per|of|del?|du|vom|von|do|da) [a-z0-9 ._-]{1,20})?["'`*_]*(?:[ \t]*[:=：|]|"#,
             r#" (?:is|was|ist|lautet|est|es|è|é)[ \t])["'`*_ \t]*"#,
             $value
         )
@@ -418,6 +432,8 @@ pub(super) const ROWS: &[Row] = &[
             concat!("senha: fake", "1234"),
             concat!("her password for netflix is hun", "ter2"),
             concat!("DB_PASSWORD=fake", "pw"),
+            concat!("password: sword", "fish (bank)"),
+            concat!("password: $ecr", "et9"),
             concat!("| password | fake", "1234 |"),
             concat!("密码: fake", "1234"),
         ],
@@ -436,6 +452,8 @@ pub(super) const ROWS: &[Row] = &[
             "| Password | Username |",
             "his password was forgotten again",
             "password: see the safe",
+            "password=$DB_PASSWORD",
+            "password: &str",
             "password hint: name of the dog",
             "passwords: use long ones",
         ],
@@ -551,7 +569,9 @@ pub(super) const ROWS: &[Row] = &[
             "suicid",
             "prescrit",
             "verschrieben",
-            "sees a therapist",
+            "therapist",
+            "surgery",
+            "chronic ",
             "psychiatrist",
             "wheelchair user",
         ]),
@@ -559,7 +579,7 @@ pub(super) const ROWS: &[Row] = &[
         pattern: concat!(
             r"(?:(?-u:\b)(?:diagnosed with|diagnosed as|diagnosis of|(?:was|were|been|am|is|got) diagnosed|allergic to|intolerant to",
             r"|tested positive for|prescribed|in remission|chemotherapy|antidepressants|in rehab|had a miscarriage|suicidal|suicide attempt",
-            r"|sees a (?:therapist|psychiatrist)|(?:my|his|her|their) psychiatrist|wheelchair user|diagnostiziert|allergisch (?:gegen|auf)",
+            r"|(?:sees|seeing) (?:a |an |his |her |their )?(?:therapist|psychiatrist)|(?:had|having|underwent|recovering from|needs) (?:[a-z]+ )*surgery|chronic (?:[a-z]+ )?(?:pain|fatigue|illness)|(?:my|his|her|their) psychiatrist|wheelchair user|diagnostiziert|allergisch (?:gegen|auf)",
             r"|leidet an|verschrieben|allergique|diagnostiqué|souffre d|prescrit|diagnosticad|alérgic[oa]|padece|diagnosticat|allergic[oa] a",
             r"|soffre d|sofre de|diagnosticou))[^\r\n.;]*",
         ),
@@ -573,10 +593,15 @@ pub(super) const ROWS: &[Row] = &[
             "Es alérgica a la penicilina",
             "È allergica alle noci",
             "Foi diagnosticada com asma",
+            "sees a therapist",
+            "recovering from knee surgery",
+            "chronic back pain",
             "He was prescribed statins",
         ],
         must_not: &[
             "diagnosed the build failure",
+            "heart surgeon",
+            "chronic lateness",
             "the prescribed form",
             "She diagnosed a flat tyre",
             "- author: Allegra",
@@ -605,6 +630,7 @@ pub(super) const ROWS: &[Row] = &[
             "disabilit",
             "behinderung",
             "blood type",
+            "blood pressure",
             "blood group",
             "blutgruppe",
             "sanguin",
@@ -620,7 +646,7 @@ pub(super) const ROWS: &[Row] = &[
         ]),
         case: Case::Words,
         pattern: labelled!(
-            "(?:food |drug |known )?(?:allerg(?:y|ies|ie|ien|ia)|alergias?)|diagnos(?:is|es|e|en|i)|diagn[oó]sticos?|medications?|medicines|medikamente?|médicaments?|medicaci[oó]n|medicamentos?|medicação|farmaci|(?:health|medical) (?:conditions?|issues?|history|problems?|notes?)|(?:chronic )?illness(?:es)?|(?:vor)?(?:krankheit|erkrankung)(?:en)?|maladies?|enfermedad(?:es)?|malatti[ae]|doenças?|disabilit(?:y|ies)|behinderung|blood (?:type|group)|blutgruppe|groupe sanguin|grupo sangu[ií]neo|gruppo sanguigno",
+            "(?:food |drug |known )?(?:allerg(?:y|ies|ie|ien|ia)|alergias?)|diagnos(?:is|es|e|en|i)|diagn[oó]sticos?|medications?|medicines|medikamente?|médicaments?|medicaci[oó]n|medicamentos?|medicação|farmaci|(?:health|medical) (?:conditions?|issues?|history|problems?|notes?)|(?:chronic )?illness(?:es)?|(?:vor)?(?:krankheit|erkrankung)(?:en)?|maladies?|enfermedad(?:es)?|malatti[ae]|doenças?|disabilit(?:y|ies)|behinderung|blood (?:type|group|pressure)|mental health|blutgruppe|groupe sanguin|grupo sangu[ií]neo|gruppo sanguigno",
             "过敏|疾病|アレルギー|аллергия",
             r"(?:\r?\n[ \t]+[-*+] +)?[^\r\n]+"
         ),
@@ -795,7 +821,7 @@ pub(super) const ROWS: &[Row] = &[
         needs: Needs::OneOf(&["mg", "mcg", "µg", "μg"]),
         case: Case::Words,
         pattern: concat!(
-            r"(?-u:\b)(?:takes?|taking|took|is on|am on|nimmt|nehme|einnahme|prend|prends|toma|tomo|tomar|prende|prendo|dose|dosage|daily)(?-u:\b)",
+            r"(?-u:\b)(?:takes?|taking|took|on|nimmt|nehme|einnahme|prend|prends|toma|tomo|tomar|prende|prendo|dose|dosage|daily)(?-u:\b)",
             r"[^\r\n.;0-9]*[0-9]+(?:[.,][0-9]+)? ?(?:mg|mcg|µg|μg)(?:[^a-z]|$)",
         ),
         check: None,
@@ -842,14 +868,21 @@ pub(super) const ROWS: &[Row] = &[
             "homosex",
             "non-binary",
             "nonbinary",
+            "trans ",
         ]),
         case: Case::Words,
         pattern: concat!(
             r"(?-u:\b)(?:is|am|are|was|i'm|he's|she's|they're|as|ist|bin|est|suis|es|soy|è|sono|é|sou) (?:an? |une? |un |openly |offen )*",
-            r"(?:gay|lesbian|lesbisch|lesbienne|lesbiana|lesbica|lésbica|bisexual|bisexuell|transgender|queer|asexual|schwul|homosex[a-z]+|non-?binary)(?-u:\b)",
+            r"(?:gay|lesbian|lesbisch|lesbienne|lesbiana|lesbica|lésbica|bisexual|bisexuell|transgender|queer|asexual|schwul|homosex[a-z]+|non-?binary|trans (?:wo)?man)(?-u:\b)",
         ),
         check: None,
-        must_match: &["Ada is openly gay", "she came out as bisexual", "Er ist schwul", "es lesbiana"],
+        must_match: &[
+            "She is a trans woman",
+            "Ada is openly gay",
+            "she came out as bisexual",
+            "Er ist schwul",
+            "es lesbiana",
+        ],
         must_not: &["Gay Talese wrote it", "queer theory reading list", "a gay bar in town"],
     },
     Row {
@@ -891,7 +924,7 @@ pub(super) const ROWS: &[Row] = &[
         ]),
         case: Case::Words,
         pattern: concat!(
-            r"(?-u:\b)(?:(?:he|she|ada|user|they|who) (?:is|are|was)|i am|i'm|he's|she's|they're|converted to) (?:an? |practi[cs]ing |devout )*",
+            r"(?-u:\b)(?:(?:he|she|user|they|who) (?:is|are|was)|(?:am|is|was) an?|i am|i'm|he's|she's|they're|converted to) (?:an? |practi[cs]ing |devout )*",
             r"(?:muslim|catholic|jewish|hindu|buddhist|atheist|protestant|mormon|islam|judaism|catholicism|buddhism)(?-u:\b)",
         ),
         check: None,
@@ -993,13 +1026,14 @@ pub(super) const ROWS: &[Row] = &[
             "aadhaar",
         ]),
         case: Case::Words,
-        pattern: labelled!(
+        pattern: numbered!(
             "ssn|social security(?: number)?|national (?:id|insurance)(?: number)?|steuer-?id|steuer(?:identifikations)?nummer|steueridentnummer|sozialversicherungsnummer|numéro de sécurité sociale|dni|nie|cpf|codice fiscale|personalausweis(?:nummer)?|driver'?s licen[sc]e|führerschein(?:nummer)?|tax id|taxpayer id|aadhaar",
             "身份证号?",
             "[a-z0-9][a-z0-9 ./-]{5,}"
         ),
         check: Some(check::document),
         must_match: &[
+            "her social security number is 123 45 6789",
             "- SSN: 123456789",
             "Steuer-ID: 12 345 678 901",
             "DNI: 12345678Z",
@@ -1013,7 +1047,7 @@ pub(super) const ROWS: &[Row] = &[
         words: "a passport number",
         needs: Needs::OneOf(&["passport", "reisepass", "passeport", "pasaporte", "passaport", "护照"]),
         case: Case::Words,
-        pattern: labelled!(
+        pattern: numbered!(
             "passports?|reisepass(?:nummer)?|passeport|pasaporte|passaporto|passaporte",
             "护照号?",
             "[a-z]{0,3} ?[0-9][a-z0-9]{5,11}(?-u:\\b)"
@@ -1021,6 +1055,7 @@ pub(super) const ROWS: &[Row] = &[
         check: Some(check::document),
         must_match: &[
             "- passport: X1234567",
+            "passport no. 123456789",
             "- **Passport Number**: 123456789",
             "Reisepass: C01X00T47",
             "passeport : 12AB34567",
@@ -1096,10 +1131,11 @@ pub(super) const ROWS: &[Row] = &[
         pattern: labelled!(
             "salary|(?:annual |monthly |yearly |household )?income|net worth|wages?|(?:jahres|monats|netto|brutto)?gehalt|(?:netto|brutto)lohn|einkommen|salaire|revenus?|sueldo|salario|ingresos|stipendio|reddito|salário|renda",
             "年薪|工资",
-            "[a-zà-ÿ$€£¥~ (]{0,12}[0-9][0-9.,' ]*k?"
+            "[a-zà-ÿ$€£¥~ (]{0,12}[0-9][0-9.,' ]*(?:k|million|mio)?"
         ),
         check: Some(check::money),
         must_match: &[
+            "net worth: 2 million",
             "- salary: 85,000 USD",
             "- **Annual Income**: $85k",
             "Gehalt: 4.200 €",
@@ -1112,20 +1148,21 @@ pub(super) const ROWS: &[Row] = &[
         name: "income",
         class: Class::Personal,
         words: "an income",
-        needs: Needs::OneOf(&["earn", "salary", "verdient", "gagne", "gana", "guadagna", "ganha"]),
+        needs: Needs::OneOf(&["earn", "makes ", "salary", "verdient", "gagne", "gana", "guadagna", "ganha"]),
         case: Case::Words,
         pattern: concat!(
-            r"(?-u:\b)(?:earns?|earning|earned|(?:a |his |her |their |my )salary (?:of|is|was)|verdient|verdiene|gagne|gana|guadagna|ganha)(?-u:\b)",
+            r"(?-u:\b)(?:earns?|earning|earned|makes|(?:a |his |her |their |my )salary (?:of|is|was)|verdient|verdiene|gagne|gana|guadagna|ganha)(?-u:\b)",
             r"[a-zà-ÿ$€£¥~ ]{0,14}[0-9][0-9.,' ]*(?:k(?-u:\b)|€|\$|usd|eur|dollars|euros?|a (?:year|month)|per (?:year|month|hour)|im (?:monat|jahr)|par mois)",
         ),
         check: Some(check::digit),
         must_match: &[
+            "makes 90k a year",
             "She earns $85,000 a year",
             "verdient 4.200 € im Monat",
             "gagne 3000 € par mois",
             "a salary of 90k",
         ],
-        must_not: &["earned 3 medals", "earns 500 points a game", "earned a degree in 1999"],
+        must_not: &["makes 3 cakes a year", "earned 3 medals", "earns 500 points a game", "earned a degree in 1999"],
     },
     Row {
         name: "birth_date",
@@ -1348,10 +1385,10 @@ pub(super) const ROWS: &[Row] = &[
         words: "a phone number",
         needs: Needs::Digits(10),
         case: Case::Exact,
-        pattern: r"(?:\([2-9][0-9]{2}\) ?[2-9][0-9]{2}[ .-][0-9]{4}|(?-u:\b)[2-9][0-9]{2}[.-][2-9][0-9]{2}[.-][0-9]{4})(?-u:\b)",
+        pattern: r"(?:\([2-9][0-9]{2}\) ?[2-9][0-9]{2}[ .-][0-9]{4}|(?-u:\b)[0-9]{3}[.-][0-9]{3}[.-][0-9]{4})(?-u:\b)",
         check: Some(check::american_phone),
         must_match: &["call 202-555-0100", "(202) 555-0100", "202.555.0100"],
-        must_not: &["2020-2021-2022", "isbn 978-202-555-0100", "102-555-0100", "v202.555.0100"],
+        must_not: &["2020-2021-2022", "isbn 978-202-555-0100", "1002-555-0100", "v202.555.0100"],
     },
     Row {
         name: "phone",
@@ -1376,13 +1413,15 @@ pub(super) const ROWS: &[Row] = &[
             "телефон",
         ]),
         case: Case::Words,
-        pattern: labelled!(
+        pattern: numbered!(
             "(?:tele|smart)?phone|tel|mobile|cell|handy(?:nummer)?|telefon(?:nummer)?|mobil(?:nummer|telefon)?|téléphone|tél|portable|teléfono|telefono|móvil|cellulare|telefone|celular|whatsapp|fax",
             "电话|手机号?|電話|телефон",
             "[+(]?[0-9][0-9 ()./-]{4,}"
         ),
         check: Some(check::labelled_phone),
         must_match: &[
+            "her phone is 555 0100",
+            "tel 030 1234567",
             "- phone: 555-0100",
             "- **Phone Number**: 030 5550100",
             "Tel.: 030/5550100",
@@ -1394,6 +1433,8 @@ pub(super) const ROWS: &[Row] = &[
         ],
         must_not: &[
             "- phone: Fakephone 12",
+            "cell 12345",
+            "mobile in 2024",
             "- mobile: 2024",
             "hotel: 12345678",
             "- cell: 2024-01-02",

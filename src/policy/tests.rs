@@ -264,7 +264,7 @@ mod rows {
             "12 A ",
             "x://y:",
         ] {
-            let text = unit.repeat(400_000 / unit.len());
+            let text = unit.repeat(60_000 / unit.len());
             assert!(detect::find(&text, "", |_| true).is_ok(), "{unit}");
         }
     }
@@ -577,7 +577,9 @@ mod globs {
     fn many_stars_are_quick() {
         let name = "a".repeat(250);
         let long = [name.as_str(); 4].join("/");
-        assert!(!Glob::parse(&format!("{}/{}b", "**/*".repeat(1), "*a".repeat(200))).unwrap().matches(&path(&long)));
+        assert!(
+            !Glob::parse(&format!("**/*/{}b", "?*a".repeat(200).replace("**", "*"))).unwrap().matches(&path(&long))
+        );
         assert!(!Glob::parse(&format!("{}b", "**/a/".repeat(200))).unwrap().matches(&path(&"a/".repeat(500))));
     }
 
@@ -622,95 +624,5 @@ mod globs {
                 let _ = (glob.matches(&text), glob.matches_any_case(&text), glob.reaches_below(&text));
             }
         }
-    }
-}
-#[test]
-fn zz_measure() {
-    use std::time::Instant;
-    let needles: Vec<&str> = ROWS
-        .iter()
-        .flat_map(|r| match r.needs {
-            super::table::Needs::OneOf(w) => w.to_vec(),
-            _ => vec![],
-        })
-        .collect();
-    let bytes: usize = needles.iter().map(|n| n.len()).sum();
-    println!("needles {} bytes {bytes}", needles.len());
-    for big in [1, 100, 3000] {
-        let text = "# ada fake\n\n- age: 42\n- city: paris\n- likes: green tea\n- works at [[tool.md]]\n- notes: meets at 10:30 on 2024-01-02\n".repeat(big * 3);
-        for _ in 0..3 {
-            let t = Instant::now();
-            let n = needles.iter().filter(|n| text.contains(**n)).count();
-            let a = t.elapsed();
-            let t = Instant::now();
-            let m = needles.iter().filter(|n| memchr::memmem::find(text.as_bytes(), n.as_bytes()).is_some()).count();
-            let b = t.elapsed();
-            let t = Instant::now();
-            let ac = aho_corasick::AhoCorasick::builder()
-                .kind(Some(aho_corasick::AhoCorasickKind::NoncontiguousNFA))
-                .build(&needles)
-                .unwrap();
-            let c = t.elapsed();
-            let t = Instant::now();
-            let mut seen = vec![false; needles.len()];
-            for m in ac.find_overlapping_iter(&text) {
-                seen[m.pattern().as_usize()] = true;
-            }
-            println!(
-                "{} bytes: std {a:?} memmem {b:?} ac build {c:?} search {:?} ({n} {m} {})",
-                text.len(),
-                t.elapsed(),
-                seen.iter().filter(|b| **b).count()
-            );
-        }
-    }
-    let pats: Vec<_> = ROWS.iter().map(|r| r.pattern).collect();
-    for _ in 0..5 {
-        let t = Instant::now();
-        let set = regex::RegexSetBuilder::new(&pats).size_limit(100 << 20).build().unwrap();
-        let a = t.elapsed();
-        let text = std::fs::read_to_string("/work/shared/style.md").unwrap();
-        let t = Instant::now();
-        let m = set.matches(&text).iter().count();
-        let b = t.elapsed();
-        let t = Instant::now();
-        let m2 = set.matches(&text).iter().count();
-        println!(
-            "SET rows {} build {a:?} match {b:?} again {:?} ({m},{m2}) of {} bytes",
-            pats.len(),
-            t.elapsed(),
-            text.len()
-        );
-        let t = Instant::now();
-        let _all: Vec<_> = pats.iter().map(|p| regex::Regex::new(p).unwrap()).collect();
-        println!("all one by one {:?}", t.elapsed());
-    }
-    let mut each: Vec<_> = ROWS
-        .iter()
-        .map(|r| {
-            let t = Instant::now();
-            let x = regex::Regex::new(r.pattern).unwrap();
-            let e = t.elapsed();
-            drop(x);
-            (e, r.name)
-        })
-        .collect();
-    each.sort();
-    println!("{each:?}");
-    let ordinary = "# Ada Fake\n\n- age: 42\n- city: Paris\n- likes: green tea\n- works at [[tool.md]]\n- notes: meets at 10:30 on 2024-01-02\n".repeat(3);
-    for text in [
-        ordinary.clone(),
-        "- mail: ada@example.com".into(),
-        ordinary.repeat(30),
-        ordinary.clone(),
-        "- phone: 1".into(),
-        ordinary.repeat(3000),
-        std::fs::read_to_string("/work/shared/style.md").unwrap(),
-        std::fs::read_to_string("/work/shared/style.md").unwrap(),
-    ] {
-        let t = Instant::now();
-        let n = detect::find(&text, "", |_| true).unwrap().len();
-        let compiled: Vec<_> = ROWS.iter().filter(|r| detect::has(r, &text)).map(|r| r.name).collect();
-        println!("find {} bytes {:?} found {n}, would compile {compiled:?}", text.len(), t.elapsed());
     }
 }

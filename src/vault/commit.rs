@@ -8,6 +8,7 @@
 
 use std::io::{self, Write};
 
+use cap_fs_ext::DirExt;
 use cap_std::fs::Dir;
 
 use super::journal::{Flush, State};
@@ -73,9 +74,9 @@ impl Writer<'_> {
     ///
     /// # Errors
     ///
-    /// With [`VaultError::Conflict`], [`VaultError::DiskFull`], [`VaultError::NoWriteAccess`] and errors of the
-    /// system nothing has changed. If the system fails so badly that not even that can be written down, the batch
-    /// is finished or given back by the next process that writes.
+    /// Nothing has changed, and nothing will: [`VaultError::Conflict`], [`VaultError::DiskFull`],
+    /// [`VaultError::NoWriteAccess`] and other errors of the system. Only with [`VaultError::Unsettled`] the system
+    /// failed so badly that not even this could be written down; the next writer finishes the batch or gives it back.
     pub fn commit(&mut self, batch: &Batch<'_>) -> Result<Committed, VaultError> {
         self.commit_watched(batch, &mut |_| ())
     }
@@ -89,32 +90,66 @@ impl Writer<'_> {
         self.sweep_newest()?;
         let steps = self.check(batch.steps)?;
         let places = Places::before(&self.vault.dir, &steps)?;
-        let number = self.core()?.journal.begin(batch, places.folders())?;
+        let number = self.core()?.journal.begin(batch, &places)?;
         seen(Point::Opened);
-        let written = self
-            .write_temporary(number, &steps, &places, seen)
-            .and_then(|()| self.first_wave(number, batch, &steps, &places));
-        if let Err(error) = written {
-            self.remove_temporary(number, &steps, &places);
-            // Unflushed where the journal failed too: an open batch is nothing.
-            self.core()?.journal.mark(number, State::Aborted, Flush::Yes)?;
-            return Err(error);
+        if let Err(error) = self.write_temporary(number, &steps, &places, seen) {
+            return Err(self.abandon(number, &steps, &places, Flush::No, error));
+        }
+        if let Err(error) = self.first_wave(number, batch, &steps, &places) {
+            return Err(self.abandon(number, &steps, &places, Flush::Yes, error));
         }
         seen(Point::Certain);
-        for (index, step) in steps.iter().enumerate() {
-            if let Err(error) = self.carry_out(number, index, step, &places) {
-                self.give_back(number, &steps, &places)?;
-                return Err(error);
-            }
-            seen(Point::Done(index));
+        if let Err(error) = self.put_in_place(number, &steps, &places, seen) {
+            return Err(match self.give_back(number, &steps, &places) {
+                Ok(()) => error,
+                Err(failure) => unsettled(number, &error, &failure),
+            });
         }
-        self.second_wave(&steps)?;
         seen(Point::Flushed);
-        self.core()?.journal.mark(number, State::Applied, Flush::No)?;
+        // The batch is in place and flushed; without the mark the next writer finds nothing left to do.
+        if let Err(error) = self.core()?.journal.mark(number, State::Applied, Flush::No) {
+            tracing::warn!(%error, batch = number, "the batch is in place and not marked so");
+        }
         seen(Point::Applied);
         self.keep_for_sweep(number, steps, places)?;
         self.tidy(number, batch.time);
         Ok(Committed { batch: number, is_durable: self.vault.is_durable() })
+    }
+
+    /// Carries out every step and flushes the folders.
+    fn put_in_place(
+        &self,
+        number: u64,
+        steps: &[RecordedStep],
+        places: &Places,
+        seen: &mut dyn FnMut(Point),
+    ) -> Result<(), VaultError> {
+        for (index, step) in steps.iter().enumerate() {
+            self.carry_out(number, index, step, places)?;
+            seen(Point::Done(index));
+        }
+        self.second_wave(steps)
+    }
+
+    /// Gives up a batch before anything of it is carried out, and passes on why.
+    ///
+    /// Flushed where the journal may hold the whole batch already, although a temporary file could not be flushed or
+    /// the flush of the journal itself failed: a crash after the answer would otherwise finish it.
+    fn abandon(
+        &mut self,
+        number: u64,
+        steps: &[RecordedStep],
+        places: &Places,
+        flush: Flush,
+        error: VaultError,
+    ) -> VaultError {
+        // First, for on a full disk this makes the room that the mark takes.
+        self.remove_temporary(number, places);
+        let Ok(core) = self.core() else { return error };
+        let Err(failure) = core.journal.abandon(number, growth(steps), flush) else { return error };
+        // An open batch is nothing, marked or not.
+        let is_open = matches!(core.journal.newest(), Ok(Some((newest, State::Open))) if newest == number);
+        if is_open { error } else { unsettled(number, &error, &failure) }
     }
 
     /// Keeps the database small, now and then. The batch is in place: whatever goes wrong here is for next time.
@@ -177,11 +212,12 @@ impl Writer<'_> {
         seen: &mut dyn FnMut(Point),
     ) -> Result<(), VaultError> {
         for (index, step) in steps.iter().enumerate() {
-            if let Step::Put { path, after: Some(after), .. } = &step.step {
-                let folder = disk::open_folder(&self.vault.dir, places.early(index))
-                    .map_err(|error| VaultError::io("open the folder of", Some(path), error))?;
-                write_new(&folder, &temporary(batch, index), after)
-                    .map_err(|error| VaultError::io("write", Some(path), error))?;
+            let Step::Put { path, after, .. } = &step.step else { continue };
+            let folder = disk::open_folder(&self.vault.dir, places.early(index))
+                .map_err(|error| VaultError::io("open the folder of", Some(path), error))?;
+            set_temporary(&folder, &temporary(batch, index), after.as_ref())
+                .map_err(|error| VaultError::io("write", Some(path), error))?;
+            if after.is_some() {
                 seen(Point::Written(index));
             }
         }
@@ -241,7 +277,7 @@ impl Writer<'_> {
                 disk::sync_folder(&opened).map_err(|error| VaultError::io("flush the folder", folder.as_ref(), error))
             }
             // Where a folder was moved from inside another moved one, only its new place is left.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) if disk::is_gone(&error) => Ok(()),
             Err(error) => Err(VaultError::io("flush the folder", folder.as_ref(), error)),
         };
         match folders.as_slice() {
@@ -272,32 +308,27 @@ impl Writer<'_> {
             }
             Step::Move { from, to, .. } => {
                 let (folder, new_folder) = (parent(root, from)?, parent(root, to)?);
-                disk::rename_new(&folder, from.name(), &new_folder, to.name()).map_err(|error| match error.kind() {
-                    io::ErrorKind::NotFound => VaultError::Conflict(from.clone()),
-                    io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty => VaultError::Conflict(to.clone()),
-                    _ => VaultError::io("rename", Some(from), error),
+                disk::rename_new(&folder, from.name(), &new_folder, to.name()).map_err(|error| match error {
+                    error if error.kind() == io::ErrorKind::NotFound => VaultError::Conflict(from.clone()),
+                    error if disk::is_taken(&error) => VaultError::Conflict(to.clone()),
+                    error => VaultError::io("rename", Some(from), error),
                 })
             }
             Step::Put { path, before, after } => {
                 let folder = parent(root, path)?;
-                let aside = disk::open_folder(root, places.late(index))
-                    .map_err(|error| VaultError::io("open the folder of", Some(path), error))?;
+                let aside = open_or_conflict(root, places.late(index), path)?;
                 put(&folder, path, &aside, &temporary(batch, index), before.as_ref(), after.is_some())
             }
-            Step::RemoveFolder { path, .. } => match parent(root, path)?.remove_dir(path.name()) {
-                // Something new in it is somebody's; the folder stays for it.
-                Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-                other => other.map_err(|error| VaultError::io("remove the folder", Some(path), error)),
-            },
+            Step::RemoveFolder { path, .. } => remove_folder(&parent(root, path)?, path.name())
+                .map_err(|error| VaultError::io("remove the folder", Some(path), error)),
         }
     }
 
-    /// Removes the temporary files of a batch that never became certain.
-    fn remove_temporary(&self, batch: u64, steps: &[RecordedStep], places: &Places) {
-        for index in 0..steps.len() {
-            if let Ok(folder) = disk::open_folder(&self.vault.dir, places.early(index)) {
-                // Best effort: the next sweep knows the names too.
+    /// Removes the temporary files of a batch of which nothing was carried out.
+    pub(super) fn remove_temporary(&self, batch: u64, places: &Places) {
+        for (index, folder) in places.all() {
+            if let Ok(folder) = disk::open_folder(&self.vault.dir, folder) {
+                // Best effort: the next sweep knows the names too, and a stray file is hidden and harmless.
                 let _ = folder.remove_file(temporary(batch, index));
             }
         }
@@ -311,15 +342,48 @@ pub(super) fn temporary(batch: u64, index: usize) -> String {
 
 /// Whether a name is that of a temporary file of ours.
 pub(super) fn is_temporary(name: &str) -> bool {
-    name.starts_with(".memdir-") && name.ends_with(".tmp")
+    let numbers = name.strip_prefix(".memdir-").and_then(|rest| rest.strip_suffix(".tmp")?.split_once('-'));
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    numbers.is_some_and(|(batch, step)| is_number(batch) && is_number(step))
 }
 
 /// Opens the folder that holds `path`.
 pub(super) fn parent(root: &Dir, path: &MemoryPath) -> Result<Dir, VaultError> {
-    disk::open_folder(root, path.parent().as_ref()).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => VaultError::Conflict(path.clone()),
-        _ => VaultError::io("open the folder of", Some(path), error),
+    open_or_conflict(root, path.parent().as_ref(), path)
+}
+
+/// Opens a folder that `path` needs; that it is gone is an outside edit.
+pub(super) fn open_or_conflict(root: &Dir, folder: Option<&MemoryPath>, path: &MemoryPath) -> Result<Dir, VaultError> {
+    disk::open_folder(root, folder).map_err(|error| match error {
+        error if disk::is_gone(&error) => VaultError::Conflict(path.clone()),
+        error => VaultError::io("open the folder of", Some(path), error),
     })
+}
+
+/// Says that two things went wrong, one after the other.
+fn unsettled(batch: u64, error: &VaultError, failure: &VaultError) -> VaultError {
+    tracing::error!(%error, %failure, batch, "a batch could be neither finished nor given back");
+    VaultError::Unsettled(batch)
+}
+
+/// Removes a folder, unless something new is in it: that is somebody's, and the folder stays for it.
+fn remove_folder(folder: &Dir, name: &str) -> io::Result<()> {
+    let remove = || match folder.remove_dir(name) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(false),
+        other => other.map(|()| true),
+    };
+    if !remove()? {
+        // What an earlier batch has left there is nobody's.
+        let inner = folder.open_dir_nofollow(name)?;
+        for entry in inner.entries()?.flatten() {
+            if let Some(name) = entry.file_name().to_str().filter(|name| is_temporary(name)) {
+                inner.remove_file(name)?;
+            }
+        }
+        remove()?;
+    }
+    Ok(())
 }
 
 /// Lets the file `temporary` and the one at `path` change places, so that what was there is kept aside.
@@ -332,9 +396,9 @@ fn put(
     has_after: bool,
 ) -> Result<(), VaultError> {
     let name = path.name();
-    let io = |error: io::Error| match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists => VaultError::Conflict(path.clone()),
-        _ => VaultError::io("put in place", Some(path), error),
+    let io = |error: io::Error| match error {
+        error if disk::is_gone(&error) || disk::is_taken(&error) => VaultError::Conflict(path.clone()),
+        error => VaultError::io("put in place", Some(path), error),
     };
     let Some(before) = before else {
         return disk::rename_new(aside, temporary, folder, name).map_err(io);
@@ -362,13 +426,20 @@ fn beside<T: Sync>(
 ) -> Result<(), VaultError> {
     let share = items.len().div_ceil(FLUSHERS).max(1);
     std::thread::scope(|scope| {
-        let threads: Vec<_> =
-            items.chunks(share).map(|items| scope.spawn(move || items.iter().try_for_each(flush))).collect();
+        let spawn = |items| {
+            let flush_all = move || <[T]>::iter(items).try_for_each(flush);
+            // Where the system gives no more threads, one after the other will do.
+            std::thread::Builder::new().spawn_scoped(scope, flush_all).map_err(|_| items)
+        };
+        let threads: Vec<_> = items.chunks(share).map(spawn).collect();
         let mut result = work();
         for thread in threads {
-            let flushed = thread.join().unwrap_or_else(|_| {
-                Err(VaultError::io("flush", None, io::Error::other("a flushing thread ended early")))
-            });
+            let flushed = match thread {
+                Ok(thread) => thread.join().unwrap_or_else(|_| {
+                    Err(VaultError::io("flush", None, io::Error::other("a flushing thread ended early")))
+                }),
+                Err(items) => items.iter().try_for_each(flush),
+            };
             result = result.and(flushed);
         }
         result
@@ -392,6 +463,20 @@ pub(super) fn write_new(folder: &Dir, name: &str, image: &Image) -> io::Result<(
     }
 }
 
+/// Makes the temporary file of a step hold what it has to, anew: nothing where the step removes a file.
+///
+/// A stale one gives way. A cut of the power may have taken the row that named a batch and left its files, and then
+/// the next batch has the same number.
+pub(super) fn set_temporary(folder: &Dir, name: &str, after: Option<&Image>) -> io::Result<()> {
+    match after {
+        Some(after) => write_new(folder, name, after),
+        None => match folder.remove_file(name) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        },
+    }
+}
+
 /// Digests a regular file in an open folder; `None` when nothing or something else is there.
 pub(super) fn digest_of(folder: &Dir, name: &str) -> io::Result<Option<Digest>> {
     let file = match disk::open_name(folder, name) {
@@ -410,7 +495,10 @@ pub(super) fn digest_of(folder: &Dir, name: &str) -> io::Result<Option<Digest>> 
 /// The digest and the mode of the regular file at `path`; `None` when there is none.
 fn found(root: &Dir, path: &MemoryPath) -> Result<Option<(Digest, Option<u32>)>, VaultError> {
     let io = |error| VaultError::io("read", Some(path), error);
-    let Ok(folder) = disk::open_folder(root, path.parent().as_ref()) else { return Ok(None) };
+    let folder = match disk::open_folder(root, path.parent().as_ref()) {
+        Err(error) if disk::is_gone(&error) => return Ok(None),
+        folder => folder.map_err(io)?,
+    };
     let Some(digest) = digest_of(&folder, path.name()).map_err(io)? else { return Ok(None) };
     let metadata = folder.symlink_metadata(path.name()).map_err(io)?;
     Ok(Some((digest, disk::mode(&metadata))))
@@ -421,17 +509,27 @@ fn is_there(root: &Dir, path: &MemoryPath) -> bool {
 }
 
 /// What tells the file or folder at `path` from every other; `None` when nothing is there.
+///
+/// The device is told by whether it is that of the memory itself, for its number can be another after a restart.
+/// An error is never taken for nothing: recovery would believe that somebody took the thing away.
 pub(super) fn identity(root: &Dir, path: &MemoryPath) -> Result<Option<(u64, u64)>, VaultError> {
-    let Ok(folder) = disk::open_folder(root, path.parent().as_ref()) else { return Ok(None) };
+    let folder = match disk::open_folder(root, path.parent().as_ref()) {
+        Err(error) if disk::is_gone(&error) => return Ok(None),
+        folder => folder.map_err(|error| VaultError::io("look at", Some(path), error))?,
+    };
     match folder.symlink_metadata(path.name()) {
-        Ok(metadata) => Ok(Some(disk::identity(&metadata))),
+        Ok(metadata) => {
+            let (device, inode) = disk::identity(&metadata);
+            let own = root.dir_metadata().map_err(|error| VaultError::io("look at", None, error))?;
+            Ok(Some((if device == disk::identity(&own).0 { 0 } else { device }, inode)))
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(VaultError::io("look at", Some(path), error)),
     }
 }
 
 /// Gives a folder that is made again the mode it had.
-fn restrict_folder(root: &Dir, path: &MemoryPath, mode: Option<u32>) -> Result<(), VaultError> {
+pub(super) fn restrict_folder(root: &Dir, path: &MemoryPath, mode: Option<u32>) -> Result<(), VaultError> {
     let Some(mode) = mode else { return Ok(()) };
     disk::open_folder(root, Some(path))
         .and_then(|folder| disk::set_folder_mode(&folder, mode))
@@ -439,7 +537,7 @@ fn restrict_folder(root: &Dir, path: &MemoryPath, mode: Option<u32>) -> Result<(
 }
 
 /// By how many bytes the notes grow.
-fn growth(steps: &[RecordedStep]) -> i64 {
+pub(super) fn growth(steps: &[RecordedStep]) -> i64 {
     let bytes = |image: &Option<Image>| {
         image.as_ref().map_or(0, |image| i64::try_from(image.content.bytes().len()).unwrap_or(i64::MAX))
     };

@@ -45,6 +45,15 @@ pub(super) fn open_name(folder: &Dir, name: &str) -> io::Result<File> {
     folder.open_with(name, &options)
 }
 
+/// Opens a file in an open folder so that it can be flushed, which some systems allow only to those who may write.
+pub(super) fn open_to_flush(folder: &Dir, name: &str) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).follow(FollowSymlinks::No);
+    #[cfg(unix)]
+    options.custom_flags(NONBLOCK);
+    folder.open_with(name, &options)
+}
+
 /// Makes a file that must not exist, readable and writable.
 pub(super) fn create_name(folder: &Dir, name: &str, mode: u32) -> io::Result<File> {
     let mut options = OpenOptions::new();
@@ -188,6 +197,16 @@ pub(super) fn is_link_error(error: &io::Error) -> bool {
 #[derive(Debug, thiserror::Error)]
 #[error("a link is in the way")]
 struct LinkInTheWay;
+
+/// Whether a folder is no longer there, or something else is in its place.
+pub(super) fn is_gone(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) || is_link_error(error)
+}
+
+/// Whether a name is taken by something else.
+pub(super) fn is_taken(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty)
+}
 
 /// Whether a link led out of the folder: cap-std says so without an error number of the system's.
 pub(super) fn is_escape(error: &io::Error) -> bool {

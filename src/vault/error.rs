@@ -32,6 +32,10 @@ pub enum VaultError {
     /// No batch has this number.
     #[error("there is no batch {0}")]
     UnknownBatch(u64),
+    /// The system failed twice: in the batch, and in giving it back. The next writer finishes it or gives it back;
+    /// until then it may be there in part. Look at the log before the change is tried again.
+    #[error("batch {0} could be neither finished nor given back yet")]
+    Unsettled(u64),
     /// Anything else that the system says.
     #[error("cannot {verb}{}: {source}", place(.path.as_ref()))]
     Io {
@@ -54,18 +58,32 @@ fn place(path: Option<&MemoryPath>) -> String {
 impl VaultError {
     /// Sorts an error of the system by what the caller does next.
     pub(super) fn io(verb: &'static str, path: Option<&MemoryPath>, source: io::Error) -> Self {
-        match source.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => Self::DiskFull,
-            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Self::NoWriteAccess,
-            _ => Self::Io { verb, path: path.cloned(), source },
+        use io::ErrorKind::{FileTooLarge, PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+        if matches!(source.kind(), StorageFull | QuotaExceeded | FileTooLarge) {
+            Self::DiskFull
+        } else if matches!(source.kind(), PermissionDenied | ReadOnlyFilesystem) {
+            Self::NoWriteAccess
+        } else {
+            Self::Io { verb, path: path.cloned(), source }
         }
     }
 }
 
 impl From<rusqlite::Error> for VaultError {
     fn from(error: rusqlite::Error) -> Self {
-        use rusqlite::ErrorCode;
+        use rusqlite::{Error, ErrorCode};
+        // Our tables hold nothing else than what we put into them, and have the columns that we ask for.
+        let is_foreign = matches!(
+            error,
+            Error::FromSqlConversionFailure(..)
+                | Error::IntegralValueOutOfRange(..)
+                | Error::InvalidColumnType(..)
+                | Error::Utf8Error(..)
+                | Error::QueryReturnedNoRows
+                | Error::SqlInputError { .. }
+        );
         match error.sqlite_error_code() {
+            _ if is_foreign => Self::Damaged(error.to_string()),
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy,
             Some(ErrorCode::DiskFull) => Self::DiskFull,
             Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Self::NoWriteAccess,

@@ -7,10 +7,12 @@
 use std::path::Path;
 use std::time::Duration;
 
+use cap_std::fs::Dir;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params};
 
-use super::{Batch, RecordedStep, VaultError, audit};
+use super::place::Places;
+use super::{Batch, RecordedStep, VaultError, audit, disk};
 use crate::path::MemoryPath;
 use crate::plan::{Content, Image, Step};
 use crate::report::Kind;
@@ -69,13 +71,40 @@ pub(super) enum Flush {
 #[derive(Debug)]
 pub(super) struct Journal {
     pub(super) db: Connection,
-    /// What [`Flush::Yes`] becomes: nothing is ever flushed under `durability = "atomic"`.
-    may_flush: bool,
+    /// What is flushed for [`Flush::Yes`]; nothing ever is under `durability = "atomic"`.
+    log: Option<LogFile>,
+}
+
+/// The write-ahead log as a file.
+///
+/// It is flushed by its own handle and not by SQLite, which flushes the log's folder too with the first commit of
+/// every connection: one more flush, and one more wave, in each process.
+#[derive(Debug)]
+pub(super) struct LogFile {
+    /// The folder it is in.
+    pub(super) folder: Dir,
+    /// Its name.
+    pub(super) name: &'static str,
+    /// Whether its name may not be on the disk yet.
+    pub(super) is_new: bool,
+}
+
+impl LogFile {
+    fn flush(&mut self) -> Result<(), VaultError> {
+        let io = |error| VaultError::io("flush the history", None, error);
+        disk::open_to_flush(&self.folder, self.name).and_then(|file| file.sync_data()).map_err(io)?;
+        if self.is_new {
+            disk::sync_folder(&self.folder).map_err(io)?;
+            self.is_new = false;
+        }
+        Ok(())
+    }
 }
 
 impl Journal {
-    /// Opens the database at a canonical `path`, and makes its tables when it is new.
-    pub(super) fn open(path: &Path, may_flush: bool) -> Result<Self, VaultError> {
+    /// Opens the database at a canonical `path`, and makes its tables when it is new. Without a `log` nothing is
+    /// ever flushed.
+    pub(super) fn open(path: &Path, log: Option<LogFile>) -> Result<Self, VaultError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX
             | OpenFlags::SQLITE_OPEN_NOFOLLOW
@@ -93,7 +122,7 @@ impl Journal {
         db.execute_batch("PRAGMA cell_size_check = ON; PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = NORMAL;")?;
         #[cfg(target_vendor = "apple")]
         db.execute_batch("PRAGMA fullfsync = ON;")?;
-        let mut journal = Self { db, may_flush };
+        let mut journal = Self { db, log };
         match journal.version()? {
             (VERSION, APPLICATION) => {}
             (0, 0) => journal.create()?,
@@ -136,11 +165,13 @@ impl Journal {
         flush: Flush,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, VaultError>,
     ) -> Result<T, VaultError> {
-        let level = if flush == Flush::Yes && self.may_flush { "FULL" } else { "NORMAL" };
-        self.db.pragma_update(None, "synchronous", level)?;
         let transaction = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let result = work(&transaction)?;
         transaction.commit()?;
+        match &mut self.log {
+            Some(log) if flush == Flush::Yes => log.flush()?,
+            _ => {}
+        }
         Ok(result)
     }
 
@@ -151,12 +182,12 @@ impl Journal {
         row.map(|(id, state)| Ok((id, State::decode(state)?))).transpose()
     }
 
-    /// Names a new batch and the folders in which its temporary files will lie, unflushed.
-    pub(super) fn begin(&mut self, batch: &Batch<'_>, folders: &[Option<MemoryPath>]) -> Result<u64, VaultError> {
-        let folders = serde_json::to_string(folders).unwrap_or_default();
+    /// Names a new batch and the places in which its temporary files will lie, unflushed.
+    pub(super) fn begin(&mut self, batch: &Batch<'_>, places: &Places) -> Result<u64, VaultError> {
+        let places = serde_json::to_string(places).unwrap_or_default();
         let author = batch.author;
         self.transaction(Flush::No, |transaction| {
-            let sql = "INSERT INTO batch (state, time, door, client, session, message, undoes, folders)
+            let sql = "INSERT INTO batch (state, time, door, client, session, message, undoes, places)
                        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
             let row = params![
                 State::Open.code(),
@@ -166,7 +197,7 @@ impl Journal {
                 author.session,
                 author.message,
                 batch.undoes,
-                folders
+                places
             ];
             transaction.prepare_cached(sql)?.execute(row)?;
             Ok(u64::try_from(transaction.last_insert_rowid()).unwrap_or_default())
@@ -179,12 +210,11 @@ impl Journal {
         Ok(matches!(state, Some(State::Open | State::Committed | State::Aborting)))
     }
 
-    /// The folders in which the temporary files of a batch may lie.
-    pub(super) fn folders(&self, batch: u64) -> Result<Vec<Option<MemoryPath>>, VaultError> {
-        let mut statement = self.db.prepare_cached("SELECT folders FROM batch WHERE id = ?1")?;
-        let folders: Option<String> = statement.query_row([batch], |row| row.get(0)).optional()?;
-        serde_json::from_str(&folders.unwrap_or_else(|| "[]".to_owned()))
-            .map_err(|error| VaultError::Damaged(format!("folders of batch {batch}: {error}")))
+    /// The places in which the temporary files of a batch may lie.
+    pub(super) fn places(&self, batch: u64) -> Result<Places, VaultError> {
+        let mut statement = self.db.prepare_cached("SELECT places FROM batch WHERE id = ?1")?;
+        let places: String = statement.query_row([batch], |row| row.get(0))?;
+        serde_json::from_str(&places).map_err(|error| VaultError::Damaged(format!("places of batch {batch}: {error}")))
     }
 
     /// Makes a batch certain: its steps, all contents and its audit entries, in one flushed transaction.
@@ -202,6 +232,29 @@ impl Journal {
             audit::append(transaction, Some(batch), content.entries, content.author, content.time)?;
             add(transaction, "note_bytes", growth)?;
             set_state(transaction, batch, State::Committed)
+        })
+    }
+
+    /// Gives up a batch of which nothing was carried out, whether it had become certain or not.
+    ///
+    /// Its steps go, so that nobody takes its temporary files, which may be half written, for edits of somebody's.
+    pub(super) fn abandon(&mut self, batch: u64, growth: i64, flush: Flush) -> Result<(), VaultError> {
+        self.transaction(flush, |transaction| {
+            let sql = "SELECT state FROM batch WHERE id = ?1";
+            let state: i64 = transaction.prepare_cached(sql)?.query_row([batch], |row| row.get(0))?;
+            if state == State::Committed.code() {
+                add(transaction, "note_bytes", growth.saturating_neg())?;
+            }
+            transaction.prepare_cached("DELETE FROM step WHERE batch = ?1")?.execute([batch])?;
+            set_state(transaction, batch, State::Aborted)
+        })
+    }
+
+    /// Says that a certain batch is given back, unflushed.
+    pub(super) fn given_back(&mut self, batch: u64, growth: i64) -> Result<(), VaultError> {
+        self.transaction(Flush::No, |transaction| {
+            add(transaction, "note_bytes", growth.saturating_neg())?;
+            set_state(transaction, batch, State::Aborted)
         })
     }
 

@@ -213,8 +213,12 @@ impl Vault {
         if mark.is_some() && mark == open.seen {
             return Ok(());
         }
-        open.seen = mark;
-        if !open.journal.is_unfinished()? || open.lock.try_lock().is_err() {
+        if !open.journal.is_unfinished()? {
+            open.seen = mark;
+            return Ok(());
+        }
+        // Whoever holds the lock is at work on it; should that process die, nothing but the lock will change.
+        if open.lock.try_lock().is_err() {
             return Ok(());
         }
         let mut writer = Writer { vault: self, core };
@@ -273,7 +277,8 @@ impl Vault {
 
     fn open_core(&self, folder: StateFolder) -> Result<Core, VaultError> {
         let lock = folder.lock_file()?.into_std();
-        let journal = Journal::open(&folder.history_path(), self.is_durable())?;
+        let log = if self.is_durable() { Some(folder.log_file()?) } else { None };
+        let journal = Journal::open(&folder.history_path(), log)?;
         Ok(Core { folder, lock, journal, leftovers: None, swept: 0, seen: None })
     }
 

@@ -7,11 +7,12 @@ use crate::path::MemoryPath;
 use crate::plan::Step;
 
 /// For each step, the folder of its temporary file: before all moves, and after them.
-#[derive(Clone, Debug, Default)]
+///
+/// The journal keeps them: after a crash the disk no longer tells which folders were there before the batch.
+#[derive(Clone, Debug, Default, serde::Deserialize, serde::Serialize)]
 pub(super) struct Places {
     early: Vec<Option<MemoryPath>>,
     late: Vec<Option<MemoryPath>>,
-    all: Vec<Option<MemoryPath>>,
 }
 
 /// Moves in the order in which they happen, from and to.
@@ -49,35 +50,7 @@ impl Places {
             places.early.push(early);
             places.late.push(late);
         }
-        places.gather();
         Ok(places)
-    }
-
-    /// The places of a batch that a crash has interrupted: `folders` is what the journal knows, and in which of them
-    /// a temporary file lies now is for `find` to tell.
-    pub(super) fn found(
-        steps: &[RecordedStep],
-        folders: Vec<Option<MemoryPath>>,
-        find: impl Fn(&Option<MemoryPath>, usize) -> bool,
-    ) -> Self {
-        let mut places = Self::default();
-        for (index, step) in steps.iter().enumerate() {
-            let beside = match &step.step {
-                Step::Put { path, .. } => path.parent(),
-                Step::MakeFolder { .. } | Step::Move { .. } | Step::RemoveFolder { .. } => None,
-            };
-            let folder = folders.iter().find(|folder| find(folder, index)).cloned().unwrap_or(beside);
-            places.early.push(folder.clone());
-            places.late.push(folder);
-        }
-        places.all = folders;
-        places
-    }
-
-    fn gather(&mut self) {
-        self.all = self.early.iter().chain(&self.late).cloned().collect();
-        self.all.sort();
-        self.all.dedup();
     }
 
     /// The folder of a step's temporary file before the moves.
@@ -90,9 +63,10 @@ impl Places {
         self.late.get(index).and_then(Option::as_ref)
     }
 
-    /// All folders in which temporary files may lie.
-    pub(super) fn folders(&self) -> &[Option<MemoryPath>] {
-        &self.all
+    /// Each place in which a temporary file may lie, with the number of its step.
+    pub(super) fn all(&self) -> impl Iterator<Item = (usize, Option<&MemoryPath>)> {
+        let late = self.late.iter().enumerate().filter(|(index, folder)| self.early.get(*index) != Some(folder));
+        self.early.iter().enumerate().chain(late).map(|(index, folder)| (index, folder.as_ref()))
     }
 
     /// The moves among `steps`.

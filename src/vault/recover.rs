@@ -6,12 +6,17 @@
 
 use std::io;
 
+use cap_fs_ext::DirExt;
 use cap_std::fs::Dir;
 
-use super::commit::{digest_of, identity, parent, temporary, write_new};
-use super::journal::{Flush, State};
+use super::commit::{
+    digest_of, growth, identity, is_temporary, open_or_conflict, parent, restrict_folder, set_temporary, temporary,
+    write_new,
+};
+use super::journal::{Flush, Journal, State};
 use super::place::Places;
 use super::{Leftovers, RecordedStep, VaultError, Writer, disk};
+use crate::digest::Digest;
 use crate::path::MemoryPath;
 use crate::plan::{Image, Step};
 
@@ -36,21 +41,19 @@ impl Writer<'_> {
         match state {
             State::Applied | State::Aborted => Ok(()),
             State::Open => {
-                let folders = core.journal.folders(batch)?;
-                self.remove_stray(batch, &folders);
+                let places = core.journal.places(batch)?;
+                self.remove_temporary(batch, &places);
                 self.core()?.journal.mark(batch, State::Aborted, Flush::No)
             }
             State::Committed => {
-                let steps = core.journal.steps(batch)?;
-                let places = self.places_now(batch, &steps)?;
+                let (steps, places) = (unfinished_steps(&core.journal, batch)?, core.journal.places(batch)?);
                 match self.finish(batch, &steps, &places) {
                     Err(VaultError::Conflict(_)) => self.give_back(batch, &steps, &places),
                     other => other,
                 }
             }
             State::Aborting => {
-                let steps = core.journal.steps(batch)?;
-                let places = self.places_now(batch, &steps)?;
+                let (steps, places) = (unfinished_steps(&core.journal, batch)?, core.journal.places(batch)?);
                 self.give_back(batch, &steps, &places)
             }
         }
@@ -78,52 +81,111 @@ impl Writer<'_> {
     /// The mark comes first and is flushed: from here on a crash leads here again.
     pub(super) fn give_back(&mut self, batch: u64, steps: &[RecordedStep], places: &Places) -> Result<(), VaultError> {
         self.core()?.journal.mark(batch, State::Aborting, Flush::Yes)?;
-        for (index, step) in steps.iter().enumerate().rev() {
-            self.take_back(batch, index, step, steps, places)?;
+        for index in (0..steps.len()).rev() {
+            match self.take_back(batch, index, steps, places) {
+                // What is in the way, or gone, is somebody's doing. It must not keep the memory closed for ever.
+                Err(VaultError::Conflict(path)) => tracing::warn!(batch, %path, "a change could not be taken back"),
+                other => other?,
+            }
         }
         self.second_wave(steps)?;
-        self.core()?.journal.mark(batch, State::Aborted, Flush::No)?;
+        self.core()?.journal.given_back(batch, growth(steps))?;
         self.keep_for_sweep(batch, steps.to_vec(), places.clone())?;
         self.sweep_newest()
     }
 
-    fn take_back(
-        &self,
-        batch: u64,
-        index: usize,
-        step: &RecordedStep,
-        steps: &[RecordedStep],
-        places: &Places,
-    ) -> Result<(), VaultError> {
+    fn take_back(&self, batch: u64, index: usize, steps: &[RecordedStep], places: &Places) -> Result<(), VaultError> {
         let root = &self.vault.dir;
-        let io = |error| VaultError::io("give back", Some(step.path()), error);
+        let Some((step, earlier)) = steps.get(index).zip(steps.get(..index)) else { return Ok(()) };
         match &step.step {
-            Step::RemoveFolder { path, .. } => match parent(root, path)?.create_dir(path.name()) {
-                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(io(error)),
-                _ => Ok(()),
-            },
-            Step::MakeFolder { path, .. } => match parent(root, path).map(|folder| folder.remove_dir(path.name())) {
+            Step::RemoveFolder { path, mode } => {
+                let path = self.present(steps, path)?;
+                match parent(root, &path)?.create_dir(path.name()) {
+                    Err(error) => Err(in_the_way(&path, error)),
+                    Ok(()) => restrict_folder(root, &path, *mode),
+                }
+            }
+            Step::MakeFolder { path, .. } => {
+                let path = self.present(earlier, path)?;
                 // Not there, or something new is in it.
-                Ok(_) | Err(VaultError::Conflict(_)) => Ok(()),
-                Err(error) => Err(error),
-            },
+                let _ = parent(root, &path)?.remove_dir(path.name());
+                Ok(())
+            }
             Step::Move { from, to, .. } => {
-                if self.look(batch, index, steps, places)? != Found::After || identity(root, to)? != step.identity {
+                if identity(root, to)? != step.identity {
                     return Ok(());
                 }
-                disk::rename_new(&parent(root, to)?, to.name(), &parent(root, from)?, from.name()).map_err(io)
+                let from = self.present(earlier, from)?;
+                disk::rename_new(&parent(root, to)?, to.name(), &parent(root, &from)?, from.name())
+                    .map_err(|error| in_the_way(&from, error))
             }
             Step::Put { path, before, after } => {
-                let is_after = matches!(self.look(batch, index, steps, places)?, Found::After | Found::Displaced);
-                // Before the folder was made, there is nothing to give back.
-                if !is_after {
+                if !matches!(self.look(batch, index, steps, places)?, Found::After | Found::Displaced) {
                     return Ok(());
                 }
-                let folder = parent(root, path)?;
-                let aside = disk::open_folder(root, places.late(index)).map_err(io)?;
-                put_back(&folder, path.name(), &aside, &temporary(batch, index), before.as_ref(), after.is_some())
-                    .map_err(io)
+                let path = self.present(steps, path)?;
+                let folder = parent(root, &path)?;
+                let aside = self.aside(index, steps, places, &path)?;
+                self.put_back(&folder, path.name(), &aside, &temporary(batch, index), before.as_ref(), after.is_some())
+                    .map_err(|error| in_the_way(&path, error))
             }
+        }
+    }
+
+    /// Undoes one exchange, or does without it where there was none.
+    fn put_back(
+        &self,
+        folder: &Dir,
+        name: &str,
+        aside: &Dir,
+        temporary: &str,
+        before: Option<&Image>,
+        has_after: bool,
+    ) -> io::Result<()> {
+        let is_kept = aside.symlink_metadata(temporary).is_ok();
+        let Some(before) = before else {
+            // With the temporary file still aside, what has the name is not ours.
+            return if is_kept { Ok(()) } else { disk::rename_new(folder, name, aside, temporary) };
+        };
+        if !is_kept {
+            write_new(aside, temporary, before)?;
+            self.flush(aside, temporary)?;
+        }
+        if has_after {
+            disk::replace(aside, temporary, folder, name).map(|_| ())
+        } else {
+            disk::rename_new(aside, temporary, folder, name)
+        }
+    }
+
+    /// Where what is at `path` after the moves among `steps` is now: some may not be made, or be taken back.
+    fn present(&self, steps: &[RecordedStep], path: &MemoryPath) -> Result<MemoryPath, VaultError> {
+        let mut now = path.clone();
+        for (index, step) in steps.iter().enumerate().rev() {
+            if let Step::Move { from, to, .. } = &step.step
+                && now.is_within(to)
+            {
+                let source = self.present(steps.get(..index).unwrap_or_default(), from)?;
+                let is_made = identity(&self.vault.dir, &source)? != step.identity;
+                now = now.rebased(to, from).filter(|_| !is_made).unwrap_or(now);
+            }
+        }
+        Ok(now)
+    }
+
+    /// Opens the folder with the temporary file of a step; the one of its target where that is gone.
+    fn aside(
+        &self,
+        index: usize,
+        steps: &[RecordedStep],
+        places: &Places,
+        path: &MemoryPath,
+    ) -> Result<Dir, VaultError> {
+        let root = &self.vault.dir;
+        let late = places.late(index).map(|folder| self.present(steps, folder)).transpose()?;
+        match open_or_conflict(root, late.as_ref(), path) {
+            Err(VaultError::Conflict(_)) => parent(root, path),
+            other => other,
         }
     }
 
@@ -133,45 +195,39 @@ impl Writer<'_> {
         let Some(step) = steps.get(index) else { return Ok(Found::Theirs) };
         match &step.step {
             Step::MakeFolder { path, .. } | Step::RemoveFolder { path, .. } => {
-                let is_there = disk::open_folder(root, Some(path)).is_ok();
+                let is_there = match disk::open_folder(root, Some(path)) {
+                    Err(error) if disk::is_gone(&error) => false,
+                    folder => folder.map(|_| true).map_err(|error| VaultError::io("look at", Some(path), error))?,
+                };
                 let is_made = matches!(step.step, Step::MakeFolder { .. });
                 Ok(if is_there == is_made { Found::After } else { Found::Before })
             }
             Step::Move { from, to, .. } => {
-                if identity(root, to)? == step.identity {
+                let is_at = |path| identity(root, path).map(|found| found == step.identity);
+                if is_at(to)? {
                     return Ok(Found::After);
                 }
-                if identity(root, from)? == step.identity {
-                    return Ok(Found::Before);
-                }
-                // A later move may have taken it further.
-                let later = steps.iter().skip(index + 1).filter(|later| later.identity == step.identity);
-                for later in later {
-                    if let Step::Move { to, .. } = &later.step
-                        && identity(root, to)? == step.identity
-                    {
-                        return Ok(Found::After);
-                    }
-                }
-                Ok(Found::Theirs)
+                Ok(if is_at(from)? { Found::Before } else { Found::Theirs })
             }
             Step::Put { path, before, after } => {
-                let io = |error| VaultError::io("read", Some(path), error);
-                let digest = |image: &Option<Image>| image.as_ref().map(|image| image.content.digest());
-                let folder = match parent(root, path) {
+                let path = self.present(steps, path)?;
+                let folder = match parent(root, &path) {
                     Ok(folder) => folder,
                     Err(VaultError::Conflict(_)) if before.is_none() => return Ok(Found::Before),
                     Err(VaultError::Conflict(_)) => return Ok(Found::Theirs),
                     Err(error) => return Err(error),
                 };
-                let now = digest_of(&folder, path.name()).map_err(io)?;
-                if now == digest(after) && now != digest(before) {
-                    let aside = disk::open_folder(root, places.late(index)).map_err(io)?;
-                    let displaced = digest_of(&aside, &temporary(batch, index)).map_err(io)?;
-                    let is_ours = displaced.is_none() || displaced == digest(before) || displaced == digest(after);
-                    return Ok(if is_ours { Found::After } else { Found::Displaced });
+                let now = state_of(&folder, &path)?;
+                let [before, after] = [before, after].map(|image| image.as_ref().map(state_in));
+                let is_same = |one, other| is_same(one, other, before, after);
+                if !is_same(now, after) || is_same(now, before) {
+                    return Ok(if is_same(now, before) { Found::Before } else { Found::Theirs });
                 }
-                Ok(if now == digest(before) { Found::Before } else { Found::Theirs })
+                let aside = self.aside(index, steps, places, &path)?;
+                let displaced = digest_of(&aside, &temporary(batch, index))
+                    .map_err(|error| VaultError::io("read", Some(&path), error))?;
+                let is_ours = |digest| [before, after].into_iter().flatten().any(|(ours, _)| ours == digest);
+                Ok(if displaced.is_none_or(is_ours) { Found::After } else { Found::Displaced })
             }
         }
     }
@@ -185,81 +241,51 @@ impl Writer<'_> {
         places: &Places,
     ) -> Result<(), VaultError> {
         let Step::Put { path, after, .. } = &step.step else { return Ok(()) };
-        let io = |error| VaultError::io("write", Some(path), error);
-        let folder = disk::open_folder(&self.vault.dir, places.late(index)).map_err(io)?;
+        let folder = open_or_conflict(&self.vault.dir, places.late(index), path)?;
         let name = temporary(batch, index);
-        match after {
-            Some(after) => {
-                write_new(&folder, &name, after).map_err(io)?;
-                if self.vault.is_durable() {
-                    disk::open_name(&folder, &name).and_then(|file| file.sync_data()).map_err(io)?;
-                }
-                Ok(())
-            }
-            None => match folder.remove_file(&name) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(io(error)),
-                _ => Ok(()),
-            },
-        }
+        set_temporary(&folder, &name, after.as_ref())
+            .and_then(|()| if after.is_some() { self.flush(&folder, &name) } else { Ok(()) })
+            .map_err(|error| VaultError::io("write", Some(path), error))
     }
 
-    /// Finds out in which folders the temporary files of an interrupted batch lie now.
-    fn places_now(&mut self, batch: u64, steps: &[RecordedStep]) -> Result<Places, VaultError> {
-        let folders = self.core()?.journal.folders(batch)?;
-        let root = &self.vault.dir;
-        let find = |folder: &Option<MemoryPath>, index: usize| {
-            disk::open_folder(root, folder.as_ref())
-                .is_ok_and(|folder| folder.symlink_metadata(temporary(batch, index)).is_ok())
-        };
-        Ok(Places::found(steps, folders, find))
+    fn flush(&self, folder: &Dir, name: &str) -> io::Result<()> {
+        if self.vault.is_durable() { disk::open_name(folder, name)?.sync_data() } else { Ok(()) }
     }
 
-    /// Removes all temporary files of memdir's from some folders.
-    fn remove_stray(&self, batch: u64, folders: &[Option<MemoryPath>]) {
-        let prefix = format!(".memdir-{batch}-");
-        for folder in folders {
-            let Ok(folder) = disk::open_folder(&self.vault.dir, folder.as_ref()) else { continue };
-            let Ok(entries) = folder.entries() else { continue };
-            for entry in entries.flatten() {
-                if let Some(name) = entry.file_name().to_str()
-                    && name.starts_with(&prefix)
-                    && name.ends_with(".tmp")
-                {
-                    // Best effort: a stray file is hidden and harmless.
-                    let _ = folder.remove_file(name);
-                }
-            }
-        }
+    /// Removes every temporary file of memdir's anywhere in the memory, for a cut of the power can leave some that no
+    /// journal knows of. It walks all folders, so it is for a server's start and for `doctor`.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database. What cannot be looked into is left as it is.
+    pub fn sweep_all(&mut self) -> Result<(), VaultError> {
+        self.sweep_newest()?;
+        sweep_folder(&self.vault.dir);
+        Ok(())
     }
 
     /// Removes what the newest batch has displaced, if another process ended before it could.
     pub(super) fn sweep_newest(&mut self) -> Result<(), VaultError> {
         let vault = self.vault;
         let core = self.core()?;
-        let newest = core.journal.newest()?;
-        let leftovers = match core.leftovers.take() {
-            Some(leftovers) => Some(leftovers),
-            None => match newest {
-                Some((batch, State::Applied | State::Aborted)) if core.swept < batch => {
-                    let folders = core.journal.folders(batch)?;
-                    match core.journal.steps(batch) {
-                        Ok(steps) => {
-                            let places = self.places_now(batch, &steps)?;
-                            Some(Leftovers { batch, steps, places })
-                        }
-                        // Without the contents nothing can be compared, so nothing is removed.
-                        Err(VaultError::Pruned(_)) => None,
-                        Err(error) => return Err(error),
-                    }
-                    .filter(|_| !folders.is_empty())
-                }
-                _ => None,
-            },
-        };
-        if let Some(leftovers) = leftovers {
+        if let Some(leftovers) = core.leftovers.take() {
             leftovers.sweep(&vault.dir);
+            core.swept = core.swept.max(leftovers.batch);
         }
-        self.core()?.swept = newest.map_or(0, |(batch, _)| batch);
+        let Some((batch, state)) = core.journal.newest()? else { return Ok(()) };
+        if core.swept >= batch || !matches!(state, State::Applied | State::Aborted) {
+            return Ok(());
+        }
+        let places = core.journal.places(batch)?;
+        match core.journal.steps(batch) {
+            // Nothing of it was ever carried out.
+            Ok(steps) if steps.is_empty() => self.remove_temporary(batch, &places),
+            Ok(steps) => Leftovers { batch, steps, places }.sweep(&vault.dir),
+            // Without the contents nothing can be compared, so nothing is removed.
+            Err(VaultError::Pruned(_)) => {}
+            Err(error) => return Err(error),
+        }
+        self.core()?.swept = batch;
         Ok(())
     }
 }
@@ -268,9 +294,12 @@ impl Leftovers {
     /// Removes displaced files, unless a program that still had one open has written to it: such an edit is kept
     /// as a copy beside the note, under a name that says so.
     pub(super) fn sweep(&self, root: &Dir) {
-        for (index, step) in self.steps.iter().enumerate() {
-            let Step::Put { path, before, after } = &step.step else { continue };
-            let Ok(aside) = disk::open_folder(root, self.places.late(index)) else { continue };
+        // In a batch that was given back the moves are, too.
+        for (index, aside) in self.places.all() {
+            let Some(Step::Put { path, before, after }) = self.steps.get(index).map(|step| &step.step) else {
+                continue;
+            };
+            let Ok(aside) = disk::open_folder(root, aside) else { continue };
             let name = temporary(self.batch, index);
             let Ok(Some(digest)) = digest_of(&aside, &name) else { continue };
             let is_ours = [before, after].into_iter().flatten().any(|image| image.content.digest() == digest);
@@ -285,29 +314,60 @@ impl Leftovers {
     }
 }
 
-/// Undoes one exchange, or does without it where there was none.
-fn put_back(
-    folder: &Dir,
-    name: &str,
-    aside: &Dir,
-    temporary: &str,
-    before: Option<&Image>,
-    has_after: bool,
-) -> io::Result<()> {
-    let is_kept = aside.symlink_metadata(temporary).is_ok();
-    match (before, has_after) {
-        (None, _) => disk::rename_new(folder, name, aside, temporary),
-        (Some(before), true) => {
-            if !is_kept {
-                write_new(aside, temporary, before)?;
-            }
-            disk::replace(aside, temporary, folder, name).map(|_| ())
+/// The steps of a batch that has to be brought to an end. The history never lets their contents go.
+fn unfinished_steps(journal: &Journal, batch: u64) -> Result<Vec<RecordedStep>, VaultError> {
+    match journal.steps(batch) {
+        Err(VaultError::Pruned(_)) => {
+            Err(VaultError::Damaged(format!("contents of the unfinished batch {batch} are missing")))
         }
-        (Some(before), false) => {
-            if !is_kept {
-                write_new(aside, temporary, before)?;
-            }
-            disk::rename_new(aside, temporary, folder, name)
+        other => other,
+    }
+}
+
+/// What tells a file before a step from the same after it: the content or, where that stays, the mode.
+type FileState = (Digest, Option<u32>);
+
+fn state_of(folder: &Dir, path: &MemoryPath) -> Result<Option<FileState>, VaultError> {
+    let io = |error| VaultError::io("read", Some(path), error);
+    let Some(digest) = digest_of(folder, path.name()).map_err(io)? else { return Ok(None) };
+    let mode = folder.symlink_metadata(path.name()).ok().and_then(|metadata| disk::mode(&metadata));
+    Ok(Some((digest, mode)))
+}
+
+fn state_in(image: &Image) -> FileState {
+    (image.content.digest(), image.mode)
+}
+
+/// Compares two states of a file by what a step from `before` to `after` changes.
+fn is_same(
+    one: Option<FileState>,
+    other: Option<FileState>,
+    before: Option<FileState>,
+    after: Option<FileState>,
+) -> bool {
+    let digest = |state: Option<FileState>| state.map(|(digest, _)| digest);
+    if digest(before) == digest(after) { one == other } else { digest(one) == digest(other) }
+}
+
+/// Something that somebody has put in the way, or has taken away, is an outside edit.
+fn in_the_way(path: &MemoryPath, error: io::Error) -> VaultError {
+    if disk::is_taken(&error) || disk::is_gone(&error) {
+        return VaultError::Conflict(path.clone());
+    }
+    VaultError::io("give back", Some(path), error)
+}
+
+fn sweep_folder(folder: &Dir) {
+    let Ok(entries) = folder.entries() else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let Some(name) = name.to_str() else { continue };
+        if is_temporary(name) {
+            let _ = folder.remove_file(name);
+        } else if name != ".memdir"
+            && let Ok(inner) = folder.open_dir_nofollow(name)
+        {
+            sweep_folder(&inner);
         }
     }
 }

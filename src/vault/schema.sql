@@ -21,7 +21,7 @@ CREATE TABLE batch (
     session TEXT,
     message TEXT,
     undoes INTEGER,
-    folders TEXT NOT NULL        -- JSON: where its temporary files may lie
+    places TEXT NOT NULL         -- JSON: in which folder the temporary file of each step lies
 ) STRICT;
 CREATE INDEX batch_undoes ON batch (undoes) WHERE undoes IS NOT NULL;
 

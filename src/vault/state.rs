@@ -10,10 +10,13 @@ use std::path::{Path, PathBuf};
 use cap_fs_ext::DirExt;
 use cap_std::fs::{Dir, DirBuilder, File, Metadata};
 
+use super::journal::LogFile;
 use super::{VaultError, disk};
 
 /// The folder beside the notes.
 const FOLDER: &str = ".memdir";
+/// What keeps deleted sentences out of a repository.
+const IGNORE: &str = ".gitignore";
 /// The file that writers lock.
 const LOCK: &str = "lock";
 /// The database of the journal, the history and the audit.
@@ -70,9 +73,8 @@ impl StateFolder {
     pub(super) fn create(home: &Home<'_>) -> Result<Self, VaultError> {
         let io = |error| VaultError::io("make `.memdir` in", None, error);
         let memdir = create_own_folder(home.root, FOLDER)?;
-        if memdir.symlink_metadata(".gitignore").is_err() {
-            let mut ignore = disk::create_name(&memdir, ".gitignore", 0o600).map_err(io)?;
-            ignore.write_all(b"*\n").and_then(|()| ignore.sync_all()).map_err(io)?;
+        if memdir.symlink_metadata(IGNORE).is_err() {
+            write_ignore(&memdir).map_err(io)?;
         }
         let (parent, parent_path) = home.parent(&memdir);
         let folder = create_own_folder(parent, home.machine)?;
@@ -98,6 +100,12 @@ impl StateFolder {
         self.path.join(HISTORY)
     }
 
+    /// The write-ahead log, to be flushed.
+    pub(super) fn log_file(&self) -> Result<LogFile, VaultError> {
+        let folder = self.machine.try_clone().map_err(|error| VaultError::io("open `.memdir` in", None, error))?;
+        Ok(LogFile { folder, name: WRITE_AHEAD_LOG, is_new: self.log_mark().is_none() })
+    }
+
     /// What tells whether another connection has written: size and time of the write-ahead log.
     pub(super) fn log_mark(&self) -> Option<(u64, std::time::SystemTime)> {
         let metadata = self.machine.symlink_metadata(WRITE_AHEAD_LOG).ok()?;
@@ -118,6 +126,23 @@ impl StateFolder {
             }
             other => other.map_err(io),
         }
+    }
+}
+
+/// Makes [`IGNORE`] in one instant: an empty one that a crash has left would never be filled.
+fn write_ignore(memdir: &Dir) -> io::Result<()> {
+    let name = ".gitignore.tmp";
+    match memdir.remove_file(name) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut ignore = disk::create_name(memdir, name, 0o600)?;
+    ignore.write_all(b"*\n")?;
+    ignore.sync_all()?;
+    match disk::rename_new(memdir, name, memdir, IGNORE) {
+        // Another process was first.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => memdir.remove_file(name),
+        other => other,
     }
 }
 

@@ -254,15 +254,16 @@ fn not_a_folder(root: &Dir, path: &MemoryPath, error: io::Error) -> io::Error {
 }
 
 fn unreadable(path: &MemoryPath, error: &io::Error) -> TreeError {
-    match error.kind() {
-        io::ErrorKind::NotFound => TreeError::NotFound(path.clone()),
-        io::ErrorKind::NotADirectory => TreeError::NotDirectory(path.clone()),
-        io::ErrorKind::IsADirectory => TreeError::IsDirectory(path.clone()),
-        _ if disk::is_escape(error) || disk::is_link_error(error) => TreeError::Outside(path.clone()),
-        io::ErrorKind::PermissionDenied => TreeError::NoAccess(path.clone()),
+    let is = |kind| error.kind() == kind;
+    match path.clone() {
+        path if is(io::ErrorKind::NotFound) => TreeError::NotFound(path),
+        path if is(io::ErrorKind::NotADirectory) => TreeError::NotDirectory(path),
+        path if is(io::ErrorKind::IsADirectory) => TreeError::IsDirectory(path),
+        path if disk::is_escape(error) || disk::is_link_error(error) => TreeError::Outside(path),
+        path if is(io::ErrorKind::PermissionDenied) => TreeError::NoAccess(path),
         // A socket, or a device without a driver.
-        _ if no_such_device(error) => TreeError::Unsupported(path.clone()),
-        kind => TreeError::Io(kind.to_string()),
+        path if no_such_device(error) => TreeError::Unsupported(path),
+        _ => TreeError::Io(error.kind().to_string()),
     }
 }
 

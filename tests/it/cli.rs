@@ -110,7 +110,9 @@ fn control_characters_are_shown_and_not_sent() {
     let env = Env::with(&[("bell\u{9b}31m.md", "x\n"), ("user.md", "\u{1b}]0;title\u{7}\n")]);
     env.write("evil\u{202e}dm.md", "x\n");
     let text = said(&json!([{"action": "append_file", "path": "user.md", "content": "\u{1b}[2J"}]));
-    for (arguments, stdin) in [(&["tree"][..], ""), (&["exec"], &text), (&["log", "-p"], ""), (&["diff"], ""), (&["undo"], "")] {
+    for (arguments, stdin) in
+        [(&["tree"][..], ""), (&["exec"], &text), (&["log", "-p"], ""), (&["diff"], ""), (&["undo"], "")]
+    {
         let ran = env.run(arguments, stdin);
         let said = format!("{}{}", ran.stdout, ran.stderr);
         let harmful = |character: char| character.is_control() && character != '\n' || character == '\u{202e}';
@@ -123,7 +125,8 @@ fn completions_name_every_command() {
     let env = Env::new();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = env.run(&["completions", shell], "").stdout;
-        for command in ["init", "exec", "tree", "read", "log", "diff", "undo", "restore", "actions", "schema", "doctor"] {
+        for command in ["init", "exec", "tree", "read", "log", "diff", "undo", "restore", "actions", "schema", "doctor"]
+        {
             assert!(script.contains(command), "{shell}: {command}");
         }
     }

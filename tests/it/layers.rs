@@ -31,7 +31,8 @@ const LEVELS: &[(&str, u8)] = &[
 ];
 
 /// What may cross a level.
-const ACROSS: &[(&str, &str)] = &[("plan", "note"), ("plan", "policy"), ("cli", "mcp"), ("cli", "web"), ("agent", "engine")];
+const ACROSS: &[(&str, &str)] =
+    &[("plan", "note"), ("plan", "policy"), ("cli", "mcp"), ("cli", "web"), ("agent", "engine")];
 
 /// What no line of a room may hold, with the reason.
 const NEVER: &[(&[&str], &str, &str)] = &[
@@ -39,8 +40,16 @@ const NEVER: &[(&[&str], &str, &str)] = &[
     (&["dialect", "note", "policy", "rank", "plan"], r"std::(fs|net|process|env|thread)\b", "pure rooms touch nothing"),
     (&["dialect", "note", "policy", "rank", "plan"], r"std::path\b", "below the edges a path is a `MemoryPath`"),
     (&["note", "rank", "plan"], r"\b(SystemTime|Instant)::now|getrandom", "the clock and chance are parameters"),
-    (&["path", "time", "digest", "action", "catalog", "report"], r"\basync\b|std::(fs|net|process|env|io)\b", "words touch nothing"),
-    (&["vault"], r"\bcrate::(note|dialect)\b|pulldown_cmark|std::net\b", "the vault knows no Markdown, no dialect, no network"),
+    (
+        &["path", "time", "digest", "action", "catalog", "report"],
+        r"\basync\b|std::(fs|net|process|env|io)\b",
+        "words touch nothing",
+    ),
+    (
+        &["vault"],
+        r"\bcrate::(note|dialect)\b|pulldown_cmark|std::net\b",
+        "the vault knows no Markdown, no dialect, no network",
+    ),
     (&["engine"], r"std::(fs|net|env|process)\b|cap_std::", "the engine joins, and touches nothing itself"),
     (&["cli", "mcp", "web"], r"\bAction::[A-Z]\w+\s*(\(|\{)[^)]*=>", "no edge matches on an action"),
 ];
@@ -104,7 +113,9 @@ fn named(text: &str) -> Vec<String> {
 fn code(text: &str) -> String {
     let code = text.replace("\r\n", "\n");
     let code = code.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
-    code.lines().map(|line| if line.trim_start().starts_with("//") { "\n".to_owned() } else { format!("{line}\n") }).collect()
+    code.lines()
+        .map(|line| if line.trim_start().starts_with("//") { "\n".to_owned() } else { format!("{line}\n") })
+        .collect()
 }
 
 #[test]

@@ -14,6 +14,8 @@
 
 mod cli;
 mod contract;
+#[cfg(target_os = "linux")]
+mod crash;
 mod docs;
 mod layers;
 mod processes;

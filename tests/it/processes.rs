@@ -46,7 +46,8 @@ fn eight_processes_lose_no_update() {
     }
     assert_eq!(env.read("log.md").lines().count() as u64, 1 + PROCESSES * updates);
     let log = env.ask(&["log", "--limit", "100000"]).exits(0);
-    let batches: Vec<u64> = log["entries"].as_array().unwrap().iter().map(|entry| entry["batch"].as_u64().unwrap()).collect();
+    let batches: Vec<u64> =
+        log["entries"].as_array().unwrap().iter().map(|entry| entry["batch"].as_u64().unwrap()).collect();
     assert_eq!(batches.len() as u64, PROCESSES * updates, "each has its entry");
     assert!(batches.is_sorted_by(|newer, older| newer > older), "and its own number");
     assert_eq!(env.files().len(), 1, "nothing is left behind: {:?}", env.files().keys());
@@ -101,7 +102,8 @@ fn updates_of_one_line_from_many_sides_are_applied_or_refused() {
 
 #[test]
 fn commits_and_undos_at_once_keep_the_history_straight() {
-    let env = Env::with(&[("log.md", "# Log\n"), ("other.md", "# Other\n")]).quick().set("MEMDIR_LIMITS_LOCK_SECONDS", "120");
+    let env =
+        Env::with(&[("log.md", "# Log\n"), ("other.md", "# Other\n")]).quick().set("MEMDIR_LIMITS_LOCK_SECONDS", "120");
     std::thread::scope(|scope| {
         scope.spawn(|| {
             for at in 0..20 {
@@ -110,7 +112,8 @@ fn commits_and_undos_at_once_keep_the_history_straight() {
         });
         scope.spawn(|| {
             for at in 0..20 {
-                let text = said(&json!([{"action": "append_file", "path": "other.md", "content": format!("- gone {at}")}]));
+                let text =
+                    said(&json!([{"action": "append_file", "path": "other.md", "content": format!("- gone {at}")}]));
                 let batch = env.say(&text, &[]).exits(0)["batch"].to_string();
                 env.ask(&["undo", &batch]).exits(0);
             }

@@ -45,7 +45,9 @@ fn wrong(data: &Path, update: &Value, is_crlf: bool) -> Option<String> {
     for (path, text) in update["expected"].as_object().unwrap() {
         match text.as_str() {
             // A note that is made anew is written as it was sent.
-            Some(text) if start.contains(path) => expected.insert(path.clone(), convert(path, text.as_bytes().to_vec())),
+            Some(text) if start.contains(path) => {
+                expected.insert(path.clone(), convert(path, text.as_bytes().to_vec()))
+            }
             Some(text) => expected.insert(path.clone(), text.as_bytes().to_vec()),
             None => expected.remove(path),
         };
@@ -56,7 +58,8 @@ fn wrong(data: &Path, update: &Value, is_crlf: bool) -> Option<String> {
     let paths = expected.keys().chain(found.keys());
     let differ: Vec<&String> = paths.filter(|path| expected.get(*path) != found.get(*path)).collect();
     let is_right = ran.code == 0 && differ.is_empty();
-    (!is_right).then(|| format!("{} (crlf: {is_crlf}): exit {}, differ: {differ:?}\n{}", update["id"], ran.code, ran.stdout))
+    (!is_right)
+        .then(|| format!("{} (crlf: {is_crlf}): exit {}, differ: {differ:?}\n{}", update["id"], ran.code, ran.stdout))
 }
 
 #[test]

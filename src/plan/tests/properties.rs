@@ -73,7 +73,7 @@ proptest! {
         let mut planner = Planner::new(&tree, &Limits::default());
         for (at, json) in calls.iter().enumerate() {
             let before = seen(&planner);
-            let outcome = planner.answer(&call(at + 1, json));
+            let outcome = planner.answer(&cleared(call(at + 1, json)));
             if outcome.result.is_err() {
                 prop_assert_eq!(&before, &seen(&planner), "a call that fails changes nothing");
             }
@@ -91,6 +91,13 @@ proptest! {
         let mut before = after.clone();
         before.apply(back.steps()).unwrap();
         prop_assert_eq!(&before, &tree, "undo gives the memory back");
-        prop_assert_eq!(undone(back.steps(), &before), after, "and can be undone");
+        match undo(back.steps(), &before, &Limits::default()) {
+            Ok(plan) => {
+                before.apply(plan.steps()).unwrap();
+                prop_assert_eq!(before, after, "and can be undone");
+            }
+            // Rare, and said so.
+            Err(error) => prop_assert!(matches!(error, UndoError::Blocked(_)), "{:?}", error),
+        }
     }
 }

@@ -47,11 +47,7 @@ fn actions_that_read_answer_what_the_table_says() {
     check(json!({"action": "get_size"}), json!(all.len() + 7 + 6 + 7 + 10), None);
     let notes = json!(["entities/acme.md", "entities/bob.md", "open.md", "user.md"]);
     check(json!({"action": "list_files"}), notes, None);
-    check(
-        json!({"action": "list_files", "path": "entities"}),
-        json!(["entities/acme.md", "entities/bob.md"]),
-        None,
-    );
+    check(json!({"action": "list_files", "path": "entities"}), json!(["entities/acme.md", "entities/bob.md"]), None);
     check(
         json!({"action": "list_directory", "path": "entities"}),
         json!([{"name": "acme.md", "kind": "file", "size": 7}, {"name": "bob.md", "kind": "file", "size": 6}]),

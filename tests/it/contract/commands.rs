@@ -54,7 +54,8 @@ fn one_object_on_one_line_also_when_it_fails() {
 fn commands_that_read_create_nothing() {
     let env = Env::ada();
     let before = env.seen();
-    let reads = said(&json!([{"action": "read_file", "path": "user.md"}, {"action": "get_history", "path": "user.md"}]));
+    let reads =
+        said(&json!([{"action": "read_file", "path": "user.md"}, {"action": "get_history", "path": "user.md"}]));
     let commands: &[&[&str]] = &[
         &["tree"],
         &["tree", "entities"],
@@ -141,20 +142,18 @@ fn tree_and_read_have_their_shapes() {
 #[test]
 fn the_log_is_newest_first_and_undo_can_be_undone() {
     let env = Env::ada();
-    let city = |old: &str, new: &str| {
-        json!([{"action": "update_file", "path": "user.md", "old_content": old, "new_content": new}])
-    };
+    let city = |old: &str, new: &str| json!([{"action": "update_file", "path": "user.md", "old_content": old, "new_content": new}]);
     env.exec(&city("London", "Paris"));
-    env.exec(&json!([{"action": "delete_file", "path": "entities/acme.md"}, {"action": "read_file", "path": "gone.md"}]));
+    env.exec(
+        &json!([{"action": "delete_file", "path": "entities/acme.md"}, {"action": "read_file", "path": "gone.md"}]),
+    );
     assert_eq!(env.ask(&["undo"]).exits(0), json!({"undone": 2, "batch": 3, "changed": ["entities/acme.md"]}));
     let log = mask(env.ask(&["log"]).exits(0));
     let entry = |batch: u64, door: &str, undoes: Value, undone_by: Value, changed: &str, actions: Value| {
         json!({"batch": batch, "time": "…", "door": door, "client": null, "undoes": undoes, "undone_by": undone_by,
             "changed": [changed], "actions": actions})
     };
-    let action = |index: u64, action: &str, path: Value, code: Value| {
-        json!({"index": index, "action": action, "path": path, "ok": code.is_null(), "code": code, "ms": "…"})
-    };
+    let action = |index: u64, action: &str, path: Value, code: Value| json!({"index": index, "action": action, "path": path, "ok": code.is_null(), "code": code, "ms": "…"});
     let acme = json!("entities/acme.md");
     let expected = json!({"entries": [
         entry(3, "cli", json!(2), Value::Null, "entities/acme.md", json!([action(1, "undo", Value::Null, Value::Null)])),

@@ -13,8 +13,7 @@ const SAID: &str = concat!(
 );
 
 /// The keys of every report, in the order in which they are printed.
-const KEYS: &[&str] =
-    &["actions", "variables", "changed", "batch", "durable", "reply", "answer", "receipt", "issues"];
+const KEYS: &[&str] = &["actions", "variables", "changed", "batch", "durable", "reply", "answer", "receipt", "issues"];
 
 #[test]
 fn the_example_comes_out_as_it_is_printed_in_the_contract() {
@@ -189,8 +188,7 @@ fn without_json_standard_output_is_the_answer_for_the_model_alone() {
     let report: Value = serde_json::from_str(body).unwrap();
     assert_eq!(report["changed"], json!(["user.md"]));
     assert_eq!(
-        ran.stderr,
-        "note: a comma before `]` was ignored\n1 line in user.md · undo: memdir undo\n",
+        ran.stderr, "note: a comma before `]` was ignored\n1 line in user.md · undo: memdir undo\n",
         "receipt and issues are for the person"
     );
 }
@@ -206,7 +204,8 @@ fn a_note_cannot_end_the_answer_early() {
 fn batches_are_numbered_for_undo() {
     let env = Env::ada();
     for batch in 1..=3 {
-        let report = env.exec(&json!([{"action": "append_file", "path": "user.md", "content": format!("- n: {batch}")}]));
+        let report =
+            env.exec(&json!([{"action": "append_file", "path": "user.md", "content": format!("- n: {batch}")}]));
         assert_eq!(report["batch"], json!(batch));
     }
     assert_eq!(env.ask(&["undo", "2"]).exits(4)["error"]["code"], json!("conflict"));

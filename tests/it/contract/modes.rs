@@ -56,7 +56,8 @@ fn a_dry_run_says_what_would_change_and_writes_nothing() {
     assert_eq!(report["changed"], json!(["entities/acme.md", "new.md", "old/acme.md", "user.md"]));
     assert_eq!(report["actions"][3]["value"], json!("hi\n"));
     let diff = report["diff"].as_str().unwrap();
-    for part in ["--- a/user.md", "+++ b/user.md", "-- city: London", "+- city: Paris", "+hi", "rename to old/acme.md"] {
+    for part in ["--- a/user.md", "+++ b/user.md", "-- city: London", "+- city: Paris", "+hi", "rename to old/acme.md"]
+    {
         assert!(diff.contains(part), "{part} in {diff}");
     }
     assert_eq!(env.seen(), before, "nothing was written, not even `.memdir`");

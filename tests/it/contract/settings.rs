@@ -32,7 +32,12 @@ fn an_unknown_key_is_an_error_that_names_the_nearest() {
 
 #[test]
 fn a_value_that_does_not_fit_is_an_error() {
-    for toml in ["durability = \"sometimes\"", "durability = ", "[limits]\nnote_bytes = \"many\"", "[permission]\nexec = \"ask me\""] {
+    for toml in [
+        "durability = \"sometimes\"",
+        "durability = ",
+        "[limits]\nnote_bytes = \"many\"",
+        "[permission]\nexec = \"ask me\"",
+    ] {
         let env = Env::ada().settings(toml);
         let ran = env.ask(&["tree"]);
         assert_eq!(ran.exits(5)["error"]["code"], json!("config"), "{toml}");

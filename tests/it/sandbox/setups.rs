@@ -138,7 +138,13 @@ fn pipes_sockets_and_devices_answer_at_once() {
     symlink("/dev/zero", guarded.env.at("zero.md")).unwrap();
     symlink("/dev/stdin", guarded.env.at("stdin.md")).unwrap();
     // Making a device takes a privilege; with it, one inside the memory has to be refused as well.
-    let device = mknodat(CWD, guarded.env.at("device.md"), FileType::CharacterDevice, Mode::from_raw_mode(0o666), rustix::fs::makedev(1, 5));
+    let device = mknodat(
+        CWD,
+        guarded.env.at("device.md"),
+        FileType::CharacterDevice,
+        Mode::from_raw_mode(0o666),
+        rustix::fs::makedev(1, 5),
+    );
     for path in ["pipe.md", "entities/pipe.md", "socket.md", "zero.md", "stdin.md", "device.md"] {
         if path == "device.md" && device.is_err() {
             continue;

@@ -65,7 +65,10 @@ fn the_lock() {
     refused("a link to nothing", with(|guarded, lock| symlink(guarded.env.base().join("outside/new"), lock).unwrap()));
     refused("a folder", with(|_, lock| fs::create_dir(lock).unwrap()));
     refused("a pipe", with(|_, lock| mknodat(CWD, lock, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap()));
-    refused("a second name", with(|guarded, lock| fs::hard_link(guarded.env.base().join("outside/secret"), lock).unwrap()));
+    refused(
+        "a second name",
+        with(|guarded, lock| fs::hard_link(guarded.env.base().join("outside/secret"), lock).unwrap()),
+    );
 }
 
 #[test]
@@ -89,12 +92,18 @@ fn the_machines_folder_and_its_database() {
     for name in ["history.sqlite", "history.sqlite-wal", "history.sqlite-shm", "history.sqlite-journal"] {
         refused(name, below(name, |guarded, place| symlink(guarded.env.base().join("outside/secret"), place).unwrap()));
         refused(name, below(name, |guarded, place| symlink(guarded.env.base().join("outside/new"), place).unwrap()));
-        refused(name, below(name, |guarded, place| {
-            fs::hard_link(guarded.env.base().join("outside/secret"), place).unwrap();
-        }));
-        refused(name, below(name, |_, place| {
-            mknodat(CWD, place, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
-        }));
+        refused(
+            name,
+            below(name, |guarded, place| {
+                fs::hard_link(guarded.env.base().join("outside/secret"), place).unwrap();
+            }),
+        );
+        refused(
+            name,
+            below(name, |_, place| {
+                mknodat(CWD, place, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+            }),
+        );
         refused(name, below(name, |_, place| fs::create_dir(place).unwrap()));
     }
 }

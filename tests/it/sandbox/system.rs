@@ -77,7 +77,11 @@ fn a_folder_that_cannot_be_written_can_be_read() {
         };
         let report = ran.exits(4);
         let code = |at: usize| report["actions"][at]["error"]["code"].clone();
-        assert_eq!([code(0), code(1), code(2)], [Value::Null, json!("no_write_access"), json!("no_write_access")], "{report}");
+        assert_eq!(
+            [code(0), code(1), code(2)],
+            [Value::Null, json!("no_write_access"), json!("no_write_access")],
+            "{report}"
+        );
         assert_eq!(code(3), Value::Null, "{report}");
         assert_eq!(env.seen(), before);
     }

@@ -13,6 +13,8 @@ use tempfile::TempDir;
 
 pub(crate) mod engine;
 mod mask;
+#[cfg(target_os = "linux")]
+pub(crate) mod trace;
 
 pub(crate) use mask::{mask, mask_text};
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use toml::{Table, Value};
 
+use crate::digest::Digest;
 use crate::engine;
 use crate::plan::Limits;
 use crate::policy::{Mode, Rule, Rules};
@@ -168,6 +169,16 @@ impl Sources {
     /// The user's home folder.
     pub(super) fn home(&self) -> Option<&Path> {
         self.home.as_deref()
+    }
+
+    /// Where the state of the memory at `root` goes when the memory itself cannot hold it.
+    pub(super) fn state_folder(&self, root: &Path) -> Option<PathBuf> {
+        let strategy = etcetera::choose_base_strategy().ok()?;
+        let base =
+            etcetera::BaseStrategy::state_dir(&strategy).unwrap_or_else(|| etcetera::BaseStrategy::data_dir(&strategy));
+        let digest = Digest::of(root.as_os_str().as_encoded_bytes()).to_string();
+        let name: String = digest.trim_start_matches("sha256:").chars().take(16).collect();
+        Some(base.join("memdir").join(name))
     }
 
     /// The memory to use when none is named: `MEMDIR`, the one with `default = true`, or `~/memdir`.

@@ -1,3 +1,5 @@
+#![expect(clippy::disallowed_methods, reason = "tests play the person and the editor, who use paths")]
+
 use std::path::Path;
 
 use cap_std::ambient_authority;
@@ -9,6 +11,8 @@ use crate::plan::{Content, Image, Step, Tree};
 use crate::report::Kind;
 use crate::time::Timestamp;
 
+mod journal;
+mod outside;
 mod recovery;
 
 /// A memory in a temporary folder.

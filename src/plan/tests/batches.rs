@@ -1,0 +1,182 @@
+//! Several calls in a row, the steps that come of them, and undoing them after later edits.
+
+use serde_json::json;
+
+use super::*;
+
+/// Plans a batch in which every call succeeds, and gives its steps in short.
+#[track_caller]
+fn steps(tree: &MapTree, calls: &[Json]) -> Vec<String> {
+    let (outcomes, plan) = run(tree, calls);
+    for outcome in &outcomes {
+        assert!(outcome.result.is_ok(), "{:?}", outcome.result);
+    }
+    let mut after = tree.clone();
+    after.apply(plan.steps()).unwrap();
+    assert_eq!(undone(plan.steps(), &after), *tree);
+    let text = |image: &Option<Image>| {
+        image.as_ref().map_or("nothing".to_owned(), |image| format!("{:?}", image.content.text().unwrap()))
+    };
+    let short = |step: &Step| match step {
+        Step::MakeFolder { path, .. } => format!("make {path}"),
+        Step::Move { from, to, .. } => format!("move {from} {to}"),
+        Step::Put { path, before, after } => format!("put {path} {} {}", text(before), text(after)),
+        Step::RemoveFolder { path, .. } => format!("remove {path}"),
+    };
+    plan.steps().iter().map(short).collect()
+}
+
+fn rename(from: &str, to: &str) -> Json {
+    json!({"action": "rename_file", "path": from, "new_path": to})
+}
+
+fn create(path: &str, content: &str) -> Json {
+    json!({"action": "create_file", "path": path, "content": content})
+}
+
+fn delete(path: &str) -> Json {
+    json!({"action": "delete_file", "path": path})
+}
+
+#[test]
+fn normal_form() {
+    let tree = MapTree::of([("a.md", "A"), ("b.md", "B"), ("d/x.md", "X"), ("d/e/y.md", "Y")]);
+    let edit = json!({"action": "update_file", "path": "d/x.md", "old_content": "X", "new_content": "Z"});
+    assert_eq!(steps(&tree, &[edit.clone(), rename("d", "f/g")]), ["make f", "move d f/g", "put f/g/x.md \"X\" \"Z\""]);
+    assert_eq!(steps(&tree, &[rename("b.md", "c.md"), rename("a.md", "b.md")]), ["move b.md c.md", "move a.md b.md"]);
+    let swap = [rename("a.md", "t.md"), rename("b.md", "a.md"), rename("t.md", "b.md")];
+    assert_eq!(steps(&tree, &swap), ["move a.md t.md", "move b.md a.md", "move t.md b.md"]);
+    assert_eq!(steps(&tree, &[rename("a.md", "b2.md"), rename("b2.md", "a.md")]), Vec::<String>::new());
+    assert_eq!(
+        steps(&tree, &[delete("b.md"), rename("a.md", "b.md")]),
+        ["put a.md \"A\" nothing", "put b.md \"B\" \"A\""]
+    );
+    assert_eq!(steps(&tree, &[create("n.md", "N"), rename("n.md", "m.md")]), ["put m.md nothing \"N\""]);
+    assert_eq!(steps(&tree, &[create("n.md", "N"), delete("n.md")]), Vec::<String>::new());
+    assert_eq!(
+        steps(&tree, &[rename("a.md", "old.md"), create("a.md", "N")]),
+        ["move a.md old.md", "put a.md nothing \"N\""]
+    );
+    let gone = json!({"action": "delete_dir", "path": "d", "recursive": true});
+    let expected = ["put d/e/y.md \"Y\" nothing", "put d/x.md \"X\" nothing", "remove d/e", "remove d"];
+    assert_eq!(steps(&tree, std::slice::from_ref(&gone)), expected);
+    assert_eq!(steps(&tree, &[gone, create("d/x.md", "X")]), ["put d/e/y.md \"Y\" nothing", "remove d/e"]);
+    let folder = |name: &str, path: &str| json!({"action": name, "path": path});
+    assert_eq!(steps(&tree, &[folder("create_dir", "q"), folder("delete_dir", "q")]), Vec::<String>::new());
+}
+
+#[test]
+fn what_has_no_normal_form_is_sent_alone() {
+    let tree = MapTree::of([("a.md", "A"), ("d/x.md", "X"), ("e/y.md", "Y")]);
+    let gone = json!({"action": "delete_dir", "path": "d", "recursive": true});
+    let folder = json!({"action": "create_dir", "path": "a.md"});
+    for batch in [[gone.clone(), rename("e", "d")], [delete("a.md"), folder], [rename("d", "f"), create("d/x.md", "N")]]
+    {
+        let (outcomes, _) = run(&tree, &batch);
+        let failure = outcomes[1].result.clone().unwrap_err();
+        assert_eq!((failure.code, failure.hint.as_deref()), (Code::Unavailable, Some("send it in a batch of its own")));
+    }
+}
+
+#[test]
+fn a_call_sees_those_before_it() {
+    let tree = MapTree::of([("a.md", "one\n"), ("d/x.md", "X\n")]);
+    let (outcomes, _) = run(
+        &tree,
+        &[
+            json!({"action": "append_file", "path": "a.md", "content": "two"}),
+            rename("d", "e"),
+            create("e/z.md", "Z"),
+            json!({"action": "read_file", "path": "a.md"}),
+            json!({"action": "read_file", "path": "e/x.md"}),
+            json!({"action": "list_files"}),
+            json!({"action": "check_dir_exists", "path": "d"}),
+            json!({"action": "get_size"}),
+        ],
+    );
+    let answers: Vec<_> =
+        outcomes[3..].iter().map(|outcome| serde_json::to_value(outcome).unwrap()["value"].clone()).collect();
+    assert_eq!(
+        answers,
+        [json!("one\ntwo\n"), json!("X\n"), json!(["a.md", "e/x.md", "e/z.md"]), json!(false), json!(11)]
+    );
+}
+
+#[test]
+fn a_plan_reads_as_a_diff() {
+    let mut tree = MapTree::of([("a.md", "one\ntwo"), ("d/x.md", "X\n")]);
+    tree.insert(&path("p.bin"), b"\xff");
+    let (_, plan) = run(
+        &tree,
+        &[
+            json!({"action": "update_file", "path": "a.md", "old_content": "two", "new_content": "2"}),
+            rename("d/x.md", "e.md"),
+            create("n.md", "N\n"),
+            delete("p.bin"),
+        ],
+    );
+    let expected = "--- a/a.md\n+++ b/a.md\n@@ -1,2 +1,2 @@\n one\n-two\n\\ No newline at end of file\n+2\n\
+                    \\ No newline at end of file\nrename from d/x.md\nrename to e.md\n\
+                    --- /dev/null\n+++ b/n.md\n@@ -0,0 +1 @@\n+N\nBinary file p.bin differs\n";
+    assert_eq!(plan.diff(), expected);
+    let changed: Vec<_> = plan.changed().iter().map(ToString::to_string).collect();
+    assert_eq!(changed, ["a.md", "d/x.md", "e.md", "n.md", "p.bin"]);
+    let counts = plan.counts();
+    let files: Vec<_> =
+        counts.files.iter().map(|file| (file.path.as_str(), file.fate, file.added, file.removed)).collect();
+    let expected = [("a.md", Fate::Changed, 1, 1), ("n.md", Fate::Made, 1, 0), ("p.bin", Fate::Deleted, 0, 0)];
+    assert_eq!(files, expected);
+    assert_eq!(counts.moved, [(path("d/x.md"), path("e.md"))]);
+}
+
+/// A memory after a batch and a later edit of `n.md`, and the steps of the batch.
+fn later(before: &str, edit: Json, now: &str) -> (MapTree, Vec<Step>) {
+    let mut tree = MapTree::of([("n.md", before)]);
+    let (_, plan) = run(&tree, &[edit]);
+    tree.apply(plan.steps()).unwrap();
+    tree.insert(&path("n.md"), now.as_bytes());
+    (tree, plan.steps().to_vec())
+}
+
+#[test]
+fn undo_keeps_later_edits_elsewhere_and_refuses_the_rest() {
+    let edit = json!({"action": "update_file", "path": "n.md", "old_content": "b", "new_content": "B"});
+    let text = "a\nb\nc\nd\ne\n";
+    let (tree, steps) = later(text, edit.clone(), "a\nB\nc\nd\nE!\n");
+    assert_eq!(undone(&steps, &tree).get("n.md").unwrap(), b"a\nb\nc\nd\nE!\n");
+    for now in ["a\nB!\nc\nd\ne\n", "a\nB\nC\nd\ne\n", "A\nB\nc\nd\ne\n"] {
+        let (tree, steps) = later(text, edit.clone(), now);
+        let error = undo(&steps, &tree, &Limits::default()).unwrap_err();
+        let UndoError::Conflict { path, diff } = error else { panic!("{error}") };
+        assert_eq!(path.as_str(), "n.md");
+        assert!(diff.starts_with("--- a/n.md\n+++ b/n.md\n"), "{diff}");
+    }
+    let (tree, steps) = later(text, delete("n.md"), "something new\n");
+    assert!(matches!(undo(&steps, &tree, &Limits::default()), Err(UndoError::Conflict { .. })));
+}
+
+#[test]
+fn a_note_is_restored() {
+    let tree = MapTree::of([("a.md", "now\n")]);
+    let image = Image { content: Content::new(*b"then\n"), mode: Some(0o600) };
+    let plan = restore(&path("x/a.md"), Some(image), &tree, &Limits::default()).unwrap();
+    let mut after = tree.clone();
+    after.apply(plan.steps()).unwrap();
+    assert_eq!(after.get("x/a.md").unwrap(), b"then\n");
+    let plan = restore(&path("a.md"), None, &tree, &Limits::default()).unwrap();
+    after.apply(plan.steps()).unwrap();
+    assert!(after.get("a.md").is_none());
+}
+
+#[test]
+fn merges() {
+    let base = "1\n2\n3\n4\n5\n6\n";
+    let check = |mine: &str, theirs: &str, expected: Option<&str>| {
+        assert_eq!(merge::three_way(base, mine, theirs).as_deref(), expected);
+    };
+    check("1\n2\n3\n4\n5\nX\n", "0\n2\n3\n4\n5\n6\n", Some("0\n2\n3\n4\n5\nX\n"));
+    check("1\n3\n4\n5\n6\n", "1\n2\n3\n4\nnew\n5\n6\n", Some("1\n3\n4\nnew\n5\n6\n"));
+    check("1\nX\n3\n4\n5\n6\n", "1\n2\nY\n4\n5\n6\n", None);
+    check("1\n2\nX\n3\n4\n5\n6\n", "1\n2\nY\n3\n4\n5\n6\n", None);
+    check(base, "", Some(""));
+}

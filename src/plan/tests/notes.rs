@@ -1,0 +1,58 @@
+//! Notes made up for the tests of broken edits, and the edits that are broken there.
+
+/// Notes of different kinds.
+pub(super) const NOTES: &[&str] = &[
+    "# Ada Berg\n\n## Basic Information\n- age: 36\n- city: London\n- occupation: **violin maker**\n- languages: English, Swedish, some German\n- spouse: [[entities/tom_berg]]\n\n## Preferences\n- coffee: black, no sugar\n- meetings: never before 10:30\n- she doesn't like being called \"Adi\"\n\n## Work\n- employer: [[entities/oak_and_string|Oak & String]]\n- since: 2014-03-01\n- colleagues:\n  - [[entities/mira_holt]] - repairs cellos\n  - [[entities/jonas_weir]] - keeps the books\n",
+    "---\ntags: [project, boat]\nstatus: active\nbudget: 12500\n---\n# The boat project\n\nWe bought a wooden boat from 1962 and want to sail it to Norway.\nThe hull is sound, but the deck needs new planks.\n\n## Tasks\n- [x] find a mooring in the harbour\n- [ ] order larch planks (24 mm)\n- [ ] ask Henrik about the engine\n- [ ] paint the cabin – two coats of white\n\n## Costs\n| item | price | paid |\n|---|---|---|\n| mooring | 480 | yes |\n| planks | 1350 | no |\n| paint | 95 | no |\n\n> \"A boat is a hole in the water\", says Henrik.\n",
+    "# Recipe: lentil soup\n\n1. Chop two onions and three carrots.\n2. Fry them in olive oil for 8 minutes.\n3. Add 250 g of red lentils and 1.2 l of stock.\n4. Simmer for 20 minutes; don't let it burn.\n5. Season with cumin, salt and lemon juice.\n\n*Serves four people.* Keeps for **three days** in the fridge.\n\nVariations:\n\t- with coconut milk instead of stock\n\t- with a spoon of harissa on top\n\t- blended, for the children\n",
+    "# Journal\n\n### 2026-05-03\nWalked along the canal with Mira and talked about the new workshop.\nShe wants to move in September, I would rather wait until spring.\n\n### 2026-05-07\nDentist appointment moved to 14:15 on Thursday.\nPicked up the bow from the restorer; he charged 220 euros.\n\n### 2026-05-12\nLong call with the bank about the loan. They need:\n- the lease of the workshop\n- tax returns of the last two years\n- a letter from the accountant\n",
+    "# Haus am See\r\n\r\n- Adresse: Seestraße 14, 18055 Rostock\r\n- Vermieter: Frau Möller\r\n- Miete: 890 €\r\n- Schlüssel: beim Nachbarn, Herrn Özdemir\r\n\r\n## Garten\r\n- Apfelbäume müssen im Februar geschnitten werden\r\n- Regentonne läuft über\r\n- Rasen alle zwei Wochen mähen\r\n",
+    "# Server notes\n\n```sh\nssh -p 2222 deploy@build.example.org\nsystemctl restart notes-api.service\n```\n\n* Backups run at `02:30` every night.\n* The certificate expires on 2027-01-15.\n* Log files older than 14 days are deleted.\n* Contact for the machine room: Priya Raman, ext. 4417\n\n## Known problems\n\nThe API answers slowly when the **search index** is rebuilt.\nRestarting the worker helps, but only for a few hours.\n",
+];
+
+/// What stands in a note and is to be replaced: the number of the note, and the text.
+pub(super) const EDITS: &[(usize, &str)] = &[
+    (0, "- age: 36"),
+    (0, "- city: London"),
+    (0, "city: London"),
+    (0, "- occupation: **violin maker**"),
+    (0, "- languages: English, Swedish, some German"),
+    (0, "- spouse: [[entities/tom_berg]]"),
+    (0, "- coffee: black, no sugar\n- meetings: never before 10:30"),
+    (0, "- she doesn't like being called \"Adi\""),
+    (0, "- employer: [[entities/oak_and_string|Oak & String]]"),
+    (0, "- colleagues:\n  - [[entities/mira_holt]] - repairs cellos\n  - [[entities/jonas_weir]] - keeps the books"),
+    (0, "## Preferences\n- coffee: black, no sugar\n- meetings: never before 10:30\n"),
+    (1, "budget: 12500"),
+    (1, "We bought a wooden boat from 1962 and want to sail it to Norway."),
+    (1, "The hull is sound, but the deck needs new planks."),
+    (1, "- [ ] order larch planks (24 mm)"),
+    (1, "- [ ] ask Henrik about the engine\n- [ ] paint the cabin – two coats of white"),
+    (1, "| planks | 1350 | no |"),
+    (1, "| mooring | 480 | yes |\n| planks | 1350 | no |\n| paint | 95 | no |"),
+    (1, "> \"A boat is a hole in the water\", says Henrik."),
+    (1, "find a mooring in the harbour"),
+    (2, "2. Fry them in olive oil for 8 minutes."),
+    (2, "3. Add 250 g of red lentils and 1.2 l of stock.\n4. Simmer for 20 minutes; don't let it burn."),
+    (2, "*Serves four people.* Keeps for **three days** in the fridge."),
+    (2, "\t- with coconut milk instead of stock\n\t- with a spoon of harissa on top\n\t- blended, for the children"),
+    (2, "\t- with a spoon of harissa on top"),
+    (3, "Walked along the canal with Mira and talked about the new workshop."),
+    (3, "She wants to move in September, I would rather wait until spring."),
+    (3, "Dentist appointment moved to 14:15 on Thursday."),
+    (3, "he charged 220 euros"),
+    (3, "- the lease of the workshop\n- tax returns of the last two years\n- a letter from the accountant"),
+    (4, "- Adresse: Seestraße 14, 18055 Rostock"),
+    (4, "- Schlüssel: beim Nachbarn, Herrn Özdemir"),
+    (4, "- Apfelbäume müssen im Februar geschnitten werden\r\n- Regentonne läuft über"),
+    (4, "- Rasen alle zwei Wochen mähen"),
+    (5, "ssh -p 2222 deploy@build.example.org"),
+    (5, "* Backups run at `02:30` every night."),
+    (5, "* Contact for the machine room: Priya Raman, ext. 4417"),
+    (
+        5,
+        "The API answers slowly when the **search index** is rebuilt.\nRestarting the worker helps, but only for a few hours.",
+    ),
+    (5, "* The certificate expires on 2027-01-15.\n* Log files older than 14 days are deleted."),
+    (5, "## Known problems"),
+];

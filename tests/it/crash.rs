@@ -1,0 +1,176 @@
+//! A batch that is killed, or that the system fails, at any of its system calls: all of it or nothing, through the
+//! built binary. Linux only, since the tracer is.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::support::trace::{Traced, Tracer, Which};
+use crate::support::{Env, said};
+
+const NO_SPACE: i32 = 28;
+const IO_ERROR: i32 = 5;
+
+/// A memory that has been written to before.
+fn memory() -> Env {
+    let env = Env::with(&[("a.md", "a before\n"), ("gone.md", "gone before\n"), ("dir/c.md", "c before\n")]);
+    env.exec(&json!([{"action": "create_file", "path": "first.md", "content": "first\n"}]));
+    env
+}
+
+/// Replaces one note, makes one in another folder, deletes one.
+fn three() -> Value {
+    json!([
+        {"action": "update_file", "path": "a.md", "old_content": "before", "new_content": "after"},
+        {"action": "create_file", "path": "dir/new.md", "content": "new\n"},
+        {"action": "delete_file", "path": "gone.md"},
+    ])
+}
+
+/// Moves a folder, changes what is in it, and makes another one.
+fn moved() -> Value {
+    json!([
+        {"action": "rename_file", "path": "dir", "new_path": "moved"},
+        {"action": "update_file", "path": "moved/c.md", "old_content": "before", "new_content": "after"},
+        {"action": "create_file", "path": "made/d.md", "content": "d\n"},
+    ])
+}
+
+/// A command that runs `actions` as a model's turn.
+fn turn(env: &Env, actions: &Value) -> Command {
+    let text = env.base().join("turn.txt");
+    std::fs::write(&text, said(actions)).unwrap();
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", "exec \"$0\" --memory \"$1\" exec --json <\"$2\""]);
+    command.arg(env!("CARGO_BIN_EXE_memdir")).arg(env.memory()).arg(text);
+    command.env("HOME", env.home()).env_remove("MEMDIR");
+    command
+}
+
+/// The notes of a memory after the next writer has come by.
+fn after_the_next_writer(env: &Env) -> BTreeMap<String, String> {
+    let report = env.exec(&json!([{"action": "append_file", "path": "first.md", "content": "next"}]));
+    assert_eq!(report["actions"][0]["ok"], true, "{report}");
+    let mut files = env.files();
+    assert_eq!(files.remove("first.md").as_deref(), Some("first\nnext\n"));
+    assert!(!files.keys().any(|path| path.contains(".memdir-")), "{files:?}");
+    files
+}
+
+fn before_and_after(actions: &Value) -> (BTreeMap<String, String>, BTreeMap<String, String>) {
+    let untouched = after_the_next_writer(&memory());
+    let env = memory();
+    env.exec(actions);
+    (untouched, after_the_next_writer(&env))
+}
+
+#[track_caller]
+fn kill_at_every_call(actions: &Value, name: &str) {
+    let tracer = Tracer::build();
+    let (before, after) = before_and_after(actions);
+    let total = {
+        let env = memory();
+        tracer.count(&turn(&env, actions)).total
+    };
+    let (mut undone, mut done) = (0, 0);
+    for at in 1..=total {
+        let env = memory();
+        let killed = tracer.kill(&turn(&env, actions), at);
+        let was_said = killed.output.contains("\"durable\":true");
+        let files = after_the_next_writer(&env);
+        if files == before && !was_said {
+            undone += 1;
+        } else {
+            assert_eq!(files, after, "{name}: killed at call {at}, answered: {was_said}");
+            done += 1;
+        }
+    }
+    println!("{name}: killed at each of {total} system calls: {undone} as before, {done} as after");
+    assert!(undone > 0 && done > 0);
+}
+
+#[test]
+fn a_batch_of_three_killed_at_every_system_call_is_there_or_not() {
+    kill_at_every_call(&three(), "three notes");
+}
+
+#[test]
+fn a_moved_folder_killed_at_every_system_call_is_there_or_not() {
+    kill_at_every_call(&moved(), "a moved folder");
+}
+
+/// Whether the report says that the batch was made, was not, or may be finished later.
+fn promised(traced: &Traced) -> Option<bool> {
+    if traced.output.contains("neither finished nor given back") {
+        return None;
+    }
+    Some(traced.output.contains("\"batch\":2"))
+}
+
+#[track_caller]
+fn fail_every(errno: i32, names: &[&str], which: fn(usize) -> Which) {
+    let tracer = Tracer::build();
+    let (before, after) = before_and_after(&three());
+    let counted = {
+        let env = memory();
+        tracer.count(&turn(&env, &three()))
+    };
+    let (mut tried, mut unsettled) = (0, 0);
+    for name in names {
+        for at in 1..=counted.calls(name) {
+            let env = memory();
+            let traced = tracer.fail(&turn(&env, &three()), name, which(at), errno);
+            tried += 1;
+            let files = after_the_next_writer(&env);
+            match promised(&traced) {
+                Some(true) => assert_eq!(files, after, "{name} {at}: said to be made: {}", traced.output),
+                Some(false) => assert_eq!(files, before, "{name} {at}: said to have failed: {}", traced.output),
+                None => {
+                    unsettled += 1;
+                    assert!(files == before || files == after, "{name} {at}: {files:?}");
+                }
+            }
+        }
+    }
+    println!("error {errno}: {tried} system calls failed, {unsettled} batches said to be unsettled");
+    assert!(tried > 0);
+}
+
+#[test]
+fn a_full_disk_at_any_write_is_said_and_changes_nothing() {
+    fail_every(NO_SPACE, &["write", "pwrite64", "fdatasync", "fsync", "renameat2"], Which::Only);
+}
+
+#[test]
+fn a_disk_that_stays_full_changes_nothing_half() {
+    fail_every(NO_SPACE, &["pwrite64", "fdatasync", "fsync"], Which::From);
+}
+
+#[test]
+fn a_disk_that_fails_once_changes_nothing_half() {
+    fail_every(IO_ERROR, &["pwrite64", "fdatasync", "fsync", "renameat2", "unlinkat"], Which::Only);
+}
+
+/// Two waves, whatever the size: one flush for the journal, one for each file, one for each folder.
+#[test]
+fn flushes_are_one_a_file_one_a_folder_and_one_for_the_journal() {
+    let tracer = Tracer::build();
+    let flushes = |actions: &Value| {
+        let env = memory();
+        for number in 0..10 {
+            env.write(&format!("n{number}.md"), "before\n");
+        }
+        let traced = tracer.count(&turn(&env, actions));
+        assert!(traced.output.contains("\"batch\":2"), "{}", traced.output);
+        traced.flushes()
+    };
+    let update =
+        |path: String| json!({"action": "update_file", "path": path, "old_content": "before", "new_content": "x"});
+    assert_eq!(flushes(&json!([update("a.md".into())])), 1 + 1 + 1);
+    let ten: Vec<Value> = (0..10).map(|number| update(format!("n{number}.md"))).collect();
+    assert_eq!(flushes(&Value::Array(ten)), 1 + 10 + 1);
+    // Two files with new contents, two folders; a deletion has nothing to flush but its folder.
+    assert_eq!(flushes(&three()), 1 + 2 + 2);
+    assert_eq!(flushes(&json!([{"action": "read_file", "path": "a.md"}])), 0);
+}
