@@ -9,7 +9,7 @@ use crate::action::{Access, Action, Call, ReadFile};
 use crate::catalog;
 use crate::dialect::{Entry, Parsed};
 use crate::path::MemoryPath;
-use crate::plan::{Limits, Plan, Planner};
+use crate::plan::{Limits, Plan, Planner, Tree};
 use crate::policy::{self, Cleared, Context, Mode, Permission, Rules};
 use crate::report::{Code, Failure, Issue, Outcome, Report, Value, Variables};
 use crate::time::Timestamp;
@@ -110,7 +110,7 @@ impl Engine {
         let started = (self.settings.clock)();
         let items: Vec<Item> =
             parsed.entries.into_iter().map(|entry| self.review(entry, &manner, &mut issues)).collect();
-        let planned = self.plan(&items, &manner, started);
+        let planned = self.plan(&self.vault, &items, &manner, started);
         Proposal { items, planned, manner, reply: parsed.reply, issues, started }
     }
 
@@ -133,7 +133,9 @@ impl Engine {
         let report = proposal.report(committed, self.vault.is_durable());
         for outcome in &report.actions {
             let code = outcome.result.as_ref().err().map(|failure| failure.code);
-            tracing::info!(index = outcome.index, action = outcome.action, ?code, "call");
+            // A name that no action has is text of the model's, which the log does not hold.
+            let action = outcome.action.as_deref().filter(|name| catalog::row(name).is_some());
+            tracing::info!(index = outcome.index, action, ?code, "call");
         }
         report
     }
@@ -198,9 +200,10 @@ impl Engine {
         }
     }
 
-    fn plan(&self, items: &[Item], manner: &Manner, started: Timestamp) -> Planned {
+    /// Plans on `tree`: the vault, or its writer while the lock is held.
+    fn plan(&self, tree: &impl Tree, items: &[Item], manner: &Manner, started: Timestamp) -> Planned {
         let clock = self.settings.clock;
-        let mut planner = Planner::new(&self.vault, &self.settings.limits).at(seconds(started));
+        let mut planner = Planner::new(tree, &self.settings.limits).at(seconds(started));
         let mut outcomes = Vec::with_capacity(items.len());
         let mut times = Vec::with_capacity(items.len());
         let mut now = clock();
@@ -239,7 +242,7 @@ impl Engine {
                 // Planned again under the lock, so that only an editor can come in between once more.
                 Err(VaultError::Conflict(path)) if attempt < ATTEMPTS => {
                     tracing::info!(%path, "planned again, since it has changed");
-                    proposal.planned = self.plan(&proposal.items, &proposal.manner, proposal.started);
+                    proposal.planned = self.plan(&writer, &proposal.items, &proposal.manner, proposal.started);
                     if proposal.planned.plan.is_empty() {
                         return Ok(None);
                     }

@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::journal::{self, Flush, Journal};
-use super::{Vault, VaultError, Writer};
+use super::{Core, Vault, VaultError, Writer};
 use crate::path::MemoryPath;
 use crate::plan::{Image, Step};
 use crate::report::{Log, LogAction, LogEntry};
@@ -30,8 +30,12 @@ impl Vault {
     ///
     /// Those of the database. A memory without a history has an empty log.
     pub fn log(&self, page: &Page) -> Result<Log, VaultError> {
-        let core = self.core();
-        let Some(core) = core.as_ref() else { return Ok(Log::default()) };
+        Self::log_of(self.core().as_ref(), page)
+    }
+
+    /// As [`Vault::log`], for somebody who holds the lock.
+    pub(super) fn log_of(core: Option<&Core>, page: &Page) -> Result<Log, VaultError> {
+        let Some(core) = core else { return Ok(Log::default()) };
         let journal = &core.journal;
         let mut batches = match &page.path {
             Some(path) => batches_of(journal, path, page.before, page.limit.saturating_add(1))?,

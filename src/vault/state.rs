@@ -114,7 +114,10 @@ impl StateFolder {
 
     /// Opens the file that writers lock.
     pub(super) fn lock_file(&self) -> Result<File, VaultError> {
-        let io = |error| VaultError::io("open the lock of", None, error);
+        let io = |error: io::Error| match disk::is_link_error(&error) {
+            true => VaultError::Untrusted("it holds a link, a pipe or a folder where a file belongs"),
+            false => VaultError::io("open the lock", None, error),
+        };
         match disk::create_name(&self.memdir, LOCK, 0o600) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 let file = disk::open_name(&self.memdir, LOCK).map_err(io)?;

@@ -6,7 +6,7 @@ use std::time::UNIX_EPOCH;
 
 use cap_std::fs::{Dir, Metadata};
 
-use super::{Page, Vault, VaultError, commit, disk};
+use super::{Core, Page, Vault, Writer, commit, disk};
 use crate::path::MemoryPath;
 use crate::plan::{Content, Entry, Image, Listing, Stat, Tree, TreeError};
 use crate::report::{Kind, Log};
@@ -75,11 +75,8 @@ impl Tree for Vault {
     }
 
     fn note_bytes(&self) -> Result<u64, TreeError> {
-        let history = |error: VaultError| TreeError::Io(error.to_string());
         let mut core = self.core();
-        if let Some(core) = core.as_mut()
-            && let Some(sum) = core.journal.sum("note_bytes").map_err(history)?
-        {
+        if let Some(sum) = known_sum(core.as_ref())? {
             return Ok(sum);
         }
         let counted = *self.measured();
@@ -87,9 +84,13 @@ impl Tree for Vault {
             Some(sum) => sum,
             None => self.measure(None)?,
         };
-        match core.as_mut() {
-            Some(core) => core.journal.set_sum("note_bytes", sum).map_err(history)?,
-            None => *self.measured() = Some(sum),
+        let Some(core) = core.as_mut() else {
+            *self.measured() = Some(sum);
+            return Ok(sum);
+        };
+        if let Err(error) = core.journal.set_sum("note_bytes", sum) {
+            // Only the next count would have been shorter: a folder that cannot be written can still be planned on.
+            tracing::debug!(%error, "the sum of all notes was not kept");
         }
         Ok(sum)
     }
@@ -98,6 +99,43 @@ impl Tree for Vault {
         let page = Page { path: Some(path.clone()), limit, before: None };
         self.log(&page).map_err(|error| TreeError::Io(error.to_string()))
     }
+}
+
+/// The same memory, for a plan that is made while the lock is held: the vault itself would wait for it for ever.
+impl Tree for Writer<'_> {
+    fn stat(&self, path: &MemoryPath) -> Result<Option<Stat>, TreeError> {
+        self.vault.stat(path)
+    }
+
+    fn resolve(&self, path: &MemoryPath) -> Result<MemoryPath, TreeError> {
+        self.vault.resolve(path)
+    }
+
+    fn read(&self, path: &MemoryPath, limit: u64) -> Result<Image, TreeError> {
+        self.vault.read(path, limit)
+    }
+
+    fn list(&self, folder: Option<&MemoryPath>) -> Result<Listing, TreeError> {
+        self.vault.list(folder)
+    }
+
+    fn note_bytes(&self) -> Result<u64, TreeError> {
+        if let Some(sum) = known_sum(self.core.as_ref())? {
+            return Ok(sum);
+        }
+        self.vault.measure(None)
+    }
+
+    fn history(&self, path: &MemoryPath, limit: usize) -> Result<Log, TreeError> {
+        let page = Page { path: Some(path.clone()), limit, before: None };
+        Vault::log_of(self.core.as_ref(), &page).map_err(|error| TreeError::Io(error.to_string()))
+    }
+}
+
+/// The running sum of all notes, where there is one.
+fn known_sum(core: Option<&Core>) -> Result<Option<u64>, TreeError> {
+    let sum = core.map_or(Ok(None), |core| core.journal.sum("note_bytes"));
+    sum.map_err(|error| TreeError::Io(error.to_string()))
 }
 
 impl Vault {

@@ -165,7 +165,8 @@ fn flushes_are_one_a_file_one_a_folder_and_one_for_the_journal() {
         assert!(traced.output.contains("\"batch\":2"), "{}", traced.output);
         traced.flushes()
     };
-    let update = |path: String| json!({"action": "update_file", "path": path, "old_content": "before", "new_content": "x"});
+    let update =
+        |path: String| json!({"action": "update_file", "path": path, "old_content": "before", "new_content": "x"});
     assert_eq!(flushes(&json!([update("a.md".into())])), 1 + 1 + 1);
     let ten: Vec<Value> = (0..10).map(|number| update(format!("n{number}.md"))).collect();
     assert_eq!(flushes(&Value::Array(ten)), 1 + 10 + 1);

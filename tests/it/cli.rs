@@ -1,0 +1,161 @@
+//! What people see: words on a terminal, on standard output and on standard error.
+
+use insta::assert_snapshot;
+use serde_json::json;
+
+use crate::support::{Env, Ran, finish, mask_text, said};
+
+/// All that a run has said, in one text.
+fn heard(env: &Env, ran: &Ran) -> String {
+    let text = format!("exit {}\n--- stdout\n{}--- stderr\n{}", ran.code, ran.stdout, ran.stderr);
+    mask_text(env, &text)
+}
+
+/// Runs commands one after the other, and gives all that they have said.
+fn session(env: &Env, commands: &[(&[&str], &str)]) -> String {
+    let mut heard_all = String::new();
+    for (arguments, stdin) in commands {
+        let ran = env.run(arguments, stdin);
+        heard_all.push_str(&format!("$ memdir {}\n{}\n", arguments.join(" "), heard(env, &ran)));
+    }
+    heard_all
+}
+
+fn move_to_paris() -> String {
+    said(&json!([
+        {"action": "update_file", "path": "user.md", "old_content": "- city: London", "new_content": "- city: Paris"},
+        {"action": "create_file", "path": "entities/paris.md", "content": "# Paris\n"},
+    ]))
+}
+
+#[test]
+fn a_first_hour() {
+    let env = Env::ada();
+    let text = move_to_paris();
+    let said = session(
+        &env,
+        &[
+            (&["tree"], ""),
+            (&["exec"], &text),
+            (&["log"], ""),
+            (&["log", "-p", "user.md"], ""),
+            (&["diff"], ""),
+            (&["undo", "--dry-run"], ""),
+            (&["undo"], ""),
+            (&["undo"], ""),
+            (&["restore", "user.md", "--at", "1"], ""),
+            (&["read", "user.md"], ""),
+        ],
+    );
+    assert_snapshot!(said);
+}
+
+#[test]
+fn init_says_what_it_found() {
+    let env = Env::new();
+    let fresh = env.base().join("fresh");
+    let made = finish(env.bare(&["init", fresh.to_str().unwrap()]), b"");
+    let adopted = finish(env.bare(&["init", fresh.to_str().unwrap()]), b"");
+    assert_snapshot!(format!("{}\n{}", heard(&env, &made), heard(&env, &adopted)));
+}
+
+#[test]
+fn doctor_says_how_things_are() {
+    let env = Env::ada();
+    let before = heard(&env, &env.run(&["doctor"], ""));
+    env.exec(&json!([{"action": "append_file", "path": "user.md", "content": "- pet: cat"}]));
+    let after = heard(&env, &env.run(&["doctor"], ""));
+    assert_snapshot!(format!("{before}\n{after}"));
+}
+
+#[test]
+fn errors_teach_people_too() {
+    let env = Env::ada();
+    let text = said(&json!([{"action": "append_file", "path": "user.md", "content": "- pet: cat"}]));
+    let said = session(
+        &env,
+        &[
+            (&["read", "gone.md"], ""),
+            (&["read", "../x.md"], ""),
+            (&["exec"], "no actions at all"),
+            (&["exec", "--dry-run"], &text),
+            (&["undo"], ""),
+            (&["undo", "7"], ""),
+            (&["restore", "user.md", "--at", "7"], ""),
+            (&["log", "--limit", "0"], ""),
+            (&["exce"], ""),
+        ],
+    );
+    assert_snapshot!(said);
+}
+
+#[test]
+fn settings_that_are_wrong_are_shown() {
+    let env = Env::ada().settings("[limits]\nnote_byts = 3\n");
+    assert_snapshot!(session(&env, &[(&["tree"], ""), (&["doctor"], "")]));
+}
+
+#[test]
+fn a_conflict_shows_what_is_there_now() {
+    let env = Env::ada();
+    env.run(&["exec"], &move_to_paris());
+    env.write("user.md", "# Ada\n\n- city: Rome\n");
+    assert_snapshot!(session(&env, &[(&["undo"], "")]));
+}
+
+/// A note cannot speak to the terminal, nor can a name.
+#[cfg(unix)]
+#[test]
+fn control_characters_are_shown_and_not_sent() {
+    let env = Env::with(&[("bell\u{9b}31m.md", "x\n"), ("user.md", "\u{1b}]0;title\u{7}\n")]);
+    env.write("evil\u{202e}dm.md", "x\n");
+    let text = said(&json!([{"action": "append_file", "path": "user.md", "content": "\u{1b}[2J"}]));
+    for (arguments, stdin) in
+        [(&["tree"][..], ""), (&["exec"], &text), (&["log", "-p"], ""), (&["diff"], ""), (&["undo"], "")]
+    {
+        let ran = env.run(arguments, stdin);
+        let said = format!("{}{}", ran.stdout, ran.stderr);
+        let harmful = |character: char| character.is_control() && character != '\n' || character == '\u{202e}';
+        assert!(!said.contains(harmful), "{arguments:?}: {said:?}");
+    }
+}
+
+#[test]
+fn completions_name_every_command() {
+    let env = Env::new();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = env.run(&["completions", shell], "").stdout;
+        for command in ["init", "exec", "tree", "read", "log", "diff", "undo", "restore", "actions", "schema", "doctor"]
+        {
+            assert!(script.contains(command), "{shell}: {command}");
+        }
+    }
+}
+
+#[test]
+fn help_and_version_are_no_failure() {
+    let env = Env::new();
+    for arguments in [&["--help"][..], &["-h"], &["--version"], &["exec", "--help"]] {
+        let ran = finish(env.bare(arguments), b"");
+        assert!(ran.code == 0 && ran.stderr.is_empty() && !ran.stdout.is_empty(), "{arguments:?} {ran:?}");
+    }
+    let version = finish(env.bare(&["--version"]), b"").stdout;
+    assert_eq!(version, format!("memdir {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn the_log_file_holds_no_contents() {
+    let env = Env::ada();
+    let log = env.base().join("trace.log");
+    let text = said(&json!([
+        {"action": "append_file", "path": "user.md", "content": "- a very private fact"},
+        {"action": "read_file", "path": "entities/nobody-we-know.md"},
+        {"action": "no_such_action_name", "path": "user.md"},
+    ]));
+    env.run(&["exec", "--log", log.to_str().unwrap()], &text);
+    let logged = std::fs::read_to_string(log).unwrap();
+    assert!(logged.contains("append_file") && logged.contains("NotFound"), "{logged}");
+    for private in ["private fact", "London", "nobody-we-know", "no_such_action_name"] {
+        assert!(!logged.contains(private), "{private}: {logged}");
+    }
+}

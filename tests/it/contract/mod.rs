@@ -1,0 +1,8 @@
+//! The contract, statement by statement: what the commands read and print.
+
+mod actions;
+mod codes;
+mod commands;
+mod exec;
+mod modes;
+mod settings;

@@ -1,0 +1,26 @@
+//! The one integration binary: what people and programs see, through the built `memdir` and through the library.
+//!
+//! `support` makes a memory and runs the binary on it. Every other module is one promise or one paper of the project.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a test may fail loudly, reads files by their path and starts programs; no memory is in danger here"
+)]
+
+mod cli;
+mod contract;
+#[cfg(target_os = "linux")]
+mod crash;
+mod docs;
+mod layers;
+mod processes;
+mod sandbox;
+mod scenarios;
+mod support;
+mod updates;
