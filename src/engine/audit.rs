@@ -1,6 +1,7 @@
 //! What the audit keeps of each call.
 
-use serde_json::{Map, Value as Json, json};
+use serde::Serialize;
+use serde_json::{Value as Json, json};
 
 use super::{Item, Proposal, permission};
 use crate::action::Action;
@@ -10,6 +11,26 @@ use crate::vault::AuditEntry;
 
 /// Longer texts are kept as digest and size: the history has the contents already, each once.
 const LONGEST_TEXT: usize = 256;
+
+/// Path, arguments and result; what is personal in an entry is here, where it can be erased.
+#[derive(Serialize)]
+struct Payload<'a> {
+    path: &'a Option<String>,
+    arguments: Option<Json>,
+    result: Kept<'a>,
+}
+
+/// What is kept of a result.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Kept<'a> {
+    Answer(bool),
+    Number(u64),
+    Text { bytes: usize },
+    List { count: usize },
+    Failure { message: &'a str },
+    Nothing,
+}
 
 /// One entry for each call of a proposal.
 pub(super) fn entries(proposal: &Proposal) -> Vec<AuditEntry> {
@@ -21,23 +42,24 @@ pub(super) fn entries(proposal: &Proposal) -> Vec<AuditEntry> {
                 Item::Cleared(cleared) => Some(arguments(&cleared.call().action)),
                 Item::Settled(_, arguments) => arguments.clone(),
             };
+            let payload = Payload { path: &outcome.path, arguments, result: kept(outcome) };
             AuditEntry {
                 number: outcome.index,
                 action: outcome.action.clone().unwrap_or_default(),
                 code: outcome.result.as_ref().err().map(|failure| failure.code.to_string()),
                 micros: u64::try_from(time.as_micros()).unwrap_or(u64::MAX),
                 permission: permission(item).to_string(),
-                payload: payload(outcome, arguments.as_deref()),
+                payload: serde_json::to_string(&payload).unwrap_or_default(),
             }
         })
         .collect()
 }
 
 /// The arguments of an action as a JSON object, long texts replaced by their digest and size.
-pub(super) fn arguments(action: &Action) -> String {
+pub(super) fn arguments(action: &Action) -> Json {
     let mut arguments = serde_json::to_value(action).unwrap_or_default();
     if let Some(arguments) = arguments.as_object_mut() {
-        arguments.remove(crate::catalog::ACTION);
+        arguments.shift_remove(crate::catalog::ACTION);
         for value in arguments.values_mut() {
             if let Json::String(text) = value
                 && text.len() > LONGEST_TEXT
@@ -46,25 +68,18 @@ pub(super) fn arguments(action: &Action) -> String {
             }
         }
     }
-    arguments.to_string()
+    arguments
 }
 
-/// Path, arguments and result; what is personal in an entry is here, where it can be erased.
-fn payload(outcome: &Outcome, arguments: Option<&str>) -> String {
-    let mut payload = Map::new();
-    payload.insert("path".to_owned(), json!(outcome.path));
-    let arguments = arguments.and_then(|arguments| serde_json::from_str(arguments).ok());
-    payload.insert("arguments".to_owned(), arguments.unwrap_or(Json::Null));
-    let result = match &outcome.result {
-        Ok(Value::Text(text)) => json!({"bytes": text.len()}),
-        Ok(Value::Bool(answer)) => json!(answer),
-        Ok(Value::Bytes(bytes)) => json!(bytes),
-        Ok(Value::Paths(paths)) => json!({"count": paths.len()}),
-        Ok(Value::Directory(entries)) => json!({"count": entries.len()}),
-        Ok(Value::File(_)) => Json::Null,
-        Ok(Value::History(log)) => json!({"count": log.entries.len()}),
-        Err(failure) => json!({"message": failure.message}),
-    };
-    payload.insert("result".to_owned(), result);
-    Json::Object(payload).to_string()
+fn kept(outcome: &Outcome) -> Kept<'_> {
+    match &outcome.result {
+        Ok(Value::Text(text)) => Kept::Text { bytes: text.len() },
+        Ok(Value::Bool(answer)) => Kept::Answer(*answer),
+        Ok(Value::Bytes(bytes)) => Kept::Number(*bytes),
+        Ok(Value::Paths(paths)) => Kept::List { count: paths.len() },
+        Ok(Value::Directory(entries)) => Kept::List { count: entries.len() },
+        Ok(Value::File(_)) => Kept::Nothing,
+        Ok(Value::History(log)) => Kept::List { count: log.entries.len() },
+        Err(failure) => Kept::Failure { message: &failure.message },
+    }
 }

@@ -76,7 +76,7 @@ pub struct Proposal {
 #[derive(Debug)]
 enum Item {
     Cleared(Cleared),
-    Settled(Box<Outcome>, Option<String>),
+    Settled(Box<Outcome>, Option<serde_json::Value>),
 }
 
 /// The plan for all items, with an outcome for each.

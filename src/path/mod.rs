@@ -111,11 +111,7 @@ impl MemoryPath {
             match component {
                 "" | "." => continue,
                 ".." => return Err(PathError::Climbs),
-                _ if component.starts_with('.') || is_short_name_of_hidden(component) => {
-                    return Err(PathError::Reserved);
-                }
-                _ if component.len() > MAX_NAME_BYTES => return Err(PathError::TooLong),
-                _ => {}
+                _ => check_component(component)?,
             }
             if !path.is_empty() {
                 path.push('/');
@@ -125,7 +121,8 @@ impl MemoryPath {
         if path.is_empty() {
             return Err(PathError::Empty);
         }
-        Ok(Self(path))
+        // White space that a dropped slash or `.` stood before surrounds the path now.
+        if path.trim().len() < path.len() { Self::parse(&path) } else { Ok(Self(path)) }
     }
 
     /// The path as text, components joined by `/`.
@@ -189,12 +186,24 @@ impl MemoryPath {
     ///
     /// As [`MemoryPath::parse`]: a listing can hold names that no path may say.
     pub fn in_folder(folder: Option<&Self>, name: &str) -> Result<Self, PathError> {
-        let one_component = !name.contains('/') && name.trim() == name;
-        let path = match folder {
-            Some(folder) => Self::parse(&format!("{folder}/{name}"))?,
-            None => Self::parse(name)?,
-        };
-        if one_component && path.name() == name { Ok(path) } else { Err(PathError::Character) }
+        // Folders of a hundred thousand notes come through here, and the folder's own path is checked already.
+        let mut path = String::with_capacity(folder.map_or(0, |folder| folder.0.len() + 1) + name.len());
+        if let Some(folder) = folder {
+            path.push_str(&folder.0);
+            path.push('/');
+        }
+        path.push_str(name);
+        if path.len() > MAX_PATH_BYTES {
+            return Err(PathError::TooLong);
+        }
+        if name.contains('/') || name.trim() != name || name.chars().any(char::is_control) {
+            return Err(PathError::Character);
+        }
+        match name {
+            "" | "." => Err(PathError::Empty),
+            ".." => Err(PathError::Climbs),
+            _ => check_component(name).map(|()| Self(path)),
+        }
     }
 
     /// Checks that every system could store this name, so that the memory can move between them.
@@ -209,6 +218,14 @@ impl MemoryPath {
     pub fn check_portable(&self) -> Result<(), UnportableName> {
         self.components().try_for_each(check_name)
     }
+}
+
+/// Checks what `parse` asks of one component, but for `.` and `..`.
+fn check_component(component: &str) -> Result<(), PathError> {
+    if component.starts_with('.') || is_short_name_of_hidden(component) {
+        return Err(PathError::Reserved);
+    }
+    if component.len() > MAX_NAME_BYTES { Err(PathError::TooLong) } else { Ok(()) }
 }
 
 fn check_name(name: &str) -> Result<(), UnportableName> {

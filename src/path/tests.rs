@@ -15,6 +15,9 @@ fn shapes_that_change_nothing_are_taken() {
     parses("user.md", Ok("user.md"));
     parses("  ./people//ada.md\n", Ok("people/ada.md"));
     parses("a/./b/", Ok("a/b"));
+    parses("a/b  /", Ok("a/b"));
+    parses("./ a.md", Ok("a.md"));
+    parses("./ /", Err(PathError::Empty));
     parses("Re: plans.md", Ok("Re: plans.md"));
     parses("a..b.md", Ok("a..b.md"));
     parses("北京.md", Ok("北京.md"));
@@ -33,6 +36,8 @@ fn shapes_that_could_leave_or_hide_are_refused() {
     parses(".memdir/lock", Err(PathError::Reserved));
     parses("a/.git/config", Err(PathError::Reserved));
     parses("...", Err(PathError::Reserved));
+    parses("./ .git", Err(PathError::Reserved));
+    parses("./ ../x", Err(PathError::Climbs));
     parses("MEMDIR~1/lock", Err(PathError::Reserved));
     parses("git~2", Err(PathError::Reserved));
     parses("a\0.md", Err(PathError::Character));

@@ -43,49 +43,66 @@ pub struct AuditEntry {
     pub payload: String,
 }
 
-/// Appends entries to the chain.
-pub(super) fn append(
-    transaction: &Transaction<'_>,
-    batch: Option<u64>,
-    entries: &[AuditEntry],
-    author: &Author,
-    time: Timestamp,
-) -> Result<(), VaultError> {
-    if entries.is_empty() {
-        return Ok(());
+/// The end of the chain, at which entries are appended.
+pub(super) struct Chain<'t> {
+    transaction: &'t Transaction<'t>,
+    seq: u64,
+    previous: [u8; 32],
+    /// Random bytes for the salts of all entries to come.
+    salts: std::vec::IntoIter<[u8; 16]>,
+}
+
+impl<'t> Chain<'t> {
+    /// Finds the end of the chain, for `count` entries.
+    pub(super) fn open(transaction: &'t Transaction<'t>, count: usize) -> Result<Self, VaultError> {
+        let last = "SELECT seq, hash FROM entry ORDER BY seq DESC LIMIT 1";
+        let last = transaction.prepare_cached(last)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+        let (seq, previous) = last.unwrap_or((0, [0; 32]));
+        let mut salts = vec![0; count * 16];
+        fill(&mut salts)?;
+        let salts: Vec<[u8; 16]> = salts.as_chunks().0.to_vec();
+        Ok(Self { transaction, seq, previous, salts: salts.into_iter() })
     }
-    let last = "SELECT seq, hash FROM entry ORDER BY seq DESC LIMIT 1";
-    let last = transaction.prepare_cached(last)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-    let (mut seq, mut previous): (u64, [u8; 32]) = last.unwrap_or((0, [0; 32]));
-    for entry in entries {
-        seq += 1;
-        let salt = random()?;
-        let commitment = Digest::of_parts(&[&salt, entry.payload.as_bytes()]);
-        let hash = chained(&previous, seq, batch, entry, author, time, commitment);
+
+    /// Appends entries of one author and time.
+    pub(super) fn append(
+        &mut self,
+        batch: Option<u64>,
+        entries: &[AuditEntry],
+        author: &Author,
+        time: Timestamp,
+    ) -> Result<(), VaultError> {
         let sql = "INSERT INTO entry VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
-        transaction.prepare_cached(sql)?.execute(params![
-            seq,
-            previous.as_slice(),
-            hash.as_bytes(),
-            commitment.as_bytes(),
-            salt.as_slice(),
-            entry.payload,
-            batch,
-            time.micros(),
-            author.door,
-            author.client,
-            author.session,
-            author.message,
-            author.origin,
-            entry.number,
-            entry.action,
-            entry.code,
-            entry.micros,
-            entry.permission,
-        ])?;
-        previous = *hash.as_bytes();
+        let mut statement = self.transaction.prepare_cached(sql)?;
+        for entry in entries {
+            self.seq += 1;
+            let salt = self.salts.next().map_or_else(random, Ok)?;
+            let commitment = Digest::of_parts(&[&salt, entry.payload.as_bytes()]);
+            let hash = chained(&self.previous, self.seq, batch, entry, author, time, commitment);
+            statement.execute(params![
+                self.seq,
+                self.previous.as_slice(),
+                hash.as_bytes(),
+                commitment.as_bytes(),
+                salt.as_slice(),
+                entry.payload,
+                batch,
+                time.micros(),
+                author.door,
+                author.client,
+                author.session,
+                author.message,
+                author.origin,
+                entry.number,
+                entry.action,
+                entry.code,
+                entry.micros,
+                entry.permission,
+            ])?;
+            self.previous = *hash.as_bytes();
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// The hash of an entry: over its predecessor, its place, its plain columns and the commitment to its payload.
@@ -122,6 +139,10 @@ fn chained(
 /// Sixteen bytes that nobody can guess.
 pub(super) fn random() -> Result<[u8; 16], VaultError> {
     let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).map_err(|_| VaultError::Damaged("the system gives no random numbers".to_owned()))?;
+    fill(&mut bytes)?;
     Ok(bytes)
+}
+
+fn fill(bytes: &mut [u8]) -> Result<(), VaultError> {
+    getrandom::fill(bytes).map_err(|_| VaultError::Damaged("the system gives no random numbers".to_owned()))
 }

@@ -87,7 +87,7 @@ impl Writer<'_> {
     ///
     /// As [`Writer::commit`].
     pub fn commit_watched(&mut self, batch: &Batch<'_>, seen: &mut dyn FnMut(Point)) -> Result<Committed, VaultError> {
-        self.sweep_newest()?;
+        self.sweep_of_others()?;
         let steps = self.check(batch.steps)?;
         let places = Places::before(&self.vault.dir, &steps)?;
         let number = self.core()?.journal.begin(batch, &places)?;
@@ -225,6 +225,8 @@ impl Writer<'_> {
     }
 
     /// Flushes the temporary files and, at the same time, the journal.
+    ///
+    /// What the last batch displaced is removed meanwhile: each removal can take as long as a flush.
     fn first_wave(
         &mut self,
         number: u64,
@@ -248,8 +250,22 @@ impl Writer<'_> {
                 .map_err(|error| VaultError::io("flush", Some(path), error))
         };
         let core = self.core()?;
+        let leftovers = core.leftovers.take();
+        core.swept = core.swept.max(leftovers.as_ref().map_or(0, |leftovers| leftovers.batch));
         let mut journal = || core.journal.commit(number, steps, batch, growth(steps));
-        if vault.is_durable() { beside(&puts, &flush, journal) } else { journal() }
+        let sweep = || leftovers.iter().for_each(|leftovers| leftovers.sweep(&vault.dir));
+        if !vault.is_durable() {
+            sweep();
+            return journal();
+        }
+        std::thread::scope(|scope| {
+            let sweeping = leftovers.is_some().then(|| std::thread::Builder::new().spawn_scoped(scope, sweep));
+            let flushed = beside(&puts, &flush, journal);
+            if let Some(Err(_)) = sweeping {
+                sweep();
+            }
+            flushed
+        })
     }
 
     /// Flushes every folder in which a name has changed.

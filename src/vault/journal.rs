@@ -229,7 +229,12 @@ impl Journal {
             for (number, step) in steps.iter().enumerate() {
                 insert_step(transaction, batch, number, step)?;
             }
-            audit::append(transaction, Some(batch), content.entries, content.author, content.time)?;
+            audit::Chain::open(transaction, content.entries.len())?.append(
+                Some(batch),
+                content.entries,
+                content.author,
+                content.time,
+            )?;
             add(transaction, "note_bytes", growth)?;
             set_state(transaction, batch, State::Committed)
         })

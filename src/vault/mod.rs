@@ -108,6 +108,8 @@ pub struct Vault {
     options: Options,
     core: Mutex<Option<Core>>,
     reads: Mutex<Reads>,
+    /// Bytes of all notes, counted before there was a history to keep the sum.
+    measured: Mutex<Option<u64>>,
 }
 
 /// What a vault that has a history keeps open.
@@ -127,15 +129,17 @@ struct Core {
 impl Core {
     /// Folds the write-ahead log into the database when it has grown; only under the lock.
     fn checkpoint(&self) -> Result<(), VaultError> {
-        if self.folder.log_mark().is_some_and(|(bytes, _)| bytes > CHECKPOINT_BYTES) {
-            self.journal.checkpoint()?;
-        }
-        Ok(())
+        if self.has_long_log() { self.journal.checkpoint() } else { Ok(()) }
+    }
+
+    fn has_long_log(&self) -> bool {
+        self.folder.log_mark().is_some_and(|(bytes, _)| bytes > CHECKPOINT_BYTES)
     }
 }
 
-/// Past this size the write-ahead log is folded into the database.
-const CHECKPOINT_BYTES: u64 = 4 << 20;
+/// Past this size the write-ahead log is folded into the database. Each process that opens the history reads the whole
+/// log first, so a larger one slows every start, and a smaller one costs flushes more often.
+const CHECKPOINT_BYTES: u64 = 1 << 20;
 
 /// Displaced files of a batch.
 #[derive(Debug)]
@@ -148,7 +152,8 @@ struct Leftovers {
 /// Audit entries of reads that are not written yet.
 #[derive(Debug, Default)]
 struct Reads {
-    entries: Vec<(AuditEntry, Author, Timestamp)>,
+    batches: Vec<(Vec<AuditEntry>, Author, Timestamp)>,
+    count: usize,
 }
 
 /// Entries of reads are written in groups of this size, or when they are this old.
@@ -168,7 +173,8 @@ impl Vault {
     ///
     /// [`VaultError::Untrusted`] for a hostile `.memdir/`, [`VaultError::Damaged`] for a history that cannot be read.
     pub fn open(dir: Dir, root: PathBuf, options: Options) -> Result<Self, VaultError> {
-        let vault = Self { dir, root, options, core: Mutex::default(), reads: Mutex::default() };
+        let vault =
+            Self { dir, root, options, core: Mutex::default(), reads: Mutex::default(), measured: Mutex::default() };
         vault.look_after_crash()?;
         Ok(vault)
     }
@@ -183,7 +189,11 @@ impl Vault {
         let mut core = self.core();
         if core.is_none() {
             let folder = StateFolder::create(&self.home())?;
-            *core = Some(self.open_core(folder)?);
+            let mut opened = self.open_core(folder)?;
+            if let Some(sum) = self.measured().take() {
+                opened.journal.set_sum("note_bytes", sum)?;
+            }
+            *core = Some(opened);
         }
         let Some(open) = core.as_ref() else { return Err(VaultError::Busy) };
         acquire(&open.lock, self.options.lock_timeout)?;
@@ -236,28 +246,36 @@ impl Vault {
     /// Those of the database, when a group is written.
     pub fn note_reads(&self, entries: Vec<AuditEntry>, author: &Author, time: Timestamp) -> Result<(), VaultError> {
         let mut reads = self.reads.lock().unwrap_or_else(PoisonError::into_inner);
-        reads.entries.extend(entries.into_iter().map(|entry| (entry, author.clone(), time)));
-        let is_old = reads.entries.first().is_some_and(|(_, _, first)| time.since(*first) >= READ_AGE);
-        if reads.entries.len() < READ_GROUP && !is_old {
+        reads.count += entries.len();
+        reads.batches.push((entries, author.clone(), time));
+        let is_old = reads.batches.first().is_some_and(|(_, _, first)| time.since(*first) >= READ_AGE);
+        if reads.count < READ_GROUP && !is_old {
             return Ok(());
         }
-        let entries = std::mem::take(&mut reads.entries);
+        let group = std::mem::take(&mut *reads);
         drop(reads);
-        self.write_reads(&entries)
+        self.write_reads(&group)
     }
 
-    fn write_reads(&self, entries: &[(AuditEntry, Author, Timestamp)]) -> Result<(), VaultError> {
+    fn write_reads(&self, reads: &Reads) -> Result<(), VaultError> {
         let mut core = self.core();
-        let Some(core) = core.as_mut().filter(|_| !entries.is_empty()) else { return Ok(()) };
+        let Some(core) = core.as_mut().filter(|_| reads.count > 0) else { return Ok(()) };
         core.journal.transaction(journal::Flush::No, |transaction| {
-            for group in entries.chunk_by(|one, other| one.1 == other.1 && one.2 == other.2) {
-                if let Some((_, author, time)) = group.first() {
-                    let entries: Vec<AuditEntry> = group.iter().map(|(entry, _, _)| entry.clone()).collect();
-                    audit::append(transaction, None, &entries, author, *time)?;
-                }
-            }
-            Ok(())
-        })
+            let mut chain = audit::Chain::open(transaction, reads.count)?;
+            reads.batches.iter().try_for_each(|(entries, author, time)| chain.append(None, entries, author, *time))
+        })?;
+        // A memory that is only read has no writer to keep the log short.
+        if core.has_long_log() && core.lock.try_lock().is_ok() {
+            let folded = core.journal.checkpoint();
+            // The kernel lets go of it when the process ends, whatever happens here.
+            let _ = core.lock.unlock();
+            folded?;
+        }
+        Ok(())
+    }
+
+    fn measured(&self) -> MutexGuard<'_, Option<u64>> {
+        self.measured.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether a commit is flushed.
@@ -291,9 +309,9 @@ impl Vault {
 impl Drop for Vault {
     /// Removes displaced files and writes the audit of the last reads: work that no answer waits for.
     fn drop(&mut self) {
-        let reads = std::mem::take(&mut self.reads.lock().unwrap_or_else(PoisonError::into_inner).entries);
+        let reads = std::mem::take(&mut *self.reads.lock().unwrap_or_else(PoisonError::into_inner));
         if let Err(error) = self.write_reads(&reads) {
-            tracing::warn!(%error, entries = reads.len(), "the audit of reads was not written");
+            tracing::warn!(%error, entries = reads.count, "the audit of reads was not written");
         }
         if let Some(leftovers) = self.core().as_mut().and_then(|core| core.leftovers.take()) {
             leftovers.sweep(&self.dir);

@@ -264,7 +264,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Removes what the newest batch has displaced, if another process ended before it could.
+    /// Removes what the newest batches have displaced.
     pub(super) fn sweep_newest(&mut self) -> Result<(), VaultError> {
         let vault = self.vault;
         let core = self.core()?;
@@ -272,11 +272,35 @@ impl Writer<'_> {
             leftovers.sweep(&vault.dir);
             core.swept = core.swept.max(leftovers.batch);
         }
-        let Some((batch, state)) = core.journal.newest()? else { return Ok(()) };
-        if core.swept >= batch || !matches!(state, State::Applied | State::Aborted) {
+        self.sweep_of_others()
+    }
+
+    /// Removes what the newest batches of other processes have displaced, if those ended before they could.
+    ///
+    /// The newest two: a process that makes one batch after the other removes what the last displaced while it flushes
+    /// the next.
+    pub(super) fn sweep_of_others(&mut self) -> Result<(), VaultError> {
+        let core = self.core()?;
+        let Some((newest, state)) = core.journal.newest()? else { return Ok(()) };
+        let own = core.leftovers.as_ref().map_or(0, |leftovers| leftovers.batch);
+        let swept = core.swept.max(own);
+        if swept >= newest || !matches!(state, State::Applied | State::Aborted) {
             return Ok(());
         }
+        for batch in newest.saturating_sub(1).max(swept + 1)..=newest {
+            self.sweep_batch(batch)?;
+        }
+        Ok(())
+    }
+
+    fn sweep_batch(&mut self, batch: u64) -> Result<(), VaultError> {
+        let vault = self.vault;
+        let core = self.core()?;
         let places = core.journal.places(batch)?;
+        if !has_leftovers(&vault.dir, batch, &places) {
+            core.swept = batch;
+            return Ok(());
+        }
         match core.journal.steps(batch) {
             // Nothing of it was ever carried out.
             Ok(steps) if steps.is_empty() => self.remove_temporary(batch, &places),
@@ -288,6 +312,14 @@ impl Writer<'_> {
         self.core()?.swept = batch;
         Ok(())
     }
+}
+
+/// Whether a temporary file of a batch lies about. Mostly the process that wrote the batch has removed all of them, and
+/// its contents need not be read.
+fn has_leftovers(root: &Dir, batch: u64, places: &Places) -> bool {
+    places.all().any(|(index, folder)| {
+        disk::open_folder(root, folder).is_ok_and(|folder| folder.symlink_metadata(temporary(batch, index)).is_ok())
+    })
 }
 
 impl Leftovers {

@@ -1,66 +1,76 @@
 -- Version 1 of the history. Times are microseconds since 1970 in UTC, digests 32 bytes.
+--
+-- SQLite keeps these statements as they stand here and reads them at each start of a process, so what explains a column
+-- stands above its table, and an index holds only rows that somebody looks for.
 CREATE TABLE meta (key TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID;
 
 -- Each content once. A row dies whole when it is pruned or forgotten, its digest with it.
+-- size: bytes of the content; packed: 1 when body is zstd; batch: the newest batch that refers to it.
 CREATE TABLE content (
-    id INTEGER PRIMARY KEY,
-    digest BLOB NOT NULL UNIQUE,
-    size INTEGER NOT NULL,       -- bytes of the content
-    packed INTEGER NOT NULL,     -- 1: body is zstd
-    body BLOB NOT NULL,
-    batch INTEGER NOT NULL       -- the newest batch that refers to it
+id INTEGER PRIMARY KEY,
+digest BLOB NOT NULL UNIQUE,
+size INTEGER NOT NULL,
+packed INTEGER NOT NULL,
+body BLOB NOT NULL,
+batch INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX content_batch ON content (batch);
 
+-- No row is ever deleted, so a number is never given twice.
+-- state: see `State`; places: JSON, in which folder the temporary file of each step lies.
 CREATE TABLE batch (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    state INTEGER NOT NULL,      -- see `State`
-    time INTEGER NOT NULL,
-    door TEXT NOT NULL,
-    client TEXT,
-    session TEXT,
-    message TEXT,
-    undoes INTEGER,
-    places TEXT NOT NULL         -- JSON: in which folder the temporary file of each step lies
+id INTEGER PRIMARY KEY,
+state INTEGER NOT NULL,
+time INTEGER NOT NULL,
+door TEXT NOT NULL,
+client TEXT,
+session TEXT,
+message TEXT,
+undoes INTEGER,
+places TEXT NOT NULL
 ) STRICT;
 CREATE INDEX batch_undoes ON batch (undoes) WHERE undoes IS NOT NULL;
 
+-- number: from 0, in the order of the plan; kind: see `journal::encode`; path: NULL once it is forgotten;
+-- before, after: contents, NULL where nothing was there; device and inode: of what is moved.
 CREATE TABLE step (
-    batch INTEGER NOT NULL,
-    number INTEGER NOT NULL,     -- from 0, in the order of the plan
-    kind INTEGER NOT NULL,       -- see `journal::encode`
-    path TEXT,                   -- NULL once it is forgotten
-    new_path TEXT,
-    before INTEGER,              -- content before; NULL: nothing was there
-    before_mode INTEGER,
-    after INTEGER,
-    after_mode INTEGER,
-    device INTEGER,              -- of what is moved
-    inode INTEGER,
-    PRIMARY KEY (batch, number)
+batch INTEGER NOT NULL,
+number INTEGER NOT NULL,
+kind INTEGER NOT NULL,
+path TEXT,
+new_path TEXT,
+before INTEGER,
+before_mode INTEGER,
+after INTEGER,
+after_mode INTEGER,
+device INTEGER,
+inode INTEGER,
+PRIMARY KEY (batch, number)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX step_path ON step (path);
-CREATE INDEX step_new_path ON step (new_path);
+CREATE INDEX step_new_path ON step (new_path) WHERE new_path IS NOT NULL;
 
 -- The audit. hash = H(previous, seq, time, the plain columns, commitment); commitment = H(salt, payload).
+-- salt, payload: NULL once they are forgotten, JSON of path, arguments, result; origin: person, model, tool:NAME, import;
+-- number: place among the calls, from 1; code: NULL when it succeeded; permission: off, claimed, approved, rule:NAME, refused.
 CREATE TABLE entry (
-    seq INTEGER PRIMARY KEY,
-    previous BLOB NOT NULL,
-    hash BLOB NOT NULL,
-    commitment BLOB NOT NULL,
-    salt BLOB,                   -- NULL once it is forgotten, as the payload
-    payload TEXT,                -- JSON: path, arguments, result
-    batch INTEGER,
-    time INTEGER NOT NULL,
-    door TEXT NOT NULL,
-    client TEXT,
-    session TEXT,
-    message TEXT,
-    origin TEXT NOT NULL,        -- person, model, tool:NAME, import
-    number INTEGER NOT NULL,     -- place among the calls, from 1
-    action TEXT NOT NULL,
-    code TEXT,                   -- NULL: it succeeded
-    micros INTEGER NOT NULL,
-    permission TEXT NOT NULL     -- off, claimed, approved, rule:NAME, refused
+seq INTEGER PRIMARY KEY,
+previous BLOB NOT NULL,
+hash BLOB NOT NULL,
+commitment BLOB NOT NULL,
+salt BLOB,
+payload TEXT,
+batch INTEGER,
+time INTEGER NOT NULL,
+door TEXT NOT NULL,
+client TEXT,
+session TEXT,
+message TEXT,
+origin TEXT NOT NULL,
+number INTEGER NOT NULL,
+action TEXT NOT NULL,
+code TEXT,
+micros INTEGER NOT NULL,
+permission TEXT NOT NULL
 ) STRICT;
-CREATE INDEX entry_batch ON entry (batch);
+CREATE INDEX entry_batch ON entry (batch) WHERE batch IS NOT NULL;

@@ -79,13 +79,15 @@ impl Tree for Vault {
         if let Some(sum) = known_sum(core.as_ref())? {
             return Ok(sum);
         }
-        let mut sum = 0;
-        self.measure(None, &mut sum)?;
-        if let Some(core) = core.as_mut()
-            && let Err(error) = core.journal.set_sum("note_bytes", sum)
-        {
-            // Only the next count would have been shorter: a folder that cannot be written can still be planned on.
-            tracing::debug!(%error, "the sum of all notes was not kept");
+        let sum = self.count_notes()?;
+        match core.as_mut() {
+            Some(core) => {
+                if let Err(error) = core.journal.set_sum("note_bytes", sum) {
+                    // Only the next count would have been shorter: what cannot be written can still be planned on.
+                    tracing::debug!(%error, "the sum of all notes was not kept");
+                }
+            }
+            None => *self.measured() = Some(sum),
         }
         Ok(sum)
     }
@@ -118,9 +120,7 @@ impl Tree for Writer<'_> {
         if let Some(sum) = known_sum(self.core.as_ref())? {
             return Ok(sum);
         }
-        let mut sum = 0;
-        self.vault.measure(None, &mut sum)?;
-        Ok(sum)
+        self.vault.count_notes()
     }
 
     fn history(&self, path: &MemoryPath, limit: usize) -> Result<Log, TreeError> {
@@ -164,6 +164,12 @@ impl Vault {
         }
         bytes.truncate(filled);
         Ok((bytes, stat.mode))
+    }
+
+    /// Bytes of all notes, for a memory that keeps no sum of them yet.
+    fn count_notes(&self) -> Result<u64, TreeError> {
+        let counted = *self.measured();
+        counted.map_or_else(|| self.measure(None), Ok)
     }
 
     /// Looks at what is at `path` without following any link.
@@ -211,21 +217,22 @@ impl Vault {
         place.and_then(|place| MemoryPath::parse(&place).ok().filter(|path| path.as_str() == place)).ok_or_else(outside)
     }
 
-    fn measure(&self, folder: Option<&MemoryPath>, sum: &mut u64) -> Result<(), TreeError> {
+    fn measure(&self, folder: Option<&MemoryPath>) -> Result<u64, TreeError> {
         let listing = match self.list(folder) {
             // What cannot be looked into holds nothing of ours.
-            Err(TreeError::NoAccess(_) | TreeError::NotFound(_)) => return Ok(()),
+            Err(TreeError::NoAccess(_) | TreeError::NotFound(_)) => return Ok(0),
             other => other?,
         };
+        let mut sum = 0;
         for entry in listing.entries.iter().filter(|entry| !entry.is_link) {
             let Ok(path) = MemoryPath::in_folder(folder, &entry.name) else { continue };
             match entry.stat.kind {
-                Kind::Directory => self.measure(Some(&path), sum)?,
-                Kind::File if path.is_note() => *sum += entry.stat.size,
+                Kind::Directory => sum += self.measure(Some(&path))?,
+                Kind::File if path.is_note() => sum += entry.stat.size,
                 Kind::File => {}
             }
         }
-        Ok(())
+        Ok(sum)
     }
 }
 

@@ -197,6 +197,25 @@ fn a_write_to_the_displaced_file_is_kept_beside_the_note() {
     assert_eq!(env.read("a.sync-conflict-memdir-1.md").as_deref(), Some("a and more"));
 }
 
+#[test]
+fn what_the_last_two_batches_displaced_is_removed_by_the_next_process() {
+    let env = Env::new(&[("a.md", "one")]);
+    let vault = env.vault();
+    commit(&vault, &[put("a.md", Some("one"), Some("two"))], None).unwrap();
+    commit(&vault, &[put("a.md", Some("two"), Some("three"))], None).unwrap();
+    assert_eq!(env.read(".memdir-1-0.tmp"), None, "removed while the second batch was flushed");
+    drop(vault);
+    // As a process leaves it that is killed while it flushes its second batch, or right after.
+    env.write(".memdir-1-0.tmp", "one");
+    env.write(".memdir-2-0.tmp", "two, and an edit by a program that still had it open");
+    let vault = env.vault();
+    commit(&vault, &[put("a.md", Some("three"), Some("four"))], None).unwrap();
+    assert_eq!(env.read(".memdir-1-0.tmp"), None);
+    assert_eq!(env.read(".memdir-2-0.tmp"), None);
+    let kept = env.read("a.sync-conflict-memdir-2.md");
+    assert_eq!(kept.as_deref(), Some("two, and an edit by a program that still had it open"));
+}
+
 #[cfg(unix)]
 #[test]
 fn modes_are_kept() {

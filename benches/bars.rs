@@ -1,0 +1,44 @@
+//! The bars of memdir's speed, each beside its baseline, measured in turns in the same run.
+//!
+//! `cargo bench --bench bars` runs all of it; words behind `--` choose among `reads`, `updates`, `lists`, `exec`,
+//! `python` and `sizes`. `docs/benchmarks.md` says what each row means. Parsing has its own bench, `parse`.
+#![expect(
+    clippy::print_stdout,
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a bench makes its own files and programs, reports to the terminal, and stops where it cannot go on"
+)]
+
+#[path = "bars/inside.rs"]
+mod inside;
+#[path = "bars/measure.rs"]
+mod measure;
+#[path = "bars/process.rs"]
+mod process;
+#[path = "bars/vaults.rs"]
+mod vaults;
+
+fn main() {
+    let chosen: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let parts: [(&str, fn()); 6] = [
+        ("reads", inside::reads),
+        ("updates", inside::updates),
+        ("exec", process::execs),
+        ("python", process::against_python),
+        ("lists", inside::lists),
+        ("sizes", process::sizes),
+    ];
+    println!("cores: {}, load average: {}", std::thread::available_parallelism().map_or(0, usize::from), load());
+    for (name, part) in parts {
+        if chosen.is_empty() || chosen.iter().any(|word| word == name) {
+            part();
+        }
+    }
+    println!("\nload average: {}", load());
+}
+
+fn load() -> String {
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    load.split(' ').take(3).collect::<Vec<_>>().join(" ")
+}
