@@ -5,17 +5,20 @@ use std::time::{Duration, Instant};
 /// One thing to be measured: it prepares itself, and gives the time of what counts.
 pub(crate) type Subject<'a> = Box<dyn FnMut() -> Duration + 'a>;
 
-/// Runs all subjects in turns, A B C A B C, and gives the median time of each.
+/// Runs all subjects in turns, A B C, C B A, and so on, and gives the median time of each.
 pub(crate) fn in_turns(rounds: usize, mut subjects: Vec<Subject<'_>>) -> Vec<Duration> {
     let mut times = vec![Vec::with_capacity(rounds); subjects.len()];
     // The first round warms caches and does not count.
     for round in 0..=rounds {
-        for (subject, times) in subjects.iter_mut().zip(&mut times) {
+        let mut turn = |(subject, times): (&mut Subject<'_>, &mut Vec<Duration>)| {
             let time = subject();
             if round > 0 {
                 times.push(time);
             }
-        }
+        };
+        // Each comes after each other one, for what a process leaves to the system slows the next.
+        let pairs = subjects.iter_mut().zip(&mut times);
+        if round % 2 == 0 { pairs.for_each(&mut turn) } else { pairs.rev().for_each(&mut turn) }
     }
     times.into_iter().map(median).collect()
 }

@@ -8,6 +8,7 @@
     clippy::indexing_slicing,
     clippy::panic,
     clippy::print_stderr,
+    clippy::print_stdout,
     clippy::unwrap_used,
     reason = "a test may fail loudly, reads files by their path and starts programs; no memory is in danger here"
 )]
