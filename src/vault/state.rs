@@ -6,6 +6,7 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use cap_fs_ext::DirExt;
 use cap_std::fs::{Dir, DirBuilder, File, Metadata};
@@ -80,7 +81,11 @@ impl StateFolder {
         let folder = create_own_folder(parent, home.machine)?;
         if !check_own_files(&folder)? {
             // SQLite gives its other files the mode of this one.
-            disk::create_name(&folder, HISTORY, 0o600).and_then(|file| file.sync_all()).map_err(io)?;
+            match disk::create_name(&folder, HISTORY, 0o600).and_then(|file| file.sync_all()) {
+                // Another process was first; what it made is looked at like anything that was there before.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => drop(check_own_files(&folder)?),
+                other => other.map_err(io)?,
+            }
             disk::sync_folder(&folder).map_err(io)?;
             disk::sync_folder(parent).map_err(io)?;
             disk::sync_folder(&memdir).map_err(io)?;
@@ -131,17 +136,19 @@ impl StateFolder {
 
 /// Makes [`IGNORE`] in one instant: an empty one that a crash has left would never be filled.
 fn write_ignore(memdir: &Dir) -> io::Result<()> {
-    let name = ".gitignore.tmp";
-    match memdir.remove_file(name) {
+    // A name of its own: other processes and threads may be making the same memory in this moment.
+    static MADE: AtomicU64 = AtomicU64::new(0);
+    let name = format!(".gitignore-{}-{}.tmp", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
+    match memdir.remove_file(&name) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    let mut ignore = disk::create_name(memdir, name, 0o600)?;
+    let mut ignore = disk::create_name(memdir, &name, 0o600)?;
     ignore.write_all(b"*\n")?;
     ignore.sync_all()?;
-    match disk::rename_new(memdir, name, memdir, IGNORE) {
-        // Another process was first.
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => memdir.remove_file(name),
+    match disk::rename_new(memdir, &name, memdir, IGNORE) {
+        // Another one was first.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => memdir.remove_file(&name),
         other => other,
     }
 }

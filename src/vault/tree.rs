@@ -79,18 +79,15 @@ impl Tree for Vault {
         if let Some(sum) = known_sum(core.as_ref())? {
             return Ok(sum);
         }
-        let counted = *self.measured();
-        let sum = match counted {
-            Some(sum) => sum,
-            None => self.measure(None)?,
-        };
-        let Some(core) = core.as_mut() else {
-            *self.measured() = Some(sum);
-            return Ok(sum);
-        };
-        if let Err(error) = core.journal.set_sum("note_bytes", sum) {
-            // Only the next count would have been shorter: a folder that cannot be written can still be planned on.
-            tracing::debug!(%error, "the sum of all notes was not kept");
+        let sum = self.count_notes()?;
+        match core.as_mut() {
+            Some(core) => {
+                if let Err(error) = core.journal.set_sum("note_bytes", sum) {
+                    // Only the next count would have been shorter: what cannot be written can still be planned on.
+                    tracing::debug!(%error, "the sum of all notes was not kept");
+                }
+            }
+            None => *self.measured() = Some(sum),
         }
         Ok(sum)
     }
@@ -123,7 +120,7 @@ impl Tree for Writer<'_> {
         if let Some(sum) = known_sum(self.core.as_ref())? {
             return Ok(sum);
         }
-        self.vault.measure(None)
+        self.vault.count_notes()
     }
 
     fn history(&self, path: &MemoryPath, limit: usize) -> Result<Log, TreeError> {
@@ -167,6 +164,12 @@ impl Vault {
         }
         bytes.truncate(filled);
         Ok((bytes, stat.mode))
+    }
+
+    /// Bytes of all notes, for a memory that keeps no sum of them yet.
+    fn count_notes(&self) -> Result<u64, TreeError> {
+        let counted = *self.measured();
+        counted.map_or_else(|| self.measure(None), Ok)
     }
 
     /// Looks at what is at `path` without following any link.

@@ -71,6 +71,43 @@ fn a_hundred_appends_in_flight_are_all_there() {
     }
 }
 
+/// Everybody is the first to write: `.memdir` is made by several at once.
+#[test]
+fn the_first_write_may_come_from_many_sides() {
+    for _ in 0..20 {
+        let env = Env::with(&[("log.md", "# Log\n")]).quick();
+        std::thread::scope(|scope| {
+            for at in 0..8 {
+                let env = &env;
+                scope.spawn(move || {
+                    let report = engine::exec(&engine::open(env.memory()), &append(&format!("- {at}")));
+                    assert_eq!(report["actions"][0]["ok"], json!(true), "{report}");
+                });
+            }
+        });
+        assert_eq!(env.read("log.md").lines().count(), 9);
+        assert_eq!(fs::read_to_string(env.at(".memdir/.gitignore")).unwrap(), "*\n");
+        let names = fs::read_dir(env.at(".memdir")).unwrap().map(|entry| entry.unwrap().file_name());
+        assert_eq!(names.count(), 3, "the lock, the folder of this machine, the file for git");
+    }
+}
+
+/// A proposal that has gone stale is planned once more, under the lock, with everything that planning may ask.
+#[test]
+fn a_proposal_that_has_gone_stale_is_planned_again() {
+    let env = Env::with(&[("log.md", "# Log\n")]);
+    let engine = engine::open(env.memory());
+    engine::exec(&engine, &append("- first"));
+    let mut actions = append("- second").as_array().unwrap().clone();
+    actions.push(json!({"action": "get_history", "path": "log.md"}));
+    actions.push(json!({"action": "get_size"}));
+    let proposal = engine::propose(&engine, &Value::Array(actions));
+    env.write("log.md", "# Log\n- editor\n");
+    let report = serde_json::to_value(engine.conclude(proposal)).unwrap();
+    assert!(report["actions"].as_array().unwrap().iter().all(|outcome| outcome["ok"] == json!(true)), "{report}");
+    assert_eq!(env.read("log.md"), "# Log\n- editor\n- second\n");
+}
+
 #[test]
 fn updates_of_one_line_from_many_sides_are_applied_or_refused() {
     let env = Env::with(&[("log.md", "- n: 0\n")]).quick();

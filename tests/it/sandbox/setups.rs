@@ -187,8 +187,8 @@ fn a_file_of_two_gibibytes_is_not_read() {
 #[test]
 fn a_file_that_may_not_be_read_says_so() {
     let guarded = Guarded::new();
-    fs::set_permissions(guarded.env.at("inside.md"), fs::Permissions::from_mode(0)).unwrap();
-    fs::set_permissions(guarded.env.at("entities"), fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(guarded.env.at("inside.md"), fs::Permissions::from_mode(0o000)).unwrap();
+    fs::set_permissions(guarded.env.at("entities"), fs::Permissions::from_mode(0o000)).unwrap();
     let binds = fs::read(guarded.env.at("inside.md")).is_err();
     let report = guarded.env.exec(&json!([
         {"action": "read_file", "path": "inside.md"}, {"action": "list_files", "path": "entities"},

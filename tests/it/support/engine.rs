@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use memdir::dialect;
-use memdir::engine::{Engine, Manner, Settings};
+use memdir::engine::{Engine, Manner, Proposal, Settings};
 use memdir::plan::Limits;
 use memdir::policy::{Mode, Rules};
 use memdir::time::Timestamp;
@@ -32,10 +32,14 @@ pub(crate) fn open(memory: &Path) -> Engine {
     Engine::new(Vault::open(dir, root, options).unwrap(), settings)
 }
 
-/// Runs a list of actions, and gives the report.
-pub(crate) fn exec(engine: &Engine, actions: &Value) -> Value {
+/// What a list of actions would do.
+pub(crate) fn propose(engine: &Engine, actions: &Value) -> Proposal {
     let author = Author { door: "exec".into(), client: None, session: None, message: None, origin: "model".into() };
     let manner = Manner { author, mode: Mode::Off, read_only: false, atomic: false };
-    let proposal = engine.propose(dialect::parse(said(actions).as_bytes()), manner);
-    serde_json::to_value(engine.conclude(proposal)).unwrap()
+    engine.propose(dialect::parse(said(actions).as_bytes()), manner)
+}
+
+/// Runs a list of actions, and gives the report.
+pub(crate) fn exec(engine: &Engine, actions: &Value) -> Value {
+    serde_json::to_value(engine.conclude(propose(engine, actions))).unwrap()
 }
