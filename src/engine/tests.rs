@@ -125,6 +125,75 @@ fn while_another_process_writes_reads_work_and_writes_are_busy() {
 }
 
 #[test]
+fn what_was_not_written_is_not_read_either() {
+    let folder = memory(&[("a.md", "one\n")]);
+    let engine = engine(folder.path());
+    let _ = engine.conclude(engine.propose(dialect::parse(EDIT), manner()));
+    let lock = std::fs::OpenOptions::new().write(true).open(folder.path().join(".memdir/lock")).unwrap();
+    lock.lock().unwrap();
+    let text = br#"<actions>[{"action":"append_file","path":"a.md","content":"not saved"},{"action":"read_file","path":"a.md"}]</actions>"#;
+    let report = engine.conclude(engine.propose(dialect::parse(text), manner()));
+    assert_eq!(codes(&report), [Some(Code::Busy), None]);
+    assert_eq!(report.actions[1].result, Ok(crate::report::Value::Text("1\n".into())));
+}
+
+#[test]
+fn a_conflict_is_planned_again_also_where_the_plan_asks_the_history() {
+    let folder = memory(&[("a.md", "one\n")]);
+    let engine = engine(folder.path());
+    let text = br#"<actions>[{"action":"append_file","path":"a.md","content":"more"},{"action":"get_history","path":"a.md"}]</actions>"#;
+    let _ = engine.conclude(engine.propose(dialect::parse(EDIT), manner()));
+    let proposal = engine.propose(dialect::parse(text), manner());
+    std::fs::write(folder.path().join("a.md"), "two\n").unwrap();
+    let report = engine.conclude(proposal);
+    assert_eq!((codes(&report), report.batch), (vec![None, None], Some(2)));
+    assert_eq!(std::fs::read_to_string(folder.path().join("a.md")).unwrap(), "two\nmore\n");
+}
+
+#[test]
+fn nothing_that_was_refused_is_kept_anywhere() {
+    let folder = memory(&[("a.md", "one\n")]);
+    let engine = engine(folder.path());
+    let key = concat!("AKIA", "QYLPMN5HHHFPZAM2");
+    let text = format!(
+        r#"<actions>[{{"action":"update_file","path":"a.md","old_content":"one","new_content":"1"}},
+        {{"action":"create_file","path":"k.md","content":"key {key}"}},{{"action":"my pin is 4711","path":"a.md"}}]</actions>"#
+    );
+    let report = engine.conclude(engine.propose(dialect::parse(text.as_bytes()), manner()));
+    assert_eq!(codes(&report), [None, Some(Code::Denied), Some(Code::UnknownAction)]);
+    drop(engine);
+    for entry in std::fs::read_dir(folder.path().join(".memdir/local")).unwrap() {
+        let bytes = std::fs::read(entry.unwrap().path()).unwrap();
+        let holds = |text: &str| bytes.windows(text.len()).any(|window| window == text.as_bytes());
+        assert!(!holds(key) && !holds("4711 is"), "the history holds what was refused");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_rule_holds_for_every_name_that_leads_to_its_place() {
+    let folder = memory(&[("a.md", "one\n")]);
+    std::fs::create_dir(folder.path().join("private")).unwrap();
+    std::fs::write(folder.path().join("private/p.md"), "secret\n").unwrap();
+    std::os::unix::fs::symlink("private/p.md", folder.path().join("pub.md")).unwrap();
+    let mut engine = engine(folder.path());
+    let rule = crate::policy::Rule {
+        action: None,
+        path: Some("private/**".into()),
+        client: None,
+        detector: None,
+        verdict: crate::policy::Verdict::Deny,
+    };
+    engine.settings.rules = Rules::new(vec![rule]).unwrap();
+    let text =
+        br#"<actions>[{"action":"read_file","path":"pub.md"},{"action":"append_file","path":"pub.md","content":"x"},
+        {"action":"go_to_link","link":"[[p]]"}]</actions>"#;
+    let report = engine.conclude(engine.propose(dialect::parse(text), manner()));
+    assert_eq!(codes(&report), [Some(Code::Denied); 3]);
+    assert_eq!(std::fs::read_to_string(folder.path().join("private/p.md")).unwrap(), "secret\n");
+}
+
+#[test]
 fn undo_keeps_a_later_edit_in_another_place_and_refuses_one_in_the_same() {
     let folder = memory(&[("a.md", "one\n\nmiddle\n\nend\n")]);
     let engine = engine(folder.path());

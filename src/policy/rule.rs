@@ -98,6 +98,12 @@ impl RuleError {
 }
 
 impl Rules {
+    /// Whether there is no rule.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Checks rules in the order of the settings; they are numbered from 1.
     ///
     /// # Errors
