@@ -64,6 +64,9 @@ fn links_that_lead_out_are_neither_read_nor_written_nor_listed() {
             assert!(outcome["ok"] == json!(false) || is_cursor, "{path}: {outcome}");
         }
         assert_eq!(code(&guarded, json!({"action": "read_file", "path": path})), "outside_memory", "{path}");
+        let ran = guarded.env.ask(&["read", path]);
+        guarded.check(path, &ran);
+        assert_eq!(ran.exits(4)["error"]["code"], json!("outside_memory"), "{path}");
         assert_eq!(guarded.env.seen(), before, "{path}");
     }
     let ran = guarded.env.ask(&["tree"]);
@@ -151,6 +154,10 @@ fn pipes_sockets_and_devices_answer_at_once() {
         }
         let report = guarded.poke(path);
         assert!(!codes(&report).contains(&"true".to_owned()), "{path}: {report}");
+        // Reads without looking first, so that opening alone has to be harmless.
+        let ran = guarded.env.ask(&["read", path]);
+        guarded.check(path, &ran);
+        assert_eq!(ran.code, 4, "{path}: {ran:?}");
     }
     assert_eq!(code(&guarded, json!({"action": "read_file", "path": "pipe.md"})), "unsupported_file");
     let rest = json!([

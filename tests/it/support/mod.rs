@@ -167,7 +167,7 @@ impl Env {
 }
 
 /// How long a run may take before it counts as one that hangs.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Runs a prepared command to its end; one that hangs is a failure.
 #[track_caller]
