@@ -30,6 +30,8 @@ struct Text<'a> {
     exact: &'a str,
     folded: String,
     words: String,
+    /// The pairs of bytes that the two lower-case forms have.
+    pairs: Pairs,
     longest_number: usize,
 }
 
@@ -87,7 +89,8 @@ fn is_new(row: &Row, pattern: &Regex, new: &Text<'_>, old: &Text<'_>) -> bool {
 impl<'a> Text<'a> {
     fn new(exact: &'a str) -> Self {
         let folded = exact.to_lowercase();
-        Self { exact, words: folded.replace('_', " "), folded, longest_number: longest_number(exact) }
+        let words = folded.replace('_', " ");
+        Self { exact, pairs: Pairs::of(&folded, &words), words, folded, longest_number: longest_number(exact) }
     }
 
     fn read(&self, case: Case) -> &str {
@@ -102,13 +105,44 @@ impl<'a> Text<'a> {
     fn has_what(&self, row: &Row) -> bool {
         let text = if row.case == Case::Words { &self.words } else { &self.folded };
         match row.needs {
-            Needs::OneOf(words) => words.iter().any(|word| text.contains(word)),
+            Needs::OneOf(words) => words.iter().any(|word| self.pairs.may_hold(word) && text.contains(word)),
             Needs::Digits(least) => self.longest_number >= least,
             Needs::Code => has_code(self.exact.as_bytes()),
             Needs::Decimals => {
                 self.exact.as_bytes().windows(5).any(|bytes| matches!(bytes, [b'.', rest @ ..] if is_digits(rest)))
             }
         }
+    }
+}
+
+/// Which pairs of neighbouring bytes a text has, a few pairs sharing a place: enough to tell in a step or two that most
+/// words are not in a short text, and the search for hundreds of them is what a small update would spend its time on.
+#[derive(Debug)]
+struct Pairs([u64; 64]);
+
+impl Pairs {
+    fn of(folded: &str, words: &str) -> Self {
+        let mut pairs = Self([0; 64]);
+        for pair in folded.as_bytes().windows(2).chain(words.as_bytes().windows(2)) {
+            let (place, bit) = Self::place(pair);
+            if let Some(bits) = pairs.0.get_mut(place) {
+                *bits |= bit;
+            }
+        }
+        pairs
+    }
+
+    /// False only where the text does not hold `word`.
+    fn may_hold(&self, word: &str) -> bool {
+        word.as_bytes().windows(2).all(|pair| {
+            let (place, bit) = Self::place(pair);
+            self.0.get(place).is_none_or(|bits| bits & bit != 0)
+        })
+    }
+
+    fn place(pair: &[u8]) -> (usize, u64) {
+        let hash = pair.iter().fold(0_usize, |hash, byte| hash * 37 + usize::from(*byte));
+        (hash / 64 % 64, 1 << (hash % 64))
     }
 }
 
