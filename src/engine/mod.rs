@@ -9,7 +9,7 @@ use crate::action::{Access, Action, Call, ReadFile};
 use crate::catalog;
 use crate::dialect::{Entry, Parsed};
 use crate::path::MemoryPath;
-use crate::plan::{Limits, Plan, Planner, Tree};
+use crate::plan::{self, Limits, Plan, Planner, Tree};
 use crate::policy::{self, Cleared, Context, Mode, Permission, Rules};
 use crate::report::{Code, Failure, Issue, Outcome, Report, Value, Variables};
 use crate::time::Timestamp;
@@ -160,6 +160,13 @@ impl Engine {
                 let path = call.action.path().map(ToString::to_string);
                 return settled(call.index, Some(call.action.name().to_owned()), path, call.label, failure);
             }
+            Entry::Call(call) if self.is_oversized(&call) => {
+                let most = self.settings.limits.note_bytes;
+                let size = call.action.text().map_or(0, |(new, _)| new.len());
+                let failure = plan::too_large("the text", size, most).with_hint("split it into several notes");
+                let path = call.action.path().map(ToString::to_string);
+                return settled(call.index, Some(call.action.name().to_owned()), path, call.label, failure);
+            }
             Entry::Call(call) => call,
             Entry::Unread(unread) => {
                 return settled(unread.index, unread.action, unread.path, unread.label, unread.failure);
@@ -200,6 +207,12 @@ impl Engine {
             outcome.result = Err(failure);
         }
         outcome
+    }
+
+    /// Whether a call brings more text than a note may hold; not worth a review.
+    fn is_oversized(&self, call: &Call) -> bool {
+        let size = call.action.text().map_or(0, |(new, _)| new.len());
+        u64::try_from(size).unwrap_or(u64::MAX) > self.settings.limits.note_bytes
     }
 
     fn context<'a>(&'a self, manner: &'a Manner) -> Context<'a> {

@@ -82,7 +82,9 @@ pub(crate) fn is_a_link(path: &MemoryPath, target: &MemoryPath) -> Failure {
         .with_hint(format!("use `{target}`"))
 }
 
-pub(crate) fn too_large(what: &str, size: usize, limit: u64) -> Failure {
+/// Says that a text or a file is too large.
+#[must_use]
+pub fn too_large(what: &str, size: usize, limit: u64) -> Failure {
     Failure::new(Code::TooLarge, format!("{what} has {size} bytes, more than {limit}"))
 }
 
