@@ -254,6 +254,33 @@ fn the_log_follows_a_note_through_its_names() {
 }
 
 #[test]
+fn a_note_as_it_was_is_found_under_the_name_it_had_then() {
+    let env = Env::new(&[("only.md", "only renamed"), ("dir/late.md", "1"), ("never.md", "n")]);
+    let vault = env.vault();
+    commit(&vault, &[put("b.md", None, Some("B"))], None).unwrap();
+    commit(&vault, &[put("a.md", None, Some("A"))], None).unwrap();
+    commit(&vault, &[rename("b.md", "c.md", Kind::File)], None).unwrap();
+    commit(&vault, &[rename("a.md", "b.md", Kind::File)], None).unwrap();
+    let text = |name: &str, batch| {
+        let image = vault.image_at(&path(name), batch).unwrap();
+        image.map(|image| image.map(|image| image.content.text().unwrap().to_owned()))
+    };
+    let is = |text: &str| Some(Some(text.to_owned()));
+    assert_eq!([text("b.md", 1), text("b.md", 3), text("b.md", 4)], [Some(None), is("A"), is("A")]);
+    assert_eq!([text("c.md", 1), text("c.md", 2), text("c.md", 4)], [is("B"), is("B"), is("B")]);
+    // What has left a name is found by it as long as nothing else has taken the name.
+    assert_eq!([text("a.md", 3), text("a.md", 4)], [is("A"), Some(None)]);
+    // What was there before the history began is known from the batch that changed it, whatever it was called.
+    commit(&vault, &[rename("dir", "new", Kind::Directory)], None).unwrap();
+    commit(&vault, &[rename("new/late.md", "late.md", Kind::File), put("late.md", Some("1"), Some("2"))], None)
+        .unwrap();
+    commit(&vault, &[rename("only.md", "other.md", Kind::File)], None).unwrap();
+    assert_eq!([text("late.md", 1), text("late.md", 5), text("late.md", 6)], [is("1"), is("1"), is("2")]);
+    assert_eq!([text("dir/late.md", 4), text("dir/late.md", 5)], [is("1"), Some(None)]);
+    assert_eq!([text("other.md", 7), text("other.md", 1), text("never.md", 1)], [None, None, None]);
+}
+
+#[test]
 fn undoing_an_undo_puts_a_batch_in_force_again() {
     let env = Env::new(&[("a.md", "1")]);
     let vault = env.vault();
