@@ -312,12 +312,7 @@ fn origin(moves: &[(MemoryPath, MemoryPath)], name: &MemoryPath) -> Option<Memor
 }
 
 /// What a batch has put under a name, or found under it; `None` when it did neither.
-fn put_in(
-    journal: &Journal,
-    batch: u64,
-    name: &MemoryPath,
-    side: &str,
-) -> Result<Option<Option<Image>>, VaultError> {
+fn put_in(journal: &Journal, batch: u64, name: &MemoryPath, side: &str) -> Result<Option<Option<Image>>, VaultError> {
     let sql = format!("SELECT {side}, {side}_mode FROM step WHERE batch = ?1 AND path = ?2 AND kind = 4");
     let mut statement = journal.db.prepare_cached(&sql)?;
     let row = statement.query_row(params![batch, name.as_str()], |row| Ok((row.get(0)?, row.get(1)?)));
