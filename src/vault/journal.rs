@@ -249,6 +249,8 @@ impl Journal {
             let state: i64 = transaction.prepare_cached(sql)?.query_row([batch], |row| row.get(0))?;
             if state == State::Committed.code() {
                 add(transaction, "note_bytes", growth.saturating_neg())?;
+                // Its entries say that its calls succeeded, and stay in the chain.
+                audit::append_given_back(transaction, batch)?;
             }
             transaction.prepare_cached("DELETE FROM step WHERE batch = ?1")?.execute([batch])?;
             set_state(transaction, batch, State::Aborted)
@@ -259,6 +261,7 @@ impl Journal {
     pub(super) fn given_back(&mut self, batch: u64, growth: i64) -> Result<(), VaultError> {
         self.transaction(Flush::No, |transaction| {
             add(transaction, "note_bytes", growth.saturating_neg())?;
+            audit::append_given_back(transaction, batch)?;
             set_state(transaction, batch, State::Aborted)
         })
     }
