@@ -31,7 +31,7 @@ impl Vault {
     ///
     /// Those of the database. A memory without a history has an empty log.
     pub fn log(&self, page: &Page) -> Result<Log, VaultError> {
-        Self::log_of(self.core().as_ref(), page)
+        Self::log_of(self.known_core()?.as_ref(), page)
     }
 
     /// As [`Vault::log`], for somebody who holds the lock.
@@ -55,7 +55,7 @@ impl Vault {
     ///
     /// Those of the database.
     pub fn newest_to_undo(&self) -> Result<Option<u64>, VaultError> {
-        let core = self.core();
+        let core = self.known_core()?;
         let Some(core) = core.as_ref() else { return Ok(None) };
         let sql = format!("SELECT id FROM batch WHERE {IN_FORCE} AND undoes IS NULL ORDER BY id DESC");
         let mut statement = core.journal.db.prepare_cached(&sql)?;
@@ -75,7 +75,7 @@ impl Vault {
     ///
     /// Those of the database.
     pub fn newest(&self) -> Result<Option<u64>, VaultError> {
-        let core = self.core();
+        let core = self.known_core()?;
         let Some(core) = core.as_ref() else { return Ok(None) };
         Ok(newest(&core.journal, None, 1)?.first().copied())
     }
@@ -86,7 +86,7 @@ impl Vault {
     ///
     /// Those of the database.
     pub fn undone_by(&self, batch: u64) -> Result<Option<u64>, VaultError> {
-        let core = self.core();
+        let core = self.known_core()?;
         core.as_ref().map_or(Ok(None), |core| undone_by(&core.journal, batch))
     }
 
@@ -96,7 +96,7 @@ impl Vault {
     ///
     /// [`VaultError::UnknownBatch`], and [`VaultError::Pruned`] when a content is no longer kept.
     pub fn steps(&self, batch: u64) -> Result<Vec<Step>, VaultError> {
-        let core = self.core();
+        let core = self.known_core()?;
         let Some(core) = core.as_ref() else { return Err(VaultError::UnknownBatch(batch)) };
         check_known(&core.journal, batch)?;
         Ok(core.journal.steps(batch)?.into_iter().map(|step| step.step).collect())
@@ -111,7 +111,7 @@ impl Vault {
     ///
     /// [`VaultError::UnknownBatch`], and [`VaultError::Pruned`] when the content is no longer kept.
     pub fn image_at(&self, path: &MemoryPath, batch: u64) -> Result<Option<Option<Image>>, VaultError> {
-        let core = self.core();
+        let core = self.known_core()?;
         let Some(core) = core.as_ref() else { return Err(VaultError::UnknownBatch(batch)) };
         let journal = &core.journal;
         check_known(journal, batch)?;

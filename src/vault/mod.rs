@@ -213,8 +213,11 @@ impl Vault {
             let Some(folder) = StateFolder::open(&self.home())? else { return Ok(()) };
             match self.open_core(folder) {
                 Ok(opened) => *core = Some(opened),
-                // What cannot be written, such as a folder on a read-only disk, can still be read.
-                Err(VaultError::NoWriteAccess) => return Ok(()),
+                // The notes in what cannot be written, such as a folder on a read-only disk, can still be read.
+                Err(error) if error.is_no_access() => {
+                    tracing::debug!(%error, "the history cannot be opened");
+                    return Ok(());
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -298,6 +301,18 @@ impl Vault {
         let log = if self.is_durable() { Some(folder.log_file()?) } else { None };
         let journal = Journal::open(&folder.history_path(), log)?;
         Ok(Core { folder, lock, journal, leftovers: None, swept: 0, seen: None })
+    }
+
+    /// What is open; `None` only when this machine has written nothing yet. Who asks for the history has to hear why it
+    /// cannot be read, and not that it is empty.
+    fn known_core(&self) -> Result<MutexGuard<'_, Option<Core>>, VaultError> {
+        let mut core = self.core();
+        if core.is_none()
+            && let Some(folder) = StateFolder::open(&self.home())?
+        {
+            *core = Some(self.open_core(folder)?);
+        }
+        Ok(core)
     }
 
     fn core(&self) -> MutexGuard<'_, Option<Core>> {
