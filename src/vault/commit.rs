@@ -75,8 +75,9 @@ impl Writer<'_> {
     /// # Errors
     ///
     /// Nothing has changed, and nothing will: [`VaultError::Conflict`], [`VaultError::DiskFull`],
-    /// [`VaultError::NoWriteAccess`] and other errors of the system. Only with [`VaultError::Unsettled`] the system
-    /// failed so badly that not even this could be written down; the next writer finishes the batch or gives it back.
+    /// [`VaultError::NoWriteAccess`] and other errors of the system. Only with [`VaultError::Unsettled`] the batch may be
+    /// there in part: what somebody else has put in the way kept a step from being taken back, or the system failed
+    /// so badly that not even this could be written down; then the next writer finishes the batch or gives it back.
     pub fn commit(&mut self, batch: &Batch<'_>) -> Result<Committed, VaultError> {
         self.commit_watched(batch, &mut |_| ())
     }

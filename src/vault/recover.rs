@@ -50,13 +50,13 @@ impl Writer<'_> {
             State::Committed => {
                 let (steps, places) = (unfinished_steps(&core.journal, batch)?, core.journal.places(batch)?);
                 match self.finish(batch, &steps, &places) {
-                    Err(VaultError::Conflict(_)) => self.give_back(batch, &steps, &places),
+                    Err(VaultError::Conflict(_)) => self.give_back_later(batch, &steps, &places),
                     other => other,
                 }
             }
             State::Aborting => {
                 let (steps, places) = (unfinished_steps(&core.journal, batch)?, core.journal.places(batch)?);
-                self.give_back(batch, &steps, &places)
+                self.give_back_later(batch, &steps, &places)
             }
         }
     }
@@ -110,22 +110,41 @@ impl Writer<'_> {
         self.keep_for_sweep(batch, steps.to_vec(), places.clone())
     }
 
+    /// Gives back a batch of which nobody has been told anything. What could not be taken back must not keep the memory
+    /// closed for ever, and no call of this process is at fault.
+    fn give_back_later(&mut self, batch: u64, steps: &[RecordedStep], places: &Places) -> Result<(), VaultError> {
+        match self.give_back(batch, steps, places) {
+            Err(VaultError::Unsettled(_)) => Ok(()),
+            other => other,
+        }
+    }
+
     /// Takes back every step of a batch that met an outside edit, and keeps that edit.
     ///
     /// The mark comes first and is flushed: from here on a crash leads here again.
+    ///
+    /// # Errors
+    ///
+    /// [`VaultError::Unsettled`] when something is in the way of a step, or gone: that step stays as it is, and all
+    /// others are taken back. The batch has come to its end all the same.
     pub(super) fn give_back(&mut self, batch: u64, steps: &[RecordedStep], places: &Places) -> Result<(), VaultError> {
         self.core()?.journal.mark(batch, State::Aborting, Flush::Yes)?;
+        let mut result = Ok(());
         for index in (0..steps.len()).rev() {
             match self.take_back(batch, index, steps, places) {
-                // What is in the way, or gone, is somebody's doing. It must not keep the memory closed for ever.
-                Err(VaultError::Conflict(path)) => tracing::warn!(batch, %path, "a change could not be taken back"),
+                // What is in the way, or gone, is somebody's doing.
+                Err(VaultError::Conflict(path)) => {
+                    tracing::error!(batch, %path, "a change could not be taken back");
+                    result = Err(VaultError::Unsettled(batch));
+                }
                 other => other?,
             }
         }
         self.second_wave(steps)?;
         self.core()?.journal.given_back(batch, growth(steps))?;
         self.keep_for_sweep(batch, steps.to_vec(), places.clone())?;
-        self.sweep_newest()
+        self.sweep_newest()?;
+        result
     }
 
     fn take_back(&self, batch: u64, index: usize, steps: &[RecordedStep], places: &Places) -> Result<(), VaultError> {

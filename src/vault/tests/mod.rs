@@ -182,7 +182,42 @@ fn an_edit_between_check_and_exchange_is_kept() {
     drop(vault);
     let kept = [("a.md".to_owned(), Some(b"a".to_vec())), ("b.md".to_owned(), Some(b"an editor's".to_vec()))];
     assert_eq!(env.snapshot(), kept);
+    // The audit, which had said that it succeeded, says so too.
+    let database = rusqlite::Connection::open(env.path().join(".memdir/local/history.sqlite")).unwrap();
+    let entries: Vec<(String, Option<String>, String)> = database
+        .prepare("SELECT action, code, payload FROM entry WHERE batch = 1 ORDER BY seq")
+        .unwrap()
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap();
+    let given_back = ("given_back".to_owned(), Some("conflict".to_owned()), r#"{"batch":1}"#.to_owned());
+    assert_eq!(entries.last(), Some(&given_back));
+    assert_eq!(entries.len(), 2);
+    drop(database);
     assert_eq!(env.vault().log(&Page { limit: 9, ..Page::default() }).unwrap().entries, []);
+}
+
+#[test]
+fn what_cannot_be_taken_back_is_told() {
+    let env = Env::new(&[("a.md", "a"), ("b.md", "b")]);
+    let vault = env.vault();
+    let steps = [rename("a.md", "c.md", Kind::File), put("b.md", Some("b"), Some("b2"))];
+    let (entries, author) = ([entry("update_file")], author());
+    let batch =
+        Batch { steps: &steps, entries: &entries, author: &author, time: Timestamp::from_micros(0), undoes: None };
+    let result = vault.lock().unwrap().commit_watched(&batch, &mut |point| {
+        if point == super::Point::Done(0) {
+            env.write("a.md", "in the way");
+            env.write("b.md", "an editor's");
+        }
+    });
+    assert!(matches!(result, Err(VaultError::Unsettled(1))), "{result:?}");
+    // The memory stays open, and every text is there.
+    commit(&vault, &[put("later.md", None, Some("later"))], None).unwrap();
+    drop(vault);
+    let texts = ["a.md", "b.md", "c.md"].map(|name| env.read(name).unwrap());
+    assert_eq!(texts, ["in the way", "an editor's", "a"]);
 }
 
 #[test]
@@ -318,6 +353,21 @@ fn old_contents_go_and_the_entries_stay() {
     vault.lock().unwrap().prune(Timestamp::from_micros(91 * 86_400_000_000)).unwrap();
     assert!(matches!(vault.steps(39), Err(VaultError::Pruned(39))));
     assert!(vault.steps(40).is_ok());
+}
+
+#[test]
+fn notes_can_be_read_where_the_history_cannot_be_opened_and_it_is_not_said_to_be_empty() {
+    let env = Env::new(&[("a.md", "a")]);
+    commit(&env.vault(), &[put("a.md", Some("a"), Some("a2"))], None).unwrap();
+    let dir = Dir::open_ambient_dir(env.path(), ambient_authority()).unwrap();
+    // SQLite cannot open the database by this path, as on a read-only disk without its shared file.
+    let vault = Vault::open(dir, "/nowhere".into(), Options::default()).unwrap();
+    assert_eq!(vault.read(&path("a.md"), 99).unwrap().content.text(), Some("a2"));
+    assert!(vault.log(&Page { limit: 9, ..Page::default() }).is_err());
+    assert!(vault.history(&path("a.md"), 9).is_err());
+    assert!(vault.newest().is_err() && vault.newest_to_undo().is_err() && vault.undone_by(1).is_err());
+    let unknown = |error| matches!(error, VaultError::UnknownBatch(_));
+    assert!(!unknown(vault.steps(1).unwrap_err()) && !unknown(vault.image_at(&path("a.md"), 1).unwrap_err()));
 }
 
 #[test]
