@@ -453,7 +453,7 @@ fn beside<T: Sync>(
         for thread in threads {
             let flushed = match thread {
                 Ok(thread) => thread.join().unwrap_or_else(|_| {
-                    Err(VaultError::io("flush", None, io::Error::other("a flushing thread ended early")))
+                    Err(VaultError::io("flush the notes", None, io::Error::other("a flushing thread ended early")))
                 }),
                 Err(items) => items.iter().try_for_each(flush),
             };
@@ -537,7 +537,7 @@ pub(super) fn identity(root: &Dir, path: &MemoryPath) -> Result<Option<(u64, u64
     match folder.symlink_metadata(path.name()) {
         Ok(metadata) => {
             let (device, inode) = disk::identity(&metadata);
-            let own = root.dir_metadata().map_err(|error| VaultError::io("look at", None, error))?;
+            let own = root.dir_metadata().map_err(|error| VaultError::io("look at the memory", None, error))?;
             Ok(Some((if device == disk::identity(&own).0 { 0 } else { device }, inode)))
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

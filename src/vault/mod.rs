@@ -299,7 +299,9 @@ impl Vault {
     fn open_core(&self, folder: StateFolder) -> Result<Core, VaultError> {
         let lock = folder.lock_file()?.into_std();
         let log = if self.is_durable() { Some(folder.log_file()?) } else { None };
-        let journal = Journal::open(&folder.history_path(), log)?;
+        let journal = Journal::open(&folder.history_path(), log, || acquire(&lock, self.options.lock_timeout))?;
+        // The kernel lets go of it when the process ends, whatever happens here.
+        let _ = lock.unlock();
         Ok(Core { folder, lock, journal, leftovers: None, swept: 0, seen: None })
     }
 
@@ -376,7 +378,7 @@ fn acquire(lock: &LockFile, timeout: Duration) -> Result<(), VaultError> {
             }
             Err(std::fs::TryLockError::WouldBlock) => return Err(VaultError::Busy),
             Err(std::fs::TryLockError::Error(error)) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(std::fs::TryLockError::Error(error)) => return Err(VaultError::io("lock", None, error)),
+            Err(std::fs::TryLockError::Error(error)) => return Err(VaultError::io("lock the memory", None, error)),
         }
     }
 }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use cap_fs_ext::DirExt;
 use cap_std::fs::{Dir, DirBuilder, File, Metadata};
 
+use super::audit::random;
 use super::journal::LogFile;
 use super::{VaultError, disk};
 
@@ -71,16 +72,20 @@ impl StateFolder {
 
     /// Opens what is there and makes what is not.
     pub(super) fn create(home: &Home<'_>) -> Result<Self, VaultError> {
-        let io = |error| VaultError::io("make `.memdir` in", None, error);
+        let io = |error| VaultError::io("make `.memdir`", None, error);
         let memdir = create_own_folder(home.root, FOLDER)?;
         if memdir.symlink_metadata(IGNORE).is_err() {
-            write_ignore(&memdir).map_err(io)?;
+            write_ignore(&memdir)?;
         }
         let (parent, parent_path) = home.parent(&memdir);
         let folder = create_own_folder(parent, home.machine)?;
         if !check_own_files(&folder)? {
             // SQLite gives its other files the mode of this one.
-            disk::create_name(&folder, HISTORY, 0o600).and_then(|file| file.sync_all()).map_err(io)?;
+            match disk::create_name(&folder, HISTORY, 0o600) {
+                // Another process was first.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                file => file.and_then(|file| file.sync_all()).map_err(io)?,
+            }
             disk::sync_folder(&folder).map_err(io)?;
             disk::sync_folder(parent).map_err(io)?;
             disk::sync_folder(&memdir).map_err(io)?;
@@ -102,7 +107,7 @@ impl StateFolder {
 
     /// The write-ahead log, to be flushed.
     pub(super) fn log_file(&self) -> Result<LogFile, VaultError> {
-        let folder = self.machine.try_clone().map_err(|error| VaultError::io("open `.memdir` in", None, error))?;
+        let folder = self.machine.try_clone().map_err(|error| VaultError::io("open `.memdir`", None, error))?;
         Ok(LogFile { folder, name: WRITE_AHEAD_LOG, is_new: self.log_mark().is_none() })
     }
 
@@ -130,20 +135,20 @@ impl StateFolder {
 }
 
 /// Makes [`IGNORE`] in one instant: an empty one that a crash has left would never be filled.
-fn write_ignore(memdir: &Dir) -> io::Result<()> {
-    let name = ".gitignore.tmp";
-    match memdir.remove_file(name) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let mut ignore = disk::create_name(memdir, name, 0o600)?;
-    ignore.write_all(b"*\n")?;
-    ignore.sync_all()?;
-    match disk::rename_new(memdir, name, memdir, IGNORE) {
-        // Another process was first.
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => memdir.remove_file(name),
-        other => other,
-    }
+fn write_ignore(memdir: &Dir) -> Result<(), VaultError> {
+    // A name of its own, so that no other process takes the file away while it is written.
+    let name = format!(".gitignore-{:032x}.tmp", u128::from_le_bytes(random()?));
+    let write = || {
+        let mut ignore = disk::create_name(memdir, &name, 0o600)?;
+        ignore.write_all(b"*\n")?;
+        ignore.sync_all()?;
+        match disk::rename_new(memdir, &name, memdir, IGNORE) {
+            // Another process was first.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => memdir.remove_file(&name),
+            other => other,
+        }
+    };
+    write().map_err(|error| VaultError::io("make `.memdir`", None, error))
 }
 
 fn open_own_folder(parent: &Dir, name: &str) -> Result<Option<Dir>, VaultError> {
@@ -153,9 +158,9 @@ fn open_own_folder(parent: &Dir, name: &str) -> Result<Option<Dir>, VaultError> 
         Err(error) if disk::is_link_error(&error) || error.kind() == io::ErrorKind::NotADirectory => {
             return Err(VaultError::Untrusted("it is a link or a file where a folder belongs"));
         }
-        Err(error) => return Err(VaultError::io("open `.memdir` in", None, error)),
+        Err(error) => return Err(VaultError::io("open `.memdir`", None, error)),
     };
-    let metadata = folder.dir_metadata().map_err(|error| VaultError::io("look at `.memdir` in", None, error))?;
+    let metadata = folder.dir_metadata().map_err(|error| VaultError::io("look at `.memdir`", None, error))?;
     if !is_own(&metadata) {
         return Err(VaultError::Untrusted("it belongs to somebody else"));
     }
@@ -171,7 +176,7 @@ fn create_own_folder(parent: &Dir, name: &str) -> Result<Dir, VaultError> {
     }
     match parent.create_dir_with(name, &builder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-            return Err(VaultError::io("make `.memdir` in", None, error));
+            return Err(VaultError::io("make `.memdir`", None, error));
         }
         _ => {}
     }
@@ -188,7 +193,7 @@ fn check_own_files(folder: &Dir) -> Result<bool, VaultError> {
                 is_there |= name == HISTORY;
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(VaultError::io("look at `.memdir` in", None, error)),
+            Err(error) => return Err(VaultError::io("look at `.memdir`", None, error)),
         }
     }
     Ok(is_there)

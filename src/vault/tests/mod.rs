@@ -371,6 +371,29 @@ fn notes_can_be_read_where_the_history_cannot_be_opened_and_it_is_not_said_to_be
 }
 
 #[test]
+fn many_can_be_the_first_to_write() {
+    for _ in 0..50 {
+        let env = Env::new(&[]);
+        let start = std::sync::Barrier::new(4);
+        let write = |number: usize| {
+            start.wait();
+            commit(&env.vault(), &[put(&format!("{number}.md"), None, Some("x"))], None).unwrap();
+        };
+        std::thread::scope(|scope| {
+            let write = &write;
+            for number in 0..4 {
+                scope.spawn(move || write(number));
+            }
+        });
+        assert_eq!(env.vault().log(&Page { limit: 9, ..Page::default() }).unwrap().entries.len(), 4);
+        let mut state: Vec<_> = std::fs::read_dir(env.path().join(".memdir")).unwrap().collect();
+        state.sort_by_key(|entry| entry.as_ref().unwrap().file_name());
+        let names: Vec<_> = state.iter().map(|entry| entry.as_ref().unwrap().file_name()).collect();
+        assert_eq!(names, [".gitignore", "local", "lock"]);
+    }
+}
+
+#[test]
 fn a_hostile_state_folder_is_refused() {
     let outside = tempfile::tempdir().unwrap();
     let hostile = |make: &dyn Fn(&Path)| {
