@@ -75,8 +75,9 @@ impl Writer<'_> {
     /// # Errors
     ///
     /// Nothing has changed, and nothing will: [`VaultError::Conflict`], [`VaultError::DiskFull`],
-    /// [`VaultError::NoWriteAccess`] and other errors of the system. Only with [`VaultError::Unsettled`] the system
-    /// failed so badly that not even this could be written down; the next writer finishes the batch or gives it back.
+    /// [`VaultError::NoWriteAccess`] and other errors of the system. Only with [`VaultError::Unsettled`] the batch may be
+    /// there in part: what somebody else has put in the way kept a step from being taken back, or the system failed
+    /// so badly that not even this could be written down; then the next writer finishes the batch or gives it back.
     pub fn commit(&mut self, batch: &Batch<'_>) -> Result<Committed, VaultError> {
         self.commit_watched(batch, &mut |_| ())
     }
@@ -452,7 +453,7 @@ fn beside<T: Sync>(
         for thread in threads {
             let flushed = match thread {
                 Ok(thread) => thread.join().unwrap_or_else(|_| {
-                    Err(VaultError::io("flush", None, io::Error::other("a flushing thread ended early")))
+                    Err(VaultError::io("flush the notes", None, io::Error::other("a flushing thread ended early")))
                 }),
                 Err(items) => items.iter().try_for_each(flush),
             };
@@ -536,7 +537,7 @@ pub(super) fn identity(root: &Dir, path: &MemoryPath) -> Result<Option<(u64, u64
     match folder.symlink_metadata(path.name()) {
         Ok(metadata) => {
             let (device, inode) = disk::identity(&metadata);
-            let own = root.dir_metadata().map_err(|error| VaultError::io("look at", None, error))?;
+            let own = root.dir_metadata().map_err(|error| VaultError::io("look at the memory", None, error))?;
             Ok(Some((if device == disk::identity(&own).0 { 0 } else { device }, inode)))
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

@@ -102,9 +102,13 @@ impl LogFile {
 }
 
 impl Journal {
-    /// Opens the database at a canonical `path`, and makes its tables when it is new. Without a `log` nothing is
-    /// ever flushed.
-    pub(super) fn open(path: &Path, log: Option<LogFile>) -> Result<Self, VaultError> {
+    /// Opens the database at a canonical `path`, and makes its tables when it is new, once `lock` has taken the lock that
+    /// keeps others from doing so. Without a `log` nothing is ever flushed.
+    pub(super) fn open(
+        path: &Path,
+        log: Option<LogFile>,
+        lock: impl FnOnce() -> Result<(), VaultError>,
+    ) -> Result<Self, VaultError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX
             | OpenFlags::SQLITE_OPEN_NOFOLLOW
@@ -125,7 +129,10 @@ impl Journal {
         let mut journal = Self { db, log };
         match journal.version()? {
             (VERSION, APPLICATION) => {}
-            (0, 0) => journal.create()?,
+            (0, 0) => {
+                lock()?;
+                journal.create()?;
+            }
             (version, APPLICATION) => {
                 return Err(VaultError::Damaged(format!("it has version {version}, and this program knows {VERSION}")));
             }
@@ -135,8 +142,9 @@ impl Journal {
     }
 
     fn version(&self) -> Result<(i64, i64), VaultError> {
-        let pragma = |name| self.db.pragma_query_value(None, name, |row| row.get(0));
-        Ok((pragma("user_version")?, pragma("application_id")?))
+        // In one look: another process may be making the tables.
+        let sql = "SELECT user_version, application_id FROM pragma_user_version, pragma_application_id";
+        Ok(self.db.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?)
     }
 
     fn create(&mut self) -> Result<(), VaultError> {
@@ -249,6 +257,8 @@ impl Journal {
             let state: i64 = transaction.prepare_cached(sql)?.query_row([batch], |row| row.get(0))?;
             if state == State::Committed.code() {
                 add(transaction, "note_bytes", growth.saturating_neg())?;
+                // Its entries say that its calls succeeded, and stay in the chain.
+                audit::append_given_back(transaction, batch)?;
             }
             transaction.prepare_cached("DELETE FROM step WHERE batch = ?1")?.execute([batch])?;
             set_state(transaction, batch, State::Aborted)
@@ -259,6 +269,7 @@ impl Journal {
     pub(super) fn given_back(&mut self, batch: u64, growth: i64) -> Result<(), VaultError> {
         self.transaction(Flush::No, |transaction| {
             add(transaction, "note_bytes", growth.saturating_neg())?;
+            audit::append_given_back(transaction, batch)?;
             set_state(transaction, batch, State::Aborted)
         })
     }

@@ -382,3 +382,21 @@ fn each_place_of_an_ambiguous_text_has_its_line() {
     let failure = outcomes[0].result.as_ref().unwrap_err();
     assert_eq!((failure.code, failure.details.lines.as_deref()), (Code::AmbiguousMatch, Some(&[1, 3, 5][..])));
 }
+
+#[test]
+fn a_folder_that_the_batch_made_is_renamed_by_making_it_elsewhere() {
+    let tree = MapTree::of([("a.md", "x\n")]);
+    let make = json!({"action": "create_file", "path": "n/sub/x.md", "content": "x"});
+    let rename = json!({"action": "rename_file", "path": "n", "new_path": "m"});
+    let (outcomes, plan) = run(&tree, &[make.clone(), rename.clone()]);
+    assert!(outcomes.iter().all(|outcome| outcome.result.is_ok()));
+    assert!(!plan.steps().iter().any(|step| matches!(step, Step::Move { .. })), "{:?}", plan.steps());
+    let mut after = tree.clone();
+    after.apply(plan.steps()).unwrap();
+    assert_eq!(after.get("m/sub/x.md"), Some(&b"x"[..]));
+    assert_eq!(undone(plan.steps(), &after), tree);
+    // With something moved into it, that would have to be there first.
+    let into = json!({"action": "rename_file", "path": "a.md", "new_path": "n/a.md"});
+    let (outcomes, _) = run(&tree, &[make, into, rename]);
+    assert_eq!(outcomes[2].result.as_ref().unwrap_err().code, Code::Unavailable);
+}
