@@ -88,7 +88,7 @@ impl Tree for Vault {
             *self.measured() = Some(sum);
             return Ok(sum);
         };
-        if let Err(error) = core.journal.set_sum("note_bytes", sum) {
+        if let Err(error) = core.journal.begin_sum("note_bytes", sum) {
             // Only the next count would have been shorter: a folder that cannot be written can still be planned on.
             tracing::debug!(%error, "the sum of all notes was not kept");
         }
@@ -214,7 +214,7 @@ impl Vault {
         place.and_then(|place| MemoryPath::parse(&place).ok().filter(|path| path.as_str() == place)).ok_or_else(outside)
     }
 
-    fn measure(&self, folder: Option<&MemoryPath>) -> Result<u64, TreeError> {
+    pub(super) fn measure(&self, folder: Option<&MemoryPath>) -> Result<u64, TreeError> {
         let listing = match self.list(folder) {
             // What cannot be looked into holds nothing of ours.
             Err(TreeError::NoAccess(_) | TreeError::NotFound(_)) => return Ok(0),
