@@ -283,7 +283,7 @@ fn the_disk_and_a_map_come_to_the_same_and_back() {
         seed ^= seed << 13;
         seed ^= seed >> 7;
         seed ^= seed << 17;
-        (seed % below as u64) as usize
+        usize::try_from(seed % below as u64).unwrap()
     };
     let (mut changed, mut undone) = (0, 0);
     for _ in 0..300 {

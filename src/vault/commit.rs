@@ -17,6 +17,7 @@ use super::{AuditEntry, Author, RecordedStep, VaultError, Writer, disk};
 use crate::digest::Digest;
 use crate::path::MemoryPath;
 use crate::plan::{Content, Image, Step};
+use crate::report::Kind;
 use crate::time::Timestamp;
 
 /// How many threads flush: file systems merge flushes that come at the same time.
@@ -553,14 +554,15 @@ pub(super) fn restrict_folder(root: &Dir, path: &MemoryPath, mode: Option<u32>) 
         .map_err(|error| VaultError::io("set the mode of", Some(path), error))
 }
 
-/// By how many bytes the notes grow.
-pub(super) fn growth(steps: &[RecordedStep]) -> i64 {
+/// By how many bytes the notes grow; `None` where that takes a look at files that are only renamed.
+pub(super) fn growth(steps: &[RecordedStep]) -> Option<i64> {
     let bytes = |image: &Option<Image>| {
         image.as_ref().map_or(0, |image| i64::try_from(image.content.bytes().len()).unwrap_or(i64::MAX))
     };
-    let grown = steps.iter().map(|step| match &step.step {
-        Step::Put { path, before, after } if path.is_note() => bytes(after).saturating_sub(bytes(before)),
-        Step::Put { .. } | Step::MakeFolder { .. } | Step::Move { .. } | Step::RemoveFolder { .. } => 0,
-    });
-    grown.fold(0, i64::saturating_add)
+    let grown = |step: &RecordedStep| match &step.step {
+        Step::Put { path, before, after } if path.is_note() => Some(bytes(after).saturating_sub(bytes(before))),
+        Step::Move { from, to, kind: Kind::File } if from.is_note() != to.is_note() => None,
+        Step::Put { .. } | Step::MakeFolder { .. } | Step::Move { .. } | Step::RemoveFolder { .. } => Some(0),
+    };
+    steps.iter().map(grown).try_fold(0_i64, |sum, grown| Some(sum.saturating_add(grown?)))
 }

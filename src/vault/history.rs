@@ -1,13 +1,15 @@
 //! Looking back: the log, the contents of a batch, a note as it was, and what is kept for how long.
 
+use std::time::Duration;
+
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::journal::{self, Flush, Journal};
 use super::place::Places;
 use super::{Core, Vault, VaultError, Writer};
 use crate::path::MemoryPath;
-use crate::plan::{Image, Step};
-use crate::report::{Log, LogAction, LogEntry};
+use crate::plan::{self, Image, Step};
+use crate::report::{Kind, Log, LogAction, LogEntry};
 use crate::time::Timestamp;
 
 /// Which part of the log is wanted.
@@ -135,15 +137,21 @@ impl Writer<'_> {
     pub fn prune(&mut self, now: Timestamp) -> Result<(), VaultError> {
         let oldest = now.minus(self.vault.options.keep_for).micros();
         let keep_bytes = self.vault.options.keep_bytes;
+        let vault = self.vault;
         let journal = &mut self.core()?.journal;
-        let notes = journal.sum("note_bytes")?.unwrap_or(0);
         let kept = journal.sum("content_bytes")?.unwrap_or(0);
+        let notes = match journal.sum("note_bytes")? {
+            Some(sum) => sum,
+            // Where the notes cannot be measured nothing is too much.
+            None if kept > keep_bytes => vault.measure(None).unwrap_or(u64::MAX),
+            None => 0,
+        };
         let excess = kept.saturating_sub(keep_bytes.max(notes.saturating_mul(3)));
         let first: Option<i64> = journal.db.query_row("SELECT min(batch) FROM content", [], |row| row.get(0))?;
-        let aged: Option<i64> = journal
-            .db
-            .prepare_cached("SELECT max(id) FROM batch WHERE time < ?1 AND id >= ?2")?
-            .query_row(params![oldest, first], |row| row.get(0))?;
+        // Up to the first batch that is young enough: a clock that once stood in 1970 makes nothing before it old.
+        let sql = "SELECT max(id) FROM batch
+                   WHERE id >= ?2 AND id < ifnull((SELECT min(id) FROM batch WHERE time >= ?1), 9223372036854775807)";
+        let aged: Option<i64> = journal.db.prepare_cached(sql)?.query_row(params![oldest, first], |row| row.get(0))?;
         if excess == 0 && aged.is_none() {
             return Ok(());
         }
@@ -365,17 +373,20 @@ fn entry(journal: &Journal, batch: u64) -> Result<LogEntry, VaultError> {
     })
 }
 
+/// The paths that a batch changed, by the rule of [`plan::changed`]: contents do not matter for it.
 fn changed(journal: &Journal, batch: u64) -> Result<Vec<MemoryPath>, VaultError> {
-    let mut statement = journal.db.prepare_cached("SELECT path, new_path FROM step WHERE batch = ?1")?;
+    let mut statement = journal.db.prepare_cached("SELECT path, new_path, kind FROM step WHERE batch = ?1")?;
     let mut rows = statement.query([batch])?;
-    let mut changed = Vec::new();
+    let mut steps = Vec::new();
     while let Some(row) = rows.next()? {
-        changed.extend(path(row, 0)?);
-        changed.extend(path(row, 1)?);
+        let Some(from) = path(row, 0)? else { continue };
+        steps.push(match (path(row, 1)?, row.get::<_, i64>(2)?) {
+            (Some(to), _) => Step::Move { from, to, kind: Kind::File },
+            (None, 1 | 5) => Step::MakeFolder { path: from, mode: None },
+            (None, _) => Step::Put { path: from, before: None, after: None },
+        });
     }
-    changed.sort();
-    changed.dedup();
-    Ok(changed)
+    Ok(plan::changed(&steps))
 }
 
 fn actions(journal: &Journal, batch: u64) -> Result<Vec<LogAction>, VaultError> {
@@ -384,14 +395,15 @@ fn actions(journal: &Journal, batch: u64) -> Result<Vec<LogAction>, VaultError> 
     let rows = statement.query_map([batch], |row| {
         let payload: Option<String> = row.get(2)?;
         let code: Option<String> = row.get(3)?;
-        let micros: u32 = row.get(4)?;
+        let micros = u64::try_from(row.get::<_, i64>(4)?).unwrap_or(0);
         Ok(LogAction {
             index: row.get(0)?,
             action: row.get(1)?,
             path: payload.and_then(|payload| path_of(&payload)),
             ok: code.is_none(),
             code,
-            ms: f64::from(micros) / 1000.0,
+            ms: u32::try_from(micros)
+                .map_or_else(|_| Duration::from_micros(micros).as_secs_f64() * 1e3, |micros| f64::from(micros) / 1e3),
         })
     })?;
     Ok(rows.collect::<Result<_, _>>()?)

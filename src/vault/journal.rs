@@ -231,7 +231,7 @@ impl Journal {
         batch: u64,
         steps: &[RecordedStep],
         content: &Batch<'_>,
-        growth: i64,
+        growth: Option<i64>,
     ) -> Result<(), VaultError> {
         self.transaction(Flush::Yes, |transaction| {
             for (number, step) in steps.iter().enumerate() {
@@ -243,7 +243,7 @@ impl Journal {
                 content.author,
                 content.time,
             )?;
-            add(transaction, "note_bytes", growth)?;
+            grow(transaction, growth)?;
             set_state(transaction, batch, State::Committed)
         })
     }
@@ -251,12 +251,12 @@ impl Journal {
     /// Gives up a batch of which nothing was carried out, whether it had become certain or not.
     ///
     /// Its steps go, so that nobody takes its temporary files, which may be half written, for edits of somebody's.
-    pub(super) fn abandon(&mut self, batch: u64, growth: i64, flush: Flush) -> Result<(), VaultError> {
+    pub(super) fn abandon(&mut self, batch: u64, growth: Option<i64>, flush: Flush) -> Result<(), VaultError> {
         self.transaction(flush, |transaction| {
             let sql = "SELECT state FROM batch WHERE id = ?1";
             let state: i64 = transaction.prepare_cached(sql)?.query_row([batch], |row| row.get(0))?;
             if state == State::Committed.code() {
-                add(transaction, "note_bytes", growth.saturating_neg())?;
+                grow(transaction, growth.map(i64::saturating_neg))?;
                 // Its entries say that its calls succeeded, and stay in the chain.
                 audit::append_given_back(transaction, batch)?;
             }
@@ -266,9 +266,9 @@ impl Journal {
     }
 
     /// Says that a certain batch is given back, unflushed.
-    pub(super) fn given_back(&mut self, batch: u64, growth: i64) -> Result<(), VaultError> {
+    pub(super) fn given_back(&mut self, batch: u64, growth: Option<i64>) -> Result<(), VaultError> {
         self.transaction(Flush::No, |transaction| {
-            add(transaction, "note_bytes", growth.saturating_neg())?;
+            grow(transaction, growth.map(i64::saturating_neg))?;
             audit::append_given_back(transaction, batch)?;
             set_state(transaction, batch, State::Aborted)
         })
@@ -319,10 +319,10 @@ impl Journal {
         Ok(value.map(|value| u64::try_from(value).unwrap_or(0)))
     }
 
-    /// Sets a running sum, unflushed.
-    pub(super) fn set_sum(&mut self, key: &str, value: u64) -> Result<(), VaultError> {
+    /// Begins a running sum, unflushed. One that is there stays: another process may have added to it since.
+    pub(super) fn begin_sum(&mut self, key: &str, value: u64) -> Result<(), VaultError> {
         self.transaction(Flush::No, |transaction| {
-            let sql = "INSERT INTO meta VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = excluded.value";
+            let sql = "INSERT INTO meta VALUES (?1, ?2) ON CONFLICT (key) DO NOTHING";
             transaction.prepare_cached(sql)?.execute(params![key, value])?;
             Ok(())
         })
@@ -345,6 +345,15 @@ pub(super) fn add(transaction: &Transaction<'_>, key: &str, difference: i64) -> 
     let sql = "UPDATE meta SET value = max(0, value + ?2) WHERE key = ?1";
     transaction.prepare_cached(sql)?.execute(params![key, difference])?;
     Ok(())
+}
+
+/// Adds to the sum of all notes; where it is not known by how much, the sum is to be taken anew.
+fn grow(transaction: &Transaction<'_>, growth: Option<i64>) -> Result<(), VaultError> {
+    let Some(growth) = growth else {
+        transaction.prepare_cached("DELETE FROM meta WHERE key = 'note_bytes'")?.execute([])?;
+        return Ok(());
+    };
+    add(transaction, "note_bytes", growth)
 }
 
 fn insert_step(

@@ -191,7 +191,7 @@ impl Vault {
             let folder = StateFolder::create(&self.home())?;
             let mut opened = self.open_core(folder)?;
             if let Some(sum) = self.measured().take() {
-                opened.journal.set_sum("note_bytes", sum)?;
+                opened.journal.begin_sum("note_bytes", sum)?;
             }
             *core = Some(opened);
         }

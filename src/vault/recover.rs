@@ -6,12 +6,10 @@
 
 use std::io;
 
-use cap_fs_ext::DirExt;
 use cap_std::fs::Dir;
 
 use super::commit::{
-    digest_of, growth, identity, is_temporary, open_or_conflict, parent, restrict_folder, set_temporary, temporary,
-    write_new,
+    digest_of, growth, identity, open_or_conflict, parent, restrict_folder, set_temporary, temporary, write_new,
 };
 use super::journal::{Flush, Journal, State};
 use super::place::Places;
@@ -360,18 +358,6 @@ impl Writer<'_> {
         if self.vault.is_durable() { disk::open_name(folder, name)?.sync_data() } else { Ok(()) }
     }
 
-    /// Removes every temporary file of memdir's anywhere in the memory, for a cut of the power can leave some that no
-    /// journal knows of. It walks all folders, so it is for a server's start and for `doctor`.
-    ///
-    /// # Errors
-    ///
-    /// Those of the database. What cannot be looked into is left as it is.
-    pub fn sweep_all(&mut self) -> Result<(), VaultError> {
-        self.sweep_newest()?;
-        sweep_folder(&self.vault.dir);
-        Ok(())
-    }
-
     /// Removes what the newest batches have displaced.
     pub(super) fn sweep_newest(&mut self) -> Result<(), VaultError> {
         let vault = self.vault;
@@ -447,10 +433,19 @@ impl Leftovers {
             if is_ours {
                 let _ = aside.remove_file(&name);
             } else if let Ok(folder) = parent(root, path) {
-                let copy = format!("{}.sync-conflict-memdir-{}.md", path.stem(), self.batch);
+                let copy = conflict_copy(path, self.batch);
                 let _ = disk::rename_new(&aside, &name, &folder, &copy);
             }
         }
+    }
+}
+
+/// The name of a copy beside a file: with the file's own ending, so that it stays what it is.
+fn conflict_copy(path: &MemoryPath, batch: u64) -> String {
+    let mark = format!(".sync-conflict-memdir-{batch}");
+    match path.name().rsplit_once('.').filter(|(stem, _)| !stem.is_empty()) {
+        Some((stem, ending)) => format!("{stem}{mark}.{ending}"),
+        None => format!("{}{mark}", path.name()),
     }
 }
 
@@ -495,19 +490,4 @@ fn in_the_way(path: &MemoryPath, error: io::Error) -> VaultError {
         return VaultError::Conflict(path.clone());
     }
     VaultError::io("give back", Some(path), error)
-}
-
-fn sweep_folder(folder: &Dir) {
-    let Ok(entries) = folder.entries() else { return };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let Some(name) = name.to_str() else { continue };
-        if is_temporary(name) {
-            let _ = folder.remove_file(name);
-        } else if name != ".memdir"
-            && let Ok(inner) = folder.open_dir_nofollow(name)
-        {
-            sweep_folder(&inner);
-        }
-    }
 }

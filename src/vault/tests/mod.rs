@@ -222,14 +222,20 @@ fn what_cannot_be_taken_back_is_told() {
 
 #[test]
 fn a_write_to_the_displaced_file_is_kept_beside_the_note() {
-    let env = Env::new(&[("a.md", "a")]);
-    let vault = env.vault();
-    let mut open = std::fs::OpenOptions::new().append(true).open(env.path().join("a.md")).unwrap();
-    commit(&vault, &[put("a.md", Some("a"), Some("a2"))], None).unwrap();
-    std::io::Write::write_all(&mut open, b" and more").unwrap();
-    drop(vault);
-    assert_eq!(env.read("a.md").as_deref(), Some("a2"));
-    assert_eq!(env.read("a.sync-conflict-memdir-1.md").as_deref(), Some("a and more"));
+    for (name, copy) in [
+        ("a.md", "a.sync-conflict-memdir-1.md"),
+        ("a.b.csv", "a.b.sync-conflict-memdir-1.csv"),
+        ("plain", "plain.sync-conflict-memdir-1"),
+    ] {
+        let env = Env::new(&[(name, "a")]);
+        let vault = env.vault();
+        let mut open = std::fs::OpenOptions::new().append(true).open(env.path().join(name)).unwrap();
+        commit(&vault, &[put(name, Some("a"), Some("a2"))], None).unwrap();
+        std::io::Write::write_all(&mut open, b" and more").unwrap();
+        drop(vault);
+        assert_eq!(env.read(name).as_deref(), Some("a2"));
+        assert_eq!(env.read(copy).as_deref(), Some("a and more"));
+    }
 }
 
 #[test]
@@ -391,6 +397,55 @@ fn many_can_be_the_first_to_write() {
         let names: Vec<_> = state.iter().map(|entry| entry.as_ref().unwrap().file_name()).collect();
         assert_eq!(names, [".gitignore", "local", "lock"]);
     }
+}
+
+#[test]
+fn a_batch_of_a_wrong_clock_makes_nothing_old() {
+    let env = Env::new(&[]);
+    let vault = env.vault();
+    let day = 86_400_000_000;
+    for (number, time) in [1_000 * day, 1_000 * day, 0, 1_000 * day].into_iter().enumerate() {
+        let name = format!("{number}.md");
+        let (steps, author) = ([put(&name, None, Some(&name))], author());
+        let batch =
+            Batch { steps: &steps, entries: &[], author: &author, time: Timestamp::from_micros(time), undoes: None };
+        vault.lock().unwrap().commit(&batch).unwrap();
+    }
+    vault.lock().unwrap().prune(Timestamp::from_micros(1_001 * day)).unwrap();
+    assert!((1..=4).all(|batch| vault.steps(batch).is_ok()));
+    vault.lock().unwrap().prune(Timestamp::from_micros(1_091 * day)).unwrap();
+    assert!((1..=3).all(|batch| vault.steps(batch).is_err()));
+}
+
+#[test]
+fn the_log_names_what_changed_as_a_report_does_and_holds_any_duration() {
+    let env = Env::new(&[]);
+    let vault = env.vault();
+    let steps = [Step::MakeFolder { path: path("d"), mode: None }, put("d/a.md", None, Some("a"))];
+    let entries = [5, 1 << 40, u64::MAX].map(|micros| AuditEntry { micros, ..entry("create_file") });
+    let author = author();
+    let batch =
+        Batch { steps: &steps, entries: &entries, author: &author, time: Timestamp::from_micros(0), undoes: None };
+    vault.lock().unwrap().commit(&batch).unwrap();
+    let log = vault.log(&Page { limit: 9, ..Page::default() }).unwrap();
+    assert_eq!(log.entries[0].changed, crate::plan::changed(&steps));
+    assert_eq!(log.entries[0].changed, [path("d/a.md")]);
+    let ms: Vec<f64> = log.entries[0].actions.iter().map(|action| action.ms).collect();
+    assert!(ms[0] < 0.01 && ms[1] > 1e9 && ms[2] > ms[1], "{ms:?}");
+}
+
+#[test]
+fn the_sum_of_all_notes_counts_what_becomes_one_by_its_name_and_what_others_add() {
+    let env = Env::new(&[("a.txt", "12345"), ("b.md", "1")]);
+    let vault = env.vault();
+    assert_eq!(vault.note_bytes().unwrap(), 1);
+    commit(&vault, &[rename("a.txt", "a.md", Kind::File)], None).unwrap();
+    assert_eq!(vault.note_bytes().unwrap(), 6);
+    commit(&vault, &[put("b.md", Some("1"), Some("123"))], None).unwrap();
+    assert_eq!(vault.note_bytes().unwrap(), 8);
+    // Another process that has counted before these must not set the sum back.
+    vault.lock().unwrap().core().unwrap().journal.begin_sum("note_bytes", 1).unwrap();
+    assert_eq!(vault.note_bytes().unwrap(), 8);
 }
 
 #[test]
