@@ -6,7 +6,6 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use cap_fs_ext::DirExt;
 use cap_std::fs::{Dir, DirBuilder, File, Metadata};
@@ -25,9 +24,6 @@ const LOCK: &str = "lock";
 const HISTORY: &str = "history.sqlite";
 /// What SQLite writes beside it.
 const WRITE_AHEAD_LOG: &str = "history.sqlite-wal";
-
-/// After this long every file system has written the names in a folder by itself.
-const NAMES_ARE_KEPT: Duration = Duration::from_secs(120);
 
 /// Where the state of a machine belongs.
 #[derive(Debug)]
@@ -112,10 +108,7 @@ impl StateFolder {
     /// The write-ahead log, to be flushed.
     pub(super) fn log_file(&self) -> Result<LogFile, VaultError> {
         let folder = self.machine.try_clone().map_err(|error| VaultError::io("open `.memdir`", None, error))?;
-        // The process that made it may have been killed before it flushed its name, or flushed nothing at all.
-        let changed = folder.dir_metadata().and_then(|metadata| metadata.modified()).map(|time| time.into_std());
-        let is_old = changed.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > NAMES_ARE_KEPT));
-        Ok(LogFile { folder, name: WRITE_AHEAD_LOG, is_new: !is_old || self.log_mark().is_none() })
+        Ok(LogFile { folder, name: WRITE_AHEAD_LOG, is_new: self.log_mark().is_none() })
     }
 
     /// What tells whether another connection has written: size and time of the write-ahead log.
