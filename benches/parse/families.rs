@@ -41,6 +41,8 @@ pub(crate) const FAMILIES: &[Family] = &[
     family("thoughts and their ends", "", "<think>a</think>"),
     family("replies", "", "<reply>"),
     family("replies and their ends", "", "<reply>a</reply>```"),
+    family("results", "", "<result>"),
+    family("results and their ends", "", "<result>a</result>```"),
     family("half tags", "", "<act"),
     family("blanks in tags", "", "<     "),
     family("one tag full of blanks", "<", " "),

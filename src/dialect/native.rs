@@ -1,16 +1,16 @@
 //! The native dialect: `<think>`, `<actions>` with a JSON list, `<reply>`.
 //!
-//! Owns where the tags of a turn count: not in thoughts, not in replies, not where Markdown quotes them. One pass
+//! Owns where the tags of a turn count: not in thoughts, replies or results, not where Markdown quotes them. One pass
 //! from left to right; whatever looks ahead either consumes what it saw or remembers that it was in vain.
 
 use std::iter;
 
-use memchr::{memchr2, memchr3, memmem, memrchr};
+use memchr::{memchr_iter, memchr2, memchr3, memmem, memrchr};
 
 use super::block::{self, Block, MAX_CALLS};
 use super::call::Entries;
 use super::repair::{Repair, Repairs};
-use super::tag::{Kind, Tag, next_close, next_tag, tag_at};
+use super::tag::{Kind, Tag, looks_like_tag, next_close, next_tag, tag_at};
 use super::{Dialect, Parsed};
 use crate::report::Report;
 
@@ -37,14 +37,13 @@ pub(super) fn encode(report: &Report) -> String {
     let json = serde_json::to_string(report).unwrap_or_else(|_| "null".to_owned());
     let mut answer = String::with_capacity(json.len() + 20);
     answer.push_str("<result>\n");
-    let mut rest = json.as_str();
-    while let Some((before, after)) = rest.split_once("</") {
-        answer.push_str(before);
-        let name = after.trim_start().get(..6).unwrap_or_default();
-        answer.push_str(if name.eq_ignore_ascii_case("result") { "<\\/" } else { "</" });
-        rest = after;
+    let mut copied = 0;
+    for at in memchr_iter(b'<', json.as_bytes()).filter(|at| looks_like_tag(&json, *at)) {
+        answer.push_str(json.get(copied..at).unwrap_or_default());
+        answer.push_str("\\u003c");
+        copied = at + 1;
     }
-    answer.push_str(rest);
+    answer.push_str(json.get(copied..).unwrap_or_default());
     answer.push_str("\n</result>");
     answer
 }
@@ -199,24 +198,30 @@ impl<'t> Turn<'t> {
     fn tag(&mut self, tag: Tag) {
         self.has_tag = true;
         self.at = tag.end;
-        if self.is_quoted && tag.kind != Kind::Think {
+        if self.is_quoted && !matches!(tag.kind, Kind::Think | Kind::Result) {
             if tag.kind == Kind::Actions && !tag.closes {
                 self.repairs.add(Repair::Quoted);
             }
             return;
         }
         match (tag.kind, tag.closes) {
-            (Kind::Think, false) => match next_close(self.text, tag.end, Kind::Think) {
-                Some(close) => self.go_on(close.end),
-                None => {
-                    self.repairs.add(Repair::UnclosedThink);
-                    self.at = self.text.len();
-                }
-            },
+            (Kind::Think, false) => self.skip(tag, None, Repair::UnclosedThink),
+            (Kind::Result, false) => self.skip(tag, Some(Repair::EchoedResult), Repair::EchoedResult),
             (Kind::Think, true) => self.end_thoughts(),
             (Kind::Actions, false) => self.actions(tag),
             (Kind::Reply, false) => self.open_reply(tag),
-            (Kind::Actions | Kind::Reply, true) => self.repairs.add(Repair::StrayTag),
+            (Kind::Actions | Kind::Reply | Kind::Result, true) => self.repairs.add(Repair::StrayTag),
+        }
+    }
+
+    /// Skips what `tag` opens: up to its end, or all that follows where it has none.
+    fn skip(&mut self, tag: Tag, closed: Option<Repair>, unclosed: Repair) {
+        if let Some(close) = next_close(self.text, tag.end, tag.kind) {
+            closed.into_iter().for_each(|repair| self.repairs.add(repair));
+            self.go_on(close.end);
+        } else {
+            self.repairs.add(unclosed);
+            self.at = self.text.len();
         }
     }
 
@@ -348,8 +353,8 @@ struct Ticks {
 impl Ticks {
     /// The end of the code whose opening run of `length` backticks ends at `from`.
     ///
-    /// Code ends in its paragraph, before a fence, and before a `<think>` or `<reply>` of a later line: a backtick
-    /// in prose must not hide where thoughts begin or end.
+    /// Code ends in its paragraph, before a fence, and before a `<think>`, `<reply>` or `<result>` of a later line:
+    /// a backtick in prose must not hide where thoughts begin or end.
     fn closer(&mut self, text: &str, from: usize, length: usize) -> Option<usize> {
         let last = *self.last.get(length)?;
         if from <= self.searched && last < from {

@@ -23,6 +23,8 @@ pub enum Repair {
     UnclosedThink,
     /// A `</think>` that nothing opened. Chat templates put the opening tag into the prompt.
     StrayThink,
+    /// A `<result>` in the turn of a model. Small models repeat what they were given, and notes may hold actions.
+    EchoedResult,
     /// A `<reply>` that never ends. It is the last tag, so a stop sequence or the limit cuts its end.
     UnclosedReply,
     /// A tag that opens or ends nothing. Models mention the tags in prose, and close them twice.
@@ -83,6 +85,7 @@ impl Repair {
             Self::MissingCloseTag => "missing_close_tag",
             Self::UnclosedThink => "unclosed_think",
             Self::StrayThink => "stray_think",
+            Self::EchoedResult => "echoed_result",
             Self::UnclosedReply => "unclosed_reply",
             Self::StrayTag => "stray_tag",
             Self::Fence => "fence",
@@ -119,6 +122,7 @@ impl Repair {
             Self::MissingCloseTag => "the missing `</actions>` after a whole list was added",
             Self::UnclosedThink => "`<think>` does not end, so all that follows it was skipped",
             Self::StrayThink => "`</think>` without `<think>`: all that stands before it was skipped",
+            Self::EchoedResult => "`<result>` comes from memdir: it was skipped up to its end, or to that of the text",
             Self::UnclosedReply => "`<reply>` does not end, so it was read to the end of the text",
             Self::StrayTag => "a tag that opens or ends nothing was ignored",
             Self::Fence => "the fence of Markdown around the actions was ignored",
