@@ -122,14 +122,14 @@ fn each_repair_reads_what_was_meant() {
     check(&format!("<actions>[{READ},{MAKE}]"), &both("~ missing_close_tag"));
     check(&format!("<actions>[{READ},{MAKE}]</act"), &both("~ missing_close_tag"));
     check(&format!("<actions>[{READ},{MAKE}]\n<reply>Ok</reply>"), &[READ, MAKE, "reply Ok", "~ missing_close_tag"]);
-    check(&format!("<actions>[{READ},{MAKE}]\nI've done it."), &both("~ missing_close_tag"));
+    check(&format!("<actions>[{READ},{MAKE}]\n</act"), &both("~ missing_close_tag"));
     check(&format!("```xml\n<actions>[{READ},{MAKE}]</actions>\n```"), &both("~ fence"));
     check(&format!("```<actions>[{READ},{MAKE}]</actions>```"), &both("~ fence"));
     block(&format!("\n```json\n[{READ},{MAKE}]\n```\n"), &both("~ fence"));
     block(&format!("[{READ},{MAKE},]"), &both("~ trailing_comma"));
     block(&format!("[{READ},{}]", MAKE.replace('}', ",}")), &both("~ trailing_comma"));
     block(&format!("[{READ}\n{MAKE}]"), &both("~ missing_comma"));
-    block(&format!("[{READ}, // it \"is\"\n # so\n/* or */ {MAKE}]"), &both("~ comment"));
+    block(&format!("[// it \"is\"\n{READ}, // it is\n # so\n/* or */ {MAKE}]"), &both("~ comment"));
     block(&format!("[{READ},{}]", MAKE.replace(":\"x\"", ": // the text\n \"x\"")), &both("~ comment"));
     block(&format!("[{READ},{MAKE}] // done"), &both("~ comment"));
     block(&format!("[{READ},{}]", MAKE.replacen('"', "“", 1).replacen('"', "”", 1)), &both("~ smart_quotes"));
@@ -256,20 +256,61 @@ fn what_was_cut_off_only_reads() {
 }
 
 #[test]
+fn a_text_that_holds_the_end_of_a_list_is_not_cut_there() {
+    let open = MAKE.trim_end_matches("\"}").to_owned();
+    let held = "! action 1, `append_file`: the block cannot be read to its end, so it was not run";
+    for (behind, place) in [
+        (" // and a newline\"}\n]", "no quote in a comment at line 1, column 54, found `/`"),
+        (" /* and \" */]", "no quote in a comment at line 1, column 54, found `/`"),
+        ("\n# and \"}\n]</actions>", "no quote in a comment at line 2, column 1, found `#`"),
+        ("]\n and then it goes on", "`</actions>` at line 2, column 2, found `a`"),
+        ("]\nso.\n<reply>", "`</actions>` at line 2, column 1, found `s`"),
+        ("]\nso.\n<actions>", "`</actions>` at line 2, column 1, found `s`"),
+    ] {
+        let parsed = parse(format!("<actions>[{open}ends in \"}}{behind}").as_bytes());
+        let shown = show(&parsed);
+        let place = place.replace("column 54", "column 63");
+        assert!(shown.starts_with(&format!("{held}\n! action 2: expected {place}")), "{shown}");
+    }
+}
+
+#[test]
 fn no_prefix_of_a_block_writes() {
-    for row in ROWS {
-        let call = row.example.replace("example", "sample");
+    let mut calls: Vec<_> = ROWS.iter().map(|row| (row.example.replace("example", "sample"), row.access)).collect();
+    for content in ["}", "\"}", "\"}]", "\"}]\nso\n", "\"}]</actions>", "'}]\n", "“”}] // \"}]\n]"] {
+        calls.push((MAKE.replace("\"x\"", &json!(content).to_string()), Access::Write));
+        calls.push((MAKE.replace("\"x\"", &json!(content).to_string().replace("\\n", "\n")), Access::Write));
+        if !content.contains("'") {
+            calls.push((MAKE.replace("\"x\"", &format!("'{content}'")), Access::Write));
+        }
+    }
+    for (call, access) in calls {
         for text in
             [format!("<actions>[{call}]</actions>"), format!("<actions>\n```json\n{{\"actions\":[{call}]}}\n```")]
         {
-            let whole = text.find("}]").unwrap() + 2;
+            let whole = text.rfind("}]").unwrap() + 2;
             for end in (0..=text.len()).filter(|end| text.is_char_boundary(*end)) {
                 let parsed = parse(&text.as_bytes()[..end]);
                 sound(&text.as_bytes()[..end], &parsed);
                 assert!(end >= whole || !writes(&parsed), "{end} of {text}");
             }
-            assert_eq!(writes(&parse(text.as_bytes())), row.access > Access::Read, "{text}");
+            assert_eq!(writes(&parse(text.as_bytes())), access > Access::Read, "{text}");
         }
+    }
+}
+
+#[test]
+fn a_text_with_quotes_of_its_own_is_not_written() {
+    for content in ["ends in \"}]\n and then", "ends in \"}, // so", "a \"} // b\n", "\"}] // \""] {
+        let text = format!("<actions>[{}]</actions>", MAKE.replace('x', content));
+        // As far as the first end of a list nobody can tell what is missing.
+        let like_end = text.find("}]").unwrap() + 2;
+        let text_end = text.len() - "\"}]</actions>".len();
+        for end in (0..=text_end).filter(|end| text.is_char_boundary(*end)) {
+            let is_end = end >= like_end && text[like_end..end].trim().is_empty();
+            assert!(is_end || !writes(&parse(&text.as_bytes()[..end])), "{end} of {text}");
+        }
+        assert!(!writes(&parse(text.as_bytes())), "{text}");
     }
 }
 
