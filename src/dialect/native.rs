@@ -122,6 +122,7 @@ impl<'t> Turn<'t> {
                     self.line();
                 }
                 Some(b'`') => self.backticks(),
+                _ if self.rest().starts_with(b"<!--") => self.comment(),
                 _ => match tag_at(self.text, self.at) {
                     Some(tag) => self.tag(tag),
                     None => self.at += 1,
@@ -137,7 +138,7 @@ impl<'t> Turn<'t> {
         }
         let line = self.rest();
         let marked = trim_blanks(line);
-        self.is_quoted = marked.first() == Some(&b'>');
+        self.is_quoted = is_quote(marked);
         let Some(mark) = marked.first().copied().filter(|mark| matches!(mark, b'`' | b'~')) else { return };
         let length = run(marked, mark);
         if length < 3 {
@@ -175,16 +176,24 @@ impl<'t> Turn<'t> {
             }
         }
         let Some(end) = self.ticks.closer(self.text, self.at, length) else { return };
-        self.pass_quoted(self.at, end);
-        let code = self.text.as_bytes().get(self.at..end).unwrap_or_default();
-        if let Some(offset) = memrchr(b'\n', code) {
-            self.is_quoted = trim_blanks(code.get(offset + 1..).unwrap_or_default()).first() == Some(&b'>');
-        }
-        self.at = end;
+        self.pass_quoted(end);
     }
 
-    /// Notes the tags in a piece of code.
-    fn pass_quoted(&mut self, mut at: usize, end: usize) {
+    /// Skips a comment of HTML, which ends with the text where nothing else ends it.
+    fn comment(&mut self) {
+        let inside = self.rest().get(4..).unwrap_or_default();
+        let end = memmem::find(inside, b"-->").map_or(self.text.len(), |offset| self.at + 4 + offset + 3);
+        self.pass_quoted(end);
+    }
+
+    /// Skips code or a comment up to `end`, and notes the tags in it.
+    fn pass_quoted(&mut self, end: usize) {
+        let skipped = self.text.as_bytes().get(self.at..end).unwrap_or_default();
+        if let Some(offset) = memrchr(b'\n', skipped) {
+            self.is_quoted = is_quote(skipped.get(offset + 1..).unwrap_or_default());
+        }
+        let mut at = self.at;
+        self.at = end;
         let text = self.text.get(..end).unwrap_or_default();
         while let Some(tag) = next_tag(text, at) {
             self.has_tag = true;
@@ -260,6 +269,11 @@ impl<'t> Turn<'t> {
         let is_after_doubt = self.is_in_doubt;
         self.is_in_doubt |= block.broken.as_ref().is_some_and(|broken| broken.doubt);
         let next = if self.room == 0 { self.text.len() } else { block.next };
+        if is_in_quotes(self.text, tag.start, next) {
+            self.repairs.add(Repair::Quoted);
+            self.at = next;
+            return;
+        }
         self.blocks.push(Found { block, start: tag.end, is_fenced: self.fence.is_some(), is_after_doubt });
         self.leave_fence(next);
     }
@@ -344,9 +358,9 @@ impl<'t> Turn<'t> {
 /// Finds where inline code ends, with the cost of one look at each byte.
 #[derive(Debug, Default)]
 struct Ticks {
-    /// The text up to which a search was in vain.
+    /// The text up to which a search was in vain, whatever follows: behind a border a new search may find more.
     searched: usize,
-    /// The last run of each length before `searched`, where one was met.
+    /// The last run of each length that was met.
     last: [usize; 32],
 }
 
@@ -361,7 +375,7 @@ impl Ticks {
             return None;
         }
         let mut at = from;
-        let (mut is_later_line, mut has_tag) = (false, false);
+        let (mut line_start, mut last_tag) = (None, None);
         while let Some(offset) = memchr3(b'`', b'\n', b'<', text.as_bytes().get(at..).unwrap_or_default()) {
             at += offset;
             let rest = text.as_bytes().get(at..).unwrap_or_default();
@@ -379,26 +393,52 @@ impl Ticks {
                 Some(b'\n') => {
                     let line = trim_blanks(rest.get(1..).unwrap_or_default());
                     let is_fence = run(line, b'`') >= 3 || run(line, b'~') >= 3;
-                    if has_tag || is_fence || ends_line(line) {
-                        self.searched = at;
+                    if last_tag.is_some() || is_fence || ends_line(line) {
+                        self.searched = last_tag.unwrap_or(at);
                         return None;
                     }
-                    is_later_line = true;
                     at += 1;
+                    line_start = Some(at);
                 }
                 _ => {
                     let is_border = tag_at(text, at).is_some_and(|tag| tag.kind != Kind::Actions);
-                    if is_border && is_later_line {
-                        self.searched = at;
-                        return None;
+                    match line_start {
+                        Some(start) if is_border => {
+                            self.searched = start - 1;
+                            return None;
+                        }
+                        _ if is_border => last_tag = Some(at),
+                        _ => {}
                     }
-                    has_tag |= is_border;
                     at += 1;
                 }
             }
         }
         self.searched = text.len();
         None
+    }
+}
+
+/// Whether quote marks stand around a piece of text; behind it, a mark of punctuation may come first.
+fn is_in_quotes(text: &str, start: usize, end: usize) -> bool {
+    let is_mark = |character: char| matches!(character, '"' | '\'' | '\u{2018}'..='\u{201F}' | '«' | '»' | '‹' | '›');
+    let (before, after) = (text.get(..start).unwrap_or_default(), text.get(end..).unwrap_or_default());
+    let after = after.strip_prefix(['.', ',', ';', ':', '!', '?']).unwrap_or(after);
+    before.ends_with(is_mark) && after.starts_with(is_mark)
+}
+
+/// Whether a line is part of a block quote, perhaps inside of lists.
+fn is_quote(line: &[u8]) -> bool {
+    let mut rest = trim_blanks(line);
+    loop {
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let marks: &[u8] = if digits == 0 { b"-*+" } else { b".)" };
+        match rest.get(digits..) {
+            Some([mark, after @ ..]) if marks.contains(mark) && matches!(after, [b' ' | b'\t', ..]) => {
+                rest = trim_blanks(after);
+            }
+            _ => return rest.first() == Some(&b'>'),
+        }
     }
 }
 

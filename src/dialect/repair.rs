@@ -31,7 +31,7 @@ pub enum Repair {
     StrayTag,
     /// A Markdown fence around or inside the tag. Models tuned for chat fence all JSON.
     Fence,
-    /// Calls in a fence beside others, in backticks or in a block quote. Models explain with examples, which are
+    /// Calls in a fence beside others, in backticks, quotes, comments or a block quote. Models explain with examples, which are
     /// no calls.
     Quoted,
     /// The same block twice in a row. Small models repeat themselves.
@@ -126,7 +126,9 @@ impl Repair {
             Self::UnclosedReply => "`<reply>` does not end, so it was read to the end of the text",
             Self::StrayTag => "a tag that opens or ends nothing was ignored",
             Self::Fence => "the fence of Markdown around the actions was ignored",
-            Self::Quoted => "actions that stand as an example in a fence, in backticks or in a quote were not run",
+            Self::Quoted => {
+                "actions that stand as an example in a fence, in backticks, in a comment or in quotes were not run"
+            }
             Self::EchoedBlock => "a block of actions that repeats the one before it was skipped",
             Self::EmptyBlock => "a block holds no action",
             Self::CutOff => "the list of actions does not end",

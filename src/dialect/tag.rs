@@ -1,6 +1,6 @@
 //! The tags of the native dialect.
 
-use memchr::memchr_iter;
+use memchr::{memchr_iter, memchr3};
 
 /// What a tag is about.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -34,10 +34,24 @@ const NAMES: &[(&str, Kind)] = &[
 /// The tag that starts at `start`.
 pub(super) fn tag_at(text: &str, start: usize) -> Option<Tag> {
     let (name, kind, closes, rest) = name_at(text, start)?;
-    let after = rest.get(name.len()..)?.trim_ascii_start().strip_prefix(b">")?;
+    let after = tag_end(rest.get(name.len()..)?)?;
     let end = text.len() - after.len();
     let is_plain = rest.starts_with(name.as_bytes()) && end - start == name.len() + 2 + usize::from(closes);
     Some(Tag { kind, closes, is_plain, start, end })
+}
+
+/// What follows a tag of which `rest` stands behind the name: blanks or attributes, as in ` effort="high"`.
+fn tag_end(rest: &[u8]) -> Option<&[u8]> {
+    let trimmed = rest.trim_ascii_start();
+    if let Some(after) = trimmed.strip_prefix(b">") {
+        return Some(after);
+    }
+    if trimmed.len() == rest.len() || !trimmed.first()?.is_ascii_alphabetic() {
+        return None;
+    }
+    let end = memchr3(b'<', b'>', b'\n', trimmed)?;
+    let attributes = trimmed.get(..end).filter(|attributes| attributes.contains(&b'='))?;
+    if attributes.ends_with(b"/") { None } else { trimmed.get(end..)?.strip_prefix(b">") }
 }
 
 /// Whether a tag starts at `start`, or what a reader could take for one.

@@ -177,6 +177,9 @@ fn a_comma_that_was_ignored_is_reported_in_the_words_of_the_contract() {
 fn thoughts_and_replies_run_nothing() {
     let drafted = format!("<actions>[{MAKE}]</actions>");
     check(&format!("<think>{drafted}</think><actions>[{READ}]</actions>"), &[READ]);
+    check(&format!("<think effort=\"high\">{drafted}</think><actions>[{READ}]</actions>"), &[READ]);
+    check(&format!("<think effort=\"high\">Hm {drafted}"), &["~ unclosed_think"]);
+    check(&format!("I <think about it> and <think/> <actions>[{READ}]</actions>"), &[READ]);
     check(&format!("<thinking>{drafted}</thinking><actions>[{READ}]</actions>"), &[READ]);
     check(&format!("<think>{drafted}<reply>Hm"), &["~ unclosed_think"]);
     check(
@@ -217,6 +220,14 @@ fn quotes_and_examples_run_nothing() {
     check(&format!("So: ```\n{example}\n```\n{real}"), &[READ, "~ quoted"]);
     check(&format!("```\n{example}\n<reply>No</reply>\n```\n```\n{real}\n```"), &["~ quoted"]);
     check("I mention `<actions>` and `<think>`.", &["~ quoted"]);
+    check(&format!("He said ``hi''.\n`</reply>{example}`"), &["~ quoted"]);
+    check(&format!("He said ``hi'' <reply></reply> `\n{example}`"), &["~ quoted"]);
+    check(&format!("Write \"{example}\" and “{example}.” {real}"), &[READ, "~ quoted"]);
+    check(&format!("He said \"hi\"{real}"), &[READ]);
+    check(&format!("<!-- {example}\n--> {real}"), &[READ, "~ quoted"]);
+    check(&format!("<!-- \n> --> {real} <!-- {example}"), &["~ quoted"]);
+    check(&format!("<!-- so -->{real}"), &[READ]);
+    check(&format!("- > {example}\n 12. * > {example}\n\n- {real}"), &[READ, "~ quoted"]);
     check(&format!("I mention <actions> here. {real}"), &[READ, "~ stray_tag"]);
     check(&format!("Prose [{MAKE}]"), &[]);
     check(&format!("[{MAKE}] prose"), &[]);
@@ -492,6 +503,10 @@ fn pieces() -> impl Strategy<Value = String> {
         "```json\n",
         "~~~\n",
         "> ",
+        "- ",
+        "    ",
+        "<!--",
+        "-->",
         "//",
         "/*",
         "*/",
