@@ -58,6 +58,7 @@ pub(crate) const FAMILIES: &[Family] = &[
     family("marks of a list", "", "- "),
     family("attributes", "", "<think a="),
     family("blocks in quotes", "", "\"<actions>[{\"action\":\"get_size\"}]</actions>"),
+    family("indented blocks", "", "\n    <actions>[{\"action\":\"get_size\"}]</actions>\n"),
     family("fences", "", "```\n"),
     family("fences in a line", "", "```a b "),
     family("waves", "", "~~~\n"),

@@ -2,6 +2,8 @@
 //!
 //! Owns where a block starts and ends, and whether all of it is there. What an item means is for [`super::call`].
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use serde_json::{Map, Value};
 
 use super::json::{Defect, MAX_DEPTH, Reader, Stop};
@@ -96,7 +98,19 @@ pub(super) fn read_bare(text: &str) -> Option<Block> {
 }
 
 impl Block {
-    /// Whether a block says what the one before it said.
+    /// A number that is the same for blocks that say the same.
+    pub(super) fn digest(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        for item in &self.items {
+            match &item.body {
+                Body::Object(map) => map.hash(&mut hasher),
+                Body::Other(value) => value.hash(&mut hasher),
+            }
+        }
+        hasher.finish()
+    }
+
+    /// Whether a block says what an earlier one said.
     pub(super) fn repeats(&self, before: &Self) -> bool {
         self.broken.is_none() && before.broken.is_none() && !self.items.is_empty() && self.items == before.items
     }

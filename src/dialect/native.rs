@@ -3,7 +3,8 @@
 //! Owns where the tags of a turn count: not in thoughts, replies or results, not where Markdown quotes them. One pass
 //! from left to right; whatever looks ahead either consumes what it saw or remembers that it was in vain.
 
-use std::iter;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use memchr::{memchr_iter, memchr2, memchr3, memmem, memrchr};
 
@@ -55,6 +56,8 @@ struct Found {
     /// Where it starts, after its tag.
     start: usize,
     is_fenced: bool,
+    /// Whether it stands in lines that Markdown takes for code by their indent.
+    is_indented: bool,
     /// Whether a block before it has no certain end.
     is_after_doubt: bool,
 }
@@ -74,6 +77,9 @@ struct Turn<'t> {
     at: usize,
     /// Whether the line is part of a block quote.
     is_quoted: bool,
+    /// Whether the line is code by its indent, which takes a blank line before it.
+    is_indented: bool,
+    is_after_blank: bool,
     fence: Option<Fence>,
     ticks: Ticks,
     has_tag: bool,
@@ -86,6 +92,8 @@ struct Turn<'t> {
     /// The first reply in a fence.
     fenced_reply: Option<&'t str>,
     replies: usize,
+    /// Whether a reply stands neither in a fence nor in code.
+    has_plain_reply: bool,
     repairs: Repairs,
 }
 
@@ -95,6 +103,8 @@ impl<'t> Turn<'t> {
             text,
             at: 0,
             is_quoted: false,
+            is_indented: false,
+            is_after_blank: true,
             fence: None,
             ticks: Ticks::default(),
             has_tag: false,
@@ -104,6 +114,7 @@ impl<'t> Turn<'t> {
             said: String::new(),
             fenced_reply: None,
             replies: 0,
+            has_plain_reply: false,
             repairs: Repairs::default(),
         }
     }
@@ -113,13 +124,13 @@ impl<'t> Turn<'t> {
     }
 
     fn scan(&mut self) {
-        self.line();
+        self.new_line();
         while let Some(offset) = memchr3(b'<', b'`', b'\n', self.rest()) {
             self.at += offset;
             match self.rest().first() {
                 Some(b'\n') => {
                     self.at += 1;
-                    self.line();
+                    self.new_line();
                 }
                 Some(b'`') => self.backticks(),
                 _ if self.rest().starts_with(b"<!--") => self.comment(),
@@ -129,6 +140,21 @@ impl<'t> Turn<'t> {
                 },
             }
         }
+    }
+
+    /// Looks at the indent of a line and at what follows it.
+    fn new_line(&mut self) {
+        let line = self.rest();
+        let marked = trim_blanks(line);
+        let indent = line.get(..line.len() - marked.len()).unwrap_or_default();
+        if ends_line(marked) {
+            self.is_after_blank = true;
+        } else {
+            let is_deep = indent.len() >= 4 || indent.contains(&b'\t');
+            self.is_indented = is_deep && (self.is_indented || self.is_after_blank);
+            self.is_after_blank = false;
+        }
+        self.line();
     }
 
     /// Looks at what a line starts with: a quote, a fence, or neither.
@@ -191,6 +217,7 @@ impl<'t> Turn<'t> {
         let skipped = self.text.as_bytes().get(self.at..end).unwrap_or_default();
         if let Some(offset) = memrchr(b'\n', skipped) {
             self.is_quoted = is_quote(skipped.get(offset + 1..).unwrap_or_default());
+            self.is_indented = false;
         }
         let mut at = self.at;
         self.at = end;
@@ -246,6 +273,7 @@ impl<'t> Turn<'t> {
         self.said.clear();
         self.fenced_reply = None;
         self.replies = 0;
+        self.has_plain_reply = false;
         self.repairs.clear();
         self.repairs.add(Repair::StrayThink);
         self.fence = None;
@@ -274,7 +302,8 @@ impl<'t> Turn<'t> {
             self.at = next;
             return;
         }
-        self.blocks.push(Found { block, start: tag.end, is_fenced: self.fence.is_some(), is_after_doubt });
+        let (is_fenced, is_indented) = (self.fence.is_some(), self.is_indented);
+        self.blocks.push(Found { block, start: tag.end, is_fenced, is_indented, is_after_doubt });
         self.leave_fence(next);
     }
 
@@ -289,6 +318,7 @@ impl<'t> Turn<'t> {
         let (end, next) = close.map_or((self.text.len(), self.text.len()), |close| (close.start, close.end));
         let reply = self.text.get(tag.end..end).unwrap_or_default().trim();
         self.replies += 1;
+        self.has_plain_reply |= self.fence.is_none() && !self.is_indented;
         if self.fence.is_some() {
             self.fenced_reply.get_or_insert(reply);
         } else if !reply.is_empty() {
@@ -316,7 +346,7 @@ impl<'t> Turn<'t> {
     fn scan_bare(&mut self) {
         if let Some(block) = block::read_bare(self.text) {
             self.repairs.add(Repair::MissingTags);
-            self.blocks.push(Found { block, start: 0, is_fenced: false, is_after_doubt: false });
+            self.blocks.push(Found { block, start: 0, is_fenced: false, is_indented: false, is_after_doubt: false });
         } else if memmem::find(self.text.as_bytes(), b"&lt;actions").is_some() {
             self.repairs.add(Repair::EscapedTags);
         }
@@ -324,18 +354,19 @@ impl<'t> Turn<'t> {
 
     /// Adds the blocks that count to `entries`; true when some did not because they are examples.
     fn gather(&mut self, entries: &mut Entries, repairs: &mut Repairs) -> bool {
-        let fenced = self.blocks.iter().filter(|block| block.is_fenced).count();
-        let has_example = fenced > 0 && self.blocks.len() > 1;
         let mut blocks = std::mem::take(&mut self.blocks);
+        let has_fenced = blocks.iter().any(|block| block.is_fenced);
+        let has_other = self.has_plain_reply || blocks.len() > 1;
+        let has_straight = self.has_plain_reply || blocks.iter().any(|block| !block.is_indented);
+        let is_example = |block: &Found| block.is_fenced && has_other || block.is_indented && has_straight;
+        let has_example = blocks.iter().any(is_example);
         if has_example {
             repairs.add(Repair::Quoted);
-            blocks.retain(|block| !block.is_fenced);
-        } else if fenced > 0 {
+            blocks.retain(|block| !is_example(block));
+        } else if has_fenced {
             repairs.add(Repair::Fence);
         }
-        let repeats = |(one, other): (&Found, &Found)| other.block.repeats(&one.block);
-        let echoes: Vec<bool> =
-            iter::once(false).chain(blocks.iter().zip(blocks.iter().skip(1)).map(repeats)).collect();
+        let echoes = echoes(&blocks);
         for (Found { block, start, is_after_doubt, .. }, is_echo) in blocks.into_iter().zip(echoes) {
             if is_echo {
                 repairs.add(Repair::EchoedBlock);
@@ -417,6 +448,21 @@ impl Ticks {
         self.searched = text.len();
         None
     }
+}
+
+/// Which blocks say what an earlier one said. Each is compared with one other, so the work is linear.
+fn echoes<'f>(blocks: &'f [Found]) -> Vec<bool> {
+    let mut firsts: HashMap<u64, &'f Block> = HashMap::new();
+    let is_echo = |found: &'f Found| match firsts.entry(found.block.digest()) {
+        Entry::Occupied(first) => found.block.repeats(first.get()),
+        Entry::Vacant(place) => {
+            if found.block.broken.is_none() {
+                place.insert(&found.block);
+            }
+            false
+        }
+    };
+    blocks.iter().map(is_echo).collect()
 }
 
 /// Whether quote marks stand around a piece of text; behind it, a mark of punctuation may come first.

@@ -31,10 +31,10 @@ pub enum Repair {
     StrayTag,
     /// A Markdown fence around or inside the tag. Models tuned for chat fence all JSON.
     Fence,
-    /// Calls in a fence beside others, in backticks, quotes, comments or a block quote. Models explain with examples, which are
+    /// Calls in a fence or indented beside others or a reply, in backticks, quotes, comments or a block quote. Models explain with examples, which are
     /// no calls.
     Quoted,
-    /// The same block twice in a row. Small models repeat themselves.
+    /// The same block again. Small models repeat themselves.
     EchoedBlock,
     /// A block without a call. Models that have nothing to do send the tags all the same.
     EmptyBlock,
@@ -127,9 +127,9 @@ impl Repair {
             Self::StrayTag => "a tag that opens or ends nothing was ignored",
             Self::Fence => "the fence of Markdown around the actions was ignored",
             Self::Quoted => {
-                "actions that stand as an example in a fence, in backticks, in a comment or in quotes were not run"
+                "actions that stand as an example in a fence or indented, in backticks, in a comment or in quotes were not run"
             }
-            Self::EchoedBlock => "a block of actions that repeats the one before it was skipped",
+            Self::EchoedBlock => "a block of actions that repeats an earlier one was skipped",
             Self::EmptyBlock => "a block holds no action",
             Self::CutOff => "the list of actions does not end",
             Self::EscapedTags => "`&lt;actions&gt;` was not read; write `<actions>` and plain JSON",

@@ -235,6 +235,17 @@ fn quotes_and_examples_run_nothing() {
     check("&lt;actions&gt;[]&lt;/actions&gt;", &["~ escaped_tags"]);
     check(&format!("{real}</actions>"), &[READ, "~ stray_tag"]);
     check(&format!("{real}\n{real}\n{real}"), &[READ, "~ echoed_block"]);
+    check(&format!("{example}\n{real}\n{example}\n{real}"), &[MAKE, READ, "~ echoed_block"]);
+    let (fenced, indented) = (format!("```xml\n{example}\n```\n"), format!("So:\n\n    {example}\n"));
+    check(&format!("{fenced}<reply>Like this.</reply>"), &["reply Like this.", "~ quoted"]);
+    check(&format!("<reply>Like this:</reply>\n{fenced}"), &["reply Like this:", "~ quoted"]);
+    check(&format!("```\n{real}<reply>Done.</reply>\n```"), &[READ, "reply Done.", "~ fence"]);
+    check(&format!("{indented}{real}"), &[READ, "~ quoted"]);
+    check(&format!("{real}\n \n\t{example}"), &[READ, "~ quoted"]);
+    check(&format!("So:\n\n    Call\n    {example}\n<reply>So.</reply>"), &["reply So.", "~ quoted"]);
+    check(&indented, &[MAKE]);
+    check(&format!("{indented}    <reply>So.</reply>"), &[MAKE, "reply So."]);
+    check(&format!("So:\n    {example}\n{real}"), &[MAKE, READ]);
     block("[]", &["~ empty_block"]);
     block("", &["~ empty_block"]);
 }
