@@ -31,8 +31,8 @@ pub enum Repair {
     StrayTag,
     /// A Markdown fence around or inside the tag. Models tuned for chat fence all JSON.
     Fence,
-    /// Calls in a fence or indented beside others or a reply, in backticks, quotes, comments or a block quote. Models explain with examples, which are
-    /// no calls.
+    /// Calls in a fence or indented beside others or a reply, in backticks, quotes, comments or a block quote. Models
+    /// explain with examples, which are no calls.
     Quoted,
     /// The same block again. Small models repeat themselves.
     EchoedBlock,
@@ -127,7 +127,7 @@ impl Repair {
             Self::StrayTag => "a tag that opens or ends nothing was ignored",
             Self::Fence => "the fence of Markdown around the actions was ignored",
             Self::Quoted => {
-                "actions that stand as an example in a fence or indented, in backticks, in a comment or in quotes were not run"
+                "actions that stand as an example, in a fence, indented, in a comment or quoted, were not run"
             }
             Self::EchoedBlock => "a block of actions that repeats an earlier one was skipped",
             Self::EmptyBlock => "a block holds no action",

@@ -329,7 +329,7 @@ fn a_text_with_quotes_of_its_own_is_not_written() {
         let like_end = text.find("}]").unwrap() + 2;
         let text_end = text.len() - "\"}]</actions>".len();
         for end in (0..=text_end).filter(|end| text.is_char_boundary(*end)) {
-            let is_end = end >= like_end && text[like_end..end].trim().is_empty();
+            let is_end = end >= like_end && text.get(like_end..end).unwrap().trim().is_empty();
             assert!(is_end || !writes(&parse(&text.as_bytes()[..end])), "{end} of {text}");
         }
         assert!(!writes(&parse(text.as_bytes())), "{text}");
