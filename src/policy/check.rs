@@ -370,11 +370,6 @@ pub(super) fn connection(found: &Found<'_>) -> bool {
     !is_mask && !password.starts_with(['<', '$', '{', '[', '%']) && !matches!(password, "password" | "pass" | "pw")
 }
 
-/// A style sheet or style attribute, and not only a word with brackets.
-pub(super) fn style(found: &Found<'_>) -> bool {
-    found.before.contains("<style") || found.before.contains("style=")
-}
-
 /// What stands behind the sign or verb that parts a label from its value, without what Markdown puts before it.
 fn value(text: &str) -> &str {
     const VERBS: &[&str] = &[" is ", " was ", " ist ", " lautet ", " est ", " es ", " è ", " é "];

@@ -4,22 +4,29 @@
 //! needs, so a process that lives for milliseconds compiles only the patterns that could match. The time is linear in the
 //! length of the text, for the `regex` crate never backtracks.
 
+use std::collections::HashSet;
 use std::sync::OnceLock;
 
-use regex::Regex;
+use regex::{Match, Regex};
 
 use super::table::{Case, Class, Needs, ROWS, Row};
 
 /// One place where a pattern matches, for the check of its row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Found<'a> {
-    /// All that stands before.
+    /// What stands before, as far as [`WINDOW`] reaches.
     pub(super) before: &'a str,
     /// What matches.
     pub(super) text: &'a str,
-    /// All that stands behind.
+    /// What stands behind, as far.
     pub(super) after: &'a str,
 }
+
+/// How many bytes on each side of a place a check sees: with no bound, many places would take quadratic time.
+pub(super) const WINDOW: usize = 400;
+
+/// How many findings of one row are looked for in the old text beside its own findings.
+const MAX_SEARCHES: usize = 64;
 
 /// A pattern of the table cannot be compiled, so nothing can be said about a text.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -76,13 +83,25 @@ pub(super) fn find_in_row(row: &Row, text: &str) -> bool {
     text.has_what(row) && is_new(row, &pattern, &text, &Text::new(""))
 }
 
+/// Whether the row finds something in `new` that does not stand in `old`, in time linear in both.
 fn is_new(row: &Row, pattern: &Regex, new: &Text<'_>, old: &Text<'_>) -> bool {
-    let (new, old) = (new.read(row.case), old.read(row.case));
-    pattern.find_iter(new).any(|place| {
-        let before = new.get(..place.start()).unwrap_or_default();
-        let after = new.get(place.end()..).unwrap_or_default();
-        let found = Found { before, text: place.as_str(), after };
-        row.check.is_none_or(|check| check(&found)) && (old.is_empty() || !old.contains(found.text.trim()))
+    let holds = |text: &Text<'_>, place: &Match<'_>| {
+        row.check.is_none_or(|check| check(&text.around(row.case, place.start(), place.end())))
+    };
+    let (new_text, old_text) = (new.read(row.case), old.read(row.case));
+    let known: HashSet<&str> =
+        pattern.find_iter(old_text).filter(|place| holds(old, place)).map(|place| place.as_str().trim()).collect();
+    // What is shortened stands in the old text without being a finding of its own there. Each such search costs the
+    // length of the old text, so there are few; what runs is told by where it stands, so there are none.
+    let mut searches = if old_text.is_empty() || row.class == Class::ActiveContent { 0 } else { MAX_SEARCHES };
+    pattern.find_iter(new_text).any(|place| {
+        let text = place.as_str().trim();
+        if known.contains(text) || !holds(new, &place) {
+            return false;
+        }
+        let may_search = searches > 0;
+        searches = searches.saturating_sub(1);
+        !(may_search && old_text.contains(text))
     })
 }
 
@@ -91,6 +110,15 @@ impl<'a> Text<'a> {
         let folded = exact.to_lowercase();
         let words = folded.replace('_', " ");
         Self { exact, pairs: Pairs::of(&folded, &words), words, folded, longest_number: longest_number(exact) }
+    }
+
+    /// What a check sees of a place in the text.
+    fn around(&self, case: Case, start: usize, end: usize) -> Found<'_> {
+        let text = self.read(case);
+        let first = text.floor_char_boundary(start.saturating_sub(WINDOW));
+        let last = text.ceil_char_boundary(end.saturating_add(WINDOW));
+        let part = |from, to| text.get(from..to).unwrap_or_default();
+        Found { before: part(first, start), text: part(start, end), after: part(end, last) }
     }
 
     fn read(&self, case: Case) -> &str {

@@ -249,6 +249,46 @@ mod rows {
     }
 
     #[test]
+    fn a_check_sees_no_more_than_its_window() {
+        // Each family has a place at every few bytes whose check once looked at all that stands before or behind it.
+        for unit in [
+            "cancer research ",
+            "a@2x.png,",
+            "url(//",
+            "4111 1111 1111 1112,",
+            "seed: ",
+            "- allergies: - ",
+            "password: see the ",
+            "depression é",
+            "postgres://user:pw@",
+            "12.12345, 13.12345, ",
+            "ada@example.com ",
+            "![](https://e.com) [a]: https://e.com\n",
+            "<img alt='>' onerror=x \" <a ",
+            "<img src=\"",
+            "<meta http-equiv=' ",
+            "<% <%1 ",
+            "![a][",
+            "[![a",
+            "href=a&#1",
+        ] {
+            let text = unit.repeat(256 * 1024 / unit.len()) + " style= x";
+            assert!(detect::find(&text, "", |_| true).is_ok(), "{unit}");
+            assert_eq!(detect::find(&text, &text, |_| true).unwrap().len(), 0, "{unit}");
+        }
+    }
+
+    #[test]
+    fn what_is_shortened_is_no_news() {
+        let news = |new: &str, old: &str| detect::find(new, old, |_| true).unwrap().len();
+        assert_eq!(news("- allergies: nuts", "- allergies: nuts, milk"), 0);
+        assert_eq!(news("- allergies: nuts, milk", "- allergies: nuts"), 1);
+        let many: String = (0..2000).map(|at| format!("ada{at}@example.com\n")).collect();
+        assert_eq!(news(&many, &many), 0);
+        assert_eq!(news(&format!("{many}lin@example.com"), &many), 1);
+    }
+
+    #[test]
     fn a_long_text_takes_linear_time() {
         for unit in [
             "a@",
