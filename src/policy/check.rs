@@ -2,6 +2,8 @@
 //!
 //! Owns the checks that rows of [`super::table`] name. Each looks at one match and what stands around it.
 
+use std::collections::HashSet;
+
 use super::detect::Found;
 
 /// A card number: grouped as on a card, of a known issuer, with a right Luhn sum.
@@ -368,6 +370,47 @@ pub(super) fn connection(found: &Found<'_>) -> bool {
     let password = found.text.trim_end_matches('@').rsplit(':').next().unwrap_or_default();
     let is_mask = password.chars().all(|character| matches!(character, '*' | 'x' | '.'));
     !is_mask && !password.starts_with(['<', '$', '{', '[', '%']) && !matches!(password, "password" | "pass" | "pw")
+}
+
+/// The definition of a link elsewhere, where an image of the text goes by its label.
+pub(super) fn image_definition(found: &Found<'_>) -> bool {
+    let label = found.text.split_once('[').and_then(|(_, rest)| rest.rsplit_once("]:"));
+    let images = found.images.get_or_init(|| image_labels(found.whole));
+    label.is_some_and(|(label, _)| images.contains(&plain_label(label)))
+}
+
+/// The labels that images give, in one pass: no label holds brackets, so none is read twice.
+fn image_labels(text: &str) -> HashSet<String> {
+    let mut labels = HashSet::new();
+    let mut open = Vec::new();
+    let (mut latest, mut image_end) = (None, None);
+    let (mut before, mut is_escaped) = (0, false);
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = true,
+            b'[' => {
+                open.push((at, before == b'!' || image_end == Some(at)));
+                latest = Some(at);
+            }
+            b']' => {
+                if let Some((start, true)) = open.pop() {
+                    if latest == Some(start) {
+                        labels.insert(plain_label(text.get(start + 1..at).unwrap_or_default()));
+                    }
+                    image_end = Some(at + 1);
+                }
+            }
+            _ => {}
+        }
+        before = byte;
+    }
+    labels
+}
+
+/// A label as labels are compared; the text is in lower case by now.
+fn plain_label(label: &str) -> String {
+    label.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// What stands behind the sign or verb that parts a label from its value, without what Markdown puts before it.

@@ -4,6 +4,7 @@
 //! needs, so a process that lives for milliseconds compiles only the patterns that could match. The time is linear in the
 //! length of the text, for the `regex` crate never backtracks.
 
+use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
@@ -20,6 +21,10 @@ pub(super) struct Found<'a> {
     pub(super) text: &'a str,
     /// What stands behind, as far.
     pub(super) after: &'a str,
+    /// The labels by which images of the whole text name their definitions.
+    pub(super) images: &'a OnceCell<HashSet<String>>,
+    /// The whole text, to gather those from once.
+    pub(super) whole: &'a str,
 }
 
 /// How many bytes on each side of a place a check sees: with no bound, many places would take quadratic time.
@@ -37,6 +42,7 @@ struct Text<'a> {
     exact: &'a str,
     folded: String,
     words: String,
+    images: OnceCell<HashSet<String>>,
     /// The pairs of bytes that the two lower-case forms have.
     pairs: Pairs,
     longest_number: usize,
@@ -109,7 +115,14 @@ impl<'a> Text<'a> {
     fn new(exact: &'a str) -> Self {
         let folded = exact.to_lowercase();
         let words = folded.replace('_', " ");
-        Self { exact, pairs: Pairs::of(&folded, &words), words, folded, longest_number: longest_number(exact) }
+        Self {
+            exact,
+            pairs: Pairs::of(&folded, &words),
+            words,
+            folded,
+            images: OnceCell::new(),
+            longest_number: longest_number(exact),
+        }
     }
 
     /// What a check sees of a place in the text.
@@ -118,7 +131,13 @@ impl<'a> Text<'a> {
         let first = text.floor_char_boundary(start.saturating_sub(WINDOW));
         let last = text.ceil_char_boundary(end.saturating_add(WINDOW));
         let part = |from, to| text.get(from..to).unwrap_or_default();
-        Found { before: part(first, start), text: part(start, end), after: part(end, last) }
+        Found {
+            before: part(first, start),
+            text: part(start, end),
+            after: part(end, last),
+            images: &self.images,
+            whole: text,
+        }
     }
 
     fn read(&self, case: Case) -> &str {

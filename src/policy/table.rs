@@ -143,6 +143,20 @@ macro_rules! strictly_labelled {
     };
 }
 
+/// What stands in a tag before the attribute that counts; a value in quotes may hold the sign that ends a tag elsewhere.
+macro_rules! tag {
+    ($names:literal, $rest:literal) => {
+        concat!("<(?:", $names, r#")(?:[ \t\r\n/](?:[^<>"']|"[^"]*"|'[^']*')*?|[ \t\r\n/][^<>]*?|["'][^<>]*?)"#, $rest)
+    };
+}
+
+/// An address elsewhere, as lenient as viewers are: slashes may be few or face the wrong way, letters may be encoded.
+macro_rules! elsewhere {
+    ($before:expr) => {
+        concat!($before, r"(?:https?:|[/\\]{2}|\\/\\?/|[htps]{0,5}&(?:#|colon;|sol;))")
+    };
+}
+
 /// All rows, in the order in which findings are told.
 pub(super) const ROWS: &[Row] = &[
     Row {
@@ -1448,9 +1462,15 @@ pub(super) const ROWS: &[Row] = &[
         words: "a dataviewjs block",
         needs: Needs::OneOf(&["dataviewjs"]),
         case: Case::Folded,
-        pattern: "(?m)^[ \t>*+0-9.-]*(?:```+|~~~+)[ \t]*\\{?\\.?dataviewjs",
+        pattern: r"(?:^|[\r\n])[ \t>*+0-9.)-]*(?:```+|~~~+)[ \t]*\{?[ \t]*\.?dataviewjs",
         check: None,
-        must_match: &["```dataviewjs\ndv.list()\n```", "> ~~~ dataviewjs", "- ````DataviewJS"],
+        must_match: &[
+            "```dataviewjs\ndv.list()\n```",
+            "> ~~~ dataviewjs",
+            "- ````DataviewJS",
+            "1) ```dataviewjs\n   x",
+            "text\r```dataviewjs\rx\r```",
+        ],
         must_not: &["```dataview\nLIST\n```", "dataviewjs is a plugin's block", "a `dataviewjs` block"],
     },
     Row {
@@ -1459,21 +1479,21 @@ pub(super) const ROWS: &[Row] = &[
         words: "a block that runs",
         needs: Needs::OneOf(&["js-engine", "meta-bind-js", "jsx:", "run-"]),
         case: Case::Folded,
-        pattern: "(?m)^[ \t>*+0-9.-]*(?:```+|~~~+)[ \t]*(?:js-engine|meta-bind-js|jsx:|run-)",
+        pattern: "(?:^|[\r\n])[ \t>*+0-9.)-]*(?:```+|~~~+)[ \t]*(?:js-engine|meta-bind-js|jsx:|run-)",
         check: None,
-        must_match: &["```js-engine\nreturn 1\n```", "```run-python"],
+        must_match: &["```js-engine\nreturn 1\n```", "```run-python", "x\r1) ```js-engine"],
         must_not: &["```js\nlet a;\n```", "run-time"],
     },
     Row {
         name: "inline_script",
         class: Class::ActiveContent,
         words: "an inline dataview script",
-        needs: Needs::OneOf(&["`$="]),
+        needs: Needs::OneOf(&["$="]),
         case: Case::Exact,
-        pattern: r"`\$=",
+        pattern: r"`[ \t\r\n]*\$=[^`]*`",
         check: None,
-        must_match: &["age: `$= dv.current().age`"],
-        must_not: &["`= this.age`", "$= 5"],
+        must_match: &["age: `$= dv.current().age`", "` $= x`", "`` $= x ``", "`\n$= x`"],
+        must_not: &["`= this.age`", "$= 5", "`a $= 5`"],
     },
     Row {
         name: "template",
@@ -1481,10 +1501,18 @@ pub(super) const ROWS: &[Row] = &[
         words: "a Templater command",
         needs: Needs::OneOf(&["<%"]),
         case: Case::Exact,
-        pattern: r"<%[-_*+~ \t\r\na-zA-Z]",
+        pattern: r"<%(?:[ \t\r\n]*[^0-9 \t\r\n]|[^%<>\r\n]*%>)",
         check: None,
-        must_match: &["<% tp.date.now() %>", "<%* await x() %>", "<%tp.x%>"],
-        must_not: &["growth <5%", "a <%5 b", "{{date}}"],
+        must_match: &[
+            "<% tp.date.now() %>",
+            "<%* await x() %>",
+            "<%tp.x%>",
+            "<%(tp.x)%>",
+            "<%[\"a\"][0]%>",
+            "<%\n`x`\n%>",
+            "<% 1, tp.x() %>",
+        ],
+        must_not: &["growth <5%", "a <%5 b", "a <% 5 b", "{{date}}"],
     },
     Row {
         name: "script",
@@ -1503,13 +1531,21 @@ pub(super) const ROWS: &[Row] = &[
         words: "an embedded frame",
         needs: Needs::OneOf(&["<iframe", "<object", "<embed", "<frame", "<webview", "<meta", "<base", "<form"]),
         case: Case::Folded,
-        pattern: r"<(?:iframe|object|embed|frame|webview|form)(?:[ \t\r\n/>]|$)|<meta[ \t\r\n]+http-equiv|<base[ \t\r\n]+href",
+        pattern: concat!(
+            r"<(?:iframe|object|embed|frame|webview|form)(?:[ \t\r\n/>]|$)|",
+            tag!("meta", "http-equiv"),
+            "|",
+            tag!("base", "href"),
+        ),
         check: None,
         must_match: &[
             "<iframe src=\"https://example.com\">",
             "<OBJECT data=x>",
             "<embed src=x>",
             "<meta http-equiv=refresh>",
+            "<meta content='0;url=//e.com' http-equiv=refresh>",
+            "<meta/name=\">\" http-equiv=\"refresh\">",
+            "<base target=_top href=//e.com>",
         ],
         must_not: &["<objective>", "an iframe", "<formula>", "<meta charset=utf-8>"],
     },
@@ -1519,26 +1555,62 @@ pub(super) const ROWS: &[Row] = &[
         words: "an event handler",
         needs: Needs::OneOf(&["<"]),
         case: Case::Folded,
-        pattern: r#"<[a-z][^<>]*[ \t\r\n/"']on[a-z]{3,}[ \t\r\n]*="#,
+        pattern: concat!(
+            r#"<[a-z](?:[^<>"']|"[^"]*"|'[^']*')*?[ \t\r\n/"']on[a-z]{3,}[ \t\r\n]*=|"#,
+            r#"<[a-z][^<>]*?[ \t\r\n/"']on[a-z]{3,}[ \t\r\n]*=|"#,
+            r#"<[a-z](?:[^<>"']|"[^"]*"|'[^']*')*?(?:"[^"]*"|'[^']*')on[a-z]{3,}[ \t\r\n]*="#,
+        ),
         check: None,
-        must_match: &["<img src=x onerror=alert(1)>", "<b\nonclick = 'x'>", "<svg/onload=x>"],
+        must_match: &[
+            "<img src=x onerror=alert(1)>",
+            "<b\nonclick = 'x'>",
+            "<svg/onload=x>",
+            "<img alt=\">\" src=x onerror=x>",
+            "<img alt='>'onerror=x>",
+            "<a title=\"<b>\" onclick=x>",
+        ],
         must_not: &["<img alt=\"on=off\">", "<b>on time = money</b>", "conversion=3", "a < b and onset = 4"],
     },
     Row {
         name: "script_link",
         class: Class::ActiveContent,
         words: "a link that runs",
-        needs: Needs::OneOf(&["javascript:", "vbscript:", "data:text/html", "data:image/svg"]),
+        needs: Needs::OneOf(&[
+            "javascript:",
+            "vbscript:",
+            "data:text/html",
+            "data:image/svg",
+            "&#",
+            "&tab;",
+            "&newline;",
+            "&colon;",
+        ]),
         case: Case::Folded,
-        pattern: r"(?:java|vb)script:[^ \t\r\n]|(?:\(|=|:|<)[ \t]*[<\x22']?[ \t]*(?:java|vb)script:|data:(?:text/html|image/svg)",
+        pattern: concat!(
+            r"(?:java|vb)script:[^ \t\r\n]|(?:\(|=|:|<)[ \t]*[<\x22']?[ \t]*(?:java|vb)script:|data:(?:text/html|image/svg)",
+            // An entity before the colon of an address: nobody needs one there but to hide which kind of address it is.
+            r"|(?:\]\([ \t\r\n]*<?|\]:[ \t]*<?|(?:href|src|action|data)[ \t\r\n]*=[ \t\r\n]*[\x22']?)",
+            r"[a-z \t\r\n]{0,40}&(?:#x?[0-9a-f]|tab;|newline;|colon;)",
+        ),
         check: None,
         must_match: &[
             "[x](javascript:alert(1))",
             "<a href=\" JavaScript:x\">",
             "[x]: javascript:x",
             "[y](data:text/html,<b>)",
+            "<a href=\"&#106;avascript:x\">",
+            "<a href='&#x6A;avascript:x'>",
+            "[x](java&#115;cript:x)",
+            "<a href=javascript&colon;x>",
+            "<a href=\"java&Tab;script:x\">",
         ],
-        must_not: &["I like JavaScript: it is odd", "- javascript: since 1995", "data: text/html"],
+        must_not: &[
+            "<a href=\"https://example.com/?a&#61;b\">",
+            "[x](mailto:ada&#64;localhost)",
+            "I like JavaScript: it is odd",
+            "- javascript: since 1995",
+            "data: text/html",
+        ],
     },
     Row {
         name: "app_link",
@@ -1557,32 +1629,74 @@ pub(super) const ROWS: &[Row] = &[
         words: "a remote image",
         needs: Needs::OneOf(&["!["]),
         case: Case::Folded,
-        pattern: r"!\[(?:[^\[\]\r\n]|\[[^\[\]\r\n]*\])*\]\([ \t]*<?(?:https?:)?//",
+        pattern: elsewhere!(
+            r"!\[(?:[^\[\]\\]|\\[^\r\n]|\\\r?\n|\[(?:[^\[\]\\]|\\[^\r\n]|\[[^\[\]]*\])*\])*\]\([ \t\r\n]*(?:>[ \t]*)*<?[ \t]*"
+        ),
         check: None,
         must_match: &[
             "![](https://example.com/p.png?q=1)",
             "![a [b]](<http://example.com/x>)",
             "![x|100](//example.com/x)",
+            "![x](\nhttps://example.com/x)",
+            "> ![x](\n> https://example.com/x)",
+            "![a\nb](https://example.com/x)",
+            "![a \\] b](https://example.com/x)",
+            "![a \\[ b](https://example.com/x)",
+            "![a](https:/e.com/p)",
+            "![a](https:\\e.com/p)",
+            "![a](\\\\e.com/p)",
+            "![a](\\/\\/e.com/p)",
+            "![a](h&#116;tps://e.com/p)",
         ],
         must_not: &[
             "![[photo.png]]",
             "![x](images/a.png)",
             "[x](https://example.com)",
             "![[a]] and [b](https://example.com)",
+            "![x](/images/a.png)",
+            "![x](a&b.png)",
         ],
     },
     Row {
         name: "remote_image",
         class: Class::ActiveContent,
         words: "a remote image",
-        needs: Needs::OneOf(&["<img", "<video", "<audio", "<source", "<image", "<link", "<picture"]),
+        needs: Needs::OneOf(&["!["]),
         case: Case::Folded,
-        pattern: r#"<(?:img|video|audio|source|image|link)[ \t\r\n/][^<>]*(?:src|srcset|href|poster)[ \t\r\n]*=[ \t\r\n]*["']?[ \t]*(?:https?:)?//"#,
+        pattern: elsewhere!(r"(?:^|[\r\n])[ \t>*+0-9.)-]*\[(?:[^\[\]\\]|\\[^\r\n])+\]:[ \t]*(?:\r?\n[ \t>]*)?<?[ \t]*"),
+        check: Some(check::image_definition),
+        must_match: &[
+            "![x][1]\n\n[1]: https://example.com/x",
+            "[Logo]: <//example.com/x>\n\n![logo][]",
+            "![a  b]\n\n> [A B]:\n> https://example.com",
+            "![x [y]][ref]\n\n- [ref]: https:/example.com",
+        ],
+        must_not: &[
+            "![x](a.png) [b][1]\n\n[1]: https://example.com",
+            "![x][1]\n\n[1]: images/a.png",
+            "![[a]]\n\n[b]: https://example.com",
+            "![x][1] [2]: https://example.com",
+        ],
+    },
+    Row {
+        name: "remote_image",
+        class: Class::ActiveContent,
+        words: "a remote image",
+        needs: Needs::OneOf(&["<img", "<video", "<audio", "<source", "<image", "<link", "<input", "<track"]),
+        case: Case::Folded,
+        pattern: elsewhere!(tag!(
+            "img|video|audio|source|image|link|input|track",
+            r#"(?:(?:src|href|poster)[ \t\r\n]*=[ \t\r\n]*["']?[ \t\r\n]*|srcset[ \t\r\n]*=[ \t\r\n]*(?:"[^"]*?|'[^']*?)?[ \t\r\n]*)"#
+        )),
         check: None,
         must_match: &[
             "<img src=https://example.com/x>",
             "<IMG alt='x' src = \"//example.com/x\">",
             "<link rel=stylesheet href=http://example.com>",
+            "<img alt=\">\" src=\"https://example.com/x\">",
+            "<input type=image src=https:/example.com/x>",
+            "<img srcset=\"a.png 1x, https://example.com/x 2x\">",
+            "<img src='\\\\example.com'>",
         ],
         must_not: &["<img src=\"a.png\">", "<a href=\"https://example.com\">", "https://example.com/img"],
     },
@@ -1592,7 +1706,7 @@ pub(super) const ROWS: &[Row] = &[
         words: "a style that loads something",
         needs: Needs::OneOf(&["<style", "style=", "style ="]),
         case: Case::Folded,
-        pattern: r#"(?:url\([ \t]*|@import[ \t]*)["']?[ \t]*(?:https?:)?//"#,
+        pattern: elsewhere!(r#"(?:url\([ \t\r\n]*|@import[ \t\r\n]*)["']?[ \t\r\n]*"#),
         // Wherever the style stands: what a sheet begins may be far away.
         check: None,
         must_match: &[

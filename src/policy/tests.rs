@@ -243,7 +243,8 @@ mod rows {
 
     #[test]
     fn a_check_sees_what_stands_around() {
-        let found = Found { before: "the great ", text: "depression", after: "" };
+        let images = std::cell::OnceCell::new();
+        let found = Found { before: "the great ", text: "depression", after: "", images: &images, whole: "" };
         assert!(!super::super::check::condition(&found));
         assert!(super::super::check::condition(&Found { before: "her ", ..found }));
     }
