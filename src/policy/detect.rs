@@ -4,6 +4,7 @@
 //! needs, so a process that lives for milliseconds compiles only the patterns that could match. The time is linear in the
 //! length of the text, for the `regex` crate never backtracks.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::sync::OnceLock;
@@ -39,7 +40,7 @@ pub(super) struct Unready;
 
 /// A text in the ways that patterns read it.
 struct Text<'a> {
-    exact: &'a str,
+    exact: Cow<'a, str>,
     folded: String,
     words: String,
     images: OnceCell<HashSet<String>>,
@@ -113,15 +114,16 @@ fn is_new(row: &Row, pattern: &Regex, new: &Text<'_>, old: &Text<'_>) -> bool {
 
 impl<'a> Text<'a> {
     fn new(exact: &'a str) -> Self {
+        let exact = plain(exact);
         let folded = exact.to_lowercase();
         let words = folded.replace('_', " ");
         Self {
-            exact,
             pairs: Pairs::of(&folded, &words),
             words,
             folded,
             images: OnceCell::new(),
-            longest_number: longest_number(exact),
+            longest_number: longest_number(&exact),
+            exact,
         }
     }
 
@@ -142,7 +144,7 @@ impl<'a> Text<'a> {
 
     fn read(&self, case: Case) -> &str {
         match case {
-            Case::Exact => self.exact,
+            Case::Exact => &self.exact,
             Case::Folded => &self.folded,
             Case::Words => &self.words,
         }
@@ -154,6 +156,7 @@ impl<'a> Text<'a> {
         match row.needs {
             Needs::OneOf(words) => words.iter().any(|word| self.pairs.may_hold(word) && text.contains(word)),
             Needs::Digits(least) => self.longest_number >= least,
+            Needs::Account => has_account(self.exact.as_bytes()),
             Needs::Code => has_code(self.exact.as_bytes()),
             Needs::Decimals => {
                 self.exact.as_bytes().windows(5).any(|bytes| matches!(bytes, [b'.', rest @ ..] if is_digits(rest)))
@@ -208,6 +211,27 @@ fn longest_number(text: &str) -> usize {
         }
     }
     longest
+}
+
+/// The text with one kind of blank and of dash, for people see no difference and pages are full of the others.
+fn plain(text: &str) -> Cow<'_, str> {
+    let plain = |character| match character {
+        '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => ' ',
+        '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' | '\u{fe63}' | '\u{ff0d}' => '-',
+        _ => character,
+    };
+    if text.is_ascii() || text.chars().all(|character| plain(character) == character) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.chars().map(plain).collect())
+}
+
+fn has_account(text: &[u8]) -> bool {
+    let is_one = |bytes: &[u8]| matches!(bytes, [one, two, rest @ ..] if one.is_ascii_alphabetic() && two.is_ascii_alphabetic() && is_digits(rest));
+    text.get(..4).is_some_and(is_one)
+        || text
+            .windows(5)
+            .any(|bytes| matches!(bytes, [before, rest @ ..] if !before.is_ascii_alphanumeric() && is_one(rest)))
 }
 
 fn has_code(text: &[u8]) -> bool {

@@ -272,6 +272,12 @@ mod rows {
             "![a][",
             "[![a",
             "href=a&#1",
+            "password:\n\n",
+            "# password\n",
+            "password -> ab - ",
+            "passphrase: correct horse battery ",
+            "ab12-cdef-",
+            "4111.",
         ] {
             let text = unit.repeat(256 * 1024 / unit.len()) + " style= x";
             assert!(detect::find(&text, "", |_| true).is_ok(), "{unit}");
