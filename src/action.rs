@@ -288,36 +288,6 @@ impl Action {
         }
     }
 
-    /// The same action with each of its paths replaced by what `place` makes of it.
-    #[must_use]
-    pub fn with_paths(&self, place: impl Fn(&MemoryPath) -> MemoryPath) -> Self {
-        let mut action = self.clone();
-        match &mut action {
-            Self::ReadFile(ReadFile { path, .. })
-            | Self::CreateFile(CreateFile { path, .. })
-            | Self::WriteFile(WriteFile { path, .. })
-            | Self::AppendFile(AppendFile { path, .. })
-            | Self::UpdateFile(UpdateFile { path, .. })
-            | Self::InsertText(InsertText { path, .. })
-            | Self::DeleteFile(DeleteFile { path })
-            | Self::CreateDir(CreateDir { path })
-            | Self::DeleteDir(DeleteDir { path, .. })
-            | Self::CheckFileExists(CheckFileExists { path })
-            | Self::CheckDirExists(CheckDirExists { path })
-            | Self::GetFileInfo(GetFileInfo { path })
-            | Self::GetHistory(GetHistory { path, .. }) => *path = place(path),
-            Self::RenameFile(RenameFile { path, new_path }) | Self::CopyFile(CopyFile { path, new_path }) => {
-                *path = place(path);
-                *new_path = place(new_path);
-            }
-            Self::ListFiles(ListFiles { path, .. })
-            | Self::ListDirectory(ListDirectory { path })
-            | Self::GetSize(GetSize { path }) => *path = path.as_ref().map(place),
-            Self::GoToLink(_) => {}
-        }
-        action
-    }
-
     /// The second path of a rename or a copy.
     #[must_use]
     pub fn new_path(&self) -> Option<&MemoryPath> {

@@ -22,7 +22,7 @@ pub fn failure(error: &VaultError) -> Failure {
             .with_hint("the person can run `memdir doctor`"),
         VaultError::Pruned(_) => say(Code::Unavailable, "the entry is kept, its contents are not"),
         VaultError::UnknownBatch(_) => say(Code::NotFound, "`memdir log` shows the batches"),
-        VaultError::Unsettled(_) => say(Code::Io, "look at the notes before you try again; the next change settles it"),
+        VaultError::Unsettled(_) => say(Code::Io, "look at the notes and at `memdir log` before you try again"),
         VaultError::Io { verb, path, source } => {
             let place = path.as_ref().map_or_else(String::new, |path| format!(" `{path}`"));
             let message = format!("the system could not {verb}{place}: {}", source.kind());

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use crate::action::{Access, Action, Call, ReadFile};
+use crate::action::{Access, Action, Call};
 use crate::catalog;
 use crate::dialect::{Entry, Parsed};
 use crate::path::MemoryPath;
@@ -186,23 +186,19 @@ impl Engine {
     /// holds for whatever name leads into it.
     fn answer<T: Tree>(&self, planner: &mut Planner<'_, T>, tree: &T, cleared: &Cleared, manner: &Manner) -> Outcome {
         let call = cleared.call();
-        let review = |action| {
-            let call = Call { action, ..call.clone() };
-            policy::review(call, &self.context(manner), &mut Vec::new()).map_err(|refused| refused.failure)
-        };
+        let review = |path: &MemoryPath| policy::review_place(call, path, &self.context(manner));
         if self.settings.rules.is_empty() {
             return planner.answer(cleared);
         }
-        let resolved = call.action.with_paths(|path| tree.resolve(path).unwrap_or_else(|_| path.clone()));
-        if resolved != call.action
-            && let Err(failure) = review(resolved)
-        {
+        let asked = [call.action.path(), call.action.new_path()];
+        let mut resolved = asked.into_iter().flatten().filter_map(|path| tree.resolve(path).ok());
+        if let Err(failure) = resolved.try_for_each(|path| review(&path)) {
             return of_call(cleared, Err(failure));
         }
         let mut outcome = planner.answer(cleared);
         let target = outcome.path.as_deref().and_then(|path| MemoryPath::parse(path).ok());
         if let (Action::GoToLink(_), Some(path)) = (&call.action, target)
-            && let Err(failure) = review(Action::ReadFile(ReadFile { path, start_line: None, end_line: None }))
+            && let Err(failure) = review(&path)
         {
             outcome.result = Err(failure);
         }

@@ -210,20 +210,21 @@ impl Checked {
 
 /// The names by which a rule can be about what the action does at a place: who follows a link reads a note.
 fn names(action: &Action) -> &'static [&'static str] {
-    match action {
-        Action::GoToLink(_) => &["go_to_link", "read_file"],
-        _ => NAMES.iter().position(|name| *name == action.name()).and_then(|at| NAMES.get(at..=at)).unwrap_or_default(),
+    if let Action::GoToLink(_) = action {
+        return &["go_to_link", "read_file"];
     }
+    NAMES.iter().position(|name| *name == action.name()).and_then(|at| NAMES.get(at..=at)).unwrap_or_default()
 }
 
 /// Whether a rule that asks or denies with this glob is about the action at `path`.
 fn holds_for(glob: &Glob, action: &Action, path: &MemoryPath) -> bool {
-    glob.matches_any_form(path)
-        || match action {
-            Action::DeleteDir(_) => glob.reaches_below(path),
-            // A folder may be named like a note, and only the disk knows; still, a note must be free to get a new name.
-            Action::RenameFile(_) if path.is_note() => glob.loses_below(path),
-            Action::RenameFile(_) => glob.reaches_below(path),
-            _ => false,
-        }
+    let is_rename = matches!(action, Action::RenameFile(_));
+    if glob.matches_any_form(path) {
+        true
+    } else if is_rename && path.is_note() {
+        // A folder may be named like a note, and only the disk knows; still, a note must be free to get a new name.
+        glob.loses_below(path)
+    } else {
+        (is_rename || matches!(action, Action::DeleteDir(_))) && glob.reaches_below(path)
+    }
 }
