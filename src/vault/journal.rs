@@ -21,6 +21,8 @@ use crate::report::Kind;
 const VERSION: i64 = 1;
 /// "memd", so that `file` and we can tell the database from any other.
 const APPLICATION: i64 = 0x6d65_6d64;
+/// How long to wait for another connection.
+const BUSY: Duration = Duration::from_secs(10);
 /// Contents from this size on are compressed.
 const PACK_FROM: usize = 4096;
 
@@ -110,7 +112,7 @@ impl Journal {
             | OpenFlags::SQLITE_OPEN_NOFOLLOW
             | OpenFlags::SQLITE_OPEN_EXRESCODE;
         let db = Connection::open_with_flags(path, flags)?;
-        db.busy_timeout(Duration::from_secs(10))?;
+        db.busy_timeout(BUSY)?;
         db.set_prepared_statement_cache_capacity(48);
         for (option, value) in [
             (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
@@ -123,9 +125,14 @@ impl Journal {
         #[cfg(target_vendor = "apple")]
         db.execute_batch("PRAGMA fullfsync = ON;")?;
         let mut journal = Self { db, log };
-        match journal.version()? {
+        let found = match journal.version()? {
+            // Both are written in one transaction, and read in two: another process has made it in between.
+            (0, APPLICATION) => journal.version()?,
+            found => found,
+        };
+        match found {
             (VERSION, APPLICATION) => {}
-            (0, 0) => journal.create()?,
+            (0, 0) => journal.create_patiently()?,
             (version, APPLICATION) => {
                 return Err(VaultError::Damaged(format!("it has version {version}, and this program knows {VERSION}")));
             }
@@ -137,6 +144,22 @@ impl Journal {
     fn version(&self) -> Result<(i64, i64), VaultError> {
         let pragma = |name| self.db.pragma_query_value(None, name, |row| row.get(0));
         Ok((pragma("user_version")?, pragma("application_id")?))
+    }
+
+    /// As [`Journal::create`], while others do the same: turning the log on does not wait for them by itself.
+    fn create_patiently(&mut self) -> Result<(), VaultError> {
+        let mut waited = Duration::ZERO;
+        let mut pause = Duration::from_millis(1);
+        loop {
+            match self.create() {
+                Err(VaultError::Busy) if waited < BUSY => {
+                    std::thread::sleep(pause);
+                    waited += pause;
+                    pause = (pause * 2).min(Duration::from_millis(20));
+                }
+                other => return other,
+            }
+        }
     }
 
     fn create(&mut self) -> Result<(), VaultError> {
