@@ -47,9 +47,13 @@ pub(super) fn schema(offer: Offer) -> Result<u8, Stop> {
     Ok(0)
 }
 
-pub(super) fn completions(shell: clap_complete::Shell) -> Result<u8, Stop> {
+pub(super) fn completions(global: &Global, shell: clap_complete::Shell) -> Result<u8, Stop> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "memdir", &mut script);
+    if global.json {
+        print_json(&json!({"shell": shell.to_string(), "script": String::from_utf8_lossy(&script)}))?;
+        return Ok(0);
+    }
     let mut stdout = io::stdout().lock();
     stdout.write_all(&script)?;
     stdout.flush()?;

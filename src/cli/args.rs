@@ -25,7 +25,7 @@ pub(super) struct Global {
     /// Print one JSON object on standard output
     #[arg(long, global = true, help_heading = "Everywhere")]
     pub(super) json: bool,
-    /// Keep history and inbox in this folder instead of the memory's .memdir
+    /// Keep the history in a folder below this one instead of the memory's .memdir
     #[arg(long, global = true, value_name = "DIR", help_heading = "Everywhere")]
     pub(super) state: Option<PathBuf>,
     /// Write to this file how text was read and why something was refused, without contents

@@ -36,7 +36,7 @@ pub(super) fn run(global: &Global, options: &Exec) -> Result<u8, Stop> {
         print_json(&report)?;
     } else {
         let mut stdout = io::stdout().lock();
-        stdout.write_all(dialect::encode(dialect, &report).as_bytes())?;
+        stdout.write_all(term::json(&dialect::encode(dialect, &report), &stdout).as_bytes())?;
         stdout.write_all(b"\n")?;
         stdout.flush()?;
         tell(&report)?;

@@ -116,8 +116,9 @@ pub(super) fn of_report(report: &Report) -> u8 {
 
 /// Prints a value as one JSON object on one line.
 pub(super) fn print_json(value: &impl Serialize) -> Result<(), Stop> {
+    let json = serde_json::to_string(value).map_err(io::Error::from)?;
     let mut stdout = io::stdout().lock();
-    serde_json::to_writer(&mut stdout, value).map_err(io::Error::from)?;
+    stdout.write_all(term::json(&json, &stdout).as_bytes())?;
     stdout.write_all(b"\n")?;
     Ok(stdout.flush()?)
 }

@@ -1,7 +1,7 @@
 //! The command line: how people and scripts come in.
 //!
 //! Owns arguments, settings, exit codes and the words that people read. Reads the clock, the environment and the
-//! settings file, and opens the memory's handle, once each. Decides nothing about memory.
+//! settings file, and opens the memory's handle. Decides nothing about memory.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -54,7 +54,7 @@ fn run(global: &Global, command: Command) -> Result<u8, Stop> {
         Command::Actions { prompt, markdown, offer } => actions::list(global, prompt, markdown, offer),
         Command::Schema { offer } => actions::schema(offer),
         Command::Doctor => doctor::run(global),
-        Command::Completions { shell } => actions::completions(shell),
+        Command::Completions { shell } => actions::completions(global, shell),
     }
 }
 
@@ -63,7 +63,8 @@ fn explain(error: &clap::Error, json: bool) -> ExitCode {
     let is_help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     if json && !is_help {
         let text = error.render().to_string();
-        let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        let said = text.lines().map(str::trim).take_while(|line| !line.is_empty());
+        let message = said.collect::<Vec<_>>().join(" ").trim_start_matches("error: ").to_owned();
         return Stop::from(usage(message, "`memdir --help` shows what can be typed")).end(true);
     }
     // Nothing can be said where standard error is closed.

@@ -91,10 +91,14 @@ pub(super) fn locate(global: &Global, sources: &Sources, folder: &Path) -> Resul
     })?;
     let config = sources.for_memory(&root)?;
     let mut options = config.vault(machine());
-    let state = global.state.clone().or_else(|| is_remote(&dir).then(|| sources.state_folder(&root)).flatten());
-    if let Some(state) = state {
-        let path = make_folder(&state)
+    let base = global.state.clone().or_else(|| is_remote(&dir).then(|| sources.state_folder()).flatten());
+    if let Some(base) = base {
+        // Each memory has a folder of its own there: a journal belongs to one memory.
+        let path = make_folder(&base.join(name_of(&root)))
             .map_err(|error| usage(format!("the folder for state cannot be made: {}", error.kind()), "name another"))?;
+        if path.starts_with(&root) {
+            return Err(usage("the folder for state is inside the memory", "name one outside of it").into());
+        }
         let dir = open_dir(&path).map_err(|error| Failure::new(Code::Io, error.kind().to_string()))?;
         options.state = Some((Arc::new(dir), path));
     }
@@ -116,6 +120,12 @@ fn is_remote(dir: &Dir) -> bool {
         let _ = dir;
         false
     }
+}
+
+/// The first 16 hex digits of the digest over a path.
+fn name_of(path: &Path) -> String {
+    let digest = Digest::of(path.as_os_str().as_encoded_bytes()).to_string();
+    digest.trim_start_matches("sha256:").chars().take(16).collect()
 }
 
 /// Who asks at the door `door`.

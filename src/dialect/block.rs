@@ -2,6 +2,8 @@
 //!
 //! Owns where a block starts and ends, and whether all of it is there. What an item means is for [`super::call`].
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use serde_json::{Map, Value};
 
 use super::json::{Defect, MAX_DEPTH, Reader, Stop};
@@ -96,7 +98,19 @@ pub(super) fn read_bare(text: &str) -> Option<Block> {
 }
 
 impl Block {
-    /// Whether a block says what the one before it said.
+    /// A number that is the same for blocks that say the same.
+    pub(super) fn digest(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        for item in &self.items {
+            match &item.body {
+                Body::Object(map) => map.hash(&mut hasher),
+                Body::Other(value) => value.hash(&mut hasher),
+            }
+        }
+        hasher.finish()
+    }
+
+    /// Whether a block says what an earlier one said.
     pub(super) fn repeats(&self, before: &Self) -> bool {
         self.broken.is_none() && before.broken.is_none() && !self.items.is_empty() && self.items == before.items
     }
@@ -115,6 +129,8 @@ struct Draft<'t> {
     has_lone: bool,
     has_begun: bool,
     is_bare: bool,
+    /// Where the last of them ends.
+    list_end: usize,
     /// Whether something follows the last list that is no part of it.
     has_more: bool,
     next: Option<usize>,
@@ -133,6 +149,7 @@ impl<'t> Draft<'t> {
             has_lone: false,
             has_begun: false,
             is_bare: false,
+            list_end: start,
             has_more: false,
             next: None,
         }
@@ -158,6 +175,7 @@ impl<'t> Draft<'t> {
                 _ => break,
             }
             self.count += 1;
+            self.list_end = self.reader.at;
         }
         if self.count > 0 && self.fence() {
             self.reader.gap()?;
@@ -297,12 +315,11 @@ impl<'t> Draft<'t> {
             self.reader.repairs.add(Repair::TextAfterList);
             return self.end_at(tag);
         }
-        let before = self.text.get(..self.reader.at).unwrap_or_default().trim_end_matches([' ', '\t', '\r']);
-        let is_half_tag = tag.is_none() && "</actions>".starts_with(left.trim_end());
-        if !is_half_tag && !before.ends_with('\n') {
+        // A text that holds `"}]` ends like a list too, so other words behind a list may be part of a text.
+        if tag.is_some() || !"</actions>".starts_with(left.trim_end()) {
             return Err(stop);
         }
-        self.next = Some(if is_half_tag { self.text.len() } else { self.reader.at });
+        self.next = Some(self.text.len());
         self.end_without_tag()
     }
 
@@ -323,10 +340,12 @@ impl<'t> Draft<'t> {
         }
     }
 
-    /// Only the end of a list says that there is no more; objects without one may have been cut off.
+    /// Only the end of a list says that there is no more; objects without one may have been cut off, and so may a text
+    /// that goes on with what looks like a comment.
     fn end_without_tag(&mut self) -> Result<(), Stop> {
         let is_whole = self.count > 0 && (!self.has_lone || self.is_bare && self.count == 1);
-        if !is_whole {
+        let behind = self.text.get(self.list_end..self.reader.at).unwrap_or_default();
+        if !is_whole || behind.contains(['/', '#']) {
             return Err(Stop::Cut);
         }
         if !self.is_bare {

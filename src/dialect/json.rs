@@ -143,13 +143,14 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Skips a comment. Inside an object it may not hold a quote: then it could as well be part of a text.
+    /// Skips a comment. Inside an object or behind a text it may not hold a quote: then it could as well be part of a
+    /// text.
     fn comment(&mut self, opener: usize, end: impl Fn(&str, usize) -> Option<usize>) -> Result<(), Stop> {
         let Some(end) = end(self.text, self.at + opener) else {
             self.at = self.text.len();
             return Err(Stop::Cut);
         };
-        if self.objects > 0 && self.has_quote(self.at..end) {
+        if (self.objects > 0 || self.has_string) && self.has_quote(self.at..end) {
             return Err(Stop::Broken { at: self.at, expected: "no quote in a comment", doubt: true });
         }
         self.repairs.add(Repair::Comment);

@@ -101,8 +101,8 @@ pub fn parse(input: &[u8]) -> Parsed {
 
 /// Writes the answer to a text in the dialect in which it came.
 ///
-/// The text of a note cannot end the answer early: a `</result` in it is written as `<\/result`, which is the same
-/// JSON.
+/// The text of a note can neither end the answer nor be taken for actions where the answer is repeated: the `<` of
+/// each tag in it is written as `\u003c`, which is the same JSON.
 #[must_use]
 pub fn encode(dialect: Dialect, report: &Report) -> String {
     match dialect {

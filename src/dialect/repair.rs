@@ -23,16 +23,18 @@ pub enum Repair {
     UnclosedThink,
     /// A `</think>` that nothing opened. Chat templates put the opening tag into the prompt.
     StrayThink,
+    /// A `<result>` in the turn of a model. Small models repeat what they were given, and notes may hold actions.
+    EchoedResult,
     /// A `<reply>` that never ends. It is the last tag, so a stop sequence or the limit cuts its end.
     UnclosedReply,
     /// A tag that opens or ends nothing. Models mention the tags in prose, and close them twice.
     StrayTag,
     /// A Markdown fence around or inside the tag. Models tuned for chat fence all JSON.
     Fence,
-    /// Calls in a fence beside others, in backticks or in a block quote. Models explain with examples, which are
-    /// no calls.
+    /// Calls in a fence or indented beside others or a reply, in backticks, quotes, comments or a block quote. Models
+    /// explain with examples, which are no calls.
     Quoted,
-    /// The same block twice in a row. Small models repeat themselves.
+    /// The same block again. Small models repeat themselves.
     EchoedBlock,
     /// A block without a call. Models that have nothing to do send the tags all the same.
     EmptyBlock,
@@ -83,6 +85,7 @@ impl Repair {
             Self::MissingCloseTag => "missing_close_tag",
             Self::UnclosedThink => "unclosed_think",
             Self::StrayThink => "stray_think",
+            Self::EchoedResult => "echoed_result",
             Self::UnclosedReply => "unclosed_reply",
             Self::StrayTag => "stray_tag",
             Self::Fence => "fence",
@@ -119,11 +122,14 @@ impl Repair {
             Self::MissingCloseTag => "the missing `</actions>` after a whole list was added",
             Self::UnclosedThink => "`<think>` does not end, so all that follows it was skipped",
             Self::StrayThink => "`</think>` without `<think>`: all that stands before it was skipped",
+            Self::EchoedResult => "`<result>` comes from memdir: it was skipped up to its end, or to that of the text",
             Self::UnclosedReply => "`<reply>` does not end, so it was read to the end of the text",
             Self::StrayTag => "a tag that opens or ends nothing was ignored",
             Self::Fence => "the fence of Markdown around the actions was ignored",
-            Self::Quoted => "actions that stand as an example in a fence, in backticks or in a quote were not run",
-            Self::EchoedBlock => "a block of actions that repeats the one before it was skipped",
+            Self::Quoted => {
+                "actions that stand as an example, in a fence, indented, in a comment or quoted, were not run"
+            }
+            Self::EchoedBlock => "a block of actions that repeats an earlier one was skipped",
             Self::EmptyBlock => "a block holds no action",
             Self::CutOff => "the list of actions does not end",
             Self::EscapedTags => "`&lt;actions&gt;` was not read; write `<actions>` and plain JSON",

@@ -1,6 +1,6 @@
 //! The tags of the native dialect.
 
-use memchr::memchr_iter;
+use memchr::{memchr_iter, memchr3};
 
 /// What a tag is about.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -8,6 +8,8 @@ pub(super) enum Kind {
     Think,
     Actions,
     Reply,
+    /// What the answer to a turn stands in; models repeat it.
+    Result,
 }
 
 /// A tag in a text.
@@ -21,11 +23,44 @@ pub(super) struct Tag {
     pub(super) end: usize,
 }
 
-const NAMES: &[(&str, Kind)] =
-    &[("actions", Kind::Actions), ("reply", Kind::Reply), ("thinking", Kind::Think), ("think", Kind::Think)];
+const NAMES: &[(&str, Kind)] = &[
+    ("actions", Kind::Actions),
+    ("reply", Kind::Reply),
+    ("thinking", Kind::Think),
+    ("think", Kind::Think),
+    ("result", Kind::Result),
+];
 
 /// The tag that starts at `start`.
 pub(super) fn tag_at(text: &str, start: usize) -> Option<Tag> {
+    let (name, kind, closes, rest) = name_at(text, start)?;
+    let after = tag_end(rest.get(name.len()..)?)?;
+    let end = text.len() - after.len();
+    let is_plain = rest.starts_with(name.as_bytes()) && end - start == name.len() + 2 + usize::from(closes);
+    Some(Tag { kind, closes, is_plain, start, end })
+}
+
+/// What follows a tag of which `rest` stands behind the name: blanks or attributes, as in ` effort="high"`.
+fn tag_end(rest: &[u8]) -> Option<&[u8]> {
+    let trimmed = rest.trim_ascii_start();
+    if let Some(after) = trimmed.strip_prefix(b">") {
+        return Some(after);
+    }
+    if trimmed.len() == rest.len() || !trimmed.first()?.is_ascii_alphabetic() {
+        return None;
+    }
+    let end = memchr3(b'<', b'>', b'\n', trimmed)?;
+    let attributes = trimmed.get(..end).filter(|attributes| attributes.contains(&b'='))?;
+    if attributes.ends_with(b"/") { None } else { trimmed.get(end..)?.strip_prefix(b">") }
+}
+
+/// Whether a tag starts at `start`, or what a reader could take for one.
+pub(super) fn looks_like_tag(text: &str, start: usize) -> bool {
+    name_at(text, start).is_some()
+}
+
+/// The name of a tag that starts at `start`, what it is about, whether it closes, and the text from the name on.
+fn name_at(text: &str, start: usize) -> Option<(&'static str, Kind, bool, &[u8])> {
     let rest = text.as_bytes().get(start..)?.strip_prefix(b"<")?.trim_ascii_start();
     let (closes, rest) = match rest.strip_prefix(b"/") {
         Some(rest) => (true, rest.trim_ascii_start()),
@@ -34,10 +69,7 @@ pub(super) fn tag_at(text: &str, start: usize) -> Option<Tag> {
     let starts_with =
         |name: &str| rest.get(..name.len()).is_some_and(|found| found.eq_ignore_ascii_case(name.as_bytes()));
     let (name, kind) = NAMES.iter().find(|(name, _)| starts_with(name))?;
-    let after = rest.get(name.len()..)?.trim_ascii_start().strip_prefix(b">")?;
-    let end = text.len() - after.len();
-    let is_plain = rest.starts_with(name.as_bytes()) && end - start == name.len() + 2 + usize::from(closes);
-    Some(Tag { kind: *kind, closes, is_plain, start, end })
+    Some((name, *kind, closes, rest))
 }
 
 /// The first tag from `at` on.

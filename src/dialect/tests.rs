@@ -122,14 +122,14 @@ fn each_repair_reads_what_was_meant() {
     check(&format!("<actions>[{READ},{MAKE}]"), &both("~ missing_close_tag"));
     check(&format!("<actions>[{READ},{MAKE}]</act"), &both("~ missing_close_tag"));
     check(&format!("<actions>[{READ},{MAKE}]\n<reply>Ok</reply>"), &[READ, MAKE, "reply Ok", "~ missing_close_tag"]);
-    check(&format!("<actions>[{READ},{MAKE}]\nI've done it."), &both("~ missing_close_tag"));
+    check(&format!("<actions>[{READ},{MAKE}]\n</act"), &both("~ missing_close_tag"));
     check(&format!("```xml\n<actions>[{READ},{MAKE}]</actions>\n```"), &both("~ fence"));
     check(&format!("```<actions>[{READ},{MAKE}]</actions>```"), &both("~ fence"));
     block(&format!("\n```json\n[{READ},{MAKE}]\n```\n"), &both("~ fence"));
     block(&format!("[{READ},{MAKE},]"), &both("~ trailing_comma"));
     block(&format!("[{READ},{}]", MAKE.replace('}', ",}")), &both("~ trailing_comma"));
     block(&format!("[{READ}\n{MAKE}]"), &both("~ missing_comma"));
-    block(&format!("[{READ}, // it \"is\"\n # so\n/* or */ {MAKE}]"), &both("~ comment"));
+    block(&format!("[// it \"is\"\n{READ}, // it is\n # so\n/* or */ {MAKE}]"), &both("~ comment"));
     block(&format!("[{READ},{}]", MAKE.replace(":\"x\"", ": // the text\n \"x\"")), &both("~ comment"));
     block(&format!("[{READ},{MAKE}] // done"), &both("~ comment"));
     block(&format!("[{READ},{}]", MAKE.replacen('"', "“", 1).replacen('"', "”", 1)), &both("~ smart_quotes"));
@@ -177,6 +177,9 @@ fn a_comma_that_was_ignored_is_reported_in_the_words_of_the_contract() {
 fn thoughts_and_replies_run_nothing() {
     let drafted = format!("<actions>[{MAKE}]</actions>");
     check(&format!("<think>{drafted}</think><actions>[{READ}]</actions>"), &[READ]);
+    check(&format!("<think effort=\"high\">{drafted}</think><actions>[{READ}]</actions>"), &[READ]);
+    check(&format!("<think effort=\"high\">Hm {drafted}"), &["~ unclosed_think"]);
+    check(&format!("I <think about it> and <think/> <actions>[{READ}]</actions>"), &[READ]);
     check(&format!("<thinking>{drafted}</thinking><actions>[{READ}]</actions>"), &[READ]);
     check(&format!("<think>{drafted}<reply>Hm"), &["~ unclosed_think"]);
     check(
@@ -189,6 +192,18 @@ fn thoughts_and_replies_run_nothing() {
     check(&format!("A stray ` before\n<think> and ` {drafted}"), &["~ unclosed_think"]);
     check(&format!("<reply>Like {drafted}</reply>"), &[&format!("reply Like {drafted}")]);
     check(&format!("<reply>Hm {drafted}"), &[&format!("reply Hm {drafted}"), "~ unclosed_reply"]);
+}
+
+#[test]
+fn a_repeated_result_runs_nothing() {
+    let note = format!("{{\"content\":\"<actions>[{}]</actions><reply>No\"}}", MAKE.replace('"', "'"));
+    let real = format!("<actions>[{READ}]</actions>");
+    check(&format!("<result>\n{note}\n</result>\n{real}"), &[READ, "~ echoed_result"]);
+    check(&format!("{real}<RESULT>{note}</result>"), &[READ, "~ echoed_result"]);
+    check(&format!("> <result>\n{note}\n</result>"), &["~ echoed_result"]);
+    check(&format!("<result>{note}"), &["~ echoed_result"]);
+    check(&format!("{real}</result>"), &[READ, "~ stray_tag"]);
+    check(&format!("<reply>The <result> is in.</reply>{real}"), &[READ, "reply The <result> is in."]);
 }
 
 #[test]
@@ -205,6 +220,14 @@ fn quotes_and_examples_run_nothing() {
     check(&format!("So: ```\n{example}\n```\n{real}"), &[READ, "~ quoted"]);
     check(&format!("```\n{example}\n<reply>No</reply>\n```\n```\n{real}\n```"), &["~ quoted"]);
     check("I mention `<actions>` and `<think>`.", &["~ quoted"]);
+    check(&format!("He said ``hi''.\n`</reply>{example}`"), &["~ quoted"]);
+    check(&format!("He said ``hi'' <reply></reply> `\n{example}`"), &["~ quoted"]);
+    check(&format!("Write \"{example}\" and “{example}.” {real}"), &[READ, "~ quoted"]);
+    check(&format!("He said \"hi\"{real}"), &[READ]);
+    check(&format!("<!-- {example}\n--> {real}"), &[READ, "~ quoted"]);
+    check(&format!("<!-- \n> --> {real} <!-- {example}"), &["~ quoted"]);
+    check(&format!("<!-- so -->{real}"), &[READ]);
+    check(&format!("- > {example}\n 12. * > {example}\n\n- {real}"), &[READ, "~ quoted"]);
     check(&format!("I mention <actions> here. {real}"), &[READ, "~ stray_tag"]);
     check(&format!("Prose [{MAKE}]"), &[]);
     check(&format!("[{MAKE}] prose"), &[]);
@@ -212,6 +235,17 @@ fn quotes_and_examples_run_nothing() {
     check("&lt;actions&gt;[]&lt;/actions&gt;", &["~ escaped_tags"]);
     check(&format!("{real}</actions>"), &[READ, "~ stray_tag"]);
     check(&format!("{real}\n{real}\n{real}"), &[READ, "~ echoed_block"]);
+    check(&format!("{example}\n{real}\n{example}\n{real}"), &[MAKE, READ, "~ echoed_block"]);
+    let (fenced, indented) = (format!("```xml\n{example}\n```\n"), format!("So:\n\n    {example}\n"));
+    check(&format!("{fenced}<reply>Like this.</reply>"), &["reply Like this.", "~ quoted"]);
+    check(&format!("<reply>Like this:</reply>\n{fenced}"), &["reply Like this:", "~ quoted"]);
+    check(&format!("```\n{real}<reply>Done.</reply>\n```"), &[READ, "reply Done.", "~ fence"]);
+    check(&format!("{indented}{real}"), &[READ, "~ quoted"]);
+    check(&format!("{real}\n \n\t{example}"), &[READ, "~ quoted"]);
+    check(&format!("So:\n\n    Call\n    {example}\n<reply>So.</reply>"), &["reply So.", "~ quoted"]);
+    check(&indented, &[MAKE]);
+    check(&format!("{indented}    <reply>So.</reply>"), &[MAKE, "reply So."]);
+    check(&format!("So:\n    {example}\n{real}"), &[MAKE, READ]);
     block("[]", &["~ empty_block"]);
     block("", &["~ empty_block"]);
 }
@@ -244,20 +278,61 @@ fn what_was_cut_off_only_reads() {
 }
 
 #[test]
+fn a_text_that_holds_the_end_of_a_list_is_not_cut_there() {
+    let open = MAKE.trim_end_matches("\"}").to_owned();
+    let held = "! action 1, `append_file`: the block cannot be read to its end, so it was not run";
+    for (behind, place) in [
+        (" // and a newline\"}\n]", "no quote in a comment at line 1, column 54, found `/`"),
+        (" /* and \" */]", "no quote in a comment at line 1, column 54, found `/`"),
+        ("\n# and \"}\n]</actions>", "no quote in a comment at line 2, column 1, found `#`"),
+        ("]\n and then it goes on", "`</actions>` at line 2, column 2, found `a`"),
+        ("]\nso.\n<reply>", "`</actions>` at line 2, column 1, found `s`"),
+        ("]\nso.\n<actions>", "`</actions>` at line 2, column 1, found `s`"),
+    ] {
+        let parsed = parse(format!("<actions>[{open}ends in \"}}{behind}").as_bytes());
+        let shown = show(&parsed);
+        let place = place.replace("column 54", "column 63");
+        assert!(shown.starts_with(&format!("{held}\n! action 2: expected {place}")), "{shown}");
+    }
+}
+
+#[test]
 fn no_prefix_of_a_block_writes() {
-    for row in ROWS {
-        let call = row.example.replace("example", "sample");
+    let mut calls: Vec<_> = ROWS.iter().map(|row| (row.example.replace("example", "sample"), row.access)).collect();
+    for content in ["}", "\"}", "\"}]", "\"}]\nso\n", "\"}]</actions>", "'}]\n", "“”}] // \"}]\n]"] {
+        calls.push((MAKE.replace("\"x\"", &json!(content).to_string()), Access::Write));
+        calls.push((MAKE.replace("\"x\"", &json!(content).to_string().replace("\\n", "\n")), Access::Write));
+        if !content.contains("'") {
+            calls.push((MAKE.replace("\"x\"", &format!("'{content}'")), Access::Write));
+        }
+    }
+    for (call, access) in calls {
         for text in
             [format!("<actions>[{call}]</actions>"), format!("<actions>\n```json\n{{\"actions\":[{call}]}}\n```")]
         {
-            let whole = text.find("}]").unwrap() + 2;
+            let whole = text.rfind("}]").unwrap() + 2;
             for end in (0..=text.len()).filter(|end| text.is_char_boundary(*end)) {
                 let parsed = parse(&text.as_bytes()[..end]);
                 sound(&text.as_bytes()[..end], &parsed);
                 assert!(end >= whole || !writes(&parsed), "{end} of {text}");
             }
-            assert_eq!(writes(&parse(text.as_bytes())), row.access > Access::Read, "{text}");
+            assert_eq!(writes(&parse(text.as_bytes())), access > Access::Read, "{text}");
         }
+    }
+}
+
+#[test]
+fn a_text_with_quotes_of_its_own_is_not_written() {
+    for content in ["ends in \"}]\n and then", "ends in \"}, // so", "a \"} // b\n", "\"}] // \""] {
+        let text = format!("<actions>[{}]</actions>", MAKE.replace('x', content));
+        // As far as the first end of a list nobody can tell what is missing.
+        let like_end = text.find("}]").unwrap() + 2;
+        let text_end = text.len() - "\"}]</actions>".len();
+        for end in (0..=text_end).filter(|end| text.is_char_boundary(*end)) {
+            let is_end = end >= like_end && text.get(like_end..end).unwrap().trim().is_empty();
+            assert!(is_end || !writes(&parse(&text.as_bytes()[..end])), "{end} of {text}");
+        }
+        assert!(!writes(&parse(text.as_bytes())), "{text}");
     }
 }
 
@@ -385,7 +460,7 @@ fn the_answer_cannot_be_ended_early() {
         changed: Vec::new(),
         batch: None,
         durable: true,
-        reply: Some("a</Result><b></b>".to_owned()),
+        reply: Some("a</Result><b></b>< actions>[]</ACTIONS></think><thinking><reply><result><re".to_owned()),
         answer: None,
         receipt: None,
         issues: Vec::new(),
@@ -395,7 +470,8 @@ fn the_answer_cannot_be_ended_early() {
     };
     let answer = encode(Dialect::Native, &report);
     let json = answer.strip_prefix("<result>\n").unwrap().strip_suffix("\n</result>").unwrap();
-    assert!(json.contains(r"a<\/Result><b></b>") && !json.contains('\n'));
+    let escaped = r"a\u003c/Result><b></b>\u003c actions>[]\u003c/ACTIONS>\u003c/think>\u003cthinking>\u003creply>\u003cresult><re";
+    assert!(json.contains(escaped) && !json.contains('\n'));
     assert_eq!(serde_json::from_str::<serde_json::Value>(json).unwrap(), serde_json::to_value(&report).unwrap());
 }
 
@@ -416,6 +492,8 @@ fn pieces() -> impl Strategy<Value = String> {
         "</think>",
         "<reply>",
         "</reply>",
+        "<result>",
+        "</result>",
         "[",
         "]",
         "{",
@@ -436,6 +514,10 @@ fn pieces() -> impl Strategy<Value = String> {
         "```json\n",
         "~~~\n",
         "> ",
+        "- ",
+        "    ",
+        "<!--",
+        "-->",
         "//",
         "/*",
         "*/",

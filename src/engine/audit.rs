@@ -5,6 +5,7 @@ use serde_json::{Value as Json, json};
 
 use super::{Item, Proposal, permission};
 use crate::action::Action;
+use crate::catalog::{ACTION, row};
 use crate::digest::Digest;
 use crate::report::{Outcome, Value};
 use crate::vault::AuditEntry;
@@ -40,12 +41,18 @@ pub(super) fn entries(proposal: &Proposal) -> Vec<AuditEntry> {
         .map(|((item, outcome), time)| {
             let arguments = match item {
                 Item::Cleared(cleared) => Some(arguments(&cleared.call().action)),
-                Item::Settled(_, arguments) => arguments.clone(),
+                // What was refused is not kept here either: it may be a secret, or text that nobody approved.
+                Item::Settled(_) => None,
             };
             let payload = Payload { path: &outcome.path, arguments, result: kept(outcome) };
             AuditEntry {
                 number: outcome.index,
-                action: outcome.action.clone().unwrap_or_default(),
+                // A name that no action has is text of the model's, and this column cannot be erased.
+                action: outcome
+                    .action
+                    .clone()
+                    .filter(|name| row(name).is_some())
+                    .unwrap_or_else(|| "unknown".to_owned()),
                 code: outcome.result.as_ref().err().map(|failure| failure.code.to_string()),
                 micros: u64::try_from(time.as_micros()).unwrap_or(u64::MAX),
                 permission: permission(item).to_string(),
@@ -56,10 +63,10 @@ pub(super) fn entries(proposal: &Proposal) -> Vec<AuditEntry> {
 }
 
 /// The arguments of an action as a JSON object, long texts replaced by their digest and size.
-pub(super) fn arguments(action: &Action) -> Json {
+fn arguments(action: &Action) -> Json {
     let mut arguments = serde_json::to_value(action).unwrap_or_default();
     if let Some(arguments) = arguments.as_object_mut() {
-        arguments.shift_remove(crate::catalog::ACTION);
+        arguments.shift_remove(ACTION);
         for value in arguments.values_mut() {
             if let Json::String(text) = value
                 && text.len() > LONGEST_TEXT

@@ -2,7 +2,7 @@
 
 use super::{Engine, failure};
 use crate::path::MemoryPath;
-use crate::plan::{self, Plan, UndoError};
+use crate::plan::{self, Plan, Tree, UndoError};
 use crate::report::{Code, Details, Failure};
 use crate::time::Timestamp;
 use crate::vault::{AuditEntry, Author, Batch, VaultError};
@@ -115,6 +115,7 @@ impl Engine {
     /// `not_found` for a batch or a note that the history does not know, `unavailable` for contents that are no
     /// longer kept.
     pub fn propose_restore(&self, path: &MemoryPath, batch: u64) -> Result<Change, ChangeError> {
+        let path = &self.vault.resolve(path).unwrap_or_else(|_| path.clone());
         let image = self.vault.image_at(path, batch)?.ok_or_else(|| {
             Failure::new(Code::NotFound, format!("the history does not know `{path}`"))
                 .with_hint(format!("`memdir log {path}` shows what it knows"))
@@ -141,13 +142,26 @@ impl Engine {
             permission: "off".to_owned(),
             payload: serde_json::json!({"path": change.path, "arguments": {"batch": change.batch}}).to_string(),
         };
-        let committed = self.vault.lock()?.commit(&Batch {
+        let entries = [entry];
+        let batch = Batch {
             steps: change.plan.steps(),
-            entries: &[entry],
+            entries: &entries,
             author,
             time: change.started,
             undoes: change.undoes,
-        })?;
+        };
+        let committed = match self.vault.lock().and_then(|mut writer| writer.commit(&batch)) {
+            Ok(committed) => committed,
+            Err(error) => {
+                let error = ChangeError::from(error);
+                let code = Some(error.failure.code.to_string());
+                let [entry] = entries;
+                if let Err(error) = self.vault.note_reads(vec![AuditEntry { code, ..entry }], author, change.started) {
+                    tracing::warn!(%error, "the audit was not written");
+                }
+                return Err(error);
+            }
+        };
         Ok(Done { batch: Some(committed.batch), changed: change.plan.changed(), receipt: Some(change.plan.receipt()) })
     }
 }

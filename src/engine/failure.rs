@@ -3,7 +3,9 @@
 use crate::report::{Code, Failure};
 use crate::vault::VaultError;
 
-/// Says to a model what the vault could not do, without a path of the host.
+/// Says to a model what the vault could not do.
+///
+/// What SQLite says can hold a path of the host, so it goes to the log for operators alone.
 #[must_use]
 pub fn failure(error: &VaultError) -> Failure {
     let say = |code, hint: &str| Failure::new(code, error.to_string()).with_hint(hint);
@@ -16,15 +18,17 @@ pub fn failure(error: &VaultError) -> Failure {
         VaultError::DiskFull => say(Code::DiskFull, "nothing was done; make room, then try again"),
         VaultError::NoWriteAccess => say(Code::NoWriteAccess, "nothing was done; the folder cannot be written"),
         VaultError::Untrusted(_) => say(Code::NoWriteAccess, "the person has to look at `.memdir` in the memory"),
-        VaultError::Damaged(_) => say(Code::Damaged, "the person can run `memdir doctor`"),
+        VaultError::Damaged(_) => Failure::new(Code::Damaged, "the history of this memory cannot be read")
+            .with_hint("the person can run `memdir doctor`"),
         VaultError::Pruned(_) => say(Code::Unavailable, "the entry is kept, its contents are not"),
         VaultError::UnknownBatch(_) => say(Code::NotFound, "`memdir log` shows the batches"),
-        VaultError::Unsettled(_) => say(Code::Io, "look at the notes before you try again; the next change settles it"),
+        VaultError::Unsettled(_) => say(Code::Io, "look at the notes and at `memdir log` before you try again"),
         VaultError::Io { verb, path, source } => {
             let place = path.as_ref().map_or_else(String::new, |path| format!(" `{path}`"));
             let message = format!("the system could not {verb}{place}: {}", source.kind());
             Failure::new(Code::Io, message).with_hint("nothing was done; try again")
         }
-        VaultError::History(_) => say(Code::Io, "nothing was done; try again"),
+        VaultError::History(_) => Failure::new(Code::Io, "the history of this memory cannot be used now")
+            .with_hint("nothing was done; the person can run `memdir doctor`"),
     }
 }

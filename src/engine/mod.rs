@@ -5,15 +5,15 @@
 
 use std::time::Duration;
 
-use crate::action::{Access, Action, Call, ReadFile};
+use crate::action::{Access, Action, Call};
 use crate::catalog;
 use crate::dialect::{Entry, Parsed};
 use crate::path::MemoryPath;
-use crate::plan::{Limits, Plan, Planner, Tree};
+use crate::plan::{self, Limits, Plan, Planner, Tree};
 use crate::policy::{self, Cleared, Context, Mode, Permission, Rules};
 use crate::report::{Code, Failure, Issue, Outcome, Report, Value, Variables};
 use crate::time::Timestamp;
-use crate::vault::{Author, Batch, Committed, Vault, VaultError, Writer};
+use crate::vault::{AuditEntry, Author, Batch, Committed, Vault, VaultError, Writer};
 
 mod audit;
 mod change;
@@ -76,7 +76,7 @@ pub struct Proposal {
 #[derive(Debug)]
 enum Item {
     Cleared(Cleared),
-    Settled(Box<Outcome>, Option<serde_json::Value>),
+    Settled(Box<Outcome>),
 }
 
 /// The plan for all items, with an outcome for each.
@@ -124,11 +124,11 @@ impl Engine {
         let committed = if proposal.planned.plan.is_empty() { Ok(None) } else { self.commit(&mut proposal) };
         let committed = committed.unwrap_or_else(|error| {
             tracing::warn!(%error, "the batch was not committed");
-            proposal.planned.fail_writes(&proposal.items, &failure(&error));
+            self.fail_writes(&mut proposal, &failure(&error));
             None
         });
         if committed.is_none() {
-            self.note_reads(&proposal);
+            self.note(&proposal, audit::entries(&proposal));
         }
         let report = proposal.report(committed, self.vault.is_durable());
         for outcome in &report.actions {
@@ -143,6 +143,8 @@ impl Engine {
     /// Says what a proposal would do, and does nothing.
     #[must_use]
     pub fn preview(&self, proposal: Proposal) -> Report {
+        let looked = |entry: &AuditEntry| catalog::row(&entry.action).is_some_and(|row| row.access == Access::Read);
+        self.note(&proposal, audit::entries(&proposal).into_iter().filter(looked).collect());
         let diff = proposal.planned.plan.diff();
         let changed = proposal.planned.plan.changed();
         let report = proposal.report(None, self.vault.is_durable());
@@ -158,6 +160,13 @@ impl Engine {
                 let path = call.action.path().map(ToString::to_string);
                 return settled(call.index, Some(call.action.name().to_owned()), path, call.label, failure);
             }
+            Entry::Call(call) if self.is_oversized(&call) => {
+                let most = self.settings.limits.note_bytes;
+                let size = call.action.text().map_or(0, |(new, _)| new.len());
+                let failure = plan::too_large("the text", size, most).with_hint("split it into several notes");
+                let path = call.action.path().map(ToString::to_string);
+                return settled(call.index, Some(call.action.name().to_owned()), path, call.label, failure);
+            }
             Entry::Call(call) => call,
             Entry::Unread(unread) => {
                 return settled(unread.index, unread.action, unread.path, unread.label, unread.failure);
@@ -168,27 +177,38 @@ impl Engine {
             Err(refused) => {
                 let path = refused.call.action.path().map(ToString::to_string);
                 let name = refused.call.action.name().to_owned();
-                let payload = audit::arguments(&refused.call.action);
-                match settled(refused.call.index, Some(name), path, refused.call.label, refused.failure) {
-                    Item::Settled(outcome, _) => Item::Settled(outcome, Some(payload)),
-                    cleared @ Item::Cleared(_) => cleared,
-                }
+                settled(refused.call.index, Some(name), path, refused.call.label, refused.failure)
             }
         }
     }
 
-    /// Reviews the note that a link led to as if it had been read by its path, which a rule may forbid.
-    fn review_target(&self, cleared: &Cleared, manner: &Manner, mut outcome: Outcome) -> Outcome {
+    /// Plans one call, once the places that its paths and links lead to are reviewed as well: a rule about a folder
+    /// holds for whatever name leads into it.
+    fn answer<T: Tree>(&self, planner: &mut Planner<'_, T>, tree: &T, cleared: &Cleared, manner: &Manner) -> Outcome {
         let call = cleared.call();
+        let review = |path: &MemoryPath| policy::review_place(call, path, &self.context(manner));
+        if self.settings.rules.is_empty() {
+            return planner.answer(cleared);
+        }
+        let asked = [call.action.path(), call.action.new_path()];
+        let mut resolved = asked.into_iter().flatten().filter_map(|path| tree.resolve(path).ok());
+        if let Err(failure) = resolved.try_for_each(|path| review(&path)) {
+            return of_call(cleared, Err(failure));
+        }
+        let mut outcome = planner.answer(cleared);
         let target = outcome.path.as_deref().and_then(|path| MemoryPath::parse(path).ok());
-        if let (Action::GoToLink(_), Some(path)) = (&call.action, target) {
-            let action = Action::ReadFile(ReadFile { path, start_line: None, end_line: None });
-            let read = Call { action, ..call.clone() };
-            if let Err(refused) = policy::review(read, &self.context(manner), &mut Vec::new()) {
-                outcome.result = Err(refused.failure);
-            }
+        if let (Action::GoToLink(_), Some(path)) = (&call.action, target)
+            && let Err(failure) = review(&path)
+        {
+            outcome.result = Err(failure);
         }
         outcome
+    }
+
+    /// Whether a call brings more text than a note may hold; not worth a review.
+    fn is_oversized(&self, call: &Call) -> bool {
+        let size = call.action.text().map_or(0, |(new, _)| new.len());
+        u64::try_from(size).unwrap_or(u64::MAX) > self.settings.limits.note_bytes
     }
 
     fn context<'a>(&'a self, manner: &'a Manner) -> Context<'a> {
@@ -201,7 +221,7 @@ impl Engine {
     }
 
     /// Plans on `tree`: the vault, or its writer while the lock is held.
-    fn plan(&self, tree: &impl Tree, items: &[Item], manner: &Manner, started: Timestamp) -> Planned {
+    fn plan<T: Tree>(&self, tree: &T, items: &[Item], manner: &Manner, started: Timestamp) -> Planned {
         let clock = self.settings.clock;
         let mut planner = Planner::new(tree, &self.settings.limits).at(seconds(started));
         let mut outcomes = Vec::with_capacity(items.len());
@@ -209,24 +229,20 @@ impl Engine {
         let mut now = clock();
         for item in items {
             let outcome = match item {
-                Item::Settled(outcome, _) => outcome.as_ref().clone(),
+                Item::Settled(outcome) => outcome.as_ref().clone(),
                 Item::Cleared(cleared) if now.since(started) > self.settings.batch_time => {
-                    let failure = Failure::new(Code::Timeout, "the batch took too long")
-                        .with_hint("send fewer actions in one turn");
-                    of_call(cleared, Err(failure))
+                    of_call(cleared, Err(too_late()))
                 }
-                Item::Cleared(cleared) => self.review_target(cleared, manner, planner.answer(cleared)),
+                Item::Cleared(cleared) => self.answer(&mut planner, tree, cleared, manner),
             };
             let then = clock();
             times.push(then.since(now));
             now = then;
             outcomes.push(outcome);
         }
-        let is_late = outcomes.iter().any(|outcome| is_failed(outcome, Code::Timeout));
         let mut planned = Planned { plan: planner.finish(), outcomes, times };
-        if is_late {
-            let failure = Failure::new(Code::Timeout, "the batch took too long, and nothing of it was done");
-            planned.fail_writes(items, &failure.with_hint("send fewer actions in one turn"));
+        if now.since(started) > self.settings.batch_time {
+            planned.fail_all(&too_late());
         } else if manner.atomic && planned.outcomes.iter().any(|outcome| outcome.result.is_err()) {
             planned.abort();
         }
@@ -240,8 +256,8 @@ impl Engine {
             attempt += 1;
             match self.commit_planned(&mut writer, proposal) {
                 // Planned again under the lock, so that only an editor can come in between once more.
-                Err(VaultError::Conflict(path)) if attempt < ATTEMPTS => {
-                    tracing::info!(%path, "planned again, since it has changed");
+                Err(VaultError::Conflict(_)) if attempt < ATTEMPTS => {
+                    tracing::info!("planned again, since a note has changed");
                     proposal.planned = self.plan(&writer, &proposal.items, &proposal.manner, proposal.started);
                     if proposal.planned.plan.is_empty() {
                         return Ok(None);
@@ -262,8 +278,24 @@ impl Engine {
         })
     }
 
-    fn note_reads(&self, proposal: &Proposal) {
-        let entries = audit::entries(proposal);
+    /// Lets every call fail that would have changed something, since the batch could not be made true, and answers
+    /// those that read once more: they may have seen what was never written.
+    fn fail_writes(&self, proposal: &mut Proposal, failure: &Failure) {
+        let mut planner = Planner::new(&self.vault, &self.settings.limits);
+        let planned = &mut proposal.planned;
+        planned.plan = Plan::default();
+        for (outcome, item) in planned.outcomes.iter_mut().zip(&proposal.items) {
+            let Item::Cleared(cleared) = item else { continue };
+            if catalog::access(&cleared.call().action) == Access::Read {
+                *outcome = self.answer(&mut planner, &self.vault, cleared, &proposal.manner);
+            } else if outcome.result.is_ok() {
+                outcome.result = Err(failure.clone());
+            }
+        }
+    }
+
+    /// Notes calls that changed nothing for the audit.
+    fn note(&self, proposal: &Proposal, entries: Vec<AuditEntry>) {
         let noted = self.vault.note_reads(entries, &proposal.manner.author, proposal.started);
         if let Err(error) = noted {
             tracing::warn!(%error, "the audit of reads was not written");
@@ -299,15 +331,10 @@ impl Proposal {
 }
 
 impl Planned {
-    /// Lets every call that would have changed something fail, since the batch could not be made true.
-    fn fail_writes(&mut self, items: &[Item], failure: &Failure) {
-        for (outcome, item) in self.outcomes.iter_mut().zip(items) {
-            if let Item::Cleared(cleared) = item
-                && outcome.result.is_ok()
-                && catalog::access(&cleared.call().action) > Access::Read
-            {
-                outcome.result = Err(failure.clone());
-            }
+    /// Lets every call fail that did not, and changes nothing.
+    fn fail_all(&mut self, failure: &Failure) {
+        for outcome in self.outcomes.iter_mut().filter(|outcome| outcome.result.is_ok()) {
+            outcome.result = Err(failure.clone());
         }
         self.plan = Plan::default();
     }
@@ -329,8 +356,9 @@ fn seconds(time: Timestamp) -> (i64, u32) {
     (micros.div_euclid(1_000_000), u32::try_from(micros.rem_euclid(1_000_000) * 1_000).unwrap_or(0))
 }
 
-fn is_failed(outcome: &Outcome, code: Code) -> bool {
-    outcome.result.as_ref().is_err_and(|failure| failure.code == code)
+fn too_late() -> Failure {
+    Failure::new(Code::Timeout, "the batch took too long, and nothing of it was done")
+        .with_hint("send fewer actions in one turn")
 }
 
 fn of_call(cleared: &Cleared, result: Result<Value, Failure>) -> Outcome {
@@ -354,14 +382,14 @@ fn settled(
     failure: Failure,
 ) -> Item {
     let outcome = Outcome { index, action, path, result: Err(failure), total: None, cursor: None, label };
-    Item::Settled(Box::new(outcome), None)
+    Item::Settled(Box::new(outcome))
 }
 
 /// What the audit says of the leave by which an item was made.
 fn permission(item: &Item) -> Permission {
     match item {
         Item::Cleared(cleared) => cleared.permission().clone(),
-        Item::Settled(..) => Permission::Refused,
+        Item::Settled(_) => Permission::Refused,
     }
 }
 

@@ -8,7 +8,7 @@ use crate::note;
 use crate::path::MemoryPath;
 use crate::plan::{self, Tree, TreeError};
 use crate::report::{Code, Failure, Kind, Log};
-use crate::vault::{AuditEntry, Author, Page};
+use crate::vault::{AuditEntry, Author, Page, VaultError};
 
 /// One file or folder.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
@@ -52,7 +52,7 @@ impl Engine {
         let image = self.vault.read(path, self.settings.limits.file_bytes);
         let result = image.map_err(plan::failure).and_then(|image| match image.content.text() {
             Some(text) => Ok((text.to_owned(), image.content.digest())),
-            None => Err(Failure::new(Code::NotText, format!("`{path}` is not UTF-8 text"))),
+            None => Err(plan::not_text(path)),
         });
         let entry = AuditEntry {
             number: 1,
@@ -93,11 +93,16 @@ impl Engine {
     ///
     /// Those of the vault.
     pub fn log(&self, page: &Page, with_diff: bool) -> Result<Log, Failure> {
-        let mut log = self.vault.log(page).map_err(|error| failure(&error))?;
+        let resolved = page.path.as_ref().map(|path| self.vault.resolve(path).unwrap_or_else(|_| path.clone()));
+        let page = Page { path: resolved, ..page.clone() };
+        let mut log = self.vault.log(&page).map_err(|error| failure(&error))?;
         if with_diff {
             for entry in &mut log.entries {
-                let steps = self.vault.steps(entry.batch);
-                entry.diff = Some(steps.map_or_else(|_| String::new(), |steps| plan::diff_of(&steps)));
+                entry.diff = match self.vault.steps(entry.batch) {
+                    Ok(steps) => Some(plan::diff_of(&steps)),
+                    Err(VaultError::Pruned(_)) => Some(String::new()),
+                    Err(error) => return Err(failure(&error)),
+                };
             }
         }
         Ok(log)

@@ -1,23 +1,30 @@
 #![expect(clippy::disallowed_methods, reason = "tests play the person and the editor, who use paths")]
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
+use serde_json::json;
 
 use super::{Engine, Manner, Settings};
 use crate::dialect;
-use crate::plan::Limits;
+use crate::path::MemoryPath;
+use crate::plan::{Limits, MapTree};
 use crate::policy::{Mode, Rules};
 use crate::report::{Code, Report};
 use crate::time::Timestamp;
-use crate::vault::{Author, Options, Page, Vault};
+use crate::vault::{Author, Durability, Options, Page, Vault};
 
 fn engine(root: &Path) -> Engine {
+    engine_with(root, Durability::Full)
+}
+
+fn engine_with(root: &Path, durability: Durability) -> Engine {
     let root = root.canonicalize().unwrap();
     let dir = Dir::open_ambient_dir(&root, ambient_authority()).unwrap();
-    let options = Options { lock_timeout: Duration::ZERO, ..Options::default() };
+    let options = Options { lock_timeout: Duration::ZERO, durability, ..Options::default() };
     let settings = Settings {
         limits: Limits::default(),
         batch_actions: 3,
@@ -125,6 +132,75 @@ fn while_another_process_writes_reads_work_and_writes_are_busy() {
 }
 
 #[test]
+fn what_was_not_written_is_not_read_either() {
+    let folder = memory(&[("a.md", "one\n")]);
+    let engine = engine(folder.path());
+    let _ = engine.conclude(engine.propose(dialect::parse(EDIT), manner()));
+    let lock = std::fs::OpenOptions::new().write(true).open(folder.path().join(".memdir/lock")).unwrap();
+    lock.lock().unwrap();
+    let text = br#"<actions>[{"action":"append_file","path":"a.md","content":"not saved"},{"action":"read_file","path":"a.md"}]</actions>"#;
+    let report = engine.conclude(engine.propose(dialect::parse(text), manner()));
+    assert_eq!(codes(&report), [Some(Code::Busy), None]);
+    assert_eq!(report.actions[1].result, Ok(crate::report::Value::Text("1\n".into())));
+}
+
+#[test]
+fn a_conflict_is_planned_again_also_where_the_plan_asks_the_history() {
+    let folder = memory(&[("a.md", "one\n")]);
+    let engine = engine(folder.path());
+    let text = br#"<actions>[{"action":"append_file","path":"a.md","content":"more"},{"action":"get_history","path":"a.md"}]</actions>"#;
+    let _ = engine.conclude(engine.propose(dialect::parse(EDIT), manner()));
+    let proposal = engine.propose(dialect::parse(text), manner());
+    std::fs::write(folder.path().join("a.md"), "two\n").unwrap();
+    let report = engine.conclude(proposal);
+    assert_eq!((codes(&report), report.batch), (vec![None, None], Some(2)));
+    assert_eq!(std::fs::read_to_string(folder.path().join("a.md")).unwrap(), "two\nmore\n");
+}
+
+#[test]
+fn nothing_that_was_refused_is_kept_anywhere() {
+    let folder = memory(&[("a.md", "one\n")]);
+    let engine = engine(folder.path());
+    let key = concat!("AKIA", "QYLPMN5HHHFPZAM2");
+    let text = format!(
+        r#"<actions>[{{"action":"update_file","path":"a.md","old_content":"one","new_content":"1"}},
+        {{"action":"create_file","path":"k.md","content":"key {key}"}},{{"action":"my pin is 4711","path":"a.md"}}]</actions>"#
+    );
+    let report = engine.conclude(engine.propose(dialect::parse(text.as_bytes()), manner()));
+    assert_eq!(codes(&report), [None, Some(Code::Denied), Some(Code::UnknownAction)]);
+    drop(engine);
+    for entry in std::fs::read_dir(folder.path().join(".memdir/local")).unwrap() {
+        let bytes = std::fs::read(entry.unwrap().path()).unwrap();
+        let holds = |text: &str| bytes.windows(text.len()).any(|window| window == text.as_bytes());
+        assert!(!holds(key) && !holds("4711 is"), "the history holds what was refused");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_rule_holds_for_every_name_that_leads_to_its_place() {
+    let folder = memory(&[("a.md", "one\n")]);
+    std::fs::create_dir(folder.path().join("private")).unwrap();
+    std::fs::write(folder.path().join("private/p.md"), "secret\n").unwrap();
+    std::os::unix::fs::symlink("private/p.md", folder.path().join("pub.md")).unwrap();
+    let mut engine = engine(folder.path());
+    let rule = crate::policy::Rule {
+        action: None,
+        path: Some("private/**".into()),
+        client: None,
+        detector: None,
+        verdict: crate::policy::Verdict::Deny,
+    };
+    engine.settings.rules = Rules::new(vec![rule]).unwrap();
+    let text =
+        br#"<actions>[{"action":"read_file","path":"pub.md"},{"action":"append_file","path":"pub.md","content":"x"},
+        {"action":"go_to_link","link":"[[p]]"}]</actions>"#;
+    let report = engine.conclude(engine.propose(dialect::parse(text), manner()));
+    assert_eq!(codes(&report), [Some(Code::Denied); 3]);
+    assert_eq!(std::fs::read_to_string(folder.path().join("private/p.md")).unwrap(), "secret\n");
+}
+
+#[test]
 fn undo_keeps_a_later_edit_in_another_place_and_refuses_one_in_the_same() {
     let folder = memory(&[("a.md", "one\n\nmiddle\n\nend\n")]);
     let engine = engine(folder.path());
@@ -156,4 +232,94 @@ fn a_restored_note_is_what_it_was_after_a_batch() {
     let log = engine.log(&Page { limit: 9, ..Page::default() }, true).unwrap();
     assert_eq!(log.entries.iter().map(|entry| entry.batch).collect::<Vec<_>>(), [3, 2, 1]);
     assert!(log.entries[2].diff.as_deref().unwrap().contains("+1"));
+}
+
+/// What a folder holds: notes with their text, folders with nothing.
+fn snapshot(root: &Path) -> BTreeMap<String, Option<String>> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+            // State, and what is removed after the answer.
+            if path.file_name().unwrap().to_str().unwrap().starts_with(".memdir") {
+                continue;
+            }
+            found.insert(name, std::fs::read_to_string(&path).ok());
+            if path.is_dir() {
+                folders.push(path);
+            }
+        }
+    }
+    found
+}
+
+/// A call that may or may not succeed, out of few names, so that calls meet.
+fn some_call(next: &mut impl FnMut(usize) -> usize) -> serde_json::Value {
+    const FILES: [&str; 7] = ["a.md", "b.md", "d/a.md", "d/b.md", "e/a.md", "e/f/a.md", "g/a.md"];
+    const FOLDERS: [&str; 5] = ["d", "e", "e/f", "g", "h/i"];
+    let (file, other) = (FILES[next(7)], FILES[next(7)]);
+    let (folder, another) = (FOLDERS[next(5)], FOLDERS[next(5)]);
+    match next(9) {
+        0 => json!({"action": "create_file", "path": file, "content": "new\n"}),
+        1 => json!({"action": "append_file", "path": file, "content": "more"}),
+        2 => {
+            json!({"action": "update_file", "path": file, "old_content": "o", "new_content": "0", "occurrence": "first"})
+        }
+        3 => json!({"action": "delete_file", "path": file}),
+        4 => json!({"action": "rename_file", "path": file, "new_path": other}),
+        5 | 6 => json!({"action": "rename_file", "path": folder, "new_path": another}),
+        7 => json!({"action": "create_dir", "path": folder}),
+        _ => json!({"action": "delete_dir", "path": folder, "recursive": next(2) == 0}),
+    }
+}
+
+/// The disk does what the plan says, and undo gives it back: what a map can do, the vault has to be able to do.
+#[test]
+fn the_disk_and_a_map_come_to_the_same_and_back() {
+    let mut seed = 0x2545_f491_4f6c_dd1d_u64;
+    let mut next = move |below: usize| {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        usize::try_from(seed % below as u64).unwrap()
+    };
+    let (mut changed, mut undone) = (0, 0);
+    for _ in 0..300 {
+        let folder = memory(&[("a.md", "one\n"), ("b.md", "two\n")]);
+        for name in ["d", "e/f"] {
+            std::fs::create_dir_all(folder.path().join(name)).unwrap();
+        }
+        std::fs::write(folder.path().join("d/a.md"), "foo\n").unwrap();
+        std::fs::write(folder.path().join("e/f/a.md"), "bar o\n").unwrap();
+        let engine = engine_with(folder.path(), Durability::Atomic);
+        let before = snapshot(folder.path());
+        let calls: Vec<_> = (0..3).map(|_| some_call(&mut next)).collect();
+        let text = format!("<actions>{}</actions>", serde_json::Value::Array(calls));
+        let proposal = engine.propose(dialect::parse(text.as_bytes()), manner());
+        let mut map = MapTree::of(before.iter().filter_map(|(name, text)| Some((name.as_str(), text.as_deref()?))));
+        for (name, _) in before.iter().filter(|(_, text)| text.is_none()) {
+            map.insert_folder(&MemoryPath::parse(name).unwrap());
+        }
+        map.apply(proposal.plan().steps()).unwrap();
+        let report = engine.conclude(proposal);
+        assert!(!codes(&report).contains(&Some(Code::Conflict)), "{text}\n{report:?}");
+        let after = snapshot(folder.path());
+        let notes: BTreeMap<_, _> =
+            after.iter().filter_map(|(name, text)| Some((name.as_str(), text.as_deref()?))).collect();
+        let expected: BTreeMap<_, _> = map
+            .paths()
+            .map(|path| (path.as_str(), std::str::from_utf8(map.get(path.as_str()).unwrap()).unwrap()))
+            .collect();
+        assert_eq!(notes, expected, "{text}");
+        if report.batch.is_some() {
+            changed += 1;
+            let change = engine.propose_undo(None).unwrap_or_else(|error| panic!("{text}: {error:?}"));
+            engine.conclude_change(change, &manner().author).unwrap_or_else(|error| panic!("{text}: {error:?}"));
+            assert_eq!(snapshot(folder.path()), before, "{text}");
+            undone += 1;
+        }
+    }
+    assert!(changed > 200 && changed == undone, "{changed} {undone}");
 }

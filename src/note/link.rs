@@ -140,7 +140,7 @@ fn joined(folder: &MemoryPath, target: &str) -> Option<MemoryPath> {
     MemoryPath::parse(&parts.join("/")).ok()
 }
 
-/// A path as it is compared where the exact one is not there.
-fn folded(path: &str) -> String {
+/// A name or a path as systems that ignore case and Unicode form compare it.
+pub(crate) fn folded(path: &str) -> String {
     caseless::default_case_fold_str(&path.nfd().collect::<String>()).nfc().collect()
 }

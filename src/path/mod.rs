@@ -235,6 +235,10 @@ fn check_name(name: &str) -> Result<(), UnportableName> {
     if name.ends_with('.') || name.ends_with(char::is_whitespace) {
         return Err(UnportableName::Ending);
     }
+    // `user .md` beside `user.md`.
+    if name.rsplit_once('.').is_some_and(|(stem, _)| stem.ends_with(char::is_whitespace)) {
+        return Err(UnportableName::Ending);
+    }
     if name.starts_with(char::is_whitespace) {
         return Err(UnportableName::Beginning);
     }
@@ -254,7 +258,7 @@ fn check_name(name: &str) -> Result<(), UnportableName> {
 fn is_unportable(character: char) -> bool {
     matches!(character,
         ':' | '\\' | '<' | '>' | '"' | '|' | '?' | '*'
-        | '\u{ad}' | '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{2800}' | '\u{3164}' | '\u{ffa0}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
         | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{fff9}'..='\u{fffd}' | '\u{e0000}'..='\u{e007f}')
         || character.is_control()
 }

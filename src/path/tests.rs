@@ -59,6 +59,9 @@ fn names_that_some_system_cannot_store_are_found() {
     portable("what?.md", Err(UnportableName::Character('?')));
     portable("a\u{200b}.md", Err(UnportableName::Character('\u{200b}')));
     portable("a\u{202e}dm.md", Err(UnportableName::Character('\u{202e}')));
+    portable("user\u{2800}.md", Err(UnportableName::Character('\u{2800}')));
+    portable("user .md", Err(UnportableName::Ending));
+    portable("user\u{a0}.md", Err(UnportableName::Ending));
     portable("folder./a.md", Err(UnportableName::Ending));
     portable("folder /a.md", Err(UnportableName::Ending));
     portable("a/ b.md", Err(UnportableName::Beginning));

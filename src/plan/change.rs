@@ -148,10 +148,11 @@ pub fn diff_of(steps: &[Step]) -> String {
         let text = format!("rename from {from}\nrename to {to}\n");
         parts.entry(to).or_default().push_str(&text);
     }
+    let moves = moves(steps);
     for step in steps {
         match step {
             Step::Put { path, before, after } => {
-                let text = put_diff(steps, path, before.as_ref(), after.as_ref());
+                let text = put_diff(&moves, path, before.as_ref(), after.as_ref());
                 parts.entry(path.clone()).or_default().push_str(&text);
             }
             Step::MakeFolder { path, .. } => {
@@ -166,24 +167,22 @@ pub fn diff_of(steps: &[Step]) -> String {
     parts.into_values().collect()
 }
 
-fn put_diff(steps: &[Step], path: &MemoryPath, before: Option<&Image>, after: Option<&Image>) -> String {
-    let old_name = name_before(steps, steps.len(), path);
-    let bytes = |image: Option<&Image>| image.map(|image| image.content.bytes().to_vec());
+fn put_diff(moves: &[Moved<'_>], path: &MemoryPath, before: Option<&Image>, after: Option<&Image>) -> String {
+    let old_name = name_before(moves, path);
     let mut text = match (before.and_then(|image| image.mode), after.and_then(|image| image.mode)) {
         (Some(old), Some(new)) if old != new => format!("old mode {old:o}\nnew mode {new:o}\n"),
         _ => String::new(),
     };
-    let (old, new) = (bytes(before), bytes(after));
-    text.push_str(&diff::unified(old_name.as_str(), old.as_deref(), path.as_str(), new.as_deref()));
+    let old = before.map(|image| image.content.bytes());
+    let new = after.map(|image| image.content.bytes());
+    text.push_str(&diff::unified(old_name.as_str(), old, path.as_str(), new));
     text
 }
 
 fn count(path: &MemoryPath, before: Option<&Image>, after: Option<&Image>) -> FileCount {
-    let text = |image: Option<&Image>| match image {
-        Some(image) => image.content.text().map(str::to_owned),
-        None => Some(String::new()),
-    };
-    let counted = text(before).zip(text(after)).map(|(before, after)| diff::counts(&before, &after));
+    let counted =
+        before.map_or(Some(""), |image| image.content.text()).zip(after.map_or(Some(""), |image| image.content.text()));
+    let counted = counted.map(|(before, after)| diff::counts(before, after));
     let (added, removed) = counted.unwrap_or_default();
     let fate = match (before, after) {
         (None, _) => Fate::Made,
@@ -193,33 +192,31 @@ fn count(path: &MemoryPath, before: Option<&Image>, after: Option<&Image>) -> Fi
     FileCount { path: path.clone(), fate, added, removed }
 }
 
-/// The name that a path of the time after `steps[..until]` had before them all.
-fn name_before(steps: &[Step], until: usize, path: &MemoryPath) -> MemoryPath {
-    let mut path = path.clone();
-    for step in steps.iter().take(until).rev() {
-        if let Step::Move { from, to, .. } = step
-            && let Some(earlier) = path.rebased(to, from)
-        {
-            path = earlier;
-        }
-    }
-    path
+/// Both names of something that is moved.
+type Moved<'a> = (&'a MemoryPath, &'a MemoryPath);
+
+/// The moves among steps, in their order.
+fn moves(steps: &[Step]) -> Vec<Moved<'_>> {
+    let moves = steps.iter().filter_map(|step| match step {
+        Step::Move { from, to, .. } => Some((from, to)),
+        Step::MakeFolder { .. } | Step::Put { .. } | Step::RemoveFolder { .. } => None,
+    });
+    moves.collect()
+}
+
+/// The name that a path of the time after some moves had before them all.
+fn name_before(moves: &[Moved<'_>], path: &MemoryPath) -> MemoryPath {
+    moves.iter().rev().fold(path.clone(), |path, (from, to)| path.rebased(to, from).unwrap_or(path))
 }
 
 /// What is called differently in the end: both names, without what only moved along with its folder.
 fn renames(steps: &[Step]) -> Vec<(MemoryPath, MemoryPath)> {
     let mut pairs = BTreeMap::new();
-    for (at, step) in steps.iter().enumerate() {
-        let Step::Move { from, to, .. } = step else { continue };
-        let mut name = to.clone();
-        for later in steps.iter().skip(at + 1) {
-            if let Step::Move { from, to, .. } = later
-                && let Some(moved) = name.rebased(from, to)
-            {
-                name = moved;
-            }
-        }
-        pairs.insert(name_before(steps, at, from), name);
+    let moves = moves(steps);
+    for (at, (from, to)) in moves.iter().enumerate() {
+        let later = moves.iter().skip(at + 1);
+        let name = later.fold((*to).clone(), |name, (from, to)| name.rebased(from, to).unwrap_or(name));
+        pairs.insert(name_before(moves.get(..at).unwrap_or_default(), from), name);
     }
     let along = |from: &MemoryPath, to: &MemoryPath| {
         from.ancestors().any(|folder| {

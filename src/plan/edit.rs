@@ -26,7 +26,7 @@ pub(crate) fn update(text: &str, old: &str, new: &str, occurrence: Option<Occurr
         ([_], _) | (_, Some(Occurrence::All)) => replaced(text, &places, new, None),
         ([first, ..], Some(Occurrence::First)) => replaced(text, std::slice::from_ref(first), new, None),
         (several, None) => {
-            let mut numbers: Vec<_> = several.iter().map(|place| lines::number_at(text, place.start)).collect();
+            let mut numbers = lines::numbers_at(text, several.iter().map(|place| place.start));
             numbers.dedup();
             Edited::Ambiguous(numbers)
         }

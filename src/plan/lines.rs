@@ -62,6 +62,18 @@ pub(crate) fn number_at(text: &str, byte: usize) -> usize {
     1 + text.as_bytes().iter().take(byte).filter(|byte| **byte == b'\n').count()
 }
 
+/// The numbers, from 1, of the lines in which some bytes stand, which are given in their order.
+pub(crate) fn numbers_at(text: &str, bytes: impl Iterator<Item = usize>) -> Vec<usize> {
+    let (mut number, mut done) = (1, 0);
+    let count = |byte: usize| {
+        let between = text.as_bytes().get(done..byte).unwrap_or_default();
+        number += between.iter().filter(|byte| **byte == b'\n').count();
+        done = byte;
+        number
+    };
+    bytes.map(count).collect()
+}
+
 /// Adds whole lines after line `after` of a text that has at least so many.
 ///
 /// An unfinished line before the place is ended first; `content` gets a line end of its own, and its line ends

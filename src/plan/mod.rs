@@ -35,7 +35,7 @@ pub use tree::{Entry, Listing, Stat, Tree, TreeError};
 pub use undo::{UndoError, restore, undo};
 
 use overlay::{Overlay, Trouble};
-pub use words::tree_error as failure;
+pub use words::{not_text, too_large, tree_error as failure};
 
 /// How much a batch may read and leave behind.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

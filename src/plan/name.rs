@@ -2,9 +2,9 @@
 //!
 //! Owns what a twin is. What exists already is never asked.
 
-use unicode_normalization::UnicodeNormalization;
 use unicode_security::confusable_detection::skeleton;
 
+pub(crate) use crate::note::link::folded;
 use crate::path::{MemoryPath, UnportableName};
 
 /// How a new name is too much like one that exists.
@@ -28,12 +28,6 @@ pub(crate) fn twin(name: &str, sibling: &str) -> Option<Twin> {
     } else {
         None
     }
-}
-
-/// A name as systems that ignore case and Unicode form compare it.
-pub(crate) fn folded(name: &str) -> String {
-    let name: String = name.nfd().collect();
-    caseless::default_case_fold_str(&name).nfc().collect()
 }
 
 fn looks(name: &str) -> impl Iterator<Item = char> {

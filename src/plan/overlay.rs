@@ -363,7 +363,7 @@ impl<T: Tree> Overlay<'_, T> {
         }
         let is_taken = self.files.contains_key(to);
         match kind {
-            Kind::Directory if is_taken => Err(Trouble::Mixed(to.clone())),
+            Kind::Directory if is_taken || self.is_made_and_moved_into(from) => Err(Trouble::Mixed(to.clone())),
             Kind::Directory => Ok(false),
             Kind::File => {
                 let made_here = self.files.get(from).is_some_and(|change| change.before.is_none());
@@ -383,6 +383,10 @@ impl<T: Tree> Overlay<'_, T> {
         }
         self.files = rekeyed(std::mem::take(&mut self.files), from, to);
         self.removed = rekeyed(std::mem::take(&mut self.removed), from, to);
+        if self.made_as(from).is_some() {
+            self.make_under(from, to);
+            return;
+        }
         // Two renames of the same thing in a row are one.
         let mut origin = from.clone();
         if let Some(Step::Move { from: first, to: second, .. }) = self.structure.last()
@@ -394,6 +398,54 @@ impl<T: Tree> Overlay<'_, T> {
         if origin != *to {
             self.structure.push(Step::Move { from: origin, to: to.clone(), kind });
         }
+    }
+
+    /// The steps that make a folder, which is called `now`, and the folders in it; `None` where it was there before.
+    fn made_as(&self, now: &MemoryPath) -> Option<Vec<usize>> {
+        let mut made = Vec::new();
+        let mut is_made = false;
+        for (at, step) in self.structure.iter().enumerate() {
+            let Step::MakeFolder { path, .. } = step else { continue };
+            let name = self.name_after(at + 1, path.clone());
+            if name.is_within(now) && matches!(self.origin(&name), Origin::Made(_)) {
+                is_made |= name == *now;
+                made.push(at);
+            }
+        }
+        is_made.then_some(made)
+    }
+
+    /// Whether the batch made this folder and moved something into it. What moves has to be there before the batch,
+    /// so such a folder cannot be renamed by making it under its new name.
+    fn is_made_and_moved_into(&self, now: &MemoryPath) -> bool {
+        let moved_into = |at: usize, to: &MemoryPath| {
+            let name = self.name_after(at + 1, to.clone());
+            name.is_within(now) && name != *now
+        };
+        self.made_as(now).is_some()
+            && self.structure.iter().enumerate().any(|(at, step)| match step {
+                Step::Move { to, .. } => moved_into(at, to),
+                Step::MakeFolder { .. } | Step::Put { .. } | Step::RemoveFolder { .. } => false,
+            })
+    }
+
+    /// Makes a folder of this batch under another name instead, with the folders in it.
+    fn make_under(&mut self, from: &MemoryPath, to: &MemoryPath) {
+        let made = self.made_as(from).unwrap_or_default();
+        let again: Vec<Step> = made
+            .iter()
+            .filter_map(|&at| {
+                let Some(Step::MakeFolder { path, mode }) = self.structure.get(at) else { return None };
+                let path = self.name_after(at + 1, path.clone()).rebased(from, to)?;
+                Some(Step::MakeFolder { path, mode: *mode })
+            })
+            .collect();
+        let mut at = 0;
+        self.structure.retain(|_| {
+            at += 1;
+            !made.contains(&(at - 1))
+        });
+        self.structure.extend(again);
     }
 
     pub(crate) fn into_parts(self) -> Parts {

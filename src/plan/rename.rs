@@ -63,6 +63,7 @@ impl<T: Tree> Planner<'_, T> {
             return Err(Failure::new(Code::InvalidPath, message).with_hint("choose a `new_path` outside of it"));
         }
         let missing = self.check_new(&to, Some(&from))?;
+        self.check_stays_note(&from, &to, stat.kind)?;
         if stat.kind == Kind::File {
             let bytes = |path: &MemoryPath| if path.is_note() { i128::from(stat.size) } else { 0 };
             self.check_quota(bytes(&to) - bytes(&from))?;
@@ -80,6 +81,15 @@ impl<T: Tree> Planner<'_, T> {
         Ok(DONE.into())
     }
 
+    /// A note stays a note: else making one and renaming it would make any kind of file.
+    fn check_stays_note(&self, from: &MemoryPath, to: &MemoryPath, kind: Kind) -> Result<(), Failure> {
+        if kind == Kind::Directory || self.limits.other_extensions || !from.is_note() || to.is_note() {
+            return Ok(());
+        }
+        let message = format!("`{}` is a note, and `{}` would be none", words::shown(from), words::shown(to));
+        Err(Failure::new(Code::UnsupportedFile, message).with_hint(format!("send `\"new_path\":\"{to}.md\"`")))
+    }
+
     fn read_resolved(&self, path: &MemoryPath) -> Result<Image, Failure> {
         self.overlay.read(path, self.limits.file_bytes).map_err(words::trouble)
     }
@@ -88,6 +98,7 @@ impl<T: Tree> Planner<'_, T> {
         let (_, image) = self.read_any(asked)?;
         let to = self.expect_free(new, None)?;
         let missing = self.check_new(&to, None)?;
+        self.check_stays_note(asked, &to, Kind::File)?;
         self.overlay.check_room_for_file(&to).map_err(words::trouble)?;
         self.check_quota(if to.is_note() { image.content.bytes().len() as i128 } else { 0 })?;
         self.overlay.make(missing);
@@ -124,6 +135,15 @@ impl<T: Tree> Planner<'_, T> {
             let things = words::count(below.len(), "thing");
             return Err(
                 not_empty(asked, &format!("holds {things}")).with_hint("send `\"recursive\":true` to delete them too")
+            );
+        }
+        // All of it is held at once, and kept for undo.
+        let most = self.limits.file_bytes.saturating_mul(4);
+        let size = below.iter().map(|(_, stat)| stat.size).fold(0, u64::saturating_add);
+        if size > most {
+            let message = format!("folder `{}` holds {size} bytes, more than {most}", words::shown(asked));
+            return Err(
+                Failure::new(Code::TooLarge, message).with_hint("delete the large files in it one by one first")
             );
         }
         let mut files = Vec::new();

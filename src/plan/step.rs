@@ -3,25 +3,24 @@
 //! Owns the normal form of a change, in which the vault can carry it out and, after a crash, tell what is already
 //! done. Touches nothing but the values given to it.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::digest::Digest;
 use crate::path::MemoryPath;
 use crate::report::Kind;
 
-/// The bytes of a file and their digest. Cloning shares the bytes.
+/// The bytes of a file and their digest, which is made when it is first asked for. Cloning shares the bytes.
 #[derive(Clone, Eq)]
 pub struct Content {
     bytes: Arc<[u8]>,
-    digest: Digest,
+    digest: OnceLock<Digest>,
 }
 
 impl Content {
-    /// Digests `bytes` and holds them.
+    /// Holds `bytes`.
     #[must_use]
     pub fn new(bytes: impl Into<Arc<[u8]>>) -> Self {
-        let bytes = bytes.into();
-        Self { digest: Digest::of(&bytes), bytes }
+        Self { bytes: bytes.into(), digest: OnceLock::new() }
     }
 
     /// The bytes.
@@ -33,7 +32,7 @@ impl Content {
     /// Their digest.
     #[must_use]
     pub fn digest(&self) -> Digest {
-        self.digest
+        *self.digest.get_or_init(|| Digest::of(&self.bytes))
     }
 
     /// The bytes as text, when they are UTF-8.
@@ -45,13 +44,13 @@ impl Content {
 
 impl PartialEq for Content {
     fn eq(&self, other: &Self) -> bool {
-        self.digest == other.digest
+        self.bytes == other.bytes
     }
 }
 
 impl std::fmt::Debug for Content {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "Content({} bytes, {})", self.bytes.len(), self.digest)
+        write!(formatter, "Content({} bytes, {})", self.bytes.len(), self.digest())
     }
 }
 

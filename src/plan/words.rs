@@ -70,7 +70,9 @@ pub(crate) fn already_exists(noun: &str, path: &MemoryPath, hint: &str) -> Failu
     Failure::new(Code::AlreadyExists, format!("{noun} `{}` exists", shown(path))).with_hint(hint)
 }
 
-pub(crate) fn not_text(path: &MemoryPath) -> Failure {
+/// Says that a file is no text.
+#[must_use]
+pub fn not_text(path: &MemoryPath) -> Failure {
     Failure::new(Code::NotText, format!("{} `{}` is not UTF-8 text", noun(path), shown(path)))
         .with_hint("it can be renamed, copied, deleted and described, not read or edited")
 }
@@ -80,7 +82,9 @@ pub(crate) fn is_a_link(path: &MemoryPath, target: &MemoryPath) -> Failure {
         .with_hint(format!("use `{target}`"))
 }
 
-pub(crate) fn too_large(what: &str, size: usize, limit: u64) -> Failure {
+/// Says that a text or a file is too large.
+#[must_use]
+pub fn too_large(what: &str, size: usize, limit: u64) -> Failure {
     Failure::new(Code::TooLarge, format!("{what} has {size} bytes, more than {limit}"))
 }
 

@@ -2,6 +2,8 @@
 //!
 //! Owns the checks that rows of [`super::table`] name. Each looks at one match and what stands around it.
 
+use std::collections::HashSet;
+
 use super::detect::Found;
 
 /// A card number: grouped as on a card, of a known issuer, with a right Luhn sum.
@@ -9,7 +11,7 @@ pub(super) fn card(found: &Found<'_>) -> bool {
     if found.before.ends_with(['.', ',', '+', '-']) {
         return false;
     }
-    let groups: Vec<&str> = found.text.split([' ', '-']).collect();
+    let groups: Vec<&str> = found.text.split([' ', '-', '.', '/']).filter(|group| !group.is_empty()).collect();
     (0..groups.len()).any(|start| {
         (start + 1..=groups.len()).filter_map(|end| groups.get(start..end)).any(|groups| {
             let sizes: Vec<usize> = groups.iter().map(|group| group.len()).collect();
@@ -59,17 +61,35 @@ fn luhn(digits: &str) -> bool {
     sum.is_multiple_of(10)
 }
 
+/// How long an IBAN of each country is.
+#[rustfmt::skip]
+const IBANS: &[(&str, usize)] = &[
+    ("AD", 24), ("AE", 23), ("AL", 28), ("AT", 20), ("AZ", 28), ("BA", 20), ("BE", 16), ("BG", 22), ("BH", 22), ("BR", 29),
+    ("BY", 28), ("CH", 21), ("CR", 22), ("CY", 28), ("CZ", 24), ("DE", 22), ("DK", 18), ("DO", 28), ("EE", 20), ("EG", 29),
+    ("ES", 24), ("FI", 18), ("FO", 18), ("FR", 27), ("GB", 22), ("GE", 22), ("GI", 23), ("GL", 18), ("GR", 27), ("GT", 28),
+    ("HR", 21), ("HU", 28), ("IE", 22), ("IL", 23), ("IQ", 23), ("IS", 26), ("IT", 27), ("JO", 30), ("KW", 30), ("KZ", 20),
+    ("LB", 28), ("LC", 32), ("LI", 21), ("LT", 20), ("LU", 20), ("LV", 21), ("MC", 27), ("MD", 24), ("ME", 22), ("MK", 19),
+    ("MR", 27), ("MT", 31), ("MU", 30), ("NL", 18), ("NO", 15), ("PK", 24), ("PL", 28), ("PS", 29), ("PT", 25), ("QA", 29),
+    ("RO", 24), ("RS", 22), ("SA", 24), ("SC", 31), ("SE", 24), ("SI", 19), ("SK", 24), ("SM", 27), ("ST", 25), ("SV", 28),
+    ("TL", 23), ("TN", 24), ("TR", 26), ("UA", 29), ("VA", 22), ("VG", 24), ("XK", 20),
+];
+
 /// An IBAN with a right sum; words that follow it may have been matched too.
+///
+/// In lower case or with dashes it has the length of its country as well, or one number in a hundred would be one.
 pub(super) fn iban(found: &Found<'_>) -> bool {
-    let ends = found.text.match_indices(' ').map(|(at, _)| at).chain([found.text.len()]);
+    let ends = found.text.match_indices([' ', '-']).map(|(at, _)| at).chain([found.text.len()]);
     ends.filter_map(|end| found.text.get(..end)).any(|text| {
-        let account: Vec<u8> = text.bytes().filter(|byte| *byte != b' ').collect();
+        let is_strict = text.contains(|character: char| character == '-' || character.is_ascii_lowercase());
+        let account: String =
+            text.chars().filter(char::is_ascii_alphanumeric).map(|character| character.to_ascii_uppercase()).collect();
         let (Some(country), Some(number)) = (account.get(..4), account.get(4..)) else { return false };
-        let rest = number.iter().chain(country).fold(0, |rest, &byte| match byte {
+        let rest = number.bytes().chain(country.bytes()).fold(0, |rest, byte| match byte {
             b'0'..=b'9' => (rest * 10 + u32::from(byte - b'0')) % 97,
-            _ => (rest * 100 + u32::from(byte.to_ascii_uppercase().wrapping_sub(b'A')) + 10) % 97,
+            _ => (rest * 100 + u32::from(byte.wrapping_sub(b'A')) + 10) % 97,
         });
-        (15..=34).contains(&account.len()) && rest == 1
+        let is_known = IBANS.iter().any(|(name, length)| country.starts_with(name) && *length == account.len());
+        (15..=34).contains(&account.len()) && rest == 1 && (!is_strict || is_known)
     })
 }
 
@@ -321,14 +341,59 @@ const NO_PASSWORDS: &[&str] = &[
 pub(super) fn password(found: &Found<'_>) -> bool {
     let token = bare(value(found.text).split_whitespace().next().unwrap_or_default());
     let rest = found.after.lines().next().unwrap_or_default().trim_start();
+    let is_word = is_prose(rest) || found.text.contains('|') || !found.text.contains([':', '=', '：']);
+    is_password(token) && (is_mixed(token) || !is_word) || is_passphrase(found, token, rest)
+}
+
+/// The same where an arrow or a dash stands between the label and the value, as in prose.
+pub(super) fn password_arrow(found: &Found<'_>) -> bool {
+    let rest = found.after.lines().next().unwrap_or_default();
+    let value = found.text.rsplit([' ', '\t', '>', '→', '⇒']).next().unwrap_or_default();
+    // What a hyphen joins to the label is one word with it.
+    let is_apart = found.text.ends_with(value) && value.len() < found.text.len();
+    let value = bare(value);
+    is_apart && is_password(value) && is_mixed(value) && !is_prose(rest.trim_start()) && !value.contains("passw")
+}
+
+/// The same where the value stands alone on a line below a heading or label.
+pub(super) fn password_below(found: &Found<'_>) -> bool {
+    let text = found.text.trim_matches(['\n', '\r']);
+    let label = text.lines().next().unwrap_or_default();
+    let line = text.trim_end().rsplit(['\n', '\r']).next().unwrap_or_default();
+    let value = bare(line.trim_start_matches(['-', '*', '+', ' ', '\t']));
+    // The item below an empty field may be the next field; a word on a line of its own may begin a sentence.
+    let is_item = line.trim_start().starts_with(['-', '*', '+'])
+        && (line.starts_with([' ', '\t']) || !label.trim_start().starts_with(['-', '*', '+']));
+    let is_sure = label.starts_with('#') || is_item;
+    let is_elsewhere = value.contains("://") || value.split_once('@').is_some_and(|(_, host)| host.contains('.'));
+    is_password(value) && !is_elsewhere && !value.ends_with(':') && (is_mixed(value) || is_sure)
+}
+
+/// Words in a row behind the label of a passphrase, none of which is needed to make a sentence.
+fn is_passphrase(found: &Found<'_>, first: &str, rest: &str) -> bool {
+    const SENTENCE: &[&str] =
+        &["ask", "and", "are", "for", "from", "has", "long", "use", "uses", "used", "was", "with", "who", "words"];
+    let is_word = |word: &str| {
+        (3..=12).contains(&word.len())
+            && word.bytes().all(|byte| byte.is_ascii_lowercase())
+            && !SENTENCE.contains(&word)
+            && !NO_PASSWORDS.contains(&word)
+    };
+    let words: Vec<&str> = bare(rest).split([' ', '-']).take(12).collect();
+    let has_label = found.text.trim_start_matches('_').starts_with("passphrase");
+    has_label && (2..12).contains(&words.len()) && is_word(first) && words.iter().all(|word| is_word(word))
+}
+
+fn is_password(token: &str) -> bool {
     let is_mask =
         token.chars().all(|character| matches!(character, '*' | '•' | '.' | '-' | '_' | '?' | 'x' | '…' | '#'));
     let is_variable = token.starts_with('$') && digits(token) == 0;
     let is_code = token.starts_with(['[', '<', '{', '%', '(', '/', '&', ':']);
-    let is_prose = !rest.starts_with(['(', '|', ',', ';', '<', '"']) && rest.contains(char::is_alphabetic);
-    let is_word = is_prose || found.text.contains('|') || !found.text.contains([':', '=', '：']);
-    let is_none = is_mask || is_variable || is_code || NO_PASSWORDS.contains(&token);
-    token.chars().count() >= 4 && !is_none && (is_mixed(token) || !is_word)
+    token.chars().count() >= 4 && !is_mask && !is_variable && !is_code && !NO_PASSWORDS.contains(&token)
+}
+
+fn is_prose(rest: &str) -> bool {
+    !rest.starts_with(['(', '|', ',', ';', '<', '"']) && rest.contains(char::is_alphabetic)
 }
 
 /// A labelled key: long, without blanks, and of letters and digits.
@@ -370,9 +435,45 @@ pub(super) fn connection(found: &Found<'_>) -> bool {
     !is_mask && !password.starts_with(['<', '$', '{', '[', '%']) && !matches!(password, "password" | "pass" | "pw")
 }
 
-/// A style sheet or style attribute, and not only a word with brackets.
-pub(super) fn style(found: &Found<'_>) -> bool {
-    found.before.contains("<style") || found.before.contains("style=")
+/// The definition of a link elsewhere, where an image of the text goes by its label.
+pub(super) fn image_definition(found: &Found<'_>) -> bool {
+    let label = found.text.split_once('[').and_then(|(_, rest)| rest.rsplit_once("]:"));
+    let images = found.images.get_or_init(|| image_labels(found.whole));
+    label.is_some_and(|(label, _)| images.contains(&plain_label(label)))
+}
+
+/// The labels that images give, in one pass: no label holds brackets, so none is read twice.
+fn image_labels(text: &str) -> HashSet<String> {
+    let mut labels = HashSet::new();
+    let mut open = Vec::new();
+    let (mut latest, mut image_end) = (None, None);
+    let (mut before, mut is_escaped) = (0, false);
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = true,
+            b'[' => {
+                open.push((at, before == b'!' || image_end == Some(at)));
+                latest = Some(at);
+            }
+            b']' => {
+                if let Some((start, true)) = open.pop() {
+                    if latest == Some(start) {
+                        labels.insert(plain_label(text.get(start + 1..at).unwrap_or_default()));
+                    }
+                    image_end = Some(at + 1);
+                }
+            }
+            _ => {}
+        }
+        before = byte;
+    }
+    labels
+}
+
+/// A label as labels are compared; the text is in lower case by now.
+fn plain_label(label: &str) -> String {
+    label.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// What stands behind the sign or verb that parts a label from its value, without what Markdown puts before it.

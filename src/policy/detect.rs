@@ -4,22 +4,35 @@
 //! needs, so a process that lives for milliseconds compiles only the patterns that could match. The time is linear in the
 //! length of the text, for the `regex` crate never backtracks.
 
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::collections::HashSet;
 use std::sync::OnceLock;
 
-use regex::Regex;
+use regex::{Match, Regex};
 
 use super::table::{Case, Class, Needs, ROWS, Row};
 
 /// One place where a pattern matches, for the check of its row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Found<'a> {
-    /// All that stands before.
+    /// What stands before, as far as [`WINDOW`] reaches.
     pub(super) before: &'a str,
     /// What matches.
     pub(super) text: &'a str,
-    /// All that stands behind.
+    /// What stands behind, as far.
     pub(super) after: &'a str,
+    /// The labels by which images of the whole text name their definitions.
+    pub(super) images: &'a OnceCell<HashSet<String>>,
+    /// The whole text, to gather those from once.
+    pub(super) whole: &'a str,
 }
+
+/// How many bytes on each side of a place a check sees: with no bound, many places would take quadratic time.
+pub(super) const WINDOW: usize = 400;
+
+/// How many findings of one row are looked for in the old text beside its own findings.
+const MAX_SEARCHES: usize = 64;
 
 /// A pattern of the table cannot be compiled, so nothing can be said about a text.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -27,9 +40,12 @@ pub(super) struct Unready;
 
 /// A text in the ways that patterns read it.
 struct Text<'a> {
-    exact: &'a str,
+    exact: Cow<'a, str>,
     folded: String,
     words: String,
+    images: OnceCell<HashSet<String>>,
+    /// The pairs of bytes that the two lower-case forms have.
+    pairs: Pairs,
     longest_number: usize,
 }
 
@@ -74,25 +90,61 @@ pub(super) fn find_in_row(row: &Row, text: &str) -> bool {
     text.has_what(row) && is_new(row, &pattern, &text, &Text::new(""))
 }
 
+/// Whether the row finds something in `new` that does not stand in `old`, in time linear in both.
 fn is_new(row: &Row, pattern: &Regex, new: &Text<'_>, old: &Text<'_>) -> bool {
-    let (new, old) = (new.read(row.case), old.read(row.case));
-    pattern.find_iter(new).any(|place| {
-        let before = new.get(..place.start()).unwrap_or_default();
-        let after = new.get(place.end()..).unwrap_or_default();
-        let found = Found { before, text: place.as_str(), after };
-        row.check.is_none_or(|check| check(&found)) && (old.is_empty() || !old.contains(found.text.trim()))
+    let holds = |text: &Text<'_>, place: &Match<'_>| {
+        row.check.is_none_or(|check| check(&text.around(row.case, place.start(), place.end())))
+    };
+    let (new_text, old_text) = (new.read(row.case), old.read(row.case));
+    let known: HashSet<&str> =
+        pattern.find_iter(old_text).filter(|place| holds(old, place)).map(|place| place.as_str().trim()).collect();
+    // What is shortened stands in the old text without being a finding of its own there. Each such search costs the
+    // length of the old text, so there are few; what runs is told by where it stands, so there are none.
+    let mut searches = if old_text.is_empty() || row.class == Class::ActiveContent { 0 } else { MAX_SEARCHES };
+    pattern.find_iter(new_text).any(|place| {
+        let text = place.as_str().trim();
+        if known.contains(text) || !holds(new, &place) {
+            return false;
+        }
+        let may_search = searches > 0;
+        searches = searches.saturating_sub(1);
+        !(may_search && old_text.contains(text))
     })
 }
 
 impl<'a> Text<'a> {
     fn new(exact: &'a str) -> Self {
+        let exact = plain(exact);
         let folded = exact.to_lowercase();
-        Self { exact, words: folded.replace('_', " "), folded, longest_number: longest_number(exact) }
+        let words = folded.replace('_', " ");
+        Self {
+            pairs: Pairs::of(&folded, &words),
+            words,
+            folded,
+            images: OnceCell::new(),
+            longest_number: longest_number(&exact),
+            exact,
+        }
+    }
+
+    /// What a check sees of a place in the text.
+    fn around(&self, case: Case, start: usize, end: usize) -> Found<'_> {
+        let text = self.read(case);
+        let first = text.floor_char_boundary(start.saturating_sub(WINDOW));
+        let last = text.ceil_char_boundary(end.saturating_add(WINDOW));
+        let part = |from, to| text.get(from..to).unwrap_or_default();
+        Found {
+            before: part(first, start),
+            text: part(start, end),
+            after: part(end, last),
+            images: &self.images,
+            whole: text,
+        }
     }
 
     fn read(&self, case: Case) -> &str {
         match case {
-            Case::Exact => self.exact,
+            Case::Exact => &self.exact,
             Case::Folded => &self.folded,
             Case::Words => &self.words,
         }
@@ -102,13 +154,45 @@ impl<'a> Text<'a> {
     fn has_what(&self, row: &Row) -> bool {
         let text = if row.case == Case::Words { &self.words } else { &self.folded };
         match row.needs {
-            Needs::OneOf(words) => words.iter().any(|word| text.contains(word)),
+            Needs::OneOf(words) => words.iter().any(|word| self.pairs.may_hold(word) && text.contains(word)),
             Needs::Digits(least) => self.longest_number >= least,
+            Needs::Account => has_account(self.exact.as_bytes()),
             Needs::Code => has_code(self.exact.as_bytes()),
             Needs::Decimals => {
                 self.exact.as_bytes().windows(5).any(|bytes| matches!(bytes, [b'.', rest @ ..] if is_digits(rest)))
             }
         }
+    }
+}
+
+/// Which pairs of neighbouring bytes a text has, a few pairs sharing a place: enough to tell in a step or two that most
+/// words are not in a short text, and the search for hundreds of them is what a small update would spend its time on.
+#[derive(Debug)]
+struct Pairs([u64; 64]);
+
+impl Pairs {
+    fn of(folded: &str, words: &str) -> Self {
+        let mut pairs = Self([0; 64]);
+        for pair in folded.as_bytes().windows(2).chain(words.as_bytes().windows(2)) {
+            let (place, bit) = Self::place(pair);
+            if let Some(bits) = pairs.0.get_mut(place) {
+                *bits |= bit;
+            }
+        }
+        pairs
+    }
+
+    /// False only where the text does not hold `word`.
+    fn may_hold(&self, word: &str) -> bool {
+        word.as_bytes().windows(2).all(|pair| {
+            let (place, bit) = Self::place(pair);
+            self.0.get(place).is_none_or(|bits| bits & bit != 0)
+        })
+    }
+
+    fn place(pair: &[u8]) -> (usize, u64) {
+        let hash = pair.iter().fold(0_usize, |hash, byte| hash * 37 + usize::from(*byte));
+        (hash / 64 % 64, 1 << (hash % 64))
     }
 }
 
@@ -127,6 +211,27 @@ fn longest_number(text: &str) -> usize {
         }
     }
     longest
+}
+
+/// The text with one kind of blank and of dash, for people see no difference and pages are full of the others.
+fn plain(text: &str) -> Cow<'_, str> {
+    let plain = |character| match character {
+        '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => ' ',
+        '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' | '\u{fe63}' | '\u{ff0d}' => '-',
+        _ => character,
+    };
+    if text.is_ascii() || text.chars().all(|character| plain(character) == character) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.chars().map(plain).collect())
+}
+
+fn has_account(text: &[u8]) -> bool {
+    let is_one = |bytes: &[u8]| matches!(bytes, [one, two, rest @ ..] if one.is_ascii_alphabetic() && two.is_ascii_alphabetic() && is_digits(rest));
+    text.get(..4).is_some_and(is_one)
+        || text
+            .windows(5)
+            .any(|bytes| matches!(bytes, [before, rest @ ..] if !before.is_ascii_alphanumeric() && is_one(rest)))
 }
 
 fn has_code(text: &[u8]) -> bool {

@@ -3,6 +3,8 @@
 //! Owns the grammar of the `path` of a rule and its matching. Both work by keeping the set of places in the glob that
 //! the path could have reached, so the time is the product of the two lengths at worst, whatever is written.
 
+use unicode_normalization::UnicodeNormalization;
+
 use crate::path::MemoryPath;
 
 /// What is wrong with a glob.
@@ -31,7 +33,27 @@ enum Component {
     /// `**`: any number of components, none among them.
     Any,
     /// One component, as the characters of its pattern.
-    One(Vec<char>),
+    One(Forms),
+}
+
+/// One component in the ways that disks tell names apart.
+#[derive(Clone, Debug, Eq, PartialEq)]
+struct Forms {
+    /// As it is written.
+    exact: Vec<char>,
+    /// With each letter and its marks as one character.
+    composed: Vec<char>,
+    /// The same without upper case; a letter may have become two.
+    folded: Vec<char>,
+}
+
+/// Which names count as the same.
+#[derive(Clone, Copy)]
+enum Same {
+    /// Those that are written alike.
+    Exact,
+    /// Those that some disk takes for each other: in any case, in any Unicode form.
+    Any,
 }
 
 impl Glob {
@@ -49,7 +71,7 @@ impl Glob {
                 "**" => Component::Any,
                 _ if component.contains("**") => return Err(GlobError::Stars),
                 _ if component.starts_with('.') => return Err(GlobError::Unreachable),
-                _ => Component::One(component.chars().collect()),
+                _ => Component::One(Forms::of(component)),
             });
         }
         if components.is_empty() {
@@ -63,34 +85,49 @@ impl Glob {
 
     /// Whether this is the glob of `path` as it is written.
     pub(super) fn matches(&self, path: &MemoryPath) -> bool {
-        self.walk(path, |one, other| one == other).last() == Some(&true)
+        self.walk(path, Same::Exact).last() == Some(&true)
     }
 
-    /// Whether this could be the glob of `path` on a disk that does not tell upper from lower case.
-    pub(super) fn matches_any_case(&self, path: &MemoryPath) -> bool {
-        self.walk(path, same_letter).last() == Some(&true)
+    /// Whether this could be the glob of `path` on a disk that does not tell upper from lower case, or Unicode forms.
+    pub(super) fn matches_any_form(&self, path: &MemoryPath) -> bool {
+        self.walk(path, Same::Any).last() == Some(&true)
     }
 
-    /// Whether this could be the glob of something that stands in the folder `path`, in any case.
+    /// Whether this could be the glob of something that stands in the folder `path`, in any case and form.
     pub(super) fn reaches_below(&self, path: &MemoryPath) -> bool {
-        let places = self.walk(path, same_letter);
+        self.reaches_from(0, path)
+    }
+
+    /// Whether moving `path` away, if it is a folder, could take something from under the glob.
+    ///
+    /// What only a `**` at the start leads through is under the glob wherever it is moved.
+    pub(super) fn loses_below(&self, path: &MemoryPath) -> bool {
+        let leading = self.0.iter().take_while(|component| matches!(component, Component::Any)).count();
+        self.reaches_from(if leading == 0 { 0 } else { leading + 1 }, path)
+    }
+
+    /// Whether the places from this one on, to which `path` leads, have something behind them.
+    fn reaches_from(&self, first: usize, path: &MemoryPath) -> bool {
+        let places = self.walk(path, Same::Any);
         let ends_in_any = matches!(self.0.last(), Some(Component::Any));
-        places.iter().rev().skip(1).any(|reached| *reached) || (ends_in_any && places.last() == Some(&true))
+        let within = places.get(first..self.0.len()).unwrap_or_default();
+        within.contains(&true) || (ends_in_any && places.last() == Some(&true))
     }
 
     /// The places before, between and after the components of the glob that all of `path` can lead to.
-    fn walk(&self, path: &MemoryPath, same: fn(char, char) -> bool) -> Vec<bool> {
+    fn walk(&self, path: &MemoryPath, same: Same) -> Vec<bool> {
         let mut places = vec![false; self.0.len() + 1];
         if let Some(first) = places.first_mut() {
             *first = true;
         }
         self.skip_any(&mut places);
         for name in path.components() {
+            let name = Forms::of(name);
             let mut next = vec![false; places.len()];
             for (at, component) in self.0.iter().enumerate().filter(|(at, _)| places.get(*at) == Some(&true)) {
                 let to = match component {
                     Component::Any => at,
-                    Component::One(pattern) if fits(pattern, name, same) => at + 1,
+                    Component::One(pattern) if pattern.fits(&name, same) => at + 1,
                     Component::One(_) => continue,
                 };
                 if let Some(place) = next.get_mut(to) {
@@ -114,9 +151,28 @@ impl Glob {
     }
 }
 
+impl Forms {
+    fn of(text: &str) -> Self {
+        let folded = caseless::default_case_fold_str(&text.nfd().collect::<String>());
+        Self { exact: text.chars().collect(), composed: text.nfc().collect(), folded: folded.nfc().collect() }
+    }
+
+    /// Whether a name fits this pattern; `?` stands for one character in any form.
+    fn fits(&self, name: &Self, same: Same) -> bool {
+        let is_exact = fits(&self.exact, &name.exact, |one, other| one == other);
+        match same {
+            Same::Exact => is_exact,
+            Same::Any => {
+                is_exact
+                    || fits(&self.composed, &name.composed, same_letter)
+                    || fits(&self.folded, &name.folded, |one, other| one == other)
+            }
+        }
+    }
+}
+
 /// Whether one component fits its pattern: the last `*` takes one character more each time the rest does not fit.
-fn fits(pattern: &[char], name: &str, same: fn(char, char) -> bool) -> bool {
-    let name: Vec<char> = name.chars().collect();
+fn fits(pattern: &[char], name: &[char], same: fn(char, char) -> bool) -> bool {
     let (mut at, mut seen) = (0, 0);
     let mut retry = None;
     while let Some(&character) = name.get(seen) {

@@ -8,7 +8,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::action::{Access, Action, Call};
-use crate::catalog;
+use crate::catalog::{self, access};
+use crate::path::MemoryPath;
 use crate::report::{Code, Failure, Issue};
 
 mod check;
@@ -112,7 +113,7 @@ struct Judgement {
 /// no news. What is done although somebody might have been asked goes to `issues`.
 ///
 /// This proves that no rule was broken, not that the call will succeed: nothing is read here. A link is not followed, so
-/// who resolves one reviews the note it leads to.
+/// who resolves one asks [`review_place`] about the note it leads to.
 ///
 /// # Errors
 ///
@@ -143,10 +144,7 @@ pub fn review(call: Call, context: &Context<'_>, issues: &mut Vec<Issue>) -> Res
     }
     let judgement = match judge(&call.action, context) {
         Ok(judgement) => judgement,
-        Err(Unready) => {
-            let failure = Failure::new(Code::Internal, "the detectors cannot work, so nothing may be written");
-            return Err(Box::new(Refused { call, failure }));
-        }
+        Err(Unready) => return Err(Box::new(Refused { call, failure: unready() })),
     };
     match judgement.refusal(&call, context.mode) {
         Some(failure) => Err(Box::new(Refused { call, failure })),
@@ -160,9 +158,45 @@ pub fn review(call: Call, context: &Context<'_>, issues: &mut Vec<Issue>) -> Res
     }
 }
 
-/// What the catalog says that the action does; an action without a row would be the worst.
-fn access(action: &Action) -> Access {
-    catalog::row(action.name()).map_or(Access::Remove, |row| row.access)
+/// Decides whether a call may come to `path` too: a place to which its paths or its link lead.
+///
+/// The rules of the call's own action and program count, with `path` in the place of its paths; for `go_to_link` those
+/// of `read_file` count as well. Only what asks or denies can matter: that the call may happen at all is for [`review`].
+///
+/// # Errors
+///
+/// A [`Failure`] with `denied` or `permission_required`; `internal` when a rule needs the detectors and they cannot work.
+///
+/// # Examples
+///
+/// ```
+/// use memdir::action::{Action, Call, GoToLink, Span};
+/// use memdir::path::MemoryPath;
+/// use memdir::policy::{Context, Mode, Rule, Rules, Verdict, review_place};
+///
+/// let path = Some("private/**".into());
+/// let rule = Rule { action: Some("go_to_link".into()), path, client: None, detector: None, verdict: Verdict::Deny };
+/// let context = Context { mode: Mode::Off, read_only: false, client: None, rules: &Rules::new(vec![rule])? };
+/// let action = Action::GoToLink(GoToLink { link: "[[ada]]".into(), source: None });
+/// let call = Call { index: 1, action, label: None, claimed: false, span: Span::default() };
+///
+/// assert!(review_place(&call, &MemoryPath::parse("private/ada.md")?, &context).is_err());
+/// assert!(review_place(&call, &MemoryPath::parse("people/ada.md")?, &context).is_ok());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn review_place(call: &Call, path: &MemoryPath, context: &Context<'_>) -> Result<(), Failure> {
+    let found = if context.rules.joins_paths_and_detectors() { found_in(&call.action) } else { Ok(Vec::new()) };
+    let found = found.map_err(|Unready| unready())?;
+    let mut judgement = Judgement::default();
+    for rule in context.rules.about_place(&call.action, path, context, &found) {
+        judgement.reasons.push((rule.verdict, Reason::Rule(rule.number)));
+    }
+    judgement.reasons.sort_by_key(|(verdict, _)| std::cmp::Reverse(*verdict));
+    judgement.refusal(call, context.mode).map_or(Ok(()), Err)
+}
+
+fn unready() -> Failure {
+    Failure::new(Code::Internal, "the detectors cannot work, so nothing may be written")
 }
 
 fn judge(action: &Action, context: &Context<'_>) -> Result<Judgement, Unready> {

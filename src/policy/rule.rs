@@ -22,8 +22,8 @@ pub struct Rule {
     /// A glob for the path: `*` and `?` within a component, `**` across, and a `/` at the end for all below a folder.
     ///
     /// A rule that allows is about a call when all of its paths match, letter for letter. A rule that asks or denies is
-    /// about a call when one of its paths matches in any case, or could hold something that matches where the call
-    /// takes a whole folder away or moves it.
+    /// about a call when one of its paths matches in any case and Unicode form, or could hold something that matches
+    /// where the call takes a whole folder away or moves it. A folder may be named like a note.
     pub path: Option<String>,
     /// The program that asks, by its exact name.
     pub client: Option<String>,
@@ -98,6 +98,12 @@ impl RuleError {
 }
 
 impl Rules {
+    /// Whether there is no rule.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Checks rules in the order of the settings; they are numbered from 1.
     ///
     /// # Errors
@@ -128,6 +134,26 @@ impl Rules {
         found: &'a [&'static Row],
     ) -> impl Iterator<Item = &'a Checked> {
         self.0.iter().filter(move |rule| rule.is_about(action, context.client, found))
+    }
+
+    /// The rules that ask about or deny a call because it comes to `path` too, whatever its arguments say.
+    pub(super) fn about_place<'a>(
+        &'a self,
+        action: &'a Action,
+        path: &'a MemoryPath,
+        context: &'a Context<'_>,
+        found: &'a [&'static Row],
+    ) -> impl Iterator<Item = &'a Checked> {
+        self.0.iter().filter(move |rule| {
+            rule.verdict != Verdict::Allow
+                && rule.is_about_but_for_path(names(action), context.client, found)
+                && rule.path.as_ref().is_none_or(|glob| holds_for(glob, action, path))
+        })
+    }
+
+    /// Whether a rule is about places and findings both, so that [`Rules::about_place`] needs to know the findings.
+    pub(super) fn joins_paths_and_detectors(&self) -> bool {
+        self.0.iter().any(|rule| rule.path.is_some() && rule.detector.is_some())
     }
 }
 
@@ -163,10 +189,14 @@ impl Checked {
     }
 
     fn is_about(&self, action: &Action, client: Option<&str>, found: &[&'static Row]) -> bool {
-        self.action.as_ref().is_none_or(|name| name == action.name())
+        self.is_about_but_for_path(&[action.name()], client, found)
+            && self.path.as_ref().is_none_or(|glob| self.is_about_path(glob, action))
+    }
+
+    fn is_about_but_for_path(&self, names: &[&str], client: Option<&str>, found: &[&'static Row]) -> bool {
+        self.action.as_ref().is_none_or(|name| names.contains(&name.as_str()))
             && self.client.as_ref().is_none_or(|name| Some(name.as_str()) == client)
             && (self.detector.is_none() || found.iter().any(|row| self.names(row)))
-            && self.path.as_ref().is_none_or(|glob| self.is_about_path(glob, action))
     }
 
     fn is_about_path(&self, glob: &Glob, action: &Action) -> bool {
@@ -174,11 +204,27 @@ impl Checked {
         if self.verdict == Verdict::Allow {
             return action.path().is_some() && paths.all(|path| glob.matches(path));
         }
-        paths.any(|path| glob.matches_any_case(path) || (takes_folder(action, path) && glob.reaches_below(path)))
+        paths.any(|path| holds_for(glob, action, path))
     }
 }
 
-/// Whether the action would take away or move all that stands below `path`, if that is a folder.
-fn takes_folder(action: &Action, path: &MemoryPath) -> bool {
-    matches!(action, Action::DeleteDir(_)) || (matches!(action, Action::RenameFile(_)) && !path.is_note())
+/// The names by which a rule can be about what the action does at a place: who follows a link reads a note.
+fn names(action: &Action) -> &'static [&'static str] {
+    if let Action::GoToLink(_) = action {
+        return &["go_to_link", "read_file"];
+    }
+    NAMES.iter().position(|name| *name == action.name()).and_then(|at| NAMES.get(at..=at)).unwrap_or_default()
+}
+
+/// Whether a rule that asks or denies with this glob is about the action at `path`.
+fn holds_for(glob: &Glob, action: &Action, path: &MemoryPath) -> bool {
+    let is_rename = matches!(action, Action::RenameFile(_));
+    if glob.matches_any_form(path) {
+        true
+    } else if is_rename && path.is_note() {
+        // A folder may be named like a note, and only the disk knows; still, a note must be free to get a new name.
+        glob.loses_below(path)
+    } else {
+        (is_rename || matches!(action, Action::DeleteDir(_))) && glob.reaches_below(path)
+    }
 }

@@ -75,6 +75,8 @@ impl<'t> Chain<'t> {
         let sql = "INSERT INTO entry VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
         let mut statement = self.transaction.prepare_cached(sql)?;
         for entry in entries {
+            // The database has no larger number; the hash goes over what is kept.
+            let entry = &AuditEntry { micros: entry.micros.min(i64::MAX.unsigned_abs()), ..entry.clone() };
             self.seq += 1;
             let salt = self.salts.next().map_or_else(random, Ok)?;
             let commitment = Digest::of_parts(&[&salt, entry.payload.as_bytes()]);
@@ -103,6 +105,35 @@ impl<'t> Chain<'t> {
         }
         Ok(())
     }
+}
+
+/// Appends that a batch whose entries are in the chain has been given back, in the name of whoever made it.
+///
+/// It bears the batch's own time: a vault has no clock, and what comes after in the chain tells when it was.
+pub(super) fn append_given_back(transaction: &Transaction<'_>, batch: u64) -> Result<(), VaultError> {
+    let sql = "SELECT time, door, client, session, message,
+               (SELECT origin FROM entry WHERE batch = ?1 ORDER BY seq DESC LIMIT 1),
+               (SELECT max(number) FROM entry WHERE batch = ?1)
+               FROM batch WHERE id = ?1";
+    let (time, author, last) = transaction.prepare_cached(sql)?.query_row([batch], |row| {
+        let author = Author {
+            door: row.get(1)?,
+            client: row.get(2)?,
+            session: row.get(3)?,
+            message: row.get(4)?,
+            origin: row.get::<_, Option<String>>(5)?.unwrap_or_else(|| "tool:memdir".to_owned()),
+        };
+        Ok((row.get(0)?, author, row.get::<_, Option<usize>>(6)?.unwrap_or(0)))
+    })?;
+    let entry = AuditEntry {
+        number: last + 1,
+        action: "given_back".to_owned(),
+        code: Some("conflict".to_owned()),
+        micros: 0,
+        permission: "off".to_owned(),
+        payload: format!(r#"{{"batch":{batch}}}"#),
+    };
+    Chain::open(transaction, 1)?.append(Some(batch), &[entry], &author, Timestamp::from_micros(time))
 }
 
 /// The hash of an entry: over its predecessor, its place, its plain columns and the commitment to its payload.

@@ -18,6 +18,7 @@ use super::{AuditEntry, Author, RecordedStep, VaultError, Writer, disk};
 use crate::digest::Digest;
 use crate::path::MemoryPath;
 use crate::plan::{Content, Image, Step};
+use crate::report::Kind;
 use crate::time::Timestamp;
 
 /// How many threads flush: file systems merge flushes that come at the same time.
@@ -80,8 +81,9 @@ impl Writer<'_> {
     /// # Errors
     ///
     /// Nothing has changed, and nothing will: [`VaultError::Conflict`], [`VaultError::DiskFull`],
-    /// [`VaultError::NoWriteAccess`] and other errors of the system. Only with [`VaultError::Unsettled`] the system
-    /// failed so badly that not even this could be written down; the next writer finishes the batch or gives it back.
+    /// [`VaultError::NoWriteAccess`] and other errors of the system. Only with [`VaultError::Unsettled`] the batch may be
+    /// there in part: what somebody else has put in the way kept a step from being taken back, or the system failed
+    /// so badly that not even this could be written down; then the next writer finishes the batch or gives it back.
     pub fn commit(&mut self, batch: &Batch<'_>) -> Result<Committed, VaultError> {
         self.commit_watched(batch, &mut |_| ())
     }
@@ -489,7 +491,7 @@ fn beside<T: Sync>(
         for thread in threads {
             let flushed = match thread {
                 Ok(thread) => thread.join().unwrap_or_else(|_| {
-                    Err(VaultError::io("flush", None, io::Error::other("a flushing thread ended early")))
+                    Err(VaultError::io("flush the notes", None, io::Error::other("a flushing thread ended early")))
                 }),
                 Err(items) => items.iter().try_for_each(flush),
             };
@@ -573,7 +575,7 @@ pub(super) fn identity(root: &Dir, path: &MemoryPath) -> Result<Option<(u64, u64
     match folder.symlink_metadata(path.name()) {
         Ok(metadata) => {
             let (device, inode) = disk::identity(&metadata);
-            let own = root.dir_metadata().map_err(|error| VaultError::io("look at", None, error))?;
+            let own = root.dir_metadata().map_err(|error| VaultError::io("look at the memory", None, error))?;
             Ok(Some((if device == disk::identity(&own).0 { 0 } else { device }, inode)))
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -589,14 +591,15 @@ pub(super) fn restrict_folder(root: &Dir, path: &MemoryPath, mode: Option<u32>) 
         .map_err(|error| VaultError::io("set the mode of", Some(path), error))
 }
 
-/// By how many bytes the notes grow.
-pub(super) fn growth(steps: &[RecordedStep]) -> i64 {
+/// By how many bytes the notes grow; `None` where that takes a look at files that are only renamed.
+pub(super) fn growth(steps: &[RecordedStep]) -> Option<i64> {
     let bytes = |image: &Option<Image>| {
         image.as_ref().map_or(0, |image| i64::try_from(image.content.bytes().len()).unwrap_or(i64::MAX))
     };
-    let grown = steps.iter().map(|step| match &step.step {
-        Step::Put { path, before, after } if path.is_note() => bytes(after).saturating_sub(bytes(before)),
-        Step::Put { .. } | Step::MakeFolder { .. } | Step::Move { .. } | Step::RemoveFolder { .. } => 0,
-    });
-    grown.fold(0, i64::saturating_add)
+    let grown = |step: &RecordedStep| match &step.step {
+        Step::Put { path, before, after } if path.is_note() => Some(bytes(after).saturating_sub(bytes(before))),
+        Step::Move { from, to, kind: Kind::File } if from.is_note() != to.is_note() => None,
+        Step::Put { .. } | Step::MakeFolder { .. } | Step::Move { .. } | Step::RemoveFolder { .. } => Some(0),
+    };
+    steps.iter().map(grown).try_fold(0_i64, |sum, grown| Some(sum.saturating_add(grown?)))
 }

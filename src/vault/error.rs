@@ -32,9 +32,10 @@ pub enum VaultError {
     /// No batch has this number.
     #[error("there is no batch {0}")]
     UnknownBatch(u64),
-    /// The system failed twice: in the batch, and in giving it back. The next writer finishes it or gives it back;
-    /// until then it may be there in part. Look at the log before the change is tried again.
-    #[error("batch {0} could be neither finished nor given back yet")]
+    /// The batch failed, and so did giving it back: the system failed twice, and the next writer finishes it or gives it
+    /// back; or something of somebody else's is in the way, and stays. It may be there in part. Look at the notes before
+    /// the change is tried again.
+    #[error("batch {0} could be neither finished nor wholly given back")]
     Unsettled(u64),
     /// Anything else that the system says.
     #[error("cannot {verb}{}: {source}", place(.path.as_ref()))]
@@ -66,6 +67,16 @@ impl VaultError {
         } else {
             Self::Io { verb, path: path.cloned(), source }
         }
+    }
+
+    /// Whether the history could not be opened for want of the right to write: SQLite shares a file among those who
+    /// read, and where that is missing and cannot be made it just says that it cannot open the database.
+    pub(super) fn is_no_access(&self) -> bool {
+        let code = match self {
+            Self::History(error) => error.sqlite_error_code(),
+            _ => None,
+        };
+        matches!(self, Self::NoWriteAccess) || code == Some(rusqlite::ErrorCode::CannotOpen)
     }
 }
 

@@ -1,12 +1,15 @@
 //! Looking back: the log, the contents of a batch, a note as it was, and what is kept for how long.
 
+use std::time::Duration;
+
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::journal::{self, Flush, Journal};
+use super::place::Places;
 use super::{Core, Vault, VaultError, Writer};
 use crate::path::MemoryPath;
-use crate::plan::{Image, Step};
-use crate::report::{Log, LogAction, LogEntry};
+use crate::plan::{self, Image, Step};
+use crate::report::{Kind, Log, LogAction, LogEntry};
 use crate::time::Timestamp;
 
 /// Which part of the log is wanted.
@@ -30,7 +33,7 @@ impl Vault {
     ///
     /// Those of the database. A memory without a history has an empty log.
     pub fn log(&self, page: &Page) -> Result<Log, VaultError> {
-        Self::log_of(self.core().as_ref(), page)
+        Self::log_of(self.known_core()?.as_ref(), page)
     }
 
     /// As [`Vault::log`], for somebody who holds the lock.
@@ -54,7 +57,7 @@ impl Vault {
     ///
     /// Those of the database.
     pub fn newest_to_undo(&self) -> Result<Option<u64>, VaultError> {
-        let core = self.core();
+        let core = self.known_core()?;
         let Some(core) = core.as_ref() else { return Ok(None) };
         let sql = format!("SELECT id FROM batch WHERE {IN_FORCE} AND undoes IS NULL ORDER BY id DESC");
         let mut statement = core.journal.db.prepare_cached(&sql)?;
@@ -74,7 +77,7 @@ impl Vault {
     ///
     /// Those of the database.
     pub fn newest(&self) -> Result<Option<u64>, VaultError> {
-        let core = self.core();
+        let core = self.known_core()?;
         let Some(core) = core.as_ref() else { return Ok(None) };
         Ok(newest(&core.journal, None, 1)?.first().copied())
     }
@@ -85,7 +88,7 @@ impl Vault {
     ///
     /// Those of the database.
     pub fn undone_by(&self, batch: u64) -> Result<Option<u64>, VaultError> {
-        let core = self.core();
+        let core = self.known_core()?;
         core.as_ref().map_or(Ok(None), |core| undone_by(&core.journal, batch))
     }
 
@@ -95,41 +98,32 @@ impl Vault {
     ///
     /// [`VaultError::UnknownBatch`], and [`VaultError::Pruned`] when a content is no longer kept.
     pub fn steps(&self, batch: u64) -> Result<Vec<Step>, VaultError> {
-        let core = self.core();
+        let core = self.known_core()?;
         let Some(core) = core.as_ref() else { return Err(VaultError::UnknownBatch(batch)) };
         check_known(&core.journal, batch)?;
         Ok(core.journal.steps(batch)?.into_iter().map(|step| step.step).collect())
     }
 
-    /// A file as it was right after a batch; an inner `None` says that it did not exist then.
+    /// What is called `path` now, as it was right after a batch, whatever its name was then; an inner `None` says that
+    /// it was not there.
     ///
-    /// The outer one says that no batch has changed it before or since, so that the history does not know it.
+    /// The outer one says that no batch holds its content, so that the history does not know it.
     ///
     /// # Errors
     ///
     /// [`VaultError::UnknownBatch`], and [`VaultError::Pruned`] when the content is no longer kept.
     pub fn image_at(&self, path: &MemoryPath, batch: u64) -> Result<Option<Option<Image>>, VaultError> {
-        let core = self.core();
+        let core = self.known_core()?;
         let Some(core) = core.as_ref() else { return Err(VaultError::UnknownBatch(batch)) };
         let journal = &core.journal;
         check_known(journal, batch)?;
-        let put = |order: &str, side: &str| -> Result<Option<Option<Image>>, VaultError> {
-            let sql = format!(
-                "SELECT step.batch, step.{side}, step.{side}_mode FROM step JOIN batch ON batch.id = step.batch
-                 WHERE path = ?1 AND kind = 4 AND {IN_FORCE} AND step.batch {order} LIMIT 1"
-            );
-            let mut statement = journal.db.prepare_cached(&sql)?;
-            let row = statement.query_row(params![path.as_str(), batch], |row| {
-                Ok((row.get(0)?, row.get::<_, Option<i64>>(1)?, row.get(2)?))
-            });
-            let Some((found, content, mode)) = row.optional()? else { return Ok(None) };
-            let Some(content) = content else { return Ok(Some(None)) };
-            let content = journal::load(&journal.db, content)?.ok_or(VaultError::Pruned(found))?;
-            Ok(Some(Some(Image { content, mode })))
-        };
-        match put("<= ?2 ORDER BY step.batch DESC", "after")? {
+        let mut name = path.clone();
+        for later in moves_since(journal, batch.saturating_add(1))? {
+            name = name_before(journal, later, &name)?;
+        }
+        match image_behind(journal, &name, batch)? {
             Some(image) => Ok(Some(image)),
-            None => put("> ?2 ORDER BY step.batch ASC", "before"),
+            None => image_ahead(journal, &name, batch),
         }
     }
 }
@@ -143,15 +137,21 @@ impl Writer<'_> {
     pub fn prune(&mut self, now: Timestamp) -> Result<(), VaultError> {
         let oldest = now.minus(self.vault.options.keep_for).micros();
         let keep_bytes = self.vault.options.keep_bytes;
+        let vault = self.vault;
         let journal = &mut self.core()?.journal;
-        let notes = journal.sum("note_bytes")?.unwrap_or(0);
         let kept = journal.sum("content_bytes")?.unwrap_or(0);
+        let notes = match journal.sum("note_bytes")? {
+            Some(sum) => sum,
+            // Where the notes cannot be measured nothing is too much.
+            None if kept > keep_bytes => vault.measure(None).unwrap_or(u64::MAX),
+            None => 0,
+        };
         let excess = kept.saturating_sub(keep_bytes.max(notes.saturating_mul(3)));
         let first: Option<i64> = journal.db.query_row("SELECT min(batch) FROM content", [], |row| row.get(0))?;
-        let aged: Option<i64> = journal
-            .db
-            .prepare_cached("SELECT max(id) FROM batch WHERE time < ?1 AND id >= ?2")?
-            .query_row(params![oldest, first], |row| row.get(0))?;
+        // Up to the first batch that is young enough: a clock that once stood in 1970 makes nothing before it old.
+        let sql = "SELECT max(id) FROM batch
+                   WHERE id >= ?2 AND id < ifnull((SELECT min(id) FROM batch WHERE time >= ?1), 9223372036854775807)";
+        let aged: Option<i64> = journal.db.prepare_cached(sql)?.query_row(params![oldest, first], |row| row.get(0))?;
         if excess == 0 && aged.is_none() {
             return Ok(());
         }
@@ -230,6 +230,14 @@ fn newest_touching(journal: &Journal, path: &str, before: u64) -> Result<Option<
     Ok(journal.db.prepare_cached(&sql)?.query_row(params![path, before], |row| row.get(0))?)
 }
 
+fn oldest_touching(journal: &Journal, path: &str, after: u64) -> Result<Option<u64>, VaultError> {
+    let sql = format!(
+        "SELECT min(step.batch) FROM step JOIN batch ON batch.id = step.batch
+         WHERE (path = ?1 OR new_path = ?1) AND step.batch > ?2 AND {IN_FORCE}"
+    );
+    Ok(journal.db.prepare_cached(&sql)?.query_row(params![path, after], |row| row.get(0))?)
+}
+
 fn newest_moving(journal: &Journal, folder: &str, before: u64) -> Result<Option<u64>, VaultError> {
     let sql = format!(
         "SELECT max(step.batch) FROM step JOIN batch ON batch.id = step.batch
@@ -240,18 +248,89 @@ fn newest_moving(journal: &Journal, folder: &str, before: u64) -> Result<Option<
 
 /// The name that what is called `name` after a batch had before it.
 fn name_before(journal: &Journal, batch: u64, name: &MemoryPath) -> Result<MemoryPath, VaultError> {
-    let sql = "SELECT path, new_path FROM step WHERE batch = ?1 AND kind IN (2, 3) ORDER BY number DESC";
+    let earlier = |name: MemoryPath, (from, to): &(MemoryPath, MemoryPath)| name.rebased(to, from).unwrap_or(name);
+    Ok(moves_in(journal, batch)?.iter().rev().fold(name.clone(), earlier))
+}
+
+/// The renames of a batch, in the order in which they happened; those that were forgotten are left out.
+fn moves_in(journal: &Journal, batch: u64) -> Result<Vec<(MemoryPath, MemoryPath)>, VaultError> {
+    let sql = "SELECT path, new_path FROM step WHERE batch = ?1 AND kind IN (2, 3) ORDER BY number";
     let mut statement = journal.db.prepare_cached(sql)?;
     let mut rows = statement.query([batch])?;
-    let mut name = name.clone();
+    let mut moves = Vec::new();
     while let Some(row) = rows.next()? {
-        if let (Some(from), Some(to)) = (path(row, 0)?, path(row, 1)?)
-            && let Some(earlier) = name.rebased(&to, &from)
-        {
-            name = earlier;
-        }
+        moves.extend(path(row, 0)?.zip(path(row, 1)?));
     }
-    Ok(name)
+    Ok(moves)
+}
+
+/// The file called `name` right after a batch, by what that batch and those before it did; `None` when they tell
+/// nothing of its content.
+fn image_behind(journal: &Journal, name: &MemoryPath, batch: u64) -> Result<Option<Option<Image>>, VaultError> {
+    let mut name = name.clone();
+    let mut before = batch.saturating_add(1);
+    loop {
+        let mut found = None;
+        for name in std::iter::once(name.clone()).chain(name.ancestors()) {
+            found = found.max(newest_touching(journal, name.as_str(), before)?);
+        }
+        let Some(batch) = found else { return Ok(None) };
+        // Within a batch files are put under the names that they have after its moves.
+        if let Some(image) = put_in(journal, batch, &name, "after")? {
+            return Ok(Some(image));
+        }
+        match origin(&moves_in(journal, batch)?, &name) {
+            Some(earlier) => name = earlier,
+            None => return Ok(Some(None)),
+        }
+        before = batch;
+    }
+}
+
+/// The same by what the batches after it found there.
+fn image_ahead(journal: &Journal, name: &MemoryPath, batch: u64) -> Result<Option<Option<Image>>, VaultError> {
+    let mut name = name.clone();
+    let mut after = batch;
+    loop {
+        let mut found: Option<u64> = None;
+        for name in std::iter::once(name.clone()).chain(name.ancestors()) {
+            let next = oldest_touching(journal, name.as_str(), after)?;
+            found = found.into_iter().chain(next).min();
+        }
+        let Some(batch) = found else { return Ok(None) };
+        let moves = moves_in(journal, batch)?;
+        let later = |name: MemoryPath, (from, to): &(MemoryPath, MemoryPath)| name.rebased(from, to).unwrap_or(name);
+        let later = moves.iter().fold(name.clone(), later);
+        if later == name && origin(&moves, &name).as_ref() != Some(&name) {
+            // Something came to this name, so nothing had it.
+            return Ok(Some(None));
+        }
+        if let Some(image) = put_in(journal, batch, &later, "before")? {
+            return Ok(Some(image));
+        }
+        name = later;
+        after = batch;
+    }
+}
+
+/// Where what is called `name` after the moves was before them; `None` when what had the name has left it.
+fn origin(moves: &[(MemoryPath, MemoryPath)], name: &MemoryPath) -> Option<MemoryPath> {
+    let moves: Vec<_> = moves.iter().map(|(from, to)| (from.as_str(), to.as_str())).collect();
+    Places::origin(&moves, name)
+}
+
+/// What a batch has put under a name, or found under it; `None` when it did neither.
+fn put_in(journal: &Journal, batch: u64, name: &MemoryPath, side: &str) -> Result<Option<Option<Image>>, VaultError> {
+    let sql = format!("SELECT {side}, {side}_mode FROM step WHERE batch = ?1 AND path = ?2 AND kind = 4");
+    let mut statement = journal.db.prepare_cached(&sql)?;
+    let row = statement.query_row(params![batch, name.as_str()], |row| Ok((row.get(0)?, row.get(1)?)));
+    let (content, mode): (Option<i64>, _) = match row.optional()? {
+        Some(row) => row,
+        None => return Ok(None),
+    };
+    let Some(content) = content else { return Ok(Some(None)) };
+    let content = journal::load(&journal.db, content)?.ok_or(VaultError::Pruned(batch))?;
+    Ok(Some(Some(Image { content, mode })))
 }
 
 /// A path in a row; `None` when it was forgotten.
@@ -294,17 +373,20 @@ fn entry(journal: &Journal, batch: u64) -> Result<LogEntry, VaultError> {
     })
 }
 
+/// The paths that a batch changed, by the rule of [`plan::changed`]: contents do not matter for it.
 fn changed(journal: &Journal, batch: u64) -> Result<Vec<MemoryPath>, VaultError> {
-    let mut statement = journal.db.prepare_cached("SELECT path, new_path FROM step WHERE batch = ?1")?;
+    let mut statement = journal.db.prepare_cached("SELECT path, new_path, kind FROM step WHERE batch = ?1")?;
     let mut rows = statement.query([batch])?;
-    let mut changed = Vec::new();
+    let mut steps = Vec::new();
     while let Some(row) = rows.next()? {
-        changed.extend(path(row, 0)?);
-        changed.extend(path(row, 1)?);
+        let Some(from) = path(row, 0)? else { continue };
+        steps.push(match (path(row, 1)?, row.get::<_, i64>(2)?) {
+            (Some(to), _) => Step::Move { from, to, kind: Kind::File },
+            (None, 1 | 5) => Step::MakeFolder { path: from, mode: None },
+            (None, _) => Step::Put { path: from, before: None, after: None },
+        });
     }
-    changed.sort();
-    changed.dedup();
-    Ok(changed)
+    Ok(plan::changed(&steps))
 }
 
 fn actions(journal: &Journal, batch: u64) -> Result<Vec<LogAction>, VaultError> {
@@ -313,14 +395,15 @@ fn actions(journal: &Journal, batch: u64) -> Result<Vec<LogAction>, VaultError> 
     let rows = statement.query_map([batch], |row| {
         let payload: Option<String> = row.get(2)?;
         let code: Option<String> = row.get(3)?;
-        let micros: u32 = row.get(4)?;
+        let micros = u64::try_from(row.get::<_, i64>(4)?).unwrap_or(0);
         Ok(LogAction {
             index: row.get(0)?,
             action: row.get(1)?,
             path: payload.and_then(|payload| path_of(&payload)),
             ok: code.is_none(),
             code,
-            ms: f64::from(micros) / 1000.0,
+            ms: u32::try_from(micros)
+                .map_or_else(|_| Duration::from_micros(micros).as_secs_f64() * 1e3, |micros| f64::from(micros) / 1e3),
         })
     })?;
     Ok(rows.collect::<Result<_, _>>()?)

@@ -104,9 +104,13 @@ impl LogFile {
 }
 
 impl Journal {
-    /// Opens the database at a canonical `path`, and makes its tables when it is new. Without a `log` nothing is
-    /// ever flushed.
-    pub(super) fn open(path: &Path, log: Option<LogFile>) -> Result<Self, VaultError> {
+    /// Opens the database at a canonical `path`, and makes its tables when it is new, once `lock` has taken the lock that
+    /// keeps others from doing so. Without a `log` nothing is ever flushed.
+    pub(super) fn open(
+        path: &Path,
+        log: Option<LogFile>,
+        lock: impl FnOnce() -> Result<(), VaultError>,
+    ) -> Result<Self, VaultError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX
             | OpenFlags::SQLITE_OPEN_NOFOLLOW
@@ -125,14 +129,12 @@ impl Journal {
         #[cfg(target_vendor = "apple")]
         db.execute_batch("PRAGMA fullfsync = ON;")?;
         let mut journal = Self { db, log };
-        let found = match journal.version()? {
-            // Both are written in one transaction, and read in two: another process has made it in between.
-            (0, APPLICATION) => journal.version()?,
-            found => found,
-        };
-        match found {
+        match journal.version()? {
             (VERSION, APPLICATION) => {}
-            (0, 0) => journal.create_patiently()?,
+            (0, 0) => {
+                lock()?;
+                journal.create_patiently()?;
+            }
             (version, APPLICATION) => {
                 return Err(VaultError::Damaged(format!("it has version {version}, and this program knows {VERSION}")));
             }
@@ -142,11 +144,12 @@ impl Journal {
     }
 
     fn version(&self) -> Result<(i64, i64), VaultError> {
-        let pragma = |name| self.db.pragma_query_value(None, name, |row| row.get(0));
-        Ok((pragma("user_version")?, pragma("application_id")?))
+        // In one look: another process may be making the tables.
+        let sql = "SELECT user_version, application_id FROM pragma_user_version, pragma_application_id";
+        Ok(self.db.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?)
     }
 
-    /// As [`Journal::create`], while others do the same: turning the log on does not wait for them by itself.
+    /// As [`Journal::create`], while others look at the file: turning the log on does not wait for them by itself.
     fn create_patiently(&mut self) -> Result<(), VaultError> {
         let mut waited = Duration::ZERO;
         let mut pause = Duration::from_millis(1);
@@ -246,7 +249,7 @@ impl Journal {
         batch: u64,
         steps: &[RecordedStep],
         content: &Batch<'_>,
-        growth: i64,
+        growth: Option<i64>,
     ) -> Result<(), VaultError> {
         self.transaction(Flush::Yes, |transaction| {
             for (number, step) in steps.iter().enumerate() {
@@ -258,7 +261,7 @@ impl Journal {
                 content.author,
                 content.time,
             )?;
-            add(transaction, "note_bytes", growth)?;
+            grow(transaction, growth)?;
             set_state(transaction, batch, State::Committed)
         })
     }
@@ -266,12 +269,14 @@ impl Journal {
     /// Gives up a batch of which nothing was carried out, whether it had become certain or not.
     ///
     /// Its steps go, so that nobody takes its temporary files, which may be half written, for edits of somebody's.
-    pub(super) fn abandon(&mut self, batch: u64, growth: i64, flush: Flush) -> Result<(), VaultError> {
+    pub(super) fn abandon(&mut self, batch: u64, growth: Option<i64>, flush: Flush) -> Result<(), VaultError> {
         self.transaction(flush, |transaction| {
             let sql = "SELECT state FROM batch WHERE id = ?1";
             let state: i64 = transaction.prepare_cached(sql)?.query_row([batch], |row| row.get(0))?;
             if state == State::Committed.code() {
-                add(transaction, "note_bytes", growth.saturating_neg())?;
+                grow(transaction, growth.map(i64::saturating_neg))?;
+                // Its entries say that its calls succeeded, and stay in the chain.
+                audit::append_given_back(transaction, batch)?;
             }
             transaction.prepare_cached("DELETE FROM step WHERE batch = ?1")?.execute([batch])?;
             set_state(transaction, batch, State::Aborted)
@@ -279,9 +284,10 @@ impl Journal {
     }
 
     /// Says that a certain batch is given back, unflushed.
-    pub(super) fn given_back(&mut self, batch: u64, growth: i64) -> Result<(), VaultError> {
+    pub(super) fn given_back(&mut self, batch: u64, growth: Option<i64>) -> Result<(), VaultError> {
         self.transaction(Flush::No, |transaction| {
-            add(transaction, "note_bytes", growth.saturating_neg())?;
+            grow(transaction, growth.map(i64::saturating_neg))?;
+            audit::append_given_back(transaction, batch)?;
             set_state(transaction, batch, State::Aborted)
         })
     }
@@ -331,10 +337,10 @@ impl Journal {
         Ok(value.map(|value| u64::try_from(value).unwrap_or(0)))
     }
 
-    /// Sets a running sum, unflushed.
-    pub(super) fn set_sum(&mut self, key: &str, value: u64) -> Result<(), VaultError> {
+    /// Begins a running sum, unflushed. One that is there stays: another process may have added to it since.
+    pub(super) fn begin_sum(&mut self, key: &str, value: u64) -> Result<(), VaultError> {
         self.transaction(Flush::No, |transaction| {
-            let sql = "INSERT INTO meta VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = excluded.value";
+            let sql = "INSERT INTO meta VALUES (?1, ?2) ON CONFLICT (key) DO NOTHING";
             transaction.prepare_cached(sql)?.execute(params![key, value])?;
             Ok(())
         })
@@ -357,6 +363,15 @@ pub(super) fn add(transaction: &Transaction<'_>, key: &str, difference: i64) -> 
     let sql = "UPDATE meta SET value = max(0, value + ?2) WHERE key = ?1";
     transaction.prepare_cached(sql)?.execute(params![key, difference])?;
     Ok(())
+}
+
+/// Adds to the sum of all notes; where it is not known by how much, the sum is to be taken anew.
+fn grow(transaction: &Transaction<'_>, growth: Option<i64>) -> Result<(), VaultError> {
+    let Some(growth) = growth else {
+        transaction.prepare_cached("DELETE FROM meta WHERE key = 'note_bytes'")?.execute([])?;
+        return Ok(());
+    };
+    add(transaction, "note_bytes", growth)
 }
 
 fn insert_step(

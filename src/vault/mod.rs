@@ -191,7 +191,7 @@ impl Vault {
             let folder = StateFolder::create(&self.home())?;
             let mut opened = self.open_core(folder)?;
             if let Some(sum) = self.measured().take() {
-                opened.journal.set_sum("note_bytes", sum)?;
+                opened.journal.begin_sum("note_bytes", sum)?;
             }
             *core = Some(opened);
         }
@@ -213,8 +213,11 @@ impl Vault {
             let Some(folder) = StateFolder::open(&self.home())? else { return Ok(()) };
             match self.open_core(folder) {
                 Ok(opened) => *core = Some(opened),
-                // What cannot be written, such as a folder on a read-only disk, can still be read.
-                Err(VaultError::NoWriteAccess) => return Ok(()),
+                // The notes in what cannot be written, such as a folder on a read-only disk, can still be read.
+                Err(error) if error.is_no_access() => {
+                    tracing::debug!(%error, "the history cannot be opened");
+                    return Ok(());
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -296,8 +299,22 @@ impl Vault {
     fn open_core(&self, folder: StateFolder) -> Result<Core, VaultError> {
         let lock = folder.lock_file()?.into_std();
         let log = if self.is_durable() { Some(folder.log_file()?) } else { None };
-        let journal = Journal::open(&folder.history_path(), log)?;
+        let journal = Journal::open(&folder.history_path(), log, || acquire(&lock, self.options.lock_timeout))?;
+        // The kernel lets go of it when the process ends, whatever happens here.
+        let _ = lock.unlock();
         Ok(Core { folder, lock, journal, leftovers: None, swept: 0, seen: None })
+    }
+
+    /// What is open; `None` only when this machine has written nothing yet. Who asks for the history has to hear why it
+    /// cannot be read, and not that it is empty.
+    fn known_core(&self) -> Result<MutexGuard<'_, Option<Core>>, VaultError> {
+        let mut core = self.core();
+        if core.is_none()
+            && let Some(folder) = StateFolder::open(&self.home())?
+        {
+            *core = Some(self.open_core(folder)?);
+        }
+        Ok(core)
     }
 
     fn core(&self) -> MutexGuard<'_, Option<Core>> {
@@ -361,7 +378,7 @@ fn acquire(lock: &LockFile, timeout: Duration) -> Result<(), VaultError> {
             }
             Err(std::fs::TryLockError::WouldBlock) => return Err(VaultError::Busy),
             Err(std::fs::TryLockError::Error(error)) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(std::fs::TryLockError::Error(error)) => return Err(VaultError::io("lock", None, error)),
+            Err(std::fs::TryLockError::Error(error)) => return Err(VaultError::io("lock the memory", None, error)),
         }
     }
 }

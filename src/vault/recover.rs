@@ -6,12 +6,10 @@
 
 use std::io;
 
-use cap_fs_ext::DirExt;
 use cap_std::fs::Dir;
 
 use super::commit::{
-    digest_of, growth, identity, is_temporary, open_or_conflict, parent, restrict_folder, set_temporary, temporary,
-    write_new,
+    digest_of, growth, identity, open_or_conflict, parent, restrict_folder, set_temporary, temporary, write_new,
 };
 use super::journal::{Flush, Journal, State};
 use super::place::Places;
@@ -29,6 +27,8 @@ enum Found {
     After,
     /// Somebody else has changed it since; it is theirs.
     Theirs,
+    /// Somebody else has changed it, and it was not carried out before that.
+    Overtaken,
     /// It is in place, and what it displaced was an outside edit nobody has seen yet.
     Displaced,
 }
@@ -48,23 +48,55 @@ impl Writer<'_> {
             State::Committed => {
                 let (steps, places) = (unfinished_steps(&core.journal, batch)?, core.journal.places(batch)?);
                 match self.finish(batch, &steps, &places) {
-                    Err(VaultError::Conflict(_)) => self.give_back(batch, &steps, &places),
+                    Err(VaultError::Conflict(_)) => self.give_back_later(batch, &steps, &places),
                     other => other,
                 }
             }
             State::Aborting => {
                 let (steps, places) = (unfinished_steps(&core.journal, batch)?, core.journal.places(batch)?);
-                self.give_back(batch, &steps, &places)
+                self.give_back_later(batch, &steps, &places)
             }
         }
     }
 
     /// Carries out what is left of a certain batch.
+    ///
+    /// An outside edit is one of two things. Either it came after the whole batch, of which only the unflushed mark was
+    /// lost in a power cut: "saved" has been said, so the batch stays, and so does the edit. Or it came into a batch
+    /// that was half done: then all or nothing means nothing, as when a commit meets one itself. Where no step is left
+    /// to be done all had been done, unless what lies aside tells that a step was overtaken by the edit.
+    ///
+    /// Folders are made and things moved first: only then every file has the name by which its step knows it. All files
+    /// are looked at before any is touched, so that a second crash finds the same. That a removed folder is there says
+    /// nothing, for it stays where something new is in it.
     fn finish(&mut self, batch: u64, steps: &[RecordedStep], places: &Places) -> Result<(), VaultError> {
+        let mut left_to_do = false;
+        let mut theirs = None;
+        for (index, step) in steps.iter().enumerate() {
+            if matches!(step.step, Step::RemoveFolder { .. }) {
+                continue;
+            }
+            match self.look(batch, index, steps, places)? {
+                Found::After => {}
+                // What another step of the batch has changed since is not where its move left it.
+                Found::Theirs if matches!(step.step, Step::Move { .. }) => {}
+                Found::Theirs => theirs = theirs.or_else(|| Some(step.path().clone())),
+                Found::Displaced | Found::Overtaken => return Err(VaultError::Conflict(step.path().clone())),
+                Found::Before => {
+                    left_to_do = true;
+                    if !matches!(step.step, Step::Put { .. }) {
+                        self.carry_out(batch, index, step, places)?;
+                    }
+                }
+            }
+        }
+        if let Some(path) = theirs.filter(|_| left_to_do) {
+            return Err(VaultError::Conflict(path));
+        }
         for (index, step) in steps.iter().enumerate() {
             match self.look(batch, index, steps, places)? {
                 Found::After | Found::Theirs => {}
-                Found::Displaced => return Err(VaultError::Conflict(step.path().clone())),
+                Found::Displaced | Found::Overtaken => return Err(VaultError::Conflict(step.path().clone())),
                 Found::Before => {
                     self.renew_temporary(batch, index, step, places)?;
                     self.carry_out(batch, index, step, places)?;
@@ -76,22 +108,41 @@ impl Writer<'_> {
         self.keep_for_sweep(batch, steps.to_vec(), places.clone())
     }
 
+    /// Gives back a batch of which nobody has been told anything. What could not be taken back must not keep the memory
+    /// closed for ever, and no call of this process is at fault.
+    fn give_back_later(&mut self, batch: u64, steps: &[RecordedStep], places: &Places) -> Result<(), VaultError> {
+        match self.give_back(batch, steps, places) {
+            Err(VaultError::Unsettled(_)) => Ok(()),
+            other => other,
+        }
+    }
+
     /// Takes back every step of a batch that met an outside edit, and keeps that edit.
     ///
     /// The mark comes first and is flushed: from here on a crash leads here again.
+    ///
+    /// # Errors
+    ///
+    /// [`VaultError::Unsettled`] when something is in the way of a step, or gone: that step stays as it is, and all
+    /// others are taken back. The batch has come to its end all the same.
     pub(super) fn give_back(&mut self, batch: u64, steps: &[RecordedStep], places: &Places) -> Result<(), VaultError> {
         self.core()?.journal.mark(batch, State::Aborting, Flush::Yes)?;
+        let mut result = Ok(());
         for index in (0..steps.len()).rev() {
             match self.take_back(batch, index, steps, places) {
-                // What is in the way, or gone, is somebody's doing. It must not keep the memory closed for ever.
-                Err(VaultError::Conflict(path)) => tracing::warn!(batch, %path, "a change could not be taken back"),
+                // What is in the way, or gone, is somebody's doing.
+                Err(VaultError::Conflict(path)) => {
+                    tracing::error!(batch, %path, "a change could not be taken back");
+                    result = Err(VaultError::Unsettled(batch));
+                }
                 other => other?,
             }
         }
         self.second_wave(steps)?;
         self.core()?.journal.given_back(batch, growth(steps))?;
         self.keep_for_sweep(batch, steps.to_vec(), places.clone())?;
-        self.sweep_newest()
+        self.sweep_newest()?;
+        result
     }
 
     fn take_back(&self, batch: u64, index: usize, steps: &[RecordedStep], places: &Places) -> Result<(), VaultError> {
@@ -207,12 +258,25 @@ impl Writer<'_> {
                 if is_at(to)? {
                     return Ok(Found::After);
                 }
-                Ok(if is_at(from)? { Found::Before } else { Found::Theirs })
+                if is_at(from)? {
+                    return Ok(Found::Before);
+                }
+                // A program has saved a new file over it before it was moved; after that, the new file is at `to`.
+                let is_else = |path| identity(root, path).map(|found| found.is_some());
+                let is_reused = |other: &RecordedStep| match &other.step {
+                    Step::Move { to, .. } => to == from,
+                    Step::Put { path, .. } | Step::MakeFolder { path, .. } => path == from,
+                    Step::RemoveFolder { .. } => false,
+                };
+                let is_overtaken = is_else(from)? && !is_else(to)? && !steps.iter().any(is_reused);
+                Ok(if is_overtaken { Found::Overtaken } else { Found::Theirs })
             }
             Step::Put { path, before, after } => {
                 let path = self.present(steps, path)?;
                 let folder = match parent(root, &path) {
                     Ok(folder) => folder,
+                    // Where nothing is to be left, a folder that is gone is as good.
+                    Err(VaultError::Conflict(_)) if after.is_none() => return Ok(Found::After),
                     Err(VaultError::Conflict(_)) if before.is_none() => return Ok(Found::Before),
                     Err(VaultError::Conflict(_)) => return Ok(Found::Theirs),
                     Err(error) => return Err(error),
@@ -220,8 +284,11 @@ impl Writer<'_> {
                 let now = state_of(&folder, &path)?;
                 let [before, after] = [before, after].map(|image| image.as_ref().map(state_in));
                 let is_same = |one, other| is_same(one, other, before, after);
-                if !is_same(now, after) || is_same(now, before) {
-                    return Ok(if is_same(now, before) { Found::Before } else { Found::Theirs });
+                if is_same(now, before) {
+                    return Ok(Found::Before);
+                }
+                if !is_same(now, after) {
+                    return self.whose(batch, index, steps, places);
                 }
                 let aside = self.aside(index, steps, places, &path)?;
                 let displaced = digest_of(&aside, &temporary(batch, index))
@@ -230,6 +297,45 @@ impl Writer<'_> {
                 Ok(if displaced.is_none_or(is_ours) { Found::After } else { Found::Displaced })
             }
         }
+    }
+
+    /// Tells an edit that came after a file was put in place from one that came before, by what lies aside.
+    fn whose(&self, batch: u64, index: usize, steps: &[RecordedStep], places: &Places) -> Result<Found, VaultError> {
+        // What the file of another step has come to: its digest aside, and the ones before and after.
+        let aside = |index: usize| -> Result<Option<[Option<Digest>; 3]>, VaultError> {
+            let Some(Step::Put { path, before, after }) = steps.get(index).map(|step| &step.step) else {
+                return Ok(None);
+            };
+            let digest = |image: &Option<Image>| image.as_ref().map(|image| image.content.digest());
+            let target = self.present(steps, path)?;
+            let folder = match self.aside(index, steps, places, &target) {
+                Err(VaultError::Conflict(_)) => return Ok(None),
+                folder => folder?,
+            };
+            let aside = digest_of(&folder, &temporary(batch, index))
+                .map_err(|error| VaultError::io("read", Some(path), error))?;
+            Ok(Some([aside, digest(before), digest(after)]))
+        };
+        let Some([found, before, after]) = aside(index)? else { return Ok(Found::Theirs) };
+        if found.is_some() {
+            let is_waiting = found == after && found != before;
+            return Ok(if is_waiting { Found::Overtaken } else { Found::Theirs });
+        }
+        if before.is_none() {
+            return Ok(Found::Theirs);
+        }
+        // Nothing lies aside: it was swept, or never put there. A sweep would have taken what others displaced, too.
+        for other in (0..steps.len()).filter(|other| *other != index) {
+            if let Some([found @ Some(_), before, other_after]) = aside(other)?
+                && found == before
+                && found != other_after
+                // Where names cannot be exchanged only removed files are ever put aside.
+                && (after.is_none() || other_after.is_some())
+            {
+                return Ok(Found::Overtaken);
+            }
+        }
+        Ok(Found::Theirs)
     }
 
     /// Writes a temporary file anew from the journal: after a power cut it may be missing, or half there.
@@ -250,18 +356,6 @@ impl Writer<'_> {
 
     fn flush(&self, folder: &Dir, name: &str) -> io::Result<()> {
         if self.vault.is_durable() { disk::open_name(folder, name)?.sync_data() } else { Ok(()) }
-    }
-
-    /// Removes every temporary file of memdir's anywhere in the memory, for a cut of the power can leave some that no
-    /// journal knows of. It walks all folders, so it is for a server's start and for `doctor`.
-    ///
-    /// # Errors
-    ///
-    /// Those of the database. What cannot be looked into is left as it is.
-    pub fn sweep_all(&mut self) -> Result<(), VaultError> {
-        self.sweep_newest()?;
-        sweep_folder(&self.vault.dir);
-        Ok(())
     }
 
     /// Removes what the newest batches have displaced.
@@ -339,10 +433,19 @@ impl Leftovers {
             if is_ours {
                 let _ = aside.remove_file(&name);
             } else if let Ok(folder) = parent(root, path) {
-                let copy = format!("{}.sync-conflict-memdir-{}.md", path.stem(), self.batch);
+                let copy = conflict_copy(path, self.batch);
                 let _ = disk::rename_new(&aside, &name, &folder, &copy);
             }
         }
+    }
+}
+
+/// The name of a copy beside a file: with the file's own ending, so that it stays what it is.
+fn conflict_copy(path: &MemoryPath, batch: u64) -> String {
+    let mark = format!(".sync-conflict-memdir-{batch}");
+    match path.name().rsplit_once('.').filter(|(stem, _)| !stem.is_empty()) {
+        Some((stem, ending)) => format!("{stem}{mark}.{ending}"),
+        None => format!("{}{mark}", path.name()),
     }
 }
 
@@ -387,19 +490,4 @@ fn in_the_way(path: &MemoryPath, error: io::Error) -> VaultError {
         return VaultError::Conflict(path.clone());
     }
     VaultError::io("give back", Some(path), error)
-}
-
-fn sweep_folder(folder: &Dir) {
-    let Ok(entries) = folder.entries() else { return };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let Some(name) = name.to_str() else { continue };
-        if is_temporary(name) {
-            let _ = folder.remove_file(name);
-        } else if name != ".memdir"
-            && let Ok(inner) = folder.open_dir_nofollow(name)
-        {
-            sweep_folder(&inner);
-        }
-    }
 }

@@ -6,11 +6,11 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use cap_fs_ext::DirExt;
 use cap_std::fs::{Dir, DirBuilder, File, Metadata};
 
+use super::audit::random;
 use super::journal::LogFile;
 use super::{VaultError, disk};
 
@@ -72,10 +72,10 @@ impl StateFolder {
 
     /// Opens what is there and makes what is not.
     pub(super) fn create(home: &Home<'_>) -> Result<Self, VaultError> {
-        let io = |error| VaultError::io("make `.memdir` in", None, error);
+        let io = |error| VaultError::io("make `.memdir`", None, error);
         let memdir = create_own_folder(home.root, FOLDER)?;
         if memdir.symlink_metadata(IGNORE).is_err() {
-            write_ignore(&memdir).map_err(io)?;
+            write_ignore(&memdir)?;
         }
         let (parent, parent_path) = home.parent(&memdir);
         let folder = create_own_folder(parent, home.machine)?;
@@ -107,7 +107,7 @@ impl StateFolder {
 
     /// The write-ahead log, to be flushed.
     pub(super) fn log_file(&self) -> Result<LogFile, VaultError> {
-        let folder = self.machine.try_clone().map_err(|error| VaultError::io("open `.memdir` in", None, error))?;
+        let folder = self.machine.try_clone().map_err(|error| VaultError::io("open `.memdir`", None, error))?;
         Ok(LogFile { folder, name: WRITE_AHEAD_LOG, is_new: self.log_mark().is_none() })
     }
 
@@ -135,22 +135,20 @@ impl StateFolder {
 }
 
 /// Makes [`IGNORE`] in one instant: an empty one that a crash has left would never be filled.
-fn write_ignore(memdir: &Dir) -> io::Result<()> {
-    // A name of its own: other processes and threads may be making the same memory in this moment.
-    static MADE: AtomicU64 = AtomicU64::new(0);
-    let name = format!(".gitignore-{}-{}.tmp", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
-    match memdir.remove_file(&name) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let mut ignore = disk::create_name(memdir, &name, 0o600)?;
-    ignore.write_all(b"*\n")?;
-    ignore.sync_all()?;
-    match disk::rename_new(memdir, &name, memdir, IGNORE) {
-        // Another one was first.
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => memdir.remove_file(&name),
-        other => other,
-    }
+fn write_ignore(memdir: &Dir) -> Result<(), VaultError> {
+    // A name of its own, so that no other process takes the file away while it is written.
+    let name = format!(".gitignore-{:032x}.tmp", u128::from_le_bytes(random()?));
+    let write = || {
+        let mut ignore = disk::create_name(memdir, &name, 0o600)?;
+        ignore.write_all(b"*\n")?;
+        ignore.sync_all()?;
+        match disk::rename_new(memdir, &name, memdir, IGNORE) {
+            // Another process was first.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => memdir.remove_file(&name),
+            other => other,
+        }
+    };
+    write().map_err(|error| VaultError::io("make `.memdir`", None, error))
 }
 
 fn open_own_folder(parent: &Dir, name: &str) -> Result<Option<Dir>, VaultError> {
@@ -160,9 +158,9 @@ fn open_own_folder(parent: &Dir, name: &str) -> Result<Option<Dir>, VaultError> 
         Err(error) if disk::is_link_error(&error) || error.kind() == io::ErrorKind::NotADirectory => {
             return Err(VaultError::Untrusted("it is a link or a file where a folder belongs"));
         }
-        Err(error) => return Err(VaultError::io("open `.memdir` in", None, error)),
+        Err(error) => return Err(VaultError::io("open `.memdir`", None, error)),
     };
-    let metadata = folder.dir_metadata().map_err(|error| VaultError::io("look at `.memdir` in", None, error))?;
+    let metadata = folder.dir_metadata().map_err(|error| VaultError::io("look at `.memdir`", None, error))?;
     if !is_own(&metadata) {
         return Err(VaultError::Untrusted("it belongs to somebody else"));
     }
@@ -178,7 +176,7 @@ fn create_own_folder(parent: &Dir, name: &str) -> Result<Dir, VaultError> {
     }
     match parent.create_dir_with(name, &builder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-            return Err(VaultError::io("make `.memdir` in", None, error));
+            return Err(VaultError::io("make `.memdir`", None, error));
         }
         _ => {}
     }
@@ -195,7 +193,7 @@ fn check_own_files(folder: &Dir) -> Result<bool, VaultError> {
                 is_there |= name == HISTORY;
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(VaultError::io("look at `.memdir` in", None, error)),
+            Err(error) => return Err(VaultError::io("look at `.memdir`", None, error)),
         }
     }
     Ok(is_there)

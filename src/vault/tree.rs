@@ -80,14 +80,13 @@ impl Tree for Vault {
             return Ok(sum);
         }
         let sum = self.count_notes()?;
-        match core.as_mut() {
-            Some(core) => {
-                if let Err(error) = core.journal.set_sum("note_bytes", sum) {
-                    // Only the next count would have been shorter: what cannot be written can still be planned on.
-                    tracing::debug!(%error, "the sum of all notes was not kept");
-                }
-            }
-            None => *self.measured() = Some(sum),
+        let Some(core) = core.as_mut() else {
+            *self.measured() = Some(sum);
+            return Ok(sum);
+        };
+        if let Err(error) = core.journal.begin_sum("note_bytes", sum) {
+            // Only the next count would have been shorter: a folder that cannot be written can still be planned on.
+            tracing::debug!(%error, "the sum of all notes was not kept");
         }
         Ok(sum)
     }
@@ -217,7 +216,7 @@ impl Vault {
         place.and_then(|place| MemoryPath::parse(&place).ok().filter(|path| path.as_str() == place)).ok_or_else(outside)
     }
 
-    fn measure(&self, folder: Option<&MemoryPath>) -> Result<u64, TreeError> {
+    pub(super) fn measure(&self, folder: Option<&MemoryPath>) -> Result<u64, TreeError> {
         let listing = match self.list(folder) {
             // What cannot be looked into holds nothing of ours.
             Err(TreeError::NoAccess(_) | TreeError::NotFound(_)) => return Ok(0),

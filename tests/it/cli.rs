@@ -103,16 +103,15 @@ fn a_conflict_shows_what_is_there_now() {
     assert_snapshot!(session(&env, &[(&["undo"], "")]));
 }
 
-/// A note cannot speak to the terminal, nor can a name.
+/// A note cannot speak to the terminal, nor can a name. Diffs are escaped on a terminal only: in a pipe a patch has to
+/// be the change itself.
 #[cfg(unix)]
 #[test]
 fn control_characters_are_shown_and_not_sent() {
     let env = Env::with(&[("bell\u{9b}31m.md", "x\n"), ("user.md", "\u{1b}]0;title\u{7}\n")]);
     env.write("evil\u{202e}dm.md", "x\n");
     let text = said(&json!([{"action": "append_file", "path": "user.md", "content": "\u{1b}[2J"}]));
-    for (arguments, stdin) in
-        [(&["tree"][..], ""), (&["exec"], &text), (&["log", "-p"], ""), (&["diff"], ""), (&["undo"], "")]
-    {
+    for (arguments, stdin) in [(&["tree"][..], ""), (&["exec"], &text), (&["log"], "")] {
         let ran = env.run(arguments, stdin);
         let said = format!("{}{}", ran.stdout, ran.stderr);
         let harmful = |character: char| character.is_control() && character != '\n' || character == '\u{202e}';

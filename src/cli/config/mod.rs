@@ -9,7 +9,6 @@ use std::time::Duration;
 use serde::Deserialize;
 use toml::{Table, Value};
 
-use crate::digest::Digest;
 use crate::engine;
 use crate::plan::Limits;
 use crate::policy::{Mode, Rule, Rules};
@@ -53,7 +52,6 @@ pub(super) struct Config {
 #[serde(default)]
 pub(super) struct Permission {
     pub(super) exec: Mode,
-    pub(super) cli: Mode,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -100,7 +98,8 @@ impl Config {
     /// How an engine works under these settings.
     pub(super) fn engine(&self, clock: fn() -> Timestamp) -> Result<engine::Settings, Failure> {
         let limits = &self.limits;
-        let rules = Rules::new(self.rule.clone()).map_err(|error| wrong(error.to_string()))?;
+        let rules = Rules::new(self.rule.clone())
+            .map_err(|error| Failure { hint: error.hint(), ..wrong(error.to_string()) })?;
         Ok(engine::Settings {
             limits: Limits {
                 note_bytes: limits.note_bytes,
@@ -171,14 +170,12 @@ impl Sources {
         self.home.as_deref()
     }
 
-    /// Where the state of the memory at `root` goes when the memory itself cannot hold it.
-    pub(super) fn state_folder(&self, root: &Path) -> Option<PathBuf> {
+    /// Where the state of memories goes that cannot hold it themselves.
+    pub(super) fn state_folder(&self) -> Option<PathBuf> {
         let strategy = etcetera::choose_base_strategy().ok()?;
         let base =
             etcetera::BaseStrategy::state_dir(&strategy).unwrap_or_else(|| etcetera::BaseStrategy::data_dir(&strategy));
-        let digest = Digest::of(root.as_os_str().as_encoded_bytes()).to_string();
-        let name: String = digest.trim_start_matches("sha256:").chars().take(16).collect();
-        Some(base.join("memdir").join(name))
+        Some(base.join("memdir"))
     }
 
     /// The memory to use when none is named: `MEMDIR`, the one with `default = true`, or `~/memdir`.
@@ -208,7 +205,10 @@ impl Sources {
                 set_from_environment(&mut table, name, value)?;
             }
         }
-        table.try_into().map_err(|error: toml::de::Error| wrong(error.message().to_owned()))
+        table.try_into().map_err(|error: toml::de::Error| {
+            let said = error.to_string();
+            wrong(said.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" "))
+        })
     }
 
     fn memories(&self) -> impl Iterator<Item = (&str, &Value)> {
@@ -269,6 +269,7 @@ fn check_table(section: &str, table: &Table) -> Result<(), Failure> {
                     check_table("", &own)?;
                 }
             }
+            ("memory", _) => return Err(wrong("`memory` has to be tables, such as [memory.\"~/notes\"]".to_owned())),
             (name, Value::Table(inner)) => check_table(name, inner)?,
             ("rule", Value::Array(rules)) => {
                 rules.iter().filter_map(Value::as_table).try_for_each(|rule| check_table("rule", rule))?;

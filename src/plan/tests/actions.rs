@@ -352,3 +352,51 @@ fn links_are_followed() {
     let (_, plan) = run(&tree, &[json!({"action": "go_to_link", "link": "[[user#City]]"})]);
     assert_eq!(plan.issues()[0].code, "subpath_ignored");
 }
+
+#[test]
+fn a_note_is_not_made_into_another_kind_of_file() {
+    let tree = MapTree::of([("a.md", "x\n"), ("image.png", "x")]);
+    for action in ["rename_file", "copy_file"] {
+        let (outcomes, plan) = run(&tree, &[json!({"action": action, "path": "a.md", "new_path": "run.html"})]);
+        assert_eq!(outcomes[0].result.as_ref().unwrap_err().code, Code::UnsupportedFile);
+        assert!(plan.is_empty());
+        let (outcomes, _) = run(&tree, &[json!({"action": action, "path": "image.png", "new_path": "other.jpg"})]);
+        assert!(outcomes[0].result.is_ok());
+    }
+}
+
+#[test]
+fn a_folder_that_is_too_large_to_keep_is_not_deleted() {
+    let tree = MapTree::of([("big/a.md", "0123456789"), ("big/b.md", "0123456789")]);
+    let limits = Limits { file_bytes: 4, ..Limits::default() };
+    let mut planner = Planner::new(&tree, &limits);
+    let failure = planner.answer(&cleared(call(1, &json!({"action": "delete_dir", "path": "big", "recursive": true}))));
+    assert_eq!(failure.result.unwrap_err().code, Code::TooLarge);
+}
+
+#[test]
+fn each_place_of_an_ambiguous_text_has_its_line() {
+    let tree = MapTree::of([("a.md", "x\n\nx x\ny\nx\n")]);
+    let (outcomes, _) =
+        run(&tree, &[json!({"action": "update_file", "path": "a.md", "old_content": "x", "new_content": "z"})]);
+    let failure = outcomes[0].result.as_ref().unwrap_err();
+    assert_eq!((failure.code, failure.details.lines.as_deref()), (Code::AmbiguousMatch, Some(&[1, 3, 5][..])));
+}
+
+#[test]
+fn a_folder_that_the_batch_made_is_renamed_by_making_it_elsewhere() {
+    let tree = MapTree::of([("a.md", "x\n")]);
+    let make = json!({"action": "create_file", "path": "n/sub/x.md", "content": "x"});
+    let rename = json!({"action": "rename_file", "path": "n", "new_path": "m"});
+    let (outcomes, plan) = run(&tree, &[make.clone(), rename.clone()]);
+    assert!(outcomes.iter().all(|outcome| outcome.result.is_ok()));
+    assert!(!plan.steps().iter().any(|step| matches!(step, Step::Move { .. })), "{:?}", plan.steps());
+    let mut after = tree.clone();
+    after.apply(plan.steps()).unwrap();
+    assert_eq!(after.get("m/sub/x.md"), Some(&b"x"[..]));
+    assert_eq!(undone(plan.steps(), &after), tree);
+    // With something moved into it, that would have to be there first.
+    let into = json!({"action": "rename_file", "path": "a.md", "new_path": "n/a.md"});
+    let (outcomes, _) = run(&tree, &[make, into, rename]);
+    assert_eq!(outcomes[2].result.as_ref().unwrap_err().code, Code::Unavailable);
+}

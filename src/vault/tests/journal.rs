@@ -56,7 +56,7 @@ fn a_log_cut_at_any_byte_is_as_it_was_after_some_transaction() {
     let log = std::fs::OpenOptions::new().write(true).open(log).unwrap();
     for length in (marks.flushed..=recording.log.len()).rev() {
         log.set_len(length as u64).unwrap();
-        let journal = Journal::open(&database, None).unwrap();
+        let journal = Journal::open(&database, None, || Ok(())).unwrap();
         let (batch, state) = journal.newest().unwrap().unwrap();
         let expected = match length {
             _ if length >= marks.applied => (2, State::Applied),
@@ -110,7 +110,7 @@ fn a_damaged_database_touches_no_note() {
     let tree = recording.tree(&recording.fates(fate)).unwrap();
     recording.lay_out(&tree, &recording.fates(fate), &recording.log[..recording.marks.certain]);
     let path = state_file(recording.env.path(), "");
-    Journal::open(&path, None).unwrap().checkpoint().unwrap();
+    Journal::open(&path, None, || Ok(())).unwrap().checkpoint().unwrap();
     let whole = std::fs::read(&path).unwrap();
     let mut tally = Tally::default();
     let mut damaged = 0;

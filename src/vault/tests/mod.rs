@@ -182,19 +182,60 @@ fn an_edit_between_check_and_exchange_is_kept() {
     drop(vault);
     let kept = [("a.md".to_owned(), Some(b"a".to_vec())), ("b.md".to_owned(), Some(b"an editor's".to_vec()))];
     assert_eq!(env.snapshot(), kept);
+    // The audit, which had said that it succeeded, says so too.
+    let database = rusqlite::Connection::open(env.path().join(".memdir/local/history.sqlite")).unwrap();
+    let entries: Vec<(String, Option<String>, String)> = database
+        .prepare("SELECT action, code, payload FROM entry WHERE batch = 1 ORDER BY seq")
+        .unwrap()
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap();
+    let given_back = ("given_back".to_owned(), Some("conflict".to_owned()), r#"{"batch":1}"#.to_owned());
+    assert_eq!(entries.last(), Some(&given_back));
+    assert_eq!(entries.len(), 2);
+    drop(database);
     assert_eq!(env.vault().log(&Page { limit: 9, ..Page::default() }).unwrap().entries, []);
 }
 
 #[test]
-fn a_write_to_the_displaced_file_is_kept_beside_the_note() {
-    let env = Env::new(&[("a.md", "a")]);
+fn what_cannot_be_taken_back_is_told() {
+    let env = Env::new(&[("a.md", "a"), ("b.md", "b")]);
     let vault = env.vault();
-    let mut open = std::fs::OpenOptions::new().append(true).open(env.path().join("a.md")).unwrap();
-    commit(&vault, &[put("a.md", Some("a"), Some("a2"))], None).unwrap();
-    std::io::Write::write_all(&mut open, b" and more").unwrap();
+    let steps = [rename("a.md", "c.md", Kind::File), put("b.md", Some("b"), Some("b2"))];
+    let (entries, author) = ([entry("update_file")], author());
+    let batch =
+        Batch { steps: &steps, entries: &entries, author: &author, time: Timestamp::from_micros(0), undoes: None };
+    let result = vault.lock().unwrap().commit_watched(&batch, &mut |point| {
+        if point == super::Point::Done(0) {
+            env.write("a.md", "in the way");
+            env.write("b.md", "an editor's");
+        }
+    });
+    assert!(matches!(result, Err(VaultError::Unsettled(1))), "{result:?}");
+    // The memory stays open, and every text is there.
+    commit(&vault, &[put("later.md", None, Some("later"))], None).unwrap();
     drop(vault);
-    assert_eq!(env.read("a.md").as_deref(), Some("a2"));
-    assert_eq!(env.read("a.sync-conflict-memdir-1.md").as_deref(), Some("a and more"));
+    let texts = ["a.md", "b.md", "c.md"].map(|name| env.read(name).unwrap());
+    assert_eq!(texts, ["in the way", "an editor's", "a"]);
+}
+
+#[test]
+fn a_write_to_the_displaced_file_is_kept_beside_the_note() {
+    for (name, copy) in [
+        ("a.md", "a.sync-conflict-memdir-1.md"),
+        ("a.b.csv", "a.b.sync-conflict-memdir-1.csv"),
+        ("plain", "plain.sync-conflict-memdir-1"),
+    ] {
+        let env = Env::new(&[(name, "a")]);
+        let vault = env.vault();
+        let mut open = std::fs::OpenOptions::new().append(true).open(env.path().join(name)).unwrap();
+        commit(&vault, &[put(name, Some("a"), Some("a2"))], None).unwrap();
+        std::io::Write::write_all(&mut open, b" and more").unwrap();
+        drop(vault);
+        assert_eq!(env.read(name).as_deref(), Some("a2"));
+        assert_eq!(env.read(copy).as_deref(), Some("a and more"));
+    }
 }
 
 #[test]
@@ -254,6 +295,33 @@ fn the_log_follows_a_note_through_its_names() {
 }
 
 #[test]
+fn a_note_as_it_was_is_found_under_the_name_it_had_then() {
+    let env = Env::new(&[("only.md", "only renamed"), ("dir/late.md", "1"), ("never.md", "n")]);
+    let vault = env.vault();
+    commit(&vault, &[put("b.md", None, Some("B"))], None).unwrap();
+    commit(&vault, &[put("a.md", None, Some("A"))], None).unwrap();
+    commit(&vault, &[rename("b.md", "c.md", Kind::File)], None).unwrap();
+    commit(&vault, &[rename("a.md", "b.md", Kind::File)], None).unwrap();
+    let text = |name: &str, batch| {
+        let image = vault.image_at(&path(name), batch).unwrap();
+        image.map(|image| image.map(|image| image.content.text().unwrap().to_owned()))
+    };
+    let is = |text: &str| Some(Some(text.to_owned()));
+    assert_eq!([text("b.md", 1), text("b.md", 3), text("b.md", 4)], [Some(None), is("A"), is("A")]);
+    assert_eq!([text("c.md", 1), text("c.md", 2), text("c.md", 4)], [is("B"), is("B"), is("B")]);
+    // What has left a name is found by it as long as nothing else has taken the name.
+    assert_eq!([text("a.md", 3), text("a.md", 4)], [is("A"), Some(None)]);
+    // What was there before the history began is known from the batch that changed it, whatever it was called.
+    commit(&vault, &[rename("dir", "new", Kind::Directory)], None).unwrap();
+    commit(&vault, &[rename("new/late.md", "late.md", Kind::File), put("late.md", Some("1"), Some("2"))], None)
+        .unwrap();
+    commit(&vault, &[rename("only.md", "other.md", Kind::File)], None).unwrap();
+    assert_eq!([text("late.md", 1), text("late.md", 5), text("late.md", 6)], [is("1"), is("1"), is("2")]);
+    assert_eq!([text("dir/late.md", 4), text("dir/late.md", 5)], [is("1"), Some(None)]);
+    assert_eq!([text("other.md", 7), text("other.md", 1), text("never.md", 1)], [None, None, None]);
+}
+
+#[test]
 fn undoing_an_undo_puts_a_batch_in_force_again() {
     let env = Env::new(&[("a.md", "1")]);
     let vault = env.vault();
@@ -291,6 +359,93 @@ fn old_contents_go_and_the_entries_stay() {
     vault.lock().unwrap().prune(Timestamp::from_micros(91 * 86_400_000_000)).unwrap();
     assert!(matches!(vault.steps(39), Err(VaultError::Pruned(39))));
     assert!(vault.steps(40).is_ok());
+}
+
+#[test]
+fn notes_can_be_read_where_the_history_cannot_be_opened_and_it_is_not_said_to_be_empty() {
+    let env = Env::new(&[("a.md", "a")]);
+    commit(&env.vault(), &[put("a.md", Some("a"), Some("a2"))], None).unwrap();
+    let dir = Dir::open_ambient_dir(env.path(), ambient_authority()).unwrap();
+    // SQLite cannot open the database by this path, as on a read-only disk without its shared file.
+    let vault = Vault::open(dir, "/nowhere".into(), Options::default()).unwrap();
+    assert_eq!(vault.read(&path("a.md"), 99).unwrap().content.text(), Some("a2"));
+    assert!(vault.log(&Page { limit: 9, ..Page::default() }).is_err());
+    assert!(vault.history(&path("a.md"), 9).is_err());
+    assert!(vault.newest().is_err() && vault.newest_to_undo().is_err() && vault.undone_by(1).is_err());
+    let unknown = |error| matches!(error, VaultError::UnknownBatch(_));
+    assert!(!unknown(vault.steps(1).unwrap_err()) && !unknown(vault.image_at(&path("a.md"), 1).unwrap_err()));
+}
+
+#[test]
+fn many_can_be_the_first_to_write() {
+    for _ in 0..50 {
+        let env = Env::new(&[]);
+        let start = std::sync::Barrier::new(4);
+        let write = |number: usize| {
+            start.wait();
+            commit(&env.vault(), &[put(&format!("{number}.md"), None, Some("x"))], None).unwrap();
+        };
+        std::thread::scope(|scope| {
+            let write = &write;
+            for number in 0..4 {
+                scope.spawn(move || write(number));
+            }
+        });
+        assert_eq!(env.vault().log(&Page { limit: 9, ..Page::default() }).unwrap().entries.len(), 4);
+        let mut state: Vec<_> = std::fs::read_dir(env.path().join(".memdir")).unwrap().collect();
+        state.sort_by_key(|entry| entry.as_ref().unwrap().file_name());
+        let names: Vec<_> = state.iter().map(|entry| entry.as_ref().unwrap().file_name()).collect();
+        assert_eq!(names, [".gitignore", "local", "lock"]);
+    }
+}
+
+#[test]
+fn a_batch_of_a_wrong_clock_makes_nothing_old() {
+    let env = Env::new(&[]);
+    let vault = env.vault();
+    let day = 86_400_000_000;
+    for (number, time) in [1_000 * day, 1_000 * day, 0, 1_000 * day].into_iter().enumerate() {
+        let name = format!("{number}.md");
+        let (steps, author) = ([put(&name, None, Some(&name))], author());
+        let batch =
+            Batch { steps: &steps, entries: &[], author: &author, time: Timestamp::from_micros(time), undoes: None };
+        vault.lock().unwrap().commit(&batch).unwrap();
+    }
+    vault.lock().unwrap().prune(Timestamp::from_micros(1_001 * day)).unwrap();
+    assert!((1..=4).all(|batch| vault.steps(batch).is_ok()));
+    vault.lock().unwrap().prune(Timestamp::from_micros(1_091 * day)).unwrap();
+    assert!((1..=3).all(|batch| vault.steps(batch).is_err()));
+}
+
+#[test]
+fn the_log_names_what_changed_as_a_report_does_and_holds_any_duration() {
+    let env = Env::new(&[]);
+    let vault = env.vault();
+    let steps = [Step::MakeFolder { path: path("d"), mode: None }, put("d/a.md", None, Some("a"))];
+    let entries = [5, 1 << 40, u64::MAX].map(|micros| AuditEntry { micros, ..entry("create_file") });
+    let author = author();
+    let batch =
+        Batch { steps: &steps, entries: &entries, author: &author, time: Timestamp::from_micros(0), undoes: None };
+    vault.lock().unwrap().commit(&batch).unwrap();
+    let log = vault.log(&Page { limit: 9, ..Page::default() }).unwrap();
+    assert_eq!(log.entries[0].changed, crate::plan::changed(&steps));
+    assert_eq!(log.entries[0].changed, [path("d/a.md")]);
+    let ms: Vec<f64> = log.entries[0].actions.iter().map(|action| action.ms).collect();
+    assert!(ms[0] < 0.01 && ms[1] > 1e9 && ms[2] > ms[1], "{ms:?}");
+}
+
+#[test]
+fn the_sum_of_all_notes_counts_what_becomes_one_by_its_name_and_what_others_add() {
+    let env = Env::new(&[("a.txt", "12345"), ("b.md", "1")]);
+    let vault = env.vault();
+    assert_eq!(vault.note_bytes().unwrap(), 1);
+    commit(&vault, &[rename("a.txt", "a.md", Kind::File)], None).unwrap();
+    assert_eq!(vault.note_bytes().unwrap(), 6);
+    commit(&vault, &[put("b.md", Some("1"), Some("123"))], None).unwrap();
+    assert_eq!(vault.note_bytes().unwrap(), 8);
+    // Another process that has counted before these must not set the sum back.
+    vault.lock().unwrap().core().unwrap().journal.begin_sum("note_bytes", 1).unwrap();
+    assert_eq!(vault.note_bytes().unwrap(), 8);
 }
 
 #[test]
