@@ -7,6 +7,7 @@
 //! told. What a crash leaves half done, `recover` finishes or gives back from the journal alone.
 
 use std::io::{self, Write};
+use std::time::{Duration, SystemTime};
 
 use cap_fs_ext::DirExt;
 use cap_std::fs::Dir;
@@ -22,6 +23,10 @@ use crate::time::Timestamp;
 
 /// How many threads flush: file systems merge flushes that come at the same time.
 const FLUSHERS: usize = 4;
+
+/// How long a note that was read empty is left alone before that is believed: many editors save by emptying a file
+/// and writing it again, and what they write into a file that was displaced meanwhile would go with it.
+const SETTLE: Duration = Duration::from_millis(50);
 
 /// After how many batches the history looks for what it need not keep.
 const PRUNE_EVERY: u64 = 16;
@@ -163,10 +168,28 @@ impl Writer<'_> {
         }
     }
 
+    /// Makes sure that files which were planned on as empty ones are, and not about to be written again.
+    fn settle(&self, steps: &[Step], moves: &[(&str, &str)]) -> Result<(), VaultError> {
+        let times = || -> Vec<(&MemoryPath, Option<SystemTime>)> {
+            let paths = steps.iter().filter_map(planned_empty);
+            paths.map(|path| (path, modified(&self.vault.dir, Places::origin(moves, path).as_ref()))).collect()
+        };
+        let before = times();
+        if before.is_empty() {
+            return Ok(());
+        }
+        std::thread::sleep(SETTLE);
+        match before.iter().zip(times()).find(|(before, after)| **before != *after) {
+            Some(((path, _), _)) => Err(VaultError::Conflict((*path).clone())),
+            None => Ok(()),
+        }
+    }
+
     /// Compares what the plan expects with what is there, and notes what only the disk knows: modes, identities.
     fn check(&self, steps: &[Step]) -> Result<Vec<RecordedStep>, VaultError> {
         let root = &self.vault.dir;
         let moves = Places::moves(steps);
+        self.settle(steps, &moves)?;
         let mut recorded = Vec::with_capacity(steps.len());
         let mut moved = 0;
         for step in steps {
@@ -351,6 +374,20 @@ impl Writer<'_> {
             }
         }
     }
+}
+
+/// The path of a step that replaces or deletes a file which was planned on as an empty one.
+fn planned_empty(step: &Step) -> Option<&MemoryPath> {
+    match step {
+        Step::Put { path, before: Some(before), .. } if before.content.bytes().is_empty() => Some(path),
+        Step::Put { .. } | Step::MakeFolder { .. } | Step::Move { .. } | Step::RemoveFolder { .. } => None,
+    }
+}
+
+/// When the file at `path` was last changed; `None` where that cannot be told.
+fn modified(root: &Dir, path: Option<&MemoryPath>) -> Option<SystemTime> {
+    let folder = disk::open_folder(root, path?.parent().as_ref()).ok()?;
+    Some(folder.symlink_metadata(path?.name()).ok()?.modified().ok()?.into_std())
 }
 
 /// The name of the temporary file of a step.

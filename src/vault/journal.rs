@@ -21,6 +21,8 @@ use crate::report::Kind;
 const VERSION: i64 = 1;
 /// "memd", so that `file` and we can tell the database from any other.
 const APPLICATION: i64 = 0x6d65_6d64;
+/// How long to wait for another connection.
+const BUSY: Duration = Duration::from_secs(10);
 /// Contents from this size on are compressed.
 const PACK_FROM: usize = 4096;
 
@@ -114,7 +116,7 @@ impl Journal {
             | OpenFlags::SQLITE_OPEN_NOFOLLOW
             | OpenFlags::SQLITE_OPEN_EXRESCODE;
         let db = Connection::open_with_flags(path, flags)?;
-        db.busy_timeout(Duration::from_secs(10))?;
+        db.busy_timeout(BUSY)?;
         db.set_prepared_statement_cache_capacity(48);
         for (option, value) in [
             (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
@@ -131,7 +133,7 @@ impl Journal {
             (VERSION, APPLICATION) => {}
             (0, 0) => {
                 lock()?;
-                journal.create()?;
+                journal.create_patiently()?;
             }
             (version, APPLICATION) => {
                 return Err(VaultError::Damaged(format!("it has version {version}, and this program knows {VERSION}")));
@@ -145,6 +147,22 @@ impl Journal {
         // In one look: another process may be making the tables.
         let sql = "SELECT user_version, application_id FROM pragma_user_version, pragma_application_id";
         Ok(self.db.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?)
+    }
+
+    /// As [`Journal::create`], while others look at the file: turning the log on does not wait for them by itself.
+    fn create_patiently(&mut self) -> Result<(), VaultError> {
+        let mut waited = Duration::ZERO;
+        let mut pause = Duration::from_millis(1);
+        loop {
+            match self.create() {
+                Err(VaultError::Busy) if waited < BUSY => {
+                    std::thread::sleep(pause);
+                    waited += pause;
+                    pause = (pause * 2).min(Duration::from_millis(20));
+                }
+                other => return other,
+            }
+        }
     }
 
     fn create(&mut self) -> Result<(), VaultError> {

@@ -74,7 +74,7 @@ fn a_hundred_appends_in_flight_are_all_there() {
 /// Everybody is the first to write: `.memdir` is made by several at once.
 #[test]
 fn the_first_write_may_come_from_many_sides() {
-    for _ in 0..20 {
+    for _ in 0..60 {
         let env = Env::with(&[("log.md", "# Log\n")]).quick();
         std::thread::scope(|scope| {
             for at in 0..8 {
@@ -110,7 +110,7 @@ fn a_proposal_that_has_gone_stale_is_planned_again() {
 
 #[test]
 fn updates_of_one_line_from_many_sides_are_applied_or_refused() {
-    let env = Env::with(&[("log.md", "- n: 0\n")]).quick();
+    let env = Env::with(&[("log.md", "- n: 0;\n")]).quick();
     let engines = [engine::open(env.memory()), engine::open(env.memory())];
     let done = AtomicU64::new(0);
     std::thread::scope(|scope| {
@@ -120,10 +120,10 @@ fn updates_of_one_line_from_many_sides_are_applied_or_refused() {
                 for _ in 0..50 {
                     let text = engine::exec(engine, &json!([{"action": "read_file", "path": "log.md"}]));
                     let old = text["actions"][0]["value"].as_str().unwrap().trim_end().to_owned();
-                    let next = old.trim_start_matches("- n: ").parse::<u64>().unwrap() + 1;
+                    let next = old.trim_start_matches("- n: ").trim_end_matches(';').parse::<u64>().unwrap() + 1;
                     let report = engine::exec(
                         engine,
-                        &json!([{"action": "update_file", "path": "log.md", "old_content": old, "new_content": format!("- n: {next}")}]),
+                        &json!([{"action": "update_file", "path": "log.md", "old_content": old, "new_content": format!("- n: {next};")}]),
                     );
                     let outcome = &report["actions"][0];
                     let code = outcome["error"]["code"].as_str();
@@ -134,7 +134,7 @@ fn updates_of_one_line_from_many_sides_are_applied_or_refused() {
         }
     });
     // An edit that somebody else made first is not found, so no number is counted twice.
-    assert_eq!(env.read("log.md"), format!("- n: {}\n", done.load(Ordering::Relaxed)));
+    assert_eq!(env.read("log.md"), format!("- n: {};\n", done.load(Ordering::Relaxed)));
 }
 
 #[test]
@@ -249,7 +249,6 @@ fn what_an_editor_saves_in_place_is_not_lost() {
 }
 
 #[test]
-#[ignore = "a note that is read while an editor has emptied it, and swept before the editor goes on, is lost"]
 fn what_an_editor_saves_in_place_emptied_first_is_not_lost() {
     edit_beside(emptied_first);
 }
