@@ -198,7 +198,7 @@ mod rows {
             concat!("OPENAI_API_KEY=sk", "-proj-FAKEfake0000FAKEfake0000"),
             concat!("sk", "-ant-sid01-FAKEfakeFAKEfakeFAKE"),
             concat!("key=AIza", "00000000000000000000000000000000000"),
-            concat!("//registry.npmjs.org/:_authToken=npm", "_000000000000000000000000000000000000"),
+            concat!("//packages.example.org/:_authToken=npm", "_000000000000000000000000000000000000"),
             concat!("pypi", "-AgEIcHlwaS5vcmcFAKEFAKEFAKEFAKEFAKEFAKEFAKEFAKE"),
             concat!("HF: hf", "_FAKEFAKEFAKEFAKEFAKEFAKEFAKEFAKE"),
             concat!("bot 0000000000", ":AA00000000000000000000000000000000-"),
