@@ -364,6 +364,10 @@ impl<T: Tree> Overlay<'_, T> {
         let is_taken = self.files.contains_key(to);
         match kind {
             Kind::Directory if is_taken || self.is_made_and_moved_into(from) => Err(Trouble::Mixed(to.clone())),
+            // It would be made under a name to which something else has to go back.
+            Kind::Directory if self.made_as(from).is_some() && self.moved_away(to).is_some() => {
+                Err(Trouble::Mixed(to.clone()))
+            }
             Kind::Directory => Ok(false),
             Kind::File => {
                 let made_here = self.files.get(from).is_some_and(|change| change.before.is_none());
