@@ -3,6 +3,8 @@
 //! Owns the variants and their arguments. Adding an action means one variant, one argument struct, one row in
 //! [`crate::catalog`] and one arm in [`crate::plan`]. Touches nothing but its own fields.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
@@ -75,6 +77,12 @@ actions! {
     UpdateFile = "update_file",
     /// Adds text after a line.
     InsertText = "insert_text",
+    /// Replaces the text under a heading.
+    ReplaceSection = "replace_section",
+    /// Adds lines to the text under a heading.
+    AppendToSection = "append_to_section",
+    /// Sets one fact of a note.
+    SetFact = "set_fact",
     /// Deletes a file.
     DeleteFile = "delete_file",
     /// Renames a file or a folder.
@@ -99,8 +107,16 @@ actions! {
     GetSize = "get_size",
     /// Lists the changes that a note has seen.
     GetHistory = "get_history",
-    /// Reads the note that a link leads to.
+    /// Reads the note, heading or block that a link leads to.
     GoToLink = "go_to_link",
+    /// Searches in notes or their names.
+    SearchFiles = "search_files",
+    /// Lists the links of a note.
+    GetLinks = "get_links",
+    /// Lists the links that lead to a note.
+    GetBacklinks = "get_backlinks",
+    /// Keeps small entries by key, each a note of its own.
+    Memory = "memory",
 }
 
 /// Defines the argument struct of an action.
@@ -169,6 +185,33 @@ arguments! {
         line: u32,
         /// The text to insert.
         content: String,
+    }
+    /// Arguments of `replace_section`.
+    ReplaceSection {
+        /// The note.
+        path: MemoryPath,
+        /// The text of the heading; `A#B` for B below A.
+        heading: String,
+        /// All that is to stand under it.
+        content: String,
+    }
+    /// Arguments of `append_to_section`.
+    AppendToSection {
+        /// The note.
+        path: MemoryPath,
+        /// The text of the heading; `A#B` for B below A.
+        heading: String,
+        /// The lines to add.
+        content: String,
+    }
+    /// Arguments of `set_fact`.
+    SetFact {
+        /// The note.
+        path: MemoryPath,
+        /// What the fact is called.
+        key: String,
+        /// What it says.
+        value: String,
     }
     /// Arguments of `delete_file`.
     DeleteFile {
@@ -249,6 +292,77 @@ arguments! {
         /// The note it stands in.
         #[serde(default, skip_serializing_if = "Option::is_none")] source: Option<MemoryPath>,
     }
+    /// Arguments of `search_files`.
+    SearchFiles {
+        /// What to look for.
+        query: String,
+        /// How; absent is `ranked`.
+        #[serde(default, skip_serializing_if = "Option::is_none")] mode: Option<SearchMode>,
+        /// Only in this folder or note; absent is the whole memory.
+        #[serde(default, skip_serializing_if = "Option::is_none")] path: Option<MemoryPath>,
+        /// How many notes at most; absent is 20.
+        #[serde(default, skip_serializing_if = "Option::is_none")] limit: Option<u32>,
+        /// The `cursor` of the answer before.
+        #[serde(default, skip_serializing_if = "Option::is_none")] cursor: Option<String>,
+        /// How many tokens the snippets may have together.
+        #[serde(default, skip_serializing_if = "Option::is_none")] budget: Option<u32>,
+    }
+    /// Arguments of `get_links`.
+    GetLinks {
+        /// The note.
+        path: MemoryPath,
+    }
+    /// Arguments of `get_backlinks`.
+    GetBacklinks {
+        /// The note.
+        path: MemoryPath,
+    }
+    /// Arguments of `memory`.
+    Memory {
+        /// What to do.
+        operation: Operation,
+        /// The name of the entry.
+        #[serde(default, skip_serializing_if = "Option::is_none")] key: Option<String>,
+        /// The text of the entry.
+        #[serde(default, skip_serializing_if = "Option::is_none")] content: Option<String>,
+        /// What to look for.
+        #[serde(default, skip_serializing_if = "Option::is_none")] query: Option<String>,
+        /// The tags of the entry.
+        #[serde(default, skip_serializing_if = "Option::is_none")] tags: Option<Vec<String>>,
+    }
+}
+
+/// How `search_files` looks.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SearchMode {
+    /// For the notes that answer the query best.
+    #[default]
+    Ranked,
+    /// For the query as it stands, in upper or lower case.
+    Text,
+    /// For a regular expression.
+    Regex,
+    /// In the names of notes.
+    Name,
+}
+
+/// What `memory` does.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Operation {
+    /// Keeps an entry, in the place of an older one with its key.
+    Store,
+    /// Reads an entry.
+    Retrieve,
+    /// Searches in the entries.
+    Search,
+    /// Deletes an entry.
+    Delete,
+    /// Lists the entries.
+    List,
+    /// Keeps the conversation as an entry.
+    StoreConversation,
 }
 
 /// What `update_file` does when several places match.
@@ -272,6 +386,9 @@ impl Action {
             | Self::AppendFile(AppendFile { path, .. })
             | Self::UpdateFile(UpdateFile { path, .. })
             | Self::InsertText(InsertText { path, .. })
+            | Self::ReplaceSection(ReplaceSection { path, .. })
+            | Self::AppendToSection(AppendToSection { path, .. })
+            | Self::SetFact(SetFact { path, .. })
             | Self::DeleteFile(DeleteFile { path })
             | Self::RenameFile(RenameFile { path, .. })
             | Self::CopyFile(CopyFile { path, .. })
@@ -280,11 +397,14 @@ impl Action {
             | Self::CheckFileExists(CheckFileExists { path })
             | Self::CheckDirExists(CheckDirExists { path })
             | Self::GetFileInfo(GetFileInfo { path })
+            | Self::GetLinks(GetLinks { path })
+            | Self::GetBacklinks(GetBacklinks { path })
             | Self::GetHistory(GetHistory { path, .. }) => Some(path),
             Self::ListFiles(ListFiles { path, .. })
+            | Self::SearchFiles(SearchFiles { path, .. })
             | Self::ListDirectory(ListDirectory { path })
             | Self::GetSize(GetSize { path }) => path.as_ref(),
-            Self::GoToLink(_) => None,
+            Self::GoToLink(_) | Self::Memory(_) => None,
         }
     }
 
@@ -302,13 +422,17 @@ impl Action {
     ///
     /// `None` for actions that bring no text. The second is empty but for `update_file`.
     #[must_use]
-    pub fn text(&self) -> Option<(&str, &str)> {
+    pub fn text(&self) -> Option<(Cow<'_, str>, &str)> {
         match self {
             Self::CreateFile(CreateFile { content, .. })
             | Self::WriteFile(WriteFile { content, .. })
             | Self::AppendFile(AppendFile { content, .. })
-            | Self::InsertText(InsertText { content, .. }) => Some((content, "")),
-            Self::UpdateFile(UpdateFile { new_content, old_content, .. }) => Some((new_content, old_content)),
+            | Self::InsertText(InsertText { content, .. })
+            | Self::ReplaceSection(ReplaceSection { content, .. })
+            | Self::AppendToSection(AppendToSection { content, .. }) => Some((content.into(), "")),
+            Self::UpdateFile(UpdateFile { new_content, old_content, .. }) => Some((new_content.into(), old_content)),
+            Self::SetFact(SetFact { key, value, .. }) => Some((format!("- {key}: {value}").into(), "")),
+            Self::Memory(memory) => memory.text().map(|text| (text.into(), "")),
             Self::ReadFile(_)
             | Self::DeleteFile(_)
             | Self::RenameFile(_)
@@ -322,8 +446,20 @@ impl Action {
             | Self::GetFileInfo(_)
             | Self::GetSize(_)
             | Self::GetHistory(_)
-            | Self::GoToLink(_) => None,
+            | Self::GoToLink(_)
+            | Self::SearchFiles(_)
+            | Self::GetLinks(_)
+            | Self::GetBacklinks(_) => None,
         }
+    }
+}
+
+impl Memory {
+    /// All that the entry would say: its key, its tags and its content.
+    fn text(&self) -> Option<String> {
+        let content = self.content.as_ref().filter(|_| self.operation == Operation::Store)?;
+        let head = self.key.iter().chain(self.tags.iter().flatten());
+        Some(head.chain([content]).map(String::as_str).collect::<Vec<_>>().join("\n"))
     }
 }
 

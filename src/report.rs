@@ -3,6 +3,8 @@
 //! Owns the shapes that a model and a program read (the contract of `exec --json`). Holds no path of the host
 //! and decides nothing.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
@@ -37,6 +39,9 @@ pub enum Code {
     QuotaExceeded,
     LinkNotFound,
     AmbiguousLink,
+    HeadingNotFound,
+    AmbiguousHeading,
+    InvalidPattern,
     BatchAborted,
     NoActions,
     NothingToUndo,
@@ -161,6 +166,136 @@ pub enum Value {
     File(FileInfo),
     /// What a note has seen.
     History(Log),
+    /// What a search found.
+    Search(Search),
+    /// Links, and who links where.
+    Links(Links),
+    /// The entries that `memory` keeps.
+    Entries(Vec<MemoryEntry>),
+}
+
+/// What a search found, as `search --json` prints it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Search {
+    /// What was looked for.
+    pub query: String,
+    /// The notes that were found, the best first, each once.
+    pub hits: Vec<Hit>,
+    /// How many there are in all.
+    pub total: usize,
+    /// Where the next page starts.
+    pub cursor: Option<String>,
+    /// How many hits of this page did not fit the budget.
+    pub left_out: usize,
+    /// The query as it was corrected, if it was.
+    pub searched_for: Option<String>,
+    /// Where the answer comes from.
+    pub source: Source,
+}
+
+/// Where the answer to a search comes from.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// Every note was read.
+    #[default]
+    Scan,
+}
+
+/// A note that a search found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Hit {
+    /// The note.
+    pub path: MemoryPath,
+    /// The heading above the place; `None` above the first one.
+    pub heading: Option<String>,
+    /// The first and the last line of the place, from 1.
+    pub lines: [usize; 2],
+    /// What stands there, shortened.
+    pub snippet: String,
+    /// How well it answers; only the order means something.
+    pub score: Option<f64>,
+    /// By what it was found.
+    pub why: Vec<Why>,
+}
+
+/// By what a note was found.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    /// By what it says, or by its name.
+    Text,
+}
+
+/// Links, as `links --json` prints them.
+#[derive(Clone, Debug, Default, Eq, PartialEq, Serialize)]
+pub struct Links {
+    /// In the order of their notes and of their places in them.
+    pub links: Vec<LinkEntry>,
+    /// For a file, the notes that link to it, sorted.
+    pub backlinks: BTreeMap<MemoryPath, Vec<MemoryPath>>,
+}
+
+/// One link, and where it leads.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+pub struct LinkEntry {
+    /// The note it stands in.
+    pub source: MemoryPath,
+    /// Its line, from 1.
+    pub line: usize,
+    /// The target as written, before `#` and `|`.
+    pub target: String,
+    /// The heading or block with its `#`; empty when there is none.
+    pub subpath: String,
+    /// What is shown instead of the target.
+    pub text: Option<String>,
+    /// How it is written.
+    pub kind: LinkKind,
+    /// The file it leads to; `None` only where there is none.
+    pub resolved: Option<MemoryPath>,
+    /// Whether it leads to what it names.
+    pub status: LinkStatus,
+    /// For a link to no file, the file that is most like it.
+    pub nearest: Option<MemoryPath>,
+}
+
+/// How a link is written.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LinkKind {
+    /// `[[target]]`.
+    Wikilink,
+    /// `![[target]]`, or `![text](target)`.
+    Embed,
+    /// `[text](target)`.
+    Markdown,
+    /// In a value of the front matter.
+    FrontMatter,
+}
+
+/// Whether a link leads to what it names.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LinkStatus {
+    /// It does.
+    Ok,
+    /// There is no such file.
+    BrokenFile,
+    /// The file has no such heading.
+    BrokenHeading,
+    /// The file has no such block.
+    BrokenBlock,
+}
+
+/// One entry that `memory` keeps.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+pub struct MemoryEntry {
+    /// Its name.
+    pub key: String,
+    /// The note that holds it.
+    pub path: MemoryPath,
+    /// Its tags.
+    pub tags: Vec<String>,
 }
 
 /// What a path is.

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::action::{Access, Action};
+use crate::action::{Access, Action, Operation};
 use crate::digest::Digest;
 use crate::path::{MAX_PATH_BYTES, MemoryPath, PathError};
 use crate::report::{Code, Failure};
@@ -63,6 +63,8 @@ pub enum Takes {
     Number(u32),
     /// `true` or `false`.
     Flag,
+    /// A list of texts.
+    Texts,
     /// One of a few words.
     OneOf(&'static [&'static str]),
 }
@@ -87,6 +89,13 @@ pub fn row(name: &str) -> Option<&'static Row> {
 /// What an action does to the memory.
 #[must_use]
 pub fn access(action: &Action) -> Access {
+    if let Action::Memory(memory) = action {
+        return match memory.operation {
+            Operation::Retrieve | Operation::Search | Operation::List => Access::Read,
+            Operation::Store | Operation::StoreConversation => Access::Write,
+            Operation::Delete => Access::Remove,
+        };
+    }
     // Every action has a row; one without would be the most dangerous kind.
     row(action.name()).map_or(Access::Remove, |row| row.access)
 }
@@ -249,6 +258,7 @@ impl Field {
                 value.as_u64().is_some_and(|number| number >= least.into() && number <= u32::MAX.into())
             }
             Takes::Flag => value.is_boolean(),
+            Takes::Texts => value.as_array().is_some_and(|texts| texts.iter().all(Value::is_string)),
             Takes::OneOf(words) => value.as_str().is_some_and(|word| words.contains(&word)),
         };
         if fits {
@@ -280,6 +290,7 @@ impl Field {
             Takes::Digest => json!({"type": "string", "pattern": "^sha256:[0-9a-fA-F]{64}$"}),
             Takes::Number(least) => json!({"type": "integer", "minimum": least}),
             Takes::Flag => json!({"type": "boolean"}),
+            Takes::Texts => json!({"type": "array", "items": {"type": "string"}}),
             Takes::OneOf(words) => json!({"type": "string", "enum": words}),
         };
         if let Some(schema) = schema.as_object_mut() {
@@ -297,6 +308,7 @@ impl Takes {
             Self::Digest => "a digest such as `sha256:…`".to_owned(),
             Self::Number(least) => format!("a whole number from {least}"),
             Self::Flag => "`true` or `false`".to_owned(),
+            Self::Texts => "a list of texts".to_owned(),
             Self::OneOf(words) => words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(" or "),
         }
     }

@@ -15,6 +15,8 @@ const NOTE: Field = required("path", Takes::Path, "The note, such as `entities/j
 const FILE: Field = required("path", Takes::Path, "The file, such as `entities/jane_doe.md`.");
 const FOLDER: Field = required("path", Takes::Path, "The folder, such as `entities`.");
 const CONTENT: Field = required("content", Takes::Text, "All of the note's text, in Markdown.");
+const HEADING: Field =
+    required("heading", Takes::FullText, "The text of the heading; `A#B` for the heading B below A.");
 
 /// All actions, in the order in which they are shown.
 pub const ROWS: &[Row] = &[
@@ -96,6 +98,37 @@ pub const ROWS: &[Row] = &[
             required("content", Takes::Text, "The lines to insert."),
         ],
         example: r#"{"action":"insert_text","path":"example_list.md","line":2,"content":"- an example item that comes first"}"#,
+    },
+    Row {
+        name: "replace_section",
+        title: "Replace a section",
+        access: Access::Write,
+        words: "Replaces all that stands under a heading, up to the next heading of its level or a higher one; the heading stays.",
+        returns: "true",
+        fields: &[NOTE, HEADING, required("content", Takes::Text, "All that is to stand under the heading.")],
+        example: r#"{"action":"replace_section","path":"user.md","heading":"Example section","content":"- example_fact: after"}"#,
+    },
+    Row {
+        name: "append_to_section",
+        title: "Add to a section",
+        access: Access::Write,
+        words: "Adds lines at the end of what stands under a heading, before its first subheading.",
+        returns: "true",
+        fields: &[NOTE, HEADING, required("content", Takes::Text, "The lines to add.")],
+        example: r#"{"action":"append_to_section","path":"user.md","heading":"Example section","content":"- example_fact: new"}"#,
+    },
+    Row {
+        name: "set_fact",
+        title: "Set a fact",
+        access: Access::Write,
+        words: "Sets one fact of a note, such as `- key: value`, wherever it stands there; a new one is added after the last.",
+        returns: "true",
+        fields: &[
+            NOTE,
+            required("key", Takes::FullText, "What the fact is called, such as `city`."),
+            required("value", Takes::Text, "What it says, on one line."),
+        ],
+        example: r#"{"action":"set_fact","path":"user.md","key":"example_fact","value":"after"}"#,
     },
     Row {
         name: "delete_file",
@@ -216,12 +249,69 @@ pub const ROWS: &[Row] = &[
         name: "go_to_link",
         title: "Follow a link",
         access: Access::Read,
-        words: "Reads the note that a link leads to.",
-        returns: "the text of the note",
+        words: "Reads what a link leads to: a note, or the section or block of it that the link names.",
+        returns: "the text of the note, section or block",
         fields: &[
             required("link", Takes::FullText, "The link as it is written, such as `[[entities/jane_doe]]`."),
             optional("source", Takes::Path, "The note in which the link stands."),
         ],
         example: r#"{"action":"go_to_link","link":"[[entities/example_person]]"}"#,
+    },
+    Row {
+        name: "search_files",
+        title: "Search",
+        access: Access::Read,
+        words: "Finds the notes that answer a query, the best first, with the place and a snippet.",
+        returns: "hits with path, heading, lines, snippet, score",
+        fields: &[
+            required("query", Takes::FullText, "What to look for, in plain words."),
+            optional(
+                "mode",
+                Takes::OneOf(&["ranked", "text", "regex", "name"]),
+                "ranked, by meaning of the words, if left out; text finds it as it stands, regex a pattern, name a note by its name.",
+            ),
+            optional("path", Takes::Folder, "Only in this folder or note; left out, the whole memory."),
+            optional("limit", Takes::Number(1), "How many notes at most; left out, 20."),
+            optional("cursor", Takes::Text, "The cursor of the answer before, to go on."),
+            optional("budget", Takes::Number(1), "How many tokens the snippets may have together."),
+        ],
+        example: r#"{"action":"search_files","query":"example person birthday"}"#,
+    },
+    Row {
+        name: "get_links",
+        title: "Links of a note",
+        access: Access::Read,
+        words: "Lists the links that stand in a note, and the notes that link to it.",
+        returns: "links with line, target and where they lead, and backlinks",
+        fields: &[NOTE],
+        example: r#"{"action":"get_links","path":"user.md"}"#,
+    },
+    Row {
+        name: "get_backlinks",
+        title: "Links to a note",
+        access: Access::Read,
+        words: "Lists the links in other notes that lead to a note.",
+        returns: "links with source and line, and backlinks",
+        fields: &[NOTE],
+        example: r#"{"action":"get_backlinks","path":"entities/example_person.md"}"#,
+    },
+    Row {
+        name: "memory",
+        title: "Small entries by key",
+        access: Access::Write,
+        words: "Keeps small entries by key, each a note in memories/. store wants content, retrieve and delete a key, search a query.",
+        returns: "true; the text for retrieve; hits for search; key, path and tags for list",
+        fields: &[
+            required(
+                "operation",
+                Takes::OneOf(&["store", "retrieve", "search", "delete", "list", "store_conversation"]),
+                "What to do.",
+            ),
+            optional("key", Takes::FullText, "The name of the entry; left out, store makes one of the first words."),
+            optional("content", Takes::Text, "The text of the entry."),
+            optional("query", Takes::FullText, "What to look for."),
+            optional("tags", Takes::Texts, "Tags of the entry."),
+        ],
+        example: r#"{"action":"memory","operation":"store","key":"example entry","content":"An example."}"#,
     },
 ];

@@ -50,6 +50,7 @@ fn rows_and_argument_structs_agree() {
             let value = match field.takes {
                 super::Takes::Number(least) => json!(least + 1),
                 super::Takes::Flag => json!(true),
+                super::Takes::Texts => json!(["x"]),
                 super::Takes::OneOf(words) => json!(words[0]),
                 super::Takes::Digest => json!(crate::digest::Digest::of(b"").to_string()),
                 super::Takes::Path | super::Takes::Folder | super::Takes::Text | super::Takes::FullText => {

@@ -87,6 +87,9 @@ fn kept(outcome: &Outcome) -> Kept<'_> {
         Ok(Value::Directory(entries)) => Kept::List { count: entries.len() },
         Ok(Value::File(_)) => Kept::Nothing,
         Ok(Value::History(log)) => Kept::List { count: log.entries.len() },
+        Ok(Value::Search(search)) => Kept::List { count: search.total },
+        Ok(Value::Links(links)) => Kept::List { count: links.links.len() },
+        Ok(Value::Entries(entries)) => Kept::List { count: entries.len() },
         Err(failure) => Kept::Failure { message: &failure.message },
     }
 }

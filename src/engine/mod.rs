@@ -205,6 +205,16 @@ impl Engine {
         outcome
     }
 
+    /// Whether the answer to a call may tell of a note that the call did not name.
+    fn may_show(&self, call: &Call, path: &MemoryPath, manner: &Manner) -> bool {
+        if self.settings.rules.is_empty() {
+            return true;
+        }
+        let place = self.vault.resolve(path).unwrap_or_else(|_| path.clone());
+        let may = |path: &MemoryPath| policy::review_place(call, path, &self.context(manner)).is_ok();
+        may(path) && (place == *path || may(&place))
+    }
+
     /// Whether a call brings more text than a note may hold; not worth a review.
     fn is_oversized(&self, call: &Call) -> bool {
         let size = call.action.text().map_or(0, |(new, _)| new.len());
@@ -223,7 +233,10 @@ impl Engine {
     /// Plans on `tree`: the vault, or its writer while the lock is held.
     fn plan<T: Tree>(&self, tree: &T, items: &[Item], manner: &Manner, started: Timestamp) -> Planned {
         let clock = self.settings.clock;
-        let mut planner = Planner::new(tree, &self.settings.limits).at(seconds(started));
+        let stop = || clock().since(started) > self.settings.batch_time;
+        let may_show = |call: &Call, path: &MemoryPath| self.may_show(call, path, manner);
+        let planner = Planner::new(tree, &self.settings.limits).at(seconds(started));
+        let mut planner = planner.until(&stop).showing(&may_show);
         let mut outcomes = Vec::with_capacity(items.len());
         let mut times = Vec::with_capacity(items.len());
         let mut now = clock();
@@ -281,13 +294,17 @@ impl Engine {
     /// Lets every call fail that would have changed something, since the batch could not be made true, and answers
     /// those that read once more: they may have seen what was never written.
     fn fail_writes(&self, proposal: &mut Proposal, failure: &Failure) {
-        let mut planner = Planner::new(&self.vault, &self.settings.limits);
+        let (clock, started) = (self.settings.clock, (self.settings.clock)());
+        let stop = || clock().since(started) > self.settings.batch_time;
+        let manner = &proposal.manner;
+        let may_show = |call: &Call, path: &MemoryPath| self.may_show(call, path, manner);
+        let mut planner = Planner::new(&self.vault, &self.settings.limits).until(&stop).showing(&may_show);
         let planned = &mut proposal.planned;
         planned.plan = Plan::default();
         for (outcome, item) in planned.outcomes.iter_mut().zip(&proposal.items) {
             let Item::Cleared(cleared) = item else { continue };
             if catalog::access(&cleared.call().action) == Access::Read {
-                *outcome = self.answer(&mut planner, &self.vault, cleared, &proposal.manner);
+                *outcome = self.answer(&mut planner, &self.vault, cleared, manner);
             } else if outcome.result.is_ok() {
                 outcome.result = Err(failure.clone());
             }

@@ -12,7 +12,10 @@ mod change;
 mod closest;
 mod diff;
 mod edit;
+mod find;
+mod keyed;
 mod lines;
+mod links;
 mod map_tree;
 mod merge;
 mod name;
@@ -21,6 +24,7 @@ mod read;
 mod receipt;
 mod rename;
 mod search;
+mod section;
 mod span;
 pub mod step;
 pub mod tree;
@@ -31,7 +35,7 @@ mod write;
 pub use change::{Counts, Fate, FileCount, Plan, changed, diff_of};
 pub use map_tree::{MapTree, Unmet};
 pub use step::{Content, Image, Step};
-pub use tree::{Entry, Listing, Stat, Tree, TreeError};
+pub use tree::{Entry, Listing, Scan, Scanned, Stat, Tree, TreeError};
 pub use undo::{UndoError, restore, undo};
 
 use overlay::{Overlay, Trouble};
@@ -83,6 +87,22 @@ pub struct Planner<'t, T: Tree> {
     overlay: Overlay<'t, T>,
     limits: Limits,
     issues: Vec<Issue>,
+    manner: Manner<'t>,
+}
+
+/// What a planner is told from outside, having no clock and no rules of its own.
+#[derive(Clone, Copy)]
+struct Manner<'t> {
+    /// Whether the time for planning is over.
+    stop: &'t (dyn Fn() -> bool + Sync),
+    /// Whether the answer to a call may tell of a note that it did not name.
+    may_show: &'t (dyn Fn(&Call, &MemoryPath) -> bool + Sync),
+}
+
+impl std::fmt::Debug for Manner<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Manner").finish_non_exhaustive()
+    }
 }
 
 /// What a call that succeeded answers.
@@ -109,7 +129,23 @@ impl<'t, T: Tree> Planner<'t, T> {
     /// Starts a batch on `tree`.
     #[must_use]
     pub fn new(tree: &'t T, limits: &Limits) -> Self {
-        Self { overlay: Overlay::new(tree), limits: *limits, issues: Vec::new() }
+        let manner = Manner { stop: &|| false, may_show: &|_, _| true };
+        Self { overlay: Overlay::new(tree), limits: *limits, issues: Vec::new(), manner }
+    }
+
+    /// Sets what is asked, often and from several threads, whether the time for planning is over.
+    #[must_use]
+    pub fn until(mut self, stop: &'t (dyn Fn() -> bool + Sync)) -> Self {
+        self.manner.stop = stop;
+        self
+    }
+
+    /// Sets what is asked whether the answer to a call may tell of a note that the call did not name, such as a hit of
+    /// a search.
+    #[must_use]
+    pub fn showing(mut self, may_show: &'t (dyn Fn(&Call, &MemoryPath) -> bool + Sync)) -> Self {
+        self.manner.may_show = may_show;
+        self
     }
 
     /// Sets the time, in seconds and nanoseconds since 1970, that files written in this batch show when asked about
@@ -159,6 +195,9 @@ impl<'t, T: Tree> Planner<'t, T> {
             Action::AppendFile(append) => self.append_file(append),
             Action::UpdateFile(update) => self.update_file(index, update),
             Action::InsertText(insert) => self.insert_text(index, insert),
+            Action::ReplaceSection(replace) => self.replace_section(replace),
+            Action::AppendToSection(append) => self.append_to_section(append),
+            Action::SetFact(set) => self.set_fact(set),
             Action::DeleteFile(delete) => self.delete_file(&delete.path),
             Action::RenameFile(rename) => self.rename_file(&rename.path, &rename.new_path),
             Action::CopyFile(copy) => self.copy_file(&copy.path, &copy.new_path),
@@ -172,6 +211,10 @@ impl<'t, T: Tree> Planner<'t, T> {
             Action::GetSize(size) => self.get_size(size.path.as_ref()),
             Action::GetHistory(history) => self.get_history(history),
             Action::GoToLink(link) => self.go_to_link(index, link),
+            Action::SearchFiles(search) => self.search_files(call, search),
+            Action::GetLinks(get) => self.get_links(call, &get.path),
+            Action::GetBacklinks(get) => self.get_backlinks(call, &get.path),
+            Action::Memory(memory) => self.memory(call, memory),
         }
     }
 

@@ -69,6 +69,9 @@ pub enum TreeError {
         /// The most that may be read, in bytes.
         limit: u64,
     },
+    /// The time for it is over.
+    #[error("reading took too long")]
+    Stopped,
     /// The system does not let us.
     #[error("no permission to read `{0}`")]
     NoAccess(MemoryPath),
@@ -78,6 +81,30 @@ pub enum TreeError {
         /// The system's words, without a path of the host.
         String,
     ),
+}
+
+/// What a scan goes through.
+#[derive(Clone, Copy)]
+pub struct Scan<'s> {
+    /// The folder below which to look; `None` is the root.
+    pub folder: Option<&'s MemoryPath>,
+    /// The largest file that is read, in bytes.
+    pub limit: u64,
+    /// Which files are read; the others are only named.
+    pub wants: &'s (dyn Fn(&MemoryPath) -> bool + Sync),
+    /// Asked before each file; once it says yes, the scan ends with [`TreeError::Stopped`].
+    pub stop: &'s (dyn Fn() -> bool + Sync),
+}
+
+/// One file that a scan came by.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Scanned<R> {
+    /// Where it is.
+    pub path: MemoryPath,
+    /// Whether its name is a link to a file elsewhere in the memory.
+    pub is_link: bool,
+    /// What was made of its content; `None` where it was not wanted.
+    pub seen: Option<R>,
 }
 
 /// A memory that can be looked at. `None` for a folder is the root.
@@ -112,6 +139,46 @@ pub trait Tree {
     /// [`TreeError::NotFound`], [`TreeError::NotDirectory`], [`TreeError::Outside`], [`TreeError::NoAccess`],
     /// [`TreeError::Io`].
     fn list(&self, folder: Option<&MemoryPath>) -> Result<Listing, TreeError>;
+
+    /// Names all files below a folder and looks into those that are wanted, in the order of their paths.
+    ///
+    /// `look` is given the bytes of each, or why it cannot be read; a tree on a disk calls it from several threads at
+    /// once. Linked folders are not entered, hidden names not visited. A folder that cannot be listed is left out.
+    ///
+    /// # Errors
+    ///
+    /// [`TreeError::Stopped`]; otherwise as [`Tree::list`] for the folder itself.
+    fn scan<R: Send>(
+        &self,
+        scan: &Scan<'_>,
+        look: &(impl Fn(&MemoryPath, Result<&[u8], TreeError>) -> R + Sync),
+    ) -> Result<Vec<Scanned<R>>, TreeError> {
+        let mut found = Vec::new();
+        let mut folders = vec![scan.folder.cloned()];
+        while let Some(folder) = folders.pop() {
+            let listing = match self.list(folder.as_ref()) {
+                Err(_) if folder.as_ref() != scan.folder => continue,
+                other => other?,
+            };
+            for entry in listing.entries {
+                let Ok(path) = MemoryPath::in_folder(folder.as_ref(), &entry.name) else { continue };
+                match entry.stat.kind {
+                    Kind::Directory if entry.is_link => {}
+                    Kind::Directory => folders.push(Some(path)),
+                    Kind::File if (scan.stop)() => return Err(TreeError::Stopped),
+                    Kind::File => {
+                        let seen = (scan.wants)(&path).then(|| match self.read(&path, scan.limit) {
+                            Ok(image) => look(&path, Ok(image.content.bytes())),
+                            Err(error) => look(&path, Err(error)),
+                        });
+                        found.push(Scanned { path, is_link: entry.is_link, seen });
+                    }
+                }
+            }
+        }
+        found.sort_by(|one, other| one.path.cmp(&other.path));
+        Ok(found)
+    }
 
     /// Bytes of all notes together, for the limit on them. May be a running sum.
     ///

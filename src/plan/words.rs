@@ -39,6 +39,7 @@ pub fn tree_error(error: TreeError) -> Failure {
         TreeError::Unsupported(_) => (Code::UnsupportedFile, Some("only files and folders can be used")),
         TreeError::Outside(_) => (Code::OutsideMemory, Some("links may only lead to places inside the memory")),
         TreeError::TooLarge { .. } => (Code::TooLarge, None),
+        TreeError::Stopped => (Code::Timeout, Some("ask for less at once, such as one folder")),
         TreeError::NoAccess(_) | TreeError::Io(_) => (Code::Io, None),
     };
     let failure = Failure::new(code, error.to_string());

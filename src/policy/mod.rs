@@ -226,7 +226,7 @@ fn judge(action: &Action, context: &Context<'_>) -> Result<Judgement, Unready> {
 /// What the detectors find in the text and the names that the action would bring.
 fn found_in(action: &Action) -> Result<Vec<&'static Row>, Unready> {
     let mut found = match action.text() {
-        Some((new, old)) => detect::find(new, old, |_| true)?,
+        Some((new, old)) => detect::find(&new, old, |_| true)?,
         None => Vec::new(),
     };
     let (name, old) = match (action, action.path(), action.new_path()) {

@@ -9,7 +9,7 @@ use super::detect;
 use super::glob::{Glob, GlobError};
 use super::table::Row;
 use super::{Context, Verdict};
-use crate::action::{Action, NAMES};
+use crate::action::{Action, NAMES, Operation};
 use crate::catalog::nearest;
 use crate::path::MemoryPath;
 
@@ -208,10 +208,27 @@ impl Checked {
     }
 }
 
-/// The names by which a rule can be about what the action does at a place: who follows a link reads a note.
+/// The names by which a rule can be about what the action does at a place: who follows a link, or is shown what a search
+/// found, reads a note.
 fn names(action: &Action) -> &'static [&'static str] {
+    if let Action::Memory(memory) = action {
+        return match memory.operation {
+            Operation::Retrieve | Operation::Search | Operation::List => &["memory", "read_file"],
+            Operation::Store | Operation::StoreConversation => &["memory", "write_file"],
+            Operation::Delete => &["memory", "delete_file"],
+        };
+    }
     if let Action::GoToLink(_) = action {
         return &["go_to_link", "read_file"];
+    }
+    if let Action::SearchFiles(_) = action {
+        return &["search_files", "read_file"];
+    }
+    if let Action::GetLinks(_) = action {
+        return &["get_links", "read_file"];
+    }
+    if let Action::GetBacklinks(_) = action {
+        return &["get_backlinks", "read_file"];
     }
     NAMES.iter().position(|name| *name == action.name()).and_then(|at| NAMES.get(at..=at)).unwrap_or_default()
 }
