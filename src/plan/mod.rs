@@ -23,6 +23,7 @@ mod name;
 mod overlay;
 mod read;
 mod receipt;
+mod relink;
 mod rename;
 mod scan;
 mod search;
