@@ -25,6 +25,10 @@ fn notes(folder: &Path) -> BTreeMap<MemoryPath, Option<String>> {
     .collect()
 }
 
+/// Links that the other reader does not see, though CommonMark does: it takes a line of backticks inside `<pre>` for the
+/// start of a block of code, which goes on to the end of the note.
+const BESIDES: &[(&str, &str)] = &[("Formatting/Diagram.md", "Format your notes")];
+
 /// A link as the expected file has it: source, target, subpath, kind.
 type Key = (String, String, String, String);
 
@@ -68,7 +72,8 @@ fn links_are_what_an_independent_reader_says() {
             "{name}: {right} of {scored} scored links, {others_right} of {others} others, {} besides",
             more.len()
         );
-        if right * 100 < scored * 98 || !more.is_empty() {
+        let is_known = |key: &&&Key| BESIDES.contains(&(key.0.as_str(), key.1.as_str()));
+        if right * 100 < scored * 98 || !more.iter().all(|key| is_known(&key)) {
             failures.push(name);
         }
     }
