@@ -3,6 +3,7 @@
 //! Touches nothing but text and the list of paths given to it.
 
 pub mod link;
+pub mod words;
 
 #[cfg(test)]
 mod tests;
