@@ -18,7 +18,9 @@ mod exit;
 mod history;
 mod init;
 mod look;
+mod one;
 mod open;
+mod search;
 mod term;
 mod trace;
 
@@ -47,6 +49,7 @@ fn run(global: &Global, command: Command) -> Result<u8, Stop> {
         Command::Exec(options) => exec::run(global, &options),
         Command::Tree { folder, page } => look::tree(global, folder.as_deref(), &page),
         Command::Read { note } => look::read(global, &note),
+        Command::Search(options) => search::run(global, &options),
         Command::Log { note, patch, page } => history::log(global, note.as_deref(), patch, &page),
         Command::Diff { batch } => history::diff(global, batch),
         Command::Undo { batch, dry_run } => history::undo(global, batch, dry_run),

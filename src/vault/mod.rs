@@ -13,6 +13,7 @@ mod history;
 mod journal;
 mod place;
 mod recover;
+mod scan;
 mod state;
 mod tree;
 

@@ -32,7 +32,7 @@ const LEVELS: &[(&str, u8)] = &[
 
 /// What may cross a level.
 const ACROSS: &[(&str, &str)] =
-    &[("plan", "note"), ("plan", "policy"), ("cli", "mcp"), ("cli", "web"), ("agent", "engine")];
+    &[("plan", "note"), ("plan", "policy"), ("plan", "rank"), ("cli", "mcp"), ("cli", "web"), ("agent", "engine")];
 
 /// What no line of a room may hold, with the reason.
 const NEVER: &[(&[&str], &str, &str)] = &[

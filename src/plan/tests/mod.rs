@@ -11,6 +11,7 @@ mod actions;
 mod batches;
 mod broken_edits;
 mod edits;
+mod find;
 mod links;
 mod notes;
 mod properties;
