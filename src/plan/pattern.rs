@@ -84,7 +84,7 @@ impl Pattern {
                     "the pattern asks for a line end, and each line is searched alone, without its end",
                     format!("leave the line end out, {AS_IT_STANDS}"),
                 ),
-                _ => ("the pattern is too large", format!("make counted repetitions smaller, {AS_IT_STANDS}")),
+                ErrorKind::Regex(_) | ErrorKind::InvalidLineTerminator(_) | ErrorKind::Banned(_) | _ => ("the pattern is too large", format!("make counted repetitions smaller, {AS_IT_STANDS}")),
             };
             Failure::new(Code::InvalidPattern, message).with_hint(hint)
         })?;
