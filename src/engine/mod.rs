@@ -15,11 +15,13 @@ use crate::report::{Code, Failure, Issue, Outcome, Report, Value, Variables};
 use crate::time::Timestamp;
 use crate::vault::{AuditEntry, Author, Batch, Committed, Vault, VaultError, Writer};
 
+mod account;
 mod audit;
 mod change;
 mod failure;
 mod query;
 
+pub use account::Head;
 pub use change::{Change, ChangeError, Done};
 pub use failure::failure;
 pub use query::{Adopted, Listed, ListedEntry};

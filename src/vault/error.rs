@@ -27,7 +27,7 @@ pub enum VaultError {
     #[error("the history cannot be read: {0}")]
     Damaged(String),
     /// Contents of this batch are no longer kept.
-    #[error("batch {0} is older than what the history keeps")]
+    #[error("contents of batch {0} are no longer kept")]
     Pruned(u64),
     /// No batch has this number.
     #[error("there is no batch {0}")]

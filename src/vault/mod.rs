@@ -4,6 +4,7 @@
 //! folder and its `.memdir/`, and nothing else; knows no Markdown and no dialect. `.memdir/` has no
 //! [`MemoryPath`], so no action can name it.
 
+mod account;
 mod audit;
 mod commit;
 mod disk;
@@ -23,6 +24,7 @@ use std::time::Duration;
 
 use cap_std::fs::Dir;
 
+pub use account::{Account, Problem, Record};
 pub use audit::{AuditEntry, Author};
 pub use commit::{Batch, Committed, Point};
 pub use error::VaultError;
