@@ -19,11 +19,13 @@ mod account;
 mod audit;
 mod change;
 mod failure;
+mod forget;
 mod query;
 
 pub use account::Head;
 pub use change::{Change, ChangeError, Done};
 pub use failure::failure;
+pub use forget::{Forgotten, Place, Target, Where};
 pub use query::{Adopted, Listed, ListedEntry};
 
 /// How an engine works, whoever asks.

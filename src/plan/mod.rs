@@ -13,6 +13,7 @@ mod closest;
 mod diff;
 mod edit;
 mod find;
+mod forget;
 mod keyed;
 mod lines;
 mod links;
@@ -33,6 +34,7 @@ mod words;
 mod write;
 
 pub use change::{Counts, Fate, FileCount, Plan, changed, diff_of};
+pub use forget::{Cut, Forms, MIN_TEXT_CHARS, Sought};
 pub use map_tree::{MapTree, Unmet};
 pub use step::{Content, Image, Step};
 pub use tree::{Entry, Listing, Scan, Scanned, Stat, Tree, TreeError};
