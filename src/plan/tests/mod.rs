@@ -11,8 +11,10 @@ mod actions;
 mod batches;
 mod broken_edits;
 mod edits;
+mod links;
 mod notes;
 mod properties;
+mod sections;
 
 /// Reads a call as a dialect would.
 #[track_caller]
