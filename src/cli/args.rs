@@ -165,9 +165,9 @@ has computed the whole chain anew. A head that was kept elsewhere proves that ev
 
 /// Options of `forget`.
 #[derive(Args, Debug)]
-#[group(id = "sought", required = true, multiple = false, args = ["note", "text"])]
 pub(super) struct Forget {
     /// The note, such as entities/jane_doe.md: itself, links to it, and all its versions under all names it had
+    #[arg(required_unless_present = "text", conflicts_with = "text")]
     pub(super) note: Option<String>,
     /// A text, letter by letter: taken out of every note, and every version that holds it goes
     #[arg(long, value_name = "TEXT")]

@@ -32,7 +32,9 @@ fn verify(global: &Global, head: Option<&str>) -> Result<u8, Stop> {
 fn digest(text: &str) -> Result<Digest, Stop> {
     let text = text.trim();
     let read = Digest::parse(text).or_else(|_| Digest::parse(&format!("sha256:{text}")));
-    read.map_err(|error| usage(format!("the head is no digest: {error}"), "give what `memdir audit head` printed").into())
+    read.map_err(|error| {
+        usage(format!("the head is no digest: {error}"), "give what `memdir audit head` printed").into()
+    })
 }
 
 fn tell(account: &Account, has_head: bool) -> Result<(), Stop> {

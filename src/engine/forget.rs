@@ -11,8 +11,9 @@ use serde::Serialize;
 
 use super::{Engine, failure};
 use crate::digest::Digest;
+use crate::note::Targets;
 use crate::path::MemoryPath;
-use crate::plan::{self, Forms, MIN_TEXT_CHARS, Sought, Tree};
+use crate::plan::{self, Cut, Forms, MIN_TEXT_CHARS, Sought, Tree};
 use crate::report::{Code, Failure, Kind};
 use crate::vault::{Author, Names, Region, Replaced, Spot, Traces, VaultError, Writer};
 
@@ -76,10 +77,15 @@ struct Survey {
     sought: Sought,
     traces: Traces,
     places: Vec<Place>,
-    /// Files that need another text, and those that have to go; the note itself is the last.
+    /// All files that links can mean.
+    targets: Targets,
+    /// Notes with links that may lead to the note.
+    candidates: Vec<MemoryPath>,
+    /// Files that need another text.
     edits: Vec<String>,
     /// Copies of ours that were left aside; known by what the history holds, so they go before it does.
     leftovers: Vec<String>,
+    /// Files that have to go; the note itself is the last.
     removals: Vec<String>,
     /// What holds the text and cannot be changed here.
     blocked: Vec<String>,
@@ -94,6 +100,8 @@ struct Note {
     /// The name that was asked for, where it is a link to the note.
     alias: Option<MemoryPath>,
     digest: Option<Digest>,
+    /// Its names, as something that a link can mean which leads nowhere now.
+    named: Targets,
 }
 
 /// Asks the history: the vault, or its writer while the lock is held.
@@ -177,7 +185,7 @@ impl Engine {
             let read = self.vault.read_spot(path, survey.limit).map_err(|error| failure(&error))?;
             let Some(read) = read else { return Ok(()) };
             let Ok(text) = std::str::from_utf8(&read) else { break };
-            let Some(cut) = survey.sought.cut(text) else { return Ok(()) };
+            let Some(cut) = survey.cut(path, text) else { return Ok(()) };
             let replaced = writer.replace_spot(path, &read, cut.text.as_bytes()).map_err(|error| failure(&error))?;
             if replaced == Replaced::Yes {
                 return Ok(());
@@ -203,6 +211,8 @@ impl Engine {
             sought,
             traces,
             places: Vec::new(),
+            targets: Targets::default(),
+            candidates: Vec::new(),
             edits: Vec::new(),
             leftovers: Vec::new(),
             removals: Vec::new(),
@@ -214,6 +224,14 @@ impl Engine {
         let finders = Finders::new(&survey.sought);
         let visited = self.vault.every_file(&mut |spot, file| survey.visit(spot, file, &finders));
         visited.map_err(|error| failure(&error))?;
+        for path in std::mem::take(&mut survey.candidates) {
+            let read = self.vault.read_spot(path.as_str(), limit).map_err(|error| failure(&error))?;
+            let text = read.and_then(|read| String::from_utf8(read).ok()).unwrap_or_default();
+            if let Some(cut) = survey.cut(path.as_str(), &text) {
+                survey.places.push(Place { place: Where::Link, path: Some(path.to_string()), count: cut.count });
+                survey.edits.push(path.to_string());
+            }
+        }
         survey.places.sort();
         // The note itself last: without it, the other files would not be found again.
         let now = survey.note.as_ref().map(|note| note.names.now.to_string());
@@ -237,7 +255,8 @@ impl Engine {
         let limit = self.settings.limits.file_bytes;
         let digest = self.vault.read(&names.now, limit).ok().map(|image| image.content.digest());
         let alias = (place != *path).then(|| path.clone());
-        Ok(Note { names, alias, digest })
+        let named = Targets::new(names.all.iter().cloned());
+        Ok(Note { names, alias, digest, named })
     }
 
     /// Looks for the letters once more, everywhere.
@@ -273,7 +292,22 @@ impl Survey {
         self.places.push(Place { place, path: Some(spot.path.clone()), count });
     }
 
+    /// Cuts out of a file what has to go.
+    fn cut(&self, path: &str, text: &str) -> Option<Cut> {
+        let source = MemoryPath::parse(path).ok();
+        let (Some(note), Some(source)) = (&self.note, source) else { return self.sought.cut(text) };
+        let is_note = |path: &MemoryPath| *path == note.names.now || Some(path) == note.alias.as_ref();
+        self.sought.cut_links(text, &|link| match self.targets.resolve(link, Some(&source)).best() {
+            Some(path) => is_note(path),
+            // It leads to a name that the note had.
+            None => note.named.resolve(link, Some(&source)).best().is_some(),
+        })
+    }
+
     fn visit(&mut self, spot: &Spot, file: Option<&mut dyn Read>, finders: &Finders) -> io::Result<()> {
+        if let (Some(_), Some(_), Some(path)) = (&self.note, spot.size, spot.memory_path()) {
+            self.targets.insert(path);
+        }
         if let (Some(note), Region::Open | Region::Trash) = (&self.note, spot.region)
             && let Some(place) = note.of(spot)
         {
@@ -322,9 +356,16 @@ impl Survey {
             return Ok(());
         };
         let Some(cut) = self.sought.cut(text) else { return Ok(()) };
-        let place = if self.note.is_some() && spot.region == Region::Open { Where::Link } else { kind_of(spot) };
-        self.add(place, spot, cut.count);
-        if spot.is_exact { self.edits.push(spot.path.clone()) } else { self.blocked.push(spot.path.clone()) }
+        if let (Some(_), Region::Open, Some(path)) = (&self.note, spot.region, spot.memory_path()) {
+            self.candidates.push(path);
+            return Ok(());
+        }
+        self.add(kind_of(spot), spot, cut.count);
+        if spot.is_exact {
+            self.edits.push(spot.path.clone())
+        } else {
+            self.blocked.push(spot.path.clone())
+        }
         Ok(())
     }
 
@@ -355,7 +396,8 @@ impl Note {
     fn of(&self, spot: &Spot) -> Option<Where> {
         if spot.region == Region::Trash {
             let is_same = |name: &MemoryPath| name.name() == spot.name();
-            return (spot.is_exact && spot.size.is_some() && self.names.all.iter().any(is_same)).then_some(Where::Trash);
+            return (spot.is_exact && spot.size.is_some() && self.names.all.iter().any(is_same))
+                .then_some(Where::Trash);
         }
         let path = spot.memory_path()?;
         if path == self.names.now || Some(&path) == self.alias.as_ref() {

@@ -9,7 +9,7 @@ use memchr::memmem;
 use serde_json::Value as Json;
 use unicode_normalization::UnicodeNormalization;
 
-use crate::note::link::{self, folded};
+use crate::note::{Note, folded};
 use crate::path::MemoryPath;
 
 /// A text has to be this long, white space not counted: a shorter one stands in half of all words.
@@ -136,41 +136,49 @@ impl Sought {
         }
     }
 
+    /// As [`Sought::cut`], in a note of which it is known where its links lead: of those that could mean the note to
+    /// forget, only the ones go that do.
+    #[must_use]
+    pub fn cut_links(&self, text: &str, leads: &dyn Fn(&str) -> bool) -> Option<Cut> {
+        let spans = self.links_where(text, leads);
+        cut_spans(text, &spans)
+    }
+
     /// The links of a text that mean the note, by the end of the path that they give.
     fn links_in(&self, text: &str) -> Vec<Range<usize>> {
+        self.links_where(text, &|_| true)
+    }
+
+    fn links_where(&self, text: &str, leads: &dyn Fn(&str) -> bool) -> Vec<Range<usize>> {
         let Self::Note(names) = self else { return Vec::new() };
+        let has_links = ["[[", "]("].iter().any(|mark| memmem::find(text.as_bytes(), mark.as_bytes()).is_some());
+        if !has_links {
+            return Vec::new();
+        }
         let names: Vec<String> = names.iter().map(|name| bare(name.as_str())).collect();
         let means = |path: &str| !path.is_empty() && names.iter().any(|name| ends_in(name, path));
-        links(text).into_iter().filter(|(_, path)| means(&bare(path))).map(|(span, _)| span).collect()
+        let links = Note::parse(text).links().into_iter();
+        links.filter(|link| means(&bare(&link.path)) && leads(&link.path)).map(|link| link.span).collect()
     }
 }
 
 /// A path without what two ways of writing it may differ in.
 fn bare(path: &str) -> String {
     let folded = folded(path);
-    let parts = folded.split('/').map(str::trim).filter(|part| !matches!(*part, "" | "." | ".."));
-    let path = parts.collect::<Vec<_>>().join("/");
+    let mut parts = Vec::new();
+    for part in folded.split('/').map(str::trim) {
+        match part {
+            "" | "." => {}
+            ".." => parts.clear(),
+            part => parts.push(part),
+        }
+    }
+    let path = parts.join("/");
     path.strip_suffix(".md").map_or(path.clone(), str::to_owned)
 }
 
 fn ends_in(path: &str, end: &str) -> bool {
     path.strip_suffix(end).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
-}
-
-/// The links of a text: where each stands, and the path that it gives.
-fn links(text: &str) -> Vec<(Range<usize>, String)> {
-    let mut found = Vec::new();
-    let mut from = 0;
-    while let Some(at) = text.get(from..).and_then(|rest| rest.find("[[")) {
-        let start = from + at;
-        let Some(length) = text.get(start..).and_then(|rest| rest.find("]]")) else { break };
-        let span = start..start + length + 2;
-        from = span.end;
-        let path = link::parse(text.get(span.clone()).unwrap_or_default()).path;
-        let is_embed = text.get(..start).is_some_and(|before| before.ends_with('!'));
-        found.push((start - usize::from(is_embed)..span.end, path));
-    }
-    found
 }
 
 /// Whether a text names a path, and not a longer one that ends or starts so.
@@ -186,6 +194,10 @@ fn is_named_in(text: &str, path: &str) -> bool {
 fn cut_spans(text: &str, spans: &[Range<usize>]) -> Option<Cut> {
     let (mut left, mut marks, mut from) = (String::with_capacity(text.len()), Vec::new(), 0);
     for span in spans {
+        // A link may stand in the text of another.
+        if span.start < from {
+            continue;
+        }
         left.push_str(text.get(from..span.start).unwrap_or_default());
         marks.push(left.len());
         from = span.end;
@@ -345,17 +357,25 @@ mod tests {
     #[test]
     fn cutting_is_linear_in_hostile_texts() {
         let many = 200_000;
-        let nested = format!("{}{}", "ab".repeat(many), "c".repeat(many));
-        check(&text("abc"), &nested, &format!("{}{}", "ab".repeat(many - 1), "c".repeat(many - 1)), 1);
-        let joined = format!("{}{}", "a".repeat(many), "bc".repeat(many));
-        check(&text("abc"), &joined, "", many as u64);
-        check(&text(&format!("{}b", "a".repeat(many / 2))), &"a".repeat(many), &"a".repeat(many), 0);
+        let all = Some(Cut { text: String::new(), count: many as u64 });
+        // Not `assert_eq`, which would print all of it.
+        assert!(text("abc").cut(&format!("{}{}", "ab".repeat(many), "c".repeat(many))) == all);
+        assert!(text("abc").cut(&format!("{}{}", "a".repeat(many), "bc".repeat(many))) == all);
+        assert!(text(&format!("{}b", "a".repeat(many / 2))).cut(&"a".repeat(many)).is_none());
+        assert!(note(&["a.md"]).cut(&"[[".repeat(many)).is_none());
     }
 
     #[test]
     fn links_to_a_note_are_cut_out_whole() {
         let sought = note(&["entities/jane_doe.md", "people/jane.md"]);
         check(&sought, "met [[jane_doe]] and [[entities/Jane_Doe.md#Work|Jane]]\n", "met  and \n", 2);
+        check(
+            &sought,
+            "---\nfriend: \"[[jane]]\"\n---\n[her](../x/../people/jane.md) `[[jane]]`\n",
+            "---\nfriend: \"\"\n---\n `[[jane]]`\n",
+            2,
+        );
+        check(&sought, "[![[jane]]](people/jane.md) end\n", " end\n", 2);
         check(&sought, "- ![[jane]]\n- [[bob]]\n", "- [[bob]]\n", 1);
         check(&sought, "[[other/jane_doe]] [[doe]] [[jane_doe_2]]\n", "[[other/jane_doe]] [[doe]] [[jane_doe_2]]\n", 0);
     }
@@ -374,7 +394,8 @@ mod tests {
         ] {
             assert!(sought.is_in_payload(payload), "{payload}");
         }
-        for payload in [r#"{"path":"old/entities/jane.md"}"#, r#"{"path":"entities/jane.mdx"}"#, r#"{"x":"jane doe"}"#] {
+        for payload in [r#"{"path":"old/entities/jane.md"}"#, r#"{"path":"entities/jane.mdx"}"#, r#"{"x":"jane doe"}"#]
+        {
             assert!(!sought.is_in_payload(payload), "{payload}");
         }
         assert!(text("Ünï").is_in_payload(r#"{"a":[{"b":"\u00dcn\u00ef"}]}"#));

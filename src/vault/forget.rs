@@ -365,7 +365,8 @@ fn erase(transaction: &Connection, rows: &Rows) -> Result<(), VaultError> {
     }
     let sql = "UPDATE meta SET value = max(0, value - ?1) WHERE key = 'content_bytes'";
     transaction.execute(sql, [freed])?;
-    let mut forget = transaction.prepare("UPDATE step SET path = NULL, new_path = NULL WHERE batch = ?1 AND number = ?2")?;
+    let mut forget =
+        transaction.prepare("UPDATE step SET path = NULL, new_path = NULL WHERE batch = ?1 AND number = ?2")?;
     for (batch, number) in &rows.paths {
         forget.execute(params![batch, number])?;
     }

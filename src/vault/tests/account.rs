@@ -16,7 +16,13 @@ fn audited() -> Env {
         let (before, after) = (number.to_string(), (number + 1).to_string());
         commit(&vault, &[put("a.md", Some(&before), Some(&after))], None).unwrap();
     }
-    vault.note_reads(vec![entry("read_file"), entry("read_file"), entry("get_size")], &author(), Timestamp::from_micros(7)).unwrap();
+    vault
+        .note_reads(
+            vec![entry("read_file"), entry("read_file"), entry("get_size")],
+            &author(),
+            Timestamp::from_micros(7),
+        )
+        .unwrap();
     assert!(vault.stat(&path("a.md")).unwrap().is_some());
     drop(vault);
     env
@@ -105,7 +111,8 @@ fn what_is_removed_swapped_or_put_in_shows() {
     assert_eq!(tampered("DELETE FROM batch WHERE id = 2"), [Some(2)]);
     let swap = "UPDATE entry SET seq = -seq WHERE seq IN (6, 7); UPDATE entry SET seq = 13 + seq WHERE seq < 0";
     assert!(tampered(swap).contains(&Some(6)));
-    let payloads = "UPDATE entry SET (salt, payload) = (SELECT salt, payload || '' FROM entry WHERE seq = 8) WHERE seq = 7";
+    let payloads =
+        "UPDATE entry SET (salt, payload) = (SELECT salt, payload || '' FROM entry WHERE seq = 8) WHERE seq = 7";
     assert_eq!(tampered(payloads), [Some(7)]);
     let copy = "INSERT INTO entry SELECT 9, hash, hash, commitment, salt, payload, NULL, time, door, client, session,
                 message, origin, number, action, code, micros, permission FROM entry WHERE seq = 8";

@@ -7,13 +7,15 @@ use serde_json::{Value, json};
 use crate::support::{Env, see};
 
 /// A memory in which a person is known under two names, in notes, links, the trash and the history.
-fn jane() -> Env {
+pub(crate) fn jane() -> Env {
     let env = Env::with(&[
         ("user.md", "# Ada\n\n- friend: [[jane_doe|Jane]]\n- city: London\n"),
         ("other.md", "nothing of note\n"),
         (".trash/jane_doe.md", "Jane, thrown away\n"),
     ]);
-    env.exec(&json!([{"action": "create_file", "path": "people/jane.md", "content": "# Zanzibar\n\n- secret: xylophone\n"}]));
+    env.exec(
+        &json!([{"action": "create_file", "path": "people/jane.md", "content": "# Zanzibar\n\n- secret: xylophone\n"}]),
+    );
     env.exec(&json!([{"action": "create_dir", "path": "entities"}]));
     env.exec(&json!([{"action": "rename_file", "path": "people/jane.md", "new_path": "entities/jane_doe.md"}]));
     let long = "long xylophone ".repeat(1000);
@@ -27,10 +29,12 @@ fn jane() -> Env {
 }
 
 /// The files below the memory, every one, in which a text stands.
-fn files_with(env: &Env, text: &str) -> Vec<String> {
+pub(crate) fn files_with(env: &Env, text: &str) -> Vec<String> {
     let holds = |bytes: &[u8]| bytes.windows(text.len()).any(|window| window == text.as_bytes());
     let seen = see(env.memory()).into_iter();
-    seen.filter(|(path, seen)| path.contains(text) || seen.bytes.as_deref().is_some_and(holds)).map(|(path, _)| path).collect()
+    seen.filter(|(path, seen)| path.contains(text) || seen.bytes.as_deref().is_some_and(holds))
+        .map(|(path, _)| path)
+        .collect()
 }
 
 fn places(found: &Value) -> BTreeMap<String, u64> {
@@ -74,7 +78,10 @@ fn a_chain_is_verified_exported_and_compared_with_a_head() {
         assert_eq!(later["since"], json!(1), "{later}");
     }
     let unknown = env.ask(&["audit", "verify", "--head", &"ab".repeat(32)]).exits(7);
-    assert_eq!((&unknown["ok"], &unknown["problems"][0]["seq"], unknown.get("error")), (&json!(false), &json!(null), None));
+    assert_eq!(
+        (&unknown["ok"], &unknown["problems"][0]["seq"], unknown.get("error")),
+        (&json!(false), &json!(null), None)
+    );
     assert_eq!(env.ask(&["audit", "verify", "--head", "abc"]).exits(2)["error"]["code"], "usage");
     assert!(env.run(&["log"], "").stderr.trim_end().lines().last().unwrap().starts_with("head sha256:"));
 }
@@ -90,7 +97,8 @@ fn a_forgotten_note_is_nowhere() {
     assert_eq!(forgotten["places"], listed["places"]);
     assert_eq!(forgotten["left"], json!([]));
     let places = places(&forgotten);
-    for place in ["note entities/jane_doe.md", "link user.md", "trash .trash/jane_doe.md", "audit -", "history user.md"] {
+    for place in ["note entities/jane_doe.md", "link user.md", "trash .trash/jane_doe.md", "audit -", "history user.md"]
+    {
         assert!(places.contains_key(place), "{place}: {places:?}");
     }
     for text in ["Zanzibar", "xylophone", "jane", "Jane", "thrown"] {
@@ -108,6 +116,33 @@ fn a_forgotten_note_is_nowhere() {
     env.exec(&json!([{"action": "append_file", "path": "other.md", "content": "and on"}]));
     assert_eq!(env.ask(&["forget", "entities/jane_doe.md"]).exits(4)["error"]["code"], "not_found");
     assert_eq!(env.ask(&["doctor"]).exits(0)["checks"][0]["status"], "ok");
+}
+
+#[test]
+fn links_go_by_where_they_lead() {
+    let env = jane();
+    env.write("deep/other/jane_doe.md", "another one\n");
+    env.write(
+        "deep/notes.md",
+        "[[other/jane_doe]] [[jane_doe]] [j](../entities/jane_doe.md) `[[entities/jane_doe]]`\n",
+    );
+    env.write("deep/old.md", "- [[people/jane]]\n");
+    let forgotten = env.ask(&["forget", "entities/jane_doe.md"]).exits(0);
+    assert_eq!(env.read("deep/notes.md"), "[[other/jane_doe]] [[jane_doe]]  `[[entities/jane_doe]]`\n");
+    assert_eq!(env.read("deep/old.md"), "");
+    assert_eq!(env.read("deep/other/jane_doe.md"), "another one\n");
+    assert_eq!(places(&forgotten).get("link deep/notes.md"), Some(&1));
+}
+
+#[test]
+fn a_history_that_was_pruned_keeps_nothing_in_its_free_pages() {
+    let env = Env::new().quick().settings("[history]\ndays = 0\nbytes = 0\n");
+    for number in 0..40 {
+        env.exec(&json!([{"action": "write_file", "path": format!("n{number}.md"), "content": format!("xylophone {number}")}]));
+        env.exec(&json!([{"action": "write_file", "path": format!("n{number}.md"), "content": "nothing"}]));
+    }
+    env.ask(&["forget", "--text", "xylophone"]).exits(0);
+    assert_eq!(files_with(&env, "xylophone"), [""; 0]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The contract, statement by statement: what the commands read and print.
 
-mod account;
+pub(crate) mod account;
 mod actions;
 mod codes;
 mod commands;
