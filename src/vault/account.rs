@@ -241,8 +241,10 @@ impl Raw {
 
 /// A payload as the object that it is, if its compact form is the payload again, byte for byte.
 fn as_object(payload: String) -> serde_json::Value {
-    let object = serde_json::from_str::<serde_json::Value>(&payload).ok().filter(serde_json::Value::is_object);
-    object.filter(|object| object.to_string() == payload).unwrap_or(serde_json::Value::String(payload))
+    match serde_json::from_str::<serde_json::Value>(&payload) {
+        Ok(object) if object.is_object() && serde_json::to_string(&object).is_ok_and(|text| text == payload) => object,
+        _ => serde_json::Value::String(payload),
+    }
 }
 
 /// A walk along the chain.

@@ -46,7 +46,7 @@ fn turn(env: &Env, actions: &Value) -> Command {
     let mut command = Command::new("/bin/sh");
     command.args(["-c", "exec \"$0\" --memory \"$1\" exec --json <\"$2\""]);
     command.arg(env!("CARGO_BIN_EXE_memdir")).arg(env.memory()).arg(text);
-    command.env("HOME", env.home()).env_remove("MEMDIR");
+    command.env("HOME", env.home()).env_remove("MEMDIR").env_remove("MEMDIR_CRASH_STEP");
     command
 }
 
@@ -184,11 +184,15 @@ fn copy(from: &Path, to: &Path) {
             let entry = entry.unwrap();
             (entry.path(), to.join(entry.file_name()))
         };
-        if path.is_dir() { copy(&path, &to) } else { drop(std::fs::copy(&path, &to).unwrap()) }
+        if path.is_dir() {
+            copy(&path, &to)
+        } else {
+            assert!(std::fs::copy(&path, &to).is_ok());
+        }
     }
 }
 
-/// Kills `forget` at system calls, all of them when `MEMDIR_EVERY_CALL` is 1, and runs it once more.
+/// Kills `forget` at system calls, all of them when `MEMDIR_CRASH_STEP` is 1, and runs it once more.
 #[track_caller]
 fn forget_killed(what: &[&str], texts: &[&str]) {
     let tracer = Tracer::build();
@@ -201,11 +205,13 @@ fn forget_killed(what: &[&str], texts: &[&str]) {
     let forget = |env: &Env| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_memdir"));
         command.arg("--memory").arg(env.memory()).args(["--json", "forget"]).args(what);
-        command.env("HOME", env.home()).env_remove("MEMDIR");
+        command.env("HOME", env.home()).env_remove("MEMDIR").env_remove("MEMDIR_CRASH_STEP");
         command
     };
-    let total = tracer.count(&forget(&fresh())).total;
-    let step = usize::try_from(number("MEMDIR_EVERY_CALL", 7)).unwrap();
+    let counted = tracer.count(&forget(&fresh()));
+    assert_eq!(counted.status, Some(0), "{}", counted.output);
+    let total = counted.total;
+    let step = usize::try_from(number("MEMDIR_CRASH_STEP", 7)).unwrap();
     let mut again = 0;
     for at in (1..=total).step_by(step) {
         let env = fresh();

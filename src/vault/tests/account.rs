@@ -171,6 +171,10 @@ fn forgotten_entries_are_counted_and_the_list_of_problems_ends() {
     assert_eq!((found.entries, found.problems.len(), found.ok), (3008, 101, false));
 }
 
+fn hex(pair: &[u8; 2]) -> u8 {
+    u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap()
+}
+
 #[test]
 fn records_hold_what_it_takes_to_compute_each_hash() {
     let env = audited();
@@ -179,9 +183,7 @@ fn records_hold_what_it_takes_to_compute_each_hash() {
     let mut previous = [0; 32];
     for record in &records {
         let text = |text: &Option<String>| text.as_ref().map_or(Vec::new(), |text| format!("={text}").into_bytes());
-        let salt: Vec<u8> = (0..16)
-            .map(|at| u8::from_str_radix(&record.salt.as_ref().unwrap()[2 * at..2 * at + 2], 16).unwrap())
-            .collect();
+        let salt: Vec<u8> = record.salt.as_ref().unwrap().as_bytes().as_chunks::<2>().0.iter().map(hex).collect();
         let payload = record.payload.as_ref().unwrap().to_string();
         assert_eq!(record.commitment, Digest::of_parts(&[&salt, payload.as_bytes()]));
         let hash = Digest::of_parts(&[

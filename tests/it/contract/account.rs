@@ -136,7 +136,7 @@ fn links_go_by_where_they_lead() {
 
 #[test]
 fn a_history_that_was_pruned_keeps_nothing_in_its_free_pages() {
-    let env = Env::new().quick().settings("[history]\ndays = 0\nbytes = 0\n");
+    let env = Env::new().quick().settings("[history]\nkeep_bytes = 0\n");
     for number in 0..40 {
         env.exec(&json!([{"action": "write_file", "path": format!("n{number}.md"), "content": format!("xylophone {number}")}]));
         env.exec(&json!([{"action": "write_file", "path": format!("n{number}.md"), "content": "nothing"}]));
