@@ -15,13 +15,17 @@ use crate::report::{Code, Failure, Issue, Outcome, Report, Value, Variables};
 use crate::time::Timestamp;
 use crate::vault::{AuditEntry, Author, Batch, Committed, Vault, VaultError, Writer};
 
+mod account;
 mod audit;
 mod change;
 mod failure;
+mod forget;
 mod query;
 
+pub use account::Head;
 pub use change::{Change, ChangeError, Done};
 pub use failure::failure;
+pub use forget::{Forgotten, Place, Target, Where};
 pub use query::{Adopted, Listed, ListedEntry};
 
 /// How an engine works, whoever asks.

@@ -15,6 +15,7 @@ mod diff;
 mod edit;
 mod excerpt;
 mod find;
+mod forget;
 mod keyed;
 mod lines;
 mod links;
@@ -40,6 +41,7 @@ mod write;
 
 pub use change::{Counts, Fate, FileCount, Plan, changed, diff_of};
 pub use find::marks;
+pub use forget::{Cut, Forms, MIN_TEXT_CHARS, Sought};
 pub use map_tree::{MapTree, Unmet};
 pub use step::{Content, Image, Step};
 pub use tree::{Entry, Listing, Scan, Scanned, Stat, Tree, TreeError};

@@ -1,5 +1,6 @@
 //! The contract, statement by statement: what the commands read and print.
 
+pub(crate) mod account;
 mod actions;
 mod codes;
 mod commands;
