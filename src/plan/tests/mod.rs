@@ -12,8 +12,10 @@ mod batches;
 mod broken_edits;
 mod edits;
 mod find;
+mod links;
 mod notes;
 mod properties;
+mod sections;
 
 /// Reads a call as a dialect would.
 #[track_caller]

@@ -12,7 +12,7 @@ fn any_path() -> impl Strategy<Value = String> {
 }
 
 fn any_call() -> impl Strategy<Value = Json> {
-    let text = prop::sample::select(vec!["", "x", "x\ny\n", "- k: v\r\n", "z"]);
+    let text = prop::sample::select(vec!["", "x", "x\ny\n", "- k: v\r\n", "z", "[[a]] [[b/c]]", "[x](../a.md)\n"]);
     (0..12, any_path(), any_path(), text, prop::bool::ANY).prop_map(|(kind, path, other, text, flag)| match kind {
         0 => json!({"action": "create_file", "path": format!("{path}.md"), "content": text}),
         1 => json!({"action": "write_file", "path": format!("{path}.md"), "content": text}),
