@@ -73,7 +73,11 @@ fn run(command: &mut Command) -> Duration {
 fn found(command: &mut Command) -> usize {
     let output = command.output().expect("it starts").stdout;
     let answer: serde_json::Value = serde_json::from_slice(&output).expect("an answer");
-    answer["total"].as_u64().and_then(|total| usize::try_from(total).ok()).expect("a count")
+    answer
+        .get("total")
+        .and_then(serde_json::Value::as_u64)
+        .and_then(|total| usize::try_from(total).ok())
+        .expect("a count")
 }
 
 fn lines(command: &mut Command) -> usize {

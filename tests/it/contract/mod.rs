@@ -5,4 +5,5 @@ mod codes;
 mod commands;
 mod exec;
 mod modes;
+mod search;
 mod settings;
