@@ -6,4 +6,5 @@ mod codes;
 mod commands;
 mod exec;
 mod modes;
+mod search;
 mod settings;
