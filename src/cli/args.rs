@@ -62,6 +62,9 @@ pub(super) enum Command {
         /// Show each change as a diff
         #[arg(short, long)]
         patch: bool,
+        /// Show instead who wrote each line of the note as it is now
+        #[arg(long, requires = "note", conflicts_with_all = ["patch", "limit", "cursor"])]
+        lines: bool,
         #[command(flatten)]
         page: Paging,
     },

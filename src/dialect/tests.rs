@@ -555,6 +555,6 @@ proptest! {
         let parsed = parse(format!("<actions>{text}</actions>").as_bytes());
         prop_assert!(parsed.issues.is_empty());
         let [Entry::Call(call)] = parsed.entries.as_slice() else { panic!("{parsed:?}") };
-        prop_assert_eq!(call.action.text(), Some((content.as_str(), "")));
+        prop_assert_eq!(call.action.text(), Some((content.as_str().into(), "")));
     }
 }

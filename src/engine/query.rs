@@ -7,7 +7,7 @@ use crate::digest::Digest;
 use crate::note;
 use crate::path::MemoryPath;
 use crate::plan::{self, Tree, TreeError};
-use crate::report::{Code, Failure, Kind, Log};
+use crate::report::{Code, Failure, Kind, Line, Log};
 use crate::vault::{AuditEntry, Author, Page, VaultError};
 
 /// One file or folder.
@@ -106,6 +106,19 @@ impl Engine {
             }
         }
         Ok(log)
+    }
+
+    /// Tells who wrote each line of a note, and gives its text.
+    ///
+    /// # Errors
+    ///
+    /// Those of `read_file`, and those of the vault.
+    pub fn lines(&self, path: &MemoryPath) -> Result<(String, Vec<Line>), Failure> {
+        let path = &self.vault.resolve(path).map_err(plan::failure)?;
+        let content = self.vault.read(path, self.settings.limits.file_bytes).map_err(plan::failure)?.content;
+        let text = content.text().ok_or_else(|| plan::not_text(path))?;
+        let lines = self.vault.lines(path, &content).map_err(|error| failure(&error))?;
+        Ok((text.to_owned(), lines))
     }
 
     /// What a batch changed: its number, its paths and the diff; without a number, the newest batch.

@@ -14,6 +14,7 @@ mod diff;
 mod edit;
 mod find;
 mod keyed;
+mod lineage;
 mod lines;
 mod links;
 mod map_tree;
@@ -33,6 +34,7 @@ mod words;
 mod write;
 
 pub use change::{Counts, Fate, FileCount, Plan, changed, diff_of};
+pub use lineage::Lineage;
 pub use map_tree::{MapTree, Unmet};
 pub use step::{Content, Image, Step};
 pub use tree::{Entry, Listing, Scan, Scanned, Stat, Tree, TreeError};

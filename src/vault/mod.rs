@@ -5,6 +5,7 @@
 //! [`MemoryPath`], so no action can name it.
 
 mod audit;
+mod blame;
 mod commit;
 mod disk;
 mod error;

@@ -4,5 +4,6 @@ mod actions;
 mod codes;
 mod commands;
 mod exec;
+mod lines;
 mod modes;
 mod settings;
