@@ -195,6 +195,12 @@ impl Engine {
         if let Err(failure) = resolved.try_for_each(|path| review(&path)) {
             return of_call(cleared, Err(failure));
         }
+        if let Some(place) = planner.place_of(&call.action) {
+            let resolved = tree.resolve(&place).ok();
+            if let Err(failure) = [Some(place), resolved].into_iter().flatten().try_for_each(|path| review(&path)) {
+                return of_call(cleared, Err(failure));
+            }
+        }
         let mut outcome = planner.answer(cleared);
         let target = outcome.path.as_deref().and_then(|path| MemoryPath::parse(path).ok());
         if let (Action::GoToLink(_), Some(path)) = (&call.action, target)

@@ -11,6 +11,7 @@ mod actions;
 mod batches;
 mod broken_edits;
 mod edits;
+mod keyed;
 mod notes;
 mod properties;
 
