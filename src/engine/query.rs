@@ -157,7 +157,7 @@ impl Engine {
             let text = self.vault.read_bytes(path, self.settings.limits.file_bytes).map(|(bytes, _)| bytes);
             // A note that cannot be read still counts; `check` says what is wrong with it.
             let text = text.ok().and_then(|bytes| String::from_utf8(bytes).ok());
-            adopted.links += text.map_or(0, |text| note::link::count(&text));
+            adopted.links += text.map_or(0, |text| note::Note::parse(&text).links().len());
         }
         Ok(adopted)
     }

@@ -1,15 +1,56 @@
-//! [`Link`]: a link as it is written, and [`resolve`], the note that it leads to.
+//! [`Link`]: a link as it stands in a note, where it stands, and what has to be written to lead it elsewhere.
 //!
-//! Owns how a link's target is split and which note it means. Headings and blocks are split off, not followed.
+//! Owns the grammar: `[[target#heading|text]]`, `![[…]]`, `[text](target)`, and wikilinks in values of the front matter.
+//! Which note a target means is for [`super::Targets`].
 
-use unicode_normalization::UnicodeNormalization;
+use std::borrow::Cow;
+use std::ops::Range;
 
-use crate::path::MemoryPath;
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 
-/// The parts of a link.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
+use super::Note;
+use super::front::Quote;
+use super::markup::{Inline, holds, touches};
+use crate::report::LinkKind;
+
+/// A link in a note.
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Link {
-    /// The target before `#` and `|`, as written.
+    /// How it is written.
+    pub kind: LinkKind,
+    /// All of it, in bytes of the note.
+    pub span: Range<usize>,
+    /// The path in it, before `#` and `|`; empty for a link to a place in the same note.
+    pub target: Range<usize>,
+    /// The path as it is meant.
+    pub path: String,
+    /// The heading or block with its `#`; empty when there is none.
+    pub subpath: String,
+    /// What is shown instead of the target.
+    pub text: Option<String>,
+    /// The line on which it starts, from 1.
+    pub line: usize,
+    /// How the characters of its path are written.
+    pub style: Style,
+}
+
+/// How the characters of a path are written.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Style {
+    /// As they are, between `[[` and `]]`.
+    Wiki,
+    /// The same in a scalar of YAML.
+    Yaml(Quote),
+    /// With `%20` for a blank, between `(` and `)`.
+    Encoded,
+    /// Between `<` and `>`.
+    Angled,
+}
+
+/// The parts of a link that somebody names, not in a note.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Named {
+    /// The path before `#` and `|`.
     pub path: String,
     /// The heading or block with its `#`; empty when there is none.
     pub subpath: String,
@@ -17,18 +58,7 @@ pub struct Link {
     pub text: Option<String>,
 }
 
-/// Where a link leads.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Target<'a> {
-    /// To this note.
-    Note(MemoryPath),
-    /// To any of these; the link does not say which.
-    Several(Vec<&'a MemoryPath>),
-    /// To none that exists.
-    Nothing,
-}
-
-/// Takes a link apart: `[[entities/jane_doe#Work|Jane]]`, with or without the brackets.
+/// Takes a link apart: `[[entities/jane_doe#Work|Jane]]`, `[Jane](entities/jane_doe.md)`, or the target alone.
 ///
 /// # Examples
 ///
@@ -40,107 +70,231 @@ pub enum Target<'a> {
 /// assert_eq!(link.text.as_deref(), Some("Jane"));
 /// ```
 #[must_use]
-pub fn parse(written: &str) -> Link {
+pub fn parse(written: &str) -> Named {
     let written = written.trim();
+    let note = Note::parse(written);
+    let whole = note.links().into_iter().find(|link| link.span == (0..written.len()));
+    if let Some(Link { path, subpath, text, .. }) = whole {
+        return Named { path, subpath, text };
+    }
     let inner = written.strip_prefix('!').unwrap_or(written);
     let inner = inner.strip_prefix("[[").and_then(|inner| inner.strip_suffix("]]")).unwrap_or(written);
-    let (target, text) = match inner.split_once('|') {
-        // In a table the bar is escaped.
-        Some((target, text)) => (target.strip_suffix('\\').unwrap_or(target), Some(text.trim().to_owned())),
-        None => (inner, None),
-    };
-    let (path, subpath) = match target.find(['#', '^']) {
-        Some(at) => target.split_at_checked(at).unwrap_or((target, "")),
-        None => (target, ""),
-    };
-    Link { path: path.trim().to_owned(), subpath: subpath.trim().to_owned(), text }
+    let parts = split(inner);
+    Named {
+        path: parts.target(inner).trim().to_owned(),
+        subpath: parts.subpath(inner).trim().to_owned(),
+        text: parts.text(inner).map(|text| text.trim().to_owned()),
+    }
 }
 
-/// Counts the wikilinks of a note, those in fenced code and in inline code left out.
-#[must_use]
-pub fn count(text: &str) -> usize {
-    let mut fence: Option<&str> = None;
-    let mut count = 0;
-    for line in text.lines() {
-        let mark = ["```", "~~~"].into_iter().find(|mark| line.trim_start().starts_with(mark));
-        match (fence, mark) {
-            (None, None) => {
-                let plain = line.split('`').step_by(2);
-                count += plain
-                    .map(|part| part.split("[[").skip(1).filter(|rest| rest.contains("]]")).count())
-                    .sum::<usize>();
+/// Where the parts of the inside of a wikilink end.
+struct Parts {
+    /// The path.
+    path: usize,
+    /// Path and subpath.
+    target: usize,
+    /// Where the text starts.
+    text: Option<usize>,
+}
+
+impl Parts {
+    fn target<'t>(&self, inner: &'t str) -> &'t str {
+        inner.get(..self.path).unwrap_or_default()
+    }
+
+    fn subpath<'t>(&self, inner: &'t str) -> &'t str {
+        inner.get(self.path..self.target).unwrap_or_default()
+    }
+
+    fn text<'t>(&self, inner: &'t str) -> Option<&'t str> {
+        inner.get(self.text?..)
+    }
+}
+
+/// Splits the inside of a wikilink. In a table the bar is escaped.
+fn split(inner: &str) -> Parts {
+    let bar = inner.find('|');
+    let target = bar.unwrap_or(inner.len());
+    let is_escaped = bar.is_some() && inner.get(..target).is_some_and(|target| target.ends_with('\\'));
+    let target = if is_escaped { target - 1 } else { target };
+    let path = inner.get(..target).and_then(|target| target.find(['#', '^'])).unwrap_or(target);
+    Parts { path, target, text: bar.map(|bar| bar + 1) }
+}
+
+impl Note<'_> {
+    /// All links, in the order of their places. External addresses are none; nor is anything in code, mathematics, HTML
+    /// or a comment.
+    #[must_use]
+    pub fn links(&self) -> Vec<Link> {
+        let mut links = Vec::new();
+        for scalar in &self.front.scalars {
+            let mut found = self.wikilinks(scalar.span.clone(), Some(scalar.quote));
+            links.append(&mut found);
+        }
+        let wikilinks = self.wikilinks(self.body()..self.text.len(), None);
+        let inline: Vec<Link> = self.markup.links.iter().filter_map(|link| self.inline(link)).collect();
+        if inline.is_empty() {
+            links.extend(wikilinks);
+            return links;
+        }
+        let spans: Vec<_> = wikilinks.iter().map(|link| link.span.start..link.span.start + 1).collect();
+        // `[[target]](text)` is a wikilink.
+        let inline = inline.into_iter().filter(|link| !holds(&spans, link.span.start));
+        let first = links.len();
+        links.extend(inline);
+        links.extend(wikilinks);
+        if let Some(body) = links.get_mut(first..) {
+            body.sort_by_key(|link| link.span.start);
+        }
+        links
+    }
+
+    /// The wikilinks in a range; `quote` tells of a scalar of the front matter.
+    fn wikilinks(&self, range: Range<usize>, quote: Option<Quote>) -> Vec<Link> {
+        let source = self.slice(range.clone());
+        let bytes = source.as_bytes();
+        let mut links = Vec::new();
+        let mut done = 0;
+        for open in memchr::memmem::find_iter(bytes, b"[[") {
+            if open < done {
+                continue;
             }
-            (None, opened) => fence = opened,
-            (Some(open), Some(mark)) if open == mark => fence = None,
-            (Some(_), _) => {}
-        }
-    }
-    count
-}
-
-/// Finds the note that a link means among `notes`, which are sorted.
-///
-/// The exact path counts first, then the path with `.md`, each from the folder of `source` before the root of the
-/// memory; then a note anywhere whose path ends so, whatever its case and Unicode form. A link without a path
-/// leads to `source`.
-#[must_use]
-pub fn resolve<'a>(link: &Link, source: Option<&MemoryPath>, notes: &'a [MemoryPath]) -> Target<'a> {
-    if link.path.is_empty() {
-        return source.cloned().map_or(Target::Nothing, Target::Note);
-    }
-    let wanted = from_root(&link.path);
-    let folder = source.and_then(MemoryPath::parent);
-    let beside = folder.as_ref().and_then(|folder| joined(folder, &link.path));
-    for base in beside.iter().chain(&wanted) {
-        let with_extension = MemoryPath::parse(&format!("{base}.md")).ok();
-        for path in [Some(base.clone()), with_extension].into_iter().flatten() {
-            if notes.binary_search(&path).is_ok() {
-                return Target::Note(path);
+            // Of several brackets the last two count.
+            let brackets = bytes.get(open..).unwrap_or_default().iter().take_while(|byte| **byte == b'[').count();
+            let start = open + brackets - 2;
+            done = start + 2;
+            let Some(length) = inside(source.get(start + 2..).unwrap_or_default()) else { continue };
+            let is_embed = start.checked_sub(1).is_some_and(|before| bytes.get(before) == Some(&b'!'));
+            let begin = if is_embed { start - 1 } else { start };
+            let slashes =
+                bytes.get(..begin).unwrap_or_default().iter().rev().take_while(|byte| **byte == b'\\').count();
+            let span = range.start + begin..range.start + start + 2 + length + 2;
+            if slashes % 2 == 1 || (quote.is_none() && touches(&self.markup.opaque, &span)) {
+                continue;
             }
+            done = start + 2 + length + 2;
+            links.extend(self.wikilink(span, range.start + start + 2, length, is_embed, quote));
         }
+        links
     }
-    let Some(wanted) = wanted else { return Target::Nothing };
-    let wanted = folded(wanted.as_str());
-    let wanted = wanted.strip_suffix(".md").unwrap_or(&wanted);
-    let fits = |note: &&MemoryPath| {
-        let note = folded(note.as_str());
-        let rest = note.strip_suffix(".md").unwrap_or(&note).strip_suffix(wanted);
-        rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
-    };
-    let found: Vec<_> = notes.iter().filter(fits).collect();
-    match (found.as_slice(), &folder) {
-        ([], _) => Target::Nothing,
-        ([note], _) => Target::Note((*note).clone()),
-        (_, Some(folder)) => {
-            let mut near = found.iter().filter(|note| note.parent().as_ref() == Some(folder));
-            match (near.next(), near.next()) {
-                (Some(note), None) => Target::Note((*note).clone()),
-                _ => Target::Several(found),
+
+    fn wikilink(
+        &self,
+        span: Range<usize>,
+        inside: usize,
+        length: usize,
+        is_embed: bool,
+        quote: Option<Quote>,
+    ) -> Option<Link> {
+        let inner = self.slice(inside..inside + length);
+        let parts = split(inner);
+        let written = parts.target(inner);
+        let (path, subpath) = (written.trim(), parts.subpath(inner).trim());
+        if path.is_empty() && subpath.is_empty() {
+            return None;
+        }
+        let start = inside + (written.len() - written.trim_start().len());
+        let plain = |text: &str| quote.map_or_else(|| Some(text.to_owned()), |quote| quote.decode(text));
+        let kind = match (quote, is_embed) {
+            (Some(_), _) => LinkKind::FrontMatter,
+            (None, true) => LinkKind::Embed,
+            (None, false) => LinkKind::Wikilink,
+        };
+        Some(Link {
+            kind,
+            target: start..start + path.len(),
+            path: plain(path)?,
+            subpath: plain(subpath)?,
+            text: parts.text(inner).map(|text| text.trim().to_owned()),
+            line: self.line_at(span.start),
+            span,
+            style: quote.map_or(Style::Wiki, Style::Yaml),
+        })
+    }
+
+    /// A link of Markdown's own, if it leads to a file.
+    fn inline(&self, link: &Inline) -> Option<Link> {
+        if link.url.is_empty() || is_external(&link.url) || touches(&self.markup.opaque, &link.destination) {
+            return None;
+        }
+        let is_angled = link.destination.start.checked_sub(1).map(|at| self.slice(at..at + 1)) == Some("<");
+        let written = self.slice(link.destination.clone());
+        let (path, subpath) = link.url.split_at(link.url.find('#').unwrap_or(link.url.len()));
+        let end = written.find('#').unwrap_or(written.len());
+        let decode = |text: &str| percent_decode_str(text).decode_utf8().map(Cow::into_owned);
+        let text = self.slice(link.text.clone());
+        Some(Link {
+            kind: if link.is_image { LinkKind::Embed } else { LinkKind::Markdown },
+            span: link.span.clone(),
+            target: link.destination.start..link.destination.start + end,
+            path: decode(path).ok()?,
+            subpath: decode(subpath).ok()?,
+            text: (!text.is_empty()).then(|| text.to_owned()),
+            line: self.line_at(link.span.start),
+            style: if is_angled { Style::Angled } else { Style::Encoded },
+        })
+    }
+}
+
+/// The length of the inside of a wikilink, after `[[`; `None` where it is not one.
+fn inside(rest: &str) -> Option<usize> {
+    let bytes = rest.as_bytes();
+    let end = memchr::memchr3(b']', b'\n', b'[', bytes)?;
+    // A single bracket can stand in the text that is shown.
+    let mut end = end;
+    while let Some(byte) = bytes.get(end) {
+        match (byte, bytes.get(end + 1)) {
+            (b']', Some(b']')) => {
+                let closing = bytes.get(end..)?.iter().take_while(|byte| **byte == b']').count();
+                // `[[a [b]]]`: the last two close the link, where one was open in it.
+                let has_open = memchr::memchr(b'[', bytes.get(..end)?).is_some();
+                return Some(if closing > 2 && has_open { end + 1 } else { end });
             }
+            (b'\n', _) | (b'[', Some(b'[')) => return None,
+            _ => end += 1 + memchr::memchr3(b']', b'\n', b'[', bytes.get(end + 1..)?)?,
         }
-        (_, None) => Target::Several(found),
+    }
+    None
+}
+
+/// Whether an address leads out of the memory: it has a scheme, or names a host.
+fn is_external(url: &str) -> bool {
+    let scheme = url.split(':').next().unwrap_or_default();
+    let has_scheme = scheme.len() < url.len()
+        && scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'.' | b'-'));
+    has_scheme || url.starts_with("//") || url.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("www."))
+}
+
+/// What stands for itself in a destination of Markdown; all else is written as `%XX`. Letters of any script stay.
+const ENCODED: &AsciiSet = &CONTROLS.add(b' ').add(b'(').add(b')').add(b'<').add(b'>').add(b'%').add(b'#').add(b'\\');
+
+impl Style {
+    /// Writes a path so that it reads as `path` in a link of this style; `None` where such a link cannot say it.
+    #[must_use]
+    pub fn encode(self, path: &str) -> Option<String> {
+        let is_sayable = !path.contains(['#', '^', '|', '[', ']', '\n', '\r']);
+        match self {
+            Self::Wiki => is_sayable.then(|| path.to_owned()),
+            Self::Yaml(quote) => is_sayable.then(|| quote.encode(path)).flatten(),
+            Self::Angled => {
+                let is_sayable = !path.contains(['#', '<', '>', '\\', '%', '\n', '\r']);
+                is_sayable.then(|| path.to_owned())
+            }
+            // Only ASCII is encoded, so what is written stays text.
+            Self::Encoded => Some(encoded(path)),
+        }
     }
 }
 
-/// A target as a path from the root, which some write with a leading slash.
-fn from_root(target: &str) -> Option<MemoryPath> {
-    MemoryPath::parse(target.trim_start_matches('/')).ok()
-}
-
-/// A target as a path from a folder. Climbing with `..` is fine here as long as it stays inside.
-fn joined(folder: &MemoryPath, target: &str) -> Option<MemoryPath> {
-    let mut parts: Vec<_> = folder.components().collect();
-    for part in target.split('/') {
-        match part.trim() {
-            "" | "." => {}
-            ".." => drop(parts.pop()?),
-            name => parts.push(name),
+fn encoded(path: &str) -> String {
+    let mut out = String::with_capacity(path.len());
+    for character in path.chars() {
+        if character.is_ascii() {
+            out.extend(utf8_percent_encode(character.encode_utf8(&mut [0; 4]), ENCODED));
+        } else {
+            out.push(character);
         }
     }
-    MemoryPath::parse(&parts.join("/")).ok()
-}
-
-/// A name or a path as systems that ignore case and Unicode form compare it.
-pub(crate) fn folded(path: &str) -> String {
-    caseless::default_case_fold_str(&path.nfd().collect::<String>()).nfc().collect()
+    out
 }

@@ -1,19 +1,134 @@
-//! Where links lead.
+//! What stands in a note: links, headings, blocks, facts, and where links lead.
 
-use super::link::{Target, parse, resolve};
+use super::fact::{Setting, Unset};
+use super::heading::Found;
+use super::relink::Before;
+use super::{Note, Seen, Target, Targets, Web, link};
 use crate::path::MemoryPath;
+use crate::report::{LinkKind, LinkStatus};
 
-fn notes() -> Vec<MemoryPath> {
-    let names = ["Work/Plans.md", "a/b/deep.md", "a/same.md", "entities/jane_doe.md", "same.md", "x.y.md", "ÄRGER.md"];
-    names.iter().map(|name| MemoryPath::parse(name).unwrap()).collect()
+fn path(path: &str) -> MemoryPath {
+    MemoryPath::parse(path).unwrap()
+}
+
+/// Every link as its source text, its path, subpath and text.
+#[track_caller]
+fn check_links(text: &str, expected: &[(&str, &str, &str, Option<&str>)]) {
+    let note = Note::parse(text);
+    let links = note.links();
+    let found: Vec<_> = links
+        .iter()
+        .map(|link| (&text[link.span.clone()], link.path.as_str(), link.subpath.as_str(), link.text.as_deref()))
+        .collect();
+    assert_eq!(found, expected, "{text}");
+    for link in &links {
+        assert!(link.span.start <= link.target.start && link.target.end <= link.span.end);
+        assert_eq!(link.line, text[..link.span.start].matches('\n').count() + 1);
+    }
+}
+
+#[test]
+fn links_are_found_where_they_stand() {
+    check_links("a [[b]] c", &[("[[b]]", "b", "", None)]);
+    check_links("[[ b.md | B ]]", &[("[[ b.md | B ]]", "b.md", "", Some("B"))]);
+    check_links("![[b.png|100x145]]", &[("![[b.png|100x145]]", "b.png", "", Some("100x145"))]);
+    check_links("[[a/b#C#D|e]] [[#C]]", &[("[[a/b#C#D|e]]", "a/b", "#C#D", Some("e")), ("[[#C]]", "", "#C", None)]);
+    check_links("[[n#^id]] [[n^id]]", &[("[[n#^id]]", "n", "#^id", None), ("[[n^id]]", "n", "^id", None)]);
+    check_links("|a|b|\n|-|-|\n|[[x\\|y]]|z|", &[("[[x\\|y]]", "x", "", Some("y"))]);
+    check_links("[[[a]]] [[a]]]", &[("[[a]]", "a", "", None), ("[[a]]", "a", "", None)]);
+    check_links("[[a|x [y]]]", &[("[[a|x [y]]]", "a", "", Some("x [y]"))]);
+    check_links("[[a\nb]] [[]] [[ ]] [[|x]] [[c", &[]);
+    check_links("[[a [[b]]", &[("[[b]]", "b", "", None)]);
+    check_links("\\[[a]] \\\\[[b]] \\![[c]]", &[("[[b]]", "b", "", None), ("[[c]]", "c", "", None)][..1]);
+}
+
+#[test]
+fn links_of_markdown_are_found() {
+    check_links("[A](a%20b.md#C%20D)", &[("[A](a%20b.md#C%20D)", "a b.md", "#C D", Some("A"))]);
+    check_links("![](<a b.png> \"t\")", &[("![](<a b.png> \"t\")", "a b.png", "", None)]);
+    check_links("[**A** `c`](../x_(y).md)", &[("[**A** `c`](../x_(y).md)", "../x_(y).md", "", Some("**A** `c`"))]);
+    check_links("[a](http://b.c) [a](mailto:b@c.de) [a]() <http://x.y> [a](//b.c/d) [a](www.b.c)", &[]);
+    check_links(
+        "[![i](i.png)](n.md)",
+        &[("[![i](i.png)](n.md)", "n.md", "", Some("![i](i.png)")), ("![i](i.png)", "i.png", "", Some("i"))],
+    );
+    check_links("[[a]](b)", &[("[[a]]", "a", "", None)]);
+    check_links("[a][r] [b][r]\n\n[r]: x/n.md \"t\"\n[s]: word\n", &[("[r]: x/n.md \"t\"", "x/n.md", "", Some("r"))]);
+    check_links("> [a\n> b](c.md)", &[("[a\n> b](c.md)", "c.md", "", Some("a\n> b"))]);
+}
+
+#[test]
+fn code_comments_and_mathematics_hold_no_links() {
+    check_links("`[[a]]` ``[[b]] ` [c](c.md)`` [[d]]", &[("[[d]]", "d", "", None)]);
+    check_links("```\n[[a]]\n```\n~~~md\n[[b]]\n~~~\n\n    [[c]]\n\n[[d]]", &[("[[d]]", "d", "", None)]);
+    check_links("$[[a]]$ $$\n[[b]]\n$$\n\ncosts 5$ [[c]] or 6$", &[("[[c]]", "c", "", None)]);
+    check_links(
+        "%%[[a]]%% [[b]] %%\n[[c]]\n\n```\n%%\n```\n[[d]]\n%% [[e]]",
+        &[("[[b]]", "b", "", None), ("[[e]]", "e", "", None)],
+    );
+    check_links("`%%` [[a]] and 100%% [[b]]", &[("[[a]]", "a", "", None), ("[[b]]", "b", "", None)]);
+    check_links("<!-- [[a]] --> [[b]]\n\n<div>\n[[c]]\n</div>\n", &[("[[b]]", "b", "", None)][..0]);
+    check_links("x <!-- [[a]] --> <b>[[b]]</b>", &[("[[b]]", "b", "", None)]);
+    check_links("[[a `b]] c`", &[]);
+}
+
+#[test]
+fn front_matter_holds_links_in_its_values() {
+    let text = "---\nup: \"[[a|A]]\"\nlist:\n  - '[[it''s]]'\n  - see [[ü/c]] now\nflow: [\"[[d]]\", [[e]]]\n[[k]]: x\n---\n[[f]]\n";
+    check_links(
+        text,
+        &[
+            ("[[a|A]]", "a", "", Some("A")),
+            ("[[it''s]]", "it's", "", None),
+            ("[[ü/c]]", "ü/c", "", None),
+            ("[[d]]", "d", "", None),
+            ("[[f]]", "f", "", None),
+        ],
+    );
+    assert!(Note::parse(text).links()[..4].iter().all(|link| link.kind == LinkKind::FrontMatter));
+    // What is no YAML holds none; what is not at the start is no front matter.
+    check_links("---\na: [[[\n\"[[b]]\n---\n[[c]]", &[("[[c]]", "c", "", None)]);
+    check_links("\n---\na: \"[[b]]\"\n---\n", &[("[[b]]", "b", "", None)]);
+    check_links("---\na: \"[[b]]\"\n", &[("[[b]]", "b", "", None)]);
+    check_links("\u{feff}---\r\na: \"[[b]]\"\r\n---\r\n[[c]]", &[("[[b]]", "b", "", None), ("[[c]]", "c", "", None)]);
+}
+
+#[test]
+fn a_link_that_somebody_names_is_taken_apart() {
+    let named = |written| {
+        let link = link::parse(written);
+        (link.path, link.subpath, link.text)
+    };
+    let is = |path: &str, subpath: &str, text: Option<&str>| (path.into(), subpath.into(), text.map(Into::into));
+    assert_eq!(named("[[entities/x.md#Work|X]]"), is("entities/x.md", "#Work", Some("X")));
+    assert_eq!(named(" ![[x]] "), is("x", "", None));
+    assert_eq!(named("entities/x"), is("entities/x", "", None));
+    assert_eq!(named("x#Work"), is("x", "#Work", None));
+    assert_eq!(named("[X](a%20b.md#c)"), is("a b.md", "#c", Some("X")));
+    assert_eq!(named(""), is("", "", None));
 }
 
 #[track_caller]
-fn check(link: &str, source: Option<&str>, expected: &str) {
-    let notes = notes();
-    let source = source.map(|source| MemoryPath::parse(source).unwrap());
-    let found = match resolve(&parse(link), source.as_ref(), &notes) {
-        Target::Note(path) => path.to_string(),
+fn check_target(link: &str, source: Option<&str>, expected: &str) {
+    let names = [
+        "Work/Plans.md",
+        "a/b/deep.md",
+        "a/same.md",
+        "entities/jane_doe.md",
+        "same.md",
+        "x.y.md",
+        "ÄRGER.md",
+        "pic.png",
+        "v1.2",
+        "w/entities/jane_doe.md",
+        "a/c/twin.md",
+        "b/d/twin.md",
+        "bb/twin.md",
+    ];
+    let targets = Targets::new(names.map(path));
+    let source = source.map(path);
+    let found = match targets.resolve(link, source.as_ref()) {
+        Target::File(path) => path.to_string(),
         Target::Several(paths) => paths.iter().map(|path| path.as_str()).collect::<Vec<_>>().join(" or "),
         Target::Nothing => "nothing".to_owned(),
     };
@@ -21,24 +136,225 @@ fn check(link: &str, source: Option<&str>, expected: &str) {
 }
 
 #[test]
-fn links_lead_to_notes() {
-    check("[[entities/jane_doe.md|Jane]]", None, "entities/jane_doe.md");
-    check("[[jane_doe]]", None, "entities/jane_doe.md");
-    check("jane_doe.md", None, "entities/jane_doe.md");
-    check("![[Jane_Doe#Work]]", None, "entities/jane_doe.md");
-    check("[[plans^block]]", None, "Work/Plans.md");
-    check("[[x.y]]", None, "x.y.md");
-    check("[[a\u{308}rger]]", None, "ÄRGER.md");
-    check("[[b/deep]]", None, "a/b/deep.md");
-    check("[[same]]", None, "same.md");
-    check("[[same]]", Some("a/x.md"), "a/same.md");
-    check("[[../same]]", Some("a/x.md"), "same.md");
-    check("[[/same]]", Some("b/x.md"), "same.md");
-    check("[[#Work]]", Some("a/x.md"), "a/x.md");
-    check("[[SAME]]", None, "a/same.md or same.md");
-    check("[[SAME]]", Some("a/x.md"), "a/same.md");
-    check("[[doe]]", None, "nothing");
-    check("[[../../etc/passwd]]", Some("a/x.md"), "nothing");
-    check("[[]]", None, "nothing");
-    check("", None, "nothing");
+fn links_lead_to_files() {
+    check_target("entities/jane_doe.md", None, "entities/jane_doe.md or w/entities/jane_doe.md");
+    check_target("entities/jane_doe.md", Some("w/x.md"), "w/entities/jane_doe.md or entities/jane_doe.md");
+    check_target("/entities/jane_doe.md", Some("w/x.md"), "entities/jane_doe.md");
+    check_target("plans", None, "Work/Plans.md");
+    check_target("x.y", None, "x.y.md");
+    check_target("v1.2", None, "v1.2");
+    check_target("pic.png", None, "pic.png");
+    check_target("pic", None, "nothing");
+    check_target("a\u{308}rger", None, "ÄRGER.md");
+    check_target("b/deep", None, "a/b/deep.md");
+    check_target("eep", None, "nothing");
+    check_target("same", None, "same.md or a/same.md");
+    check_target("same", Some("a/x.md"), "a/same.md or same.md");
+    check_target("SAME", Some("b/x.md"), "same.md or a/same.md");
+    check_target("../same", Some("a/x.md"), "same.md");
+    check_target("./same", Some("a/x.md"), "a/same.md");
+    check_target("/same", Some("a/x.md"), "same.md");
+    check_target("/b/deep", None, "nothing");
+    check_target("", Some("a/x.md"), "a/x.md");
+    check_target("", None, "nothing");
+    check_target("../../etc/passwd", Some("a/x.md"), "nothing");
+    check_target("twin", Some("b/x.md"), "b/d/twin.md or bb/twin.md or a/c/twin.md");
+    check_target("twin", None, "bb/twin.md or a/c/twin.md or b/d/twin.md");
+}
+
+#[test]
+fn the_nearest_name_is_found_although_it_is_written_otherwise() {
+    let targets = Targets::new(["entities/jane_doe.md", "acme.md", "pic.png"].map(path));
+    let nearest = |path| targets.nearest(path).map(MemoryPath::as_str);
+    assert_eq!(nearest("Jane Doe"), Some("entities/jane_doe.md"));
+    assert_eq!(nearest("acmee.md"), Some("acme.md"));
+    assert_eq!(nearest("wholly other"), None);
+    assert_eq!(nearest("..."), None);
+}
+
+#[track_caller]
+fn check_headings(text: &str, expected: &[(u8, &str)]) {
+    let note = Note::parse(text);
+    assert_eq!(
+        note.headings().iter().map(|heading| (heading.level, heading.text.as_str())).collect::<Vec<_>>(),
+        expected
+    );
+}
+
+#[test]
+fn headings_are_found() {
+    check_headings(
+        "# A\n## B ##\n### C#\nD\nE\n===\n\n> # no\n\n- # no\n\n```\n# no\n```\n#no\n#",
+        &[(1, "A"), (2, "B"), (3, "C#"), (1, "D E"), (1, "")],
+    );
+    check_headings("---\nk: v\n---\n# A\r\n", &[(1, "A")]);
+    let text = "x\n# A\ny\n## A\nz\n# Über [[B|C]]: **d**\nw";
+    let note = Note::parse(text);
+    assert_eq!(note.heading("a#A"), Found::One(1));
+    assert_eq!(note.heading("A"), Found::Several(vec![0, 1]));
+    assert_eq!(note.heading("## über B C d"), Found::One(2));
+    assert_eq!(note.heading("B"), Found::Nothing);
+    assert_eq!(note.heading("#"), Found::Nothing);
+    assert_eq!(&text[note.section(0)], "y\n## A\nz\n");
+    assert_eq!(&text[note.own_text(0)], "y\n");
+    assert_eq!(&text[note.section(2)], "w");
+    assert_eq!((note.heading_above(1), note.heading_above(3)), (None, Some("A")));
+}
+
+#[track_caller]
+fn check_block(text: &str, id: &str, expected: Option<&str>) {
+    assert_eq!(Note::parse(text).block(id).map(|range| &text[range]), expected);
+}
+
+#[test]
+fn blocks_are_found_by_their_ids() {
+    check_block("a\n\nb\nc ^x-1\n\nd", "x-1", Some("b\nc ^x-1\n"));
+    check_block("- a\n- b ^X\n  - c\n- d", "x", Some("- b ^X\n  - c\n"));
+    check_block("| a |\n|---|\n| b |\n\n^t\n\nz", "t", Some("| a |\n|---|\n| b |\n"));
+    check_block("> q\n> r\n\n^q1\n", "q1", Some("> q\n> r\n"));
+    check_block("`a ^x`\n\n2^10 b^x", "x", None);
+    check_block("^x", "x", None);
+}
+
+#[track_caller]
+fn check_facts(text: &str, expected: &[(&str, &str, usize)]) {
+    let facts = Note::parse(text).facts();
+    assert_eq!(
+        facts.iter().map(|fact| (fact.key.as_str(), fact.value.as_str(), fact.line)).collect::<Vec<_>>(),
+        expected
+    );
+    for fact in &facts {
+        if let super::fact::Place::Body { .. } = fact.place {
+            assert_eq!(&text[fact.span.clone()], fact.value);
+        }
+    }
+}
+
+#[test]
+fn facts_are_items_with_a_key_and_a_value() {
+    check_facts(
+        "- city: Paris\n* **Born**: 1990-01-02 ^b\n+ **Job:** chef\n- a_b:: c: d\n  - *x*: y\n-\tk:\tv \n- empty:\n",
+        &[
+            ("city", "Paris", 1),
+            ("Born", "1990-01-02", 2),
+            ("Job", "chef", 3),
+            ("a_b", "c: d", 4),
+            ("x", "y", 5),
+            ("k", "v", 6),
+            ("empty", "", 7),
+        ],
+    );
+    check_facts(
+        "city: Paris\n- http://a.b\n- [ ] a: b\n- [[a]]: b\n- a, b: c\n- 10:30 x\n-a: b\n```\n- a: b\n```\n- **a** b: c\n",
+        &[],
+    );
+    check_facts(
+        "---\ncity: \"Par\\u0069s\" # home\ntags: [a, 'b']\nn: { x: 1 }\nempty:\n---\n# H\n- a: b\n",
+        &[("city", "Paris", 2), ("tags", "a, b", 3), ("empty", "", 5), ("a", "b", 8)],
+    );
+    let note = Note::parse("- a: b\n# H\n- c: d\n");
+    assert_eq!(note.facts().iter().map(|fact| fact.heading.as_deref()).collect::<Vec<_>>(), [None, Some("H")]);
+}
+
+#[track_caller]
+fn check_set(text: &str, key: &str, value: &str, expected: &str) {
+    let note = Note::parse(text);
+    let after = match note.set_fact(key, value).unwrap() {
+        Setting::Replace(range, new) => format!("{}{new}{}", &text[..range.start], &text[range.end..]),
+        Setting::Insert(Some(line), new) => {
+            let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
+            let new = format!("{new}\n");
+            lines.insert(line, &new);
+            lines.concat()
+        }
+        Setting::Insert(None, new) => format!("{text}{new}\n"),
+    };
+    assert_eq!(after, expected);
+}
+
+#[test]
+fn a_fact_is_set_where_it_stands_and_as_it_is_written() {
+    check_set("- City: x ^id\r\n- b: c", "city", "Paris", "- City: Paris ^id\r\n- b: c");
+    check_set("- **Home_Town**: x", "home town", "y", "- **Home_Town**: y");
+    check_set("- **Job:**\n", "job", "y", "- **Job:** y\n");
+    check_set("- a:: b\n", "a", "c", "- a:: c\n");
+    check_set("---\na: 'b' # c\n---\n", "a", "it's", "---\na: 'it''s' # c\n---\n");
+    check_set("---\na: \"b\"\n---\n", "a", "\"q\"", "---\na: \"\\\"q\\\"\"\n---\n");
+    check_set("---\na: b\n---\n", "a", "[[x]]", "---\na: \"[[x]]\"\n---\n");
+    check_set("---\na: b\n---\n", "a", "c d", "---\na: c d\n---\n");
+    check_set("---\na:\n---\n", "a", "c", "---\na: c\n---\n");
+    // New ones come after the last, in its style.
+    check_set("# A\n- x: 1\n  - y: 2\n\ntext\n", "z", "3", "# A\n- x: 1\n  - y: 2\n- z: 3\n\ntext\n");
+    check_set("* **x**:: 1\n", "z", "3", "* **x**:: 1\n* **z**:: 3\n");
+    check_set("---\nx: 1\n---\ntext\n", "z", "a: b", "---\nx: 1\nz: \"a: b\"\n---\ntext\n");
+    check_set("text\n", "z", "3", "text\n- z: 3\n");
+    assert_eq!(Note::parse("- a: 1\n# H\n- A: 2\n").set_fact("a", "3"), Err(Unset::Several(vec![1, 3])));
+    assert_eq!(Note::parse("---\ntags: [a]\n---\n").set_fact("tags", "b"), Err(Unset::NotOneValue(2)));
+    assert_eq!(Note::parse("---\na: |\n  b\n  c\n---\n").set_fact("a", "b"), Err(Unset::NotOneValue(2)));
+}
+
+#[test]
+fn a_web_says_where_links_lead_and_what_is_broken() {
+    let notes = [
+        ("a.md", "[[b#H]] [[b#No]] [[b#^i]] [[b#^no]] [[none]] [[#Here]] [[p.png]]\n# Here\n"),
+        ("b.md", "# H\nx ^i\n[[a]]\n"),
+        ("nonee.md", ""),
+        ("p.png", ""),
+    ];
+    let web = Web::new(
+        notes.map(|(name, text)| (path(name), name.ends_with(".md").then(|| Seen::of(text)))).into_iter().collect(),
+    );
+    let links = web.links();
+    let found: Vec<_> =
+        links.links.iter().map(|link| (link.source.as_str(), link.target.as_str(), link.status)).collect();
+    use LinkStatus::{BrokenBlock, BrokenFile, BrokenHeading, Ok};
+    assert_eq!(
+        found,
+        [
+            ("a.md", "b", Ok),
+            ("a.md", "b", BrokenHeading),
+            ("a.md", "b", Ok),
+            ("a.md", "b", BrokenBlock),
+            ("a.md", "none", BrokenFile),
+            ("a.md", "", Ok),
+            ("a.md", "p.png", Ok),
+            ("b.md", "a", Ok),
+        ]
+    );
+    assert_eq!(links.links[4].nearest, Some(path("nonee.md")));
+    assert_eq!(links.backlinks[&path("b.md")], [path("a.md")]);
+    assert_eq!(web.links_to(&path("b.md")).links.len(), 4);
+    assert_eq!(web.links_of(&path("b.md")).links.len(), 1);
+    assert_eq!(web.links_of(&path("a.md")).backlinks[&path("a.md")], [path("b.md")]);
+}
+
+/// What a link in a note is called once its target has moved.
+#[track_caller]
+fn check_relink(link: &str, source: &str, from: &str, to: &str, others: &[&str], expected: &str) {
+    let text = Note::parse(link);
+    let found = text.links().remove(0);
+    let after = Targets::new(others.iter().copied().chain([to, source]).map(path));
+    let (source, from, to) = (path(source), path(from), path(to));
+    let before = Before { path: &found.path, style: found.style, source: &source, target: &from };
+    let new = after.relink(before, &source, &to).unwrap();
+    let written = found.style.encode(&new).unwrap();
+    assert_eq!(link.replacen(&link[found.target.clone()], &written, 1), expected);
+}
+
+#[test]
+fn a_link_is_written_anew_in_its_own_style() {
+    check_relink("[[x|X]]", "n.md", "a/x.md", "b/y.md", &[], "[[y|X]]");
+    check_relink("[[x.md#H]]", "n.md", "a/x.md", "b/y.md", &[], "[[y.md#H]]");
+    check_relink("[[a/x]]", "n.md", "a/x.md", "b/c/y.md", &[], "[[b/c/y]]");
+    check_relink("[[c/x]]", "n.md", "a/c/x.md", "b/d/y.md", &[], "[[d/y]]");
+    check_relink("[[x]]", "n.md", "a/x.md", "b/y.md", &["c/y.md"], "[[b/y]]");
+    check_relink("[[x]]", "n.md", "a/x.md", "y.md", &["c/y.md"], "[[/y]]");
+    check_relink("[[a/x]]", "w/n.md", "a/x.md", "b/y.md", &["w/b/y.md"], "[[/b/y]]");
+    check_relink("[[./x]]", "a/n.md", "a/x.md", "a/b/y.md", &[], "[[./b/y]]");
+    check_relink("[[../x]]", "a/n.md", "x.md", "a/y.md", &[], "[[y]]");
+    check_relink("[[/a/x]]", "n.md", "a/x.md", "b/y.md", &[], "[[/b/y]]");
+    check_relink("[X](a/x.md)", "n.md", "a/x.md", "b c/y(1).md", &[], "[X](b%20c/y%281%29.md)");
+    check_relink("[X](<a/x.md>)", "n.md", "a/x.md", "b c/y.md", &[], "[X](<b c/y.md>)");
+    check_relink("[X](b/x.md)", "a/n.md", "a/b/x.md", "c/x.md", &[], "[X](../c/x.md)");
+    check_relink("![[p.png]]", "n.md", "p.png", "i/q.png", &[], "![[q.png]]");
 }

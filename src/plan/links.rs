@@ -1,17 +1,170 @@
-//! `get_links` and `get_backlinks`: where the links of a note lead, and which lead to it.
+//! The actions that follow links, and what is said of links when they are written.
 
-use crate::action::Call;
+use crate::action::{Call, GoToLink};
+use crate::note::heading::Found;
+use crate::note::link::{self, Named};
+use crate::note::{Note, Seen, Target, Targets, Web};
 use crate::path::MemoryPath;
-use crate::plan::tree::Tree;
-use crate::plan::{Answer, Planner};
-use crate::report::{Code, Failure};
+use crate::plan::tree::{Scan, Scanned, Tree, TreeError};
+use crate::plan::{Answer, Planner, words};
+use crate::report::{Code, Failure, Links, Value};
+
+/// At most so many names are listed in one sentence.
+const MOST_NAMES: usize = 8;
 
 impl<T: Tree> Planner<'_, T> {
-    pub(super) fn get_links(&mut self, _call: &Call, _path: &MemoryPath) -> Result<Answer, Failure> {
-        Err(Failure::new(Code::Unavailable, "not built yet"))
+    /// Looks into all notes as the batch has left them, and names all other files.
+    pub(super) fn scan_notes<R: Send>(
+        &self,
+        look: impl Fn(&MemoryPath, Result<&[u8], TreeError>) -> R + Sync,
+    ) -> Result<Vec<Scanned<R>>, Failure> {
+        let wants = |path: &MemoryPath| path.is_note();
+        let scan = Scan { folder: None, limit: self.limits.file_bytes, wants: &wants, stop: self.manner.stop };
+        self.overlay.scan(&scan, &look).map_err(words::trouble)
     }
 
-    pub(super) fn get_backlinks(&mut self, _call: &Call, _path: &MemoryPath) -> Result<Answer, Failure> {
-        Err(Failure::new(Code::Unavailable, "not built yet"))
+    /// All files by their names, as the batch has left them.
+    pub(super) fn targets(&mut self) -> Result<&Targets, Failure> {
+        if self.targets.is_none() {
+            let scan = Scan { folder: None, limit: 0, wants: &|_| false, stop: self.manner.stop };
+            let files = self.overlay.scan(&scan, &|_, _| ()).map_err(words::trouble)?;
+            self.targets = Some(Targets::new(files.into_iter().map(|file| file.path)));
+        }
+        Ok(self.targets.get_or_insert_default())
     }
+
+    pub(super) fn go_to_link(&mut self, call: &Call, asked: &GoToLink) -> Result<Answer, Failure> {
+        let named = link::parse(&asked.link);
+        let may_show = self.manner.may_show;
+        let shown = crate::catalog::shorten(&asked.link);
+        let targets = self.targets()?;
+        let (path, others) = match targets.resolve(&named.path, asked.source.as_ref()) {
+            Target::File(path) => (path.clone(), Vec::new()),
+            Target::Several(paths) => match (paths.as_slice(), &asked.source) {
+                ([first, others @ ..], Some(_)) => ((*first).clone(), names(others)),
+                ([first, ..], None) if is_whole(first, &named.path) => ((*first).clone(), Vec::new()),
+                _ => return Err(ambiguous(&shown, &paths)),
+            },
+            Target::Nothing => {
+                let nearest = targets.nearest(&named.path).filter(|path| may_show(call, path));
+                let failure = Failure::new(Code::LinkNotFound, format!("link `{shown}` leads to no note"));
+                return Err(match nearest {
+                    Some(nearest) => failure.with_hint(format!("the nearest is `[[{nearest}]]`")),
+                    None => failure.with_hint("list_files shows what there is"),
+                });
+            }
+        };
+        if !others.is_empty() {
+            let message = format!("link `{shown}` fits {} too; it leads to the nearest", others.join(", "));
+            self.issue("ambiguous_link", call.index, message);
+        }
+        let (_, image) = self.read_any(&path)?;
+        let text = image.content.text().ok_or_else(|| words::not_text(&path))?;
+        let answer = self.text(&path, part(&path, text, &named)?)?;
+        Ok(Answer { path: Some(path), ..answer })
+    }
+
+    pub(super) fn get_links(&self, call: &Call, asked: &MemoryPath) -> Result<Answer, Failure> {
+        let (path, _) = self.expect_file(asked)?;
+        let links = self.web()?.links_of(&path);
+        Ok(Value::Links(self.shown(call, asked, &path, links)).into())
+    }
+
+    pub(super) fn get_backlinks(&self, call: &Call, asked: &MemoryPath) -> Result<Answer, Failure> {
+        let (path, _) = self.expect_file(asked)?;
+        let links = self.web()?.links_to(&path);
+        Ok(Value::Links(self.shown(call, asked, &path, links)).into())
+    }
+
+    fn web(&self) -> Result<Web, Failure> {
+        let files =
+            self.scan_notes(|_, bytes| bytes.ok().and_then(|bytes| std::str::from_utf8(bytes).ok()).map(Seen::of))?;
+        Ok(Web::new(files.into_iter().map(|file| (file.path, file.seen.flatten())).collect()))
+    }
+
+    /// Leaves out what may not be told, and calls the note by the name that it was asked by.
+    fn shown(&self, call: &Call, asked: &MemoryPath, path: &MemoryPath, links: Links) -> Links {
+        let may = |other: &MemoryPath| other == path || (self.manner.may_show)(call, other);
+        let Links { mut links, mut backlinks } = links;
+        links.retain(|link| may(&link.source));
+        for link in &mut links {
+            if link.resolved.as_ref().is_some_and(|target| !may(target)) {
+                link.resolved = None;
+                link.status = crate::report::LinkStatus::BrokenFile;
+            }
+            link.nearest = link.nearest.take().filter(|nearest| may(nearest));
+            if link.source == *path {
+                link.source = asked.clone();
+            }
+        }
+        let mut sources = backlinks.remove(path).unwrap_or_default();
+        sources.retain(|source| may(source));
+        Links { links, backlinks: [(asked.clone(), sources)].into() }
+    }
+
+    /// Says which links that a text brings could mean several notes; `before` is what stood there.
+    pub(super) fn check_new_links(&mut self, path: &MemoryPath, before: &str, after: &str) -> Result<(), Failure> {
+        let count = |text: &str| ["[[", "]("].map(|mark| memchr::memmem::find_iter(text.as_bytes(), mark).count());
+        let is_more = count(before).iter().zip(count(after)).any(|(before, after)| *before < after);
+        if !path.is_note() || !is_more {
+            return Ok(());
+        }
+        let old: std::collections::HashSet<String> =
+            Note::parse(before).links().into_iter().map(|link| link.path).collect();
+        let mut new: Vec<String> = Note::parse(after).links().into_iter().map(|link| link.path).collect();
+        new.retain(|link| !link.is_empty() && !old.contains(link));
+        new.sort_unstable();
+        new.dedup();
+        let index = self.index;
+        let mut messages = Vec::new();
+        let targets = if new.is_empty() { return Ok(()) } else { self.targets()? };
+        for link in &new {
+            if let Target::Several(paths) = targets.resolve(link, Some(path)) {
+                let link = crate::catalog::shorten(link);
+                messages.push(format!("link `[[{link}]]` fits {}; write the whole path", names(&paths).join(", ")));
+            }
+        }
+        messages.into_iter().for_each(|message| self.issue("ambiguous_link", index, message));
+        Ok(())
+    }
+}
+
+/// Whether a link names all of a path, with or without `.md`.
+fn is_whole(path: &MemoryPath, link: &str) -> bool {
+    let link = link.trim().trim_start_matches('/');
+    path.as_str() == link || path.as_str().strip_suffix(".md") == Some(link)
+}
+
+fn names(paths: &[&MemoryPath]) -> Vec<String> {
+    paths.iter().take(MOST_NAMES).map(|path| format!("`{path}`")).collect()
+}
+
+fn ambiguous(link: &str, paths: &[&MemoryPath]) -> Failure {
+    let several: Vec<_> = paths.iter().take(MOST_NAMES).map(|path| format!("`[[{path}]]`")).collect();
+    let message = format!("link `{link}` fits {}", words::count(paths.len(), "note"));
+    Failure::new(Code::AmbiguousLink, message).with_hint(format!("send one of {}", several.join(", ")))
+}
+
+/// The part of a note that a link names: all of it, a section with its heading, or a block.
+fn part<'t>(path: &MemoryPath, text: &'t str, link: &Named) -> Result<&'t str, Failure> {
+    let place = link.subpath.trim_start_matches('#').trim();
+    if place.is_empty() || !path.is_note() {
+        return Ok(text);
+    }
+    let note = Note::parse(text);
+    if let Some(id) = place.strip_prefix('^') {
+        let range = note.block(id).ok_or_else(|| {
+            let message = format!("note `{}` has no block `^{}`", words::shown(path), crate::catalog::shorten(id));
+            Failure::new(Code::LinkNotFound, message).with_hint("read_file shows the note")
+        })?;
+        return Ok(text.get(range).unwrap_or_default());
+    }
+    let at = match note.heading(place) {
+        Found::One(at) => at,
+        // A reader is taken to the first.
+        Found::Several(found) => found.first().copied().unwrap_or_default(),
+        Found::Nothing => return Err(super::section::no_heading(path, &note, place)),
+    };
+    let start = note.headings().get(at).map_or(0, |heading| heading.span.start);
+    Ok(text.get(start..note.section(at).end).unwrap_or_default())
 }

@@ -3,6 +3,7 @@
 //! Owns the meaning of each action. Reads only through [`Tree`]; touches no clock, no randomness, no disk.
 
 use crate::action::{Action, Call};
+use crate::note::Targets;
 use crate::path::MemoryPath;
 use crate::policy::Cleared;
 use crate::report::{Code, Failure, Issue, Kind, Outcome, Value};
@@ -24,6 +25,7 @@ mod overlay;
 mod read;
 mod receipt;
 mod rename;
+mod scan;
 mod search;
 mod section;
 mod span;
@@ -90,6 +92,10 @@ pub struct Planner<'t, T: Tree> {
     limits: Limits,
     issues: Vec<Issue>,
     manner: Manner<'t>,
+    /// The call that is being answered.
+    index: usize,
+    /// All files by their names, once they were asked for, until one is renamed or goes.
+    targets: Option<Targets>,
 }
 
 /// What a planner is told from outside, having no clock and no rules of its own.
@@ -132,7 +138,7 @@ impl<'t, T: Tree> Planner<'t, T> {
     #[must_use]
     pub fn new(tree: &'t T, limits: &Limits) -> Self {
         let manner = Manner { stop: &|| false, may_show: &|_, _| true };
-        Self { overlay: Overlay::new(tree), limits: *limits, issues: Vec::new(), manner }
+        Self { overlay: Overlay::new(tree), limits: *limits, issues: Vec::new(), manner, index: 0, targets: None }
     }
 
     /// Sets what is asked, often and from several threads, whether the time for planning is over.
@@ -190,6 +196,7 @@ impl<'t, T: Tree> Planner<'t, T> {
 
     fn act(&mut self, call: &Call) -> Result<Answer, Failure> {
         let index = call.index;
+        self.index = index;
         match &call.action {
             Action::ReadFile(read) => self.read_file(index, read),
             Action::CreateFile(create) => self.create_file(create),
@@ -199,7 +206,7 @@ impl<'t, T: Tree> Planner<'t, T> {
             Action::InsertText(insert) => self.insert_text(index, insert),
             Action::ReplaceSection(replace) => self.replace_section(replace),
             Action::AppendToSection(append) => self.append_to_section(append),
-            Action::SetFact(set) => self.set_fact(set),
+            Action::SetFact(set) => self.set_fact(index, set),
             Action::DeleteFile(delete) => self.delete_file(&delete.path),
             Action::RenameFile(rename) => self.rename_file(&rename.path, &rename.new_path),
             Action::CopyFile(copy) => self.copy_file(&copy.path, &copy.new_path),
@@ -212,7 +219,7 @@ impl<'t, T: Tree> Planner<'t, T> {
             Action::GetFileInfo(info) => self.get_file_info(&info.path),
             Action::GetSize(size) => self.get_size(size.path.as_ref()),
             Action::GetHistory(history) => self.get_history(history),
-            Action::GoToLink(link) => self.go_to_link(index, link),
+            Action::GoToLink(link) => self.go_to_link(call, link),
             Action::SearchFiles(search) => self.search_files(call, search),
             Action::GetLinks(get) => self.get_links(call, &get.path),
             Action::GetBacklinks(get) => self.get_backlinks(call, &get.path),

@@ -4,7 +4,7 @@
 
 use unicode_security::confusable_detection::skeleton;
 
-pub(crate) use crate::note::link::folded;
+pub(crate) use crate::note::folded;
 use crate::path::{MemoryPath, UnportableName};
 
 /// How a new name is too much like one that exists.

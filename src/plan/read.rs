@@ -1,9 +1,7 @@
 //! The actions that only look.
 
-use crate::action::{GetHistory, GoToLink, ListFiles, ReadFile};
-use crate::note::link::{self, Target};
+use crate::action::{GetHistory, ListFiles, ReadFile};
 use crate::path::MemoryPath;
-use crate::plan::step::Content;
 use crate::plan::tree::{Stat, Tree};
 use crate::plan::{Answer, Planner, lines, words};
 use crate::report::{Code, DirectoryEntry, Failure, FileInfo, Kind, Value};
@@ -43,7 +41,7 @@ impl<T: Tree> Planner<'_, T> {
     }
 
     /// Answers a text that is not too long to be sent.
-    fn text(&self, path: &MemoryPath, text: &str) -> Result<Answer, Failure> {
+    pub(super) fn text(&self, path: &MemoryPath, text: &str) -> Result<Answer, Failure> {
         if text.len() as u64 > self.limits.note_bytes {
             let what = format!("the text of `{}`", words::shown(path));
             return Err(words::too_large(&what, text.len(), self.limits.note_bytes)
@@ -166,40 +164,5 @@ impl<T: Tree> Planner<'_, T> {
             return Err(self.not_found(words::noun(&asked.path), &asked.path));
         }
         Ok(Value::History(log).into())
-    }
-
-    pub(super) fn go_to_link(&mut self, index: usize, asked: &GoToLink) -> Result<Answer, Failure> {
-        let link = link::parse(&asked.link);
-        let mut notes = self.notes(None, usize::MAX).map_err(words::trouble)?;
-        notes.sort_unstable();
-        let shown = crate::catalog::shorten(&asked.link);
-        let path = match link::resolve(&link, asked.source.as_ref(), &notes) {
-            Target::Note(path) => path.clone(),
-            Target::Several(paths) => {
-                let names: Vec<_> = paths.iter().take(8).map(|path| format!("`[[{path}]]`")).collect();
-                let message = format!("link `{shown}` fits {}", words::count(paths.len(), "note"));
-                let hint = format!("send one of {}", names.join(", "));
-                return Err(Failure::new(Code::AmbiguousLink, message).with_hint(hint));
-            }
-            Target::Nothing => {
-                let failure = Failure::new(Code::LinkNotFound, format!("link `{shown}` leads to no note"));
-                let wanted = MemoryPath::parse(&link.path).ok();
-                let nearest =
-                    wanted.as_ref().and_then(|wanted| words::nearest(wanted, notes.iter().take(super::NEAREST_NAMES)));
-                return Err(match nearest {
-                    Some(nearest) => failure.with_hint(format!("the nearest is `[[{nearest}]]`")),
-                    None => failure.with_hint("list_files shows what there is"),
-                });
-            }
-        };
-        let (_, image) = self.read_any(&path)?;
-        let content: Content = image.content;
-        let text = content.text().ok_or_else(|| words::not_text(&path))?;
-        let answer = self.text(&path, text)?;
-        if !link.subpath.is_empty() {
-            let part = crate::catalog::shorten(&link.subpath);
-            self.issue("subpath_ignored", index, format!("`{part}` of the link was ignored; this is the whole note"));
-        }
-        Ok(Answer { path: Some(path), ..answer })
     }
 }

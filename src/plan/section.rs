@@ -1,20 +1,166 @@
 //! The actions that know the inside of a note: sections and facts.
 
+use std::ops::Range;
+
 use crate::action::{AppendToSection, ReplaceSection, SetFact};
+use crate::note::Note;
+use crate::note::fact::{self, Setting, Unset};
+use crate::note::heading::Found;
+use crate::path::MemoryPath;
 use crate::plan::tree::Tree;
-use crate::plan::{Answer, Planner};
+use crate::plan::{Answer, Planner, lines, words};
 use crate::report::{Code, Failure};
 
+/// At most so many headings are listed in one sentence.
+const MOST_NAMES: usize = 8;
+
 impl<T: Tree> Planner<'_, T> {
-    pub(super) fn replace_section(&mut self, _replace: &ReplaceSection) -> Result<Answer, Failure> {
-        Err(Failure::new(Code::Unavailable, "not built yet"))
+    pub(super) fn replace_section(&mut self, replace: &ReplaceSection) -> Result<Answer, Failure> {
+        let (path, now, text) = self.read_text(&replace.path)?;
+        let note = Note::parse(&text);
+        let at = find(&replace.path, &note, &replace.heading)?;
+        let after = replaced(&text, &note, at, &replace.content);
+        self.replace(&replace.path, path, now, after)
     }
 
-    pub(super) fn append_to_section(&mut self, _append: &AppendToSection) -> Result<Answer, Failure> {
-        Err(Failure::new(Code::Unavailable, "not built yet"))
+    pub(super) fn append_to_section(&mut self, append: &AppendToSection) -> Result<Answer, Failure> {
+        let (path, now, text) = self.read_text(&append.path)?;
+        let note = Note::parse(&text);
+        let at = find(&append.path, &note, &append.heading)?;
+        let own = note.own_text(at);
+        let filled = filled(&text, &own);
+        let last = note.line_at(filled.end.max(own.start).saturating_sub(1));
+        let mut content = append.content.clone();
+        if filled.end == own.end && is_underlined(&text, own.end) && !content.is_empty() {
+            // Without a blank line what is added would become part of that heading.
+            content.push_str(if content.ends_with(['\n', '\r']) { "\n" } else { "\n\n" });
+        }
+        let after = lines::insert(&text, last, &content);
+        self.replace(&append.path, path, now, after)
     }
 
-    pub(super) fn set_fact(&mut self, _set: &SetFact) -> Result<Answer, Failure> {
-        Err(Failure::new(Code::Unavailable, "not built yet"))
+    pub(super) fn set_fact(&mut self, index: usize, set: &SetFact) -> Result<Answer, Failure> {
+        let (key, value) = (set.key.trim(), set.value.trim());
+        if [key, value].iter().any(|text| text.contains(['\n', '\r'])) {
+            return Err(words::invalid(index, "set_fact", "a fact is one line")
+                .with_hint("use `append_to_section` or `update_file` for more"));
+        }
+        let (path, now, text) = self.read_text(&set.path)?;
+        let note = Note::parse(&text);
+        let after = match note.set_fact(key, value).map_err(|unset| not_set(&set.path, key, unset))? {
+            Setting::Replace(range, value) => {
+                let (before, rest) = (text.get(..range.start), text.get(range.end..));
+                format!("{}{value}{}", before.unwrap_or_default(), rest.unwrap_or_default())
+            }
+            Setting::Insert(line, fact) => lines::insert(&text, line.unwrap_or(usize::MAX), &fact),
+        };
+        let is_set = |found: &fact::Fact| fact::key(&found.key) == fact::key(key);
+        if !Note::parse(&after).facts().iter().any(is_set) {
+            let message = format!("`{}` cannot be the name of a fact", crate::catalog::shorten(key));
+            return Err(
+                words::invalid(index, "set_fact", &message).with_hint("send a `key` of a few words, without a colon")
+            );
+        }
+        self.replace(&set.path, path, now, after)
     }
+}
+
+/// The heading that a name means, by its place.
+fn find(path: &MemoryPath, note: &Note<'_>, name: &str) -> Result<usize, Failure> {
+    match note.heading(name) {
+        Found::One(at) => Ok(at),
+        Found::Nothing => Err(no_heading(path, note, name)),
+        Found::Several(found) => {
+            let lines: Vec<usize> = found
+                .iter()
+                .filter_map(|at| note.headings().get(*at))
+                .map(|heading| note.line_at(heading.span.start))
+                .collect();
+            let shown: Vec<_> = lines.iter().take(20).map(ToString::to_string).collect();
+            let name = crate::catalog::shorten(name);
+            let message = format!("heading `{name}` stands on lines {}", shown.join(", "));
+            let mut failure = Failure::new(Code::AmbiguousHeading, message)
+                .with_hint(format!("name the heading above it too, as in `Above#{name}`"));
+            failure.details.lines = Some(lines);
+            Err(failure)
+        }
+    }
+}
+
+/// The failure for a heading that a note does not have.
+pub(super) fn no_heading(path: &MemoryPath, note: &Note<'_>, name: &str) -> Failure {
+    let name = crate::catalog::shorten(name);
+    let message = format!("note `{}` has no heading `{name}`", words::shown(path));
+    let failure = Failure::new(Code::HeadingNotFound, message);
+    let texts = note.headings().iter().map(|heading| heading.text.as_str());
+    match crate::catalog::nearest(&name, texts.clone()) {
+        Some(nearest) => failure.with_hint(format!("did you mean `{}`?", crate::catalog::shorten(&nearest))),
+        None if note.headings().is_empty() => failure.with_hint("it has no headings; use `append_file`"),
+        None => {
+            let some: Vec<_> =
+                texts.take(MOST_NAMES).map(|text| format!("`{}`", crate::catalog::shorten(text))).collect();
+            failure.with_hint(format!("its headings are {}", some.join(", ")))
+        }
+    }
+}
+
+fn not_set(path: &MemoryPath, key: &str, unset: Unset) -> Failure {
+    let key = crate::catalog::shorten(key);
+    match unset {
+        Unset::Several(lines) => {
+            let shown: Vec<_> = lines.iter().take(20).map(ToString::to_string).collect();
+            let message = format!("`{key}` is set on lines {} of `{}`", shown.join(", "), words::shown(path));
+            let mut failure = Failure::new(Code::AmbiguousMatch, message)
+                .with_hint("use `update_file` with the whole line that is meant");
+            failure.details.lines = Some(lines);
+            failure
+        }
+        Unset::NotOneValue(line) => {
+            let message =
+                format!("`{key}` on line {line} of `{}` is a list or takes several lines", words::shown(path));
+            Failure::new(Code::InvalidAction, message).with_hint("use `update_file` to change it")
+        }
+    }
+}
+
+/// The note with other text under a heading. Blank lines around what stood there stay.
+fn replaced(text: &str, note: &Note<'_>, at: usize, content: &str) -> String {
+    let section = note.section(at);
+    let old = filled(text, &section);
+    let own = lines::own_end(text);
+    let end = own.or_else(|| lines::own_end(content)).unwrap_or("\n");
+    let mut new = lines::with_end(content, own);
+    if !new.is_empty() && !new.ends_with(['\n', '\r']) {
+        new.push_str(end);
+    }
+    if !new.is_empty() && old.end == section.end && is_underlined(text, section.end) {
+        new.push_str(end);
+    }
+    // With nothing left to stand apart from the heading, the blank lines above it go.
+    let start = if new.is_empty() { section.start } else { old.start };
+    let mut before = text.get(..start).unwrap_or_default().to_owned();
+    if !before.ends_with(['\n', '\r']) && !new.is_empty() {
+        before.push_str(end);
+    }
+    format!("{before}{new}{}", text.get(old.end..).unwrap_or_default())
+}
+
+/// A range without the blank lines at its start and its end; empty at its start where it has no others.
+fn filled(text: &str, range: &Range<usize>) -> Range<usize> {
+    let source = text.get(range.clone()).unwrap_or_default();
+    let mut at = range.start;
+    let mut found: Option<Range<usize>> = None;
+    for line in source.split_inclusive('\n') {
+        let end = at + line.len();
+        if !line.trim().is_empty() {
+            found = Some(found.map_or(at, |found| found.start)..end);
+        }
+        at = end;
+    }
+    found.unwrap_or(range.start..range.start)
+}
+
+/// Whether a heading that is underlined starts at a place: a text right above would become part of it.
+fn is_underlined(text: &str, at: usize) -> bool {
+    text.get(at..).is_some_and(|rest| !rest.is_empty() && !rest.trim_start().starts_with('#'))
 }

@@ -3,6 +3,7 @@
 //! Owns what a model reads when a call fails to plan. Touches nothing but values.
 
 use crate::catalog::shorten;
+pub(crate) use crate::note::nearest;
 use crate::path::MemoryPath;
 use crate::plan::overlay::Trouble;
 use crate::plan::tree::TreeError;
@@ -97,21 +98,4 @@ pub(crate) fn invalid(index: usize, action: &str, message: &str) -> Failure {
 /// "1 line", "3 lines".
 pub(crate) fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
-}
-
-/// The path most like `wanted`, if one is like it at all; how the last component is spelled counts most.
-pub(crate) fn nearest<'a>(
-    wanted: &MemoryPath,
-    candidates: impl Iterator<Item = &'a MemoryPath>,
-) -> Option<&'a MemoryPath> {
-    let short = |text: &str| text.chars().take(64).collect::<String>().to_lowercase();
-    let (stem, path) = (short(wanted.stem()), short(wanted.as_str()));
-    let likeness = |candidate: &MemoryPath| {
-        let likeness = strsim::jaro_winkler(&stem, &short(candidate.stem()));
-        (likeness > 0.8).then(|| likeness + 0.1 * strsim::normalized_levenshtein(&path, &short(candidate.as_str())))
-    };
-    candidates
-        .filter_map(|candidate| likeness(candidate).map(|likeness| (likeness, candidate)))
-        .max_by(|(one, _), (other, _)| one.total_cmp(other))
-        .map(|(_, candidate)| candidate)
 }

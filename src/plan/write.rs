@@ -95,7 +95,7 @@ impl<T: Tree> Planner<'_, T> {
     }
 
     /// Reads the text of the note that `asked` names.
-    fn read_text(&self, asked: &MemoryPath) -> Result<(MemoryPath, Image, String), Failure> {
+    pub(super) fn read_text(&self, asked: &MemoryPath) -> Result<(MemoryPath, Image, String), Failure> {
         let (path, image) = self.read_any(asked)?;
         let text = image.content.text().ok_or_else(|| words::not_text(asked))?.to_owned();
         Ok((path, image, text))
@@ -116,15 +116,26 @@ impl<T: Tree> Planner<'_, T> {
         self.check_quota(if path.is_note() { text.len() as i128 } else { 0 })?;
         let missing = self.check_new(&path, None)?;
         self.overlay.check_room_for_file(&path).map_err(words::trouble)?;
+        self.check_new_links(&path, "", text)?;
+        if let Some(targets) = &mut self.targets {
+            targets.insert(path.clone());
+        }
         self.overlay.make(missing);
         self.overlay.put(path, None, Some(Image { content: Content::new(text.as_bytes()), mode: None }));
         Ok(DONE.into())
     }
 
-    fn replace(&mut self, asked: &MemoryPath, path: MemoryPath, now: Image, text: String) -> Result<Answer, Failure> {
+    pub(super) fn replace(
+        &mut self,
+        asked: &MemoryPath,
+        path: MemoryPath,
+        now: Image,
+        text: String,
+    ) -> Result<Answer, Failure> {
         let size = now.content.bytes().len();
         self.check_text(asked, text.len(), size)?;
         self.check_quota(if path.is_note() { text.len() as i128 - size as i128 } else { 0 })?;
+        self.check_new_links(&path, now.content.text().unwrap_or_default(), &text)?;
         let after = Image { content: Content::new(text.into_bytes()), mode: now.mode };
         self.overlay.put(path, Some(now), Some(after));
         Ok(DONE.into())

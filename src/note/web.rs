@@ -1,0 +1,161 @@
+//! [`Web`]: all notes of a memory together, and what each link between them leads to.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::heading::Outline;
+use super::{Link, Note, Targets};
+use crate::path::MemoryPath;
+use crate::report::{LinkEntry, LinkStatus, Links};
+
+/// What others need to know of a note: its links, and what in it can be linked to.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    /// Its links, in their order.
+    pub links: Vec<Link>,
+    /// Level and key of each heading.
+    headings: Vec<(u8, String)>,
+    /// The ids of its blocks, sorted.
+    blocks: Vec<String>,
+}
+
+impl Seen {
+    /// Reads a note.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        Self::of_note(&Note::parse(text))
+    }
+
+    /// Takes what is needed from a note that is read.
+    #[must_use]
+    pub fn of_note(note: &Note<'_>) -> Self {
+        let mut blocks: Vec<_> = note.block_ids().map(|(id, _)| id.to_ascii_lowercase()).collect();
+        blocks.sort_unstable();
+        let headings = note.headings().iter().map(|heading| (heading.level, heading.key.clone())).collect();
+        Self { links: note.links(), headings, blocks }
+    }
+}
+
+/// The files of a memory, and what is known of its notes.
+#[derive(Debug, Default)]
+pub struct Web {
+    files: BTreeMap<MemoryPath, Option<Seen>>,
+    targets: Targets,
+}
+
+/// What was looked up while links were followed.
+#[derive(Default)]
+struct Looked<'w> {
+    outlines: HashMap<&'w MemoryPath, Outline<'w>>,
+    nearest: HashMap<&'w str, Option<&'w MemoryPath>>,
+}
+
+impl Web {
+    /// Takes all files, with what was seen of those that are notes.
+    #[must_use]
+    pub fn new(files: Vec<(MemoryPath, Option<Seen>)>) -> Self {
+        let targets = Targets::new(files.iter().map(|(path, _)| path.clone()));
+        Self { files: files.into_iter().collect(), targets }
+    }
+
+    /// All files by their names.
+    #[must_use]
+    pub fn targets(&self) -> &Targets {
+        &self.targets
+    }
+
+    /// Every link of the memory, and for every file the notes that link to it.
+    #[must_use]
+    pub fn links(&self) -> Links {
+        let mut looked = Looked::default();
+        let mut links = Links::default();
+        let mut backlinks: BTreeMap<MemoryPath, BTreeSet<MemoryPath>> = BTreeMap::new();
+        for (source, link) in self.all() {
+            let entry = self.entry(source, link, &mut looked);
+            if let Some(target) = entry.resolved.as_ref().filter(|target| *target != source) {
+                backlinks.entry(target.clone()).or_default().insert(source.clone());
+            }
+            links.links.push(entry);
+        }
+        links.backlinks =
+            backlinks.into_iter().map(|(target, sources)| (target, sources.into_iter().collect())).collect();
+        links
+    }
+
+    /// The links of one note, and the notes that link to it.
+    #[must_use]
+    pub fn links_of(&self, note: &MemoryPath) -> Links {
+        let mut looked = Looked::default();
+        let own = self.files.get_key_value(note).into_iter();
+        let own =
+            own.flat_map(|(source, seen)| seen.iter().flat_map(|seen| &seen.links).map(move |link| (source, link)));
+        let links = own.map(|(source, link)| self.entry(source, link, &mut looked)).collect();
+        Links { links, backlinks: self.backlinks(note) }
+    }
+
+    /// The links that lead to one file from other notes, and the notes that they stand in.
+    #[must_use]
+    pub fn links_to(&self, target: &MemoryPath) -> Links {
+        let mut looked = Looked::default();
+        let leads = |(source, link): &(&MemoryPath, &Link)| *source != target && self.leads_to(source, link, target);
+        let links = self.all().filter(leads).map(|(source, link)| self.entry(source, link, &mut looked)).collect();
+        Links { links, backlinks: self.backlinks(target) }
+    }
+
+    fn backlinks(&self, target: &MemoryPath) -> BTreeMap<MemoryPath, Vec<MemoryPath>> {
+        let leads = |(source, link): &(&MemoryPath, &Link)| *source != target && self.leads_to(source, link, target);
+        let sources: BTreeSet<_> = self.all().filter(leads).map(|(source, _)| source.clone()).collect();
+        BTreeMap::from([(target.clone(), sources.into_iter().collect())])
+    }
+
+    fn leads_to(&self, source: &MemoryPath, link: &Link, target: &MemoryPath) -> bool {
+        self.targets.resolve(&link.path, Some(source)).best() == Some(target)
+    }
+
+    /// Every link with the note that it stands in.
+    fn all(&self) -> impl Iterator<Item = (&MemoryPath, &Link)> {
+        self.files.iter().flat_map(|(source, seen)| {
+            seen.iter().flat_map(move |seen| seen.links.iter().map(move |link| (source, link)))
+        })
+    }
+
+    fn entry<'w>(&'w self, source: &'w MemoryPath, link: &'w Link, looked: &mut Looked<'w>) -> LinkEntry {
+        let resolved = self.targets.resolve(&link.path, Some(source)).best();
+        let status = match resolved {
+            None => LinkStatus::BrokenFile,
+            Some(target) => self.status(target, &link.subpath, looked),
+        };
+        let nearest = match resolved {
+            None => *looked.nearest.entry(&link.path).or_insert_with(|| self.targets.nearest(&link.path)),
+            Some(_) => None,
+        };
+        LinkEntry {
+            source: source.clone(),
+            line: link.line,
+            target: link.path.clone(),
+            subpath: link.subpath.clone(),
+            text: link.text.clone(),
+            kind: link.kind,
+            resolved: resolved.cloned(),
+            status,
+            nearest: nearest.cloned(),
+        }
+    }
+
+    /// Whether a file has what a subpath names. What a file that is no note has is not known.
+    fn status<'w>(&'w self, target: &'w MemoryPath, subpath: &str, looked: &mut Looked<'w>) -> LinkStatus {
+        let Some((path, Some(seen))) = self.files.get_key_value(target) else { return LinkStatus::Ok };
+        let place = subpath.trim_start_matches('#').trim();
+        if place.is_empty() {
+            return LinkStatus::Ok;
+        }
+        if let Some(id) = place.strip_prefix('^') {
+            let id = id.to_ascii_lowercase();
+            return if seen.blocks.binary_search(&id).is_ok() { LinkStatus::Ok } else { LinkStatus::BrokenBlock };
+        }
+        let outline = looked
+            .outlines
+            .entry(path)
+            .or_insert_with(|| Outline::new(seen.headings.iter().map(|(level, key)| (*level, key.as_str()))));
+        if outline.find(place).is_empty() { LinkStatus::BrokenHeading } else { LinkStatus::Ok }
+    }
+}
