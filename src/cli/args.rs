@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::check::Kind;
 use crate::policy::Mode;
 
 /// A long-term memory for language models: a folder of Markdown notes, and safe, undoable actions on it.
@@ -54,6 +55,24 @@ pub(super) enum Command {
     Read {
         /// The note, such as entities/jane_doe.md
         note: String,
+    },
+    /// List the links of the memory, or of one note with the notes that link to it
+    Links {
+        /// The note; else all of them
+        note: Option<String>,
+    },
+    /// List what notes say as keys and values
+    Facts {
+        /// The note; else all of them
+        note: Option<String>,
+        #[command(flatten)]
+        page: Paging,
+    },
+    /// Look for what is wrong in the memory, and propose actions that mend it
+    Check {
+        /// Only findings of this kind
+        #[arg(long, value_enum, value_name = "KIND")]
+        kind: Option<FindingKind>,
     },
     /// Show what was changed, the newest first
     Log {
@@ -167,6 +186,35 @@ impl From<Permission> for Mode {
         match permission {
             Permission::Off => Self::Off,
             Permission::Flag => Self::Flag,
+        }
+    }
+}
+
+/// The kinds of findings that can be named.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub(super) enum FindingKind {
+    BrokenLink,
+    Orphan,
+    Duplicate,
+    ConflictingFact,
+    Oversized,
+    SyncConflict,
+    UnportableName,
+    ActiveContent,
+}
+
+impl From<FindingKind> for Kind {
+    fn from(kind: FindingKind) -> Self {
+        match kind {
+            FindingKind::BrokenLink => Self::BrokenLink,
+            FindingKind::Orphan => Self::Orphan,
+            FindingKind::Duplicate => Self::Duplicate,
+            FindingKind::ConflictingFact => Self::ConflictingFact,
+            FindingKind::Oversized => Self::Oversized,
+            FindingKind::SyncConflict => Self::SyncConflict,
+            FindingKind::UnportableName => Self::UnportableName,
+            FindingKind::ActiveContent => Self::ActiveContent,
         }
     }
 }

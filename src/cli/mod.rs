@@ -11,12 +11,15 @@ use clap::error::ErrorKind;
 
 mod actions;
 mod args;
+mod check;
 mod config;
 mod doctor;
 mod exec;
 mod exit;
+mod facts;
 mod history;
 mod init;
+mod links;
 mod look;
 mod open;
 mod term;
@@ -47,6 +50,9 @@ fn run(global: &Global, command: Command) -> Result<u8, Stop> {
         Command::Exec(options) => exec::run(global, &options),
         Command::Tree { folder, page } => look::tree(global, folder.as_deref(), &page),
         Command::Read { note } => look::read(global, &note),
+        Command::Links { note } => links::run(global, note.as_deref()),
+        Command::Facts { note, page } => facts::run(global, note.as_deref(), &page),
+        Command::Check { kind } => check::run(global, kind),
         Command::Log { note: Some(note), lines: true, .. } => history::lines(global, &note),
         Command::Log { note, patch, page, .. } => history::log(global, note.as_deref(), patch, &page),
         Command::Diff { batch } => history::diff(global, batch),

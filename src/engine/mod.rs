@@ -17,12 +17,15 @@ use crate::vault::{AuditEntry, Author, Batch, Committed, Vault, VaultError, Writ
 
 mod audit;
 mod change;
+mod check;
 mod failure;
 mod query;
+mod web;
 
 pub use change::{Change, ChangeError, Done};
 pub use failure::failure;
-pub use query::{Adopted, Listed, ListedEntry};
+pub use query::{Listed, ListedEntry};
+pub use web::{Facts, FoundFact};
 
 /// How an engine works, whoever asks.
 #[derive(Clone, Debug)]

@@ -4,7 +4,6 @@ use serde::Serialize;
 
 use super::{ChangeError, Engine, failure};
 use crate::digest::Digest;
-use crate::note;
 use crate::path::MemoryPath;
 use crate::plan::{self, Tree, TreeError};
 use crate::report::{Code, Failure, Kind, Line, Log};
@@ -30,15 +29,6 @@ pub struct Listed {
     pub total: usize,
     /// Where the next page starts.
     pub cursor: Option<String>,
-}
-
-/// What a folder holds, found when it becomes a memory.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Adopted {
-    /// Notes.
-    pub notes: usize,
-    /// Links between them.
-    pub links: usize,
 }
 
 impl Engine {
@@ -136,30 +126,6 @@ impl Engine {
         };
         let steps = self.vault.steps(batch)?;
         Ok((batch, plan::changed(&steps), plan::diff_of(&steps)))
-    }
-
-    /// Counts notes and links, reading every note; `seen` is told each note.
-    ///
-    /// # Errors
-    ///
-    /// `io`.
-    pub fn survey(&self, seen: &mut dyn FnMut(&MemoryPath)) -> Result<Adopted, Failure> {
-        let mut notes = Vec::new();
-        self.walk(None, &mut |entry| {
-            if entry.kind == Kind::File && entry.path.is_note() {
-                notes.push(entry.path);
-            }
-        })
-        .map_err(plan::failure)?;
-        let mut adopted = Adopted { notes: notes.len(), links: 0 };
-        for path in &notes {
-            seen(path);
-            let text = self.vault.read_bytes(path, self.settings.limits.file_bytes).map(|(bytes, _)| bytes);
-            // A note that cannot be read still counts; `check` says what is wrong with it.
-            let text = text.ok().and_then(|bytes| String::from_utf8(bytes).ok());
-            adopted.links += text.map_or(0, |text| note::Note::parse(&text).links().len());
-        }
-        Ok(adopted)
     }
 
     fn walk(&self, folder: Option<&MemoryPath>, found: &mut dyn FnMut(ListedEntry)) -> Result<(), TreeError> {

@@ -4,6 +4,7 @@
 
 use crate::action::{Action, Call};
 use crate::note::Targets;
+use crate::note::name;
 use crate::path::MemoryPath;
 use crate::policy::Cleared;
 use crate::report::{Code, Failure, Issue, Kind, Outcome, Value};
@@ -20,7 +21,6 @@ mod lines;
 mod links;
 mod map_tree;
 mod merge;
-mod name;
 mod overlay;
 mod read;
 mod receipt;
