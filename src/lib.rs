@@ -30,6 +30,8 @@ pub mod plan;
 #[warn(clippy::wildcard_enum_match_arm)]
 pub mod policy;
 #[warn(clippy::wildcard_enum_match_arm)]
+pub mod rank;
+#[warn(clippy::wildcard_enum_match_arm)]
 pub mod report;
 #[warn(clippy::wildcard_enum_match_arm)]
 pub mod time;

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::action::SearchMode;
 use crate::check::Kind;
-use crate::policy::Mode;
+use crate::policy;
 
 /// A long-term memory for language models: a folder of Markdown notes, and safe, undoable actions on it.
 #[derive(Debug, Parser)]
@@ -56,6 +57,8 @@ pub(super) enum Command {
         /// The note, such as entities/jane_doe.md
         note: String,
     },
+    /// Find notes by what they say or by their names, the best first
+    Search(Search),
     /// List the links of the memory, or of one note with the notes that link to it
     Links {
         /// The note; else all of them
@@ -165,6 +168,48 @@ pub(super) struct Exec {
     pub(super) client: Option<String>,
 }
 
+/// Options of `search`.
+#[derive(Args, Debug)]
+pub(super) struct Search {
+    /// What to look for
+    pub(super) query: String,
+    /// How
+    #[arg(long, value_enum, default_value_t = Mode::Ranked)]
+    pub(super) mode: Mode,
+    /// Only in this folder or note
+    #[arg(long)]
+    pub(super) path: Option<String>,
+    #[command(flatten)]
+    pub(super) page: Paging,
+    /// How many tokens what is shown may have; a token is four bytes
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) budget: Option<u32>,
+}
+
+/// The ways of searching that can be named.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub(super) enum Mode {
+    /// By the words of the query, the rare ones counting most
+    Ranked,
+    /// For the query as it stands, in upper or lower case
+    Text,
+    /// For a regular expression, line by line
+    Regex,
+    /// In the names of notes
+    Name,
+}
+
+impl From<Mode> for SearchMode {
+    fn from(mode: Mode) -> Self {
+        match mode {
+            Mode::Ranked => Self::Ranked,
+            Mode::Text => Self::Text,
+            Mode::Regex => Self::Regex,
+            Mode::Name => Self::Name,
+        }
+    }
+}
+
 /// The dialects that can be named.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub(super) enum Dialect {
@@ -181,7 +226,7 @@ pub(super) enum Permission {
     Flag,
 }
 
-impl From<Permission> for Mode {
+impl From<Permission> for policy::Mode {
     fn from(permission: Permission) -> Self {
         match permission {
             Permission::Off => Self::Off,

@@ -4,19 +4,18 @@ use std::io::{self, Write};
 
 use super::args::Global;
 use super::exit::{Stop, print_json};
-use super::{look, open, term};
-use crate::action::{Action, Call, GetLinks, Span};
-use crate::dialect::{Dialect, Entry, Parsed};
-use crate::engine::{Engine, Manner};
-use crate::path::MemoryPath;
-use crate::policy::Mode;
+use super::{look, one, open, term};
+use crate::action::{Action, GetLinks};
 use crate::report::{LinkEntry, LinkStatus, Links, Value};
 
 pub(super) fn run(global: &Global, note: Option<&str>) -> Result<u8, Stop> {
     let note = note.map(look::path).transpose()?;
     let opened = open::open(global)?;
     let links = match &note {
-        Some(note) => of_note(&opened.engine, note)?,
+        Some(note) => match one::run(&opened, Action::GetLinks(GetLinks { path: note.clone() }))? {
+            Value::Links(links) => links,
+            _ => Links::default(),
+        },
         None => opened.engine.links()?,
     };
     if global.json {
@@ -34,24 +33,8 @@ pub(super) fn run(global: &Global, note: Option<&str>) -> Result<u8, Stop> {
     Ok(0)
 }
 
-/// Asks as a model would, by the action of that name.
-fn of_note(engine: &Engine, note: &MemoryPath) -> Result<Links, Stop> {
-    let action = Action::GetLinks(GetLinks { path: note.clone() });
-    let call = Call { index: 1, action, label: None, claimed: false, span: Span::default() };
-    let parsed = Parsed { dialect: Dialect::Native, entries: vec![Entry::Call(call)], reply: None, issues: Vec::new() };
-    let author = open::author("cli", None, "person");
-    let manner = Manner { author, mode: Mode::Off, read_only: true, atomic: false };
-    let report = engine.conclude(engine.propose(parsed, manner));
-    match report.actions.into_iter().next().map(|outcome| outcome.result) {
-        Some(Ok(Value::Links(links))) => Ok(links),
-        Some(Err(failure)) => Err(failure.into()),
-        _ => Ok(Links::default()),
-    }
-}
-
 fn sentence(link: &LinkEntry) -> String {
     let to = match (&link.resolved, link.status) {
-        (_, LinkStatus::Ok) if link.resolved.is_none() => String::new(),
         (Some(path), LinkStatus::Ok) => format!(" -> {path}"),
         (Some(path), LinkStatus::BrokenHeading) => format!(" -> {path}, which has no such heading"),
         (Some(path), LinkStatus::BrokenBlock) => format!(" -> {path}, which has no such block"),

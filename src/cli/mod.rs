@@ -21,7 +21,9 @@ mod history;
 mod init;
 mod links;
 mod look;
+mod one;
 mod open;
+mod search;
 mod term;
 mod trace;
 
@@ -50,6 +52,7 @@ fn run(global: &Global, command: Command) -> Result<u8, Stop> {
         Command::Exec(options) => exec::run(global, &options),
         Command::Tree { folder, page } => look::tree(global, folder.as_deref(), &page),
         Command::Read { note } => look::read(global, &note),
+        Command::Search(options) => search::run(global, &options),
         Command::Links { note } => links::run(global, note.as_deref()),
         Command::Facts { note, page } => facts::run(global, note.as_deref(), &page),
         Command::Check { kind } => check::run(global, kind),

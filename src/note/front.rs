@@ -175,7 +175,12 @@ impl FrontMatter {
                 Event::StreamEnd => break,
                 Event::Scalar(value, style, _, _) => {
                     let span = places.byte(span.start.index())..places.byte(span.end.index());
-                    let scalar = scalar(text, value.into_owned(), span, style)?;
+                    let mut scalar = scalar(text, value.into_owned(), span, style)?;
+                    if let (true, Some(entry)) = (scalar.span.is_empty(), read.entries.last()) {
+                        // Nothing is written: its place is after the colon.
+                        let colon = text.get(entry.key_end..end)?.find(':').unwrap_or(0);
+                        scalar.span = entry.key_end + colon + 1..entry.key_end + colon + 1;
+                    }
                     match open.last().copied().flatten() {
                         Some(true) if open.len() == 1 => {
                             let key_end = scalar.span.end;
@@ -243,18 +248,14 @@ fn scalar(note: &str, text: String, span: Range<usize>, style: ScalarStyle) -> O
 fn length(written: &str, text: &str, quote: Quote) -> usize {
     let whole = written.trim_end().len();
     let mut is_escaped = false;
-    let mut closing = |byte: u8| match (quote, byte) {
-        _ if std::mem::take(&mut is_escaped) => false,
-        (Quote::Double, b'\\') => {
-            is_escaped = true;
-            false
-        }
-        (Quote::Double, b'"') | (Quote::Single, b'\'') => true,
-        _ => false,
+    let is_end = |byte: u8| {
+        let was_escaped = is_escaped;
+        is_escaped = byte == b'\\' && !was_escaped;
+        byte == b'"' && !was_escaped
     };
     match quote {
         Quote::Plain if written.starts_with(text) => text.len(),
-        Quote::Double => written.bytes().skip(1).position(&mut closing).map_or(whole, |at| at + 2),
+        Quote::Double => written.bytes().skip(1).position(is_end).map_or(whole, |at| at + 2),
         Quote::Single => {
             // A doubled quote is part of the text.
             let doubled = text.matches('\'').count() * 2;

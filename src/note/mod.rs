@@ -17,6 +17,7 @@ pub(crate) mod name;
 pub mod relink;
 pub mod target;
 pub mod web;
+pub mod words;
 
 pub use fact::Fact;
 pub use heading::Heading;
@@ -138,16 +139,21 @@ pub(crate) fn nearest<'a>(
     wanted: &MemoryPath,
     candidates: impl Iterator<Item = &'a MemoryPath>,
 ) -> Option<&'a MemoryPath> {
-    let short = |text: &str| text.chars().take(64).collect::<String>().to_lowercase();
-    let (stem, path) = (short(wanted.stem()), short(wanted.as_str()));
-    let likeness = |candidate: &MemoryPath| {
-        let likeness = strsim::jaro_winkler(&stem, &short(candidate.stem()));
-        (likeness > 0.8).then(|| likeness + 0.1 * strsim::normalized_levenshtein(&path, &short(candidate.as_str())))
-    };
+    let likeness = likeness(wanted);
     candidates
         .filter_map(|candidate| likeness(candidate).map(|likeness| (likeness, candidate)))
         .max_by(|(one, _), (other, _)| one.total_cmp(other))
         .map(|(_, candidate)| candidate)
+}
+
+/// How like `wanted` a path is, from 0.8 to 1.1; `None` for one that is not.
+pub(crate) fn likeness(wanted: &MemoryPath) -> impl Fn(&MemoryPath) -> Option<f64> {
+    let short = |text: &str| text.chars().take(64).collect::<String>().to_lowercase();
+    let (stem, path) = (short(wanted.stem()), short(wanted.as_str()));
+    move |candidate| {
+        let likeness = strsim::jaro_winkler(&stem, &short(candidate.stem()));
+        (likeness > 0.8).then(|| likeness + 0.1 * strsim::normalized_levenshtein(&path, &short(candidate.as_str())))
+    }
 }
 
 #[cfg(test)]

@@ -1,12 +1,371 @@
 //! `search_files`: which notes hold or answer a query, by reading them all.
+//!
+//! A scan keeps of each note only the number by which it is ordered; the notes of the page that is answered are read
+//! once more for what is shown of them.
 
-use crate::action::{Call, SearchFiles};
-use crate::plan::tree::Tree;
-use crate::plan::{Answer, Planner};
-use crate::report::{Code, Failure};
+use std::ops::Range;
+
+use crate::action::{Call, SearchFiles, SearchMode};
+use crate::digest::Digest;
+use crate::note::words as note_words;
+use crate::path::MemoryPath;
+use crate::plan::excerpt::Excerpt;
+use crate::plan::overlay::Trouble;
+use crate::plan::pattern::Pattern;
+use crate::plan::ranked::{Evidence, Wanted, without_extension};
+use crate::plan::tree::{Scan, Scanned, Tree, TreeError};
+use crate::plan::{Answer, Planner, words};
+use crate::rank::{Bm25, best_first};
+use crate::report::{Code, Failure, Hit, Kind, Search, Source, Value, Why};
+
+/// How many notes are given unless asked for another number, and how many at most.
+const LIMIT: usize = 20;
+const MAX_LIMIT: usize = 1000;
+/// The longest query, in bytes.
+const MAX_QUERY: usize = 16 << 10;
+/// How many notes with a name like the query are given where none has it.
+const NEAREST: usize = 3;
+
+/// Where to look.
+struct Scope {
+    /// The place that was asked for; `None` is the whole memory.
+    asked: Option<MemoryPath>,
+    /// Where it is, with links followed.
+    path: Option<MemoryPath>,
+    kind: Kind,
+}
+
+/// How to look.
+enum Way {
+    Lines(Pattern),
+    Words(Wanted),
+    Name(String),
+}
+
+/// How the notes that were found show what was found in them.
+enum Shows {
+    Lines(Pattern),
+    Words(Wanted, Bm25),
+    Opening,
+}
+
+/// A note, and how well it answers.
+type Scored = (f64, MemoryPath);
+
+/// Where the places are in a text that was found with a query: what a program marks in it.
+#[must_use]
+pub fn marks(mode: SearchMode, query: &str, text: &str) -> Vec<Range<usize>> {
+    match Way::of(mode, query) {
+        Ok(Way::Lines(pattern)) => pattern.marks(text),
+        Ok(Way::Words(wanted)) => wanted.marks(text),
+        Ok(Way::Name(_)) | Err(_) => Vec::new(),
+    }
+}
+
+impl Way {
+    fn of(mode: SearchMode, query: &str) -> Result<Self, Failure> {
+        match mode {
+            SearchMode::Text => Pattern::text(query).map(Self::Lines),
+            SearchMode::Regex => Pattern::regex(query).map(Self::Lines),
+            SearchMode::Name => Ok(Self::Name(note_words::fold(query.trim()))),
+            SearchMode::Ranked => match Wanted::of(query) {
+                Some(wanted) => Ok(Self::Words(wanted)),
+                // Nothing in it is a word; it may still stand somewhere.
+                None => Pattern::text(query).map(Self::Lines),
+            },
+        }
+    }
+}
 
 impl<T: Tree> Planner<'_, T> {
-    pub(super) fn search_files(&mut self, _call: &Call, _search: &SearchFiles) -> Result<Answer, Failure> {
-        Err(Failure::new(Code::Unavailable, "not built yet"))
+    pub(super) fn search_files(&mut self, call: &Call, search: &SearchFiles) -> Result<Answer, Failure> {
+        let invalid = |message| words::invalid(call.index, "search_files", message);
+        if search.query.trim_matches(['\r', '\n']).is_empty() {
+            return Err(invalid("`query` is empty").with_hint("send what to look for"));
+        }
+        if search.query.len() > MAX_QUERY {
+            let failure = words::too_large("the query", search.query.len(), MAX_QUERY as u64);
+            return Err(failure.with_hint("send the words that say most"));
+        }
+        let after = match search.cursor.as_deref().map(|cursor| Cursor::read(cursor, search)) {
+            Some(None) => {
+                return Err(invalid("`cursor` is none that an answer to this query gave")
+                    .with_hint("leave `cursor` out to start with the best"));
+            }
+            cursor => cursor.flatten(),
+        };
+        let way = Way::of(search.mode.unwrap_or_default(), &search.query)?;
+        let scope = self.scope(search.path.as_ref())?;
+        let (mut found, shows) = match way {
+            Way::Lines(pattern) => (self.by_lines(call, &scope, &pattern)?, Shows::Lines(pattern)),
+            Way::Words(wanted) => self.by_words(call, &scope, wanted)?,
+            Way::Name(name) => (self.by_name(call, &scope, &name, &search.query)?, Shows::Opening),
+        };
+        let total = found.len();
+        if let Some(after) = &after {
+            found.retain(|found| best_first(key(found), (after.score, &after.path)).is_gt());
+        }
+        let limit = search.limit.map_or(LIMIT, |limit| limit as usize).min(MAX_LIMIT);
+        let more = found.len().saturating_sub(limit);
+        if more > 0 {
+            found.select_nth_unstable_by(limit, |one, other| best_first(key(one), key(other)));
+            found.truncate(limit);
+        }
+        found.sort_unstable_by(|one, other| best_first(key(one), key(other)));
+        let page = self.page(&scope, &found, &shows, search.budget)?;
+        let rest = found.len() - page.given;
+        let last = found.get(page.given.wrapping_sub(1)).filter(|_| rest + more > 0);
+        let cursor = last.map(|last| Cursor::write(last, search));
+        Ok(Value::Search(Search {
+            query: search.query.clone(),
+            hits: page.hits,
+            total,
+            cursor,
+            left_out: rest,
+            searched_for: None,
+            source: Source::Scan,
+        })
+        .into())
+    }
+
+    fn scope(&self, asked: Option<&MemoryPath>) -> Result<Scope, Failure> {
+        let Some(asked) = asked else { return Ok(Scope { asked: None, path: None, kind: Kind::Directory }) };
+        let path = self.resolve(asked)?;
+        let noun = if asked.is_note() { "note" } else { "folder" };
+        let kind = self.expect(asked, &path, noun)?.kind;
+        if kind == Kind::File && !asked.is_note() {
+            let message = format!("`{}` is no note", words::shown(asked));
+            return Err(
+                Failure::new(Code::UnsupportedFile, message).with_hint("search in a folder, or in a note (`.md`)")
+            );
+        }
+        Ok(Scope { asked: Some(asked.clone()), path: Some(path), kind })
+    }
+
+    fn by_lines(&mut self, call: &Call, scope: &Scope, pattern: &Pattern) -> Result<Vec<Scored>, Failure> {
+        let stop = self.manner.stop;
+        let counts = self.look(call, scope, &|_, text| pattern.count(text, stop))?;
+        let scored = counts.into_iter().filter(|(_, count)| *count > 0);
+        Ok(scored.map(|(path, count)| (f64::from(u32::try_from(count).unwrap_or(u32::MAX)), path)).collect())
+    }
+
+    fn by_words(&mut self, call: &Call, scope: &Scope, wanted: Wanted) -> Result<(Vec<Scored>, Shows), Failure> {
+        let evidence = self.look(call, scope, &|path, text| wanted.evidence(path, text))?;
+        let mut holding = vec![0; wanted.len()];
+        for (number, _) in evidence.iter().flat_map(|(_, evidence)| &evidence.found) {
+            if let Some(count) = holding.get_mut(usize::from(*number)) {
+                *count += 1;
+            }
+        }
+        let lengths = evidence.iter().map(|(_, evidence)| f64::from(evidence.length)).sum();
+        let bm25 = Bm25::new(evidence.len(), lengths, &holding);
+        let score = |(path, evidence): (MemoryPath, Evidence)| {
+            let found = evidence.found.iter().map(|(number, frequency)| (usize::from(*number), f64::from(*frequency)));
+            (!evidence.found.is_empty()).then(|| (bm25.score(found, f64::from(evidence.length)), path))
+        };
+        let scored = evidence.into_iter().filter_map(score).collect();
+        Ok((scored, Shows::Words(wanted, bm25)))
+    }
+
+    fn by_name(&self, call: &Call, scope: &Scope, name: &str, query: &str) -> Result<Vec<Scored>, Failure> {
+        let stem = name.strip_suffix(".md").unwrap_or(name);
+        let score = |path: &MemoryPath| {
+            let (own_stem, own_path) = (note_words::fold(path.stem()), note_words::fold(path.as_str()));
+            let own_short = note_words::fold(without_extension(path));
+            Some(match () {
+                () if own_stem == stem || own_short == stem => 1.0,
+                () if own_stem.starts_with(stem) => 0.75,
+                () if own_stem.contains(stem) => 0.5,
+                () if own_path.contains(name) => 0.25,
+                () => return None,
+            })
+        };
+        let notes = self.names(call, scope)?;
+        let found: Vec<Scored> = notes.iter().filter_map(|path| Some((score(path)?, path.clone()))).collect();
+        let Some(wanted) = MemoryPath::parse(query).ok().filter(|_| found.is_empty()) else { return Ok(found) };
+        let likeness = words::likeness(&wanted);
+        let mut nearest: Vec<Scored> =
+            notes.iter().filter_map(|path| Some((likeness(path)? / 10.0, path.clone()))).collect();
+        nearest.sort_unstable_by(|one, other| best_first(key(one), key(other)));
+        nearest.truncate(NEAREST);
+        Ok(nearest)
+    }
+
+    /// The names of all notes that may be shown.
+    fn names(&self, call: &Call, scope: &Scope) -> Result<Vec<MemoryPath>, Failure> {
+        if scope.kind == Kind::File {
+            return Ok(scope.path.iter().map(|path| scope.named(path)).collect());
+        }
+        let files = self.files(scope, &|_| false, &|_, _| ())?;
+        let notes = files.into_iter().map(|file| file.path).filter(|path| path.is_note());
+        let names = notes.filter(|path| self.manner.may_show(call, scope, path)).map(|path| scope.named(&path));
+        Ok(names.collect())
+    }
+
+    /// Looks into every note that may be shown and can be read, and says how many cannot.
+    fn look<R: Send>(
+        &mut self,
+        call: &Call,
+        scope: &Scope,
+        look: &(dyn Fn(&MemoryPath, &str) -> R + Sync),
+    ) -> Result<Vec<(MemoryPath, R)>, Failure> {
+        let manner = self.manner;
+        let wants =
+            |path: &MemoryPath| (scope.kind == Kind::File || path.is_note()) && manner.may_show(call, scope, path);
+        let files = self.files(scope, &wants, &|path, bytes| {
+            let text = bytes.ok().and_then(|bytes| std::str::from_utf8(bytes).ok());
+            text.map(|text| look(path, text))
+        })?;
+        let mut skipped = 0;
+        let mut looked = Vec::with_capacity(files.len());
+        for file in files {
+            match file.seen {
+                // A note is found once: under its own name, where that is looked at too.
+                Some(_) if file.is_link && self.is_elsewhere(scope, &file.path) => {}
+                Some(Some(seen)) => looked.push((scope.named(&file.path), seen)),
+                Some(None) => skipped += 1,
+                None => {}
+            }
+        }
+        if skipped > 0 {
+            let notes = words::count(skipped, "note");
+            let message = format!("{notes} could not be searched: no UTF-8 text, too large, or not readable");
+            self.issue("notes_skipped", call.index, message);
+        }
+        Ok(looked)
+    }
+
+    /// The files of a scope; what is wanted of them is looked into.
+    fn files<R: Send>(
+        &self,
+        scope: &Scope,
+        wants: &(dyn Fn(&MemoryPath) -> bool + Sync),
+        look: &(impl Fn(&MemoryPath, Result<&[u8], TreeError>) -> R + Sync),
+    ) -> Result<Vec<Scanned<R>>, Failure> {
+        let limit = self.limits.file_bytes;
+        let Some(path) = scope.path.as_ref().filter(|_| scope.kind == Kind::File) else {
+            let scan = Scan { folder: scope.path.as_ref(), limit, wants, stop: self.manner.stop };
+            return self.overlay.scan(&scan, look).map_err(words::trouble);
+        };
+        let seen = wants(path).then(|| match self.overlay.read(path, limit) {
+            Ok(image) => look(path, Ok(image.content.bytes())),
+            Err(Trouble::Tree(error)) => look(path, Err(error)),
+            Err(Trouble::Mixed(other)) => look(path, Err(TreeError::Unsupported(other))),
+        });
+        Ok(vec![Scanned { path: path.clone(), is_link: false, seen }])
+    }
+
+    /// Whether a link leads to a note that is found under its own name.
+    fn is_elsewhere(&self, scope: &Scope, link: &MemoryPath) -> bool {
+        let target = self.overlay.resolve(link).ok().filter(MemoryPath::is_note);
+        target.is_some_and(|target| scope.path.as_ref().is_none_or(|folder| target.is_within(folder)))
+    }
+
+    /// Reads the notes of a page again for what is shown of them, as many as the budget has room for.
+    fn page(&self, scope: &Scope, found: &[Scored], shows: &Shows, budget: Option<u32>) -> Result<Page, Failure> {
+        let mut room = budget.map_or(usize::MAX, |tokens| (tokens as usize).saturating_mul(4));
+        let mut page = Page { hits: Vec::new(), given: 0 };
+        for (score, path) in found {
+            if (self.manner.stop)() {
+                return Err(words::trouble(TreeError::Stopped.into()));
+            }
+            let excerpt = self.excerpt(scope, path, shows);
+            let Some(excerpt) = excerpt else {
+                // An editor came in between: it is not what was found any more.
+                page.given += 1;
+                continue;
+            };
+            let heading = excerpt.heading.as_ref().map_or(0, String::len);
+            let bytes = (path.as_str().len() + heading + excerpt.snippet.len()).next_multiple_of(4);
+            if bytes > room && !page.hits.is_empty() {
+                break;
+            }
+            room = room.saturating_sub(bytes);
+            page.given += 1;
+            page.hits.push(Hit {
+                path: path.clone(),
+                heading: excerpt.heading,
+                lines: excerpt.lines,
+                snippet: excerpt.snippet,
+                score: Some(*score),
+                why: vec![Why::Text],
+            });
+        }
+        Ok(page)
+    }
+
+    fn excerpt(&self, scope: &Scope, path: &MemoryPath, shows: &Shows) -> Option<Excerpt> {
+        let path = self.overlay.resolve(&scope.placed(path)).ok()?;
+        let image = self.overlay.read(&path, self.limits.file_bytes).ok();
+        let text = image.as_ref().and_then(|image| image.content.text());
+        match shows {
+            Shows::Lines(pattern) => {
+                let place = pattern.first(text?)?;
+                Some(Excerpt::of(text?, place.lines, Some(place.at)))
+            }
+            Shows::Words(wanted, bm25) => Some(wanted.excerpt(text?, bm25)),
+            // A name is found whatever the note holds.
+            Shows::Opening => Some(Excerpt::opening(text.unwrap_or_default())),
+        }
+    }
+}
+
+/// Some hits, and how many of the notes that were found they stand for.
+struct Page {
+    hits: Vec<Hit>,
+    given: usize,
+}
+
+fn key(found: &Scored) -> (f64, &MemoryPath) {
+    (found.0, &found.1)
+}
+
+impl Scope {
+    /// The name of a note for the one who asked, where what they named is a link.
+    fn named(&self, path: &MemoryPath) -> MemoryPath {
+        let (Some(from), Some(to)) = (&self.path, &self.asked) else { return path.clone() };
+        if from == to { path.clone() } else { path.rebased(from, to).unwrap_or_else(|| path.clone()) }
+    }
+
+    /// The note that has a name of [`Scope::named`].
+    fn placed(&self, path: &MemoryPath) -> MemoryPath {
+        let (Some(to), Some(from)) = (&self.path, &self.asked) else { return path.clone() };
+        path.rebased(from, to).unwrap_or_else(|| path.clone())
+    }
+}
+
+impl super::Manner<'_> {
+    /// Whether an answer may tell of a note, by its place and by the name it is asked for.
+    fn may_show(&self, call: &Call, scope: &Scope, path: &MemoryPath) -> bool {
+        let named = scope.named(path);
+        (self.may_show)(call, path) && (named == *path || (self.may_show)(call, &named))
+    }
+}
+
+/// Where a page ends: what was given last.
+struct Cursor {
+    score: f64,
+    path: MemoryPath,
+}
+
+impl Cursor {
+    fn write((score, path): &Scored, search: &SearchFiles) -> String {
+        format!("{}{:016x}{path}", Self::check(search), score.to_bits())
+    }
+
+    /// Reads a cursor of the same search.
+    fn read(cursor: &str, search: &SearchFiles) -> Option<Self> {
+        let (score, path) = cursor.strip_prefix(&Self::check(search))?.split_at_checked(16)?;
+        let score = f64::from_bits(u64::from_str_radix(score, 16).ok()?);
+        let path = MemoryPath::parse(path).ok().filter(|parsed| parsed.as_str() == path)?;
+        score.is_finite().then_some(Self { score, path })
+    }
+
+    /// Eight digits that tell one search from another.
+    fn check(search: &SearchFiles) -> String {
+        let mode = format!("{:?}", search.mode.unwrap_or_default());
+        let path = search.path.as_ref().map_or("", MemoryPath::as_str);
+        let digest = Digest::of_parts(&[mode.as_bytes(), search.query.as_bytes(), path.as_bytes()]);
+        digest.as_bytes().iter().take(4).map(|byte| format!("{byte:02x}")).collect()
     }
 }

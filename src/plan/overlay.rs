@@ -70,12 +70,12 @@ impl Missing {
 
 #[derive(Debug)]
 pub(crate) struct Overlay<'t, T> {
-    tree: &'t T,
+    pub(super) tree: &'t T,
     now: (i64, u32),
     /// Whether what could not be undone is refused; not so for what is an undoing itself.
     undoable: bool,
-    structure: Vec<Step>,
-    files: BTreeMap<MemoryPath, Change>,
+    pub(super) structure: Vec<Step>,
+    pub(super) files: BTreeMap<MemoryPath, Change>,
     removed: BTreeMap<MemoryPath, Option<u32>>,
     /// By how much the notes grew, in bytes.
     growth: i128,
@@ -185,7 +185,7 @@ impl<'t, T: Tree> Overlay<'t, T> {
             Some((_, Origin::Made(_))) => (None, Listing::default()),
             Some((folder, Origin::Nothing)) => return Err(TreeError::NotFound(folder.clone()).into()),
         };
-        if self.structure.is_empty() && self.files.is_empty() && self.removed.is_empty() {
+        if self.is_unchanged() {
             return Ok(listing);
         }
         let mut entries = BTreeMap::new();
@@ -229,15 +229,13 @@ impl<'t, T: Tree> Overlay<'t, T> {
     }
 
     /// The name that a path of the time before step `from` has after all steps.
-    fn name_after(&self, from: usize, mut path: MemoryPath) -> MemoryPath {
-        for step in self.structure.iter().skip(from) {
-            if let Step::Move { from, to, .. } = step
-                && let Some(moved) = path.rebased(from, to)
-            {
-                path = moved;
-            }
-        }
-        path
+    fn name_after(&self, from: usize, path: MemoryPath) -> MemoryPath {
+        name_after(self.structure.get(from..).unwrap_or_default(), path)
+    }
+
+    /// Whether the batch has changed nothing so far.
+    pub(super) fn is_unchanged(&self) -> bool {
+        self.structure.is_empty() && self.files.is_empty() && self.removed.is_empty()
     }
 
     fn origin(&self, path: &MemoryPath) -> Origin {
@@ -473,6 +471,18 @@ impl<T: Tree> Overlay<'_, T> {
         removed.retain(|path, _| !idle.contains(path));
         Parts { structure, files, removed }
     }
+}
+
+/// The name that a path of the time before some steps has after them.
+pub(super) fn name_after(steps: &[Step], mut path: MemoryPath) -> MemoryPath {
+    for step in steps {
+        if let Step::Move { from, to, .. } = step
+            && let Some(moved) = path.rebased(from, to)
+        {
+            path = moved;
+        }
+    }
+    path
 }
 
 fn rekeyed<V>(map: BTreeMap<MemoryPath, V>, from: &MemoryPath, to: &MemoryPath) -> BTreeMap<MemoryPath, V> {

@@ -12,6 +12,7 @@ impl<T: Tree> Planner<'_, T> {
         self.refuse_link(asked, &path)?;
         let now = self.read_resolved(&path)?;
         self.overlay.put(path, Some(now), None);
+        self.targets = None;
         Ok(DONE.into())
     }
 
@@ -70,6 +71,7 @@ impl<T: Tree> Planner<'_, T> {
         }
         let by_content = self.overlay.moves_by_content(stat.kind, &from, &to).map_err(words::trouble)?;
         let image = if by_content { Some(self.read_resolved(&from)?) } else { None };
+        let edits = self.relinked(&from, &to)?;
         self.overlay.make(missing);
         match image {
             Some(image) => {
@@ -78,6 +80,10 @@ impl<T: Tree> Planner<'_, T> {
             }
             None => self.overlay.rename(stat.kind, &from, &to, stat.size),
         }
+        for edit in edits {
+            self.overlay.put(edit.path, Some(edit.now), Some(edit.after));
+        }
+        self.targets = None;
         Ok(DONE.into())
     }
 
@@ -102,6 +108,9 @@ impl<T: Tree> Planner<'_, T> {
         self.overlay.check_room_for_file(&to).map_err(words::trouble)?;
         self.check_quota(if to.is_note() { image.content.bytes().len() as i128 } else { 0 })?;
         self.overlay.make(missing);
+        if let Some(targets) = &mut self.targets {
+            targets.insert(to.clone());
+        }
         self.overlay.put(to, None, Some(image));
         Ok(DONE.into())
     }
@@ -157,6 +166,7 @@ impl<T: Tree> Planner<'_, T> {
         for (path, stat) in folders.chain([(path, stat)]) {
             self.overlay.remove_folder(path, stat.mode);
         }
+        self.targets = None;
         Ok(DONE.into())
     }
 

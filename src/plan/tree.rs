@@ -83,6 +83,24 @@ pub enum TreeError {
     ),
 }
 
+impl TreeError {
+    /// The same about another path, for what has been moved since.
+    #[must_use]
+    pub fn about(self, path: &MemoryPath) -> Self {
+        let path = path.clone();
+        match self {
+            Self::NotFound(_) => Self::NotFound(path),
+            Self::IsDirectory(_) => Self::IsDirectory(path),
+            Self::NotDirectory(_) => Self::NotDirectory(path),
+            Self::Unsupported(_) => Self::Unsupported(path),
+            Self::Outside(_) => Self::Outside(path),
+            Self::TooLarge { size, limit, .. } => Self::TooLarge { path, size, limit },
+            Self::NoAccess(_) => Self::NoAccess(path),
+            Self::Stopped | Self::Io(_) => self,
+        }
+    }
+}
+
 /// What a scan goes through.
 #[derive(Clone, Copy)]
 pub struct Scan<'s> {

@@ -3,7 +3,7 @@
 //! Owns what a model reads when a call fails to plan. Touches nothing but values.
 
 use crate::catalog::shorten;
-pub(crate) use crate::note::nearest;
+pub(crate) use crate::note::{likeness, nearest};
 use crate::path::MemoryPath;
 use crate::plan::overlay::Trouble;
 use crate::plan::tree::TreeError;

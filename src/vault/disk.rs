@@ -3,7 +3,7 @@
 //! Owns how a place is reached: never by an ambient path, never through a symbolic link. On Linux that is one
 //! `openat2`; elsewhere, and where a sandbox forbids that call, each component is opened in turn.
 
-use std::io;
+use std::io::{self, Read};
 
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt};
 #[cfg(unix)]
@@ -43,6 +43,51 @@ pub(super) fn open_name(folder: &Dir, name: &str) -> io::Result<File> {
     #[cfg(unix)]
     options.custom_flags(NONBLOCK);
     folder.open_with(name, &options)
+}
+
+/// Reads a regular file of at most `limit` bytes in an open folder into a buffer that only grows, and gives the length.
+///
+/// `None` for what is no such file, which the careful way has the words for.
+pub(super) fn read_name(folder: &Dir, name: &str, limit: u64, buffer: &mut Vec<u8>) -> io::Result<Option<usize>> {
+    #[cfg(unix)]
+    let (mut file, size) = {
+        use rustix::fs::{FileType, Mode, OFlags, fstat, openat};
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let file = openat(folder, name, flags, Mode::empty())?;
+        let stat = fstat(&file)?;
+        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+            return Ok(None);
+        }
+        (File::from_std(file.into()), u64::try_from(stat.st_size).unwrap_or(u64::MAX))
+    };
+    #[cfg(not(unix))]
+    let (mut file, size) = {
+        let file = open_name(folder, name)?;
+        let metadata = file.metadata()?;
+        if !metadata.is_file() {
+            return Ok(None);
+        }
+        (file, metadata.len())
+    };
+    let Some(size) = usize::try_from(size).ok().filter(|_| size <= limit) else { return Ok(None) };
+    if buffer.len() < size {
+        buffer.resize(size, 0);
+    }
+    fill(&mut file, buffer.get_mut(..size).unwrap_or_default()).map(Some)
+}
+
+/// Reads until the buffer is full or the file ends, and gives how much there was.
+pub(super) fn fill(file: &mut File, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        match file.read(rest) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
 }
 
 /// Opens a file in an open folder so that it can be flushed, which some systems allow only to those who may write.
@@ -170,11 +215,11 @@ pub(super) fn set_folder_mode(folder: &Dir, mode: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// cap-std opens folders as places only, which can be neither flushed nor changed.
+/// cap-std opens folders as places only, which can be neither listed, flushed nor changed.
 #[cfg(unix)]
-fn reopen(folder: &Dir) -> io::Result<std::os::fd::OwnedFd> {
+pub(super) fn reopen(folder: &Dir) -> rustix::io::Result<std::os::fd::OwnedFd> {
     use rustix::fs::{Mode, OFlags};
-    Ok(rustix::fs::openat(folder, c".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
+    rustix::fs::openat(folder, c".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
 }
 
 /// The error for a link that is in the way.

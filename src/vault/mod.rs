@@ -14,6 +14,7 @@ mod history;
 mod journal;
 mod place;
 mod recover;
+mod scan;
 mod state;
 mod tree;
 

@@ -1,14 +1,14 @@
 //! [`Tree`] for the disk: each question is answered by handle, and never through a link that was not resolved and
 //! checked first.
 
-use std::io::{self, Read};
+use std::io;
 use std::time::UNIX_EPOCH;
 
 use cap_std::fs::{Dir, Metadata};
 
 use super::{Core, Page, Vault, Writer, commit, disk};
 use crate::path::MemoryPath;
-use crate::plan::{Content, Entry, Image, Listing, Stat, Tree, TreeError};
+use crate::plan::{Content, Entry, Image, Listing, Scan, Scanned, Stat, Tree, TreeError};
 use crate::report::{Kind, Log};
 
 impl Tree for Vault {
@@ -37,12 +37,7 @@ impl Tree for Vault {
     }
 
     fn list(&self, folder: Option<&MemoryPath>) -> Result<Listing, TreeError> {
-        let opened = match folder {
-            Some(path) => self.through_links(path, |path| {
-                disk::open_folder(&self.dir, Some(path)).map_err(|error| not_a_folder(&self.dir, path, error))
-            })?,
-            None => disk::open_folder(&self.dir, None).map_err(|error| TreeError::Io(error.kind().to_string()))?,
-        };
+        let opened = self.open_folder(folder)?;
         let io = |error: io::Error| match folder {
             Some(path) => unreadable(path, &error),
             None => TreeError::Io(error.kind().to_string()),
@@ -72,6 +67,14 @@ impl Tree for Vault {
         }
         listing.entries.sort_by(|one, other| one.name.cmp(&other.name));
         Ok(listing)
+    }
+
+    fn scan<R: Send>(
+        &self,
+        scan: &Scan<'_>,
+        look: &(impl Fn(&MemoryPath, Result<&[u8], TreeError>) -> R + Sync),
+    ) -> Result<Vec<Scanned<R>>, TreeError> {
+        super::scan::scan(self, scan, look)
     }
 
     fn note_bytes(&self) -> Result<u64, TreeError> {
@@ -115,6 +118,14 @@ impl Tree for Writer<'_> {
         self.vault.list(folder)
     }
 
+    fn scan<R: Send>(
+        &self,
+        scan: &Scan<'_>,
+        look: &(impl Fn(&MemoryPath, Result<&[u8], TreeError>) -> R + Sync),
+    ) -> Result<Vec<Scanned<R>>, TreeError> {
+        self.vault.scan(scan, look)
+    }
+
     fn note_bytes(&self) -> Result<u64, TreeError> {
         if let Some(sum) = known_sum(self.core.as_ref())? {
             return Ok(sum);
@@ -152,17 +163,19 @@ impl Vault {
             return Err(TreeError::TooLarge { path: path.clone(), size: stat.size, limit });
         }
         let mut bytes = vec![0; usize::try_from(stat.size).unwrap_or(usize::MAX)];
-        let mut filled = 0;
-        while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-            match file.read(rest) {
-                Ok(0) => break,
-                Ok(read) => filled += read,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(io(error)),
-            }
-        }
+        let filled = disk::fill(&mut file, &mut bytes).map_err(io)?;
         bytes.truncate(filled);
         Ok((bytes, stat.mode))
+    }
+
+    /// Opens a folder, with links followed; `None` is the root.
+    pub(super) fn open_folder(&self, folder: Option<&MemoryPath>) -> Result<Dir, TreeError> {
+        match folder {
+            Some(path) => self.through_links(path, |path| {
+                disk::open_folder(&self.dir, Some(path)).map_err(|error| not_a_folder(&self.dir, path, error))
+            }),
+            None => disk::open_folder(&self.dir, None).map_err(|error| TreeError::Io(error.kind().to_string())),
+        }
     }
 
     /// Bytes of all notes, for a memory that keeps no sum of them yet.
@@ -259,7 +272,7 @@ fn not_a_folder(root: &Dir, path: &MemoryPath, error: io::Error) -> io::Error {
     if is_file || error.kind() != io::ErrorKind::NotADirectory { error } else { io::ErrorKind::NotFound.into() }
 }
 
-fn unreadable(path: &MemoryPath, error: &io::Error) -> TreeError {
+pub(super) fn unreadable(path: &MemoryPath, error: &io::Error) -> TreeError {
     let is = |kind| error.kind() == kind;
     match path.clone() {
         path if is(io::ErrorKind::NotFound) => TreeError::NotFound(path),

@@ -32,8 +32,15 @@ const LEVELS: &[(&str, u8)] = &[
 ];
 
 /// What may cross a level.
-const ACROSS: &[(&str, &str)] =
-    &[("plan", "note"), ("plan", "policy"), ("check", "note"), ("cli", "mcp"), ("cli", "web"), ("agent", "engine")];
+const ACROSS: &[(&str, &str)] = &[
+    ("plan", "note"),
+    ("plan", "policy"),
+    ("plan", "rank"),
+    ("check", "note"),
+    ("cli", "mcp"),
+    ("cli", "web"),
+    ("agent", "engine"),
+];
 
 /// What no line of a room may hold, with the reason.
 const NEVER: &[(&[&str], &str, &str)] = &[

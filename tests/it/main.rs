@@ -24,3 +24,4 @@ mod sandbox;
 mod scenarios;
 mod support;
 mod updates;
+mod vaults;

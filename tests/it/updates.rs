@@ -1,32 +1,12 @@
 //! Real updates of real memories, where there are some: `MEMDIR_DATA` names a folder with `updates.jsonl` and
 //! `memories/`. Each goes through `exec`, and every file has to come out byte for byte, with LF and with CRLF.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::support::{Env, said};
-
-/// All files below a folder, as bytes.
-fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let mut found = BTreeMap::new();
-    let mut folders = vec![PathBuf::new()];
-    while let Some(below) = folders.pop() {
-        for entry in fs::read_dir(folder.join(&below)).unwrap() {
-            let entry = entry.unwrap();
-            let path = below.join(entry.file_name());
-            if entry.file_type().unwrap().is_dir() {
-                folders.push(path);
-            } else {
-                let name = path.to_str().unwrap().replace('\\', "/");
-                found.insert(name, fs::read(entry.path()).unwrap());
-            }
-        }
-    }
-    found
-}
+use crate::support::{Env, files, said};
 
 fn crlf(bytes: &[u8]) -> Vec<u8> {
     String::from_utf8_lossy(bytes).replace("\r\n", "\n").replace('\n', "\r\n").into_bytes()

@@ -343,14 +343,14 @@ fn links_are_followed() {
     assert_eq!(go("[[acme]]", Some("people/x.md"))["path"], "people/acme.md");
     let several = go("[[acme]]", None);
     assert_eq!(several["error"]["code"], "ambiguous_link");
-    assert_eq!(several["error"]["hint"], "send one of `[[entities/acme.md]]`, `[[people/acme.md]]`");
+    assert_eq!(several["error"]["hint"], "send one of `[[people/acme.md]]`, `[[entities/acme.md]]`");
     let nothing = go("[[usr]]", None);
     assert_eq!(
         (&nothing["error"]["code"], &nothing["error"]["hint"]),
         (&json!("link_not_found"), &json!("the nearest is `[[user.md]]`"))
     );
-    let (_, plan) = run(&tree, &[json!({"action": "go_to_link", "link": "[[user#City]]"})]);
-    assert_eq!(plan.issues()[0].code, "subpath_ignored");
+    let (_, plan) = run(&tree, &[json!({"action": "go_to_link", "link": "[[acme]]", "source": "people/x.md"})]);
+    assert_eq!(plan.issues()[0].message, "link `[[acme]]` fits `entities/acme.md` too; it leads to the nearest");
 }
 
 #[test]

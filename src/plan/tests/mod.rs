@@ -11,9 +11,12 @@ mod actions;
 mod batches;
 mod broken_edits;
 mod edits;
+mod find;
 mod keyed;
+mod links;
 mod notes;
 mod properties;
+mod sections;
 
 /// Reads a call as a dialect would.
 #[track_caller]

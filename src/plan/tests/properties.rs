@@ -12,7 +12,7 @@ fn any_path() -> impl Strategy<Value = String> {
 }
 
 fn any_call() -> impl Strategy<Value = Json> {
-    let text = prop::sample::select(vec!["", "x", "x\ny\n", "- k: v\r\n", "z"]);
+    let text = prop::sample::select(vec!["", "x", "x\ny\n", "- k: v\r\n", "z", "[[a]] [[b/c]]", "[x](../a.md)\n"]);
     (0..12, any_path(), any_path(), text, prop::bool::ANY).prop_map(|(kind, path, other, text, flag)| match kind {
         0 => json!({"action": "create_file", "path": format!("{path}.md"), "content": text}),
         1 => json!({"action": "write_file", "path": format!("{path}.md"), "content": text}),
@@ -99,5 +99,40 @@ proptest! {
             // Rare, and said so.
             Err(error) => prop_assert!(matches!(error, UndoError::Blocked(_)), "{:?}", error),
         }
+    }
+
+    /// A scan in the middle of a batch gives what a scan of the changed memory would give.
+    #[test]
+    fn a_scan_sees_what_the_batch_left(
+        tree in any_tree(),
+        calls in prop::collection::vec(any_call(), 0..10),
+        folder in any_path(),
+        link in any_path(),
+        is_all in prop::bool::ANY,
+    ) {
+        let mut tree = tree;
+        let first = tree.paths().next().cloned();
+        let (link, folder) = (path(&format!("links/{link}.md")), path(&folder));
+        if let Some(target) = first {
+            tree.insert_folder(&path("links/a/b"));
+            tree.insert_link(&link, &target);
+        }
+        let mut planner = Planner::new(&tree, &Limits::default());
+        for (at, json) in calls.iter().enumerate() {
+            let _ = planner.answer(&cleared(call(at + 1, json)));
+        }
+        let scan = Scan {
+            folder: (!is_all).then_some(&folder),
+            limit: 3,
+            wants: &|path| path.is_note(),
+            stop: &|| false,
+        };
+        let look = |path: &MemoryPath, bytes: Result<&[u8], TreeError>| {
+            (path.clone(), bytes.map(<[u8]>::to_vec).map_err(|error| error.about(path)))
+        };
+        let during = planner.overlay.scan(&scan, &look).map_err(words::trouble);
+        let mut after = tree.clone();
+        after.apply(planner.finish().steps()).unwrap();
+        prop_assert_eq!(during, after.scan(&scan, &look).map_err(failure));
     }
 }

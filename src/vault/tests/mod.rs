@@ -14,6 +14,7 @@ use crate::time::Timestamp;
 mod journal;
 mod outside;
 mod recovery;
+mod scan;
 
 /// A memory in a temporary folder.
 struct Env {

@@ -276,3 +276,22 @@ fn look(path: &Path, name: String, seen: &mut BTreeMap<String, Seen>) {
 pub(crate) fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
+
+/// All files below a folder, as bytes.
+pub(crate) fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![PathBuf::new()];
+    while let Some(below) = folders.pop() {
+        for entry in fs::read_dir(folder.join(&below)).unwrap() {
+            let entry = entry.unwrap();
+            let path = below.join(entry.file_name());
+            if entry.file_type().unwrap().is_dir() {
+                folders.push(path);
+            } else {
+                let name = path.to_str().unwrap().replace('\\', "/");
+                found.insert(name, fs::read(entry.path()).unwrap());
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,37 @@
+//! One action, run for a person: as `exec` would, at the door `cli`.
+
+use std::io::{self, Write};
+
+use super::exit::Stop;
+use super::{open, term};
+use crate::action::{Action, Call, Span};
+use crate::dialect::{Dialect, Entry, Parsed};
+use crate::engine::Manner;
+use crate::policy::Mode;
+use crate::report::{Code, Failure, Value};
+
+/// Runs an action and gives its answer; what was noticed on the way goes to standard error.
+pub(super) fn run(opened: &open::Opened, action: Action) -> Result<Value, Stop> {
+    let call = Call { index: 1, action, label: None, claimed: false, span: Span::default() };
+    let parsed = Parsed { dialect: Dialect::Native, entries: vec![Entry::Call(call)], reply: None, issues: Vec::new() };
+    let author = open::author("cli", None, "person");
+    let manner = Manner { author, mode: Mode::Off, read_only: false, atomic: true };
+    let report = opened.engine.conclude(opened.engine.propose(parsed, manner));
+    let mut stderr = io::stderr().lock();
+    for issue in &report.issues {
+        writeln!(stderr, "note: {}", term::escape_line(&issue.message))?;
+    }
+    let answered = report.actions.into_iter().next().map(|outcome| outcome.result);
+    let missing = || Err(Failure::new(Code::Internal, "the action was not answered"));
+    answered.unwrap_or_else(missing).map_err(|failure| bare(failure).into())
+}
+
+/// A failure without the number and the name of an action, which the person did not write.
+fn bare(mut failure: Failure) -> Failure {
+    if failure.code == Code::InvalidAction
+        && let Some((_, message)) = failure.message.split_once("`: ")
+    {
+        failure.message = message.to_owned();
+    }
+    failure
+}

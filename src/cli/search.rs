@@ -1,0 +1,82 @@
+//! `memdir search`.
+
+use std::io::{self, Write};
+use std::ops::Range;
+
+use anstyle::{AnsiColor, Style};
+
+use super::args::{Global, Search as Options};
+use super::exit::{Stop, print_json};
+use super::{look, one, open, term};
+use crate::action::{Action, SearchFiles, SearchMode};
+use crate::plan;
+use crate::report::{Code, Failure, Hit, Search, Value};
+
+pub(super) fn run(global: &Global, options: &Options) -> Result<u8, Stop> {
+    let path = options.path.as_deref().filter(|path| !matches!(*path, "" | "." | "/")).map(look::path).transpose()?;
+    let opened = open::open(global)?;
+    let mode = SearchMode::from(options.mode);
+    let action = Action::SearchFiles(SearchFiles {
+        query: options.query.clone(),
+        mode: Some(mode),
+        path,
+        limit: options.page.limit,
+        cursor: options.page.cursor.clone(),
+        budget: options.budget,
+    });
+    let Value::Search(found) = one::run(&opened, action)? else {
+        return Err(Failure::new(Code::Internal, "the search was not answered").into());
+    };
+    if global.json {
+        print_json(&found)?;
+    } else {
+        show(&found, mode)?;
+    }
+    Ok(0)
+}
+
+fn show(found: &Search, mode: SearchMode) -> Result<(), Stop> {
+    let mut stdout = io::stdout().lock();
+    let is_painted = term::has_colours(&stdout);
+    let (name, mark) = match is_painted {
+        true => (AnsiColor::Magenta.on_default(), AnsiColor::Red.on_default().bold()),
+        false => (Style::new(), Style::new()),
+    };
+    for hit in &found.hits {
+        let Hit { path, lines: [line, _], .. } = hit;
+        let heading = hit.heading.as_deref().map_or_else(String::new, |heading| format!("  {heading}"));
+        writeln!(stdout, "{name}{}{name:#}:{line}{}", term::escape_line(path.as_str()), term::escape_line(&heading))?;
+        let marks = if is_painted { plan::marks(mode, &found.query, &hit.snippet) } else { Vec::new() };
+        let mut start = 0;
+        for text in hit.snippet.split_inclusive('\n') {
+            writeln!(stdout, "    {}", painted(text.trim_end_matches('\n'), start, &marks, mark))?;
+            start += text.len();
+        }
+    }
+    stdout.flush()?;
+    let mut stderr = io::stderr().lock();
+    if found.hits.is_empty() {
+        writeln!(stderr, "nothing found")?;
+    }
+    if let Some(cursor) = &found.cursor {
+        let more = found.total.saturating_sub(found.hits.len());
+        writeln!(stderr, "{more} more: --cursor '{}'", term::escape_line(cursor))?;
+    }
+    Ok(())
+}
+
+/// A line that starts at byte `start` of a text, escaped, with what is marked in that text painted.
+fn painted(line: &str, start: usize, marks: &[Range<usize>], mark: Style) -> String {
+    let mut out = String::with_capacity(line.len());
+    let mut done = 0;
+    for range in marks {
+        let inside = range.start.saturating_sub(start).max(done)..range.end.saturating_sub(start).min(line.len());
+        let (Some(before), Some(marked)) = (line.get(done..inside.start), line.get(inside.clone())) else { continue };
+        if !marked.is_empty() {
+            out.push_str(&format!("{}{mark}{}{mark:#}", term::escape(before), term::escape(marked)));
+            done = inside.end;
+        }
+    }
+    out.push_str(&term::escape(line.get(done..).unwrap_or_default()));
+    out
+}

@@ -1,0 +1,176 @@
+//! [`Excerpt`]: the part of a note that a search shows.
+//!
+//! Owns how a place is cut to a snippet, and which passage of a note holds most of what was looked for.
+
+use std::ops::Range;
+
+use crate::plan::lines;
+
+/// The most characters that a snippet has.
+const SNIPPET: usize = 300;
+/// How many characters stand before the place that was found, where the snippet cannot begin with the line.
+const BEFORE: usize = 60;
+/// The most lines of a passage.
+const PASSAGE: usize = 8;
+
+/// The part of a note that a search shows.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Excerpt {
+    /// The first and the last line, from 1.
+    pub(crate) lines: [usize; 2],
+    /// The heading under which it stands.
+    pub(crate) heading: Option<String>,
+    /// What stands there, shortened.
+    pub(crate) snippet: String,
+}
+
+impl Excerpt {
+    /// Cuts some lines out of a note; `at` is the byte of the text that has to be seen.
+    pub(crate) fn of(text: &str, lines: [usize; 2], at: Option<usize>) -> Self {
+        let ranges = lines::ranges(text);
+        let range = |line: usize| ranges.get(line.saturating_sub(1)).cloned().unwrap_or(text.len()..text.len());
+        let line = |number: usize| text.get(range(number)).unwrap_or_default();
+        // The headings that a passage begins with are said apart.
+        let content =
+            (lines[0]..=lines[1]).find(|&number| heading(line(number)).is_none() && !line(number).trim().is_empty());
+        let first = content.unwrap_or(lines[0]);
+        let mut above = headings(text, &ranges);
+        above.truncate(first);
+        let heading = above.into_iter().rev().flatten().next();
+        let snippet = snippet(text, range(first).start..range(lines[1]).end, at);
+        Self { lines, heading, snippet }
+    }
+
+    /// The first lines of a note that say something, for one that was found by its name.
+    pub(crate) fn opening(text: &str) -> Self {
+        let body = body(text);
+        let skipped = text.get(..body).unwrap_or_default().lines().count();
+        let content = text.get(body..).unwrap_or_default().lines().position(|line| !line.trim().is_empty());
+        let line = content.map_or(1, |at| skipped + at + 1);
+        Self::of(text, [line, line], None)
+    }
+}
+
+/// Where the body of a note begins, after the front matter.
+fn body(text: &str) -> usize {
+    let is_fence = |line: &str| line.trim_end() == "---";
+    let mut at = 0;
+    for (number, line) in text.split_inclusive('\n').enumerate() {
+        if number == 0 && !is_fence(line.trim_start_matches(lines::BOM)) {
+            return 0;
+        }
+        at += line.len();
+        if number > 0 && is_fence(line) {
+            return at;
+        }
+    }
+    0
+}
+
+/// The text of a heading, if the line is one.
+pub(crate) fn heading(line: &str) -> Option<&str> {
+    let line = line.trim_start_matches(lines::BOM).trim_end();
+    let bare = line.trim_start_matches(' ');
+    let rest = bare.trim_start_matches('#');
+    let level = bare.len() - rest.len();
+    let is_one =
+        line.len() - bare.len() < 4 && (1..=6).contains(&level) && (rest.is_empty() || rest.starts_with([' ', '\t']));
+    is_one.then(|| rest.trim().trim_end_matches('#').trim_end())
+}
+
+/// For each line the heading that it is, code left out.
+fn headings(text: &str, ranges: &[Range<usize>]) -> Vec<Option<String>> {
+    let mut fence = None;
+    let line = |range: &Range<usize>| {
+        let line = text.get(range.clone()).unwrap_or_default();
+        let mark = ["```", "~~~"].into_iter().find(|mark| line.trim_start().starts_with(mark));
+        match (fence, mark) {
+            (None, None) => return heading(line).map(str::to_owned),
+            (None, opened) => fence = opened,
+            (Some(open), Some(mark)) if open == mark => fence = None,
+            (Some(_), _) => {}
+        }
+        None
+    };
+    ranges.iter().map(line).collect()
+}
+
+/// A part of a text, shortened so that the byte `at` is seen.
+fn snippet(text: &str, range: Range<usize>, at: Option<usize>) -> String {
+    let part = text.get(range.clone()).unwrap_or_default();
+    let skipped = part.len() - part.trim_start().len();
+    let part = part.trim();
+    // Everything up to the place, if that is short enough to be seen with what follows.
+    let before = at.and_then(|at| part.get(..at.checked_sub(range.start + skipped)?)).unwrap_or_default();
+    let length = before.chars().count();
+    let mut out = String::new();
+    let mut rest = part;
+    if length > SNIPPET - BEFORE {
+        out.push('…');
+        let start = before.char_indices().rev().nth(BEFORE - 1).map_or(0, |(at, _)| at);
+        rest = part.get(start..).unwrap_or_default().trim_start();
+    }
+    let mut characters = rest.chars().filter(|character| *character != '\r');
+    let room = SNIPPET - out.chars().count();
+    let (mut shown, mut last) = (0, None);
+    while let Some(character) = characters.next() {
+        if shown == room - 1 {
+            last = Some(if characters.next().is_some() { '…' } else { character });
+            break;
+        }
+        out.push(character);
+        shown += 1;
+    }
+    if last == Some('…') {
+        out.truncate(out.trim_end().len());
+    }
+    out.extend(last);
+    out
+}
+
+/// The passage of a text with the most evidence, and its first line that has any; `None` where no line has.
+///
+/// A passage is a run of lines without a blank one between, with the heading right above it; of a longer one the best
+/// lines beside each other. `words` are bits for each line, `weigh` says what a set of them is worth.
+pub(crate) fn passage(text: &str, words: &[u64], weigh: &dyn Fn(u64) -> f64) -> Option<([usize; 2], usize)> {
+    let mut best: Option<(f64, Range<usize>)> = None;
+    for block in blocks(text) {
+        let last = block.end.saturating_sub(PASSAGE).max(block.start);
+        for start in block.start..=last {
+            let window = start..block.end.min(start + PASSAGE);
+            let found = words.get(window.clone()).unwrap_or_default().iter().fold(0, |all, line| all | line);
+            let weight = if found == 0 { 0.0 } else { weigh(found) };
+            if weight > best.as_ref().map_or(0.0, |(best, _)| *best) {
+                best = Some((weight, window));
+            }
+        }
+    }
+    let (_, window) = best?;
+    let first = window.clone().find(|&line| words.get(line).is_some_and(|words| *words != 0))?;
+    Some(([window.start + 1, window.end], first + 1))
+}
+
+/// The passages of a text as ranges of lines, from 0.
+fn blocks(text: &str) -> Vec<Range<usize>> {
+    let mut blocks = Vec::new();
+    let (mut start, mut end, mut has_content) = (0, 0, false);
+    for (number, line) in text.split('\n').enumerate() {
+        let is_heading = heading(line).is_some();
+        let is_blank = line.trim().is_empty();
+        if (is_heading && end > start) || (is_blank && has_content) {
+            blocks.push(start..end);
+            (start, end, has_content) = (number, number, false);
+        }
+        if !is_blank {
+            if start == end {
+                start = number;
+            }
+            end = number + 1;
+            has_content |= !is_heading;
+        }
+    }
+    if end > start {
+        blocks.push(start..end);
+    }
+    blocks
+}

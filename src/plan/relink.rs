@@ -1,0 +1,117 @@
+//! What a rename does to the links of the memory: each goes on leading to the file that it led to.
+
+use crate::note::relink::Before;
+use crate::note::{Link, Note, Target, Targets};
+use crate::path::MemoryPath;
+use crate::plan::step::{Content, Image};
+use crate::plan::tree::Tree;
+use crate::plan::{Planner, words};
+use crate::report::{Code, Failure};
+
+/// A note whose links have to be written anew.
+pub(super) struct Edit {
+    /// Where it is after the rename.
+    pub(super) path: MemoryPath,
+    pub(super) now: Image,
+    pub(super) after: Image,
+}
+
+/// The names of all files before and after a rename.
+struct Renamed<'a> {
+    from: &'a MemoryPath,
+    to: &'a MemoryPath,
+    before: Targets,
+    after: Targets,
+}
+
+impl<T: Tree> Planner<'_, T> {
+    /// Finds the links that lead elsewhere, or no longer to one file alone, once `from` is called `to`, and writes
+    /// them anew. Nothing of it is done yet.
+    pub(super) fn relinked(&mut self, from: &MemoryPath, to: &MemoryPath) -> Result<Vec<Edit>, Failure> {
+        let files = self.scan_notes(|_, bytes| bytes.map_or_else(|_| Vec::new(), paths_of))?;
+        let called = |path: &MemoryPath| path.rebased(from, to).unwrap_or_else(|| path.clone());
+        let renamed = Renamed {
+            from,
+            to,
+            before: Targets::new(files.iter().map(|file| file.path.clone())),
+            after: Targets::new(files.iter().map(|file| called(&file.path))),
+        };
+        let mut edits = Vec::new();
+        // What a linked name holds is read under its own.
+        for file in files.into_iter().filter(|file| !file.is_link) {
+            let path = file.path;
+            if file.seen.unwrap_or_default().iter().any(|link| renamed.leads_elsewhere(link, &path).is_some()) {
+                let now = self.overlay.read(&path, self.limits.file_bytes).map_err(words::trouble)?;
+                edits.extend(renamed.edit(&path, now)?);
+            }
+        }
+        let growth = edits.iter().map(|edit| size(&edit.after) - size(&edit.now)).sum();
+        self.check_quota(growth)?;
+        Ok(edits)
+    }
+}
+
+fn size(image: &Image) -> i128 {
+    image.content.bytes().len() as i128
+}
+
+/// The paths in the links of a note; none where it is no text.
+fn paths_of(bytes: &[u8]) -> Vec<String> {
+    let has_links =
+        ["[[", "]("].iter().chain(&["]:"]).any(|mark| memchr::memmem::find(bytes, mark.as_bytes()).is_some());
+    let text = std::str::from_utf8(bytes).ok().filter(|_| has_links);
+    let links = text.map(|text| Note::parse(text).links()).unwrap_or_default();
+    links.into_iter().map(|link| link.path).filter(|path| !path.is_empty()).collect()
+}
+
+impl Renamed<'_> {
+    fn called(&self, path: &MemoryPath) -> MemoryPath {
+        path.rebased(self.from, self.to).unwrap_or_else(|| path.clone())
+    }
+
+    /// The file that a link leads to, under its old name, if the link as it stands would not do so any more, or no
+    /// longer without doubt.
+    fn leads_elsewhere<'b>(&'b self, link: &str, source: &'b MemoryPath) -> Option<&'b MemoryPath> {
+        let before = self.before.resolve(link, Some(source));
+        let target = before.best()?;
+        let wanted = self.called(target);
+        let source = self.called(source);
+        let now = self.after.resolve(link, Some(&source));
+        let is_right = now.best() == Some(&wanted);
+        let was_clear = matches!(before, Target::File(_));
+        let is_clear = matches!(now, Target::File(_));
+        (!is_right || (was_clear && !is_clear)).then_some(target)
+    }
+
+    /// Writes the links of a note anew, which is still called `path`.
+    fn edit(&self, path: &MemoryPath, now: Image) -> Result<Option<Edit>, Failure> {
+        let Some(text) = now.content.text() else { return Ok(None) };
+        let mut after = String::with_capacity(text.len() + 64);
+        let mut done = 0;
+        for link in Note::parse(text).links().iter().filter(|link| !link.path.is_empty()) {
+            let Some(target) = self.leads_elsewhere(&link.path, path) else { continue };
+            // A link can stand in the text of another one.
+            let Some(between) = text.get(done..link.target.start) else { continue };
+            after.push_str(between);
+            after.push_str(&self.written(link, path, target)?);
+            done = link.target.end;
+        }
+        if done == 0 {
+            return Ok(None);
+        }
+        after.push_str(text.get(done..).unwrap_or_default());
+        let after = Image { content: Content::new(after.into_bytes()), mode: now.mode };
+        Ok(Some(Edit { path: self.called(path), now, after }))
+    }
+
+    fn written(&self, link: &Link, source: &MemoryPath, target: &MemoryPath) -> Result<String, Failure> {
+        let before = Before { path: &link.path, style: link.style, source, target };
+        let (source, target) = (self.called(source), self.called(target));
+        let written = self.after.relink(before, &source, &target).and_then(|path| link.style.encode(&path));
+        written.ok_or_else(|| {
+            let message = format!("a link in `{}` cannot say `{}`", words::shown(&source), words::shown(&target));
+            let hint = format!("send a name such as `{}`", super::name::mended(target.name()));
+            Failure::new(Code::InvalidPath, message).with_hint(hint)
+        })
+    }
+}

@@ -1,0 +1,134 @@
+//! Sections and facts: what is replaced, what stays, and what is said where it cannot be done.
+
+use serde_json::json;
+
+use super::*;
+
+#[track_caller]
+fn check(text: &str, mut json: Json, expected: &str) {
+    json["path"] = json!("n.md");
+    let (entry, after) = one(&MapTree::of([("n.md", text)]), json);
+    assert_eq!(entry["value"], true, "{entry}");
+    assert_eq!(std::str::from_utf8(after.get("n.md").unwrap()).unwrap(), expected);
+}
+
+#[track_caller]
+fn check_failure(text: &str, mut json: Json, code: &str, message: &str, hint: &str) {
+    json["path"] = json!("n.md");
+    let tree = MapTree::of([("n.md", text)]);
+    let (entry, after) = one(&tree, json);
+    assert_eq!(after, tree);
+    let error = &entry["error"];
+    assert_eq!((&error["code"], &error["message"], &error["hint"]), (&json!(code), &json!(message), &json!(hint)));
+}
+
+fn replace(heading: &str, content: &str) -> Json {
+    json!({"action": "replace_section", "heading": heading, "content": content})
+}
+
+fn append(heading: &str, content: &str) -> Json {
+    json!({"action": "append_to_section", "heading": heading, "content": content})
+}
+
+fn set(key: &str, value: &str) -> Json {
+    json!({"action": "set_fact", "key": key, "value": value})
+}
+
+#[test]
+fn a_section_is_replaced_up_to_the_next_heading_of_its_level() {
+    check("# A\n\nold\n\n## B\nx\n\n# C\ny\n", replace("A", "new"), "# A\n\nnew\n\n# C\ny\n");
+    check("# A\r\nold\r\n# C\r\n", replace("a", "1\n2"), "# A\r\n1\r\n2\r\n# C\r\n");
+    check("# A\n## B\nx\n", replace("A#B", "y\n"), "# A\n## B\ny\n");
+    check("# A", replace("A", "y"), "# A\ny\n");
+    check("# A\n# B\n", replace("A", "y"), "# A\ny\n# B\n");
+    check("# A\n\nold\n\n# B\n", replace("A", ""), "# A\n\n# B\n");
+    check("# A\nold\nB\n===\n", replace("A", "y"), "# A\ny\n\nold\nB\n===\n");
+    check("# A\nold\n\nB\n===\n", replace("A", "y"), "# A\ny\n\nB\n===\n");
+    check("---\nk: v\n---\n# A\n```\n# no\n```\n# B\n", replace("A", "y"), "---\nk: v\n---\n# A\ny\n# B\n");
+}
+
+#[test]
+fn lines_are_added_before_the_first_subheading() {
+    check("# A\n- a\n\n## B\nx\n", append("A", "- b"), "# A\n- a\n- b\n\n## B\nx\n");
+    check("# A\n\n# B\n", append("A", "- b"), "# A\n- b\n\n# B\n");
+    check("# A", append("A", "- b"), "# A\n- b\n");
+    check("# A\nx", append("A", "- b\n- c\n"), "# A\nx\n- b\n- c\n");
+    check("# A\n\nB\n---\n", append("A", "text"), "# A\ntext\n\nB\n---\n");
+    check("# A\nB\n---\n", append("A", "text"), "# A\ntext\n\nB\n---\n");
+    check("# A\r\nx\r\n# B\r\n", append("A", "b\nc"), "# A\r\nx\r\nb\r\nc\r\n# B\r\n");
+}
+
+#[test]
+fn a_heading_that_is_not_clear_is_said_to_be_so() {
+    let text = "# Work\n## Plans\n# Home\n## Plans\n";
+    check_failure(
+        text,
+        replace("Plans", "x"),
+        "ambiguous_heading",
+        "heading `Plans` stands on lines 2, 4",
+        "name the heading above it too, as in `Above#Plans`",
+    );
+    check(text, append("Home#Plans", "x"), "# Work\n## Plans\n# Home\n## Plans\nx\n");
+    check_failure(
+        text,
+        append("Plan", "x"),
+        "heading_not_found",
+        "note `n.md` has no heading `Plan`",
+        "did you mean `Plans`?",
+    );
+    check_failure(
+        text,
+        append("zzz", "x"),
+        "heading_not_found",
+        "note `n.md` has no heading `zzz`",
+        "its headings are `Work`, `Plans`, `Home`, `Plans`",
+    );
+    check_failure(
+        "x",
+        append("A", "x"),
+        "heading_not_found",
+        "note `n.md` has no heading `A`",
+        "it has no headings; use `append_file`",
+    );
+}
+
+#[test]
+fn a_fact_is_set() {
+    check("# A\n- city: London\n", set("city", "Paris"), "# A\n- city: Paris\n");
+    check(
+        "# A\r\n- **City**: London\r\n\r\ntext\r\n",
+        set("age", "36"),
+        "# A\r\n- **City**: London\r\n- **age**: 36\r\n\r\ntext\r\n",
+    );
+    check("# A", set("city", "Paris"), "# A\n- city: Paris\n");
+    check("", set("city", " Paris "), "- city: Paris\n");
+    check("---\ncity: London\n---\nx", set("City", "true: no"), "---\ncity: \"true: no\"\n---\nx");
+    check_failure(
+        "- a: 1\n\n- a: 2\n",
+        set("a", "3"),
+        "ambiguous_match",
+        "`a` is set on lines 1, 3 of `n.md`",
+        "use `update_file` with the whole line that is meant",
+    );
+    check_failure(
+        "x",
+        set("a", "1\n2"),
+        "invalid_action",
+        "action 1, `set_fact`: a fact is one line",
+        "use `append_to_section` or `update_file` for more",
+    );
+    check_failure(
+        "x",
+        set("see: this", "1"),
+        "invalid_action",
+        "action 1, `set_fact`: `see: this` cannot be the name of a fact",
+        "send a `key` of a few words, without a colon",
+    );
+    check_failure(
+        "---\ntags: [a]\n---\n",
+        set("tags", "b"),
+        "invalid_action",
+        "`tags` on line 2 of `n.md` is a list or takes several lines",
+        "use `update_file` to change it",
+    );
+}
