@@ -12,6 +12,8 @@
 pub mod action;
 #[warn(clippy::wildcard_enum_match_arm)]
 pub mod catalog;
+#[warn(clippy::wildcard_enum_match_arm)]
+pub mod check;
 pub mod cli;
 #[warn(clippy::wildcard_enum_match_arm)]
 pub mod dialect;

@@ -386,6 +386,23 @@ pub struct LogAction {
     pub ms: f64,
 }
 
+/// One line of a note, and who wrote it: all but its number is `None` where nobody knows.
+#[derive(Clone, Debug, Default, Eq, PartialEq, Serialize)]
+pub struct Line {
+    /// Its number, from 1.
+    pub line: usize,
+    /// The batch.
+    pub batch: Option<u64>,
+    /// When that was committed, RFC 3339 in UTC.
+    pub time: Option<String>,
+    /// How it came in, as in [`LogEntry`].
+    pub door: Option<String>,
+    /// The program that asked for it.
+    pub client: Option<String>,
+    /// On whose behalf: `person`, `model`, `tool:NAME` or `import`.
+    pub origin: Option<String>,
+}
+
 /// What became of one call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {

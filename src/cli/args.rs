@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::action::SearchMode;
+use crate::check::Kind;
 use crate::policy;
 
 /// A long-term memory for language models: a folder of Markdown notes, and safe, undoable actions on it.
@@ -58,6 +59,24 @@ pub(super) enum Command {
     },
     /// Find notes by what they say or by their names, the best first
     Search(Search),
+    /// List the links of the memory, or of one note with the notes that link to it
+    Links {
+        /// The note; else all of them
+        note: Option<String>,
+    },
+    /// List what notes say as keys and values
+    Facts {
+        /// The note; else all of them
+        note: Option<String>,
+        #[command(flatten)]
+        page: Paging,
+    },
+    /// Look for what is wrong in the memory, and propose actions that mend it
+    Check {
+        /// Only findings of this kind
+        #[arg(long, value_enum, value_name = "KIND")]
+        kind: Option<FindingKind>,
+    },
     /// Show what was changed, the newest first
     Log {
         /// Only changes of this note, under whatever names it had
@@ -65,6 +84,9 @@ pub(super) enum Command {
         /// Show each change as a diff
         #[arg(short, long)]
         patch: bool,
+        /// Show instead who wrote each line of the note as it is now
+        #[arg(long, requires = "note", conflicts_with_all = ["patch", "limit", "cursor"])]
+        lines: bool,
         #[command(flatten)]
         page: Paging,
     },
@@ -269,6 +291,35 @@ impl From<Permission> for policy::Mode {
         match permission {
             Permission::Off => Self::Off,
             Permission::Flag => Self::Flag,
+        }
+    }
+}
+
+/// The kinds of findings that can be named.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub(super) enum FindingKind {
+    BrokenLink,
+    Orphan,
+    Duplicate,
+    ConflictingFact,
+    Oversized,
+    SyncConflict,
+    UnportableName,
+    ActiveContent,
+}
+
+impl From<FindingKind> for Kind {
+    fn from(kind: FindingKind) -> Self {
+        match kind {
+            FindingKind::BrokenLink => Self::BrokenLink,
+            FindingKind::Orphan => Self::Orphan,
+            FindingKind::Duplicate => Self::Duplicate,
+            FindingKind::ConflictingFact => Self::ConflictingFact,
+            FindingKind::Oversized => Self::Oversized,
+            FindingKind::SyncConflict => Self::SyncConflict,
+            FindingKind::UnportableName => Self::UnportableName,
+            FindingKind::ActiveContent => Self::ActiveContent,
         }
     }
 }

@@ -152,8 +152,8 @@ fn state(vault: &Vault) -> Vec<Check> {
 }
 
 fn notes(engine: &Engine) -> Check {
-    match engine.survey(&mut |_| ()) {
-        Ok(adopted) => Check::ok("notes", format!("{} notes, {} links", adopted.notes, adopted.links)),
+    match engine.check(&|| ()) {
+        Ok(checked) => Check::ok("notes", format!("{} notes, {} links", checked.notes, checked.links)),
         Err(failure) => Check::failed("notes", failure),
     }
 }

@@ -9,7 +9,7 @@ use super::exit::{Stop, print_json, usage};
 use super::{look, open, term};
 use crate::engine::Change;
 use crate::path::MemoryPath;
-use crate::report::{Log, LogEntry};
+use crate::report::{Line, Log, LogEntry};
 use crate::vault::Page;
 
 /// How many batches a page of the log has.
@@ -55,6 +55,37 @@ fn headline(entry: &LogEntry) -> String {
     let undone = entry.undone_by.map_or_else(String::new, |batch| format!(", undone by {batch}"));
     let line = format!("batch {}  {}  {}{client}{undoes}{undone}", entry.batch, entry.time, entry.door);
     term::escape_line(&line).into_owned()
+}
+
+#[derive(Serialize)]
+struct Lines {
+    lines: Vec<Line>,
+}
+
+pub(super) fn lines(global: &Global, note: &str) -> Result<u8, Stop> {
+    let path = look::path(note)?;
+    let opened = open::open(global)?;
+    let (text, lines) = opened.engine.lines(&path)?;
+    if global.json {
+        print_json(&Lines { lines })?;
+        return Ok(0);
+    }
+    let heads: Vec<String> = lines.iter().map(head).collect();
+    let width = heads.iter().map(|head| head.chars().count()).max().unwrap_or(0);
+    let mut stdout = io::stdout().lock();
+    for (head, line) in heads.iter().zip(text.lines()) {
+        writeln!(stdout, "{head:width$} | {}", term::escape(line))?;
+    }
+    stdout.flush()?;
+    Ok(0)
+}
+
+/// Who wrote a line, in words; empty where nobody knows.
+fn head(line: &Line) -> String {
+    let (Some(batch), Some(time), Some(door)) = (line.batch, &line.time, &line.door) else { return String::new() };
+    let client = line.client.as_deref().map_or_else(String::new, |client| format!("/{client}"));
+    let origin = line.origin.as_deref().unwrap_or("unknown");
+    term::escape_line(&format!("{batch}  {time}  {door}{client}  {origin}")).into_owned()
 }
 
 #[derive(Serialize)]

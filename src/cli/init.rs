@@ -1,10 +1,8 @@
 //! `memdir init`: a new memory, or an old folder of notes taken as it is.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::PathBuf;
-use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
 use super::args::Global;
@@ -12,6 +10,7 @@ use super::config::Sources;
 use super::exit::{Stop, print_json};
 use super::{open, term};
 use crate::action::{Action, Call, CreateFile, Span};
+use crate::check::{Checked, Finding};
 use crate::dialect::{Dialect, Entry, Parsed};
 use crate::engine::Manner;
 use crate::path::MemoryPath;
@@ -29,7 +28,7 @@ struct Initialized {
     created: Vec<MemoryPath>,
     notes: usize,
     links: usize,
-    findings: [(); 0],
+    findings: Vec<Finding>,
 }
 
 pub(super) fn run(global: &Global, dir: Option<PathBuf>) -> Result<u8, Stop> {
@@ -47,10 +46,8 @@ pub(super) fn run(global: &Global, dir: Option<PathBuf>) -> Result<u8, Stop> {
     let opened = open::join(located)?;
     let is_new = opened.engine.tree(None, 1, None)?.total == 0;
     let created = if is_new { create(&opened)? } else { Vec::new() };
-    let progress = progress(global);
-    let adopted = opened.engine.survey(&mut |_| progress.inc(1))?;
-    progress.finish_and_clear();
-    let initialized = Initialized { created, notes: adopted.notes, links: adopted.links, findings: [] };
+    let Checked { findings, notes, links } = super::check::look(global, &opened.engine)?;
+    let initialized = Initialized { created, notes, links, findings };
     if global.json {
         print_json(&initialized)?;
     } else {
@@ -78,19 +75,6 @@ fn create(opened: &open::Opened) -> Result<Vec<MemoryPath>, Stop> {
     }
 }
 
-/// A bar for long surveys, on a terminal only.
-fn progress(global: &Global) -> ProgressBar {
-    if global.json || !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new_spinner().with_style(
-        ProgressStyle::with_template("{spinner} {pos} notes read, {per_sec}")
-            .unwrap_or_else(|_| ProgressStyle::default_spinner()),
-    );
-    bar.enable_steady_tick(Duration::from_millis(100));
-    bar
-}
-
 fn tell(initialized: &Initialized, opened: &open::Opened) -> Result<(), Stop> {
     let mut stdout = io::stdout().lock();
     for path in &initialized.created {
@@ -100,6 +84,10 @@ fn tell(initialized: &Initialized, opened: &open::Opened) -> Result<(), Stop> {
     writeln!(stdout, "{} notes and {} links in {}", initialized.notes, initialized.links, term::escape_line(&root))?;
     if initialized.created.is_empty() {
         writeln!(stdout, "nothing was changed: these notes are a memory as they are")?;
+    }
+    if !initialized.findings.is_empty() {
+        let found = super::check::summary(&initialized.findings);
+        writeln!(stdout, "found {found}; `memdir check` shows them")?;
     }
     Ok(())
 }

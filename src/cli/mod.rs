@@ -12,13 +12,16 @@ use clap::error::ErrorKind;
 mod actions;
 mod args;
 mod audit;
+mod check;
 mod config;
 mod doctor;
 mod exec;
 mod exit;
+mod facts;
 mod forget;
 mod history;
 mod init;
+mod links;
 mod look;
 mod one;
 mod open;
@@ -52,7 +55,11 @@ fn run(global: &Global, command: Command) -> Result<u8, Stop> {
         Command::Tree { folder, page } => look::tree(global, folder.as_deref(), &page),
         Command::Read { note } => look::read(global, &note),
         Command::Search(options) => search::run(global, &options),
-        Command::Log { note, patch, page } => history::log(global, note.as_deref(), patch, &page),
+        Command::Links { note } => links::run(global, note.as_deref()),
+        Command::Facts { note, page } => facts::run(global, note.as_deref(), &page),
+        Command::Check { kind } => check::run(global, kind),
+        Command::Log { note: Some(note), lines: true, .. } => history::lines(global, &note),
+        Command::Log { note, patch, page, .. } => history::log(global, note.as_deref(), patch, &page),
         Command::Diff { batch } => history::diff(global, batch),
         Command::Undo { batch, dry_run } => history::undo(global, batch, dry_run),
         Command::Restore { note, at, dry_run } => history::restore(global, &note, at, dry_run),

@@ -18,15 +18,18 @@ use crate::vault::{AuditEntry, Author, Batch, Committed, Vault, VaultError, Writ
 mod account;
 mod audit;
 mod change;
+mod check;
 mod failure;
 mod forget;
 mod query;
+mod web;
 
 pub use account::Head;
 pub use change::{Change, ChangeError, Done};
 pub use failure::failure;
 pub use forget::{Forgotten, Place, Target, Where};
-pub use query::{Adopted, Listed, ListedEntry};
+pub use query::{Listed, ListedEntry};
+pub use web::{Facts, FoundFact};
 
 /// How an engine works, whoever asks.
 #[derive(Clone, Debug)]
@@ -198,6 +201,12 @@ impl Engine {
         let mut resolved = asked.into_iter().flatten().filter_map(|path| tree.resolve(path).ok());
         if let Err(failure) = resolved.try_for_each(|path| review(&path)) {
             return of_call(cleared, Err(failure));
+        }
+        if let Some(place) = planner.place_of(&call.action) {
+            let resolved = tree.resolve(&place).ok();
+            if let Err(failure) = [Some(place), resolved].into_iter().flatten().try_for_each(|path| review(&path)) {
+                return of_call(cleared, Err(failure));
+            }
         }
         let mut outcome = planner.answer(cleared);
         let target = outcome.path.as_deref().and_then(|path| MemoryPath::parse(path).ok());

@@ -4,10 +4,9 @@ use serde::Serialize;
 
 use super::{ChangeError, Engine, failure};
 use crate::digest::Digest;
-use crate::note;
 use crate::path::MemoryPath;
 use crate::plan::{self, Tree, TreeError};
-use crate::report::{Code, Failure, Kind, Log};
+use crate::report::{Code, Failure, Kind, Line, Log};
 use crate::vault::{AuditEntry, Author, Page, VaultError};
 
 /// One file or folder.
@@ -30,15 +29,6 @@ pub struct Listed {
     pub total: usize,
     /// Where the next page starts.
     pub cursor: Option<String>,
-}
-
-/// What a folder holds, found when it becomes a memory.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Adopted {
-    /// Notes.
-    pub notes: usize,
-    /// Links between them.
-    pub links: usize,
 }
 
 impl Engine {
@@ -108,6 +98,19 @@ impl Engine {
         Ok(log)
     }
 
+    /// Tells who wrote each line of a note, and gives its text.
+    ///
+    /// # Errors
+    ///
+    /// Those of `read_file`, and those of the vault.
+    pub fn lines(&self, path: &MemoryPath) -> Result<(String, Vec<Line>), Failure> {
+        let path = &self.vault.resolve(path).map_err(plan::failure)?;
+        let content = self.vault.read(path, self.settings.limits.file_bytes).map_err(plan::failure)?.content;
+        let text = content.text().ok_or_else(|| plan::not_text(path))?;
+        let lines = self.vault.lines(path, &content).map_err(|error| failure(&error))?;
+        Ok((text.to_owned(), lines))
+    }
+
     /// What a batch changed: its number, its paths and the diff; without a number, the newest batch.
     ///
     /// # Errors
@@ -123,30 +126,6 @@ impl Engine {
         };
         let steps = self.vault.steps(batch)?;
         Ok((batch, plan::changed(&steps), plan::diff_of(&steps)))
-    }
-
-    /// Counts notes and links, reading every note; `seen` is told each note.
-    ///
-    /// # Errors
-    ///
-    /// `io`.
-    pub fn survey(&self, seen: &mut dyn FnMut(&MemoryPath)) -> Result<Adopted, Failure> {
-        let mut notes = Vec::new();
-        self.walk(None, &mut |entry| {
-            if entry.kind == Kind::File && entry.path.is_note() {
-                notes.push(entry.path);
-            }
-        })
-        .map_err(plan::failure)?;
-        let mut adopted = Adopted { notes: notes.len(), links: 0 };
-        for path in &notes {
-            seen(path);
-            let text = self.vault.read_bytes(path, self.settings.limits.file_bytes).map(|(bytes, _)| bytes);
-            // A note that cannot be read still counts; `check` says what is wrong with it.
-            let text = text.ok().and_then(|bytes| String::from_utf8(bytes).ok());
-            adopted.links += text.map_or(0, |text| note::Note::parse(&text).links().len());
-        }
-        Ok(adopted)
     }
 
     fn walk(&self, folder: Option<&MemoryPath>, found: &mut dyn FnMut(ListedEntry)) -> Result<(), TreeError> {

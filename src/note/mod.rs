@@ -13,6 +13,7 @@ mod front;
 pub mod heading;
 pub mod link;
 mod markup;
+pub(crate) mod name;
 pub mod relink;
 pub mod target;
 pub mod web;

@@ -49,6 +49,9 @@ struct Looked<'w> {
     nearest: HashMap<&'w str, Option<&'w MemoryPath>>,
 }
 
+/// The nearest name is looked for among all names, so the more there are, the fewer links are told theirs.
+const MOST_NAMES_COMPARED: usize = 10_000_000;
+
 impl Web {
     /// Takes all files, with what was seen of those that are notes.
     #[must_use]
@@ -125,6 +128,9 @@ impl Web {
             Some(target) => self.status(target, &link.subpath, looked),
         };
         let nearest = match resolved {
+            None if looked.nearest.len() * self.files.len() > MOST_NAMES_COMPARED => {
+                looked.nearest.get(link.path.as_str()).copied().flatten()
+            }
             None => *looked.nearest.entry(&link.path).or_insert_with(|| self.targets.nearest(&link.path)),
             Some(_) => None,
         };

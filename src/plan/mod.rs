@@ -4,6 +4,7 @@
 
 use crate::action::{Action, Call};
 use crate::note::Targets;
+use crate::note::name;
 use crate::path::MemoryPath;
 use crate::policy::Cleared;
 use crate::report::{Code, Failure, Issue, Kind, Outcome, Value};
@@ -17,11 +18,11 @@ mod excerpt;
 mod find;
 mod forget;
 mod keyed;
+mod lineage;
 mod lines;
 mod links;
 mod map_tree;
 mod merge;
-mod name;
 mod overlay;
 mod pattern;
 mod ranked;
@@ -42,6 +43,7 @@ mod write;
 pub use change::{Counts, Fate, FileCount, Plan, changed, diff_of};
 pub use find::marks;
 pub use forget::{Cut, Forms, MIN_TEXT_CHARS, Sought};
+pub use lineage::Lineage;
 pub use map_tree::{MapTree, Unmet};
 pub use step::{Content, Image, Step};
 pub use tree::{Entry, Listing, Scan, Scanned, Stat, Tree, TreeError};

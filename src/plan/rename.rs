@@ -43,7 +43,7 @@ impl<T: Tree> Planner<'_, T> {
     fn is_respelled(&self, source: &MemoryPath, path: &MemoryPath) -> bool {
         let is_twin = source.parent() == path.parent()
             && source != path
-            && super::name::folded(source.name()) == super::name::folded(path.name());
+            && crate::note::folded(source.name()) == crate::note::folded(path.name());
         let listed = || {
             let listing = self.overlay.list(path.parent().as_ref());
             listing.is_ok_and(|listing| listing.entries.iter().any(|entry| entry.name == path.name()))

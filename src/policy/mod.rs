@@ -195,6 +195,31 @@ pub fn review_place(call: &Call, path: &MemoryPath, context: &Context<'_>) -> Re
     judgement.refusal(call, context.mode).map_or(Ok(()), Err)
 }
 
+/// Finds what a note holds already that would run or reach out once it is opened in a viewer: the line, from 1, and
+/// what it is, at most `most` of each kind.
+///
+/// # Errors
+///
+/// `internal` when the detectors cannot work.
+///
+/// # Examples
+///
+/// ```
+/// let found = memdir::policy::active_content("# A\n\n<script>alert(1)</script>\n", 10)?;
+/// assert_eq!(found.first().map(|(line, _)| *line), Some(3));
+/// # Ok::<(), memdir::report::Failure>(())
+/// ```
+pub fn active_content(text: &str, most: usize) -> Result<Vec<(usize, &'static str)>, Failure> {
+    let mut found: Vec<_> = detect::places(text, Class::ActiveContent, most)
+        .map_err(|Unready| unready())?
+        .into_iter()
+        .map(|(line, row)| (line, row.words))
+        .collect();
+    found.sort_unstable();
+    found.dedup();
+    Ok(found)
+}
+
 fn unready() -> Failure {
     Failure::new(Code::Internal, "the detectors cannot work, so nothing may be written")
 }

@@ -223,7 +223,7 @@ fn moves_since(journal: &Journal, batch: u64) -> Result<Vec<u64>, VaultError> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-fn newest_touching(journal: &Journal, path: &str, before: u64) -> Result<Option<u64>, VaultError> {
+pub(super) fn newest_touching(journal: &Journal, path: &str, before: u64) -> Result<Option<u64>, VaultError> {
     let sql = format!(
         "SELECT max(step.batch) FROM step JOIN batch ON batch.id = step.batch
          WHERE (path = ?1 OR new_path = ?1) AND step.batch < ?2 AND {IN_FORCE}"
@@ -239,7 +239,7 @@ fn oldest_touching(journal: &Journal, path: &str, after: u64) -> Result<Option<u
     Ok(journal.db.prepare_cached(&sql)?.query_row(params![path, after], |row| row.get(0))?)
 }
 
-fn newest_moving(journal: &Journal, folder: &str, before: u64) -> Result<Option<u64>, VaultError> {
+pub(super) fn newest_moving(journal: &Journal, folder: &str, before: u64) -> Result<Option<u64>, VaultError> {
     let sql = format!(
         "SELECT max(step.batch) FROM step JOIN batch ON batch.id = step.batch
          WHERE new_path = ?1 AND step.batch < ?2 AND {IN_FORCE}"
@@ -284,7 +284,7 @@ pub(super) fn names_before(journal: &Journal, name: &MemoryPath) -> Result<BTree
 }
 
 /// The renames of a batch, in the order in which they happened; those that were forgotten are left out.
-fn moves_in(journal: &Journal, batch: u64) -> Result<Vec<(MemoryPath, MemoryPath)>, VaultError> {
+pub(super) fn moves_in(journal: &Journal, batch: u64) -> Result<Vec<(MemoryPath, MemoryPath)>, VaultError> {
     let sql = "SELECT path, new_path FROM step WHERE batch = ?1 AND kind IN (2, 3) ORDER BY number";
     let mut statement = journal.db.prepare_cached(sql)?;
     let mut rows = statement.query([batch])?;
@@ -345,7 +345,7 @@ fn image_ahead(journal: &Journal, name: &MemoryPath, batch: u64) -> Result<Optio
 }
 
 /// Where what is called `name` after the moves was before them; `None` when what had the name has left it.
-fn origin(moves: &[(MemoryPath, MemoryPath)], name: &MemoryPath) -> Option<MemoryPath> {
+pub(super) fn origin(moves: &[(MemoryPath, MemoryPath)], name: &MemoryPath) -> Option<MemoryPath> {
     let moves: Vec<_> = moves.iter().map(|(from, to)| (from.as_str(), to.as_str())).collect();
     Places::origin(&moves, name)
 }

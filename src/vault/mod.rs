@@ -6,6 +6,7 @@
 
 mod account;
 mod audit;
+mod blame;
 mod commit;
 mod disk;
 mod error;

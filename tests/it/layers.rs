@@ -20,6 +20,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("policy", 1),
     ("rank", 1),
     ("plan", 1),
+    ("check", 1),
     ("vault", 2),
     ("index", 2),
     ("model", 2),
@@ -31,15 +32,34 @@ const LEVELS: &[(&str, u8)] = &[
 ];
 
 /// What may cross a level.
-const ACROSS: &[(&str, &str)] =
-    &[("plan", "note"), ("plan", "policy"), ("plan", "rank"), ("cli", "mcp"), ("cli", "web"), ("agent", "engine")];
+const ACROSS: &[(&str, &str)] = &[
+    ("plan", "note"),
+    ("plan", "policy"),
+    ("plan", "rank"),
+    ("check", "note"),
+    ("cli", "mcp"),
+    ("cli", "web"),
+    ("agent", "engine"),
+];
 
 /// What no line of a room may hold, with the reason.
 const NEVER: &[(&[&str], &str, &str)] = &[
-    (&["dialect", "note", "policy", "rank", "plan"], r"\basync\b|\.await\b", "pure rooms wait for nothing"),
-    (&["dialect", "note", "policy", "rank", "plan"], r"std::(fs|net|process|env|thread)\b", "pure rooms touch nothing"),
-    (&["dialect", "note", "policy", "rank", "plan"], r"std::path\b", "below the edges a path is a `MemoryPath`"),
-    (&["note", "rank", "plan"], r"\b(SystemTime|Instant)::now|getrandom", "the clock and chance are parameters"),
+    (&["dialect", "note", "policy", "rank", "plan", "check"], r"\basync\b|\.await\b", "pure rooms wait for nothing"),
+    (
+        &["dialect", "note", "policy", "rank", "plan", "check"],
+        r"std::(fs|net|process|env|thread)\b",
+        "pure rooms touch nothing",
+    ),
+    (
+        &["dialect", "note", "policy", "rank", "plan", "check"],
+        r"std::path\b",
+        "below the edges a path is a `MemoryPath`",
+    ),
+    (
+        &["note", "rank", "plan", "check"],
+        r"\b(SystemTime|Instant)::now|getrandom",
+        "the clock and chance are parameters",
+    ),
     (
         &["path", "time", "digest", "action", "catalog", "report"],
         r"\basync\b|std::(fs|net|process|env|io)\b",
@@ -175,6 +195,7 @@ fn the_rule_goes_red() {
         ("plan", "dialect"),
         ("note", "plan"),
         ("policy", "plan"),
+        ("check", "plan"),
         ("vault", "index"),
         ("index", "vault"),
         ("vault", "engine"),

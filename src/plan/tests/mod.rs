@@ -12,6 +12,7 @@ mod batches;
 mod broken_edits;
 mod edits;
 mod find;
+mod keyed;
 mod links;
 mod notes;
 mod properties;

@@ -5,6 +5,7 @@ mod actions;
 mod codes;
 mod commands;
 mod exec;
+mod lines;
 mod modes;
 mod search;
 mod settings;

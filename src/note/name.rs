@@ -2,9 +2,11 @@
 //!
 //! Owns what a twin is. What exists already is never asked.
 
+use std::collections::HashMap;
+
 use unicode_security::confusable_detection::skeleton;
 
-pub(crate) use crate::note::folded;
+use super::folded;
 use crate::path::{MemoryPath, UnportableName};
 
 /// How a new name is too much like one that exists.
@@ -32,6 +34,36 @@ pub(crate) fn twin(name: &str, sibling: &str) -> Option<Twin> {
 
 fn looks(name: &str) -> impl Iterator<Item = char> {
     skeleton(name).collect::<Vec<_>>().into_iter()
+}
+
+/// The twins among the names of one folder, each with the first one that it is a twin of.
+pub(crate) fn twins<'n>(names: &[&'n str]) -> Vec<(&'n str, &'n str, Twin)> {
+    let (mut same, mut alike) = (HashMap::new(), HashMap::<String, Vec<&str>>::new());
+    let has_others = names.iter().any(|name| !name.is_ascii());
+    let mut found = Vec::new();
+    for name in names {
+        let first = *same.entry(folded(name)).or_insert(*name);
+        if first != *name {
+            found.push((*name, first, Twin::SameName));
+            continue;
+        }
+        if !has_others {
+            continue;
+        }
+        let others = alike.entry(looks(name).collect()).or_default();
+        if let Some(other) = others.iter().find(|other| !name.is_ascii() || !other.is_ascii()) {
+            found.push((*name, *other, Twin::LookAlike));
+        } else {
+            others.push(name);
+        }
+    }
+    found
+}
+
+/// The forms in which a name is compared with its siblings'; names without a form in common are no twins.
+pub(crate) fn forms(name: &str) -> [String; 2] {
+    // Not to be taken for the folded form of another name.
+    [folded(name), format!("/{}", looks(name).collect::<String>())]
 }
 
 /// Checks the one component `name` as [`MemoryPath::check_portable`] does.

@@ -1,0 +1,197 @@
+//! One fact with two values in one place of a note.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Finding, Kind, finding};
+use crate::note::fact::{self, Place};
+use crate::note::{Fact, Note};
+use crate::path::MemoryPath;
+
+/// More values than this are a list of things, not a contradiction.
+const MOST_VALUES: usize = 3;
+/// A longer value is prose.
+const MOST_VALUE_BYTES: usize = 120;
+/// No more of them are kept of one note.
+const MOST_CONFLICTS: usize = 100;
+
+/// Keys that stand for one of several by their meaning, as they are compared; plurals are known by their ending.
+const MANY: &[&str] = &[
+    "ai",
+    "alias",
+    "allergy",
+    "also",
+    "answer",
+    "assistant",
+    "author",
+    "book",
+    "brother",
+    "child",
+    "client",
+    "colleague",
+    "comment",
+    "con",
+    "contact",
+    "contributor",
+    "coworker",
+    "daughter",
+    "done",
+    "email",
+    "entry",
+    "event",
+    "example",
+    "fact",
+    "friend",
+    "goal",
+    "hobby",
+    "host",
+    "human",
+    "idea",
+    "info",
+    "interest",
+    "item",
+    "job",
+    "known for",
+    "language",
+    "likes",
+    "link",
+    "log",
+    "me",
+    "meeting",
+    "member",
+    "member of",
+    "memory",
+    "mention",
+    "note",
+    "number",
+    "parent",
+    "pet",
+    "phone",
+    "problem",
+    "pro",
+    "project",
+    "question",
+    "quote",
+    "reason",
+    "ref",
+    "reference",
+    "related",
+    "related to",
+    "see",
+    "see also",
+    "sibling",
+    "sister",
+    "skill",
+    "solution",
+    "son",
+    "source",
+    "speaker",
+    "step",
+    "tag",
+    "task",
+    "tip",
+    "title",
+    "todo",
+    "tool",
+    "topic",
+    "update",
+    "url",
+    "user",
+    "visited",
+    "warning",
+    "with",
+    "works with",
+    "you",
+];
+
+/// A key and the lines that say different things of it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) struct Conflict {
+    key: String,
+    /// The last of them.
+    line: usize,
+    others: Vec<usize>,
+}
+
+impl Conflict {
+    pub(super) fn finding(&self, path: &MemoryPath) -> Finding {
+        let others: Vec<_> = self.others.iter().map(ToString::to_string).collect();
+        let noun = if others.len() == 1 { "line" } else { "lines" };
+        Finding {
+            line: Some(self.line),
+            target: Some(self.key.clone()),
+            message: format!("`{}` says something else on {noun} {}", self.key, others.join(", ")),
+            ..finding(Kind::ConflictingFact, path)
+        }
+    }
+}
+
+/// Finds the keys of which one list says different things.
+///
+/// The rule is made to be wrong hardly ever, and misses much for that. Two facts conflict when they
+///
+/// * stand in the same list, in items that are not nested, below the same heading, with no text between them;
+/// * have the same key, which is no plural, no number and none of the words in `MANY`: a person has one city, and
+///   several friends;
+/// * have two or three values in all that differ in more than case, each short, and at least one of them no link: links
+///   under one key are relations, of which there are many;
+/// * are no records one after the other: where the first key of the list comes again together with other keys, each
+///   time is about another thing.
+pub(super) fn conflicts(text: &str, note: &Note<'_>) -> Vec<Conflict> {
+    let facts = note.facts();
+    let mut found = Vec::new();
+    for list in lists(text, note, &facts) {
+        let mut keys: BTreeMap<String, Vec<&Fact>> = BTreeMap::new();
+        for fact in &list {
+            keys.entry(fact::key(&fact.key)).or_default().push(fact);
+        }
+        let first = list.first().map(|fact| fact::key(&fact.key)).unwrap_or_default();
+        let repeated = keys.values().filter(|facts| facts.len() > 1).count();
+        if repeated > 1 && keys.get(&first).is_some_and(|facts| facts.len() > 1) {
+            continue;
+        }
+        found.extend(keys.iter().filter_map(|(key, facts)| conflict(key, facts)));
+    }
+    found.sort_by_key(|conflict| conflict.line);
+    found.truncate(MOST_CONFLICTS);
+    found
+}
+
+/// The facts of each list, but for nested ones.
+fn lists<'f>(text: &str, note: &Note<'_>, facts: &'f [Fact]) -> Vec<Vec<&'f Fact>> {
+    let top = facts.iter().filter(|fact| matches!(fact.place, Place::Body { indent: 0 }));
+    let mut top = top.peekable();
+    let mut lists: Vec<Vec<&Fact>> = vec![Vec::new()];
+    let first = note.line_at(note.body());
+    for (at, line) in text.lines().enumerate().skip(first.saturating_sub(1)) {
+        let fact = top.next_if(|fact| fact.line == at + 1);
+        let is_item = fact.is_some() || line.is_empty() || line.starts_with([' ', '\t', '-', '*', '+']);
+        if !is_item && lists.last().is_some_and(|list| !list.is_empty()) {
+            lists.push(Vec::new());
+        }
+        if let Some((list, fact)) = lists.last_mut().zip(fact) {
+            list.push(fact);
+        }
+    }
+    lists
+}
+
+fn conflict(key: &str, facts: &[&Fact]) -> Option<Conflict> {
+    let values: BTreeSet<String> = facts.iter().map(|fact| fact::key(&fact.value)).collect();
+    let is_several = (2..=MOST_VALUES).contains(&values.len()) && facts.len() <= MOST_VALUES;
+    let is_short = facts.iter().all(|fact| !fact.value.is_empty() && fact.value.len() <= MOST_VALUE_BYTES);
+    let is_link = |fact: &&Fact| fact.value.contains("[[") || fact.value.contains("](");
+    if !is_several || !is_short || facts.iter().all(|fact| is_link(fact)) || is_many(key) {
+        return None;
+    }
+    let (last, others) = facts.split_last()?;
+    let others = others.iter().map(|fact| fact.line).collect();
+    Some(Conflict { key: last.key.clone(), line: last.line, others })
+}
+
+/// Whether there can be several of what a key names.
+fn is_many(key: &str) -> bool {
+    let last = key.rsplit(' ').next().unwrap_or(key);
+    let is_plural = last.ends_with('s') && !["ss", "us", "is"].iter().any(|end| last.ends_with(end));
+    let is_numbered = key.chars().any(|character| character.is_numeric());
+    is_plural || is_numbered || MANY.contains(&key) || MANY.contains(&last)
+}

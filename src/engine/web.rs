@@ -1,0 +1,102 @@
+//! What all notes say together: their links, and their facts.
+
+use serde::Serialize;
+
+use super::Engine;
+use crate::note::{Note, Seen, Web};
+use crate::path::MemoryPath;
+use crate::plan::{self, Scan, Scanned, Tree};
+use crate::report::{Code, Failure, Links};
+
+/// A fact and the note that it stands in.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+pub struct FoundFact {
+    /// The note.
+    pub path: MemoryPath,
+    /// The line, from 1.
+    pub line: usize,
+    /// The heading above it; `None` above the first one.
+    pub heading: Option<String>,
+    /// What it is called.
+    pub key: String,
+    /// What it says.
+    pub value: String,
+}
+
+/// A page of facts.
+#[derive(Clone, Debug, Default, Eq, PartialEq, Serialize)]
+pub struct Facts {
+    /// Sorted by note and line.
+    pub facts: Vec<FoundFact>,
+    /// How many there are in all.
+    pub total: usize,
+    /// Where the next page starts.
+    pub cursor: Option<String>,
+}
+
+impl Engine {
+    /// Finds every link of the memory.
+    ///
+    /// # Errors
+    ///
+    /// `io`.
+    pub fn links(&self) -> Result<Links, Failure> {
+        let files = self.scan(|_, text| Seen::of(text))?;
+        Ok(Web::new(files.into_iter().map(|file| (file.path, file.seen.flatten())).collect()).links())
+    }
+
+    /// Finds the facts of one note, or of all; `cursor` is that of the page before.
+    ///
+    /// # Errors
+    ///
+    /// Those of `read_file` for a note that is named, `io`.
+    pub fn facts(&self, note: Option<&MemoryPath>, limit: usize, cursor: Option<&str>) -> Result<Facts, Failure> {
+        let mut facts = match note {
+            Some(path) => {
+                let image = self.vault.read(path, self.settings.limits.file_bytes).map_err(plan::failure)?;
+                of_note(path, image.content.text().ok_or_else(|| plan::not_text(path))?)
+            }
+            None => self.scan(of_note)?.into_iter().filter_map(|file| file.seen.flatten()).flatten().collect(),
+        };
+        let total = facts.len();
+        if let Some(cursor) = cursor {
+            let read = cursor.rsplit_once(':').and_then(|(path, line)| Some((path, line.parse().ok()?)));
+            let last: (&str, usize) = read.ok_or_else(|| {
+                Failure::new(Code::Usage, "the cursor is not one of `memdir facts`")
+                    .with_hint("leave it out to start anew")
+            })?;
+            facts.retain(|fact| (fact.path.as_str(), fact.line) > last);
+        }
+        let is_cut = facts.len() > limit;
+        facts.truncate(limit);
+        let cursor = facts.last().filter(|_| is_cut).map(|fact| format!("{}:{}", fact.path, fact.line));
+        Ok(Facts { facts, total, cursor })
+    }
+
+    /// Looks into all notes that are text.
+    fn scan<R: Send>(&self, look: impl Fn(&MemoryPath, &str) -> R + Sync) -> Result<Vec<Scanned<Option<R>>>, Failure> {
+        let limit = self.settings.limits.file_bytes;
+        let scan = Scan { folder: None, limit, wants: &MemoryPath::is_note, stop: &|| false };
+        let look = |path: &MemoryPath, bytes: Result<&[u8], plan::TreeError>| {
+            let text = bytes.ok().and_then(|bytes| std::str::from_utf8(bytes).ok());
+            text.map(|text| look(path, text))
+        };
+        self.vault.scan(&scan, &look).map_err(plan::failure)
+    }
+}
+
+fn of_note(path: &MemoryPath, text: &str) -> Vec<FoundFact> {
+    let mut facts: Vec<FoundFact> = Note::parse(text)
+        .facts()
+        .into_iter()
+        .map(|fact| FoundFact {
+            path: path.clone(),
+            line: fact.line,
+            heading: fact.heading,
+            key: fact.key,
+            value: fact.value,
+        })
+        .collect();
+    facts.sort_by_key(|fact| fact.line);
+    facts
+}
