@@ -120,7 +120,7 @@ impl Vault {
         let mut bytes = Vec::new();
         file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(io)?;
         if bytes.len() as u64 > limit {
-            return Err(io(io::ErrorKind::FileTooLarge.into()));
+            return Err(io(io::Error::other("it has grown too large to be changed")));
         }
         Ok(Some(bytes))
     }

@@ -4,7 +4,7 @@
 //! NULL. Files are replaced and removed by handle and without the journal, which must keep nothing of them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, Write};
+use std::io;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -189,7 +189,7 @@ impl Writer<'_> {
     ///
     /// # Errors
     ///
-    /// Those of the system; the file is then as it was, but for a temporary one that may be left beside it.
+    /// Those of the system; the file is then as it was or as it shall be.
     pub fn replace_spot(&self, path: &str, read: &[u8], new: &[u8]) -> Result<Replaced, VaultError> {
         let io = |error| VaultError::io("change", MemoryPath::parse(path).ok().as_ref(), error);
         let (folder, name) = match open_parent(&self.vault.dir, path) {
@@ -202,8 +202,12 @@ impl Writer<'_> {
         }
         let mode = disk::mode(&folder.symlink_metadata(name).map_err(io)?);
         let image = crate::plan::Image { content: Content::new(new), mode };
-        super::commit::set_temporary(&folder, TEMPORARY, Some(&image)).map_err(io)?;
-        self.flush_name(&folder, TEMPORARY).map_err(io)?;
+        let written = super::commit::set_temporary(&folder, TEMPORARY, Some(&image));
+        written.and_then(|()| self.flush_name(&folder, TEMPORARY)).map_err(|error| {
+            // Best effort: the next run removes it, too.
+            let _ = folder.remove_file(TEMPORARY);
+            io(error)
+        })?;
         if disk::replace(&folder, TEMPORARY, &folder, name).map_err(io)? == disk::Replaced::Exchanged {
             if !is_as_read(TEMPORARY).map_err(io)? {
                 disk::replace(&folder, TEMPORARY, &folder, name).map_err(io)?;
@@ -237,9 +241,7 @@ impl Writer<'_> {
         if !self.vault.is_durable() {
             return Ok(());
         }
-        let mut file = disk::open_to_flush(folder, name)?;
-        file.flush()?;
-        file.sync_all()
+        disk::open_to_flush(folder, name)?.sync_all()
     }
 
     fn flush_folder(&self, folder: &cap_std::fs::Dir) -> io::Result<()> {

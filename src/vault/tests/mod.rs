@@ -12,6 +12,7 @@ use crate::report::Kind;
 use crate::time::Timestamp;
 
 mod account;
+mod forget;
 mod journal;
 mod outside;
 mod recovery;
