@@ -36,6 +36,9 @@ pub fn each(text: &str, found: &mut impl FnMut(&str, Range<usize>)) {
 /// A text as it is compared where case, diacritics and Unicode form do not count.
 #[must_use]
 pub fn fold(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
     let bare: String = text.nfkd().filter(|character| !is_diacritic(*character)).collect();
     caseless::default_case_fold_str(&bare).nfkc().collect()
 }
