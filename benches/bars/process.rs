@@ -140,11 +140,16 @@ fn mebibytes(bytes: u64) -> f64 {
     bytes as f64 / f64::from(1 << 20)
 }
 
-/// `memdir exec` on a memory, without settings and with nothing of the user's.
+/// `memdir exec` on a memory.
 fn exec(memory: &Path) -> Command {
+    memdir("exec", memory)
+}
+
+/// A command of memdir's on a memory, without settings and with nothing of the user's.
+pub(crate) fn memdir(name: &str, memory: &Path) -> Command {
     let mut command = Command::new(MEMDIR);
     let home = vaults::scratch().join("home");
-    command.args(["exec", "--memory"]).arg(memory).env("HOME", &home).env("XDG_CONFIG_HOME", &home);
+    command.args([name, "--memory"]).arg(memory).env("HOME", &home).env("XDG_CONFIG_HOME", &home);
     command
 }
 

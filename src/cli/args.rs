@@ -114,6 +114,12 @@ pub(super) enum Command {
         #[arg(long)]
         dry_run: bool,
     },
+    /// Account for what was done: every call is an entry, and each entry seals the one before it
+    #[command(subcommand, long_about = AUDIT)]
+    Audit(Audit),
+    /// Erase a note or a text wherever it is kept: in notes, history and audit
+    #[command(long_about = FORGET)]
+    Forget(Forget),
     /// List the actions that a model can send
     Actions {
         /// Print the system prompt that teaches them to a model
@@ -144,6 +150,60 @@ const EXEC: &str = "Run the actions in a text that a model wrote.
 Reads the text from standard input, runs what stands in <actions>…</actions>, and prints the answer \
 for the model. All that succeeds is one batch, which `memdir undo` takes back. Exit status: 0 all done; \
 2 no action and no reply in the text; 3 some were refused; 4 some failed; see docs/cli.md.";
+
+const AUDIT: &str = "Account for what was done: every call is an entry, and each entry seals the one before it.
+
+A chain shows by itself that something in its middle was changed, removed or put in. It does not show that its newest \
+entries were cut off together with what they account for, or that somebody who can write to the folder has computed \
+all of it anew. For that, keep a head elsewhere (`memdir audit head`) and give it to `memdir audit verify --head`.";
+
+const FORGET: &str = "Erase a note or a text wherever it is kept: in notes, history and audit.
+
+All places are listed first. What is erased cannot be brought back: `memdir undo` and `restore` answer `unavailable` \
+for it, and the audit keeps its chain without the words. Backups, snapshots, copies that a sync program has made, and \
+what a disk keeps of deleted files are out of reach. If it is interrupted, the same command again finishes it.";
+
+/// What the audit is asked.
+#[derive(Debug, Subcommand)]
+pub(super) enum Audit {
+    /// Compute the chain anew and tell what does not fit together; exit status 7 if anything does not
+    #[command(long_about = VERIFY)]
+    Verify {
+        /// A head that was kept elsewhere; it has to be in the chain
+        #[arg(long, value_name = "HEAD")]
+        head: Option<String>,
+    },
+    /// Print the head: the hash of the newest entry, which stands for all of them
+    Head,
+    /// Print all entries, one JSON object a line, with what it takes to compute each hash
+    Export {
+        /// One JSON object a line, which is the only format
+        #[arg(long)]
+        jsonl: bool,
+    },
+}
+
+const VERIFY: &str = "Compute the chain anew and tell what does not fit together; exit status 7 if anything does not.
+
+Without --head this does not prove that the newest entries are still there, or that nobody who can write to the folder \
+has computed the whole chain anew. A head that was kept elsewhere proves that everything up to it is as it was then.";
+
+/// Options of `forget`.
+#[derive(Args, Debug)]
+pub(super) struct Forget {
+    /// The note, such as entities/jane_doe.md: itself, links to it, and all its versions under all names it had
+    #[arg(required_unless_present = "text", conflicts_with = "text")]
+    pub(super) note: Option<String>,
+    /// A text, letter by letter: taken out of every note, and every version that holds it goes
+    #[arg(long, value_name = "TEXT")]
+    pub(super) text: Option<String>,
+    /// Only list the places
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    /// Do not ask
+    #[arg(long)]
+    pub(super) yes: bool,
+}
 
 /// Options of `exec`.
 #[derive(Args, Debug)]

@@ -98,11 +98,14 @@ pub(super) fn code(code: Code) -> u8 {
         Code::Internal => 1,
         Code::Usage | Code::NoActions => 2,
         Code::Config => 5,
-        Code::Damaged => 7,
+        Code::Damaged => DAMAGED,
         code if code.is_refusal() => 3,
         _ => 4,
     }
 }
+
+/// The exit code where the audit has told of problems.
+pub(super) const DAMAGED: u8 = 7;
 
 /// The exit code for a report: by its error, else by the worst of its calls.
 pub(super) fn of_report(report: &Report) -> u8 {

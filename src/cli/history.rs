@@ -24,7 +24,8 @@ pub(super) fn log(global: &Global, note: Option<&str>, patch: bool, page: &Pagin
     if global.json {
         print_json(&log)?
     } else {
-        show(&log)?
+        show(&log)?;
+        writeln!(io::stderr(), "head {}", opened.engine.head()?.head)?;
     }
     Ok(0)
 }

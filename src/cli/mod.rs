@@ -11,12 +11,14 @@ use clap::error::ErrorKind;
 
 mod actions;
 mod args;
+mod audit;
 mod check;
 mod config;
 mod doctor;
 mod exec;
 mod exit;
 mod facts;
+mod forget;
 mod history;
 mod init;
 mod links;
@@ -61,6 +63,8 @@ fn run(global: &Global, command: Command) -> Result<u8, Stop> {
         Command::Diff { batch } => history::diff(global, batch),
         Command::Undo { batch, dry_run } => history::undo(global, batch, dry_run),
         Command::Restore { note, at, dry_run } => history::restore(global, &note, at, dry_run),
+        Command::Audit(asked) => audit::run(global, &asked),
+        Command::Forget(options) => forget::run(global, &options),
         Command::Actions { prompt, markdown, offer } => actions::list(global, prompt, markdown, offer),
         Command::Schema { offer } => actions::schema(offer),
         Command::Doctor => doctor::run(global),

@@ -15,15 +15,19 @@ use crate::report::{Code, Failure, Issue, Outcome, Report, Value, Variables};
 use crate::time::Timestamp;
 use crate::vault::{AuditEntry, Author, Batch, Committed, Vault, VaultError, Writer};
 
+mod account;
 mod audit;
 mod change;
 mod check;
 mod failure;
+mod forget;
 mod query;
 mod web;
 
+pub use account::Head;
 pub use change::{Change, ChangeError, Done};
 pub use failure::failure;
+pub use forget::{Forgotten, Place, Target, Where};
 pub use query::{Listed, ListedEntry};
 pub use web::{Facts, FoundFact};
 

@@ -152,7 +152,18 @@ impl Reading<'_> {
             }
             Tag::Link { link_type, dest_url, .. } => self.open_link(link_type, &dest_url, range.start + 1, false),
             Tag::Image { link_type, dest_url, .. } => self.open_link(link_type, &dest_url, range.start + 2, true),
-            _ => {}
+            Tag::DefinitionList
+            | Tag::DefinitionListTitle
+            | Tag::DefinitionListDefinition
+            | Tag::TableHead
+            | Tag::TableRow
+            | Tag::TableCell
+            | Tag::Emphasis
+            | Tag::Strong
+            | Tag::Strikethrough
+            | Tag::Superscript
+            | Tag::Subscript
+            | Tag::MetadataBlock(_) => {}
         }
     }
 

@@ -4,6 +4,7 @@
 
 use std::ops::Range;
 
+use crate::note::Note;
 use crate::plan::lines;
 
 /// The most characters that a snippet has.
@@ -34,37 +35,20 @@ impl Excerpt {
         let content =
             (lines[0]..=lines[1]).find(|&number| heading(line(number)).is_none() && !line(number).trim().is_empty());
         let first = content.unwrap_or(lines[0]);
-        let mut above = headings(text, &ranges);
-        above.truncate(first);
-        let heading = above.into_iter().rev().flatten().next();
+        // That of the line itself, where it is one.
+        let heading = Note::parse(text).heading_above(first + 1).map(str::to_owned);
         let snippet = snippet(text, range(first).start..range(lines[1]).end, at);
         Self { lines, heading, snippet }
     }
 
     /// The first lines of a note that say something, for one that was found by its name.
     pub(crate) fn opening(text: &str) -> Self {
-        let body = body(text);
+        let body = Note::parse(text).body();
         let skipped = text.get(..body).unwrap_or_default().lines().count();
         let content = text.get(body..).unwrap_or_default().lines().position(|line| !line.trim().is_empty());
         let line = content.map_or(1, |at| skipped + at + 1);
         Self::of(text, [line, line], None)
     }
-}
-
-/// Where the body of a note begins, after the front matter.
-fn body(text: &str) -> usize {
-    let is_fence = |line: &str| line.trim_end() == "---";
-    let mut at = 0;
-    for (number, line) in text.split_inclusive('\n').enumerate() {
-        if number == 0 && !is_fence(line.trim_start_matches(lines::BOM)) {
-            return 0;
-        }
-        at += line.len();
-        if number > 0 && is_fence(line) {
-            return at;
-        }
-    }
-    0
 }
 
 /// The text of a heading, if the line is one.
@@ -76,23 +60,6 @@ pub(crate) fn heading(line: &str) -> Option<&str> {
     let is_one =
         line.len() - bare.len() < 4 && (1..=6).contains(&level) && (rest.is_empty() || rest.starts_with([' ', '\t']));
     is_one.then(|| rest.trim().trim_end_matches('#').trim_end())
-}
-
-/// For each line the heading that it is, code left out.
-fn headings(text: &str, ranges: &[Range<usize>]) -> Vec<Option<String>> {
-    let mut fence = None;
-    let line = |range: &Range<usize>| {
-        let line = text.get(range.clone()).unwrap_or_default();
-        let mark = ["```", "~~~"].into_iter().find(|mark| line.trim_start().starts_with(mark));
-        match (fence, mark) {
-            (None, None) => return heading(line).map(str::to_owned),
-            (None, opened) => fence = opened,
-            (Some(open), Some(mark)) if open == mark => fence = None,
-            (Some(_), _) => {}
-        }
-        None
-    };
-    ranges.iter().map(line).collect()
 }
 
 /// A part of a text, shortened so that the byte `at` is seen.

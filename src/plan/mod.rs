@@ -16,6 +16,7 @@ mod diff;
 mod edit;
 mod excerpt;
 mod find;
+mod forget;
 mod keyed;
 mod lineage;
 mod lines;
@@ -41,6 +42,7 @@ mod write;
 
 pub use change::{Counts, Fate, FileCount, Plan, changed, diff_of};
 pub use find::marks;
+pub use forget::{Cut, Forms, MIN_TEXT_CHARS, Sought};
 pub use lineage::Lineage;
 pub use map_tree::{MapTree, Unmet};
 pub use step::{Content, Image, Step};

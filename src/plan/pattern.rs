@@ -79,12 +79,11 @@ impl Pattern {
     fn build(builder: &RegexMatcherBuilder, query: &str, end: LineTerminator) -> Result<Self, Failure> {
         let mut builder = builder.clone();
         let matcher = builder.size_limit(SIZE).dfa_size_limit(CACHE).build(query).map_err(|error| {
-            let (message, hint) = match error.kind() {
-                ErrorKind::NotAllowed(_) => (
-                    "the pattern asks for a line end, and each line is searched alone, without its end",
-                    format!("leave the line end out, {AS_IT_STANDS}"),
-                ),
-                _ => ("the pattern is too large", format!("make counted repetitions smaller, {AS_IT_STANDS}")),
+            let (message, hint) = if matches!(error.kind(), ErrorKind::NotAllowed(_)) {
+                let message = "the pattern asks for a line end, and each line is searched alone, without its end";
+                (message, format!("leave the line end out, {AS_IT_STANDS}"))
+            } else {
+                ("the pattern is too large", format!("make counted repetitions smaller, {AS_IT_STANDS}"))
             };
             Failure::new(Code::InvalidPattern, message).with_hint(hint)
         })?;

@@ -75,31 +75,44 @@ impl<'t> Chain<'t> {
         let sql = "INSERT INTO entry VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
         let mut statement = self.transaction.prepare_cached(sql)?;
         for entry in entries {
-            // The database has no larger number; the hash goes over what is kept.
-            let entry = &AuditEntry { micros: entry.micros.min(i64::MAX.unsigned_abs()), ..entry.clone() };
             self.seq += 1;
             let salt = self.salts.next().map_or_else(random, Ok)?;
-            let commitment = Digest::of_parts(&[&salt, entry.payload.as_bytes()]);
-            let hash = chained(&self.previous, self.seq, batch, entry, author, time, commitment);
+            let commitment = commitment(&salt, entry.payload.as_bytes());
+            let columns = Columns {
+                seq: kept(self.seq),
+                time: time.micros(),
+                batch: batch.map(kept),
+                door: &author.door,
+                client: author.client.as_deref(),
+                session: author.session.as_deref(),
+                message: author.message.as_deref(),
+                origin: &author.origin,
+                number: i64::try_from(entry.number).unwrap_or(i64::MAX),
+                action: &entry.action,
+                code: entry.code.as_deref(),
+                micros: kept(entry.micros),
+                permission: &entry.permission,
+            };
+            let hash = columns.hash(&self.previous, commitment.as_bytes());
             statement.execute(params![
-                self.seq,
+                columns.seq,
                 self.previous.as_slice(),
                 hash.as_bytes(),
                 commitment.as_bytes(),
                 salt.as_slice(),
                 entry.payload,
-                batch,
-                time.micros(),
-                author.door,
-                author.client,
-                author.session,
-                author.message,
-                author.origin,
-                entry.number,
-                entry.action,
-                entry.code,
-                entry.micros,
-                entry.permission,
+                columns.batch,
+                columns.time,
+                columns.door,
+                columns.client,
+                columns.session,
+                columns.message,
+                columns.origin,
+                columns.number,
+                columns.action,
+                columns.code,
+                columns.micros,
+                columns.permission,
             ])?;
             self.previous = *hash.as_bytes();
         }
@@ -136,35 +149,59 @@ pub(super) fn append_given_back(transaction: &Transaction<'_>, batch: u64) -> Re
     Chain::open(transaction, 1)?.append(Some(batch), &[entry], &author, Timestamp::from_micros(time))
 }
 
-/// The hash of an entry: over its predecessor, its place, its plain columns and the commitment to its payload.
-fn chained(
-    previous: &[u8; 32],
-    seq: u64,
-    batch: Option<u64>,
-    entry: &AuditEntry,
-    author: &Author,
-    time: Timestamp,
-    commitment: Digest,
-) -> Digest {
-    // An absent column and an empty one have to differ.
-    let text = |text: &Option<String>| text.as_ref().map_or_else(Vec::new, |text| [b"=", text.as_bytes()].concat());
-    Digest::of_parts(&[
-        previous,
-        &seq.to_le_bytes(),
-        &time.micros().to_le_bytes(),
-        &batch.unwrap_or(0).to_le_bytes(),
-        author.door.as_bytes(),
-        &text(&author.client),
-        &text(&author.session),
-        &text(&author.message),
-        author.origin.as_bytes(),
-        &(entry.number as u64).to_le_bytes(),
-        entry.action.as_bytes(),
-        &text(&entry.code),
-        &entry.micros.to_le_bytes(),
-        entry.permission.as_bytes(),
-        commitment.as_bytes(),
-    ])
+/// What the hash of an entry goes over besides its predecessor and the commitment to its payload: the columns that
+/// are never erased.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Columns<'a> {
+    pub(super) seq: i64,
+    pub(super) time: i64,
+    pub(super) batch: Option<i64>,
+    pub(super) door: &'a str,
+    pub(super) client: Option<&'a str>,
+    pub(super) session: Option<&'a str>,
+    pub(super) message: Option<&'a str>,
+    pub(super) origin: &'a str,
+    pub(super) number: i64,
+    pub(super) action: &'a str,
+    pub(super) code: Option<&'a str>,
+    pub(super) micros: i64,
+    pub(super) permission: &'a str,
+}
+
+impl Columns<'_> {
+    /// The hash. ARCHITECTURE.md tells it to those who want to compute it without us; it is part of the format.
+    pub(super) fn hash(&self, previous: &[u8], commitment: &[u8]) -> Digest {
+        // An absent column and an empty one have to differ.
+        let text = |text: Option<&str>| text.map_or_else(Vec::new, |text| [b"=", text.as_bytes()].concat());
+        Digest::of_parts(&[
+            previous,
+            &self.seq.to_le_bytes(),
+            &self.time.to_le_bytes(),
+            // No batch has the number 0.
+            &self.batch.unwrap_or(0).to_le_bytes(),
+            self.door.as_bytes(),
+            &text(self.client),
+            &text(self.session),
+            &text(self.message),
+            self.origin.as_bytes(),
+            &self.number.to_le_bytes(),
+            self.action.as_bytes(),
+            &text(self.code),
+            &self.micros.to_le_bytes(),
+            self.permission.as_bytes(),
+            commitment,
+        ])
+    }
+}
+
+/// The commitment to a payload, which can be erased together with its salt.
+pub(super) fn commitment(salt: &[u8], payload: &[u8]) -> Digest {
+    Digest::of_parts(&[salt, payload])
+}
+
+/// A number as the database keeps it, which has no larger one; the hash goes over what is kept.
+fn kept(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 /// Sixteen bytes that nobody can guess.

@@ -27,7 +27,7 @@ pub enum VaultError {
     #[error("the history cannot be read: {0}")]
     Damaged(String),
     /// Contents of this batch are no longer kept.
-    #[error("batch {0} is older than what the history keeps")]
+    #[error("contents of batch {0} are no longer kept")]
     Pruned(u64),
     /// No batch has this number.
     #[error("there is no batch {0}")]
@@ -80,6 +80,9 @@ impl VaultError {
     }
 }
 
+/// What SQLite says of a statement that names a table or a column which is not there.
+const SQL_ERROR: i32 = 1;
+
 impl From<rusqlite::Error> for VaultError {
     fn from(error: rusqlite::Error) -> Self {
         use rusqlite::{Error, ErrorCode};
@@ -92,7 +95,7 @@ impl From<rusqlite::Error> for VaultError {
                 | Error::Utf8Error(..)
                 | Error::QueryReturnedNoRows
                 | Error::SqlInputError { .. }
-        );
+        ) || matches!(error, Error::SqliteFailure(failure, _) if failure.extended_code == SQL_ERROR);
         match error.sqlite_error_code() {
             _ if is_foreign => Self::Damaged(error.to_string()),
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy,

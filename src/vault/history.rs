@@ -1,5 +1,6 @@
 //! Looking back: the log, the contents of a batch, a note as it was, and what is kept for how long.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use rusqlite::{OptionalExtension, Row, params};
@@ -250,6 +251,36 @@ pub(super) fn newest_moving(journal: &Journal, folder: &str, before: u64) -> Res
 fn name_before(journal: &Journal, batch: u64, name: &MemoryPath) -> Result<MemoryPath, VaultError> {
     let earlier = |name: MemoryPath, (from, to): &(MemoryPath, MemoryPath)| name.rebased(to, from).unwrap_or(name);
     Ok(moves_in(journal, batch)?.iter().rev().fold(name.clone(), earlier))
+}
+
+/// The name that what is called `path` has now, or had when it was deleted: where it has left that name and nothing has
+/// taken it since, the one that the later renames gave it.
+pub(super) fn name_now(journal: &Journal, path: &MemoryPath) -> Result<MemoryPath, VaultError> {
+    let end = i64::MAX.unsigned_abs();
+    let mut left = None;
+    for name in std::iter::once(path.clone()).chain(path.ancestors()) {
+        left = left.max(newest_touching(journal, name.as_str(), end)?);
+    }
+    let Some(left) = left else { return Ok(path.clone()) };
+    let mut name = path.clone();
+    let mut later = moves_since(journal, left)?;
+    later.reverse();
+    for batch in later {
+        let moved = |name: MemoryPath, (from, to): &(MemoryPath, MemoryPath)| name.rebased(from, to).unwrap_or(name);
+        name = moves_in(journal, batch)?.iter().fold(name, moved);
+    }
+    Ok(name)
+}
+
+/// The names that what is called `name` now has had, this one included.
+pub(super) fn names_before(journal: &Journal, name: &MemoryPath) -> Result<BTreeSet<MemoryPath>, VaultError> {
+    let mut name = name.clone();
+    let mut names = BTreeSet::from([name.clone()]);
+    for batch in batches_of(journal, &name, None, usize::MAX)? {
+        name = name_before(journal, batch, &name)?;
+        names.insert(name.clone());
+    }
+    Ok(names)
 }
 
 /// The renames of a batch, in the order in which they happened; those that were forgotten are left out.

@@ -4,12 +4,15 @@
 //! folder and its `.memdir/`, and nothing else; knows no Markdown and no dialect. `.memdir/` has no
 //! [`MemoryPath`], so no action can name it.
 
+mod account;
 mod audit;
 mod blame;
 mod commit;
 mod disk;
 mod error;
+mod every;
 mod examine;
+mod forget;
 mod history;
 mod journal;
 mod place;
@@ -25,10 +28,13 @@ use std::time::Duration;
 
 use cap_std::fs::Dir;
 
+pub use account::{Account, Problem, Record};
 pub use audit::{AuditEntry, Author};
 pub use commit::{Batch, Committed, Point};
 pub use error::VaultError;
+pub use every::{Region, Spot};
 pub use examine::Exam;
+pub use forget::{Names, Replaced, Traces};
 pub use history::Page;
 
 use crate::path::MemoryPath;

@@ -2,12 +2,14 @@
 //! built binary. Linux only, since the tracer is.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
 
+use crate::contract::account::{files_with, jane};
 use crate::support::trace::{Traced, Tracer, Which};
-use crate::support::{Env, said};
+use crate::support::{Env, number, said};
 
 const NO_SPACE: i32 = 28;
 const IO_ERROR: i32 = 5;
@@ -44,7 +46,7 @@ fn turn(env: &Env, actions: &Value) -> Command {
     let mut command = Command::new("/bin/sh");
     command.args(["-c", "exec \"$0\" --memory \"$1\" exec --json <\"$2\""]);
     command.arg(env!("CARGO_BIN_EXE_memdir")).arg(env.memory()).arg(text);
-    command.env("HOME", env.home()).env_remove("MEMDIR");
+    command.env("HOME", env.home()).env_remove("MEMDIR").env_remove("MEMDIR_CRASH_STEP");
     command
 }
 
@@ -173,4 +175,66 @@ fn flushes_are_one_a_file_one_a_folder_and_one_for_the_journal() {
     // Two files with new contents, two folders; a deletion has nothing to flush but its folder.
     assert_eq!(flushes(&three(), "2"), 1 + 2 + 2);
     assert_eq!(flushes(&json!([{"action": "read_file", "path": "a.md"}]), "null"), 0);
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let (path, to) = {
+            let entry = entry.unwrap();
+            (entry.path(), to.join(entry.file_name()))
+        };
+        if path.is_dir() {
+            copy(&path, &to)
+        } else {
+            assert!(std::fs::copy(&path, &to).is_ok());
+        }
+    }
+}
+
+/// Kills `forget` at system calls, all of them when `MEMDIR_CRASH_STEP` is 1, and runs it once more.
+#[track_caller]
+fn forget_killed(what: &[&str], texts: &[&str]) {
+    let tracer = Tracer::build();
+    let prepared = jane();
+    let fresh = || {
+        let env = Env::new();
+        copy(prepared.memory(), env.memory());
+        env
+    };
+    let forget = |env: &Env| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_memdir"));
+        command.arg("--memory").arg(env.memory()).args(["--json", "forget"]).args(what);
+        command.env("HOME", env.home()).env_remove("MEMDIR").env_remove("MEMDIR_CRASH_STEP");
+        command
+    };
+    let counted = tracer.count(&forget(&fresh()));
+    assert_eq!(counted.status, Some(0), "{}", counted.output);
+    let total = counted.total;
+    let step = usize::try_from(number("MEMDIR_CRASH_STEP", 7)).unwrap();
+    let mut again = 0;
+    for at in (1..=total).step_by(step) {
+        let env = fresh();
+        tracer.kill(&forget(&env), at);
+        let arguments: Vec<&str> = ["forget"].iter().chain(what).copied().collect();
+        let ran = env.ask(&arguments);
+        assert!(ran.code == 0 || ran.json()["error"]["code"] == "not_found", "killed at {at}: {ran:?}");
+        again += usize::from(ran.code == 0);
+        for text in texts {
+            assert_eq!(files_with(&env, text), [""; 0], "{text}: killed at {at} of {total}");
+        }
+        let verified = env.ask(&["audit", "verify"]).exits(0);
+        assert!(verified["forgotten"].as_u64().unwrap() > 0, "{verified}");
+    }
+    println!("{what:?}: killed at every {step}th of {total} system calls, {again} times finished by the next run");
+}
+
+#[test]
+fn a_note_is_forgotten_however_often_it_is_killed() {
+    forget_killed(&["entities/jane_doe.md"], &["Zanzibar", "xylophone", "jane", "Jane"]);
+}
+
+#[test]
+fn a_text_is_forgotten_however_often_it_is_killed() {
+    forget_killed(&["--text", "xylophone"], &["xylophone"]);
 }

@@ -11,6 +11,7 @@ use crate::plan::{Content, Image, Step, Tree};
 use crate::report::Kind;
 use crate::time::Timestamp;
 
+mod account;
 mod journal;
 mod outside;
 mod recovery;

@@ -97,7 +97,7 @@ fn a_scan_gives_what_listing_and_reading_give() {
         let pipe = rustix::fs::Mode::from_raw_mode(0o600);
         rustix::fs::mknodat(rustix::fs::CWD, env.path().join("pipe.md"), rustix::fs::FileType::Fifo, pipe, 0).unwrap();
         for closed in ["picture.png", "elsewhere", "a/x.md"] {
-            std::fs::set_permissions(env.path().join(closed), std::fs::Permissions::from_mode(0)).unwrap();
+            std::fs::set_permissions(env.path().join(closed), std::fs::Permissions::from_mode(0o0)).unwrap();
         }
         let vault = env.vault();
         let all = check(&vault, None);

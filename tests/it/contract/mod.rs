@@ -1,5 +1,6 @@
 //! The contract, statement by statement: what the commands read and print.
 
+pub(crate) mod account;
 mod actions;
 mod check;
 mod codes;
@@ -8,4 +9,5 @@ mod exec;
 mod lines;
 mod memory;
 mod modes;
+mod search;
 mod settings;

@@ -1,0 +1,98 @@
+//! Searching without an index, as whole processes: `memdir search` against ripgrep.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use crate::measure::{Bar, head, in_turns, note, once, row};
+use crate::process::memdir;
+use crate::vaults;
+
+/// What is looked for, and the options that say the same to both programs.
+const SEARCHES: &[(&str, &str, &[&str], &str)] = &[
+    ("a text of few notes", "text", &["-i", "-F"], "# note 4242"),
+    ("a text of every note", "text", &["-i", "-F"], "dentist"),
+    ("a pattern of few notes", "regex", &[], r"^- see: \[\[note-00[0-9]*77\]\]$"),
+    ("a pattern of every note", "regex", &[], r"\b(kitchen|garden) [a-z]+ river\b"),
+];
+
+/// Searches for texts and patterns, and how much memory they take.
+pub(crate) fn scans() {
+    head("search, whole process; baseline: ripgrep, `rg -c` with the same meaning");
+    let Some(rg) = ripgrep() else {
+        println!("skipped: `scripts/bench-baselines` installs ripgrep");
+        return;
+    };
+    for (count, rounds) in [(10_000, 30), (100_000, 11)] {
+        let folder = vaults::vault(count);
+        for (what, mode, options, query) in SEARCHES {
+            let ours = || search(&folder, mode, query);
+            let theirs = || {
+                let mut command = Command::new(&rg);
+                command.args(["--no-config", "--no-ignore", "-g", "*.md", "-c"]).args(*options);
+                command.arg(query).arg(&folder);
+                command
+            };
+            let notes = found(&mut ours());
+            assert_eq!(notes, lines(&mut theirs()), "both find the same notes");
+            let times = in_turns(rounds, vec![Box::new(|| run(&mut ours())), Box::new(|| run(&mut theirs()))]);
+            let [ours, theirs] = times.as_slice() else { return };
+            row(&format!("{what} ({notes} of {count}), {mode}"), *ours, *theirs, Bar::Most(1.0));
+        }
+        let (mode, query) = ("ranked", "what did the teacher ask the dentist about note 4242");
+        let times = in_turns(3, vec![Box::new(|| run(&mut search(&folder, mode, query)))]);
+        note(
+            &format!("a question, {count} notes, ranked"),
+            &crate::measure::shown(times.first().copied().unwrap_or_default()),
+        );
+        for (mode, query) in [("text", "dentist"), ("ranked", query)] {
+            note(&format!("peak memory, every note of {count}, {mode}"), &peak(&folder, mode, query));
+        }
+    }
+}
+
+/// The pinned ripgrep, if it is installed.
+fn ripgrep() -> Option<PathBuf> {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent()?;
+    Some(target.join("baselines/bin/rg")).filter(|path| path.is_file())
+}
+
+fn search(folder: &Path, mode: &str, query: &str) -> Command {
+    let mut command = memdir("search", folder);
+    command.args(["--json", "--mode", mode, query]);
+    command
+}
+
+fn run(command: &mut Command) -> Duration {
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    once(|| assert!(command.status().expect("it starts").success(), "{command:?} failed"))
+}
+
+/// How many notes our answer counts.
+fn found(command: &mut Command) -> usize {
+    let output = command.output().expect("it starts").stdout;
+    let answer: serde_json::Value = serde_json::from_slice(&output).expect("an answer");
+    answer
+        .get("total")
+        .and_then(serde_json::Value::as_u64)
+        .and_then(|total| usize::try_from(total).ok())
+        .expect("a count")
+}
+
+fn lines(command: &mut Command) -> usize {
+    command.output().expect("it starts").stdout.iter().filter(|byte| **byte == b'\n').count()
+}
+
+/// The most memory that a search has taken, read while its answer waits in the pipe.
+fn peak(folder: &Path, mode: &str, query: &str) -> String {
+    let mut command = search(folder, mode, query);
+    let mut child = command.args(["--limit", "1000"]).stdout(Stdio::piped()).spawn().expect("it starts");
+    let mut stdout = child.stdout.take().expect("it is piped");
+    let _ = stdout.read(&mut [0; 1]);
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).map_or("unknown", str::trim).to_owned();
+    drop(stdout);
+    let _ = child.wait();
+    peak
+}

@@ -1,0 +1,404 @@
+//! What is to be forgotten: how it is recognized in contents, paths and payloads, and how it is cut out of a text.
+//!
+//! Owns those rules alone. Which files there are, and what the history holds, it is told; all work is linear in the text.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use memchr::memmem;
+use serde_json::Value as Json;
+use unicode_normalization::UnicodeNormalization;
+
+use crate::note::{Note, folded};
+use crate::path::MemoryPath;
+
+/// A text has to be this long, white space not counted: a shorter one stands in half of all words.
+pub const MIN_TEXT_CHARS: usize = 3;
+
+/// How often a text is searched again, since what is left may join to what was cut.
+const ROUNDS: usize = 8;
+
+/// What is to be forgotten.
+#[derive(Clone, Debug)]
+pub enum Sought {
+    /// A note, by all names that it had.
+    Note(BTreeSet<MemoryPath>),
+    /// A text, in the forms in which it may be written.
+    Text(Forms),
+}
+
+/// A text as it was given, composed and decomposed.
+#[derive(Clone, Debug)]
+pub struct Forms(Vec<String>);
+
+impl Forms {
+    /// Takes a text; `None` for one that is too short.
+    #[must_use]
+    pub fn new(text: &str) -> Option<Self> {
+        if text.chars().filter(|character| !character.is_whitespace()).count() < MIN_TEXT_CHARS {
+            return None;
+        }
+        let mut forms = vec![text.to_owned()];
+        for form in [text.nfc().collect::<String>(), text.nfd().collect()] {
+            if !forms.contains(&form) {
+                forms.push(form);
+            }
+        }
+        Some(Self(forms))
+    }
+
+    fn are_in(&self, text: &[u8]) -> bool {
+        self.0.iter().any(|form| memmem::find(text, form.as_bytes()).is_some())
+    }
+}
+
+/// A text out of which something was cut.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Cut {
+    /// What is left.
+    pub text: String,
+    /// How many places were cut out.
+    pub count: u64,
+}
+
+impl Sought {
+    /// The bytes by which a file gives away that it may hold it.
+    #[must_use]
+    pub fn needles(&self) -> Vec<Vec<u8>> {
+        match self {
+            Self::Note(names) => names.iter().map(|name| name.as_str().as_bytes().to_vec()).collect(),
+            Self::Text(forms) => forms.0.iter().map(|form| form.as_bytes().to_vec()).collect(),
+        }
+    }
+
+    /// Whether a path of the history has to go.
+    #[must_use]
+    pub fn is_path(&self, path: &str) -> bool {
+        match self {
+            Self::Note(names) => names.contains(path),
+            Self::Text(forms) => forms.are_in(path.as_bytes()),
+        }
+    }
+
+    /// Whether an earlier content of some note has to go: it holds the text, or a link to the note.
+    #[must_use]
+    pub fn is_in(&self, content: &[u8]) -> bool {
+        match self {
+            Self::Note(_) => std::str::from_utf8(content).is_ok_and(|text| !self.links_in(text).is_empty()),
+            Self::Text(forms) => forms.are_in(content),
+        }
+    }
+
+    /// Whether a payload of the audit has to go: one of its strings, or a key, holds the text or names the note.
+    #[must_use]
+    pub fn is_in_payload(&self, payload: &str) -> bool {
+        match serde_json::from_str(payload) {
+            Ok(payload) => self.is_in_json(&payload),
+            Err(_) => self.is_said(payload),
+        }
+    }
+
+    /// The parser has limited how deep a value is.
+    fn is_in_json(&self, value: &Json) -> bool {
+        match value {
+            Json::String(text) => self.is_said(text),
+            Json::Array(items) => items.iter().any(|item| self.is_in_json(item)),
+            Json::Object(items) => items.iter().any(|(key, item)| self.is_said(key) || self.is_in_json(item)),
+            Json::Null | Json::Bool(_) | Json::Number(_) => false,
+        }
+    }
+
+    fn is_said(&self, text: &str) -> bool {
+        match self {
+            Self::Text(forms) => forms.are_in(text.as_bytes()),
+            Self::Note(names) => {
+                let whole = text.trim();
+                let is_name = |name: &MemoryPath| {
+                    let path = name.as_str();
+                    let bare = path.get(..path.len() - (name.name().len() - name.stem().len())).unwrap_or(path);
+                    [path, bare, name.name(), name.stem()].contains(&whole) || is_named_in(text, path)
+                };
+                names.iter().any(is_name)
+                    || MemoryPath::parse(text).is_ok_and(|path| names.contains(&path))
+                    || !self.links_in(text).is_empty()
+            }
+        }
+    }
+
+    /// Cuts every place out of a text that may be changed; `None` where there is none.
+    ///
+    /// Of a line nothing but white space and the mark of a list may be left: then all of it goes.
+    #[must_use]
+    pub fn cut(&self, text: &str) -> Option<Cut> {
+        match self {
+            Self::Note(_) => cut_spans(text, &self.links_in(text)),
+            Self::Text(forms) => cut_forms(text, forms),
+        }
+    }
+
+    /// As [`Sought::cut`], in a note of which it is known where its links lead: of those that could mean the note to
+    /// forget, only the ones go that do.
+    #[must_use]
+    pub fn cut_links(&self, text: &str, leads: &dyn Fn(&str) -> bool) -> Option<Cut> {
+        let spans = self.links_where(text, leads);
+        cut_spans(text, &spans)
+    }
+
+    /// The links of a text that mean the note, by the end of the path that they give.
+    fn links_in(&self, text: &str) -> Vec<Range<usize>> {
+        self.links_where(text, &|_| true)
+    }
+
+    fn links_where(&self, text: &str, leads: &dyn Fn(&str) -> bool) -> Vec<Range<usize>> {
+        let Self::Note(names) = self else { return Vec::new() };
+        let has_links = ["[[", "]("].iter().any(|mark| memmem::find(text.as_bytes(), mark.as_bytes()).is_some());
+        if !has_links {
+            return Vec::new();
+        }
+        let names: Vec<String> = names.iter().map(|name| bare(name.as_str())).collect();
+        let means = |path: &str| !path.is_empty() && names.iter().any(|name| ends_in(name, path));
+        let links = Note::parse(text).links().into_iter();
+        links.filter(|link| means(&bare(&link.path)) && leads(&link.path)).map(|link| link.span).collect()
+    }
+}
+
+/// A path without what two ways of writing it may differ in.
+fn bare(path: &str) -> String {
+    let folded = folded(path);
+    let mut parts = Vec::new();
+    for part in folded.split('/').map(str::trim) {
+        match part {
+            "" | "." => {}
+            ".." => parts.clear(),
+            part => parts.push(part),
+        }
+    }
+    let path = parts.join("/");
+    path.strip_suffix(".md").map_or(path.clone(), str::to_owned)
+}
+
+fn ends_in(path: &str, end: &str) -> bool {
+    path.strip_suffix(end).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+}
+
+/// Whether a text names a path, and not a longer one that ends or starts so.
+fn is_named_in(text: &str, path: &str) -> bool {
+    let is_part = |character: char| character.is_alphanumeric() || matches!(character, '_' | '-');
+    memmem::find_iter(text.as_bytes(), path.as_bytes()).any(|at| {
+        let before = text.get(..at).and_then(|before| before.chars().next_back());
+        let after = text.get(at + path.len()..).and_then(|after| after.chars().next());
+        !before.is_some_and(|before| is_part(before) || before == '/') && !after.is_some_and(is_part)
+    })
+}
+
+fn cut_spans(text: &str, spans: &[Range<usize>]) -> Option<Cut> {
+    let (mut left, mut marks, mut from) = (String::with_capacity(text.len()), Vec::new(), 0);
+    for span in spans {
+        // A link may stand in the text of another.
+        if span.start < from {
+            continue;
+        }
+        left.push_str(text.get(from..span.start).unwrap_or_default());
+        marks.push(left.len());
+        from = span.end;
+    }
+    left.push_str(text.get(from..).unwrap_or_default());
+    let count = u64::try_from(spans.len()).unwrap_or(u64::MAX);
+    (count > 0).then(|| Cut { text: without_bare_lines(&left, &marks), count })
+}
+
+fn cut_forms(text: &str, forms: &Forms) -> Option<Cut> {
+    let (mut text, mut marks, mut count) = (text.to_owned(), Vec::new(), 0);
+    for _ in 0..ROUNDS {
+        let before = count;
+        for form in &forms.0 {
+            if memmem::find(text.as_bytes(), form.as_bytes()).is_some() {
+                (text, marks, count) = cut_pattern(&text, form, &marks, count);
+            }
+        }
+        if count == before {
+            break;
+        }
+    }
+    (count > 0).then(|| Cut { text: without_bare_lines(&text, &marks), count })
+}
+
+/// Cuts `pattern` out, and out of what is left, in one pass (Knuth, Morris and Pratt with a stack): what comes before a
+/// place and what comes after it may join to the pattern anew, as often as the text is long.
+///
+/// `marks` are the places at which something was cut out before, in order; the new ones are added.
+fn cut_pattern(text: &str, pattern: &str, marks: &[usize], mut count: u64) -> (String, Vec<usize>, u64) {
+    let pattern = pattern.as_bytes();
+    let borders = borders(pattern);
+    let at = |index: usize| pattern.get(index).copied();
+    let mut left: Vec<u8> = Vec::with_capacity(text.len());
+    // How much of the pattern ends at each byte that is left.
+    let mut matched: Vec<usize> = Vec::with_capacity(text.len());
+    let mut earlier = marks.iter().peekable();
+    let mut found: Vec<usize> = Vec::new();
+    let mark = |found: &mut Vec<usize>, place: usize| {
+        while found.last().is_some_and(|last| *last >= place) {
+            found.pop();
+        }
+        found.push(place);
+    };
+    for (index, byte) in text.bytes().enumerate() {
+        if earlier.next_if(|mark| **mark <= index).is_some() {
+            mark(&mut found, left.len());
+        }
+        let mut length = matched.last().copied().unwrap_or(0);
+        while length > 0 && at(length) != Some(byte) {
+            length = borders.get(length - 1).copied().unwrap_or(0);
+        }
+        length += usize::from(at(length) == Some(byte));
+        left.push(byte);
+        matched.push(length);
+        if length == pattern.len() {
+            left.truncate(left.len() - length);
+            matched.truncate(left.len());
+            mark(&mut found, left.len());
+            count += 1;
+        }
+    }
+    if earlier.next().is_some() {
+        mark(&mut found, left.len());
+    }
+    // Texts are cut out of a text, so what is left is one.
+    (String::from_utf8_lossy(&left).into_owned(), found, count)
+}
+
+/// For each start of a pattern, how long its longest end is that is also a start.
+fn borders(pattern: &[u8]) -> Vec<usize> {
+    let mut borders: Vec<usize> = Vec::with_capacity(pattern.len());
+    let mut length = 0;
+    for (index, byte) in pattern.iter().enumerate() {
+        while length > 0 && pattern.get(length) != Some(byte) {
+            length = borders.get(length - 1).copied().unwrap_or(0);
+        }
+        length += usize::from(index > 0 && pattern.get(length) == Some(byte));
+        borders.push(length);
+    }
+    borders
+}
+
+/// Takes away the lines with a mark of which only white space and the mark of a list is left.
+fn without_bare_lines(text: &str, marks: &[usize]) -> String {
+    let mut marks = marks.iter().peekable();
+    let (mut left, mut start) = (String::with_capacity(text.len()), 0);
+    for line in text.split_inclusive('\n') {
+        let end = start + line.len();
+        let mut is_marked = false;
+        // A mark at the end of the text belongs to the last line.
+        while marks.next_if(|mark| **mark < end || (**mark == end && !line.ends_with('\n'))).is_some() {
+            is_marked = true;
+        }
+        if !(is_marked && is_bare(line)) {
+            left.push_str(line);
+        }
+        start = end;
+    }
+    left
+}
+
+fn is_bare(line: &str) -> bool {
+    let line = line.trim();
+    let rest = line.trim_start_matches(|digit: char| digit.is_ascii_digit());
+    let item = match line.strip_prefix(['-', '*', '+']) {
+        Some(item) => item,
+        None if rest.len() < line.len() => rest.strip_prefix(['.', ')']).unwrap_or(rest),
+        None => line,
+    };
+    let item = item.trim();
+    item.is_empty() || ["[ ]", "[x]", "[X]"].contains(&item)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cut, Forms, Sought};
+    use crate::path::MemoryPath;
+
+    fn text(text: &str) -> Sought {
+        Sought::Text(Forms::new(text).unwrap())
+    }
+
+    fn note(names: &[&str]) -> Sought {
+        Sought::Note(names.iter().map(|name| MemoryPath::parse(name).unwrap()).collect())
+    }
+
+    #[track_caller]
+    fn check(sought: &Sought, before: &str, after: &str, count: u64) {
+        let cut = sought.cut(before).unwrap_or(Cut { text: before.to_owned(), count: 0 });
+        assert_eq!((cut.text.as_str(), cut.count), (after, count), "{before:?}");
+    }
+
+    #[test]
+    fn a_text_is_cut_out_and_bare_lines_go() {
+        let sought = text("secret");
+        check(&sought, "a secret b\n", "a  b\n", 1);
+        check(&sought, "one\n- secret\ntwo\n", "one\ntwo\n", 1);
+        check(&sought, "one\r\n  12. secret \r\ntwo\r\n", "one\r\ntwo\r\n", 1);
+        check(&sought, "- [ ] secretsecret\n\n- \n", "\n- \n", 2);
+        check(&sought, "secret", "", 1);
+        check(&sought, "a\nsecret", "a\n", 1);
+        check(&sought, "a 12secret\n", "a 12\n", 1);
+        check(&sought, "nothing\n", "nothing\n", 0);
+        // What is left joins to it again.
+        check(&sought, "x secsecsecretretret y", "x  y", 3);
+        check(&text("line\nnext"), "a line\nnext b\n- line\nnext\n", "a  b\n", 2);
+    }
+
+    #[test]
+    fn a_text_is_found_composed_and_decomposed() {
+        check(&text("Zoë K"), "Zoë K and Zoe\u{308} K\n", " and \n", 2);
+        check(&text("Zoe\u{308} K"), "- Zoë K\n", "", 1);
+        assert!(Forms::new("ab").is_none() && Forms::new(" a b \n").is_none() && Forms::new("").is_none());
+    }
+
+    #[test]
+    fn cutting_is_linear_in_hostile_texts() {
+        let many = 200_000;
+        let all = Some(Cut { text: String::new(), count: many as u64 });
+        // Not `assert_eq`, which would print all of it.
+        assert!(text("abc").cut(&format!("{}{}", "ab".repeat(many), "c".repeat(many))) == all);
+        assert!(text("abc").cut(&format!("{}{}", "a".repeat(many), "bc".repeat(many))) == all);
+        assert!(text(&format!("{}b", "a".repeat(many / 2))).cut(&"a".repeat(many)).is_none());
+        assert!(note(&["a.md"]).cut(&"[[".repeat(many)).is_none());
+    }
+
+    #[test]
+    fn links_to_a_note_are_cut_out_whole() {
+        let sought = note(&["entities/jane_doe.md", "people/jane.md"]);
+        check(&sought, "met [[jane_doe]] and [[entities/Jane_Doe.md#Work|Jane]]\n", "met  and \n", 2);
+        check(
+            &sought,
+            "---\nfriend: \"[[jane]]\"\n---\n[her](../x/../people/jane.md) `[[jane]]`\n",
+            "---\nfriend: \"\"\n---\n `[[jane]]`\n",
+            2,
+        );
+        check(&sought, "[![[jane]]](people/jane.md) end\n", " end\n", 2);
+        check(&sought, "- ![[jane]]\n- [[bob]]\n", "- [[bob]]\n", 1);
+        check(&sought, "[[other/jane_doe]] [[doe]] [[jane_doe_2]]\n", "[[other/jane_doe]] [[doe]] [[jane_doe_2]]\n", 0);
+    }
+
+    #[test]
+    fn payloads_that_name_a_note_are_found() {
+        let sought = note(&["entities/jane.md"]);
+        for payload in [
+            r#"{"path":"entities/jane.md"}"#,
+            r#"{"path":"a.md","arguments":{"new_path":"./entities//jane.md"}}"#,
+            r#"{"result":{"message":"note `entities/jane.md` does not exist"}}"#,
+            r#"{"arguments":{"content":"see [[jane|her]]"}}"#,
+            r#"{"arguments":{"link":"jane"}}"#,
+            r#"{"entities\/jane.md":1}"#,
+            "no JSON, entities/jane.md",
+        ] {
+            assert!(sought.is_in_payload(payload), "{payload}");
+        }
+        for payload in [r#"{"path":"old/entities/jane.md"}"#, r#"{"path":"entities/jane.mdx"}"#, r#"{"x":"jane doe"}"#]
+        {
+            assert!(!sought.is_in_payload(payload), "{payload}");
+        }
+        assert!(text("Ünï").is_in_payload(r#"{"a":[{"b":"\u00dcn\u00ef"}]}"#));
+        assert!(!text("path").is_in_payload(r#"{"a":"b"}"#) && text("path").is_in_payload(r#"{"path":null}"#));
+    }
+}

@@ -1,0 +1,384 @@
+//! Forgetting: what the history holds of something goes, and stays gone in every page of the database.
+//!
+//! An entry of the audit loses payload and salt, so that the chain still verifies; a content goes whole; a path becomes
+//! NULL. Files are replaced and removed by handle and without the journal, which must keep nothing of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::audit::Chain;
+use super::commit::digest_of;
+use super::every::open_parent;
+use super::journal::{self, Flush, Journal};
+use super::{AuditEntry, Author, Core, Vault, VaultError, Writer, disk, history};
+use crate::digest::Digest;
+use crate::path::MemoryPath;
+use crate::plan::{Content, Sought};
+use crate::time::Timestamp;
+
+/// The name of a file that is being put in place here. No batch has the number 0.
+const TEMPORARY: &str = ".memdir-0-0.tmp";
+/// Says in `meta` that pages of the database may still hold what was forgotten.
+const UNFINISHED: &str = "forgetting";
+/// Places in which no temporary file lies.
+const NO_PLACES: &str = r#"{"early":[],"late":[]}"#;
+
+/// What the history holds of something.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Traces {
+    /// How many changes there are under each name; `None` stands for contents and folders without one.
+    pub changes: BTreeMap<Option<String>, u64>,
+    /// How many entries of the audit name it.
+    pub entries: u64,
+    /// The digests of its contents, by which files that were left aside are known.
+    pub digests: BTreeSet<Digest>,
+}
+
+impl Traces {
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty() && self.entries == 0
+    }
+}
+
+/// The rows that have to go.
+#[derive(Debug, Default)]
+struct Rows {
+    contents: BTreeSet<i64>,
+    /// Batch, number, and whether the path itself has to go.
+    paths: Vec<(i64, i64)>,
+    /// Batches whose folders hold it.
+    places: Vec<i64>,
+    entries: Vec<i64>,
+    traces: Traces,
+}
+
+/// Whether a file was changed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Replaced {
+    /// It was.
+    Yes,
+    /// Somebody has changed it since it was read, or it is gone.
+    ChangedSince,
+}
+
+impl Vault {
+    /// All names that a note had; just `path` where the history knows no other. Where nothing `is_there` now, the note
+    /// is followed to the name it has, or had when it was deleted.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub fn names_of(&self, path: &MemoryPath, is_there: bool) -> Result<Names, VaultError> {
+        names_of(self.known_core()?.as_ref(), path, is_there)
+    }
+
+    /// Whether this machine has a history of this memory.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub fn has_history(&self) -> Result<bool, VaultError> {
+        Ok(self.known_core()?.is_some())
+    }
+
+    /// What the history holds of something. Reads every content that is kept.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub fn traces(&self, sought: &Sought) -> Result<Traces, VaultError> {
+        traces(self.known_core()?.as_ref(), sought)
+    }
+}
+
+/// What the history knows of the names of a note.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Names {
+    /// The name that it has now, or had when it was deleted.
+    pub now: MemoryPath,
+    /// All of them.
+    pub all: BTreeSet<MemoryPath>,
+}
+
+impl Writer<'_> {
+    /// As [`Vault::names_of`].
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub fn names_of(&self, path: &MemoryPath, is_there: bool) -> Result<Names, VaultError> {
+        names_of(self.core.as_ref(), path, is_there)
+    }
+
+    /// As [`Vault::traces`].
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub fn traces(&self, sought: &Sought) -> Result<Traces, VaultError> {
+        traces(self.core.as_ref(), sought)
+    }
+
+    /// Removes the temporary files of the newest batches, which may hold what is to be forgotten.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub fn sweep_leftovers(&mut self) -> Result<(), VaultError> {
+        self.sweep_newest()
+    }
+
+    /// Erases what the history holds of something, and notes in the audit that it was done, without what it was.
+    ///
+    /// One flushed transaction; then the database is written anew, so that no page keeps what was deleted, now or
+    /// earlier, and the log beside it is emptied. A crash in between is made good by
+    /// [`Writer::finish_forgetting`], with which the same command begins.
+    ///
+    /// # Errors
+    ///
+    /// [`VaultError::Busy`] when a reader keeps the log from being emptied: what is erased stays erased.
+    pub fn forget_history(&mut self, sought: &Sought, author: &Author, time: Timestamp) -> Result<(), VaultError> {
+        let journal = &mut self.core()?.journal;
+        journal.db.execute_batch("PRAGMA secure_delete = ON")?;
+        journal.transaction(Flush::Yes, |transaction| {
+            let rows = rows(transaction, sought)?;
+            erase(transaction, &rows)?;
+            let changes: u64 = rows.traces.changes.values().sum();
+            let entry = AuditEntry {
+                number: 1,
+                action: "forget".to_owned(),
+                code: None,
+                micros: 0,
+                permission: "off".to_owned(),
+                payload: format!(r#"{{"result":{{"changes":{changes},"entries":{}}}}}"#, rows.traces.entries),
+            };
+            Chain::open(transaction, 1)?.append(None, &[entry], author, time)?;
+            transaction.execute("INSERT INTO meta VALUES (?1, 1) ON CONFLICT (key) DO NOTHING", [UNFINISHED])?;
+            Ok(())
+        })?;
+        self.finish_forgetting().map(drop)
+    }
+
+    /// Writes the database anew if something was forgotten and a crash came before that; whether it was so.
+    ///
+    /// # Errors
+    ///
+    /// [`VaultError::Busy`], [`VaultError::DiskFull`].
+    pub fn finish_forgetting(&mut self) -> Result<bool, VaultError> {
+        let vault = self.vault;
+        let journal = &mut self.core()?.journal;
+        if journal.sum(UNFINISHED)?.is_none() {
+            return Ok(false);
+        }
+        // The database that SQLite attaches for it takes this over, so that its pages hold nothing of ours either.
+        journal.db.execute_batch("PRAGMA secure_delete = ON; VACUUM")?;
+        journal.empty_log()?;
+        journal.transaction(Flush::No, |transaction| {
+            transaction.execute("DELETE FROM meta WHERE key = ?1", [UNFINISHED])?;
+            Ok(())
+        })?;
+        *vault.measured() = None;
+        Ok(true)
+    }
+
+    /// Replaces a file by another content, if it is still as it was read; flushed, and nothing of it is kept.
+    ///
+    /// # Errors
+    ///
+    /// Those of the system; the file is then as it was, but for a temporary one that may be left beside it.
+    pub fn replace_spot(&self, path: &str, read: &[u8], new: &[u8]) -> Result<Replaced, VaultError> {
+        let io = |error| VaultError::io("change", MemoryPath::parse(path).ok().as_ref(), error);
+        let (folder, name) = match open_parent(&self.vault.dir, path) {
+            Err(error) if disk::is_gone(&error) => return Ok(Replaced::ChangedSince),
+            opened => opened.map_err(io)?,
+        };
+        let is_as_read = |name: &str| digest_of(&folder, name).map(|found| found == Some(Digest::of(read)));
+        if !is_as_read(name).map_err(io)? {
+            return Ok(Replaced::ChangedSince);
+        }
+        let mode = disk::mode(&folder.symlink_metadata(name).map_err(io)?);
+        let image = crate::plan::Image { content: Content::new(new), mode };
+        super::commit::set_temporary(&folder, TEMPORARY, Some(&image)).map_err(io)?;
+        self.flush_name(&folder, TEMPORARY).map_err(io)?;
+        if disk::replace(&folder, TEMPORARY, &folder, name).map_err(io)? == disk::Replaced::Exchanged {
+            if !is_as_read(TEMPORARY).map_err(io)? {
+                disk::replace(&folder, TEMPORARY, &folder, name).map_err(io)?;
+                folder.remove_file(TEMPORARY).map_err(io)?;
+                return Ok(Replaced::ChangedSince);
+            }
+            folder.remove_file(TEMPORARY).map_err(io)?;
+        }
+        self.flush_folder(&folder).map_err(io)?;
+        Ok(Replaced::Yes)
+    }
+
+    /// Removes a file, flushed. That it is gone already is fine.
+    ///
+    /// # Errors
+    ///
+    /// Those of the system.
+    pub fn remove_spot(&self, path: &str) -> Result<(), VaultError> {
+        let remove = || {
+            let (folder, name) = open_parent(&self.vault.dir, path)?;
+            folder.remove_file(name)?;
+            self.flush_folder(&folder)
+        };
+        match remove() {
+            Err(error) if disk::is_gone(&error) => Ok(()),
+            other => other.map_err(|error| VaultError::io("remove", MemoryPath::parse(path).ok().as_ref(), error)),
+        }
+    }
+
+    fn flush_name(&self, folder: &cap_std::fs::Dir, name: &str) -> io::Result<()> {
+        if !self.vault.is_durable() {
+            return Ok(());
+        }
+        let mut file = disk::open_to_flush(folder, name)?;
+        file.flush()?;
+        file.sync_all()
+    }
+
+    fn flush_folder(&self, folder: &cap_std::fs::Dir) -> io::Result<()> {
+        if self.vault.is_durable() { disk::sync_folder(folder) } else { Ok(()) }
+    }
+}
+
+impl Journal {
+    /// Empties the write-ahead log, however long that takes others.
+    fn empty_log(&self) -> Result<(), VaultError> {
+        // One try waits for readers as long as any statement does.
+        let is_busy: bool = self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+        if is_busy { Err(VaultError::Busy) } else { Ok(()) }
+    }
+}
+
+fn names_of(core: Option<&Core>, path: &MemoryPath, is_there: bool) -> Result<Names, VaultError> {
+    let Some(core) = core else { return Ok(Names { now: path.clone(), all: [path.clone()].into() }) };
+    let now = if is_there { path.clone() } else { history::name_now(&core.journal, path)? };
+    let mut all = history::names_before(&core.journal, &now)?;
+    all.insert(path.clone());
+    Ok(Names { now, all })
+}
+
+fn traces(core: Option<&Core>, sought: &Sought) -> Result<Traces, VaultError> {
+    let Some(core) = core else { return Ok(Traces::default()) };
+    Ok(rows(&core.journal.db, sought)?.traces)
+}
+
+/// Finds the rows that have to go.
+fn rows(db: &Connection, sought: &Sought) -> Result<Rows, VaultError> {
+    let mut rows = Rows::default();
+    let mut ids = db.prepare("SELECT id FROM content ORDER BY id")?;
+    let mut ids = ids.query([])?;
+    let named = contents_named(db, sought)?;
+    while let Some(row) = ids.next()? {
+        let id = row.get(0)?;
+        let Some(content) = journal::load(db, id)? else { continue };
+        if named.contains(&id) || sought.is_in(content.bytes()) {
+            rows.contents.insert(id);
+            rows.traces.digests.insert(content.digest());
+        }
+    }
+    let mut touched = BTreeSet::new();
+    find_steps(db, sought, &mut rows, &mut touched)?;
+    let mut places = db.prepare("SELECT id, places FROM batch")?;
+    let mut places = places.query([])?;
+    while let Some(row) = places.next()? {
+        // A folder cannot be the note that is to be forgotten.
+        if matches!(sought, Sought::Text(_)) && sought.is_in_payload(&row.get::<_, String>(1)?) {
+            rows.places.push(row.get(0)?);
+            *rows.traces.changes.entry(None).or_default() += 1;
+        }
+    }
+    let mut entries = db.prepare("SELECT seq, payload, batch FROM entry WHERE payload IS NOT NULL")?;
+    let mut entries = entries.query([])?;
+    while let Some(row) = entries.next()? {
+        let (payload, batch): (String, Option<i64>) = (row.get(1)?, row.get(2)?);
+        // Of a long text the payload has only the digest, without salt, and that has to go with the text.
+        let has_digest = || batch.is_some_and(|batch| touched.contains(&batch)) && payload.contains(r#""digest":"#);
+        if sought.is_in_payload(&payload) || has_digest() {
+            rows.entries.push(row.get(0)?);
+        }
+    }
+    rows.traces.entries = u64::try_from(rows.entries.len()).unwrap_or(u64::MAX);
+    Ok(rows)
+}
+
+/// The contents that were ever under a path that has to go.
+fn contents_named(db: &Connection, sought: &Sought) -> Result<BTreeSet<i64>, VaultError> {
+    let mut found = BTreeSet::new();
+    if matches!(sought, Sought::Text(_)) {
+        return Ok(found);
+    }
+    let mut steps = db.prepare("SELECT path, before, after FROM step WHERE kind = 4 AND path IS NOT NULL")?;
+    let mut steps = steps.query([])?;
+    while let Some(row) = steps.next()? {
+        if sought.is_path(&row.get::<_, String>(0)?) {
+            found.extend([row.get::<_, Option<i64>>(1)?, row.get(2)?].into_iter().flatten());
+        }
+    }
+    Ok(found)
+}
+
+fn find_steps(
+    db: &Connection,
+    sought: &Sought,
+    rows: &mut Rows,
+    touched: &mut BTreeSet<i64>,
+) -> Result<(), VaultError> {
+    let mut shown = BTreeSet::new();
+    let mut steps = db.prepare("SELECT batch, number, path, new_path, before, after FROM step")?;
+    let mut steps = steps.query([])?;
+    while let Some(row) = steps.next()? {
+        let (batch, path): (i64, Option<String>) = (row.get(0)?, row.get(2)?);
+        let new_path: Option<String> = row.get(3)?;
+        let is_named = [&path, &new_path].into_iter().flatten().any(|path| sought.is_path(path));
+        let contents = [row.get::<_, Option<i64>>(4)?, row.get(5)?];
+        let mut held = contents.into_iter().flatten().filter(|id| rows.contents.contains(id)).peekable();
+        let is_held = held.peek().is_some();
+        shown.extend(held);
+        if is_named {
+            rows.paths.push((batch, row.get(1)?));
+        }
+        if is_named || is_held {
+            touched.insert(batch);
+            *rows.traces.changes.entry(path).or_default() += 1;
+        }
+    }
+    // Contents of batches that were given up.
+    let others = rows.contents.difference(&shown).count();
+    if others > 0 {
+        *rows.traces.changes.entry(None).or_default() += u64::try_from(others).unwrap_or(u64::MAX);
+    }
+    Ok(())
+}
+
+fn erase(transaction: &Connection, rows: &Rows) -> Result<(), VaultError> {
+    let mut freed = 0;
+    let mut delete = transaction.prepare("DELETE FROM content WHERE id = ?1 RETURNING length(body)")?;
+    for id in &rows.contents {
+        freed += delete.query_row([id], |row| row.get::<_, i64>(0)).optional()?.unwrap_or(0);
+    }
+    let sql = "UPDATE meta SET value = max(0, value - ?1) WHERE key = 'content_bytes'";
+    transaction.execute(sql, [freed])?;
+    let mut forget =
+        transaction.prepare("UPDATE step SET path = NULL, new_path = NULL WHERE batch = ?1 AND number = ?2")?;
+    for (batch, number) in &rows.paths {
+        forget.execute(params![batch, number])?;
+    }
+    let mut places = transaction.prepare("UPDATE batch SET places = ?2 WHERE id = ?1")?;
+    for batch in &rows.places {
+        places.execute(params![batch, NO_PLACES])?;
+    }
+    let mut forget = transaction.prepare("UPDATE entry SET salt = NULL, payload = NULL WHERE seq = ?1")?;
+    for seq in &rows.entries {
+        forget.execute([seq])?;
+    }
+    // The notes are about to change without the journal.
+    transaction.execute("DELETE FROM meta WHERE key = 'note_bytes'", [])?;
+    Ok(())
+}

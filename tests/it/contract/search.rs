@@ -1,0 +1,147 @@
+//! `search`: its shape, its ways, and what it leaves in a folder that it only reads.
+
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::support::{Env, Ran, finish};
+
+fn found(env: &Env, arguments: &[&str]) -> Value {
+    let arguments: Vec<&str> = ["search"].iter().chain(arguments).copied().collect();
+    env.ask(&arguments).exits(0)
+}
+
+#[test]
+fn the_shape_of_an_answer() {
+    let env = Env::ada();
+    let expected = json!({"query": "KIND: company", "hits": [
+        {"path": "entities/acme.md", "heading": "Basic Information", "lines": [5, 5], "snippet": "- kind: company",
+         "score": 1.0, "why": ["text"]},
+    ], "total": 1, "cursor": null, "left_out": 0, "searched_for": null, "source": "scan"});
+    assert_eq!(found(&env, &["KIND: company", "--mode", "text"]), expected);
+    let ranked = found(&env, &["the founder of a company"]);
+    assert_eq!((&ranked["total"], &ranked["hits"][0]["lines"]), (&json!(1), &json!([3, 6])));
+    assert_eq!(ranked["hits"][0]["heading"], json!("Basic Information"));
+    assert_eq!(ranked["hits"][0]["snippet"], json!("- kind: company\n- founder: [[user]]"));
+    assert!(ranked["hits"][0]["score"].as_f64().unwrap() > 0.0);
+    assert_eq!(found(&env, &["^# A", "--mode", "regex"])["total"], json!(2));
+    assert_eq!(found(&env, &["acm", "--mode", "name"])["hits"][0]["path"], json!("entities/acme.md"));
+    let nothing = found(&env, &["zebra"]);
+    assert_eq!((&nothing["hits"], &nothing["total"]), (&json!([]), &json!(0)), "no hit is an answer");
+}
+
+#[test]
+fn a_search_by_action_answers_the_same() {
+    let env = Env::ada();
+    let outcome = env.act(&json!({"action": "search_files", "query": "london", "mode": "text"}));
+    assert_eq!(outcome["value"], found(&env, &["london", "--mode", "text"]));
+    assert_eq!(outcome["value"]["hits"][0]["lines"], json!([3, 3]));
+    let report = env.exec(&json!([
+        {"action": "update_file", "path": "user.md", "old_content": "London", "new_content": "Paris"},
+        {"action": "search_files", "query": "paris", "mode": "text", "assign_to": "where"},
+    ]));
+    assert_eq!(report["variables"]["where"]["hits"][0]["snippet"], json!("- city: Paris"), "it sees the write before");
+}
+
+#[test]
+fn pages_and_budgets() {
+    let env = Env::new();
+    for number in 0..5 {
+        env.write(&format!("n{number}.md"), "needle\n".repeat(number + 1));
+    }
+    let first = found(&env, &["needle", "--mode", "text", "--limit", "2"]);
+    assert_eq!((&first["hits"][0]["path"], &first["hits"][0]["score"]), (&json!("n4.md"), &json!(5.0)));
+    let cursor = first["cursor"].as_str().unwrap();
+    let next = found(&env, &["needle", "--mode", "text", "--limit", "2", "--cursor", cursor, "--budget", "1"]);
+    let shown =
+        json!({"hits": next["hits"].as_array().unwrap().len(), "left_out": next["left_out"], "total": next["total"]});
+    assert_eq!(shown, json!({"hits": 1, "left_out": 1, "total": 5}));
+    assert_eq!(next["hits"][0]["path"], json!("n2.md"));
+    let wrong = env.ask(&["search", "needle", "--cursor", cursor]).exits(4);
+    assert_eq!(wrong["error"]["code"], json!("invalid_action"));
+    assert_eq!(wrong["error"]["message"], json!("`cursor` is none that an answer to this query gave"));
+}
+
+#[test]
+fn what_cannot_be_searched_for_is_said() {
+    let env = Env::ada();
+    let cases: &[(&[&str], i32, &str)] = &[
+        (&["("], 0, ""),
+        (&["(", "--mode", "regex"], 4, "invalid_pattern"),
+        (&["x", "--path", "gone.md"], 4, "not_found"),
+        (&["x", "--path", "../x"], 4, "invalid_path"),
+        (&["", "--mode", "text"], 4, "invalid_action"),
+        (&["x", "--mode", "magic"], 2, "usage"),
+        (&["x", "--limit", "0"], 2, "usage"),
+        (&["x", "--budget", "0"], 2, "usage"),
+        (&[], 2, "usage"),
+    ];
+    for (arguments, code, error) in cases {
+        let arguments: Vec<&str> = ["search"].iter().chain(*arguments).copied().collect();
+        let said = env.ask(&arguments).exits(*code);
+        assert_eq!(said["error"]["code"].as_str().unwrap_or_default(), *error, "{arguments:?}");
+    }
+    env.write("bad.md", b"London \xff");
+    let ran = env.ask(&["search", "London"]);
+    assert_eq!(ran.exits(0)["total"], json!(1));
+    assert!(ran.stderr.contains("note: 1 note could not be searched"), "{ran:?}");
+}
+
+#[test]
+fn a_rule_hides_notes_from_a_search() {
+    let rule = "[[rule]]\naction = \"search_files\"\npath = \"entities/**\"\nverdict = \"deny\"\n";
+    let env = Env::ada().settings(rule);
+    for mode in ["ranked", "text", "name"] {
+        assert_eq!(found(&env, &["acme", "--mode", mode])["total"], json!(0), "{mode}");
+    }
+    assert_eq!(found(&env, &["ada", "--mode", "text"])["total"], json!(1));
+}
+
+#[test]
+fn for_people() {
+    let env = Env::ada();
+    let ran = env.run(&["search", "city", "--mode", "text"], "");
+    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "user.md:3  Ada\n    - city: London\n", ""));
+    env.write("more.md", "city\nthe city of\x1b[31m red\n");
+    let ran = env.run(&["search", "city", "--mode", "text", "--limit", "1"], "");
+    assert_eq!(ran.stdout, "more.md:1\n    city\n    the city of\\u{1b}[31m red\n");
+    assert!(ran.stderr.starts_with("1 more: --cursor '"), "{ran:?}");
+    let ran = env.run(&["search", "zebra"], "");
+    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "", "nothing found\n"));
+    let ran = env.run(&["search", "(", "--mode", "regex"], "");
+    assert!(ran.code == 4 && ran.stderr.contains("hint: "), "{ran:?}");
+}
+
+#[test]
+fn a_search_is_audited_and_makes_nothing() {
+    let env = Env::ada();
+    let before = env.seen();
+    found(&env, &["city"]);
+    assert_eq!(env.seen(), before, "reading a folder creates nothing in it");
+}
+
+/// Deep and wide memories are searched with few descriptors open.
+#[cfg(unix)]
+#[test]
+fn few_descriptors_are_enough() {
+    let env = Env::new();
+    let deep = "d/".repeat(400);
+    env.write(&format!("{deep}needle.md"), "needle");
+    for folder in 0..100 {
+        for number in 0..3 {
+            env.write(&format!("wide{folder}/n{number}.md"), "needle");
+        }
+    }
+    let inner = env.command(&["search", "needle", "--mode", "text", "--json"]);
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -n 64; exec \"$0\" \"$@\""]).arg(inner.get_program()).args(inner.get_args());
+    command.env_clear().env("HOME", env.home());
+    for (name, value) in inner.get_envs() {
+        if let Some(value) = value {
+            command.env(name, value);
+        }
+    }
+    command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+    let ran: Ran = finish(command, b"");
+    assert_eq!(ran.exits(0)["total"], json!(301));
+}
