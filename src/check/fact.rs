@@ -180,7 +180,7 @@ fn conflict(key: &str, facts: &[&Fact]) -> Option<Conflict> {
     let is_several = (2..=MOST_VALUES).contains(&values.len()) && facts.len() <= MOST_VALUES;
     let is_short = facts.iter().all(|fact| !fact.value.is_empty() && fact.value.len() <= MOST_VALUE_BYTES);
     let is_link = |fact: &&Fact| fact.value.contains("[[") || fact.value.contains("](");
-    if !is_several || !is_short || facts.iter().all(|fact| is_link(fact)) || is_many(key) {
+    if !is_several || !is_short || facts.iter().all(is_link) || is_many(key) {
         return None;
     }
     let (last, others) = facts.split_last()?;

@@ -107,7 +107,7 @@ fn duplicates_go_only_when_nothing_links_to_them() {
 #[test]
 fn large_notes() {
     let long = "x".repeat(201);
-    let found = found(&[("long.md", &long), ("short.md", &long[..200])], Kind::Oversized);
+    let found = found(&[("long.md", &long), ("short.md", &"x".repeat(200))], Kind::Oversized);
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].message, "the note has 201 bytes, more than 200; split it");
 }
@@ -229,10 +229,10 @@ fn an_edit_names_one_place_alone() {
             "[[acmee]] and [[acmee]]\n\n- [[acmee]]\n- [[acmee]]\n\u{e9}[[acme]]\u{e9}\n",
         ]
     );
-    let same = "[[acmee]]\n".repeat(40);
-    let edits = mended(&same, &acme);
-    assert_eq!(edits.len(), 40);
-    assert_eq!((edits[0] == same, edits[20] == same), (false, true), "no edit where no place is the only one");
+    // What is repeated too often to be told apart is left to the person.
+    let same = |count: usize| "[[acmee]]\n".repeat(count);
+    assert!(mended(&same(10), &acme).iter().all(|text| *text != same(10)));
+    assert_eq!(mended(&same(40), &acme)[20], same(40));
 }
 
 #[test]

@@ -263,7 +263,8 @@ fn words_of(text: &str, most: usize) -> String {
     let mut words = String::new();
     let mut is_between = false;
     for character in text.nfc().flat_map(char::to_lowercase).nfc() {
-        if !is_kept(character) && !(is_combining_mark(character) && !words.is_empty() && !is_between) {
+        let is_mark = is_combining_mark(character) && !words.is_empty() && !is_between;
+        if !is_kept(character) && !is_mark {
             is_between = true;
             continue;
         }

@@ -62,6 +62,11 @@ fn commands_that_read_create_nothing() {
         &["read", "user.md"],
         &["log"],
         &["log", "user.md", "-p"],
+        &["log", "--lines", "user.md"],
+        &["links"],
+        &["links", "user.md"],
+        &["facts"],
+        &["check"],
         &["diff"],
         &["undo"],
         &["undo", "--dry-run"],
@@ -101,7 +106,10 @@ fn adopting_a_folder_changes_no_byte() {
     env.write("crlf.md", "\u{feff}# A\r\n\r\nno end");
     let before = env.seen();
     let made = env.ask(&["init"]).exits(0);
-    assert_eq!(made, json!({"created": [], "notes": 3, "links": 1, "findings": []}));
+    let alone = "no link leads to `crlf.md`, and none from it";
+    let orphan =
+        json!({"kind": "orphan", "path": "crlf.md", "line": null, "target": null, "message": alone, "action": null});
+    assert_eq!(made, json!({"created": [], "notes": 3, "links": 1, "findings": [orphan]}));
     assert_eq!(env.seen(), before);
 }
 

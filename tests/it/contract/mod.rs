@@ -2,10 +2,12 @@
 
 pub(crate) mod account;
 mod actions;
+mod check;
 mod codes;
 mod commands;
 mod exec;
 mod lines;
+mod memory;
 mod modes;
 mod search;
 mod settings;

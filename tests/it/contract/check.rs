@@ -1,0 +1,180 @@
+//! `check`, `facts` and `links`: shapes, and that what is proposed mends what was found.
+
+use serde_json::{Value, json};
+
+use crate::support::{Env, finish};
+
+/// A memory with one finding of nearly each kind.
+fn faulty() -> Env {
+    let env = Env::ada();
+    env.write("user.md", "# Ada\n\n- city: London\n- city: Paris\n- at: [[acmee]], [[acmee|again]]\r\n- in: [A](acme.md#Basic%20Informations)\n");
+    env.write("old.md", "nobody links here\n");
+    env.write("copies/acme.md", env.read("entities/acme.md"));
+    env.write("entities/Acme.md", "# ACME\n\n[[user]]\n");
+    env.write("entities/plan: b.md", "[[user]] ![](https://example.org/pixel.png)\n");
+    env.write("entities/acme.sync-conflict-memdir-3.md", "[[user]]\n");
+    env.write("long.md", format!("[[user]] {}", "x".repeat(1 << 20)));
+    env
+}
+
+fn kinds(checked: &Value) -> Vec<&str> {
+    checked["findings"].as_array().unwrap().iter().map(|finding| finding["kind"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn the_shape_of_findings() {
+    let env = Env::with(&[("user.md", "- at: [[acmee]]\n"), ("acme.md", "a\n"), ("old.md", "b\n")]);
+    let checked = env.ask(&["check"]).exits(0);
+    let orphan = |path: &str| {
+        json!({"kind": "orphan", "path": path, "line": null, "target": null,
+        "message": format!("no link leads to `{path}`, and none from it"), "action": null})
+    };
+    let expected = json!({"findings": [
+        orphan("acme.md"),
+        orphan("old.md"),
+        {"kind": "broken_link", "path": "user.md", "line": 1, "target": "acmee",
+         "message": "there is no file `acmee`; the nearest is `acme.md`",
+         "action": {"action": "update_file", "path": "user.md", "old_content": "[[acmee]]", "new_content": "[[acme]]"}},
+    ], "notes": 3, "links": 1});
+    assert_eq!(checked, expected);
+    let some = env.ask(&["check", "--kind", "broken_link"]).exits(0);
+    assert_eq!((kinds(&some), &some["notes"]), (vec!["broken_link"], &json!(3)));
+    let shown = env.run(&["check"], "");
+    assert_eq!(
+        shown.stdout,
+        "broken links (1)\n  user.md:1  there is no file `acmee`; the nearest is `acme.md`\nnotes without links (2)\n  \
+         acme.md  no link leads to `acme.md`, and none from it\n  old.md  no link leads to `old.md`, and none from it\n\
+         3 findings in 3 notes with 1 links\n"
+    );
+    assert!(shown.stderr.contains("1 of them"), "{shown:?}");
+    assert_eq!(env.ask(&["check", "--kind", "nonsense"]).code, 2);
+    assert!(!env.at(".memdir").exists());
+}
+
+#[test]
+fn each_kind_is_found_and_nothing_else() {
+    let env = faulty();
+    let checked = env.ask(&["check"]).exits(0);
+    let mut found: Vec<(&str, &str)> = Vec::new();
+    for finding in checked["findings"].as_array().unwrap() {
+        found.push((finding["path"].as_str().unwrap(), finding["kind"].as_str().unwrap()));
+    }
+    let expected = [
+        ("entities/acme.md", "duplicate"),
+        ("entities/acme.md", "unportable_name"),
+        ("entities/acme.sync-conflict-memdir-3.md", "sync_conflict"),
+        ("entities/plan: b.md", "unportable_name"),
+        ("entities/plan: b.md", "active_content"),
+        ("long.md", "oversized"),
+        ("old.md", "orphan"),
+        ("user.md", "conflicting_fact"),
+        ("user.md", "broken_link"),
+        ("user.md", "broken_link"),
+        ("user.md", "broken_link"),
+    ];
+    assert_eq!(found, expected);
+}
+
+/// Each proposed action alone, through `exec`, on a memory of its own.
+#[test]
+fn every_proposed_action_mends_its_finding() {
+    let count = env_actions().len();
+    assert!(count >= 5, "{count}");
+    for (at, action) in env_actions().iter().enumerate() {
+        let env = faulty();
+        let before = env.ask(&["check"]).exits(0);
+        let finding = |checked: &Value| {
+            let all = checked["findings"].as_array().unwrap().clone();
+            all.into_iter().filter(|finding| finding["action"] == *action).count()
+        };
+        assert_eq!(finding(&before), 1, "{at} {action}");
+        let outcome = env.act(action);
+        assert_eq!(outcome["ok"], json!(true), "{outcome}");
+        let after = env.ask(&["check"]).exits(0);
+        assert_eq!(finding(&after), 0, "{action} {after}");
+        let (before, after) =
+            (before["findings"].as_array().unwrap().len(), after["findings"].as_array().unwrap().len());
+        assert!(after < before, "{action}");
+    }
+}
+
+fn env_actions() -> Vec<Value> {
+    let checked = faulty().ask(&["check"]).exits(0);
+    let findings = checked["findings"].as_array().unwrap().clone();
+    findings.into_iter().map(|mut finding| finding["action"].take()).filter(|action| !action.is_null()).collect()
+}
+
+#[test]
+fn all_links_are_mended_in_one_batch() {
+    let env = faulty();
+    let actions: Vec<Value> =
+        env_actions().into_iter().filter(|action| action["action"] == json!("update_file")).collect();
+    assert_eq!(actions.len(), 3);
+    let report = env.exec(&json!(actions));
+    assert!(report["actions"].as_array().unwrap().iter().all(|outcome| outcome["ok"] == json!(true)), "{report}");
+    assert_eq!(kinds(&env.ask(&["check", "--kind", "broken_link"]).exits(0)), Vec::<&str>::new());
+    assert!(env.read("user.md").contains("|again]]\r\n"));
+}
+
+#[test]
+fn adopting_says_what_was_found_and_changes_no_byte() {
+    let env = faulty();
+    let before = env.seen();
+    let made = env.ask(&["init"]).exits(0);
+    assert_eq!((&made["created"], &made["notes"]), (&json!([]), &json!(8)));
+    assert_eq!(made["findings"], env.ask(&["check"]).exits(0)["findings"]);
+    let shown = finish(env.bare(&["init", env.memory().to_str().unwrap()]), b"").stdout;
+    assert!(shown.contains("3 broken links, 1 notes without links"), "{shown}");
+    assert_eq!(env.seen(), before);
+    assert!(!env.at(".memdir").exists());
+}
+
+#[test]
+fn facts_in_pages() {
+    let env = Env::ada();
+    env.write("user.md", "---\ntags: [a, b]\n---\n# Ada\n- **Home City**: London\n");
+    let fact = |path: &str, line: u64, heading: Value, key: &str, value: &str| json!({"path": path, "line": line, "heading": heading, "key": key, "value": value});
+    let acme = "entities/acme.md";
+    let all = [
+        fact(acme, 5, json!("Basic Information"), "kind", "company"),
+        fact(acme, 6, json!("Basic Information"), "founder", "[[user]]"),
+        fact("user.md", 2, Value::Null, "tags", "a, b"),
+        fact("user.md", 5, json!("Ada"), "Home City", "London"),
+    ];
+    assert_eq!(env.ask(&["facts"]).exits(0), json!({"facts": all, "total": 4, "cursor": null}));
+    assert_eq!(env.ask(&["facts", "user.md"]).exits(0), json!({"facts": all[2..], "total": 2, "cursor": null}));
+    let first = env.ask(&["facts", "--limit", "3"]).exits(0);
+    assert_eq!((&first["facts"], &first["total"]), (&json!(all[..3]), &json!(4)));
+    let second = env.ask(&["facts", "--limit", "3", "--cursor", first["cursor"].as_str().unwrap()]).exits(0);
+    assert_eq!((&second["facts"], &second["cursor"]), (&json!(all[3..]), &Value::Null));
+    assert_eq!(env.ask(&["facts", "--cursor", "x"]).exits(2)["error"]["code"], json!("usage"));
+    assert_eq!(env.ask(&["facts", "gone.md"]).exits(4)["error"]["code"], json!("not_found"));
+    assert_eq!(env.run(&["facts", "user.md"], "").stdout, "user.md:2  tags: a, b\nuser.md:5  Home City: London\n");
+}
+
+#[test]
+fn links_of_all_notes_and_of_one() {
+    let env = Env::ada();
+    env.write("user.md", "# Ada\n\n[[acme#Address|work]] [[acmee]]\n");
+    let link = |target: &str, subpath: &str, text: Value, resolved: Value, status: &str, nearest: Value| {
+        json!({"source": "user.md", "line": 3, "target": target, "subpath": subpath, "text": text, "kind": "wikilink",
+            "resolved": resolved, "status": status, "nearest": nearest})
+    };
+    let acme = json!("entities/acme.md");
+    let own = [
+        link("acme", "#Address", json!("work"), acme.clone(), "broken_heading", Value::Null),
+        link("acmee", "", Value::Null, Value::Null, "broken_file", acme),
+    ];
+    let of_one = env.ask(&["links", "user.md"]).exits(0);
+    assert_eq!(of_one, json!({"links": own, "backlinks": {"user.md": ["entities/acme.md"]}}));
+    let all = env.ask(&["links"]).exits(0);
+    assert_eq!(all["links"].as_array().unwrap().len(), 3);
+    assert_eq!(all["backlinks"], json!({"entities/acme.md": ["user.md"], "user.md": ["entities/acme.md"]}));
+    assert_eq!(env.ask(&["links", "gone.md"]).exits(4)["error"]["code"], json!("not_found"));
+    let shown = env.run(&["links", "user.md"], "").stdout;
+    assert_eq!(
+        shown,
+        "user.md:3  acme#Address -> entities/acme.md, which has no such heading\n\
+         user.md:3  acmee leads nowhere; the nearest is entities/acme.md\nlinked from entities/acme.md\n"
+    );
+}
