@@ -1,5 +1,5 @@
 //! What stands in a note: links, headings, blocks, facts, and where links lead.
-#![expect(clippy::string_slice, clippy::indexing_slicing, reason = "places that are not exact shall fail loudly")]
+#![expect(clippy::string_slice, reason = "places that are not exact shall fail loudly")]
 
 use super::fact::{Setting, Unset};
 use super::heading::Found;
