@@ -46,7 +46,7 @@ fn ways(before: Before<'_>, source: &MemoryPath, target: &MemoryPath) -> Vec<Str
     if written.starts_with('/') {
         return vec![from_root];
     }
-    if written.split('/').any(|part| matches!(part, "." | "..")) {
+    if written.starts_with("./") || written.starts_with("../") {
         let here = if written.starts_with("./") { "./" } else { "" };
         return vec![relative(source, full, here), from_root];
     }

@@ -90,7 +90,7 @@ impl Targets {
             return source.map_or(Target::Nothing, Target::File);
         }
         let folder = source.and_then(MemoryPath::parent);
-        let is_relative = path.split('/').any(|part| matches!(part.trim(), "." | ".."));
+        let is_relative = path.starts_with("./") || path.starts_with("../");
         let wanted = if is_relative { joined(folder.as_ref(), path) } else { joined(None, path) };
         let Some(wanted) = wanted.map(|wanted| folded(&wanted)).filter(|wanted| !wanted.is_empty()) else {
             return Target::Nothing;
@@ -152,14 +152,20 @@ fn letters(name: &str) -> String {
     name.chars().filter(|character| character.is_alphanumeric()).collect()
 }
 
-/// A path as links write it, from a folder: `.` and `..` and empty parts are taken out; `None` where it climbs out.
+/// A path as links write it, from a folder: `.` and empty parts are taken out; `None` where it climbs out, or climbs
+/// anywhere but at its start.
 fn joined(folder: Option<&MemoryPath>, path: &str) -> Option<String> {
     let mut parts: Vec<_> = folder.map_or_else(Vec::new, |folder| folder.components().collect());
+    let mut has_name = false;
     for part in path.split('/') {
         match part.trim() {
             "" | "." => {}
+            ".." if has_name => return None,
             ".." => drop(parts.pop()?),
-            name => parts.push(name),
+            name => {
+                has_name = true;
+                parts.push(name);
+            }
         }
     }
     Some(parts.join("/"))
