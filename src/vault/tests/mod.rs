@@ -13,6 +13,7 @@ use crate::time::Timestamp;
 
 mod account;
 mod journal;
+mod lines;
 mod outside;
 mod recovery;
 mod scan;
