@@ -19,17 +19,26 @@ const MOST_TARGETS: usize = 1_000;
 /// So many words, and so many lines, are added on each side of a link until its place is the only one.
 const MOST_WORDS: usize = 12;
 const MOST_LINES: usize = 12;
+/// A longer text is no place that a person would look at.
+const MOST_OLD_BYTES: usize = 2_000;
+/// No more headings of one note are compared, and no more links with them.
+const MOST_HEADINGS: usize = 500;
+const MOST_COMPARED: usize = 5_000;
 /// How much alike two headings have to be, and how much less so the next one.
 const LIKENESS: f64 = 0.85;
 const CLEARNESS: f64 = 0.05;
 
 /// The headings of the notes that links lead to.
-type Headings = HashMap<MemoryPath, Vec<String>>;
+#[derive(Default)]
+struct Headings {
+    of: HashMap<MemoryPath, Vec<String>>,
+    compared: usize,
+}
 
 /// All broken links.
 pub(super) fn broken(seen: &Seen<'_>, read: &mut dyn FnMut(&MemoryPath) -> Option<String>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let mut headings = Headings::new();
+    let mut headings = Headings::default();
     for entries in seen.links.links.chunk_by(|one, other| one.source == other.source) {
         let Some(source) = entries.first().map(|entry| &entry.source) else { continue };
         if !entries.iter().any(|entry| is_broken(entry.status)) {
@@ -115,14 +124,19 @@ fn nearest_heading(
     read: &mut dyn FnMut(&MemoryPath) -> Option<String>,
 ) -> Option<String> {
     let target = entry.resolved.as_ref().filter(|_| entry.status == LinkStatus::BrokenHeading)?;
-    if !headings.contains_key(target) && headings.len() < MOST_TARGETS {
+    if headings.compared >= MOST_COMPARED {
+        return None;
+    }
+    headings.compared += 1;
+    if !headings.of.contains_key(target) && headings.of.len() < MOST_TARGETS {
         let text = read(target).unwrap_or_default();
-        let all = Note::parse(&text).headings().iter().map(|heading| short(&heading.text)).collect();
-        headings.insert(target.clone(), all);
+        let note = Note::parse(&text);
+        let all = note.headings().iter().take(MOST_HEADINGS).map(|heading| short(&heading.text)).collect();
+        headings.of.insert(target.clone(), all);
     }
     let wanted = short(entry.subpath.rsplit('#').next()?).to_lowercase();
     let likeness = |heading: &str| strsim::jaro_winkler(&wanted, &heading.to_lowercase());
-    let mut found: Vec<_> = headings.get(target)?.iter().map(|heading| (likeness(heading), heading)).collect();
+    let mut found: Vec<_> = headings.of.get(target)?.iter().map(|heading| (likeness(heading), heading)).collect();
     found.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     let (best, heading) = found.first()?;
     let is_clear = found.get(1).is_none_or(|(next, _)| best - next >= CLEARNESS);
@@ -159,7 +173,8 @@ fn to_heading(text: &str, link: &Link, heading: &str) -> Option<(Range<usize>, S
 /// The action that puts `new` into a place of a link; its `old_content` is the shortest text around the link that stands
 /// nowhere else in the note.
 fn edit(source: &MemoryPath, text: &str, link: &Link, place: Range<usize>, new: &str) -> Option<Action> {
-    let around = grown(text, &link.span).into_iter().find(|range| is_unique(text, range))?;
+    let mut ranges = grown(text, &link.span).into_iter().filter(|range| range.len() <= MOST_OLD_BYTES);
+    let around = ranges.find(|range| is_unique(text, range))?;
     let before = text.get(around.start..place.start)?;
     let after = text.get(place.end..around.end)?;
     Some(Action::UpdateFile(UpdateFile {

@@ -14,6 +14,7 @@ use crate::time::Timestamp;
 mod account;
 mod forget;
 mod journal;
+mod lines;
 mod outside;
 mod recovery;
 mod scan;
