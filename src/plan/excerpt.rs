@@ -123,7 +123,8 @@ fn blocks(text: &str) -> Vec<Range<usize>> {
     let (mut start, mut end, mut has_content) = (0, 0, false);
     for (number, line) in text.split('\n').enumerate() {
         let is_heading = heading(line).is_some();
-        let is_blank = line.trim().is_empty();
+        // A rule parts passages too, and so do the ends of the front matter.
+        let is_blank = line.trim().is_empty() || line.trim_end() == "---";
         if (is_heading && end > start) || (is_blank && has_content) {
             blocks.push(start..end);
             (start, end, has_content) = (number, number, false);
