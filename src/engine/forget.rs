@@ -13,7 +13,7 @@ use super::{Engine, failure};
 use crate::digest::Digest;
 use crate::note::Targets;
 use crate::path::MemoryPath;
-use crate::plan::{self, Cut, Forms, MIN_TEXT_CHARS, Sought, Tree};
+use crate::plan::{self, Called, Cut, Forms, MIN_TEXT_CHARS, Sought, Tree, When};
 use crate::report::{Code, Failure, Kind};
 use crate::vault::{Author, Names, Region, Replaced, Spot, Traces, VaultError, Writer};
 
@@ -251,11 +251,11 @@ impl Engine {
             let failure = Failure::new(Code::NotFound, format!("`{path}` is called `{}` now", names.now));
             return Err(failure.with_hint(format!("`memdir forget {}` forgets it with all names it had", names.now)));
         }
-        names.all.insert(path.clone());
+        names.add(path);
         let limit = self.settings.limits.file_bytes;
         let digest = self.vault.read(&names.now, limit).ok().map(|image| image.content.digest());
         let alias = (place != *path).then(|| path.clone());
-        let named = Targets::new(names.all.iter().cloned());
+        let named = Targets::new(names.all.iter().map(|called| called.name.clone()));
         Ok(Note { names, alias, digest, named })
     }
 
@@ -264,7 +264,7 @@ impl Engine {
         let finders = Finders::new(&survey.sought);
         let mut left = Vec::new();
         let mut visit = |spot: &Spot, file: Option<&mut dyn Read>| {
-            let in_name = matches!(survey.sought, Sought::Text(_)) && survey.sought.is_path(spot.name());
+            let in_name = matches!(survey.sought, Sought::Text(_)) && survey.sought.is_path(spot.name(), When::Ever);
             let count = file.map_or(Ok(0), |file| finders.count(file))? + u64::from(in_name);
             if count > 0 {
                 left.push(Place { place: kind_of(spot), path: Some(spot.path.clone()), count });
@@ -316,7 +316,7 @@ impl Survey {
             return Ok(());
         }
         let is_text = self.note.is_none();
-        if is_text && self.sought.is_path(spot.name()) {
+        if is_text && self.sought.is_path(spot.name(), When::Ever) {
             self.add(Where::Name, spot, 1);
             if matches!(spot.region, Region::Open | Region::Trash) {
                 self.blocked.push(spot.path.clone());
@@ -395,7 +395,7 @@ impl Note {
     /// Of which kind a file is, if it is this note, or a copy of it.
     fn of(&self, spot: &Spot) -> Option<Where> {
         if spot.region == Region::Trash {
-            let is_same = |name: &MemoryPath| name.name() == spot.name();
+            let is_same = |called: &Called| called.name.name() == spot.name();
             return (spot.is_exact && spot.size.is_some() && self.names.all.iter().any(is_same))
                 .then_some(Where::Trash);
         }

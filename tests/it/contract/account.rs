@@ -158,6 +158,41 @@ fn a_note_that_is_gone_or_was_renamed_is_found_in_the_history() {
 }
 
 #[test]
+fn another_note_that_has_or_had_the_name_keeps_its_history() {
+    let two_called_a = || {
+        let env = Env::new();
+        env.exec(&json!([{"action": "create_file", "path": "a.md", "content": "first xylophone\n"}]));
+        env.exec(&json!([{"action": "rename_file", "path": "a.md", "new_path": "b.md"}]));
+        env.exec(&json!([{"action": "create_file", "path": "a.md", "content": "second zither\n"}]));
+        env.exec(&json!([{"action": "append_file", "path": "a.md", "content": "more"}]));
+        env.exec(&json!([{"action": "append_file", "path": "b.md", "content": "more"}]));
+        env
+    };
+    let batches = |env: &Env, note: &str| -> Vec<u64> {
+        let log = env.ask(&["log", note]).exits(0);
+        log["entries"].as_array().unwrap().iter().map(|entry| entry["batch"].as_u64().unwrap()).collect()
+    };
+    let paths =
+        |env: &Env, batch: usize| env.ask(&["log"]).exits(0)["entries"][5 - batch]["actions"][0]["path"].clone();
+
+    let env = two_called_a();
+    env.ask(&["forget", "b.md"]).exits(0);
+    assert_eq!(files_with(&env, "xylophone"), [""; 0]);
+    assert_eq!(batches(&env, "a.md"), [4, 3]);
+    assert_eq!([1, 3, 4, 5].map(|batch| paths(&env, batch)), [json!(null), json!("a.md"), json!("a.md"), json!(null)]);
+    env.ask(&["undo", "4"]).exits(0);
+    assert_eq!(env.read("a.md"), "second zither\n");
+
+    let env = two_called_a();
+    env.ask(&["forget", "a.md"]).exits(0);
+    assert_eq!(files_with(&env, "zither"), [""; 0]);
+    assert_eq!(batches(&env, "b.md"), [5, 2, 1]);
+    assert_eq!([1, 3, 4, 5].map(|batch| paths(&env, batch)), [json!("a.md"), json!(null), json!(null), json!("b.md")]);
+    env.ask(&["undo", "5"]).exits(0);
+    assert_eq!(env.read("b.md"), "first xylophone\n");
+}
+
+#[test]
 fn a_forgotten_text_is_nowhere() {
     let env = jane();
     env.write("data.csv", "a,xylophone\n");
