@@ -1,8 +1,8 @@
 //! Forgetting a note or a text: where it is kept, and erasing it there.
 //!
 //! The order, under the lock of the memory: links to a note are cut out first, while the history still knows all its
-//! names; then the history; then texts, what lies in the trash, and at last the note itself. So whatever an interrupted
-//! run has left, the same command finds it.
+//! names, and copies of it are removed, which may have the old ones; then the history; then texts, and at last the note
+//! itself. So whatever an interrupted run has left, the same command finds it.
 
 use std::io::{self, Read};
 
@@ -83,9 +83,9 @@ struct Survey {
     candidates: Vec<MemoryPath>,
     /// Files that need another text.
     edits: Vec<String>,
-    /// Copies of ours that were left aside; known by what the history holds, so they go before it does.
+    /// Copies that were left aside or thrown away; known by what the history holds, so they go before it does.
     leftovers: Vec<String>,
-    /// Files that have to go; the note itself is the last.
+    /// The note itself, and then the link by which it was named.
     removals: Vec<String>,
     /// What holds the text and cannot be changed here.
     blocked: Vec<String>,
@@ -233,9 +233,9 @@ impl Engine {
             }
         }
         survey.places.sort();
-        // The note itself last: without it, the other files would not be found again.
+        // The link last: without it, the note would not be found again.
         let now = survey.note.as_ref().map(|note| note.names.now.to_string());
-        survey.removals.sort_by_key(|path| Some(path) == now.as_ref());
+        survey.removals.sort_by_key(|path| Some(path) != now.as_ref());
         Ok(survey)
     }
 
@@ -312,7 +312,8 @@ impl Survey {
             && let Some(place) = note.of(spot)
         {
             self.add(place, spot, 1);
-            self.removals.push(spot.path.clone());
+            let files = if place == Where::Note { &mut self.removals } else { &mut self.leftovers };
+            files.push(spot.path.clone());
             return Ok(());
         }
         let is_text = self.note.is_none();

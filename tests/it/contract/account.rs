@@ -12,6 +12,7 @@ pub(crate) fn jane() -> Env {
         ("user.md", "# Ada\n\n- friend: [[jane_doe|Jane]]\n- city: London\n"),
         ("other.md", "nothing of note\n"),
         (".trash/jane_doe.md", "Jane, thrown away\n"),
+        (".trash/people/jane.md", "Jane, thrown away earlier\n"),
     ]);
     env.exec(
         &json!([{"action": "create_file", "path": "people/jane.md", "content": "# Zanzibar\n\n- secret: xylophone\n"}]),
