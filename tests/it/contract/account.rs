@@ -239,6 +239,20 @@ fn a_text_in_a_name_or_in_a_binary_file_is_refused_before_anything_is_erased() {
     }
 }
 
+/// The name of the folder is no text, and the file of another folder has what it looks like.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_below_a_folder_without_a_name_is_not_taken_for_another() {
+    use std::os::unix::ffi::OsStrExt;
+    let env = Env::with(&[("x\u{fffd}/a.md", "theirs\n")]);
+    let folder = env.memory().join(std::ffi::OsStr::from_bytes(b"x\xff"));
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("a.md"), "a xylophone\n").unwrap();
+    assert_eq!(env.ask(&["forget", "--text", "xylophone"]).exits(4)["error"]["code"], "conflict");
+    assert_eq!(env.ask(&["forget", "x\u{fffd}/a.md"]).exits(0)["places"].as_array().unwrap().len(), 1);
+    assert_eq!(std::fs::read_to_string(folder.join("a.md")).unwrap(), "a xylophone\n");
+}
+
 #[test]
 fn what_cannot_be_forgotten_is_said_and_nothing_is_made() {
     let env = Env::ada();
