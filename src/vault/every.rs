@@ -67,16 +67,17 @@ impl Spot {
 pub(super) type Visit<'a> = dyn FnMut(&Spot, Option<&mut dyn Read>) -> io::Result<()> + 'a;
 
 impl Vault {
-    /// Visits everything below the memory but the state of this machine. Folders are told before what they hold.
+    /// Visits everything below the memory but the state of this machine that is in use. Folders are told before what they hold.
     ///
     /// # Errors
     ///
     /// What the system says of something that is the notes', or in the trash; what is another program's and cannot be
     /// looked into is left out.
     pub fn every_file(&self, visit: &mut Visit<'_>) -> Result<(), VaultError> {
-        let own = format!("{STATE}/{}", self.options.machine);
+        // With the state elsewhere, what is there is from before.
+        let own = self.options.state.is_none().then(|| format!("{STATE}/{}", self.options.machine));
         let root = self.dir.try_clone().map_err(|error| VaultError::io("open the memory", None, error))?;
-        walk(root, "", &|path| if path == own { None } else { Some(region(path)) }, visit)
+        walk(root, "", &|path| if Some(path) == own.as_deref() { None } else { Some(region(path)) }, visit)
     }
 
     /// Visits the files of this machine's state. The database is closed for that, and opened again by who needs it.

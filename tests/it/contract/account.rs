@@ -254,6 +254,18 @@ fn a_file_below_a_folder_without_a_name_is_not_taken_for_another() {
 }
 
 #[test]
+fn a_history_from_before_the_state_lay_elsewhere_is_told() {
+    let env = Env::with(&[("a.md", "one\n")]);
+    env.exec(&json!([{"action": "append_file", "path": "a.md", "content": "xylophone"}]));
+    let state = env.base().join("elsewhere");
+    std::fs::create_dir(&state).unwrap();
+    let forgotten = env.ask(&["forget", "--text", "xylophone", "--state", state.to_str().unwrap()]).exits(0);
+    assert_eq!(forgotten["left"][0]["where"], "state", "{forgotten}");
+    env.ask(&["forget", "--text", "xylophone"]).exits(0);
+    assert_eq!(files_with(&env, "xylophone"), [""; 0]);
+}
+
+#[test]
 fn what_cannot_be_forgotten_is_said_and_nothing_is_made() {
     let env = Env::ada();
     let before = env.seen();
