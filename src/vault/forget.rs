@@ -284,18 +284,22 @@ fn traces(core: Option<&Core>, sought: &Sought) -> Result<Traces, VaultError> {
 /// Finds the rows that have to go.
 fn rows(db: &Connection, sought: &Sought) -> Result<Rows, VaultError> {
     let mut rows = Rows::default();
-    let mut ids = db.prepare("SELECT id FROM content ORDER BY id")?;
+    let mut touched = BTreeSet::new();
+    let mut ids = db.prepare("SELECT id, batch FROM content ORDER BY id")?;
     let mut ids = ids.query([])?;
     let named = contents_named(db, sought)?;
     while let Some(row) = ids.next()? {
         let id = row.get(0)?;
         let Some(content) = journal::load(db, id)? else { continue };
-        if named.contains(&id) || sought.is_in(content.bytes()) {
+        // An empty file tells nothing, and notes that have nothing else in common begin as one.
+        let is_named = named.contains(&id) && !content.bytes().is_empty();
+        if is_named || sought.is_in(content.bytes()) {
             rows.contents.insert(id);
+            // A batch that was given up has no steps that would tell.
+            touched.insert(row.get(1)?);
             rows.traces.digests.insert(content.digest());
         }
     }
-    let mut touched = BTreeSet::new();
     find_steps(db, sought, &mut rows, &mut touched)?;
     let mut places = db.prepare("SELECT id, places FROM batch")?;
     let mut places = places.query([])?;

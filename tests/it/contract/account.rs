@@ -266,6 +266,40 @@ fn a_history_from_before_the_state_lay_elsewhere_is_told() {
 }
 
 #[test]
+fn no_digest_of_a_text_that_was_not_written_is_kept() {
+    let env = jane();
+    let long = "a long text about a theremin ".repeat(20);
+    env.exec(&json!([
+        {"action": "create_file", "path": "other.md", "content": long},
+        {"action": "append_file", "path": "other.md", "content": long},
+    ]));
+    let content = |code: Value| {
+        let exported = env.run(&["audit", "export"], "").stdout;
+        let mut entries = exported.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        entries.find(|entry| entry["batch"] == 6 && entry["code"] == code).unwrap()["payload"]["arguments"]["content"]
+            .clone()
+    };
+    assert_eq!(content(json!("already_exists")), json!({"bytes": 580}));
+    assert!(content(json!(null))["digest"].is_string());
+    env.ask(&["forget", "--text", "theremin"]).exits(0);
+    assert_eq!(content(json!(null)), json!(null));
+}
+
+/// Notes that begin empty have that content in common, and no more.
+#[test]
+fn that_a_note_was_empty_is_not_forgotten_for_others() {
+    let env = Env::new();
+    for note in ["x.md", "y.md"] {
+        env.exec(&json!([{"action": "create_file", "path": note, "content": ""}]));
+        env.exec(&json!([{"action": "append_file", "path": note, "content": note}]));
+    }
+    env.ask(&["forget", "x.md"]).exits(0);
+    assert_eq!(env.ask(&["log", "--lines", "y.md"]).exits(0)["lines"][0]["batch"], json!(4));
+    env.ask(&["undo", "4"]).exits(0);
+    assert_eq!(env.read("y.md"), "");
+}
+
+#[test]
 fn what_cannot_be_forgotten_is_said_and_nothing_is_made() {
     let env = Env::ada();
     let before = env.seen();
