@@ -8,7 +8,7 @@ use std::io;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::audit::Chain;
+use super::audit::{Chain, FORGET};
 use super::commit::digest_of;
 use super::every::open_parent;
 use super::journal::{self, Flush, Journal};
@@ -159,7 +159,7 @@ impl Writer<'_> {
             let changes: u64 = rows.traces.changes.values().sum();
             let entry = AuditEntry {
                 number: 1,
-                action: "forget".to_owned(),
+                action: FORGET.to_owned(),
                 code: None,
                 micros: 0,
                 permission: "off".to_owned(),
