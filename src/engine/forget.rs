@@ -265,7 +265,7 @@ impl Engine {
         let mut left = Vec::new();
         let mut visit = |spot: &Spot, file: Option<&mut dyn Read>| {
             let in_name = matches!(survey.sought, Sought::Text(_)) && survey.sought.is_path(spot.name(), When::Ever);
-            let count = file.map_or(Ok(0), |file| finders.count(file))? + u64::from(in_name);
+            let count = file.map_or(Ok(0), |file| finders.count(file, spot.region))? + u64::from(in_name);
             if count > 0 {
                 left.push(Place { place: kind_of(spot), path: Some(spot.path.clone()), count });
             }
@@ -328,7 +328,7 @@ impl Survey {
             Region::Leftover => self.visit_leftover(spot, file, size, finders),
             Region::Open | Region::Trash if size <= self.limit => self.visit_text(spot, file),
             Region::Open | Region::Trash | Region::Hidden | Region::Foreign | Region::Own => {
-                let count = finders.count(file)?;
+                let count = finders.count(file, spot.region)?;
                 if count > 0 {
                     self.add(kind_of(spot), spot, count);
                     if is_text && matches!(spot.region, Region::Open | Region::Trash) {
@@ -376,7 +376,7 @@ impl Survey {
         let is_known = if spot.name().starts_with(".memdir-0-") {
             true
         } else if self.note.is_none() || size > self.limit {
-            finders.count(file)? > 0
+            finders.count(file, spot.region)? > 0
         } else {
             let mut bytes = Vec::new();
             file.take(self.limit).read_to_end(&mut bytes)?;
@@ -426,6 +426,8 @@ fn kind_of(spot: &Spot) -> Where {
 struct Finders {
     finders: Vec<Finder<'static>>,
     longest: usize,
+    /// Whether what is sought are names, which are none as part of longer ones.
+    is_name: bool,
 }
 
 /// How much of a file is looked at at once.
@@ -435,27 +437,44 @@ impl Finders {
     fn new(sought: &Sought) -> Self {
         let needles = sought.needles();
         let longest = needles.iter().map(Vec::len).max().unwrap_or(0);
-        Self { finders: needles.iter().map(|needle| Finder::new(needle).into_owned()).collect(), longest }
+        let finders = needles.iter().map(|needle| Finder::new(needle).into_owned()).collect();
+        Self { finders, longest, is_name: matches!(sought, Sought::Note(_)) }
     }
 
-    fn count(&self, file: &mut dyn Read) -> io::Result<u64> {
-        let (mut piece, mut count) = (Vec::with_capacity(PIECE + self.longest), 0);
+    /// In the database of another machine names stand beside numbers, which may look like letters; what is said of ours
+    /// is that it was looked through row by row.
+    fn count(&self, file: &mut dyn Read, region: Region) -> io::Result<u64> {
+        let is_name = self.is_name && region != Region::Foreign;
+        let (mut piece, mut count) = (Vec::with_capacity(PIECE + self.longest + 1), 0);
+        // Places that end before this one were counted with the piece before.
+        let mut counted = 0;
         loop {
-            let kept = piece.len();
             let read = Read::take(&mut *file, PIECE as u64).read_to_end(&mut piece)?;
-            if read == 0 {
+            // What follows the last byte is known with the next piece.
+            let end = if read < PIECE { piece.len() + 1 } else { piece.len() };
+            for finder in &self.finders {
+                let length = finder.needle().len();
+                let is_new = |at: &usize| (counted..end).contains(&(at + length));
+                let found =
+                    finder.find_iter(&piece).filter(is_new).filter(|at| !is_name || stands_alone(&piece, *at, length));
+                count += u64::try_from(found.count()).unwrap_or(u64::MAX);
+            }
+            if read < PIECE {
                 return Ok(count);
             }
-            for finder in &self.finders {
-                // Those that end before were counted before.
-                let found = finder.find_iter(&piece).filter(|at| at + finder.needle().len() > kept).count();
-                count += u64::try_from(found).unwrap_or(u64::MAX);
-            }
-            // The beginning of a place may stand at the end of a piece.
-            let rest = piece.len().saturating_sub(self.longest.saturating_sub(1));
-            piece.drain(..rest);
+            // The beginning of a place may stand at the end of a piece, and a byte before it.
+            let gone = piece.len().saturating_sub(self.longest + 1);
+            counted = end - gone;
+            piece.drain(..gone);
         }
     }
+}
+
+/// Whether a place is the whole name, as far as bytes can tell.
+fn stands_alone(piece: &[u8], at: usize, length: usize) -> bool {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || !byte.is_ascii() || matches!(byte, b'_' | b'-');
+    let before = at.checked_sub(1).and_then(|before| piece.get(before));
+    !before.is_some_and(|byte| is_part(byte) || *byte == b'/') && !piece.get(at + length).is_some_and(is_part)
 }
 
 fn too_short() -> Failure {
@@ -486,4 +505,40 @@ fn blocked(paths: &[String]) -> Failure {
 /// Says that what was erased until now is, and stays.
 fn partly(failure: Failure) -> Failure {
     failure.with_hint("some of it may be erased already; the same command again finishes it")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Called, Finders, Forms, PIECE, Region, Sought};
+    use crate::path::MemoryPath;
+
+    #[track_caller]
+    fn check(sought: &Sought, bytes: &[u8], expected: u64) {
+        assert_eq!(Finders::new(sought).count(&mut &*bytes, Region::Open).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_place_is_counted_once_wherever_a_piece_ends() {
+        let note = Sought::Note(vec![Called::always(MemoryPath::parse("a.md").unwrap())]);
+        let text = Sought::Text(Forms::new("a.md").unwrap());
+        for (around, names, texts) in [
+            (" a.md ", 1, 1),
+            (" a.mda.md", 0, 2),
+            ("xa.md ", 0, 1),
+            ("/a.md ", 0, 1),
+            (" a.md\u{e9}", 0, 1),
+            ("(a.md)", 1, 1),
+        ] {
+            for at in (0..3).chain(PIECE - 12..PIECE + 3).chain(2 * PIECE - 12..2 * PIECE + 3) {
+                let before = ".".repeat(at);
+                for after in [0, 1, PIECE] {
+                    let bytes = format!("{before}{around}{}", ".".repeat(after));
+                    check(&note, bytes.as_bytes(), names);
+                    check(&text, bytes.as_bytes(), texts);
+                }
+            }
+        }
+        check(&note, b"a.md", 1);
+        check(&note, b"", 0);
+    }
 }

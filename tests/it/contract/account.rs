@@ -120,6 +120,16 @@ fn a_forgotten_note_is_nowhere() {
 }
 
 #[test]
+fn a_longer_name_is_not_said_to_be_left() {
+    let env = Env::with(&[("data.md", "# Data\n"), ("x/a.md", "# X\n")]);
+    for path in ["data.md", "x/a.md"] {
+        env.exec(&json!([{"action": "append_file", "path": path, "content": "more"}]));
+    }
+    env.exec(&json!([{"action": "create_file", "path": "a.md", "content": "one"}]));
+    assert_eq!(env.ask(&["forget", "a.md"]).exits(0)["left"], json!([]));
+}
+
+#[test]
 fn links_go_by_where_they_lead() {
     let env = jane();
     env.write("deep/other/jane_doe.md", "another one\n");
