@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use crate::action::{Access, Action, Call};
+use crate::action::{Access, Call};
 use crate::catalog;
 use crate::dialect::{Entry, Parsed};
 use crate::path::MemoryPath;

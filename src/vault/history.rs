@@ -223,27 +223,28 @@ fn moves_since(journal: &Journal, batch: u64) -> Result<Vec<u64>, VaultError> {
 }
 
 pub(super) fn newest_touching(journal: &Journal, path: &str, before: u64) -> Result<Option<u64>, VaultError> {
-    let sql = format!(
-        "SELECT max(step.batch) FROM step JOIN batch ON batch.id = step.batch
-         WHERE (path = ?1 OR new_path = ?1) AND step.batch < ?2 AND {IN_FORCE}"
-    );
+    let sql = format!("SELECT max(batch) FROM ({} UNION ALL {})", nearest("path", "<"), nearest("new_path", "<"));
     Ok(journal.db.prepare_cached(&sql)?.query_row(params![path, before], |row| row.get(0))?)
 }
 
 fn oldest_touching(journal: &Journal, path: &str, after: u64) -> Result<Option<u64>, VaultError> {
-    let sql = format!(
-        "SELECT min(step.batch) FROM step JOIN batch ON batch.id = step.batch
-         WHERE (path = ?1 OR new_path = ?1) AND step.batch > ?2 AND {IN_FORCE}"
-    );
+    let sql = format!("SELECT min(batch) FROM ({} UNION ALL {})", nearest("path", ">"), nearest("new_path", ">"));
     Ok(journal.db.prepare_cached(&sql)?.query_row(params![path, after], |row| row.get(0))?)
 }
 
 pub(super) fn newest_moving(journal: &Journal, folder: &str, before: u64) -> Result<Option<u64>, VaultError> {
-    let sql = format!(
-        "SELECT max(step.batch) FROM step JOIN batch ON batch.id = step.batch
-         WHERE new_path = ?1 AND step.batch < ?2 AND {IN_FORCE}"
-    );
+    let sql = format!("SELECT max(batch) FROM ({})", nearest("new_path", "<"));
     Ok(journal.db.prepare_cached(&sql)?.query_row(params![folder, before], |row| row.get(0))?)
+}
+
+/// Asks for the last batch before `?2`, or the first one after it, with a step that has `?1` in a column: one look into
+/// its index, however many such batches there are.
+fn nearest(column: &str, side: &str) -> String {
+    let order = if side == "<" { "DESC" } else { "ASC" };
+    format!(
+        "SELECT * FROM (SELECT batch FROM step WHERE {column} = ?1 AND batch {side} ?2
+         AND EXISTS (SELECT 1 FROM batch WHERE id = step.batch AND {IN_FORCE}) ORDER BY batch {order} LIMIT 1)"
+    )
 }
 
 /// The name that what is called `name` after a batch had before it.
