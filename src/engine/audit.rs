@@ -40,7 +40,7 @@ pub(super) fn entries(proposal: &Proposal) -> Vec<AuditEntry> {
     items
         .map(|((item, outcome), time)| {
             let arguments = match item {
-                Item::Cleared(cleared) => Some(arguments(&cleared.call().action)),
+                Item::Cleared(cleared) => Some(arguments(&cleared.call().action, outcome.result.is_ok())),
                 // What was refused is not kept here either: it may be a secret, or text that nobody approved.
                 Item::Settled(_) => None,
             };
@@ -63,7 +63,9 @@ pub(super) fn entries(proposal: &Proposal) -> Vec<AuditEntry> {
 }
 
 /// The arguments of an action as a JSON object, long texts replaced by their digest and size.
-fn arguments(action: &Action) -> Json {
+///
+/// What was not written is nowhere else: its digest would outlive all that tells whether it has to be forgotten.
+fn arguments(action: &Action, is_done: bool) -> Json {
     let mut arguments = serde_json::to_value(action).unwrap_or_default();
     if let Some(arguments) = arguments.as_object_mut() {
         arguments.shift_remove(ACTION);
@@ -71,7 +73,8 @@ fn arguments(action: &Action) -> Json {
             if let Json::String(text) = value
                 && text.len() > LONGEST_TEXT
             {
-                *value = json!({"digest": Digest::of(text.as_bytes()), "bytes": text.len()});
+                let digest = is_done.then(|| json!({"digest": Digest::of(text.as_bytes()), "bytes": text.len()}));
+                *value = digest.unwrap_or_else(|| json!({"bytes": text.len()}));
             }
         }
     }

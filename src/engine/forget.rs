@@ -1,8 +1,8 @@
 //! Forgetting a note or a text: where it is kept, and erasing it there.
 //!
 //! The order, under the lock of the memory: links to a note are cut out first, while the history still knows all its
-//! names; then the history; then texts, what lies in the trash, and at last the note itself. So whatever an interrupted
-//! run has left, the same command finds it.
+//! names, and copies of it are removed, which may have the old ones; then the history; then texts, and at last the note
+//! itself. So whatever an interrupted run has left, the same command finds it.
 
 use std::io::{self, Read};
 
@@ -13,7 +13,7 @@ use super::{Engine, failure};
 use crate::digest::Digest;
 use crate::note::Targets;
 use crate::path::MemoryPath;
-use crate::plan::{self, Cut, Forms, MIN_TEXT_CHARS, Sought, Tree};
+use crate::plan::{self, Called, Cut, Forms, MIN_TEXT_CHARS, Sought, Tree, When};
 use crate::report::{Code, Failure, Kind};
 use crate::vault::{Author, Names, Region, Replaced, Spot, Traces, VaultError, Writer};
 
@@ -83,9 +83,9 @@ struct Survey {
     candidates: Vec<MemoryPath>,
     /// Files that need another text.
     edits: Vec<String>,
-    /// Copies of ours that were left aside; known by what the history holds, so they go before it does.
+    /// Copies that were left aside or thrown away; known by what the history holds, so they go before it does.
     leftovers: Vec<String>,
-    /// Files that have to go; the note itself is the last.
+    /// The note itself, and then the link by which it was named.
     removals: Vec<String>,
     /// What holds the text and cannot be changed here.
     blocked: Vec<String>,
@@ -233,9 +233,9 @@ impl Engine {
             }
         }
         survey.places.sort();
-        // The note itself last: without it, the other files would not be found again.
+        // The link last: without it, the note would not be found again.
         let now = survey.note.as_ref().map(|note| note.names.now.to_string());
-        survey.removals.sort_by_key(|path| Some(path) == now.as_ref());
+        survey.removals.sort_by_key(|path| Some(path) != now.as_ref());
         Ok(survey)
     }
 
@@ -251,11 +251,11 @@ impl Engine {
             let failure = Failure::new(Code::NotFound, format!("`{path}` is called `{}` now", names.now));
             return Err(failure.with_hint(format!("`memdir forget {}` forgets it with all names it had", names.now)));
         }
-        names.all.insert(path.clone());
+        names.add(path);
         let limit = self.settings.limits.file_bytes;
         let digest = self.vault.read(&names.now, limit).ok().map(|image| image.content.digest());
         let alias = (place != *path).then(|| path.clone());
-        let named = Targets::new(names.all.iter().cloned());
+        let named = Targets::new(names.all.iter().map(|called| called.name.clone()));
         Ok(Note { names, alias, digest, named })
     }
 
@@ -264,8 +264,8 @@ impl Engine {
         let finders = Finders::new(&survey.sought);
         let mut left = Vec::new();
         let mut visit = |spot: &Spot, file: Option<&mut dyn Read>| {
-            let in_name = matches!(survey.sought, Sought::Text(_)) && survey.sought.is_path(spot.name());
-            let count = file.map_or(Ok(0), |file| finders.count(file))? + u64::from(in_name);
+            let in_name = matches!(survey.sought, Sought::Text(_)) && survey.sought.is_path(spot.name(), When::Ever);
+            let count = file.map_or(Ok(0), |file| finders.count(file, spot.region))? + u64::from(in_name);
             if count > 0 {
                 left.push(Place { place: kind_of(spot), path: Some(spot.path.clone()), count });
             }
@@ -312,11 +312,12 @@ impl Survey {
             && let Some(place) = note.of(spot)
         {
             self.add(place, spot, 1);
-            self.removals.push(spot.path.clone());
+            let files = if place == Where::Note { &mut self.removals } else { &mut self.leftovers };
+            files.push(spot.path.clone());
             return Ok(());
         }
         let is_text = self.note.is_none();
-        if is_text && self.sought.is_path(spot.name()) {
+        if is_text && self.sought.is_path(spot.name(), When::Ever) {
             self.add(Where::Name, spot, 1);
             if matches!(spot.region, Region::Open | Region::Trash) {
                 self.blocked.push(spot.path.clone());
@@ -327,7 +328,7 @@ impl Survey {
             Region::Leftover => self.visit_leftover(spot, file, size, finders),
             Region::Open | Region::Trash if size <= self.limit => self.visit_text(spot, file),
             Region::Open | Region::Trash | Region::Hidden | Region::Foreign | Region::Own => {
-                let count = finders.count(file)?;
+                let count = finders.count(file, spot.region)?;
                 if count > 0 {
                     self.add(kind_of(spot), spot, count);
                     if is_text && matches!(spot.region, Region::Open | Region::Trash) {
@@ -375,7 +376,7 @@ impl Survey {
         let is_known = if spot.name().starts_with(".memdir-0-") {
             true
         } else if self.note.is_none() || size > self.limit {
-            finders.count(file)? > 0
+            finders.count(file, spot.region)? > 0
         } else {
             let mut bytes = Vec::new();
             file.take(self.limit).read_to_end(&mut bytes)?;
@@ -395,7 +396,7 @@ impl Note {
     /// Of which kind a file is, if it is this note, or a copy of it.
     fn of(&self, spot: &Spot) -> Option<Where> {
         if spot.region == Region::Trash {
-            let is_same = |name: &MemoryPath| name.name() == spot.name();
+            let is_same = |called: &Called| called.name.name() == spot.name();
             return (spot.is_exact && spot.size.is_some() && self.names.all.iter().any(is_same))
                 .then_some(Where::Trash);
         }
@@ -425,6 +426,8 @@ fn kind_of(spot: &Spot) -> Where {
 struct Finders {
     finders: Vec<Finder<'static>>,
     longest: usize,
+    /// Whether what is sought are names, which are none as part of longer ones.
+    is_name: bool,
 }
 
 /// How much of a file is looked at at once.
@@ -434,27 +437,44 @@ impl Finders {
     fn new(sought: &Sought) -> Self {
         let needles = sought.needles();
         let longest = needles.iter().map(Vec::len).max().unwrap_or(0);
-        Self { finders: needles.iter().map(|needle| Finder::new(needle).into_owned()).collect(), longest }
+        let finders = needles.iter().map(|needle| Finder::new(needle).into_owned()).collect();
+        Self { finders, longest, is_name: matches!(sought, Sought::Note(_)) }
     }
 
-    fn count(&self, file: &mut dyn Read) -> io::Result<u64> {
-        let (mut piece, mut count) = (Vec::with_capacity(PIECE + self.longest), 0);
+    /// In the database of another machine names stand beside numbers, which may look like letters; what is said of ours
+    /// is that it was looked through row by row.
+    fn count(&self, file: &mut dyn Read, region: Region) -> io::Result<u64> {
+        let is_name = self.is_name && region != Region::Foreign;
+        let (mut piece, mut count) = (Vec::with_capacity(PIECE + self.longest + 1), 0);
+        // Places that end before this one were counted with the piece before.
+        let mut counted = 0;
         loop {
-            let kept = piece.len();
             let read = Read::take(&mut *file, PIECE as u64).read_to_end(&mut piece)?;
-            if read == 0 {
+            // What follows the last byte is known with the next piece.
+            let end = if read < PIECE { piece.len() + 1 } else { piece.len() };
+            for finder in &self.finders {
+                let length = finder.needle().len();
+                let is_new = |at: &usize| (counted..end).contains(&(at + length));
+                let found =
+                    finder.find_iter(&piece).filter(is_new).filter(|at| !is_name || stands_alone(&piece, *at, length));
+                count += u64::try_from(found.count()).unwrap_or(u64::MAX);
+            }
+            if read < PIECE {
                 return Ok(count);
             }
-            for finder in &self.finders {
-                // Those that end before were counted before.
-                let found = finder.find_iter(&piece).filter(|at| at + finder.needle().len() > kept).count();
-                count += u64::try_from(found).unwrap_or(u64::MAX);
-            }
-            // The beginning of a place may stand at the end of a piece.
-            let rest = piece.len().saturating_sub(self.longest.saturating_sub(1));
-            piece.drain(..rest);
+            // The beginning of a place may stand at the end of a piece, and a byte before it.
+            let gone = piece.len().saturating_sub(self.longest + 1);
+            counted = end - gone;
+            piece.drain(..gone);
         }
     }
+}
+
+/// Whether a place is the whole name, as far as bytes can tell.
+fn stands_alone(piece: &[u8], at: usize, length: usize) -> bool {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || !byte.is_ascii() || matches!(byte, b'_' | b'-');
+    let before = at.checked_sub(1).and_then(|before| piece.get(before));
+    !before.is_some_and(|byte| is_part(byte) || *byte == b'/') && !piece.get(at + length).is_some_and(is_part)
 }
 
 fn too_short() -> Failure {
@@ -485,4 +505,40 @@ fn blocked(paths: &[String]) -> Failure {
 /// Says that what was erased until now is, and stays.
 fn partly(failure: Failure) -> Failure {
     failure.with_hint("some of it may be erased already; the same command again finishes it")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Called, Finders, Forms, PIECE, Region, Sought};
+    use crate::path::MemoryPath;
+
+    #[track_caller]
+    fn check(sought: &Sought, bytes: &[u8], expected: u64) {
+        assert_eq!(Finders::new(sought).count(&mut &*bytes, Region::Open).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_place_is_counted_once_wherever_a_piece_ends() {
+        let note = Sought::Note(vec![Called::always(MemoryPath::parse("a.md").unwrap())]);
+        let text = Sought::Text(Forms::new("a.md").unwrap());
+        for (around, names, texts) in [
+            (" a.md ", 1, 1),
+            (" a.mda.md", 0, 2),
+            ("xa.md ", 0, 1),
+            ("/a.md ", 0, 1),
+            (" a.md\u{e9}", 0, 1),
+            ("(a.md)", 1, 1),
+        ] {
+            for at in (0..3).chain(PIECE - 12..PIECE + 3).chain(2 * PIECE - 12..2 * PIECE + 3) {
+                let before = ".".repeat(at);
+                for after in [0, 1, PIECE] {
+                    let bytes = format!("{before}{around}{}", ".".repeat(after));
+                    check(&note, bytes.as_bytes(), names);
+                    check(&text, bytes.as_bytes(), texts);
+                }
+            }
+        }
+        check(&note, b"a.md", 1);
+        check(&note, b"", 0);
+    }
 }

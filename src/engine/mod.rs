@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use crate::action::{Access, Action, Call};
+use crate::action::{Access, Call};
 use crate::catalog;
 use crate::dialect::{Entry, Parsed};
 use crate::path::MemoryPath;
@@ -208,14 +208,7 @@ impl Engine {
                 return of_call(cleared, Err(failure));
             }
         }
-        let mut outcome = planner.answer(cleared);
-        let target = outcome.path.as_deref().and_then(|path| MemoryPath::parse(path).ok());
-        if let (Action::GoToLink(_), Some(path)) = (&call.action, target)
-            && let Err(failure) = review(&path)
-        {
-            outcome.result = Err(failure);
-        }
-        outcome
+        planner.answer(cleared)
     }
 
     /// Whether the answer to a call may tell of a note that the call did not name.

@@ -2,7 +2,6 @@
 //!
 //! Owns those rules alone. Which files there are, and what the history holds, it is told; all work is linear in the text.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 
 use memchr::memmem;
@@ -22,9 +21,56 @@ const ROUNDS: usize = 8;
 #[derive(Clone, Debug)]
 pub enum Sought {
     /// A note, by all names that it had.
-    Note(BTreeSet<MemoryPath>),
+    Note(Vec<Called>),
     /// A text, in the forms in which it may be written.
     Text(Forms),
+}
+
+/// A name that a note has or had, and when: before and after that, another note may have had it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Called {
+    /// The name.
+    pub name: MemoryPath,
+    /// The batch that gave it this name; 0 where none did.
+    pub since: u64,
+    /// The batch that took the name from it; `u64::MAX` where it still has it, or had it last.
+    pub until: u64,
+    /// The batches before `since` and after `until` between which nobody else is known to have had the name.
+    pub alone: (u64, u64),
+}
+
+impl Called {
+    /// A name of which it is not known that another note had it, too.
+    #[must_use]
+    pub fn always(name: MemoryPath) -> Self {
+        Self { name, since: 0, until: u64::MAX, alone: (0, u64::MAX) }
+    }
+
+    fn was_in_force(&self, when: When) -> bool {
+        match when {
+            When::Ever => true,
+            When::BeforeMoves(batch) => self.since < batch && batch <= self.until,
+            When::AfterMoves(batch) => self.since <= batch && batch < self.until,
+        }
+    }
+
+    /// Whether what is said of the name in a batch means this note.
+    fn is_meant_in(&self, batch: Option<u64>) -> bool {
+        let (from, to) = self.alone;
+        batch.is_none_or(|batch| (self.since..=self.until).contains(&batch) || (from < batch && batch < to))
+    }
+}
+
+/// The moment of the history to which a path belongs. Within a batch things are moved first, and files are put under
+/// the names that they have after that.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum When {
+    /// It does not matter.
+    Ever,
+    /// Before the moves of a batch.
+    BeforeMoves(u64),
+    /// After them.
+    AfterMoves(u64),
 }
 
 /// A text as it was given, composed and decomposed.
@@ -66,16 +112,16 @@ impl Sought {
     #[must_use]
     pub fn needles(&self) -> Vec<Vec<u8>> {
         match self {
-            Self::Note(names) => names.iter().map(|name| name.as_str().as_bytes().to_vec()).collect(),
+            Self::Note(names) => names.iter().map(|called| called.name.as_str().as_bytes().to_vec()).collect(),
             Self::Text(forms) => forms.0.iter().map(|form| form.as_bytes().to_vec()).collect(),
         }
     }
 
-    /// Whether a path of the history has to go.
+    /// Whether a path has to go.
     #[must_use]
-    pub fn is_path(&self, path: &str) -> bool {
+    pub fn is_path(&self, path: &str, when: When) -> bool {
         match self {
-            Self::Note(names) => names.contains(path),
+            Self::Note(names) => names.iter().any(|called| called.name.as_str() == path && called.was_in_force(when)),
             Self::Text(forms) => forms.are_in(path.as_bytes()),
         }
     }
@@ -89,26 +135,29 @@ impl Sought {
         }
     }
 
-    /// Whether a payload of the audit has to go: one of its strings, or a key, holds the text or names the note.
+    /// Whether a payload of the audit has to go: one of its strings, or a key, holds the text or names the note, by a
+    /// name that meant it in that `batch`; `None` where it is not known when.
     #[must_use]
-    pub fn is_in_payload(&self, payload: &str) -> bool {
+    pub fn is_in_payload(&self, payload: &str, batch: Option<u64>) -> bool {
         match serde_json::from_str(payload) {
-            Ok(payload) => self.is_in_json(&payload),
-            Err(_) => self.is_said(payload),
+            Ok(payload) => self.is_in_json(&payload, batch),
+            Err(_) => self.is_said(payload, batch),
         }
     }
 
     /// The parser has limited how deep a value is.
-    fn is_in_json(&self, value: &Json) -> bool {
+    fn is_in_json(&self, value: &Json, batch: Option<u64>) -> bool {
         match value {
-            Json::String(text) => self.is_said(text),
-            Json::Array(items) => items.iter().any(|item| self.is_in_json(item)),
-            Json::Object(items) => items.iter().any(|(key, item)| self.is_said(key) || self.is_in_json(item)),
+            Json::String(text) => self.is_said(text, batch),
+            Json::Array(items) => items.iter().any(|item| self.is_in_json(item, batch)),
+            Json::Object(items) => {
+                items.iter().any(|(key, item)| self.is_said(key, batch) || self.is_in_json(item, batch))
+            }
             Json::Null | Json::Bool(_) | Json::Number(_) => false,
         }
     }
 
-    fn is_said(&self, text: &str) -> bool {
+    fn is_said(&self, text: &str, batch: Option<u64>) -> bool {
         match self {
             Self::Text(forms) => forms.are_in(text.as_bytes()),
             Self::Note(names) => {
@@ -118,8 +167,9 @@ impl Sought {
                     let bare = path.get(..path.len() - (name.name().len() - name.stem().len())).unwrap_or(path);
                     [path, bare, name.name(), name.stem()].contains(&whole) || is_named_in(text, path)
                 };
-                names.iter().any(is_name)
-                    || MemoryPath::parse(text).is_ok_and(|path| names.contains(&path))
+                let parsed = MemoryPath::parse(text).ok();
+                let meant = names.iter().filter(|called| called.is_meant_in(batch)).map(|called| &called.name);
+                meant.into_iter().any(|name| is_name(name) || Some(name) == parsed.as_ref())
                     || !self.links_in(text).is_empty()
             }
         }
@@ -155,7 +205,7 @@ impl Sought {
         if !has_links {
             return Vec::new();
         }
-        let names: Vec<String> = names.iter().map(|name| bare(name.as_str())).collect();
+        let names: Vec<String> = names.iter().map(|called| bare(called.name.as_str())).collect();
         let means = |path: &str| !path.is_empty() && names.iter().any(|name| ends_in(name, path));
         let links = Note::parse(text).links().into_iter();
         links.filter(|link| means(&bare(&link.path)) && leads(&link.path)).map(|link| link.span).collect()
@@ -314,7 +364,7 @@ fn is_bare(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Cut, Forms, Sought};
+    use super::{Called, Cut, Forms, Sought, When};
     use crate::path::MemoryPath;
 
     fn text(text: &str) -> Sought {
@@ -322,7 +372,7 @@ mod tests {
     }
 
     fn note(names: &[&str]) -> Sought {
-        Sought::Note(names.iter().map(|name| MemoryPath::parse(name).unwrap()).collect())
+        Sought::Note(names.iter().map(|name| Called::always(MemoryPath::parse(name).unwrap())).collect())
     }
 
     #[track_caller]
@@ -392,13 +442,35 @@ mod tests {
             r#"{"entities\/jane.md":1}"#,
             "no JSON, entities/jane.md",
         ] {
-            assert!(sought.is_in_payload(payload), "{payload}");
+            assert!(sought.is_in_payload(payload, None), "{payload}");
         }
         for payload in [r#"{"path":"old/entities/jane.md"}"#, r#"{"path":"entities/jane.mdx"}"#, r#"{"x":"jane doe"}"#]
         {
-            assert!(!sought.is_in_payload(payload), "{payload}");
+            assert!(!sought.is_in_payload(payload, None), "{payload}");
         }
-        assert!(text("Ünï").is_in_payload(r#"{"a":[{"b":"\u00dcn\u00ef"}]}"#));
-        assert!(!text("path").is_in_payload(r#"{"a":"b"}"#) && text("path").is_in_payload(r#"{"path":null}"#));
+        assert!(text("Ünï").is_in_payload(r#"{"a":[{"b":"\u00dcn\u00ef"}]}"#, None));
+        assert!(
+            !text("path").is_in_payload(r#"{"a":"b"}"#, None) && text("path").is_in_payload(r#"{"path":null}"#, None)
+        );
+    }
+
+    #[test]
+    fn a_name_means_the_note_while_it_had_it() {
+        let name = MemoryPath::parse("a.md").unwrap();
+        let sought = Sought::Note(vec![Called { name, since: 2, until: 5, alone: (1, 7) }]);
+        for (when, expected) in [
+            (When::Ever, true),
+            (When::AfterMoves(1), false),
+            (When::BeforeMoves(2), false),
+            (When::AfterMoves(2), true),
+            (When::BeforeMoves(5), true),
+            (When::AfterMoves(5), false),
+            (When::BeforeMoves(6), false),
+        ] {
+            assert_eq!(sought.is_path("a.md", when), expected, "{when:?}");
+        }
+        let said = |batch| sought.is_in_payload(r#"{"path":"a.md"}"#, batch);
+        let batches = [None, Some(1), Some(2), Some(5), Some(6), Some(7)];
+        assert_eq!(batches.map(said), [true, false, true, true, true, false]);
     }
 }

@@ -31,11 +31,15 @@ struct Entry {
 }
 
 impl<T: Tree> Planner<'_, T> {
-    /// The note that a call will come to and does not name itself: the entry that a `memory` keeps, reads or deletes.
+    /// The note that a call will come to and does not name itself: the entry that a `memory` keeps, reads or deletes, and
+    /// where a link leads.
     ///
     /// As the batch has left the memory so far; a call in between may lead to another one.
     #[must_use]
-    pub fn place_of(&self, action: &Action) -> Option<MemoryPath> {
+    pub fn place_of(&mut self, action: &Action) -> Option<MemoryPath> {
+        if let Action::GoToLink(asked) = action {
+            return self.linked(asked);
+        }
         let Action::Memory(memory) = action else { return None };
         match (memory.operation, &memory.key, &memory.content) {
             (Operation::Store | Operation::Retrieve | Operation::Delete, Some(key), _) => path_of(&slug(key)).ok(),

@@ -38,14 +38,14 @@ impl<T: Tree> Planner<'_, T> {
         let may_show = self.manner.may_show;
         let shown = crate::catalog::shorten(&asked.link);
         let targets = self.targets()?;
-        let (path, others) = match targets.resolve(&named.path, asked.source.as_ref()) {
-            Target::File(path) => (path.clone(), Vec::new()),
-            Target::Several(paths) => match (paths.as_slice(), &asked.source) {
-                ([first, others @ ..], Some(_)) => ((*first).clone(), names(others)),
-                ([first, ..], None) if is_whole(first, &named.path) => ((*first).clone(), Vec::new()),
-                _ => return Err(ambiguous(&shown, &paths)),
-            },
-            Target::Nothing => {
+        let target = targets.resolve(&named.path, asked.source.as_ref());
+        let (path, others) = match (leads_to(&target, &named.path, asked), &target) {
+            (Some(path), Target::Several(paths)) if asked.source.is_some() => {
+                (path.clone(), names(paths.get(1..).unwrap_or_default()))
+            }
+            (Some(path), _) => (path.clone(), Vec::new()),
+            (None, Target::Several(paths)) => return Err(ambiguous(&shown, paths)),
+            (None, _) => {
                 let nearest = targets.nearest(&named.path).filter(|path| may_show(call, path));
                 let failure = Failure::new(Code::LinkNotFound, format!("link `{shown}` leads to no note"));
                 return Err(match nearest {
@@ -62,6 +62,13 @@ impl<T: Tree> Planner<'_, T> {
         let text = image.content.text().ok_or_else(|| words::not_text(&path))?;
         let answer = self.text(&path, part(&path, text, &named)?)?;
         Ok(Answer { path: Some(path), ..answer })
+    }
+
+    /// The note to which a link leads, if it does so without doubt.
+    pub(super) fn linked(&mut self, asked: &GoToLink) -> Option<MemoryPath> {
+        let named = link::parse(&asked.link);
+        let target = self.targets().ok()?.resolve(&named.path, asked.source.as_ref());
+        leads_to(&target, &named.path, asked).cloned()
     }
 
     pub(super) fn get_links(&self, call: &Call, asked: &MemoryPath) -> Result<Answer, Failure> {
@@ -126,6 +133,17 @@ impl<T: Tree> Planner<'_, T> {
         }
         messages.into_iter().for_each(|message| self.issue("ambiguous_link", index, message));
         Ok(())
+    }
+}
+
+/// Of the files that a link can mean the one to which it leads: the nearest to its source, or the one it names in full.
+fn leads_to<'t>(target: &Target<'t>, link: &str, asked: &GoToLink) -> Option<&'t MemoryPath> {
+    match target {
+        Target::File(path) => Some(path),
+        Target::Several(paths) => {
+            paths.first().copied().filter(|first| asked.source.is_some() || is_whole(first, link))
+        }
+        Target::Nothing => None,
     }
 }
 

@@ -42,7 +42,7 @@ mod write;
 
 pub use change::{Counts, Fate, FileCount, Plan, changed, diff_of};
 pub use find::marks;
-pub use forget::{Cut, Forms, MIN_TEXT_CHARS, Sought};
+pub use forget::{Called, Cut, Forms, MIN_TEXT_CHARS, Sought, When};
 pub use lineage::Lineage;
 pub use map_tree::{MapTree, Unmet};
 pub use step::{Content, Image, Step};

@@ -256,6 +256,8 @@ struct Walk {
     next: i64,
     /// What the next entry has to name as its predecessor; `None` after an entry that has no hash.
     previous: Option<Vec<u8>>,
+    /// The first entry without a payload since the last one that says that something was forgotten.
+    erased: Option<i64>,
 }
 
 impl Walk {
@@ -263,7 +265,7 @@ impl Walk {
         let head = Digest::from_bytes([0; 32]);
         let since = wanted.filter(|wanted| *wanted == head).map(|_| 0);
         let account = Account { ok: true, entries: 0, forgotten: 0, head, since, problems: Vec::new() };
-        Self { account, wanted, next: 1, previous: Some(vec![0; 32]) }
+        Self { account, wanted, next: 1, previous: Some(vec![0; 32]), erased: None }
     }
 
     fn tell(&mut self, seq: Option<i64>, message: impl Into<String>) {
@@ -313,8 +315,14 @@ impl Walk {
         if raw.batch.is_some_and(|batch| batch < 1) {
             self.tell(Some(seq), "it was changed: no batch has such a number");
         }
+        if raw.action == audit::FORGET {
+            self.erased = None;
+        }
         match (&raw.salt, &raw.payload) {
-            (None, None) => self.account.forgotten += 1,
+            (None, None) => {
+                self.account.forgotten += 1;
+                self.erased = self.erased.or(Some(seq));
+            }
             (Some(salt), Some(payload)) => {
                 if raw.commitment != audit::commitment(salt, payload.as_bytes()).as_bytes() {
                     self.tell(Some(seq), "its payload was changed: it is not what was committed to");
@@ -340,10 +348,24 @@ impl Walk {
         while let Some(row) = rows.next()? {
             self.tell(row.get(0)?, format!("batch {} of this entry is not in the history", row.get::<_, i64>(1)?));
         }
+        // A batch has no entries before it is certain, and one more once it is given back.
+        let sql = "SELECT min(seq), batch.id FROM entry JOIN batch ON batch.id = entry.batch GROUP BY batch.id
+                   HAVING state = 1 OR (state = 5) <> max(action = ?2) OR max(entry.time IS NOT batch.time
+                   OR entry.door IS NOT batch.door OR entry.client IS NOT batch.client
+                   OR entry.session IS NOT batch.session OR entry.message IS NOT batch.message) LIMIT ?1";
+        let mut statement = core.journal.db.prepare(sql)?;
+        let mut rows = statement.query(params![MAX_PROBLEMS + 1, audit::GIVEN_BACK])?;
+        while let Some(row) = rows.next()? {
+            let batch: i64 = row.get(1)?;
+            self.tell(row.get(0)?, format!("batch {batch} has another time, author or outcome in the history"));
+        }
         Ok(())
     }
 
     fn end(mut self) -> Account {
+        if let Some(seq) = self.erased {
+            self.tell(Some(seq), "its payload was removed, and nothing was forgotten after that");
+        }
         if self.wanted.is_some() && self.account.since.is_none() {
             self.tell(None, "no entry has the head that was given: entries were removed or written anew since");
         }

@@ -11,6 +11,11 @@ use super::VaultError;
 use crate::digest::Digest;
 use crate::time::Timestamp;
 
+/// The action of an entry that says that something was forgotten.
+pub(super) const FORGET: &str = "forget";
+/// The action of an entry that says that its batch was given back.
+pub(super) const GIVEN_BACK: &str = "given_back";
+
 /// Who a change comes from, and by which way.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Author {
@@ -140,7 +145,7 @@ pub(super) fn append_given_back(transaction: &Transaction<'_>, batch: u64) -> Re
     })?;
     let entry = AuditEntry {
         number: last + 1,
-        action: "given_back".to_owned(),
+        action: GIVEN_BACK.to_owned(),
         code: Some("conflict".to_owned()),
         micros: 0,
         permission: "off".to_owned(),

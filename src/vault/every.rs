@@ -67,16 +67,17 @@ impl Spot {
 pub(super) type Visit<'a> = dyn FnMut(&Spot, Option<&mut dyn Read>) -> io::Result<()> + 'a;
 
 impl Vault {
-    /// Visits everything below the memory but the state of this machine. Folders are told before what they hold.
+    /// Visits everything below the memory but the state of this machine that is in use. Folders are told before what they hold.
     ///
     /// # Errors
     ///
     /// What the system says of something that is the notes', or in the trash; what is another program's and cannot be
     /// looked into is left out.
     pub fn every_file(&self, visit: &mut Visit<'_>) -> Result<(), VaultError> {
-        let own = format!("{STATE}/{}", self.options.machine);
+        // With the state elsewhere, what is there is from before.
+        let own = self.options.state.is_none().then(|| format!("{STATE}/{}", self.options.machine));
         let root = self.dir.try_clone().map_err(|error| VaultError::io("open the memory", None, error))?;
-        walk(root, "", &|path| if path == own { None } else { Some(region(path)) }, visit)
+        walk(root, "", &|path| if Some(path) == own.as_deref() { None } else { Some(region(path)) }, visit)
     }
 
     /// Visits the files of this machine's state. The database is closed for that, and opened again by who needs it.
@@ -153,19 +154,25 @@ fn walk(
     region: &dyn Fn(&str) -> Option<Region>,
     visit: &mut Visit<'_>,
 ) -> Result<(), VaultError> {
-    let mut open = vec![(names(&root).map_err(|error| trouble(base, error))?.into_iter(), root, base.to_owned())];
+    let mut open = vec![Level {
+        names: names(&root).map_err(|error| trouble(base, error))?.into_iter(),
+        folder: root,
+        path: base.to_owned(),
+        is_exact: true,
+    }];
     loop {
         let depth = open.len();
-        let Some((names_left, folder, base)) = open.last_mut() else { return Ok(()) };
-        let Some(name) = names_left.next() else {
+        let Some(level) = open.last_mut() else { return Ok(()) };
+        let Some(name) = level.names.next() else {
             open.pop();
             continue;
         };
         let path = name.to_string_lossy();
-        let is_exact = matches!(path, std::borrow::Cow::Borrowed(_));
-        let path = if base.is_empty() { path.into_owned() } else { format!("{base}/{path}") };
+        let is_exact = level.is_exact && matches!(path, std::borrow::Cow::Borrowed(_));
+        let path = if level.path.is_empty() { path.into_owned() } else { format!("{}/{path}", level.path) };
         let Some(region) = region(&path) else { continue };
         let is_ours = matches!(region, Region::Open | Region::Trash | Region::Leftover | Region::Own);
+        let folder = &level.folder;
         let visited = look(folder, &name, Spot { path: path.clone(), is_exact, region, size: None }, visit);
         let inner = visited.and_then(|is_folder| match is_folder.then(|| folder.open_dir_nofollow(&name)) {
             Some(inner) if depth < MAX_DEPTH => inner.and_then(|inner| Ok(Some((names(&inner)?, inner)))),
@@ -173,7 +180,7 @@ fn walk(
             None => Ok(None),
         });
         match inner {
-            Ok(Some((names, inner))) => open.push((names.into_iter(), inner, path)),
+            Ok(Some((names, folder))) => open.push(Level { names: names.into_iter(), folder, path, is_exact }),
             Ok(None) => {}
             // It went while we looked.
             Err(error) if disk::is_gone(&error) => {}
@@ -181,6 +188,16 @@ fn walk(
             Err(error) => tracing::debug!(%error, "something hidden was not looked into"),
         }
     }
+}
+
+/// A folder that is being gone through.
+struct Level {
+    /// What is left of its names.
+    names: std::vec::IntoIter<std::ffi::OsString>,
+    folder: Dir,
+    path: String,
+    /// Whether `path` is its very name.
+    is_exact: bool,
 }
 
 fn trouble(path: &str, error: io::Error) -> VaultError {

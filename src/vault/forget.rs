@@ -8,14 +8,14 @@ use std::io;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::audit::Chain;
+use super::audit::{Chain, FORGET};
 use super::commit::digest_of;
 use super::every::open_parent;
 use super::journal::{self, Flush, Journal};
 use super::{AuditEntry, Author, Core, Vault, VaultError, Writer, disk, history};
 use crate::digest::Digest;
 use crate::path::MemoryPath;
-use crate::plan::{Content, Sought};
+use crate::plan::{Called, Content, Sought, When};
 use crate::time::Timestamp;
 
 /// The name of a file that is being put in place here. No batch has the number 0.
@@ -100,8 +100,17 @@ impl Vault {
 pub struct Names {
     /// The name that it has now, or had when it was deleted.
     pub now: MemoryPath,
-    /// All of them.
-    pub all: BTreeSet<MemoryPath>,
+    /// All of them, and when it had each.
+    pub all: Vec<Called>,
+}
+
+impl Names {
+    /// Adds a name that is not among them.
+    pub fn add(&mut self, name: &MemoryPath) {
+        if self.all.iter().all(|called| called.name != *name) {
+            self.all.push(Called::always(name.clone()));
+        }
+    }
 }
 
 impl Writer<'_> {
@@ -150,7 +159,7 @@ impl Writer<'_> {
             let changes: u64 = rows.traces.changes.values().sum();
             let entry = AuditEntry {
                 number: 1,
-                action: "forget".to_owned(),
+                action: FORGET.to_owned(),
                 code: None,
                 micros: 0,
                 permission: "off".to_owned(),
@@ -259,11 +268,12 @@ impl Journal {
 }
 
 fn names_of(core: Option<&Core>, path: &MemoryPath, is_there: bool) -> Result<Names, VaultError> {
-    let Some(core) = core else { return Ok(Names { now: path.clone(), all: [path.clone()].into() }) };
+    let Some(core) = core else { return Ok(Names { now: path.clone(), all: vec![Called::always(path.clone())] }) };
     let now = if is_there { path.clone() } else { history::name_now(&core.journal, path)? };
-    let mut all = history::names_before(&core.journal, &now)?;
-    all.insert(path.clone());
-    Ok(Names { now, all })
+    let all = history::names_before(&core.journal, &now)?;
+    let mut names = Names { now, all };
+    names.add(path);
+    Ok(names)
 }
 
 fn traces(core: Option<&Core>, sought: &Sought) -> Result<Traces, VaultError> {
@@ -274,24 +284,28 @@ fn traces(core: Option<&Core>, sought: &Sought) -> Result<Traces, VaultError> {
 /// Finds the rows that have to go.
 fn rows(db: &Connection, sought: &Sought) -> Result<Rows, VaultError> {
     let mut rows = Rows::default();
-    let mut ids = db.prepare("SELECT id FROM content ORDER BY id")?;
+    let mut touched = BTreeSet::new();
+    let mut ids = db.prepare("SELECT id, batch FROM content ORDER BY id")?;
     let mut ids = ids.query([])?;
     let named = contents_named(db, sought)?;
     while let Some(row) = ids.next()? {
         let id = row.get(0)?;
         let Some(content) = journal::load(db, id)? else { continue };
-        if named.contains(&id) || sought.is_in(content.bytes()) {
+        // An empty file tells nothing, and notes that have nothing else in common begin as one.
+        let is_named = named.contains(&id) && !content.bytes().is_empty();
+        if is_named || sought.is_in(content.bytes()) {
             rows.contents.insert(id);
+            // A batch that was given up has no steps that would tell.
+            touched.insert(row.get(1)?);
             rows.traces.digests.insert(content.digest());
         }
     }
-    let mut touched = BTreeSet::new();
     find_steps(db, sought, &mut rows, &mut touched)?;
     let mut places = db.prepare("SELECT id, places FROM batch")?;
     let mut places = places.query([])?;
     while let Some(row) = places.next()? {
         // A folder cannot be the note that is to be forgotten.
-        if matches!(sought, Sought::Text(_)) && sought.is_in_payload(&row.get::<_, String>(1)?) {
+        if matches!(sought, Sought::Text(_)) && sought.is_in_payload(&row.get::<_, String>(1)?, None) {
             rows.places.push(row.get(0)?);
             *rows.traces.changes.entry(None).or_default() += 1;
         }
@@ -302,7 +316,7 @@ fn rows(db: &Connection, sought: &Sought) -> Result<Rows, VaultError> {
         let (payload, batch): (String, Option<i64>) = (row.get(1)?, row.get(2)?);
         // Of a long text the payload has only the digest, without salt, and that has to go with the text.
         let has_digest = || batch.is_some_and(|batch| touched.contains(&batch)) && payload.contains(r#""digest":"#);
-        if sought.is_in_payload(&payload) || has_digest() {
+        if sought.is_in_payload(&payload, batch.map(i64::unsigned_abs)) || has_digest() {
             rows.entries.push(row.get(0)?);
         }
     }
@@ -316,10 +330,10 @@ fn contents_named(db: &Connection, sought: &Sought) -> Result<BTreeSet<i64>, Vau
     if matches!(sought, Sought::Text(_)) {
         return Ok(found);
     }
-    let mut steps = db.prepare("SELECT path, before, after FROM step WHERE kind = 4 AND path IS NOT NULL")?;
+    let mut steps = db.prepare("SELECT path, before, after, batch FROM step WHERE kind = 4 AND path IS NOT NULL")?;
     let mut steps = steps.query([])?;
     while let Some(row) = steps.next()? {
-        if sought.is_path(&row.get::<_, String>(0)?) {
+        if sought.is_path(&row.get::<_, String>(0)?, When::AfterMoves(row.get(3)?)) {
             found.extend([row.get::<_, Option<i64>>(1)?, row.get(2)?].into_iter().flatten());
         }
     }
@@ -333,12 +347,15 @@ fn find_steps(
     touched: &mut BTreeSet<i64>,
 ) -> Result<(), VaultError> {
     let mut shown = BTreeSet::new();
-    let mut steps = db.prepare("SELECT batch, number, path, new_path, before, after FROM step")?;
+    let mut steps = db.prepare("SELECT batch, number, path, new_path, before, after, kind FROM step")?;
     let mut steps = steps.query([])?;
     while let Some(row) = steps.next()? {
         let (batch, path): (i64, Option<String>) = (row.get(0)?, row.get(2)?);
         let new_path: Option<String> = row.get(3)?;
-        let is_named = [&path, &new_path].into_iter().flatten().any(|path| sought.is_path(path));
+        let [before, after] = [When::BeforeMoves, When::AfterMoves].map(|when| when(batch.unsigned_abs()));
+        let is_move = matches!(row.get(6)?, 2 | 3);
+        let named = [(&path, if is_move { before } else { after }), (&new_path, after)];
+        let is_named = named.iter().any(|(path, when)| path.as_ref().is_some_and(|path| sought.is_path(path, *when)));
         let contents = [row.get::<_, Option<i64>>(4)?, row.get(5)?];
         let mut held = contents.into_iter().flatten().filter(|id| rows.contents.contains(id)).peekable();
         let is_held = held.peek().is_some();

@@ -1,6 +1,5 @@
 //! Looking back: the log, the contents of a batch, a note as it was, and what is kept for how long.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use rusqlite::{OptionalExtension, Row, params};
@@ -9,7 +8,7 @@ use super::journal::{self, Flush, Journal};
 use super::place::Places;
 use super::{Core, Vault, VaultError, Writer};
 use crate::path::MemoryPath;
-use crate::plan::{self, Image, Step};
+use crate::plan::{self, Called, Image, Step};
 use crate::report::{Kind, Log, LogAction, LogEntry};
 use crate::time::Timestamp;
 
@@ -224,27 +223,28 @@ fn moves_since(journal: &Journal, batch: u64) -> Result<Vec<u64>, VaultError> {
 }
 
 pub(super) fn newest_touching(journal: &Journal, path: &str, before: u64) -> Result<Option<u64>, VaultError> {
-    let sql = format!(
-        "SELECT max(step.batch) FROM step JOIN batch ON batch.id = step.batch
-         WHERE (path = ?1 OR new_path = ?1) AND step.batch < ?2 AND {IN_FORCE}"
-    );
+    let sql = format!("SELECT max(batch) FROM ({} UNION ALL {})", nearest("path", "<"), nearest("new_path", "<"));
     Ok(journal.db.prepare_cached(&sql)?.query_row(params![path, before], |row| row.get(0))?)
 }
 
 fn oldest_touching(journal: &Journal, path: &str, after: u64) -> Result<Option<u64>, VaultError> {
-    let sql = format!(
-        "SELECT min(step.batch) FROM step JOIN batch ON batch.id = step.batch
-         WHERE (path = ?1 OR new_path = ?1) AND step.batch > ?2 AND {IN_FORCE}"
-    );
+    let sql = format!("SELECT min(batch) FROM ({} UNION ALL {})", nearest("path", ">"), nearest("new_path", ">"));
     Ok(journal.db.prepare_cached(&sql)?.query_row(params![path, after], |row| row.get(0))?)
 }
 
 pub(super) fn newest_moving(journal: &Journal, folder: &str, before: u64) -> Result<Option<u64>, VaultError> {
-    let sql = format!(
-        "SELECT max(step.batch) FROM step JOIN batch ON batch.id = step.batch
-         WHERE new_path = ?1 AND step.batch < ?2 AND {IN_FORCE}"
-    );
+    let sql = format!("SELECT max(batch) FROM ({})", nearest("new_path", "<"));
     Ok(journal.db.prepare_cached(&sql)?.query_row(params![folder, before], |row| row.get(0))?)
+}
+
+/// Asks for the last batch before `?2`, or the first one after it, with a step that has `?1` in a column: one look into
+/// its index, however many such batches there are.
+fn nearest(column: &str, side: &str) -> String {
+    let order = if side == "<" { "DESC" } else { "ASC" };
+    format!(
+        "SELECT * FROM (SELECT batch FROM step WHERE {column} = ?1 AND batch {side} ?2
+         AND EXISTS (SELECT 1 FROM batch WHERE id = step.batch AND {IN_FORCE}) ORDER BY batch {order} LIMIT 1)"
+    )
 }
 
 /// The name that what is called `name` after a batch had before it.
@@ -272,15 +272,33 @@ pub(super) fn name_now(journal: &Journal, path: &MemoryPath) -> Result<MemoryPat
     Ok(name)
 }
 
-/// The names that what is called `name` now has had, this one included.
-pub(super) fn names_before(journal: &Journal, name: &MemoryPath) -> Result<BTreeSet<MemoryPath>, VaultError> {
-    let mut name = name.clone();
-    let mut names = BTreeSet::from([name.clone()]);
-    for batch in batches_of(journal, &name, None, usize::MAX)? {
-        name = name_before(journal, batch, &name)?;
-        names.insert(name.clone());
+/// The names that what is called `name` now has had, this one included, and when: what has left a name took its
+/// history along, and what took a name later has one of its own.
+pub(super) fn names_before(journal: &Journal, name: &MemoryPath) -> Result<Vec<Called>, VaultError> {
+    let (mut name, mut until, mut before) = (name.clone(), u64::MAX, i64::MAX.unsigned_abs());
+    let mut names = Vec::new();
+    loop {
+        let mut found = newest_touching(journal, name.as_str(), before)?;
+        for folder in name.ancestors() {
+            found = found.max(newest_moving(journal, folder.as_str(), before)?);
+        }
+        let earlier = match found {
+            Some(batch) => origin(&moves_in(journal, batch)?, &name),
+            None => None,
+        };
+        before = found.unwrap_or(0);
+        if earlier.as_ref() == Some(&name) {
+            continue;
+        }
+        let taken = if until == u64::MAX { None } else { oldest_touching(journal, name.as_str(), until)? };
+        let alone = (newest_touching(journal, name.as_str(), before)?.unwrap_or(0), taken.unwrap_or(u64::MAX));
+        names.push(Called { name, since: before, until, alone });
+        match earlier {
+            Some(earlier) => name = earlier,
+            None => return Ok(names),
+        }
+        until = before;
     }
-    Ok(names)
 }
 
 /// The renames of a batch, in the order in which they happened; those that were forgotten are left out.

@@ -4,7 +4,7 @@ use rusqlite::Connection;
 
 use super::{Env, author, commit, entry, open, path, put};
 use crate::digest::Digest;
-use crate::plan::Tree;
+use crate::plan::{Forms, Sought, Tree};
 use crate::time::Timestamp;
 use crate::vault::{Account, VaultError};
 
@@ -126,6 +126,17 @@ fn what_is_removed_swapped_or_put_in_shows() {
 }
 
 #[test]
+fn what_the_history_says_of_a_batch_is_compared_with_its_entries() {
+    for column in
+        ["time = time + 1", "door = 'web'", "client = 'c'", "session = 's'", "message = 'm'", "state = 5", "state = 1"]
+    {
+        let found = tampered(&format!("UPDATE batch SET {column} WHERE id = 1"));
+        assert_eq!(found.len(), 1, "{column}: {found:?}");
+        assert!(found[0].is_some(), "{column}");
+    }
+}
+
+#[test]
 fn a_chain_cut_at_its_end_shows_by_a_head_that_was_kept() {
     let env = audited();
     let kept = account(&env, None).head;
@@ -157,10 +168,14 @@ fn a_chain_computed_anew_shows_by_a_head_that_was_kept() {
 #[test]
 fn forgotten_entries_are_counted_and_the_list_of_problems_ends() {
     let env = audited();
-    database(&env).execute_batch("UPDATE entry SET salt = NULL, payload = NULL WHERE seq IN (2, 8)").unwrap();
+    let erase = "UPDATE entry SET salt = NULL, payload = NULL WHERE seq IN (2, 8)";
+    assert_eq!(tampered(erase), [Some(2)], "nobody has forgotten anything");
+    database(&env).execute_batch(erase).unwrap();
+    let vault = env.vault();
+    let nothing = Sought::Text(Forms::new("nowhere").unwrap());
+    vault.lock().unwrap().forget_history(&nothing, &author(), Timestamp::from_micros(8)).unwrap();
     let found = account(&env, None);
     assert_eq!((found.ok, found.forgotten), (true, 2));
-    let vault = env.vault();
     for _ in 0..30 {
         let reads = (0..100).map(|_| entry("read_file")).collect();
         vault.note_reads(reads, &author(), Timestamp::from_micros(8)).unwrap();
@@ -168,7 +183,7 @@ fn forgotten_entries_are_counted_and_the_list_of_problems_ends() {
     drop(vault);
     database(&env).execute_batch("UPDATE entry SET door = 'web'").unwrap();
     let found = account(&env, None);
-    assert_eq!((found.entries, found.problems.len(), found.ok), (3008, 101, false));
+    assert_eq!((found.entries, found.problems.len(), found.ok), (3009, 101, false));
 }
 
 fn hex(pair: &[u8; 2]) -> u8 {

@@ -12,6 +12,7 @@ pub(crate) fn jane() -> Env {
         ("user.md", "# Ada\n\n- friend: [[jane_doe|Jane]]\n- city: London\n"),
         ("other.md", "nothing of note\n"),
         (".trash/jane_doe.md", "Jane, thrown away\n"),
+        (".trash/people/jane.md", "Jane, thrown away earlier\n"),
     ]);
     env.exec(
         &json!([{"action": "create_file", "path": "people/jane.md", "content": "# Zanzibar\n\n- secret: xylophone\n"}]),
@@ -119,6 +120,16 @@ fn a_forgotten_note_is_nowhere() {
 }
 
 #[test]
+fn a_longer_name_is_not_said_to_be_left() {
+    let env = Env::with(&[("data.md", "# Data\n"), ("x/a.md", "# X\n")]);
+    for path in ["data.md", "x/a.md"] {
+        env.exec(&json!([{"action": "append_file", "path": path, "content": "more"}]));
+    }
+    env.exec(&json!([{"action": "create_file", "path": "a.md", "content": "one"}]));
+    assert_eq!(env.ask(&["forget", "a.md"]).exits(0)["left"], json!([]));
+}
+
+#[test]
 fn links_go_by_where_they_lead() {
     let env = jane();
     env.write("deep/other/jane_doe.md", "another one\n");
@@ -155,6 +166,41 @@ fn a_note_that_is_gone_or_was_renamed_is_found_in_the_history() {
     for text in ["Zanzibar", "xylophone", "jane"] {
         assert_eq!(files_with(&env, text), [""; 0], "{text}");
     }
+}
+
+#[test]
+fn another_note_that_has_or_had_the_name_keeps_its_history() {
+    let two_called_a = || {
+        let env = Env::new();
+        env.exec(&json!([{"action": "create_file", "path": "a.md", "content": "first xylophone\n"}]));
+        env.exec(&json!([{"action": "rename_file", "path": "a.md", "new_path": "b.md"}]));
+        env.exec(&json!([{"action": "create_file", "path": "a.md", "content": "second zither\n"}]));
+        env.exec(&json!([{"action": "append_file", "path": "a.md", "content": "more"}]));
+        env.exec(&json!([{"action": "append_file", "path": "b.md", "content": "more"}]));
+        env
+    };
+    let batches = |env: &Env, note: &str| -> Vec<u64> {
+        let log = env.ask(&["log", note]).exits(0);
+        log["entries"].as_array().unwrap().iter().map(|entry| entry["batch"].as_u64().unwrap()).collect()
+    };
+    let paths =
+        |env: &Env, batch: usize| env.ask(&["log"]).exits(0)["entries"][5 - batch]["actions"][0]["path"].clone();
+
+    let env = two_called_a();
+    env.ask(&["forget", "b.md"]).exits(0);
+    assert_eq!(files_with(&env, "xylophone"), [""; 0]);
+    assert_eq!(batches(&env, "a.md"), [4, 3]);
+    assert_eq!([1, 3, 4, 5].map(|batch| paths(&env, batch)), [json!(null), json!("a.md"), json!("a.md"), json!(null)]);
+    env.ask(&["undo", "4"]).exits(0);
+    assert_eq!(env.read("a.md"), "second zither\n");
+
+    let env = two_called_a();
+    env.ask(&["forget", "a.md"]).exits(0);
+    assert_eq!(files_with(&env, "zither"), [""; 0]);
+    assert_eq!(batches(&env, "b.md"), [5, 2, 1]);
+    assert_eq!([1, 3, 4, 5].map(|batch| paths(&env, batch)), [json!("a.md"), json!(null), json!(null), json!("b.md")]);
+    env.ask(&["undo", "5"]).exits(0);
+    assert_eq!(env.read("b.md"), "first xylophone\n");
 }
 
 #[test]
@@ -201,6 +247,66 @@ fn a_text_in_a_name_or_in_a_binary_file_is_refused_before_anything_is_erased() {
         assert_eq!(env.files(), before);
         assert!(!files_with(&env, "xylophone").is_empty());
     }
+}
+
+/// The name of the folder is no text, and the file of another folder has what it looks like.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_below_a_folder_without_a_name_is_not_taken_for_another() {
+    use std::os::unix::ffi::OsStrExt;
+    let env = Env::with(&[("x\u{fffd}/a.md", "theirs\n")]);
+    let folder = env.memory().join(std::ffi::OsStr::from_bytes(b"x\xff"));
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("a.md"), "a xylophone\n").unwrap();
+    assert_eq!(env.ask(&["forget", "--text", "xylophone"]).exits(4)["error"]["code"], "conflict");
+    assert_eq!(env.ask(&["forget", "x\u{fffd}/a.md"]).exits(0)["places"].as_array().unwrap().len(), 1);
+    assert_eq!(std::fs::read_to_string(folder.join("a.md")).unwrap(), "a xylophone\n");
+}
+
+#[test]
+fn a_history_from_before_the_state_lay_elsewhere_is_told() {
+    let env = Env::with(&[("a.md", "one\n")]);
+    env.exec(&json!([{"action": "append_file", "path": "a.md", "content": "xylophone"}]));
+    let state = env.base().join("elsewhere");
+    std::fs::create_dir(&state).unwrap();
+    let forgotten = env.ask(&["forget", "--text", "xylophone", "--state", state.to_str().unwrap()]).exits(0);
+    assert_eq!(forgotten["left"][0]["where"], "state", "{forgotten}");
+    env.ask(&["forget", "--text", "xylophone"]).exits(0);
+    assert_eq!(files_with(&env, "xylophone"), [""; 0]);
+}
+
+#[test]
+fn no_digest_of_a_text_that_was_not_written_is_kept() {
+    let env = jane();
+    let long = "a long text about a theremin ".repeat(20);
+    env.exec(&json!([
+        {"action": "create_file", "path": "other.md", "content": long},
+        {"action": "append_file", "path": "other.md", "content": long},
+    ]));
+    let content = |code: Value| {
+        let exported = env.run(&["audit", "export"], "").stdout;
+        let mut entries = exported.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        entries.find(|entry| entry["batch"] == 6 && entry["code"] == code).unwrap()["payload"]["arguments"]["content"]
+            .clone()
+    };
+    assert_eq!(content(json!("already_exists")), json!({"bytes": 580}));
+    assert!(content(json!(null))["digest"].is_string());
+    env.ask(&["forget", "--text", "theremin"]).exits(0);
+    assert_eq!(content(json!(null)), json!(null));
+}
+
+/// Notes that begin empty have that content in common, and no more.
+#[test]
+fn that_a_note_was_empty_is_not_forgotten_for_others() {
+    let env = Env::new();
+    for note in ["x.md", "y.md"] {
+        env.exec(&json!([{"action": "create_file", "path": note, "content": ""}]));
+        env.exec(&json!([{"action": "append_file", "path": note, "content": note}]));
+    }
+    env.ask(&["forget", "x.md"]).exits(0);
+    assert_eq!(env.ask(&["log", "--lines", "y.md"]).exits(0)["lines"][0]["batch"], json!(4));
+    env.ask(&["undo", "4"]).exits(0);
+    assert_eq!(env.read("y.md"), "");
 }
 
 #[test]
