@@ -410,6 +410,9 @@ fn insert_step(
     Ok(())
 }
 
+/// So many numbers of contents belong to each batch; one with more takes of those of the next.
+const CONTENTS_A_BATCH: i64 = 1 << 20;
+
 /// Stores a content once and gives its number.
 fn store(transaction: &Transaction<'_>, batch: u64, content: &Content) -> Result<i64, VaultError> {
     let digest = content.digest();
@@ -421,13 +424,18 @@ fn store(transaction: &Transaction<'_>, batch: u64, content: &Content) -> Result
     let bytes = content.bytes();
     let packed = if bytes.len() >= PACK_FROM { zstd::bulk::compress(bytes, 1).ok() } else { None };
     let body = packed.as_deref().filter(|packed| packed.len() < bytes.len());
-    let sql = "INSERT INTO content (digest, size, packed, body, batch) VALUES (?1, ?2, ?3, ?4, ?5)";
+    // A number is never given twice, or old steps would point to a new content once theirs is erased. It starts with
+    // that of the batch, which no later batch has, and contents are erased only from batches before.
+    let first = i64::try_from(batch).unwrap_or(i64::MAX).saturating_mul(CONTENTS_A_BATCH);
+    let sql = "INSERT INTO content (id, digest, size, packed, body, batch)
+               VALUES (max(?6, 1 + ifnull((SELECT max(id) FROM content), 0)), ?1, ?2, ?3, ?4, ?5)";
     transaction.prepare_cached(sql)?.execute(params![
         digest.as_bytes(),
         bytes.len(),
         body.is_some(),
         body.unwrap_or(bytes),
-        batch
+        batch,
+        first
     ])?;
     let id = transaction.last_insert_rowid();
     let stored = body.unwrap_or(bytes).len();

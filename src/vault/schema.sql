@@ -4,7 +4,7 @@
 -- stands above its table, and an index holds only rows that somebody looks for.
 CREATE TABLE meta (key TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID;
 
--- Each content once. A row dies whole when it is pruned or forgotten, its digest with it.
+-- Each content once. id: never given twice, see `journal::store`. A row dies whole when it is pruned or forgotten, its digest with it.
 -- size: bytes of the content; packed: 1 when body is zstd; batch: the newest batch that refers to it.
 CREATE TABLE content (
 id INTEGER PRIMARY KEY,

@@ -109,3 +109,17 @@ fn the_sums_are_right_after_forgetting_and_writing_goes_on() {
     commit(&vault, &[put("b.md", Some("plain"), Some("more"))], None).unwrap();
     assert!(vault.account(None).unwrap().ok);
 }
+
+#[test]
+fn the_number_of_a_content_that_is_erased_is_given_to_no_other() {
+    let env = Env::new(&[]);
+    let vault = env.vault();
+    commit(&vault, &[put("a.md", None, Some("a secret"))], None).unwrap();
+    let mut writer = vault.lock().unwrap();
+    let sought = Sought::Text(Forms::new("secret").unwrap());
+    writer.forget_history(&sought, &author(), Timestamp::from_micros(9)).unwrap();
+    drop(writer);
+    commit(&vault, &[put("b.md", None, Some("of another note"))], None).unwrap();
+    assert!(matches!(vault.steps(1), Err(crate::vault::VaultError::Pruned(1))), "{:?}", vault.steps(1));
+    assert_eq!(vault.steps(2).unwrap(), [put("b.md", None, Some("of another note"))]);
+}
