@@ -1,7 +1,7 @@
 //! The bars of memdir's speed, each beside its baseline, measured in turns in the same run.
 //!
 //! `cargo bench --bench bars` runs all of it; words behind `--` choose among `reads`, `updates`, `lists`, `exec`,
-//! `python`, `scan` and `sizes`. `docs/benchmarks.md` says what each row means. Parsing has its own bench, `parse`.
+//! `python`, `scan`, `web` and `sizes`. `docs/benchmarks.md` says what each row means. Parsing has its own bench, `parse`.
 #![expect(
     clippy::print_stdout,
     clippy::expect_used,
@@ -20,16 +20,19 @@ mod process;
 mod scan;
 #[path = "bars/vaults.rs"]
 mod vaults;
+#[path = "bars/web.rs"]
+mod web;
 
 fn main() {
     let chosen: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let parts: [(&str, fn()); 7] = [
+    let parts: [(&str, fn()); 8] = [
         ("reads", inside::reads),
         ("updates", inside::updates),
         ("exec", process::execs),
         ("python", process::against_python),
         ("lists", inside::lists),
         ("scan", scan::scans),
+        ("web", web::webs),
         ("sizes", process::sizes),
     ];
     println!("cores: {}, load average: {}", std::thread::available_parallelism().map_or(0, usize::from), load());

@@ -47,7 +47,9 @@ pub(crate) fn scans() {
             &crate::measure::shown(times.first().copied().unwrap_or_default()),
         );
         for (mode, query) in [("text", "dentist"), ("ranked", query)] {
-            note(&format!("peak memory, every note of {count}, {mode}"), &peak(&folder, mode, query));
+            let mut command = search(&folder, mode, query);
+            command.args(["--limit", "1000"]);
+            note(&format!("peak memory, every note of {count}, {mode}"), &peak(command));
         }
     }
 }
@@ -64,7 +66,7 @@ fn search(folder: &Path, mode: &str, query: &str) -> Command {
     command
 }
 
-fn run(command: &mut Command) -> Duration {
+pub(crate) fn run(command: &mut Command) -> Duration {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     once(|| assert!(command.status().expect("it starts").success(), "{command:?} failed"))
 }
@@ -84,10 +86,9 @@ fn lines(command: &mut Command) -> usize {
     command.output().expect("it starts").stdout.iter().filter(|byte| **byte == b'\n').count()
 }
 
-/// The most memory that a search has taken, read while its answer waits in the pipe.
-fn peak(folder: &Path, mode: &str, query: &str) -> String {
-    let mut command = search(folder, mode, query);
-    let mut child = command.args(["--limit", "1000"]).stdout(Stdio::piped()).spawn().expect("it starts");
+/// The most memory that a command has taken, read while its answer, which has to be longer than a pipe holds, waits there.
+pub(crate) fn peak(mut command: Command) -> String {
+    let mut child = command.stdout(Stdio::piped()).spawn().expect("it starts");
     let mut stdout = child.stdout.take().expect("it is piped");
     let _ = stdout.read(&mut [0; 1]);
     let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
