@@ -52,6 +52,9 @@ impl<'a> Target<'a> {
 /// With more files than this the nearest name is looked for only among those with the same first letter.
 const FEW_FILES: usize = 2_000;
 
+/// How unlike the nearest name may be: `usr` and `user` are more alike than this, `emergence` and `evergreen` less.
+const MOST_UNLIKE: f64 = 0.87;
+
 impl Targets {
     /// Takes the paths of all files, in any order.
     #[must_use]
@@ -138,7 +141,8 @@ impl Targets {
             let other = file.folded.rsplit('/').next().unwrap_or_default();
             file.path.is_note() && (self.files.len() <= FEW_FILES || other.chars().next() == first)
         };
-        super::nearest(&wanted, self.files.iter().filter(is_candidate).map(|file| &file.path))
+        let nearest = super::nearest(&wanted, self.files.iter().filter(is_candidate).map(|file| &file.path));
+        nearest.filter(|path| strsim::jaro_winkler(stem(&name), stem(&super::folded(path.name()))) > MOST_UNLIKE)
     }
 }
 

@@ -169,6 +169,8 @@ fn the_nearest_name_is_found_although_it_is_written_otherwise() {
     let nearest = |path| targets.nearest(path).map(MemoryPath::as_str);
     assert_eq!(nearest("Jane Doe"), Some("entities/jane_doe.md"));
     assert_eq!(nearest("acmee.md"), Some("acme.md"));
+    assert_eq!(nearest("jan_do"), Some("entities/jane_doe.md"));
+    assert_eq!(nearest("accent"), None);
     assert_eq!(nearest("wholly other"), None);
     assert_eq!(nearest("..."), None);
 }
