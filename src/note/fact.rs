@@ -253,6 +253,7 @@ fn plain(rest: &str) -> Option<(&str, &str)> {
 fn is_key(key: &str) -> bool {
     let key = key.trim();
     !key.is_empty()
+        && !["- ", "* ", "+ "].iter().any(|mark| key.starts_with(mark))
         && key.len() <= MOST_KEY_BYTES
         && key.split_whitespace().count() <= MOST_KEY_WORDS
         && key.chars().any(char::is_alphanumeric)

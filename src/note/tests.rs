@@ -1,6 +1,8 @@
 //! What stands in a note: links, headings, blocks, facts, and where links lead.
 #![expect(clippy::string_slice, reason = "places that are not exact shall fail loudly")]
 
+use proptest::prelude::*;
+
 use super::fact::{Setting, Unset};
 use super::heading::Found;
 use super::relink::Before;
@@ -360,4 +362,59 @@ fn a_link_is_written_anew_in_its_own_style() {
     check_relink("[X](<a/x.md>)", "n.md", "a/x.md", "b c/y.md", &[], "[X](<b c/y.md>)");
     check_relink("[X](b/x.md)", "a/n.md", "a/b/x.md", "c/x.md", &[], "[X](../c/x.md)");
     check_relink("![[p.png]]", "n.md", "p.png", "i/q.png", &[], "![[q.png]]");
+}
+
+fn any_markup() -> impl Strategy<Value = String> {
+    let pieces = vec![
+        "[[", "]]", "a", "b/c.md", "|", "#", "^id", "!", "[", "](", ")", "<", ">", "`", "```\n", "\n", "\n\n", "%%", "$", "$$", "---\n",
+        "- ", "  - ", "key: value", "**", "*", "# ", "===\n", "> ", "\\", " ", "\"", "'", "é", "\u{301}", "\r\n", "%20", ": ", "[x]: n.md",
+        "<!--", "-->", "<div>", "|-|\n", "tags: [", "\u{feff}", "北",
+    ];
+    prop::collection::vec(prop::sample::select(pieces), 0..40).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Every place is exact: what stands between links and in them is the note again, and a path that is written anew
+    /// as it reads leaves a note in which every link reads as before.
+    #[test]
+    fn places_are_exact_whatever_the_text(text in any_markup()) {
+        let note = Note::parse(&text);
+        let links = note.links();
+        for link in &links {
+            prop_assert!(text.is_char_boundary(link.span.start) && text.is_char_boundary(link.span.end));
+            prop_assert!(link.span.start <= link.target.start && link.target.end <= link.span.end);
+            prop_assert_eq!(link.line, text[..link.span.start].matches('\n').count() + 1);
+        }
+        let paths = |text: &str| Note::parse(text).links().into_iter().map(|link| link.path).collect::<Vec<_>>();
+        for link in links.iter().filter(|link| !link.path.is_empty()) {
+            if let Some(written) = link.style.encode(&link.path) {
+                let mut again = text.clone();
+                again.replace_range(link.target.clone(), &written);
+                prop_assert_eq!(paths(&again), paths(&text), "{:?} for {:?} in {:?}", written, link, text);
+            }
+        }
+        let mut end = note.body();
+        for (at, heading) in note.headings().iter().enumerate() {
+            prop_assert!(end <= heading.span.start && heading.span.start < heading.span.end);
+            prop_assert!(text[heading.span.clone()].contains(heading.text.split(' ').next().unwrap_or_default()));
+            prop_assert!(text.get(note.section(at)).is_some());
+            end = heading.span.end;
+        }
+        for fact in note.facts() {
+            prop_assert!(text.get(fact.span.clone()).is_some());
+        }
+        prop_assert!(note.block("id").is_none_or(|block| text.get(block).is_some()));
+    }
+
+    /// A fact that is set says so afterwards, and nothing else in the note has changed.
+    #[test]
+    fn a_fact_that_is_set_is_there(text in any_markup(), value in "[a-zé:#'\"\\[\\]]{1,12}") {
+        let Ok(Setting::Replace(range, new)) = Note::parse(&text).set_fact("key", &value) else { return Ok(()) };
+        let mut after = text.clone();
+        after.replace_range(range, &new);
+        let facts = Note::parse(&after).facts();
+        prop_assert!(facts.iter().any(|fact| fact.key == "key" && fact.value == value), "{:?} in {:?}", facts, after);
+    }
 }

@@ -208,29 +208,41 @@ impl Checked {
     }
 }
 
-/// The names by which a rule can be about what the action does at a place: who follows a link, or is shown what a search
-/// found, reads a note.
+/// The names by which a rule can be about what the action does at a place. Who follows a link, is shown what a search
+/// found, gets a copy, or is told what stands there instead of what was expected, reads a note.
 fn names(action: &Action) -> &'static [&'static str] {
-    if let Action::Memory(memory) = action {
-        return match memory.operation {
+    match action {
+        Action::Memory(memory) => match memory.operation {
             Operation::Retrieve | Operation::Search | Operation::List => &["memory", "read_file"],
             Operation::Store | Operation::StoreConversation => &["memory", "write_file"],
             Operation::Delete => &["memory", "delete_file"],
-        };
+        },
+        Action::GoToLink(_) => &["go_to_link", "read_file"],
+        Action::SearchFiles(_) => &["search_files", "read_file"],
+        Action::GetLinks(_) => &["get_links", "read_file"],
+        Action::GetBacklinks(_) => &["get_backlinks", "read_file"],
+        Action::CopyFile(_) => &["copy_file", "read_file"],
+        Action::RenameFile(_) => &["rename_file", "read_file"],
+        Action::UpdateFile(_) => &["update_file", "read_file"],
+        Action::WriteFile(_) => &["write_file", "read_file"],
+        Action::ReplaceSection(_) => &["replace_section", "read_file"],
+        Action::AppendToSection(_) => &["append_to_section", "read_file"],
+        Action::SetFact(_) => &["set_fact", "read_file"],
+        Action::ReadFile(_)
+        | Action::CreateFile(_)
+        | Action::AppendFile(_)
+        | Action::InsertText(_)
+        | Action::DeleteFile(_)
+        | Action::CreateDir(_)
+        | Action::DeleteDir(_)
+        | Action::CheckFileExists(_)
+        | Action::CheckDirExists(_)
+        | Action::ListFiles(_)
+        | Action::ListDirectory(_)
+        | Action::GetFileInfo(_)
+        | Action::GetSize(_)
+        | Action::GetHistory(_) => NAMES.iter().position(|name| *name == action.name()).and_then(|at| NAMES.get(at..=at)).unwrap_or_default(),
     }
-    if let Action::GoToLink(_) = action {
-        return &["go_to_link", "read_file"];
-    }
-    if let Action::SearchFiles(_) = action {
-        return &["search_files", "read_file"];
-    }
-    if let Action::GetLinks(_) = action {
-        return &["get_links", "read_file"];
-    }
-    if let Action::GetBacklinks(_) = action {
-        return &["get_backlinks", "read_file"];
-    }
-    NAMES.iter().position(|name| *name == action.name()).and_then(|at| NAMES.get(at..=at)).unwrap_or_default()
 }
 
 /// Whether a rule that asks or denies with this glob is about the action at `path`.
