@@ -241,7 +241,9 @@ fn names(action: &Action) -> &'static [&'static str] {
         | Action::ListDirectory(_)
         | Action::GetFileInfo(_)
         | Action::GetSize(_)
-        | Action::GetHistory(_) => NAMES.iter().position(|name| *name == action.name()).and_then(|at| NAMES.get(at..=at)).unwrap_or_default(),
+        | Action::GetHistory(_) => {
+            NAMES.iter().position(|name| *name == action.name()).and_then(|at| NAMES.get(at..=at)).unwrap_or_default()
+        }
     }
 }
 
