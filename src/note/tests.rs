@@ -199,7 +199,7 @@ fn headings_are_found() {
     assert_eq!(&text[note.section(0)], "y\n## A\nz\n");
     assert_eq!(&text[note.own_text(0)], "y\n");
     assert_eq!(&text[note.section(2)], "w");
-    assert_eq!((note.heading_above(1), note.heading_above(3)), (None, Some("A")));
+    assert_eq!((note.heading_above(1), note.heading_above(3)), (None, note.headings().first()));
 }
 
 #[track_caller]
