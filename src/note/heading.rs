@@ -166,10 +166,19 @@ impl Note<'_> {
         self.headings().get(..above)?.last()
     }
 
-    /// Finds the heading that `name` means: its text, or `A#B` for B below A.
+    /// Finds the heading that `name` means: its text, or `A#B` for B below A. One that is written just so comes before
+    /// those that are only compared as the same, as `C` and `C++` are.
     #[must_use]
     pub fn heading(&self, name: &str) -> Found {
-        let found = self.outline().find(name);
+        let mut found = self.outline().find(name);
+        let is_named = |at: &usize| {
+            let text = self.headings().get(*at).map_or("", |heading| heading.text.as_str());
+            let above = name.trim().strip_suffix(text).filter(|_| !text.is_empty());
+            above.is_some_and(|above| above.is_empty() || above.ends_with('#'))
+        };
+        if found.len() > 1 && found.iter().any(is_named) {
+            found.retain(is_named);
+        }
         match found.as_slice() {
             [] => Found::Nothing,
             [one] => Found::One(*one),

@@ -359,3 +359,23 @@ fn a_link_is_written_anew_in_its_own_style() {
     check_relink("[X](b/x.md)", "a/n.md", "a/b/x.md", "c/x.md", &[], "[X](../c/x.md)");
     check_relink("![[p.png]]", "n.md", "p.png", "i/q.png", &[], "![[q.png]]");
 }
+
+#[test]
+fn a_heading_is_not_repeated_at_its_full_length_for_every_fact() {
+    let text = format!("# {}\n{}", "ü".repeat(100_000), "- a: b\n".repeat(3));
+    let note = Note::parse(&text);
+    let lengths: Vec<_> =
+        note.facts().iter().map(|fact| fact.heading.as_deref().map(|text| text.chars().count())).collect();
+    assert_eq!(lengths, [Some(201); 3]);
+    assert_eq!(Note::parse("# Ä b\n- a: b\n").facts()[0].heading.as_deref(), Some("Ä b"));
+}
+
+#[test]
+fn a_heading_written_as_it_is_named_comes_before_those_that_only_compare_the_same() {
+    let note = Note::parse("# C\n1\n# C++\n2\n# C#\n3\n# c\n4\n");
+    let found = ["C", "C++", "C#", "c", "C!"].map(|name| note.heading(name));
+    assert_eq!(found, [Found::One(0), Found::One(1), Found::One(2), Found::One(3), Found::Several(vec![0, 1, 2, 3])]);
+    let note = Note::parse("# Skills\n## C\n## C++\n# Skills\n# C\n");
+    assert_eq!(note.heading("Skills#C++"), Found::One(2));
+    assert_eq!(note.heading("C"), Found::Several(vec![1, 4]));
+}
