@@ -14,8 +14,9 @@ use crate::report::{LinkEntry, LinkStatus};
 
 /// No more links of one note are mended at once; the rest is when these are.
 const MOST_MENDS: usize = 100;
-/// No more notes are read for their headings.
+/// No more notes are read for their headings, and no more headings compared: the links after that are told none.
 const MOST_TARGETS: usize = 1_000;
+const MOST_COMPARED: usize = 1_000_000;
 /// So many words, and so many lines, are added on each side of a link until its place is the only one.
 const MOST_WORDS: usize = 12;
 const MOST_LINES: usize = 12;
@@ -23,13 +24,17 @@ const MOST_LINES: usize = 12;
 const LIKENESS: f64 = 0.85;
 const CLEARNESS: f64 = 0.05;
 
-/// The headings of the notes that links lead to.
-type Headings = HashMap<MemoryPath, Vec<String>>;
+/// The headings of the notes that links lead to, and how many were compared.
+#[derive(Default)]
+struct Headings {
+    of: HashMap<MemoryPath, Vec<String>>,
+    compared: usize,
+}
 
 /// All broken links.
 pub(super) fn broken(seen: &Seen<'_>, read: &mut dyn FnMut(&MemoryPath) -> Option<String>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let mut headings = Headings::new();
+    let mut headings = Headings::default();
     for entries in seen.links.links.chunk_by(|one, other| one.source == other.source) {
         let Some(source) = entries.first().map(|entry| &entry.source) else { continue };
         if !entries.iter().any(|entry| is_broken(entry.status)) {
@@ -115,14 +120,19 @@ fn nearest_heading(
     read: &mut dyn FnMut(&MemoryPath) -> Option<String>,
 ) -> Option<String> {
     let target = entry.resolved.as_ref().filter(|_| entry.status == LinkStatus::BrokenHeading)?;
-    if !headings.contains_key(target) && headings.len() < MOST_TARGETS {
+    if !headings.of.contains_key(target) && headings.of.len() < MOST_TARGETS {
         let text = read(target).unwrap_or_default();
         let all = Note::parse(&text).headings().iter().map(|heading| short(&heading.text)).collect();
-        headings.insert(target.clone(), all);
+        headings.of.insert(target.clone(), all);
+    }
+    let all = headings.of.get(target)?;
+    headings.compared = headings.compared.saturating_add(all.len());
+    if headings.compared > MOST_COMPARED {
+        return None;
     }
     let wanted = short(entry.subpath.rsplit('#').next()?).to_lowercase();
     let likeness = |heading: &str| strsim::jaro_winkler(&wanted, &heading.to_lowercase());
-    let mut found: Vec<_> = headings.get(target)?.iter().map(|heading| (likeness(heading), heading)).collect();
+    let mut found: Vec<_> = all.iter().map(|heading| (likeness(heading), heading)).collect();
     found.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     let (best, heading) = found.first()?;
     let is_clear = found.get(1).is_none_or(|(next, _)| best - next >= CLEARNESS);
