@@ -128,6 +128,7 @@ fn check_target(link: &str, source: Option<&str>, expected: &str) {
     ];
     let targets = Targets::new(names.map(path));
     let source = source.map(path);
+    assert_eq!(targets.best(link, source.as_ref()), targets.resolve(link, source.as_ref()).best());
     let found = match targets.resolve(link, source.as_ref()) {
         Target::File(path) => path.to_string(),
         Target::Several(paths) => paths.iter().map(|path| path.as_str()).collect::<Vec<_>>().join(" or "),

@@ -1,5 +1,9 @@
 //! What a rename does to the links of the memory: each goes on leading to the file that it led to.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use crate::note::link::Style;
 use crate::note::relink::Before;
 use crate::note::{Link, Note, Target, Targets};
 use crate::path::MemoryPath;
@@ -61,7 +65,10 @@ fn paths_of(bytes: &[u8]) -> Vec<String> {
         ["[[", "]("].iter().chain(&["]:"]).any(|mark| memchr::memmem::find(bytes, mark.as_bytes()).is_some());
     let text = std::str::from_utf8(bytes).ok().filter(|_| has_links);
     let links = text.map(|text| Note::parse(text).links()).unwrap_or_default();
-    links.into_iter().map(|link| link.path).filter(|path| !path.is_empty()).collect()
+    let mut paths: Vec<_> = links.into_iter().map(|link| link.path).filter(|path| !path.is_empty()).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    paths
 }
 
 impl Renamed<'_> {
@@ -88,12 +95,21 @@ impl Renamed<'_> {
         let Some(text) = now.content.text() else { return Ok(None) };
         let mut after = String::with_capacity(text.len() + 64);
         let mut done = 0;
-        for link in Note::parse(text).links().iter().filter(|link| !link.path.is_empty()) {
-            let Some(target) = self.leads_elsewhere(&link.path, path) else { continue };
+        let links = Note::parse(text).links();
+        // A note may hold one link many times.
+        let mut elsewhere: HashMap<&str, Option<&MemoryPath>> = HashMap::new();
+        let mut written: HashMap<(&str, Style), String> = HashMap::new();
+        for link in links.iter().filter(|link| !link.path.is_empty()) {
+            let target = elsewhere.entry(&link.path).or_insert_with(|| self.leads_elsewhere(&link.path, path));
+            let Some(target) = *target else { continue };
             // A link can stand in the text of another one.
             let Some(between) = text.get(done..link.target.start) else { continue };
             after.push_str(between);
-            after.push_str(&self.written(link, path, target)?);
+            let new = match written.entry((&link.path, link.style)) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(free) => free.insert(self.written(link, path, target)?),
+            };
+            after.push_str(new);
             done = link.target.end;
         }
         if done == 0 {
