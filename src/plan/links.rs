@@ -40,11 +40,21 @@ impl<T: Tree> Planner<'_, T> {
         let targets = self.targets()?;
         let (path, others) = match targets.resolve(&named.path, asked.source.as_ref()) {
             Target::File(path) => (path.clone(), Vec::new()),
-            Target::Several(paths) => match (paths.as_slice(), &asked.source) {
-                ([first, others @ ..], Some(_)) => ((*first).clone(), names(others)),
-                ([first, ..], None) if is_whole(first, &named.path) => ((*first).clone(), Vec::new()),
-                _ => return Err(ambiguous(&shown, &paths)),
-            },
+            Target::Several(mut paths) => {
+                // A link means what it means; what else it could mean is told where it may be.
+                let first = paths.first().copied();
+                paths.retain(|path| may_show(call, path));
+                match (first, paths.as_slice()) {
+                    (Some(first), others) if asked.source.is_some() => {
+                        let others: Vec<_> = others.iter().copied().filter(|other| *other != first).collect();
+                        (first.clone(), names(&others))
+                    }
+                    (Some(first), _) if is_whole(first, &named.path) => (first.clone(), Vec::new()),
+                    (_, [one]) => ((*one).clone(), Vec::new()),
+                    (Some(first), []) => (first.clone(), Vec::new()),
+                    _ => return Err(ambiguous(&shown, &paths)),
+                }
+            }
             Target::Nothing => {
                 let nearest = targets.nearest(&named.path).filter(|path| may_show(call, path));
                 let failure = Failure::new(Code::LinkNotFound, format!("link `{shown}` leads to no note"));
@@ -102,7 +112,7 @@ impl<T: Tree> Planner<'_, T> {
         Links { links, backlinks: [(asked.clone(), sources)].into() }
     }
 
-    /// Says which links that a text brings could mean several notes; `before` is what stood there.
+    /// Finds which links that a text brings could mean several notes; `before` is what stood there.
     pub(super) fn check_new_links(&mut self, path: &MemoryPath, before: &str, after: &str) -> Result<(), Failure> {
         let count = |text: &str| ["[[", "]("].map(|mark| memchr::memmem::find_iter(text.as_bytes(), mark).count());
         let is_more = count(before).iter().zip(count(after)).any(|(before, after)| *before < after);
@@ -115,17 +125,31 @@ impl<T: Tree> Planner<'_, T> {
         new.retain(|link| !link.is_empty() && !old.contains(link));
         new.sort_unstable();
         new.dedup();
-        let index = self.index;
-        let mut messages = Vec::new();
+        let mut unclear = Vec::new();
         let targets = if new.is_empty() { return Ok(()) } else { self.targets()? };
         for link in &new {
             if let Target::Several(paths) = targets.resolve(link, Some(path)) {
-                let link = crate::catalog::shorten(link);
-                messages.push(format!("link `[[{link}]]` fits {}; write the whole path", names(&paths).join(", ")));
+                unclear.push((link.clone(), paths.into_iter().cloned().collect()));
             }
         }
-        messages.into_iter().for_each(|message| self.issue("ambiguous_link", index, message));
+        self.unclear.append(&mut unclear);
         Ok(())
+    }
+
+    /// Says which of the links that a call wrote could mean several notes, as far as it may be told of those.
+    pub(super) fn tell_unclear_links(&mut self, call: &Call) {
+        for (link, mut paths) in std::mem::take(&mut self.unclear) {
+            paths.retain(|path| (self.manner.may_show)(call, path));
+            if paths.len() > 1 {
+                let (link, fits) =
+                    (crate::catalog::shorten(&link), names(&paths.iter().collect::<Vec<_>>()).join(", "));
+                self.issue(
+                    "ambiguous_link",
+                    call.index,
+                    format!("link `[[{link}]]` fits {fits}; write the whole path"),
+                );
+            }
+        }
     }
 }
 
