@@ -14,21 +14,19 @@ use crate::report::{LinkEntry, LinkStatus};
 
 /// No more links of one note are mended at once; the rest is when these are.
 const MOST_MENDS: usize = 100;
-/// No more notes are read for their headings.
+/// No more notes are read for their headings, and no more headings compared: the links after that are told none.
 const MOST_TARGETS: usize = 1_000;
+const MOST_COMPARED: usize = 1_000_000;
 /// So many words, and so many lines, are added on each side of a link until its place is the only one.
 const MOST_WORDS: usize = 12;
 const MOST_LINES: usize = 12;
 /// A longer text is no place that a person would look at.
 const MOST_OLD_BYTES: usize = 2_000;
-/// No more headings of one note are compared, and no more links with them.
-const MOST_HEADINGS: usize = 500;
-const MOST_COMPARED: usize = 5_000;
 /// How much alike two headings have to be, and how much less so the next one.
 const LIKENESS: f64 = 0.85;
 const CLEARNESS: f64 = 0.05;
 
-/// The headings of the notes that links lead to.
+/// The headings of the notes that links lead to, and how many were compared.
 #[derive(Default)]
 struct Headings {
     of: HashMap<MemoryPath, Vec<String>>,
@@ -124,19 +122,19 @@ fn nearest_heading(
     read: &mut dyn FnMut(&MemoryPath) -> Option<String>,
 ) -> Option<String> {
     let target = entry.resolved.as_ref().filter(|_| entry.status == LinkStatus::BrokenHeading)?;
-    if headings.compared >= MOST_COMPARED {
-        return None;
-    }
-    headings.compared += 1;
     if !headings.of.contains_key(target) && headings.of.len() < MOST_TARGETS {
         let text = read(target).unwrap_or_default();
-        let note = Note::parse(&text);
-        let all = note.headings().iter().take(MOST_HEADINGS).map(|heading| short(&heading.text)).collect();
+        let all = Note::parse(&text).headings().iter().map(|heading| short(&heading.text)).collect();
         headings.of.insert(target.clone(), all);
+    }
+    let all = headings.of.get(target)?;
+    headings.compared = headings.compared.saturating_add(all.len());
+    if headings.compared > MOST_COMPARED {
+        return None;
     }
     let wanted = short(entry.subpath.rsplit('#').next()?).to_lowercase();
     let likeness = |heading: &str| strsim::jaro_winkler(&wanted, &heading.to_lowercase());
-    let mut found: Vec<_> = headings.of.get(target)?.iter().map(|heading| (likeness(heading), heading)).collect();
+    let mut found: Vec<_> = all.iter().map(|heading| (likeness(heading), heading)).collect();
     found.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     let (best, heading) = found.first()?;
     let is_clear = found.get(1).is_none_or(|(next, _)| best - next >= CLEARNESS);

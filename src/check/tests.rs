@@ -253,3 +253,14 @@ fn findings_are_sorted_by_path_line_and_kind() {
     ];
     assert_eq!((seen.as_slice(), checked.notes, checked.links), (expected.as_slice(), 3, 3));
 }
+
+#[test]
+fn the_nearest_heading_is_not_looked_for_without_end() {
+    let name = |at: u32| format!("{:08x}", at.wrapping_mul(2_654_435_761));
+    let links: String = (0..2_000).map(|at| format!("[[#{}-]]\n", name(at))).collect();
+    let headings: String = (0..2_000).map(|at| format!("# {}\n", name(at))).collect();
+    let found = found(&[("a.md", &format!("{links}{headings}"))], Kind::BrokenLink);
+    assert_eq!(found.len(), 2_000);
+    let looked = found.iter().filter(|finding| finding.message.contains("nearest")).count();
+    assert!((200..=500).contains(&looked), "{looked}");
+}

@@ -204,6 +204,40 @@ fn a_rule_holds_for_every_name_that_leads_to_its_place() {
 }
 
 #[test]
+fn what_may_not_be_read_is_not_shown_by_other_actions_either() {
+    let folder = memory(&[("a.md", "one\n"), ("b.md", "two\n")]);
+    std::fs::create_dir(folder.path().join("private")).unwrap();
+    std::fs::write(folder.path().join("private/p.md"), "# Heading\n\n- see: [[a]]\n").unwrap();
+    let mut engine = engine(folder.path());
+    let rule = crate::policy::Rule {
+        action: Some("read_file".into()),
+        path: Some("private/**".into()),
+        client: None,
+        detector: None,
+        verdict: crate::policy::Verdict::Deny,
+    };
+    engine.settings.rules = Rules::new(vec![rule]).unwrap();
+    for action in [
+        r#"{"action":"copy_file","path":"private/p.md","new_path":"q.md"}"#,
+        r#"{"action":"rename_file","path":"private/p.md","new_path":"q.md"}"#,
+        r#"{"action":"update_file","path":"private/p.md","old_content":"- sea: [[a]]","new_content":"x"}"#,
+        r#"{"action":"append_to_section","path":"private/p.md","heading":"Headings","content":"x"}"#,
+        r#"{"action":"get_links","path":"private/p.md"}"#,
+        r#"{"action":"rename_file","path":"a.md","new_path":"c.md"}"#,
+    ] {
+        let text = format!("<actions>[{action}]</actions>");
+        let report = engine.preview(engine.propose(dialect::parse(text.as_bytes()), manner()));
+        assert_eq!(codes(&report), [Some(Code::Denied)], "{action}");
+        assert_eq!(report.diff.as_deref(), Some(""));
+    }
+    let text = br#"<actions>[{"action":"rename_file","path":"b.md","new_path":"c.md"},{"action":"get_backlinks","path":"a.md"},
+        {"action":"search_files","query":"heading"}]</actions>"#;
+    let report = engine.preview(engine.propose(dialect::parse(text), manner()));
+    let said = serde_json::to_string(&report).unwrap();
+    assert!(codes(&report).iter().all(Option::is_none) && !said.contains("private"), "{said}");
+}
+
+#[test]
 fn undo_keeps_a_later_edit_in_another_place_and_refuses_one_in_the_same() {
     let folder = memory(&[("a.md", "one\n\nmiddle\n\nend\n")]);
     let engine = engine(folder.path());

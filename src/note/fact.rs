@@ -21,7 +21,7 @@ pub struct Fact {
     pub value: String,
     /// Its line, from 1.
     pub line: usize,
-    /// The heading above it.
+    /// The heading above it, shortened as in [`super::Heading::shown`].
     pub heading: Option<String>,
     /// Where in the note it stands.
     pub place: Place,
@@ -95,7 +95,7 @@ impl Note<'_> {
         let mut heading = None;
         for (at, item) in self.items() {
             while let Some(above) = headings.next_if(|above| above.span.start <= at) {
-                heading = Some(above.text.clone());
+                heading = Some(above.shown());
             }
             let span = at + item.value.start..at + item.value.end;
             facts.push(Fact {

@@ -18,6 +18,9 @@ pub struct Heading {
     pub(super) key: String,
 }
 
+/// So many characters of a heading are said with each thing below it.
+const SHOWN: usize = 200;
+
 /// What the name of a heading fits.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Found {
@@ -30,6 +33,15 @@ pub enum Found {
 }
 
 impl Heading {
+    /// Its text, shortened where it is no mere heading: it is said again with everything below it.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        match self.text.char_indices().nth(SHOWN) {
+            Some((end, _)) => format!("{}…", self.text.get(..end).unwrap_or_default()),
+            None => self.text.clone(),
+        }
+    }
+
     /// Takes the text out of the lines of a heading.
     pub(super) fn read(text: &str, span: Range<usize>, level: u8) -> Option<Self> {
         // Where it is the last line of a list or a text, the range can lack its end.
@@ -146,18 +158,27 @@ impl Note<'_> {
         &self.markup.headings
     }
 
-    /// The text of the nearest heading above a line, which is counted from 1.
+    /// The nearest heading above a line, which is counted from 1.
     #[must_use]
-    pub fn heading_above(&self, line: usize) -> Option<&str> {
+    pub fn heading_above(&self, line: usize) -> Option<&Heading> {
         let at = self.line(line).start;
         let above = self.headings().partition_point(|heading| heading.span.start < at);
-        self.headings().get(..above)?.last().map(|heading| heading.text.as_str())
+        self.headings().get(..above)?.last()
     }
 
-    /// Finds the heading that `name` means: its text, or `A#B` for B below A.
+    /// Finds the heading that `name` means: its text, or `A#B` for B below A. One that is written just so comes before
+    /// those that are only compared as the same, as `C` and `C++` are.
     #[must_use]
     pub fn heading(&self, name: &str) -> Found {
-        let found = self.outline().find(name);
+        let mut found = self.outline().find(name);
+        let is_named = |at: &usize| {
+            let text = self.headings().get(*at).map_or("", |heading| heading.text.as_str());
+            let above = name.trim().strip_suffix(text).filter(|_| !text.is_empty());
+            above.is_some_and(|above| above.is_empty() || above.ends_with('#'))
+        };
+        if found.len() > 1 && found.iter().any(is_named) {
+            found.retain(is_named);
+        }
         match found.as_slice() {
             [] => Found::Nothing,
             [one] => Found::One(*one),

@@ -38,7 +38,7 @@ use markup::Markup;
 /// let note = Note::parse("# Ada\n\n- works at: [[acme]]\n\n`[[no link]]`\n");
 /// assert_eq!(note.links().iter().map(|link| link.path.as_str()).collect::<Vec<_>>(), ["acme"]);
 /// assert_eq!(note.facts()[0].value, "[[acme]]");
-/// assert_eq!(note.heading_above(3), Some("Ada"));
+/// assert_eq!(note.heading_above(3).map(|heading| heading.text.as_str()), Some("Ada"));
 /// ```
 #[derive(Debug)]
 pub struct Note<'t> {

@@ -88,30 +88,39 @@ impl Targets {
     /// Finds what the path of a link means that stands in `source`. An empty one means `source` itself.
     #[must_use]
     pub fn resolve<'a>(&'a self, path: &str, source: Option<&'a MemoryPath>) -> Target<'a> {
+        let mut found = self.candidates(path, source);
+        match found.as_slice() {
+            [] => Target::Nothing,
+            [file] => Target::File(file),
+            _ => {
+                found.sort_by_cached_key(|file| order(path, source, file));
+                Target::Several(found)
+            }
+        }
+    }
+
+    /// The file that a reader goes to by a link, as [`Target::best`] of what it means, without putting all in order.
+    #[must_use]
+    pub fn best<'a>(&'a self, path: &str, source: Option<&'a MemoryPath>) -> Option<&'a MemoryPath> {
+        self.candidates(path, source).into_iter().min_by_key(|file| order(path, source, file))
+    }
+
+    /// The files that the path of a link can mean, in no order.
+    fn candidates<'a>(&'a self, path: &str, source: Option<&'a MemoryPath>) -> Vec<&'a MemoryPath> {
         let path = path.trim();
         if path.is_empty() {
-            return source.map_or(Target::Nothing, Target::File);
+            return source.into_iter().collect();
         }
         let folder = source.and_then(MemoryPath::parent);
         let is_relative = path.starts_with("./") || path.starts_with("../");
         let wanted = if is_relative { joined(folder.as_ref(), path) } else { joined(None, path) };
         let Some(wanted) = wanted.map(|wanted| folded(&wanted)).filter(|wanted| !wanted.is_empty()) else {
-            return Target::Nothing;
+            return Vec::new();
         };
         let is_exact = is_relative || path.starts_with('/');
         let has_dot = wanted.rsplit('/').next().is_some_and(|name| name.contains('.'));
-        let mut found = if has_dot { self.ending_in(&wanted, is_exact) } else { Vec::new() };
-        if found.is_empty() {
-            found = self.ending_in(&format!("{wanted}.md"), is_exact);
-        }
-        let is_near = |file: &MemoryPath| folder.as_ref().is_none_or(|folder| file.is_within(folder));
-        let is_spelled = |file: &MemoryPath| file.as_str().contains(path.trim_start_matches('/'));
-        found.sort_by_key(|file| (!is_near(file), file.as_str().len(), !is_spelled(file), file.as_str()));
-        match found.as_slice() {
-            [] => Target::Nothing,
-            [file] => Target::File(file),
-            _ => Target::Several(found),
-        }
+        let found = if has_dot { self.ending_in(&wanted, is_exact) } else { Vec::new() };
+        if found.is_empty() { self.ending_in(&format!("{wanted}.md"), is_exact) } else { found }
     }
 
     /// The files whose folded path is `wanted`, or unless `is_exact` ends in it after a slash.
@@ -144,6 +153,15 @@ impl Targets {
         let nearest = super::nearest(&wanted, self.files.iter().filter(is_candidate).map(|file| &file.path));
         nearest.filter(|path| strsim::jaro_winkler(stem(&name), stem(&super::folded(path.name()))) > MOST_UNLIKE)
     }
+}
+
+/// How soon a reader goes to a file by a link that can mean several.
+fn order<'f>(path: &str, source: Option<&MemoryPath>, file: &'f MemoryPath) -> (bool, usize, bool, &'f str) {
+    let folder = source.and_then(|source| source.as_str().rsplit_once('/')).map_or("", |(folder, _)| folder);
+    let below = file.as_str().strip_prefix(folder);
+    let is_near = folder.is_empty() || below.is_some_and(|rest| rest.starts_with('/'));
+    let is_spelled = file.as_str().contains(path.trim().trim_start_matches('/'));
+    (!is_near, file.as_str().len(), !is_spelled, file.as_str())
 }
 
 /// A folded name without the extension of a note.

@@ -130,6 +130,7 @@ fn check_target(link: &str, source: Option<&str>, expected: &str) {
     ];
     let targets = Targets::new(names.map(path));
     let source = source.map(path);
+    assert_eq!(targets.best(link, source.as_ref()), targets.resolve(link, source.as_ref()).best());
     let found = match targets.resolve(link, source.as_ref()) {
         Target::File(path) => path.to_string(),
         Target::Several(paths) => paths.iter().map(|path| path.as_str()).collect::<Vec<_>>().join(" or "),
@@ -203,7 +204,7 @@ fn headings_are_found() {
     assert_eq!(&text[note.section(0)], "y\n## A\nz\n");
     assert_eq!(&text[note.own_text(0)], "y\n");
     assert_eq!(&text[note.section(2)], "w");
-    assert_eq!((note.heading_above(1), note.heading_above(3)), (None, Some("A")));
+    assert_eq!((note.heading_above(1), note.heading_above(3)), (None, note.headings().first()));
 }
 
 #[track_caller]
@@ -362,6 +363,26 @@ fn a_link_is_written_anew_in_its_own_style() {
     check_relink("[X](<a/x.md>)", "n.md", "a/x.md", "b c/y.md", &[], "[X](<b c/y.md>)");
     check_relink("[X](b/x.md)", "a/n.md", "a/b/x.md", "c/x.md", &[], "[X](../c/x.md)");
     check_relink("![[p.png]]", "n.md", "p.png", "i/q.png", &[], "![[q.png]]");
+}
+
+#[test]
+fn a_heading_is_not_repeated_at_its_full_length_for_every_fact() {
+    let text = format!("# {}\n{}", "ü".repeat(100_000), "- a: b\n".repeat(3));
+    let note = Note::parse(&text);
+    let lengths: Vec<_> =
+        note.facts().iter().map(|fact| fact.heading.as_deref().map(|text| text.chars().count())).collect();
+    assert_eq!(lengths, [Some(201); 3]);
+    assert_eq!(Note::parse("# Ä b\n- a: b\n").facts()[0].heading.as_deref(), Some("Ä b"));
+}
+
+#[test]
+fn a_heading_written_as_it_is_named_comes_before_those_that_only_compare_the_same() {
+    let note = Note::parse("# C\n1\n# C++\n2\n# C#\n3\n# c\n4\n");
+    let found = ["C", "C++", "C#", "c", "C!"].map(|name| note.heading(name));
+    assert_eq!(found, [Found::One(0), Found::One(1), Found::One(2), Found::One(3), Found::Several(vec![0, 1, 2, 3])]);
+    let note = Note::parse("# Skills\n## C\n## C++\n# Skills\n# C\n");
+    assert_eq!(note.heading("Skills#C++"), Found::One(2));
+    assert_eq!(note.heading("C"), Found::Several(vec![1, 4]));
 }
 
 fn any_markup() -> impl Strategy<Value = String> {

@@ -47,6 +47,9 @@ pub struct Web {
 struct Looked<'w> {
     outlines: HashMap<&'w MemoryPath, Outline<'w>>,
     nearest: HashMap<&'w str, Option<&'w MemoryPath>>,
+    /// Where the links of one note lead.
+    resolved: HashMap<&'w str, Option<&'w MemoryPath>>,
+    source: Option<&'w MemoryPath>,
 }
 
 /// The nearest name is looked for among all names, so the more there are, the fewer links are told theirs.
@@ -99,19 +102,35 @@ impl Web {
     #[must_use]
     pub fn links_to(&self, target: &MemoryPath) -> Links {
         let mut looked = Looked::default();
-        let leads = |(source, link): &(&MemoryPath, &Link)| *source != target && self.leads_to(source, link, target);
-        let links = self.all().filter(leads).map(|(source, link)| self.entry(source, link, &mut looked)).collect();
+        let mut links = Vec::new();
+        for (source, link) in self.all().filter(|(source, _)| *source != target) {
+            if self.resolved(source, link, &mut looked) == Some(target) {
+                links.push(self.entry(source, link, &mut looked));
+            }
+        }
         Links { links, backlinks: self.backlinks(target) }
     }
 
     fn backlinks(&self, target: &MemoryPath) -> BTreeMap<MemoryPath, Vec<MemoryPath>> {
-        let leads = |(source, link): &(&MemoryPath, &Link)| *source != target && self.leads_to(source, link, target);
-        let sources: BTreeSet<_> = self.all().filter(leads).map(|(source, _)| source.clone()).collect();
+        let mut looked = Looked::default();
+        let others = self.all().filter(|(source, _)| *source != target);
+        let leads = others.filter(|(source, link)| self.resolved(source, link, &mut looked) == Some(target));
+        let sources: BTreeSet<_> = leads.map(|(source, _)| source.clone()).collect();
         BTreeMap::from([(target.clone(), sources.into_iter().collect())])
     }
 
-    fn leads_to(&self, source: &MemoryPath, link: &Link, target: &MemoryPath) -> bool {
-        self.targets.resolve(&link.path, Some(source)).best() == Some(target)
+    /// Where a link leads. A note may hold one link many times, and each can mean many files.
+    fn resolved<'w>(
+        &'w self,
+        source: &'w MemoryPath,
+        link: &'w Link,
+        looked: &mut Looked<'w>,
+    ) -> Option<&'w MemoryPath> {
+        if looked.source != Some(source) {
+            looked.source = Some(source);
+            looked.resolved.clear();
+        }
+        *looked.resolved.entry(&link.path).or_insert_with(|| self.targets.best(&link.path, Some(source)))
     }
 
     /// Every link with the note that it stands in.
@@ -122,7 +141,7 @@ impl Web {
     }
 
     fn entry<'w>(&'w self, source: &'w MemoryPath, link: &'w Link, looked: &mut Looked<'w>) -> LinkEntry {
-        let resolved = self.targets.resolve(&link.path, Some(source)).best();
+        let resolved = self.resolved(source, link, looked);
         let status = match resolved {
             None => LinkStatus::BrokenFile,
             Some(target) => self.status(target, &link.subpath, looked),

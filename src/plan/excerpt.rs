@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use crate::note::Note;
+use crate::note::{Heading, Note};
 use crate::plan::lines;
 
 /// The most characters that a snippet has.
@@ -36,7 +36,7 @@ impl Excerpt {
             (lines[0]..=lines[1]).find(|&number| heading(line(number)).is_none() && !line(number).trim().is_empty());
         let first = content.unwrap_or(lines[0]);
         // That of the line itself, where it is one.
-        let heading = Note::parse(text).heading_above(first + 1).map(str::to_owned);
+        let heading = Note::parse(text).heading_above(first + 1).map(Heading::shown);
         let snippet = snippet(text, range(first).start..range(lines[1]).end, at);
         Self { lines, heading, snippet }
     }

@@ -39,13 +39,19 @@ impl<T: Tree> Planner<'_, T> {
         let shown = crate::catalog::shorten(&asked.link);
         let targets = self.targets()?;
         let target = targets.resolve(&named.path, asked.source.as_ref());
-        let (path, others) = match (leads_to(&target, &named.path, asked), &target) {
-            (Some(path), Target::Several(paths)) if asked.source.is_some() => {
-                (path.clone(), names(paths.get(1..).unwrap_or_default()))
+        // What a link could mean besides is told only where it may be.
+        let several: Vec<&MemoryPath> = match &target {
+            Target::Several(paths) => paths.iter().copied().filter(|path| may_show(call, path)).collect(),
+            Target::File(_) | Target::Nothing => Vec::new(),
+        };
+        let (path, others) = match (leads_to(&target, &named.path, asked), several.as_slice()) {
+            (Some(path), several) if asked.source.is_some() => {
+                (path.clone(), names(&several.iter().copied().filter(|other| *other != path).collect::<Vec<_>>()))
             }
             (Some(path), _) => (path.clone(), Vec::new()),
-            (None, Target::Several(paths)) => return Err(ambiguous(&shown, paths)),
-            (None, _) => {
+            (None, [one]) => ((*one).clone(), Vec::new()),
+            (None, [_, ..]) => return Err(ambiguous(&shown, &several)),
+            (None, []) => {
                 let nearest = targets.nearest(&named.path).filter(|path| may_show(call, path));
                 let failure = Failure::new(Code::LinkNotFound, format!("link `{shown}` leads to no note"));
                 return Err(match nearest {
@@ -109,7 +115,7 @@ impl<T: Tree> Planner<'_, T> {
         Links { links, backlinks: [(asked.clone(), sources)].into() }
     }
 
-    /// Says which links that a text brings could mean several notes; `before` is what stood there.
+    /// Finds which links that a text brings could mean several notes; `before` is what stood there.
     pub(super) fn check_new_links(&mut self, path: &MemoryPath, before: &str, after: &str) -> Result<(), Failure> {
         let count = |text: &str| ["[[", "]("].map(|mark| memchr::memmem::find_iter(text.as_bytes(), mark).count());
         let is_more = count(before).iter().zip(count(after)).any(|(before, after)| *before < after);
@@ -122,17 +128,31 @@ impl<T: Tree> Planner<'_, T> {
         new.retain(|link| !link.is_empty() && !old.contains(link));
         new.sort_unstable();
         new.dedup();
-        let index = self.index;
-        let mut messages = Vec::new();
+        let mut unclear = Vec::new();
         let targets = if new.is_empty() { return Ok(()) } else { self.targets()? };
         for link in &new {
             if let Target::Several(paths) = targets.resolve(link, Some(path)) {
-                let link = crate::catalog::shorten(link);
-                messages.push(format!("link `[[{link}]]` fits {}; write the whole path", names(&paths).join(", ")));
+                unclear.push((link.clone(), paths.into_iter().cloned().collect()));
             }
         }
-        messages.into_iter().for_each(|message| self.issue("ambiguous_link", index, message));
+        self.unclear.append(&mut unclear);
         Ok(())
+    }
+
+    /// Says which of the links that a call wrote could mean several notes, as far as it may be told of those.
+    pub(super) fn tell_unclear_links(&mut self, call: &Call) {
+        for (link, mut paths) in std::mem::take(&mut self.unclear) {
+            paths.retain(|path| (self.manner.may_show)(call, path));
+            if paths.len() > 1 {
+                let (link, fits) =
+                    (crate::catalog::shorten(&link), names(&paths.iter().collect::<Vec<_>>()).join(", "));
+                self.issue(
+                    "ambiguous_link",
+                    call.index,
+                    format!("link `[[{link}]]` fits {fits}; write the whole path"),
+                );
+            }
+        }
     }
 }
 

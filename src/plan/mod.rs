@@ -103,6 +103,8 @@ pub struct Planner<'t, T: Tree> {
     index: usize,
     /// All files by their names, once they were asked for, until one is renamed or goes.
     targets: Option<Targets>,
+    /// The links that the call wrote and that could mean several notes, with those.
+    unclear: Vec<(String, Vec<MemoryPath>)>,
 }
 
 /// What a planner is told from outside, having no clock and no rules of its own.
@@ -145,7 +147,8 @@ impl<'t, T: Tree> Planner<'t, T> {
     #[must_use]
     pub fn new(tree: &'t T, limits: &Limits) -> Self {
         let manner = Manner { stop: &|| false, may_show: &|_, _| true };
-        Self { overlay: Overlay::new(tree), limits: *limits, issues: Vec::new(), manner, index: 0, targets: None }
+        let overlay = Overlay::new(tree);
+        Self { overlay, limits: *limits, issues: Vec::new(), manner, index: 0, targets: None, unclear: Vec::new() }
     }
 
     /// Sets what is asked, often and from several threads, whether the time for planning is over.
@@ -174,7 +177,8 @@ impl<'t, T: Tree> Planner<'t, T> {
     /// Plans one call and answers it as if it were done.
     pub fn answer(&mut self, cleared: &Cleared) -> Outcome {
         let call = cleared.call();
-        let answered = self.act(call);
+        let answered = self.act(call).map_err(|failure| self.with_nearest(call, failure));
+        self.tell_unclear_links(call);
         let path = match &answered {
             Ok(Answer { path: Some(path), .. }) => Some(path),
             _ => call.action.path(),
@@ -215,13 +219,13 @@ impl<'t, T: Tree> Planner<'t, T> {
             Action::AppendToSection(append) => self.append_to_section(append),
             Action::SetFact(set) => self.set_fact(index, set),
             Action::DeleteFile(delete) => self.delete_file(&delete.path),
-            Action::RenameFile(rename) => self.rename_file(&rename.path, &rename.new_path),
+            Action::RenameFile(rename) => self.rename_file(call, &rename.path, &rename.new_path),
             Action::CopyFile(copy) => self.copy_file(&copy.path, &copy.new_path),
             Action::CreateDir(create) => self.create_dir(&create.path),
             Action::DeleteDir(delete) => self.delete_dir(&delete.path, delete.recursive == Some(true)),
             Action::CheckFileExists(check) => self.check_exists(&check.path, Kind::File),
             Action::CheckDirExists(check) => self.check_exists(&check.path, Kind::Directory),
-            Action::ListFiles(list) => self.list_files(index, list),
+            Action::ListFiles(list) => self.list_files(call, list),
             Action::ListDirectory(list) => self.list_directory(list.path.as_ref()),
             Action::GetFileInfo(info) => self.get_file_info(&info.path),
             Action::GetSize(size) => self.get_size(size.path.as_ref()),
@@ -246,7 +250,7 @@ impl<'t, T: Tree> Planner<'t, T> {
     /// What is at a path that is resolved; a failure where nothing is.
     fn expect(&self, asked: &MemoryPath, path: &MemoryPath, noun: &str) -> Result<Stat, Failure> {
         let stat = self.overlay.stat(path).map_err(words::trouble)?;
-        stat.ok_or_else(|| self.not_found(noun, asked))
+        stat.ok_or_else(|| words::not_found(noun, asked))
     }
 
     /// Where the file is that `asked` names, and what is known of it.
@@ -263,11 +267,15 @@ impl<'t, T: Tree> Planner<'t, T> {
         Ok((path, image))
     }
 
-    fn not_found(&self, noun: &str, asked: &MemoryPath) -> Failure {
+    /// Names the nearest note where the one that a call names does not exist and nothing else is said of it.
+    fn with_nearest(&self, call: &Call, failure: Failure) -> Failure {
+        let asked = call.action.path().filter(|_| failure.code == Code::NotFound && failure.hint.is_none());
+        let Some(asked) = asked else { return failure };
         // Only names that a model may read about; troubles on the way to a hint are no news.
-        let notes = self.notes(None, NEAREST_NAMES).unwrap_or_default();
-        let nearest = if noun == "folder" { None } else { words::nearest(asked, notes.iter()) };
-        words::not_found(noun, asked, nearest)
+        let mut notes = self.notes(None, NEAREST_NAMES).unwrap_or_default();
+        let likeness = words::likeness(asked);
+        notes.retain(|note| likeness(note).is_some() && (self.manner.may_show)(call, note));
+        failure.with_hint(words::nearest_hint(asked, &notes))
     }
 
     /// The notes below a folder that is resolved, in no order; at most about `most` names are looked at.

@@ -1,6 +1,6 @@
 //! The actions that only look.
 
-use crate::action::{GetHistory, ListFiles, ReadFile};
+use crate::action::{Call, GetHistory, ListFiles, ReadFile};
 use crate::path::MemoryPath;
 use crate::plan::tree::{Stat, Tree};
 use crate::plan::{Answer, Planner, lines, words};
@@ -68,9 +68,10 @@ impl<T: Tree> Planner<'_, T> {
         if stat.kind == Kind::File { Err(words::not_a_directory(asked)) } else { Ok(Some(path)) }
     }
 
-    pub(super) fn list_files(&self, index: usize, list: &ListFiles) -> Result<Answer, Failure> {
+    pub(super) fn list_files(&self, call: &Call, list: &ListFiles) -> Result<Answer, Failure> {
         let folder = self.expect_folder(list.path.as_ref())?;
         let mut notes = self.notes(folder.as_ref(), usize::MAX).map_err(words::trouble)?;
+        notes.retain(|note| (self.manner.may_show)(call, note));
         // Under the name it was asked for, where that is a link.
         if let (Some(asked), Some(folder)) = (&list.path, &folder) {
             for note in &mut notes {
@@ -83,7 +84,7 @@ impl<T: Tree> Planner<'_, T> {
             let last = MemoryPath::parse(cursor)
                 .ok()
                 .filter(|last| last.is_note() && list.path.as_ref().is_none_or(|folder| last.is_within(folder)));
-            let invalid = || words::invalid(index, "list_files", "`cursor` is none that an answer gave");
+            let invalid = || words::invalid(call.index, "list_files", "`cursor` is none that an answer gave");
             let last = last.ok_or_else(|| invalid().with_hint("leave `cursor` out to start from the first note"))?;
             notes.drain(..notes.partition_point(|note| *note <= last));
         }
@@ -161,7 +162,7 @@ impl<T: Tree> Planner<'_, T> {
         let path = self.resolve(&asked.path)?;
         let log = self.overlay.tree().history(&path, limit).map_err(words::tree_error)?;
         if log.entries.is_empty() && self.overlay.stat(&path).map_err(words::trouble)?.is_none() {
-            return Err(self.not_found(words::noun(&asked.path), &asked.path));
+            return Err(words::not_found(words::noun(&asked.path), &asked.path));
         }
         Ok(Value::History(log).into())
     }

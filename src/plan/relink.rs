@@ -1,5 +1,10 @@
 //! What a rename does to the links of the memory: each goes on leading to the file that it led to.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use crate::action::Call;
+use crate::note::link::Style;
 use crate::note::relink::Before;
 use crate::note::{Link, Note, Target, Targets};
 use crate::path::MemoryPath;
@@ -27,7 +32,10 @@ struct Renamed<'a> {
 impl<T: Tree> Planner<'_, T> {
     /// Finds the links that lead elsewhere, or no longer to one file alone, once `from` is called `to`, and writes
     /// them anew. Nothing of it is done yet.
-    pub(super) fn relinked(&mut self, from: &MemoryPath, to: &MemoryPath) -> Result<Vec<Edit>, Failure> {
+    ///
+    /// Where that is in a note that the call may not come to, the rename is refused: neither may the link break, nor the
+    /// note be shown in what the batch changed.
+    pub(super) fn relinked(&mut self, call: &Call, from: &MemoryPath, to: &MemoryPath) -> Result<Vec<Edit>, Failure> {
         let files = self.scan_notes(|_, bytes| bytes.map_or_else(|_| Vec::new(), paths_of))?;
         let called = |path: &MemoryPath| path.rebased(from, to).unwrap_or_else(|| path.clone());
         let renamed = Renamed {
@@ -41,6 +49,10 @@ impl<T: Tree> Planner<'_, T> {
         for file in files.into_iter().filter(|file| !file.is_link) {
             let path = file.path;
             if file.seen.unwrap_or_default().iter().any(|link| renamed.leads_elsewhere(link, &path).is_some()) {
+                if !(self.manner.may_show)(call, &path) {
+                    let message = format!("links in notes that are out of reach lead to `{}`", words::shown(from));
+                    return Err(Failure::new(Code::Denied, message).with_hint("leave it, or ask the user to rename it"));
+                }
                 let now = self.overlay.read(&path, self.limits.file_bytes).map_err(words::trouble)?;
                 edits.extend(renamed.edit(&path, now)?);
             }
@@ -61,7 +73,10 @@ fn paths_of(bytes: &[u8]) -> Vec<String> {
         ["[[", "]("].iter().chain(&["]:"]).any(|mark| memchr::memmem::find(bytes, mark.as_bytes()).is_some());
     let text = std::str::from_utf8(bytes).ok().filter(|_| has_links);
     let links = text.map(|text| Note::parse(text).links()).unwrap_or_default();
-    links.into_iter().map(|link| link.path).filter(|path| !path.is_empty()).collect()
+    let mut paths: Vec<_> = links.into_iter().map(|link| link.path).filter(|path| !path.is_empty()).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    paths
 }
 
 impl Renamed<'_> {
@@ -88,12 +103,21 @@ impl Renamed<'_> {
         let Some(text) = now.content.text() else { return Ok(None) };
         let mut after = String::with_capacity(text.len() + 64);
         let mut done = 0;
-        for link in Note::parse(text).links().iter().filter(|link| !link.path.is_empty()) {
-            let Some(target) = self.leads_elsewhere(&link.path, path) else { continue };
+        let links = Note::parse(text).links();
+        // A note may hold one link many times.
+        let mut elsewhere: HashMap<&str, Option<&MemoryPath>> = HashMap::new();
+        let mut written: HashMap<(&str, Style), String> = HashMap::new();
+        for link in links.iter().filter(|link| !link.path.is_empty()) {
+            let target = elsewhere.entry(&link.path).or_insert_with(|| self.leads_elsewhere(&link.path, path));
+            let Some(target) = *target else { continue };
             // A link can stand in the text of another one.
             let Some(between) = text.get(done..link.target.start) else { continue };
             after.push_str(between);
-            after.push_str(&self.written(link, path, target)?);
+            let new = match written.entry((&link.path, link.style)) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(free) => free.insert(self.written(link, path, target)?),
+            };
+            after.push_str(new);
             done = link.target.end;
         }
         if done == 0 {

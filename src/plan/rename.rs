@@ -1,5 +1,6 @@
 //! The actions that move, copy or remove files and folders.
 
+use crate::action::Call;
 use crate::path::MemoryPath;
 use crate::plan::step::Image;
 use crate::plan::tree::{Stat, Tree};
@@ -51,7 +52,7 @@ impl<T: Tree> Planner<'_, T> {
         is_twin && !listed()
     }
 
-    pub(super) fn rename_file(&mut self, asked: &MemoryPath, new: &MemoryPath) -> Result<Answer, Failure> {
+    pub(super) fn rename_file(&mut self, call: &Call, asked: &MemoryPath, new: &MemoryPath) -> Result<Answer, Failure> {
         let from = self.resolve(asked)?;
         let stat = self.expect(asked, &from, words::noun(asked))?;
         self.refuse_link(asked, &from)?;
@@ -71,7 +72,7 @@ impl<T: Tree> Planner<'_, T> {
         }
         let by_content = self.overlay.moves_by_content(stat.kind, &from, &to).map_err(words::trouble)?;
         let image = if by_content { Some(self.read_resolved(&from)?) } else { None };
-        let edits = self.relinked(&from, &to)?;
+        let edits = self.relinked(call, &from, &to)?;
         self.overlay.make(missing);
         match image {
             Some(image) => {

@@ -9,6 +9,9 @@ use crate::plan::overlay::Trouble;
 use crate::plan::tree::TreeError;
 use crate::report::{Code, Failure};
 
+/// The hint where nothing nearer can be said.
+const ALL_NOTES: &str = "list_files shows what there is";
+
 /// "note" or "file", by the name.
 pub(crate) fn noun(path: &MemoryPath) -> &'static str {
     if path.is_note() { "note" } else { "file" }
@@ -60,12 +63,15 @@ pub(crate) fn not_a_directory(path: &MemoryPath) -> Failure {
         .with_hint("read_file shows what it holds")
 }
 
-pub(crate) fn not_found(noun: &str, path: &MemoryPath, nearest: Option<&MemoryPath>) -> Failure {
+/// Says that nothing is at a path; the planner names the nearest note, where there may be one.
+pub(crate) fn not_found(noun: &str, path: &MemoryPath) -> Failure {
     let failure = Failure::new(Code::NotFound, format!("{noun} `{}` does not exist", shown(path)));
-    match nearest {
-        Some(nearest) => failure.with_hint(format!("the nearest is `{nearest}`")),
-        None => failure.with_hint("list_files shows what there is"),
-    }
+    if noun == "folder" { failure.with_hint(ALL_NOTES) } else { failure }
+}
+
+/// What to send instead of the path of a note that does not exist.
+pub(crate) fn nearest_hint(path: &MemoryPath, notes: &[MemoryPath]) -> String {
+    nearest(path, notes.iter()).map_or_else(|| ALL_NOTES.to_owned(), |nearest| format!("the nearest is `{nearest}`"))
 }
 
 pub(crate) fn already_exists(noun: &str, path: &MemoryPath, hint: &str) -> Failure {

@@ -98,6 +98,26 @@ fn a_rule_hides_notes_from_a_search() {
 }
 
 #[test]
+fn a_rule_hides_notes_from_lists_and_hints() {
+    let env = Env::with(&[
+        ("private/ada_lovelace.md", "# Ada\n"),
+        ("private/bob.md", "# Bob\n"),
+        ("pub/bob.md", "# Bob of the pub\n"),
+        ("zed.md", "# Zed\n"),
+    ]);
+    let env = env.settings("[[rule]]\npath = \"private/**\"\nverdict = \"deny\"\n");
+    let calls = r##"<actions>[{"action":"read_file","path":"ada_lovelacee.md"},{"action":"read_file","path":"zedd.md"},
+        {"action":"go_to_link","link":"bob"},{"action":"append_file","path":"zed.md","content":"[[bob]]"},
+        {"action":"list_files"}]</actions>"##;
+    let ran = env.run(&["exec", "--json"], calls);
+    assert!(!ran.stdout.contains("private/") && !ran.stderr.contains("private/"), "{ran:?}");
+    let said: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(said["actions"][1]["error"]["hint"], "the nearest is `zed.md`");
+    assert_eq!(said["actions"][2]["value"], "# Bob of the pub\n");
+    assert_eq!(said["actions"][4]["value"], json!(["pub/bob.md", "zed.md"]));
+}
+
+#[test]
 fn for_people() {
     let env = Env::ada();
     let ran = env.run(&["search", "city", "--mode", "text"], "");
