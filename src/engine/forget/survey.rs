@@ -1,0 +1,188 @@
+//! [`Survey`]: where something that is to be forgotten was found, and what has to be done about each place.
+
+use std::io::{self, Read};
+
+use super::finder::Finders;
+use super::{Place, Where};
+use crate::digest::Digest;
+use crate::note::Targets;
+use crate::path::MemoryPath;
+use crate::plan::{Called, Cut, Sought, When};
+use crate::vault::{Names, Region, Spot, Traces};
+
+/// All that was found, and what has to be done about it.
+#[derive(Debug)]
+pub(super) struct Survey {
+    pub(super) sought: Sought,
+    pub(super) traces: Traces,
+    pub(super) places: Vec<Place>,
+    /// All files that links can mean.
+    pub(super) targets: Targets,
+    /// Notes with links that may lead to the note.
+    pub(super) candidates: Vec<MemoryPath>,
+    /// Files that need another text.
+    pub(super) edits: Vec<String>,
+    /// Copies that were left aside or thrown away; known by what the history holds, so they go before it does.
+    pub(super) leftovers: Vec<String>,
+    /// The note itself, and then the link by which it was named.
+    pub(super) removals: Vec<String>,
+    /// What holds the text and cannot be changed here.
+    pub(super) blocked: Vec<String>,
+    pub(super) note: Option<Note>,
+    pub(super) limit: u64,
+}
+
+/// A note that is to be forgotten.
+#[derive(Debug)]
+pub(super) struct Note {
+    pub(super) names: Names,
+    /// The name that was asked for, where it is a link to the note.
+    pub(super) alias: Option<MemoryPath>,
+    pub(super) digest: Option<Digest>,
+    /// Its names, as something that a link can mean which leads nowhere now.
+    pub(super) named: Targets,
+}
+
+impl Survey {
+    pub(super) fn note_history(&mut self) {
+        for (path, count) in &self.traces.changes {
+            self.places.push(Place { place: Where::History, path: path.clone(), count: *count });
+        }
+        if self.traces.entries > 0 {
+            self.places.push(Place { place: Where::Audit, path: None, count: self.traces.entries });
+        }
+    }
+
+    fn add(&mut self, place: Where, spot: &Spot, count: u64) {
+        self.places.push(Place { place, path: Some(spot.path.clone()), count });
+    }
+
+    /// Cuts out of a file what has to go.
+    pub(super) fn cut(&self, path: &str, text: &str) -> Option<Cut> {
+        let source = MemoryPath::parse(path).ok();
+        let (Some(note), Some(source)) = (&self.note, source) else { return self.sought.cut(text) };
+        let is_note = |path: &MemoryPath| *path == note.names.now || Some(path) == note.alias.as_ref();
+        self.sought.cut_links(text, &|link| match self.targets.resolve(link, Some(&source)).best() {
+            Some(path) => is_note(path),
+            // It leads to a name that the note had.
+            None => note.named.resolve(link, Some(&source)).best().is_some(),
+        })
+    }
+
+    pub(super) fn visit(&mut self, spot: &Spot, file: Option<&mut dyn Read>, finders: &Finders) -> io::Result<()> {
+        if let (Some(_), Some(_), Some(path)) = (&self.note, spot.size, spot.memory_path()) {
+            self.targets.insert(path);
+        }
+        if let (Some(note), Region::Open | Region::Trash) = (&self.note, spot.region)
+            && let Some(place) = note.of(spot)
+        {
+            self.add(place, spot, 1);
+            let files = if place == Where::Note { &mut self.removals } else { &mut self.leftovers };
+            files.push(spot.path.clone());
+            return Ok(());
+        }
+        let is_text = self.note.is_none();
+        if is_text && self.sought.is_path(spot.name(), When::Ever) {
+            self.add(Where::Name, spot, 1);
+            if matches!(spot.region, Region::Open | Region::Trash) {
+                self.blocked.push(spot.path.clone());
+            }
+        }
+        let (Some(file), Some(size)) = (file, spot.size) else { return Ok(()) };
+        match spot.region {
+            Region::Leftover => self.visit_leftover(spot, file, size, finders),
+            Region::Open | Region::Trash if size <= self.limit => self.visit_text(spot, file),
+            Region::Open | Region::Trash | Region::Hidden | Region::Foreign | Region::Own => {
+                let count = finders.count(file, spot.region)?;
+                if count > 0 {
+                    self.add(kind_of(spot), spot, count);
+                    if is_text && matches!(spot.region, Region::Open | Region::Trash) {
+                        self.blocked.push(spot.path.clone());
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// A file that is small enough to be changed.
+    fn visit_text(&mut self, spot: &Spot, file: &mut dyn Read) -> io::Result<()> {
+        let is_note = spot.memory_path().is_some_and(|path| path.is_note());
+        let is_markdown = is_note || (spot.region == Region::Trash && spot.name().ends_with(".md"));
+        if self.note.is_some() && !is_markdown {
+            return Ok(());
+        }
+        let mut bytes = Vec::new();
+        file.take(self.limit).read_to_end(&mut bytes)?;
+        let Ok(text) = std::str::from_utf8(&bytes) else {
+            if self.note.is_none() && self.sought.is_in(&bytes) {
+                self.add(kind_of(spot), spot, 1);
+                self.blocked.push(spot.path.clone());
+            }
+            return Ok(());
+        };
+        let Some(cut) = self.sought.cut(text) else { return Ok(()) };
+        if let (Some(_), Region::Open, Some(path)) = (&self.note, spot.region, spot.memory_path()) {
+            self.candidates.push(path);
+            return Ok(());
+        }
+        self.add(kind_of(spot), spot, cut.count);
+        if spot.is_exact {
+            self.edits.push(spot.path.clone())
+        } else {
+            self.blocked.push(spot.path.clone())
+        }
+        Ok(())
+    }
+
+    /// A file of ours that a process which ended early has left: it goes if it is what the history or the note holds,
+    /// or if it holds the text; one that holds an edit of somebody's else stays for whom the recovery keeps it.
+    fn visit_leftover(&mut self, spot: &Spot, file: &mut dyn Read, size: u64, finders: &Finders) -> io::Result<()> {
+        let is_known = if spot.name().starts_with(".memdir-0-") {
+            true
+        } else if self.note.is_none() || size > self.limit {
+            finders.count(file, spot.region)? > 0
+        } else {
+            let mut bytes = Vec::new();
+            file.take(self.limit).read_to_end(&mut bytes)?;
+            let digest = Digest::of(&bytes);
+            let is_note = self.note.as_ref().is_some_and(|note| note.digest == Some(digest));
+            is_note || self.traces.digests.contains(&digest) || self.sought.is_in(&bytes)
+        };
+        if is_known {
+            self.add(Where::File, spot, 1);
+            self.leftovers.push(spot.path.clone());
+        }
+        Ok(())
+    }
+}
+
+impl Note {
+    /// Of which kind a file is, if it is this note, or a copy of it.
+    fn of(&self, spot: &Spot) -> Option<Where> {
+        if spot.region == Region::Trash {
+            let is_same = |called: &Called| called.name.name() == spot.name();
+            return (spot.is_exact && spot.size.is_some() && self.names.all.iter().any(is_same))
+                .then_some(Where::Trash);
+        }
+        let path = spot.memory_path()?;
+        if path == self.names.now || Some(&path) == self.alias.as_ref() {
+            return Some(Where::Note);
+        }
+        let now = &self.names.now;
+        let is_copy = path.parent() == now.parent()
+            && spot.size.is_some()
+            && path.is_note() == now.is_note()
+            && path.name().strip_prefix(now.stem()).is_some_and(|rest| rest.starts_with(".sync-conflict-"));
+        is_copy.then_some(Where::File)
+    }
+}
+
+pub(super) fn kind_of(spot: &Spot) -> Where {
+    match spot.region {
+        Region::Open if spot.memory_path().is_some_and(|path| path.is_note()) => Where::Note,
+        Region::Trash => Where::Trash,
+        Region::Own | Region::Foreign => Where::State,
+        Region::Open | Region::Hidden | Region::Leftover => Where::File,
+    }
+}
