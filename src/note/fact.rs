@@ -8,6 +8,11 @@ use std::ops::Range;
 use super::Note;
 use super::front::{Quote, Value};
 
+/// The colon of Chinese and Japanese, which stands without a blank.
+const WIDE: char = '\u{ff1a}';
+/// The byte order mark that some editors put first.
+const BOM: char = '\u{feff}';
+
 /// A longer text before a colon is prose.
 const MOST_KEY_BYTES: usize = 80;
 const MOST_KEY_WORDS: usize = 6;
@@ -131,6 +136,8 @@ impl Note<'_> {
         let starts = self.lines.iter().skip(first);
         starts.filter_map(|&start| {
             let line = self.line(self.line_at(start));
+            let mark = if start == 0 && self.text.starts_with(BOM) { BOM.len_utf8() } else { 0 };
+            let (start, line) = (start + mark, line.start + mark..line.end);
             let item = item(self.slice(line))?;
             (!self.is_opaque(start + item.indent)).then_some((start, item))
         })
@@ -217,14 +224,15 @@ fn item(line: &str) -> Option<Item<'_>> {
     let (key, after) = match bold {
         Some(mark) => {
             let (inner, after) = rest.get(mark.len()..)?.split_once(mark)?;
-            match inner.strip_suffix(':') {
+            match inner.strip_suffix([':', WIDE]) {
                 Some(key) => (key.trim_end_matches(':'), after),
-                None => (inner, after.strip_prefix(':').map(|after| after.strip_prefix(':').unwrap_or(after))?),
+                None => (inner, after.strip_prefix(WIDE).or_else(|| after_colon(after))?),
             }
         }
         None => plain(rest)?,
     };
-    if !(after.is_empty() || after.starts_with([' ', '\t'])) || !is_key(key) {
+    let is_wide = rest.get(..rest.len() - after.len()).is_some_and(|before| before.ends_with(WIDE));
+    if !(is_wide || is_apart(after)) || !is_key(key) {
         return None;
     }
     let value = after.trim_start();
@@ -239,14 +247,25 @@ fn item(line: &str) -> Option<Item<'_>> {
     })
 }
 
-/// Splits `key: value` or `key:: value` at the first colon that a blank or nothing follows.
+/// Splits `key: value` or `key:: value` at the first colon that a blank or nothing follows, or at a wide one.
 fn plain(rest: &str) -> Option<(&str, &str)> {
-    let is_end = |after: &str| after.is_empty() || after.starts_with([' ', '\t']);
-    let short = rest.bytes().take(MOST_KEY_BYTES + 1).enumerate();
-    let colons = short.filter(|(_, byte)| *byte == b':').map(|(at, _)| at);
-    let mut splits = colons.filter_map(|at| rest.get(..at).zip(rest.get(at + 1..)));
-    let (key, after) = splits.find(|(_, after)| is_end(after.strip_prefix(':').unwrap_or(after)))?;
-    Some((key, after.strip_prefix(':').unwrap_or(after)))
+    let short = rest.char_indices().take_while(|(at, _)| *at <= MOST_KEY_BYTES);
+    let colons = short.filter(|(_, character)| matches!(*character, ':' | WIDE)).map(|(at, _)| at);
+    let mut splits = colons.filter_map(|at| rest.get(..at).zip(rest.get(at..)));
+    splits.find_map(|(key, colon)| match colon.strip_prefix(WIDE) {
+        Some(after) => Some((key, after)),
+        None => after_colon(colon).filter(|after| is_apart(after)).map(|after| (key, after)),
+    })
+}
+
+/// What follows `:` or `::`.
+fn after_colon(text: &str) -> Option<&str> {
+    let after = text.strip_prefix(':')?;
+    Some(after.strip_prefix(':').unwrap_or(after))
+}
+
+fn is_apart(after: &str) -> bool {
+    after.is_empty() || after.starts_with([' ', '\t'])
 }
 
 /// Whether a text is what somebody calls a fact, and no prose that happens to hold a colon.

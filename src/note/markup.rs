@@ -59,6 +59,7 @@ impl Markup {
             | Options::ENABLE_STRIKETHROUGH
             | Options::ENABLE_TASKLISTS
             | Options::ENABLE_MATH;
+        let body = if body == 0 && text.starts_with('\u{feff}') { 3 } else { body };
         let source = text.get(body..).unwrap_or_default();
         let parser = Parser::new_ext(source, options);
         let definitions = parser.reference_definitions().iter();

@@ -194,6 +194,7 @@ fn headings_are_found() {
         &[(1, "A"), (2, "B"), (3, "C#"), (1, "D E"), (1, "")],
     );
     check_headings("---\nk: v\n---\n# A\r\n", &[(1, "A")]);
+    check_headings("\u{feff}# A\n", &[(1, "A")]);
     let text = "x\n# A\ny\n## A\nz\n# Über [[B|C]]: **d**\nw";
     let note = Note::parse(text);
     assert_eq!(note.heading("a#A"), Found::One(1));
@@ -258,6 +259,10 @@ fn facts_are_items_with_a_key_and_a_value() {
         "---\ncity: \"Par\\u0069s\" # home\ntags: [a, 'b']\nn: { x: 1 }\nempty:\n---\n# H\n- a: b\n",
         &[("city", "Paris", 2), ("tags", "a, b", 3), ("empty", "", 5), ("a", "b", 8)],
     );
+    check_facts(
+        "\u{feff}- city: Paris\n- 城市：北京\n- **年**： 36\n",
+        &[("city", "Paris", 1), ("城市", "北京", 2), ("年", "36", 3)],
+    );
     let note = Note::parse("- a: b\n# H\n- c: d\n");
     assert_eq!(note.facts().iter().map(|fact| fact.heading.as_deref()).collect::<Vec<_>>(), [None, Some("H")]);
 }
@@ -283,6 +288,8 @@ fn a_fact_is_set_where_it_stands_and_as_it_is_written() {
     check_set("- City: x ^id\r\n- b: c", "city", "Paris", "- City: Paris ^id\r\n- b: c");
     check_set("- **Home_Town**: x", "home town", "y", "- **Home_Town**: y");
     check_set("- **Job:**\n", "job", "y", "- **Job:** y\n");
+    check_set("\u{feff}- a: b", "a", "c", "\u{feff}- a: c");
+    check_set("- 城市：北京\n", "城市", "上海", "- 城市：上海\n");
     check_set("- a:: b\n", "a", "c", "- a:: c\n");
     check_set("---\na: 'b' # c\n---\n", "a", "it's", "---\na: 'it''s' # c\n---\n");
     check_set("---\na: \"b\"\n---\n", "a", "\"q\"", "---\na: \"\\\"q\\\"\"\n---\n");

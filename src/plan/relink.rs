@@ -36,7 +36,7 @@ impl<T: Tree> Planner<'_, T> {
     /// Where that is in a note that the call may not come to, the rename is refused: neither may the link break, nor the
     /// note be shown in what the batch changed.
     pub(super) fn relinked(&mut self, call: &Call, from: &MemoryPath, to: &MemoryPath) -> Result<Vec<Edit>, Failure> {
-        let files = self.scan_notes(|_, bytes| bytes.map_or_else(|_| Vec::new(), paths_of))?;
+        let files = self.scan_notes(|_, bytes| bytes.ok().and_then(paths_of))?;
         let called = |path: &MemoryPath| path.rebased(from, to).unwrap_or_else(|| path.clone());
         let renamed = Renamed {
             from,
@@ -46,9 +46,11 @@ impl<T: Tree> Planner<'_, T> {
         };
         let mut edits = Vec::new();
         // What a linked name holds is read under its own.
+        let mut unread = 0;
         for file in files.into_iter().filter(|file| !file.is_link) {
-            let path = file.path;
-            if file.seen.unwrap_or_default().iter().any(|link| renamed.leads_elsewhere(link, &path).is_some()) {
+            let (path, seen) = (file.path, file.seen);
+            unread += usize::from(matches!(seen, Some(None)));
+            if seen.flatten().unwrap_or_default().iter().any(|link| renamed.leads_elsewhere(link, &path).is_some()) {
                 if !(self.manner.may_show)(call, &path) {
                     let message = format!("links in notes that are out of reach lead to `{}`", words::shown(from));
                     return Err(Failure::new(Code::Denied, message).with_hint("leave it, or ask the user to rename it"));
@@ -59,6 +61,11 @@ impl<T: Tree> Planner<'_, T> {
         }
         let growth = edits.iter().map(|edit| size(&edit.after) - size(&edit.now)).sum();
         self.check_quota(growth)?;
+        if unread > 0 {
+            let message =
+                format!("links in {} were not looked at: too large, or no text", words::count(unread, "note"));
+            self.issue("notes_skipped", call.index, message);
+        }
         Ok(edits)
     }
 }
@@ -67,16 +74,15 @@ fn size(image: &Image) -> i128 {
     image.content.bytes().len() as i128
 }
 
-/// The paths in the links of a note; none where it is no text.
-fn paths_of(bytes: &[u8]) -> Vec<String> {
-    let has_links =
-        ["[[", "]("].iter().chain(&["]:"]).any(|mark| memchr::memmem::find(bytes, mark.as_bytes()).is_some());
-    let text = std::str::from_utf8(bytes).ok().filter(|_| has_links);
-    let links = text.map(|text| Note::parse(text).links()).unwrap_or_default();
+/// The paths in the links of a note; `None` where it is no text.
+fn paths_of(bytes: &[u8]) -> Option<Vec<String>> {
+    let has_links = ["[[", "](", "]:"].iter().any(|mark| memchr::memmem::find(bytes, mark.as_bytes()).is_some());
+    let text = std::str::from_utf8(bytes).ok()?;
+    let links = if has_links { Note::parse(text).links() } else { Vec::new() };
     let mut paths: Vec<_> = links.into_iter().map(|link| link.path).filter(|path| !path.is_empty()).collect();
     paths.sort_unstable();
     paths.dedup();
-    paths
+    Some(paths)
 }
 
 impl Renamed<'_> {

@@ -79,12 +79,24 @@ fn find(path: &MemoryPath, note: &Note<'_>, name: &str) -> Result<usize, Failure
             let shown: Vec<_> = lines.iter().take(20).map(ToString::to_string).collect();
             let name = crate::catalog::shorten(name);
             let message = format!("heading `{name}` stands on lines {}", shown.join(", "));
-            let mut failure = Failure::new(Code::AmbiguousHeading, message)
-                .with_hint(format!("name the heading above it too, as in `Above#{name}`"));
+            let above = found.iter().find_map(|at| above(note, *at));
+            let mut failure = Failure::new(Code::AmbiguousHeading, message).with_hint(match above {
+                Some(above) => {
+                    format!("name the heading above it too, as in `{}#{name}`", crate::catalog::shorten(above))
+                }
+                None => "use `update_file` or `insert_text` at the line that is meant".to_owned(),
+            });
             failure.details.lines = Some(lines);
             Err(failure)
         }
     }
+}
+
+/// The heading under which another one stands.
+fn above<'n>(note: &'n Note<'_>, at: usize) -> Option<&'n str> {
+    let level = note.headings().get(at)?.level;
+    let before = note.headings().get(..at)?;
+    before.iter().rev().find(|heading| heading.level < level).map(|heading| heading.text.as_str())
 }
 
 /// The failure for a heading that a note does not have.

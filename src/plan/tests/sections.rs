@@ -66,7 +66,14 @@ fn a_heading_that_is_not_clear_is_said_to_be_so() {
         replace("Plans", "x"),
         "ambiguous_heading",
         "heading `Plans` stands on lines 2, 4",
-        "name the heading above it too, as in `Above#Plans`",
+        "name the heading above it too, as in `Work#Plans`",
+    );
+    check_failure(
+        "# Log\n# Log\n",
+        append("Log", "x"),
+        "ambiguous_heading",
+        "heading `Log` stands on lines 1, 2",
+        "use `update_file` or `insert_text` at the line that is meant",
     );
     check(text, append("Home#Plans", "x"), "# Work\n## Plans\n# Home\n## Plans\nx\n");
     check_failure(
