@@ -22,6 +22,14 @@ const MOST: f64 = 12.0;
 const SLOW: Duration = Duration::from_secs(2);
 
 fn main() {
+    // `-- NAME` runs the hostile families alone whose names hold it.
+    if let Some(name) = std::env::args().skip(1).find(|word| !word.starts_with('-')) {
+        let chosen =
+            |all: &[Family]| all.iter().filter(|family| family.name.contains(&name)).copied().collect::<Vec<_>>();
+        ratios("hostile text of a model", &chosen(FAMILIES), dialect);
+        ratios("hostile notes", &chosen(NOTES), note);
+        return;
+    }
     println!("{:<40}{:>8.0} MB/s", "prose of a model, 10 MB", rate(&PROSE.text(LARGE), dialect));
     println!("{:<40}{:>8.0} MB/s", "one block, 1 MB", rate(&block(SMALL), dialect));
     println!("{:<40}{:>8.0} MB/s", "links, headings and facts of notes, 10 MB", rate(&NOTE.text(LARGE), note));

@@ -1,6 +1,5 @@
 //! Searching without an index, as whole processes: `memdir search` against ripgrep.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -86,14 +85,16 @@ fn lines(command: &mut Command) -> usize {
     command.output().expect("it starts").stdout.iter().filter(|byte| **byte == b'\n').count()
 }
 
-/// The most memory that a command has taken, read while its answer, which has to be longer than a pipe holds, waits there.
+/// The most memory that a command has taken, looked up again and again while it runs.
 pub(crate) fn peak(mut command: Command) -> String {
-    let mut child = command.stdout(Stdio::piped()).spawn().expect("it starts");
-    let mut stdout = child.stdout.take().expect("it is piped");
-    let _ = stdout.read(&mut [0; 1]);
-    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).map_or("unknown", str::trim).to_owned();
-    drop(stdout);
-    let _ = child.wait();
+    let mut child = command.stdout(Stdio::null()).spawn().expect("it starts");
+    let mut peak = "unknown".to_owned();
+    while child.try_wait().expect("it runs").is_none() {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+        if let Some(now) = status.lines().find_map(|line| line.strip_prefix("VmHWM:")) {
+            now.trim().clone_into(&mut peak);
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
     peak
 }
