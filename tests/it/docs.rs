@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use memdir::catalog;
 use regex::Regex;
 
-use crate::support::{Env, finish};
+use crate::support::{Env, files, finish};
 
 const LIST_START: &str = "<!-- actions: made from the catalog -->\n";
 const LIST_END: &str = "<!-- end of actions -->\n";
@@ -34,6 +34,18 @@ fn check(path: &str, made: &str) {
 fn the_page_of_actions_is_made_from_the_catalog() {
     let env = Env::new();
     check("docs/actions.md", &env.run(&["actions", "--markdown"], "").stdout);
+}
+
+#[test]
+fn every_turn_of_the_examples_succeeds() {
+    let env = Env::new().quick();
+    for (path, bytes) in files(&root().join("examples/memory")) {
+        env.write(&path, &bytes);
+    }
+    for (name, text) in files(&root().join("examples/turns")) {
+        let ran = env.say(std::str::from_utf8(&text).unwrap(), &[]);
+        assert_eq!(ran.code, 0, "{name}: {ran:?}");
+    }
 }
 
 #[test]
