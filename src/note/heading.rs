@@ -45,13 +45,17 @@ impl Heading {
     /// Takes the text out of the lines of a heading.
     pub(super) fn read(text: &str, span: Range<usize>, level: u8) -> Option<Self> {
         // Where it is the last line of a list or a text, the range can lack its end.
-        let end = text.get(span.end..)?;
-        let whole = if text.get(span.clone())?.ends_with('\n') {
-            span.end
+        // A lone `\r` ends a line for Markdown too.
+        let after = text.get(span.end..)?;
+        let is_split = text.get(span.clone())?.ends_with('\r') && after.starts_with('\n');
+        let whole = if text.get(span.clone())?.ends_with(['\n', '\r']) {
+            span.end + usize::from(is_split)
         } else {
-            span.end + memchr::memchr(b'\n', end.as_bytes()).map_or(end.len(), |at| at + 1)
+            let end = memchr::memchr2(b'\n', b'\r', after.as_bytes());
+            let is_pair = end.is_some_and(|at| after.get(at..).is_some_and(|rest| rest.starts_with("\r\n")));
+            span.end + end.map_or(after.len(), |at| at + 1 + usize::from(is_pair))
         };
-        let start = text.get(..span.start)?.rfind('\n').map_or(0, |at| at + 1);
+        let start = text.get(..span.start)?.rfind(['\n', '\r']).map_or(0, |at| at + 1);
         let source = text.get(span)?.trim();
         let written = match source.strip_prefix('#') {
             Some(rest) => {
@@ -190,7 +194,9 @@ impl Note<'_> {
     /// level or a higher one.
     #[must_use]
     pub fn section(&self, at: usize) -> Range<usize> {
-        self.headings().get(at).map_or(0..0, |heading| heading.span.end..self.start_of(self.outline().end(at)))
+        self.headings()
+            .get(at)
+            .map_or(0..0, |heading| heading.span.end..self.start_of(self.outline().end(at)).max(heading.span.end))
     }
 
     fn outline(&self) -> Outline<'_> {
@@ -200,7 +206,7 @@ impl Note<'_> {
     /// The part of a section that stands above its first subheading.
     #[must_use]
     pub fn own_text(&self, at: usize) -> Range<usize> {
-        self.headings().get(at).map_or(0..0, |heading| heading.span.end..self.start_of(at + 1))
+        self.headings().get(at).map_or(0..0, |heading| heading.span.end..self.start_of(at + 1).max(heading.span.end))
     }
 
     fn start_of(&self, at: usize) -> usize {

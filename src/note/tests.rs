@@ -195,6 +195,8 @@ fn headings_are_found() {
     );
     check_headings("---\nk: v\n---\n# A\r\n", &[(1, "A")]);
     check_headings("\u{feff}# A\n", &[(1, "A")]);
+    let note = Note::parse("# A\rx\r# B\ry");
+    assert_eq!((note.section(0), note.own_text(1)), (4..6, 10..11));
     let text = "x\n# A\ny\n## A\nz\n# Über [[B|C]]: **d**\nw";
     let note = Note::parse(text);
     assert_eq!(note.heading("a#A"), Found::One(1));
@@ -430,6 +432,7 @@ fn any_markup() -> impl Strategy<Value = String> {
         "é",
         "\u{301}",
         "\r\n",
+        "\r",
         "%20",
         ": ",
         "[x]: n.md",
