@@ -186,6 +186,10 @@ impl Reading<'_> {
         let Some(bracket) = rest.find("](") else { return };
         let bracket = open.inner_end + bracket;
         let Some(destination) = destination(self.text, bracket + 2) else { return };
+        // What is written has to be what is meant, or it could not be written anew.
+        if self.text.get(destination.clone()).is_none_or(|written| unescaped(written) != open.url) {
+            return;
+        }
         let text = span.start + if open.is_image { 2 } else { 1 }..bracket;
         self.markup.links.push(Inline { span, text, destination, url: open.url, is_image: open.is_image });
     }
@@ -213,6 +217,17 @@ fn destination(text: &str, from: usize) -> Option<Range<usize>> {
     }
     let length = end_of(rest, |byte, depth| byte.is_ascii_whitespace() || (byte == b')' && depth == 0));
     Some(start..start + length.unwrap_or(rest.len()))
+}
+
+/// A destination without the `\` before characters that mean themselves.
+fn unescaped(written: &str) -> String {
+    let mut out = String::with_capacity(written.len());
+    let mut characters = written.chars().peekable();
+    while let Some(character) = characters.next() {
+        let escaped = if character == '\\' { characters.next_if(char::is_ascii_punctuation) } else { None };
+        out.push(escaped.unwrap_or(character));
+    }
+    out
 }
 
 /// Where a text ends by its own rule, which is told how many brackets are open; what a `\` stands before is not asked.
