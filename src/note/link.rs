@@ -10,7 +10,7 @@ use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_enco
 
 use super::Note;
 use super::front::Quote;
-use super::markup::{Inline, holds, touches};
+use super::markup::{Inline, touches};
 use crate::report::LinkKind;
 
 /// A link in a note.
@@ -132,14 +132,18 @@ impl Note<'_> {
             links.append(&mut found);
         }
         let wikilinks = self.wikilinks(self.body()..self.text.len(), None);
-        let inline: Vec<Link> = self.markup.links.iter().filter_map(|link| self.inline(link)).collect();
-        if inline.is_empty() {
+        if self.markup.links.is_empty() {
             links.extend(wikilinks);
             return links;
         }
-        let spans: Vec<_> = wikilinks.iter().map(|link| link.span.start..link.span.start + 1).collect();
-        // `[[target]](text)` is a wikilink.
-        let inline = inline.into_iter().filter(|link| !holds(&spans, link.span.start));
+        // A wikilink may stand in the text of a link of Markdown; where it is part of anything else in one, as in
+        // `[[target]](text)`, that one is none.
+        let spans: Vec<_> = wikilinks.iter().map(|link| link.span.clone()).collect();
+        let is_one = |link: &&Inline| {
+            let (before, after) = (link.span.start..link.text.start, link.text.end..link.span.end);
+            !touches(&spans, &before) && !touches(&spans, &after)
+        };
+        let inline = self.markup.links.iter().filter(is_one).filter_map(|link| self.inline(link));
         let first = links.len();
         links.extend(inline);
         links.extend(wikilinks);

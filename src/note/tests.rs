@@ -56,6 +56,7 @@ fn links_of_markdown_are_found() {
         &[("[![i](i.png)](n.md)", "n.md", "", Some("![i](i.png)")), ("![i](i.png)", "i.png", "", Some("i"))],
     );
     check_links("[[a]](b)", &[("[[a]]", "a", "", None)]);
+    check_links("[[](a<]]) [a]([[b]])", &[("[[](a<]]", "](a<", "", None), ("[[b]]", "b", "", None)]);
     check_links("[x](a\\_b.md)", &[("[x](a\\_b.md)", "a_b.md", "", Some("x"))]);
     check_links("[a][r] [b][r]\n\n[r]: x/n.md \"t\"\n[s]: word\n", &[("[r]: x/n.md \"t\"", "x/n.md", "", Some("r"))]);
     check_links("> [a\n> b](c.md)", &[("[a\n> b](c.md)", "c.md", "", Some("a\n> b"))]);
