@@ -168,12 +168,14 @@ impl Note<'_> {
             let start = open + brackets - 2;
             done = start + 2;
             let Some(length) = inside(source.get(start + 2..).unwrap_or_default()) else { continue };
-            let is_embed = start.checked_sub(1).is_some_and(|before| bytes.get(before) == Some(&b'!'));
+            let is_escaped = |at: usize| {
+                let before = bytes.get(..at).unwrap_or_default().iter().rev();
+                before.take_while(|byte| **byte == b'\\').count() % 2 == 1
+            };
+            let is_embed = start.checked_sub(1).is_some_and(|at| bytes.get(at) == Some(&b'!') && !is_escaped(at));
             let begin = if is_embed { start - 1 } else { start };
-            let slashes =
-                bytes.get(..begin).unwrap_or_default().iter().rev().take_while(|byte| **byte == b'\\').count();
             let span = range.start + begin..range.start + start + 2 + length + 2;
-            if slashes % 2 == 1 || (quote.is_none() && touches(&self.markup.opaque, &span)) {
+            if is_escaped(begin) || (quote.is_none() && touches(&self.markup.opaque, &span)) {
                 continue;
             }
             done = start + 2 + length + 2;
