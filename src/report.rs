@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
+use serde::{Deserialize, Serialize};
 
 use crate::action::Action;
 use crate::digest::Digest;
@@ -200,6 +200,8 @@ pub enum Source {
     /// Every note was read.
     #[default]
     Scan,
+    /// From the index, which was fresh.
+    Index,
 }
 
 /// A note that a search found.
@@ -225,6 +227,10 @@ pub struct Hit {
 pub enum Why {
     /// By what it says, or by its name.
     Text,
+    /// By what other notes say where they link to it, or by the notes on the way to it.
+    Link,
+    /// By what it means.
+    Vector,
 }
 
 /// Links, as `links --json` prints them.
@@ -260,7 +266,7 @@ pub struct LinkEntry {
 }
 
 /// How a link is written.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LinkKind {
     /// `[[target]]`.

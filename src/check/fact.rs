@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
+
 use super::{Finding, Kind, finding};
 use crate::note::fact::{self, Place};
 use crate::note::{Fact, Note};
@@ -104,7 +106,7 @@ const MANY: &[&str] = &[
 ];
 
 /// A key and the lines that say different things of it.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub(super) struct Conflict {
     key: String,
     /// The last of them.

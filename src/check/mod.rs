@@ -3,9 +3,10 @@
 //! Owns what a finding is and how sure it has to be. Looks at what was seen of each note and at where the links lead;
 //! touches no file and changes nothing: a proposed action goes through `exec` like any other.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::action::{Action, DeleteFile};
 use crate::digest::Digest;
@@ -68,12 +69,12 @@ pub struct Checked {
 }
 
 /// What is kept of a note's text.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Look {
     /// The digest of its bytes; `None` where they could not be read.
     digest: Option<Digest>,
     size: u64,
-    active: Vec<(usize, &'static str)>,
+    active: Vec<(usize, Cow<'static, str>)>,
     conflicts: Vec<fact::Conflict>,
 }
 
@@ -105,6 +106,7 @@ impl Look {
     /// Takes what is needed from a note that is read; `active` is what a viewer would run or fetch.
     #[must_use]
     pub fn of(text: &str, note: &Note<'_>, active: Vec<(usize, &'static str)>) -> Self {
+        let active = active.into_iter().map(|(line, what)| (line, Cow::Borrowed(what))).collect();
         Self { active, conflicts: fact::conflicts(text, note), ..Self::of_bytes(text.as_bytes()) }
     }
 

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use crate::path::MemoryPath;
 
+pub mod card;
 pub mod fact;
 mod front;
 pub mod heading;
@@ -19,11 +20,12 @@ pub mod target;
 pub mod web;
 pub mod words;
 
+pub use card::{Card, CardFact};
 pub use fact::Fact;
 pub use heading::Heading;
 pub use link::Link;
 pub use target::{Target, Targets};
-pub use web::{Seen, Web};
+pub use web::{Seen, SeenLink, Web};
 
 use front::FrontMatter;
 use markup::Markup;

@@ -2,16 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use serde::{Deserialize, Serialize};
+
 use super::heading::Outline;
 use super::{Link, Note, Targets};
 use crate::path::MemoryPath;
-use crate::report::{LinkEntry, LinkStatus, Links};
+use crate::report::{LinkEntry, LinkKind, LinkStatus, Links};
 
 /// What others need to know of a note: its links, and what in it can be linked to.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Seen {
     /// Its links, in their order.
-    pub links: Vec<Link>,
+    pub links: Vec<SeenLink>,
     /// Level and key of each heading.
     headings: Vec<(u8, String)>,
     /// The ids of its blocks, sorted.
@@ -31,7 +33,29 @@ impl Seen {
         let mut blocks: Vec<_> = note.block_ids().map(|(id, _)| id.to_ascii_lowercase()).collect();
         blocks.sort_unstable();
         let headings = note.headings().iter().map(|heading| (heading.level, heading.key.clone())).collect();
-        Self { links: note.links(), headings, blocks }
+        let links = note.links().into_iter().map(SeenLink::from).collect();
+        Self { links, headings, blocks }
+    }
+}
+
+/// A link, without where in the note its parts are.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct SeenLink {
+    /// How it is written.
+    pub kind: LinkKind,
+    /// The path as it is meant, before `#` and `|`; empty for a link to a place in the same note.
+    pub path: String,
+    /// The heading or block with its `#`; empty when there is none.
+    pub subpath: String,
+    /// What is shown instead of the target.
+    pub text: Option<String>,
+    /// The line on which it starts, from 1.
+    pub line: usize,
+}
+
+impl From<Link> for SeenLink {
+    fn from(link: Link) -> Self {
+        Self { kind: link.kind, path: link.path, subpath: link.subpath, text: link.text, line: link.line }
     }
 }
 
@@ -123,7 +147,7 @@ impl Web {
     fn resolved<'w>(
         &'w self,
         source: &'w MemoryPath,
-        link: &'w Link,
+        link: &'w SeenLink,
         looked: &mut Looked<'w>,
     ) -> Option<&'w MemoryPath> {
         if looked.source != Some(source) {
@@ -134,13 +158,13 @@ impl Web {
     }
 
     /// Every link with the note that it stands in.
-    fn all(&self) -> impl Iterator<Item = (&MemoryPath, &Link)> {
+    fn all(&self) -> impl Iterator<Item = (&MemoryPath, &SeenLink)> {
         self.files.iter().flat_map(|(source, seen)| {
             seen.iter().flat_map(move |seen| seen.links.iter().map(move |link| (source, link)))
         })
     }
 
-    fn entry<'w>(&'w self, source: &'w MemoryPath, link: &'w Link, looked: &mut Looked<'w>) -> LinkEntry {
+    fn entry<'w>(&'w self, source: &'w MemoryPath, link: &'w SeenLink, looked: &mut Looked<'w>) -> LinkEntry {
         let resolved = self.resolved(source, link, looked);
         let status = match resolved {
             None => LinkStatus::BrokenFile,

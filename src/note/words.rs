@@ -43,6 +43,12 @@ pub fn fold(text: &str) -> String {
     caseless::default_case_fold_str(&bare).nfkc().collect()
 }
 
+/// The stem of a folded word, under which an index holds all its forms.
+#[must_use]
+pub fn stem(word: &str) -> std::borrow::Cow<'_, str> {
+    word.into()
+}
+
 /// Whether a folded word is one character of a script without blanks, which stands in no pair.
 #[must_use]
 pub fn is_single(word: &str) -> bool {

@@ -46,7 +46,7 @@ pub use forget::{Called, Cut, Forms, MIN_TEXT_CHARS, Sought, When};
 pub use lineage::Lineage;
 pub use map_tree::{MapTree, Unmet};
 pub use step::{Content, Image, Step};
-pub use tree::{Entry, Listing, Scan, Scanned, Stat, Tree, TreeError};
+pub use tree::{Altered, Entry, Listing, Scan, Scanned, Stamp, Stat, Swept, Tree, TreeError};
 pub use undo::{UndoError, restore, undo};
 
 use overlay::{Overlay, Trouble};

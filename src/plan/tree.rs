@@ -3,7 +3,8 @@
 //! Owns the questions and the ways in which they cannot be answered. Touches no disk.
 
 use crate::path::MemoryPath;
-use crate::plan::step::Image;
+use crate::plan::step::{Content, Image};
+use crate::rank::Source;
 use crate::report::{Kind, Log};
 
 /// What is known of a file or folder without reading it.
@@ -17,6 +18,39 @@ pub struct Stat {
     pub modified: (i64, u32),
     /// The permission bits of its mode, where the system has them.
     pub mode: Option<u32>,
+}
+
+/// What tells whether a file has changed since it was last looked at, as git does: links are followed.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub struct Stamp {
+    /// Its size in bytes.
+    pub size: u64,
+    /// When its content last changed, in nanoseconds since 1970.
+    pub modified: i64,
+    /// When anything about it last changed, in nanoseconds since 1970; 0 where the system does not say.
+    pub changed: i64,
+    /// Its number on the disk; 0 where the system does not say.
+    pub inode: u64,
+}
+
+/// A file as a sweep over the memory saw it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Swept {
+    /// Where it is.
+    pub path: MemoryPath,
+    /// Whether its name is a link to a file elsewhere in the memory.
+    pub is_link: bool,
+    /// What it was like.
+    pub stamp: Stamp,
+}
+
+/// A file that a batch would leave other than it is.
+#[derive(Clone, Debug)]
+pub struct Altered {
+    /// Where it is, or was.
+    pub path: MemoryPath,
+    /// What it would hold; `None` where nothing would be.
+    pub content: Option<Content>,
 }
 
 /// One entry of a folder.
@@ -196,6 +230,21 @@ pub trait Tree {
         }
         found.sort_by(|one, other| one.path.cmp(&other.path));
         Ok(found)
+    }
+
+    /// Lets `ask` put its questions to an index of the memory as a batch would leave it, if there is one that can be
+    /// trusted; answers whether there was. Without one the notes have to be read.
+    ///
+    /// # Errors
+    ///
+    /// [`TreeError::Stopped`], and what `ask` answers.
+    fn consult(
+        &self,
+        altered: &[Altered],
+        ask: &mut dyn FnMut(&dyn Source) -> Result<(), TreeError>,
+    ) -> Result<bool, TreeError> {
+        let _ = (altered, ask);
+        Ok(false)
     }
 
     /// Bytes of all notes together, for the limit on them. May be a running sum.

@@ -36,6 +36,7 @@ const ACROSS: &[(&str, &str)] = &[
     ("plan", "note"),
     ("plan", "policy"),
     ("plan", "rank"),
+    ("rank", "note"),
     ("check", "note"),
     ("cli", "mcp"),
     ("cli", "web"),

@@ -1,0 +1,88 @@
+//! [`Card`]: what an index keeps of a note, so that questions, links and checks need not read it again.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Note, Seen};
+
+/// No more facts of one note are kept than this; each keeps so many bytes of its value.
+const MOST_FACTS: usize = 2_000;
+const VALUE_BYTES: usize = 200;
+/// Only so many links of one note keep the line they stand in, and so many bytes of it.
+const MOST_CONTEXTS: usize = 2_000;
+const CONTEXT_BYTES: usize = 200;
+/// No more tags of one note are kept than this.
+const MOST_TAGS: usize = 200;
+
+/// What a note says of itself and of others.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct Card {
+    /// Its links, and what in it can be linked to.
+    pub seen: Seen,
+    /// `title` of the front matter, else the first heading of the first level.
+    pub title: Option<String>,
+    /// `aliases` of the front matter.
+    pub aliases: Vec<String>,
+    /// `tags` of the front matter and `#tags` of the text, without `#`, each once.
+    pub tags: Vec<String>,
+    /// Its facts, shortened.
+    pub facts: Vec<CardFact>,
+    /// The line that each of the links stands in, shortened, in the order of the links.
+    pub contexts: Vec<String>,
+}
+
+/// A fact on a card.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct CardFact {
+    /// Its line, from 1.
+    pub line: usize,
+    /// What it is called, as it is written.
+    pub key: String,
+    /// What it says, shortened.
+    pub value: String,
+}
+
+impl Card {
+    /// Takes what is kept from a note that is read.
+    #[must_use]
+    pub fn of(note: &Note<'_>) -> Self {
+        let seen = Seen::of_note(note);
+        let context = |line: usize| short(note.slice(note.line(line)).trim(), CONTEXT_BYTES);
+        let contexts = seen.links.iter().take(MOST_CONTEXTS).map(|link| context(link.line)).collect();
+        let facts = note.facts().into_iter().take(MOST_FACTS);
+        let facts = facts
+            .map(|fact| CardFact { line: fact.line, key: fact.key, value: short(&fact.value, VALUE_BYTES) })
+            .collect();
+        let first = note.headings().iter().find(|heading| heading.level == 1);
+        let title = note.front_values("title").into_iter().next().or_else(|| first.map(|heading| heading.shown()));
+        let aliases = ["aliases", "alias"].iter().flat_map(|key| note.front_values(key)).collect();
+        Self { title, aliases, tags: tags(note), facts, contexts, seen }
+    }
+}
+
+fn tags(note: &Note<'_>) -> Vec<String> {
+    let mut tags: Vec<String> = Vec::new();
+    let mut add = |tag: &str| {
+        let tag = tag.trim_start_matches('#');
+        if !tag.is_empty() && tags.len() < MOST_TAGS && !tags.iter().any(|known| known == tag) {
+            tags.push(tag.to_owned());
+        }
+    };
+    ["tags", "tag"].iter().flat_map(|key| note.front_values(key)).for_each(|tag| add(&tag));
+    let text = note.text;
+    for at in memchr::memchr_iter(b'#', text.as_bytes()).filter(|at| *at >= note.body()) {
+        let is_start = text.get(..at).is_some_and(|before| before.is_empty() || before.ends_with(char::is_whitespace));
+        let rest = text.get(at + 1..).filter(|_| is_start).unwrap_or_default();
+        let is_part = |character: char| character.is_alphanumeric() || matches!(character, '_' | '-' | '/');
+        let tag = rest.split(|character| !is_part(character)).next().unwrap_or_default();
+        // A number alone is none, as in Obsidian.
+        if tag.chars().any(|character| !character.is_ascii_digit()) && !note.is_opaque(at) {
+            add(tag);
+        }
+    }
+    tags
+}
+
+/// The first bytes of a text, whole characters.
+fn short(text: &str, most: usize) -> String {
+    text.get(..text.floor_char_boundary(most)).unwrap_or_default().to_owned()
+}

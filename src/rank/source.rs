@@ -1,0 +1,146 @@
+//! [`Source`]: what ranking may ask of whoever knows what the notes hold.
+
+use crate::note::{Card, Seen};
+use crate::path::MemoryPath;
+
+/// The number that a source has given a note; it means something only to that source, while it is asked.
+pub type Number = i64;
+
+/// The parts of a note that a word can stand in, in the order of the columns of an index.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Column {
+    /// Its title.
+    Title,
+    /// Its headings.
+    Heading,
+    /// Its path and its aliases.
+    Name,
+    /// The keys of its facts.
+    Key,
+    /// Its tags.
+    Tag,
+    /// All its text; what stands in the other columns stands here as well, but for the path.
+    Body,
+}
+
+impl Column {
+    /// All columns in their order.
+    pub const ALL: [Self; 6] = [Self::Title, Self::Heading, Self::Name, Self::Key, Self::Tag, Self::Body];
+
+    /// How often a word in this column counts.
+    #[must_use]
+    pub fn weight(self) -> f64 {
+        match self {
+            Self::Title => 4.0,
+            Self::Heading | Self::Name => 3.0,
+            Self::Key | Self::Tag => 2.0,
+            Self::Body => 1.0,
+        }
+    }
+}
+
+/// Some files, with what is known of those that are notes.
+pub type Files = Vec<(MemoryPath, Option<Seen>)>;
+
+/// Why a source has no answer.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SourceError {
+    /// The time for it is over.
+    #[error("searching took too long")]
+    Stopped,
+    /// The index cannot be read.
+    #[error("the index cannot be read: {0}")]
+    Failed(
+        /// In the words of the database.
+        String,
+    ),
+}
+
+/// What is known of the notes of a memory. Words are folded and stemmed, with [`crate::note::words::stem`].
+pub trait Source {
+    /// How many notes there are.
+    ///
+    /// # Errors
+    ///
+    /// Any [`SourceError`], as with all questions below.
+    fn notes(&self) -> Result<usize, SourceError>;
+
+    /// How many notes hold a word, in whatever column.
+    ///
+    /// # Errors
+    ///
+    /// Any [`SourceError`].
+    fn holding(&self, word: &str) -> Result<usize, SourceError>;
+
+    /// The notes that hold a word, and how much of it: the part of BM25 that says how often, from above 0 up to 2.2,
+    /// with [`Column::weight`], k1 1.2 and b 0.75, without the part that says how rare the word is.
+    ///
+    /// # Errors
+    ///
+    /// Any [`SourceError`].
+    fn matching(&self, word: &str) -> Result<Vec<(Number, f64)>, SourceError>;
+
+    /// Where a note is, and its card; `None` for a number that no note has.
+    ///
+    /// # Errors
+    ///
+    /// Any [`SourceError`].
+    fn card(&self, note: Number) -> Result<Option<(MemoryPath, Card)>, SourceError>;
+
+    /// The path of a note, as [`Source::card`] without reading the card.
+    ///
+    /// # Errors
+    ///
+    /// Any [`SourceError`].
+    fn path(&self, note: Number) -> Result<Option<MemoryPath>, SourceError>;
+
+    /// The number of the note at a path.
+    ///
+    /// # Errors
+    ///
+    /// Any [`SourceError`].
+    fn number(&self, path: &MemoryPath) -> Result<Option<Number>, SourceError>;
+
+    /// At most `most` notes whose file name without `.md`, title or alias is `name`, both as [`called`] writes them.
+    ///
+    /// # Errors
+    ///
+    /// Any [`SourceError`].
+    fn called(&self, name: &str, most: usize) -> Result<Vec<Number>, SourceError>;
+
+    /// At most `most` notes with a link whose target's file name, without `.md`, is `name`, both as [`called`] writes
+    /// them.
+    ///
+    /// # Errors
+    ///
+    /// Any [`SourceError`].
+    fn linking(&self, name: &str, most: usize) -> Result<Vec<Number>, SourceError>;
+
+    /// The word of the notes that is spelled most like one that none holds; the more frequent of two.
+    ///
+    /// # Errors
+    ///
+    /// Any [`SourceError`].
+    fn spelled_like(&self, word: &str) -> Result<Option<String>, SourceError>;
+
+    /// Files enough to say where the links of a note lead and which notes link to it: with [`Seen`] for each of them that
+    /// is a note. `None` where the source does not know all notes.
+    ///
+    /// # Errors
+    ///
+    /// Any [`SourceError`].
+    fn around(&self, note: &MemoryPath) -> Result<Option<Files>, SourceError>;
+}
+
+/// A name as names are looked up: letters and digits alone, folded, so that `Jane Doe`, `jane_doe` and `jane-doe` are one.
+///
+/// # Examples
+///
+/// ```
+/// assert_eq!(memdir::rank::called("Zoë_van-Dijk"), "zoevandijk");
+/// ```
+#[must_use]
+pub fn called(name: &str) -> String {
+    crate::note::words::fold(name).chars().filter(|character| character.is_alphanumeric()).collect()
+}
