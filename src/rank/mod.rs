@@ -3,8 +3,12 @@
 //! Owns what a question asks for, and how the evidence of words, links and vectors is weighed. What the notes hold it
 //! asks a [`Source`]: an index, or notes that were read. Touches no file.
 
+mod answer;
 mod bm25;
+mod question;
 mod source;
 
+pub use answer::{Answer, Asking, Found, answer};
 pub use bm25::{Bm25, best_first};
+pub use question::Question;
 pub use source::{Column, Files, Number, Source, SourceError, called};
