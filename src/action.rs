@@ -111,6 +111,8 @@ actions! {
     GoToLink = "go_to_link",
     /// Searches in notes or their names.
     SearchFiles = "search_files",
+    /// Gathers what is worth knowing for a message, or about a note.
+    GetContext = "get_context",
     /// Lists the links of a note.
     GetLinks = "get_links",
     /// Lists the links that lead to a note.
@@ -307,6 +309,15 @@ arguments! {
         /// How many tokens the snippets may have together.
         #[serde(default, skip_serializing_if = "Option::is_none")] budget: Option<u32>,
     }
+    /// Arguments of `get_context`.
+    GetContext {
+        /// The message, or what to look for.
+        #[serde(default, skip_serializing_if = "Option::is_none")] query: Option<String>,
+        /// The note.
+        #[serde(default, skip_serializing_if = "Option::is_none")] path: Option<MemoryPath>,
+        /// How many tokens the parts may have together; absent is 2,000.
+        #[serde(default, skip_serializing_if = "Option::is_none")] budget: Option<u32>,
+    }
     /// Arguments of `get_links`.
     GetLinks {
         /// The note.
@@ -402,6 +413,7 @@ impl Action {
             | Self::GetHistory(GetHistory { path, .. }) => Some(path),
             Self::ListFiles(ListFiles { path, .. })
             | Self::SearchFiles(SearchFiles { path, .. })
+            | Self::GetContext(GetContext { path, .. })
             | Self::ListDirectory(ListDirectory { path })
             | Self::GetSize(GetSize { path }) => path.as_ref(),
             Self::GoToLink(_) | Self::Memory(_) => None,
@@ -448,6 +460,7 @@ impl Action {
             | Self::GetHistory(_)
             | Self::GoToLink(_)
             | Self::SearchFiles(_)
+            | Self::GetContext(_)
             | Self::GetLinks(_)
             | Self::GetBacklinks(_) => None,
         }

@@ -168,6 +168,8 @@ pub enum Value {
     History(Log),
     /// What a search found.
     Search(Search),
+    /// What is worth knowing.
+    Context(Context),
     /// Links, and who links where.
     Links(Links),
     /// The entries that `memory` keeps.
@@ -231,6 +233,28 @@ pub enum Why {
     Link,
     /// By what it means.
     Vector,
+}
+
+/// What is worth putting in front of a model.
+#[derive(Clone, Debug, Default, Eq, PartialEq, Serialize)]
+pub struct Context {
+    /// The best first.
+    pub parts: Vec<Part>,
+    /// How many more there are that the budget had no room for.
+    pub left_out: usize,
+}
+
+/// A part of a note.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+pub struct Part {
+    /// The note.
+    pub path: MemoryPath,
+    /// The heading above it; `None` above the first one.
+    pub heading: Option<String>,
+    /// The first and the last line, from 1.
+    pub lines: [usize; 2],
+    /// The lines, as they stand there.
+    pub text: String,
 }
 
 /// Links, as `links --json` prints them.

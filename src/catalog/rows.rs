@@ -278,6 +278,19 @@ pub const ROWS: &[Row] = &[
         example: r#"{"action":"search_files","query":"example person birthday"}"#,
     },
     Row {
+        name: "get_context",
+        title: "What is worth knowing",
+        access: Access::Read,
+        words: "Gathers the parts of notes that are worth reading for a message, or about a note and those linked with it, within a budget.",
+        returns: "parts with path, heading, lines, text, the best first, and how many were left out",
+        fields: &[
+            optional("query", Takes::FullText, "The message, or what to look for; this or a path has to be sent."),
+            optional("path", Takes::Path, "The note to gather about."),
+            optional("budget", Takes::Number(1), "How many tokens the parts may have together; left out, 2,000."),
+        ],
+        example: r#"{"action":"get_context","query":"when is the birthday of example person"}"#,
+    },
+    Row {
         name: "get_links",
         title: "Links of a note",
         access: Access::Read,

@@ -91,6 +91,7 @@ fn kept(outcome: &Outcome) -> Kept<'_> {
         Ok(Value::File(_)) => Kept::Nothing,
         Ok(Value::History(log)) => Kept::List { count: log.entries.len() },
         Ok(Value::Search(search)) => Kept::List { count: search.total },
+        Ok(Value::Context(context)) => Kept::List { count: context.parts.len() },
         Ok(Value::Links(links)) => Kept::List { count: links.links.len() },
         Ok(Value::Entries(entries)) => Kept::List { count: entries.len() },
         Err(failure) => Kept::Failure { message: &failure.message },

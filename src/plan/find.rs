@@ -1,7 +1,7 @@
-//! `search_files`: which notes hold or answer a query, by reading them all.
+//! `search_files`: which notes hold or answer a query.
 //!
 //! A scan keeps of each note only the number by which it is ordered; the notes of the page that is answered are read
-//! once more for what is shown of them.
+//! once more for what is shown of them. Questions are in `ranked.rs`.
 
 use std::ops::Range;
 
@@ -12,10 +12,10 @@ use crate::path::MemoryPath;
 use crate::plan::excerpt::Excerpt;
 use crate::plan::overlay::Trouble;
 use crate::plan::pattern::Pattern;
-use crate::plan::ranked::{Evidence, Wanted, without_extension};
 use crate::plan::tree::{Scan, Scanned, Tree, TreeError};
+use crate::plan::wanted::{Wanted, without_extension};
 use crate::plan::{Answer, Planner, words};
-use crate::rank::{Bm25, best_first};
+use crate::rank::{Question, best_first};
 use crate::report::{Code, Failure, Hit, Kind, Search, Source, Value, Why};
 
 /// How many notes are given unless asked for another number, and how many at most.
@@ -27,37 +27,62 @@ const MAX_QUERY: usize = 16 << 10;
 const NEAREST: usize = 3;
 
 /// Where to look.
-struct Scope {
+pub(super) struct Scope {
     /// The place that was asked for; `None` is the whole memory.
     asked: Option<MemoryPath>,
     /// Where it is, with links followed.
-    path: Option<MemoryPath>,
+    pub(super) path: Option<MemoryPath>,
     kind: Kind,
 }
 
 /// How to look.
 enum Way {
     Lines(Pattern),
-    Words(Wanted),
+    Words(Question),
     Name(String),
 }
 
 /// How the notes that were found show what was found in them.
-enum Shows {
+pub(super) enum Shows {
     Lines(Pattern),
-    Words(Wanted, Bm25),
+    /// The words of the question, and how much finding each of them says.
+    Words(Wanted, Vec<f64>),
     Opening,
 }
 
-/// A note, and how well it answers.
-type Scored = (f64, MemoryPath);
+/// How well a note answers, and where it is.
+type Place = (f64, MemoryPath);
+
+/// A note, how well it answers, and by what.
+pub(super) struct Scored {
+    pub(super) score: f64,
+    pub(super) path: MemoryPath,
+    pub(super) why: Vec<Why>,
+}
+
+/// The part of an answer that a call asked for: not more than `limit` notes after the last one that was given before.
+pub(super) struct Part<'a> {
+    pub(super) after: Option<&'a Cursor>,
+    pub(super) limit: usize,
+}
+
+/// The notes of a part, the best first.
+pub(super) struct Picked {
+    pub(super) notes: Vec<Scored>,
+    /// How many were found in all, and how many come after these.
+    pub(super) total: usize,
+    pub(super) more: usize,
+    pub(super) shows: Shows,
+    pub(super) searched_for: Option<String>,
+    pub(super) source: Source,
+}
 
 /// Where the places are in a text that was found with a query: what a program marks in it.
 #[must_use]
 pub fn marks(mode: SearchMode, query: &str, text: &str) -> Vec<Range<usize>> {
     match Way::of(mode, query) {
         Ok(Way::Lines(pattern)) => pattern.marks(text),
-        Ok(Way::Words(wanted)) => wanted.marks(text),
+        Ok(Way::Words(question)) => Wanted::of(&question).marks(text),
         Ok(Way::Name(_)) | Err(_) => Vec::new(),
     }
 }
@@ -68,8 +93,8 @@ impl Way {
             SearchMode::Text => Pattern::text(query).map(Self::Lines),
             SearchMode::Regex => Pattern::regex(query).map(Self::Lines),
             SearchMode::Name => Ok(Self::Name(note_words::fold(query.trim()))),
-            SearchMode::Ranked => match Wanted::of(query) {
-                Some(wanted) => Ok(Self::Words(wanted)),
+            SearchMode::Ranked => match Question::of(query) {
+                Some(question) => Ok(Self::Words(question)),
                 // Nothing in it is a word; it may still stand somewhere.
                 None => Pattern::text(query).map(Self::Lines),
             },
@@ -96,39 +121,29 @@ impl<T: Tree> Planner<'_, T> {
         };
         let way = Way::of(search.mode.unwrap_or_default(), &search.query)?;
         let scope = self.scope(search.path.as_ref())?;
-        let (mut found, shows) = match way {
-            Way::Lines(pattern) => (self.by_lines(call, &scope, &pattern)?, Shows::Lines(pattern)),
-            Way::Words(wanted) => self.by_words(call, &scope, wanted)?,
-            Way::Name(name) => (self.by_name(call, &scope, &name, &search.query)?, Shows::Opening),
-        };
-        let total = found.len();
-        if let Some(after) = &after {
-            found.retain(|found| best_first(key(found), (after.score, &after.path)).is_gt());
-        }
         let limit = search.limit.map_or(LIMIT, |limit| limit as usize).min(MAX_LIMIT);
-        let more = found.len().saturating_sub(limit);
-        if more > 0 {
-            found.select_nth_unstable_by(limit, |one, other| best_first(key(one), key(other)));
-            found.truncate(limit);
-        }
-        found.sort_unstable_by(|one, other| best_first(key(one), key(other)));
-        let page = self.page(&scope, &found, &shows, search.budget)?;
-        let rest = found.len() - page.given;
-        let last = found.get(page.given.wrapping_sub(1)).filter(|_| rest + more > 0);
-        let cursor = last.map(|last| Cursor::write(last, search));
+        let part = Part { after: after.as_ref(), limit };
+        let picked = match way {
+            Way::Lines(pattern) => part.pick(self.by_lines(call, &scope, &pattern)?, Shows::Lines(pattern)),
+            Way::Words(question) => self.by_words(call, &scope, &question, &part)?,
+            Way::Name(name) => part.pick(self.by_name(call, &scope, &name, &search.query)?, Shows::Opening),
+        };
+        let page = self.page(&scope, &picked, search.budget)?;
+        let rest = picked.notes.len() - page.given;
+        let last = picked.notes.get(page.given.wrapping_sub(1)).filter(|_| rest + picked.more > 0);
         Ok(Value::Search(Search {
             query: search.query.clone(),
             hits: page.hits,
-            total,
-            cursor,
+            total: picked.total,
+            cursor: last.map(|last| Cursor::write(last, search)),
             left_out: rest,
-            searched_for: None,
-            source: Source::Scan,
+            searched_for: picked.searched_for,
+            source: picked.source,
         })
         .into())
     }
 
-    fn scope(&self, asked: Option<&MemoryPath>) -> Result<Scope, Failure> {
+    pub(super) fn scope(&self, asked: Option<&MemoryPath>) -> Result<Scope, Failure> {
         let Some(asked) = asked else { return Ok(Scope { asked: None, path: None, kind: Kind::Directory }) };
         let path = self.resolve(asked)?;
         let noun = if asked.is_note() { "note" } else { "folder" };
@@ -142,32 +157,14 @@ impl<T: Tree> Planner<'_, T> {
         Ok(Scope { asked: Some(asked.clone()), path: Some(path), kind })
     }
 
-    fn by_lines(&mut self, call: &Call, scope: &Scope, pattern: &Pattern) -> Result<Vec<Scored>, Failure> {
+    fn by_lines(&mut self, call: &Call, scope: &Scope, pattern: &Pattern) -> Result<Vec<Place>, Failure> {
         let stop = self.manner.stop;
         let counts = self.look(call, scope, &|_, text| pattern.count(text, stop))?;
         let scored = counts.into_iter().filter(|(_, count)| *count > 0);
         Ok(scored.map(|(path, count)| (f64::from(u32::try_from(count).unwrap_or(u32::MAX)), path)).collect())
     }
 
-    fn by_words(&mut self, call: &Call, scope: &Scope, wanted: Wanted) -> Result<(Vec<Scored>, Shows), Failure> {
-        let evidence = self.look(call, scope, &|path, text| wanted.evidence(path, text))?;
-        let mut holding = vec![0; wanted.len()];
-        for (number, _) in evidence.iter().flat_map(|(_, evidence)| &evidence.found) {
-            if let Some(count) = holding.get_mut(usize::from(*number)) {
-                *count += 1;
-            }
-        }
-        let lengths = evidence.iter().map(|(_, evidence)| f64::from(evidence.length)).sum();
-        let bm25 = Bm25::new(evidence.len(), lengths, &holding);
-        let score = |(path, evidence): (MemoryPath, Evidence)| {
-            let found = evidence.found.iter().map(|(number, frequency)| (usize::from(*number), f64::from(*frequency)));
-            (!evidence.found.is_empty()).then(|| (bm25.score(found, f64::from(evidence.length)), path))
-        };
-        let scored = evidence.into_iter().filter_map(score).collect();
-        Ok((scored, Shows::Words(wanted, bm25)))
-    }
-
-    fn by_name(&self, call: &Call, scope: &Scope, name: &str, query: &str) -> Result<Vec<Scored>, Failure> {
+    fn by_name(&self, call: &Call, scope: &Scope, name: &str, query: &str) -> Result<Vec<Place>, Failure> {
         let stem = name.strip_suffix(".md").unwrap_or(name);
         let score = |path: &MemoryPath| {
             let (own_stem, own_path) = (note_words::fold(path.stem()), note_words::fold(path.as_str()));
@@ -181,10 +178,10 @@ impl<T: Tree> Planner<'_, T> {
             })
         };
         let notes = self.names(call, scope)?;
-        let found: Vec<Scored> = notes.iter().filter_map(|path| Some((score(path)?, path.clone()))).collect();
+        let found: Vec<Place> = notes.iter().filter_map(|path| Some((score(path)?, path.clone()))).collect();
         let Some(wanted) = MemoryPath::parse(query).ok().filter(|_| found.is_empty()) else { return Ok(found) };
         let likeness = words::likeness(&wanted);
-        let mut nearest: Vec<Scored> =
+        let mut nearest: Vec<Place> =
             notes.iter().filter_map(|path| Some((likeness(path)? / 10.0, path.clone()))).collect();
         nearest.sort_unstable_by(|one, other| best_first(key(one), key(other)));
         nearest.truncate(NEAREST);
@@ -203,7 +200,7 @@ impl<T: Tree> Planner<'_, T> {
     }
 
     /// Looks into every note that may be shown and can be read, and says how many cannot.
-    fn look<R: Send>(
+    pub(super) fn look<R: Send>(
         &mut self,
         call: &Call,
         scope: &Scope,
@@ -262,14 +259,14 @@ impl<T: Tree> Planner<'_, T> {
     }
 
     /// Reads the notes of a page again for what is shown of them, as many as the budget has room for.
-    fn page(&self, scope: &Scope, found: &[Scored], shows: &Shows, budget: Option<u32>) -> Result<Page, Failure> {
+    fn page(&self, scope: &Scope, picked: &Picked, budget: Option<u32>) -> Result<Page, Failure> {
         let mut room = budget.map_or(usize::MAX, |tokens| (tokens as usize).saturating_mul(4));
         let mut page = Page { hits: Vec::new(), given: 0 };
-        for (score, path) in found {
+        for Scored { score, path, why } in &picked.notes {
             if (self.manner.stop)() {
                 return Err(words::trouble(TreeError::Stopped.into()));
             }
-            let excerpt = self.excerpt(scope, path, shows);
+            let excerpt = self.excerpt(scope, path, &picked.shows);
             let Some(excerpt) = excerpt else {
                 // An editor came in between: it is not what was found any more.
                 page.given += 1;
@@ -288,7 +285,7 @@ impl<T: Tree> Planner<'_, T> {
                 lines: excerpt.lines,
                 snippet: excerpt.snippet,
                 score: Some(*score),
-                why: vec![Why::Text],
+                why: why.clone(),
             });
         }
         Ok(page)
@@ -303,7 +300,7 @@ impl<T: Tree> Planner<'_, T> {
                 let place = pattern.first(text?)?;
                 Some(Excerpt::of(text?, place.lines, Some(place.at)))
             }
-            Shows::Words(wanted, bm25) => Some(wanted.excerpt(text?, bm25)),
+            Shows::Words(wanted, weights) => Some(wanted.excerpt(text?, weights)),
             // A name is found whatever the note holds.
             Shows::Opening => Some(Excerpt::opening(text.unwrap_or_default())),
         }
@@ -316,19 +313,37 @@ struct Page {
     given: usize,
 }
 
-fn key(found: &Scored) -> (f64, &MemoryPath) {
+fn key(found: &Place) -> (f64, &MemoryPath) {
     (found.0, &found.1)
+}
+
+impl Part<'_> {
+    /// Picks the notes of this part out of all that a scan found.
+    fn pick(&self, mut found: Vec<Place>, shows: Shows) -> Picked {
+        let total = found.len();
+        if let Some(after) = self.after {
+            found.retain(|found| best_first(key(found), (after.score, &after.path)).is_gt());
+        }
+        let more = found.len().saturating_sub(self.limit);
+        if more > 0 {
+            found.select_nth_unstable_by(self.limit, |one, other| best_first(key(one), key(other)));
+            found.truncate(self.limit);
+        }
+        found.sort_unstable_by(|one, other| best_first(key(one), key(other)));
+        let notes = found.into_iter().map(|(score, path)| Scored { score, path, why: vec![Why::Text] }).collect();
+        Picked { notes, total, more, shows, searched_for: None, source: Source::Scan }
+    }
 }
 
 impl Scope {
     /// The name of a note for the one who asked, where what they named is a link.
-    fn named(&self, path: &MemoryPath) -> MemoryPath {
+    pub(super) fn named(&self, path: &MemoryPath) -> MemoryPath {
         let (Some(from), Some(to)) = (&self.path, &self.asked) else { return path.clone() };
         if from == to { path.clone() } else { path.rebased(from, to).unwrap_or_else(|| path.clone()) }
     }
 
     /// The note that has a name of [`Scope::named`].
-    fn placed(&self, path: &MemoryPath) -> MemoryPath {
+    pub(super) fn placed(&self, path: &MemoryPath) -> MemoryPath {
         let (Some(to), Some(from)) = (&self.path, &self.asked) else { return path.clone() };
         path.rebased(from, to).unwrap_or_else(|| path.clone())
     }
@@ -343,13 +358,13 @@ impl super::Manner<'_> {
 }
 
 /// Where a page ends: what was given last.
-struct Cursor {
-    score: f64,
-    path: MemoryPath,
+pub(super) struct Cursor {
+    pub(super) score: f64,
+    pub(super) path: MemoryPath,
 }
 
 impl Cursor {
-    fn write((score, path): &Scored, search: &SearchFiles) -> String {
+    fn write(Scored { score, path, .. }: &Scored, search: &SearchFiles) -> String {
         format!("{}{:016x}{path}", Self::check(search), score.to_bits())
     }
 

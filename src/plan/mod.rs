@@ -12,6 +12,8 @@ use crate::report::{Code, Failure, Issue, Kind, Outcome, Value};
 mod align;
 mod change;
 mod closest;
+mod consult;
+mod context;
 mod diff;
 mod edit;
 mod excerpt;
@@ -31,12 +33,14 @@ mod receipt;
 mod relink;
 mod rename;
 mod scan;
+mod scanned;
 mod search;
 mod section;
 mod span;
 pub mod step;
 pub mod tree;
 mod undo;
+mod wanted;
 mod words;
 mod write;
 
@@ -114,6 +118,8 @@ struct Manner<'t> {
     stop: &'t (dyn Fn() -> bool + Sync),
     /// Whether the answer to a call may tell of a note that it did not name.
     may_show: &'t (dyn Fn(&Call, &MemoryPath) -> bool + Sync),
+    /// Whether there is anything that answers may not tell of.
+    is_restricted: bool,
 }
 
 impl std::fmt::Debug for Manner<'_> {
@@ -146,7 +152,7 @@ impl<'t, T: Tree> Planner<'t, T> {
     /// Starts a batch on `tree`.
     #[must_use]
     pub fn new(tree: &'t T, limits: &Limits) -> Self {
-        let manner = Manner { stop: &|| false, may_show: &|_, _| true };
+        let manner = Manner { stop: &|| false, may_show: &|_, _| true, is_restricted: false };
         let overlay = Overlay::new(tree);
         Self { overlay, limits: *limits, issues: Vec::new(), manner, index: 0, targets: None, unclear: Vec::new() }
     }
@@ -163,6 +169,7 @@ impl<'t, T: Tree> Planner<'t, T> {
     #[must_use]
     pub fn showing(mut self, may_show: &'t (dyn Fn(&Call, &MemoryPath) -> bool + Sync)) -> Self {
         self.manner.may_show = may_show;
+        self.manner.is_restricted = true;
         self
     }
 
@@ -232,6 +239,7 @@ impl<'t, T: Tree> Planner<'t, T> {
             Action::GetHistory(history) => self.get_history(history),
             Action::GoToLink(link) => self.go_to_link(call, link),
             Action::SearchFiles(search) => self.search_files(call, search),
+            Action::GetContext(get) => self.get_context(call, get),
             Action::GetLinks(get) => self.get_links(call, &get.path),
             Action::GetBacklinks(get) => self.get_backlinks(call, &get.path),
             Action::Memory(memory) => self.memory(call, memory),

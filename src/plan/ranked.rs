@@ -1,148 +1,85 @@
-//! [`Wanted`]: the words of a query, and what a note says about them.
+//! Ranked search: the notes that answer a question, from an index where there is one, else by reading them all.
 
-use std::collections::HashMap;
-use std::ops::Range;
-
-use crate::note::words;
+use crate::action::Call;
 use crate::path::MemoryPath;
-use crate::plan::excerpt::{self, Excerpt};
-use crate::rank::Bm25;
+use crate::plan::consult::trouble;
+use crate::plan::find::{Part, Picked, Scope, Scored, Shows};
+use crate::plan::scanned::ScannedNotes;
+use crate::plan::tree::Tree;
+use crate::plan::wanted::Wanted;
+use crate::plan::{Planner, words};
+use crate::rank::{self, Asking, Number, Question, Source, SourceError, best_first};
+use crate::report::{self, Failure};
 
-/// The most words of a query that count; a set of them is the bits of a number.
-const WORDS: usize = 64;
-/// How often a word in a heading counts.
-const HEADING: f32 = 3.0;
-/// How often a word in the path counts.
-const PATH: f32 = 4.0;
+impl<T: Tree> Planner<'_, T> {
+    /// Picks the notes of a part that answer a question.
+    pub(super) fn by_words(
+        &mut self,
+        call: &Call,
+        scope: &Scope,
+        question: &Question,
+        part: &Part<'_>,
+    ) -> Result<Picked, Failure> {
+        let mut picked = None;
+        let is_answered = self.consult(&mut |source| {
+            picked = Some(self.pick(source, scope, question, part)?);
+            Ok(())
+        })?;
+        if let Some(picked) = picked.filter(|_| is_answered) {
+            return Ok(Picked { source: report::Source::Index, ..picked });
+        }
+        let wanted = Wanted::of(question);
+        let mut notes = self.look(call, scope, &|path, text| wanted.evidence(path, text))?;
+        for (path, _) in &mut notes {
+            *path = scope.placed(path);
+        }
+        notes.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let read = |path: &MemoryPath| self.text_of(path);
+        let source = ScannedNotes::new(question, notes, &read);
+        self.pick(&source, scope, question, part).map_err(|error| words::tree_error(trouble(error)))
+    }
 
-/// The words of a query, each once.
-pub(crate) struct Wanted {
-    words: HashMap<String, usize>,
-    /// The first bytes of the words, since most words of a note are none of them.
-    first: [bool; 256],
-}
+    /// The text of a note at a path that is resolved.
+    pub(super) fn text_of(&self, path: &MemoryPath) -> Option<String> {
+        let image = self.overlay.read(path, self.limits.file_bytes).ok()?;
+        image.content.text().map(str::to_owned)
+    }
 
-/// What a note says about the words of a query.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Evidence {
-    /// How many words it has.
-    pub(crate) length: u32,
-    /// The words of the query that it holds, and how much of each.
-    pub(crate) found: Box<[(u8, f32)]>,
-}
-
-impl Wanted {
-    /// Takes a query apart; `None` where no word of it could be found by words.
-    pub(crate) fn of(query: &str) -> Option<Self> {
-        let mut wanted = Self { words: HashMap::new(), first: [false; 256] };
-        let mut is_findable = false;
-        words::each(query, &mut |word, _| {
-            let number = wanted.words.len();
-            if number < WORDS {
-                is_findable |= !words::is_single(word);
-                wanted.words.entry(word.to_owned()).or_insert(number);
-                if let Some(first) = word.as_bytes().first().and_then(|byte| wanted.first.get_mut(usize::from(*byte))) {
-                    *first = true;
-                }
+    fn pick(
+        &self,
+        source: &dyn Source,
+        scope: &Scope,
+        question: &Question,
+        part: &Part<'_>,
+    ) -> Result<Picked, SourceError> {
+        let inside = match &scope.path {
+            Some(folder) => {
+                let mut inside = source.below(folder)?;
+                inside.sort_unstable();
+                Some(inside)
             }
-        });
-        is_findable.then_some(wanted)
-    }
-
-    /// How many words there are.
-    pub(crate) fn len(&self) -> usize {
-        self.words.len()
-    }
-
-    fn number(&self, word: &str) -> Option<usize> {
-        let first = word.as_bytes().first().and_then(|byte| self.first.get(usize::from(*byte)));
-        if first == Some(&true) { self.words.get(word).copied() } else { None }
-    }
-
-    /// What a note says, in its path, its headings and the rest.
-    pub(crate) fn evidence(&self, path: &MemoryPath, text: &str) -> Evidence {
-        let (mut length, mut line) = (0u32, Line::default());
-        let mut found = vec![0.0f32; self.len()];
-        let mut count = |word: &str, weight: &mut dyn FnMut() -> f32| {
-            length = length.saturating_add(1);
-            if let Some(found) = self.number(word).and_then(|number| found.get_mut(number)) {
-                *found += weight();
-            }
+            None => None,
         };
-        words::each(without_extension(path), &mut |word, _| count(word, &mut || PATH));
-        words::each(text, &mut |word, range| count(word, &mut || line.weight(text, range.start)));
-        let found = found.iter().zip(0u8..).filter(|(found, _)| **found > 0.0).map(|(found, number)| (number, *found));
-        Evidence { length, found: found.collect() }
-    }
-
-    /// The part of a note that says most.
-    pub(crate) fn excerpt(&self, text: &str, bm25: &Bm25) -> Excerpt {
-        let mut lines = vec![0u64; text.split('\n').count()];
-        let mut at = vec![0; lines.len()];
-        let (mut number, mut end) = (0, text.find('\n').unwrap_or(text.len()));
-        words::each(text, &mut |word, range| {
-            let Some(wanted) = self.number(word) else { return };
-            while range.start > end {
-                number += 1;
-                end += 1;
-                end += text.get(end..).map_or(0, |rest| rest.find('\n').unwrap_or(rest.len()));
+        let within = |note: Number| inside.as_ref().is_none_or(|inside| inside.binary_search(&note).is_ok());
+        let asking = Asking { read: &|path| self.text_of(path), stop: self.manner.stop, within: Some(&within) };
+        let answer = rank::answer(source, question, &asking)?;
+        let start = match part.after {
+            Some(after) => {
+                let last = (after.score, source.number(&scope.placed(&after.path))?.unwrap_or(Number::MAX));
+                answer.found.partition_point(|found| best_first((found.score, found.note), last).is_le())
             }
-            if let (Some(line), Some(at)) = (lines.get_mut(number), at.get_mut(number)) {
-                if *line == 0 {
-                    *at = range.start;
-                }
-                *line |= 1 << wanted;
+            None => 0,
+        };
+        let rest = answer.found.get(start..).unwrap_or_default();
+        let mut notes = Vec::new();
+        for found in rest.iter().take(part.limit) {
+            if let Some(path) = source.path(found.note)? {
+                notes.push(Scored { score: found.score, path: scope.named(&path), why: found.why.clone() });
             }
-        });
-        let weigh = |words: u64| (0..WORDS).filter(|word| words >> word & 1 == 1).map(|word| bm25.weight(word)).sum();
-        match excerpt::passage(text, &lines, &weigh) {
-            Some((place, first)) => Excerpt::of(text, place, at.get(first - 1).copied()),
-            None => Excerpt::opening(text),
         }
-    }
-
-    /// The words of the query in a text.
-    pub(crate) fn marks(&self, text: &str) -> Vec<Range<usize>> {
-        let mut marks = Vec::<Range<usize>>::new();
-        words::each(text, &mut |word, range| {
-            if self.number(word).is_some() {
-                // Words that overlap are one mark.
-                let mut range = range;
-                while let Some(last) = marks.pop_if(|last| range.start < last.end) {
-                    range = last.start.min(range.start)..last.end.max(range.end);
-                }
-                marks.push(range);
-            }
-        });
-        marks
-    }
-}
-
-/// The path as it is said without `.md`.
-pub(crate) fn without_extension(path: &MemoryPath) -> &str {
-    let text = path.as_str();
-    let extension = path.name().len() - path.stem().len();
-    text.get(..text.len() - extension).unwrap_or(text)
-}
-
-/// The line that was last looked at.
-#[derive(Default)]
-struct Line {
-    end: usize,
-    is_heading: bool,
-}
-
-impl Line {
-    /// What a word at byte `at` counts, by its line. Asked for bytes in their order.
-    fn weight(&mut self, text: &str, at: usize) -> f32 {
-        if at >= self.end {
-            let before = text.get(self.end..at).unwrap_or_default();
-            let start = self.end + before.rfind('\n').map_or(0, |at| at + 1);
-            let rest = text.get(start..).unwrap_or_default();
-            let line = rest.split_inclusive('\n').next().unwrap_or_default();
-            self.end = start + line.len();
-            self.is_heading = excerpt::heading(line).is_some();
-        }
-        if self.is_heading { HEADING } else { 1.0 }
+        let more = rest.len().saturating_sub(part.limit);
+        let shows = Shows::Words(Wanted::of(question), answer.weights);
+        let source = report::Source::Scan;
+        Ok(Picked { notes, total: answer.found.len(), more, shows, searched_for: answer.searched_for, source })
     }
 }

@@ -219,6 +219,7 @@ fn names(action: &Action) -> &'static [&'static str] {
         },
         Action::GoToLink(_) => &["go_to_link", "read_file"],
         Action::SearchFiles(_) => &["search_files", "read_file"],
+        Action::GetContext(_) => &["get_context", "read_file"],
         Action::GetLinks(_) => &["get_links", "read_file"],
         Action::GetBacklinks(_) => &["get_backlinks", "read_file"],
         Action::CopyFile(_) => &["copy_file", "read_file"],

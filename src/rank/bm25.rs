@@ -49,9 +49,15 @@ impl Bm25 {
     /// holds any.
     #[must_use]
     pub fn score(&self, frequencies: impl IntoIterator<Item = (usize, f64)>, length: f64) -> f64 {
-        let slow = K1 * (1.0 - B + B * length / self.mean_length);
-        let one = |(word, frequency): (usize, f64)| self.weight(word) * frequency * (K1 + 1.0) / (frequency + slow);
+        let one = |(word, frequency): (usize, f64)| self.weight(word) * self.saturated(frequency, length);
         frequencies.into_iter().map(one).sum()
+    }
+
+    /// What it says that a word stands so often in a note of `length` words, whatever the word: up to 2.2.
+    #[must_use]
+    pub fn saturated(&self, frequency: f64, length: f64) -> f64 {
+        let slow = K1 * (1.0 - B + B * length / self.mean_length);
+        frequency * (K1 + 1.0) / (frequency + slow)
     }
 }
 

@@ -5,10 +5,12 @@
 
 mod answer;
 mod bm25;
+mod links;
 mod question;
 mod source;
 
 pub use answer::{Answer, Asking, Found, answer};
 pub use bm25::{Bm25, best_first};
+pub use links::{Names, Neighbour, neighbours};
 pub use question::Question;
 pub use source::{Column, Files, Number, Source, SourceError, called};

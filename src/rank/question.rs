@@ -28,6 +28,12 @@ impl Question {
         is_findable.then(|| Self { text: query.to_owned(), words: stems })
     }
 
+    /// A question without words, which nothing answers.
+    #[must_use]
+    pub fn none() -> Self {
+        Self { text: String::new(), words: Vec::new() }
+    }
+
     /// The query as it was sent.
     #[must_use]
     pub fn text(&self) -> &str {

@@ -1,0 +1,65 @@
+//! Asking an index instead of reading all notes, as the batch has left them.
+
+use std::collections::BTreeSet;
+
+use crate::path::MemoryPath;
+use crate::plan::overlay::{Overlay, Trouble};
+use crate::plan::step::Step;
+use crate::plan::tree::{Altered, Tree, TreeError};
+use crate::plan::{Planner, words};
+use crate::rank::{Source, SourceError};
+use crate::report::{Failure, Kind};
+
+/// A batch that altered more files than this is not told to an index: reading all notes is quicker.
+const MOST_ALTERED: usize = 500;
+
+impl<T: Tree> Planner<'_, T> {
+    /// Lets `ask` put its questions to an index; answers whether there was one.
+    ///
+    /// Who may not see everything is not answered from an index, which counts the words of all notes.
+    pub(super) fn consult(
+        &self,
+        ask: &mut dyn FnMut(&dyn Source) -> Result<(), SourceError>,
+    ) -> Result<bool, Failure> {
+        if self.manner.is_restricted {
+            return Ok(false);
+        }
+        let Some(altered) = self.overlay.altered(self.limits.file_bytes) else { return Ok(false) };
+        let mut ask = |source: &dyn Source| ask(source).map_err(trouble);
+        self.overlay.tree().consult(&altered, &mut ask).map_err(words::tree_error)
+    }
+}
+
+/// What a source says, as a tree says it.
+pub(super) fn trouble(error: SourceError) -> TreeError {
+    match error {
+        SourceError::Stopped => TreeError::Stopped,
+        SourceError::Failed(message) => TreeError::Io(message),
+    }
+}
+
+impl<T: Tree> Overlay<'_, T> {
+    /// The files that the batch leaves other than they are; `None` where it moved a folder, altered many files, or
+    /// one that cannot be read.
+    fn altered(&self, most_bytes: u64) -> Option<Vec<Altered>> {
+        let mut paths: BTreeSet<_> = self.files.keys().collect();
+        for step in &self.structure {
+            match step {
+                Step::Move { kind: Kind::Directory, .. } => return None,
+                Step::Move { from, to, kind: Kind::File } => paths.extend([from, to]),
+                Step::MakeFolder { .. } | Step::RemoveFolder { .. } | Step::Put { .. } => {}
+            }
+        }
+        if paths.len() > MOST_ALTERED {
+            return None;
+        }
+        let altered = |path: &MemoryPath| match self.read(path, most_bytes) {
+            Ok(image) => Some(Altered { path: path.clone(), content: Some(image.content) }),
+            Err(Trouble::Tree(TreeError::NotFound(_) | TreeError::IsDirectory(_))) => {
+                Some(Altered { path: path.clone(), content: None })
+            }
+            Err(_) => None,
+        };
+        paths.into_iter().map(altered).collect()
+    }
+}

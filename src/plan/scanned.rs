@@ -1,0 +1,106 @@
+//! [`ScannedNotes`]: what ranking is told where there is no index: what every note said when it was read.
+//!
+//! It knows the words of the question and no others, follows links from a note to others and not back, and names no
+//! word that is spelled alike.
+
+use std::collections::HashMap;
+
+use crate::note::{Card, Note};
+use crate::path::MemoryPath;
+use crate::plan::wanted::Evidence;
+use crate::rank::{Bm25, Files, Number, Question, Source, SourceError, called};
+
+/// Notes that were looked into for one question.
+pub(crate) struct ScannedNotes<'a> {
+    question: &'a Question,
+    notes: Vec<(MemoryPath, Evidence)>,
+    read: &'a dyn Fn(&MemoryPath) -> Option<String>,
+    holding: Vec<usize>,
+    bm25: Bm25,
+    names: HashMap<String, Vec<Number>>,
+}
+
+impl<'a> ScannedNotes<'a> {
+    /// Takes what was seen of each note, sorted by path; `read` reads one of them once more.
+    pub(crate) fn new(
+        question: &'a Question,
+        notes: Vec<(MemoryPath, Evidence)>,
+        read: &'a dyn Fn(&MemoryPath) -> Option<String>,
+    ) -> Self {
+        let mut holding = vec![0; question.words().len()];
+        for (number, _) in notes.iter().flat_map(|(_, evidence)| &evidence.found) {
+            if let Some(count) = holding.get_mut(usize::from(*number)) {
+                *count += 1;
+            }
+        }
+        let lengths = notes.iter().map(|(_, evidence)| f64::from(evidence.length)).sum();
+        let bm25 = Bm25::new(notes.len(), lengths, &holding);
+        let mut names: HashMap<String, Vec<Number>> = HashMap::new();
+        for ((path, _), number) in notes.iter().zip(0..) {
+            names.entry(called(path.stem())).or_default().push(number);
+        }
+        Self { question, notes, read, holding, bm25, names }
+    }
+
+    fn note(&self, number: Number) -> Option<&(MemoryPath, Evidence)> {
+        self.notes.get(usize::try_from(number).ok()?)
+    }
+
+    fn place(&self, word: &str) -> Option<usize> {
+        self.question.words().iter().position(|known| known == word)
+    }
+}
+
+impl Source for ScannedNotes<'_> {
+    fn notes(&self) -> Result<usize, SourceError> {
+        Ok(self.notes.len())
+    }
+
+    fn holding(&self, word: &str) -> Result<usize, SourceError> {
+        Ok(self.place(word).and_then(|place| self.holding.get(place)).copied().unwrap_or_default())
+    }
+
+    fn matching(&self, word: &str) -> Result<Vec<(Number, f64)>, SourceError> {
+        let Some(place) = self.place(word) else { return Ok(Vec::new()) };
+        let much = |evidence: &Evidence| {
+            let (_, often) = evidence.found.iter().find(|(number, _)| usize::from(*number) == place)?;
+            Some(self.bm25.saturated(f64::from(*often), f64::from(evidence.length)))
+        };
+        Ok(self.notes.iter().zip(0..).filter_map(|((_, evidence), number)| Some((number, much(evidence)?))).collect())
+    }
+
+    fn card(&self, note: Number) -> Result<Option<(MemoryPath, Card)>, SourceError> {
+        let Some((path, _)) = self.note(note) else { return Ok(None) };
+        Ok((self.read)(path).map(|text| (path.clone(), Card::of(&Note::parse(&text)))))
+    }
+
+    fn path(&self, note: Number) -> Result<Option<MemoryPath>, SourceError> {
+        Ok(self.note(note).map(|(path, _)| path.clone()))
+    }
+
+    fn number(&self, path: &MemoryPath) -> Result<Option<Number>, SourceError> {
+        let place = self.notes.binary_search_by(|(known, _)| known.cmp(path)).ok();
+        Ok(place.and_then(|place| Number::try_from(place).ok()))
+    }
+
+    fn called(&self, name: &str, most: usize) -> Result<Vec<Number>, SourceError> {
+        Ok(self.names.get(name).into_iter().flatten().copied().take(most).collect())
+    }
+
+    fn linking(&self, _: &str, _: usize) -> Result<Vec<Number>, SourceError> {
+        Ok(Vec::new())
+    }
+
+    fn below(&self, folder: &MemoryPath) -> Result<Vec<Number>, SourceError> {
+        let notes = self.notes.iter().zip(0..).filter(|((path, _), _)| path.is_within(folder) || path == folder);
+        Ok(notes.map(|(_, number)| number).collect())
+    }
+
+    fn spelled_like(&self, _: &str) -> Result<Option<String>, SourceError> {
+        Ok(None)
+    }
+
+    fn around(&self, _: &MemoryPath) -> Result<Option<Files>, SourceError> {
+        Ok(None)
+    }
+}

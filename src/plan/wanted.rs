@@ -1,0 +1,152 @@
+//! [`Wanted`]: the words of a question, and where a note holds them.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use crate::note::words;
+use crate::path::MemoryPath;
+use crate::plan::excerpt::{self, Excerpt};
+use crate::rank::{Column, Question};
+
+/// The most words of a question that count; a set of them is the bits of a number.
+const WORDS: usize = 64;
+
+/// The words of a question, each once.
+pub(crate) struct Wanted {
+    words: HashMap<String, usize>,
+    /// The first bytes of the words, since most words of a note are none of them.
+    first: [bool; 256],
+}
+
+/// What a note says about the words of a question.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Evidence {
+    /// How many words it has.
+    pub(crate) length: u32,
+    /// The words of the question that it holds, and how much of each.
+    pub(crate) found: Box<[(u8, f32)]>,
+}
+
+impl Wanted {
+    /// Takes the words that a question looks for.
+    pub(crate) fn of(question: &Question) -> Self {
+        let mut wanted = Self { words: HashMap::new(), first: [false; 256] };
+        for (number, word) in question.words().iter().take(WORDS).enumerate() {
+            wanted.words.insert(word.clone(), number);
+            if let Some(first) = word.as_bytes().first().and_then(|byte| wanted.first.get_mut(usize::from(*byte))) {
+                *first = true;
+            }
+        }
+        wanted
+    }
+
+    /// How many words there are.
+    pub(crate) fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    /// The place of a word among those of the question. A stem begins as its word does.
+    pub(crate) fn number(&self, word: &str) -> Option<usize> {
+        let first = word.as_bytes().first().and_then(|byte| self.first.get(usize::from(*byte)));
+        if first == Some(&true) { self.words.get(words::stem(word).as_ref()).copied() } else { None }
+    }
+
+    /// What a note says, in its path, its headings and the rest.
+    pub(crate) fn evidence(&self, path: &MemoryPath, text: &str) -> Evidence {
+        let (mut length, mut line) = (0u32, Line::default());
+        let mut found = vec![0.0f64; self.len()];
+        let mut count = |word: &str, weight: &mut dyn FnMut() -> f64| {
+            length = length.saturating_add(1);
+            if let Some(found) = self.number(word).and_then(|number| found.get_mut(number)) {
+                *found += weight();
+            }
+        };
+        words::each(without_extension(path), &mut |word, _| count(word, &mut || Column::Name.weight()));
+        words::each(text, &mut |word, range| count(word, &mut || line.weight(text, range.start)));
+        let found = found.iter().zip(0u8..).filter(|(found, _)| **found > 0.0);
+        #[expect(clippy::cast_possible_truncation, reason = "a sum of weights, of which the first digits count")]
+        let found = found.map(|(found, number)| (number, *found as f32)).collect();
+        Evidence { length, found }
+    }
+
+    /// The part of a note that says most; `weights` says how much finding each word says.
+    pub(crate) fn excerpt(&self, text: &str, weights: &[f64]) -> Excerpt {
+        let mut lines = vec![0u64; text.split('\n').count()];
+        let mut at = vec![0; lines.len()];
+        let (mut number, mut end) = (0, text.find('\n').unwrap_or(text.len()));
+        words::each(text, &mut |word, range| {
+            let Some(wanted) = self.number(word) else { return };
+            while range.start > end {
+                number += 1;
+                end += 1;
+                end += text.get(end..).map_or(0, |rest| rest.find('\n').unwrap_or(rest.len()));
+            }
+            if let (Some(line), Some(at)) = (lines.get_mut(number), at.get_mut(number)) {
+                if *line == 0 {
+                    *at = range.start;
+                }
+                *line |= 1 << wanted;
+            }
+        });
+        let weigh = |words: u64| {
+            let held = (0..WORDS).filter(|word| words >> word & 1 == 1);
+            held.filter_map(|word| weights.get(word)).sum()
+        };
+        match excerpt::passage(text, &lines, &weigh) {
+            Some((place, first)) => Excerpt::of(text, place, at.get(first - 1).copied()),
+            None => Excerpt::opening(text),
+        }
+    }
+
+    /// Which words of the question a text holds, as bits.
+    pub(crate) fn held(&self, text: &str) -> u64 {
+        let mut held = 0;
+        words::each(text, &mut |word, _| held |= self.number(word).map_or(0, |number| 1 << number));
+        held
+    }
+
+    /// The words of the question in a text.
+    pub(crate) fn marks(&self, text: &str) -> Vec<Range<usize>> {
+        let mut marks = Vec::<Range<usize>>::new();
+        words::each(text, &mut |word, range| {
+            if self.number(word).is_some() {
+                // Words that overlap are one mark.
+                let mut range = range;
+                while let Some(last) = marks.pop_if(|last| range.start < last.end) {
+                    range = last.start.min(range.start)..last.end.max(range.end);
+                }
+                marks.push(range);
+            }
+        });
+        marks
+    }
+}
+
+/// The path as it is said without `.md`.
+pub(crate) fn without_extension(path: &MemoryPath) -> &str {
+    let text = path.as_str();
+    let extension = path.name().len() - path.stem().len();
+    text.get(..text.len() - extension).unwrap_or(text)
+}
+
+/// The line that was last looked at.
+#[derive(Default)]
+struct Line {
+    end: usize,
+    is_heading: bool,
+}
+
+impl Line {
+    /// What a word at byte `at` counts, by its line. Asked for bytes in their order.
+    fn weight(&mut self, text: &str, at: usize) -> f64 {
+        if at >= self.end {
+            let before = text.get(self.end..at).unwrap_or_default();
+            let start = self.end + before.rfind('\n').map_or(0, |at| at + 1);
+            let rest = text.get(start..).unwrap_or_default();
+            let line = rest.split_inclusive('\n').next().unwrap_or_default();
+            self.end = start + line.len();
+            self.is_heading = excerpt::heading(line).is_some();
+        }
+        Column::Body.weight() + if self.is_heading { Column::Heading.weight() } else { 0.0 }
+    }
+}
