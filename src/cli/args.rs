@@ -136,6 +136,9 @@ pub(super) enum Command {
         #[command(flatten)]
         offer: Offer,
     },
+    /// Measure how well questions are answered
+    #[command(subcommand)]
+    Eval(Eval),
     /// Check that the memory, its history and this system are in order
     Doctor,
     /// Print a script that completes commands in a shell
@@ -244,6 +247,32 @@ pub(super) struct Search {
     /// How many tokens what is shown may have; a token is four bytes
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) budget: Option<u32>,
+}
+
+/// What can be measured.
+#[derive(Debug, Subcommand)]
+pub(super) enum Eval {
+    /// How often search finds the note that holds the answer, beside plain BM25
+    #[command(long_about = RETRIEVAL)]
+    Retrieval(Retrieval),
+}
+
+const RETRIEVAL: &str = "How often search finds the note that holds the answer, beside plain BM25 from the same index.
+
+A set is a file of questions, one JSON object a line: memory (a folder), question, gold (the notes that hold the answer), kind; \
+\"any\": true where one of several gold notes is as good as another. Printed for each kind: how often a gold note is \
+the first, how often among the first three, the mean of 1/rank of the first one, and which part of the gold notes is \
+among the first five. Nothing is written.";
+
+/// Options of `eval retrieval`.
+#[derive(Args, Debug)]
+pub(super) struct Retrieval {
+    /// Files of questions
+    #[arg(required = true, value_name = "SET")]
+    pub(super) sets: Vec<PathBuf>,
+    /// The folder of the memories; else the one above that of each set
+    #[arg(long, value_name = "DIR")]
+    pub(super) memories: Option<PathBuf>,
 }
 
 /// The ways of searching that can be named.

@@ -1,13 +1,10 @@
 //! `memdir check`: what is wrong in the memory, and the actions that would mend it.
 
-use std::io::{self, IsTerminal, Write};
-use std::time::Duration;
-
-use indicatif::{ProgressBar, ProgressStyle};
+use std::io::{self, Write};
 
 use super::args::{FindingKind, Global};
 use super::exit::{Stop, print_json};
-use super::{open, term};
+use super::{open, progress, term};
 use crate::check::{self, Checked, Finding, Kind};
 use crate::engine::Engine;
 
@@ -27,22 +24,10 @@ pub(super) fn run(global: &Global, kind: Option<FindingKind>) -> Result<u8, Stop
 
 /// Checks a memory, with a bar on a terminal.
 pub(super) fn look(global: &Global, engine: &Engine) -> Result<Checked, Stop> {
-    let progress = progress(global);
+    let progress = progress::spinner(global, "notes read");
     let checked = engine.check(&|| progress.inc(1));
     progress.finish_and_clear();
     Ok(checked?)
-}
-
-fn progress(global: &Global) -> ProgressBar {
-    if global.json || !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new_spinner().with_style(
-        ProgressStyle::with_template("{spinner} {pos} notes read, {per_sec}")
-            .unwrap_or_else(|_| ProgressStyle::default_spinner()),
-    );
-    bar.enable_steady_tick(Duration::from_millis(100));
-    bar
 }
 
 fn tell(checked: &Checked) -> Result<(), Stop> {

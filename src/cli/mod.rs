@@ -15,6 +15,7 @@ mod audit;
 mod check;
 mod config;
 mod doctor;
+mod eval;
 mod exec;
 mod exit;
 mod facts;
@@ -25,6 +26,7 @@ mod links;
 mod look;
 mod one;
 mod open;
+mod progress;
 mod search;
 mod term;
 mod trace;
@@ -67,6 +69,7 @@ fn run(global: &Global, command: Command) -> Result<u8, Stop> {
         Command::Forget(options) => forget::run(global, &options),
         Command::Actions { prompt, markdown, offer } => actions::list(global, prompt, markdown, offer),
         Command::Schema { offer } => actions::schema(offer),
+        Command::Eval(args::Eval::Retrieval(options)) => eval::retrieval(global, &options),
         Command::Doctor => doctor::run(global),
         Command::Completions { shell } => actions::completions(global, shell),
     }

@@ -12,7 +12,7 @@ use super::args::Global;
 use super::config::{Config, Sources};
 use super::exit::{Stop, usage};
 use crate::digest::Digest;
-use crate::engine::{self, Engine};
+use crate::engine::{self, Engine, IndexPlace};
 use crate::report::{Code, Failure};
 use crate::time::Timestamp;
 use crate::vault::{Author, Options, Vault};
@@ -30,6 +30,7 @@ pub(super) struct Located {
     pub(super) config: Config,
     pub(super) options: Options,
     dir: Dir,
+    index: IndexPlace,
 }
 
 /// Reads the clock.
@@ -48,7 +49,7 @@ pub(super) fn open(global: &Global) -> Result<Opened, Stop> {
 
 /// Joins a located memory to an engine.
 pub(super) fn join(located: Located) -> Result<Opened, Stop> {
-    let settings = located.config.engine(now)?;
+    let settings = engine::Settings { index: located.index.clone(), ..located.config.engine(now)? };
     let root = located.root.clone();
     let (vault, config) = vault(located)?;
     Ok(Opened { engine: Engine::new(vault, settings), config, root })
@@ -102,7 +103,17 @@ pub(super) fn locate(global: &Global, sources: &Sources, folder: &Path) -> Resul
         let dir = open_dir(&path).map_err(|error| Failure::new(Code::Io, error.kind().to_string()))?;
         options.state = Some((Arc::new(dir), path));
     }
-    Ok(Located { root, config, options, dir })
+    let index = match sources.cache_folder().map(|base| base.join(name_of(&root)).join("index.sqlite")) {
+        Some(file) if !file.starts_with(&root) => IndexPlace::File(file),
+        Some(_) | None => IndexPlace::Process,
+    };
+    Ok(Located { root, config, options, dir, index })
+}
+
+/// Opens a memory that is only looked at, with an index that goes with the process.
+pub(super) fn in_process(global: &Global, folder: &Path) -> Result<Engine, Stop> {
+    let located = locate(global, &Sources::read()?, folder)?;
+    Ok(join(Located { index: IndexPlace::Process, ..located })?.engine)
 }
 
 /// Whether the folder is on a network drive, on which SQLite's write-ahead log does not work.

@@ -7,10 +7,10 @@ use anstyle::{AnsiColor, Style};
 
 use super::args::{Global, Search as Options};
 use super::exit::{Stop, print_json};
-use super::{look, one, open, term};
+use super::{look, one, open, progress, term};
 use crate::action::{Action, SearchFiles, SearchMode};
 use crate::plan;
-use crate::report::{Code, Failure, Hit, Search, Value};
+use crate::report::{Code, Failure, Hit, Search, Source, Value};
 
 pub(super) fn run(global: &Global, options: &Options) -> Result<u8, Stop> {
     let path = options.path.as_deref().filter(|path| !matches!(*path, "" | "." | "/")).map(look::path).transpose()?;
@@ -31,6 +31,19 @@ pub(super) fn run(global: &Global, options: &Options) -> Result<u8, Stop> {
         print_json(&found)?;
     } else {
         show(&found, mode)?;
+    }
+    // The answer is out; the next one need not read all notes.
+    if mode == SearchMode::Ranked && found.source == Source::Scan && !opened.engine.has_index() {
+        let bar = progress::bar(global, 0, "notes indexed");
+        let told = |done: usize, total: usize| {
+            bar.set_length(total as u64);
+            bar.set_position(done as u64);
+        };
+        let built = opened.engine.refresh(&told, &|| false);
+        bar.finish_and_clear();
+        if let Err(failure) = built {
+            writeln!(io::stderr(), "note: the index was not built: {}", failure.message)?;
+        }
     }
     Ok(0)
 }
@@ -57,6 +70,9 @@ fn show(found: &Search, mode: SearchMode) -> Result<(), Stop> {
     let mut stderr = io::stderr().lock();
     if found.hits.is_empty() {
         writeln!(stderr, "nothing found")?;
+    }
+    if let Some(query) = &found.searched_for {
+        writeln!(stderr, "no note has those words; searched for: {}", term::escape_line(query))?;
     }
     if let Some(cursor) = &found.cursor {
         let more = found.total.saturating_sub(found.hits.len());

@@ -13,15 +13,20 @@ use crate::plan::{self, Limits, Plan, Planner, Tree};
 use crate::policy::{self, Cleared, Context, Mode, Permission, Rules};
 use crate::report::{Code, Failure, Issue, Outcome, Report, Value, Variables};
 use crate::time::Timestamp;
+use indexed::Indexed;
 use crate::vault::{AuditEntry, Author, Batch, Committed, Vault, VaultError, Writer};
 
 mod account;
 mod audit;
+mod build;
 mod change;
 mod check;
 mod failure;
 mod forget;
+mod indexed;
 mod query;
+mod refresh;
+mod retrieve;
 mod web;
 
 pub use account::Head;
@@ -29,6 +34,8 @@ pub use change::{Change, ChangeError, Done};
 pub use failure::failure;
 pub use forget::{Forgotten, Place, Target, Where};
 pub use query::{Listed, ListedEntry};
+pub use refresh::IndexPlace;
+pub use retrieve::Retrieved;
 pub use web::{Facts, FoundFact};
 
 /// How an engine works, whoever asks.
@@ -42,6 +49,8 @@ pub struct Settings {
     pub batch_time: Duration,
     /// The person's standing answers.
     pub rules: Rules,
+    /// Where the index is kept.
+    pub index: IndexPlace,
     /// What time it is.
     pub clock: fn() -> Timestamp,
 }
@@ -64,6 +73,7 @@ pub struct Manner {
 pub struct Engine {
     vault: Vault,
     settings: Settings,
+    keeper: refresh::Keeper,
 }
 
 /// What a text would do, decided and planned; nothing is done yet.
@@ -102,7 +112,7 @@ impl Engine {
     /// Joins a vault with what it may do.
     #[must_use]
     pub fn new(vault: Vault, settings: Settings) -> Self {
-        Self { vault, settings }
+        Self { vault, settings, keeper: refresh::Keeper::default() }
     }
 
     /// Decides and plans every call of a text. Changes nothing.
@@ -117,7 +127,7 @@ impl Engine {
         let started = (self.settings.clock)();
         let items: Vec<Item> =
             parsed.entries.into_iter().map(|entry| self.review(entry, &manner, &mut issues)).collect();
-        let planned = self.plan(&self.vault, &items, &manner, started);
+        let planned = self.plan(&self.indexed(), &items, &manner, started);
         Proposal { items, planned, manner, reply: parsed.reply, issues, started }
     }
 
@@ -237,12 +247,14 @@ impl Engine {
     }
 
     /// Plans on `tree`: the vault, or its writer while the lock is held.
-    fn plan<T: Tree>(&self, tree: &T, items: &[Item], manner: &Manner, started: Timestamp) -> Planned {
+    fn plan<T: Tree>(&self, tree: &Indexed<'_, T>, items: &[Item], manner: &Manner, started: Timestamp) -> Planned {
         let clock = self.settings.clock;
         let stop = || clock().since(started) > self.settings.batch_time;
         let may_show = |call: &Call, path: &MemoryPath| self.may_show(call, path, manner);
-        let planner = Planner::new(tree, &self.settings.limits).at(seconds(started));
-        let mut planner = planner.until(&stop).showing(&may_show);
+        let mut planner = Planner::new(tree, &self.settings.limits).at(seconds(started)).until(&stop);
+        if self.settings.rules.may_hide(manner.author.client.as_deref()) {
+            planner = planner.showing(&may_show);
+        }
         let mut outcomes = Vec::with_capacity(items.len());
         let mut times = Vec::with_capacity(items.len());
         let mut now = clock();
@@ -277,7 +289,8 @@ impl Engine {
                 // Planned again under the lock, so that only an editor can come in between once more.
                 Err(VaultError::Conflict(_)) if attempt < ATTEMPTS => {
                     tracing::info!("planned again, since a note has changed");
-                    proposal.planned = self.plan(&writer, &proposal.items, &proposal.manner, proposal.started);
+                    let tree = Indexed { engine: self, tree: &writer, is_locked: true };
+                    proposal.planned = self.plan(&tree, &proposal.items, &proposal.manner, proposal.started);
                     if proposal.planned.plan.is_empty() {
                         return Ok(None);
                     }
@@ -304,17 +317,26 @@ impl Engine {
         let stop = || clock().since(started) > self.settings.batch_time;
         let manner = &proposal.manner;
         let may_show = |call: &Call, path: &MemoryPath| self.may_show(call, path, manner);
-        let mut planner = Planner::new(&self.vault, &self.settings.limits).until(&stop).showing(&may_show);
+        let tree = self.indexed();
+        let mut planner = Planner::new(&tree, &self.settings.limits).until(&stop);
+        if self.settings.rules.may_hide(manner.author.client.as_deref()) {
+            planner = planner.showing(&may_show);
+        }
         let planned = &mut proposal.planned;
         planned.plan = Plan::default();
         for (outcome, item) in planned.outcomes.iter_mut().zip(&proposal.items) {
             let Item::Cleared(cleared) = item else { continue };
             if catalog::access(&cleared.call().action) == Access::Read {
-                *outcome = self.answer(&mut planner, &self.vault, cleared, manner);
+                *outcome = self.answer(&mut planner, &tree, cleared, manner);
             } else if outcome.result.is_ok() {
                 outcome.result = Err(failure.clone());
             }
         }
+    }
+
+    /// The memory with its index, for somebody who does not hold the lock.
+    fn indexed(&self) -> Indexed<'_, Vault> {
+        Indexed { engine: self, tree: &self.vault, is_locked: false }
     }
 
     /// Notes calls that changed nothing for the audit.

@@ -126,6 +126,17 @@ impl Rules {
         rules.into_iter().zip(1..).map(|(rule, number)| Checked::new(number, rule)).collect::<Result<_, _>>().map(Self)
     }
 
+    /// Whether there are notes of which an answer to this client could not tell.
+    #[must_use]
+    pub fn may_hide(&self, client: Option<&str>) -> bool {
+        self.0.iter().any(|rule| {
+            rule.verdict != Verdict::Allow
+                && rule.client.as_ref().is_none_or(|name| Some(name.as_str()) == client)
+                // What a detector alone refuses is the call, whatever place it comes to.
+                && (rule.path.is_some() || rule.detector.is_none())
+        })
+    }
+
     /// The rules that are about a call in which the detectors found what `found` has.
     pub(super) fn about<'a>(
         &'a self,

@@ -44,23 +44,31 @@ pub struct Found {
 ///
 /// Those of the source, and [`SourceError::Stopped`].
 pub fn answer(source: &dyn Source, question: &Question, asking: &Asking<'_>) -> Result<Answer, SourceError> {
-    let notes = source.notes()?;
+    let mut found = by_text(source, question.text())?;
+    found.retain(|found| asking.within.is_none_or(|within| within(found.note)));
     let holding = question.words().iter().map(|word| source.holding(word)).collect::<Result<Vec<_>, _>>()?;
-    let bm25 = Bm25::new(notes, 0.0, &holding);
-    let mut scores: HashMap<Number, f64> = HashMap::new();
-    for (number, word) in question.words().iter().enumerate() {
-        if (asking.stop)() {
-            return Err(SourceError::Stopped);
-        }
-        for (note, much) in source.matching(word)? {
-            if asking.within.is_none_or(|within| within(note)) {
-                *scores.entry(note).or_default() += much * bm25.weight(number);
-            }
-        }
-    }
-    let mut found: Vec<Found> =
-        scores.into_iter().map(|(note, score)| Found { note, score, why: vec![Why::Text] }).collect();
-    found.sort_unstable_by(|one, other| super::best_first((one.score, one.note), (other.score, other.note)));
+    let bm25 = Bm25::new(source.notes()?, 0.0, &holding);
     let weights = (0..holding.len()).map(|word| bm25.weight(word)).collect();
     Ok(Answer { found, weights, searched_for: None })
+}
+
+/// Orders notes by plain BM25 over all words of a query, as others do.
+///
+/// # Errors
+///
+/// Those of the source.
+pub fn by_text(source: &dyn Source, query: &str) -> Result<Vec<Found>, SourceError> {
+    let Some(question) = Question::of(query) else { return Ok(Vec::new()) };
+    let holding = question.words().iter().map(|word| source.holding(word)).collect::<Result<Vec<_>, _>>()?;
+    let bm25 = Bm25::new(source.notes()?, 0.0, &holding);
+    let mut scores: HashMap<Number, f64> = HashMap::new();
+    for (number, word) in question.words().iter().enumerate() {
+        for (note, much) in source.matching(word)? {
+            *scores.entry(note).or_default() += much * bm25.weight(number);
+        }
+    }
+    let found = scores.into_iter().map(|(note, score)| Found { note, score, why: vec![Why::Text] });
+    let mut found: Vec<Found> = found.collect();
+    found.sort_unstable_by(|one, other| super::best_first((one.score, one.note), (other.score, other.note)));
+    Ok(found)
 }

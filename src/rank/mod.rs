@@ -9,7 +9,7 @@ mod links;
 mod question;
 mod source;
 
-pub use answer::{Answer, Asking, Found, answer};
+pub use answer::{Answer, Asking, Found, answer, by_text};
 pub use bm25::{Bm25, best_first};
 pub use links::{Names, Neighbour, neighbours};
 pub use question::Question;

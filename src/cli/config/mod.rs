@@ -110,6 +110,7 @@ impl Config {
             batch_actions: limits.batch_actions,
             batch_time: Duration::from_secs(limits.batch_seconds),
             rules,
+            index: engine::IndexPlace::Nowhere,
             clock,
         })
     }
@@ -176,6 +177,12 @@ impl Sources {
         let base =
             etcetera::BaseStrategy::state_dir(&strategy).unwrap_or_else(|| etcetera::BaseStrategy::data_dir(&strategy));
         Some(base.join("memdir"))
+    }
+
+    /// Where what can be made again is kept.
+    pub(super) fn cache_folder(&self) -> Option<PathBuf> {
+        let strategy = etcetera::choose_base_strategy().ok()?;
+        Some(etcetera::BaseStrategy::cache_dir(&strategy).join("memdir"))
     }
 
     /// The memory to use when none is named: `MEMDIR`, the one with `default = true`, or `~/memdir`.

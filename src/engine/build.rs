@@ -1,0 +1,113 @@
+//! Building the index: all files that it does not know are read by several threads, and put into it by one.
+
+use std::collections::HashMap;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+
+use super::Engine;
+use super::refresh::{Changes, Trouble, record};
+use crate::index::{Index, Record, Writing};
+use crate::path::MemoryPath;
+use crate::plan::{Scan, Swept, Tree, TreeError};
+
+/// So many files are put into the index by one transaction: others can use it in between.
+const CHUNK: usize = 1_000;
+/// So many notes may have been read that are not in the index yet.
+const AHEAD: usize = 500;
+
+/// A file, and what is kept of it.
+type Ready = (Swept, Option<Record>);
+
+impl Engine {
+    /// Puts all that differs into the index. What is there when it ends early, stays.
+    pub(super) fn build(
+        &self,
+        index: &mut Index,
+        told: &(dyn Fn(usize, usize) + Sync),
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<bool, Trouble> {
+        let swept = self.vault.sweep(stop)?;
+        let changes = Changes::between(&index.known()?, swept);
+        let total = changes.differ.len();
+        told(0, total);
+        let (notes, others): (Vec<_>, Vec<_>) =
+            changes.differ.into_iter().partition(|swept| swept.path.is_note() && !swept.is_link);
+        let notes: HashMap<MemoryPath, Swept> = notes.into_iter().map(|swept| (swept.path.clone(), swept)).collect();
+        let (sender, receiver) = sync_channel::<Ready>(AHEAD);
+        let (read, written) = thread::scope(|scope| {
+            let writer = scope.spawn(|| {
+                let others = others.into_iter().map(|swept| (swept, None));
+                self.put_all(index, others.chain(receiver), &mut |done| told(done, total), stop)
+            });
+            let read = self.read_all(&notes, sender, stop);
+            (read, writer.join())
+        });
+        written.unwrap_or_else(|_| Err(TreeError::Io("a thread has died".to_owned()).into()))?;
+        read?;
+        let mut writing = index.write()?;
+        for path in &changes.gone {
+            if self.vault.stamp(path)?.is_none() {
+                writing.remove(path)?;
+            }
+        }
+        writing.set_complete(true)?;
+        writing.commit()?;
+        Ok(true)
+    }
+
+    /// Reads notes, and sends what is kept of each.
+    fn read_all(
+        &self,
+        notes: &HashMap<MemoryPath, Swept>,
+        sender: SyncSender<Ready>,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<(), Trouble> {
+        if notes.is_empty() {
+            return Ok(());
+        }
+        let wants = |path: &MemoryPath| notes.contains_key(path);
+        let scan = Scan { folder: None, limit: self.settings.limits.file_bytes, wants: &wants, stop };
+        let look = |path: &MemoryPath, bytes: Result<&[u8], TreeError>| {
+            // What detectors cannot look at is found again by the next sweep.
+            let (Some(swept), Ok(record)) = (notes.get(path), record(path, bytes)) else { return };
+            // Nobody receives any more when writing has failed, which is said there.
+            let _ = sender.send((swept.clone(), record));
+        };
+        self.vault.scan(&scan, &look)?;
+        Ok(())
+    }
+
+    fn put_all(
+        &self,
+        index: &mut Index,
+        ready: impl Iterator<Item = Ready>,
+        told: &mut dyn FnMut(usize),
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<(), Trouble> {
+        let mut chunk = Vec::with_capacity(CHUNK);
+        let mut done = 0;
+        let mut ready = ready.fuse();
+        loop {
+            chunk.extend(ready.by_ref().take(CHUNK));
+            if chunk.is_empty() {
+                return Ok(());
+            }
+            if stop() {
+                return Err(TreeError::Stopped.into());
+            }
+            done += chunk.len();
+            let mut writing = index.write()?;
+            chunk.drain(..).try_for_each(|ready| self.put(&mut writing, ready))?;
+            writing.commit()?;
+            told(done);
+        }
+    }
+
+    /// Puts a file that is still what it was before it was read; any other is found again by the next sweep.
+    fn put(&self, writing: &mut Writing<'_>, (swept, record): Ready) -> Result<(), Trouble> {
+        if self.vault.stamp(&swept.path)?.as_ref() == Some(&swept) {
+            writing.put(&self.aged(swept), record.as_ref())?;
+        }
+        Ok(())
+    }
+}

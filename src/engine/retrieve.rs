@@ -1,0 +1,50 @@
+//! Asking the index a question and nothing else: what the measuring of its quality needs.
+
+use super::Engine;
+use crate::path::MemoryPath;
+use crate::plan::{self, Tree, TreeError};
+use crate::rank::{self, Asking, Found, Question, Source, SourceError};
+use crate::report::{Code, Failure};
+
+/// The notes that answer a question, the best first.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Retrieved {
+    /// As `search_files` finds them.
+    pub found: Vec<MemoryPath>,
+    /// As BM25 over the same words finds them, which is what others do.
+    pub plain: Vec<MemoryPath>,
+}
+
+impl Engine {
+    /// Finds the `most` notes that answer a question best, in two ways. Leaves no trace in the audit.
+    ///
+    /// # Errors
+    ///
+    /// `unavailable` where there is no index; `io`.
+    pub fn retrieve(&self, question: &str, most: usize) -> Result<Retrieved, Failure> {
+        let mut retrieved = Retrieved::default();
+        let Some(asked) = Question::of(question) else { return Ok(retrieved) };
+        let read = |path: &MemoryPath| {
+            let image = self.vault.read(path, self.settings.limits.file_bytes).ok()?;
+            image.content.text().map(str::to_owned)
+        };
+        let asking = Asking { read: &read, stop: &|| false, within: None };
+        let is_answered = self.consult(&[], false, &mut |source| {
+            let both = || -> Result<Retrieved, SourceError> {
+                let found = rank::answer(source, &asked, &asking)?.found;
+                let plain = rank::by_text(source, question)?;
+                Ok(Retrieved { found: paths(source, &found, most)?, plain: paths(source, &plain, most)? })
+            };
+            retrieved = both().map_err(|error| TreeError::Io(error.to_string()))?;
+            Ok(())
+        });
+        match is_answered.map_err(plan::failure)? {
+            true => Ok(retrieved),
+            false => Err(Failure::new(Code::Unavailable, "there is no index to ask")),
+        }
+    }
+}
+
+fn paths(source: &dyn Source, found: &[Found], most: usize) -> Result<Vec<MemoryPath>, SourceError> {
+    found.iter().take(most).filter_map(|found| source.path(found.note).transpose()).collect()
+}
