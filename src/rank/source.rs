@@ -117,6 +117,13 @@ pub trait Source {
     /// Any [`SourceError`].
     fn linking(&self, name: &str, most: usize) -> Result<Vec<Number>, SourceError>;
 
+    /// The numbers of the notes below a folder, or of the note itself, in no order.
+    ///
+    /// # Errors
+    ///
+    /// Any [`SourceError`].
+    fn below(&self, folder: &MemoryPath) -> Result<Vec<Number>, SourceError>;
+
     /// The word of the notes that is spelled most like one that none holds; the more frequent of two.
     ///
     /// # Errors
