@@ -22,6 +22,8 @@ pub mod digest;
 #[warn(clippy::wildcard_enum_match_arm)]
 pub mod engine;
 #[warn(clippy::wildcard_enum_match_arm)]
+pub mod index;
+#[warn(clippy::wildcard_enum_match_arm)]
 pub mod note;
 #[warn(clippy::wildcard_enum_match_arm)]
 pub mod path;

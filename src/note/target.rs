@@ -107,19 +107,11 @@ impl Targets {
 
     /// The files that the path of a link can mean, in no order.
     fn candidates<'a>(&'a self, path: &str, source: Option<&'a MemoryPath>) -> Vec<&'a MemoryPath> {
-        let path = path.trim();
-        if path.is_empty() {
+        if path.trim().is_empty() {
             return source.into_iter().collect();
         }
-        let folder = source.and_then(MemoryPath::parent);
-        let is_relative = path.starts_with("./") || path.starts_with("../");
-        let wanted = if is_relative { joined(folder.as_ref(), path) } else { joined(None, path) };
-        let Some(wanted) = wanted.map(|wanted| folded(&wanted)).filter(|wanted| !wanted.is_empty()) else {
-            return Vec::new();
-        };
-        let is_exact = is_relative || path.starts_with('/');
-        let has_dot = wanted.rsplit('/').next().is_some_and(|name| name.contains('.'));
-        let found = if has_dot { self.ending_in(&wanted, is_exact) } else { Vec::new() };
+        let Some(Wanted { path: wanted, is_exact }) = wanted(path, source) else { return Vec::new() };
+        let found = if has_dot(&wanted) { self.ending_in(&wanted, is_exact) } else { Vec::new() };
         if found.is_empty() { self.ending_in(&format!("{wanted}.md"), is_exact) } else { found }
     }
 
@@ -153,6 +145,41 @@ impl Targets {
         let nearest = super::nearest(&wanted, self.files.iter().filter(is_candidate).map(|file| &file.path));
         nearest.filter(|path| strsim::jaro_winkler(stem(&name), stem(&super::folded(path.name()))) > MOST_UNLIKE)
     }
+}
+
+/// What the path of a link asks for.
+struct Wanted {
+    /// Folded, from the root or, unless it is exact, from any folder.
+    path: String,
+    is_exact: bool,
+}
+
+fn wanted(path: &str, source: Option<&MemoryPath>) -> Option<Wanted> {
+    let path = path.trim();
+    let folder = source.and_then(MemoryPath::parent);
+    let is_relative = path.starts_with("./") || path.starts_with("../");
+    let is_exact = is_relative || path.starts_with('/');
+    let wanted = if is_relative { joined(folder.as_ref(), path) } else { joined(None, path) };
+    let path = wanted.map(|wanted| folded(&wanted)).filter(|wanted| !wanted.is_empty())?;
+    Some(Wanted { path, is_exact })
+}
+
+/// Whether the last component of a path has a dot, so that it may be the whole name of a file.
+fn has_dot(wanted: &str) -> bool {
+    wanted.rsplit('/').next().is_some_and(|name| name.contains('.'))
+}
+
+/// The name of a file as links are compared with it, without `.md`.
+pub(crate) fn stem_of(file: &MemoryPath) -> String {
+    stem(&folded(file.name())).to_owned()
+}
+
+/// As [`stem_of`] for every file that the path of a link in `source` can mean; none for a path that is empty.
+pub(crate) fn stems_meant(path: &str, source: &MemoryPath) -> Vec<String> {
+    let Some(Wanted { path, .. }) = wanted(path, Some(source)) else { return Vec::new() };
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let whole = has_dot(name).then(|| stem(name).to_owned()).filter(|stem| stem != name);
+    whole.into_iter().chain([name.to_owned()]).collect()
 }
 
 /// How soon a reader goes to a file by a link that can mean several.

@@ -71,6 +71,11 @@ const NEVER: &[(&[&str], &str, &str)] = &[
         r"\bcrate::(note|dialect)\b|pulldown_cmark|std::net\b",
         "the vault knows no Markdown, no dialect, no network",
     ),
+    (
+        &["index"],
+        r"\bcrate::(policy|vault)\b|cap_std|std::(net|process|env)\b",
+        "the index has its own file, and never sees the memory",
+    ),
     (&["engine"], r"std::(fs|net|env|process)\b|cap_std::", "the engine joins, and touches nothing itself"),
     (&["cli", "mcp", "web"], r"\bAction::[A-Z]\w+\s*(\(|\{)[^)]*=>", "no edge matches on an action"),
 ];

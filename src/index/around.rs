@@ -1,0 +1,63 @@
+//! Files enough to follow the links of one note, and those that lead to it, as if all were there.
+//!
+//! Which file a link means depends on nothing but the files that have the name it asks for, so these, and the notes
+//! that ask for the note's own name, answer all. Only for a link that leads nowhere every name counts: the nearest is
+//! told.
+
+use std::collections::BTreeMap;
+
+use rusqlite::Connection;
+
+use super::record::names_meant;
+use super::{IndexError, blob, kept, text};
+use crate::note::target::stem_of;
+use crate::note::{Card, Seen, Targets};
+use crate::path::MemoryPath;
+use crate::rank::{Files, called};
+
+pub(super) fn around(db: &Connection, note: &MemoryPath) -> Result<Files, IndexError> {
+    const NAMED: &str = "SELECT path, card FROM file LEFT JOIN note ON note.file = file.id WHERE stem = ?1";
+    const LINKING: &str = "SELECT path, card FROM link JOIN file ON file.id = link.file
+                           LEFT JOIN note ON note.file = file.id WHERE link.name = ?1";
+    let mut found = BTreeMap::new();
+    let own = called(&stem_of(note));
+    gather(db, NAMED, &own, &mut found)?;
+    gather(db, LINKING, &own, &mut found)?;
+    let paths: Vec<String> = match found.get(note) {
+        Some(Some(seen)) => seen.links.iter().map(|link| link.path.clone()).collect(),
+        _ => Vec::new(),
+    };
+    let mut names: Vec<String> = paths.iter().flat_map(|path| names_meant(path, note)).collect();
+    names.sort_unstable();
+    names.dedup();
+    for name in names.iter().filter(|name| **name != own) {
+        gather(db, NAMED, name, &mut found)?;
+    }
+    let targets = Targets::new(found.keys().cloned());
+    if paths.iter().any(|path| targets.best(path, Some(note)).is_none()) {
+        let mut statement = db.prepare_cached("SELECT path FROM file")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            found.entry(kept::path(text(row, 0)?)?).or_insert(None);
+        }
+    }
+    Ok(found.into_iter().collect())
+}
+
+fn gather(
+    db: &Connection,
+    sql: &str,
+    name: &str,
+    found: &mut BTreeMap<MemoryPath, Option<Seen>>,
+) -> Result<(), IndexError> {
+    let mut statement = db.prepare_cached(sql)?;
+    let mut rows = statement.query([name])?;
+    while let Some(row) = rows.next()? {
+        let path = kept::path(text(row, 0)?)?;
+        if !found.contains_key(&path) {
+            let card: Option<Card> = blob(row, 1)?.map(|card| kept::open(&path, card)).transpose()?;
+            found.insert(path, card.map(|card| card.seen));
+        }
+    }
+    Ok(())
+}

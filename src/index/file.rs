@@ -1,0 +1,206 @@
+//! The file of an index: opened, found to be another one's, removed, made anew.
+//!
+//! Several processes share it, and any of them may find that it has to go. SQLite opens a database and its log one
+//! after the other, by their names, so nobody may remove or make them in between: all that is done here is done under a
+//! lock on a file beside it. Who had it open before goes on with what has no name any more, and can tell
+//! ([`Place::is_current`]).
+
+use std::fs::OpenOptions;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+
+use super::IndexError;
+
+/// The version of what is in the file. Raise it with every change of the tables and of what a
+/// [`Record`](super::Record) takes of a note: words, stems, names, cards, looks.
+const VERSION: i64 = 1;
+/// "memi", so that `file` and we can tell the database from any other.
+const APPLICATION: i64 = 0x6d65_6d69;
+/// How long to wait for another connection.
+const BUSY: Duration = Duration::from_secs(10);
+
+/// Where an index is, and which of the files that were there under this name.
+#[derive(Debug)]
+pub(super) struct Place {
+    file: PathBuf,
+    number: Option<(u64, u64)>,
+}
+
+impl Place {
+    /// Whether the file of this name is still the one that was opened.
+    pub(super) fn is_current(&self) -> bool {
+        number(&self.file) == self.number
+    }
+}
+
+/// Opens the index of a history, or makes it when there is none that can be used.
+pub(super) fn open(file: &Path, history: Option<&[u8]>) -> Result<(Connection, Place), IndexError> {
+    let _lock = lock(file)?;
+    let db = match existing(file, history) {
+        Ok(Some(db)) => db,
+        Err(IndexError::Busy) => return Err(IndexError::Busy),
+        // Whatever it is, it can be made again.
+        Ok(None) | Err(_) => {
+            remove_all(file)?;
+            made(file, history)?
+        }
+    };
+    Ok((db, Place { file: file.to_owned(), number: number(file) }))
+}
+
+/// One that nobody else sees, and that goes with its connection.
+pub(super) fn in_memory() -> Result<Connection, IndexError> {
+    let mut db = Connection::open_in_memory()?;
+    settle(&db)?;
+    create(&mut db, None)?;
+    Ok(db)
+}
+
+/// Removes an index and what SQLite has put beside it.
+pub(super) fn remove(file: &Path) -> Result<(), IndexError> {
+    let _lock = lock(file)?;
+    remove_all(file)
+}
+
+/// Opens what is there; `None` when it is of another version, or about another history.
+fn existing(file: &Path, history: Option<&[u8]>) -> Result<Option<Connection>, IndexError> {
+    if std::fs::symlink_metadata(file).is_err() {
+        return Ok(None);
+    }
+    let db = connect(file)?;
+    let sql = "SELECT user_version, application_id FROM pragma_user_version, pragma_application_id";
+    let found: (i64, i64) = db.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    if found != (VERSION, APPLICATION) {
+        return Ok(None);
+    }
+    let known: Option<Vec<u8>> = db.query_row("SELECT history FROM state", [], |row| row.get(0))?;
+    Ok((known.as_deref() == history).then_some(db))
+}
+
+fn made(file: &Path, history: Option<&[u8]>) -> Result<Connection, IndexError> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    // It holds words of private notes. SQLite gives its log the same mode.
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(file).map_err(|error| IndexError::io("make", error))?;
+    let mut db = connect(file)?;
+    let mode: String = db.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
+    if !mode.eq_ignore_ascii_case("wal") {
+        return Err(IndexError::io("share", io::ErrorKind::Unsupported.into()));
+    }
+    create(&mut db, history)?;
+    Ok(db)
+}
+
+fn create(db: &mut Connection, history: Option<&[u8]>) -> Result<(), IndexError> {
+    let transaction = db.transaction()?;
+    transaction.execute_batch(include_str!("schema.sql"))?;
+    transaction.execute("INSERT INTO state VALUES (1, ?1, 0, 0, 0, 0, 0)", [history])?;
+    transaction.pragma_update(None, "application_id", APPLICATION)?;
+    transaction.pragma_update(None, "user_version", VERSION)?;
+    Ok(transaction.commit()?)
+}
+
+fn connect(file: &Path) -> Result<Connection, IndexError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_NOFOLLOW
+        | OpenFlags::SQLITE_OPEN_EXRESCODE;
+    let db = Connection::open_with_flags(file, flags)?;
+    settle(&db)?;
+    Ok(db)
+}
+
+/// What holds for every connection. The file may be anyone's, so nothing in it is run.
+fn settle(db: &Connection) -> Result<(), IndexError> {
+    db.busy_timeout(BUSY)?;
+    db.set_prepared_statement_cache_capacity(64);
+    for (option, value) in [
+        (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+        (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false),
+        // The last one to close removes the log by its name, which may be that of another file by then.
+        (DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true),
+    ] {
+        db.set_db_config(option, value)?;
+    }
+    // No `mmap_size`: a file that another program cuts would end this one.
+    db.execute_batch(
+        "PRAGMA cell_size_check = ON; PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL;
+         PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384; PRAGMA journal_size_limit = 8388608;",
+    )?;
+    Ok(())
+}
+
+/// Brings the log into the database and empties it, if nobody else is reading or writing.
+pub(super) fn shorten_log(db: &Connection) {
+    // It is done another time.
+    let _ = db.busy_timeout(Duration::ZERO);
+    let _ = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+    let _ = db.busy_timeout(BUSY);
+}
+
+/// Takes the lock that keeps others from opening, making and removing the index; it goes with what is returned.
+#[expect(clippy::disallowed_types, reason = "the index owns this file, which is in no memory")]
+fn lock(file: &Path) -> Result<std::fs::File, IndexError> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let held = options.open(beside(file, ".lock")).map_err(|error| IndexError::io("lock", error))?;
+    let mut waited = Duration::ZERO;
+    let pause = Duration::from_millis(5);
+    loop {
+        match held.try_lock().map_err(io::Error::from) {
+            Ok(()) => return Ok(held),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock && waited < BUSY => {
+                std::thread::sleep(pause);
+                waited += pause;
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(IndexError::Busy),
+            Err(error) => return Err(IndexError::io("lock", error)),
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the index owns this file, which is in no memory")]
+fn remove_all(file: &Path) -> Result<(), IndexError> {
+    // The log goes last: without its database it says nothing, and another database must not find it.
+    for name in [file.to_owned(), beside(file, "-shm"), beside(file, "-journal"), beside(file, "-wal")] {
+        let removed = match std::fs::symlink_metadata(&name) {
+            Ok(found) if found.is_dir() => std::fs::remove_dir(&name),
+            Ok(_) => std::fs::remove_file(&name),
+            Err(error) => Err(error),
+        };
+        match removed {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(IndexError::io("remove", error)),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn beside(file: &Path, ending: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}
+
+/// What tells a file from another one of the same name.
+#[cfg(unix)]
+fn number(file: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::symlink_metadata(file).ok().map(|found| (found.dev(), found.ino()))
+}
+
+/// A file that is open cannot be removed here, so that there is no other one.
+#[cfg(not(unix))]
+fn number(_: &Path) -> Option<(u64, u64)> {
+    None
+}

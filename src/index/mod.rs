@@ -1,0 +1,231 @@
+//! What the notes of a memory say, in one SQLite file: words, names, links, cards.
+//!
+//! Owns that file, which can be thrown away at any time and made again from the notes. It is given texts and paths and
+//! never touches the memory: whoever fills it says how far that has come ([`Status`]). Several processes share the
+//! file; each [`Index`] is one connection to it.
+
+use std::cell::Cell;
+use std::ops::Deref;
+use std::path::Path;
+
+use rusqlite::{Connection, Row};
+
+use crate::check::Look;
+use crate::note::Card;
+use crate::path::MemoryPath;
+use crate::plan::{Stamp, Swept};
+
+mod around;
+mod error;
+mod file;
+mod kept;
+mod record;
+mod source;
+mod write;
+
+pub use error::IndexError;
+pub use record::Record;
+pub use write::Writing;
+
+/// One connection to an index. Answers the questions of [`Source`](crate::rank::Source).
+#[derive(Debug)]
+pub struct Index {
+    db: Connection,
+    /// `None` for one that is in memory.
+    place: Option<file::Place>,
+    is_damaged: Cell<bool>,
+}
+
+/// How far an index has come, and how much is in it.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Status {
+    /// Whether all files of the memory were put.
+    pub is_complete: bool,
+    /// The newest batch of the journal that is in it.
+    pub batch: u64,
+    /// How many files it knows.
+    pub files: usize,
+    /// How many of them are notes, without those whose name is a link to another.
+    pub notes: usize,
+}
+
+/// A file as an index keeps it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kept {
+    /// Where it is.
+    pub path: MemoryPath,
+    /// Whether its name is a link to a file elsewhere in the memory.
+    pub is_link: bool,
+    /// What it says; `None` for what is no note, or no text.
+    pub card: Option<Card>,
+    /// What a check looks at; `None` for what is no note.
+    pub look: Option<Look>,
+}
+
+/// One state of an index: what is asked of it, all answers agree, whatever others write meanwhile.
+#[derive(Debug)]
+pub struct Reading<'i>(&'i Index);
+
+impl Index {
+    /// Opens the index at `file`, whose folder is there and has no link in its path, or makes it.
+    ///
+    /// `history` names the history whose batches it counts. What is there and cannot be used is removed and made anew,
+    /// empty: an index of another version or another history, what is damaged, what is no index. Others who have it open
+    /// are not disturbed. The file is for the user alone.
+    ///
+    /// # Errors
+    ///
+    /// [`IndexError::Busy`] when others keep it from being opened for 10 s, and what the system says where nothing can
+    /// be written.
+    pub fn open(file: &Path, history: Option<&[u8]>) -> Result<Self, IndexError> {
+        let (db, place) = file::open(file, history)?;
+        Ok(Self { db, place: Some(place), is_damaged: Cell::new(false) })
+    }
+
+    /// Makes one that is gone with it.
+    ///
+    /// # Errors
+    ///
+    /// [`IndexError::Failed`] when there is no room for it.
+    pub fn in_memory() -> Result<Self, IndexError> {
+        Ok(Self { db: file::in_memory()?, place: None, is_damaged: Cell::new(false) })
+    }
+
+    /// Removes the file of an index and what belongs to it. Those who have it open find it no longer current.
+    ///
+    /// # Errors
+    ///
+    /// [`IndexError::Busy`] when others keep opening it for 10 s, and what the system says.
+    pub fn remove(file: &Path) -> Result<(), IndexError> {
+        file::remove(file)
+    }
+
+    /// Whether the file that was opened is still the one of its name. Another process may have removed it; what is
+    /// written to it then, nobody finds.
+    #[must_use]
+    pub fn is_current(&self) -> bool {
+        self.place.as_ref().is_none_or(file::Place::is_current)
+    }
+
+    /// Whether an answer was [`IndexError::Damaged`], also where ranking asked. Remove it, and fill a new one.
+    #[must_use]
+    pub fn is_damaged(&self) -> bool {
+        self.is_damaged.get()
+    }
+
+    /// How far it has come.
+    ///
+    /// # Errors
+    ///
+    /// Any [`IndexError`].
+    pub fn status(&self) -> Result<Status, IndexError> {
+        self.checked(|db| {
+            let sql = "SELECT is_complete, batch, files, notes FROM state";
+            Ok(db.prepare_cached(sql)?.query_row([], |row| {
+                Ok(Status { is_complete: row.get(0)?, batch: row.get(1)?, files: row.get(2)?, notes: row.get(3)? })
+            })?)
+        })
+    }
+
+    /// Every file as it was when it was put, sorted by path.
+    ///
+    /// # Errors
+    ///
+    /// Any [`IndexError`].
+    pub fn known(&self) -> Result<Vec<Swept>, IndexError> {
+        let mut known = self.checked(|db| {
+            let mut statement = db.prepare_cached("SELECT path, is_link, size, modified, changed, inode FROM file")?;
+            let mut rows = statement.query([])?;
+            let mut known = Vec::new();
+            while let Some(row) = rows.next()? {
+                known.push(swept(row)?);
+            }
+            Ok(known)
+        })?;
+        // Mostly sorted already: a first run puts them in order.
+        known.sort_by(|one, other| one.path.cmp(&other.path));
+        Ok(known)
+    }
+
+    /// Visits every file with all that is kept of it, sorted by path.
+    ///
+    /// # Errors
+    ///
+    /// Any [`IndexError`].
+    pub fn each(&self, visit: &mut dyn FnMut(Kept)) -> Result<(), IndexError> {
+        self.checked(|db| {
+            let sql = "SELECT path, is_link, card, look FROM file LEFT JOIN note ON note.file = file.id ORDER BY path";
+            let mut statement = db.prepare_cached(sql)?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                visit(kept(row)?);
+            }
+            Ok(())
+        })
+    }
+
+    /// Starts to read one state of it.
+    ///
+    /// # Errors
+    ///
+    /// Any [`IndexError`].
+    pub fn begin_read(&mut self) -> Result<Reading<'_>, IndexError> {
+        self.checked(|db| Ok(db.prepare_cached("BEGIN")?.execute([])?))?;
+        let reading = Reading(self);
+        // The state is the one at the first question.
+        reading.status()?;
+        Ok(reading)
+    }
+
+    /// Runs what asks the database, and remembers whether it found damage.
+    fn checked<T>(&self, ask: impl FnOnce(&Connection) -> Result<T, IndexError>) -> Result<T, IndexError> {
+        let answer = ask(&self.db);
+        if matches!(answer, Err(IndexError::Damaged(_))) {
+            self.is_damaged.set(true);
+        }
+        answer
+    }
+}
+
+impl Deref for Reading<'_> {
+    type Target = Index;
+
+    fn deref(&self) -> &Index {
+        self.0
+    }
+}
+
+impl Drop for Reading<'_> {
+    fn drop(&mut self) {
+        // Where this fails the transaction is over already.
+        let _ = self.0.db.prepare_cached("ROLLBACK").and_then(|mut statement| statement.execute([]));
+    }
+}
+
+fn swept(row: &Row<'_>) -> Result<Swept, IndexError> {
+    let stamp = Stamp {
+        size: row.get::<_, i64>(2)?.cast_unsigned(),
+        modified: row.get(3)?,
+        changed: row.get(4)?,
+        inode: row.get::<_, i64>(5)?.cast_unsigned(),
+    };
+    Ok(Swept { path: kept::path(text(row, 0)?)?, is_link: row.get(1)?, stamp })
+}
+
+fn kept(row: &Row<'_>) -> Result<Kept, IndexError> {
+    let path = kept::path(text(row, 0)?)?;
+    let card = blob(row, 2)?.map(|card| kept::open(&path, card)).transpose()?;
+    let look = blob(row, 3)?.map(|look| kept::open(&path, look)).transpose()?;
+    Ok(Kept { is_link: row.get(1)?, card, look, path })
+}
+
+/// A column of text, not copied.
+fn text<'r>(row: &'r Row<'_>, column: usize) -> Result<&'r str, IndexError> {
+    Ok(row.get_ref(column)?.as_str().map_err(|_| IndexError::damaged("a column of text holds something else"))?)
+}
+
+/// A column of bytes, not copied.
+fn blob<'r>(row: &'r Row<'_>, column: usize) -> Result<Option<&'r [u8]>, IndexError> {
+    let found = row.get_ref(column)?.as_blob_or_null();
+    found.map_err(|_| IndexError::damaged("a column of bytes holds something else"))
+}

@@ -1,0 +1,56 @@
+-- What the notes of one memory say. All of it can be made again from them.
+
+-- One row: of which history it knows, and how much is in it.
+CREATE TABLE state (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    history BLOB,
+    is_complete INTEGER NOT NULL,
+    batch INTEGER NOT NULL,
+    files INTEGER NOT NULL,
+    notes INTEGER NOT NULL,
+    texts INTEGER NOT NULL
+) STRICT;
+
+-- Every file, as it was when it was looked at; `stem` is its name as links find it.
+CREATE TABLE file (
+    id INTEGER PRIMARY KEY,
+    path TEXT NOT NULL UNIQUE,
+    is_link INTEGER NOT NULL,
+    size INTEGER NOT NULL,
+    modified INTEGER NOT NULL,
+    changed INTEGER NOT NULL,
+    inode INTEGER NOT NULL,
+    stem TEXT NOT NULL
+) STRICT;
+CREATE INDEX file_stem ON file (stem);
+
+-- What is kept of those that are called notes; `card` is NULL for what is no text.
+CREATE TABLE note (
+    file INTEGER PRIMARY KEY REFERENCES file (id) ON DELETE CASCADE,
+    digest BLOB,
+    look BLOB NOT NULL,
+    card BLOB
+) STRICT;
+
+-- What a note is called: file name, title, aliases.
+CREATE TABLE name (
+    file INTEGER NOT NULL REFERENCES file (id) ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    PRIMARY KEY (file, name)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX name_name ON name (name);
+
+-- The names that the links of a note lead to.
+CREATE TABLE link (
+    file INTEGER NOT NULL REFERENCES file (id) ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    PRIMARY KEY (file, name)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX link_name ON link (name);
+
+-- The words, made by us and joined by blanks; the columns are those of `rank::Column`, in their order.
+CREATE VIRTUAL TABLE text USING fts5 (
+    title, heading, name, key, tag, body,
+    content = '', contentless_delete = 1, tokenize = 'ascii'
+);
+CREATE VIRTUAL TABLE word USING fts5vocab (text, row);

@@ -1,0 +1,247 @@
+//! [`Writing`]: a change of an index, all of it or nothing.
+
+use std::ops::Deref;
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::record::{Record, Text};
+use super::{Index, IndexError, file, kept};
+use crate::note::target::stem_of;
+use crate::path::MemoryPath;
+use crate::plan::Swept;
+use crate::rank::called;
+
+/// After a change of so many files the log is brought into the database, so that the next who opens it need not read it.
+const MANY: usize = 200;
+
+/// A change of an index. Nobody else sees any of it before [`Writing::commit`]; questions asked here do. Dropped, it is
+/// undone.
+#[derive(Debug)]
+pub struct Writing<'i> {
+    index: &'i Index,
+    puts: usize,
+    is_committed: bool,
+}
+
+/// A file that is in the index already.
+struct Known {
+    id: i64,
+    is_link: bool,
+    /// Whether it is a note, and then what its digest is.
+    note: Option<Option<Vec<u8>>>,
+    has_text: bool,
+}
+
+impl Index {
+    /// Starts a change. There is one at a time; others wait for it, and readers do not notice.
+    ///
+    /// # Errors
+    ///
+    /// [`IndexError::Busy`] after 10 s, or any [`IndexError`].
+    pub fn write(&mut self) -> Result<Writing<'_>, IndexError> {
+        self.checked(|db| Ok(db.prepare_cached("BEGIN IMMEDIATE")?.execute([])?))?;
+        Ok(Writing { index: self, puts: 0, is_committed: false })
+    }
+
+    fn set(&self, sql: &str, value: i64) -> Result<(), IndexError> {
+        self.checked(|db| Ok(db.prepare_cached(sql)?.execute([value])?)).map(|_| ())
+    }
+}
+
+impl Writing<'_> {
+    /// Puts a file as it is now. `record` is what a note says; `None` for a file that is no note. Where it says what it
+    /// said before, only the stamp changes.
+    ///
+    /// # Errors
+    ///
+    /// Any [`IndexError`].
+    pub fn put(&mut self, swept: &Swept, record: Option<&Record>) -> Result<(), IndexError> {
+        self.puts += 1;
+        self.index.checked(|db| put(db, swept, record))
+    }
+
+    /// Removes a file, or what is below a folder.
+    ///
+    /// # Errors
+    ///
+    /// Any [`IndexError`].
+    pub fn remove(&mut self, path: &MemoryPath) -> Result<(), IndexError> {
+        self.puts += 1;
+        self.index.checked(|db| {
+            let sql = "SELECT id, is_link, digest, look IS NOT NULL, card IS NOT NULL
+                       FROM file LEFT JOIN note ON note.file = file.id
+                       WHERE path = ?1 OR (path > ?1 || '/' AND path < ?1 || '0')";
+            let mut statement = db.prepare_cached(sql)?;
+            let found = statement.query_map([path.as_str()], known)?.collect::<Result<Vec<_>, _>>()?;
+            for known in found {
+                if known.has_text && !known.is_link {
+                    db.prepare_cached("DELETE FROM text WHERE rowid = ?1")?.execute([known.id])?;
+                }
+                // What hangs on it goes with it.
+                db.prepare_cached("DELETE FROM file WHERE id = ?1")?.execute([known.id])?;
+                count(db, Some(&known), None)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Says what the newest batch of the journal is that is in it.
+    ///
+    /// # Errors
+    ///
+    /// Any [`IndexError`].
+    pub fn set_batch(&mut self, batch: u64) -> Result<(), IndexError> {
+        self.index.set("UPDATE state SET batch = ?1", batch.cast_signed())
+    }
+
+    /// Says whether all files of the memory are in it.
+    ///
+    /// # Errors
+    ///
+    /// Any [`IndexError`].
+    pub fn set_complete(&mut self, is_complete: bool) -> Result<(), IndexError> {
+        self.index.set("UPDATE state SET is_complete = ?1", i64::from(is_complete))
+    }
+
+    /// Makes the change, for all who look from now on. A crash of the system may lose it again, whole.
+    ///
+    /// # Errors
+    ///
+    /// Any [`IndexError`]; nothing has changed then.
+    pub fn commit(mut self) -> Result<(), IndexError> {
+        self.index.checked(|db| Ok(db.prepare_cached("COMMIT")?.execute([])?))?;
+        self.is_committed = true;
+        if self.puts >= MANY {
+            file::shorten_log(&self.index.db);
+        }
+        Ok(())
+    }
+}
+
+impl Deref for Writing<'_> {
+    type Target = Index;
+
+    fn deref(&self) -> &Index {
+        self.index
+    }
+}
+
+impl Drop for Writing<'_> {
+    fn drop(&mut self) {
+        if !self.is_committed {
+            // Where this fails the transaction is over already.
+            let _ = self.index.db.prepare_cached("ROLLBACK").and_then(|mut statement| statement.execute([]));
+        }
+    }
+}
+
+fn put(db: &Connection, swept: &Swept, record: Option<&Record>) -> Result<(), IndexError> {
+    let sql = "SELECT id, is_link, digest, look IS NOT NULL, card IS NOT NULL
+               FROM file LEFT JOIN note ON note.file = file.id WHERE path = ?1";
+    let before = db.prepare_cached(sql)?.query_row([swept.path.as_str()], known).optional()?;
+    let stamp = &swept.stamp;
+    let (size, inode) = (stamp.size.cast_signed(), stamp.inode.cast_signed());
+    let id = match &before {
+        Some(known) => {
+            let sql = "UPDATE file SET is_link = ?2, size = ?3, modified = ?4, changed = ?5, inode = ?6 WHERE id = ?1";
+            let row = params![known.id, swept.is_link, size, stamp.modified, stamp.changed, inode];
+            db.prepare_cached(sql)?.execute(row)?;
+            known.id
+        }
+        None => {
+            let sql = "INSERT INTO file (path, is_link, size, modified, changed, inode, stem)
+                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+            let (path, stem) = (swept.path.as_str(), called(&stem_of(&swept.path)));
+            let row = params![path, swept.is_link, size, stamp.modified, stamp.changed, inode, stem];
+            db.prepare_cached(sql)?.execute(row)?;
+            db.last_insert_rowid()
+        }
+    };
+    if before.as_ref().is_some_and(|known| known.says(swept, record)) {
+        return Ok(());
+    }
+    if let Some(known) = before.as_ref().filter(|known| known.note.is_some()) {
+        clear(db, known)?;
+    }
+    if let Some(record) = record {
+        fill(db, id, swept, record)?;
+    }
+    let has_text = record.is_some_and(|record| record.text.is_some());
+    let after = Known { id, is_link: swept.is_link, note: record.map(|_| None), has_text };
+    count(db, before.as_ref(), Some(&after))
+}
+
+impl Known {
+    /// Whether a file that is put says what it said before.
+    fn says(&self, swept: &Swept, record: Option<&Record>) -> bool {
+        let is_same = match (&self.note, record) {
+            (None, None) => true,
+            (Some(Some(digest)), Some(record)) => {
+                let has_text = record.text.is_some() == self.has_text;
+                has_text && record.digest.is_some_and(|now| now.as_bytes() == digest.as_slice())
+            }
+            _ => false,
+        };
+        is_same && self.is_link == swept.is_link
+    }
+}
+
+fn known(row: &rusqlite::Row<'_>) -> rusqlite::Result<Known> {
+    let is_note: bool = row.get(3)?;
+    let digest = row.get(2)?;
+    Ok(Known { id: row.get(0)?, is_link: row.get(1)?, note: is_note.then_some(digest), has_text: row.get(4)? })
+}
+
+/// Takes out what a note said.
+fn clear(db: &Connection, known: &Known) -> Result<(), IndexError> {
+    for sql in
+        ["DELETE FROM name WHERE file = ?1", "DELETE FROM link WHERE file = ?1", "DELETE FROM note WHERE file = ?1"]
+    {
+        db.prepare_cached(sql)?.execute([known.id])?;
+    }
+    if known.has_text && !known.is_link {
+        db.prepare_cached("DELETE FROM text WHERE rowid = ?1")?.execute([known.id])?;
+    }
+    Ok(())
+}
+
+/// Takes in what a note says.
+fn fill(db: &Connection, id: i64, swept: &Swept, record: &Record) -> Result<(), IndexError> {
+    let sealed = |bytes: &Vec<u8>| kept::seal(&swept.path, bytes);
+    let (look, card) = (sealed(&record.look), record.text.as_ref().map(|text| sealed(&text.card)));
+    let digest = record.digest.as_ref().map(|digest| digest.as_bytes().as_slice());
+    let sql = "INSERT INTO note (file, digest, look, card) VALUES (?1, ?2, ?3, ?4)";
+    db.prepare_cached(sql)?.execute(params![id, digest, look, card])?;
+    let Some(Text { names, links, columns, .. }) = &record.text else { return Ok(()) };
+    for link in links {
+        db.prepare_cached("INSERT INTO link (file, name) VALUES (?1, ?2)")?.execute(params![id, link])?;
+    }
+    // A name that leads to a note elsewhere adds nothing to what that says.
+    if swept.is_link {
+        return Ok(());
+    }
+    for name in names {
+        db.prepare_cached("INSERT INTO name (file, name) VALUES (?1, ?2)")?.execute(params![id, name])?;
+    }
+    let sql = "INSERT INTO text (rowid, title, heading, name, key, tag, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let [title, heading, name, key, tag, body] = columns;
+    db.prepare_cached(sql)?.execute(params![id, title, heading, name, key, tag, body])?;
+    Ok(())
+}
+
+/// Counts a file as it is instead of how it was.
+fn count(db: &Connection, before: Option<&Known>, after: Option<&Known>) -> Result<(), IndexError> {
+    let one = |known: Option<&Known>| {
+        let is_own = known.is_some_and(|known| !known.is_link);
+        let is_note = is_own && known.is_some_and(|known| known.note.is_some());
+        let is_text = is_own && known.is_some_and(|known| known.has_text);
+        [known.is_some(), is_note, is_text].map(i64::from)
+    };
+    let ([files, notes, texts], [old_files, old_notes, old_texts]) = (one(after), one(before));
+    let change = [files - old_files, notes - old_notes, texts - old_texts];
+    if change != [0; 3] {
+        let sql = "UPDATE state SET files = files + ?1, notes = notes + ?2, texts = texts + ?3";
+        db.prepare_cached(sql)?.execute(change)?;
+    }
+    Ok(())
+}
