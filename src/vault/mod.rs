@@ -19,7 +19,9 @@ mod place;
 mod recover;
 mod scan;
 mod state;
+mod sweep;
 mod tree;
+mod walk;
 
 use std::io;
 use std::path::PathBuf;

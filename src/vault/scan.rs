@@ -1,243 +1,40 @@
 //! [`Tree::scan`] for the disk: every file below a folder is looked into, by several threads.
 //!
-//! Each folder is opened and listed once; its files are opened by name below its handle, and what is not a plain
-//! regular file by then takes the careful way of [`Vault::read_bytes`]. A folder's handle is open while files of it
-//! are read and no longer, so a scan holds two descriptors a thread whatever the memory looks like.
-
-use std::collections::VecDeque;
-use std::num::NonZero;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
+//! The files are opened by name below the handle of their folder, and what is not a plain regular file by then takes
+//! the careful way of [`Vault::read_bytes`].
 
 use cap_std::fs::Dir;
 
+use super::walk::{Found, Walked, walk};
 use super::{Vault, disk};
 use crate::path::MemoryPath;
-use crate::plan::{Scan, Scanned, Tree, TreeError};
-use crate::report::Kind;
+use crate::plan::{Scan, Scanned, TreeError};
 
-/// The most threads that read at the same time.
-const MAX_THREADS: usize = 8;
-/// How many files of a folder are one piece of work.
-const CHUNK: usize = 128;
 /// A buffer that grew beyond this for one file is not kept for the next.
 const KEPT_BUFFER: usize = 1 << 20;
-/// How many bytes of a listing are asked for at once.
-#[cfg(target_os = "linux")]
-const LISTING_BUFFER: usize = 32 << 10;
 
-/// A file that a folder holds.
-pub(super) struct Found {
-    pub(super) path: MemoryPath,
-    pub(super) is_link: bool,
+impl<R: Send> Walked for Scanned<R> {
+    fn path(&self) -> &MemoryPath {
+        &self.path
+    }
 }
 
-/// Some files of one folder.
-struct Chunk {
-    folder: Arc<Dir>,
-    files: Vec<Found>,
-}
-
-/// What is still to be done, and what was found.
-struct State<R> {
-    /// Taken first, so that no folder is opened while files of others wait.
-    chunks: VecDeque<Chunk>,
-    folders: Vec<MemoryPath>,
-    /// Threads that may still add work.
-    busy: usize,
-    /// What came of each chunk.
-    found: Vec<Vec<Scanned<R>>>,
-}
-
-struct Work<R> {
-    state: Mutex<State<R>>,
-    changed: Condvar,
-    is_stopped: AtomicBool,
-}
-
-enum Job {
-    Chunk(Chunk),
-    Folder(MemoryPath),
-}
-
-/// As [`Tree::scan`].
+/// As [`Tree::scan`](crate::plan::Tree::scan).
 pub(super) fn scan<R: Send>(
     vault: &Vault,
     scan: &Scan<'_>,
     look: &(impl Fn(&MemoryPath, Result<&[u8], TreeError>) -> R + Sync),
 ) -> Result<Vec<Scanned<R>>, TreeError> {
-    let (chunks, folders) = open(vault, scan.folder)?;
-    // One chunk is done before a thread has started.
-    let is_short = folders.is_empty() && chunks.len() < 2;
-    let state = State { chunks: chunks.into(), folders, busy: 0, found: Vec::new() };
-    let work = Work { state: Mutex::new(state), changed: Condvar::new(), is_stopped: AtomicBool::new(false) };
-    let run = || run(vault, &work, scan, look);
-    let threads = if is_short { 1 } else { thread::available_parallelism().map_or(1, NonZero::get).min(MAX_THREADS) };
-    thread::scope(|scope| {
-        for _ in 1..threads {
-            // Where no thread can be had, this one does it all.
-            if thread::Builder::new().spawn_scoped(scope, run).is_err() {
-                break;
-            }
+    walk(vault, scan.folder, scan.stop, &|| {
+        let mut buffer = Vec::new();
+        move |folder: &Dir, Found { path, is_link }: Found| {
+            let seen = (scan.wants)(&path).then(|| {
+                let folder = (!is_link).then_some(folder);
+                with_bytes(vault, folder, &path, scan.limit, &mut buffer, |bytes| look(&path, bytes))
+            });
+            Some(Scanned { path, is_link, seen })
         }
-        run();
-    });
-    if work.is_stopped.load(Ordering::Relaxed) {
-        return Err(TreeError::Stopped);
-    }
-    let mut chunks = work.state.into_inner().unwrap_or_else(PoisonError::into_inner).found;
-    // Runs in order are what sorting is fast at, and each chunk is one.
-    chunks.sort_by(|one, other| one.first().map(|file| &file.path).cmp(&other.first().map(|file| &file.path)));
-    let mut found = Vec::with_capacity(chunks.iter().map(Vec::len).sum());
-    chunks.into_iter().for_each(|chunk| found.extend(chunk));
-    found.sort_by(|one, other| one.path.cmp(&other.path));
-    Ok(found)
-}
-
-/// Does what there is to do until there is nothing left.
-fn run<R: Send>(
-    vault: &Vault,
-    work: &Work<R>,
-    scan: &Scan<'_>,
-    look: &(impl Fn(&MemoryPath, Result<&[u8], TreeError>) -> R + Sync),
-) {
-    let mut buffer = Vec::new();
-    while let Some(job) = work.next() {
-        match job {
-            Job::Folder(path) => {
-                // What cannot be listed is left out.
-                let (chunks, folders) = open(vault, Some(&path)).unwrap_or_default();
-                work.done(|state| {
-                    state.chunks.extend(chunks);
-                    state.folders.extend(folders);
-                });
-            }
-            Job::Chunk(chunk) => {
-                let mut found = Vec::with_capacity(chunk.files.len());
-                for file in chunk.files {
-                    if work.is_stopped.load(Ordering::Relaxed) || (scan.stop)() {
-                        work.is_stopped.store(true, Ordering::Relaxed);
-                        break;
-                    }
-                    let Found { path, is_link } = file;
-                    let seen = (scan.wants)(&path).then(|| {
-                        let folder = (!is_link).then_some(&*chunk.folder);
-                        with_bytes(vault, folder, &path, scan.limit, &mut buffer, |bytes| look(&path, bytes))
-                    });
-                    found.push(Scanned { path, is_link, seen });
-                }
-                drop(chunk.folder);
-                work.done(|state| state.found.push(found));
-            }
-        }
-    }
-}
-
-impl<R> Work<R> {
-    /// Waits for something to do; `None` when all is done or somebody said stop.
-    fn next(&self) -> Option<Job> {
-        let mut state = self.state();
-        loop {
-            if self.is_stopped.load(Ordering::Relaxed) {
-                return None;
-            }
-            let chunk = state.chunks.pop_front().map(Job::Chunk);
-            if let Some(job) = chunk.or_else(|| state.folders.pop().map(Job::Folder)) {
-                state.busy += 1;
-                return Some(job);
-            }
-            if state.busy == 0 {
-                return None;
-            }
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-
-    /// Says that a job is done, and what came of it.
-    fn done(&self, add: impl FnOnce(&mut State<R>)) {
-        let mut state = self.state();
-        add(&mut state);
-        state.busy -= 1;
-        drop(state);
-        self.changed.notify_all();
-    }
-
-    fn state(&self) -> MutexGuard<'_, State<R>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Lists a folder: its files in chunks, sorted by path, and the folders in it.
-fn open(vault: &Vault, folder: Option<&MemoryPath>) -> Result<(Vec<Chunk>, Vec<MemoryPath>), TreeError> {
-    let opened = vault.open_folder(folder)?;
-    let (mut files, folders) = entries(vault, &opened, folder)?;
-    files.sort_unstable_by(|one, other| one.path.cmp(&other.path));
-    let opened = Arc::new(opened);
-    let mut chunks = Vec::with_capacity(files.len() / CHUNK + 1);
-    while !files.is_empty() {
-        let rest = files.split_off(files.len().min(CHUNK));
-        chunks.push(Chunk { folder: Arc::clone(&opened), files });
-        files = rest;
-    }
-    Ok((chunks, folders))
-}
-
-/// The files and the folders that a listing of the folder would show, linked folders left out.
-#[cfg(target_os = "linux")]
-fn entries(
-    vault: &Vault,
-    opened: &Dir,
-    folder: Option<&MemoryPath>,
-) -> Result<(Vec<Found>, Vec<MemoryPath>), TreeError> {
-    use rustix::fs::{FileType, RawDir};
-
-    let io = |error: rustix::io::Errno| match folder {
-        Some(path) => super::tree::unreadable(path, &error.into()),
-        None => TreeError::Io(std::io::Error::from(error).kind().to_string()),
-    };
-    let (mut files, mut folders) = (Vec::new(), Vec::new());
-    let opened_to_list = disk::reopen(opened).map_err(io)?;
-    let mut buffer = Vec::with_capacity(LISTING_BUFFER);
-    let mut listed = RawDir::new(opened_to_list, buffer.spare_capacity_mut());
-    while let Some(entry) = listed.next() {
-        let entry = entry.map_err(io)?;
-        let Ok(name) = entry.file_name().to_str() else { continue };
-        let Ok(path) = MemoryPath::in_folder(folder, name) else { continue };
-        match entry.file_type() {
-            FileType::RegularFile => files.push(Found { path, is_link: false }),
-            FileType::Directory => folders.push(path),
-            // What it is, and what it leads to, the careful way.
-            FileType::Symlink | FileType::Unknown => {
-                let is_link = opened.symlink_metadata(name).is_ok_and(|metadata| metadata.is_symlink());
-                match vault.stat(&path).ok().flatten().map(|stat| stat.kind) {
-                    Some(Kind::File) => files.push(Found { path, is_link }),
-                    Some(Kind::Directory) if !is_link => folders.push(path),
-                    Some(Kind::Directory) | None => {}
-                }
-            }
-            _ => {}
-        }
-    }
-    Ok((files, folders))
-}
-
-#[cfg(not(target_os = "linux"))]
-fn entries(
-    vault: &Vault,
-    _opened: &Dir,
-    folder: Option<&MemoryPath>,
-) -> Result<(Vec<Found>, Vec<MemoryPath>), TreeError> {
-    let (mut files, mut folders) = (Vec::new(), Vec::new());
-    for entry in vault.list(folder)?.entries {
-        let Ok(path) = MemoryPath::in_folder(folder, &entry.name) else { continue };
-        match entry.stat.kind {
-            Kind::File => files.push(Found { path, is_link: entry.is_link }),
-            Kind::Directory if !entry.is_link => folders.push(path),
-            Kind::Directory => {}
-        }
-    }
-    Ok((files, folders))
+    })
 }
 
 /// Gives the bytes of a file to `look`, or why it cannot be read. `folder` is the open folder of a plain file.

@@ -13,7 +13,7 @@ use crate::report::{Kind, Log};
 
 impl Tree for Vault {
     fn stat(&self, path: &MemoryPath) -> Result<Option<Stat>, TreeError> {
-        match self.through_links(path, |path| self.metadata(path)) {
+        match self.metadata_through_links(path) {
             Ok(metadata) => stat_of(path, &metadata).map(Some),
             Err(TreeError::NotFound(_) | TreeError::NotDirectory(_)) => Ok(None),
             Err(error) => Err(error),
@@ -191,6 +191,11 @@ impl Vault {
             None => self.dir.symlink_metadata(path.name())?,
         };
         if metadata.is_symlink() { Err(disk::link_error()) } else { Ok(metadata) }
+    }
+
+    /// Looks at what is at `path`, with links followed.
+    pub(super) fn metadata_through_links(&self, path: &MemoryPath) -> Result<Metadata, TreeError> {
+        self.through_links(path, |path| self.metadata(path))
     }
 
     /// Tries `open` on a path, and where a link is in the way, on the place that it leads to.
