@@ -138,8 +138,9 @@ fn read(set: &Path) -> Result<Vec<Asked>, Stop> {
         .map_err(|error| usage(format!("the set `{}` cannot be read: {}", set.display(), error.kind()), hint))?;
     let lines = text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty());
     let parsed = lines.map(|(line, number)| {
-        serde_json::from_str(line)
-            .map_err(|error| usage(format!("line {number} of `{}` is no question: {error}", set.display()), hint).into())
+        serde_json::from_str(line).map_err(|error| {
+            usage(format!("line {number} of `{}` is no question: {error}", set.display()), hint).into()
+        })
     });
     parsed.collect()
 }
@@ -181,7 +182,11 @@ fn tell(measured: &Measured) -> Result<(), Stop> {
     let mut stdout = io::stdout().lock();
     for set in &measured.sets {
         writeln!(stdout, "{}", term::escape_line(&set.set))?;
-        writeln!(stdout, "  {:14} {:>5}  hit@1  hit@3  MRR    rec@5  | BM25:  @1     @3     MRR    rec@5", "kind", "n")?;
+        writeln!(
+            stdout,
+            "  {:14} {:>5}  hit@1  hit@3  MRR    rec@5  | BM25:  @1     @3     MRR    rec@5",
+            "kind", "n"
+        )?;
         for Kind { kind, questions, memdir, bm25 } in &set.kinds {
             let kind = term::escape_line(kind);
             writeln!(stdout, "  {kind:14} {questions:>5}  {}  |        {}", memdir.shown(), bm25.shown())?;

@@ -1,7 +1,7 @@
 //! Building the index: all files that it does not know are read by several threads, and put into it by one.
 
 use std::collections::HashMap;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 
 use super::Engine;

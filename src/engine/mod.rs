@@ -13,8 +13,8 @@ use crate::plan::{self, Limits, Plan, Planner, Tree};
 use crate::policy::{self, Cleared, Context, Mode, Permission, Rules};
 use crate::report::{Code, Failure, Issue, Outcome, Report, Value, Variables};
 use crate::time::Timestamp;
-use indexed::Indexed;
 use crate::vault::{AuditEntry, Author, Batch, Committed, Vault, VaultError, Writer};
+use indexed::Indexed;
 
 mod account;
 mod audit;

@@ -4,21 +4,20 @@
 //! memory, events and the journal tell it. What is put into the index is looked at once more under the index's lock, so
 //! that nothing older replaces what another process has read since.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use super::{Engine, failure};
 use crate::check::Look;
-use crate::index::{Index, IndexError, Record, Status, Writing};
+use crate::index::{Index, IndexError, Record, Status};
 use crate::path::MemoryPath;
-use crate::plan::{self, Altered, Scan, Stamp, Swept, Tree, TreeError};
+use crate::plan::{self, Altered, Stamp, Swept, Tree, TreeError};
 use crate::policy;
 use crate::rank::Source;
-use crate::report::{Failure, Kind};
+use crate::report::Failure;
 use crate::time::Timestamp;
 use crate::vault::{Noticed, Watch};
 
@@ -28,8 +27,6 @@ const MOST_AT_ONCE: usize = 2_000;
 const YOUNG: Duration = Duration::from_secs(2);
 /// How often all files are looked at although somebody watches: not every system tells everything.
 const SWEEP_EVERY: Duration = Duration::from_secs(600);
-/// So many files are put into the index by one transaction while it is built.
-const CHUNK: usize = 1_000;
 /// No more lines of each kind of active content are kept of one note.
 pub(super) const MOST_ACTIVE: usize = 20;
 
@@ -68,7 +65,7 @@ struct Noted {
 }
 
 /// Why an index could not be asked or written.
-enum Trouble {
+pub(super) enum Trouble {
     Index(IndexError),
     Tree(TreeError),
     /// The question could not be answered.
@@ -91,17 +88,11 @@ impl From<TreeError> for Trouble {
 
 /// What the index has to learn.
 #[derive(Debug, Default)]
-struct Changes {
+pub(super) struct Changes {
     /// Files that are new or differ.
-    differ: Vec<Swept>,
+    pub(super) differ: Vec<Swept>,
     /// Files that are gone.
-    gone: Vec<MemoryPath>,
-}
-
-/// The newest batch of a history that the index knows.
-struct Seen {
-    history: Vec<u8>,
-    batch: u64,
+    pub(super) gone: Vec<MemoryPath>,
 }
 
 /// Asks the index something; may be called twice, the second time when it is fresher.
@@ -135,8 +126,12 @@ impl Engine {
     /// # Errors
     ///
     /// `cancelled`, `io`, `disk_full`; the memory itself is not touched.
-    pub fn refresh(&self, told: &(dyn Fn(usize, usize) + Sync), stop: &(dyn Fn() -> bool + Sync)) -> Result<(), Failure> {
-        let Some(mut index) = self.taken() else { return Ok(()) };
+    pub fn refresh(
+        &self,
+        told: &(dyn Fn(usize, usize) + Sync),
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<(), Failure> {
+        let Some(mut index) = self.taken(false) else { return Ok(()) };
         let built = self.build(&mut index, told, stop);
         match self.settled(index, built) {
             Ok(_) => Ok(()),
@@ -147,25 +142,28 @@ impl Engine {
     /// Whether an index is kept, and everything is in it that was there when it was last looked at.
     #[must_use]
     pub fn has_index(&self) -> bool {
-        let Some(index) = self.taken() else { return false };
+        let Some(index) = self.taken(false) else { return false };
         let status = index.status();
         self.settled(index, status.map_err(Trouble::from).map(|status| status.is_complete)).unwrap_or_default()
     }
 
     /// As [`Tree::consult`].
     pub(super) fn consult(&self, altered: &[Altered], is_locked: bool, ask: Ask<'_>) -> Result<bool, TreeError> {
-        let Some(mut index) = self.taken() else { return Ok(false) };
+        let Some(mut index) = self.taken(is_locked) else { return Ok(false) };
         let answered = self.ask_fresh(&mut index, altered, is_locked, ask);
         self.settled(index, answered.map(|()| true))
     }
 
-    /// Opens the index, or takes a connection that nobody uses.
-    fn taken(&self) -> Option<Index> {
-        let opened = match (&self.settings.index, self.keeper.idle().pop()) {
+    /// Opens the index, or takes a connection that nobody uses. Who holds the lock of the vault cannot ask it for the name
+    /// of its history, and has an index only where somebody asked before.
+    fn taken(&self, is_locked: bool) -> Option<Index> {
+        let idle = self.keeper.idle().pop().filter(Index::is_current);
+        let opened = match (&self.settings.index, idle) {
             (IndexPlace::Nowhere, _) => return None,
             (_, Some(index)) => return Some(index),
+            (IndexPlace::File(_), None) if is_locked => return None,
             (IndexPlace::Process, None) => Index::in_memory(),
-            (IndexPlace::File(file), None) => Index::open(file),
+            (IndexPlace::File(file), None) => Index::open(file, self.vault.history_id().ok()?.as_deref()),
         };
         opened.inspect_err(|error| tracing::warn!(%error, "the index cannot be opened")).ok()
     }
@@ -173,12 +171,13 @@ impl Engine {
     /// Keeps the connection for the next question. What goes wrong with an index is no news for who asks: it is made
     /// anew, and the notes are read.
     fn settled(&self, index: Index, result: Result<bool, Trouble>) -> Result<bool, TreeError> {
-        let is_damaged = match &result {
-            Err(Trouble::Index(IndexError::Damaged(_))) => true,
-            Err(Trouble::Asked(error)) => *error != TreeError::Stopped,
-            Ok(_) | Err(Trouble::Index(_) | Trouble::Tree(_) | Trouble::Much) => false,
-        };
-        if is_damaged {
+        if result.is_err()
+            && let Some(watched) = self.keeper.watched().as_mut()
+        {
+            // What the watcher told may not have come to the index.
+            watched.swept = None;
+        }
+        if index.is_damaged() {
             tracing::warn!("the index is damaged and is made anew");
             drop(index);
             self.drop_index();
@@ -201,24 +200,20 @@ impl Engine {
     pub(super) fn drop_index(&self) {
         self.keeper.idle().clear();
         if let IndexPlace::File(file) = &self.settings.index {
-            Index::remove(file);
+            if let Err(error) = Index::remove(file) {
+                tracing::warn!(%error, "the index was not removed");
+            }
         }
     }
 
-    fn ask_fresh(
-        &self,
-        index: &mut Index,
-        altered: &[Altered],
-        is_locked: bool,
-        ask: Ask<'_>,
-    ) -> Result<(), Trouble> {
+    fn ask_fresh(&self, index: &mut Index, altered: &[Altered], is_locked: bool, ask: Ask<'_>) -> Result<(), Trouble> {
         let is_told = !is_locked && self.learn_what_was_told(index)?;
         if !is_told && self.ask_and_sweep(index, altered.is_empty(), is_locked, ask)? {
             return Ok(());
         }
         if altered.is_empty() {
             let reading = index.begin_read()?;
-            return ask(&reading).map_err(Trouble::Asked);
+            return ask(&*reading).map_err(Trouble::Asked);
         }
         // The index as the batch would leave it, for this question only.
         let mut writing = index.write()?;
@@ -231,7 +226,7 @@ impl Engine {
                 None => writing.remove(path)?,
             }
         }
-        ask(&writing).map_err(Trouble::Asked)
+        ask(&*writing).map_err(Trouble::Asked)
     }
 
     /// Asks while all files are looked at. Answers whether that was enough; else the index is up to date now.
@@ -271,23 +266,18 @@ impl Engine {
 
     /// Up to which batch a sweep that starts now will have seen what the journal tells; where nobody watches it does not
     /// matter.
-    fn seen(&self) -> Option<Seen> {
+    fn seen(&self) -> Option<u64> {
         self.keeper.watched().as_ref()?;
-        let history = self.vault.history_id().ok()??;
-        Some(Seen { batch: self.vault.newest().ok()??, history })
+        self.vault.changed_since(u64::MAX).ok().map(|feed| feed.newest)
     }
 
     /// Asks the index as it is, if all was ever put into it, and tells what it knows.
-    fn ask_at_once(
-        index: &mut Index,
-        is_unaltered: bool,
-        ask: Ask<'_>,
-    ) -> Result<(Vec<Swept>, Status, bool), Trouble> {
+    fn ask_at_once(index: &mut Index, is_unaltered: bool, ask: Ask<'_>) -> Result<(Vec<Swept>, Status, bool), Trouble> {
         let reading = index.begin_read()?;
         let (known, status) = (reading.known()?, reading.status()?);
         let is_asked = status.is_complete && is_unaltered;
         if is_asked {
-            ask(&reading).map_err(Trouble::Asked)?;
+            ask(&*reading).map_err(Trouble::Asked)?;
         }
         Ok((known, status, is_asked))
     }
@@ -300,7 +290,8 @@ impl Engine {
         let noted = std::mem::take(&mut *watched.noticed.lock().unwrap_or_else(PoisonError::into_inner));
         let status = index.status()?;
         let is_fresh = watched.swept.is_some_and(|swept| (self.settings.clock)().since(swept) < SWEEP_EVERY);
-        let told = if is_fresh && !noted.is_everything && status.is_complete { self.told(noted, &status) } else { None };
+        let told =
+            if is_fresh && !noted.is_everything && status.is_complete { self.told(noted, &status) } else { None };
         // Until what was taken is in the index nobody else may rely on it.
         let swept = watched.swept.take();
         let Some((changes, seen)) = told else { return Ok(false) };
@@ -310,12 +301,8 @@ impl Engine {
     }
 
     /// What the watcher noted and the journal adds, as changes; `None` where all files have to be looked at.
-    fn told(&self, noted: Noted, status: &Status) -> Option<(Changes, Option<Seen>)> {
-        let history = self.vault.history_id().ok()?;
-        let feed = self.vault.changed_since(status.batch).ok()?;
-        if feed.is_everything || status.history != history {
-            return None;
-        }
+    fn told(&self, noted: Noted, status: &Status) -> Option<(Changes, Option<u64>)> {
+        let feed = self.vault.changed_since(status.batch).ok().filter(|feed| !feed.is_everything)?;
         let mut changes = Changes::default();
         for path in noted.paths.into_iter().chain(feed.paths).collect::<BTreeSet<_>>() {
             match self.vault.stamp(&path).ok()? {
@@ -325,12 +312,11 @@ impl Engine {
                 None => changes.gone.push(path),
             }
         }
-        let seen = history.filter(|_| feed.newest > status.batch).map(|history| Seen { history, batch: feed.newest });
-        Some((changes, seen))
+        Some((changes, Some(feed.newest).filter(|newest| *newest > status.batch)))
     }
 
     /// Puts a few changes into the index, each as it is now.
-    fn update(&self, index: &mut Index, changes: &Changes, seen: Option<Seen>) -> Result<(), Trouble> {
+    fn update(&self, index: &mut Index, changes: &Changes, seen: Option<u64>) -> Result<(), Trouble> {
         if changes.is_empty() && seen.is_none() && index.status()?.is_complete {
             return Ok(());
         }
@@ -344,8 +330,8 @@ impl Engine {
                 None => writing.remove(path)?,
             }
         }
-        if let Some(seen) = seen {
-            writing.set_seen(&seen.history, seen.batch)?;
+        if let Some(batch) = seen {
+            writing.set_batch(batch)?;
         }
         writing.set_complete(true)?;
         Ok(writing.commit()?)
@@ -361,7 +347,7 @@ impl Engine {
     }
 
     /// A file that is too young to be trusted is kept without what it was like, so that the next sweep reads it again.
-    fn aged(&self, swept: Swept) -> Swept {
+    pub(super) fn aged(&self, swept: Swept) -> Swept {
         let last = swept.stamp.modified.max(swept.stamp.changed);
         let now = i64::try_from((self.settings.clock)().micros()).unwrap_or(i64::MAX).saturating_mul(1_000);
         let is_young = now.saturating_sub(last) < i64::try_from(YOUNG.as_nanos()).unwrap_or(i64::MAX);
@@ -371,7 +357,7 @@ impl Engine {
 
 impl Changes {
     /// Compares what the index knows with what there is, both sorted by path.
-    fn between(known: &[Swept], swept: Vec<Swept>) -> Self {
+    pub(super) fn between(known: &[Swept], swept: Vec<Swept>) -> Self {
         let mut changes = Self::default();
         let mut known = known.iter().peekable();
         for swept in swept {

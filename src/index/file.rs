@@ -39,6 +39,7 @@ impl Place {
 
 /// Opens the index of a history, or makes it when there is none that can be used.
 pub(super) fn open(file: &Path, history: Option<&[u8]>) -> Result<(Connection, Place), IndexError> {
+    let file = &placed(file)?;
     let _lock = lock(file)?;
     let db = match existing(file, history) {
         Ok(Some(db)) => db,
@@ -62,8 +63,24 @@ pub(super) fn in_memory() -> Result<Connection, IndexError> {
 
 /// Removes an index and what SQLite has put beside it.
 pub(super) fn remove(file: &Path) -> Result<(), IndexError> {
+    let file = &placed(file)?;
     let _lock = lock(file)?;
     remove_all(file)
+}
+
+/// The path of a file by way of no link, which SQLite would refuse; its folder is made if it is not there.
+#[expect(clippy::disallowed_methods, reason = "the index owns this folder, which is in no memory")]
+fn placed(file: &Path) -> Result<PathBuf, IndexError> {
+    let (Some(folder), Some(name)) = (file.parent(), file.file_name()) else {
+        return Err(IndexError::io("place", io::ErrorKind::InvalidInput.into()));
+    };
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder).map_err(|error| IndexError::io("make the folder of", error))?;
+    let folder = std::fs::canonicalize(folder).map_err(|error| IndexError::io("find the folder of", error))?;
+    Ok(folder.join(name))
 }
 
 /// Opens what is there; `None` when it is of another version, or about another history.
@@ -78,7 +95,15 @@ fn existing(file: &Path, history: Option<&[u8]>) -> Result<Option<Connection>, I
         return Ok(None);
     }
     let known: Option<Vec<u8>> = db.query_row("SELECT history FROM state", [], |row| row.get(0))?;
-    Ok((known.as_deref() == history).then_some(db))
+    match (known.as_deref(), history) {
+        (known, history) if known == history => Ok(Some(db)),
+        // The memory got its history since; which of its batches are in the index nobody knows.
+        (None, Some(history)) => {
+            db.execute("UPDATE state SET history = ?1, batch = 0", [history])?;
+            Ok(Some(db))
+        }
+        _ => Ok(None),
+    }
 }
 
 fn made(file: &Path, history: Option<&[u8]>) -> Result<Connection, IndexError> {

@@ -17,10 +17,7 @@ impl<T: Tree> Planner<'_, T> {
     /// Lets `ask` put its questions to an index; answers whether there was one.
     ///
     /// Who may not see everything is not answered from an index, which counts the words of all notes.
-    pub(super) fn consult(
-        &self,
-        ask: &mut dyn FnMut(&dyn Source) -> Result<(), SourceError>,
-    ) -> Result<bool, Failure> {
+    pub(super) fn consult(&self, ask: &mut dyn FnMut(&dyn Source) -> Result<(), SourceError>) -> Result<bool, Failure> {
         if self.manner.is_restricted {
             return Ok(false);
         }
