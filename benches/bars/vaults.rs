@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use memdir::engine::{Engine, Manner, Settings};
+use memdir::engine::{Engine, IndexPlace, Manner, Settings};
 use memdir::plan::Limits;
 use memdir::policy::{Mode, Rules};
 use memdir::time::Timestamp;
@@ -150,6 +150,7 @@ pub(crate) fn engine(folder: &Path) -> Engine {
         batch_actions: 100,
         batch_time: std::time::Duration::from_secs(30),
         rules: Rules::default(),
+        index: IndexPlace::Nowhere,
         clock: || Timestamp::from(std::time::SystemTime::now()),
     };
     Engine::new(open(folder), settings)

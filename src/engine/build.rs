@@ -31,7 +31,7 @@ impl Engine {
         let total = changes.differ.len();
         told(0, total);
         let (notes, others): (Vec<_>, Vec<_>) =
-            changes.differ.into_iter().partition(|swept| swept.path.is_note() && !swept.is_link);
+            changes.differ.into_iter().partition(|swept| swept.path.is_note());
         let notes: HashMap<MemoryPath, Swept> = notes.into_iter().map(|swept| (swept.path.clone(), swept)).collect();
         let (sender, receiver) = sync_channel::<Ready>(AHEAD);
         let (read, written) = thread::scope(|scope| {
@@ -69,9 +69,11 @@ impl Engine {
         let scan = Scan { folder: None, limit: self.settings.limits.file_bytes, wants: &wants, stop };
         let look = |path: &MemoryPath, bytes: Result<&[u8], TreeError>| {
             // What detectors cannot look at is found again by the next sweep.
-            let (Some(swept), Ok(record)) = (notes.get(path), record(path, bytes)) else { return };
-            // Nobody receives any more when writing has failed, which is said there.
-            let _ = sender.send((swept.clone(), record));
+            let Some(swept) = notes.get(path) else { return };
+            if let Ok(record) = record(swept, bytes) {
+                // Nobody receives any more when writing has failed, which is said there.
+                let _ = sender.send((swept.clone(), record));
+            }
         };
         self.vault.scan(&scan, &look)?;
         Ok(())

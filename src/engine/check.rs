@@ -1,18 +1,34 @@
-//! Looking for what is wrong in a memory: each note is read once, and what is kept of it is small.
+//! Looking for what is wrong in a memory: what is kept of each note is small, and an index has it already.
 
 use super::Engine;
+use super::refresh::MOST_ACTIVE;
 use crate::check::{self, Checked, File, Look};
 use crate::note::{Note, Seen, Web};
 use crate::path::MemoryPath;
 use crate::plan::{self, Scan, Tree, TreeError};
 use crate::policy;
-use crate::report::Failure;
-
-/// No more lines of each kind of active content are told of one note.
-const MOST_ACTIVE: usize = 20;
+use crate::report::{Failure, Links};
 
 /// What is kept of one note, or why nothing can be said of any.
 type Looked = Result<(Option<Seen>, Look), Failure>;
+
+/// All files of a memory, and what is known of the notes.
+#[derive(Default)]
+struct Files {
+    files: Vec<File>,
+    seen: Vec<(MemoryPath, Option<Seen>)>,
+}
+
+impl Files {
+    fn push(&mut self, path: MemoryPath, is_link: bool, known: Option<(Option<Seen>, Look)>) {
+        let (seen, look) = match known {
+            Some((seen, look)) => (seen, Some(look)),
+            None => (None, None),
+        };
+        self.files.push(File { path: path.clone(), is_link, look });
+        self.seen.push((path, seen));
+    }
+}
 
 impl Engine {
     /// Says what is wrong in the memory; `looked` is told of each note that was read, from several threads.
@@ -21,22 +37,10 @@ impl Engine {
     ///
     /// `io`, and `internal` when the detectors cannot work.
     pub fn check(&self, looked: &(dyn Fn() + Sync)) -> Result<Checked, Failure> {
-        let scan =
-            Scan { folder: None, limit: self.settings.limits.file_bytes, wants: &MemoryPath::is_note, stop: &|| false };
-        let look = |_: &MemoryPath, bytes: Result<&[u8], TreeError>| {
-            looked();
-            look(bytes)
+        let Files { files, seen } = match self.indexed_files() {
+            Some(files) => files,
+            None => self.scanned_files(looked)?,
         };
-        let scanned = self.vault.scan(&scan, &look).map_err(plan::failure)?;
-        let (mut files, mut seen) = (Vec::with_capacity(scanned.len()), Vec::with_capacity(scanned.len()));
-        for file in scanned {
-            let (links, look) = match file.seen.transpose()? {
-                Some((links, look)) => (links, Some(look)),
-                None => (None, None),
-            };
-            files.push(File { path: file.path.clone(), is_link: file.is_link, look });
-            seen.push((file.path, links));
-        }
         let web = Web::new(seen);
         let links = web.links();
         let memory = check::Seen {
@@ -49,6 +53,48 @@ impl Engine {
             let (bytes, _) = self.vault.read_bytes(path, self.settings.limits.file_bytes).ok()?;
             String::from_utf8(bytes).ok()
         }))
+    }
+
+    /// Finds every link of the memory.
+    ///
+    /// # Errors
+    ///
+    /// `io`.
+    pub fn links(&self) -> Result<Links, Failure> {
+        let seen = match self.indexed_files() {
+            Some(files) => files.seen,
+            None => self.scan(|_, text| Seen::of(text))?.into_iter().map(|file| (file.path, file.seen.flatten())).collect(),
+        };
+        Ok(Web::new(seen).links())
+    }
+
+    /// All files as the index has them, which is fresh; `None` where there is none.
+    fn indexed_files(&self) -> Option<Files> {
+        let mut found = None;
+        let is_visited = self.visit(&mut |index| {
+            let mut files = Files::default();
+            index.each(&mut |kept| {
+                let known = kept.look.map(|look| (kept.card.map(|card| card.seen), look));
+                files.push(kept.path, kept.is_link, known);
+            })?;
+            found = Some(files);
+            Ok(())
+        });
+        found.filter(|_| is_visited)
+    }
+
+    fn scanned_files(&self, looked: &(dyn Fn() + Sync)) -> Result<Files, Failure> {
+        let scan =
+            Scan { folder: None, limit: self.settings.limits.file_bytes, wants: &MemoryPath::is_note, stop: &|| false };
+        let look = |_: &MemoryPath, bytes: Result<&[u8], TreeError>| {
+            looked();
+            look(bytes)
+        };
+        let mut files = Files::default();
+        for file in self.vault.scan(&scan, &look).map_err(plan::failure)? {
+            files.push(file.path, file.is_link, file.seen.transpose()?);
+        }
+        Ok(files)
     }
 }
 

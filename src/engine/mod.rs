@@ -21,13 +21,14 @@ mod audit;
 mod build;
 mod change;
 mod check;
+mod facts;
 mod failure;
 mod forget;
 mod indexed;
 mod query;
 mod refresh;
 mod retrieve;
-mod web;
+
 
 pub use account::Head;
 pub use change::{Change, ChangeError, Done};
@@ -36,7 +37,7 @@ pub use forget::{Forgotten, Place, Target, Where};
 pub use query::{Listed, ListedEntry};
 pub use refresh::IndexPlace;
 pub use retrieve::Retrieved;
-pub use web::{Facts, FoundFact};
+pub use facts::{Facts, FoundFact};
 
 /// How an engine works, whoever asks.
 #[derive(Clone, Debug)]

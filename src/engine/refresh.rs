@@ -96,7 +96,7 @@ pub(super) struct Changes {
 }
 
 /// Asks the index something; may be called twice, the second time when it is fresher.
-type Ask<'a> = &'a mut dyn FnMut(&dyn Source) -> Result<(), TreeError>;
+type Ask<'a> = &'a mut dyn FnMut(&Index) -> Result<(), Trouble>;
 
 impl Engine {
     /// Watches the memory from now on, so that searches need not look at all files. Sweeps go on, every ten minutes.
@@ -148,10 +148,24 @@ impl Engine {
     }
 
     /// As [`Tree::consult`].
-    pub(super) fn consult(&self, altered: &[Altered], is_locked: bool, ask: Ask<'_>) -> Result<bool, TreeError> {
+    pub(super) fn consult(
+        &self,
+        altered: &[Altered],
+        is_locked: bool,
+        ask: &mut dyn FnMut(&dyn Source) -> Result<(), TreeError>,
+    ) -> Result<bool, TreeError> {
         let Some(mut index) = self.taken(is_locked) else { return Ok(false) };
-        let answered = self.ask_fresh(&mut index, altered, is_locked, ask);
+        let mut ask = |index: &Index| ask(index).map_err(Trouble::Asked);
+        let answered = self.ask_fresh(&mut index, altered, is_locked, &mut ask);
         self.settled(index, answered.map(|()| true))
+    }
+
+    /// Looks through the index as it is now, if there is one; answers whether there was.
+    pub(super) fn visit(&self, look: &mut dyn FnMut(&Index) -> Result<(), IndexError>) -> bool {
+        let Some(mut index) = self.taken(false) else { return false };
+        let mut look = |index: &Index| look(index).map_err(Trouble::Index);
+        let visited = self.ask_fresh(&mut index, &[], false, &mut look);
+        self.settled(index, visited.map(|()| true)).unwrap_or(false)
     }
 
     /// Opens the index, or takes a connection that nobody uses. Who holds the lock of the vault cannot ask it for the name
@@ -213,7 +227,7 @@ impl Engine {
         }
         if altered.is_empty() {
             let reading = index.begin_read()?;
-            return ask(&*reading).map_err(Trouble::Asked);
+            return ask(&reading);
         }
         // The index as the batch would leave it, for this question only.
         let mut writing = index.write()?;
@@ -221,12 +235,12 @@ impl Engine {
             match content {
                 Some(content) => {
                     let swept = Swept { path: path.clone(), is_link: false, stamp: Stamp::default() };
-                    writing.put(&swept, record(path, Ok(content.bytes()))?.as_ref())?;
+                    writing.put(&swept, record(&swept, Ok(content.bytes()))?.as_ref())?;
                 }
                 None => writing.remove(path)?,
             }
         }
-        ask(&*writing).map_err(Trouble::Asked)
+        ask(&writing)
     }
 
     /// Asks while all files are looked at. Answers whether that was enough; else the index is up to date now.
@@ -241,7 +255,7 @@ impl Engine {
         let seen = if is_locked { None } else { self.seen() };
         let (swept, asked) = thread::scope(|scope| {
             let sweep = thread::Builder::new().spawn_scoped(scope, || self.vault.sweep(&|| false));
-            let asked = Self::ask_at_once(index, is_unaltered, ask);
+            let asked = ask_at_once(index, is_unaltered, ask);
             let swept = match sweep {
                 Ok(sweep) => sweep.join().unwrap_or_else(|_| Err(TreeError::Io("a thread has died".to_owned()))),
                 // Where no thread can be had, this one does it all.
@@ -269,17 +283,6 @@ impl Engine {
     fn seen(&self) -> Option<u64> {
         self.keeper.watched().as_ref()?;
         self.vault.changed_since(u64::MAX).ok().map(|feed| feed.newest)
-    }
-
-    /// Asks the index as it is, if all was ever put into it, and tells what it knows.
-    fn ask_at_once(index: &mut Index, is_unaltered: bool, ask: Ask<'_>) -> Result<(Vec<Swept>, Status, bool), Trouble> {
-        let reading = index.begin_read()?;
-        let (known, status) = (reading.known()?, reading.status()?);
-        let is_asked = status.is_complete && is_unaltered;
-        if is_asked {
-            ask(&*reading).map_err(Trouble::Asked)?;
-        }
-        Ok((known, status, is_asked))
     }
 
     /// Learns what the watcher and the journal tell; answers whether that is all there is to know. The lock is kept
@@ -322,7 +325,8 @@ impl Engine {
         }
         let mut writing = index.write()?;
         for path in changes.differ.iter().map(|swept| &swept.path).chain(&changes.gone) {
-            match self.vault.stamp(path)? {
+            // What cannot be looked at any more is not there for an index.
+            match self.vault.stamp(path).ok().flatten() {
                 Some(swept) => {
                     let record = self.read_record(&swept)?;
                     writing.put(&self.aged(swept), record.as_ref())?;
@@ -337,13 +341,13 @@ impl Engine {
         Ok(writing.commit()?)
     }
 
-    /// What the index keeps of a file that is read now; `None` for one that is no note, or a link to one.
+    /// What the index keeps of a file that is read now; `None` for one that is no note.
     fn read_record(&self, swept: &Swept) -> Result<Option<Record>, Trouble> {
-        if !swept.path.is_note() || swept.is_link {
+        if !swept.path.is_note() {
             return Ok(None);
         }
         let read = self.vault.read_bytes(&swept.path, self.settings.limits.file_bytes);
-        record(&swept.path, read.as_ref().map(|(bytes, _)| bytes.as_slice()).map_err(Clone::clone))
+        record(swept, read.as_ref().map(|(bytes, _)| bytes.as_slice()).map_err(Clone::clone))
     }
 
     /// A file that is too young to be trusted is kept without what it was like, so that the next sweep reads it again.
@@ -392,9 +396,9 @@ impl Keeper {
     }
 }
 
-/// What the index keeps of a note.
-pub(super) fn record(path: &MemoryPath, bytes: Result<&[u8], TreeError>) -> Result<Option<Record>, Trouble> {
-    if !path.is_note() {
+/// What the index keeps of a note; `None` for a file that is none.
+pub(super) fn record(swept: &Swept, bytes: Result<&[u8], TreeError>) -> Result<Option<Record>, Trouble> {
+    if !swept.path.is_note() {
         return Ok(None);
     }
     let bytes = match bytes {
@@ -405,5 +409,17 @@ pub(super) fn record(path: &MemoryPath, bytes: Result<&[u8], TreeError>) -> Resu
     };
     let Ok(text) = std::str::from_utf8(bytes) else { return Ok(Some(Record::of_bytes(bytes))) };
     let active = policy::active_content(text, MOST_ACTIVE).map_err(|failure| TreeError::Io(failure.message))?;
-    Ok(Some(Record::of(path, text, active)))
+    let record = Record::of(&swept.path, text, active);
+    Ok(Some(if swept.is_link { record.without_words() } else { record }))
+}
+
+/// Asks the index as it is, if all was ever put into it, and tells what it knows.
+fn ask_at_once(index: &mut Index, is_unaltered: bool, ask: Ask<'_>) -> Result<(Vec<Swept>, Status, bool), Trouble> {
+    let reading = index.begin_read()?;
+    let (known, status) = (reading.known()?, reading.status()?);
+    let is_asked = status.is_complete && is_unaltered;
+    if is_asked {
+        ask(&reading)?;
+    }
+    Ok((known, status, is_asked))
 }

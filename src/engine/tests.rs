@@ -8,7 +8,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use serde_json::json;
 
-use super::{Engine, Manner, Settings};
+use super::{Engine, IndexPlace, Manner, Settings};
 use crate::dialect;
 use crate::path::MemoryPath;
 use crate::plan::{Limits, MapTree};
@@ -30,6 +30,7 @@ fn engine_with(root: &Path, durability: Durability) -> Engine {
         batch_actions: 3,
         batch_time: Duration::from_secs(30),
         rules: Rules::default(),
+        index: IndexPlace::Nowhere,
         clock: || Timestamp::from_micros(1_000_000),
     };
     Engine::new(Vault::open(dir, root, options).unwrap(), settings)

@@ -66,6 +66,15 @@ impl Record {
         Self { digest: None, look: encode(look), text: None }
     }
 
+    /// The same without its words, for a name that leads to a note elsewhere: that one is found under its own name.
+    #[must_use]
+    pub fn without_words(mut self) -> Self {
+        if let Some(text) = &mut self.text {
+            text.columns = Default::default();
+        }
+        self
+    }
+
     /// The digest of the bytes of the note, where they could be read.
     #[must_use]
     pub fn digest(&self) -> Option<Digest> {

@@ -79,17 +79,26 @@ impl<T: Tree> Planner<'_, T> {
 
     pub(super) fn get_links(&self, call: &Call, asked: &MemoryPath) -> Result<Answer, Failure> {
         let (path, _) = self.expect_file(asked)?;
-        let links = self.web()?.links_of(&path);
+        let links = self.web(&path)?.links_of(&path);
         Ok(Value::Links(self.shown(call, asked, &path, links)).into())
     }
 
     pub(super) fn get_backlinks(&self, call: &Call, asked: &MemoryPath) -> Result<Answer, Failure> {
         let (path, _) = self.expect_file(asked)?;
-        let links = self.web()?.links_to(&path);
+        let links = self.web(&path)?.links_to(&path);
         Ok(Value::Links(self.shown(call, asked, &path, links)).into())
     }
 
-    fn web(&self) -> Result<Web, Failure> {
+    /// Files enough to tell the links of a note both ways: those that an index names, else all.
+    fn web(&self, note: &MemoryPath) -> Result<Web, Failure> {
+        let mut around = None;
+        let is_answered = self.consult(&mut |source| {
+            around = source.around(note)?;
+            Ok(())
+        })?;
+        if let Some(files) = around.filter(|_| is_answered) {
+            return Ok(Web::new(files));
+        }
         let files =
             self.scan_notes(|_, bytes| bytes.ok().and_then(|bytes| std::str::from_utf8(bytes).ok()).map(Seen::of))?;
         Ok(Web::new(files.into_iter().map(|file| (file.path, file.seen.flatten())).collect()))

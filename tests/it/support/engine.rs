@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use memdir::dialect;
-use memdir::engine::{Engine, Manner, Proposal, Settings};
+use memdir::engine::{Engine, IndexPlace, Manner, Proposal, Settings};
 use memdir::plan::Limits;
 use memdir::policy::{Mode, Rules};
 use memdir::time::Timestamp;
@@ -27,6 +27,7 @@ pub(crate) fn open(memory: &Path) -> Engine {
         batch_actions: 100,
         batch_time: Duration::from_secs(30),
         rules: Rules::default(),
+        index: IndexPlace::Nowhere,
         clock: now,
     };
     Engine::new(Vault::open(dir, root, options).unwrap(), settings)

@@ -1,12 +1,12 @@
-//! What all notes say together: their links, and their facts.
+//! What all notes say as keys and values.
 
 use serde::Serialize;
 
 use super::Engine;
-use crate::note::{Note, Seen, Web};
+use crate::note::Note;
 use crate::path::MemoryPath;
 use crate::plan::{self, Scan, Scanned, Tree};
-use crate::report::{Code, Failure, Links};
+use crate::report::{Code, Failure};
 
 /// A fact and the note that it stands in.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
@@ -35,16 +35,6 @@ pub struct Facts {
 }
 
 impl Engine {
-    /// Finds every link of the memory.
-    ///
-    /// # Errors
-    ///
-    /// `io`.
-    pub fn links(&self) -> Result<Links, Failure> {
-        let files = self.scan(|_, text| Seen::of(text))?;
-        Ok(Web::new(files.into_iter().map(|file| (file.path, file.seen.flatten())).collect()).links())
-    }
-
     /// Finds the facts of one note, or of all; `cursor` is that of the page before.
     ///
     /// # Errors
@@ -74,7 +64,7 @@ impl Engine {
     }
 
     /// Looks into all notes that are text.
-    fn scan<R: Send>(&self, look: impl Fn(&MemoryPath, &str) -> R + Sync) -> Result<Vec<Scanned<Option<R>>>, Failure> {
+    pub(super) fn scan<R: Send>(&self, look: impl Fn(&MemoryPath, &str) -> R + Sync) -> Result<Vec<Scanned<Option<R>>>, Failure> {
         let limit = self.settings.limits.file_bytes;
         let scan = Scan { folder: None, limit, wants: &MemoryPath::is_note, stop: &|| false };
         let look = |path: &MemoryPath, bytes: Result<&[u8], plan::TreeError>| {
