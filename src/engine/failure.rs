@@ -23,6 +23,8 @@ pub fn failure(error: &VaultError) -> Failure {
         VaultError::Pruned(_) => say(Code::Unavailable, "the entry is kept, its contents are not"),
         VaultError::UnknownBatch(_) => say(Code::NotFound, "`memdir log` shows the batches"),
         VaultError::Unsettled(_) => say(Code::Io, "look at the notes and at `memdir log` before you try again"),
+        VaultError::WatchLimit(limit) => Failure::new(Code::Io, "the system watches no more folders")
+            .with_hint(format!("the person can raise `{limit}`")),
         VaultError::Io { verb, path, source } => {
             let place = path.as_ref().map_or_else(String::new, |path| format!(" `{path}`"));
             let message = format!("the system could not {verb}{place}: {}", source.kind());

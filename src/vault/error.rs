@@ -37,6 +37,12 @@ pub enum VaultError {
     /// the change is tried again.
     #[error("batch {0} could be neither finished nor wholly given back")]
     Unsettled(u64),
+    /// The system watches no more folders for this user. Raise the limit, or do without.
+    #[error("the system watches no more folders; raise `{0}`")]
+    WatchLimit(
+        /// The name of the limit.
+        &'static str,
+    ),
     /// Anything else that the system says.
     #[error("cannot {verb}{}: {source}", place(.path.as_ref()))]
     Io {

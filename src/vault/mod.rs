@@ -12,6 +12,7 @@ mod disk;
 mod error;
 mod every;
 mod examine;
+mod feed;
 mod forget;
 mod history;
 mod journal;
@@ -22,6 +23,7 @@ mod state;
 mod sweep;
 mod tree;
 mod walk;
+mod watch;
 
 use std::io;
 use std::path::PathBuf;
@@ -36,8 +38,10 @@ pub use commit::{Batch, Committed, Point};
 pub use error::VaultError;
 pub use every::{Region, Spot};
 pub use examine::Exam;
+pub use feed::Changed;
 pub use forget::{Names, Replaced, Traces};
 pub use history::Page;
+pub use watch::{Noticed, Watch};
 
 use crate::path::MemoryPath;
 use crate::plan::Step;

@@ -12,12 +12,15 @@ use crate::report::Kind;
 use crate::time::Timestamp;
 
 mod account;
+mod feed;
 mod forget;
 mod journal;
 mod lines;
 mod outside;
 mod recovery;
 mod scan;
+mod sweep;
+mod watch;
 
 /// A memory in a temporary folder.
 struct Env {
