@@ -17,6 +17,7 @@ use crate::report::{LinkStatus, Links};
 mod fact;
 mod link;
 mod name;
+mod near;
 
 /// What kind of thing is wrong.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
@@ -26,7 +27,7 @@ pub enum Kind {
     BrokenLink,
     /// A note that nothing links to, and that links to nothing.
     Orphan,
-    /// A note with the same bytes as another one.
+    /// A note with the same bytes as another one, or one that says nearly the same.
     Duplicate,
     /// One fact with two values.
     ConflictingFact,
@@ -76,6 +77,7 @@ pub struct Look {
     size: u64,
     active: Vec<(usize, Cow<'static, str>)>,
     conflicts: Vec<fact::Conflict>,
+    sketch: Option<near::Sketch>,
 }
 
 /// A file, and what was seen of it where it is a note.
@@ -107,7 +109,8 @@ impl Look {
     #[must_use]
     pub fn of(text: &str, note: &Note<'_>, active: Vec<(usize, &'static str)>) -> Self {
         let active = active.into_iter().map(|(line, what)| (line, Cow::Borrowed(what))).collect();
-        Self { active, conflicts: fact::conflicts(text, note), ..Self::of_bytes(text.as_bytes()) }
+        let (conflicts, sketch) = (fact::conflicts(text, note), near::Sketch::of(text, note));
+        Self { active, conflicts, sketch, ..Self::of_bytes(text.as_bytes()) }
     }
 
     /// What is known of a note that is too large to be read.
@@ -124,8 +127,8 @@ impl Look {
     }
 }
 
-/// Says all that is wrong. `read` is asked for the text of notes with broken links and of what those lead to, one after
-/// the other, so that no texts have to be kept.
+/// Says all that is wrong. `read` is asked for the text of notes with broken links and of what those lead to, and of notes
+/// that may be nearly the same, one after the other, so that no texts have to be kept.
 #[must_use]
 pub fn check(seen: &Seen<'_>, read: &mut dyn FnMut(&MemoryPath) -> Option<String>) -> Checked {
     let notes: Vec<(&MemoryPath, &File, &Look)> =
@@ -146,6 +149,7 @@ pub fn check(seen: &Seen<'_>, read: &mut dyn FnMut(&MemoryPath) -> Option<String
     // A name that leads elsewhere is no note of its own.
     let own = || notes.iter().filter(|(_, file, _)| !file.is_link).map(|(path, _, look)| (*path, *look));
     findings.extend(duplicates(own(), seen.links));
+    findings.extend(near::near(own(), read));
     findings.extend(orphans(own().map(|(path, _)| path), seen.links));
     findings.extend(name::sync_conflicts(seen.files));
     findings.extend(name::unportable(seen.files));

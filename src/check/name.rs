@@ -22,7 +22,7 @@ pub(super) fn is_found(path: &MemoryPath) -> bool {
 }
 
 /// Whether a name begins with a date: `2026-05-03`, `20260503`, `2026-05` or `2026-W18`.
-fn is_day(stem: &str) -> bool {
+pub(super) fn is_day(stem: &str) -> bool {
     let bytes = stem.as_bytes();
     let digits = |bytes: &[u8]| bytes.len() == 2 && bytes.iter().all(u8::is_ascii_digit);
     let Some((century, rest)) = bytes.split_at_checked(2) else { return false };

@@ -68,6 +68,63 @@ fn what_can_be_several_is_no_conflict() {
     }
 }
 
+/// What is told as a duplicate, of what, and how.
+#[track_caller]
+fn check_duplicates(notes: &[(&str, &str)], expected: &[(&str, &str, &str)]) {
+    let found = found(notes, Kind::Duplicate);
+    assert!(found.iter().all(|finding| finding.action.is_none() || finding.message.ends_with("byte for byte")));
+    let told: Vec<(&str, &str, &str)> = found
+        .iter()
+        .map(|finding| (finding.path.as_str(), finding.target.as_deref().unwrap_or_default(), finding.message.as_str()))
+        .collect();
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn notes_that_say_nearly_the_same_are_told_once() {
+    let words = |from: usize, to: usize| (from..to).map(|number| format!("word{number} ")).collect::<String>();
+    let text = words(0, 100);
+    let edited = text.replace("word50 ", "other ");
+    let more = text.clone() + "and one line more than that";
+    let near = |path: &str, kept: &str, part: &str| format!("`{path}` is nearly the same as `{kept}` ({part} % of it)");
+    let (b, copy) = (near("bb.md", "a.md", "94"), near("copy.md", "a.md", "94"));
+    check_duplicates(
+        &[
+            ("a.md", &text),
+            ("bb.md", &edited),
+            ("copy.md", &more),
+            ("far.md", &words(60, 160)),
+            ("d.md", &words(200, 300)),
+        ],
+        &[("bb.md", "a.md", &b), ("copy.md", "a.md", &copy)],
+    );
+    // What is the same byte for byte is told as that, and what is near to it once.
+    let same = "`aa.md` says the same as `a.md`, byte for byte";
+    check_duplicates(
+        &[("a.md", &text), ("aa.md", &text), ("bb.md", &edited)],
+        &[("aa.md", "a.md", same), ("bb.md", "a.md", &b)],
+    );
+    // Front matter and headings are no matter, and never all of a note.
+    let title = format!("---\ntags: [x]\n---\n# Title\n{text}");
+    check_duplicates(&[("a.md", &text), ("bb.md", &title)], &[("bb.md", "a.md", &near("bb.md", "a.md", "99"))]);
+    // Two in three of what is said.
+    check_duplicates(&[("a.md", &text), ("b.md", &words(20, 120))], &[]);
+}
+
+#[test]
+fn days_and_notes_of_one_template_are_no_duplicates() {
+    let log: String = (0..100).map(|number| format!("word{number} ")).collect();
+    let (one, other) = (format!("{log} slept"), format!("{log} ran"));
+    check_duplicates(&[("2026-05-03.md", &one), ("2026-05-04.md", &other)], &[]);
+    assert_eq!(found(&[("2026-05-03.md", &one), ("old/2026-05-03.md", &other)], Kind::Duplicate).len(), 1);
+    let template = |name: &str| {
+        format!(
+            "---\ntype: person\nstatus: active\ncreated: 2026-05-03\n---\n# {name}\n\n## What we talked about last time\n\n## What they care about\n\n## What I promised to do for them\n\nMet {name}.\n"
+        )
+    };
+    check_duplicates(&[("ada.md", &template("Ada")), ("bob.md", &template("Bob"))], &[]);
+}
+
 #[test]
 fn orphans_are_notes_without_any_link() {
     let alone = |name: &str| {
