@@ -30,8 +30,7 @@ impl Engine {
         let changes = Changes::between(&index.known()?, swept);
         let total = changes.differ.len();
         told(0, total);
-        let (notes, others): (Vec<_>, Vec<_>) =
-            changes.differ.into_iter().partition(|swept| swept.path.is_note());
+        let (notes, others): (Vec<_>, Vec<_>) = changes.differ.into_iter().partition(|swept| swept.path.is_note());
         let notes: HashMap<MemoryPath, Swept> = notes.into_iter().map(|swept| (swept.path.clone(), swept)).collect();
         let (sender, receiver) = sync_channel::<Ready>(AHEAD);
         let (read, written) = thread::scope(|scope| {

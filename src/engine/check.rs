@@ -63,7 +63,9 @@ impl Engine {
     pub fn links(&self) -> Result<Links, Failure> {
         let seen = match self.indexed_files() {
             Some(files) => files.seen,
-            None => self.scan(|_, text| Seen::of(text))?.into_iter().map(|file| (file.path, file.seen.flatten())).collect(),
+            None => {
+                self.scan(|_, text| Seen::of(text))?.into_iter().map(|file| (file.path, file.seen.flatten())).collect()
+            }
         };
         Ok(Web::new(seen).links())
     }

@@ -64,7 +64,10 @@ impl Engine {
     }
 
     /// Looks into all notes that are text.
-    pub(super) fn scan<R: Send>(&self, look: impl Fn(&MemoryPath, &str) -> R + Sync) -> Result<Vec<Scanned<Option<R>>>, Failure> {
+    pub(super) fn scan<R: Send>(
+        &self,
+        look: impl Fn(&MemoryPath, &str) -> R + Sync,
+    ) -> Result<Vec<Scanned<Option<R>>>, Failure> {
         let limit = self.settings.limits.file_bytes;
         let scan = Scan { folder: None, limit, wants: &MemoryPath::is_note, stop: &|| false };
         let look = |path: &MemoryPath, bytes: Result<&[u8], plan::TreeError>| {

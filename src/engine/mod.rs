@@ -29,15 +29,14 @@ mod query;
 mod refresh;
 mod retrieve;
 
-
 pub use account::Head;
 pub use change::{Change, ChangeError, Done};
+pub use facts::{Facts, FoundFact};
 pub use failure::failure;
 pub use forget::{Forgotten, Place, Target, Where};
 pub use query::{Listed, ListedEntry};
 pub use refresh::IndexPlace;
 pub use retrieve::Retrieved;
-pub use facts::{Facts, FoundFact};
 
 /// How an engine works, whoever asks.
 #[derive(Clone, Debug)]

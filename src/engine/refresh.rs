@@ -194,7 +194,9 @@ impl Engine {
         if index.is_damaged() {
             tracing::warn!("the index is damaged and is made anew");
             drop(index);
-            self.drop_index();
+            if let Err(error) = self.drop_index() {
+                tracing::warn!(%error, "the index was not removed");
+            }
         } else {
             self.keeper.idle().push(index);
         }
@@ -211,13 +213,17 @@ impl Engine {
     }
 
     /// Removes the index; it is built anew when it is needed.
-    pub(super) fn drop_index(&self) {
+    pub(super) fn drop_index(&self) -> Result<(), IndexError> {
         self.keeper.idle().clear();
-        if let IndexPlace::File(file) = &self.settings.index {
-            if let Err(error) = Index::remove(file) {
-                tracing::warn!(%error, "the index was not removed");
-            }
+        match &self.settings.index {
+            IndexPlace::File(file) => Index::remove(file),
+            IndexPlace::Process | IndexPlace::Nowhere => Ok(()),
         }
+    }
+
+    /// Whether there is a file with an index in it, fresh or not.
+    pub(super) fn has_index_file(&self) -> bool {
+        matches!(&self.settings.index, IndexPlace::File(file) if Index::is_there(file))
     }
 
     fn ask_fresh(&self, index: &mut Index, altered: &[Altered], is_locked: bool, ask: Ask<'_>) -> Result<(), Trouble> {
@@ -353,7 +359,7 @@ impl Engine {
     /// A file that is too young to be trusted is kept without what it was like, so that the next sweep reads it again.
     pub(super) fn aged(&self, swept: Swept) -> Swept {
         let last = swept.stamp.modified.max(swept.stamp.changed);
-        let now = i64::try_from((self.settings.clock)().micros()).unwrap_or(i64::MAX).saturating_mul(1_000);
+        let now = (self.settings.clock)().micros().saturating_mul(1_000);
         let is_young = now.saturating_sub(last) < i64::try_from(YOUNG.as_nanos()).unwrap_or(i64::MAX);
         if is_young { Swept { stamp: Stamp::default(), ..swept } } else { swept }
     }

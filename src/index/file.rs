@@ -63,9 +63,17 @@ pub(super) fn in_memory() -> Result<Connection, IndexError> {
 
 /// Removes an index and what SQLite has put beside it.
 pub(super) fn remove(file: &Path) -> Result<(), IndexError> {
+    if !is_there(file) {
+        return Ok(());
+    }
     let file = &placed(file)?;
     let _lock = lock(file)?;
     remove_all(file)
+}
+
+/// Whether anything of an index is there.
+pub(super) fn is_there(file: &Path) -> bool {
+    [file.to_owned(), beside(file, "-wal")].iter().any(|file| std::fs::symlink_metadata(file).is_ok())
 }
 
 /// The path of a file by way of no link, which SQLite would refuse; its folder is made if it is not there.

@@ -100,6 +100,12 @@ impl Index {
         file::remove(file)
     }
 
+    /// Whether there is anything at the place of an index.
+    #[must_use]
+    pub fn is_there(file: &Path) -> bool {
+        file::is_there(file)
+    }
+
     /// Whether the file that was opened is still the one of its name. Another process may have removed it; what is
     /// written to it then, nobody finds.
     #[must_use]

@@ -47,6 +47,8 @@ pub enum Where {
     History,
     /// Entries of the audit.
     Audit,
+    /// The index, which goes as a whole.
+    Index,
     /// The state of a machine.
     State,
 }
@@ -137,6 +139,8 @@ impl Engine {
 
     fn erase_all(&self, writer: &mut Writer<'_>, survey: &Survey, author: &Author) -> Result<(), Failure> {
         let say = |error: VaultError| failure(&error);
+        // First: nothing would tell a later run that words are left in it.
+        self.erase_index()?;
         let edit = |writer: &Writer<'_>| survey.edits.iter().try_for_each(|path| self.edit(writer, survey, path));
         if survey.note.is_some() {
             edit(writer)?;
@@ -146,7 +150,14 @@ impl Engine {
         if survey.note.is_none() {
             edit(writer)?;
         }
-        survey.removals.iter().try_for_each(|path| writer.remove_spot(path)).map_err(say)
+        survey.removals.iter().try_for_each(|path| writer.remove_spot(path)).map_err(say)?;
+        // Another process may have built it anew meanwhile.
+        self.erase_index()
+    }
+
+    /// Removes the index: rows that are deleted in it keep their words.
+    fn erase_index(&self) -> Result<(), Failure> {
+        self.drop_index().map_err(|error| Failure::new(Code::Io, error.to_string()))
     }
 
     /// Cuts something out of a file as it is now.
@@ -201,6 +212,9 @@ impl Engine {
                 survey.places.push(Place { place: Where::Link, path: Some(path.to_string()), count: cut.count });
                 survey.edits.push(path.to_string());
             }
+        }
+        if !survey.places.is_empty() && self.has_index_file() {
+            survey.places.push(Place { place: Where::Index, path: None, count: 1 });
         }
         survey.places.sort();
         // The link last: without it, the note would not be found again.
