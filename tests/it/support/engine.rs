@@ -17,20 +17,33 @@ fn now() -> Timestamp {
     SystemTime::now().into()
 }
 
-/// Opens a memory as the binary does, but flushes nothing.
-pub(crate) fn open(memory: &Path) -> Engine {
+/// Opens the vault of a memory that flushes nothing, with the state that the binary has.
+pub(crate) fn vault(memory: &Path) -> Vault {
     let root = memory.canonicalize().unwrap();
     let dir = cap_std::fs::Dir::open_ambient_dir(&root, cap_std::ambient_authority()).unwrap();
-    let options = Options { durability: Durability::Atomic, ..Options::default() };
+    let state = memory.join(".memdir").read_dir().into_iter().flatten().map(|entry| entry.unwrap());
+    let machine =
+        state.filter(|entry| entry.path().is_dir()).map(|entry| entry.file_name().into_string().unwrap()).next();
+    let machine = machine.unwrap_or_else(|| Options::default().machine);
+    Vault::open(dir, root, Options { durability: Durability::Atomic, machine, ..Options::default() }).unwrap()
+}
+
+/// Opens a memory as the binary does, but flushes nothing and keeps no index.
+pub(crate) fn open(memory: &Path) -> Engine {
+    indexed(memory, IndexPlace::Nowhere)
+}
+
+/// As [`open`], with an index.
+pub(crate) fn indexed(memory: &Path, index: IndexPlace) -> Engine {
     let settings = Settings {
         limits: Limits::default(),
         batch_actions: 100,
         batch_time: Duration::from_secs(30),
         rules: Rules::default(),
-        index: IndexPlace::Nowhere,
+        index,
         clock: now,
     };
-    Engine::new(Vault::open(dir, root, options).unwrap(), settings)
+    Engine::new(vault(memory), settings)
 }
 
 /// What a list of actions would do.
