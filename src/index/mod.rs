@@ -239,7 +239,7 @@ fn kept(row: &Row<'_>) -> Result<Kept, IndexError> {
 
 /// A column of text, not copied.
 fn text<'r>(row: &'r Row<'_>, column: usize) -> Result<&'r str, IndexError> {
-    Ok(row.get_ref(column)?.as_str().map_err(|_| IndexError::damaged("a column of text holds something else"))?)
+    row.get_ref(column)?.as_str().map_err(|_| IndexError::damaged("a column of text holds something else"))
 }
 
 /// A column of bytes, not copied.
