@@ -5,6 +5,7 @@
 //! told.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use rusqlite::Connection;
 
@@ -53,10 +54,9 @@ fn gather(
     let mut statement = db.prepare_cached(sql)?;
     let mut rows = statement.query([name])?;
     while let Some(row) = rows.next()? {
-        let path = kept::path(text(row, 0)?)?;
-        if !found.contains_key(&path) {
-            let card: Option<Card> = blob(row, 1)?.map(|card| kept::open(&path, card)).transpose()?;
-            found.insert(path, card.map(|card| card.seen));
+        if let Entry::Vacant(entry) = found.entry(kept::path(text(row, 0)?)?) {
+            let card: Option<Card> = blob(row, 1)?.map(|card| kept::open(entry.key(), card)).transpose()?;
+            entry.insert(card.map(|card| card.seen));
         }
     }
     Ok(())

@@ -140,12 +140,15 @@ impl Index {
     /// Any [`IndexError`].
     pub fn known(&self) -> Result<Vec<Swept>, IndexError> {
         let mut known = self.checked(|db| {
-            let mut statement = db.prepare_cached("SELECT path, is_link, size, modified, changed, inode FROM file")?;
+            let sql = "SELECT path, is_link, size, modified, changed, inode, (SELECT files FROM state) FROM file";
+            let mut statement = db.prepare_cached(sql)?;
             let mut rows = statement.query([])?;
-            let mut known = Vec::new();
+            let (mut known, mut files) = (Vec::new(), None);
             while let Some(row) = rows.next()? {
+                files = Some(row.get(6)?);
                 known.push(swept(row)?);
             }
+            whole(files, known.len())?;
             Ok(known)
         })?;
         // Mostly sorted already: a first run puts them in order.
@@ -160,13 +163,20 @@ impl Index {
     /// Any [`IndexError`].
     pub fn each(&self, visit: &mut dyn FnMut(Kept)) -> Result<(), IndexError> {
         self.checked(|db| {
-            let sql = "SELECT path, is_link, card, look FROM file LEFT JOIN note ON note.file = file.id ORDER BY path";
+            let sql = "SELECT path, is_link, card, look, (SELECT files FROM state), (SELECT notes FROM state)
+                       FROM file LEFT JOIN note ON note.file = file.id ORDER BY path";
             let mut statement = db.prepare_cached(sql)?;
             let mut rows = statement.query([])?;
+            let (mut expected, mut files, mut notes) = ((None, None), 0, 0);
             while let Some(row) = rows.next()? {
-                visit(kept(row)?);
+                let kept = kept(row)?;
+                expected = (Some(row.get(4)?), Some(row.get(5)?));
+                files += 1;
+                notes += usize::from(kept.look.is_some() && !kept.is_link);
+                visit(kept);
             }
-            Ok(())
+            whole(expected.0, files)?;
+            whole(expected.1, notes)
         })
     }
 
@@ -208,6 +218,14 @@ impl Drop for Reading<'_> {
     }
 }
 
+/// Where a page is lost, rows are missing and nothing else is wrong; so they are counted.
+fn whole(expected: Option<usize>, found: usize) -> Result<(), IndexError> {
+    match expected {
+        Some(expected) if expected != found => Err(IndexError::damaged("not all files are there that it knows")),
+        _ => Ok(()),
+    }
+}
+
 fn swept(row: &Row<'_>) -> Result<Swept, IndexError> {
     let stamp = Stamp {
         size: row.get::<_, i64>(2)?.cast_unsigned(),
@@ -227,7 +245,7 @@ fn kept(row: &Row<'_>) -> Result<Kept, IndexError> {
 
 /// A column of text, not copied.
 fn text<'r>(row: &'r Row<'_>, column: usize) -> Result<&'r str, IndexError> {
-    Ok(row.get_ref(column)?.as_str().map_err(|_| IndexError::damaged("a column of text holds something else"))?)
+    row.get_ref(column)?.as_str().map_err(|_| IndexError::damaged("a column of text holds something else"))
 }
 
 /// A column of bytes, not copied.
@@ -235,3 +253,6 @@ fn blob<'r>(row: &'r Row<'_>, column: usize) -> Result<Option<&'r [u8]>, IndexEr
     let found = row.get_ref(column)?.as_blob_or_null();
     found.map_err(|_| IndexError::damaged("a column of bytes holds something else"))
 }
+
+#[cfg(test)]
+mod tests;
