@@ -105,7 +105,7 @@ pub(super) fn walk<R: Walked, W: FnMut(&Dir, Found) -> Option<R>>(
 }
 
 /// Does what there is to do until there is nothing left.
-fn run<R>(vault: &Vault, work: &Work<'_, R>, mut look: impl FnMut(&Dir, Found) -> Option<R>) {
+fn run<R: Walked>(vault: &Vault, work: &Work<'_, R>, mut look: impl FnMut(&Dir, Found) -> Option<R>) {
     while let Some(job) = work.next() {
         match job {
             Job::Folder(path) => {
@@ -125,6 +125,7 @@ fn run<R>(vault: &Vault, work: &Work<'_, R>, mut look: impl FnMut(&Dir, Found) -
                     found.extend(look(&chunk.folder, file));
                 }
                 drop(chunk.folder);
+                found.sort_unstable_by(|one, other| one.path().cmp(other.path()));
                 work.done(|state| state.found.push(found));
             }
         }
@@ -165,17 +166,16 @@ impl<R> Work<'_, R> {
     }
 }
 
-/// Lists a folder: its files in chunks, sorted by path, and the folders in it.
+/// Lists a folder: its files in chunks, in the order of the system, in which they are found the fastest, and the folders
+/// in it.
 fn open(vault: &Vault, folder: Option<&MemoryPath>) -> Result<(Vec<Chunk>, Vec<MemoryPath>), TreeError> {
     let opened = vault.open_folder(folder)?;
-    let (mut files, folders) = entries(vault, &opened, folder)?;
-    files.sort_unstable_by(|one, other| one.path.cmp(&other.path));
+    let (files, folders) = entries(vault, &opened, folder)?;
     let opened = Arc::new(opened);
     let mut chunks = Vec::with_capacity(files.len() / CHUNK + 1);
-    while !files.is_empty() {
-        let rest = files.split_off(files.len().min(CHUNK));
-        chunks.push(Chunk { folder: Arc::clone(&opened), files });
-        files = rest;
+    let mut files = files.into_iter();
+    while !files.as_slice().is_empty() {
+        chunks.push(Chunk { folder: Arc::clone(&opened), files: files.by_ref().take(CHUNK).collect() });
     }
     Ok((chunks, folders))
 }

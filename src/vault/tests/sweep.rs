@@ -35,7 +35,9 @@ fn a_sweep_says_what_the_system_says() {
     for (target, name) in links {
         symlink(target, env.path().join(name)).unwrap();
     }
-    std::fs::File::open(env.path().join("a.md"))
+    std::fs::OpenOptions::new()
+        .write(true)
+        .open(env.path().join("a.md"))
         .unwrap()
         .set_modified(std::time::UNIX_EPOCH - std::time::Duration::from_nanos(1_500_000_001))
         .unwrap();

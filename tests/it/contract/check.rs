@@ -178,3 +178,16 @@ fn links_of_all_notes_and_of_one() {
          user.md:3  acmee leads nowhere; the nearest is entities/acme.md\nlinked from entities/acme.md\n"
     );
 }
+
+#[test]
+fn a_note_that_says_nearly_the_same_is_told_with_how_much() {
+    let words: String = (0..100).map(|number| format!("word{number} ")).collect();
+    let edited = words.replace("word50 ", "other ");
+    let env = Env::with(&[("boat.md", &words), ("old/boat.md", &edited), ("short.md", "word1 word2 word3\n")]);
+    let checked = env.ask(&["check", "--kind", "duplicate"]).exits(0);
+    let finding = json!({
+        "kind": "duplicate", "path": "old/boat.md", "line": null, "target": "boat.md", "action": null,
+        "message": "`old/boat.md` is nearly the same as `boat.md` (94 % of it)",
+    });
+    assert_eq!(checked["findings"], json!([finding]));
+}
