@@ -20,6 +20,15 @@ impl Source for Index {
         Ok(self.checked(texts)?)
     }
 
+    fn unread(&self, folder: Option<&MemoryPath>) -> Result<usize, SourceError> {
+        let state = self.status()?;
+        let count = state.notes.saturating_sub(self.notes()?);
+        let Some(folder) = folder.filter(|_| count > 0) else { return Ok(count) };
+        let sql = "SELECT count(*) FROM file JOIN note ON note.file = file.id
+                   WHERE (path = ?1 OR (path > ?1 || '/' AND path < ?1 || '0')) AND card IS NULL";
+        Ok(self.checked(|db| Ok(db.prepare_cached(sql)?.query_row([folder.as_str()], |row| row.get(0))?))?)
+    }
+
     fn holding(&self, word: &str) -> Result<usize, SourceError> {
         let token = token(word);
         Ok(self.checked(|db| {
@@ -62,7 +71,8 @@ impl Source for Index {
     }
 
     fn called(&self, name: &str, most: usize) -> Result<Vec<Number>, SourceError> {
-        let sql = "SELECT file FROM name WHERE name = ?1 ORDER BY file LIMIT ?2";
+        let sql = "SELECT file FROM name JOIN file ON id = file
+                   WHERE name = ?1 AND NOT is_link ORDER BY file LIMIT ?2";
         Ok(self.checked(|db| numbers(db, sql, name, most))?)
     }
 

@@ -224,12 +224,17 @@ impl<T: Tree> Planner<'_, T> {
                 None => {}
             }
         }
+        self.tell_skipped(call, skipped);
+        Ok(looked)
+    }
+
+    /// Says how many notes could not be searched.
+    pub(super) fn tell_skipped(&mut self, call: &Call, skipped: usize) {
         if skipped > 0 {
             let notes = words::count(skipped, "note");
             let message = format!("{notes} could not be searched: no UTF-8 text, too large, or not readable");
             self.issue("notes_skipped", call.index, message);
         }
-        Ok(looked)
     }
 
     /// The files of a scope; what is wanted of them is looked into.

@@ -22,10 +22,11 @@ impl<T: Tree> Planner<'_, T> {
     ) -> Result<Picked, Failure> {
         let mut picked = None;
         let is_answered = self.consult(&mut |source| {
-            picked = Some(self.pick(source, scope, question, part)?);
+            picked = Some((self.pick(source, scope, question, part)?, source.unread(scope.path.as_ref())?));
             Ok(())
         })?;
-        if let Some(picked) = picked.filter(|_| is_answered) {
+        if let Some((picked, unread)) = picked.filter(|_| is_answered) {
+            self.tell_skipped(call, unread);
             return Ok(Picked { source: report::Source::Index, ..picked });
         }
         let wanted = Wanted::of(question);

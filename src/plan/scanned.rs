@@ -56,6 +56,11 @@ impl Source for ScannedNotes<'_> {
         Ok(self.notes.len())
     }
 
+    fn unread(&self, _: Option<&MemoryPath>) -> Result<usize, SourceError> {
+        // They were told when the notes were looked into.
+        Ok(0)
+    }
+
     fn holding(&self, word: &str) -> Result<usize, SourceError> {
         Ok(self.place(word).and_then(|place| self.holding.get(place)).copied().unwrap_or_default())
     }

@@ -66,6 +66,13 @@ pub trait Source {
     /// Any [`SourceError`], as with all questions below.
     fn notes(&self) -> Result<usize, SourceError>;
 
+    /// How many notes below a folder, or in all, say nothing: they are no text, too large, or could not be read.
+    ///
+    /// # Errors
+    ///
+    /// Any [`SourceError`].
+    fn unread(&self, folder: Option<&MemoryPath>) -> Result<usize, SourceError>;
+
     /// How many notes hold a word, in whatever column.
     ///
     /// # Errors

@@ -47,6 +47,8 @@ impl Guarded {
             }
         }
         fs::write(env.base().join("secret.md"), &secret[..CANARY_SIZE]).unwrap();
+        // The index is kept beside the user's other caches, and only there.
+        fs::create_dir(env.home().join(".cache")).unwrap();
         let env = env.quick();
         let before = around(&env);
         Self { env, before }
@@ -91,7 +93,9 @@ fn brief(seen: &Seen) -> (&'static str, Option<usize>, std::time::SystemTime, u3
 /// Everything beside the memory.
 fn around(env: &Env) -> BTreeMap<String, Seen> {
     let seen = see(env.base()).into_iter();
-    seen.filter(|(path, _)| path != "memory" && !path.starts_with("memory/")).collect()
+    let is_own =
+        |path: &str| ["memory", "home/.cache"].iter().any(|own| path == *own || path.starts_with(&format!("{own}/")));
+    seen.filter(|(path, _)| !is_own(path)).collect()
 }
 
 /// Every action that takes a path, with this path in every place that takes one.
