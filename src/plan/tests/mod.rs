@@ -10,6 +10,7 @@ use crate::policy::{Context, Mode, Rules, review};
 mod actions;
 mod batches;
 mod broken_edits;
+mod context;
 mod edits;
 mod find;
 mod keyed;
