@@ -28,7 +28,7 @@ impl Engine {
             let image = self.vault.read(path, self.settings.limits.file_bytes).ok()?;
             image.content.text().map(str::to_owned)
         };
-        let asking = Asking { read: &read, stop: &|| false, within: None };
+        let asking = Asking { read: &read, stop: &|| false, within: None, vectors: &[] };
         let is_answered = self.consult(&[], false, &mut |source| {
             let both = || -> Result<Retrieved, SourceError> {
                 let found = rank::answer(source, &asked, &asking)?.found;

@@ -1,12 +1,16 @@
 //! Words: how a text is taken apart for search, the same way for a note and for a query.
 //!
-//! A word is what Unicode's rules call one, cut where it is no letter and no digit (`snake_case`) and where a capital
-//! begins another (`camelCase`, which counts as a whole too: people write GitHub and look for github). Case and
-//! diacritics are folded. Scripts that put nothing between words give each two neighbours, and one that stands alone.
-//! Touches nothing but text.
+//! A word is what Unicode's rules call one, cut where it is no letter and no digit (`snake_case`), where a capital
+//! begins another (`camelCase`, which counts as a whole too: people write GitHub and look for github) and at an
+//! apostrophe (`l'homme`, a whole too; the endings of English as in `Ada's` are left out). Case and diacritics are
+//! folded. Scripts that put nothing between words give each two neighbours, and one that stands alone. A date such as
+//! `2023-09-11` gives what people say, `2023`, `september` and `11`; a number has no zeros before it. Touches nothing but
+//! text.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
+use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 use unicode_segmentation::UnicodeSegmentation;
@@ -18,17 +22,13 @@ use unicode_segmentation::UnicodeSegmentation;
 /// ```
 /// let mut words = Vec::new();
 /// memdir::note::words::each("Zoë's to_do: 北京市", &mut |word, _| words.push(word.to_owned()));
-/// assert_eq!(words, ["zoe", "s", "to", "do", "北京", "京市"]);
+/// assert_eq!(words, ["zoe", "to", "do", "北京", "京市"]);
 /// ```
 pub fn each(text: &str, found: &mut impl FnMut(&str, Range<usize>)) {
     let mut words = Words { buffer: String::new(), found };
     let mut start = 0;
     for line in text.split_inclusive('\n') {
-        if line.is_ascii() {
-            words.pieces(line, start);
-        } else {
-            words.mixed(line, start);
-        }
+        words.line(line, start, line.is_ascii());
         start += line.len();
     }
 }
@@ -43,10 +43,22 @@ pub fn fold(text: &str) -> String {
     caseless::default_case_fold_str(&bare).nfkc().collect()
 }
 
-/// The stem of a folded word, under which an index holds all its forms.
+/// The stem of a folded word, under which an index holds all its forms; it begins with the same letter. Words of other
+/// scripts, with digits or diacritics, and those that nobody says are their own.
+///
+/// # Examples
+///
+/// ```
+/// use memdir::note::words::stem;
+///
+/// assert_eq!(stem("collaborated"), stem("collaborates"));
+/// assert_eq!(stem("gpt4s"), "gpt4s");
+/// ```
 #[must_use]
-pub fn stem(word: &str) -> std::borrow::Cow<'_, str> {
-    word.into()
+pub fn stem(word: &str) -> Cow<'_, str> {
+    let is_english =
+        (3..=MOST_BYTES_OF_A_STEM).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_lowercase());
+    if is_english { Stemmer::create(Algorithm::English).stem(word) } else { word.into() }
 }
 
 /// Whether a folded word is one character of a script without blanks, which stands in no pair.
@@ -56,13 +68,59 @@ pub fn is_single(word: &str) -> bool {
     characters.next().is_some_and(is_unspaced) && characters.next().is_none()
 }
 
+/// A longer word has no stem.
+const MOST_BYTES_OF_A_STEM: usize = 40;
+/// What stands after an apostrophe and is no word.
+const ENDINGS: [&str; 7] = ["s", "t", "d", "m", "ll", "re", "ve"];
+const MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
+
 struct Words<'f, F> {
     buffer: String,
     found: &'f mut F,
 }
 
 impl<F: FnMut(&str, Range<usize>)> Words<'_, F> {
-    /// A line of any scripts.
+    /// A line, or a part of one.
+    fn line(&mut self, line: &str, start: usize, is_ascii: bool) {
+        let mut done = 0;
+        for dash in memchr::memchr_iter(b'-', line.as_bytes()) {
+            let Some(date) = Date::around(line, dash).filter(|date| date.start >= done) else { continue };
+            self.run(line.get(done..date.start).unwrap_or_default(), start + done, is_ascii);
+            done = start_of_rest(&date);
+            self.date(line, &date, start);
+        }
+        self.run(line.get(done..).unwrap_or_default(), start + done, is_ascii);
+    }
+
+    /// The year, the name of the month and the day.
+    fn date(&mut self, line: &str, date: &Date, start: usize) {
+        let (year, month) = (date.start..date.start + 4, date.start + 5..date.start + 7);
+        self.word(line.get(year.clone()).unwrap_or_default(), start + year.start);
+        (self.found)(date.month, start + month.start..start + month.end);
+        if let Some(day) = &date.day {
+            self.word(line.get(day.clone()).unwrap_or_default(), start + day.start);
+        }
+    }
+
+    /// A text without dates.
+    fn run(&mut self, text: &str, start: usize, is_ascii: bool) {
+        if is_ascii { self.pieces(text, start) } else { self.mixed(text, start) }
+    }
+
+    /// A text of any scripts.
     fn mixed(&mut self, line: &str, start: usize) {
         let mut rest = line;
         let mut at = start;
@@ -92,22 +150,49 @@ impl<F: FnMut(&str, Range<usize>)> Words<'_, F> {
         debug_assert_eq!(second, run.len(), "the last pair ends the run");
     }
 
-    /// The runs of letters and digits in a text.
+    /// The runs of letters and digits in a text, with apostrophes between letters.
     fn pieces(&mut self, text: &str, start: usize) {
-        let is_part = |character: char| character.is_alphanumeric() || is_combining_mark(character);
-        let mut at = start;
-        for piece in text.split(|character| !is_part(character)) {
-            if !piece.is_empty() {
-                self.piece(piece, at);
+        let (mut begin, mut before) = (None, None::<char>);
+        let mut characters = text.char_indices().peekable();
+        while let Some((at, character)) = characters.next() {
+            let is_between = || {
+                let is_letter = |character: Option<char>| character.is_some_and(char::is_alphabetic);
+                is_letter(before)
+                    && is_letter(text.get(at + character.len_utf8()..).and_then(|rest| rest.chars().next()))
+            };
+            let is_part = is_part(character) || (is_apostrophe(character) && is_between());
+            if is_part && begin.is_none() {
+                begin = Some(at);
             }
-            // What it was split at may have several bytes.
-            at += piece.len();
-            at += text.get(at - start..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+            let end = if is_part { at + character.len_utf8() } else { at };
+            if let Some(first) = begin.filter(|_| !is_part || characters.peek().is_none()) {
+                self.piece(text.get(first..end).unwrap_or_default(), start + first);
+                begin = None;
+            }
+            before = Some(character);
+        }
+    }
+
+    /// A run of letters and digits, cut at its apostrophes; a whole too, without them.
+    fn piece(&mut self, run: &str, start: usize) {
+        if !run.contains(is_apostrophe) {
+            return self.compound(run, start);
+        }
+        let bare =
+            run.rsplit_once(is_apostrophe).filter(|(_, last)| ENDINGS.iter().any(|end| end.eq_ignore_ascii_case(last)));
+        let run = bare.map_or(run, |(bare, _)| bare);
+        let mut at = start;
+        for part in run.split_inclusive(is_apostrophe) {
+            self.compound(part.trim_end_matches(is_apostrophe), at);
+            at += part.len();
+        }
+        if run.contains(is_apostrophe) {
+            self.folded(&run.replace(is_apostrophe, ""), start..start + run.len());
         }
     }
 
     /// A run of letters and digits, cut where a capital begins another word.
-    fn piece(&mut self, piece: &str, start: usize) {
+    fn compound(&mut self, piece: &str, start: usize) {
         let (mut part, mut before) = (0, None::<char>);
         let mut characters = piece.char_indices().peekable();
         while let Some((at, character)) = characters.next() {
@@ -130,10 +215,15 @@ impl<F: FnMut(&str, Range<usize>)> Words<'_, F> {
     }
 
     fn word(&mut self, word: &str, start: usize) {
-        let range = start..start + word.len();
+        self.folded(word, start..start + word.len());
+    }
+
+    fn folded(&mut self, word: &str, range: Range<usize>) {
         if word.is_ascii() {
+            let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
+            let bare = if is_number { word.trim_start_matches('0') } else { word };
             self.buffer.clear();
-            self.buffer.push_str(word);
+            self.buffer.push_str(if bare.is_empty() { word.get(..1).unwrap_or_default() } else { bare });
             self.buffer.make_ascii_lowercase();
         } else {
             self.buffer = fold(word);
@@ -143,6 +233,57 @@ impl<F: FnMut(&str, Range<usize>)> Words<'_, F> {
             (self.found)(&self.buffer, range);
         }
     }
+}
+
+/// A date in a line, `2023-09-11` or `2023-09`.
+struct Date {
+    start: usize,
+    month: &'static str,
+    day: Option<Range<usize>>,
+}
+
+impl Date {
+    /// The date whose year ends before the dash at a byte of the line.
+    fn around(line: &str, dash: usize) -> Option<Self> {
+        let start = dash.checked_sub(4)?;
+        let is_digits = |range: Range<usize>| {
+            let bytes = line.as_bytes().get(range);
+            bytes.is_some_and(|bytes| bytes.iter().all(u8::is_ascii_digit))
+        };
+        let number = |range: Range<usize>| line.get(range)?.parse::<usize>().ok();
+        let month_end = dash + 3;
+        if !is_digits(start..dash) || !is_digits(dash + 1..month_end) {
+            return None;
+        }
+        let month = *MONTHS.get(number(dash + 1..month_end)?.checked_sub(1)?)?;
+        let day = month_end + 1..month_end + 3;
+        let has_day = line.as_bytes().get(month_end) == Some(&b'-')
+            && is_digits(day.clone())
+            && number(day.clone()).is_some_and(|day| (1..=31).contains(&day));
+        let day = has_day.then_some(day);
+        let rest = line.get(day.as_ref().map_or(month_end, |day| day.end)..)?;
+        // A time may stand right behind it.
+        let rest = rest
+            .strip_prefix('T')
+            .filter(|time| time.starts_with(|hour: char| hour.is_ascii_digit()))
+            .map_or(rest, |_| "");
+        let is_apart = !line.get(..start)?.ends_with(is_part) && !rest.starts_with(is_part);
+        let is_longer = day.is_none() && rest.strip_prefix('-').is_some_and(|more| more.starts_with(is_part));
+        (is_apart && !is_longer).then_some(Self { start, month, day })
+    }
+}
+
+/// Where what stands behind a date begins.
+fn start_of_rest(date: &Date) -> usize {
+    date.day.as_ref().map_or(date.start + 7, |day| day.end)
+}
+
+fn is_part(character: char) -> bool {
+    character.is_alphanumeric() || is_combining_mark(character)
+}
+
+fn is_apostrophe(character: char) -> bool {
+    matches!(character, '\'' | '\u{2019}')
 }
 
 /// The combining marks of Latin, Greek and Cyrillic. Those of other scripts make other letters.
@@ -167,7 +308,7 @@ fn is_unspaced(character: char) -> bool {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{Words, each, fold};
+    use super::{Words, each, fold, stem};
 
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
@@ -181,7 +322,7 @@ mod tests {
 
     #[test]
     fn words_of_many_kinds() {
-        check("Ada's city: London (3.14)", &["ada", "s", "city", "london", "3", "14"]);
+        check("Ada's city: London (3.14)", &["ada", "city", "london", "3", "14"]);
         check("snake_case, kebab-case, camelCase", &["snake", "case", "kebab", "case", "camel", "case", "camelcase"]);
         check(
             "HTTPServer GPT4 Q3Report 3D",
@@ -206,6 +347,41 @@ mod tests {
     }
 
     #[test]
+    fn apostrophes() {
+        check("Dave’s DAVE'S I'm we'll don't 'quoted'", &["dave", "dave", "i", "we", "don", "quoted"]);
+        check(
+            "O'Reilly l’été rock'n'roll's",
+            &["o", "reilly", "oreilly", "l", "ete", "lete", "rock", "n", "roll", "rocknroll"],
+        );
+        check("5'6 a' 'b '' dogs' x'", &["5", "6", "a", "b", "dogs", "x"]);
+    }
+
+    #[test]
+    fn dates_and_numbers() {
+        check("2023-09-11", &["2023", "september", "11"]);
+        check("on 2023-09-01T10:15, 2023-12:", &["on", "2023", "september", "1", "t10", "15", "2023", "december"]);
+        check(
+            "log_2024-02-29.md été 2024-01-02",
+            &["log", "2024", "february", "29", "md", "ete", "2024", "january", "2"],
+        );
+        check("2023-13-11 12023-09-11 2023-09-111", &["2023", "13", "11", "12023", "9", "11", "2023", "9", "111"]);
+        check("2023-09-11-12 é2023-09-11", &["2023", "september", "11", "12", "e2023", "9", "11"]);
+        check("007 0 000 0x1", &["7", "0", "0", "0x1"]);
+    }
+
+    #[test]
+    fn stems_are_of_english_words() {
+        let check = |forms: &[&str], expected: &str| {
+            forms.iter().for_each(|form| assert_eq!(stem(form), expected, "{form}"));
+        };
+        check(&["collaborate", "collaborates", "collaborated", "collaborating"], "collabor");
+        check(&["cities", "city"], "citi");
+        check(&["is"], "is");
+        check(&["москвы"], "москвы");
+        check(&["gpt4s"], "gpt4s");
+    }
+
+    #[test]
     fn names_fold() {
         assert_eq!((fold("ÄRGER"), fold("ａｂｃ")), ("arger".to_owned(), "abc".to_owned()));
     }
@@ -213,12 +389,19 @@ mod tests {
     proptest! {
         /// The short way for lines of ASCII gives what the long one gives.
         #[test]
-        fn ascii_is_no_other_script(text in "[ -~]{0,40}") {
+        fn ascii_is_no_other_script(text in "[ -~]{0,40}|([a'1. _-]|2023-09-11){0,20}") {
             let (mut short, mut long) = (Vec::new(), Vec::new());
             each(&text, &mut |word, range| short.push((word.to_owned(), range)));
             let mut found = |word: &str, range| long.push((word.to_owned(), range));
-            Words { buffer: String::new(), found: &mut found }.mixed(&text, 0);
+            Words { buffer: String::new(), found: &mut found }.line(&text, 0, false);
             prop_assert_eq!(short, long);
+        }
+
+        /// Who looks for a stem need not stem each word of a text.
+        #[test]
+        fn stems_begin_as_their_words(word in "[a-z]{1,12}|[aeiouy]{0,2}[sy](ing|ied|ed|s|ly|ies)") {
+            let stem = stem(&word);
+            prop_assert_eq!(stem.as_bytes().first(), word.as_bytes().first());
         }
 
         #[test]

@@ -1,13 +1,14 @@
 //! [`neighbours`]: the notes beside a note, by links both ways, with what is said of them there.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
 use super::{Number, Source, SourceError, called};
-use crate::note::{Card, Targets};
+use crate::note::{Card, words};
 use crate::path::MemoryPath;
 
 /// Of the notes with one name no more are looked at than this.
-const MOST_NAMESAKES: usize = 16;
+pub(super) const MOST_NAMESAKES: usize = 64;
 
 /// A note beside another one.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -27,8 +28,10 @@ pub struct Names {
 }
 
 impl Names {
-    /// The note that a link means which stands at `from`: the file as a reader finds it, else the nearest note with this
-    /// title or alias.
+    /// The note that a link means which stands at `from`: of those whose file name, title or alias is the last part of
+    /// what is written, those first that stand where it says, then the nearest.
+    ///
+    /// A reader may be led elsewhere by a title, or nowhere; who asks a memory means what stands nearby.
     ///
     /// # Errors
     ///
@@ -39,35 +42,58 @@ impl Names {
         link: &str,
         from: &MemoryPath,
     ) -> Result<Option<Number>, SourceError> {
-        let last = link.rsplit('/').next().unwrap_or_default();
-        let name = called(last.strip_suffix(".md").unwrap_or(last));
-        if name.is_empty() {
-            return Ok(None);
+        let name = name_meant(link);
+        let way = way(link);
+        let order = |path: &MemoryPath| {
+            let is_there = way.as_ref().is_none_or(|way| words::fold(without_md(path.as_str())).ends_with(way));
+            let is_file = called(path.stem()) == name;
+            (!is_there, Reverse(shared(from, path)), !is_file, path.components().count())
+        };
+        let notes = self.notes(source, &name)?;
+        if notes.len() >= MOST_NAMESAKES {
+            // That beside it need not be among them.
+            let file = format!("{}.md", without_md(link.trim().rsplit('/').next().unwrap_or_default()));
+            let beside = MemoryPath::in_folder(from.parent().as_ref(), &file).ok();
+            if let Some(note) = beside.map(|path| source.number(&path)).transpose()?.flatten() {
+                return Ok(Some(note));
+            }
         }
-        if !self.known.contains_key(&name) {
+        let best = notes.iter().min_by(|(_, one), (_, other)| order(one).cmp(&order(other)).then_with(|| one.cmp(other)));
+        Ok(best.map(|(note, _)| *note))
+    }
+
+    /// The notes with a name.
+    fn notes(&mut self, source: &dyn Source, name: &str) -> Result<&[(Number, MemoryPath)], SourceError> {
+        if !self.known.contains_key(name) {
             let mut notes = Vec::new();
-            for note in source.called(&name, MOST_NAMESAKES)? {
+            for note in if name.is_empty() { Vec::new() } else { source.called(name, MOST_NAMESAKES)? } {
                 notes.extend(source.path(note)?.map(|path| (note, path)));
             }
-            self.known.insert(name.clone(), notes);
+            self.known.insert(name.to_owned(), notes);
         }
-        let notes = self.known.get(&name).map(Vec::as_slice).unwrap_or_default();
-        let targets = Targets::new(notes.iter().map(|(_, path)| path.clone()));
-        if let Some(best) = targets.best(link, Some(from)) {
-            return Ok(notes.iter().find(|(_, path)| path == best).map(|(note, _)| *note));
-        }
-        let folder = from.parent();
-        let apart = |path: &MemoryPath| path.parent().map_or(0, |other| apart(folder.as_ref(), &other));
-        Ok(notes.iter().min_by_key(|(_, path)| (apart(path), path.clone())).map(|(note, _)| *note))
+        Ok(self.known.get(name).map(Vec::as_slice).unwrap_or_default())
     }
 }
 
-/// How many folders two places are apart.
-fn apart(one: Option<&MemoryPath>, other: &MemoryPath) -> usize {
-    let one: Vec<_> = one.map(|path| path.as_str().split('/').collect()).unwrap_or_default();
-    let other: Vec<_> = other.as_str().split('/').collect();
-    let same = one.iter().zip(&other).take_while(|(one, other)| one == other).count();
-    one.len() + other.len() - 2 * same
+/// The name, as [`called`] writes it, of the note that a link means.
+pub(super) fn name_meant(link: &str) -> String {
+    called(without_md(link.trim().rsplit('/').next().unwrap_or_default()))
+}
+
+/// The end of the path that a link says, where it says more than a name.
+fn way(link: &str) -> Option<String> {
+    let link = link.trim().trim_start_matches(['.', '/']);
+    link.contains('/').then(|| words::fold(without_md(link)))
+}
+
+fn without_md(name: &str) -> &str {
+    name.strip_suffix(".md").unwrap_or(name)
+}
+
+/// In how many folders, from the root on, two notes stand both.
+fn shared(one: &MemoryPath, other: &MemoryPath) -> usize {
+    let folders = |path: &MemoryPath| path.parent().map_or_else(Vec::new, |parent| parent.components().map(str::to_owned).collect());
+    folders(one).iter().zip(&folders(other)).take_while(|(one, other)| one == other).count()
 }
 
 /// The notes that a note links to, in the order of its links, then those that link to it; not more than `most`, each
@@ -90,10 +116,9 @@ pub fn neighbours(
         let target = names.target(source, &link.path, path)?.filter(|target| *target != note);
         found.extend(target.map(|note| Neighbour { note, line: line.clone(), is_back: false }));
     }
-    let own = [Some(path.stem()), card.title.as_deref()].into_iter().flatten();
-    let own: BTreeSet<_> = own.chain(card.aliases.iter().map(String::as_str)).map(called).collect();
+    let own = own_names(path, card);
     let mut sources = BTreeSet::new();
-    for name in own.iter().filter(|name| !name.is_empty()) {
+    for name in &own {
         sources.extend(source.linking(name, most)?);
     }
     sources.remove(&note);
@@ -103,13 +128,17 @@ pub fn neighbours(
             if found.len() >= most {
                 return Ok(found);
             }
-            let last = link.path.rsplit('/').next().unwrap_or_default();
-            if own.contains(&called(last.strip_suffix(".md").unwrap_or(last)))
-                && names.target(source, &link.path, &from)? == Some(note)
-            {
+            if own.contains(&name_meant(&link.path)) && names.target(source, &link.path, &from)? == Some(note) {
                 found.push(Neighbour { note: other, line: line.clone(), is_back: true });
             }
         }
     }
     Ok(found)
+}
+
+/// What a note is called.
+pub(super) fn own_names(path: &MemoryPath, card: &Card) -> BTreeSet<String> {
+    let own = [Some(path.stem()), card.title.as_deref()].into_iter().flatten();
+    let own = own.chain(card.aliases.iter().map(String::as_str)).map(called);
+    own.filter(|name| !name.is_empty()).collect()
 }

@@ -5,9 +5,15 @@
 
 mod answer;
 mod bm25;
+mod function_words;
 mod links;
+mod passage;
 mod question;
+mod record;
 mod source;
+mod spelling;
+mod text;
+mod trail;
 
 pub use answer::{Answer, Asking, Found, answer, by_text};
 pub use bm25::{Bm25, best_first};

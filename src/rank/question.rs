@@ -1,37 +1,76 @@
 //! [`Question`]: what a query asks for.
 
+use std::ops::Range;
+
+use super::function_words::{is_first_person, is_function_word};
 use crate::note::words;
 
 /// The most words of a query that count; a set of them is the bits of a number.
-const MOST_WORDS: usize = 64;
+pub(super) const MOST_WORDS: usize = 64;
+/// No more words are looked at, with those that only hold sentences together.
+const MOST_SAID: usize = 128;
 
 /// A query taken apart.
+///
+/// # Examples
+///
+/// ```
+/// use memdir::rank::Question;
+///
+/// let question = Question::of("Where does my sister live?").unwrap();
+/// assert_eq!(question.words(), ["sister", "live"]);
+/// assert_eq!(Question::of("to be or not to be").unwrap().words(), ["to", "be", "or", "not"]);
+/// assert_eq!(Question::of("?!"), None);
+/// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Question {
     text: String,
     words: Vec<String>,
+    said: Vec<Said>,
+    is_first_person: bool,
+}
+
+/// A word of a query where it stands.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) struct Said {
+    /// Its bytes.
+    pub(super) range: Range<usize>,
+    /// Which of the words it is that are looked for; `None` for a function word.
+    pub(super) word: Option<usize>,
 }
 
 impl Question {
     /// Takes a query apart; `None` where no word of it could be found by words.
+    ///
+    /// Function words are looked for only where there is nothing else.
     #[must_use]
     pub fn of(query: &str) -> Option<Self> {
-        let mut stems: Vec<String> = Vec::new();
-        let mut is_findable = false;
-        words::each(query, &mut |word, _| {
-            let stem = words::stem(word);
-            if stems.len() < MOST_WORDS && !stems.iter().any(|known| *known == stem) {
-                is_findable |= !words::is_single(word);
-                stems.push(stem.into_owned());
+        let mut all: Vec<(String, Range<usize>)> = Vec::new();
+        let mut is_first = false;
+        words::each(query, &mut |word, range| {
+            is_first |= is_first_person(word);
+            if all.len() < MOST_SAID {
+                all.push((word.to_owned(), range));
             }
         });
-        is_findable.then(|| Self { text: query.to_owned(), words: stems })
+        let has_others = all.iter().any(|(word, _)| !is_function_word(word));
+        let mut question = Self { text: query.to_owned(), words: Vec::new(), said: Vec::new(), is_first_person: is_first };
+        let mut is_findable = false;
+        let mut left = MOST_WORDS;
+        for (word, range) in all {
+            let is_sought = left > 0 && !(has_others && is_function_word(&word));
+            left -= usize::from(is_sought);
+            is_findable |= is_sought && !words::is_single(&word);
+            let word = is_sought.then(|| question.number_of(&words::stem(&word)));
+            question.said.push(Said { range, word });
+        }
+        is_findable.then_some(question)
     }
 
     /// A question without words, which nothing answers.
     #[must_use]
     pub fn none() -> Self {
-        Self { text: String::new(), words: Vec::new() }
+        Self { text: String::new(), words: Vec::new(), said: Vec::new(), is_first_person: false }
     }
 
     /// The query as it was sent.
@@ -44,5 +83,66 @@ impl Question {
     #[must_use]
     pub fn words(&self) -> &[String] {
         &self.words
+    }
+
+    /// Every word in the order of the query.
+    pub(super) fn said(&self) -> &[Said] {
+        &self.said
+    }
+
+    /// Whether who asks speaks of themselves.
+    pub(super) fn is_first_person(&self) -> bool {
+        self.is_first_person
+    }
+
+    /// How often each word is looked for.
+    pub(super) fn counts(&self) -> [u8; MOST_WORDS] {
+        let mut counts = [0; MOST_WORDS];
+        for word in self.sought() {
+            counts.get_mut(word).into_iter().for_each(|count| *count += 1);
+        }
+        counts
+    }
+
+    /// The words that stand beside each other once the function words are left out, each pair once.
+    pub(super) fn pairs(&self) -> Vec<(usize, usize)> {
+        let mut pairs: Vec<_> = self.sought().zip(self.sought().skip(1)).collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        pairs
+    }
+
+    /// How many words are looked for, with those that are said again.
+    pub(super) fn length(&self) -> usize {
+        self.sought().count()
+    }
+
+    /// Which word a folded word of a text is.
+    pub(super) fn place(&self, word: &str) -> Option<usize> {
+        // A stem begins as its word does; most words of a text are none of these.
+        let first = word.as_bytes().first();
+        if !self.words.iter().any(|known| known.as_bytes().first() == first) {
+            return None;
+        }
+        let stem = words::stem(word);
+        self.words.iter().position(|known| *known == *stem)
+    }
+
+    /// The question with another word in the place of one.
+    pub(super) fn with(&self, number: usize, word: String) -> Self {
+        let mut question = self.clone();
+        question.words.get_mut(number).into_iter().for_each(|old| word.clone_into(old));
+        question
+    }
+
+    fn sought(&self) -> impl Iterator<Item = usize> + '_ {
+        self.said.iter().filter_map(|said| said.word)
+    }
+
+    fn number_of(&mut self, stem: &str) -> usize {
+        self.words.iter().position(|known| known == stem).unwrap_or_else(|| {
+            self.words.push(stem.to_owned());
+            self.words.len() - 1
+        })
     }
 }

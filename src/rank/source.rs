@@ -31,9 +31,9 @@ impl Column {
     #[must_use]
     pub fn weight(self) -> f64 {
         match self {
-            Self::Title => 4.0,
-            Self::Heading | Self::Name => 3.0,
-            Self::Key | Self::Tag => 2.0,
+            Self::Title => 3.0,
+            Self::Heading => 1.5,
+            Self::Name | Self::Key | Self::Tag => 2.0,
             Self::Body => 1.0,
         }
     }
