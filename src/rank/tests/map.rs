@@ -90,6 +90,10 @@ impl Source for Map {
         Ok(self.notes.len())
     }
 
+    fn unread(&self, _: Option<&MemoryPath>) -> Result<usize, SourceError> {
+        Ok(0)
+    }
+
     fn holding(&self, word: &str) -> Result<usize, SourceError> {
         Ok(self.holding.get(word).map_or(0, Vec::len))
     }
