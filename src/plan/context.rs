@@ -102,7 +102,8 @@ impl<T: Tree> Planner<'_, T> {
             seen.insert(number);
         }
         if let Some(question) = about.question {
-            let asking = Asking { read: &|path| self.text_of(path), stop: self.manner.stop, within: None, vectors: &[] };
+            let asking =
+                Asking { read: &|path| self.text_of(path), stop: self.manner.stop, within: None, vectors: &[] };
             let answer = rank::answer(source, question, &asking)?;
             gathered.weights = answer.weights;
             for found in answer.found.iter().take(MOST_NOTES).filter(|found| seen.insert(found.note)) {

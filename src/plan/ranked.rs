@@ -62,7 +62,8 @@ impl<T: Tree> Planner<'_, T> {
             None => None,
         };
         let within = |note: Number| inside.as_ref().is_none_or(|inside| inside.binary_search(&note).is_ok());
-        let asking = Asking { read: &|path| self.text_of(path), stop: self.manner.stop, within: Some(&within), vectors: &[] };
+        let asking =
+            Asking { read: &|path| self.text_of(path), stop: self.manner.stop, within: Some(&within), vectors: &[] };
         let answer = rank::answer(source, question, &asking)?;
         let start = match part.after {
             Some(after) => {

@@ -55,6 +55,8 @@ mod tests {
             assert!(table.is_sorted_by(|one, other| one < other));
             assert!(table.iter().all(|word| crate::note::words::fold(word) == **word));
         }
-        assert!(is_function_word("the") && is_first_person("my") && !is_function_word("wife") && !is_first_person("you"));
+        assert!(
+            is_function_word("the") && is_first_person("my") && !is_function_word("wife") && !is_first_person("you")
+        );
     }
 }

@@ -58,7 +58,8 @@ impl Names {
                 return Ok(Some(note));
             }
         }
-        let best = notes.iter().min_by(|(_, one), (_, other)| order(one).cmp(&order(other)).then_with(|| one.cmp(other)));
+        let best =
+            notes.iter().min_by(|(_, one), (_, other)| order(one).cmp(&order(other)).then_with(|| one.cmp(other)));
         Ok(best.map(|(note, _)| *note))
     }
 
@@ -92,7 +93,9 @@ fn without_md(name: &str) -> &str {
 
 /// In how many folders, from the root on, two notes stand both.
 fn shared(one: &MemoryPath, other: &MemoryPath) -> usize {
-    let folders = |path: &MemoryPath| path.parent().map_or_else(Vec::new, |parent| parent.components().map(str::to_owned).collect());
+    let folders = |path: &MemoryPath| {
+        path.parent().map_or_else(Vec::new, |parent| parent.components().map(str::to_owned).collect())
+    };
     folders(one).iter().zip(&folders(other)).take_while(|(one, other)| one == other).count()
 }
 

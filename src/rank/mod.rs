@@ -20,3 +20,6 @@ pub use bm25::{Bm25, best_first};
 pub use links::{Names, Neighbour, neighbours};
 pub use question::Question;
 pub use source::{Column, Files, Number, Source, SourceError, called};
+
+#[cfg(test)]
+mod tests;

@@ -1,9 +1,9 @@
 //! How much of a question one paragraph of a note holds.
 
+use super::Question;
 use super::function_words::is_function_word;
 use super::question::MOST_WORDS;
 use super::text::{Evidence, Left};
-use super::Question;
 use crate::note::words;
 
 /// So much of a note is looked at.

@@ -54,7 +54,8 @@ impl Question {
             }
         });
         let has_others = all.iter().any(|(word, _)| !is_function_word(word));
-        let mut question = Self { text: query.to_owned(), words: Vec::new(), said: Vec::new(), is_first_person: is_first };
+        let mut question =
+            Self { text: query.to_owned(), words: Vec::new(), said: Vec::new(), is_first_person: is_first };
         let mut is_findable = false;
         let mut left = MOST_WORDS;
         for (word, range) in all {

@@ -133,9 +133,7 @@ impl<'q> Records<'q> {
             let mut order: Vec<_> = targets.keys().map(|other| (*other, true)).collect();
             let linking = self.linking(note, &record)?;
             order.extend(linking.into_iter().filter(|other| !targets.contains_key(other)).map(|other| (other, false)));
-            order.sort_by(|(one, _), (other, _)| {
-                super::best_first((text.of(*one), *one), (text.of(*other), *other))
-            });
+            order.sort_by(|(one, _), (other, _)| super::best_first((text.of(*one), *one), (text.of(*other), *other)));
             for (other, is_target) in order {
                 if found.len() >= MOST_BESIDE {
                     break;

@@ -9,19 +9,28 @@ const FEWEST_LETTERS: usize = 4;
 const MOST_WORDS: usize = 3;
 
 /// The question with words of the notes in the place of those that none holds; `None` where nothing is to be corrected.
+///
+/// Nothing is where most words are known: what notes do not say in these words is mostly right and means something else
+/// than the word that is spelled most like it.
 pub(super) fn corrected(
     source: &dyn Source,
     question: &Question,
     asking: &Asking<'_>,
 ) -> Result<Option<Question>, SourceError> {
-    let mut corrected = None::<Question>;
-    let mut looked = 0;
+    let mut unknown = Vec::new();
     for (number, word) in question.words().iter().enumerate() {
-        if word.chars().count() < FEWEST_LETTERS || looked >= MOST_WORDS || source.holding(word)? > 0 {
-            continue;
+        if source.holding(word)? == 0 {
+            unknown.push((number, word));
         }
+    }
+    if unknown.len() * 2 < question.words().len() {
+        return Ok(None);
+    }
+    let mut corrected = None::<Question>;
+    for (number, word) in
+        unknown.into_iter().filter(|(_, word)| word.chars().count() >= FEWEST_LETTERS).take(MOST_WORDS)
+    {
         asking.check()?;
-        looked += 1;
         // Hardly anybody errs in the first letter; with another one it is another word.
         let meant = source.spelled_like(word)?.filter(|meant| meant.chars().next() == word.chars().next());
         let known = corrected.as_ref().unwrap_or(question);
@@ -33,7 +42,11 @@ pub(super) fn corrected(
 }
 
 /// A corrected question as it would be typed: a word as it stands in the first text that holds it, else its stem.
-pub(super) fn typed<'t>(asked: &Question, corrected: &Question, texts: impl Iterator<Item = &'t str> + Clone) -> String {
+pub(super) fn typed<'t>(
+    asked: &Question,
+    corrected: &Question,
+    texts: impl Iterator<Item = &'t str> + Clone,
+) -> String {
     let mut typed = asked.text().to_owned();
     // From the end, so that the bytes before stay where they are.
     for said in asked.said().iter().rev() {

@@ -120,7 +120,8 @@ impl Trail {
         asking: &Asking<'_>,
     ) -> Result<Vec<End>, SourceError> {
         let is_within = |note: Number| asking.within.is_none_or(|within| within(note));
-        let best: Vec<Number> = text.ranked().into_iter().map(|(_, note)| note).filter(|note| is_within(*note)).take(MOST_TEXT).collect();
+        let best: Vec<Number> =
+            text.ranked().into_iter().map(|(_, note)| note).filter(|note| is_within(*note)).take(MOST_TEXT).collect();
         let named = named(source, question, asking)?;
         let persons = if question.is_first_person() { persons(records, source, &named, &best)? } else { Vec::new() };
         let worth = |words: &[usize]| words.iter().map(|word| text.weight(*word)).sum::<f64>();
@@ -129,7 +130,10 @@ impl Trail {
         order.sort_by(|one, other| {
             let key = |note: &Number| (!persons.contains(note), named.get(note).map_or(0.0, |words| worth(words)));
             let ((is_other, weight), (is_other_2, weight_2)) = (key(one), key(other));
-            is_other.cmp(&is_other_2).then_with(|| weight_2.total_cmp(&weight)).then_with(|| best_first(rest(*one), rest(*other)))
+            is_other
+                .cmp(&is_other_2)
+                .then_with(|| weight_2.total_cmp(&weight))
+                .then_with(|| best_first(rest(*one), rest(*other)))
         });
         order.truncate(MOST_NAMED);
         let mut first: Vec<Number> = persons.iter().copied().filter(|note| !order.contains(note)).collect();

@@ -67,8 +67,11 @@ impl Map {
         }
         self.length += length;
         found.into_iter().for_each(|(word, often)| self.holding.entry(word).or_default().push((number, often)));
-        let names = [path.stem()].into_iter().chain(card.title.as_deref()).chain(card.aliases.iter().map(String::as_str));
-        names.for_each(|name| drop(self.names.entry(called(name)).or_default().insert(number)));
+        let names =
+            [path.stem()].into_iter().chain(card.title.as_deref()).chain(card.aliases.iter().map(String::as_str));
+        for name in names {
+            self.names.entry(called(name)).or_default().insert(number);
+        }
         for link in &card.seen.links {
             let last = link.path.rsplit('/').next().unwrap();
             self.linking.entry(called(last.strip_suffix(".md").unwrap_or(last))).or_default().insert(number);
