@@ -21,8 +21,13 @@ pub(super) fn around(db: &Connection, note: &MemoryPath) -> Result<Files, IndexE
     const LINKING: &str = "SELECT path, card FROM link JOIN file ON file.id = link.file
                            LEFT JOIN note ON note.file = file.id WHERE link.name = ?1";
     let mut found = BTreeMap::new();
-    let own = called(&stem_of(note));
+    let stem = stem_of(note);
+    let own = called(&stem);
     gather(db, NAMED, &own, &mut found)?;
+    // `ada.md.md` is meant by `ada.md` only where there is no such file.
+    if let Some(before) = stem.strip_suffix(".md") {
+        gather(db, NAMED, &called(before), &mut found)?;
+    }
     gather(db, LINKING, &own, &mut found)?;
     let paths: Vec<String> = match found.get(note) {
         Some(Some(seen)) => seen.links.iter().map(|link| link.path.clone()).collect(),

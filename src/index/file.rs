@@ -122,6 +122,8 @@ fn made(file: &Path, history: Option<&[u8]>) -> Result<Connection, IndexError> {
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(file).map_err(|error| IndexError::io("make", error))?;
     let mut db = connect(file)?;
+    // What is kept of a note fills half a page of 4 KB and more, so that the other half would be lost.
+    db.pragma_update(None, "page_size", 8192)?;
     let mode: String = db.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
     if !mode.eq_ignore_ascii_case("wal") {
         return Err(IndexError::io("share", io::ErrorKind::Unsupported.into()));
@@ -166,7 +168,7 @@ fn settle(db: &Connection) -> Result<(), IndexError> {
     // No `mmap_size`: a file that another program cuts would end this one.
     db.execute_batch(
         "PRAGMA cell_size_check = ON; PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL;
-         PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384; PRAGMA journal_size_limit = 8388608;",
+         PRAGMA temp_store = MEMORY; PRAGMA cache_size = -65536; PRAGMA journal_size_limit = 8388608;",
     )?;
     Ok(())
 }

@@ -91,7 +91,7 @@ impl Writing<'_> {
     ///
     /// Any [`IndexError`].
     pub fn set_batch(&mut self, batch: u64) -> Result<(), IndexError> {
-        self.index.set("UPDATE state SET batch = ?1", batch.cast_signed())
+        self.index.set("UPDATE state SET batch = ?1 WHERE one = 1", batch.cast_signed())
     }
 
     /// Says whether all files of the memory are in it.
@@ -100,7 +100,7 @@ impl Writing<'_> {
     ///
     /// Any [`IndexError`].
     pub fn set_complete(&mut self, is_complete: bool) -> Result<(), IndexError> {
-        self.index.set("UPDATE state SET is_complete = ?1", i64::from(is_complete))
+        self.index.set("UPDATE state SET is_complete = ?1 WHERE one = 1", i64::from(is_complete))
     }
 
     /// Makes the change, for all who look from now on. A crash of the system may lose it again, whole.
@@ -240,7 +240,8 @@ fn count(db: &Connection, before: Option<&Known>, after: Option<&Known>) -> Resu
     let ([files, notes, texts], [old_files, old_notes, old_texts]) = (one(after), one(before));
     let change = [files - old_files, notes - old_notes, texts - old_texts];
     if change != [0; 3] {
-        let sql = "UPDATE state SET files = files + ?1, notes = notes + ?2, texts = texts + ?3";
+        // A statement that may change several rows makes FTS5 write down all words that it has gathered.
+        let sql = "UPDATE state SET files = files + ?1, notes = notes + ?2, texts = texts + ?3 WHERE one = 1";
         db.prepare_cached(sql)?.execute(change)?;
     }
     Ok(())

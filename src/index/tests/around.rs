@@ -72,7 +72,7 @@ fn memory() -> impl Strategy<Value = Vec<(String, String)>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(600))]
 
     #[test]
     fn a_part_answers_as_all(notes in memory(), others in prop::collection::vec(name(), 2)) {
@@ -84,6 +84,17 @@ proptest! {
             prop_assert_eq!(part.links_of(note), whole.links_of(note), "of {}", note);
             prop_assert_eq!(part.links_to(note), whole.links_to(note), "to {}", note);
         }
+    }
+}
+
+/// Found by the property: the file that comes first has another name.
+#[test]
+fn a_name_that_ends_twice() {
+    let notes = [("ada.md", ""), ("ada.md.md", ""), ("b.md", "[[ada.md]]")];
+    let index = index(&notes);
+    for (note, linking) in [("ada.md", 1), ("ada.md.md", 0)] {
+        let links = Web::new(index.around(&path(note)).unwrap().unwrap()).links_to(&path(note));
+        assert_eq!(links.links.len(), linking, "{note}");
     }
 }
 

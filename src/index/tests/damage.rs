@@ -2,6 +2,8 @@ use super::{Dump, bytes, damaged, dump, fill, is_empty, path, place};
 use crate::index::Index;
 use crate::rank::Source;
 
+const PAGE: usize = 8192;
+
 fn notes() -> Vec<(String, String)> {
     let text = |number: usize| {
         format!(
@@ -65,9 +67,9 @@ fn no_damage_is_more_than_damage() {
     crate::index::file::shorten_log(&index.db);
     drop(index);
     let whole = bytes(&file);
-    let pages = whole.len() / 4096;
+    let pages = whole.len() / PAGE;
     let (mut right_ones, mut damaged_ones, mut other) = (0, 0, 0);
-    let places = (0..pages).flat_map(|page| [0, 3, 8, 60, 1000, 2500, 4000, 4090].map(|at| page * 4096 + at));
+    let places = (0..pages).flat_map(|page| [0, 3, 8, 60, 1000, 5000, 8000, 8180].map(|at| page * PAGE + at));
     for (number, at) in places.enumerate() {
         for end in ["", "-wal", "-shm"] {
             let _ = std::fs::remove_file(file.with_file_name(format!("index.sqlite{end}")));
