@@ -86,11 +86,15 @@ fn look(global: &Global) -> Vec<Check> {
                     Check::ok("state", format!("in {}, since the memory cannot hold it or you said so", path.display()))
                 }
             });
+            let place = located.index.clone();
             match open::vault(located) {
                 Ok((vault, config)) => {
                     checks.extend(state(&vault));
                     match config.engine(open::now) {
-                        Ok(settings) => checks.push(notes(&Engine::new(vault, settings))),
+                        Ok(settings) => {
+                            let engine = Engine::new(vault, engine::Settings { index: place, ..settings });
+                            checks.extend([index(&engine), notes(&engine)]);
+                        }
                         Err(failure) => checks.push(Check::failed("rules", failure)),
                     }
                 }
@@ -149,6 +153,21 @@ fn state(vault: &Vault) -> Vec<Check> {
         Err(error) => Check::failed("lock", engine::failure(&error)),
     };
     vec![history, writing, durability, git, lock]
+}
+
+/// What the index says before anything asks it.
+fn index(engine: &Engine) -> Check {
+    match engine.indexed_notes() {
+        Some((notes, true)) => {
+            Check::ok("index", format!("holds {notes} notes; each search looks for what changed since"))
+        }
+        Some((notes, false)) => Check::warn(
+            "index",
+            format!("is half built, with {notes} notes"),
+            "`memdir search` with any query goes on with it",
+        ),
+        None => Check::ok("index", "none yet: the first search builds it"),
+    }
 }
 
 fn notes(engine: &Engine) -> Check {

@@ -29,8 +29,8 @@ pub(super) struct Located {
     pub(super) root: PathBuf,
     pub(super) config: Config,
     pub(super) options: Options,
+    pub(super) index: IndexPlace,
     dir: Dir,
-    index: IndexPlace,
 }
 
 /// Reads the clock.

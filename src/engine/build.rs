@@ -5,10 +5,12 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 
 use super::Engine;
-use super::refresh::{Changes, Trouble, record};
+use super::keeper::Trouble;
+use super::refresh::{Changes, record};
 use crate::index::{Index, Record, Writing};
 use crate::path::MemoryPath;
-use crate::plan::{Scan, Swept, Tree, TreeError};
+use crate::plan::{self, Scan, Swept, Tree, TreeError};
+use crate::report::Failure;
 
 /// So many files are put into the index by one transaction: others can use it in between.
 const CHUNK: usize = 1_000;
@@ -19,8 +21,28 @@ const AHEAD: usize = 500;
 type Ready = (Swept, Option<Record>);
 
 impl Engine {
+    /// Brings the index up to date, or builds it; `told` hears how many of how many files are done.
+    ///
+    /// What was done stays when `stop` ends it or the process dies, and the next run goes on from there.
+    ///
+    /// # Errors
+    ///
+    /// `timeout` when `stop` ended it, `io`; the memory itself is not touched.
+    pub fn refresh(
+        &self,
+        told: &(dyn Fn(usize, usize) + Sync),
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<(), Failure> {
+        let Some(mut index) = self.taken(false) else { return Ok(()) };
+        let built = self.build(&mut index, told, stop);
+        match self.settled(index, built) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(plan::failure(error)),
+        }
+    }
+
     /// Puts all that differs into the index. What is there when it ends early, stays.
-    pub(super) fn build(
+    fn build(
         &self,
         index: &mut Index,
         told: &(dyn Fn(usize, usize) + Sync),

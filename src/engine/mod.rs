@@ -25,6 +25,7 @@ mod facts;
 mod failure;
 mod forget;
 mod indexed;
+mod keeper;
 mod query;
 mod refresh;
 mod retrieve;
@@ -34,8 +35,8 @@ pub use change::{Change, ChangeError, Done};
 pub use facts::{Facts, FoundFact};
 pub use failure::failure;
 pub use forget::{Forgotten, Place, Target, Where};
+pub use keeper::IndexPlace;
 pub use query::{Listed, ListedEntry};
-pub use refresh::IndexPlace;
 pub use retrieve::Retrieved;
 
 /// How an engine works, whoever asks.
@@ -73,7 +74,7 @@ pub struct Manner {
 pub struct Engine {
     vault: Vault,
     settings: Settings,
-    keeper: refresh::Keeper,
+    keeper: keeper::Keeper,
 }
 
 /// What a text would do, decided and planned; nothing is done yet.
@@ -112,7 +113,7 @@ impl Engine {
     /// Joins a vault with what it may do.
     #[must_use]
     pub fn new(vault: Vault, settings: Settings) -> Self {
-        Self { vault, settings, keeper: refresh::Keeper::default() }
+        Self { vault, settings, keeper: keeper::Keeper::default() }
     }
 
     /// Decides and plans every call of a text. Changes nothing.

@@ -5,21 +5,17 @@
 //! that nothing older replaces what another process has read since.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use super::{Engine, failure};
+use super::Engine;
+use super::keeper::{Noted, Trouble};
 use crate::check::Look;
 use crate::index::{Index, IndexError, Record, Status};
 use crate::path::MemoryPath;
-use crate::plan::{self, Altered, Stamp, Swept, Tree, TreeError};
+use crate::plan::{Altered, Stamp, Swept, Tree, TreeError};
 use crate::policy;
 use crate::rank::Source;
-use crate::report::Failure;
-use crate::time::Timestamp;
-use crate::vault::{Noticed, Watch};
 
 /// More changed files than this are not read while somebody waits for an answer: all notes are scanned instead.
 const MOST_AT_ONCE: usize = 2_000;
@@ -29,62 +25,6 @@ const YOUNG: Duration = Duration::from_secs(2);
 const SWEEP_EVERY: Duration = Duration::from_secs(600);
 /// No more lines of each kind of active content are kept of one note.
 pub(super) const MOST_ACTIVE: usize = 20;
-
-/// Where the index of a memory is kept.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub enum IndexPlace {
-    /// Nowhere: every search reads the notes.
-    #[default]
-    Nowhere,
-    /// In this process, as long as it lives.
-    Process,
-    /// In this file, with others.
-    File(PathBuf),
-}
-
-/// The connections to the index, and what is known of changes.
-#[derive(Debug, Default)]
-pub(super) struct Keeper {
-    idle: Mutex<Vec<Index>>,
-    watched: Mutex<Option<Watched>>,
-}
-
-/// What the watcher has told.
-#[derive(Debug)]
-struct Watched {
-    _watch: Watch,
-    noticed: Arc<Mutex<Noted>>,
-    swept: Option<Timestamp>,
-}
-
-/// Changes that are not in the index yet.
-#[derive(Debug, Default)]
-struct Noted {
-    paths: BTreeSet<MemoryPath>,
-    is_everything: bool,
-}
-
-/// Why an index could not be asked or written.
-pub(super) enum Trouble {
-    Index(IndexError),
-    Tree(TreeError),
-    /// The question could not be answered.
-    Asked(TreeError),
-    /// So much has changed that reading all notes is quicker.
-    Much,
-}
-
-impl From<IndexError> for Trouble {
-    fn from(error: IndexError) -> Self {
-        Self::Index(error)
-    }
-}
-
-impl From<TreeError> for Trouble {
-    fn from(error: TreeError) -> Self {
-        Self::Tree(error)
-    }
-}
 
 /// What the index has to learn.
 #[derive(Debug, Default)]
@@ -99,54 +39,6 @@ pub(super) struct Changes {
 type Ask<'a> = &'a mut dyn FnMut(&Index) -> Result<(), Trouble>;
 
 impl Engine {
-    /// Watches the memory from now on, so that searches need not look at all files. Sweeps go on, every ten minutes.
-    ///
-    /// # Errors
-    ///
-    /// What the system says, such as that no more folders can be watched; everything works without, slower.
-    pub fn watch(&self) -> Result<(), Failure> {
-        let noticed = Arc::new(Mutex::new(Noted { is_everything: true, ..Noted::default() }));
-        let notes = Arc::clone(&noticed);
-        let told = move |event| {
-            let mut noted = notes.lock().unwrap_or_else(PoisonError::into_inner);
-            match event {
-                Noticed::Changed(paths) => noted.paths.extend(paths),
-                Noticed::Rescan => noted.is_everything = true,
-            }
-        };
-        let watch = self.vault.watch(told).map_err(|error| failure(&error))?;
-        *self.keeper.watched() = Some(Watched { _watch: watch, noticed, swept: None });
-        Ok(())
-    }
-
-    /// Brings the index up to date, or builds it; `told` hears how many of how many files are done.
-    ///
-    /// What was done stays when `stop` ends it or the process dies, and the next run goes on from there.
-    ///
-    /// # Errors
-    ///
-    /// `cancelled`, `io`, `disk_full`; the memory itself is not touched.
-    pub fn refresh(
-        &self,
-        told: &(dyn Fn(usize, usize) + Sync),
-        stop: &(dyn Fn() -> bool + Sync),
-    ) -> Result<(), Failure> {
-        let Some(mut index) = self.taken(false) else { return Ok(()) };
-        let built = self.build(&mut index, told, stop);
-        match self.settled(index, built) {
-            Ok(_) => Ok(()),
-            Err(error) => Err(plan::failure(error)),
-        }
-    }
-
-    /// Whether an index is kept, and everything is in it that was there when it was last looked at.
-    #[must_use]
-    pub fn has_index(&self) -> bool {
-        let Some(index) = self.taken(false) else { return false };
-        let status = index.status();
-        self.settled(index, status.map_err(Trouble::from).map(|status| status.is_complete)).unwrap_or_default()
-    }
-
     /// As [`Tree::consult`].
     pub(super) fn consult(
         &self,
@@ -166,64 +58,6 @@ impl Engine {
         let mut look = |index: &Index| look(index).map_err(Trouble::Index);
         let visited = self.ask_fresh(&mut index, &[], false, &mut look);
         self.settled(index, visited.map(|()| true)).unwrap_or(false)
-    }
-
-    /// Opens the index, or takes a connection that nobody uses. Who holds the lock of the vault cannot ask it for the name
-    /// of its history, and has an index only where somebody asked before.
-    fn taken(&self, is_locked: bool) -> Option<Index> {
-        let idle = self.keeper.idle().pop().filter(Index::is_current);
-        let opened = match (&self.settings.index, idle) {
-            (IndexPlace::Nowhere, _) => return None,
-            (_, Some(index)) => return Some(index),
-            (IndexPlace::File(_), None) if is_locked => return None,
-            (IndexPlace::Process, None) => Index::in_memory(),
-            (IndexPlace::File(file), None) => Index::open(file, self.vault.history_id().ok()?.as_deref()),
-        };
-        opened.inspect_err(|error| tracing::warn!(%error, "the index cannot be opened")).ok()
-    }
-
-    /// Keeps the connection for the next question. What goes wrong with an index is no news for who asks: it is made
-    /// anew, and the notes are read.
-    fn settled(&self, index: Index, result: Result<bool, Trouble>) -> Result<bool, TreeError> {
-        if result.is_err()
-            && let Some(watched) = self.keeper.watched().as_mut()
-        {
-            // What the watcher told may not have come to the index.
-            watched.swept = None;
-        }
-        if index.is_damaged() {
-            tracing::warn!("the index is damaged and is made anew");
-            drop(index);
-            if let Err(error) = self.drop_index() {
-                tracing::warn!(%error, "the index was not removed");
-            }
-        } else {
-            self.keeper.idle().push(index);
-        }
-        match result {
-            Ok(is_answered) => Ok(is_answered),
-            Err(Trouble::Tree(error)) => Err(error),
-            Err(Trouble::Asked(TreeError::Stopped)) => Err(TreeError::Stopped),
-            Err(Trouble::Index(error)) => {
-                tracing::warn!(%error, "the index was not used");
-                Ok(false)
-            }
-            Err(Trouble::Asked(_) | Trouble::Much) => Ok(false),
-        }
-    }
-
-    /// Removes the index; it is built anew when it is needed.
-    pub(super) fn drop_index(&self) -> Result<(), IndexError> {
-        self.keeper.idle().clear();
-        match &self.settings.index {
-            IndexPlace::File(file) => Index::remove(file),
-            IndexPlace::Process | IndexPlace::Nowhere => Ok(()),
-        }
-    }
-
-    /// Whether there is a file with an index in it, fresh or not.
-    pub(super) fn has_index_file(&self) -> bool {
-        matches!(&self.settings.index, IndexPlace::File(file) if Index::is_there(file))
     }
 
     fn ask_fresh(&self, index: &mut Index, altered: &[Altered], is_locked: bool, ask: Ask<'_>) -> Result<(), Trouble> {
@@ -296,7 +130,7 @@ impl Engine {
     fn learn_what_was_told(&self, index: &mut Index) -> Result<bool, Trouble> {
         let mut watched = self.keeper.watched();
         let Some(watched) = watched.as_mut() else { return Ok(false) };
-        let noted = std::mem::take(&mut *watched.noticed.lock().unwrap_or_else(PoisonError::into_inner));
+        let noted = watched.take();
         let status = index.status()?;
         let is_fresh = watched.swept.is_some_and(|swept| (self.settings.clock)().since(swept) < SWEEP_EVERY);
         let told =
@@ -389,16 +223,6 @@ impl Changes {
 
     fn is_empty(&self) -> bool {
         self.len() == 0
-    }
-}
-
-impl Keeper {
-    fn idle(&self) -> MutexGuard<'_, Vec<Index>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn watched(&self) -> MutexGuard<'_, Option<Watched>> {
-        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

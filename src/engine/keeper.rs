@@ -1,0 +1,196 @@
+//! [`Keeper`]: the connections to the index of a memory, and what a watcher has told of changes.
+//!
+//! What goes wrong with an index is no news for who asks: it is removed, and the notes are read instead.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::{Engine, failure};
+use crate::index::{Index, IndexError};
+use crate::path::MemoryPath;
+use crate::plan::TreeError;
+use crate::report::Failure;
+use crate::time::Timestamp;
+use crate::vault::{Noticed, Watch};
+
+/// More changed paths than this are not kept one by one: to look at all files is as quick.
+const MOST_NOTED: usize = 10_000;
+
+/// Where the index of a memory is kept.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub enum IndexPlace {
+    /// Nowhere: every search reads the notes.
+    #[default]
+    Nowhere,
+    /// In this process, as long as it lives.
+    Process,
+    /// In this file, with others.
+    File(PathBuf),
+}
+
+/// The connections to the index, and what is known of changes.
+#[derive(Debug, Default)]
+pub(super) struct Keeper {
+    idle: Mutex<Vec<Index>>,
+    watched: Mutex<Option<Watched>>,
+}
+
+/// What the watcher has told.
+#[derive(Debug)]
+pub(super) struct Watched {
+    _watch: Watch,
+    noticed: Arc<Mutex<Noted>>,
+    /// When all files were last looked at; `None` where that has to be done before anything is answered.
+    pub(super) swept: Option<Timestamp>,
+}
+
+/// Changes that are not in the index yet.
+#[derive(Debug, Default)]
+pub(super) struct Noted {
+    pub(super) paths: BTreeSet<MemoryPath>,
+    /// Whether there may be more than the paths.
+    pub(super) is_everything: bool,
+}
+
+/// Why an index could not be asked or written.
+pub(super) enum Trouble {
+    Index(IndexError),
+    Tree(TreeError),
+    /// The question could not be answered.
+    Asked(TreeError),
+    /// So much has changed that reading all notes is quicker.
+    Much,
+}
+
+impl From<IndexError> for Trouble {
+    fn from(error: IndexError) -> Self {
+        Self::Index(error)
+    }
+}
+
+impl From<TreeError> for Trouble {
+    fn from(error: TreeError) -> Self {
+        Self::Tree(error)
+    }
+}
+
+impl Engine {
+    /// Watches the memory from now on, so that searches need not look at all files. Sweeps go on, every ten minutes.
+    ///
+    /// # Errors
+    ///
+    /// What the system says, such as that no more folders can be watched; everything works without, slower.
+    pub fn watch(&self) -> Result<(), Failure> {
+        let noticed = Arc::new(Mutex::new(Noted::everything()));
+        let notes = Arc::clone(&noticed);
+        let told = move |event| {
+            let mut noted = notes.lock().unwrap_or_else(PoisonError::into_inner);
+            match event {
+                Noticed::Changed(paths) if noted.paths.len() + paths.len() <= MOST_NOTED => noted.paths.extend(paths),
+                Noticed::Changed(_) | Noticed::Rescan => *noted = Noted::everything(),
+            }
+        };
+        let watch = self.vault.watch(told).map_err(|error| failure(&error))?;
+        *self.keeper.watched() = Some(Watched { _watch: watch, noticed, swept: None });
+        Ok(())
+    }
+
+    /// Whether an index is kept, and everything is in it that was there when it was last looked at.
+    #[must_use]
+    pub fn has_index(&self) -> bool {
+        let Some(index) = self.taken(false) else { return false };
+        let status = index.status();
+        self.settled(index, status.map_err(Trouble::from).map(|status| status.is_complete)).unwrap_or_default()
+    }
+
+    /// Opens the index, or takes a connection that nobody uses. Who holds the lock of the vault cannot ask it for the name
+    /// of its history, and has an index only where somebody asked before.
+    pub(super) fn taken(&self, is_locked: bool) -> Option<Index> {
+        let idle = self.keeper.idle().pop().filter(Index::is_current);
+        let opened = match (&self.settings.index, idle) {
+            (IndexPlace::Nowhere, _) => return None,
+            (_, Some(index)) => return Some(index),
+            (IndexPlace::File(_), None) if is_locked => return None,
+            (IndexPlace::Process, None) => Index::in_memory(),
+            (IndexPlace::File(file), None) => Index::open(file, self.vault.history_id().ok()?.as_deref()),
+        };
+        opened.inspect_err(|error| tracing::warn!(%error, "the index cannot be opened")).ok()
+    }
+
+    /// Keeps the connection for the next question. What goes wrong with an index is no news for who asks: it is made
+    /// anew, and the notes are read.
+    pub(super) fn settled(&self, index: Index, result: Result<bool, Trouble>) -> Result<bool, TreeError> {
+        if result.is_err()
+            && let Some(watched) = self.keeper.watched().as_mut()
+        {
+            // What the watcher told may not have come to the index.
+            watched.swept = None;
+        }
+        if index.is_damaged() {
+            tracing::warn!("the index is damaged and is made anew");
+            drop(index);
+            if let Err(error) = self.drop_index() {
+                tracing::warn!(%error, "the index was not removed");
+            }
+        } else {
+            self.keeper.idle().push(index);
+        }
+        match result {
+            Ok(is_answered) => Ok(is_answered),
+            Err(Trouble::Tree(error)) => Err(error),
+            Err(Trouble::Asked(TreeError::Stopped)) => Err(TreeError::Stopped),
+            Err(Trouble::Index(error)) => {
+                tracing::warn!(%error, "the index was not used");
+                Ok(false)
+            }
+            Err(Trouble::Asked(_) | Trouble::Much) => Ok(false),
+        }
+    }
+
+    /// Removes the index; it is built anew when it is needed.
+    pub(super) fn drop_index(&self) -> Result<(), IndexError> {
+        self.keeper.idle().clear();
+        match &self.settings.index {
+            IndexPlace::File(file) => Index::remove(file),
+            IndexPlace::Process | IndexPlace::Nowhere => Ok(()),
+        }
+    }
+
+    /// How many notes the index holds, and whether all were ever put into it; `None` where there is no file of one.
+    #[must_use]
+    pub fn indexed_notes(&self) -> Option<(usize, bool)> {
+        let index = if self.has_index_file() { self.taken(false)? } else { return None };
+        let status = index.status().ok();
+        self.keeper.idle().push(index);
+        status.map(|status| (status.notes, status.is_complete))
+    }
+
+    /// Whether there is a file with an index in it, fresh or not.
+    pub(super) fn has_index_file(&self) -> bool {
+        matches!(&self.settings.index, IndexPlace::File(file) if Index::is_there(file))
+    }
+}
+
+impl Keeper {
+    fn idle(&self) -> MutexGuard<'_, Vec<Index>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn watched(&self) -> MutexGuard<'_, Option<Watched>> {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Watched {
+    /// Takes what was told since.
+    pub(super) fn take(&self) -> Noted {
+        std::mem::take(&mut *self.noticed.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Noted {
+    fn everything() -> Self {
+        Self { paths: BTreeSet::new(), is_everything: true }
+    }
+}
