@@ -5,6 +5,7 @@ mod actions;
 mod check;
 mod codes;
 mod commands;
+mod eval;
 mod exec;
 mod lines;
 mod memory;

@@ -165,3 +165,31 @@ fn few_descriptors_are_enough() {
     let ran: Ran = finish(command, b"");
     assert_eq!(ran.exits(0)["total"], json!(301));
 }
+
+#[test]
+fn an_answer_tells_by_what_it_was_found() {
+    let env = Env::with(&[
+        ("user.md", "# Ada\n\n- wife: [[jane_doe]]\n"),
+        ("people/jane_doe.md", "# Jane Doe\n\n- age: 39\n"),
+        ("people/tom.md", "# Tom\n\n- age: 12\n"),
+    ]);
+    let found = found(&env, &["what is my wife's age"]);
+    let hit = &found["hits"][0];
+    assert_eq!((&hit["path"], &hit["lines"]), (&json!("people/jane_doe.md"), &json!([1, 3])), "{found}");
+    assert!(hit["why"].as_array().unwrap().contains(&json!("link")), "{found}");
+    assert_eq!(found["source"], "index");
+    let typo = env.ask(&["search", "jnae"]).exits(0);
+    assert_eq!((&typo["searched_for"], &typo["hits"][0]["path"]), (&json!("jane"), &json!("people/jane_doe.md")));
+}
+
+#[test]
+fn context_is_gathered_within_a_budget() {
+    let env = Env::ada();
+    let asked = json!({"action": "get_context", "query": "which company did Ada found?", "budget": 300});
+    let outcome = env.act(&asked);
+    assert_eq!(outcome["ok"], true, "{outcome}");
+    let value = &outcome["value"];
+    assert_eq!(value["left_out"], 0, "{value}");
+    let paths: Vec<_> = value["parts"].as_array().unwrap().iter().map(|part| part["path"].as_str().unwrap()).collect();
+    assert!(paths.contains(&"entities/acme.md") && paths.contains(&"user.md"), "{value}");
+}
