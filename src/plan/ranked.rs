@@ -80,7 +80,9 @@ impl<T: Tree> Planner<'_, T> {
             }
         }
         let more = rest.len().saturating_sub(part.limit);
-        let shows = Shows::Words(Wanted::of(question), answer.weights);
+        // What is shown is what was looked for in the end.
+        let corrected = answer.searched_for.as_deref().and_then(Question::of);
+        let shows = Shows::Words(Wanted::of(corrected.as_ref().unwrap_or(question)), answer.weights);
         let source = report::Source::Scan;
         Ok(Picked { notes, total: answer.found.len(), more, shows, searched_for: answer.searched_for, source })
     }

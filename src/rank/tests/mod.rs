@@ -110,7 +110,7 @@ fn links_go_to_titles_and_back() {
 fn a_name_alone_is_its_note() {
     let notes = &[
         ("plan.md", "Some text about other things, longer than what is said elsewhere of it.\n"),
-        ("other.md", "# Plans\n\nplan plan plan: a plan of plans.\n"),
+        ("other.md", "# Plans\n\n- plan: plan\n"),
         ("third.md", "# Q\n\nThe plan.\n"),
     ];
     check(notes, "plan", &["plan.md"], &[Why::Text]);
@@ -135,6 +135,8 @@ fn words_side_by_side_in_a_short_paragraph_are_better() {
     let near = format!("{filler}\n\ngreen door\n\n{filler}\n");
     let far = format!("green {filler}\n\n{filler} door\n");
     check(&[("a.md", &far), ("b.md", &near)], "the green door", &["b.md", "a.md"], &[Why::Text]);
+    let apart = format!("{filler}\n\ngreen the big door\n\n{filler}\n");
+    check(&[("a.md", &apart), ("b.md", &near)], "the green door", &["b.md", "a.md"], &[Why::Text]);
 }
 
 #[test]
@@ -145,7 +147,7 @@ fn what_is_spelled_wrong_is_corrected() {
     assert_eq!(answer.searched_for.as_deref(), Some("which restaurants?"));
     assert_eq!((paths(&map, &answer), answer.weights.len()), (vec!["food.md"], 1));
     // What is right and not said is no error: most of the question is known.
-    assert_eq!(ask(&map, "favourite two fvae", &[]).searched_for, None);
+    assert_eq!(ask(&map, "favourite two hare", &[]).searched_for, None);
     assert_eq!(ask(&map, "lave", &[]).searched_for, Some("live".into()));
     assert_eq!(ask(&map, "five", &[]).searched_for, None, "with another first letter it is another word");
 }
@@ -192,7 +194,9 @@ fn only_what_is_within_is_answered() {
 #[test]
 fn a_hub_is_no_more_work() {
     let links: String = (0..10_000).map(|number| format!("- friend: [[f{number}]]\n")).collect();
-    let friends = (0..10_000).map(|number| (format!("f{number}.md"), "- friend: [[hub]] [[user]]\n".to_owned()));
+    let friend =
+        |number| format!("- friend: [[hub]] [[user]] [[f{}]] [[f{}]]\n", number * 7 % 10_000, number * 11 % 10_000);
+    let friends = (0..10_000).map(|number| (format!("f{number}.md"), friend(number)));
     let map = Map::new(friends.chain([("hub.md".into(), links.clone()), ("user.md".into(), links)]));
     let asked = ask(&map, "who is my friend: hub, f17 or f4000?", &[]);
     assert!(map.cards.get() <= 200, "{} cards", map.cards.get());
