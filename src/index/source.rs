@@ -143,8 +143,9 @@ fn spelled_like(db: &Connection, word: &str) -> Result<Option<String>, IndexErro
         return Ok(None);
     }
     let most = if letters >= MANY_LETTERS { 2 } else { 1 };
-    let mut statement = db.prepare_cached("SELECT term, doc FROM word")?;
-    let mut rows = statement.query([])?;
+    let first: String = word.chars().take(1).collect();
+    let mut statement = db.prepare_cached("SELECT term, doc FROM word WHERE term >= ?1 AND term < ?2")?;
+    let mut rows = statement.query([&first, &format!("{first}{}", char::MAX)])?;
     let mut best: Option<(usize, u64, String)> = None;
     while let Some(row) = rows.next()? {
         let term = text(row, 0)?;

@@ -131,7 +131,8 @@ pub trait Source {
     /// Any [`SourceError`].
     fn below(&self, folder: &MemoryPath) -> Result<Vec<Number>, SourceError>;
 
-    /// The word of the notes that is spelled most like one that none holds; the more frequent of two.
+    /// The word of the notes that is spelled most like one that none holds and begins with the same letter, since hardly
+    /// anybody errs in that; the more frequent of two.
     ///
     /// # Errors
     ///

@@ -31,8 +31,7 @@ pub(super) fn corrected(
         unknown.into_iter().filter(|(_, word)| word.chars().count() >= FEWEST_LETTERS).take(MOST_WORDS)
     {
         asking.check()?;
-        // Hardly anybody errs in the first letter; with another one it is another word.
-        let meant = source.spelled_like(word)?.filter(|meant| meant.chars().next() == word.chars().next());
+        let meant = source.spelled_like(word)?;
         let known = corrected.as_ref().unwrap_or(question);
         if let Some(meant) = meant.filter(|meant| !known.words().contains(meant)) {
             corrected = Some(known.with(number, meant));

@@ -135,7 +135,9 @@ impl Source for Map {
     }
 
     fn spelled_like(&self, word: &str) -> Result<Option<String>, SourceError> {
-        let like = self.holding.keys().filter(|known| strsim::osa_distance(known, word) == 1);
+        let first = word.chars().next();
+        let like =
+            self.holding.keys().filter(|known| known.chars().next() == first && strsim::osa_distance(known, word) == 1);
         Ok(like.min_by_key(|known| (std::cmp::Reverse(self.holding[*known].len()), (*known).clone())).cloned())
     }
 
