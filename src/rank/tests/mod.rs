@@ -110,7 +110,7 @@ fn links_go_to_titles_and_back() {
 fn a_name_alone_is_its_note() {
     let notes = &[
         ("plan.md", "Some text about other things, longer than what is said elsewhere of it.\n"),
-        ("other.md", "# Plans\n\n- plan: plan\n"),
+        ("other.md", "# Q\n\n- plan: yes\n"),
         ("third.md", "# Q\n\nThe plan.\n"),
     ];
     check(notes, "plan", &["plan.md"], &[Why::Text]);
@@ -135,6 +135,7 @@ fn words_side_by_side_in_a_short_paragraph_are_better() {
     let near = format!("{filler}\n\ngreen door\n\n{filler}\n");
     let far = format!("green {filler}\n\n{filler} door\n");
     check(&[("a.md", &far), ("b.md", &near)], "the green door", &["b.md", "a.md"], &[Why::Text]);
+    let near = format!("{filler}\n\nbig the green door\n\n{filler}\n");
     let apart = format!("{filler}\n\ngreen the big door\n\n{filler}\n");
     check(&[("a.md", &apart), ("b.md", &near)], "the green door", &["b.md", "a.md"], &[Why::Text]);
 }
