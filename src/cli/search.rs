@@ -72,7 +72,7 @@ fn show(found: &Search, mode: SearchMode) -> Result<(), Stop> {
         writeln!(stderr, "nothing found")?;
     }
     if let Some(query) = &found.searched_for {
-        writeln!(stderr, "no note has those words; searched for: {}", term::escape_line(query))?;
+        writeln!(stderr, "not every word is in the notes; searched for: {}", term::escape_line(query))?;
     }
     if let Some(cursor) = &found.cursor {
         let more = found.total.saturating_sub(found.hits.len());
