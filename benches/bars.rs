@@ -1,7 +1,7 @@
 //! The bars of memdir's speed, each beside its baseline, measured in turns in the same run.
 //!
 //! `cargo bench --bench bars` runs all of it; words behind `--` choose among `reads`, `updates`, `lists`, `exec`,
-//! `python`, `scan`, `web` and `sizes`. `docs/benchmarks.md` says what each row means. Parsing has its own bench, `parse`.
+//! `python`, `scan`, `web`, `search` and `sizes`. `docs/benchmarks.md` says what each row means. Parsing has its own bench, `parse`.
 #![expect(
     clippy::print_stdout,
     clippy::expect_used,
@@ -10,14 +10,20 @@
     reason = "a bench makes its own files and programs, reports to the terminal, and stops where it cannot go on"
 )]
 
+#[path = "bars/fresh.rs"]
+mod fresh;
 #[path = "bars/inside.rs"]
 mod inside;
 #[path = "bars/measure.rs"]
 mod measure;
 #[path = "bars/process.rs"]
 mod process;
+#[path = "bars/prose.rs"]
+mod prose;
 #[path = "bars/scan.rs"]
 mod scan;
+#[path = "bars/search.rs"]
+mod search;
 #[path = "bars/vaults.rs"]
 mod vaults;
 #[path = "bars/web.rs"]
@@ -25,7 +31,7 @@ mod web;
 
 fn main() {
     let chosen: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let parts: [(&str, fn()); 8] = [
+    let parts: [(&str, fn()); 9] = [
         ("reads", inside::reads),
         ("updates", inside::updates),
         ("exec", process::execs),
@@ -33,6 +39,7 @@ fn main() {
         ("lists", inside::lists),
         ("scan", scan::scans),
         ("web", web::webs),
+        ("search", search::searches),
         ("sizes", process::sizes),
     ];
     println!("cores: {}, load average: {}", std::thread::available_parallelism().map_or(0, usize::from), load());

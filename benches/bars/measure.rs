@@ -37,9 +37,17 @@ pub(crate) fn once(work: impl FnOnce()) -> Duration {
     start.elapsed()
 }
 
-fn median(mut times: Vec<Duration>) -> Duration {
+fn median(times: Vec<Duration>) -> Duration {
+    let [median] = shares(times, [50]);
+    median
+}
+
+/// The times that so many of a hundred are not longer than.
+pub(crate) fn shares<const N: usize>(mut times: Vec<Duration>, percents: [usize; N]) -> [Duration; N] {
     times.sort_unstable();
-    times.get(times.len() / 2).copied().unwrap_or_default()
+    percents.map(|percent| {
+        times.get((times.len() * percent / 100).min(times.len().saturating_sub(1))).copied().unwrap_or_default()
+    })
 }
 
 /// Prints what the columns are.
@@ -55,6 +63,10 @@ pub(crate) enum Bar {
     Most(f64),
     /// The baseline has to be at least this many times ours.
     Faster(f64),
+    /// Ours may be at most this many times the baseline and so much more.
+    MostAnd(f64, Duration),
+    /// Ours may take at most so long, whatever the baseline.
+    Within(Duration),
     /// Nothing: the row is there to be looked at.
     None,
 }
@@ -62,10 +74,15 @@ pub(crate) enum Bar {
 /// Prints one row.
 pub(crate) fn row(what: &str, ours: Duration, baseline: Duration, bar: Bar) {
     let (ours_s, baseline_s) = (ours.as_secs_f64(), baseline.as_secs_f64());
+    let ratio = ours_s / baseline_s;
     let (ratio, bar, met) = match bar {
-        Bar::Most(most) => (ours_s / baseline_s, format!("<= {most}"), word(ours_s / baseline_s <= most)),
+        Bar::Most(most) => (ratio, format!("<= {most}"), word(ratio <= most)),
         Bar::Faster(least) => (baseline_s / ours_s, format!(">= {least}"), word(baseline_s / ours_s >= least)),
-        Bar::None => (ours_s / baseline_s, String::new(), ""),
+        Bar::MostAnd(most, more) => {
+            (ratio, format!("<= {most} + {more:?}"), word(ours_s <= baseline_s * most + more.as_secs_f64()))
+        }
+        Bar::Within(most) => (ratio, format!("< {most:?}"), word(ours < most)),
+        Bar::None => (ratio, String::new(), ""),
     };
     println!("{what:<58}|{:>11} |{:>11} |{ratio:>7.2} |{bar:>7} | {met}", shown(ours), shown(baseline));
 }

@@ -145,11 +145,18 @@ fn exec(memory: &Path) -> Command {
     memdir("exec", memory)
 }
 
-/// A command of memdir's on a memory, without settings and with nothing of the user's.
+/// A command of memdir's on a memory, without settings and with nothing of the user's; no index can be kept.
 pub(crate) fn memdir(name: &str, memory: &Path) -> Command {
+    // A file, in which no folder can be made.
+    memdir_with(name, memory, Path::new("/dev/null"))
+}
+
+/// The same with a folder for indexes.
+pub(crate) fn memdir_with(name: &str, memory: &Path, cache: &Path) -> Command {
     let mut command = Command::new(MEMDIR);
     let home = vaults::scratch().join("home");
     command.args([name, "--memory"]).arg(memory).env("HOME", &home).env("XDG_CONFIG_HOME", &home);
+    command.env("XDG_CACHE_HOME", cache);
     command
 }
 

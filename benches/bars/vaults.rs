@@ -143,14 +143,19 @@ pub(crate) fn open(folder: &Path) -> Vault {
     Vault::open(dir, path, Options::default()).expect("the memory can be opened")
 }
 
-/// An engine for the memory at a folder.
+/// An engine for the memory at a folder, which keeps no index.
 pub(crate) fn engine(folder: &Path) -> Engine {
+    engine_with(folder, IndexPlace::Nowhere)
+}
+
+/// An engine for the memory at a folder, with its index at a place.
+pub(crate) fn engine_with(folder: &Path, index: IndexPlace) -> Engine {
     let settings = Settings {
         limits: Limits::default(),
         batch_actions: 100,
         batch_time: std::time::Duration::from_secs(30),
         rules: Rules::default(),
-        index: IndexPlace::Nowhere,
+        index,
         clock: || Timestamp::from(std::time::SystemTime::now()),
     };
     Engine::new(open(folder), settings)
