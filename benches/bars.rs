@@ -5,6 +5,7 @@
 #![expect(
     clippy::print_stdout,
     clippy::expect_used,
+    clippy::panic,
     clippy::disallowed_methods,
     clippy::disallowed_types,
     reason = "a bench makes its own files and programs, reports to the terminal, and stops where it cannot go on"

@@ -14,14 +14,8 @@ use crate::search::{self, Memory, each_file};
 /// Longer than a watcher waits for what belongs to an event, with some time for the system to tell it.
 const TOLD: Duration = Duration::from_millis(150);
 
-/// One edit by an editor, and a search for what it wrote.
-pub(crate) fn after_an_edit(memory: &Memory) {
-    one_shot(memory);
-    told(memory);
-}
-
-/// By a process of its own, which has to look at all files.
-fn one_shot(memory: &Memory) {
+/// One edit by an editor, and a search for what it wrote by a process of its own, which has to look at all files.
+pub(crate) fn one_shot(memory: &Memory) {
     head("search after an outside edit, whole process; baseline: a stat of every file, in one thread of this process");
     let (count, folder) = (memory.count, memory.folder.as_path());
     let edit = Edit::of(memory);
@@ -66,8 +60,8 @@ fn stats(folder: &Path) -> usize {
     files
 }
 
-/// By a process that watches, once the system has told it.
-fn told(memory: &Memory) {
+/// The same by a process that watches, once the system has told it.
+pub(crate) fn told(memory: &Memory) {
     head("search after an outside edit that was told, in process; baseline: the same search once more");
     let engine = search::watching(memory);
     let edit = Edit::of(memory);

@@ -9,6 +9,7 @@ use std::time::Duration;
 use memdir::dialect::parse;
 use memdir::engine::{Engine, IndexPlace};
 use memdir::note::words;
+use memdir::report::{Source, Value};
 use rusqlite::Connection;
 
 use crate::measure::{Bar, Subject, head, in_turns, note, once, row, shares, shown};
@@ -42,8 +43,10 @@ pub(crate) fn searches() {
         std::thread::sleep(Duration::from_secs(3));
         build(&folder, count, rounds);
         let memory = indexed(words, folder, count);
-        fresh::after_an_edit(&memory);
+        fresh::one_shot(&memory);
         webs(&memory, rounds.min(11));
+        // From here on the memory has a history, which is of another machine than the processes'.
+        fresh::told(&memory);
         warm(&memory);
         vaults::clean(&memory.folder);
     }
@@ -70,12 +73,16 @@ fn found_index(cache: &Path) -> Option<PathBuf> {
 fn build(folder: &Path, count: usize, rounds: usize) {
     head("index build, in process; baseline: one thread, read each note and insert it into FTS5 as it is");
     let baseline = vaults::fresh("build-bare");
+    let mut worked = Vec::new();
     let times = in_turns(
         rounds,
         vec![
             Box::new(|| {
                 let engine = vaults::engine_with(folder, IndexPlace::File(vaults::fresh("build").join("index.sqlite")));
-                once(|| engine.refresh(&|_, _| (), &|| false).expect("the index is built"))
+                let before = processor_time();
+                let time = once(|| engine.refresh(&|_, _| (), &|| false).expect("the index is built"));
+                worked.push(processor_time() - before);
+                time
             }),
             Box::new(|| {
                 let file = baseline.join("bare.sqlite");
@@ -91,6 +98,15 @@ fn build(folder: &Path, count: usize, rounds: usize) {
     #[expect(clippy::cast_precision_loss, reason = "there are fewer than 2^52")]
     let speed = count as f64 / ours.as_secs_f64();
     note("the same, notes a second", &format!("{speed:.0}"));
+    let [worked] = shares(worked, [50]);
+    note("the same, time of all processors", &shown(worked));
+}
+
+/// How long this process has worked, in all its threads and with what the system did for it, to a hundredth of a second.
+fn processor_time() -> Duration {
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace().skip(11).take(2);
+    Duration::from_millis(fields.filter_map(|ticks| ticks.parse::<u64>().ok()).sum::<u64>() * 10)
 }
 
 fn bare_index(folder: &Path, file: &Path) -> usize {
@@ -123,14 +139,14 @@ pub(crate) fn each_file(folder: &Path, visit: &mut dyn FnMut(&Path)) {
 
 /// Asks a process that watches the memory.
 fn warm(memory: &Memory) {
-    let Memory { count, folder, .. } = memory;
+    let count = memory.count;
     head("ranked search in a warm process that watches, propose and conclude, audited; no baseline");
     let engine = watching(memory);
     let asked = [("questions", prose::questions()), ("single words", single(memory))];
     let (mut all, mut worst) = (Vec::new(), (Duration::ZERO, String::new()));
     for (what, queries) in asked {
         let mut times = Vec::new();
-        let rounds = if *count > 10_000 { 5 } else { 11 };
+        let rounds = if count > 10_000 { 5 } else { 11 };
         for round in 0..=rounds {
             for query in &queries {
                 let time = once(|| drop(search(&engine, query)));
@@ -146,8 +162,6 @@ fn warm(memory: &Memory) {
     let [_, p95, _] = tell(&format!("all of them, {count} notes"), all);
     row(&format!("all of them, {count} notes, p95"), p95, p95, Bar::Within(Duration::from_millis(20)));
     note("the longest", &format!("{} {:?}", shown(worst.0), worst.1));
-    drop(engine);
-    vaults::clean(folder);
 }
 
 fn tell(what: &str, times: Vec<Duration>) -> [Duration; 3] {
@@ -171,11 +185,10 @@ pub(crate) fn search(engine: &Engine, query: &str) -> Vec<String> {
     let call = serde_json::json!([{ "action": "search_files", "query": query, "limit": 20 }]);
     let report =
         engine.conclude(engine.propose(parse(format!("<actions>{call}</actions>").as_bytes()), vaults::manner()));
-    let answer = serde_json::to_value(&report.actions).expect("it is JSON");
-    let answer = answer.pointer("/0/result").expect("the search was answered");
-    assert_eq!(answer.get("source").and_then(serde_json::Value::as_str), Some("index"), "{answer}");
-    let hits = answer.get("hits").and_then(serde_json::Value::as_array).expect("it has hits");
-    hits.iter().filter_map(|hit| Some(hit.get("path")?.as_str()?.to_owned())).collect()
+    let answer = report.actions.into_iter().next().expect("an answer").result.expect("the search was answered");
+    let Value::Search(found) = answer else { panic!("a search was asked for") };
+    assert_eq!(found.source, Source::Index);
+    found.hits.into_iter().map(|hit| hit.path.to_string()).collect()
 }
 
 /// Words of the memory: as many of each kind, common, middle and rare.

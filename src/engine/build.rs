@@ -14,8 +14,8 @@ use crate::report::Failure;
 
 /// So many files are put into the index by one transaction: others can use it in between.
 const CHUNK: usize = 1_000;
-/// So many notes may have been read that are not in the index yet.
-const AHEAD: usize = 500;
+/// So many notes may have been read that are not in the index yet: as many as are read while a transaction is written.
+const AHEAD: usize = CHUNK;
 
 /// A file, and what is kept of it.
 type Ready = (Swept, Option<Record>);
@@ -52,6 +52,11 @@ impl Engine {
         let changes = Changes::between(&index.known()?, swept);
         let total = changes.differ.len();
         told(0, total);
+        if total > CHUNK {
+            let mut writing = index.write()?;
+            writing.set_filling(true)?;
+            writing.commit()?;
+        }
         let (notes, others): (Vec<_>, Vec<_>) = changes.differ.into_iter().partition(|swept| swept.path.is_note());
         let notes: HashMap<MemoryPath, Swept> = notes.into_iter().map(|swept| (swept.path.clone(), swept)).collect();
         let (sender, receiver) = sync_channel::<Ready>(AHEAD);
@@ -71,6 +76,7 @@ impl Engine {
                 writing.remove(path)?;
             }
         }
+        writing.set_filling(false)?;
         writing.set_complete(true)?;
         writing.commit()?;
         Ok(true)

@@ -13,6 +13,10 @@ use crate::rank::called;
 
 /// After a change of so many files the log is brought into the database, so that the next who opens it need not read it.
 const MANY: usize = 200;
+/// So many pieces of the full text are brought together at once, and so many bytes of words wait in memory: for single
+/// changes, as FTS5 has it, so that none of them takes long; and for many, so that a word is written fewer times.
+const SINGLE: (i64, i64) = (4, 1 << 20);
+const MASS: (i64, i64) = (16, 16 << 20);
 
 /// A change of an index. Nobody else sees any of it before [`Writing::commit`]; questions asked here do. Dropped, it is
 /// undone.
@@ -101,6 +105,17 @@ impl Writing<'_> {
     /// Any [`IndexError`].
     pub fn set_complete(&mut self, is_complete: bool) -> Result<(), IndexError> {
         self.index.set("UPDATE state SET is_complete = ?1 WHERE one = 1", i64::from(is_complete))
+    }
+
+    /// Says whether many files will be put one after the other, for whoever writes to it until it is said again.
+    ///
+    /// # Errors
+    ///
+    /// Any [`IndexError`].
+    pub fn set_filling(&mut self, is_filling: bool) -> Result<(), IndexError> {
+        let (pieces, bytes) = if is_filling { MASS } else { SINGLE };
+        self.index.set("INSERT INTO text (text, rank) VALUES ('automerge', ?1)", pieces)?;
+        self.index.set("INSERT INTO text (text, rank) VALUES ('hashsize', ?1)", bytes)
     }
 
     /// Makes the change, for all who look from now on. A crash of the system may lose it again, whole.

@@ -1,4 +1,4 @@
-use super::{fill, is_empty, path, place, swept};
+use super::{dump, fill, index, is_empty, path, place, swept};
 use crate::index::{Index, Record};
 use crate::rank::Source;
 
@@ -105,4 +105,35 @@ fn many_find_that_it_has_to_be_made_anew() {
         }
     });
     assert_eq!(Index::open(&file, Some(b"new")).unwrap().holding("word").unwrap(), 6);
+}
+
+#[test]
+fn filling_ends_and_changes_no_answer() {
+    let notes: Vec<(String, String)> =
+        (0..40).map(|number| (format!("n{number}.md"), format!("# Ada\n\n- age: {number}\n"))).collect();
+    let ([mut filled, mut plain], mut pieces) = ([(); 2].map(|()| index(&[])), Vec::new());
+    for is_filling in [true, false] {
+        let mut writing = filled.write().unwrap();
+        writing.set_filling(is_filling).unwrap();
+        writing.commit().unwrap();
+        let sql = "SELECT v FROM text_config WHERE k = 'automerge'";
+        pieces.push(filled.db.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap());
+        for (at, text) in &notes {
+            fill(&mut filled, &[(at, text)]);
+            fill(&mut plain, &[(at, text)]);
+        }
+    }
+    assert_eq!(pieces, [16, 4]);
+    let paths: Vec<_> = notes.iter().map(|(at, _)| path(at)).collect();
+    let all = |index: &Index| dump(index, &["ada", "age", "7", "39"], &["n7", "ada"], &paths).unwrap();
+    assert_eq!(all(&filled), all(&plain));
+}
+
+#[test]
+fn the_words_of_one_change_are_one_piece() {
+    let notes: Vec<_> = (0..9).map(|number| format!("n{number}.md")).collect();
+    let notes: Vec<_> = notes.iter().map(|at| (at.as_str(), "# Ada\n\nSee [[n1]] and [[n2]].\n")).collect();
+    let index = index(&notes);
+    let pieces = index.db.query_row("SELECT count(DISTINCT segid) FROM text_idx", [], |row| row.get::<_, i64>(0));
+    assert_eq!(pieces.unwrap(), 1);
 }
