@@ -9,7 +9,6 @@ use std::collections::{BTreeMap, HashMap};
 use serde::{Deserialize, Serialize};
 
 use super::{Finding, Kind, Look, finding, name};
-use crate::digest::Digest;
 use crate::note::{Note, words};
 use crate::path::MemoryPath;
 
@@ -19,6 +18,8 @@ const LEAST_WORDS: usize = 20;
 const LEAST_COMMON: f64 = 0.85;
 /// No more pairs are read.
 const MOST_PAIRS: usize = 2000;
+/// No more bytes of text are read for them, each note counted as often as it is looked at.
+const MOST_BYTES: u64 = 256 << 20;
 /// A sketch has this many keys, each made of this many smallest hashes.
 const KEYS: usize = 6;
 const HASHES: usize = 4;
@@ -56,24 +57,26 @@ pub(super) fn near<'a>(
     notes: impl Iterator<Item = (&'a MemoryPath, &'a Look)>,
     read: &mut dyn FnMut(&MemoryPath) -> Option<String>,
 ) -> Vec<Finding> {
-    let mut notes: Vec<(&MemoryPath, Sketch, Option<Digest>)> =
-        notes.filter_map(|(path, look)| Some((path, look.sketch?, look.digest))).collect();
+    let mut notes: Vec<(&MemoryPath, Sketch, &Look)> =
+        notes.filter_map(|(path, look)| Some((path, look.sketch?, look))).collect();
     notes.sort_by_key(|(path, ..)| (path.as_str().len(), *path));
     let mut firsts = HashMap::new();
-    notes.retain(|(path, _, digest)| digest.is_none_or(|digest| *firsts.entry(digest).or_insert(*path) == *path));
+    notes.retain(|(path, _, look)| look.digest.is_none_or(|digest| *firsts.entry(digest).or_insert(*path) == *path));
     let mut nearest: BTreeMap<&MemoryPath, (f64, &MemoryPath)> = BTreeMap::new();
     let mut texts = Texts { read, last: None };
-    let mut pairs_read = 0;
+    let (mut pairs_left, mut bytes_left) = (MOST_PAIRS, MOST_BYTES);
     for (kept, other) in pairs(&notes.iter().map(|(_, sketch, _)| *sketch).collect::<Vec<_>>()) {
-        let Some(((kept, ..), (other, ..))) = notes.get(kept).zip(notes.get(other)) else { continue };
+        let Some(((kept, _, one), (other, _, two))) = notes.get(kept).zip(notes.get(other)) else { continue };
         // Days are alike, and each is its own.
         if kept.stem() != other.stem() && name::is_day(kept.stem()) && name::is_day(other.stem()) {
             continue;
         }
-        if pairs_read == MOST_PAIRS {
+        if pairs_left == 0 {
             break;
         }
-        pairs_read += 1;
+        // Smaller ones may still be looked at.
+        let Some(left) = bytes_left.checked_sub(one.size.saturating_add(two.size)) else { continue };
+        (pairs_left, bytes_left) = (pairs_left - 1, left);
         let common = texts.common(kept, other);
         if common >= LEAST_COMMON && nearest.get(other).is_none_or(|(best, _)| common > *best) {
             nearest.insert(other, (common, kept));
@@ -220,6 +223,19 @@ mod tests {
         });
         let far = far.count();
         assert!(far <= 15, "{far} of 300");
+    }
+
+    #[test]
+    fn huge_notes_alike_are_not_all_read() {
+        let text = prose(1, 50);
+        let look = Look { size: 60 << 20, sketch: sketch(&text), ..Look::default() };
+        let paths: Vec<_> = (0..100).map(|number| MemoryPath::parse(&format!("{number}.md")).unwrap()).collect();
+        let mut read = 0;
+        near(paths.iter().map(|path| (path, &look)), &mut |_| {
+            read += 1;
+            Some(text.clone())
+        });
+        assert!((1..=4).contains(&read), "{read}");
     }
 
     #[test]

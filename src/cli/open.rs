@@ -104,10 +104,17 @@ pub(super) fn locate(global: &Global, sources: &Sources, folder: &Path) -> Resul
         options.state = Some((Arc::new(dir), path));
     }
     let index = match sources.cache_folder().map(|base| base.join(name_of(&root)).join("index.sqlite")) {
-        Some(file) if !file.starts_with(&root) => IndexPlace::File(file),
+        Some(file) if !place_of(&file).starts_with(&root) => IndexPlace::File(file),
         Some(_) | None => IndexPlace::Process,
     };
     Ok(Located { root, config, options, dir, index })
+}
+
+/// Where a path leads whose end need not be there yet.
+fn place_of(path: &Path) -> PathBuf {
+    let there = path.ancestors().find_map(|above| Some((above, canonical(above).ok()?)));
+    let place = there.and_then(|(above, place)| Some(place.join(path.strip_prefix(above).ok()?)));
+    place.unwrap_or_else(|| path.to_owned())
 }
 
 /// Opens a memory that is only looked at, with an index that goes with the process.
@@ -178,4 +185,23 @@ fn machine() -> String {
     let user = String::new();
     let digest = Digest::of_parts(&[id.as_bytes(), user.as_bytes()]).to_string();
     digest.trim_start_matches("sha256:").chars().take(16).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::disallowed_methods, reason = "tests make folders and links as a person does")]
+
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_on_the_way_to_the_cache_is_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = canonical(folder.path()).unwrap();
+        std::fs::create_dir(root.join("memory")).unwrap();
+        std::os::unix::fs::symlink("memory", root.join(".cache")).unwrap();
+        let place = place_of(&root.join(".cache/memdir/0123/index.sqlite"));
+        assert_eq!(place, root.join("memory/memdir/0123/index.sqlite"));
+        assert_eq!(place_of(Path::new("/not there/index.sqlite")), Path::new("/not there/index.sqlite"));
+    }
 }

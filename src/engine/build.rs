@@ -1,24 +1,37 @@
 //! Building the index: all files that it does not know are read by several threads, and put into it by one.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 
 use super::Engine;
 use super::keeper::Trouble;
-use super::refresh::{Changes, record};
+use super::refresh::{Changes, aged, record};
 use crate::index::{Index, Record, Writing};
 use crate::path::MemoryPath;
 use crate::plan::{self, Scan, Swept, Tree, TreeError};
 use crate::report::Failure;
+use crate::time::Timestamp;
 
 /// So many files are put into the index by one transaction: others can use it in between.
 const CHUNK: usize = 1_000;
+/// One transaction ends early when what is kept of its files has so many bytes.
+const CHUNK_BYTES: usize = 32 << 20;
 /// So many notes may have been read that are not in the index yet: as many as are read while a transaction is written.
 const AHEAD: usize = CHUNK;
 
 /// A file, and what is kept of it.
 type Ready = (Swept, Option<Record>);
+
+/// How files are put into the index.
+struct Putting<'b> {
+    /// A time before any of them was looked at.
+    started: Timestamp,
+    /// Hears how many are done.
+    told: &'b (dyn Fn(usize) + Sync),
+    stop: &'b (dyn Fn() -> bool + Sync),
+}
 
 impl Engine {
     /// Brings the index up to date, or builds it; `told` hears how many of how many files are done.
@@ -48,6 +61,7 @@ impl Engine {
         told: &(dyn Fn(usize, usize) + Sync),
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<bool, Trouble> {
+        let started = (self.settings.clock)();
         let swept = self.vault.sweep(stop)?;
         let changes = Changes::between(&index.known()?, swept);
         let total = changes.differ.len();
@@ -60,20 +74,25 @@ impl Engine {
         let (notes, others): (Vec<_>, Vec<_>) = changes.differ.into_iter().partition(|swept| swept.path.is_note());
         let notes: HashMap<MemoryPath, Swept> = notes.into_iter().map(|swept| (swept.path.clone(), swept)).collect();
         let (sender, receiver) = sync_channel::<Ready>(AHEAD);
+        let has_failed = AtomicBool::new(false);
         let (read, written) = thread::scope(|scope| {
             let writer = scope.spawn(|| {
                 let others = others.into_iter().map(|swept| (swept, None));
-                self.put_all(index, others.chain(receiver), &mut |done| told(done, total), stop)
+                let putting = Putting { started, told: &|done| told(done, total), stop };
+                let put = self.put_all(index, others.chain(receiver), &putting);
+                // Nothing need be read any more.
+                has_failed.store(put.is_err(), Ordering::Relaxed);
+                put
             });
-            let read = self.read_all(&notes, sender, stop);
+            let read = self.read_all(&notes, sender, &|| has_failed.load(Ordering::Relaxed) || stop());
             (read, writer.join())
         });
         written.unwrap_or_else(|_| Err(TreeError::Io("a thread has died".to_owned()).into()))?;
         read?;
         let mut writing = index.write()?;
         for path in &changes.gone {
-            if self.vault.stamp(path)?.is_none() {
-                writing.remove(path)?;
+            if self.vault.stamp(path).ok().flatten().is_none() {
+                self.take_out(&mut writing, path)?;
             }
         }
         writing.set_filling(false)?;
@@ -110,32 +129,39 @@ impl Engine {
         &self,
         index: &mut Index,
         ready: impl Iterator<Item = Ready>,
-        told: &mut dyn FnMut(usize),
-        stop: &(dyn Fn() -> bool + Sync),
+        putting: &Putting<'_>,
     ) -> Result<(), Trouble> {
         let mut chunk = Vec::with_capacity(CHUNK);
         let mut done = 0;
         let mut ready = ready.fuse();
         loop {
-            chunk.extend(ready.by_ref().take(CHUNK));
+            let mut bytes = 0;
+            while bytes < CHUNK_BYTES
+                && chunk.len() < CHUNK
+                && let Some((swept, record)) = ready.next()
+            {
+                bytes += record.as_ref().map_or(0, Record::bytes);
+                chunk.push((swept, record));
+            }
             if chunk.is_empty() {
                 return Ok(());
             }
-            if stop() {
+            if (putting.stop)() {
                 return Err(TreeError::Stopped.into());
             }
             done += chunk.len();
             let mut writing = index.write()?;
-            chunk.drain(..).try_for_each(|ready| self.put(&mut writing, ready))?;
+            chunk.drain(..).try_for_each(|ready| self.put(&mut writing, ready, putting.started))?;
             writing.commit()?;
-            told(done);
+            (putting.told)(done);
         }
     }
 
-    /// Puts a file that is still what it was before it was read; any other is found again by the next sweep.
-    fn put(&self, writing: &mut Writing<'_>, (swept, record): Ready) -> Result<(), Trouble> {
-        if self.vault.stamp(&swept.path)?.as_ref() == Some(&swept) {
-            writing.put(&self.aged(swept), record.as_ref())?;
+    /// Puts a file that is still what it was before it was read; any other is found again by the next sweep. How old it
+    /// was counts from before it was looked at: it may have changed since it was read.
+    fn put(&self, writing: &mut Writing<'_>, (swept, record): Ready, started: Timestamp) -> Result<(), Trouble> {
+        if self.vault.stamp(&swept.path).ok().flatten().as_ref() == Some(&swept) {
+            writing.put(&aged(swept, started), record.as_ref())?;
         }
         Ok(())
     }

@@ -4,10 +4,11 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{Engine, failure};
-use crate::index::{Index, IndexError};
+use crate::index::{FileNumber, Index, IndexError};
 use crate::path::MemoryPath;
 use crate::plan::TreeError;
 use crate::report::Failure;
@@ -33,7 +34,12 @@ pub enum IndexPlace {
 #[derive(Debug, Default)]
 pub(super) struct Keeper {
     idle: Mutex<Vec<Index>>,
+    /// Held while what was told is put into the index, and never by who holds the lock of the vault.
     watched: Mutex<Option<Watched>>,
+    /// Held for a moment only: nothing is waited for meanwhile.
+    fresh: Mutex<Fresh>,
+    /// Whether more changed than could be put while somebody waited.
+    is_behind: AtomicBool,
 }
 
 /// What the watcher has told.
@@ -41,8 +47,16 @@ pub(super) struct Keeper {
 pub(super) struct Watched {
     _watch: Watch,
     noticed: Arc<Mutex<Noted>>,
-    /// When all files were last looked at; `None` where that has to be done before anything is answered.
-    pub(super) swept: Option<Timestamp>,
+}
+
+/// What may be relied on where somebody watches.
+#[derive(Debug, Default)]
+struct Fresh {
+    /// When all files were last looked at, and for which file of an index; `None` where that has to be done before
+    /// anything is answered.
+    swept: Option<(Timestamp, Option<FileNumber>)>,
+    /// How often something was taken of what the watcher told. A sweep that began before does not make up for it.
+    takes: u64,
 }
 
 /// Changes that are not in the index yet.
@@ -92,13 +106,18 @@ impl Engine {
             }
         };
         let watch = self.vault.watch(told).map_err(|error| failure(&error))?;
-        *self.keeper.watched() = Some(Watched { _watch: watch, noticed, swept: None });
+        *self.keeper.watched() = Some(Watched { _watch: watch, noticed });
+        self.keeper.distrust();
         Ok(())
     }
 
-    /// Whether an index is kept, and everything is in it that was there when it was last looked at.
+    /// Whether an index is kept that can be asked: everything was put into it, and not too much has changed since. If
+    /// not, [`Engine::refresh`] helps.
     #[must_use]
     pub fn has_index(&self) -> bool {
+        if self.keeper.is_behind.load(Ordering::Relaxed) {
+            return false;
+        }
         let Some(index) = self.taken(false) else { return false };
         let status = index.status();
         self.settled(index, status.map_err(Trouble::from).map(|status| status.is_complete)).unwrap_or_default()
@@ -107,7 +126,11 @@ impl Engine {
     /// Opens the index, or takes a connection that nobody uses. Who holds the lock of the vault cannot ask it for the name
     /// of its history, and has an index only where somebody asked before.
     pub(super) fn taken(&self, is_locked: bool) -> Option<Index> {
-        let idle = self.keeper.idle().pop().filter(Index::is_current);
+        let idle = self.keeper.idle().pop();
+        if idle.as_ref().is_some_and(|index| !index.is_current()) {
+            self.keeper.distrust();
+        }
+        let idle = idle.filter(Index::is_current);
         let opened = match (&self.settings.index, idle) {
             (IndexPlace::Nowhere, _) => return None,
             (_, Some(index)) => return Some(index),
@@ -121,11 +144,16 @@ impl Engine {
     /// Keeps the connection for the next question. What goes wrong with an index is no news for who asks: it is made
     /// anew, and the notes are read.
     pub(super) fn settled(&self, index: Index, result: Result<bool, Trouble>) -> Result<bool, TreeError> {
-        if result.is_err()
-            && let Some(watched) = self.keeper.watched().as_mut()
-        {
-            // What the watcher told may not have come to the index.
-            watched.swept = None;
+        match &result {
+            Ok(true) => self.keeper.is_behind.store(false, Ordering::Relaxed),
+            Ok(false) => {}
+            Err(trouble) => {
+                // What the watcher told may not have come to the index.
+                self.keeper.distrust();
+                if matches!(trouble, Trouble::Much) {
+                    self.keeper.is_behind.store(true, Ordering::Relaxed);
+                }
+            }
         }
         if index.is_damaged() {
             tracing::warn!("the index is damaged and is made anew");
@@ -179,6 +207,37 @@ impl Keeper {
 
     pub(super) fn watched(&self) -> MutexGuard<'_, Option<Watched>> {
         self.watched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn fresh(&self) -> MutexGuard<'_, Fresh> {
+        self.fresh.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Says that all files have to be looked at.
+    fn distrust(&self) {
+        self.fresh().swept = None;
+    }
+
+    /// When all files were last looked at for this index. Until [`Keeper::trust`] nobody else may rely on it; what was
+    /// taken of what the watcher told is not in the index yet.
+    pub(super) fn begin(&self, index: &Index, noted: &Noted) -> Option<Timestamp> {
+        let mut fresh = self.fresh();
+        fresh.takes += u64::from(noted.is_everything || !noted.paths.is_empty());
+        let (swept, file) = fresh.swept.take()?;
+        (file == index.file_number()).then_some(swept)
+    }
+
+    /// How often something was taken of what the watcher told.
+    pub(super) fn takes(&self) -> u64 {
+        self.fresh().takes
+    }
+
+    /// Says that all was in the index that had been told when `takes` was asked for.
+    pub(super) fn trust(&self, index: &Index, swept: Timestamp, takes: u64) {
+        let mut fresh = self.fresh();
+        if fresh.takes == takes {
+            fresh.swept = Some((swept, index.file_number()));
+        }
     }
 }
 

@@ -8,14 +8,15 @@ use std::collections::BTreeSet;
 use std::thread;
 use std::time::Duration;
 
-use super::Engine;
 use super::keeper::{Noted, Trouble};
+use super::{Engine, IndexPlace};
 use crate::check::Look;
-use crate::index::{Index, IndexError, Record, Status};
+use crate::index::{Index, IndexError, Record, Status, Writing};
 use crate::path::MemoryPath;
 use crate::plan::{Altered, Stamp, Swept, Tree, TreeError};
 use crate::policy;
 use crate::rank::Source;
+use crate::time::Timestamp;
 
 /// More changed files than this are not read while somebody waits for an answer: all notes are scanned instead.
 const MOST_AT_ONCE: usize = 2_000;
@@ -91,7 +92,7 @@ impl Engine {
         is_locked: bool,
         ask: Ask<'_>,
     ) -> Result<bool, Trouble> {
-        let started = (self.settings.clock)();
+        let (started, takes) = ((self.settings.clock)(), self.keeper.takes());
         let seen = if is_locked { None } else { self.seen() };
         let (swept, asked) = thread::scope(|scope| {
             let sweep = thread::Builder::new().spawn_scoped(scope, || self.vault.sweep(&|| false));
@@ -112,9 +113,7 @@ impl Engine {
         if !is_fresh {
             self.update(index, &changes, seen)?;
         }
-        if let Some(watched) = self.keeper.watched().as_mut() {
-            watched.swept = Some(started);
-        }
+        self.keeper.trust(index, started, takes);
         Ok(is_fresh && is_asked)
     }
 
@@ -128,34 +127,48 @@ impl Engine {
     /// Learns what the watcher and the journal tell; answers whether that is all there is to know. The lock is kept
     /// meanwhile: who comes next must not take for fresh what is not yet in the index.
     fn learn_what_was_told(&self, index: &mut Index) -> Result<bool, Trouble> {
-        let mut watched = self.keeper.watched();
-        let Some(watched) = watched.as_mut() else { return Ok(false) };
+        let watched = self.keeper.watched();
+        let Some(watched) = watched.as_ref() else { return Ok(false) };
+        if self.settings.index == IndexPlace::Process {
+            // Each thread may have one of its own, and what is told comes to one of them.
+            return Ok(false);
+        }
         let noted = watched.take();
-        let status = index.status()?;
-        let is_fresh = watched.swept.is_some_and(|swept| (self.settings.clock)().since(swept) < SWEEP_EVERY);
-        let told =
-            if is_fresh && !noted.is_everything && status.is_complete { self.told(noted, &status) } else { None };
-        // Until what was taken is in the index nobody else may rely on it.
-        let swept = watched.swept.take();
-        let Some((changes, seen)) = told else { return Ok(false) };
+        let swept = self.keeper.begin(index, &noted);
+        let swept = swept.filter(|swept| (self.settings.clock)().since(*swept) < SWEEP_EVERY);
+        let (Some(swept), false) = (swept, noted.is_everything) else { return Ok(false) };
+        let takes = self.keeper.takes();
+        let Some((changes, seen)) = self.told(index, noted)? else { return Ok(false) };
         self.update(index, &changes, seen)?;
-        watched.swept = swept;
+        self.keeper.trust(index, swept, takes);
         Ok(true)
     }
 
     /// What the watcher noted and the journal adds, as changes; `None` where all files have to be looked at.
-    fn told(&self, noted: Noted, status: &Status) -> Option<(Changes, Option<u64>)> {
-        let feed = self.vault.changed_since(status.batch).ok().filter(|feed| !feed.is_everything)?;
+    fn told(&self, index: &Index, noted: Noted) -> Result<Option<(Changes, Option<u64>)>, Trouble> {
+        let status = index.status()?;
+        let feed = self.vault.changed_since(status.batch).ok().filter(|feed| !feed.is_everything);
+        let Some(feed) = feed.filter(|_| status.is_complete) else { return Ok(None) };
         let mut changes = Changes::default();
         for path in noted.paths.into_iter().chain(feed.paths).collect::<BTreeSet<_>>() {
-            match self.vault.stamp(&path).ok()? {
-                Some(swept) => changes.differ.push(swept),
+            match self.vault.stamp(&path) {
+                Ok(Some(swept)) => changes.differ.push(swept),
                 // What stands below a folder is not told one by one.
-                None if self.vault.stat(&path).ok()?.is_some() => return None,
-                None => changes.gone.push(path),
+                Ok(None) if self.vault.stat(&path) == Ok(None) => changes.gone.push(path),
+                _ => return Ok(None),
             }
         }
-        Some((changes, Some(feed.newest).filter(|newest| *newest > status.batch)))
+        // A name that is a link says what its target says, of which alone is told.
+        let links = if changes.is_empty() { Vec::new() } else { index.links()? };
+        for known in links {
+            match self.vault.stamp(&known.path) {
+                Ok(Some(swept)) if swept == known => {}
+                Ok(Some(swept)) => changes.differ.push(swept),
+                _ => return Ok(None),
+            }
+        }
+        let seen = Some(feed.newest).filter(|newest| *newest > status.batch);
+        Ok(Some((changes, seen)).filter(|(changes, _)| changes.len() <= MOST_AT_ONCE))
     }
 
     /// Puts a few changes into the index, each as it is now.
@@ -164,14 +177,16 @@ impl Engine {
             return Ok(());
         }
         let mut writing = index.write()?;
-        for path in changes.differ.iter().map(|swept| &swept.path).chain(&changes.gone) {
+        // First what is gone: a folder may stand in its place.
+        for path in changes.gone.iter().chain(changes.differ.iter().map(|swept| &swept.path)) {
+            let now = (self.settings.clock)();
             // What cannot be looked at any more is not there for an index.
             match self.vault.stamp(path).ok().flatten() {
                 Some(swept) => {
                     let record = self.read_record(&swept)?;
-                    writing.put(&self.aged(swept), record.as_ref())?;
+                    writing.put(&aged(swept, now), record.as_ref())?;
                 }
-                None => writing.remove(path)?,
+                None => self.take_out(&mut writing, path)?,
             }
         }
         if let Some(batch) = seen {
@@ -179,6 +194,16 @@ impl Engine {
         }
         writing.set_complete(true)?;
         Ok(writing.commit()?)
+    }
+
+    /// Takes a file that is gone out of the index, and what was below it if it was a folder.
+    pub(super) fn take_out(&self, writing: &mut Writing<'_>, path: &MemoryPath) -> Result<(), Trouble> {
+        match self.vault.stat(path) {
+            // A folder has taken its place; what is below is there.
+            Ok(Some(_)) => writing.remove_file(path)?,
+            _ => writing.remove(path)?,
+        }
+        Ok(())
     }
 
     /// What the index keeps of a file that is read now; `None` for one that is no note.
@@ -189,14 +214,18 @@ impl Engine {
         let read = self.vault.read_bytes(&swept.path, self.settings.limits.file_bytes);
         record(swept, read.as_ref().map(|(bytes, _)| bytes.as_slice()).map_err(Clone::clone))
     }
+}
 
-    /// A file that is too young to be trusted is kept without what it was like, so that the next sweep reads it again.
-    pub(super) fn aged(&self, swept: Swept) -> Swept {
-        let last = swept.stamp.modified.max(swept.stamp.changed);
-        let now = (self.settings.clock)().micros().saturating_mul(1_000);
-        let is_young = now.saturating_sub(last) < i64::try_from(YOUNG.as_nanos()).unwrap_or(i64::MAX);
-        if is_young { Swept { stamp: Stamp::default(), ..swept } } else { swept }
-    }
+/// A file that was too young to be trusted when it was looked at, not before `now`, is kept without what it was like, so
+/// that the next sweep reads it again.
+pub(super) fn aged(swept: Swept, now: Timestamp) -> Swept {
+    // Everybody may set when a file was modified, also to next year; where the system says when it was changed, that alone
+    // is sure to move with each change.
+    let Stamp { modified, changed, .. } = swept.stamp;
+    let last = if changed == 0 { modified } else { changed };
+    let age = now.micros().saturating_mul(1_000).saturating_sub(last);
+    let is_young = age < i64::try_from(YOUNG.as_nanos()).unwrap_or(i64::MAX);
+    if is_young { Swept { stamp: Stamp::default(), ..swept } } else { swept }
 }
 
 impl Changes {

@@ -5,7 +5,7 @@
 //! lock on a file beside it. Who had it open before goes on with what has no name any more, and can tell
 //! ([`Place::is_current`]).
 
-use std::fs::OpenOptions;
+use std::fs::{Metadata, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -17,23 +17,30 @@ use super::IndexError;
 
 /// The version of what is in the file. Raise it with every change of the tables and of what a
 /// [`Record`](super::Record) takes of a note: words, stems, names, cards, looks.
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 /// "memi", so that `file` and we can tell the database from any other.
 const APPLICATION: i64 = 0x6d65_6d69;
 /// How long to wait for another connection.
 const BUSY: Duration = Duration::from_secs(10);
 
+/// The device and the number of a file.
+pub type Number = (u64, u64);
+
 /// Where an index is, and which of the files that were there under this name.
 #[derive(Debug)]
 pub(super) struct Place {
     file: PathBuf,
-    number: Option<(u64, u64)>,
+    number: Option<Number>,
 }
 
 impl Place {
     /// Whether the file of this name is still the one that was opened.
     pub(super) fn is_current(&self) -> bool {
         number(&self.file) == self.number
+    }
+
+    pub(super) fn number(&self) -> Option<Number> {
+        self.number
     }
 }
 
@@ -88,13 +95,29 @@ fn placed(file: &Path) -> Result<PathBuf, IndexError> {
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(folder).map_err(|error| IndexError::io("make the folder of", error))?;
     let folder = std::fs::canonicalize(folder).map_err(|error| IndexError::io("find the folder of", error))?;
+    if !std::fs::symlink_metadata(&folder).is_ok_and(|found| is_own(&found)) {
+        return Err(IndexError::NoWriteAccess);
+    }
     Ok(folder.join(name))
 }
 
-/// Opens what is there; `None` when it is of another version, or about another history.
+/// Whether nobody else can have put there what is there.
+#[cfg(unix)]
+fn is_own(found: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    found.uid() == rustix::process::geteuid().as_raw() && found.mode() & 0o022 == 0
+}
+
+#[cfg(not(unix))]
+fn is_own(_: &Metadata) -> bool {
+    true
+}
+
+/// Opens what is there; `None` when it is somebody else's, of another version, or about another history.
 fn existing(file: &Path, history: Option<&[u8]>) -> Result<Option<Connection>, IndexError> {
-    if std::fs::symlink_metadata(file).is_err() {
-        return Ok(None);
+    match std::fs::symlink_metadata(file) {
+        Ok(found) if found.is_file() && is_own(&found) => {}
+        _ => return Ok(None),
     }
     let db = connect(file)?;
     let sql = "SELECT user_version, application_id FROM pragma_user_version, pragma_application_id";
@@ -229,13 +252,13 @@ fn beside(file: &Path, ending: &str) -> PathBuf {
 
 /// What tells a file from another one of the same name.
 #[cfg(unix)]
-fn number(file: &Path) -> Option<(u64, u64)> {
+fn number(file: &Path) -> Option<Number> {
     use std::os::unix::fs::MetadataExt;
     std::fs::symlink_metadata(file).ok().map(|found| (found.dev(), found.ino()))
 }
 
 /// A file that is open cannot be removed here, so that there is no other one.
 #[cfg(not(unix))]
-fn number(_: &Path) -> Option<(u64, u64)> {
+fn number(_: &Path) -> Option<Number> {
     None
 }

@@ -24,6 +24,7 @@ mod source;
 mod write;
 
 pub use error::IndexError;
+pub use file::Number as FileNumber;
 pub use record::Record;
 pub use write::Writing;
 
@@ -113,6 +114,12 @@ impl Index {
         self.place.as_ref().is_none_or(file::Place::is_current)
     }
 
+    /// What tells its file from every other one; `None` for one that is in memory, and where the system has no numbers.
+    #[must_use]
+    pub fn file_number(&self) -> Option<FileNumber> {
+        self.place.as_ref().and_then(file::Place::number)
+    }
+
     /// Whether an answer was [`IndexError::Damaged`], also where ranking asked. Remove it, and fill a new one.
     #[must_use]
     pub fn is_damaged(&self) -> bool {
@@ -154,6 +161,24 @@ impl Index {
         // Mostly sorted already: a first run puts them in order.
         known.sort_by(|one, other| one.path.cmp(&other.path));
         Ok(known)
+    }
+
+    /// The files whose names are links to others, as they were when they were put.
+    ///
+    /// # Errors
+    ///
+    /// Any [`IndexError`].
+    pub fn links(&self) -> Result<Vec<Swept>, IndexError> {
+        self.checked(|db| {
+            let sql = "SELECT path, is_link, size, modified, changed, inode FROM file WHERE is_link";
+            let mut statement = db.prepare_cached(sql)?;
+            let mut rows = statement.query([])?;
+            let mut links = Vec::new();
+            while let Some(row) = rows.next()? {
+                links.push(swept(row)?);
+            }
+            Ok(links)
+        })
     }
 
     /// Visits every file with all that is kept of it, sorted by path.

@@ -75,6 +75,15 @@ impl Record {
         self
     }
 
+    /// About how many bytes it fills while it waits.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let text = self.text.as_ref().map_or(0, |text| {
+            text.card.len() + text.columns.iter().chain(&text.names).chain(&text.links).map(String::len).sum::<usize>()
+        });
+        self.look.len() + text
+    }
+
     /// The digest of the bytes of the note, where they could be read.
     #[must_use]
     pub fn digest(&self) -> Option<Digest> {

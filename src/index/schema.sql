@@ -23,6 +23,7 @@ CREATE TABLE file (
     stem TEXT NOT NULL
 ) STRICT;
 CREATE INDEX file_stem ON file (stem);
+CREATE INDEX file_link ON file (is_link) WHERE is_link;
 
 -- What is kept of those that are called notes; `card` is NULL for what is no text.
 CREATE TABLE note (

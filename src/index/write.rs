@@ -70,12 +70,26 @@ impl Writing<'_> {
     ///
     /// Any [`IndexError`].
     pub fn remove(&mut self, path: &MemoryPath) -> Result<(), IndexError> {
+        self.remove_each("WHERE path = ?1 OR (path > ?1 || '/' AND path < ?1 || '0')", path)
+    }
+
+    /// Removes a file in whose place there is a folder now: what is below that stays.
+    ///
+    /// # Errors
+    ///
+    /// Any [`IndexError`].
+    pub fn remove_file(&mut self, path: &MemoryPath) -> Result<(), IndexError> {
+        self.remove_each("WHERE path = ?1", path)
+    }
+
+    fn remove_each(&mut self, which: &str, path: &MemoryPath) -> Result<(), IndexError> {
         self.puts += 1;
         self.index.checked(|db| {
-            let sql = "SELECT id, is_link, digest, look IS NOT NULL, card IS NOT NULL
-                       FROM file LEFT JOIN note ON note.file = file.id
-                       WHERE path = ?1 OR (path > ?1 || '/' AND path < ?1 || '0')";
-            let mut statement = db.prepare_cached(sql)?;
+            let sql = format!(
+                "SELECT id, is_link, digest, look IS NOT NULL, card IS NOT NULL
+                 FROM file LEFT JOIN note ON note.file = file.id {which}"
+            );
+            let mut statement = db.prepare_cached(&sql)?;
             let found = statement.query_map([path.as_str()], known)?.collect::<Result<Vec<_>, _>>()?;
             for known in found {
                 if known.has_text && !known.is_link {

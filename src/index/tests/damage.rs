@@ -1,5 +1,5 @@
 use super::{Dump, bytes, damaged, dump, fill, is_empty, path, place};
-use crate::index::Index;
+use crate::index::{Index, IndexError};
 use crate::rank::Source;
 
 const PAGE: usize = 8192;
@@ -163,4 +163,19 @@ fn triggers_and_views_of_a_file_do_nothing() {
     rusqlite::Connection::open(&file).unwrap().execute_batch(hostile).unwrap();
     let index = Index::open(&file, None).unwrap();
     assert!(index.linking("note0", 9).is_err() && index.is_damaged());
+}
+
+/// Whoever owns the file reads what is written to it, and whoever may write to it says what is found.
+#[cfg(unix)]
+#[test]
+fn what_others_may_write_is_not_ours() {
+    use std::fs::{Permissions, metadata, set_permissions};
+    use std::os::unix::fs::PermissionsExt;
+    let (_folder, file) = place();
+    filled(&mut Index::open(&file, None).unwrap());
+    set_permissions(&file, Permissions::from_mode(0o666)).unwrap();
+    is_empty(&Index::open(&file, None).unwrap());
+    assert_eq!(metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    set_permissions(file.parent().unwrap(), Permissions::from_mode(0o777)).unwrap();
+    assert!(matches!(Index::open(&file, None), Err(IndexError::NoWriteAccess)));
 }

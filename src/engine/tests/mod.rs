@@ -17,6 +17,8 @@ use crate::report::{Code, Report};
 use crate::time::Timestamp;
 use crate::vault::{Author, Durability, Options, Page, Vault};
 
+mod fresh;
+
 fn engine(root: &Path) -> Engine {
     engine_with(root, Durability::Full)
 }

@@ -1,0 +1,189 @@
+//! The index is as fresh as it says, whoever works at the same time.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use super::super::keeper::Noted;
+use super::super::refresh::aged;
+use super::{EDIT, Engine, IndexPlace, codes, engine, manner, memory};
+use crate::dialect;
+use crate::index::Index;
+use crate::path::MemoryPath;
+use crate::plan::{Stamp, Swept};
+use crate::time::Timestamp;
+
+fn now() -> Timestamp {
+    SystemTime::now().into()
+}
+
+/// By this clock no file is young.
+fn later() -> Timestamp {
+    Timestamp::from_micros(now().micros() + 3_600_000_000)
+}
+
+fn indexed(root: &Path, cache: &Path, clock: fn() -> Timestamp) -> Engine {
+    let mut engine = engine(root);
+    engine.settings.index = IndexPlace::File(cache.join("own/index.sqlite"));
+    engine.settings.clock = clock;
+    engine
+}
+
+/// In how many notes a word stands; `None` where the index was not asked.
+fn holding(engine: &Engine, word: &str, is_locked: bool) -> Option<usize> {
+    let mut found = 0;
+    let is_answered = engine.consult(&[], is_locked, &mut |source| {
+        found = source.holding(word).unwrap();
+        Ok(())
+    });
+    is_answered.unwrap().then_some(found)
+}
+
+#[test]
+fn what_lies_in_a_folder_that_was_a_file_is_found_at_once() {
+    let (folder, cache) = (memory(&[("plans.md", "amber\n"), ("b.md", "basalt\n")]), memory(&[]));
+    let engine = indexed(folder.path(), cache.path(), now);
+    assert_eq!(holding(&engine, "amber", false), Some(1));
+    let plans = folder.path().join("plans.md");
+    let replace = || {
+        std::fs::remove_file(&plans).unwrap();
+        std::fs::create_dir(&plans).unwrap();
+        std::fs::write(plans.join("c.md"), "cedar\n").unwrap();
+    };
+    replace();
+    assert_eq!([holding(&engine, "amber", false), holding(&engine, "cedar", false)], [Some(0), Some(1)]);
+    // The same when all is built.
+    std::fs::remove_dir_all(&plans).unwrap();
+    std::fs::write(&plans, "amber\n").unwrap();
+    assert_eq!(holding(&engine, "amber", false), Some(1));
+    replace();
+    engine.refresh(&|_, _| (), &|| false).unwrap();
+    let index = engine.taken(false).unwrap();
+    let known: Vec<_> = index.known().unwrap().into_iter().map(|swept| swept.path.to_string()).collect();
+    assert_eq!(known, ["b.md", "plans.md/c.md"]);
+}
+
+/// Who is told of changes holds what was told, and waits for the vault; who holds the vault must not wait for that.
+#[test]
+fn who_holds_the_lock_of_the_vault_waits_for_nobody_who_searches() {
+    let (folder, cache) = (memory(&[("a.md", "amber\n")]), memory(&[]));
+    let engine = indexed(folder.path(), cache.path(), now);
+    assert_eq!(holding(&engine, "amber", false), Some(1));
+    engine.watch().unwrap();
+    let watched = engine.keeper.watched();
+    let (sender, receiver) = channel();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let _writer = engine.vault.lock().unwrap();
+            sender.send(holding(&engine, "amber", true)).unwrap();
+        });
+        let answered = receiver.recv_timeout(Duration::from_secs(20));
+        drop(watched);
+        assert_eq!(answered, Ok(Some(1)));
+    });
+}
+
+#[test]
+fn a_sweep_that_began_before_something_was_told_does_not_make_up_for_it() {
+    let (folder, cache) = (memory(&[]), memory(&[]));
+    let engine = indexed(folder.path(), cache.path(), now);
+    let (keeper, index) = (&engine.keeper, engine.taken(false).unwrap());
+    let nothing = Noted::default();
+    let told = Noted { paths: [MemoryPath::parse("a.md").unwrap()].into(), is_everything: false };
+    let before = keeper.takes();
+    keeper.trust(&index, now(), before);
+    assert!(keeper.begin(&index, &nothing).is_some());
+    assert!(keeper.begin(&index, &nothing).is_none(), "until it is said again");
+    keeper.begin(&index, &told);
+    keeper.trust(&index, now(), before);
+    assert!(keeper.begin(&index, &nothing).is_none());
+    keeper.trust(&index, now(), keeper.takes());
+    assert!(keeper.begin(&Index::in_memory().unwrap(), &nothing).is_none(), "another index was not told");
+}
+
+/// A slow build writes down files long after it has read them.
+#[test]
+fn how_old_a_file_is_counts_from_before_it_is_looked_at() {
+    static AHEAD: AtomicI64 = AtomicI64::new(0);
+    fn slow() -> Timestamp {
+        Timestamp::from_micros(now().micros() + AHEAD.fetch_add(60_000_000, Ordering::Relaxed))
+    }
+    let (folder, cache) = (memory(&[("a.md", "one"), ("b.md", "two"), ("c.md", "three")]), memory(&[]));
+    let engine = indexed(folder.path(), cache.path(), slow);
+    engine.refresh(&|_, _| (), &|| false).unwrap();
+    let stamps: Vec<_> = engine.taken(false).unwrap().known().unwrap().into_iter().map(|swept| swept.stamp).collect();
+    assert_eq!(stamps, [Stamp::default(); 3]);
+}
+
+#[test]
+fn a_file_is_young_by_the_time_that_nobody_can_set() {
+    let path = MemoryPath::parse("a.md").unwrap();
+    let second = 1_000_000_000;
+    let is_young = |modified: i64, changed: i64| {
+        let stamp = Stamp { size: 1, modified: modified * second, changed: changed * second, inode: 1 };
+        let swept = Swept { path: path.clone(), is_link: false, stamp };
+        aged(swept.clone(), Timestamp::from_micros(1_000_000_000)) != swept
+    };
+    assert!(!is_young(998, 998));
+    assert!(is_young(10, 999), "an editor has set it back");
+    assert!(is_young(10, 5000), "the clock was put back");
+    assert!(!is_young(5000, 10), "unpacked from an archive of tomorrow");
+    assert!(is_young(999, 0) && is_young(5000, 0) && !is_young(998, 0), "where the system has one time only");
+}
+
+#[test]
+fn an_index_that_is_far_behind_asks_to_be_built() {
+    let (folder, cache) = (memory(&[]), memory(&[]));
+    let write = |text: &str| {
+        (0..2_001).for_each(|number| std::fs::write(folder.path().join(format!("{number}.md")), text).unwrap());
+    };
+    let engine = indexed(folder.path(), cache.path(), later);
+    write("amber\n");
+    assert_eq!((holding(&engine, "amber", false), engine.has_index()), (None, false));
+    engine.refresh(&|_, _| (), &|| false).unwrap();
+    assert_eq!((holding(&engine, "amber", false), engine.has_index()), (Some(2_001), true));
+    write("all basalt\n");
+    assert_eq!((holding(&engine, "basalt", false), engine.has_index()), (None, false));
+    engine.refresh(&|_, _| (), &|| false).unwrap();
+    assert_eq!((holding(&engine, "basalt", false), engine.has_index()), (Some(2_001), true));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_name_that_is_a_link_says_what_its_target_says_now() {
+    let (folder, cache) = (memory(&[("a.md", "one [[b]]\n"), ("b.md", "basalt\n")]), memory(&[]));
+    std::os::unix::fs::symlink("a.md", folder.path().join("l.md")).unwrap();
+    let engine = indexed(folder.path(), cache.path(), later);
+    engine.watch().unwrap();
+    let linking = || -> Vec<String> {
+        let links = engine.links().unwrap();
+        links.links.iter().map(|link| format!("{} {}", link.source, link.target)).collect()
+    };
+    assert_eq!(linking(), ["a.md b", "l.md b"]);
+    let edit = String::from_utf8_lossy(EDIT).replace("one", "one [[b]]");
+    assert_eq!(codes(&engine.conclude(engine.propose(dialect::parse(edit.as_bytes()), manner()))), [None, None]);
+    assert_eq!(linking(), Vec::<String>::new());
+}
+
+/// Each thread has an index of its own there, and what the watcher tells comes to one of them.
+#[test]
+fn no_index_of_a_process_misses_what_another_was_told() {
+    let folder = memory(&[("a.md", "amber\n")]);
+    let mut engine = engine(folder.path());
+    (engine.settings.index, engine.settings.clock) = (IndexPlace::Process, later);
+    engine.watch().unwrap();
+    let (one, other) = (engine.taken(false).unwrap(), engine.taken(false).unwrap());
+    for index in [one, other] {
+        engine.settled(index, Ok(true)).unwrap();
+        assert_eq!(holding(&engine, "amber", false), Some(1));
+    }
+    std::fs::write(folder.path().join("a.md"), "all basalt\n").unwrap();
+    let one = engine.taken(false).unwrap();
+    assert_eq!(holding(&engine, "basalt", false), Some(1));
+    let other = engine.taken(false).unwrap();
+    engine.settled(one, Ok(true)).unwrap();
+    assert_eq!(holding(&engine, "basalt", false), Some(1));
+    drop(other);
+}
