@@ -52,6 +52,11 @@ pub(super) fn usage(message: impl Into<String>, hint: impl Into<String>) -> Fail
 }
 
 impl Stop {
+    /// Whether it ends by a failure of the command's own with this code.
+    pub(super) fn is(&self, code: Code) -> bool {
+        matches!(self, Self::Failed(stopped) if stopped.error.code == code)
+    }
+
     /// Why it ends, where it is a failure of the command's own.
     pub(super) fn failure(self) -> Option<Failure> {
         if let Self::Failed(stopped) = self { Some(stopped.error) } else { None }

@@ -24,7 +24,15 @@ pub(super) fn run(global: &Global, options: &Options) -> Result<u8, Stop> {
         cursor: options.page.cursor.clone(),
         budget: options.budget,
     });
-    let Value::Search(found) = one::run(&opened, action)? else {
+    let mut asked = one::run(&opened, action.clone());
+    if mode == SearchMode::Ranked
+        && asked.as_ref().err().is_some_and(|stop| stop.is(Code::Timeout))
+        && build(global, &opened)?
+    {
+        // Reading all notes took too long.
+        asked = one::run(&opened, action);
+    }
+    let Value::Search(found) = asked? else {
         return Err(Failure::new(Code::Internal, "the search was not answered").into());
     };
     if global.json {
@@ -33,19 +41,25 @@ pub(super) fn run(global: &Global, options: &Options) -> Result<u8, Stop> {
         show(&found, mode)?;
     }
     // The answer is out; the next one need not read all notes.
-    if mode == SearchMode::Ranked && found.source == Source::Scan && !opened.engine.has_index() {
-        let bar = progress::bar(global, 0, "notes indexed");
-        let told = |done: usize, total: usize| {
-            bar.set_length(total as u64);
-            bar.set_position(done as u64);
-        };
-        let built = opened.engine.refresh(&told, &|| false);
-        bar.finish_and_clear();
-        if let Err(failure) = built {
-            writeln!(io::stderr(), "note: the index was not built: {}", failure.message)?;
-        }
+    if mode == SearchMode::Ranked && found.source == Source::Scan {
+        build(global, &opened)?;
     }
     Ok(0)
+}
+
+/// Builds the index, or brings it up to date where so much has changed that a search does not; answers whether it did.
+fn build(global: &Global, opened: &open::Opened) -> Result<bool, Stop> {
+    let bar = progress::bar(global, 0, "notes indexed");
+    let told = |done: usize, total: usize| {
+        bar.set_length(total as u64);
+        bar.set_position(done as u64);
+    };
+    let built = opened.engine.refresh(&told, &|| false);
+    bar.finish_and_clear();
+    if let Err(failure) = &built {
+        writeln!(io::stderr(), "note: the index was not built: {}", failure.message)?;
+    }
+    Ok(built.is_ok())
 }
 
 fn show(found: &Search, mode: SearchMode) -> Result<(), Stop> {
@@ -55,11 +69,12 @@ fn show(found: &Search, mode: SearchMode) -> Result<(), Stop> {
         true => (AnsiColor::Magenta.on_default(), AnsiColor::Red.on_default().bold()),
         false => (Style::new(), Style::new()),
     };
+    let query = found.searched_for.as_ref().unwrap_or(&found.query);
     for hit in &found.hits {
         let Hit { path, lines: [line, _], .. } = hit;
         let heading = hit.heading.as_deref().map_or_else(String::new, |heading| format!("  {heading}"));
         writeln!(stdout, "{name}{}{name:#}:{line}{}", term::escape_line(path.as_str()), term::escape_line(&heading))?;
-        let marks = if is_painted { plan::marks(mode, &found.query, &hit.snippet) } else { Vec::new() };
+        let marks = if is_painted { plan::marks(mode, query, &hit.snippet) } else { Vec::new() };
         let mut start = 0;
         for text in hit.snippet.split_inclusive('\n') {
             writeln!(stdout, "    {}", painted(text.trim_end_matches('\n'), start, &marks, mark))?;
@@ -72,7 +87,7 @@ fn show(found: &Search, mode: SearchMode) -> Result<(), Stop> {
         writeln!(stderr, "nothing found")?;
     }
     if let Some(query) = &found.searched_for {
-        writeln!(stderr, "not every word is in the notes; searched for: {}", term::escape_line(query))?;
+        writeln!(stderr, "some word is in no note; searched for: {}", term::escape_line(query))?;
     }
     if let Some(cursor) = &found.cursor {
         let more = found.total.saturating_sub(found.hits.len());

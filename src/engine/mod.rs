@@ -224,12 +224,17 @@ impl Engine {
 
     /// Whether the answer to a call may tell of a note that the call did not name.
     fn may_show(&self, call: &Call, path: &MemoryPath, manner: &Manner) -> bool {
-        if self.settings.rules.is_empty() {
+        if !self.may_hide(call, manner) {
             return true;
         }
         let place = self.vault.resolve(path).unwrap_or_else(|_| path.clone());
         let may = |path: &MemoryPath| policy::review_place(call, path, &self.context(manner)).is_ok();
         may(path) && (place == *path || may(&place))
+    }
+
+    /// Whether there is any note of which the answer to a call may not tell.
+    fn may_hide(&self, call: &Call, manner: &Manner) -> bool {
+        !self.settings.rules.is_empty() && policy::may_hide(call, &self.context(manner))
     }
 
     /// Whether a call brings more text than a note may hold; not worth a review.
@@ -252,10 +257,9 @@ impl Engine {
         let clock = self.settings.clock;
         let stop = || clock().since(started) > self.settings.batch_time;
         let may_show = |call: &Call, path: &MemoryPath| self.may_show(call, path, manner);
-        let mut planner = Planner::new(tree, &self.settings.limits).at(seconds(started)).until(&stop);
-        if self.settings.rules.may_hide(manner.author.client.as_deref()) {
-            planner = planner.showing(&may_show);
-        }
+        let may_hide = |call: &Call| self.may_hide(call, manner);
+        let planner = Planner::new(tree, &self.settings.limits).at(seconds(started)).until(&stop);
+        let mut planner = planner.showing(&may_show, &may_hide);
         let mut outcomes = Vec::with_capacity(items.len());
         let mut times = Vec::with_capacity(items.len());
         let mut now = clock();
@@ -319,10 +323,8 @@ impl Engine {
         let manner = &proposal.manner;
         let may_show = |call: &Call, path: &MemoryPath| self.may_show(call, path, manner);
         let tree = self.indexed();
-        let mut planner = Planner::new(&tree, &self.settings.limits).until(&stop);
-        if self.settings.rules.may_hide(manner.author.client.as_deref()) {
-            planner = planner.showing(&may_show);
-        }
+        let may_hide = |call: &Call| self.may_hide(call, manner);
+        let mut planner = Planner::new(&tree, &self.settings.limits).until(&stop).showing(&may_show, &may_hide);
         let planned = &mut proposal.planned;
         planned.plan = Plan::default();
         for (outcome, item) in planned.outcomes.iter_mut().zip(&proposal.items) {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::action::Call;
 use crate::path::MemoryPath;
 use crate::plan::overlay::{Overlay, Trouble};
 use crate::plan::step::Step;
@@ -17,8 +18,12 @@ impl<T: Tree> Planner<'_, T> {
     /// Lets `ask` put its questions to an index; answers whether there was one.
     ///
     /// Who may not see everything is not answered from an index, which counts the words of all notes.
-    pub(super) fn consult(&self, ask: &mut dyn FnMut(&dyn Source) -> Result<(), SourceError>) -> Result<bool, Failure> {
-        if self.manner.is_restricted {
+    pub(super) fn consult(
+        &self,
+        call: &Call,
+        ask: &mut dyn FnMut(&dyn Source) -> Result<(), SourceError>,
+    ) -> Result<bool, Failure> {
+        if (self.manner.may_hide)(call) {
             return Ok(false);
         }
         let Some(altered) = self.overlay.altered(self.limits.file_bytes) else { return Ok(false) };

@@ -76,7 +76,7 @@ impl<T: Tree> Planner<'_, T> {
 
     fn gathered(&mut self, call: &Call, about: &About<'_>) -> Result<Gathered, Failure> {
         let mut gathered = None;
-        let is_answered = self.consult(&mut |source| {
+        let is_answered = self.consult(call, &mut |source| {
             gathered = Some(self.gather(source, about)?);
             Ok(())
         })?;
@@ -185,7 +185,25 @@ fn parts_of(path: &MemoryPath, text: &str, wanted: Option<&Wanted>, weights: &[f
         sections.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     }
     sections.truncate(most);
-    let part = |(_, range): (f64, Range<usize>)| part(path, text, &note, range, wanted, weights);
+    let lines = lines::ranges(text);
+    let whole = |range: Range<usize>| {
+        let section = text.get(range.clone()).unwrap_or_default();
+        let start = range.start + section.len() - section.trim_start_matches(['\n', '\r', ' ', '\t']).len();
+        [note.line_at(start), note.line_at(range.start + section.trim_end().len())]
+    };
+    let part = |(_, range): (f64, Range<usize>)| {
+        let mut shown = whole(range.clone());
+        if range.len() > MOST_PART_BYTES {
+            let section = text.get(range.clone()).unwrap_or_default();
+            let found = wanted.map_or([1, 1], |wanted| wanted.excerpt(section, weights).lines);
+            let before = note.line_at(range.start) - 1;
+            shown = widened(&lines, found.map(|line| before + line), shown);
+        }
+        let [first, last] = shown;
+        let text = text.get(lines.get(first - 1)?.start..lines.get(last - 1)?.end)?.to_owned();
+        let heading = note.heading_above(first + 1).map(Heading::shown);
+        Some(Part { path: path.clone(), heading, lines: shown, text })
+    };
     sections.into_iter().filter_map(part).collect()
 }
 
@@ -203,34 +221,9 @@ fn sections(note: &Note<'_>, text: &str) -> Vec<Range<usize>> {
     front
 }
 
-/// The lines of a section, cut to those around what matches where they are many.
-fn part(
-    path: &MemoryPath,
-    text: &str,
-    note: &Note<'_>,
-    range: Range<usize>,
-    wanted: Option<&Wanted>,
-    weights: &[f64],
-) -> Option<Part> {
-    let section = text.get(range.clone())?;
-    let skipped = section.len() - section.trim_start_matches(['\n', '\r', ' ', '\t']).len();
-    let (mut first, mut last) =
-        (note.line_at(range.start + skipped), note.line_at(range.start + section.trim_end().len()));
-    if section.len() > MOST_PART_BYTES {
-        let shown = wanted.map(|wanted| wanted.excerpt(section, weights).lines).unwrap_or([1, 1]);
-        let before = note.line_at(range.start) - 1;
-        (first, last) = widened(text, [before + shown[0], before + shown[1]], [first, last]);
-    }
-    let ranges = lines::ranges(text);
-    let text = text.get(ranges.get(first - 1)?.start..ranges.get(last - 1)?.end)?;
-    let heading = note.heading_above(first + 1).map(Heading::shown);
-    Some(Part { path: path.clone(), heading, lines: [first, last], text: text.to_owned() })
-}
-
 /// The lines around some lines, as many as a part may have.
-fn widened(text: &str, [first, last]: [usize; 2], [least, most]: [usize; 2]) -> (usize, usize) {
-    let ranges = lines::ranges(text);
-    let size = |line: usize| ranges.get(line - 1).map_or(0, |range| range.len() + 1);
+fn widened(ranges: &[Range<usize>], [first, last]: [usize; 2], [least, most]: [usize; 2]) -> [usize; 2] {
+    let size = |line: usize| ranges.get(line - 1).map_or(0, Range::len);
     let (mut first, mut last) = (first.max(least), last.min(most).max(first.max(least)));
     let mut bytes: usize = (first..=last).map(size).sum();
     loop {
@@ -243,7 +236,7 @@ fn widened(text: &str, [first, last]: [usize; 2], [least, most]: [usize; 2]) -> 
             (last, bytes) = (last + 1, bytes + more);
         }
         if before.is_none() && after.is_none() {
-            return (first, last);
+            return [first, last];
         }
     }
 }

@@ -41,13 +41,14 @@ impl Excerpt {
         Self { lines, heading, snippet }
     }
 
-    /// The first lines of a note that say something, for one that was found by its name.
+    /// The first passage of a note that says something, for one that was found by what is not in it.
     pub(crate) fn opening(text: &str) -> Self {
-        let body = Note::parse(text).body();
-        let skipped = text.get(..body).unwrap_or_default().lines().count();
-        let content = text.get(body..).unwrap_or_default().lines().position(|line| !line.trim().is_empty());
-        let line = content.map_or(1, |at| skipped + at + 1);
-        Self::of(text, [line, line], None)
+        let front = front_lines(text);
+        let blocks = blocks(text);
+        let body = || blocks.iter().filter(|block| block.lines.start >= front);
+        let first = body().find(|block| block.has_content).or_else(|| body().next()).or(blocks.first());
+        let lines = first.map_or([1, 1], |Block { lines, least, .. }| [least + 1, lines.end.min(least + PASSAGE)]);
+        Self::of(text, lines, None)
     }
 }
 
@@ -98,47 +99,76 @@ fn snippet(text: &str, range: Range<usize>, at: Option<usize>) -> String {
 /// The passage of a text with the most evidence, and its first line that has any; `None` where no line has.
 ///
 /// A passage is a run of lines without a blank one between, with the heading right above it; of a longer one the best
-/// lines beside each other. `words` are bits for each line, `weigh` says what a set of them is worth.
+/// lines beside each other. `words` are bits for each line, `weigh` says what a set of them is worth. What the front
+/// matter says counts where the text does not say as much.
 pub(crate) fn passage(text: &str, words: &[u64], weigh: &dyn Fn(u64) -> f64) -> Option<([usize; 2], usize)> {
+    let has_words = |line: &usize| words.get(*line).is_some_and(|words| *words != 0);
+    let front = front_lines(text);
     let mut best: Option<(f64, Range<usize>)> = None;
-    for block in blocks(text) {
-        let last = block.end.saturating_sub(PASSAGE).max(block.start);
-        for start in block.start..=last {
-            let window = start..block.end.min(start + PASSAGE);
+    for Block { lines, least, .. } in blocks(text) {
+        let first = (lines.start..least).find(has_words).map_or(least, |_| lines.start);
+        let last = lines.end.saturating_sub(PASSAGE).max(first);
+        for start in first..=last {
+            let window = start..lines.end.min(start + PASSAGE);
             let found = words.get(window.clone()).unwrap_or_default().iter().fold(0, |all, line| all | line);
             let weight = if found == 0 { 0.0 } else { weigh(found) };
-            if weight > best.as_ref().map_or(0.0, |(best, _)| *best) {
+            let is_better = best.as_ref().map_or(weight > 0.0, |(most, known)| {
+                weight > *most || (weight >= *most && known.start < front && start >= front)
+            });
+            if is_better {
                 best = Some((weight, window));
             }
         }
     }
     let (_, window) = best?;
-    let first = window.clone().find(|&line| words.get(line).is_some_and(|words| *words != 0))?;
+    let first = window.clone().find(has_words)?;
     Some(([window.start + 1, window.end], first + 1))
 }
 
-/// The passages of a text as ranges of lines, from 0.
-fn blocks(text: &str) -> Vec<Range<usize>> {
+/// How many lines the front matter has, with its ends.
+fn front_lines(text: &str) -> usize {
+    let mut lines = text.trim_start_matches(lines::BOM).split('\n').map(str::trim_end);
+    if lines.next() != Some("---") {
+        return 0;
+    }
+    lines.position(|line| line == "---").map_or(0, |at| at + 2)
+}
+
+/// A passage as lines from 0.
+struct Block {
+    lines: Range<usize>,
+    /// Where it begins without the headings under which nothing stands but another one.
+    least: usize,
+    /// Whether there is more than headings.
+    has_content: bool,
+}
+
+/// The passages of a text.
+fn blocks(text: &str) -> Vec<Block> {
     let mut blocks = Vec::new();
-    let (mut start, mut end, mut has_content) = (0, 0, false);
+    let mut block = Block { lines: 0..0, least: 0, has_content: false };
     for (number, line) in text.split('\n').enumerate() {
         let is_heading = heading(line).is_some();
         // A rule parts passages too, and so do the ends of the front matter.
         let is_blank = line.trim().is_empty() || line.trim_end() == "---";
-        if (is_heading && end > start) || (is_blank && has_content) {
-            blocks.push(start..end);
-            (start, end, has_content) = (number, number, false);
+        if (is_heading || is_blank) && block.has_content {
+            let next = Block { lines: number..number, least: number, has_content: false };
+            blocks.push(std::mem::replace(&mut block, next));
         }
         if !is_blank {
-            if start == end {
-                start = number;
+            if block.lines.is_empty() {
+                block.lines.start = number;
+                block.least = number;
             }
-            end = number + 1;
-            has_content |= !is_heading;
+            if is_heading {
+                block.least = number;
+            }
+            block.lines.end = number + 1;
+            block.has_content |= !is_heading;
         }
     }
-    if end > start {
-        blocks.push(start..end);
+    if !block.lines.is_empty() {
+        blocks.push(block);
     }
     blocks
 }

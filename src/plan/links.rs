@@ -79,20 +79,20 @@ impl<T: Tree> Planner<'_, T> {
 
     pub(super) fn get_links(&self, call: &Call, asked: &MemoryPath) -> Result<Answer, Failure> {
         let (path, _) = self.expect_file(asked)?;
-        let links = self.web(&path)?.links_of(&path);
+        let links = self.web(call, &path)?.links_of(&path);
         Ok(Value::Links(self.shown(call, asked, &path, links)).into())
     }
 
     pub(super) fn get_backlinks(&self, call: &Call, asked: &MemoryPath) -> Result<Answer, Failure> {
         let (path, _) = self.expect_file(asked)?;
-        let links = self.web(&path)?.links_to(&path);
+        let links = self.web(call, &path)?.links_to(&path);
         Ok(Value::Links(self.shown(call, asked, &path, links)).into())
     }
 
     /// Files enough to tell the links of a note both ways: those that an index names, else all.
-    fn web(&self, note: &MemoryPath) -> Result<Web, Failure> {
+    fn web(&self, call: &Call, note: &MemoryPath) -> Result<Web, Failure> {
         let mut around = None;
-        let is_answered = self.consult(&mut |source| {
+        let is_answered = self.consult(call, &mut |source| {
             around = source.around(note)?;
             Ok(())
         })?;

@@ -118,8 +118,8 @@ struct Manner<'t> {
     stop: &'t (dyn Fn() -> bool + Sync),
     /// Whether the answer to a call may tell of a note that it did not name.
     may_show: &'t (dyn Fn(&Call, &MemoryPath) -> bool + Sync),
-    /// Whether there is anything that answers may not tell of.
-    is_restricted: bool,
+    /// Whether there is anything that the answer to a call may not tell of.
+    may_hide: &'t (dyn Fn(&Call) -> bool + Sync),
 }
 
 impl std::fmt::Debug for Manner<'_> {
@@ -152,7 +152,7 @@ impl<'t, T: Tree> Planner<'t, T> {
     /// Starts a batch on `tree`.
     #[must_use]
     pub fn new(tree: &'t T, limits: &Limits) -> Self {
-        let manner = Manner { stop: &|| false, may_show: &|_, _| true, is_restricted: false };
+        let manner = Manner { stop: &|| false, may_show: &|_, _| true, may_hide: &|_| false };
         let overlay = Overlay::new(tree);
         Self { overlay, limits: *limits, issues: Vec::new(), manner, index: 0, targets: None, unclear: Vec::new() }
     }
@@ -165,11 +165,15 @@ impl<'t, T: Tree> Planner<'t, T> {
     }
 
     /// Sets what is asked whether the answer to a call may tell of a note that the call did not name, such as a hit of
-    /// a search.
+    /// a search; and whether there is any note of which it may not. No index is asked then: it counts the words of all.
     #[must_use]
-    pub fn showing(mut self, may_show: &'t (dyn Fn(&Call, &MemoryPath) -> bool + Sync)) -> Self {
+    pub fn showing(
+        mut self,
+        may_show: &'t (dyn Fn(&Call, &MemoryPath) -> bool + Sync),
+        may_hide: &'t (dyn Fn(&Call) -> bool + Sync),
+    ) -> Self {
         self.manner.may_show = may_show;
-        self.manner.is_restricted = true;
+        self.manner.may_hide = may_hide;
         self
     }
 

@@ -8,7 +8,7 @@ use crate::plan::scanned::ScannedNotes;
 use crate::plan::tree::Tree;
 use crate::plan::wanted::Wanted;
 use crate::plan::{Planner, words};
-use crate::rank::{self, Asking, Number, Question, Source, SourceError, best_first};
+use crate::rank::{self, Asking, Number, Question, Source, SourceError};
 use crate::report::{self, Failure};
 
 impl<T: Tree> Planner<'_, T> {
@@ -21,7 +21,7 @@ impl<T: Tree> Planner<'_, T> {
         part: &Part<'_>,
     ) -> Result<Picked, Failure> {
         let mut picked = None;
-        let is_answered = self.consult(&mut |source| {
+        let is_answered = self.consult(call, &mut |source| {
             picked = Some((self.pick(source, scope, question, part)?, source.unread(scope.path.as_ref())?));
             Ok(())
         })?;
@@ -67,8 +67,11 @@ impl<T: Tree> Planner<'_, T> {
         let answer = rank::answer(source, question, &asking)?;
         let start = match part.after {
             Some(after) => {
-                let last = (after.score, source.number(&scope.placed(&after.path))?.unwrap_or(Number::MAX));
-                answer.found.partition_point(|found| best_first((found.score, found.note), last).is_le())
+                let last = source.number(&scope.placed(&after.path))?;
+                // Behind the note that was last, wherever that is now: any write may change all scores a little.
+                let place = answer.found.iter().position(|found| Some(found.note) == last);
+                place
+                    .map_or_else(|| answer.found.partition_point(|found| found.score >= after.score), |place| place + 1)
             }
             None => 0,
         };
@@ -81,8 +84,7 @@ impl<T: Tree> Planner<'_, T> {
         }
         let more = rest.len().saturating_sub(part.limit);
         // What is shown is what was looked for in the end.
-        let corrected = answer.searched_for.as_deref().and_then(Question::of);
-        let shows = Shows::Words(Wanted::of(corrected.as_ref().unwrap_or(question)), answer.weights);
+        let shows = Shows::Words(Wanted::of(answer.corrected.as_ref().unwrap_or(question)), answer.weights);
         let source = report::Source::Scan;
         Ok(Picked { notes, total: answer.found.len(), more, shows, searched_for: answer.searched_for, source })
     }

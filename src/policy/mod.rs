@@ -22,6 +22,7 @@ pub use glob::GlobError;
 pub use rule::{Rule, RuleError, Rules};
 
 use detect::Unready;
+use rule::Checked;
 use table::{Class, Row};
 
 /// What becomes of a call that somebody should be asked about. `ask` joins with the inbox.
@@ -185,14 +186,23 @@ pub fn review(call: Call, context: &Context<'_>, issues: &mut Vec<Issue>) -> Res
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn review_place(call: &Call, path: &MemoryPath, context: &Context<'_>) -> Result<(), Failure> {
-    let found = if context.rules.joins_paths_and_detectors() { found_in(&call.action) } else { Ok(Vec::new()) };
-    let found = found.map_err(|Unready| unready())?;
-    let mut judgement = Judgement::default();
-    for rule in context.rules.about_place(&call.action, path, context, &found) {
-        judgement.reasons.push((rule.verdict, Reason::Rule(rule.number)));
-    }
-    judgement.reasons.sort_by_key(|(verdict, _)| std::cmp::Reverse(*verdict));
-    judgement.refusal(call, context.mode).map_or(Ok(()), Err)
+    let found = found_for_places(&call.action, context).map_err(|Unready| unready())?;
+    let rules = context.rules.about_place(&call.action, path, context, &found);
+    Judgement::of_rules(rules).refusal(call, context.mode).map_or(Ok(()), Err)
+}
+
+/// Whether there are places to which [`review_place`] would not let the call come. Where there are none, an answer may
+/// tell of every note.
+#[must_use]
+pub fn may_hide(call: &Call, context: &Context<'_>) -> bool {
+    let Ok(found) = found_for_places(&call.action, context) else { return true };
+    let rules = context.rules.about_places(&call.action, context, &found);
+    Judgement::of_rules(rules).refusal(call, context.mode).is_some()
+}
+
+/// What the detectors find, where the rules about places need to know it.
+fn found_for_places(action: &Action, context: &Context<'_>) -> Result<Vec<&'static Row>, Unready> {
+    if context.rules.joins_paths_and_detectors() { found_in(action) } else { Ok(Vec::new()) }
 }
 
 /// Finds what a note holds already that would run or reach out once it is opened in a viewer: the line, from 1, and
@@ -268,6 +278,14 @@ fn found_in(action: &Action) -> Result<Vec<&'static Row>, Unready> {
 }
 
 impl Judgement {
+    /// What rules that ask or deny say together.
+    fn of_rules<'r>(rules: impl Iterator<Item = &'r Checked>) -> Self {
+        let mut judgement = Self::default();
+        judgement.reasons.extend(rules.map(|rule| (rule.verdict, Reason::Rule(rule.number))));
+        judgement.reasons.sort_by_key(|(verdict, _)| std::cmp::Reverse(*verdict));
+        judgement
+    }
+
     fn refusal(&self, call: &Call, mode: Mode) -> Option<Failure> {
         let (verdict, reason) = self.reasons.first()?;
         let message = reason.message(*verdict, call);

@@ -126,17 +126,6 @@ impl Rules {
         rules.into_iter().zip(1..).map(|(rule, number)| Checked::new(number, rule)).collect::<Result<_, _>>().map(Self)
     }
 
-    /// Whether there are notes of which an answer to this client could not tell.
-    #[must_use]
-    pub fn may_hide(&self, client: Option<&str>) -> bool {
-        self.0.iter().any(|rule| {
-            rule.verdict != Verdict::Allow
-                && rule.client.as_ref().is_none_or(|name| Some(name.as_str()) == client)
-                // What a detector alone refuses is the call, whatever place it comes to.
-                && (rule.path.is_some() || rule.detector.is_none())
-        })
-    }
-
     /// The rules that are about a call in which the detectors found what `found` has.
     pub(super) fn about<'a>(
         &'a self,
@@ -155,10 +144,19 @@ impl Rules {
         context: &'a Context<'_>,
         found: &'a [&'static Row],
     ) -> impl Iterator<Item = &'a Checked> {
+        self.about_places(action, context, found)
+            .filter(move |rule| rule.path.as_ref().is_none_or(|glob| holds_for(glob, action, path)))
+    }
+
+    /// The rules that ask about or deny a call because of some place that it may come to.
+    pub(super) fn about_places<'a>(
+        &'a self,
+        action: &'a Action,
+        context: &'a Context<'_>,
+        found: &'a [&'static Row],
+    ) -> impl Iterator<Item = &'a Checked> {
         self.0.iter().filter(move |rule| {
-            rule.verdict != Verdict::Allow
-                && rule.is_about_but_for_path(names(action), context.client, found)
-                && rule.path.as_ref().is_none_or(|glob| holds_for(glob, action, path))
+            rule.verdict != Verdict::Allow && rule.is_about_but_for_path(names(action), context.client, found)
         })
     }
 
@@ -220,7 +218,8 @@ impl Checked {
 }
 
 /// The names by which a rule can be about what the action does at a place. Who follows a link, is shown what a search
-/// found, gets a copy, or is told what stands there instead of what was expected, reads a note.
+/// found, gets a copy, or is told what stands there instead of what was expected, reads a note; who is given context is
+/// shown what a search found.
 fn names(action: &Action) -> &'static [&'static str] {
     match action {
         Action::Memory(memory) => match memory.operation {
@@ -230,7 +229,7 @@ fn names(action: &Action) -> &'static [&'static str] {
         },
         Action::GoToLink(_) => &["go_to_link", "read_file"],
         Action::SearchFiles(_) => &["search_files", "read_file"],
-        Action::GetContext(_) => &["get_context", "read_file"],
+        Action::GetContext(_) => &["get_context", "search_files", "read_file"],
         Action::GetLinks(_) => &["get_links", "read_file"],
         Action::GetBacklinks(_) => &["get_backlinks", "read_file"],
         Action::CopyFile(_) => &["copy_file", "read_file"],

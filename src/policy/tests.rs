@@ -605,6 +605,41 @@ mod rules {
     }
 
     #[test]
+    fn only_rules_about_a_call_hide_notes_from_its_answer() {
+        let hides = |rule: &Rule, call: &Call, mode| {
+            let rules = Rules::new(vec![rule.clone()]).unwrap();
+            may_hide(call, &Context { mode, read_only: false, client: Some("shelf"), rules: &rules })
+        };
+        let query = || "tea".to_owned();
+        let search = || {
+            let (mode, path, limit, cursor, budget) = (None, None, None, None, None);
+            Action::SearchFiles(SearchFiles { query: query(), mode, path, limit, cursor, budget })
+        };
+        let search_call = call(search());
+        let context = call(Action::GetContext(GetContext { query: Some(query()), path: None, budget: None }));
+        let private = |action: &str| Rule { action: named(action), path: named("private/**"), ..DENY };
+        for (action, from_search, from_context) in [
+            ("", true, true),
+            ("read_file", true, true),
+            ("search_files", true, true),
+            ("get_context", false, true),
+            ("delete_file", false, false),
+        ] {
+            let rule = if action.is_empty() { Rule { action: None, ..private("") } } else { private(action) };
+            assert_eq!(hides(&rule, &search_call, Mode::Off), from_search, "{action}");
+            assert_eq!(hides(&rule, &context, Mode::Off), from_context, "{action}");
+            assert!(!hides(&Rule { client: named("other"), ..rule.clone() }, &context, Mode::Off), "{action}");
+            assert!(!hides(&Rule { verdict: Verdict::Allow, ..rule }, &context, Mode::Off), "{action}");
+        }
+        assert!(hides(&Rule { path: None, ..private("read_file") }, &search_call, Mode::Off), "all notes");
+        assert!(!hides(&Rule { path: None, detector: named("email"), ..DENY }, &search_call, Mode::Off));
+        let asks = Rule { verdict: Verdict::Ask, ..private("read_file") };
+        assert!(hides(&asks, &search_call, Mode::Flag));
+        assert!(!hides(&asks, &claimed(search()), Mode::Flag), "the person was asked");
+        assert!(!hides(&asks, &search_call, Mode::Off), "nobody is asked");
+    }
+
+    #[test]
     fn a_rule_that_allows_wants_every_path_and_every_letter() {
         let copy = |at: &str, to: &str| Action::CopyFile(CopyFile { path: path(at), new_path: path(to) });
         let there = Rule { path: named("private/**"), ..ALLOW };

@@ -50,6 +50,8 @@ pub struct Answer {
     /// How much finding each word of the question says, in the order of [`Question::words`].
     pub weights: Vec<f64>,
     /// The question as it was corrected, where a word was in no note.
+    pub corrected: Option<Question>,
+    /// The same as it would be typed.
     pub searched_for: Option<String>,
 }
 
@@ -86,7 +88,7 @@ pub fn answer(source: &dyn Source, asked: &Question, asking: &Asking<'_>) -> Res
     let corrected = spelling::corrected(source, asked, asking)?;
     let question = corrected.as_ref().unwrap_or(asked);
     let text = Evidence::gather(source, question, asking)?;
-    let mut records = Records::new(source, question);
+    let mut records = Records::new(source, question, asking);
     let trail = Trail::follow(&mut records, source, question, &text, asking)?;
     let mut judged = Vec::new();
     for (note, ways) in &trail.ways {
@@ -97,7 +99,8 @@ pub fn answer(source: &dyn Source, asked: &Question, asking: &Asking<'_>) -> Res
     let texts = weigh_passages(&mut judged, &mut records, question, &text, asking)?;
     let typed = |corrected: &Question| spelling::typed(asked, corrected, texts.iter().map(String::as_str));
     let searched_for = corrected.as_ref().map(typed);
-    Ok(Answer { found: found(judged, &text, asking), weights: text.idf().to_vec(), searched_for })
+    let (found, weights) = (found(judged, &text, asking), text.idf().to_vec());
+    Ok(Answer { found, weights, corrected, searched_for })
 }
 
 /// What the ways to a note explain, and what its facts do then: the best of them. `None` where links have led to a
@@ -138,7 +141,7 @@ fn judge(note: Number, ways: &[Way], record: &Record, question: &Question, text:
     })
 }
 
-/// Adds what the paragraphs of the best notes say; gives the texts of these, the best first.
+/// Adds what the paragraphs of the best notes say; gives the beginnings of these notes, the best first.
 fn weigh_passages(
     judged: &mut [Judged],
     records: &mut Records<'_>,
@@ -151,7 +154,10 @@ fn weigh_passages(
     for judged in judged.iter_mut().take(MOST_PASSAGES) {
         asking.check()?;
         let text = records.path(judged.note)?.and_then(|path| (asking.read)(&path));
-        if let Some(text) = text {
+        if let Some(mut text) = text {
+            // All of them are kept until the end.
+            text.truncate(text.floor_char_boundary(passage::MOST_BYTES));
+            text.shrink_to_fit();
             judged.score += PASSAGE * passage::best(&text, question, evidence, &judged.root);
             texts.push(text);
         }

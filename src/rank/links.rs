@@ -9,6 +9,8 @@ use crate::path::MemoryPath;
 
 /// Of the notes with one name no more are looked at than this.
 pub(super) const MOST_NAMESAKES: usize = 64;
+/// Of the names of one note so many count.
+const MOST_OWN: usize = 32;
 
 /// A note beside another one.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -58,9 +60,7 @@ impl Names {
                 return Ok(Some(note));
             }
         }
-        let best =
-            notes.iter().min_by(|(_, one), (_, other)| order(one).cmp(&order(other)).then_with(|| one.cmp(other)));
-        Ok(best.map(|(note, _)| *note))
+        Ok(notes.iter().map(|(note, path)| (order(path), path, *note)).min().map(|(.., note)| note))
     }
 
     /// The notes with a name.
@@ -143,5 +143,5 @@ pub fn neighbours(
 pub(super) fn own_names(path: &MemoryPath, card: &Card) -> BTreeSet<String> {
     let own = [Some(path.stem()), card.title.as_deref()].into_iter().flatten();
     let own = own.chain(card.aliases.iter().map(String::as_str)).map(called);
-    own.filter(|name| !name.is_empty()).collect()
+    own.filter(|name| !name.is_empty()).take(MOST_OWN).collect()
 }

@@ -7,7 +7,7 @@ use super::text::{Evidence, Left};
 use crate::note::words;
 
 /// So much of a note is looked at.
-const MOST_BYTES: usize = 64 << 10;
+pub(super) const MOST_BYTES: usize = 64 << 10;
 /// How much the length of a paragraph counts, and from how many words on.
 const LENGTH: f64 = 0.5;
 const SHORT: f64 = 30.0;
@@ -24,10 +24,9 @@ struct Paragraph {
     length: u32,
 }
 
-/// What the best paragraph of a text says, from 0 to a little above 1; `left` are the words that count.
+/// What the best paragraph of a text says that is not longer than [`MOST_BYTES`], from 0 to a little above 1; `left` are the words that count.
 pub(super) fn best(text: &str, question: &Question, evidence: &Evidence, left: &Left) -> f64 {
     let pairs = question.pairs();
-    let text = text.get(..text.floor_char_boundary(MOST_BYTES)).unwrap_or_default();
     let (mut best, mut paragraph): (f64, _) = (0.0, Paragraph::default());
     for line in text.lines().chain([""]) {
         if line.trim().is_empty() {

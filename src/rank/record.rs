@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::function_words::is_function_word;
 use super::links::{name_meant, own_names};
 use super::text::Evidence;
-use super::{Names, Number, Question, Source, SourceError};
+use super::{Asking, Names, Number, Question, Source, SourceError};
 use crate::note::{Card, words};
 use crate::path::MemoryPath;
 
@@ -28,6 +28,7 @@ const MOST_BESIDE: usize = 64;
 pub(super) struct Records<'q> {
     source: &'q dyn Source,
     question: &'q Question,
+    asking: &'q Asking<'q>,
     names: Names,
     records: HashMap<Number, Option<Rc<Record>>>,
     paths: HashMap<Number, Option<MemoryPath>>,
@@ -86,10 +87,11 @@ impl Label {
 }
 
 impl<'q> Records<'q> {
-    pub(super) fn new(source: &'q dyn Source, question: &'q Question) -> Self {
+    pub(super) fn new(source: &'q dyn Source, question: &'q Question, asking: &'q Asking<'q>) -> Self {
         Self {
             source,
             question,
+            asking,
             names: Names::default(),
             records: HashMap::new(),
             paths: HashMap::new(),
@@ -138,6 +140,7 @@ impl<'q> Records<'q> {
                 if found.len() >= MOST_BESIDE {
                     break;
                 }
+                self.asking.check()?;
                 let mut labels = targets.remove(&other).unwrap_or_default();
                 if is_target || self.is_linking(note, &record, other)? {
                     labels.extend(self.back(note, &record, other)?);

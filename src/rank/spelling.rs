@@ -47,11 +47,13 @@ pub(super) fn typed<'t>(
     texts: impl Iterator<Item = &'t str> + Clone,
 ) -> String {
     let mut typed = asked.text().to_owned();
-    // From the end, so that the bytes before stay where they are.
+    let mut done = typed.len();
+    // From the end, so that the bytes before stay where they are; `camelCase` is a word and two, written once.
     for said in asked.said().iter().rev() {
         let Some(number) = said.word else { continue };
         let (Some(old), Some(new)) = (asked.words().get(number), corrected.words().get(number)) else { continue };
-        if old != new && typed.get(said.range.clone()).is_some() {
+        if old != new && said.range.end <= done && typed.get(said.range.clone()).is_some() {
+            done = said.range.start;
             let word = texts.clone().find_map(|text| form(text, new)).unwrap_or_else(|| new.clone());
             typed.replace_range(said.range.clone(), &word);
         }

@@ -337,3 +337,28 @@ fn rules_about_places_hold_for_an_index() {
     let links = env.act(&json!({"action": "get_backlinks", "path": "b.md"}));
     assert!(!links.to_string().contains("private"), "{links}");
 }
+
+/// More notes than a search reads while somebody waits: they come into the index all the same.
+#[test]
+fn many_changes_are_in_the_index_after_a_search_or_two() {
+    let env = Env::new();
+    let search = |query: &str| env.ask(&["search", query]).exits(0);
+    for round in ["amber", "basalt"] {
+        for number in 0..2_001 {
+            env.write(&format!("n{number}.md"), round);
+        }
+        let first = search(round);
+        assert_eq!((&first["source"], &first["total"]), (&json!("scan"), &json!(2_001)), "{round}");
+        // Files that are young are read once more, until they are not.
+        assert!((0..100).any(|_| search(round)["source"] == json!("index")), "{round}");
+    }
+}
+
+#[test]
+fn a_memory_that_takes_too_long_to_read_gets_its_index() {
+    let env = Env::with(&[("a.md", "amber\n")]).settings("[limits]\nbatch_seconds = 0\n");
+    assert_eq!(env.ask(&["search", "amber"]).exits(4)["error"]["code"], json!("timeout"));
+    let checks = env.ask(&["doctor"]).exits(0);
+    let index = checks["checks"].as_array().unwrap().iter().find(|check| check["name"] == "index").unwrap();
+    assert!(index["message"].as_str().unwrap().starts_with("holds 1 note"), "{index}");
+}

@@ -328,7 +328,7 @@ fn what_may_not_be_shown_is_not_there() {
     for mode in ["text", "regex", "ranked", "name"] {
         let query = if mode == "name" { "jane_doe" } else { "London" };
         let json = json!({"action": "search_files", "query": query, "mode": mode});
-        let mut planner = Planner::new(&tree, &Limits::default()).showing(&hidden);
+        let mut planner = Planner::new(&tree, &Limits::default()).showing(&hidden, &|_| true);
         let outcome = serde_json::to_value(planner.answer(&cleared(call(1, &json)))).unwrap();
         let expected = usize::from(mode != "name");
         assert_eq!(outcome["value"]["total"], json!(expected), "{outcome}");
@@ -379,4 +379,49 @@ fn what_was_found_is_marked() {
     assert_eq!(marked(Ranked, "the camelCase 北京市", "The CamelCase in 北京市"), ["CamelCase", "北京市"]);
     assert_eq!(marked(Regex, "(", "("), [""; 0]);
     assert_eq!(marked(Name, "x", "x"), [""; 0]);
+}
+
+/// One memory with a note for each way in which what is shown can miss the point.
+#[test]
+fn what_is_shown_says_something() {
+    let tree = MapTree::of([
+        ("user.md", "# Tom\n\n- wife: [[ann]]\n"),
+        ("ann.md", "# Ann\n\n## Basics\n\n- age: 41\n- job: baker\n"),
+        ("Zelda.md", "---\nrating: 7\n---\n"),
+        ("bare.md", "# Wolframite\n"),
+        ("plum.md", "# Plum\n\n## Ingredients\n\n- flour\n"),
+        ("door.md", "---\nurl: green-door\n---\n\nThe green door is here.\n"),
+        ("list.md", "---\nkind: marble\n---\n\nOf stone.\n"),
+    ]);
+    let first = |query: &str| {
+        let hit = search(&tree, json!({"query": query}))["hits"][0].clone();
+        json!([hit["path"], hit["heading"], hit["lines"], hit["snippet"]])
+    };
+    let by_link = json!(["ann.md", "Basics", [3, 6], "- age: 41\n- job: baker"]);
+    assert_eq!(first("how old is my wife"), by_link, "facts, where no word of the question is in the note");
+    assert_eq!(first("zelda"), json!(["Zelda.md", null, [2, 2], "rating: 7"]), "not the end of the front matter");
+    assert_eq!(first("wolframite"), json!(["bare.md", "Wolframite", [1, 1], "# Wolframite"]));
+    assert_eq!(first("plum"), json!(["plum.md", "Ingredients", [1, 5], "- flour"]), "what stands under a heading");
+    assert_eq!(
+        first("green door"),
+        json!(["door.md", null, [5, 5], "The green door is here."]),
+        "not the front matter"
+    );
+    assert_eq!(first("marble"), json!(["list.md", null, [2, 2], "kind: marble"]), "unless it alone says it");
+}
+
+#[test]
+fn a_page_goes_on_behind_the_note_that_was_last() {
+    let note = |number: usize| (format!("n{number:02}.md"), format!("needle {}", "hay ".repeat(10 * number)));
+    let mut notes: Vec<_> = (0..30).map(note).collect();
+    let tree =
+        |notes: &[(String, String)]| MapTree::of(notes.iter().map(|(path, text)| (path.as_str(), text.as_str())));
+    let first = search(&tree(&notes), json!({"query": "needle", "limit": 10}));
+    // A longer note elsewhere makes all others shorter than most.
+    notes.push(("z.md".to_owned(), "straw ".repeat(50_000)));
+    let next = search(&tree(&notes), json!({"query": "needle", "limit": 100, "cursor": first["cursor"]}));
+    let mut given: Vec<_> = [&first, &next].iter().flat_map(|page| page["hits"].as_array().unwrap()).collect();
+    given.sort_by_key(|hit| hit["path"].to_string());
+    given.dedup_by_key(|hit| hit["path"].clone());
+    assert_eq!((given.len(), next["hits"].as_array().unwrap().len()), (30, 20), "{next}");
 }

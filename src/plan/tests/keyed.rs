@@ -145,7 +145,7 @@ fn list_and_search() {
     let mut hidden = Planner::new(&empty, &Limits::default());
     let tree = entries();
     let shows = |_: &Call, path: &MemoryPath| path.as_str() != "memories/pet.md";
-    let mut planner = Planner::new(&tree, &Limits::default()).showing(&shows);
+    let mut planner = Planner::new(&tree, &Limits::default()).showing(&shows, &|_| true);
     let listed = planner.answer(&cleared(call(1, &act("list", json!({})))));
     assert_eq!(serde_json::to_value(&listed).unwrap()["value"].as_array().unwrap().len(), 1);
     assert!(hidden.answer(&cleared(call(1, &act("list", json!({}))))).result.is_ok());

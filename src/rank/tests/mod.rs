@@ -154,6 +154,21 @@ fn what_is_spelled_wrong_is_corrected() {
 }
 
 #[test]
+fn a_word_of_two_is_corrected_once() {
+    let map = Map::new([("a.md", "RestaurantHere\n"), ("b.md", "Other\n")]);
+    assert_eq!(ask(&map, "restarantHere", &[]).searched_for.as_deref(), Some("restauranthere"));
+}
+
+#[test]
+fn a_note_of_many_names_goes_by_a_few() {
+    let aliases: String = (0..500).map(|number| format!("  - a{number}\n")).collect();
+    let text = format!("---\naliases:\n{aliases}---\n");
+    let card = crate::note::Card::of(&crate::note::Note::parse(&text));
+    let names = super::links::own_names(&MemoryPath::parse("many.md").unwrap(), &card);
+    assert!(names.contains("many") && (2..100).contains(&names.len()), "{}", names.len());
+}
+
+#[test]
 fn common_words_are_not_looked_for_beside_others() {
     let notes = (0..1_500)
         .map(|number| (format!("n{number}.md"), format!("common{} text", if number == 700 { " rare" } else { "" })));

@@ -193,3 +193,35 @@ fn context_is_gathered_within_a_budget() {
     let paths: Vec<_> = value["parts"].as_array().unwrap().iter().map(|part| part["path"].as_str().unwrap()).collect();
     assert!(paths.contains(&"entities/acme.md") && paths.contains(&"user.md"), "{value}");
 }
+
+#[test]
+fn rules_that_hide_nothing_from_a_search_leave_it_the_index() {
+    let notes = &[("user.md", "# Ada\n\n- city: London\n"), ("private/a.md", "# A\n\n- city: Rome\n")];
+    let others = "[[rule]]\naction = \"delete_file\"\nverdict = \"deny\"\n
+        [[rule]]\npath = \"private/**\"\nverdict = \"ask\"\n";
+    let all = found(&Env::with(notes).settings(others), &["city"]);
+    assert_eq!((&all["source"], &all["total"]), (&json!("index"), &json!(2)), "{all}");
+    let hidden = "[[rule]]\npath = \"private/**\"\nverdict = \"deny\"\n";
+    let some = found(&Env::with(notes).settings(hidden), &["city"]);
+    assert_eq!((&some["source"], &some["total"]), (&json!("scan"), &json!(1)), "{some}");
+}
+
+#[test]
+fn a_rule_hides_notes_from_context() {
+    let notes = &[
+        ("user.md", "# Ada\n\n- employer: [[acme]]\n"),
+        ("entities/acme.md", "# Acme\n\n- kind: company\n- ceo: [[boss]]\n"),
+        ("boss.md", "# Boss\n\nOf [[acme]].\n"),
+    ];
+    for action in ["get_context", "search_files", "read_file"] {
+        let rule = format!("[[rule]]\naction = \"{action}\"\npath = \"entities/**\"\nverdict = \"deny\"\n");
+        let env = Env::with(notes).settings(&rule);
+        for asked in [json!({"query": "acme company"}), json!({"path": "user.md"}), json!({"path": "boss.md"})] {
+            let mut call = asked.clone();
+            call["action"] = json!("get_context");
+            let outcome = env.act(&call);
+            let parts = outcome["value"]["parts"].as_array().unwrap();
+            assert!(!parts.iter().any(|part| part["path"] == "entities/acme.md"), "{action} {outcome}");
+        }
+    }
+}
