@@ -4,7 +4,6 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{Engine, failure};
@@ -38,8 +37,6 @@ pub(super) struct Keeper {
     watched: Mutex<Option<Watched>>,
     /// Held for a moment only: nothing is waited for meanwhile.
     fresh: Mutex<Fresh>,
-    /// Whether more changed than could be put while somebody waited.
-    is_behind: AtomicBool,
 }
 
 /// What the watcher has told.
@@ -111,18 +108,6 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether an index is kept that can be asked: everything was put into it, and not too much has changed since. If
-    /// not, [`Engine::refresh`] helps.
-    #[must_use]
-    pub fn has_index(&self) -> bool {
-        if self.keeper.is_behind.load(Ordering::Relaxed) {
-            return false;
-        }
-        let Some(index) = self.taken(false) else { return false };
-        let status = index.status();
-        self.settled(index, status.map_err(Trouble::from).map(|status| status.is_complete)).unwrap_or_default()
-    }
-
     /// Opens the index, or takes a connection that nobody uses. Who holds the lock of the vault cannot ask it for the name
     /// of its history, and has an index only where somebody asked before.
     pub(super) fn taken(&self, is_locked: bool) -> Option<Index> {
@@ -144,16 +129,9 @@ impl Engine {
     /// Keeps the connection for the next question. What goes wrong with an index is no news for who asks: it is made
     /// anew, and the notes are read.
     pub(super) fn settled(&self, index: Index, result: Result<bool, Trouble>) -> Result<bool, TreeError> {
-        match &result {
-            Ok(true) => self.keeper.is_behind.store(false, Ordering::Relaxed),
-            Ok(false) => {}
-            Err(trouble) => {
-                // What the watcher told may not have come to the index.
-                self.keeper.distrust();
-                if matches!(trouble, Trouble::Much) {
-                    self.keeper.is_behind.store(true, Ordering::Relaxed);
-                }
-            }
+        if result.is_err() {
+            // What the watcher told may not have come to the index.
+            self.keeper.distrust();
         }
         if index.is_damaged() {
             tracing::warn!("the index is damaged and is made anew");

@@ -268,8 +268,7 @@ pub(super) fn record(swept: &Swept, bytes: Result<&[u8], TreeError>) -> Result<O
     };
     let Ok(text) = std::str::from_utf8(bytes) else { return Ok(Some(Record::of_bytes(bytes))) };
     let active = policy::active_content(text, MOST_ACTIVE).map_err(|failure| TreeError::Io(failure.message))?;
-    let record = Record::of(&swept.path, text, active);
-    Ok(Some(if swept.is_link { record.without_words() } else { record }))
+    Ok(Some(Record::of(&swept.path, text, active)))
 }
 
 /// Asks the index as it is, if all was ever put into it, and tells what it knows.

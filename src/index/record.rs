@@ -66,15 +66,6 @@ impl Record {
         Self { digest: None, look: encode(look), text: None }
     }
 
-    /// The same without its words, for a name that leads to a note elsewhere: that one is found under its own name.
-    #[must_use]
-    pub fn without_words(mut self) -> Self {
-        if let Some(text) = &mut self.text {
-            text.columns = Default::default();
-        }
-        self
-    }
-
     /// About how many bytes it fills while it waits.
     #[must_use]
     pub fn bytes(&self) -> usize {
