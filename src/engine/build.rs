@@ -11,7 +11,7 @@ use super::refresh::{Changes, aged, record};
 use crate::index::{Index, Record, Writing};
 use crate::path::MemoryPath;
 use crate::plan::{self, Scan, Swept, Tree, TreeError};
-use crate::report::Failure;
+use crate::report::{Code, Failure};
 use crate::time::Timestamp;
 
 /// So many files are put into the index by one transaction: others can use it in between.
@@ -48,10 +48,13 @@ impl Engine {
     ) -> Result<(), Failure> {
         let Some(mut index) = self.taken(false) else { return Ok(()) };
         let built = self.build(&mut index, told, stop);
-        match self.settled(index, built) {
-            Ok(_) => Ok(()),
-            Err(error) => Err(plan::failure(error)),
-        }
+        // Who only asks is answered without an index; who wants one is told why there is none.
+        let unwritten = match &built {
+            Err(Trouble::Index(error)) => Some(Failure::new(Code::Io, error.to_string())),
+            _ => None,
+        };
+        self.settled(index, built).map_err(plan::failure)?;
+        unwritten.map_or(Ok(()), Err)
     }
 
     /// Puts all that differs into the index. What is there when it ends early, stays.

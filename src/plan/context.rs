@@ -53,6 +53,8 @@ struct Gathered {
     linked: Vec<MemoryPath>,
     /// How much finding each word of the question says.
     weights: Vec<f64>,
+    /// The question as it was corrected, where a word was in no note.
+    corrected: Option<Question>,
 }
 
 impl<T: Tree> Planner<'_, T> {
@@ -68,8 +70,12 @@ impl<T: Tree> Planner<'_, T> {
         }
         let note = get.path.as_ref().map(|path| self.expect_file(path).map(|(path, _)| path)).transpose()?;
         let question = query.and_then(Question::of);
-        let about = About { question: question.as_ref(), wanted: question.as_ref().map(Wanted::of), note };
+        let mut about = About { question: question.as_ref(), wanted: question.as_ref().map(Wanted::of), note };
         let gathered = self.gathered(call, &about)?;
+        // What is cut out is what was looked for in the end.
+        if let Some(corrected) = &gathered.corrected {
+            about.wanted = Some(Wanted::of(corrected));
+        }
         let parts = self.parts(call, &about, &gathered)?;
         Ok(Value::Context(filled(parts, get.budget.unwrap_or(BUDGET))).into())
     }
@@ -105,7 +111,7 @@ impl<T: Tree> Planner<'_, T> {
             let asking =
                 Asking { read: &|path| self.text_of(path), stop: self.manner.stop, within: None, vectors: &[] };
             let answer = rank::answer(source, question, &asking)?;
-            gathered.weights = answer.weights;
+            (gathered.weights, gathered.corrected) = (answer.weights, answer.corrected);
             for found in answer.found.iter().take(MOST_NOTES).filter(|found| seen.insert(found.note)) {
                 gathered.answers.extend(source.path(found.note)?);
                 if starts.len() < MOST_STARTS {

@@ -99,8 +99,8 @@ fn shared(one: &MemoryPath, other: &MemoryPath) -> usize {
     folders(one).iter().zip(&folders(other)).take_while(|(one, other)| one == other).count()
 }
 
-/// The notes that a note links to, in the order of its links, then those that link to it; not more than `most`, each
-/// link between the same two once.
+/// The notes that a note links to, in the order of its links, then those that link to it; not more than `most`,
+/// one for each link.
 ///
 /// # Errors
 ///

@@ -225,3 +225,10 @@ fn a_rule_hides_notes_from_context() {
         }
     }
 }
+
+#[test]
+fn context_is_cut_to_the_word_that_was_meant() {
+    let env = Env::with(&[("a.md", "# A\n\n## One\n\nnothing\n\n## Two\n\nthe wolframite is here\n")]);
+    let value = env.act(&json!({"action": "get_context", "query": "wolframyte"}))["value"].clone();
+    assert_eq!(value["parts"][0]["heading"], "Two", "{value}");
+}
