@@ -498,4 +498,30 @@ pub struct Call {
     pub claimed: bool,
     /// Where it stands.
     pub span: Span,
+    /// How the dialect in which it came means it.
+    pub meaning: Meaning,
+}
+
+impl Call {
+    /// A call that nobody wrote: without a name for its result, a claim or a place.
+    #[must_use]
+    pub fn plain(index: usize, action: Action) -> Self {
+        Self { index, action, label: None, claimed: false, span: Span::default(), meaning: Meaning::Plain }
+    }
+}
+
+/// How a call means its action, where the dialect in which it came differs from the plain one. No text can say it, and no
+/// schema has it.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Meaning {
+    /// As the catalog says.
+    #[default]
+    Plain,
+    /// `old_content` is one whole line; where nothing takes its place, its line end goes too.
+    WholeLine,
+    /// As the functions of mem-agent: a link is a path from the root, a list of files is a tree of all that is there.
+    MemAgent,
+    /// As Anthropic's memory tool: what is read or deleted may be a folder, and any text file may be made.
+    MemoryTool,
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 
-use crate::action::Action;
+use crate::action::{Action, Call};
 use crate::digest::Digest;
 use crate::path::MemoryPath;
 
@@ -109,6 +109,9 @@ pub struct Details {
     /// With `awaiting_approval`: the number of the proposal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proposal: Option<u64>,
+    /// With a `line` that the note does not have: how many it has. For dialects that say so in their own words.
+    #[serde(skip)]
+    pub note_lines: Option<usize>,
 }
 
 /// The block of a note that comes closest to a text that is not in it.
@@ -174,6 +177,33 @@ pub enum Value {
     Links(Links),
     /// The entries that `memory` keeps.
     Entries(Vec<MemoryEntry>),
+    /// Nothing; only a variable of a Python block is that.
+    Nothing,
+}
+
+/// What an answer holds beyond its value, for a dialect that shows more; not part of the contract.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Shown {
+    /// All that is below a folder, sorted by path.
+    Tree(Vec<TreeEntry>),
+    /// A note after an edit.
+    Edited {
+        /// All of its text.
+        text: String,
+        /// The first and the last line that are new, from 1.
+        lines: [usize; 2],
+    },
+}
+
+/// A file or a folder below another folder.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct TreeEntry {
+    /// Where it is.
+    pub path: MemoryPath,
+    /// What it is.
+    pub kind: Kind,
+    /// Bytes: of the file, or of all files below the folder.
+    pub size: u64,
 }
 
 /// What a search found, as `search --json` prints it.
@@ -450,6 +480,25 @@ pub struct Outcome {
     pub cursor: Option<String>,
     /// The name that its result gets.
     pub label: Option<String>,
+    /// What a dialect shows beyond the value.
+    pub shown: Option<Shown>,
+}
+
+impl Outcome {
+    /// What became of a call that was not made.
+    #[must_use]
+    pub fn failed(call: &Call, failure: Failure) -> Self {
+        Self {
+            index: call.index,
+            action: Some(call.action.name().to_owned()),
+            path: call.action.path().map(ToString::to_string),
+            result: Err(failure),
+            total: None,
+            cursor: None,
+            label: call.label.clone(),
+            shown: None,
+        }
+    }
 }
 
 impl Serialize for Outcome {
@@ -510,20 +559,32 @@ pub struct Report {
 pub struct Variables(Vec<(String, Value)>);
 
 impl Variables {
+    /// Variables by name; of a name that is there twice, the last counts.
+    #[must_use]
+    pub fn new(variables: impl IntoIterator<Item = (String, Value)>) -> Self {
+        let mut kept = Vec::<(String, Value)>::new();
+        for (name, value) in variables {
+            kept.retain(|(other, _)| *other != name);
+            kept.push((name, value));
+        }
+        Self(kept)
+    }
+
+    /// The variables in the order in which they were last set.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value))
+    }
+
     /// Gathers the results of calls that have a name for them.
     #[must_use]
     pub fn of(outcomes: &[Outcome]) -> Self {
-        let mut variables = Vec::<(String, Value)>::new();
-        for outcome in outcomes {
-            let Some(label) = &outcome.label else { continue };
+        Self::new(outcomes.iter().filter_map(|outcome| {
             let value = match &outcome.result {
                 Ok(value) => value.clone(),
                 Err(failure) => Value::Text(format!("Error: {}", failure.message)),
             };
-            variables.retain(|(name, _)| name != label);
-            variables.push((label.clone(), value));
-        }
-        Self(variables)
+            Some((outcome.label.clone()?, value))
+        }))
     }
 }
 

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use memdir::action::{Call, Span};
+use memdir::action::Call;
 use memdir::catalog;
 use memdir::plan::{Limits, MapTree, Planner, undo};
 use memdir::policy::{Context, Mode, Rules, review};
@@ -41,8 +41,8 @@ fuzz_target!(|data: &[u8]| {
         let Value::Object(mut arguments) = json else { unreachable!() };
         let name = arguments.remove("action").and_then(|name| name.as_str().map(str::to_owned)).unwrap();
         let action = catalog::decode(at + 1, &name, arguments).unwrap();
-        let call = Call { index: at + 1, action, label: None, claimed: false, span: Span::default() };
-        let context = Context { mode: Mode::Off, read_only: false, client: None, rules: &Rules::default() };
+        let call = Call::plain(at + 1, action);
+        let context = Context { mode: Mode::Off, approved: false, read_only: false, client: None, rules: &Rules::default() };
         planner.answer(&review(call, &context, &mut Vec::new()).unwrap());
     }
     let plan = planner.finish();

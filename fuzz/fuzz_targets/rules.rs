@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use memdir::action::{Action, Call, CreateFile, DeleteDir, NAMES, RenameFile, Span, UpdateFile};
+use memdir::action::{Action, Call, CreateFile, DeleteDir, NAMES, RenameFile, UpdateFile};
 use memdir::path::MemoryPath;
 use memdir::policy::{Context, Mode, Rule, Rules, Verdict, review};
 
@@ -45,7 +45,7 @@ fn calls(text: &str) -> Vec<Call> {
         Action::RenameFile(RenameFile { path: path.clone(), new_path }),
         Action::DeleteDir(DeleteDir { path, recursive: Some(true) }),
     ];
-    let call = |(index, action)| Call { index, action, label: None, claimed: index % 2 == 0, span: Span::default() };
+    let call = |(index, action)| Call { claimed: index % 2 == 0, ..Call::plain(index, action) };
     (1..).zip(actions).map(call).collect()
 }
 
@@ -58,7 +58,7 @@ fuzz_target!(|input: (Vec<String>, String)| {
     let is_closed = rules.iter().any(denies_all);
     let Ok(rules) = Rules::new(rules) else { return };
     for mode in [Mode::Off, Mode::Flag] {
-        let context = Context { mode, read_only: false, client: Some("client"), rules: &rules };
+        let context = Context { mode, approved: false, read_only: false, client: Some("client"), rules: &rules };
         for call in calls(&input.1) {
             let is_done = review(call, &context, &mut Vec::new()).is_ok();
             assert!(!(is_closed && is_done));

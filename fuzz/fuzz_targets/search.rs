@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use libfuzzer_sys::fuzz_target;
-use memdir::action::{Action, Call, GetContext, SearchFiles, Span};
+use memdir::action::{Action, Call, GetContext, SearchFiles};
 use memdir::index::{Index, Record};
 use memdir::path::MemoryPath;
 use memdir::plan::{Limits, MapTree, Planner, Stamp, Swept};
@@ -39,8 +39,8 @@ fn by_reading(query: &str, notes: &BTreeMap<&str, &str>) {
     };
     let context = GetContext { query: Some(query.to_owned()), path: None, budget: Some(200) };
     for action in [Action::SearchFiles(search), Action::GetContext(context)] {
-        let call = Call { index: 1, action, label: None, claimed: false, span: Span::default() };
-        let context = Context { mode: Mode::Off, read_only: false, client: None, rules: &Rules::default() };
+        let call = Call::plain(1, action);
+        let context = Context { mode: Mode::Off, approved: false, read_only: false, client: None, rules: &Rules::default() };
         let Ok(cleared) = review(call, &context, &mut Vec::new()) else { continue };
         match planner.answer(&cleared).result {
             Ok(Value::Search(found)) => {

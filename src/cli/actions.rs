@@ -14,7 +14,7 @@ use crate::catalog::{self, Row};
 const PROMPT: &str = include_str!("../../prompts/system.md");
 
 pub(super) fn list(global: &Global, prompt: bool, markdown: bool, offer: Offer) -> Result<u8, Stop> {
-    let ask_first = offer.permission == Permission::Flag;
+    let ask_first = offer.permission != Permission::Off;
     if global.json {
         let actions: Vec<Value> = offered(offer).map(|row| describe(row, ask_first)).collect();
         print_json(&json!({ "actions": actions }))?;
@@ -35,7 +35,7 @@ pub(super) fn list(global: &Global, prompt: bool, markdown: bool, offer: Offer) 
 }
 
 pub(super) fn schema(offer: Offer) -> Result<u8, Stop> {
-    let ask_first = offer.permission == Permission::Flag;
+    let ask_first = offer.permission != Permission::Off;
     let calls: Vec<Value> = offered(offer).map(|row| row.call_schema(ask_first)).collect();
     print_json(&json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::action::SearchMode;
 use crate::check::Kind;
-use crate::policy;
+use crate::{dialect, policy};
 
 /// A long-term memory for language models: a folder of Markdown notes, and safe, undoable actions on it.
 #[derive(Debug, Parser)]
@@ -220,7 +220,7 @@ pub(super) struct Exec {
     /// Refuse every action that writes
     #[arg(long)]
     pub(super) read_only: bool,
-    /// What becomes of personal facts and active content: off notes them, flag wants the model to say that the person agreed
+    /// What becomes of personal facts and active content: off notes them, flag wants the model to say that the person agreed, ask keeps them until the person decides
     #[arg(long, value_name = "MODE")]
     pub(super) permission: Option<Permission>,
     /// How the text is written
@@ -301,11 +301,37 @@ impl From<Mode> for SearchMode {
 
 /// The dialects that can be named.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+#[value(rename_all = "snake_case")]
 pub(super) enum Dialect {
     /// By what the text holds
     Detect,
     /// <actions> with a JSON list
     Native,
+    /// <actions> with replace_text, append_line and delete_line
+    Lines,
+    /// <mcp:tool> blocks in a text
+    McpBlock,
+    /// <python> blocks of the mem-agent model, read and never run
+    Python,
+    /// Tool calls in the JSON of OpenAI, Anthropic or Gemini
+    ToolCall,
+    /// The memory tool of Anthropic
+    MemoryTool,
+}
+
+impl Dialect {
+    /// The one that is named; `None` where the text decides.
+    pub(super) fn named(self) -> Option<dialect::Dialect> {
+        Some(match self {
+            Self::Detect => return None,
+            Self::Native => dialect::Dialect::Native,
+            Self::Lines => dialect::Dialect::Lines,
+            Self::McpBlock => dialect::Dialect::McpBlock,
+            Self::Python => dialect::Dialect::Python,
+            Self::ToolCall => dialect::Dialect::ToolCall,
+            Self::MemoryTool => dialect::Dialect::MemoryTool,
+        })
+    }
 }
 
 /// The modes of permission that can be named.
@@ -313,6 +339,7 @@ pub(super) enum Dialect {
 pub(super) enum Permission {
     Off,
     Flag,
+    Ask,
 }
 
 impl From<Permission> for policy::Mode {
@@ -320,6 +347,7 @@ impl From<Permission> for policy::Mode {
         match permission {
             Permission::Off => Self::Off,
             Permission::Flag => Self::Flag,
+            Permission::Ask => Self::Ask,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use super::args::{Exec, Global};
 use super::exit::{self, Stop, print_json, usage};
 use super::{open, term};
-use crate::dialect::{self, Entry, Parsed};
+use crate::dialect::{self, Entry, Frame, Parsed};
 use crate::engine::Manner;
 use crate::report::{Code, Failure, Report, Variables};
 
@@ -15,11 +15,11 @@ const MAX_INPUT_BYTES: u64 = 256 << 20;
 pub(super) fn run(global: &Global, options: &Exec) -> Result<u8, Stop> {
     let opened = open::open(global)?;
     let input = read_input()?;
-    let parsed = dialect::parse(&input);
+    let parsed = dialect::parse_as(&input, options.dialect.named(), &Variables::default());
     drop(input);
     trace(&parsed);
-    let dialect = parsed.dialect;
-    let report = match nothing_read(&parsed) {
+    let frame = parsed.frame.clone();
+    let mut report = match nothing_read(&parsed) {
         Some(error) => empty(parsed, error),
         None => {
             let manner = Manner {
@@ -33,10 +33,13 @@ pub(super) fn run(global: &Global, options: &Exec) -> Result<u8, Stop> {
         }
     };
     if global.json {
+        if !matches!(frame, Frame::Native | Frame::Lines) {
+            report.answer = Some(dialect::encode(&frame, &report));
+        }
         print_json(&report)?;
     } else {
         let mut stdout = io::stdout().lock();
-        stdout.write_all(term::json(&dialect::encode(dialect, &report), &stdout).as_bytes())?;
+        stdout.write_all(term::json(&dialect::encode(&frame, &report), &stdout).as_bytes())?;
         stdout.write_all(b"\n")?;
         stdout.flush()?;
         tell(&report)?;
@@ -61,7 +64,7 @@ fn nothing_read(parsed: &Parsed) -> Option<Failure> {
         Entry::Call(_) => true,
         Entry::Unread(unread) => unread.action.is_some(),
     };
-    if parsed.reply.is_some() || parsed.entries.iter().any(is_named) {
+    if parsed.reply.is_some() || parsed.script.is_some() || parsed.entries.iter().any(is_named) {
         return None;
     }
     let unread = parsed.entries.iter().find_map(|entry| match entry {
@@ -114,7 +117,7 @@ fn tell(report: &Report) -> Result<(), Stop> {
 /// Says how the text was read, without what it says.
 fn trace(parsed: &Parsed) {
     let calls = parsed.entries.len();
-    tracing::info!(dialect = ?parsed.dialect, calls, has_reply = parsed.reply.is_some(), "text parsed");
+    tracing::info!(dialect = ?parsed.dialect(), calls, has_reply = parsed.reply.is_some(), "text parsed");
     for issue in &parsed.issues {
         tracing::info!(code = issue.code, index = issue.index, "repaired or noticed");
     }

@@ -9,9 +9,9 @@ use super::args::Global;
 use super::config::Sources;
 use super::exit::{Stop, print_json};
 use super::{open, term};
-use crate::action::{Action, Call, CreateFile, Span};
+use crate::action::{Action, Call, CreateFile};
 use crate::check::{Checked, Finding};
-use crate::dialect::{Dialect, Entry, Parsed};
+use crate::dialect::Parsed;
 use crate::engine::Manner;
 use crate::path::MemoryPath;
 use crate::policy::Mode;
@@ -58,14 +58,13 @@ pub(super) fn run(global: &Global, dir: Option<PathBuf>) -> Result<u8, Stop> {
 
 /// Makes the notes of the template, as one batch that can be undone.
 fn create(opened: &open::Opened) -> Result<Vec<MemoryPath>, Stop> {
-    let mut entries = Vec::new();
+    let mut calls = Vec::new();
     for (index, (path, content)) in TEMPLATE.iter().enumerate() {
         let path = super::look::path(path)?;
         let action = Action::CreateFile(CreateFile { path, content: (*content).to_owned() });
-        let span = Span::default();
-        entries.push(Entry::Call(Call { index: index + 1, action, label: None, claimed: false, span }));
+        calls.push(Call::plain(index + 1, action));
     }
-    let parsed = Parsed { dialect: Dialect::Native, entries, reply: None, issues: Vec::new() };
+    let parsed = Parsed::of(calls);
     let author = open::author("cli", None, "person");
     let manner = Manner { author, mode: Mode::Off, read_only: false, atomic: true };
     let report = opened.engine.conclude(opened.engine.propose(parsed, manner));

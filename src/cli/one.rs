@@ -4,16 +4,16 @@ use std::io::{self, Write};
 
 use super::exit::Stop;
 use super::{open, term};
-use crate::action::{Action, Call, Span};
-use crate::dialect::{Dialect, Entry, Parsed};
+use crate::action::{Action, Call};
+use crate::dialect::Parsed;
 use crate::engine::Manner;
 use crate::policy::Mode;
 use crate::report::{Code, Failure, Value};
 
 /// Runs an action and gives its answer; what was noticed on the way goes to standard error.
 pub(super) fn run(opened: &open::Opened, action: Action) -> Result<Value, Stop> {
-    let call = Call { index: 1, action, label: None, claimed: false, span: Span::default() };
-    let parsed = Parsed { dialect: Dialect::Native, entries: vec![Entry::Call(call)], reply: None, issues: Vec::new() };
+    let call = Call::plain(1, action);
+    let parsed = Parsed::of([call]);
     let author = open::author("cli", None, "person");
     let manner = Manner { author, mode: Mode::Off, read_only: false, atomic: true };
     let report = opened.engine.conclude(opened.engine.propose(parsed, manner));

@@ -105,7 +105,9 @@ impl<'t> Entries<'t> {
             None => self.call(index, map, hold),
         };
         match call {
-            Ok((action, label, claimed)) => Entry::Call(Call { index, action, label, claimed, span: item.span }),
+            Ok((action, label, claimed)) => {
+                Entry::Call(Call { label, claimed, span: item.span, ..Call::plain(index, action) })
+            }
             Err(failure) => Entry::Unread(head.fails(index, failure)),
         }
     }

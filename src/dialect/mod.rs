@@ -9,14 +9,20 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use crate::action::Call;
-use crate::report::{Failure, Issue, Report};
+use crate::report::{Failure, Issue, Outcome, Report, Variables};
 
 mod block;
 mod call;
+mod detect;
 mod json;
+mod lines;
+mod mcp_block;
+mod memory_tool;
 mod native;
+mod python;
 mod repair;
 mod tag;
+mod tool_call;
 
 pub use repair::Repair;
 
@@ -27,15 +33,60 @@ pub use repair::Repair;
 pub enum Dialect {
     /// `<think>`, `<actions>` with a JSON list, `<reply>`.
     Native,
+    /// The same with three actions on whole lines, for small models.
+    Lines,
+    /// `<mcp:tool>` blocks in a text.
+    McpBlock,
+    /// The `<python>` blocks of the tuned mem-agent model, read and never run.
+    Python,
+    /// Tool calls as the interfaces of OpenAI, Anthropic and Gemini give them.
+    ToolCall,
+    /// The memory tool of Anthropic.
+    MemoryTool,
+}
+
+/// What the answer to a text has to repeat of it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Frame {
+    /// Of [`Dialect::Native`].
+    Native,
+    /// Of [`Dialect::Lines`].
+    Lines,
+    /// Of [`Dialect::McpBlock`].
+    McpBlock(mcp_block::Frame),
+    /// Of [`Dialect::Python`].
+    Python(python::Frame),
+    /// Of [`Dialect::ToolCall`].
+    ToolCall(tool_call::Frame),
+    /// Of [`Dialect::MemoryTool`].
+    MemoryTool(memory_tool::Frame),
+}
+
+impl Frame {
+    /// The dialect whose frame it is.
+    #[must_use]
+    pub fn dialect(&self) -> Dialect {
+        match self {
+            Self::Native => Dialect::Native,
+            Self::Lines => Dialect::Lines,
+            Self::McpBlock(_) => Dialect::McpBlock,
+            Self::Python(_) => Dialect::Python,
+            Self::ToolCall(_) => Dialect::ToolCall,
+            Self::MemoryTool(_) => Dialect::MemoryTool,
+        }
+    }
 }
 
 /// What a text says.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Parsed {
-    /// The way in which it was written; the answer takes the same.
-    pub dialect: Dialect,
+    /// What the answer has to repeat.
+    pub frame: Frame,
     /// Its calls, in the order of the text; each one's `index` is its place in this list, from 1.
     pub entries: Vec<Entry>,
+    /// The block whose calls follow, where each depends on what became of those before.
+    pub script: Option<python::Script>,
     /// What it says to the person.
     pub reply: Option<String>,
     /// What was mended, noticed or left aside.
@@ -67,10 +118,59 @@ pub struct Unread {
 }
 
 impl Parsed {
+    /// Calls that no text holds, made by the program itself.
+    #[must_use]
+    pub fn of(calls: impl IntoIterator<Item = Call>) -> Self {
+        let entries = calls.into_iter().map(Entry::Call).collect();
+        Self { frame: Frame::Native, entries, script: None, reply: None, issues: Vec::new() }
+    }
+
     /// Whether the text holds neither a call nor a reply.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty() && self.reply.is_none()
+        self.entries.is_empty() && self.script.is_none() && self.reply.is_none()
+    }
+
+    /// The dialect in which it was written.
+    #[must_use]
+    pub fn dialect(&self) -> Dialect {
+        self.frame.dialect()
+    }
+
+    /// Goes through its calls, from the first.
+    #[must_use]
+    pub fn turn(&self) -> Turn<'_> {
+        Turn { entries: self.entries.iter(), run: self.script.as_ref().map(python::Script::run) }
+    }
+}
+
+/// The calls of a text one after the other. What comes next may depend on what became of those before.
+#[derive(Debug)]
+pub struct Turn<'p> {
+    entries: std::slice::Iter<'p, Entry>,
+    run: Option<python::Run<'p>>,
+}
+
+impl<'p> Turn<'p> {
+    /// The next call; `None` at the end of the text.
+    pub fn next_entry(&mut self) -> Option<Cow<'p, Entry>> {
+        match self.entries.next() {
+            Some(entry) => Some(Cow::Borrowed(entry)),
+            None => self.run.as_mut()?.next_entry().map(Cow::Owned),
+        }
+    }
+
+    /// Says what became of the call before, or what would.
+    pub fn tell(&mut self, outcome: &Outcome) {
+        if let Some(run) = &mut self.run {
+            run.tell(outcome);
+        }
+    }
+
+    /// The variables that the text has set by itself; `None` where only `assign_to` names results.
+    #[must_use]
+    pub fn variables(self) -> Option<Variables> {
+        self.run.map(python::Run::variables)
     }
 }
 
@@ -95,8 +195,17 @@ impl Parsed {
 /// ```
 #[must_use]
 pub fn parse(input: &[u8]) -> Parsed {
+    parse_as(input, None, &Variables::default())
+}
+
+/// Reads what a model wrote in one dialect, or by what the text holds for `None`, in a conversation that has set `variables`.
+///
+/// A text that is not of the dialect holds nothing: neither calls nor a reply.
+#[must_use]
+pub fn parse_as(input: &[u8], dialect: Option<Dialect>, variables: &Variables) -> Parsed {
     let text = String::from_utf8_lossy(input);
-    native::parse(&text, matches!(text, Cow::Owned(_)))
+    let is_lossy = matches!(text, Cow::Owned(_));
+    detect::parse(&text, is_lossy, dialect, variables)
 }
 
 /// Writes the answer to a text in the dialect in which it came.
@@ -104,9 +213,13 @@ pub fn parse(input: &[u8]) -> Parsed {
 /// The text of a note can neither end the answer nor be taken for actions where the answer is repeated: the `<` of
 /// each tag in it is written as `\u003c`, which is the same JSON.
 #[must_use]
-pub fn encode(dialect: Dialect, report: &Report) -> String {
-    match dialect {
-        Dialect::Native => native::encode(report),
+pub fn encode(frame: &Frame, report: &Report) -> String {
+    match frame {
+        Frame::Native | Frame::Lines => native::encode(report),
+        Frame::McpBlock(frame) => mcp_block::encode(frame, report),
+        Frame::Python(frame) => python::encode(frame, report),
+        Frame::ToolCall(frame) => tool_call::encode(frame, report),
+        Frame::MemoryTool(frame) => memory_tool::encode(frame, report),
     }
 }
 

@@ -12,7 +12,7 @@ use super::block::{self, Block, MAX_CALLS};
 use super::call::Entries;
 use super::repair::{Repair, Repairs};
 use super::tag::{Kind, Tag, looks_like_tag, next_close, next_tag, tag_at};
-use super::{Dialect, Parsed};
+use super::{Frame, Parsed};
 use crate::report::Report;
 
 pub(super) fn parse(text: &str, is_lossy: bool) -> Parsed {
@@ -31,7 +31,7 @@ pub(super) fn parse(text: &str, is_lossy: bool) -> Parsed {
     let reply = turn.reply(has_example);
     let mut issues: Vec<_> = repairs.issues().collect();
     issues.append(&mut entries.issues);
-    Parsed { dialect: Dialect::Native, entries: entries.entries, reply, issues }
+    Parsed { frame: Frame::Native, entries: entries.entries, script: None, reply, issues }
 }
 
 pub(super) fn encode(report: &Report) -> String {

@@ -36,7 +36,7 @@ enum Kept<'a> {
 /// One entry for each call of a proposal.
 pub(super) fn entries(proposal: &Proposal) -> Vec<AuditEntry> {
     let planned = &proposal.planned;
-    let items = proposal.items.iter().zip(&planned.outcomes).zip(&planned.times);
+    let items = planned.items.iter().zip(&planned.outcomes).zip(&planned.times);
     items
         .map(|((item, outcome), time)| {
             let arguments = match item {
@@ -88,7 +88,7 @@ fn kept(outcome: &Outcome) -> Kept<'_> {
         Ok(Value::Bytes(bytes)) => Kept::Number(*bytes),
         Ok(Value::Paths(paths)) => Kept::List { count: paths.len() },
         Ok(Value::Directory(entries)) => Kept::List { count: entries.len() },
-        Ok(Value::File(_)) => Kept::Nothing,
+        Ok(Value::File(_) | Value::Nothing) => Kept::Nothing,
         Ok(Value::History(log)) => Kept::List { count: log.entries.len() },
         Ok(Value::Search(search)) => Kept::List { count: search.total },
         Ok(Value::Context(context)) => Kept::List { count: context.parts.len() },

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use crate::action::{Access, Call};
 use crate::catalog;
-use crate::dialect::{Entry, Parsed};
+use crate::dialect::{Entry, Parsed, Unread};
 use crate::path::MemoryPath;
 use crate::plan::{self, Limits, Plan, Planner, Tree};
 use crate::policy::{self, Cleared, Context, Mode, Permission, Rules};
-use crate::report::{Code, Failure, Issue, Outcome, Report, Value, Variables};
+use crate::report::{Code, Failure, Issue, Outcome, Report, Variables};
 use crate::time::Timestamp;
 use crate::vault::{AuditEntry, Author, Batch, Committed, Vault, VaultError, Writer};
 use indexed::Indexed;
@@ -82,11 +82,9 @@ pub struct Engine {
 /// A value: it can be shown, dropped, or wait, and holds no lock.
 #[derive(Debug)]
 pub struct Proposal {
-    items: Vec<Item>,
+    parsed: Parsed,
     planned: Planned,
     manner: Manner,
-    reply: Option<String>,
-    issues: Vec<Issue>,
     started: Timestamp,
 }
 
@@ -97,13 +95,18 @@ enum Item {
     Settled(Box<Outcome>),
 }
 
-/// The plan for all items, with an outcome for each.
+/// The plan for all calls of a text, with an outcome for each.
 #[derive(Debug)]
 struct Planned {
+    items: Vec<Item>,
     plan: Plan,
     outcomes: Vec<Outcome>,
     /// How long each took.
     times: Vec<Duration>,
+    /// What was noticed when the calls were reviewed.
+    issues: Vec<Issue>,
+    /// What the text has set by itself, in a dialect that has variables.
+    variables: Option<Variables>,
 }
 
 /// How often a batch is planned anew under the lock when an editor saves in between.
@@ -124,12 +127,9 @@ impl Engine {
         if let Err(error) = self.vault.look_after_crash() {
             tracing::warn!(%error, "an unfinished batch was not looked for");
         }
-        let mut issues = parsed.issues;
         let started = (self.settings.clock)();
-        let items: Vec<Item> =
-            parsed.entries.into_iter().map(|entry| self.review(entry, &manner, &mut issues)).collect();
-        let planned = self.plan(&self.indexed(), &items, &manner, started);
-        Proposal { items, planned, manner, reply: parsed.reply, issues, started }
+        let planned = self.plan(&self.indexed(), &parsed, &manner, started);
+        Proposal { parsed, planned, manner, started }
     }
 
     /// Makes a proposal true and says what became of each call.
@@ -175,28 +175,25 @@ impl Engine {
                 let most = self.settings.batch_actions;
                 let failure = Failure::new(Code::TooLarge, format!("a batch holds at most {most} actions"))
                     .with_hint("send the rest in the next turn");
-                let path = call.action.path().map(ToString::to_string);
-                return settled(call.index, Some(call.action.name().to_owned()), path, call.label, failure);
+                return settled(Outcome::failed(&call, failure));
             }
             Entry::Call(call) if self.is_oversized(&call) => {
                 let most = self.settings.limits.note_bytes;
                 let size = call.action.text().map_or(0, |(new, _)| new.len());
                 let failure = plan::too_large("the text", size, most).with_hint("split it into several notes");
-                let path = call.action.path().map(ToString::to_string);
-                return settled(call.index, Some(call.action.name().to_owned()), path, call.label, failure);
+                return settled(Outcome::failed(&call, failure));
             }
             Entry::Call(call) => call,
             Entry::Unread(unread) => {
-                return settled(unread.index, unread.action, unread.path, unread.label, unread.failure);
+                let Unread { index, action, path, label, failure } = unread;
+                let result = Err(failure);
+                let (total, cursor, shown) = (None, None, None);
+                return settled(Outcome { index, action, path, result, total, cursor, label, shown });
             }
         };
         match policy::review(call, &self.context(manner), issues) {
             Ok(cleared) => Item::Cleared(cleared),
-            Err(refused) => {
-                let path = refused.call.action.path().map(ToString::to_string);
-                let name = refused.call.action.name().to_owned();
-                settled(refused.call.index, Some(name), path, refused.call.label, refused.failure)
-            }
+            Err(refused) => settled(Outcome::failed(&refused.call, refused.failure)),
         }
     }
 
@@ -211,12 +208,12 @@ impl Engine {
         let asked = [call.action.path(), call.action.new_path()];
         let mut resolved = asked.into_iter().flatten().filter_map(|path| tree.resolve(path).ok());
         if let Err(failure) = resolved.try_for_each(|path| review(&path)) {
-            return of_call(cleared, Err(failure));
+            return Outcome::failed(call, failure);
         }
         if let Some(place) = planner.place_of(&call.action) {
             let resolved = tree.resolve(&place).ok();
             if let Err(failure) = [Some(place), resolved].into_iter().flatten().try_for_each(|path| review(&path)) {
-                return of_call(cleared, Err(failure));
+                return Outcome::failed(call, failure);
             }
         }
         planner.answer(cleared)
@@ -246,37 +243,43 @@ impl Engine {
     fn context<'a>(&'a self, manner: &'a Manner) -> Context<'a> {
         Context {
             mode: manner.mode,
+            approved: false,
             read_only: manner.read_only,
             client: manner.author.client.as_deref(),
             rules: &self.settings.rules,
         }
     }
 
-    /// Plans on `tree`: the vault, or its writer while the lock is held.
-    fn plan<T: Tree>(&self, tree: &Indexed<'_, T>, items: &[Item], manner: &Manner, started: Timestamp) -> Planned {
+    /// Reviews and plans on `tree`: the vault, or its writer while the lock is held.
+    fn plan<T: Tree>(&self, tree: &Indexed<'_, T>, parsed: &Parsed, manner: &Manner, started: Timestamp) -> Planned {
         let clock = self.settings.clock;
         let stop = || clock().since(started) > self.settings.batch_time;
         let may_show = |call: &Call, path: &MemoryPath| self.may_show(call, path, manner);
         let may_hide = |call: &Call| self.may_hide(call, manner);
         let planner = Planner::new(tree, &self.settings.limits).at(seconds(started)).until(&stop);
         let mut planner = planner.showing(&may_show, &may_hide);
-        let mut outcomes = Vec::with_capacity(items.len());
-        let mut times = Vec::with_capacity(items.len());
+        let (mut items, mut outcomes) = (Vec::with_capacity(parsed.entries.len()), Vec::new());
+        let (mut times, mut issues) = (Vec::new(), Vec::new());
+        let mut turn = parsed.turn();
         let mut now = clock();
-        for item in items {
-            let outcome = match item {
+        while let Some(entry) = turn.next_entry() {
+            let item = self.review(entry.into_owned(), manner, &mut issues);
+            let outcome = match &item {
                 Item::Settled(outcome) => outcome.as_ref().clone(),
                 Item::Cleared(cleared) if now.since(started) > self.settings.batch_time => {
-                    of_call(cleared, Err(too_late()))
+                    Outcome::failed(cleared.call(), too_late())
                 }
                 Item::Cleared(cleared) => self.answer(&mut planner, tree, cleared, manner),
             };
+            turn.tell(&outcome);
             let then = clock();
             times.push(then.since(now));
             now = then;
+            items.push(item);
             outcomes.push(outcome);
         }
-        let mut planned = Planned { plan: planner.finish(), outcomes, times };
+        let (plan, variables) = (planner.finish(), turn.variables());
+        let mut planned = Planned { items, plan, outcomes, times, issues, variables };
         if now.since(started) > self.settings.batch_time {
             planned.fail_all(&too_late());
         } else if manner.atomic && planned.outcomes.iter().any(|outcome| outcome.result.is_err()) {
@@ -295,7 +298,7 @@ impl Engine {
                 Err(VaultError::Conflict(_)) if attempt < ATTEMPTS => {
                     tracing::info!("planned again, since a note has changed");
                     let tree = Indexed { engine: self, tree: &writer, is_locked: true };
-                    proposal.planned = self.plan(&tree, &proposal.items, &proposal.manner, proposal.started);
+                    proposal.planned = self.plan(&tree, &proposal.parsed, &proposal.manner, proposal.started);
                     if proposal.planned.plan.is_empty() {
                         return Ok(None);
                     }
@@ -326,8 +329,8 @@ impl Engine {
         let may_hide = |call: &Call| self.may_hide(call, manner);
         let mut planner = Planner::new(&tree, &self.settings.limits).until(&stop).showing(&may_show, &may_hide);
         let planned = &mut proposal.planned;
-        planned.plan = Plan::default();
-        for (outcome, item) in planned.outcomes.iter_mut().zip(&proposal.items) {
+        planned.undo();
+        for (outcome, item) in planned.outcomes.iter_mut().zip(&planned.items) {
             let Item::Cleared(cleared) = item else { continue };
             if catalog::access(&cleared.call().action) == Access::Read {
                 *outcome = self.answer(&mut planner, &tree, cleared, manner);
@@ -358,19 +361,21 @@ impl Proposal {
         &self.planned.plan
     }
 
-    fn report(mut self, committed: Option<Committed>, is_durable: bool) -> Report {
-        self.issues.extend_from_slice(self.planned.plan.issues());
+    fn report(self, committed: Option<Committed>, is_durable: bool) -> Report {
         let plan = &self.planned.plan;
+        let mut issues = self.parsed.issues;
+        issues.extend(self.planned.issues);
+        issues.extend_from_slice(plan.issues());
         Report {
-            variables: Variables::of(&self.planned.outcomes),
+            variables: self.planned.variables.unwrap_or_else(|| Variables::of(&self.planned.outcomes)),
             changed: if committed.is_some() { plan.changed() } else { Vec::new() },
             batch: committed.map(|committed| committed.batch),
             durable: is_durable,
             receipt: committed.map(|_| plan.receipt()),
             actions: self.planned.outcomes,
-            reply: self.reply,
+            reply: self.parsed.reply,
             answer: None,
-            issues: self.issues,
+            issues,
             dry_run: None,
             diff: None,
             error: None,
@@ -384,7 +389,13 @@ impl Planned {
         for outcome in self.outcomes.iter_mut().filter(|outcome| outcome.result.is_ok()) {
             outcome.result = Err(failure.clone());
         }
+        self.undo();
+    }
+
+    /// Changes nothing after all; what a text has set by itself was set by what is not done.
+    fn undo(&mut self) {
         self.plan = Plan::default();
+        self.variables = self.variables.take().map(|_| Variables::default());
     }
 
     /// Lets every call fail that did not, since one did and the batch is atomic.
@@ -394,7 +405,7 @@ impl Planned {
             let failure = Failure::new(Code::BatchAborted, format!("nothing was done, since action {failed} failed"));
             outcome.result = Err(failure.with_hint(format!("mend action {failed}, then send all of them again")));
         }
-        self.plan = Plan::default();
+        self.undo();
     }
 }
 
@@ -409,27 +420,7 @@ fn too_late() -> Failure {
         .with_hint("send fewer actions in one turn")
 }
 
-fn of_call(cleared: &Cleared, result: Result<Value, Failure>) -> Outcome {
-    let call = cleared.call();
-    Outcome {
-        index: call.index,
-        action: Some(call.action.name().to_owned()),
-        path: call.action.path().map(ToString::to_string),
-        result,
-        total: None,
-        cursor: None,
-        label: call.label.clone(),
-    }
-}
-
-fn settled(
-    index: usize,
-    action: Option<String>,
-    path: Option<String>,
-    label: Option<String>,
-    failure: Failure,
-) -> Item {
-    let outcome = Outcome { index, action, path, result: Err(failure), total: None, cursor: None, label };
+fn settled(outcome: Outcome) -> Item {
     Item::Settled(Box::new(outcome))
 }
 

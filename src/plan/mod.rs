@@ -7,7 +7,7 @@ use crate::note::Targets;
 use crate::note::name;
 use crate::path::MemoryPath;
 use crate::policy::Cleared;
-use crate::report::{Code, Failure, Issue, Kind, Outcome, Value};
+use crate::report::{Code, Failure, Issue, Kind, Outcome, Shown, Value};
 
 mod align;
 mod change;
@@ -82,7 +82,7 @@ impl Default for Limits {
 /// # Examples
 ///
 /// ```
-/// use memdir::action::{Call, Span};
+/// use memdir::action::Call;
 /// use memdir::plan::{Limits, MapTree, Planner};
 /// use memdir::policy::{Context, Mode, Rules, review};
 /// use memdir::catalog;
@@ -91,8 +91,8 @@ impl Default for Limits {
 /// let arguments = serde_json::json!({"path": "user.md", "old_content": "London", "new_content": "Paris"});
 /// let action = catalog::decode(1, "update_file", arguments.as_object().cloned().unwrap_or_default()).unwrap();
 /// let mut planner = Planner::new(&tree, &Limits::default());
-/// let call = Call { index: 1, action, label: None, claimed: false, span: Span::default() };
-/// let context = Context { mode: Mode::Off, read_only: false, client: None, rules: &Rules::default() };
+/// let call = Call::plain(1, action);
+/// let context = Context { mode: Mode::Off, approved: false, read_only: false, client: None, rules: &Rules::default() };
 /// planner.answer(&review(call, &context, &mut Vec::new()).unwrap());
 /// let plan = planner.finish();
 /// assert_eq!(plan.diff(), "--- a/user.md\n+++ b/user.md\n@@ -1 +1 @@\n-- city: London\n+- city: Paris\n");
@@ -134,11 +134,12 @@ struct Answer {
     total: Option<usize>,
     cursor: Option<String>,
     path: Option<MemoryPath>,
+    shown: Option<Shown>,
 }
 
 impl From<Value> for Answer {
     fn from(value: Value) -> Self {
-        Self { value, total: None, cursor: None, path: None }
+        Self { value, total: None, cursor: None, path: None, shown: None }
     }
 }
 
@@ -190,23 +191,20 @@ impl<'t, T: Tree> Planner<'t, T> {
         let call = cleared.call();
         let answered = self.act(call).map_err(|failure| self.with_nearest(call, failure));
         self.tell_unclear_links(call);
-        let path = match &answered {
-            Ok(Answer { path: Some(path), .. }) => Some(path),
-            _ => call.action.path(),
+        let answer = match answered {
+            Ok(answer) => answer,
+            Err(failure) => return Outcome::failed(call, failure),
         };
-        let path = path.map(|path| path.as_str().to_owned());
-        let (total, cursor) = match &answered {
-            Ok(answer) => (answer.total, answer.cursor.clone()),
-            Err(_) => (None, None),
-        };
+        let path = answer.path.as_ref().or(call.action.path()).map(ToString::to_string);
         Outcome {
             index: call.index,
             action: Some(call.action.name().to_owned()),
             path,
-            result: answered.map(|answer| answer.value),
-            total,
-            cursor,
+            result: Ok(answer.value),
+            total: answer.total,
+            cursor: answer.cursor,
             label: call.label.clone(),
+            shown: answer.shown,
         }
     }
 

@@ -1,10 +1,12 @@
 //! The actions that only look.
 
-use crate::action::{Call, GetHistory, ListFiles, ReadFile};
+use std::collections::BTreeMap;
+
+use crate::action::{Call, GetHistory, ListFiles, Meaning, ReadFile};
 use crate::path::MemoryPath;
 use crate::plan::tree::{Stat, Tree};
 use crate::plan::{Answer, Planner, lines, words};
-use crate::report::{Code, DirectoryEntry, Failure, FileInfo, Kind, Value};
+use crate::report::{Code, DirectoryEntry, Failure, FileInfo, Kind, Shown, TreeEntry, Value};
 use crate::time::Timestamp;
 
 /// How many names `list_files` gives unless asked for another number.
@@ -93,7 +95,11 @@ impl<T: Tree> Planner<'_, T> {
         notes.truncate(limit);
         let cursor = notes.last().filter(|_| goes_on).map(|last| last.as_str().to_owned());
         let total = (notes.len() != total).then_some(total);
-        Ok(Answer { total, cursor, ..Value::Paths(notes).into() })
+        let shown = match call.meaning {
+            Meaning::MemAgent => Some(Shown::Tree(self.tree_below(call, folder.as_ref())?)),
+            Meaning::Plain | Meaning::WholeLine | Meaning::MemoryTool => None,
+        };
+        Ok(Answer { total, cursor, shown, ..Value::Paths(notes).into() })
     }
 
     pub(super) fn list_directory(&self, asked: Option<&MemoryPath>) -> Result<Answer, Failure> {
@@ -108,6 +114,31 @@ impl<T: Tree> Planner<'_, T> {
             entries.push(DirectoryEntry { name: entry.name, kind: entry.stat.kind, size });
         }
         Ok(Value::Directory(entries).into())
+    }
+
+    /// All that is below a folder that is resolved, under the names it has there, sorted by path: what the call may be shown.
+    ///
+    /// The size of a folder is that of the files below it that are shown. Links to folders are shown and not followed.
+    pub(super) fn tree_below(&self, call: &Call, folder: Option<&MemoryPath>) -> Result<Vec<TreeEntry>, Failure> {
+        let mut entries = BTreeMap::<MemoryPath, TreeEntry>::new();
+        let may_show = self.manner.may_show;
+        let add = |path: &MemoryPath, entry: &crate::plan::Entry| {
+            if may_show(call, path) {
+                let size = if entry.stat.kind == Kind::File { entry.stat.size } else { 0 };
+                let shown = TreeEntry { path: path.clone(), kind: entry.stat.kind, size };
+                entries.insert(path.clone(), shown);
+            }
+        };
+        self.walk(folder, usize::MAX, add).map_err(words::trouble)?;
+        let files: Vec<_> = entries.values().filter(|entry| entry.kind == Kind::File).cloned().collect();
+        for file in files {
+            for above in file.path.ancestors() {
+                if let Some(above) = entries.get_mut(&above) {
+                    above.size = above.size.saturating_add(file.size);
+                }
+            }
+        }
+        Ok(entries.into_values().collect())
     }
 
     /// Bytes of a file, or of all files below a folder, at a path that is resolved. Links below it count nothing.

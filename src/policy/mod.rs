@@ -25,7 +25,7 @@ use detect::Unready;
 use rule::Checked;
 use table::{Class, Row};
 
-/// What becomes of a call that somebody should be asked about. `ask` joins with the inbox.
+/// What becomes of a call that somebody should be asked about.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
@@ -34,6 +34,8 @@ pub enum Mode {
     Off,
     /// It is done when the model says that the person agreed.
     Flag,
+    /// The person is asked; what the model says counts nothing.
+    Ask,
 }
 
 /// What a rule or a detector thinks of a call; the strictest counts.
@@ -55,6 +57,8 @@ pub enum Permission {
     Off,
     /// The model says that the person agreed.
     Claimed,
+    /// The person agreed.
+    Approved,
     /// The rule of this number allows it.
     Rule(String),
     /// It was not made.
@@ -66,6 +70,8 @@ pub enum Permission {
 pub struct Context<'a> {
     /// What becomes of calls that somebody should be asked about.
     pub mode: Mode,
+    /// The person has been shown the call and agreed; what is denied stays denied.
+    pub approved: bool,
     /// Only actions that read are allowed.
     pub read_only: bool,
     /// The program that asks, where it said its name.
@@ -88,6 +94,18 @@ pub struct Refused {
     pub call: Call,
     /// Why not, and what to do about it.
     pub failure: Failure,
+    /// With `awaiting_approval`: what the person should be asked about, the strictest first.
+    pub grounds: Vec<Ground>,
+}
+
+/// What somebody should be asked about.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ground {
+    /// The rule of this number asks.
+    Rule(usize),
+    /// The detector of this name found something.
+    Detector(String),
 }
 
 /// Why a verdict is not [`Verdict::Allow`].
@@ -124,14 +142,14 @@ struct Judgement {
 /// # Examples
 ///
 /// ```
-/// use memdir::action::{Action, Call, CreateFile, Span};
+/// use memdir::action::{Action, Call, CreateFile};
 /// use memdir::path::MemoryPath;
 /// use memdir::policy::{Context, Mode, Rules, review};
 ///
 /// let path = MemoryPath::parse("people/ada.md")?;
 /// let action = Action::CreateFile(CreateFile { path, content: "- email: ada@example.com".into() });
-/// let call = Call { index: 1, action, label: None, claimed: false, span: Span::default() };
-/// let context = Context { mode: Mode::Flag, read_only: false, client: None, rules: &Rules::default() };
+/// let call = Call::plain(1, action);
+/// let context = Context { mode: Mode::Flag, approved: false, read_only: false, client: None, rules: &Rules::default() };
 ///
 /// let refused = review(call, &context, &mut Vec::new()).unwrap_err();
 /// assert_eq!(refused.failure.message, "this is personal: an email address");
@@ -141,16 +159,20 @@ pub fn review(call: Call, context: &Context<'_>, issues: &mut Vec<Issue>) -> Res
     if context.read_only && access(&call.action) > Access::Read {
         let message = format!("this memory is read-only here, and `{}` writes", call.action.name());
         let failure = Failure::new(Code::ReadOnly, message).with_hint("only actions that read are allowed");
-        return Err(Box::new(Refused { call, failure }));
+        return Err(Box::new(Refused { call, failure, grounds: Vec::new() }));
     }
     let judgement = match judge(&call.action, context) {
         Ok(judgement) => judgement,
-        Err(Unready) => return Err(Box::new(Refused { call, failure: unready() })),
+        Err(Unready) => return Err(Box::new(Refused { call, failure: unready(), grounds: Vec::new() })),
     };
-    match judgement.refusal(&call, context.mode) {
-        Some(failure) => Err(Box::new(Refused { call, failure })),
+    match judgement.refusal(&call, context) {
+        Some(failure) => {
+            let waits = failure.code == Code::AwaitingApproval;
+            let grounds = if waits { judgement.grounds() } else { Vec::new() };
+            Err(Box::new(Refused { call, failure, grounds }))
+        }
         None => {
-            let permission = judgement.permission(context.mode);
+            let permission = judgement.permission(context);
             if context.mode == Mode::Off {
                 issues.extend(judgement.reasons.iter().map(|(_, reason)| reason.issue(&call)));
             }
@@ -171,15 +193,15 @@ pub fn review(call: Call, context: &Context<'_>, issues: &mut Vec<Issue>) -> Res
 /// # Examples
 ///
 /// ```
-/// use memdir::action::{Action, Call, GoToLink, Span};
+/// use memdir::action::{Action, Call, GoToLink};
 /// use memdir::path::MemoryPath;
 /// use memdir::policy::{Context, Mode, Rule, Rules, Verdict, review_place};
 ///
 /// let path = Some("private/**".into());
 /// let rule = Rule { action: Some("go_to_link".into()), path, client: None, detector: None, verdict: Verdict::Deny };
-/// let context = Context { mode: Mode::Off, read_only: false, client: None, rules: &Rules::new(vec![rule])? };
+/// let context = Context { mode: Mode::Off, approved: false, read_only: false, client: None, rules: &Rules::new(vec![rule])? };
 /// let action = Action::GoToLink(GoToLink { link: "[[ada]]".into(), source: None });
-/// let call = Call { index: 1, action, label: None, claimed: false, span: Span::default() };
+/// let call = Call::plain(1, action);
 ///
 /// assert!(review_place(&call, &MemoryPath::parse("private/ada.md")?, &context).is_err());
 /// assert!(review_place(&call, &MemoryPath::parse("people/ada.md")?, &context).is_ok());
@@ -188,7 +210,7 @@ pub fn review(call: Call, context: &Context<'_>, issues: &mut Vec<Issue>) -> Res
 pub fn review_place(call: &Call, path: &MemoryPath, context: &Context<'_>) -> Result<(), Failure> {
     let found = found_for_places(&call.action, context).map_err(|Unready| unready())?;
     let rules = context.rules.about_place(&call.action, path, context, &found);
-    Judgement::of_rules(rules).refusal(call, context.mode).map_or(Ok(()), Err)
+    Judgement::of_rules(rules).refusal(call, context).map_or(Ok(()), Err)
 }
 
 /// Whether there are places to which [`review_place`] would not let the call come. Where there are none, an answer may
@@ -197,7 +219,7 @@ pub fn review_place(call: &Call, path: &MemoryPath, context: &Context<'_>) -> Re
 pub fn may_hide(call: &Call, context: &Context<'_>) -> bool {
     let Ok(found) = found_for_places(&call.action, context) else { return true };
     let rules = context.rules.about_places(&call.action, context, &found);
-    Judgement::of_rules(rules).refusal(call, context.mode).is_some()
+    Judgement::of_rules(rules).refusal(call, context).is_some()
 }
 
 /// What the detectors find, where the rules about places need to know it.
@@ -286,10 +308,11 @@ impl Judgement {
         judgement
     }
 
-    fn refusal(&self, call: &Call, mode: Mode) -> Option<Failure> {
+    /// Why the call may not happen, or not yet.
+    fn refusal(&self, call: &Call, context: &Context<'_>) -> Option<Failure> {
         let (verdict, reason) = self.reasons.first()?;
         let message = reason.message(*verdict, call);
-        match (verdict, mode) {
+        match (verdict, context.mode) {
             (Verdict::Deny, _) => {
                 let failure = Failure::new(Code::Denied, message);
                 Some(match reason {
@@ -301,16 +324,31 @@ impl Judgement {
                 Failure::new(Code::PermissionRequired, message)
                     .with_hint(format!("ask the user first, then repeat with \"{}\":true", catalog::PERMISSION)),
             ),
-            (Verdict::Ask, Mode::Flag | Mode::Off) | (Verdict::Allow, _) => None,
+            (Verdict::Ask, Mode::Ask) if !context.approved => Some(if access(&call.action) == Access::Read {
+                Failure::new(Code::PermissionRequired, message).with_hint("nobody is asked about reading; leave it out")
+            } else {
+                Failure::new(Code::AwaitingApproval, message).with_hint("go on without it; the person decides")
+            }),
+            (Verdict::Ask, Mode::Ask | Mode::Flag | Mode::Off) | (Verdict::Allow, _) => None,
         }
     }
 
+    /// What the person should be asked about.
+    fn grounds(&self) -> Vec<Ground> {
+        let ground = |reason: &Reason| match reason {
+            Reason::Rule(number) => Ground::Rule(*number),
+            Reason::Detector(row) => Ground::Detector(row.name.to_owned()),
+        };
+        self.reasons.iter().map(|(_, reason)| ground(reason)).collect()
+    }
+
     /// By whose leave a call that is not refused happens.
-    fn permission(&self, mode: Mode) -> Permission {
-        match (self.reasons.is_empty(), mode, self.allowed_by) {
+    fn permission(&self, context: &Context<'_>) -> Permission {
+        match (self.reasons.is_empty(), context.mode, self.allowed_by) {
+            (_, Mode::Ask, _) if context.approved => Permission::Approved,
             (false, Mode::Flag, _) => Permission::Claimed,
             (true, _, Some(number)) => Permission::Rule(number.to_string()),
-            (false, Mode::Off, _) | (true, _, None) => Permission::Off,
+            (false, Mode::Off | Mode::Ask, _) | (true, _, None) => Permission::Off,
         }
     }
 }
@@ -357,6 +395,7 @@ impl fmt::Display for Permission {
         match self {
             Self::Off => formatter.write_str("off"),
             Self::Claimed => formatter.write_str("claimed"),
+            Self::Approved => formatter.write_str("approved"),
             Self::Rule(name) => write!(formatter, "rule:{name}"),
             Self::Refused => formatter.write_str("refused"),
         }

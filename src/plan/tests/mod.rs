@@ -3,7 +3,6 @@
 use serde_json::Value as Json;
 
 use super::*;
-use crate::action::Span;
 use crate::catalog;
 use crate::policy::{Context, Mode, Rules, review};
 
@@ -25,13 +24,14 @@ fn call(index: usize, json: &Json) -> Call {
     let mut arguments = json.as_object().unwrap().clone();
     let name = arguments.remove("action").unwrap();
     let action = catalog::decode(index, name.as_str().unwrap(), arguments).unwrap();
-    Call { index, action, label: None, claimed: false, span: Span::default() }
+    Call::plain(index, action)
 }
 
 /// Clears a call, as nothing speaks against it.
 #[track_caller]
 fn cleared(call: Call) -> Cleared {
-    let context = Context { mode: Mode::Off, read_only: false, client: None, rules: &Rules::default() };
+    let context =
+        Context { mode: Mode::Off, approved: false, read_only: false, client: None, rules: &Rules::default() };
     review(call, &context, &mut Vec::new()).unwrap()
 }
 
