@@ -114,6 +114,11 @@ pub(super) enum Command {
         #[arg(long)]
         dry_run: bool,
     },
+    /// List the standing answers in the settings: what is always allowed, asked about or denied
+    Rules {
+        #[command(subcommand)]
+        asked: Option<Rules>,
+    },
     /// Account for what was done: every call is an entry, and each entry seals the one before it
     #[command(subcommand, long_about = AUDIT)]
     Audit(Audit),
@@ -206,6 +211,36 @@ pub(super) struct Forget {
     /// Do not ask
     #[arg(long)]
     pub(super) yes: bool,
+}
+
+/// What can be done with the rules.
+#[derive(Debug, Subcommand)]
+pub(super) enum Rules {
+    /// List the rules with their numbers
+    List,
+    /// Add a rule for this memory: about the calls that match all that is given
+    #[command(group = clap::ArgGroup::new("part").required(true).multiple(true))]
+    Add {
+        /// The answer; of several rules, the strictest counts
+        verdict: Verdict,
+        /// The name of an action
+        #[arg(long, group = "part")]
+        action: Option<String>,
+        /// A path or a glob, such as private/**
+        #[arg(long, group = "part", value_name = "GLOB")]
+        path: Option<String>,
+        /// The program that asks
+        #[arg(long, group = "part", value_name = "NAME")]
+        client: Option<String>,
+        /// What a detector found: email, phone, personal, secret, active_content and others
+        #[arg(long, group = "part")]
+        detector: Option<String>,
+    },
+    /// Take a rule out of the settings file
+    Remove {
+        /// The number that the list shows
+        number: usize,
+    },
 }
 
 /// Options of `exec`.
@@ -331,6 +366,24 @@ impl Dialect {
             Self::ToolCall => dialect::Dialect::ToolCall,
             Self::MemoryTool => dialect::Dialect::MemoryTool,
         })
+    }
+}
+
+/// The answers that a rule can give.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub(super) enum Verdict {
+    Allow,
+    Ask,
+    Deny,
+}
+
+impl From<Verdict> for policy::Verdict {
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Allow => Self::Allow,
+            Verdict::Ask => Self::Ask,
+            Verdict::Deny => Self::Deny,
+        }
     }
 }
 

@@ -27,6 +27,7 @@ mod look;
 mod one;
 mod open;
 mod progress;
+mod rules;
 mod search;
 mod term;
 mod trace;
@@ -65,6 +66,7 @@ fn run(global: &Global, command: Command) -> Result<u8, Stop> {
         Command::Diff { batch } => history::diff(global, batch),
         Command::Undo { batch, dry_run } => history::undo(global, batch, dry_run),
         Command::Restore { note, at, dry_run } => history::restore(global, &note, at, dry_run),
+        Command::Rules { asked } => rules::run(global, asked.as_ref()),
         Command::Audit(asked) => audit::run(global, &asked),
         Command::Forget(options) => forget::run(global, &options),
         Command::Actions { prompt, markdown, offer } => actions::list(global, prompt, markdown, offer),

@@ -390,6 +390,13 @@ impl Cleared {
     }
 }
 
+impl fmt::Display for Verdict {
+    /// Writes the name that the settings have.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(formatter)
+    }
+}
+
 impl fmt::Display for Permission {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

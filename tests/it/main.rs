@@ -21,6 +21,7 @@ mod docs;
 mod index;
 mod layers;
 mod processes;
+mod rules;
 mod sandbox;
 mod scenarios;
 mod support;

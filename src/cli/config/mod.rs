@@ -9,6 +9,8 @@ use std::time::Duration;
 use serde::Deserialize;
 use toml::{Table, Value};
 
+mod edit;
+
 use crate::engine;
 use crate::plan::Limits;
 use crate::policy::{Mode, Rule, Rules};
@@ -44,7 +46,7 @@ pub(super) struct Config {
     pub(super) permission: Permission,
     limits: LimitKeys,
     history: HistoryKeys,
-    rule: Vec<Rule>,
+    pub(super) rule: Vec<Rule>,
 }
 
 /// What becomes of calls that somebody should be asked about, by door.

@@ -1,0 +1,213 @@
+//! Changes to the settings file: standing answers that the person gives, or takes back.
+//!
+//! Comments, order and all other keys stay as they are. The file is replaced in one instant, under a lock on its folder, and
+//! only when what comes out can be read as settings again.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use toml_edit::{ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
+
+use super::{Sources, canonical, check_table, read_file, wrong};
+use crate::policy::{Rule, Rules};
+use crate::report::Failure;
+
+/// Where a rule stands in the settings: in the table of a memory or at the top, and the how manieth it is there.
+#[derive(Clone, Debug, Eq, PartialEq)]
+struct Place {
+    memory: Option<String>,
+    index: usize,
+}
+
+impl Sources {
+    /// Takes the rule of this number, from 1, out of the settings for the memory at `root`, and gives it.
+    ///
+    /// # Errors
+    ///
+    /// `not_found` for a number that no rule has, `config` where the settings cannot be read or written.
+    pub(in crate::cli) fn remove_rule(&self, root: &Path, number: usize) -> Result<Rule, Failure> {
+        let file = self.file_to_change()?;
+        let _lock = Lock::of(&file)?;
+        // What was read at the start may have been changed by another process.
+        let now = Self { file: read_file(&file)?, ..self.clone() };
+        let rule = now.for_memory(root)?.rule.into_iter().nth(number.wrapping_sub(1));
+        let (Some(rule), Some(place)) = (rule, now.places(root).into_iter().nth(number.wrapping_sub(1))) else {
+            let failure = Failure::new(crate::report::Code::NotFound, format!("there is no rule {number}"));
+            return Err(failure.with_hint("`memdir rules` shows the rules with their numbers"));
+        };
+        change(&file, |document| {
+            let table = match &place.memory {
+                None => Some(document.as_table_mut() as &mut dyn TableLike),
+                Some(memory) => {
+                    document.get_mut("memory").and_then(|memories| memories.get_mut(memory)?.as_table_like_mut())
+                }
+            };
+            if let Some(rules) = table.and_then(|table| table.get_mut("rule")) {
+                take(rules, place.index);
+            }
+        })?;
+        Ok(rule)
+    }
+
+    /// Adds a rule for the memory at `root`, and gives its number.
+    ///
+    /// # Errors
+    ///
+    /// `config` where the settings cannot be read or written, or the rule is none.
+    pub(in crate::cli) fn add_rule(&self, root: &Path, rule: &Rule) -> Result<usize, Failure> {
+        let file = self.file_to_change()?;
+        let _lock = Lock::of(&file)?;
+        let now = Self { file: read_file(&file)?, ..self.clone() };
+        let mut rules = now.for_memory(root)?.rule;
+        if let Some(at) = rules.iter().position(|known| known == rule) {
+            return Ok(at + 1);
+        }
+        rules.push(rule.clone());
+        Rules::new(rules).map_err(|error| Failure { hint: error.hint(), ..wrong(error.to_string()) })?;
+        let known = now.memories().map(|(key, _)| key).find(|key| now.is_of(key, root)).map(str::to_owned);
+        let key = match known.or_else(|| root.to_str().map(str::to_owned)) {
+            Some(key) => key,
+            None => return Err(wrong("the memory's path is no UTF-8, so no setting can name it".to_owned())),
+        };
+        change(&file, |document| put(document, &key, rule))?;
+        let after = Self { file: read_file(&file)?, ..self.clone() };
+        let number = after.for_memory(root)?.rule.iter().position(|known| known == rule);
+        number.map(|at| at + 1).ok_or_else(|| wrong("the rule was written and is not there".to_owned()))
+    }
+
+    /// Where the rules for the memory at `root` stand, in the order of their numbers.
+    fn places(&self, root: &Path) -> Vec<Place> {
+        let count = |table: Option<&toml::Value>| table.and_then(toml::Value::as_array).map_or(0, Vec::len);
+        let top = (0..count(self.file.get("rule"))).map(|index| Place { memory: None, index });
+        let own = self.memories().filter(|(key, _)| self.is_of(key, root)).flat_map(|(key, table)| {
+            (0..count(table.get("rule"))).map(|index| Place { memory: Some(key.to_owned()), index })
+        });
+        top.chain(own).collect()
+    }
+
+    fn is_of(&self, key: &str, root: &Path) -> bool {
+        canonical(&self.expand(key)).as_deref() == Some(root)
+    }
+
+    /// The settings file itself, where its name is a link to it.
+    fn file_to_change(&self) -> Result<PathBuf, Failure> {
+        let none = || wrong("this system names no folder for settings".to_owned());
+        let path = self.path().ok_or_else(none)?;
+        Ok(canonical(path).unwrap_or_else(|| path.to_owned()))
+    }
+}
+
+/// Takes one rule out of a list of tables, however it is written.
+fn take(rules: &mut Item, index: usize) {
+    match rules {
+        Item::ArrayOfTables(tables) if index < tables.len() => drop(tables.remove(index)),
+        Item::Value(Value::Array(list)) if index < list.len() => drop(list.remove(index)),
+        Item::None | Item::Value(_) | Item::Table(_) | Item::ArrayOfTables(_) => {}
+    }
+}
+
+/// Puts a rule at the end of those of one memory.
+fn put(document: &mut DocumentMut, memory: &str, rule: &Rule) {
+    let implicit = || {
+        let mut table = Table::new();
+        table.set_implicit(true);
+        Item::Table(table)
+    };
+    let memories = document.entry("memory").or_insert_with(implicit);
+    let Some(memories) = memories.as_table_like_mut() else { return };
+    let Some(own) = memories.entry(memory).or_insert_with(implicit).as_table_like_mut() else { return };
+    let fields = fields(rule);
+    match own.entry("rule").or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new())) {
+        Item::Value(Value::Array(list)) => {
+            list.push(fields.into_iter().collect::<InlineTable>());
+        }
+        Item::ArrayOfTables(tables) => {
+            let mut table = Table::new();
+            for (key, field) in fields {
+                table.insert(key, value(field));
+            }
+            tables.push(table);
+        }
+        Item::None | Item::Value(_) | Item::Table(_) => {}
+    }
+}
+
+/// What a rule says, key by key.
+fn fields(rule: &Rule) -> Vec<(&'static str, String)> {
+    let Rule { action, path, client, detector, verdict } = rule;
+    let given = [("action", action), ("path", path), ("client", client), ("detector", detector)];
+    let mut fields: Vec<_> = given.into_iter().filter_map(|(key, text)| Some((key, text.clone()?))).collect();
+    fields.push(("verdict", verdict.to_string()));
+    fields
+}
+
+/// Changes the file: the whole of it is written beside it and takes its place.
+#[expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "the settings file is the person's own, named by its path"
+)]
+fn change(file: &Path, edit: impl FnOnce(&mut DocumentMut)) -> Result<(), Failure> {
+    let unreadable = |kind| wrong(format!("the settings file cannot be read: {kind}"));
+    let (text, mode) = match std::fs::read_to_string(file) {
+        Ok(text) => (text, std::fs::metadata(file).ok().map(|metadata| metadata.permissions())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => (String::new(), None),
+        Err(error) => return Err(unreadable(error.kind())),
+    };
+    let mut document: DocumentMut = text.parse().map_err(|_| wrong("the settings file is no TOML".to_owned()))?;
+    edit(&mut document);
+    let text = document.to_string();
+    let table: toml::Table = text.parse().map_err(|_| wrong("the settings cannot be changed".to_owned()))?;
+    check_table("", &table)?;
+    let temporary = file.with_extension(format!("toml.{}.tmp", std::process::id()));
+    let write = || {
+        let mut options = std::fs::OpenOptions::new();
+        options.write(true).create(true).truncate(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut out: std::fs::File = options.open(&temporary)?;
+        if let Some(mode) = mode {
+            out.set_permissions(mode)?;
+        }
+        out.write_all(text.as_bytes())?;
+        out.sync_all()?;
+        std::fs::rename(&temporary, file)
+    };
+    write().map_err(|error| {
+        // It may not be there at all.
+        let _ = std::fs::remove_file(&temporary);
+        wrong(format!("the settings file cannot be written: {}", error.kind()))
+    })
+}
+
+/// The folder of the settings, locked, so that of two processes that change them none undoes the other.
+#[expect(clippy::disallowed_types, reason = "only the std file can be locked")]
+struct Lock(Option<std::fs::File>);
+
+impl Lock {
+    #[expect(
+        clippy::disallowed_methods,
+        clippy::disallowed_types,
+        reason = "the folder of the settings is the person's own"
+    )]
+    fn of(file: &Path) -> Result<Self, Failure> {
+        let Some(folder) = file.parent() else { return Ok(Self(None)) };
+        let io = |error: std::io::Error| wrong(format!("the folder of the settings cannot be made: {}", error.kind()));
+        std::fs::create_dir_all(folder).map_err(io)?;
+        // Where a folder cannot be opened as a file, two changes in the same instant are not told apart.
+        let folder = std::fs::File::open(folder).ok();
+        if let Some(folder) = &folder {
+            folder.lock().map_err(io)?;
+        }
+        Ok(Self(folder))
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        if let Some(folder) = &self.0 {
+            // The kernel lets go of it when the process ends, whatever happens here.
+            let _ = folder.unlock();
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! `memdir rules`: standing answers in the settings file, listed, added and taken back without touching anything else there.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::support::{Env, said};
+
+fn settings(env: &Env) -> String {
+    fs::read_to_string(env.home().join(".config/memdir/config.toml")).unwrap()
+}
+
+#[track_caller]
+fn rules(env: &Env, arguments: &[&str]) -> Value {
+    let arguments: Vec<&str> = [&["rules"], arguments].concat();
+    env.ask(&arguments).exits(0)["rules"].clone()
+}
+
+#[test]
+fn a_memory_without_rules_lists_none_and_makes_no_file() {
+    let env = Env::ada();
+    assert_eq!(rules(&env, &[]), json!([]));
+    assert!(!env.home().join(".config").exists());
+}
+
+#[test]
+fn a_rule_that_is_added_holds_at_once_and_one_that_is_removed_no_longer() {
+    let env = Env::ada();
+    let added = rules(&env, &["add", "deny", "--path", "private/**"]);
+    let rule =
+        json!({"number": 1, "action": null, "path": "private/**", "client": null, "detector": null, "verdict": "deny"});
+    assert_eq!(added, json!([rule]));
+    assert_eq!(
+        rules(&env, &["add", "deny", "--path", "private/**"]),
+        json!([rule]),
+        "the same rule is not there twice"
+    );
+    let text = said(&json!([{"action": "create_file", "path": "private/a.md", "content": "x"}]));
+    assert_eq!(env.say(&text, &[]).exits(3)["actions"][0]["error"]["code"], json!("denied"));
+    assert_eq!(rules(&env, &["remove", "1"]), json!([]));
+    env.say(&text, &[]).exits(0);
+}
+
+#[test]
+fn all_but_the_rule_stays_as_it_was_written() {
+    let env = Env::ada();
+    let root = env.memory().canonicalize().unwrap();
+    let before = format!(
+        "# mine\ndurability = \"full\"   # safe\n\n[[rule]]   # for all\npath = 'shared/**'\nverdict = 'ask'\n\n\
+         [memory.\"{0}\"]\npermission.exec = 'flag' # here\n\n[[memory.\"{0}\".rule]]\ndetector = \"email\"\nverdict = \"allow\"\n\n\
+         [memory.\"/elsewhere\"]\ndurability = 'atomic'\n",
+        root.display()
+    );
+    let env = env.settings(&before);
+    let added = rules(&env, &["add", "deny", "--client", "a \"b\"", "--action", "delete_file"]);
+    let verdicts: Vec<_> = added.as_array().unwrap().iter().map(|rule| rule["verdict"].as_str().unwrap()).collect();
+    assert_eq!(verdicts, ["ask", "allow", "deny"]);
+    let with = settings(&env);
+    for line in before.lines() {
+        assert!(with.contains(line), "{line} is gone from {with}");
+    }
+    assert_eq!(rules(&env, &["remove", "3"]).as_array().unwrap().len(), 2);
+    assert_eq!(settings(&env), before);
+    rules(&env, &["remove", "1"]);
+    let after = settings(&env);
+    assert!(!after.contains("shared") && after.contains("email") && after.contains("# mine"), "{after}");
+    rules(&env, &["remove", "1"]);
+    assert!(!settings(&env).contains("email"));
+}
+
+#[test]
+fn rules_written_as_a_list_are_changed_as_a_list() {
+    let env = Env::ada();
+    let root = env.memory().canonicalize().unwrap();
+    let toml = format!("[memory.\"{}\"]\nrule = [{{ path = \"a/**\", verdict = \"deny\" }}]\n", root.display());
+    let env = env.settings(&toml);
+    assert_eq!(rules(&env, &["add", "ask", "--path", "b/**"]).as_array().unwrap().len(), 2);
+    assert_eq!(rules(&env, &["remove", "1"])[0]["path"], json!("b/**"));
+}
+
+#[test]
+fn what_is_no_rule_is_said_and_changes_nothing() {
+    let env = Env::ada().settings("durability = \"full\"\n");
+    let refused = |arguments: &[&str], code: i32| env.ask(arguments).exits(code)["error"].clone();
+    assert_eq!(refused(&["rules", "remove", "1"], 4)["code"], json!("not_found"));
+    let error = refused(&["rules", "add", "deny", "--action", "delete_fiel"], 5);
+    assert_eq!(error["hint"], json!("did you mean `delete_file`?"));
+    refused(&["rules", "add", "deny"], 2);
+    assert_eq!(settings(&env), "durability = \"full\"\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_settings_file_that_is_a_link_stays_one_and_keeps_its_mode() {
+    use std::os::unix::fs::PermissionsExt;
+    let env = Env::ada().settings("");
+    let folder = env.home().join(".config/memdir");
+    let real = env.base().join("dotfiles.toml");
+    fs::rename(folder.join("config.toml"), &real).unwrap();
+    fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();
+    std::os::unix::fs::symlink(&real, folder.join("config.toml")).unwrap();
+    rules(&env, &["add", "deny", "--path", "a/**"]);
+    assert!(folder.join("config.toml").symlink_metadata().unwrap().is_symlink());
+    assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o640);
+    assert_eq!(fs::read_dir(env.base()).unwrap().filter(|entry| entry.as_ref().unwrap().path().is_file()).count(), 1);
+}
+
+#[test]
+fn processes_that_add_rules_at_the_same_time_lose_none() {
+    let env = Env::ada();
+    let paths: Vec<String> = (0..8).map(|at| format!("folder{at}/**")).collect();
+    std::thread::scope(|scope| {
+        for path in &paths {
+            scope.spawn(|| rules(&env, &["add", "deny", "--path", path]));
+        }
+    });
+    assert_eq!(rules(&env, &[]).as_array().unwrap().len(), 8);
+}
