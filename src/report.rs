@@ -588,6 +588,20 @@ impl Variables {
     }
 }
 
+impl Value {
+    /// The value that JSON says: a text, a flag, a number of bytes or nothing. `None` for what only an answer can be.
+    #[must_use]
+    pub fn plain(json: &serde_json::Value) -> Option<Self> {
+        Some(match json {
+            serde_json::Value::Null => Self::Nothing,
+            serde_json::Value::Bool(flag) => Self::Bool(*flag),
+            serde_json::Value::Number(number) => Self::Bytes(number.as_u64()?),
+            serde_json::Value::String(text) => Self::Text(text.clone()),
+            serde_json::Value::Array(_) | serde_json::Value::Object(_) => return None,
+        })
+    }
+}
+
 impl Serialize for Variables {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))

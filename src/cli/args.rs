@@ -261,6 +261,9 @@ pub(super) struct Exec {
     /// How the text is written
     #[arg(long, value_enum, default_value_t = Dialect::Detect)]
     pub(super) dialect: Dialect,
+    /// Keep variables and what was read in this file, and go on with those of the calls before
+    #[arg(long, value_name = "FILE")]
+    pub(super) conversation: Option<PathBuf>,
     /// The program that asks, for the history and for rules
     #[arg(long, value_name = "NAME")]
     pub(super) client: Option<String>,

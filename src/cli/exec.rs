@@ -3,6 +3,7 @@
 use std::io::{self, Read, Write};
 
 use super::args::{Exec, Global};
+use super::conversation::Conversation;
 use super::exit::{self, Stop, print_json, usage};
 use super::{open, term};
 use crate::dialect::{self, Entry, Frame, Parsed};
@@ -15,22 +16,33 @@ const MAX_INPUT_BYTES: u64 = 256 << 20;
 pub(super) fn run(global: &Global, options: &Exec) -> Result<u8, Stop> {
     let opened = open::open(global)?;
     let input = read_input()?;
-    let parsed = dialect::parse_as(&input, options.dialect.named(), &Variables::default());
+    let conversation = options.conversation.as_deref().map(Conversation::open).transpose()?;
+    let variables = conversation.as_ref().map(Conversation::variables).unwrap_or_default();
+    let parsed = dialect::parse_as(&input, options.dialect.named(), &variables);
     drop(input);
     trace(&parsed);
     let frame = parsed.frame.clone();
-    let mut report = match nothing_read(&parsed) {
-        Some(error) => empty(parsed, error),
+    let (mut report, seen) = match nothing_read(&parsed) {
+        Some(error) => (empty(parsed, error), None),
         None => {
             let manner = Manner {
                 author: open::author("exec", options.client.clone(), "model"),
                 mode: options.permission.map_or(opened.config.permission.exec, Into::into),
                 read_only: options.read_only,
                 atomic: options.atomic,
+                seen: conversation.as_ref().map(Conversation::seen),
             };
             let proposal = opened.engine.propose(parsed, manner);
-            if options.dry_run { opened.engine.preview(proposal) } else { opened.engine.conclude(proposal) }
+            if options.dry_run {
+                (opened.engine.preview(proposal), None)
+            } else {
+                opened.engine.conclude_in_conversation(proposal)
+            }
         }
+    };
+    let kept = match conversation {
+        Some(conversation) if !options.dry_run => conversation.keep(open::now(), &report.variables, seen),
+        _ => Ok(()),
     };
     if global.json {
         if !matches!(frame, Frame::Native | Frame::Lines) {
@@ -44,6 +56,7 @@ pub(super) fn run(global: &Global, options: &Exec) -> Result<u8, Stop> {
         stdout.flush()?;
         tell(&report)?;
     }
+    kept?;
     Ok(exit::of_report(&report))
 }
 

@@ -14,6 +14,7 @@ mod args;
 mod audit;
 mod check;
 mod config;
+mod conversation;
 mod doctor;
 mod eval;
 mod exec;

@@ -9,7 +9,7 @@ use crate::action::{Access, Call};
 use crate::catalog;
 use crate::dialect::{Entry, Parsed, Unread};
 use crate::path::MemoryPath;
-use crate::plan::{self, Limits, Plan, Planner, Tree};
+use crate::plan::{self, Limits, Plan, Planner, Seen, Tree};
 use crate::policy::{self, Cleared, Context, Mode, Permission, Rules};
 use crate::report::{Code, Failure, Issue, Outcome, Report, Variables};
 use crate::time::Timestamp;
@@ -67,6 +67,8 @@ pub struct Manner {
     pub read_only: bool,
     /// One failure, and nothing is done.
     pub atomic: bool,
+    /// What the conversation has seen before; `None` where there is no conversation.
+    pub seen: Option<Seen>,
 }
 
 /// A memory that answers calls. Threads may share one.
@@ -137,7 +139,14 @@ impl Engine {
     /// If a note has changed since, it is planned once more, under the lock; an edit that still meets another one is
     /// a `conflict`. All that succeeds is one batch.
     #[must_use]
-    pub fn conclude(&self, mut proposal: Proposal) -> Report {
+    pub fn conclude(&self, proposal: Proposal) -> Report {
+        self.conclude_in_conversation(proposal).0
+    }
+
+    /// As [`Engine::conclude`], and tells what the conversation has seen by now; `None` where it was told of none, or
+    /// nothing could be written.
+    #[must_use]
+    pub fn conclude_in_conversation(&self, mut proposal: Proposal) -> (Report, Option<Seen>) {
         let _span = tracing::debug_span!("conclude").entered();
         let committed = if proposal.planned.plan.is_empty() { Ok(None) } else { self.commit(&mut proposal) };
         let committed = committed.unwrap_or_else(|error| {
@@ -148,6 +157,7 @@ impl Engine {
         if committed.is_none() {
             self.note(&proposal, audit::entries(&proposal));
         }
+        let seen = proposal.planned.plan.seen().cloned();
         let report = proposal.report(committed, self.vault.is_durable());
         for outcome in &report.actions {
             let code = outcome.result.as_ref().err().map(|failure| failure.code);
@@ -155,7 +165,7 @@ impl Engine {
             let action = outcome.action.as_deref().filter(|name| catalog::row(name).is_some());
             tracing::info!(index = outcome.index, action, ?code, "call");
         }
-        report
+        (report, seen)
     }
 
     /// Says what a proposal would do, and does nothing.
@@ -257,7 +267,7 @@ impl Engine {
         let may_show = |call: &Call, path: &MemoryPath| self.may_show(call, path, manner);
         let may_hide = |call: &Call| self.may_hide(call, manner);
         let planner = Planner::new(tree, &self.settings.limits).at(seconds(started)).until(&stop);
-        let mut planner = planner.showing(&may_show, &may_hide);
+        let mut planner = planner.showing(&may_show, &may_hide).in_conversation(manner.seen.clone());
         let (mut items, mut outcomes) = (Vec::with_capacity(parsed.entries.len()), Vec::new());
         let (mut times, mut issues) = (Vec::new(), Vec::new());
         let mut turn = parsed.turn();

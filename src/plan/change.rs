@@ -8,6 +8,7 @@ use std::ops::Bound;
 use crate::path::MemoryPath;
 use crate::plan::diff;
 use crate::plan::overlay::Overlay;
+use crate::plan::seen::Seen;
 use crate::plan::step::{Image, Step};
 use crate::plan::tree::Tree;
 use crate::report::Issue;
@@ -17,6 +18,7 @@ use crate::report::Issue;
 pub struct Plan {
     steps: Vec<Step>,
     issues: Vec<Issue>,
+    seen: Option<Seen>,
 }
 
 /// What a receipt says of a change.
@@ -57,7 +59,7 @@ pub enum Fate {
 }
 
 impl Plan {
-    pub(crate) fn of<T: Tree>(overlay: Overlay<'_, T>, issues: Vec<Issue>) -> Self {
+    pub(crate) fn of<T: Tree>(overlay: Overlay<'_, T>, issues: Vec<Issue>, mut seen: Option<Seen>) -> Self {
         let parts = overlay.into_parts();
         let mut steps = parts.structure;
         let puts = parts.files.into_iter();
@@ -65,7 +67,10 @@ impl Plan {
         // A folder sorts before what stands in it, so the reverse is the deepest first.
         let removed = parts.removed.into_iter().rev();
         steps.extend(removed.map(|(path, mode)| Step::RemoveFolder { path, mode }));
-        Self { steps, issues }
+        if let Some(seen) = &mut seen {
+            seen.follow(&steps);
+        }
+        Self { steps, issues, seen }
     }
 
     /// The steps, in normal form (see [`Step`]).
@@ -78,6 +83,12 @@ impl Plan {
     #[must_use]
     pub fn issues(&self) -> &[Issue] {
         &self.issues
+    }
+
+    /// What the conversation knows after it, where there is one.
+    #[must_use]
+    pub fn seen(&self) -> Option<&Seen> {
+        self.seen.as_ref()
     }
 
     /// Whether nothing would change.

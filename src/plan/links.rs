@@ -64,7 +64,8 @@ impl<T: Tree> Planner<'_, T> {
             let message = format!("link `{shown}` fits {} too; it leads to the nearest", others.join(", "));
             self.issue("ambiguous_link", call.index, message);
         }
-        let (_, image) = self.read_any(&path)?;
+        let (place, image) = self.read_any(&path)?;
+        self.see(&place, &image);
         let text = image.content.text().ok_or_else(|| words::not_text(&path))?;
         let answer = self.text(&path, part(&path, text, &named)?)?;
         Ok(Answer { path: Some(path), ..answer })

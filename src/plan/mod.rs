@@ -36,6 +36,7 @@ mod scan;
 mod scanned;
 mod search;
 mod section;
+mod seen;
 mod span;
 pub mod step;
 pub mod tree;
@@ -49,6 +50,7 @@ pub use find::marks;
 pub use forget::{Called, Cut, Forms, MIN_TEXT_CHARS, Sought, When};
 pub use lineage::Lineage;
 pub use map_tree::{MapTree, Unmet};
+pub use seen::Seen;
 pub use step::{Content, Image, Step};
 pub use tree::{Altered, Entry, Listing, Scan, Scanned, Stamp, Stat, Swept, Tree, TreeError};
 pub use undo::{UndoError, restore, undo};
@@ -109,6 +111,8 @@ pub struct Planner<'t, T: Tree> {
     targets: Option<Targets>,
     /// The links that the call wrote and that could mean several notes, with those.
     unclear: Vec<(String, Vec<MemoryPath>)>,
+    /// What the conversation has seen, where there is one.
+    seen: Option<Seen>,
 }
 
 /// What a planner is told from outside, having no clock and no rules of its own.
@@ -155,7 +159,16 @@ impl<'t, T: Tree> Planner<'t, T> {
     pub fn new(tree: &'t T, limits: &Limits) -> Self {
         let manner = Manner { stop: &|| false, may_show: &|_, _| true, may_hide: &|_| false };
         let overlay = Overlay::new(tree);
-        Self { overlay, limits: *limits, issues: Vec::new(), manner, index: 0, targets: None, unclear: Vec::new() }
+        Self {
+            overlay,
+            limits: *limits,
+            issues: Vec::new(),
+            manner,
+            index: 0,
+            targets: None,
+            unclear: Vec::new(),
+            seen: None,
+        }
     }
 
     /// Sets what is asked, often and from several threads, whether the time for planning is over.
@@ -175,6 +188,13 @@ impl<'t, T: Tree> Planner<'t, T> {
     ) -> Self {
         self.manner.may_show = may_show;
         self.manner.may_hide = may_hide;
+        self
+    }
+
+    /// Sets what the conversation has seen before, so that it replaces no note that it does not know.
+    #[must_use]
+    pub fn in_conversation(mut self, seen: Option<Seen>) -> Self {
+        self.seen = seen;
         self
     }
 
@@ -211,7 +231,7 @@ impl<'t, T: Tree> Planner<'t, T> {
     /// Ends the batch.
     #[must_use]
     pub fn finish(self) -> Plan {
-        Plan::of(self.overlay, self.issues)
+        Plan::of(self.overlay, self.issues, self.seen)
     }
 
     fn act(&mut self, call: &Call) -> Result<Answer, Failure> {
@@ -245,6 +265,13 @@ impl<'t, T: Tree> Planner<'t, T> {
             Action::GetLinks(get) => self.get_links(call, &get.path),
             Action::GetBacklinks(get) => self.get_backlinks(call, &get.path),
             Action::Memory(memory) => self.memory(call, memory),
+        }
+    }
+
+    /// Notes that the conversation sees what a note holds now.
+    fn see(&mut self, path: &MemoryPath, image: &Image) {
+        if let Some(seen) = &mut self.seen {
+            seen.note(path.clone(), image.content.digest());
         }
     }
 

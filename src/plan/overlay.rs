@@ -233,6 +233,11 @@ impl<'t, T: Tree> Overlay<'t, T> {
         name_after(self.structure.get(from..).unwrap_or_default(), path)
     }
 
+    /// Whether the batch has put a file at a path that is resolved.
+    pub(super) fn is_put(&self, path: &MemoryPath) -> bool {
+        self.files.contains_key(path)
+    }
+
     /// Whether the batch has changed nothing so far.
     pub(super) fn is_unchanged(&self) -> bool {
         self.structure.is_empty() && self.files.is_empty() && self.removed.is_empty()

@@ -15,8 +15,9 @@ const LIST_LIMIT: usize = 1000;
 const HISTORY_LIMIT: usize = 20;
 
 impl<T: Tree> Planner<'_, T> {
-    pub(super) fn read_file(&self, index: usize, read: &ReadFile) -> Result<Answer, Failure> {
-        let (_, image) = self.read_any(&read.path)?;
+    pub(super) fn read_file(&mut self, index: usize, read: &ReadFile) -> Result<Answer, Failure> {
+        let (path, image) = self.read_any(&read.path)?;
+        self.see(&path, &image);
         let text = image.content.text().ok_or_else(|| words::not_text(&read.path))?;
         let part = match (read.start_line, read.end_line) {
             (None, None) => text,

@@ -70,7 +70,7 @@ pub fn undo<T: Tree>(steps: &[Step], tree: &T, limits: &Limits) -> Result<Plan, 
             Step::Put { .. } | Step::RemoveFolder { .. } => {}
         }
     }
-    Ok(Plan::of(overlay, Vec::new()))
+    Ok(Plan::of(overlay, Vec::new(), None))
 }
 
 /// Plans to give one file an earlier content back; `None` removes it.
@@ -91,7 +91,7 @@ pub fn restore<T: Tree>(path: &MemoryPath, image: Option<Image>, tree: &T, limit
         overlay.make(missing);
     }
     overlay.put(path, now, image);
-    Ok(Plan::of(overlay, Vec::new()))
+    Ok(Plan::of(overlay, Vec::new(), None))
 }
 
 fn read<T: Tree>(overlay: &Overlay<'_, T>, path: &MemoryPath, limits: &Limits) -> Result<Option<Image>, Trouble> {

@@ -36,11 +36,18 @@ impl<T: Tree> Planner<'_, T> {
         }
         self.check_extension(&write.path)?;
         let now = self.overlay.read(&path, self.limits.file_bytes).map_err(words::trouble)?;
-        if write.if_digest.is_some_and(|digest| digest != now.content.digest()) {
-            let message = format!("note `{}` has changed since it was read", words::shown(&write.path));
+        let digest = now.content.digest();
+        let is_other = write.if_digest.is_some_and(|expected| expected != digest);
+        let is_unseen = write.if_digest.is_none()
+            && !self.overlay.is_put(&path)
+            && self.seen.as_ref().is_some_and(|seen| !seen.knows(&path, &digest));
+        if is_other || is_unseen {
+            let since = if is_other { "has changed since it was read" } else { "is not as this conversation knows it" };
+            let message = format!("note `{}` {since}", words::shown(&write.path));
             let mut failure = Failure::new(Code::Conflict, message).with_hint("read it again");
             failure.details.digest = Some(now.content.digest());
             failure.details.text = now.content.text().map(str::to_owned);
+            self.see(&path, &now);
             return Err(failure);
         }
         self.replace(&write.path, path, now, write.content.clone())

@@ -15,6 +15,7 @@
 
 mod cli;
 mod contract;
+mod conversation;
 #[cfg(target_os = "linux")]
 mod crash;
 mod docs;
