@@ -163,3 +163,6 @@ fn annotations(row: &Row) -> Value {
         "openWorldHint": false,
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -18,6 +18,7 @@ mod contract;
 #[cfg(target_os = "linux")]
 mod crash;
 mod docs;
+mod grammar;
 mod index;
 mod layers;
 mod processes;

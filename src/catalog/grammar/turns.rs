@@ -94,8 +94,12 @@ pub fn turns<'r>(rows: impl Iterator<Item = &'r Row>) -> Grammar {
 fn words() -> Vec<String> {
     vec![
         "Turns that memdir reads without a repair: <actions> with a list of calls, or a <reply>.".to_owned(),
-        format!("At most {MAX_CALLS} calls a turn, {MAX_TEXT} characters a text, {MAX_FULL_TEXT} where it says what to look"),
-        format!("for, {MAX_REPLY} a reply, {MAX_LIST} texts a list, {MAX_SEGMENTS} names of {MAX_SEGMENT} letters a path. Give"),
+        format!(
+            "At most {MAX_CALLS} calls a turn, {MAX_TEXT} characters a text, {MAX_FULL_TEXT} where it says what to look"
+        ),
+        format!(
+            "for, {MAX_REPLY} a reply, {MAX_LIST} texts a list, {MAX_SEGMENTS} names of {MAX_SEGMENT} letters a path. Give"
+        ),
         "the model room to end the longest of them, and do not run a turn that was cut off.".to_owned(),
     ]
 }
@@ -143,10 +147,7 @@ pub(super) fn reply() -> [Rule; 2] {
     let controls = [('\0', '\u{8}'), ('\u{b}', '\u{1f}'), ('\u{7f}', '\u{9f}')];
     let rest = Part::One(Class::Not([controls.as_slice(), &[('<', '<')]].concat()));
     let words = Part::All(vec![first, times(rest, 0, MAX_REPLY - 1)]);
-    [
-        tree("reply", Part::All(vec![text("<reply>"), named("words"), text("</reply>")])),
-        token("words", words),
-    ]
+    [tree("reply", Part::All(vec![text("<reply>"), named("words"), text("</reply>")])), token("words", words)]
 }
 
 /// A character of the value of a fact: any that is no control character and needs no escape; the first can be seen.
