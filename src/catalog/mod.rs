@@ -10,6 +10,8 @@ use crate::digest::Digest;
 use crate::path::{MAX_PATH_BYTES, MemoryPath, PathError};
 use crate::report::{Code, Failure};
 
+pub mod format;
+pub mod grammar;
 mod rows;
 
 pub use rows::ROWS;
@@ -23,6 +25,8 @@ pub struct Row {
     pub title: &'static str,
     /// What it does to the memory.
     pub access: Access,
+    /// What becomes of what is there already, and what doing it again would do.
+    pub effect: Effect,
     /// What it does, in one or two sentences.
     pub words: &'static str,
     /// What it answers when it succeeds.
@@ -31,6 +35,21 @@ pub struct Row {
     pub fields: &'static [Field],
     /// A call as JSON; a test decodes it.
     pub example: &'static str,
+}
+
+/// What an action does to what is there already, once and again with the same arguments.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Effect {
+    /// Nothing: it only reads.
+    None,
+    /// It adds to what is there, and once more does nothing more.
+    Adds,
+    /// It adds to what is there, and once more adds the same again.
+    AddsAgain,
+    /// It replaces or takes away, and once more does nothing more.
+    Settles,
+    /// It replaces or takes away, and once more may do so again.
+    Changes,
 }
 
 /// One argument of an action.
@@ -75,6 +94,9 @@ pub const ACTION: &str = "action";
 pub const LABEL: &str = "assign_to";
 /// The key by which a model says that the person agreed; every writing action takes it.
 pub const PERMISSION: &str = "has_explicit_permission";
+
+/// What [`PERMISSION`] means.
+const PERMISSION_WORDS: &str = "True only after the user has agreed to store this.";
 
 /// The sentence that asks for permission first, where the mode wants it.
 pub const ASK_FIRST: &str =
@@ -189,8 +211,7 @@ impl Row {
             properties.insert(field.name.to_owned(), field.schema());
         }
         if self.access > Access::Read {
-            let words = "True only after the user has agreed to store this.";
-            properties.insert(PERMISSION.to_owned(), json!({"type": "boolean", "description": words}));
+            properties.insert(PERMISSION.to_owned(), json!({"type": "boolean", "description": PERMISSION_WORDS}));
         }
         let required: Vec<&str> = self.fields.iter().filter(|field| field.required).map(|field| field.name).collect();
         json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})

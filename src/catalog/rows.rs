@@ -1,6 +1,6 @@
 //! The rows of the catalog. Rows are no logic: a test checks each one against the action it names.
 
-use super::{Field, Row, Takes};
+use super::{Effect, Field, Row, Takes};
 use crate::action::Access;
 
 const fn required(name: &'static str, takes: Takes, words: &'static str) -> Field {
@@ -24,6 +24,7 @@ pub const ROWS: &[Row] = &[
         name: "read_file",
         title: "Read a note",
         access: Access::Read,
+        effect: Effect::None,
         words: "Reads a note, or some of its lines.",
         returns: "the text",
         fields: &[
@@ -37,6 +38,7 @@ pub const ROWS: &[Row] = &[
         name: "create_file",
         title: "Make a note",
         access: Access::Write,
+        effect: Effect::Adds,
         words: "Makes a note that does not exist yet, with the folders above it.",
         returns: "true",
         fields: &[NOTE, CONTENT],
@@ -46,6 +48,7 @@ pub const ROWS: &[Row] = &[
         name: "write_file",
         title: "Write a whole note",
         access: Access::Write,
+        effect: Effect::Settles,
         words: "Makes a note or replaces all of its text. To change a part, use update_file.",
         returns: "true",
         fields: &[
@@ -59,6 +62,7 @@ pub const ROWS: &[Row] = &[
         name: "append_file",
         title: "Add to the end of a note",
         access: Access::Write,
+        effect: Effect::AddsAgain,
         words: "Adds lines at the end of an existing note.",
         returns: "true",
         fields: &[NOTE, required("content", Takes::Text, "The lines to add.")],
@@ -68,6 +72,7 @@ pub const ROWS: &[Row] = &[
         name: "update_file",
         title: "Change a part of a note",
         access: Access::Write,
+        effect: Effect::Changes,
         words: "Replaces the one place in a note that is exactly old_content.",
         returns: "true",
         fields: &[
@@ -90,6 +95,7 @@ pub const ROWS: &[Row] = &[
         name: "insert_text",
         title: "Insert lines",
         access: Access::Write,
+        effect: Effect::AddsAgain,
         words: "Adds lines after a line of an existing note.",
         returns: "true",
         fields: &[
@@ -103,6 +109,7 @@ pub const ROWS: &[Row] = &[
         name: "replace_section",
         title: "Replace a section",
         access: Access::Write,
+        effect: Effect::Settles,
         words: "Replaces all that stands under a heading, up to the next heading of its level or a higher one; the heading stays.",
         returns: "true",
         fields: &[NOTE, HEADING, required("content", Takes::Text, "All that is to stand under the heading.")],
@@ -112,6 +119,7 @@ pub const ROWS: &[Row] = &[
         name: "append_to_section",
         title: "Add to a section",
         access: Access::Write,
+        effect: Effect::AddsAgain,
         words: "Adds lines at the end of what stands under a heading, before its first subheading.",
         returns: "true",
         fields: &[NOTE, HEADING, required("content", Takes::Text, "The lines to add.")],
@@ -121,6 +129,7 @@ pub const ROWS: &[Row] = &[
         name: "set_fact",
         title: "Set a fact",
         access: Access::Write,
+        effect: Effect::Settles,
         words: "Sets one fact of a note, such as `- key: value`, wherever it stands there; a new one is added after the last.",
         returns: "true",
         fields: &[
@@ -134,6 +143,7 @@ pub const ROWS: &[Row] = &[
         name: "delete_file",
         title: "Delete a file",
         access: Access::Remove,
+        effect: Effect::Settles,
         words: "Deletes a file. It can be undone.",
         returns: "true",
         fields: &[FILE],
@@ -143,6 +153,7 @@ pub const ROWS: &[Row] = &[
         name: "rename_file",
         title: "Rename or move",
         access: Access::Remove,
+        effect: Effect::Settles,
         words: "Renames or moves a file or a folder. It never replaces what is there.",
         returns: "true",
         fields: &[
@@ -155,6 +166,7 @@ pub const ROWS: &[Row] = &[
         name: "copy_file",
         title: "Copy a file",
         access: Access::Write,
+        effect: Effect::Adds,
         words: "Copies a file. It never replaces what is there.",
         returns: "true",
         fields: &[FILE, required("new_path", Takes::Path, "The path of the copy.")],
@@ -164,6 +176,7 @@ pub const ROWS: &[Row] = &[
         name: "create_dir",
         title: "Make a folder",
         access: Access::Write,
+        effect: Effect::Adds,
         words: "Makes a folder and those above it. One that exists already is fine.",
         returns: "true",
         fields: &[FOLDER],
@@ -173,6 +186,7 @@ pub const ROWS: &[Row] = &[
         name: "delete_dir",
         title: "Delete a folder",
         access: Access::Remove,
+        effect: Effect::Settles,
         words: "Deletes an empty folder, or with recursive all that stands in it. It can be undone.",
         returns: "true",
         fields: &[FOLDER, optional("recursive", Takes::Flag, "Delete what stands in it too.")],
@@ -182,6 +196,7 @@ pub const ROWS: &[Row] = &[
         name: "check_file_exists",
         title: "Is there a file",
         access: Access::Read,
+        effect: Effect::None,
         words: "Asks whether a file is there.",
         returns: "true or false",
         fields: &[FILE],
@@ -191,6 +206,7 @@ pub const ROWS: &[Row] = &[
         name: "check_dir_exists",
         title: "Is there a folder",
         access: Access::Read,
+        effect: Effect::None,
         words: "Asks whether a folder is there.",
         returns: "true or false",
         fields: &[FOLDER],
@@ -200,6 +216,7 @@ pub const ROWS: &[Row] = &[
         name: "list_files",
         title: "List notes",
         access: Access::Read,
+        effect: Effect::None,
         words: "Lists the paths of all notes below a folder, sorted.",
         returns: "a list of paths",
         fields: &[
@@ -213,6 +230,7 @@ pub const ROWS: &[Row] = &[
         name: "list_directory",
         title: "List a folder",
         access: Access::Read,
+        effect: Effect::None,
         words: "Lists the files and folders that stand in one folder.",
         returns: "a list of name, kind and size",
         fields: &[optional("path", Takes::Folder, "The folder; left out, the top of the memory.")],
@@ -222,6 +240,7 @@ pub const ROWS: &[Row] = &[
         name: "get_file_info",
         title: "Describe a file",
         access: Access::Read,
+        effect: Effect::None,
         words: "Tells kind, size, lines, time of change and digest of a file or folder.",
         returns: "path, kind, size, lines, modified, digest",
         fields: &[FILE],
@@ -231,6 +250,7 @@ pub const ROWS: &[Row] = &[
         name: "get_size",
         title: "Count bytes",
         access: Access::Read,
+        effect: Effect::None,
         words: "Counts the bytes of a file or of all files below a folder; 0 where nothing is.",
         returns: "a number of bytes",
         fields: &[optional("path", Takes::Folder, "The file or folder; left out, the whole memory.")],
@@ -240,6 +260,7 @@ pub const ROWS: &[Row] = &[
         name: "get_history",
         title: "What a note has seen",
         access: Access::Read,
+        effect: Effect::None,
         words: "Lists the changes that a note has seen, the newest first.",
         returns: "a list of changes",
         fields: &[NOTE, optional("limit", Takes::Number(1), "How many at most; left out, 20.")],
@@ -249,6 +270,7 @@ pub const ROWS: &[Row] = &[
         name: "go_to_link",
         title: "Follow a link",
         access: Access::Read,
+        effect: Effect::None,
         words: "Reads what a link leads to: a note, or the section or block of it that the link names.",
         returns: "the text of the note, section or block",
         fields: &[
@@ -261,6 +283,7 @@ pub const ROWS: &[Row] = &[
         name: "search_files",
         title: "Search",
         access: Access::Read,
+        effect: Effect::None,
         words: "Finds the notes that answer a query, the best first, with the place and a snippet.",
         returns: "hits with path, heading, lines, snippet, score",
         fields: &[
@@ -281,6 +304,7 @@ pub const ROWS: &[Row] = &[
         name: "get_context",
         title: "What is worth knowing",
         access: Access::Read,
+        effect: Effect::None,
         words: "Gathers the parts of notes that are worth reading for a message, or about a note and those linked with it, within a budget.",
         returns: "parts with path, heading, lines, text, the best first, and how many were left out",
         fields: &[
@@ -294,6 +318,7 @@ pub const ROWS: &[Row] = &[
         name: "get_links",
         title: "Links of a note",
         access: Access::Read,
+        effect: Effect::None,
         words: "Lists the links that stand in a note, and the notes that link to it.",
         returns: "links with line, target and where they lead, and backlinks",
         fields: &[NOTE],
@@ -303,6 +328,7 @@ pub const ROWS: &[Row] = &[
         name: "get_backlinks",
         title: "Links to a note",
         access: Access::Read,
+        effect: Effect::None,
         words: "Lists the links in other notes that lead to a note.",
         returns: "links with source and line, and backlinks",
         fields: &[NOTE],
@@ -312,6 +338,7 @@ pub const ROWS: &[Row] = &[
         name: "memory",
         title: "Small entries by key",
         access: Access::Write,
+        effect: Effect::Changes,
         words: "Keeps small entries by key, each a note in memories/. store wants content, retrieve and delete a key, search a query.",
         returns: "true; the text for retrieve; hits for search; key, path and tags for list",
         fields: &[

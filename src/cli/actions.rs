@@ -5,9 +5,12 @@ use std::io::{self, Write};
 use clap::CommandFactory;
 use serde_json::{Value, json};
 
-use super::args::{Cli, Global, Offer, Permission};
-use super::exit::{Stop, print_json};
+use super::args::{Cli, Global, Offer, Permission, SchemaFormat};
+use super::exit::{Stop, print_json, usage};
+use super::{look, open};
 use crate::action::Access;
+use crate::catalog::format::{Format, definitions};
+use crate::catalog::grammar::{self, Grammar};
 use crate::catalog::{self, Row};
 
 /// The prompt that teaches the native dialect; the list in it is made from the catalog.
@@ -34,17 +37,68 @@ pub(super) fn list(global: &Global, prompt: bool, markdown: bool, offer: Offer) 
     Ok(0)
 }
 
-pub(super) fn schema(offer: Offer) -> Result<u8, Stop> {
+pub(super) fn schema(global: &Global, format: SchemaFormat, notes: &[String], offer: Offer) -> Result<u8, Stop> {
     let ask_first = offer.permission != Permission::Off;
+    let is_grammar = matches!(format, SchemaFormat::Gbnf | SchemaFormat::Lark);
+    if !notes.is_empty() && !is_grammar {
+        let hint = "add `--format gbnf`, or `--format lark`";
+        return Err(usage("only a grammar can be made of the lines of notes", hint).into());
+    }
+    let tools = |format| print_json(&definitions(format, offered(offer), ask_first));
+    match format {
+        SchemaFormat::JsonSchema => print_json(&array(offer, ask_first))?,
+        SchemaFormat::Openai => tools(Format::OpenAi)?,
+        SchemaFormat::OpenaiStrict => tools(Format::OpenAiStrict)?,
+        SchemaFormat::OpenaiResponses => tools(Format::OpenAiResponses)?,
+        SchemaFormat::OpenaiResponsesStrict => tools(Format::OpenAiResponsesStrict)?,
+        SchemaFormat::Anthropic => tools(Format::Anthropic)?,
+        SchemaFormat::Gemini => tools(Format::Gemini)?,
+        SchemaFormat::Mcp => tools(Format::Mcp)?,
+        SchemaFormat::Gbnf => print_grammar(global, "gbnf", &grammar(global, notes, offer)?.gbnf())?,
+        SchemaFormat::Lark => print_grammar(global, "lark", &grammar(global, notes, offer)?.lark())?,
+    }
+    Ok(0)
+}
+
+fn array(offer: Offer, ask_first: bool) -> Value {
     let calls: Vec<Value> = offered(offer).map(|row| row.call_schema(ask_first)).collect();
-    print_json(&json!({
+    json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "actions",
         "description": "What stands between <actions> and </actions>.",
         "type": "array",
         "items": {"oneOf": calls},
-    }))?;
-    Ok(0)
+    })
+}
+
+/// The grammar of turns, or of lines in these notes.
+fn grammar(global: &Global, notes: &[String], offer: Offer) -> Result<Grammar, Stop> {
+    if notes.is_empty() {
+        return Ok(grammar::turns(offered(offer)));
+    }
+    if offer.read_only {
+        let hint = "leave out `--lines` or `--read-only`";
+        return Err(usage("the dialect lines has no action that only reads", hint).into());
+    }
+    let opened = open::open(global)?;
+    let author = open::author("cli", None, "person");
+    let mut texts = Vec::new();
+    for note in notes {
+        let path = look::path(note)?;
+        let (text, _) = opened.engine.read(&path, &author)?;
+        texts.push((path, text));
+    }
+    let notes: Vec<_> = texts.iter().map(|(path, text)| (path.clone(), text.as_str())).collect();
+    grammar::lines(&notes).map_err(|error| usage(error.to_string(), "name fewer notes").into())
+}
+
+fn print_grammar(global: &Global, format: &str, grammar: &str) -> Result<(), Stop> {
+    if global.json {
+        return print_json(&json!({"format": format, "grammar": grammar}));
+    }
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(grammar.as_bytes())?;
+    Ok(stdout.flush()?)
 }
 
 pub(super) fn completions(global: &Global, shell: clap_complete::Shell) -> Result<u8, Stop> {

@@ -136,8 +136,15 @@ pub(super) enum Command {
         #[command(flatten)]
         offer: Offer,
     },
-    /// Print the JSON schema of what stands between <actions> and </actions>
+    /// Print what describes the actions to programs: JSON schemas, tool definitions, grammars
+    #[command(long_about = SCHEMA)]
     Schema {
+        /// For whom
+        #[arg(long, value_enum, value_name = "FORMAT", default_value_t = SchemaFormat::JsonSchema)]
+        format: SchemaFormat,
+        /// The grammar of the dialect lines instead, in which a model can name only lines of these notes
+        #[arg(long, value_name = "NOTE", num_args = 1..)]
+        lines: Vec<String>,
         #[command(flatten)]
         offer: Offer,
     },
@@ -158,6 +165,12 @@ const EXEC: &str = "Run the actions in a text that a model wrote.
 Reads the text from standard input, runs what stands in <actions>…</actions>, and prints the answer \
 for the model. All that succeeds is one batch, which `memdir undo` takes back. Exit status: 0 all done; \
 2 no action and no reply in the text; 3 some were refused; 4 some failed; see docs/cli.md.";
+
+const SCHEMA: &str = "Print what describes the actions to programs: JSON schemas, tool definitions, grammars.
+
+Tool definitions are the part of a request that has the key `tools`; what the model sends back goes to `memdir exec`. \
+A grammar lets a model write only turns that are read without a repair; every text in it is bounded, so give the model \
+room to end one, and do not run a turn that was cut off.";
 
 const AUDIT: &str = "Account for what was done: every call is an entry, and each entry seals the one before it.
 
@@ -453,6 +466,31 @@ impl Paging {
     pub(super) fn limit(&self, default: usize) -> usize {
         self.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(default)
     }
+}
+
+/// The ways of describing actions that can be named.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub(super) enum SchemaFormat {
+    /// The JSON schema of what stands between <actions> and </actions>
+    JsonSchema,
+    /// A grammar for llama.cpp
+    Gbnf,
+    /// The same grammar for llguidance
+    Lark,
+    /// Tools for Chat Completions of OpenAI and servers like it
+    Openai,
+    /// The same, strict: the model can send nothing else
+    OpenaiStrict,
+    /// Tools for Responses of OpenAI
+    OpenaiResponses,
+    /// The same, strict
+    OpenaiResponsesStrict,
+    /// Tools for Messages of Anthropic
+    Anthropic,
+    /// Tools for generateContent of Gemini
+    Gemini,
+    /// The answer to tools/list of MCP
+    Mcp,
 }
 
 /// To whom actions are offered.

@@ -71,7 +71,7 @@ fn run(global: &Global, command: Command) -> Result<u8, Stop> {
         Command::Audit(asked) => audit::run(global, &asked),
         Command::Forget(options) => forget::run(global, &options),
         Command::Actions { prompt, markdown, offer } => actions::list(global, prompt, markdown, offer),
-        Command::Schema { offer } => actions::schema(offer),
+        Command::Schema { format, lines, offer } => actions::schema(global, format, &lines, offer),
         Command::Eval(args::Eval::Retrieval(options)) => eval::retrieval(global, &options),
         Command::Doctor => doctor::run(global),
         Command::Completions { shell } => actions::completions(global, shell),

@@ -19,6 +19,7 @@ mod conversation;
 #[cfg(target_os = "linux")]
 mod crash;
 mod docs;
+mod grammar;
 mod index;
 mod layers;
 mod processes;
