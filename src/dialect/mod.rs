@@ -76,6 +76,12 @@ impl Frame {
             Self::MemoryTool(_) => Dialect::MemoryTool,
         }
     }
+
+    /// Whether the text itself asks that one failure undoes all of it.
+    #[must_use]
+    pub fn is_atomic(&self) -> bool {
+        matches!(self, Self::ToolCall(frame) if frame.is_atomic())
+    }
 }
 
 /// What a text says.
@@ -179,7 +185,7 @@ impl<'p> Turn<'p> {
 /// Never fails: what cannot be read is an [`Unread`] in its place, or an issue. Only calls outside thoughts,
 /// replies, quotes and examples count. A call that writes is an [`Entry::Call`] only when the list that holds it is
 /// whole and every text in it was closed by the model. Spans count bytes of `input`, or of its lossy decoding
-/// where it is no UTF-8.
+/// where it is no UTF-8; they are empty where the text is JSON of a provider.
 ///
 /// The work is linear in the length of `input`, whatever stands in it.
 ///

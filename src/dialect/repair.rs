@@ -72,6 +72,12 @@ pub enum Repair {
     TextAfterList,
     /// `has_explicit_permission` on an action that only reads. Models put it everywhere to be safe.
     IgnoredPermission,
+    /// A tool call without an id, or with an empty one. Local servers leave it out.
+    MissingId,
+    /// A tool call with the id of another. Local servers number the calls of each turn alike.
+    RepeatedId,
+    /// Several answers to one question. Programs ask for more than one to compare them.
+    OtherAnswers,
 }
 
 impl Repair {
@@ -109,6 +115,9 @@ impl Repair {
             Self::SplitList => "split_list",
             Self::TextAfterList => "text_after_list",
             Self::IgnoredPermission => "ignored_permission",
+            Self::MissingId => "missing_id",
+            Self::RepeatedId => "repeated_id",
+            Self::OtherAnswers => "other_answers",
         }
     }
 
@@ -148,6 +157,9 @@ impl Repair {
             Self::SplitList => "lists one after the other were read as one",
             Self::TextAfterList => "text between the list and `</actions>` was ignored",
             Self::IgnoredPermission => "`has_explicit_permission` means nothing on an action that only reads",
+            Self::MissingId => "the call has no id; the answer has one made of its place, which the call needs too",
+            Self::RepeatedId => "the call has the id of another; they are answered in their order",
+            Self::OtherAnswers => "only the first of several answers was read",
         };
         words.to_owned()
     }

@@ -273,7 +273,11 @@ impl Engine {
         let mut turn = parsed.turn();
         let mut now = clock();
         while let Some(entry) = turn.next_entry() {
-            let item = self.review(entry.into_owned(), manner, &mut issues);
+            let entry = match entry.into_owned() {
+                Entry::Call(call) => Entry::Call(planner.meant(call)),
+                unread @ Entry::Unread(_) => unread,
+            };
+            let item = self.review(entry, manner, &mut issues);
             let outcome = match &item {
                 Item::Settled(outcome) => outcome.as_ref().clone(),
                 Item::Cleared(cleared) if now.since(started) > self.settings.batch_time => {
@@ -292,7 +296,9 @@ impl Engine {
         let mut planned = Planned { items, plan, outcomes, times, issues, variables };
         if now.since(started) > self.settings.batch_time {
             planned.fail_all(&too_late());
-        } else if manner.atomic && planned.outcomes.iter().any(|outcome| outcome.result.is_err()) {
+        } else if (manner.atomic || parsed.frame.is_atomic())
+            && planned.outcomes.iter().any(|outcome| outcome.result.is_err())
+        {
             planned.abort();
         }
         planned

@@ -2,7 +2,7 @@
 //!
 //! Owns the meaning of each action. Reads only through [`Tree`]; touches no clock, no randomness, no disk.
 
-use crate::action::{Action, Call};
+use crate::action::{Action, Call, DeleteDir, ListDirectory, Meaning};
 use crate::note::Targets;
 use crate::note::name;
 use crate::path::MemoryPath;
@@ -107,6 +107,8 @@ pub struct Planner<'t, T: Tree> {
     manner: Manner<'t>,
     /// The call that is being answered.
     index: usize,
+    /// How it is meant.
+    meaning: Meaning,
     /// All files by their names, once they were asked for, until one is renamed or goes.
     targets: Option<Targets>,
     /// The links that the call wrote and that could mean several notes, with those.
@@ -158,13 +160,13 @@ impl<'t, T: Tree> Planner<'t, T> {
     #[must_use]
     pub fn new(tree: &'t T, limits: &Limits) -> Self {
         let manner = Manner { stop: &|| false, may_show: &|_, _| true, may_hide: &|_| false };
-        let overlay = Overlay::new(tree);
         Self {
-            overlay,
+            overlay: Overlay::new(tree),
             limits: *limits,
             issues: Vec::new(),
             manner,
             index: 0,
+            meaning: Meaning::Plain,
             targets: None,
             unclear: Vec::new(),
             seen: None,
@@ -206,6 +208,30 @@ impl<'t, T: Tree> Planner<'t, T> {
         self
     }
 
+    /// The call as it is to be reviewed and planned, once it is seen what stands at its path.
+    ///
+    /// Who uses Anthropic's memory tool reads and deletes folders by the command for files. So that a rule about folders
+    /// holds for them, that becomes the action for folders here, before the review.
+    #[must_use]
+    pub fn meant(&self, mut call: Call) -> Call {
+        let is_folder = |path: &MemoryPath| {
+            let stat = self.overlay.resolve(path).and_then(|path| self.overlay.stat(&path));
+            stat.is_ok_and(|stat| stat.is_some_and(|stat| stat.kind == Kind::Directory))
+        };
+        if call.meaning == Meaning::MemoryTool {
+            call.action = match call.action {
+                Action::ReadFile(read) if is_folder(&read.path) => {
+                    Action::ListDirectory(ListDirectory { path: Some(read.path) })
+                }
+                Action::DeleteFile(delete) if is_folder(&delete.path) => {
+                    Action::DeleteDir(DeleteDir { path: delete.path, recursive: Some(true) })
+                }
+                other => other,
+            };
+        }
+        call
+    }
+
     /// Plans one call and answers it as if it were done.
     pub fn answer(&mut self, cleared: &Cleared) -> Outcome {
         let call = cleared.call();
@@ -236,7 +262,7 @@ impl<'t, T: Tree> Planner<'t, T> {
 
     fn act(&mut self, call: &Call) -> Result<Answer, Failure> {
         let index = call.index;
-        self.index = index;
+        (self.index, self.meaning) = (index, call.meaning);
         match &call.action {
             Action::ReadFile(read) => self.read_file(index, read),
             Action::CreateFile(create) => self.create_file(create),
@@ -255,7 +281,7 @@ impl<'t, T: Tree> Planner<'t, T> {
             Action::CheckFileExists(check) => self.check_exists(&check.path, Kind::File),
             Action::CheckDirExists(check) => self.check_exists(&check.path, Kind::Directory),
             Action::ListFiles(list) => self.list_files(call, list),
-            Action::ListDirectory(list) => self.list_directory(list.path.as_ref()),
+            Action::ListDirectory(list) => self.list_directory(call, list.path.as_ref()),
             Action::GetFileInfo(info) => self.get_file_info(&info.path),
             Action::GetSize(size) => self.get_size(size.path.as_ref()),
             Action::GetHistory(history) => self.get_history(history),

@@ -103,7 +103,7 @@ impl<T: Tree> Planner<'_, T> {
         Ok(Answer { total, cursor, shown, ..Value::Paths(notes).into() })
     }
 
-    pub(super) fn list_directory(&self, asked: Option<&MemoryPath>) -> Result<Answer, Failure> {
+    pub(super) fn list_directory(&self, call: &Call, asked: Option<&MemoryPath>) -> Result<Answer, Failure> {
         let folder = self.expect_folder(asked)?;
         let listing = self.overlay.list(folder.as_ref()).map_err(words::trouble)?;
         let mut entries = Vec::with_capacity(listing.entries.len());
@@ -114,7 +114,27 @@ impl<T: Tree> Planner<'_, T> {
             };
             entries.push(DirectoryEntry { name: entry.name, kind: entry.stat.kind, size });
         }
-        Ok(Value::Directory(entries).into())
+        let shown = match call.meaning {
+            Meaning::MemoryTool => Some(Shown::Tree(self.tree_of(call, asked, folder.as_ref())?)),
+            Meaning::Plain | Meaning::WholeLine | Meaning::MemAgent => None,
+        };
+        Ok(Answer { shown, ..Value::Directory(entries).into() })
+    }
+
+    /// All that is below a folder, under the name it was asked for, where that is a link.
+    fn tree_of(
+        &self,
+        call: &Call,
+        asked: Option<&MemoryPath>,
+        folder: Option<&MemoryPath>,
+    ) -> Result<Vec<TreeEntry>, Failure> {
+        let mut entries = self.tree_below(call, folder)?;
+        if let (Some(asked), Some(folder)) = (asked, folder) {
+            for entry in &mut entries {
+                entry.path = entry.path.rebased(folder, asked).unwrap_or_else(|| entry.path.clone());
+            }
+        }
+        Ok(entries)
     }
 
     /// All that is below a folder that is resolved, under the names it has there, sorted by path: what the call may be shown.

@@ -1,6 +1,6 @@
 //! The actions that move, copy or remove files and folders.
 
-use crate::action::Call;
+use crate::action::{Call, Meaning};
 use crate::path::MemoryPath;
 use crate::plan::step::Image;
 use crate::plan::tree::{Stat, Tree};
@@ -56,7 +56,7 @@ impl<T: Tree> Planner<'_, T> {
         let from = self.resolve(asked)?;
         let stat = self.expect(asked, &from, words::noun(asked))?;
         self.refuse_link(asked, &from)?;
-        if asked == new {
+        if asked == new && call.meaning != Meaning::MemoryTool {
             return Ok(DONE.into());
         }
         let to = self.expect_free(new, Some(&from))?;
@@ -90,7 +90,7 @@ impl<T: Tree> Planner<'_, T> {
 
     /// A note stays a note: else making one and renaming it would make any kind of file.
     fn check_stays_note(&self, from: &MemoryPath, to: &MemoryPath, kind: Kind) -> Result<(), Failure> {
-        if kind == Kind::Directory || self.limits.other_extensions || !from.is_note() || to.is_note() {
+        if kind == Kind::Directory || self.may_make_others() || !from.is_note() || to.is_note() {
             return Ok(());
         }
         let message = format!("`{}` is a note, and `{}` would be none", words::shown(from), words::shown(to));

@@ -1,13 +1,13 @@
 //! The actions that make or change the text of a note.
 
-use crate::action::{Action, AppendFile, CreateFile, InsertText, UpdateFile, WriteFile};
+use crate::action::{Action, AppendFile, CreateFile, InsertText, Meaning, UpdateFile, WriteFile};
 use crate::path::MemoryPath;
 use crate::plan::edit::Edited;
 use crate::plan::overlay::Missing;
 use crate::plan::step::{Content, Image};
 use crate::plan::tree::{Tree, TreeError};
 use crate::plan::{Answer, DONE, Planner, Trouble, closest, edit, lines, name, words};
-use crate::report::{Code, Failure, Kind};
+use crate::report::{Code, Failure, Kind, Shown};
 
 impl<T: Tree> Planner<'_, T> {
     pub(super) fn create_file(&mut self, create: &CreateFile) -> Result<Answer, Failure> {
@@ -64,8 +64,10 @@ impl<T: Tree> Planner<'_, T> {
         let (line, last) = (insert.line as usize, text.lines().count());
         if line > last {
             let message = format!("`line` is {line}, but the note has {}", words::count(last, "line"));
-            return Err(words::invalid(index, "insert_text", &message)
-                .with_hint(format!("send a `line` from 0 to {last}, or use `append_file`")));
+            let mut failure = words::invalid(index, "insert_text", &message)
+                .with_hint(format!("send a `line` from 0 to {last}, or use `append_file`"));
+            failure.details.note_lines = Some(last);
+            return Err(failure);
         }
         let text = lines::insert(&text, line, &insert.content);
         self.replace(&insert.path, path, now, text)
@@ -78,6 +80,9 @@ impl<T: Tree> Planner<'_, T> {
                 .with_hint("send the text that stands in the note now, or use `append_file`"));
         }
         let (path, now, text) = self.read_text(asked)?;
+        if self.meaning == Meaning::MemoryTool {
+            return self.update_verbatim(update, path, now, &text);
+        }
         match edit::update(&text, old, new, *occurrence) {
             Edited::Text { text, loose } => {
                 let answer = self.replace(asked, path, now, text)?;
@@ -87,17 +92,29 @@ impl<T: Tree> Planner<'_, T> {
                 Ok(answer)
             }
             Edited::Ambiguous(numbers) => Err(ambiguous(numbers)),
-            Edited::NotFound => {
-                let found = closest::find(&text, old, new);
-                let message = format!("no place in `{}` matches `old_content`", words::shown(asked));
-                let mut failure = Failure::new(Code::ContentNotFound, message).with_hint(found.hint);
-                failure.details.closest = found.closest;
-                failure.details.digest = Some(now.content.digest());
-                failure.details.action = found
-                    .old_content
-                    .map(|old_content| Action::UpdateFile(UpdateFile { old_content, ..update.clone() }));
-                Err(failure)
+            Edited::NotFound => Err(content_not_found(update, &now, &text)),
+        }
+    }
+
+    /// Replaces the one place where the text stands as it is: line ends aside, for who sent it saw none of them. The
+    /// answer shows where the change is.
+    fn update_verbatim(
+        &mut self,
+        update: &UpdateFile,
+        path: MemoryPath,
+        now: Image,
+        text: &str,
+    ) -> Result<Answer, Failure> {
+        let old = lines::with_end(&update.old_content, lines::own_end(text));
+        match edit::update(text, &old, &update.new_content, update.occurrence) {
+            Edited::Text { text: edited, loose: None } => {
+                let first = text.find(&old).map_or(1, |at| lines::number_at(text, at));
+                let last = first + update.new_content.lines().count().saturating_sub(1);
+                let answer = self.replace(&update.path, path, now, edited.clone())?;
+                Ok(Answer { shown: Some(Shown::Edited { text: edited, lines: [first, last] }), ..answer })
             }
+            Edited::Ambiguous(numbers) => Err(ambiguous(numbers)),
+            Edited::Text { loose: Some(_), .. } | Edited::NotFound => Err(content_not_found(update, &now, text)),
         }
     }
 
@@ -109,11 +126,16 @@ impl<T: Tree> Planner<'_, T> {
     }
 
     fn check_extension(&self, asked: &MemoryPath) -> Result<(), Failure> {
-        if asked.is_note() || self.limits.other_extensions {
+        if asked.is_note() || self.may_make_others() {
             return Ok(());
         }
         let message = format!("`{}` is not a note: its name does not end in `.md`", words::shown(asked));
         Err(Failure::new(Code::UnsupportedFile, message).with_hint(format!("send `{asked}.md`")))
+    }
+
+    /// Whether files may be made that are no notes by their name.
+    pub(super) fn may_make_others(&self) -> bool {
+        self.limits.other_extensions || self.meaning == Meaning::MemoryTool
     }
 
     /// Makes a file at a path that is resolved and where nothing is.
@@ -200,6 +222,17 @@ impl<T: Tree> Planner<'_, T> {
         }
         Ok(())
     }
+}
+
+fn content_not_found(update: &UpdateFile, now: &Image, text: &str) -> Failure {
+    let found = closest::find(text, &update.old_content, &update.new_content);
+    let message = format!("no place in `{}` matches `old_content`", words::shown(&update.path));
+    let mut failure = Failure::new(Code::ContentNotFound, message).with_hint(found.hint);
+    failure.details.closest = found.closest;
+    failure.details.digest = Some(now.content.digest());
+    failure.details.action =
+        found.old_content.map(|old_content| Action::UpdateFile(UpdateFile { old_content, ..update.clone() }));
+    failure
 }
 
 fn ambiguous(numbers: Vec<usize>) -> Failure {

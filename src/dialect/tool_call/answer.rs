@@ -1,0 +1,141 @@
+//! What became of the calls, as the provider of each shape wants it.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value as Json, json};
+
+use super::shape::Shape;
+use super::{Frame, Kind, Slot};
+use crate::dialect::memory_tool;
+use crate::report::{Failure, Issue, Outcome, Report, Value, Variables};
+
+/// The result of one call.
+struct Content {
+    /// A text as it is, or an object.
+    json: Json,
+    is_error: bool,
+}
+
+/// The results of all calls of a turn.
+pub(super) fn answer(frame: &Frame, report: &Report) -> Json {
+    if frame.slots.is_empty() {
+        let failed =
+            report.error.as_ref().or_else(|| report.actions.iter().find_map(|outcome| outcome.result.as_ref().err()));
+        return match (failed, frame.shape) {
+            (Some(failure), _) => json!({"error": failure}),
+            (None, Shape::Chat | Shape::Responses) => json!([]),
+            (None, Shape::Anthropic | Shape::Gemini) => Json::Null,
+        };
+    }
+    let issues = by_call(&report.issues);
+    let results: Vec<_> =
+        frame.slots.iter().map(|slot| result(frame.shape, slot, content(slot, report, &issues))).collect();
+    match frame.shape {
+        Shape::Chat | Shape::Responses => Json::Array(results),
+        Shape::Anthropic => json!({"role": "user", "content": results}),
+        Shape::Gemini => json!({"role": "user", "parts": results}),
+    }
+}
+
+fn result(shape: Shape, slot: &Slot, content: Content) -> Json {
+    let Content { json, is_error } = content;
+    let id = slot.id.as_deref().unwrap_or_default();
+    match shape {
+        Shape::Chat => json!({"role": "tool", "tool_call_id": id, "content": text(json)}),
+        Shape::Responses => json!({"type": "function_call_output", "call_id": id, "output": text(json)}),
+        Shape::Anthropic if is_error => {
+            json!({"type": "tool_result", "tool_use_id": id, "content": text(json), "is_error": true})
+        }
+        Shape::Anthropic => json!({"type": "tool_result", "tool_use_id": id, "content": text(json)}),
+        Shape::Gemini => {
+            let response = match json {
+                Json::Object(error) if is_error && error.contains_key("error") => Json::Object(error),
+                error if is_error => json!({"error": error}),
+                output => json!({"output": output}),
+            };
+            let mut part = Map::new();
+            part.extend(slot.id.as_ref().map(|id| ("id".to_owned(), Json::from(id.as_str()))));
+            part.insert("name".to_owned(), slot.name.as_str().into());
+            part.insert("response".to_owned(), response);
+            json!({"functionResponse": part})
+        }
+    }
+}
+
+/// A result as one text.
+fn text(json: Json) -> String {
+    if let Json::String(text) = json { text } else { json.to_string() }
+}
+
+fn content(slot: &Slot, report: &Report, issues: &HashMap<usize, Vec<&Issue>>) -> Content {
+    let outcomes = report.actions.get(slot.first..).unwrap_or_default();
+    let outcomes = outcomes.get(..slot.count).unwrap_or(outcomes);
+    match (&slot.kind, outcomes) {
+        (_, []) => match &report.error {
+            Some(failure) => error(failure),
+            None => Content { json: json!({"error": "nothing became of this call"}), is_error: true },
+        },
+        (Kind::Actions, several) => actions(several, report, issues),
+        (Kind::Action, [outcome, ..]) => action(outcome),
+        (Kind::Memory(asked), [outcome, ..]) => match memory_tool::answer(asked, outcome) {
+            Ok(text) => Content { json: text.into(), is_error: false },
+            Err(text) => Content { json: text.into(), is_error: true },
+        },
+    }
+}
+
+fn error(failure: &Failure) -> Content {
+    Content { json: json!({"error": failure}), is_error: true }
+}
+
+fn action(outcome: &Outcome) -> Content {
+    let value = match &outcome.result {
+        Ok(value) => value,
+        Err(failure) => return error(failure),
+    };
+    let json = match (value, outcome.action.as_deref()) {
+        (Value::Text(text), Some("read_file" | "go_to_link")) => text.as_str().into(),
+        _ => {
+            let mut entry = Map::new();
+            entry.insert("value".to_owned(), json!(value));
+            entry.extend(outcome.path.as_ref().map(|path| ("path".to_owned(), path.as_str().into())));
+            if let Some(total) = outcome.total {
+                entry.insert("total".to_owned(), total.into());
+                entry.insert("cursor".to_owned(), json!(outcome.cursor));
+            }
+            Json::Object(entry)
+        }
+    };
+    Content { json, is_error: false }
+}
+
+/// The object of `exec` for some of the calls of the turn.
+fn actions(outcomes: &[Outcome], report: &Report, issues: &HashMap<usize, Vec<&Issue>>) -> Content {
+    let about = |outcome: &Outcome| issues.get(&outcome.index).into_iter().flatten().map(|issue| (*issue).clone());
+    // What did nothing says nothing of what the turn changed, which may be much.
+    let has_done = outcomes.iter().any(|outcome| outcome.result.is_ok());
+    let own = Report {
+        actions: outcomes.to_vec(),
+        variables: Variables::of(outcomes),
+        changed: if has_done { report.changed.clone() } else { Vec::new() },
+        batch: report.batch.filter(|_| has_done),
+        durable: report.durable,
+        reply: None,
+        answer: None,
+        receipt: report.receipt.clone().filter(|_| has_done),
+        issues: outcomes.iter().flat_map(about).collect(),
+        dry_run: report.dry_run,
+        diff: None,
+        error: None,
+    };
+    let is_error = outcomes.iter().any(|outcome| outcome.result.is_err());
+    Content { json: json!(own), is_error }
+}
+
+fn by_call(issues: &[Issue]) -> HashMap<usize, Vec<&Issue>> {
+    let mut by_call = HashMap::<usize, Vec<&Issue>>::new();
+    for issue in issues {
+        by_call.entry(issue.index.unwrap_or(0)).or_default().push(issue);
+    }
+    by_call
+}

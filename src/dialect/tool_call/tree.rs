@@ -1,0 +1,139 @@
+//! JSON as a provider sends it: strict, and with every key of an object, so that one given twice can be refused.
+//!
+//! `serde_json` reads it, with its limit on depth, so neither reading nor dropping exhausts the stack.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+
+/// A value of JSON.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::dialect) enum Tree {
+    Leaf(Value),
+    List(Vec<Tree>),
+    Object(Vec<(String, Tree)>),
+}
+
+impl Tree {
+    /// The value under a key; of several the first.
+    pub(in crate::dialect) fn get(&self, key: &str) -> Option<&Tree> {
+        let Self::Object(pairs) = self else { return None };
+        pairs.iter().find(|(name, _)| name == key).map(|(_, value)| value)
+    }
+
+    pub(in crate::dialect) fn has(&self, key: &str) -> bool {
+        self.get(key).is_some()
+    }
+
+    /// The keys of an object, none for anything else.
+    pub(in crate::dialect) fn keys(&self) -> impl Iterator<Item = &str> {
+        let pairs = if let Self::Object(pairs) = self { pairs.as_slice() } else { &[] };
+        pairs.iter().map(|(key, _)| key.as_str())
+    }
+
+    pub(in crate::dialect) fn list(&self) -> Option<&[Tree]> {
+        if let Self::List(items) = self { Some(items) } else { None }
+    }
+
+    pub(in crate::dialect) fn text(&self) -> Option<&str> {
+        if let Self::Leaf(Value::String(text)) = self { Some(text) } else { None }
+    }
+
+    /// The text under a key.
+    pub(in crate::dialect) fn text_of(&self, key: &str) -> Option<&str> {
+        self.get(key)?.text()
+    }
+
+    pub(in crate::dialect) fn is_object(&self) -> bool {
+        matches!(self, Self::Object(_))
+    }
+
+    pub(in crate::dialect) fn is_null(&self) -> bool {
+        matches!(self, Self::Leaf(Value::Null))
+    }
+
+    /// A key that this object itself has twice.
+    pub(in crate::dialect) fn doubled(&self) -> Option<&str> {
+        let Self::Object(pairs) = self else { return None };
+        let mut seen = std::collections::HashSet::with_capacity(pairs.len());
+        pairs.iter().map(|(key, _)| key.as_str()).find(|key| !seen.insert(*key))
+    }
+
+    /// The value without what was said twice; the error is the first key that was.
+    pub(in crate::dialect) fn value(&self) -> Result<Value, String> {
+        match self {
+            Self::Leaf(value) => Ok(value.clone()),
+            Self::List(items) => items.iter().map(Self::value).collect::<Result<_, _>>().map(Value::Array),
+            Self::Object(pairs) => {
+                let mut map = Map::with_capacity(pairs.len());
+                for (key, value) in pairs {
+                    if map.insert(key.clone(), value.value()?).is_some() {
+                        return Err(key.clone());
+                    }
+                }
+                Ok(Value::Object(map))
+            }
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Tree {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Reader)
+    }
+}
+
+struct Reader;
+
+impl<'de> Visitor<'de> for Reader {
+    type Value = Tree;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Tree, E> {
+        Ok(Tree::Leaf(Value::Null))
+    }
+
+    fn visit_bool<E>(self, flag: bool) -> Result<Tree, E> {
+        Ok(Tree::Leaf(flag.into()))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Tree, E> {
+        Ok(Tree::Leaf(number.into()))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Tree, E> {
+        Ok(Tree::Leaf(number.into()))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Tree, E> {
+        Ok(Tree::Leaf(number.into()))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Tree, E> {
+        Ok(Tree::Leaf(text.into()))
+    }
+
+    fn visit_string<E>(self, text: String) -> Result<Tree, E> {
+        Ok(Tree::Leaf(text.into()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Tree, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = access.next_element()? {
+            items.push(item);
+        }
+        Ok(Tree::List(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Tree, A::Error> {
+        let mut pairs = Vec::new();
+        while let Some(pair) = access.next_entry()? {
+            pairs.push(pair);
+        }
+        Ok(Tree::Object(pairs))
+    }
+}
