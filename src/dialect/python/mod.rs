@@ -1,48 +1,86 @@
 //! The `<python>` blocks of the tuned mem-agent model: read, never run.
+//!
+//! Owns what such a block may hold and how it is answered. A block becomes a [`Script`]: steps in a row with jumps that
+//! lead forward only, so going through it ends. It makes calls like every other dialect; nothing here evaluates Python,
+//! and what is no part of the few forms that are known is refused with the whole block, before anything ran.
+//!
+//! Results, texts of errors and the tree of `list_files` are to the letter what that model was trained to read. On
+//! purpose it is different that
+//!
+//! * checks answer a boolean, as its prompt promises: its functions answer `"True"` and `"False"`, which are both true;
+//! * `create_file` over a note that exists is an error text: there it replaces the note. A call that fails never stops
+//!   the block;
+//! * `get_size` of nothing is 0: there it stops the block. `update_file` with an empty `old_content` is an error text:
+//!   there it writes to the top of the note;
+//! * a place that matches but for line ends, trailing blanks or Unicode form is found, and reported;
+//! * a link that is no path from the root is followed as everywhere else, `.md` is added without brackets too;
+//! * paths, names, sizes and permission are as in every dialect; what they refuse is a text that starts with `Error: `;
+//! * variables live through the conversation: there each block starts with none.
 
-use super::{Entry, Parsed};
-use crate::report::{Outcome, Report, Variables};
+use super::repair::Repair;
+use super::{Entry, Parsed, Unread};
+use crate::report::{Code, Failure, Issue, Variables};
+
+mod answer;
+mod encode;
+mod expression;
+mod find;
+mod function;
+mod guard;
+mod read;
+mod repr;
+mod run;
+mod script;
+mod source;
+mod tree;
+
+pub(super) use encode::encode;
+pub(super) use read::read;
+pub(super) use run::Run;
+pub(super) use script::Script;
 
 /// What the answer has to repeat of the text.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Frame {}
 
-/// A block that was read whole: assignments, calls and branches, in which nothing can be repeated.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Script {}
-
-impl Script {
-    /// Goes through the block from its start.
-    pub(super) fn run(&self) -> Run<'_> {
-        Run { _script: self }
+/// Reads a text that holds a block; `None` for any other.
+pub(super) fn parse(text: &str, is_lossy: bool, variables: &Variables) -> Option<Parsed> {
+    let found = find::find(text)?;
+    let mut issues = found.issues;
+    if is_lossy {
+        issues.insert(0, Repair::InvalidUtf8.issue(None));
     }
+    let script = match found.code {
+        Ok(code) if is_lossy && code.text.contains(char::REPLACEMENT_CHARACTER) => Err(damaged()),
+        Ok(code) => read(code.text, code.start, variables),
+        Err(failure) => Err(failure),
+    };
+    let (script, entries) = match script {
+        Ok((script, noticed)) => {
+            issues.extend(noticed);
+            (Some(script), Vec::new())
+        }
+        Err(failure) => (None, vec![Entry::Unread(refused(failure))]),
+    };
+    Some(Parsed { frame: super::Frame::Python(Frame {}), entries, script, reply: found.reply, issues })
 }
 
-/// Where somebody is in a block.
-#[derive(Debug)]
-pub(super) struct Run<'s> {
-    _script: &'s Script,
+/// The entry that stands for a block of which nothing was done.
+fn refused(failure: Failure) -> Unread {
+    Unread { index: 1, action: None, path: None, label: None, failure }
 }
 
-impl Run<'_> {
-    /// The next call that the block makes, after what was told.
-    pub(super) fn next_entry(&mut self) -> Option<Entry> {
-        None
-    }
-
-    /// Says what became of the call before.
-    pub(super) fn tell(&mut self, _outcome: &Outcome) {}
-
-    /// What the block has set.
-    pub(super) fn variables(self) -> Variables {
-        Variables::default()
-    }
+fn damaged() -> Failure {
+    invalid("the block was damaged on the way: it holds bytes that are no UTF-8").with_hint("send it again as UTF-8")
 }
 
-pub(super) fn parse(_text: &str, _is_lossy: bool, _variables: &Variables) -> Option<Parsed> {
-    None
+fn invalid(message: impl Into<String>) -> Failure {
+    Failure::new(Code::InvalidAction, message)
 }
 
-pub(super) fn encode(_frame: &Frame, _report: &Report) -> String {
-    String::new()
+fn issue(code: &'static str, message: impl Into<String>) -> Issue {
+    Issue { code, index: None, message: message.into() }
 }
+
+#[cfg(test)]
+mod tests;
