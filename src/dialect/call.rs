@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 use super::block::{Block, Body, Break, Cause, Item, Place};
 use super::json::Defect;
 use super::repair::Repair;
-use super::{Entry, Unread};
-use crate::action::{Access, Action, Call};
+use super::{Entry, Unread, lines};
+use crate::action::{Access, Action, Call, Meaning};
 use crate::catalog::{self, ACTION, LABEL, PERMISSION, Row, nearest, row, shorten};
 use crate::path::MAX_PATH_BYTES;
 use crate::report::{Code, Failure, Issue};
@@ -30,10 +30,20 @@ enum Hold {
     Doubt,
 }
 
+/// Whose names the calls of a text have.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Names {
+    /// Those of the catalog.
+    Native,
+    /// Those of [`lines`].
+    Lines,
+}
+
 /// Entries while they are gathered.
 #[derive(Debug)]
 pub(super) struct Entries<'t> {
     text: &'t str,
+    names: Names,
     /// Whether the bytes that came in were no UTF-8.
     is_lossy: bool,
     pub(super) entries: Vec<Entry>,
@@ -41,8 +51,8 @@ pub(super) struct Entries<'t> {
 }
 
 impl<'t> Entries<'t> {
-    pub(super) fn new(text: &'t str, is_lossy: bool) -> Self {
-        Self { text, is_lossy, entries: Vec::new(), issues: Vec::new() }
+    pub(super) fn new(text: &'t str, is_lossy: bool, names: Names) -> Self {
+        Self { text, names, is_lossy, entries: Vec::new(), issues: Vec::new() }
     }
 
     /// Adds the calls of a block that starts at `start`; after a block in doubt none of them may write.
@@ -106,7 +116,11 @@ impl<'t> Entries<'t> {
         };
         match call {
             Ok((action, label, claimed)) => {
-                Entry::Call(Call { label, claimed, span: item.span, ..Call::plain(index, action) })
+                let meaning = match self.names {
+                    Names::Native => Meaning::Plain,
+                    Names::Lines => Meaning::WholeLine,
+                };
+                Entry::Call(Call { label, claimed, span: item.span, meaning, ..Call::plain(index, action) })
             }
             Err(failure) => Entry::Unread(head.fails(index, failure)),
         }
@@ -131,6 +145,30 @@ impl<'t> Entries<'t> {
         }
     }
 
+    /// The row of an action, by the names that count here.
+    fn row(&self, index: usize, name: &str) -> Result<&'static Row, Failure> {
+        match (self.names, row(name), lines::row(name)) {
+            (Names::Native, Some(row), _) | (Names::Lines, _, Some(row)) => Ok(row),
+            (Names::Native, None, Some(row)) => Err(lines::beside_others(index, row)),
+            (Names::Native, None, None) => Err(catalog::unknown_action(index, name)),
+            (Names::Lines, _, None) => Err(lines::unknown_action(index, name)),
+        }
+    }
+
+    /// Reads the arguments of an action that writes.
+    fn action(&mut self, index: usize, row: &Row, arguments: Map<String, Value>) -> Result<Action, Failure> {
+        match self.names {
+            Names::Native => catalog::decode(index, row.name, arguments),
+            Names::Lines => {
+                let (action, is_trimmed) = lines::decode(index, row, arguments)?;
+                if is_trimmed {
+                    self.issues.push(Repair::LineBreakAtEnd.issue(Some(index)));
+                }
+                Ok(action)
+            }
+        }
+    }
+
     /// Takes the envelope off and decides whether the call may run.
     fn call(
         &mut self,
@@ -146,7 +184,7 @@ impl<'t> Entries<'t> {
             }
             None => return Err(nameless(index, &map)),
         };
-        let row = row(&name).ok_or_else(|| catalog::unknown_action(index, &name))?;
+        let row = self.row(index, &name)?;
         let what = subject(index, Some(&name));
         let label = label(&what, map.shift_remove(LABEL))?;
         let claimed = map.shift_remove(PERMISSION);
@@ -167,7 +205,7 @@ impl<'t> Entries<'t> {
         };
         let is_example = is_example(row, &map);
         let is_damaged = self.is_lossy && map.values().any(is_damaged);
-        let action = catalog::decode(index, &name, map)?;
+        let action = self.action(index, row, map)?;
         if is_example {
             let failure = invalid(format!("{what}: this is the example of the prompt, word for word"));
             return Err(failure.with_hint("send what you mean to change, or nothing"));

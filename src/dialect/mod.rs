@@ -20,9 +20,12 @@ mod mcp_block;
 mod memory_tool;
 mod native;
 mod python;
+mod quote;
 mod repair;
 mod tag;
+mod tagged;
 mod tool_call;
+mod turn;
 
 pub use repair::Repair;
 

@@ -23,7 +23,7 @@ pub enum Repair {
     UnclosedThink,
     /// A `</think>` that nothing opened. Chat templates put the opening tag into the prompt.
     StrayThink,
-    /// A `<result>` in the turn of a model. Small models repeat what they were given, and notes may hold actions.
+    /// A `<result>` or `<mcp:tool_result>` in the turn of a model. Small models repeat what they were given, and notes may hold actions.
     EchoedResult,
     /// A `<reply>` that never ends. It is the last tag, so a stop sequence or the limit cuts its end.
     UnclosedReply,
@@ -78,6 +78,12 @@ pub enum Repair {
     RepeatedId,
     /// Several answers to one question. Programs ask for more than one to compare them.
     OtherAnswers,
+    /// Blocks of two dialects in one text. Models that have seen several; only the first kind is read.
+    OtherDialect,
+    /// A second `<python>`. mem-agent reads one a turn.
+    SecondBlock,
+    /// A line break at the end of what has to be one line. Models that think of a line with its end.
+    LineBreakAtEnd,
 }
 
 impl Repair {
@@ -118,6 +124,9 @@ impl Repair {
             Self::MissingId => "missing_id",
             Self::RepeatedId => "repeated_id",
             Self::OtherAnswers => "other_answers",
+            Self::OtherDialect => "other_dialect",
+            Self::SecondBlock => "second_block",
+            Self::LineBreakAtEnd => "line_break_at_end",
         }
     }
 
@@ -131,7 +140,9 @@ impl Repair {
             Self::MissingCloseTag => "the missing `</actions>` after a whole list was added",
             Self::UnclosedThink => "`<think>` does not end, so all that follows it was skipped",
             Self::StrayThink => "`</think>` without `<think>`: all that stands before it was skipped",
-            Self::EchoedResult => "`<result>` comes from memdir: it was skipped up to its end, or to that of the text",
+            Self::EchoedResult => {
+                "`<result>` or `<mcp:tool_result>` comes from memdir: it was skipped up to its end, or to that of the text"
+            }
             Self::UnclosedReply => "`<reply>` does not end, so it was read to the end of the text",
             Self::StrayTag => "a tag that opens or ends nothing was ignored",
             Self::Fence => "the fence of Markdown around the actions was ignored",
@@ -156,6 +167,11 @@ impl Repair {
             Self::ActionsObject => "the object with the key `actions` was read as its list",
             Self::SplitList => "lists one after the other were read as one",
             Self::TextAfterList => "text between the list and `</actions>` was ignored",
+            Self::OtherDialect => {
+                "blocks in another way of writing calls were left aside; one turn is written in one way"
+            }
+            Self::SecondBlock => "only the first `<python>` of a turn is read; send the rest in the next one",
+            Self::LineBreakAtEnd => "a line break at the end of a line was left out",
             Self::IgnoredPermission => "`has_explicit_permission` means nothing on an action that only reads",
             Self::MissingId => "the call has no id; the answer has one made of its place, which the call needs too",
             Self::RepeatedId => "the call has the id of another; they are answered in their order",

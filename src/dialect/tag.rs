@@ -1,4 +1,4 @@
-//! The tags of the native dialect.
+//! The tags of a turn, of every dialect that has tags.
 
 use memchr::{memchr_iter, memchr3};
 
@@ -10,6 +10,12 @@ pub(super) enum Kind {
     Reply,
     /// What the answer to a turn stands in; models repeat it.
     Result,
+    /// Code of mem-agent.
+    Python,
+    /// One call of a tool in a text.
+    Tool,
+    /// What the answer to such a call stands in.
+    ToolResult,
 }
 
 /// A tag in a text.
@@ -23,12 +29,30 @@ pub(super) struct Tag {
     pub(super) end: usize,
 }
 
+impl Tag {
+    /// Whether it opens a block of calls.
+    pub(super) fn opens_calls(self) -> bool {
+        !self.closes && self.kind.has_calls()
+    }
+}
+
+impl Kind {
+    /// Whether calls stand between its tags.
+    pub(super) fn has_calls(self) -> bool {
+        matches!(self, Self::Actions | Self::Python | Self::Tool)
+    }
+}
+
 const NAMES: &[(&str, Kind)] = &[
     ("actions", Kind::Actions),
     ("reply", Kind::Reply),
     ("thinking", Kind::Think),
     ("think", Kind::Think),
     ("result", Kind::Result),
+    ("python", Kind::Python),
+    // The longer name first: the shorter one starts it.
+    ("mcp:tool_result", Kind::ToolResult),
+    ("mcp:tool", Kind::Tool),
 ];
 
 /// The tag that starts at `start`.

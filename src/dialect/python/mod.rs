@@ -18,13 +18,14 @@
 //! * variables live through the conversation: there each block starts with none.
 
 use super::repair::Repair;
-use super::{Entry, Parsed, Unread};
+use super::tagged::Tagged;
+use super::turn::What;
+use super::{Entry, Parsed, Unread, quote};
 use crate::report::{Code, Failure, Issue, Variables};
 
 mod answer;
 mod encode;
 mod expression;
-mod find;
 mod function;
 mod guard;
 mod read;
@@ -43,31 +44,48 @@ pub(super) use script::Script;
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Frame {}
 
-/// Reads a text that holds a block; `None` for any other.
-pub(super) fn parse(text: &str, is_lossy: bool, variables: &Variables) -> Option<Parsed> {
-    let found = find::find(text)?;
-    let mut issues = found.issues;
-    if is_lossy {
-        issues.insert(0, Repair::InvalidUtf8.issue(None));
+/// Reads the first block of a turn: mem-agent knows no other.
+pub(super) fn parse(text: &str, is_lossy: bool, tagged: Tagged, variables: &Variables) -> Parsed {
+    let Tagged { blocks, reply, mut repairs, .. } = tagged;
+    if blocks.len() > 1 {
+        repairs.add(Repair::SecondBlock);
     }
-    let script = match found.code {
-        Ok(code) if is_lossy && code.text.contains(char::REPLACEMENT_CHARACTER) => Err(damaged()),
-        Ok(code) => read(code.text, code.start, variables),
-        Err(failure) => Err(failure),
-    };
-    let (script, entries) = match script {
-        Ok((script, noticed)) => {
+    let read = blocks.first().map(|block| {
+        let What::Python(Some(end)) = block.what else { return Err(cut_off()) };
+        let whole = text.get(block.start..end).unwrap_or_default();
+        let (start, code) = quote::unfenced(whole).map_or((block.start, whole), |inside| {
+            repairs.add(Repair::Fence);
+            (block.start + inside.start, whole.get(inside).unwrap_or_default())
+        });
+        // The indent of a single line means nothing.
+        let lead = if code.trim().contains('\n') { 0 } else { code.len() - code.trim_start().len() };
+        let (start, code) = (start + lead, code.get(lead..).unwrap_or_default());
+        if is_lossy && code.contains(char::REPLACEMENT_CHARACTER) {
+            Err(damaged())
+        } else {
+            read(code, start, variables)
+        }
+    });
+    let mut issues: Vec<_> = repairs.issues().collect();
+    let (script, entries) = match read {
+        None => (None, Vec::new()),
+        Some(Ok((script, noticed))) => {
             issues.extend(noticed);
             (Some(script), Vec::new())
         }
-        Err(failure) => (None, vec![Entry::Unread(refused(failure))]),
+        Some(Err(failure)) => (None, vec![Entry::Unread(refused(failure))]),
     };
-    Some(Parsed { frame: super::Frame::Python(Frame {}), entries, script, reply: found.reply, issues })
+    Parsed { frame: super::Frame::Python(Frame {}), entries, script, reply, issues }
 }
 
 /// The entry that stands for a block of which nothing was done.
 fn refused(failure: Failure) -> Unread {
     Unread { index: 1, action: None, path: None, label: None, failure }
+}
+
+fn cut_off() -> Failure {
+    invalid("the text was cut off in the block, so nothing of it was done")
+        .with_hint("send the whole block again and end it with `</python>`")
 }
 
 fn damaged() -> Failure {

@@ -1,7 +1,5 @@
-use super::*;
-
 #[test]
 fn a_block_is_read() {
-    let parsed = parse("<python>x = read_file(\"user.md\")</python>", false, &Variables::default()).unwrap();
+    let parsed = crate::dialect::parse(b"<python>x = read_file(\"user.md\")</python>");
     assert!(parsed.script.is_some());
 }

@@ -1,0 +1,153 @@
+//! Which of the blocks that a turn holds count: not examples, not echoes, and those of one dialect alone.
+//!
+//! The first kind of block that holds calls wins. Blocks of other kinds are left aside, and an issue says so.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use memchr::memmem;
+
+use super::block::{self, Block};
+use super::repair::{Repair, Repairs};
+use super::tag::Kind;
+use super::turn::{Found, Turn, What};
+
+/// What of a turn counts.
+#[derive(Debug)]
+pub(super) struct Tagged {
+    /// What kind of block won.
+    pub(super) kind: Kind,
+    /// The blocks of that kind.
+    pub(super) blocks: Vec<Found>,
+    pub(super) reply: Option<String>,
+    pub(super) repairs: Repairs,
+}
+
+/// Finds the blocks of `kind` in a text, or of the kind that wins.
+pub(super) fn read(text: &str, is_lossy: bool, kind: Option<Kind>) -> Tagged {
+    let mut turn = Turn::read(text);
+    let mut repairs = Repairs::default();
+    if is_lossy {
+        repairs.add(Repair::InvalidUtf8);
+    }
+    if !turn.has_tag && kind.is_none_or(|kind| kind == Kind::Actions) {
+        read_bare(text, &mut turn);
+    }
+    repairs.extend(&turn.repairs);
+    let blocks = std::mem::take(&mut turn.blocks);
+    let all = blocks.len();
+    let blocks = without_examples(blocks, turn.has_plain_reply, &mut repairs);
+    let reply = turn.reply(blocks.len() < all);
+    let kind = kind.unwrap_or_else(|| winner(text, &blocks));
+    let blocks = without_echoes(only(text, kind, blocks, &mut repairs), &mut repairs);
+    Tagged { kind, blocks, reply, repairs }
+}
+
+/// Takes a text without any tag that is nothing but calls.
+fn read_bare(text: &str, turn: &mut Turn<'_>) {
+    if let Some(block) = block::read_bare(text) {
+        turn.repairs.add(Repair::MissingTags);
+        let (what, end) = (What::Actions(block), text.len());
+        let (is_fenced, is_indented, is_after_doubt) = (false, false, false);
+        turn.blocks.push(Found { what, start: 0, end, is_fenced, is_indented, is_after_doubt });
+    } else if memmem::find(text.as_bytes(), b"&lt;actions").is_some() {
+        turn.repairs.add(Repair::EscapedTags);
+    }
+}
+
+/// Leaves out what stands in a fence or in indented lines beside blocks or a reply that do not.
+fn without_examples(mut blocks: Vec<Found>, has_plain_reply: bool, repairs: &mut Repairs) -> Vec<Found> {
+    let all = blocks.len();
+    let has_fenced = blocks.iter().any(|block| block.is_fenced);
+    let has_other = has_plain_reply || all > 1;
+    let has_straight = has_plain_reply || blocks.iter().any(|block| !block.is_indented);
+    blocks.retain(|block| !(block.is_fenced && has_other || block.is_indented && has_straight));
+    if blocks.len() < all {
+        repairs.add(Repair::Quoted);
+    } else if has_fenced {
+        repairs.add(Repair::Fence);
+    }
+    blocks
+}
+
+/// The kind of the first block that holds calls. One that does not end counts only where no other holds any: the tag may
+/// stand in prose.
+fn winner(text: &str, blocks: &[Found]) -> Kind {
+    let whole = blocks.iter().find(|found| found.holds_calls(text) && !matches!(found.what, What::Python(None)));
+    let any = || blocks.iter().find(|found| found.holds_calls(text)).or(blocks.first());
+    whole.or_else(any).map_or(Kind::Actions, Found::kind)
+}
+
+/// The blocks of one kind. What follows a block of another is doubtful: it may stand in a text of that one.
+fn only(text: &str, kind: Kind, blocks: Vec<Found>, repairs: &mut Repairs) -> Vec<Found> {
+    let mut kept = Vec::with_capacity(blocks.len());
+    let mut has_other = false;
+    for mut found in blocks {
+        if found.kind() == kind {
+            found.is_after_doubt |= has_other;
+            kept.push(found);
+        } else if found.holds_calls(text) {
+            has_other = true;
+        }
+    }
+    if has_other {
+        repairs.add(Repair::OtherDialect);
+    }
+    kept
+}
+
+/// Leaves out blocks that say what an earlier one said.
+fn without_echoes(blocks: Vec<Found>, repairs: &mut Repairs) -> Vec<Found> {
+    let echoes = echoes(&blocks);
+    let mut kept = Vec::with_capacity(blocks.len());
+    for (found, is_echo) in blocks.into_iter().zip(echoes) {
+        if is_echo {
+            repairs.add(Repair::EchoedBlock);
+            continue;
+        }
+        if let What::Actions(block) | What::Tool(block) = &found.what {
+            repairs.extend(&block.repairs);
+        }
+        kept.push(found);
+    }
+    kept
+}
+
+/// Which blocks say what an earlier one said. Each is compared with one other, so the work is linear.
+fn echoes<'f>(blocks: &'f [Found]) -> Vec<bool> {
+    let mut firsts: HashMap<u64, &'f Block> = HashMap::new();
+    let is_echo = |found: &'f Found| {
+        let (What::Actions(block) | What::Tool(block)) = &found.what else { return false };
+        match firsts.entry(block.digest()) {
+            Entry::Occupied(first) => block.repeats(first.get()),
+            Entry::Vacant(place) => {
+                if block.broken.is_none() {
+                    place.insert(block);
+                }
+                false
+            }
+        }
+    };
+    blocks.iter().map(is_echo).collect()
+}
+
+impl Found {
+    fn kind(&self) -> Kind {
+        match self.what {
+            What::Actions(_) => Kind::Actions,
+            What::Tool(_) => Kind::Tool,
+            What::Python(_) => Kind::Python,
+        }
+    }
+
+    /// Whether anything stands in it.
+    fn holds_calls(&self, text: &str) -> bool {
+        match &self.what {
+            What::Actions(block) | What::Tool(block) => !block.items.is_empty() || block.broken.is_some(),
+            What::Python(end) => {
+                let code = text.get(self.start..end.unwrap_or(text.len()));
+                code.is_some_and(|code| !code.trim().is_empty())
+            }
+        }
+    }
+}
