@@ -10,6 +10,7 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 mod actions;
+mod approve;
 mod args;
 mod audit;
 mod check;
@@ -26,6 +27,7 @@ mod links;
 mod look;
 mod one;
 mod open;
+mod pending;
 mod progress;
 mod search;
 mod term;
@@ -67,6 +69,9 @@ fn run(global: &Global, command: Command) -> Result<u8, Stop> {
         Command::Restore { note, at, dry_run } => history::restore(global, &note, at, dry_run),
         Command::Audit(asked) => audit::run(global, &asked),
         Command::Forget(options) => forget::run(global, &options),
+        Command::Pending => pending::run(global),
+        Command::Approve(options) => approve::approve(global, &options),
+        Command::Reject { id } => approve::reject(global, id),
         Command::Actions { prompt, markdown, offer } => actions::list(global, prompt, markdown, offer),
         Command::Schema { offer } => actions::schema(offer),
         Command::Eval(args::Eval::Retrieval(options)) => eval::retrieval(global, &options),
