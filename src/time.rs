@@ -34,6 +34,12 @@ impl Timestamp {
         Self(self.0.saturating_sub(i64::try_from(span.as_micros()).unwrap_or(i64::MAX)))
     }
 
+    /// The moment `span` after this one.
+    #[must_use]
+    pub fn plus(self, span: Duration) -> Self {
+        Self(self.0.saturating_add(i64::try_from(span.as_micros()).unwrap_or(i64::MAX)))
+    }
+
     /// How long after `earlier` this is; nothing when it is not after it.
     #[must_use]
     pub fn since(self, earlier: Self) -> Duration {

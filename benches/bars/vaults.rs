@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use memdir::engine::{Engine, IndexPlace, Manner, Settings};
+use memdir::engine::{Engine, InboxPlace, IndexPlace, Manner, Settings};
 use memdir::plan::Limits;
 use memdir::policy::{Mode, Rules};
 use memdir::time::Timestamp;
@@ -156,6 +156,8 @@ pub(crate) fn engine_with(folder: &Path, index: IndexPlace) -> Engine {
         batch_time: std::time::Duration::from_secs(30),
         rules: Rules::default(),
         index,
+        inbox: InboxPlace::Disk,
+        keep_proposals: std::time::Duration::from_secs(7 * 24 * 60 * 60),
         clock: || Timestamp::from(std::time::SystemTime::now()),
     };
     Engine::new(open(folder), settings)

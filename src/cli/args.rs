@@ -125,6 +125,17 @@ pub(super) enum Command {
     /// Erase a note or a text wherever it is kept: in notes, history and audit
     #[command(long_about = FORGET)]
     Forget(Forget),
+    /// List the proposals that wait for you, each with the change it would make now and a code to approve it by
+    Pending,
+    /// Carry out a proposal, once you have seen the change and said yes
+    #[command(long_about = APPROVE)]
+    Approve(Approve),
+    /// Drop a proposal; nothing of it is kept
+    Reject {
+        /// The number of the proposal
+        #[arg(value_name = "ID")]
+        id: u64,
+    },
     /// List the actions that a model can send
     Actions {
         /// Print the system prompt that teaches them to a model
@@ -254,6 +265,23 @@ pub(super) enum Rules {
         /// The number that the list shows
         number: usize,
     },
+}
+
+const APPROVE: &str = "Carry out a proposal, once you have seen the change and said yes.
+
+On a terminal the change is shown as it would be made now, and you are asked. Elsewhere it takes the code that `memdir \
+pending` shows beside the change: it holds for that change alone, and only once. If the notes have changed since so that \
+the proposal would do something else, nothing is done and you are asked again.";
+
+/// Options of `approve`.
+#[derive(Args, Debug)]
+pub(super) struct Approve {
+    /// The number of the proposal
+    #[arg(value_name = "ID")]
+    pub(super) id: u64,
+    /// The code that `memdir pending` shows; else you are asked
+    #[arg(long, value_name = "CODE")]
+    pub(super) code: Option<String>,
 }
 
 /// Options of `exec`.

@@ -10,6 +10,7 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 mod actions;
+mod approve;
 mod args;
 mod audit;
 mod check;
@@ -27,6 +28,7 @@ mod links;
 mod look;
 mod one;
 mod open;
+mod pending;
 mod progress;
 mod rules;
 mod search;
@@ -70,6 +72,9 @@ fn run(global: &Global, command: Command) -> Result<u8, Stop> {
         Command::Rules { asked } => rules::run(global, asked.as_ref()),
         Command::Audit(asked) => audit::run(global, &asked),
         Command::Forget(options) => forget::run(global, &options),
+        Command::Pending => pending::run(global),
+        Command::Approve(options) => approve::approve(global, &options),
+        Command::Reject { id } => approve::reject(global, id),
         Command::Actions { prompt, markdown, offer } => actions::list(global, prompt, markdown, offer),
         Command::Schema { format, lines, offer } => actions::schema(global, format, &lines, offer),
         Command::Eval(args::Eval::Retrieval(options)) => eval::retrieval(global, &options),

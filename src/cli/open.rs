@@ -52,7 +52,9 @@ pub(super) fn join(located: Located) -> Result<Opened, Stop> {
     let settings = engine::Settings { index: located.index.clone(), ..located.config.engine(now)? };
     let root = located.root.clone();
     let (vault, config) = vault(located)?;
-    Ok(Opened { engine: Engine::new(vault, settings), config, root })
+    let engine = Engine::new(vault, settings);
+    engine.look_after_inbox();
+    Ok(Opened { engine, config, root })
 }
 
 /// Opens the vault of a located memory.

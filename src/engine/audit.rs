@@ -1,12 +1,15 @@
 //! What the audit keeps of each call.
 
+use std::time::Duration;
+
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
-use super::{Item, Proposal, permission};
+use super::{Item, Planned, Proposal, permission};
 use crate::action::Action;
 use crate::catalog::{ACTION, row};
 use crate::digest::Digest;
+use crate::policy::{Cleared, Permission};
 use crate::report::{Outcome, Value};
 use crate::vault::AuditEntry;
 
@@ -33,33 +36,75 @@ enum Kept<'a> {
     Nothing,
 }
 
-/// One entry for each call of a proposal.
+/// One entry for each call of a proposal but for those that wait.
 pub(super) fn entries(proposal: &Proposal) -> Vec<AuditEntry> {
     let planned = &proposal.planned;
     let items = planned.items.iter().zip(&planned.outcomes).zip(&planned.times);
     items
+        .filter(|((item, _), _)| !matches!(item, Item::Held(_)))
         .map(|((item, outcome), time)| {
-            let arguments = match item {
-                Item::Cleared(cleared) => Some(arguments(&cleared.call().action, outcome.result.is_ok())),
+            let action = match item {
+                Item::Cleared(cleared) => Some(&cleared.call().action),
                 // What was refused is not kept here either: it may be a secret, or text that nobody approved.
-                Item::Settled(_) => None,
+                Item::Settled | Item::Held(_) => None,
             };
-            let payload = Payload { path: &outcome.path, arguments, result: kept(outcome) };
-            AuditEntry {
-                number: outcome.index,
-                // A name that no action has is text of the model's, and this column cannot be erased.
-                action: outcome
-                    .action
-                    .clone()
-                    .filter(|name| row(name).is_some())
-                    .unwrap_or_else(|| "unknown".to_owned()),
-                code: outcome.result.as_ref().err().map(|failure| failure.code.to_string()),
-                micros: u64::try_from(time.as_micros()).unwrap_or(u64::MAX),
-                permission: permission(item).to_string(),
-                payload: serde_json::to_string(&payload).unwrap_or_default(),
-            }
+            entry(outcome, *time, permission(item), payload(action, outcome))
         })
         .collect()
+}
+
+/// The entries of calls that wait, by their places in the batch. Of what nobody has approved nothing is kept, not even a
+/// name.
+pub(super) fn waiting(planned: &Planned, waits: &[(usize, Outcome)], proposal: u64) -> Vec<AuditEntry> {
+    let payload = json!({"proposal": proposal}).to_string();
+    let time = |at: usize| planned.times.get(at).copied().unwrap_or_default();
+    waits.iter().map(|(at, outcome)| entry(outcome, time(*at), Permission::Refused, payload.clone())).collect()
+}
+
+/// The entries of calls that would wait and of which no proposal was made.
+pub(super) fn not_proposed(proposal: &Proposal) -> Vec<AuditEntry> {
+    let planned = &proposal.planned;
+    let is_proposed =
+        |outcome: &Outcome| outcome.result.as_ref().is_err_and(|failure| failure.details.proposal.is_some());
+    let items = planned.items.iter().zip(&planned.outcomes).zip(&planned.times);
+    let held = items.filter(|((item, outcome), _)| matches!(item, Item::Held(_)) && !is_proposed(outcome));
+    held.map(|((_, outcome), time)| entry(outcome, *time, Permission::Refused, "{}".to_owned())).collect()
+}
+
+/// The entry of a call that the person has approved.
+pub(super) fn approved(cleared: &Cleared, outcome: &Outcome) -> AuditEntry {
+    let payload = payload(Some(&cleared.call().action), outcome);
+    entry(outcome, Duration::ZERO, cleared.permission().clone(), payload)
+}
+
+/// The entry of a decision about a proposal.
+pub(super) fn decision(action: &str, proposal: u64) -> AuditEntry {
+    AuditEntry {
+        number: 1,
+        action: action.to_owned(),
+        code: None,
+        micros: 0,
+        permission: Permission::Off.to_string(),
+        payload: json!({"proposal": proposal, "batch": null}).to_string(),
+    }
+}
+
+fn payload(action: Option<&Action>, outcome: &Outcome) -> String {
+    let arguments = action.map(|action| arguments(action, outcome.result.is_ok()));
+    let payload = Payload { path: &outcome.path, arguments, result: kept(outcome) };
+    serde_json::to_string(&payload).unwrap_or_default()
+}
+
+fn entry(outcome: &Outcome, time: Duration, permission: Permission, payload: String) -> AuditEntry {
+    AuditEntry {
+        number: outcome.index,
+        // A name that no action has is text of the model's, and this column cannot be erased.
+        action: outcome.action.clone().filter(|name| row(name).is_some()).unwrap_or_else(|| "unknown".to_owned()),
+        code: outcome.result.as_ref().err().map(|failure| failure.code.to_string()),
+        micros: u64::try_from(time.as_micros()).unwrap_or(u64::MAX),
+        permission: permission.to_string(),
+        payload,
+    }
 }
 
 /// The arguments of an action as a JSON object, long texts replaced by their digest and size.

@@ -149,6 +149,7 @@ impl Engine {
             author,
             time: change.started,
             undoes: change.undoes,
+            approval: None,
         };
         let committed = match self.vault.lock().and_then(|mut writer| writer.commit(&batch)) {
             Ok(committed) => committed,

@@ -22,6 +22,7 @@ pub fn failure(error: &VaultError) -> Failure {
             .with_hint("the person can run `memdir doctor`"),
         VaultError::Pruned(_) => say(Code::Unavailable, "the entry is kept, its contents are not"),
         VaultError::UnknownBatch(_) => say(Code::NotFound, "`memdir log` shows the batches"),
+        VaultError::Decided(_) => say(Code::NotFound, "`memdir pending` shows those that wait"),
         VaultError::Unsettled(_) => say(Code::Io, "look at the notes and at `memdir log` before you try again"),
         VaultError::WatchLimit(limit) => Failure::new(Code::Io, "the system watches no more folders")
             .with_hint(format!("the person can raise `{limit}`")),

@@ -3,18 +3,23 @@
 //! Owns the order of the steps and nothing else: it joins dialect, policy, plan and vault, and holds no format, no
 //! rule and no words for people. Each step takes a type that only the step before it can make, so none is skipped.
 
+use std::collections::BTreeMap;
+use std::sync::Mutex;
 use std::time::Duration;
 
-use crate::action::{Access, Call};
+use serde::Deserialize;
+
+use crate::action::Access;
 use crate::catalog;
-use crate::dialect::{Entry, Parsed, Unread};
-use crate::path::MemoryPath;
-use crate::plan::{self, Limits, Plan, Planner, Seen, Tree};
-use crate::policy::{self, Cleared, Context, Mode, Permission, Rules};
+use crate::dialect::Parsed;
+use crate::plan::{Limits, Plan, Seen};
+use crate::policy::{Cleared, Mode, Permission, Rules};
 use crate::report::{Code, Failure, Issue, Outcome, Report, Variables};
 use crate::time::Timestamp;
 use crate::vault::{AuditEntry, Author, Batch, Committed, Vault, VaultError, Writer};
+use held::{Groups, Held};
 use indexed::Indexed;
+use planning::Asker;
 
 mod account;
 mod audit;
@@ -24,8 +29,12 @@ mod check;
 mod facts;
 mod failure;
 mod forget;
+mod held;
+mod inbox;
 mod indexed;
 mod keeper;
+mod pending;
+mod planning;
 mod query;
 mod refresh;
 mod retrieve;
@@ -35,7 +44,9 @@ pub use change::{Change, ChangeError, Done};
 pub use facts::{Facts, FoundFact};
 pub use failure::failure;
 pub use forget::{Forgotten, Place, Target, Where};
+pub use inbox::{HeldCall, OneTime, Waiting};
 pub use keeper::IndexPlace;
+pub use pending::{Leave, Pending, Reviewed, Unreadable};
 pub use query::{Listed, ListedEntry};
 pub use retrieve::Retrieved;
 
@@ -52,8 +63,23 @@ pub struct Settings {
     pub rules: Rules,
     /// Where the index is kept.
     pub index: IndexPlace,
+    /// Where proposals wait for the person.
+    pub inbox: InboxPlace,
+    /// How long they wait.
+    pub keep_proposals: Duration,
     /// What time it is.
     pub clock: fn() -> Timestamp,
+}
+
+/// Where proposals wait for the person.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
+#[serde(rename_all = "snake_case")]
+pub enum InboxPlace {
+    /// In the state of this machine, for any process of the person's.
+    #[default]
+    Disk,
+    /// In this process, as long as it lives.
+    Process,
 }
 
 /// Who asks, and what they may do.
@@ -77,6 +103,8 @@ pub struct Engine {
     vault: Vault,
     settings: Settings,
     keeper: keeper::Keeper,
+    /// The proposals that wait in this process alone.
+    waiting: Mutex<BTreeMap<u64, Waiting>>,
 }
 
 /// What a text would do, decided and planned; nothing is done yet.
@@ -90,11 +118,15 @@ pub struct Proposal {
     started: Timestamp,
 }
 
-/// A call that may happen, or what became of one that may not.
+/// A call as it was reviewed.
 #[derive(Debug)]
 enum Item {
+    /// It may happen.
     Cleared(Cleared),
-    Settled(Box<Outcome>),
+    /// It could not be read, or was refused.
+    Settled,
+    /// It waits for the person, or for a call that does.
+    Held(Box<Held>),
 }
 
 /// The plan for all calls of a text, with an outcome for each.
@@ -107,6 +139,8 @@ struct Planned {
     times: Vec<Duration>,
     /// What was noticed when the calls were reviewed.
     issues: Vec<Issue>,
+    /// The calls that wait, by the paths on which they write.
+    groups: Groups,
     /// What the text has set by itself, in a dialect that has variables.
     variables: Option<Variables>,
 }
@@ -118,7 +152,7 @@ impl Engine {
     /// Joins a vault with what it may do.
     #[must_use]
     pub fn new(vault: Vault, settings: Settings) -> Self {
-        Self { vault, settings, keeper: keeper::Keeper::default() }
+        Self { vault, settings, keeper: keeper::Keeper::default(), waiting: Mutex::default() }
     }
 
     /// Decides and plans every call of a text. Changes nothing.
@@ -157,6 +191,8 @@ impl Engine {
         if committed.is_none() {
             self.note(&proposal, audit::entries(&proposal));
         }
+        self.hold(&mut proposal);
+        self.note(&proposal, audit::not_proposed(&proposal));
         let seen = proposal.planned.plan.seen().cloned();
         let report = proposal.report(committed, self.vault.is_durable());
         for outcome in &report.actions {
@@ -172,136 +208,12 @@ impl Engine {
     #[must_use]
     pub fn preview(&self, proposal: Proposal) -> Report {
         let looked = |entry: &AuditEntry| catalog::row(&entry.action).is_some_and(|row| row.access == Access::Read);
-        self.note(&proposal, audit::entries(&proposal).into_iter().filter(looked).collect());
+        let entries = audit::entries(&proposal).into_iter().chain(audit::not_proposed(&proposal));
+        self.note(&proposal, entries.filter(looked).collect());
         let diff = proposal.planned.plan.diff();
         let changed = proposal.planned.plan.changed();
         let report = proposal.report(None, self.vault.is_durable());
         Report { dry_run: Some(true), diff: Some(diff), changed, ..report }
-    }
-
-    fn review(&self, entry: Entry, manner: &Manner, issues: &mut Vec<Issue>) -> Item {
-        let call = match entry {
-            Entry::Call(call) if call.index > self.settings.batch_actions => {
-                let most = self.settings.batch_actions;
-                let failure = Failure::new(Code::TooLarge, format!("a batch holds at most {most} actions"))
-                    .with_hint("send the rest in the next turn");
-                return settled(Outcome::failed(&call, failure));
-            }
-            Entry::Call(call) if self.is_oversized(&call) => {
-                let most = self.settings.limits.note_bytes;
-                let size = call.action.text().map_or(0, |(new, _)| new.len());
-                let failure = plan::too_large("the text", size, most).with_hint("split it into several notes");
-                return settled(Outcome::failed(&call, failure));
-            }
-            Entry::Call(call) => call,
-            Entry::Unread(unread) => {
-                let Unread { index, action, path, label, failure } = unread;
-                let result = Err(failure);
-                let (total, cursor, shown) = (None, None, None);
-                return settled(Outcome { index, action, path, result, total, cursor, label, shown });
-            }
-        };
-        match policy::review(call, &self.context(manner), issues) {
-            Ok(cleared) => Item::Cleared(cleared),
-            Err(refused) => settled(Outcome::failed(&refused.call, refused.failure)),
-        }
-    }
-
-    /// Plans one call, once the places that its paths and links lead to are reviewed as well: a rule about a folder
-    /// holds for whatever name leads into it.
-    fn answer<T: Tree>(&self, planner: &mut Planner<'_, T>, tree: &T, cleared: &Cleared, manner: &Manner) -> Outcome {
-        let call = cleared.call();
-        let review = |path: &MemoryPath| policy::review_place(call, path, &self.context(manner));
-        if self.settings.rules.is_empty() {
-            return planner.answer(cleared);
-        }
-        let asked = [call.action.path(), call.action.new_path()];
-        let mut resolved = asked.into_iter().flatten().filter_map(|path| tree.resolve(path).ok());
-        if let Err(failure) = resolved.try_for_each(|path| review(&path)) {
-            return Outcome::failed(call, failure);
-        }
-        if let Some(place) = planner.place_of(&call.action) {
-            let resolved = tree.resolve(&place).ok();
-            if let Err(failure) = [Some(place), resolved].into_iter().flatten().try_for_each(|path| review(&path)) {
-                return Outcome::failed(call, failure);
-            }
-        }
-        planner.answer(cleared)
-    }
-
-    /// Whether the answer to a call may tell of a note that the call did not name.
-    fn may_show(&self, call: &Call, path: &MemoryPath, manner: &Manner) -> bool {
-        if !self.may_hide(call, manner) {
-            return true;
-        }
-        let place = self.vault.resolve(path).unwrap_or_else(|_| path.clone());
-        let may = |path: &MemoryPath| policy::review_place(call, path, &self.context(manner)).is_ok();
-        may(path) && (place == *path || may(&place))
-    }
-
-    /// Whether there is any note of which the answer to a call may not tell.
-    fn may_hide(&self, call: &Call, manner: &Manner) -> bool {
-        !self.settings.rules.is_empty() && policy::may_hide(call, &self.context(manner))
-    }
-
-    /// Whether a call brings more text than a note may hold; not worth a review.
-    fn is_oversized(&self, call: &Call) -> bool {
-        let size = call.action.text().map_or(0, |(new, _)| new.len());
-        u64::try_from(size).unwrap_or(u64::MAX) > self.settings.limits.note_bytes
-    }
-
-    fn context<'a>(&'a self, manner: &'a Manner) -> Context<'a> {
-        Context {
-            mode: manner.mode,
-            approved: false,
-            read_only: manner.read_only,
-            client: manner.author.client.as_deref(),
-            rules: &self.settings.rules,
-        }
-    }
-
-    /// Reviews and plans on `tree`: the vault, or its writer while the lock is held.
-    fn plan<T: Tree>(&self, tree: &Indexed<'_, T>, parsed: &Parsed, manner: &Manner, started: Timestamp) -> Planned {
-        let clock = self.settings.clock;
-        let stop = || clock().since(started) > self.settings.batch_time;
-        let may_show = |call: &Call, path: &MemoryPath| self.may_show(call, path, manner);
-        let may_hide = |call: &Call| self.may_hide(call, manner);
-        let planner = Planner::new(tree, &self.settings.limits).at(seconds(started)).until(&stop);
-        let mut planner = planner.showing(&may_show, &may_hide).in_conversation(manner.seen.clone());
-        let (mut items, mut outcomes) = (Vec::with_capacity(parsed.entries.len()), Vec::new());
-        let (mut times, mut issues) = (Vec::new(), Vec::new());
-        let mut turn = parsed.turn();
-        let mut now = clock();
-        while let Some(entry) = turn.next_entry() {
-            let entry = match entry.into_owned() {
-                Entry::Call(call) => Entry::Call(planner.meant(call)),
-                unread @ Entry::Unread(_) => unread,
-            };
-            let item = self.review(entry, manner, &mut issues);
-            let outcome = match &item {
-                Item::Settled(outcome) => outcome.as_ref().clone(),
-                Item::Cleared(cleared) if now.since(started) > self.settings.batch_time => {
-                    Outcome::failed(cleared.call(), too_late())
-                }
-                Item::Cleared(cleared) => self.answer(&mut planner, tree, cleared, manner),
-            };
-            turn.tell(&outcome);
-            let then = clock();
-            times.push(then.since(now));
-            now = then;
-            items.push(item);
-            outcomes.push(outcome);
-        }
-        let (plan, variables) = (planner.finish(), turn.variables());
-        let mut planned = Planned { items, plan, outcomes, times, issues, variables };
-        if now.since(started) > self.settings.batch_time {
-            planned.fail_all(&too_late());
-        } else if (manner.atomic || parsed.frame.is_atomic())
-            && planned.outcomes.iter().any(|outcome| outcome.result.is_err())
-        {
-            planned.abort();
-        }
-        planned
     }
 
     fn commit(&self, proposal: &mut Proposal) -> Result<Option<Committed>, VaultError> {
@@ -331,29 +243,26 @@ impl Engine {
             author: &proposal.manner.author,
             time: proposal.started,
             undoes: None,
+            approval: None,
         })
     }
 
     /// Lets every call fail that would have changed something, since the batch could not be made true, and answers
     /// those that read once more: they may have seen what was never written.
     fn fail_writes(&self, proposal: &mut Proposal, failure: &Failure) {
-        let (clock, started) = (self.settings.clock, (self.settings.clock)());
-        let stop = || clock().since(started) > self.settings.batch_time;
-        let manner = &proposal.manner;
-        let may_show = |call: &Call, path: &MemoryPath| self.may_show(call, path, manner);
-        let tree = self.indexed();
-        let may_hide = |call: &Call| self.may_hide(call, manner);
-        let mut planner = Planner::new(&tree, &self.settings.limits).until(&stop).showing(&may_show, &may_hide);
-        let planned = &mut proposal.planned;
+        let Proposal { planned, manner, .. } = proposal;
         planned.undo();
-        for (outcome, item) in planned.outcomes.iter_mut().zip(&planned.items) {
+        let mut reads = Vec::new();
+        for (at, (outcome, item)) in planned.outcomes.iter_mut().zip(&planned.items).enumerate() {
             let Item::Cleared(cleared) = item else { continue };
             if catalog::access(&cleared.call().action) == Access::Read {
-                *outcome = self.answer(&mut planner, &tree, cleared, manner);
+                reads.push((at, cleared));
             } else if outcome.result.is_ok() {
                 outcome.result = Err(failure.clone());
             }
         }
+        let answers = self.answer_now(&self.indexed(), Asker { manner, is_approved: false }, reads);
+        planned.set(answers);
     }
 
     /// The memory with its index, for somebody who does not hold the lock.
@@ -400,11 +309,23 @@ impl Proposal {
 }
 
 impl Planned {
-    /// Lets every call fail that did not, and changes nothing.
-    fn fail_all(&mut self, failure: &Failure) {
-        for outcome in self.outcomes.iter_mut().filter(|outcome| outcome.result.is_ok()) {
-            outcome.result = Err(failure.clone());
+    /// Replaces outcomes by their places.
+    fn set(&mut self, outcomes: Vec<(usize, Outcome)>) {
+        for (at, outcome) in outcomes {
+            if let Some(place) = self.outcomes.get_mut(at) {
+                *place = outcome;
+            }
         }
+    }
+
+    /// Lets every call fail that did not, those that wait too, and changes nothing.
+    fn fail_all(&mut self, failure: &Failure) {
+        for (outcome, item) in self.outcomes.iter_mut().zip(&self.items) {
+            if outcome.result.is_ok() || matches!(item, Item::Held(_)) {
+                outcome.result = Err(failure.clone());
+            }
+        }
+        self.groups = Groups::default();
         self.undo();
     }
 
@@ -414,8 +335,9 @@ impl Planned {
         self.variables = self.variables.take().map(|_| Variables::default());
     }
 
-    /// Lets every call fail that did not, since one did and the batch is atomic.
+    /// Lets every call fail that did not, since one did and the batch is atomic. Those that wait have failed.
     fn abort(&mut self) {
+        self.groups = Groups::default();
         let failed = self.outcomes.iter().find(|outcome| outcome.result.is_err()).map_or(0, |outcome| outcome.index);
         for outcome in self.outcomes.iter_mut().filter(|outcome| outcome.result.is_ok()) {
             let failure = Failure::new(Code::BatchAborted, format!("nothing was done, since action {failed} failed"));
@@ -425,26 +347,11 @@ impl Planned {
     }
 }
 
-/// A time as a file has it.
-fn seconds(time: Timestamp) -> (i64, u32) {
-    let micros = time.micros();
-    (micros.div_euclid(1_000_000), u32::try_from(micros.rem_euclid(1_000_000) * 1_000).unwrap_or(0))
-}
-
-fn too_late() -> Failure {
-    Failure::new(Code::Timeout, "the batch took too long, and nothing of it was done")
-        .with_hint("send fewer actions in one turn")
-}
-
-fn settled(outcome: Outcome) -> Item {
-    Item::Settled(Box::new(outcome))
-}
-
 /// What the audit says of the leave by which an item was made.
 fn permission(item: &Item) -> Permission {
     match item {
         Item::Cleared(cleared) => cleared.permission().clone(),
-        Item::Settled(_) => Permission::Refused,
+        Item::Settled | Item::Held(_) => Permission::Refused,
     }
 }
 

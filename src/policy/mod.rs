@@ -23,7 +23,7 @@ pub use rule::{Rule, RuleError, Rules};
 
 use detect::Unready;
 use rule::Checked;
-use table::{Class, Row};
+use table::{Class, ROWS, Row};
 
 /// What becomes of a call that somebody should be asked about.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
@@ -167,8 +167,7 @@ pub fn review(call: Call, context: &Context<'_>, issues: &mut Vec<Issue>) -> Res
     };
     match judgement.refusal(&call, context) {
         Some(failure) => {
-            let waits = failure.code == Code::AwaitingApproval;
-            let grounds = if waits { judgement.grounds() } else { Vec::new() };
+            let grounds = judgement.grounds_of(&failure);
             Err(Box::new(Refused { call, failure, grounds }))
         }
         None => {
@@ -188,7 +187,8 @@ pub fn review(call: Call, context: &Context<'_>, issues: &mut Vec<Issue>) -> Res
 ///
 /// # Errors
 ///
-/// A [`Failure`] with `denied` or `permission_required`; `internal` when a rule needs the detectors and they cannot work.
+/// [`Refused`] with `denied`, `permission_required` or `awaiting_approval`; `internal` when a rule needs the detectors
+/// and they cannot work.
 ///
 /// # Examples
 ///
@@ -207,10 +207,18 @@ pub fn review(call: Call, context: &Context<'_>, issues: &mut Vec<Issue>) -> Res
 /// assert!(review_place(&call, &MemoryPath::parse("people/ada.md")?, &context).is_ok());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn review_place(call: &Call, path: &MemoryPath, context: &Context<'_>) -> Result<(), Failure> {
-    let found = found_for_places(&call.action, context).map_err(|Unready| unready())?;
+pub fn review_place(call: &Call, path: &MemoryPath, context: &Context<'_>) -> Result<(), Box<Refused>> {
+    let refused = |failure, grounds| Box::new(Refused { call: call.clone(), failure, grounds });
+    let found = found_for_places(&call.action, context).map_err(|Unready| refused(unready(), Vec::new()))?;
     let rules = context.rules.about_place(&call.action, path, context, &found);
-    Judgement::of_rules(rules).refusal(call, context).map_or(Ok(()), Err)
+    let judgement = Judgement::of_rules(rules);
+    match judgement.refusal(call, context) {
+        Some(failure) => {
+            let grounds = judgement.grounds_of(&failure);
+            Err(refused(failure, grounds))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Whether there are places to which [`review_place`] would not let the call come. Where there are none, an answer may
@@ -333,8 +341,11 @@ impl Judgement {
         }
     }
 
-    /// What the person should be asked about.
-    fn grounds(&self) -> Vec<Ground> {
+    /// What the person should be asked about, where the refusal says that the call waits for that.
+    fn grounds_of(&self, failure: &Failure) -> Vec<Ground> {
+        if failure.code != Code::AwaitingApproval {
+            return Vec::new();
+        }
         let ground = |reason: &Reason| match reason {
             Reason::Rule(number) => Ground::Rule(*number),
             Reason::Detector(row) => Ground::Detector(row.name.to_owned()),
@@ -349,6 +360,20 @@ impl Judgement {
             (false, Mode::Flag, _) => Permission::Claimed,
             (true, _, Some(number)) => Permission::Rule(number.to_string()),
             (false, Mode::Off | Mode::Ask, _) | (true, _, None) => Permission::Off,
+        }
+    }
+}
+
+impl Ground {
+    /// What a person is told of it, for a call of the action called `action`.
+    #[must_use]
+    pub fn words(&self, action: &str) -> String {
+        match self {
+            Self::Rule(number) => format!("rule {number} asks about `{action}`"),
+            Self::Detector(name) => match ROWS.iter().find(|row| row.name == name) {
+                Some(row) => format!("{}: {}", row.class.words(), row.words),
+                None => name.clone(),
+            },
         }
     }
 }

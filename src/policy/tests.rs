@@ -578,7 +578,7 @@ mod rules {
         let at = |rule: Rule, call: Call, place: &str, mode| {
             let rules = Rules::new(vec![rule]).unwrap();
             let context = Context { mode, approved: false, read_only: false, client: Some("shelf"), rules: &rules };
-            review_place(&call, &path(place), &context)
+            review_place(&call, &path(place), &context).map_err(|refused| refused.failure)
         };
         let private = |action: &str| Rule { action: named(action), path: named("private/**"), ..DENY };
         let denied = |name: &str| Err(by_rule(&format!("rule 1 denies `{name}`")));

@@ -210,7 +210,11 @@ fn kept(number: u64) -> i64 {
 }
 
 /// Sixteen bytes that nobody can guess.
-pub(super) fn random() -> Result<[u8; 16], VaultError> {
+///
+/// # Errors
+///
+/// The system gives none.
+pub fn random() -> Result<[u8; 16], VaultError> {
     let mut bytes = [0; 16];
     fill(&mut bytes)?;
     Ok(bytes)

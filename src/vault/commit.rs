@@ -14,7 +14,7 @@ use cap_std::fs::Dir;
 
 use super::journal::{Flush, State};
 use super::place::Places;
-use super::{AuditEntry, Author, RecordedStep, VaultError, Writer, disk};
+use super::{Approval, AuditEntry, Author, RecordedStep, VaultError, Writer, disk};
 use crate::digest::Digest;
 use crate::path::MemoryPath;
 use crate::plan::{Content, Image, Step};
@@ -44,6 +44,8 @@ pub struct Batch<'a> {
     pub time: Timestamp,
     /// The batch that this one undoes.
     pub undoes: Option<u64>,
+    /// The proposal that it carries out, once the person has approved it.
+    pub approval: Option<Approval<'a>>,
 }
 
 /// A batch that is in place.

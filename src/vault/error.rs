@@ -37,6 +37,9 @@ pub enum VaultError {
     /// the change is tried again.
     #[error("batch {0} could be neither finished nor wholly given back")]
     Unsettled(u64),
+    /// The proposal was approved, rejected or has expired. Nothing is left to decide.
+    #[error("proposal {0} is decided already")]
+    Decided(u64),
     /// The system watches no more folders for this user. Raise the limit, or do without.
     #[error("the system watches no more folders; raise `{0}`")]
     WatchLimit(

@@ -246,14 +246,14 @@ impl Writer<'_> {
         }
     }
 
-    fn flush_name(&self, folder: &cap_std::fs::Dir, name: &str) -> io::Result<()> {
+    pub(super) fn flush_name(&self, folder: &cap_std::fs::Dir, name: &str) -> io::Result<()> {
         if !self.vault.is_durable() {
             return Ok(());
         }
         disk::open_to_flush(folder, name)?.sync_all()
     }
 
-    fn flush_folder(&self, folder: &cap_std::fs::Dir) -> io::Result<()> {
+    pub(super) fn flush_folder(&self, folder: &cap_std::fs::Dir) -> io::Result<()> {
         if self.vault.is_durable() { disk::sync_folder(folder) } else { Ok(()) }
     }
 }

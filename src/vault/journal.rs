@@ -12,7 +12,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use super::place::Places;
-use super::{Batch, RecordedStep, VaultError, audit, disk};
+use super::{Batch, RecordedStep, VaultError, audit, disk, inbox};
 use crate::path::MemoryPath;
 use crate::plan::{Content, Image, Step};
 use crate::report::Kind;
@@ -42,7 +42,7 @@ pub(super) enum State {
 }
 
 impl State {
-    fn code(self) -> i64 {
+    pub(super) fn code(self) -> i64 {
         match self {
             Self::Open => 1,
             Self::Committed => 2,
@@ -261,6 +261,9 @@ impl Journal {
                 content.author,
                 content.time,
             )?;
+            if let Some(approval) = &content.approval {
+                inbox::note_approved(transaction, approval, batch, content.time)?;
+            }
             grow(transaction, growth)?;
             set_state(transaction, batch, State::Committed)
         })

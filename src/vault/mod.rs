@@ -15,6 +15,7 @@ mod examine;
 mod feed;
 mod forget;
 mod history;
+mod inbox;
 mod journal;
 mod place;
 mod recover;
@@ -33,7 +34,7 @@ use std::time::Duration;
 use cap_std::fs::Dir;
 
 pub use account::{Account, Problem, Record};
-pub use audit::{AuditEntry, Author};
+pub use audit::{AuditEntry, Author, random};
 pub use commit::{Batch, Committed, Point};
 pub use error::VaultError;
 pub use every::{Region, Spot};
@@ -41,6 +42,7 @@ pub use examine::Exam;
 pub use feed::Changed;
 pub use forget::{Names, Replaced, Traces};
 pub use history::Page;
+pub use inbox::{Approval, Filed, Inbox, MOST_WAITING, MOST_WAITING_BYTES};
 pub use watch::{Noticed, Watch};
 
 use crate::path::MemoryPath;

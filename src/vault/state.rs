@@ -94,6 +94,11 @@ impl StateFolder {
         Ok(Self { memdir, machine: folder, path: parent_path.join(home.machine) })
     }
 
+    /// The folder of this machine.
+    pub(super) fn machine(&self) -> &Dir {
+        &self.machine
+    }
+
     /// Whether git leaves the state of a memory alone.
     pub(super) fn is_ignored_by_git(root: &Dir) -> bool {
         let read = root.open_dir_nofollow(FOLDER).and_then(|memdir| memdir.read_to_string(".gitignore"));
@@ -151,7 +156,7 @@ fn write_ignore(memdir: &Dir) -> Result<(), VaultError> {
     write().map_err(|error| VaultError::io("make `.memdir`", None, error))
 }
 
-fn open_own_folder(parent: &Dir, name: &str) -> Result<Option<Dir>, VaultError> {
+pub(super) fn open_own_folder(parent: &Dir, name: &str) -> Result<Option<Dir>, VaultError> {
     let folder = match parent.open_dir_nofollow(name) {
         Ok(folder) => folder,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -167,7 +172,7 @@ fn open_own_folder(parent: &Dir, name: &str) -> Result<Option<Dir>, VaultError> 
     Ok(Some(folder))
 }
 
-fn create_own_folder(parent: &Dir, name: &str) -> Result<Dir, VaultError> {
+pub(super) fn create_own_folder(parent: &Dir, name: &str) -> Result<Dir, VaultError> {
     let mut builder = DirBuilder::new();
     #[cfg(unix)]
     {
@@ -199,7 +204,7 @@ fn check_own_files(folder: &Dir) -> Result<bool, VaultError> {
     Ok(is_there)
 }
 
-fn check_own_file(metadata: &Metadata) -> Result<(), VaultError> {
+pub(super) fn check_own_file(metadata: &Metadata) -> Result<(), VaultError> {
     if !metadata.is_file() {
         return Err(VaultError::Untrusted("it holds a link, a pipe or a folder where a file belongs"));
     }

@@ -21,7 +21,7 @@ use crate::vault::{Durability, Options};
 /// The sections and their keys; the empty section is the top of the file.
 const KEYS: &[(&str, &[&str])] = &[
     ("", &["durability", "rule", "permission", "limits", "history", "memory"]),
-    ("permission", &["exec", "cli"]),
+    ("permission", &["exec", "cli", "mcp", "chat", "ask", "inbox", "inbox_days"]),
     (
         "limits",
         &[
@@ -50,10 +50,20 @@ pub(super) struct Config {
 }
 
 /// What becomes of calls that somebody should be asked about, by door.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(default)]
 pub(super) struct Permission {
     pub(super) exec: Mode,
+    /// Where what has to be asked waits for the person.
+    inbox: engine::InboxPlace,
+    /// How many days it waits; with 0 nothing does.
+    inbox_days: u64,
+}
+
+impl Default for Permission {
+    fn default() -> Self {
+        Self { exec: Mode::default(), inbox: engine::InboxPlace::default(), inbox_days: 7 }
+    }
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -113,6 +123,8 @@ impl Config {
             batch_time: Duration::from_secs(limits.batch_seconds),
             rules,
             index: engine::IndexPlace::Nowhere,
+            inbox: self.permission.inbox,
+            keep_proposals: Duration::from_secs(self.permission.inbox_days.saturating_mul(24 * 60 * 60)),
             clock,
         })
     }

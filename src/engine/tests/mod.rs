@@ -8,7 +8,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use serde_json::json;
 
-use super::{Engine, IndexPlace, Manner, Settings};
+use super::{Engine, InboxPlace, IndexPlace, Manner, Settings};
 use crate::dialect;
 use crate::path::MemoryPath;
 use crate::plan::{Limits, MapTree};
@@ -33,6 +33,8 @@ fn engine_with(root: &Path, durability: Durability) -> Engine {
         batch_time: Duration::from_secs(30),
         rules: Rules::default(),
         index: IndexPlace::Nowhere,
+        inbox: InboxPlace::Disk,
+        keep_proposals: Duration::from_secs(7 * 24 * 60 * 60),
         clock: || Timestamp::from_micros(1_000_000),
     };
     Engine::new(Vault::open(dir, root, options).unwrap(), settings)

@@ -52,8 +52,14 @@ fn a_batch_under_way_is_told_until_it_is_settled() {
     commit(&vault, &[put("a.md", Some("a"), Some("a2"))], None).unwrap();
     let steps = [put("a.md", Some("a2"), Some("a3")), put("b.md", Some("b"), Some("b2"))];
     let (author, entries) = (author(), [entry("update_file")]);
-    let batch =
-        Batch { steps: &steps, entries: &entries, author: &author, time: Timestamp::from_micros(0), undoes: None };
+    let batch = Batch {
+        steps: &steps,
+        entries: &entries,
+        author: &author,
+        time: Timestamp::from_micros(0),
+        undoes: None,
+        approval: None,
+    };
     let mut seen = Vec::new();
     let result = other.lock().unwrap().commit_watched(&batch, &mut |point| {
         seen.push(vault.changed_since(1).unwrap().newest);

@@ -123,7 +123,8 @@ fn entry(action: &str) -> AuditEntry {
 fn commit(vault: &Vault, steps: &[Step], undoes: Option<u64>) -> Result<u64, VaultError> {
     let entries = [entry("update_file")];
     let author = author();
-    let batch = Batch { steps, entries: &entries, author: &author, time: Timestamp::from_micros(0), undoes };
+    let batch =
+        Batch { steps, entries: &entries, author: &author, time: Timestamp::from_micros(0), undoes, approval: None };
     Ok(vault.lock()?.commit(&batch)?.batch)
 }
 
@@ -178,8 +179,14 @@ fn an_edit_between_check_and_exchange_is_kept() {
     let steps = [put("a.md", Some("a"), Some("a2")), put("b.md", Some("b"), Some("b2"))];
     let entries = [entry("update_file")];
     let author = author();
-    let batch =
-        Batch { steps: &steps, entries: &entries, author: &author, time: Timestamp::from_micros(0), undoes: None };
+    let batch = Batch {
+        steps: &steps,
+        entries: &entries,
+        author: &author,
+        time: Timestamp::from_micros(0),
+        undoes: None,
+        approval: None,
+    };
     let result = vault.lock().unwrap().commit_watched(&batch, &mut |point| {
         if point == super::Point::Done(0) {
             env.write("b.md", "an editor's");
@@ -211,8 +218,14 @@ fn what_cannot_be_taken_back_is_told() {
     let vault = env.vault();
     let steps = [rename("a.md", "c.md", Kind::File), put("b.md", Some("b"), Some("b2"))];
     let (entries, author) = ([entry("update_file")], author());
-    let batch =
-        Batch { steps: &steps, entries: &entries, author: &author, time: Timestamp::from_micros(0), undoes: None };
+    let batch = Batch {
+        steps: &steps,
+        entries: &entries,
+        author: &author,
+        time: Timestamp::from_micros(0),
+        undoes: None,
+        approval: None,
+    };
     let result = vault.lock().unwrap().commit_watched(&batch, &mut |point| {
         if point == super::Point::Done(0) {
             env.write("a.md", "in the way");
@@ -414,8 +427,14 @@ fn a_batch_of_a_wrong_clock_makes_nothing_old() {
     for (number, time) in [1_000 * day, 1_000 * day, 0, 1_000 * day].into_iter().enumerate() {
         let name = format!("{number}.md");
         let (steps, author) = ([put(&name, None, Some(&name))], author());
-        let batch =
-            Batch { steps: &steps, entries: &[], author: &author, time: Timestamp::from_micros(time), undoes: None };
+        let batch = Batch {
+            steps: &steps,
+            entries: &[],
+            author: &author,
+            time: Timestamp::from_micros(time),
+            undoes: None,
+            approval: None,
+        };
         vault.lock().unwrap().commit(&batch).unwrap();
     }
     vault.lock().unwrap().prune(Timestamp::from_micros(1_001 * day)).unwrap();
@@ -431,8 +450,14 @@ fn the_log_names_what_changed_as_a_report_does_and_holds_any_duration() {
     let steps = [Step::MakeFolder { path: path("d"), mode: None }, put("d/a.md", None, Some("a"))];
     let entries = [5, 1 << 40, u64::MAX].map(|micros| AuditEntry { micros, ..entry("create_file") });
     let author = author();
-    let batch =
-        Batch { steps: &steps, entries: &entries, author: &author, time: Timestamp::from_micros(0), undoes: None };
+    let batch = Batch {
+        steps: &steps,
+        entries: &entries,
+        author: &author,
+        time: Timestamp::from_micros(0),
+        undoes: None,
+        approval: None,
+    };
     vault.lock().unwrap().commit(&batch).unwrap();
     let log = vault.log(&Page { limit: 9, ..Page::default() }).unwrap();
     assert_eq!(log.entries[0].changed, crate::plan::changed(&steps));

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use memdir::dialect;
-use memdir::engine::{Engine, IndexPlace, Manner, Proposal, Settings};
+use memdir::engine::{Engine, InboxPlace, IndexPlace, Manner, Proposal, Settings};
 use memdir::plan::Limits;
 use memdir::policy::{Mode, Rules};
 use memdir::time::Timestamp;
@@ -41,6 +41,8 @@ pub(crate) fn indexed(memory: &Path, index: IndexPlace) -> Engine {
         batch_time: Duration::from_secs(30),
         rules: Rules::default(),
         index,
+        inbox: InboxPlace::Disk,
+        keep_proposals: Duration::from_secs(7 * 24 * 60 * 60),
         clock: now,
     };
     Engine::new(vault(memory), settings)

@@ -1,0 +1,129 @@
+//! `memdir pending`: what waits for the person.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::args::Global;
+use super::exit::{self, Stop, print_json};
+use super::{open, term};
+use crate::action::Action;
+use crate::engine::{Pending, Reviewed, Unreadable};
+use crate::path::MemoryPath;
+use crate::report::Failure;
+
+/// What `pending --json` prints. Never a code: what reads it may be the model that proposed.
+#[derive(Serialize)]
+struct Printed<'a> {
+    pending: Vec<Proposal<'a>>,
+    problems: Vec<Problem<'a>>,
+}
+
+#[derive(Serialize)]
+struct Proposal<'a> {
+    id: u64,
+    time: String,
+    expires: String,
+    door: &'a str,
+    client: Option<&'a str>,
+    actions: Vec<&'a Action>,
+    reason: &'a str,
+    changed: &'a [MemoryPath],
+    diff: &'a str,
+    /// Whether the diff is another than was shown before.
+    renewed: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a Failure>,
+}
+
+#[derive(Serialize)]
+struct Problem<'a> {
+    id: u64,
+    error: &'a Failure,
+}
+
+pub(super) fn run(global: &Global) -> Result<u8, Stop> {
+    let opened = open::open(global)?;
+    let pending = opened.engine.pending()?;
+    if global.json {
+        print_json(&printed(&pending))?;
+    } else {
+        let mut stdout = io::stdout().lock();
+        for reviewed in &pending.proposals {
+            show(reviewed, &mut stdout)?;
+            let id = reviewed.waiting.id;
+            if reviewed.trouble.is_none() {
+                let code = reviewed.waiting.code.show();
+                writeln!(stdout, "decide: memdir approve {id}, memdir reject {id}; elsewhere with --code {code}\n")?;
+            } else {
+                writeln!(stdout, "decide: memdir reject {id}\n")?;
+            }
+        }
+        stdout.flush()?;
+        drop(stdout);
+        tell(&pending)?;
+    }
+    Ok(if pending.unreadable.is_empty() { 0 } else { exit::DAMAGED })
+}
+
+fn printed(pending: &Pending) -> Printed<'_> {
+    Printed {
+        pending: pending.proposals.iter().map(Proposal::of).collect(),
+        problems: pending.unreadable.iter().map(|found| Problem { id: found.id, error: &found.failure }).collect(),
+    }
+}
+
+impl<'a> Proposal<'a> {
+    fn of(reviewed: &'a Reviewed) -> Self {
+        let waiting = &reviewed.waiting;
+        Self {
+            id: waiting.id,
+            time: waiting.time.to_string(),
+            expires: waiting.expires.to_string(),
+            door: &waiting.author.door,
+            client: waiting.author.client.as_deref(),
+            actions: waiting.calls.iter().map(|held| &held.call.action).collect(),
+            reason: &waiting.reason,
+            changed: &waiting.changed,
+            diff: &waiting.diff,
+            renewed: reviewed.is_renewed,
+            error: reviewed.trouble.as_ref(),
+        }
+    }
+}
+
+/// Shows one proposal: who wants what, and why somebody is asked.
+pub(super) fn show(reviewed: &Reviewed, output: &mut (impl Write + io::IsTerminal)) -> Result<(), Stop> {
+    let waiting = &reviewed.waiting;
+    let client = waiting.author.client.as_deref().map_or_else(String::new, |client| format!("/{client}"));
+    let head = format!(
+        "proposal {}  {}  {}{client}  waits until {}",
+        waiting.id, waiting.time, waiting.author.door, waiting.expires
+    );
+    writeln!(output, "{}", term::escape_line(&head))?;
+    writeln!(output, "{}", term::escape_line(&waiting.reason))?;
+    if reviewed.is_renewed {
+        writeln!(output, "the notes have changed since: this is what it would change now")?;
+    }
+    let diff = term::diff(&waiting.diff, output);
+    writeln!(output, "{diff}")?;
+    if let Some(trouble) = &reviewed.trouble {
+        writeln!(output, "it cannot be done now: {}", term::escape_line(&trouble.message))?;
+    }
+    Ok(())
+}
+
+/// Tells what else there is to say, which is no part of the list.
+fn tell(pending: &Pending) -> Result<(), Stop> {
+    let mut stderr = io::stderr().lock();
+    for Unreadable { failure, .. } in &pending.unreadable {
+        writeln!(stderr, "memdir: {}", term::escape_line(&failure.message))?;
+        if let Some(hint) = &failure.hint {
+            writeln!(stderr, "hint: {}", term::escape_line(hint))?;
+        }
+    }
+    if pending.proposals.is_empty() && pending.unreadable.is_empty() {
+        writeln!(stderr, "nothing waits")?;
+    }
+    Ok(())
+}

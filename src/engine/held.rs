@@ -1,0 +1,336 @@
+//! Calls that wait for the person, with the later calls of their batch on the same paths.
+//!
+//! While a text is planned they are only put together. Once the rest of the batch is done, each group is planned against
+//! what is there then, and waits as one proposal.
+
+use super::inbox::{HeldCall, OneTime, Waiting};
+use super::indexed::Indexed;
+use super::pending::{Opened, Trial};
+use super::planning::{Asker, Decided};
+use super::{Engine, InboxPlace, Item, Manner, Planned, Proposal, audit, failure};
+use crate::action::{Access, Action, Call};
+use crate::catalog;
+use crate::path::MemoryPath;
+use crate::plan::{Planner, Tree};
+use crate::policy::{Cleared, Ground, Refused};
+use crate::report::{Code, Failure, Outcome};
+use crate::time::Timestamp;
+use crate::vault::{MOST_WAITING, MOST_WAITING_BYTES, Writer};
+
+/// A call that waits.
+#[derive(Debug)]
+pub(super) struct Held {
+    call: Call,
+    /// The group that it was put into.
+    group: usize,
+    role: Role,
+}
+
+/// Why a call waits.
+#[derive(Debug)]
+enum Role {
+    /// Somebody should be asked about it.
+    Asked(Vec<Ground>),
+    /// It writes on the paths of one that waits.
+    Joined,
+    /// It reads there, and is no part of the proposal.
+    Reads(Cleared),
+}
+
+/// The paths on which calls wait, by group.
+#[derive(Debug, Default)]
+pub(super) struct Groups(Vec<Group>);
+
+#[derive(Debug)]
+struct Group {
+    paths: Vec<MemoryPath>,
+    /// The group with which it is one, since a call came to both.
+    within: Option<usize>,
+}
+
+impl Groups {
+    /// The group that has taken this one in, or itself.
+    fn root(&self, mut group: usize) -> usize {
+        while let Some(above) = self.0.get(group).and_then(|group| group.within) {
+            group = above;
+        }
+        group
+    }
+
+    /// The groups that wait on one of these paths.
+    fn on(&self, paths: &[MemoryPath]) -> Vec<usize> {
+        let meets = |one: &MemoryPath| paths.iter().any(|other| one.is_within(other) || other.is_within(one));
+        let is_met = |group: &Group| group.within.is_none() && group.paths.iter().any(meets);
+        self.0.iter().enumerate().filter(|(_, group)| is_met(group)).map(|(at, _)| at).collect()
+    }
+
+    /// Puts paths into the first of some groups and makes one of all; a new one where there is none.
+    fn put(&mut self, paths: Vec<MemoryPath>, groups: &[usize]) -> usize {
+        let Some((&first, others)) = groups.split_first() else {
+            self.0.push(Group { paths, within: None });
+            return self.0.len() - 1;
+        };
+        let mut all = paths;
+        for &other in others {
+            let Some(other) = self.0.get_mut(other) else { continue };
+            other.within = Some(first);
+            all.append(&mut other.paths);
+        }
+        if let Some(group) = self.0.get_mut(first) {
+            group.paths.append(&mut all);
+        }
+        first
+    }
+}
+
+/// Lets a call wait about which somebody should be asked.
+pub(super) fn hold<T: Tree>(
+    planner: &mut Planner<'_, Indexed<'_, T>>,
+    tree: &Indexed<'_, T>,
+    refused: Refused,
+    groups: &mut Groups,
+) -> Decided {
+    let Refused { call, failure, grounds } = refused;
+    let paths = places(planner, tree, &call.action);
+    let met = groups.on(&paths);
+    let group = groups.put(paths, &met);
+    let outcome = Outcome::failed(&call, failure);
+    (Item::Held(Box::new(Held { call, group, role: Role::Asked(grounds) })), outcome)
+}
+
+/// Lets a call wait that comes to the paths of one which does; `Err` gives the others back.
+pub(super) fn join<T: Tree>(
+    planner: &mut Planner<'_, Indexed<'_, T>>,
+    tree: &Indexed<'_, T>,
+    cleared: Cleared,
+    groups: &mut Groups,
+) -> Result<Decided, Box<Cleared>> {
+    if groups.0.is_empty() {
+        return Err(Box::new(cleared));
+    }
+    let paths = places(planner, tree, &cleared.call().action);
+    let met = groups.on(&paths);
+    let (Some(&first), Some(path)) = (met.first(), paths.first()) else { return Err(Box::new(cleared)) };
+    let call = cleared.call().clone();
+    let failure = Failure::new(Code::AwaitingApproval, format!("an earlier call on `{path}` waits for the person"))
+        .with_hint("go on without it; the person decides");
+    let outcome = Outcome::failed(&call, failure);
+    let (group, role) = if catalog::access(&call.action) == Access::Read {
+        (first, Role::Reads(cleared))
+    } else {
+        (groups.put(paths, &met), Role::Joined)
+    };
+    Ok((Item::Held(Box::new(Held { call, group, role })), outcome))
+}
+
+/// The paths to which a call comes, also those to which they lead; none for one about the whole memory.
+fn places<T: Tree>(
+    planner: &mut Planner<'_, Indexed<'_, T>>,
+    tree: &Indexed<'_, T>,
+    action: &Action,
+) -> Vec<MemoryPath> {
+    let named = [action.path(), action.new_path()].into_iter().flatten().cloned();
+    let mut places: Vec<MemoryPath> = named.chain(planner.place_of(action)).collect();
+    let led: Vec<MemoryPath> = places.iter().filter_map(|path| tree.resolve(path).ok()).collect();
+    places.extend(led.into_iter().filter(|path| !places.contains(path)).collect::<Vec<_>>());
+    places
+}
+
+/// The calls of one group, by their places among the items.
+struct Members<'p> {
+    group: usize,
+    held: Vec<(usize, &'p Held)>,
+}
+
+impl Engine {
+    /// Lets the calls wait that the person should be asked about, each group as one proposal.
+    pub(super) fn hold(&self, proposal: &mut Proposal) {
+        let Proposal { planned, manner, .. } = proposal;
+        if planned.groups.0.is_empty() {
+            return;
+        }
+        let outcomes = self.outcomes_of_held(planned, manner);
+        planned.set(outcomes);
+    }
+
+    /// What becomes of each call that was held, by its place among the items.
+    fn outcomes_of_held(&self, planned: &Planned, manner: &Manner) -> Vec<(usize, Outcome)> {
+        let fail = |members: &Members<'_>, failure: &Failure| -> Vec<(usize, Outcome)> {
+            let failed = members.held.iter().map(|(at, held)| (*at, Outcome::failed(&held.call, failure.clone())));
+            failed.collect()
+        };
+        let groups = members(planned);
+        let mut writer = match self.vault.lock() {
+            Ok(writer) => writer,
+            Err(error) => return groups.iter().flat_map(|members| fail(members, &failure(&error))).collect(),
+        };
+        let mut outcomes = Vec::new();
+        for members in &groups {
+            let proposed = self.propose_group(&mut writer, planned, members, manner);
+            outcomes.extend(proposed.unwrap_or_else(|failure| fail(members, &failure)));
+        }
+        outcomes
+    }
+
+    fn propose_group(
+        &self,
+        writer: &mut Writer<'_>,
+        planned: &Planned,
+        members: &Members<'_>,
+        manner: &Manner,
+    ) -> Result<Vec<(usize, Outcome)>, Failure> {
+        let now = (self.settings.clock)();
+        let Opened { waiting, unreadable } = self.open_inbox(writer, now)?;
+        if waiting.len() + unreadable.len() >= MOST_WAITING {
+            let message = format!("{MOST_WAITING} proposals wait already");
+            return Err(Failure::new(Code::QuotaExceeded, message).with_hint("the person has to decide some first"));
+        }
+        let writes = members.held.iter().filter(|(_, held)| !matches!(held.role, Role::Reads(_)));
+        let calls = writes.clone().map(|(_, held)| held.call.clone());
+        let tree = Indexed { engine: self, tree: &*writer, is_locked: true };
+        let trial = self.try_calls(&tree, calls, manner, now);
+        let mut outcomes: Vec<(usize, Outcome)> =
+            writes.clone().map(|(at, _)| *at).zip(trial.outcomes.iter().cloned()).collect();
+        let fits = |at: usize| outcomes.iter().any(|(other, outcome)| *other == at && outcome.result.is_ok());
+        let is_asked = writes.clone().any(|(at, held)| fits(*at) && matches!(held.role, Role::Asked(_)));
+        if !is_asked || trial.plan.is_empty() {
+            if !is_asked {
+                forsake(&mut outcomes, members);
+            }
+            outcomes.extend(self.read_after_all(&tree, members, manner));
+            return Ok(outcomes);
+        }
+        let proposed: Vec<&(usize, &Held)> = writes.filter(|(at, _)| fits(*at)).collect();
+        let calls = proposed.iter().map(|(_, held)| held.to_keep()).collect();
+        let number = writer.next_proposal().map_err(|error| failure(&error))?;
+        let waiting = self.to_wait(number, calls, &trial, manner, now)?;
+        let reads = members.held.iter().filter(|(_, held)| matches!(held.role, Role::Reads(_)));
+        let waits: Vec<(usize, Outcome)> =
+            proposed.iter().copied().chain(reads).map(|(at, held)| (*at, held.waits(number))).collect();
+        outcomes.retain(|(_, outcome)| outcome.result.is_err());
+        outcomes.extend(waits.iter().cloned());
+        self.file(writer, planned, waiting, &waits, now)?;
+        tracing::info!(proposal = number, "a proposal waits");
+        Ok(outcomes)
+    }
+
+    /// Puts a proposal where it waits, and its calls into the audit.
+    fn file(
+        &self,
+        writer: &mut Writer<'_>,
+        planned: &Planned,
+        waiting: Waiting,
+        waits: &[(usize, Outcome)],
+        now: Timestamp,
+    ) -> Result<(), Failure> {
+        let number = waiting.id;
+        let content = match self.settings.inbox {
+            InboxPlace::Disk => Some(waiting.encode()),
+            InboxPlace::Process => None,
+        };
+        if content.as_ref().is_some_and(|content| content.len() > MOST_WAITING_BYTES) {
+            let message = format!("the change would take more than {MOST_WAITING_BYTES} bytes to show to the person");
+            return Err(Failure::new(Code::TooLarge, message).with_hint("send it in smaller parts"));
+        }
+        let entries = audit::waiting(planned, waits, number);
+        let filed = writer.file_proposal(number, content.as_deref(), &entries, &waiting.author, now);
+        filed.map_err(|error| failure(&error))?;
+        if content.is_none() {
+            self.kept_here().insert(number, waiting);
+        }
+        Ok(())
+    }
+
+    fn to_wait(
+        &self,
+        id: u64,
+        calls: Vec<HeldCall>,
+        trial: &Trial,
+        manner: &Manner,
+        now: Timestamp,
+    ) -> Result<Waiting, Failure> {
+        Ok(Waiting {
+            id,
+            time: now,
+            expires: now.plus(self.settings.keep_proposals),
+            author: manner.author.clone(),
+            reason: reason(&calls),
+            calls,
+            changed: trial.plan.changed(),
+            diff: trial.plan.diff(),
+            digest: trial.digest(),
+            code: OneTime::new()?,
+            tries: 0,
+        })
+    }
+
+    /// Answers the reads of a group that does not wait after all.
+    fn read_after_all<T: Tree>(
+        &self,
+        tree: &Indexed<'_, T>,
+        members: &Members<'_>,
+        manner: &Manner,
+    ) -> Vec<(usize, Outcome)> {
+        let asker = Asker { manner, is_approved: false };
+        let reads = members.held.iter().filter_map(|(at, held)| match &held.role {
+            Role::Reads(cleared) => Some((*at, cleared)),
+            Role::Asked(_) | Role::Joined => None,
+        });
+        self.answer_now(tree, asker, reads.collect())
+    }
+}
+
+impl Held {
+    /// What is answered to a call that waits.
+    fn waits(&self, proposal: u64) -> Outcome {
+        let failure = Failure::new(Code::AwaitingApproval, format!("proposal {proposal} waits for the person"));
+        let mut failure = failure.with_hint("go on without it; nothing of it is kept unless the person agrees");
+        failure.details.proposal = Some(proposal);
+        Outcome::failed(&self.call, failure)
+    }
+
+    fn to_keep(&self) -> HeldCall {
+        let grounds = match &self.role {
+            Role::Asked(grounds) => grounds.clone(),
+            Role::Joined | Role::Reads(_) => Vec::new(),
+        };
+        HeldCall { call: self.call.clone(), grounds }
+    }
+}
+
+/// The groups that are of their own, in the order of their first calls.
+fn members(planned: &Planned) -> Vec<Members<'_>> {
+    let mut groups = Vec::<Members<'_>>::new();
+    for (at, item) in planned.items.iter().enumerate() {
+        let Item::Held(held) = item else { continue };
+        let group = planned.groups.root(held.group);
+        match groups.iter_mut().find(|members| members.group == group) {
+            Some(members) => members.held.push((at, held)),
+            None => groups.push(Members { group, held: vec![(at, held)] }),
+        }
+    }
+    groups
+}
+
+/// Lets calls fail that were to go with one which cannot be planned.
+fn forsake(outcomes: &mut [(usize, Outcome)], members: &Members<'_>) {
+    for (at, outcome) in outcomes.iter_mut().filter(|(_, outcome)| outcome.result.is_ok()) {
+        let Some((_, held)) = members.held.iter().find(|(other, _)| other == at) else { continue };
+        let failure = Failure::new(Code::Conflict, "the call that it was to wait for cannot be made");
+        *outcome = Outcome::failed(&held.call, failure.with_hint("send it again"));
+    }
+}
+
+/// The words of all grounds, each once.
+fn reason(calls: &[HeldCall]) -> String {
+    let mut words = Vec::new();
+    for held in calls {
+        let said = held.grounds.iter().map(|ground| ground.words(held.call.action.name()));
+        for said in said {
+            if !words.contains(&said) {
+                words.push(said);
+            }
+        }
+    }
+    words.join("; ")
+}

@@ -1,0 +1,238 @@
+//! [`Waiting`]: a proposal that waits for the person, and the shape of its file.
+//!
+//! Owns that shape and its version. What is read is believed only as far as it goes: a file of another version, or one
+//! that says what no proposal can, is refused as a whole, and every call in it is reviewed and planned anew.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use super::failure;
+use crate::action::{Access, Action, Call, Meaning};
+use crate::catalog::{self, ACTION};
+use crate::digest::Digest;
+use crate::path::MemoryPath;
+use crate::policy::Ground;
+use crate::report::{Code, Failure};
+use crate::time::Timestamp;
+use crate::vault::{self, Author};
+
+/// The version of the file; another one is refused.
+const VERSION: u32 = 1;
+/// Wrong codes that are taken until the right one is made anew.
+pub(super) const TRIES: u32 = 5;
+/// Digits and letters of which none looks like another.
+const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+/// How many of them a code has: 40 bits, and [`TRIES`] guesses.
+const CODE_CHARS: usize = 8;
+
+/// A proposal that waits for the person.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Waiting {
+    /// Its number, which no other one will have.
+    pub id: u64,
+    /// When it was made.
+    pub time: Timestamp,
+    /// From when on it does not wait any more.
+    pub expires: Timestamp,
+    /// Who proposed it.
+    pub author: Author,
+    /// Why the person is asked, in words.
+    pub reason: String,
+    /// The calls, in their order.
+    pub calls: Vec<HeldCall>,
+    /// The paths that would be different, sorted.
+    pub changed: Vec<MemoryPath>,
+    /// What would be different, as the person was or will be shown it.
+    pub diff: String,
+    /// What an approval is bound to: the digest over that.
+    pub digest: Digest,
+    /// What a person who has seen the diff elsewhere can approve with.
+    pub code: OneTime,
+    /// How many wrong codes were given for this one.
+    pub tries: u32,
+}
+
+/// A call of a proposal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeldCall {
+    /// The call.
+    pub call: Call,
+    /// Why somebody should be asked; nothing for a call that goes with an earlier one.
+    pub grounds: Vec<Ground>,
+}
+
+/// A code that approves one proposal as it was shown, once. Printed by nothing but [`OneTime::show`].
+#[derive(Clone, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct OneTime(String);
+
+/// The file.
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    version: u32,
+    id: u64,
+    /// Microseconds since 1970 in UTC, as all times here.
+    time: i64,
+    expires: i64,
+    door: String,
+    client: Option<String>,
+    session: Option<String>,
+    message: Option<String>,
+    origin: String,
+    reason: String,
+    calls: Vec<FiledCall>,
+    changed: Vec<MemoryPath>,
+    diff: String,
+    digest: Digest,
+    code: OneTime,
+    tries: u32,
+}
+
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct FiledCall {
+    index: usize,
+    meaning: Meaning,
+    grounds: Vec<Ground>,
+    action: Json,
+}
+
+/// What is read before anything else, whatever more there is.
+#[derive(Deserialize)]
+struct Versioned {
+    version: u32,
+}
+
+impl Waiting {
+    /// Writes the file.
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let calls = self.calls.iter().map(|held| FiledCall {
+            index: held.call.index,
+            meaning: held.call.meaning,
+            grounds: held.grounds.clone(),
+            action: serde_json::to_value(&held.call.action).unwrap_or_default(),
+        });
+        let author = self.author.clone();
+        let file = File {
+            version: VERSION,
+            id: self.id,
+            time: self.time.micros(),
+            expires: self.expires.micros(),
+            door: author.door,
+            client: author.client,
+            session: author.session,
+            message: author.message,
+            origin: author.origin,
+            reason: self.reason.clone(),
+            calls: calls.collect(),
+            changed: self.changed.clone(),
+            diff: self.diff.clone(),
+            digest: self.digest,
+            code: self.code.clone(),
+            tries: self.tries,
+        };
+        serde_json::to_vec(&file).unwrap_or_default()
+    }
+
+    /// Reads the file of proposal `id`.
+    ///
+    /// # Errors
+    ///
+    /// `damaged` for anything but what [`Waiting::encode`] writes.
+    pub(super) fn decode(id: u64, content: &[u8]) -> Result<Self, Failure> {
+        let Versioned { version } =
+            serde_json::from_slice(content).map_err(|_| damaged(id, "is no file of a proposal"))?;
+        if version != VERSION {
+            return Err(damaged(id, &format!("is of version {version}, and this program knows {VERSION}")));
+        }
+        let file: File = serde_json::from_slice(content).map_err(|_| damaged(id, "is not as memdir writes it"))?;
+        if file.id != id || file.calls.is_empty() {
+            return Err(damaged(id, "says what no proposal says"));
+        }
+        let calls = file.calls.into_iter().map(FiledCall::decode).collect::<Option<Vec<_>>>();
+        Ok(Self {
+            id,
+            time: Timestamp::from_micros(file.time),
+            expires: Timestamp::from_micros(file.expires),
+            author: Author {
+                door: file.door,
+                client: file.client,
+                session: file.session,
+                message: file.message,
+                origin: file.origin,
+            },
+            reason: file.reason,
+            calls: calls.ok_or_else(|| damaged(id, "holds a call that no model can make"))?,
+            changed: file.changed,
+            diff: file.diff,
+            digest: file.digest,
+            code: file.code,
+            tries: file.tries,
+        })
+    }
+}
+
+impl FiledCall {
+    /// The call, if it is one that a model can make and that writes.
+    fn decode(self) -> Option<HeldCall> {
+        let Json::Object(mut arguments) = self.action else { return None };
+        let Some(Json::String(name)) = arguments.shift_remove(ACTION) else { return None };
+        let action: Action = catalog::decode(self.index, &name, arguments).ok()?;
+        if catalog::access(&action) == Access::Read {
+            return None;
+        }
+        let call = Call { meaning: self.meaning, ..Call::plain(self.index, action) };
+        Some(HeldCall { call, grounds: self.grounds })
+    }
+}
+
+pub(super) fn damaged(id: u64, what: &str) -> Failure {
+    Failure::new(Code::Damaged, format!("proposal {id} cannot be read: its file {what}"))
+        .with_hint(format!("`memdir reject {id}` removes it"))
+}
+
+impl OneTime {
+    /// Makes one that nobody can guess.
+    pub(super) fn new() -> Result<Self, Failure> {
+        let random = vault::random().map_err(|error| failure(&error))?;
+        // 32 divides 256, so each letter is as likely as the others.
+        let letters = random.iter().filter_map(|byte| ALPHABET.get(usize::from(byte % 32)));
+        Ok(Self(letters.take(CODE_CHARS).map(|letter| char::from(*letter)).collect()))
+    }
+
+    /// The code, for the person's eyes: `K7QX-3FQ2`.
+    #[must_use]
+    pub fn show(&self) -> String {
+        let (first, second) = self.0.split_at_checked(CODE_CHARS / 2).unwrap_or((&self.0, ""));
+        format!("{first}-{second}")
+    }
+
+    /// Whether this code was typed, in time that does not tell how much of it fits. Blanks, dashes and small letters do not
+    /// matter, nor do letters that look like digits.
+    pub(super) fn fits(&self, typed: &str) -> bool {
+        let letters = typed.chars().filter(|letter| !letter.is_whitespace() && *letter != '-').take(CODE_CHARS + 1);
+        let typed: Vec<u8> = letters.map(plain_letter).collect();
+        if self.0.len() != CODE_CHARS || typed.len() != CODE_CHARS {
+            return false;
+        }
+        let difference = self.0.bytes().zip(typed).fold(0, |difference, (one, other)| difference | (one ^ other));
+        std::hint::black_box(difference) == 0
+    }
+}
+
+fn plain_letter(letter: char) -> u8 {
+    match letter.to_ascii_uppercase() {
+        'O' => b'0',
+        'I' | 'L' => b'1',
+        letter => u8::try_from(letter).unwrap_or(b'?'),
+    }
+}
+
+impl fmt::Debug for OneTime {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("OneTime(…)")
+    }
+}

@@ -1,0 +1,451 @@
+//! The inbox: what waits for the person, approving it, rejecting it, and what expires.
+//!
+//! A proposal is planned anew whenever somebody looks at it, so that a person sees and approves what would happen now. An
+//! approval is bound to the digest over the diff that was shown. All that decides happens under the lock of the memory.
+
+use std::collections::BTreeMap;
+use std::sync::{MutexGuard, PoisonError};
+
+use super::inbox::{OneTime, TRIES, Waiting, damaged};
+use super::indexed::Indexed;
+use super::planning::Asker;
+use super::{ChangeError, Done, Engine, Manner, audit, failure};
+use crate::action::Call;
+use crate::digest::Digest;
+use crate::plan::{Plan, Step, Tree};
+use crate::policy::{self, Cleared, Mode};
+use crate::report::{Code, Failure, Outcome};
+use crate::time::Timestamp;
+use crate::vault::{Approval, Author, Batch, Filed, VaultError, Writer};
+
+/// How often an approved proposal is planned anew when an editor saves in between.
+const ATTEMPTS: usize = 3;
+
+/// What waits for the person.
+#[derive(Debug, Default)]
+pub struct Pending {
+    /// The proposals, in the order of their numbers.
+    pub proposals: Vec<Reviewed>,
+    /// What cannot be read.
+    pub unreadable: Vec<Unreadable>,
+}
+
+/// A proposal as it would be carried out now.
+#[derive(Debug)]
+pub struct Reviewed {
+    /// The proposal, with what it would change now.
+    pub waiting: Waiting,
+    /// Whether that differs from what was shown or planned before.
+    pub is_renewed: bool,
+    /// Why it cannot be carried out now; then `waiting` says what it would have changed. Or why its new code could not
+    /// be kept.
+    pub trouble: Option<Failure>,
+}
+
+/// A proposal that waits and cannot be read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unreadable {
+    /// Its number.
+    pub id: u64,
+    /// Why not.
+    pub failure: Failure,
+}
+
+/// By what a person agrees.
+#[derive(Clone, Copy, Debug)]
+pub enum Leave<'a> {
+    /// They were shown the diff with this digest.
+    Shown(Digest),
+    /// They typed this code, which goes with the diff that was last shown.
+    Code(&'a str),
+}
+
+/// What is in the inbox, read.
+#[derive(Debug, Default)]
+pub(super) struct Opened {
+    pub(super) waiting: Vec<Waiting>,
+    pub(super) unreadable: Vec<Unreadable>,
+}
+
+/// The calls of a proposal, planned as if the person had agreed.
+#[derive(Debug)]
+pub(super) struct Trial {
+    pub(super) plan: Plan,
+    pub(super) outcomes: Vec<Outcome>,
+    /// Those that were not refused all the same, with their outcomes.
+    cleared: Vec<(Cleared, Outcome)>,
+}
+
+impl Trial {
+    /// What an approval is bound to: the diff, and the contents that a diff does not show.
+    pub(super) fn digest(&self) -> Digest {
+        let mut parts = vec![self.plan.diff().into_bytes()];
+        for step in self.plan.steps() {
+            let Step::Put { before, after, .. } = step else { continue };
+            let unseen = [before, after].into_iter().flatten().filter(|image| image.content.text().is_none());
+            parts.extend(unseen.map(|image| image.content.digest().as_bytes().to_vec()));
+        }
+        Digest::of_parts(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>())
+    }
+
+    fn trouble(&self) -> Option<&Failure> {
+        self.outcomes.iter().find_map(|outcome| outcome.result.as_ref().err())
+    }
+}
+
+impl Engine {
+    /// What waits for the person, as it would be carried out now. What has expired is removed. Where that differs from
+    /// what was shown before, the diff to approve is the present one and its code is new.
+    ///
+    /// # Errors
+    ///
+    /// `no_write_access` for an inbox that is not ours; what the vault says. A file that cannot be read is no error.
+    pub fn pending(&self) -> Result<Pending, Failure> {
+        let Opened { waiting, unreadable } = self.look_into_inbox()?;
+        let mut proposals = Vec::new();
+        for waiting in waiting {
+            match self.review_waiting(waiting) {
+                Ok(reviewed) => proposals.push(reviewed),
+                // Somebody has just decided it.
+                Err(failure) if failure.code == Code::NotFound => {}
+                Err(failure) => return Err(failure),
+            }
+        }
+        Ok(Pending { proposals, unreadable })
+    }
+
+    /// One proposal that waits, as it would be carried out now.
+    ///
+    /// # Errors
+    ///
+    /// `not_found`, `damaged`, as [`Engine::pending`].
+    pub fn review_proposal(&self, id: u64) -> Result<Reviewed, Failure> {
+        let opened = self.look_into_inbox()?;
+        match self.found(opened, id) {
+            Ok(waiting) => self.review_waiting(waiting),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// Says what waits and what cannot be read, without planning anything.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::pending`].
+    pub fn waiting(&self) -> Result<(Vec<Waiting>, Vec<Unreadable>), Failure> {
+        let Opened { waiting, unreadable } = self.look_into_inbox()?;
+        Ok((waiting, unreadable))
+    }
+
+    /// Carries out a proposal.
+    ///
+    /// It is planned once more under the lock, and only if that gives what the person was shown it is done.
+    ///
+    /// # Errors
+    ///
+    /// `not_found` for one that is decided or never was, `denied` for a wrong code, `conflict` with a diff where it would
+    /// change something else now, the code of a call that cannot be made any more, and what the vault says. It waits on.
+    pub fn approve(&self, id: u64, leave: Leave<'_>, by: &Author) -> Result<Done, ChangeError> {
+        let mut writer = self.lock_inbox(id)?;
+        let now = (self.settings.clock)();
+        let opened = self.open_inbox(&mut writer, now)?;
+        let waiting = self.found_by(opened, id, writer.last_proposal()?)?;
+        if let Leave::Code(typed) = leave
+            && !waiting.code.fits(typed)
+        {
+            return Err(self.refuse_code(&mut writer, waiting)?.into());
+        }
+        let shown = match leave {
+            Leave::Shown(digest) => digest,
+            Leave::Code(_) => waiting.digest,
+        };
+        let mut attempt = 0;
+        let done = loop {
+            attempt += 1;
+            match self.carry_out(&mut writer, &waiting, shown, by, now) {
+                Err(Stopped::Vault(VaultError::Conflict(_))) if attempt < ATTEMPTS => {}
+                Err(Stopped::Vault(error)) => return Err(error.into()),
+                Err(Stopped::Said(error)) => return Err(*error),
+                Ok(done) => break done,
+            }
+        };
+        writer.remove_decided(&[id]);
+        self.kept_here().remove(&id);
+        tracing::info!(proposal = id, batch = done.batch, "a proposal is approved");
+        Ok(done)
+    }
+
+    /// Drops a proposal, also one that cannot be read.
+    ///
+    /// # Errors
+    ///
+    /// `not_found` for one that is decided or never was, and what the vault says.
+    pub fn reject(&self, id: u64, by: &Author) -> Result<(), Failure> {
+        let mut writer = self.lock_inbox(id)?;
+        let now = (self.settings.clock)();
+        let opened = self.open_inbox(&mut writer, now)?;
+        let is_there = opened.waiting.iter().any(|waiting| waiting.id == id)
+            || opened.unreadable.iter().any(|unreadable| unreadable.id == id);
+        if !is_there {
+            return Err(gone(id, writer.last_proposal().map_err(|error| failure(&error))?));
+        }
+        let dropped = writer.drop_proposals(&[id], &[audit::decision("reject", id)], by, now);
+        dropped.map_err(|error| failure(&error))?;
+        self.kept_here().remove(&id);
+        tracing::info!(proposal = id, "a proposal is rejected");
+        Ok(())
+    }
+
+    /// Removes what has expired, if there is an inbox at all. What goes wrong is for who asks for the inbox.
+    pub fn look_after_inbox(&self) {
+        if let Err(failure) = self.look_into_inbox() {
+            tracing::warn!(code = %failure.code, "the inbox was not looked after");
+        }
+    }
+
+    pub(super) fn kept_here(&self) -> MutexGuard<'_, BTreeMap<u64, Waiting>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads the inbox, and takes the lock only if there is something to remove.
+    fn look_into_inbox(&self) -> Result<Opened, Failure> {
+        let now = (self.settings.clock)();
+        let inbox = self.vault.inbox().map_err(|error| failure(&error))?;
+        let is_untidy = inbox.is_untidy;
+        let mut opened = read(inbox.filed);
+        opened.waiting.extend(self.kept_here().values().cloned());
+        if !is_untidy && opened.waiting.iter().all(|waiting| now < waiting.expires) {
+            return Ok(opened);
+        }
+        match self.vault.lock() {
+            Ok(mut writer) => self.open_inbox(&mut writer, now),
+            // Who cannot write can still be told what waits.
+            Err(VaultError::Busy | VaultError::NoWriteAccess) => {
+                opened.waiting.retain(|waiting| now < waiting.expires);
+                Ok(opened)
+            }
+            Err(error) => Err(failure(&error)),
+        }
+    }
+
+    /// Reads the inbox under the lock, once what has expired is removed.
+    pub(super) fn open_inbox(&self, writer: &mut Writer<'_>, now: Timestamp) -> Result<Opened, Failure> {
+        let inbox = writer.inbox().map_err(|error| failure(&error))?;
+        let mut opened = read(inbox.filed);
+        opened.waiting.extend(self.kept_here().values().cloned());
+        let (waiting, expired): (Vec<_>, Vec<_>) =
+            opened.waiting.into_iter().partition(|waiting| now < waiting.expires);
+        if !expired.is_empty() {
+            let ids: Vec<u64> = expired.iter().map(|waiting| waiting.id).collect();
+            let entries: Vec<_> = ids.iter().map(|id| audit::decision("expire", *id)).collect();
+            let origin = "tool:memdir".to_owned();
+            let by = Author { door: "cli".to_owned(), client: None, session: None, message: None, origin };
+            writer.drop_proposals(&ids, &entries, &by, now).map_err(|error| failure(&error))?;
+            self.kept_here().retain(|id, _| !ids.contains(id));
+        }
+        Ok(Opened { waiting, ..opened })
+    }
+
+    /// Takes the lock for a decision; nothing is made where no proposal ever was.
+    fn lock_inbox(&self, id: u64) -> Result<Writer<'_>, Failure> {
+        if !self.vault.has_history().map_err(|error| failure(&error))? {
+            return Err(gone(id, 0));
+        }
+        self.vault.lock().map_err(|error| failure(&error))
+    }
+
+    fn found(&self, opened: Opened, id: u64) -> Result<Waiting, Failure> {
+        let is_there = opened.waiting.iter().any(|waiting| waiting.id == id)
+            || opened.unreadable.iter().any(|unreadable| unreadable.id == id);
+        let last = if is_there { id } else { self.last_proposal(id)? };
+        self.found_by(opened, id, last)
+    }
+
+    fn last_proposal(&self, id: u64) -> Result<u64, Failure> {
+        self.lock_inbox(id)?.last_proposal().map_err(|error| failure(&error))
+    }
+
+    fn found_by(&self, opened: Opened, id: u64, last: u64) -> Result<Waiting, Failure> {
+        if let Some(unreadable) = opened.unreadable.into_iter().find(|unreadable| unreadable.id == id) {
+            return Err(unreadable.failure);
+        }
+        opened.waiting.into_iter().find(|waiting| waiting.id == id).ok_or_else(|| gone(id, last))
+    }
+
+    /// Plans a proposal as the memory is now; where that is something else than before, it is what will be approved.
+    fn review_waiting(&self, waiting: Waiting) -> Result<Reviewed, Failure> {
+        let trial = self.try_waiting(&self.indexed(), &waiting, (self.settings.clock)());
+        if let Some(trouble) = trial.trouble() {
+            return Ok(Reviewed { is_renewed: false, trouble: Some(trouble.clone()), waiting });
+        }
+        let digest = trial.digest();
+        if digest == waiting.digest {
+            return Ok(Reviewed { waiting, is_renewed: false, trouble: None });
+        }
+        let (changed, diff) = (trial.plan.changed(), trial.plan.diff());
+        let renewed = Waiting { changed, diff, digest, code: OneTime::new()?, tries: 0, ..waiting };
+        match self.renew(&renewed) {
+            Ok(waiting) => Ok(Reviewed { waiting, is_renewed: true, trouble: None }),
+            // Who cannot write can still be told what waits.
+            Err(failure) if matches!(failure.code, Code::Busy | Code::NoWriteAccess | Code::DiskFull) => {
+                Ok(Reviewed { waiting: renewed, is_renewed: true, trouble: Some(failure) })
+            }
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// Keeps a proposal with a new diff and code, unless somebody else has just done so or decided it.
+    fn renew(&self, renewed: &Waiting) -> Result<Waiting, Failure> {
+        let id = renewed.id;
+        let mut writer = self.lock_inbox(id)?;
+        let opened = self.open_inbox(&mut writer, (self.settings.clock)())?;
+        let last = writer.last_proposal().map_err(|error| failure(&error))?;
+        let there = self.found_by(opened, id, last)?;
+        if there.digest == renewed.digest {
+            return Ok(there);
+        }
+        self.keep(&mut writer, renewed.clone())
+    }
+
+    /// Writes a proposal that waits anew.
+    fn keep(&self, writer: &mut Writer<'_>, waiting: Waiting) -> Result<Waiting, Failure> {
+        if let Some(kept) = self.kept_here().get_mut(&waiting.id) {
+            *kept = waiting.clone();
+        } else {
+            writer.replace_proposal(waiting.id, &waiting.encode()).map_err(|error| failure(&error))?;
+        }
+        Ok(waiting)
+    }
+
+    /// Counts a wrong code before anybody is told that it is one.
+    fn refuse_code(&self, writer: &mut Writer<'_>, mut waiting: Waiting) -> Result<Failure, Failure> {
+        waiting.tries += 1;
+        let is_burnt = waiting.tries >= TRIES;
+        if is_burnt {
+            waiting.tries = 0;
+            waiting.code = OneTime::new()?;
+        }
+        let id = waiting.id;
+        self.keep(writer, waiting)?;
+        let failure = Failure::new(Code::Denied, format!("this is not the code of proposal {id}"));
+        Ok(failure.with_hint(if is_burnt {
+            "too many wrong ones: it has a new code now, which `memdir pending` shows"
+        } else {
+            "`memdir pending` shows it to the person"
+        }))
+    }
+
+    fn carry_out(
+        &self,
+        writer: &mut Writer<'_>,
+        waiting: &Waiting,
+        shown: Digest,
+        by: &Author,
+        now: Timestamp,
+    ) -> Result<Done, Stopped> {
+        let tree = Indexed { engine: self, tree: &*writer, is_locked: true };
+        let trial = self.try_waiting(&tree, waiting, now);
+        if let Some(trouble) = trial.trouble() {
+            return Err(ChangeError::from(trouble.clone()).into());
+        }
+        if trial.digest() != shown {
+            let message = format!("proposal {} would change something else than was shown", waiting.id);
+            let failure = Failure::new(Code::Conflict, message).with_hint("`memdir pending` shows it as it is now");
+            return Err(ChangeError { failure, diff: Some(trial.plan.diff()) }.into());
+        }
+        if trial.plan.is_empty() {
+            writer.drop_proposals(&[waiting.id], &[audit::decision("approve", waiting.id)], by, now)?;
+            return Ok(Done { batch: None, changed: Vec::new(), receipt: None });
+        }
+        let entries: Vec<_> =
+            trial.cleared.iter().map(|(cleared, outcome)| audit::approved(cleared, outcome)).collect();
+        let committed = writer.commit(&Batch {
+            steps: trial.plan.steps(),
+            entries: &entries,
+            author: &waiting.author,
+            time: now,
+            undoes: None,
+            approval: Some(Approval { proposal: waiting.id, by }),
+        })?;
+        let (changed, receipt) = (trial.plan.changed(), Some(trial.plan.receipt()));
+        Ok(Done { batch: Some(committed.batch), changed, receipt })
+    }
+
+    fn try_waiting<T: Tree>(&self, tree: &Indexed<'_, T>, waiting: &Waiting, now: Timestamp) -> Trial {
+        let manner =
+            Manner { author: waiting.author.clone(), mode: Mode::Ask, read_only: false, atomic: true, seen: None };
+        self.try_calls(tree, waiting.calls.iter().map(|held| held.call.clone()), &manner, now)
+    }
+
+    /// Plans calls as if the person had agreed to them; what the settings deny stays denied.
+    pub(super) fn try_calls<T: Tree>(
+        &self,
+        tree: &Indexed<'_, T>,
+        calls: impl IntoIterator<Item = Call>,
+        manner: &Manner,
+        now: Timestamp,
+    ) -> Trial {
+        // A hint names only what the model may read anyway.
+        let (asker, approved) = (Asker { manner, is_approved: false }, Asker { manner, is_approved: true });
+        let (mut outcomes, mut made) = (Vec::new(), Vec::new());
+        let plan = self.with_planner(tree, asker, now, |planner| {
+            for call in calls {
+                let outcome = match policy::review(call, &self.context(approved), &mut Vec::new()) {
+                    Ok(cleared) => {
+                        let outcome = self.answer(planner, tree, &cleared, approved);
+                        made.push((cleared, outcome.clone()));
+                        outcome
+                    }
+                    Err(refused) => Outcome::failed(&refused.call, refused.failure),
+                };
+                outcomes.push(outcome);
+            }
+        });
+        Trial { plan, outcomes, cleared: made }
+    }
+}
+
+/// Why a proposal was not carried out.
+enum Stopped {
+    Vault(VaultError),
+    Said(Box<ChangeError>),
+}
+
+impl From<VaultError> for Stopped {
+    fn from(error: VaultError) -> Self {
+        Self::Vault(error)
+    }
+}
+
+impl From<ChangeError> for Stopped {
+    fn from(error: ChangeError) -> Self {
+        Self::Said(Box::new(error))
+    }
+}
+
+fn read(filed: Vec<Filed>) -> Opened {
+    let mut opened = Opened::default();
+    for Filed { number, content } in filed {
+        let read = match content {
+            Ok(content) => Waiting::decode(number, &content),
+            Err(VaultError::Untrusted(_)) => Err(damaged(number, "is not one that memdir has made")),
+            Err(VaultError::Damaged(_)) => Err(damaged(number, "is too large")),
+            Err(error) => Err(failure(&error)),
+        };
+        match read {
+            Ok(waiting) => opened.waiting.push(waiting),
+            Err(failure) => opened.unreadable.push(Unreadable { id: number, failure }),
+        }
+    }
+    opened
+}
+
+/// Nothing of this number waits.
+fn gone(id: u64, last: u64) -> Failure {
+    let message = if id <= last && id > 0 {
+        format!("proposal {id} is decided already")
+    } else {
+        format!("there is no proposal {id}")
+    };
+    Failure::new(Code::NotFound, message).with_hint("`memdir pending` shows those that wait")
+}

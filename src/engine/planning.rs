@@ -1,0 +1,247 @@
+//! Reviewing and planning the calls of a text, one after the other.
+
+use super::held::{Groups, hold, join};
+use super::indexed::Indexed;
+use super::{Engine, Item, Manner, Planned};
+use crate::action::Call;
+use crate::dialect::{Entry, Parsed, Unread};
+use crate::path::MemoryPath;
+use crate::plan::{self, Planner, Tree};
+use crate::policy::{self, Cleared, Context, Refused};
+use crate::report::{Code, Failure, Outcome};
+use crate::time::Timestamp;
+
+/// For whom calls are reviewed and planned.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asker<'m> {
+    pub(super) manner: &'m Manner,
+    /// The person has been shown the calls and agreed.
+    pub(super) is_approved: bool,
+}
+
+/// One call that was planned, or why it was not.
+pub(super) type Decided = (Item, Outcome);
+
+/// A planner on the memory with its index.
+type Plans<'p, 't, T> = Planner<'p, Indexed<'t, T>>;
+
+impl Engine {
+    /// Reviews and plans on `tree`: the vault, or its writer while the lock is held.
+    pub(super) fn plan<T: Tree>(
+        &self,
+        tree: &Indexed<'_, T>,
+        parsed: &Parsed,
+        manner: &Manner,
+        started: Timestamp,
+    ) -> Planned {
+        let clock = self.settings.clock;
+        let asker = Asker { manner, is_approved: false };
+        let (mut items, mut outcomes) = (Vec::with_capacity(parsed.entries.len()), Vec::new());
+        let (mut times, mut issues, mut groups) = (Vec::new(), Vec::new(), Groups::default());
+        let mut turn = parsed.turn();
+        let mut now = clock();
+        let plan = self.with_planner(tree, asker, started, |planner| {
+            while let Some(entry) = turn.next_entry() {
+                let is_late = now.since(started) > self.settings.batch_time;
+                let (item, outcome) = match self.call_of(entry.into_owned()) {
+                    Err(outcome) => (Item::Settled, *outcome),
+                    Ok(call) => match policy::review(planner.meant(call), &self.context(asker), &mut issues) {
+                        Ok(cleared) if is_late => late(cleared),
+                        Ok(cleared) => self.decide(planner, tree, cleared, asker, &mut groups),
+                        Err(refused) => refuse(planner, tree, *refused, &mut groups),
+                    },
+                };
+                turn.tell(&outcome);
+                let then = clock();
+                times.push(then.since(now));
+                now = then;
+                items.push(item);
+                outcomes.push(outcome);
+            }
+        });
+        let mut planned = Planned { items, plan, outcomes, times, issues, groups, variables: turn.variables() };
+        if now.since(started) > self.settings.batch_time {
+            planned.fail_all(&too_late());
+        } else if manner.atomic && planned.outcomes.iter().any(|outcome| outcome.result.is_err()) {
+            planned.abort();
+        }
+        planned
+    }
+
+    /// Starts a planner as the settings want it, and gives what came of it.
+    pub(super) fn with_planner<T: Tree>(
+        &self,
+        tree: &Indexed<'_, T>,
+        asker: Asker<'_>,
+        started: Timestamp,
+        work: impl FnOnce(&mut Plans<'_, '_, T>),
+    ) -> plan::Plan {
+        let clock = self.settings.clock;
+        let stop = || clock().since(started) > self.settings.batch_time;
+        let may_show = |call: &Call, path: &MemoryPath| self.may_show(call, path, asker);
+        let may_hide = |call: &Call| self.may_hide(call, asker);
+        let planner = Planner::new(tree, &self.settings.limits).at(seconds(started)).until(&stop);
+        let planner = planner.showing(&may_show, &may_hide);
+        let mut planner = planner.in_conversation(asker.manner.seen.clone());
+        work(&mut planner);
+        planner.finish()
+    }
+
+    /// Plans a call, unless it waits: because of a place to which it comes, or since an earlier one on its paths does.
+    fn decide<T: Tree>(
+        &self,
+        planner: &mut Plans<'_, '_, T>,
+        tree: &Indexed<'_, T>,
+        cleared: Cleared,
+        asker: Asker<'_>,
+        groups: &mut Groups,
+    ) -> Decided {
+        if let Err(refused) = self.review_places(planner, tree, cleared.call(), asker) {
+            return refuse(planner, tree, *refused, groups);
+        }
+        match join(planner, tree, cleared, groups) {
+            Ok(decided) => decided,
+            Err(cleared) => {
+                let outcome = planner.answer(&cleared);
+                (Item::Cleared(*cleared), outcome)
+            }
+        }
+    }
+
+    /// Plans one call, once the places are reviewed to which it comes.
+    pub(super) fn answer<T: Tree>(
+        &self,
+        planner: &mut Plans<'_, '_, T>,
+        tree: &Indexed<'_, T>,
+        cleared: &Cleared,
+        asker: Asker<'_>,
+    ) -> Outcome {
+        match self.review_places(planner, tree, cleared.call(), asker) {
+            Ok(()) => planner.answer(cleared),
+            Err(refused) => Outcome::failed(&refused.call, refused.failure),
+        }
+    }
+
+    /// Answers calls that read as the memory is now; each comes with its place among the calls.
+    pub(super) fn answer_now<T: Tree>(
+        &self,
+        tree: &Indexed<'_, T>,
+        asker: Asker<'_>,
+        reads: Vec<(usize, &Cleared)>,
+    ) -> Vec<(usize, Outcome)> {
+        let mut outcomes = Vec::new();
+        if reads.is_empty() {
+            return outcomes;
+        }
+        self.with_planner(tree, asker, (self.settings.clock)(), |planner| {
+            outcomes.extend(reads.iter().map(|(at, cleared)| (*at, self.answer(planner, tree, cleared, asker))));
+        });
+        outcomes
+    }
+
+    /// The call of an entry that can be reviewed.
+    fn call_of(&self, entry: Entry) -> Result<Call, Box<Outcome>> {
+        match entry {
+            Entry::Call(call) if call.index > self.settings.batch_actions => {
+                let most = self.settings.batch_actions;
+                let failure = Failure::new(Code::TooLarge, format!("a batch holds at most {most} actions"))
+                    .with_hint("send the rest in the next turn");
+                Err(Box::new(Outcome::failed(&call, failure)))
+            }
+            Entry::Call(call) if self.is_oversized(&call) => {
+                let most = self.settings.limits.note_bytes;
+                let size = call.action.text().map_or(0, |(new, _)| new.len());
+                let failure = plan::too_large("the text", size, most).with_hint("split it into several notes");
+                Err(Box::new(Outcome::failed(&call, failure)))
+            }
+            Entry::Call(call) => Ok(call),
+            Entry::Unread(unread) => {
+                let Unread { index, action, path, label, failure } = unread;
+                let result = Err(failure);
+                let (total, cursor, shown) = (None, None, None);
+                Err(Box::new(Outcome { index, action, path, result, total, cursor, label, shown }))
+            }
+        }
+    }
+
+    /// Reviews the places that the paths and links of a call lead to: a rule about a folder holds for whatever name
+    /// leads into it.
+    fn review_places<T: Tree>(
+        &self,
+        planner: &mut Plans<'_, '_, T>,
+        tree: &Indexed<'_, T>,
+        call: &Call,
+        asker: Asker<'_>,
+    ) -> Result<(), Box<Refused>> {
+        if self.settings.rules.is_empty() {
+            return Ok(());
+        }
+        let review = |path: &MemoryPath| policy::review_place(call, path, &self.context(asker));
+        let asked = [call.action.path(), call.action.new_path()];
+        let mut resolved = asked.into_iter().flatten().filter_map(|path| tree.resolve(path).ok());
+        resolved.try_for_each(|path| review(&path))?;
+        let Some(place) = planner.place_of(&call.action) else { return Ok(()) };
+        let resolved = tree.resolve(&place).ok();
+        [Some(place), resolved].into_iter().flatten().try_for_each(|path| review(&path))
+    }
+
+    /// Whether the answer to a call may tell of a note that the call did not name.
+    fn may_show(&self, call: &Call, path: &MemoryPath, asker: Asker<'_>) -> bool {
+        if !self.may_hide(call, asker) {
+            return true;
+        }
+        let place = self.vault.resolve(path).unwrap_or_else(|_| path.clone());
+        let may = |path: &MemoryPath| policy::review_place(call, path, &self.context(asker)).is_ok();
+        may(path) && (place == *path || may(&place))
+    }
+
+    /// Whether there is any note of which the answer to a call may not tell.
+    fn may_hide(&self, call: &Call, asker: Asker<'_>) -> bool {
+        !self.settings.rules.is_empty() && policy::may_hide(call, &self.context(asker))
+    }
+
+    /// Whether a call brings more text than a note may hold; not worth a review.
+    fn is_oversized(&self, call: &Call) -> bool {
+        let size = call.action.text().map_or(0, |(new, _)| new.len());
+        u64::try_from(size).unwrap_or(u64::MAX) > self.settings.limits.note_bytes
+    }
+
+    pub(super) fn context<'a>(&'a self, asker: Asker<'a>) -> Context<'a> {
+        Context {
+            mode: asker.manner.mode,
+            approved: asker.is_approved,
+            read_only: asker.manner.read_only,
+            client: asker.manner.author.client.as_deref(),
+            rules: &self.settings.rules,
+        }
+    }
+}
+
+/// What becomes of a call that may not happen, or not yet.
+fn refuse<T: Tree>(
+    planner: &mut Plans<'_, '_, T>,
+    tree: &Indexed<'_, T>,
+    refused: Refused,
+    groups: &mut Groups,
+) -> Decided {
+    if refused.failure.code == Code::AwaitingApproval {
+        return hold(planner, tree, refused, groups);
+    }
+    (Item::Settled, Outcome::failed(&refused.call, refused.failure))
+}
+
+fn late(cleared: Cleared) -> Decided {
+    let outcome = Outcome::failed(cleared.call(), too_late());
+    (Item::Cleared(cleared), outcome)
+}
+
+/// A time as a file has it.
+pub(super) fn seconds(time: Timestamp) -> (i64, u32) {
+    let micros = time.micros();
+    (micros.div_euclid(1_000_000), u32::try_from(micros.rem_euclid(1_000_000) * 1_000).unwrap_or(0))
+}
+
+fn too_late() -> Failure {
+    Failure::new(Code::Timeout, "the batch took too long, and nothing of it was done")
+        .with_hint("send fewer actions in one turn")
+}

@@ -1,0 +1,375 @@
+//! The inbox: one file for each proposal that waits for the person, as bytes.
+//!
+//! Owns the folder of those files, their numbers, and that each proposal is decided once. Knows nothing of what they
+//! say. The journal has the last number that was given, and which proposals are decided whose file may still be there:
+//! so a number is never given twice, and a file that a crash has left is no proposal.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read, Write};
+
+use cap_std::fs::Dir;
+use rusqlite::{OptionalExtension, Transaction, params};
+
+use super::audit::Chain;
+use super::journal::{Flush, Journal, State};
+use super::state::{check_own_file, create_own_folder, open_own_folder};
+use super::{AuditEntry, Author, Vault, VaultError, Writer, disk};
+use crate::time::Timestamp;
+
+/// The folder in that of the machine.
+const FOLDER: &str = "inbox";
+/// The key of the last number that was given.
+const LAST: &str = "proposals";
+/// What the keys of decided proposals begin with; the value is the batch of an approved one, else 0.
+const DECIDED: &str = "proposal:";
+/// The largest file that is written or read.
+pub const MOST_WAITING_BYTES: usize = 64 << 20;
+/// So many proposals may wait at once; of more files than that, only the first are read.
+pub const MOST_WAITING: usize = 1_000;
+
+/// A proposal that waits.
+#[derive(Debug)]
+pub struct Filed {
+    /// Its number.
+    pub number: u64,
+    /// What its file holds, or why that cannot be read.
+    pub content: Result<Vec<u8>, VaultError>,
+}
+
+/// All proposals that wait.
+#[derive(Debug, Default)]
+pub struct Inbox {
+    /// In the order of their numbers.
+    pub filed: Vec<Filed>,
+    /// Whether there is something else that the next writer will remove.
+    pub is_untidy: bool,
+}
+
+/// By whom a proposal is approved, for the batch that carries it out.
+#[derive(Clone, Copy, Debug)]
+pub struct Approval<'a> {
+    /// The number of the proposal.
+    pub proposal: u64,
+    /// Who decided.
+    pub by: &'a Author,
+}
+
+/// What the files of the folder are.
+#[derive(Debug, Default)]
+struct Names {
+    waiting: Vec<u64>,
+    /// Names that a process which ended early has left.
+    leftovers: Vec<String>,
+}
+
+impl Vault {
+    /// Reads what waits. Changes nothing and takes no lock; a memory without an inbox costs one look.
+    ///
+    /// # Errors
+    ///
+    /// [`VaultError::Untrusted`] for a folder that is a link or somebody else's, those of the database and the system.
+    pub fn inbox(&self) -> Result<Inbox, VaultError> {
+        let core = self.known_core()?;
+        let Some(core) = core.as_ref() else { return Ok(Inbox::default()) };
+        let Some(folder) = open_own_folder(core.folder.machine(), FOLDER)? else { return Ok(Inbox::default()) };
+        let names = names(&folder, &core.journal)?;
+        Ok(Inbox { is_untidy: !names.leftovers.is_empty(), filed: read_all(&folder, &names) })
+    }
+}
+
+impl Writer<'_> {
+    /// Reads what waits, once the files of decided proposals and what a crash has left are removed.
+    ///
+    /// # Errors
+    ///
+    /// As [`Vault::inbox`].
+    pub fn inbox(&mut self) -> Result<Inbox, VaultError> {
+        let Some(folder) = open_own_folder(self.core()?.folder.machine(), FOLDER)? else { return Ok(Inbox::default()) };
+        let names = names(&folder, &self.core()?.journal)?;
+        let mut is_untidy = false;
+        for name in &names.leftovers {
+            if let Err(error) = folder.remove_file(name) {
+                is_untidy = true;
+                tracing::warn!(kind = %error.kind(), "something in the inbox could not be removed");
+            }
+        }
+        if !names.leftovers.is_empty() {
+            self.flush_folder(&folder).map_err(|error| VaultError::io("flush the inbox", None, error))?;
+        }
+        self.core()?.journal.forget_decided(Some(&folder))?;
+        Ok(Inbox { is_untidy, filed: read_all(&folder, &names) })
+    }
+
+    /// The last number that was given to a proposal; 0 before the first.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub fn last_proposal(&mut self) -> Result<u64, VaultError> {
+        Ok(self.core()?.journal.sum(LAST)?.unwrap_or(0))
+    }
+
+    /// The number that the next proposal will have.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database and the system.
+    pub fn next_proposal(&mut self) -> Result<u64, VaultError> {
+        let mut number = self.last_proposal()? + 1;
+        if let Some(folder) = open_own_folder(self.core()?.folder.machine(), FOLDER)? {
+            // Something that nobody could remove.
+            while folder.symlink_metadata(name_of(number)).is_ok() {
+                number += 1;
+            }
+        }
+        Ok(number)
+    }
+
+    /// Lets a proposal wait: its file, where it has one, and the entries of its calls, both flushed. It gets the number that
+    /// [`Writer::next_proposal`] gave.
+    ///
+    /// # Errors
+    ///
+    /// Nothing waits then: [`VaultError::DiskFull`], [`VaultError::NoWriteAccess`] and others of the system.
+    pub fn file_proposal(
+        &mut self,
+        number: u64,
+        content: Option<&[u8]>,
+        entries: &[AuditEntry],
+        author: &Author,
+        time: Timestamp,
+    ) -> Result<(), VaultError> {
+        let folder = match content {
+            Some(content) => {
+                let folder = create_own_folder(self.core()?.folder.machine(), FOLDER)?;
+                self.put_file(&folder, number, content, Put::New)?;
+                Some(folder)
+            }
+            None => None,
+        };
+        let noted = self.core()?.journal.transaction(Flush::Yes, |transaction| {
+            let sql = "INSERT INTO meta VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = excluded.value";
+            transaction.prepare_cached(sql)?.execute(params![LAST, number])?;
+            Chain::open(transaction, entries.len())?.append(None, entries, author, time)
+        });
+        if let (Err(_), Some(folder)) = (&noted, &folder) {
+            // Nobody is told of its number. Should it stay, it is one that was never given.
+            let _ = folder.remove_file(name_of(number));
+        }
+        noted
+    }
+
+    /// Replaces the file of a proposal that waits, flushed.
+    ///
+    /// # Errors
+    ///
+    /// Those of the system; the file is then as it was or as it shall be.
+    pub fn replace_proposal(&mut self, number: u64, content: &[u8]) -> Result<(), VaultError> {
+        let folder = create_own_folder(self.core()?.folder.machine(), FOLDER)?;
+        self.put_file(&folder, number, content, Put::Over)
+    }
+
+    /// Decides proposals without carrying anything out, notes that in the audit, and removes their files.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database: then nothing is decided.
+    pub fn drop_proposals(
+        &mut self,
+        numbers: &[u64],
+        entries: &[AuditEntry],
+        by: &Author,
+        time: Timestamp,
+    ) -> Result<(), VaultError> {
+        self.core()?.journal.transaction(Flush::Yes, |transaction| {
+            numbers.iter().try_for_each(|number| note_decided(transaction, *number, 0))?;
+            Chain::open(transaction, entries.len())?.append(None, entries, by, time)
+        })?;
+        self.remove_decided(numbers);
+        Ok(())
+    }
+
+    /// Removes the files of proposals that are decided. What goes wrong here is for the next writer.
+    pub fn remove_decided(&mut self, numbers: &[u64]) {
+        if let Err(error) = self.try_remove_decided(numbers) {
+            tracing::warn!(%error, "the file of a decided proposal was not removed");
+        }
+    }
+
+    fn try_remove_decided(&mut self, numbers: &[u64]) -> Result<(), VaultError> {
+        let io = |error| VaultError::io("remove a proposal", None, error);
+        let folder = open_own_folder(self.core()?.folder.machine(), FOLDER)?;
+        if let Some(folder) = &folder {
+            for number in numbers {
+                match folder.remove_file(name_of(*number)) {
+                    Err(error) if !disk::is_gone(&error) => return Err(io(error)),
+                    _ => {}
+                }
+            }
+            self.flush_folder(folder).map_err(io)?;
+        }
+        self.core()?.journal.forget_decided(folder.as_ref())
+    }
+
+    /// Writes a file under a name of its own, flushes it, and gives it its name in one instant.
+    fn put_file(&self, folder: &Dir, number: u64, content: &[u8], put: Put) -> Result<(), VaultError> {
+        let (name, temporary) = (name_of(number), format!(".{number}.tmp"));
+        let write = || {
+            match folder.remove_file(&temporary) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+            disk::create_name(folder, &temporary, 0o600)?.write_all(content)?;
+            self.flush_name(folder, &temporary)?;
+            match put {
+                Put::New => disk::rename_new(folder, &temporary, folder, &name)?,
+                Put::Over => folder.rename(&temporary, folder, &name)?,
+            }
+            self.flush_folder(folder)
+        };
+        write().map_err(|error| {
+            // Best effort: whatever is left is no proposal, and goes the next time.
+            let _ = folder.remove_file(&temporary);
+            if put == Put::New {
+                let _ = folder.remove_file(&name);
+            }
+            VaultError::io("write to the inbox", None, error)
+        })
+    }
+}
+
+/// Whether a file has its name already.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Put {
+    New,
+    Over,
+}
+
+impl Journal {
+    /// The proposals that are decided whose file may still be there. One whose batch was given back waits on.
+    fn decided(&self) -> Result<BTreeMap<u64, bool>, VaultError> {
+        let sql = "SELECT substr(key, ?2), value, (SELECT state FROM batch WHERE id = value)
+                   FROM meta WHERE key > ?1 AND key < ?1 || 'a'";
+        let mut statement = self.db.prepare_cached(sql)?;
+        let mut rows = statement.query(params![DECIDED, DECIDED.len() + 1])?;
+        let mut decided = BTreeMap::new();
+        while let Some(row) = rows.next()? {
+            let damaged = || VaultError::Damaged("a decided proposal has no number".to_owned());
+            let number = row.get::<_, String>(0)?.parse().map_err(|_| damaged())?;
+            let is_given_back = row.get::<_, Option<i64>>(2)? == Some(State::Aborted.code());
+            decided.insert(number, !is_given_back);
+        }
+        Ok(decided)
+    }
+
+    /// Drops what is known of decided proposals that have no file any more, or whose batch was given back.
+    fn forget_decided(&mut self, folder: Option<&Dir>) -> Result<(), VaultError> {
+        let has_file = |number| folder.is_some_and(|folder| folder.symlink_metadata(name_of(number)).is_ok());
+        let mut decided = self.decided()?;
+        decided.retain(|number, is_decided| !*is_decided || !has_file(*number));
+        if decided.is_empty() {
+            return Ok(());
+        }
+        self.transaction(Flush::No, |transaction| {
+            decided.keys().try_for_each(|number| {
+                let key = format!("{DECIDED}{number}");
+                transaction.prepare_cached("DELETE FROM meta WHERE key = ?1")?.execute([key])?;
+                Ok(())
+            })
+        })
+    }
+}
+
+/// Notes in a batch's own transaction that it carries out a proposal, and who approved that.
+pub(super) fn note_approved(
+    transaction: &Transaction<'_>,
+    approval: &Approval<'_>,
+    batch: u64,
+    time: Timestamp,
+) -> Result<(), VaultError> {
+    let number = approval.proposal;
+    note_decided(transaction, number, batch)?;
+    let entry = AuditEntry {
+        number: 1,
+        action: "approve".to_owned(),
+        code: None,
+        micros: 0,
+        permission: "off".to_owned(),
+        payload: format!(r#"{{"proposal":{number},"batch":{batch}}}"#),
+    };
+    Chain::open(transaction, 1)?.append(None, &[entry], approval.by, time)
+}
+
+/// Fails where it is decided already.
+fn note_decided(transaction: &Transaction<'_>, number: u64, batch: u64) -> Result<(), VaultError> {
+    let key = format!("{DECIDED}{number}");
+    let known: Option<i64> = transaction
+        .prepare_cached("SELECT value FROM meta WHERE key = ?1")?
+        .query_row([&key], |row| row.get(0))
+        .optional()?;
+    if known.is_some() {
+        return Err(VaultError::Decided(number));
+    }
+    transaction.prepare_cached("INSERT INTO meta VALUES (?1, ?2)")?.execute(params![key, batch])?;
+    Ok(())
+}
+
+/// Sorts the names in the folder. What is no name of ours is left alone.
+fn names(folder: &Dir, journal: &Journal) -> Result<Names, VaultError> {
+    let io = |error| VaultError::io("look into the inbox", None, error);
+    let (last, decided) = (journal.sum(LAST)?.unwrap_or(0), journal.decided()?);
+    let mut names = Names::default();
+    for entry in folder.entries().map_err(io)? {
+        let name = entry.map_err(io)?.file_name();
+        let Some(name) = name.to_str() else { continue };
+        match number_of(name) {
+            Some(number) if number <= last && decided.get(&number) != Some(&true) => names.waiting.push(number),
+            Some(_) => names.leftovers.push(name.to_owned()),
+            None if name.starts_with('.') && name.ends_with(".tmp") => names.leftovers.push(name.to_owned()),
+            None => {}
+        }
+    }
+    names.waiting.sort_unstable();
+    Ok(names)
+}
+
+fn read_all(folder: &Dir, names: &Names) -> Vec<Filed> {
+    let first = names.waiting.iter().take(MOST_WAITING);
+    // A file may go while we look: then it is decided.
+    let read = first.filter_map(|&number| match read(folder, &name_of(number)) {
+        Ok(None) => None,
+        Ok(Some(content)) => Some(Filed { number, content: Ok(content) }),
+        Err(error) => Some(Filed { number, content: Err(error) }),
+    });
+    read.collect()
+}
+
+fn read(folder: &Dir, name: &str) -> Result<Option<Vec<u8>>, VaultError> {
+    let io = |error: io::Error| match disk::is_link_error(&error) {
+        true => VaultError::Untrusted("it holds a link where a file belongs"),
+        false => VaultError::io("read a proposal", None, error),
+    };
+    let file = match disk::open_name(folder, name) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        file => file.map_err(io)?,
+    };
+    let metadata = file.metadata().map_err(io)?;
+    check_own_file(&metadata)?;
+    let most = u64::try_from(MOST_WAITING_BYTES).unwrap_or(u64::MAX);
+    let mut content = Vec::new();
+    file.take(most + 1).read_to_end(&mut content).map_err(io)?;
+    if content.len() > MOST_WAITING_BYTES {
+        return Err(VaultError::Damaged(format!("it has more than {MOST_WAITING_BYTES} bytes")));
+    }
+    Ok(Some(content))
+}
+
+fn name_of(number: u64) -> String {
+    format!("{number}.json")
+}
+
+/// The number in a name that [`name_of`] has made.
+fn number_of(name: &str) -> Option<u64> {
+    let number = name.strip_suffix(".json")?.parse().ok()?;
+    (number > 0 && name_of(number) == name).then_some(number)
+}
