@@ -248,6 +248,21 @@ fn only_an_example_of_the_prompt_follows_the_grammar_and_is_refused() {
     assert!(matches!(parse(turn.as_bytes()).entries.as_slice(), [Entry::Unread(_)]));
 }
 
+/// Where a schema is strict, a model sends `null` for all that it leaves out.
+#[test]
+fn null_for_what_may_be_left_out_is_read() {
+    for row in ROWS {
+        let mut call: serde_json::Map<String, Value> =
+            serde_json::from_str(&row.example.replace("example", "other")).unwrap();
+        let left_out = row.fields.iter().map(|field| field.name).chain(["has_explicit_permission", "assign_to"]);
+        for name in left_out {
+            call.entry(name).or_insert(Value::Null);
+        }
+        let turn = format!("<actions>[{}]</actions>", Value::Object(call));
+        native_reads(&turn);
+    }
+}
+
 #[test]
 fn reading_alone_has_no_action_that_writes() {
     let grammar = turns(ROWS.iter().filter(|row| row.access == memdir::action::Access::Read));
