@@ -160,8 +160,8 @@ fn check_lines(turn: &str, notes: &[(MemoryPath, &str)]) {
         "replace_text" => {
             assert_eq!(keys, ["action", "old", "new", "path"]);
             assert_eq!(count(text("old")), 1, "{turn}");
-            let key = &text("old")[..=text("old").find(':').unwrap()];
-            assert!(text("new").starts_with(key), "{turn}");
+            let (key, _) = text("old").split_once(':').unwrap();
+            assert!(text("new").starts_with(&format!("{key}:")), "{turn}");
         }
         "delete_line" => {
             assert_eq!(keys, ["action", "line", "path"]);
