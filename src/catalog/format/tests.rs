@@ -25,7 +25,9 @@ fn tools(format: Format, ask_first: bool) -> Vec<Map<String, Value>> {
             assert_eq!(tool.as_object().unwrap().len(), 2);
             tool["function"].as_object().unwrap().clone()
         }
-        _ => tool.as_object().unwrap().clone(),
+        Format::OpenAiResponses | Format::OpenAiResponsesStrict | Format::Anthropic | Format::Gemini | Format::Mcp => {
+            tool.as_object().unwrap().clone()
+        }
     });
     tools.collect()
 }
@@ -36,21 +38,19 @@ fn schema(format: Format, tool: &Map<String, Value>) -> Value {
         Format::Anthropic => tool["input_schema"].clone(),
         Format::Mcp => tool["inputSchema"].clone(),
         Format::Gemini => lower_types(&tool["parameters"]),
-        _ => tool["parameters"].clone(),
+        Format::OpenAi | Format::OpenAiStrict | Format::OpenAiResponses | Format::OpenAiResponsesStrict => {
+            tool["parameters"].clone()
+        }
     }
 }
 
 fn lower_types(schema: &Value) -> Value {
-    match schema {
-        Value::Object(map) => {
-            let lower = |(key, value): (&String, &Value)| match value.as_str() {
-                Some(text) if key == "type" => (key.clone(), json!(text.to_lowercase())),
-                _ => (key.clone(), lower_types(value)),
-            };
-            Value::Object(map.iter().map(lower).collect())
-        }
-        other => other.clone(),
-    }
+    let Some(map) = schema.as_object() else { return schema.clone() };
+    let lower = |(key, value): (&String, &Value)| match value.as_str() {
+        Some(text) if key == "type" => (key.clone(), json!(text.to_lowercase())),
+        _ => (key.clone(), lower_types(value)),
+    };
+    Value::Object(map.iter().map(lower).collect())
 }
 
 fn validator(schema: &Value) -> Validator {

@@ -107,16 +107,13 @@ fn strict(row: &Row) -> Value {
         };
         let mut schema = Map::new();
         schema.insert("type".to_owned(), if field.required { json!(kind) } else { json!([kind, "null"]) });
-        match field.takes {
-            Takes::Texts => {
-                schema.insert("items".to_owned(), json!({"type": "string"}));
-            }
-            Takes::OneOf(words) => {
-                let mut words: Vec<Value> = words.iter().map(|word| json!(word)).collect();
-                words.extend((!field.required).then_some(Value::Null));
-                schema.insert("enum".to_owned(), Value::Array(words));
-            }
-            _ => {}
+        if field.takes == Takes::Texts {
+            schema.insert("items".to_owned(), json!({"type": "string"}));
+        }
+        if let Takes::OneOf(words) = field.takes {
+            let mut words: Vec<Value> = words.iter().map(|word| json!(word)).collect();
+            words.extend((!field.required).then_some(Value::Null));
+            schema.insert("enum".to_owned(), Value::Array(words));
         }
         let left_out = if field.required { "" } else { " null: left out." };
         schema.insert("description".to_owned(), json!(format!("{}{left_out}", field.words)));
