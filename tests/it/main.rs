@@ -24,5 +24,6 @@ mod processes;
 mod sandbox;
 mod scenarios;
 mod support;
+mod tools;
 mod updates;
 mod vaults;
