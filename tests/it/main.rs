@@ -27,5 +27,6 @@ mod rules;
 mod sandbox;
 mod scenarios;
 mod support;
+mod tools;
 mod updates;
 mod vaults;

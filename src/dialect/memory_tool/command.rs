@@ -68,35 +68,35 @@ const ROWS: &[Row] = &[
         name: "create",
         command: Command::Create,
         required: &["path", "file_text"],
-        optional: &[PERMISSION],
+        optional: &[],
         example: r#"{"command":"create","path":"/memories/notes.md","file_text":"- likes: tea\n"}"#,
     },
     Row {
         name: "str_replace",
         command: Command::StrReplace,
         required: &["path", "old_str"],
-        optional: &["new_str", PERMISSION],
+        optional: &["new_str"],
         example: r#"{"command":"str_replace","path":"/memories/notes.md","old_str":"tea","new_str":"coffee"}"#,
     },
     Row {
         name: "insert",
         command: Command::Insert,
         required: &["path", "insert_line", "insert_text"],
-        optional: &[PERMISSION],
+        optional: &[],
         example: r#"{"command":"insert","path":"/memories/notes.md","insert_line":0,"insert_text":"- likes: tea\n"}"#,
     },
     Row {
         name: "delete",
         command: Command::Delete,
         required: &["path"],
-        optional: &[PERMISSION],
+        optional: &[],
         example: r#"{"command":"delete","path":"/memories/notes.md"}"#,
     },
     Row {
         name: "rename",
         command: Command::Rename,
         required: &["old_path", "new_path"],
-        optional: &[PERMISSION],
+        optional: &[],
         example: r#"{"command":"rename","old_path":"/memories/notes.md","new_path":"/memories/tea.md"}"#,
     },
 ];
@@ -130,10 +130,10 @@ pub(super) fn is_input(json: &Tree) -> bool {
 pub(super) fn read_tree(index: usize, json: &Tree, is_lossy: bool) -> (Asked, Entry) {
     match json.value() {
         Ok(Value::Object(input)) => read(index, input, is_lossy),
-        Ok(_) => unread(index, Asked::default(), invalid(index, "has to be an object", ROWS.first()).into()),
+        Ok(_) => unread(index, Asked::default(), invalid(index, "has to be an object", None).into()),
         Err(key) => {
             let message = format!("`{}` is given twice", shorten(&key));
-            unread(index, Asked::default(), invalid(index, &message, ROWS.first()).into())
+            unread(index, Asked::default(), invalid(index, &message, None).into())
         }
     }
 }
@@ -142,8 +142,16 @@ pub(super) fn read_tree(index: usize, json: &Tree, is_lossy: bool) -> (Asked, En
 pub(in crate::dialect) fn read(index: usize, mut input: Map<String, Value>, is_lossy: bool) -> (Asked, Entry) {
     let is_damaged = is_lossy && Value::Object(input.clone()).to_string().contains(char::REPLACEMENT_CHARACTER);
     input.retain(|_, value| !value.is_null());
-    let claimed = input.get(PERMISSION) == Some(&Value::Bool(true));
+    let claimed = input.shift_remove(PERMISSION);
     let mut asked = Asked::default();
+    let claimed = match claimed {
+        None => false,
+        Some(Value::Bool(claimed)) => claimed,
+        Some(_) => {
+            let message = format!("`{PERMISSION}` has to be `true` or `false`");
+            return unread(index, asked, invalid(index, &message, None).into());
+        }
+    };
     match action(index, &mut input, &mut asked) {
         Ok(action) if is_damaged && catalog::access(&action) > Access::Read => {
             let message =
@@ -169,7 +177,7 @@ fn echo(path: &str) -> String {
 }
 
 fn invalid(index: usize, message: &str, row: Option<&Row>) -> Failure {
-    let example = row.map_or("", |row| row.example);
+    let example = row.or(ROWS.first()).map_or("", |row| row.example);
     let message = match row {
         Some(row) => format!("action {index}, `memory`: `{}`: {message}", row.name),
         None => format!("action {index}, `memory`: {message}"),
@@ -180,7 +188,7 @@ fn invalid(index: usize, message: &str, row: Option<&Row>) -> Failure {
 /// The action that an input means; `asked` gets what the answer repeats.
 fn action(index: usize, input: &mut Map<String, Value>, asked: &mut Asked) -> Result<Action, Mistake> {
     let Some(name) = input.shift_remove(COMMAND) else {
-        return Err(invalid(index, "missing `command`", ROWS.first()).into());
+        return Err(invalid(index, "missing `command`", None).into());
     };
     let Some(row) = ROWS.iter().find(|row| Some(row.name) == name.as_str()) else {
         let names: Vec<_> = ROWS.iter().map(|row| format!("`{}`", row.name)).collect();
