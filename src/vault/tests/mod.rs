@@ -123,7 +123,8 @@ fn entry(action: &str) -> AuditEntry {
 fn commit(vault: &Vault, steps: &[Step], undoes: Option<u64>) -> Result<u64, VaultError> {
     let entries = [entry("update_file")];
     let author = author();
-    let batch = Batch { steps, entries: &entries, author: &author, time: Timestamp::from_micros(0), undoes, approval: None };
+    let batch =
+        Batch { steps, entries: &entries, author: &author, time: Timestamp::from_micros(0), undoes, approval: None };
     Ok(vault.lock()?.commit(&batch)?.batch)
 }
 
