@@ -122,7 +122,7 @@ pub(super) enum Command {
     /// Account for what was done: every call is an entry, and each entry seals the one before it
     #[command(subcommand, long_about = AUDIT)]
     Audit(Audit),
-    /// Erase a note or a text wherever it is kept: in notes, history and audit
+    /// Erase a note or a text wherever it is kept: in notes, history, audit and the inbox
     #[command(long_about = FORGET)]
     Forget(Forget),
     /// List the proposals that wait for you, each with the change it would make now and a code to approve it by
@@ -189,7 +189,7 @@ A chain shows by itself that something in its middle was changed, removed or put
 entries were cut off together with what they account for, or that somebody who can write to the folder has computed \
 all of it anew. For that, keep a head elsewhere (`memdir audit head`) and give it to `memdir audit verify --head`.";
 
-const FORGET: &str = "Erase a note or a text wherever it is kept: in notes, history and audit.
+const FORGET: &str = "Erase a note or a text wherever it is kept: in notes, history, audit and the inbox.
 
 All places are listed first. What is erased cannot be brought back: `memdir undo` and `restore` answer `unavailable` \
 for it, and the audit keeps its chain without the words. Backups, snapshots, copies that a sync program has made, and \

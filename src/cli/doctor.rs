@@ -93,7 +93,7 @@ fn look(global: &Global) -> Vec<Check> {
                     match config.engine(open::now) {
                         Ok(settings) => {
                             let engine = Engine::new(vault, engine::Settings { index: place, ..settings });
-                            checks.extend([index(&engine), notes(&engine)]);
+                            checks.extend([inbox(&engine), index(&engine), notes(&engine)]);
                         }
                         Err(failure) => checks.push(Check::failed("rules", failure)),
                     }
@@ -153,6 +153,19 @@ fn state(vault: &Vault) -> Vec<Check> {
         Err(error) => Check::failed("lock", engine::failure(&error)),
     };
     vec![history, writing, durability, git, lock]
+}
+
+/// What waits for the person.
+fn inbox(engine: &Engine) -> Check {
+    match engine.waiting() {
+        Ok((waiting, unreadable)) => match (waiting.len(), unreadable.first()) {
+            (_, Some(first)) => Check::failed("inbox", first.failure.clone()),
+            (0, None) => Check::ok("inbox", "nothing waits"),
+            (1, None) => Check::ok("inbox", "1 proposal waits for you: memdir pending"),
+            (count, None) => Check::ok("inbox", format!("{count} proposals wait for you: memdir pending")),
+        },
+        Err(failure) => Check::failed("inbox", failure),
+    }
 }
 
 /// What the index says before anything asks it.

@@ -53,6 +53,7 @@ fn word(place: Where) -> &'static str {
         Where::Trash => "trash",
         Where::History => "history",
         Where::Audit => "audit",
+        Where::Inbox => "inbox",
         Where::Index => "index",
         Where::State => "state",
     }
@@ -83,7 +84,7 @@ fn tell(forgotten: &Forgotten) -> Result<(), Stop> {
             Where::State => "the state of a machine: run `memdir forget` on that machine too",
             Where::File | Where::Name => "not changed, for it is another program's: see to it there",
             Where::Note | Where::Link | Where::Trash => "said in plain words: `memdir forget --text` takes it out",
-            Where::History | Where::Audit | Where::Index => "still there: run the same command again",
+            Where::History | Where::Audit | Where::Inbox | Where::Index => "still there: run the same command again",
         };
         writeln!(stderr, "left: {}: {why}", term::escape_line(path))?;
     }

@@ -8,11 +8,11 @@ use super::indexed::Indexed;
 use super::pending::{Opened, Trial};
 use super::planning::{Asker, Decided};
 use super::{Engine, InboxPlace, Item, Manner, Planned, Proposal, audit, failure};
-use crate::action::{Access, Action, Call};
+use crate::action::{Access, Action, Call, ReadFile};
 use crate::catalog;
 use crate::path::MemoryPath;
 use crate::plan::{Planner, Tree};
-use crate::policy::{Cleared, Ground, Refused};
+use crate::policy::{self, Cleared, Ground, Refused};
 use crate::report::{Code, Failure, Outcome};
 use crate::time::Timestamp;
 use crate::vault::{MOST_WAITING, MOST_WAITING_BYTES, Writer};
@@ -191,6 +191,7 @@ impl Engine {
         let trial = self.try_calls(&tree, calls, manner, now);
         let mut outcomes: Vec<(usize, Outcome)> =
             writes.clone().map(|(at, _)| *at).zip(trial.outcomes.iter().cloned()).collect();
+        self.veil(&mut outcomes, members, manner);
         let fits = |at: usize| outcomes.iter().any(|(other, outcome)| *other == at && outcome.result.is_ok());
         let is_asked = writes.clone().any(|(at, held)| fits(*at) && matches!(held.role, Role::Asked(_)));
         if !is_asked || trial.plan.is_empty() {
@@ -212,6 +213,37 @@ impl Engine {
         self.file(writer, planned, waiting, &waits, now)?;
         tracing::info!(proposal = number, "a proposal waits");
         Ok(outcomes)
+    }
+
+    /// Takes out of failures what was planned for the person's eyes only: what stands in a note that the model may not read,
+    /// and what an earlier call would leave that waits.
+    fn veil(&self, outcomes: &mut [(usize, Outcome)], members: &Members<'_>, manner: &Manner) {
+        let mut is_first = true;
+        for (at, outcome) in outcomes {
+            let held = members.held.iter().find(|(other, _)| other == at).map(|(_, held)| held);
+            if let (Err(failure), Some(held)) = (&mut outcome.result, held) {
+                if !self.may_read(&held.call, manner) {
+                    *failure = Failure::new(failure.code, "the call does not fit what is there")
+                        .with_hint("the settings keep that from being shown; leave it out");
+                } else if !is_first {
+                    *failure = Failure::new(failure.code, failure.message.as_str())
+                        .with_hint("an earlier call on it waits; send this one again once the person has decided");
+                }
+            }
+            is_first = false;
+        }
+    }
+
+    /// Whether the model may read what stands at the paths of a call.
+    fn may_read(&self, call: &Call, manner: &Manner) -> bool {
+        let asker = Asker { manner, is_approved: false };
+        let may = |path: &MemoryPath| {
+            let read = ReadFile { path: path.clone(), start_line: None, end_line: None };
+            let read = Call::plain(call.index, Action::ReadFile(read));
+            let is_read = |path: &MemoryPath| policy::review_place(&read, path, &self.context(asker)).is_ok();
+            is_read(path) && self.vault.resolve(path).map_or(true, |path| is_read(&path))
+        };
+        [call.action.path(), call.action.new_path()].into_iter().flatten().all(may)
     }
 
     /// Puts a proposal where it waits, and its calls into the audit.

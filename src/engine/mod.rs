@@ -38,6 +38,7 @@ mod planning;
 mod query;
 mod refresh;
 mod retrieve;
+mod standing;
 
 pub use account::Head;
 pub use change::{Change, ChangeError, Done};
@@ -49,6 +50,7 @@ pub use keeper::IndexPlace;
 pub use pending::{Leave, Pending, Reviewed, Unreadable};
 pub use query::{Listed, ListedEntry};
 pub use retrieve::Retrieved;
+pub use standing::standing;
 
 /// How an engine works, whoever asks.
 #[derive(Clone, Debug)]

@@ -11,12 +11,12 @@ use serde::Serialize;
 mod finder;
 mod survey;
 
-use super::{Engine, failure};
+use super::{Engine, audit, failure};
 use crate::note::Targets;
 use crate::path::MemoryPath;
 use crate::plan::{self, Forms, MIN_TEXT_CHARS, Sought, Tree, When};
 use crate::report::{Code, Failure, Kind};
-use crate::vault::{Author, Names, Replaced, Spot, Traces, VaultError, Writer};
+use crate::vault::{Author, Filed, Names, Replaced, Spot, Traces, VaultError, Writer};
 use finder::Finders;
 use survey::{Note, Survey, kind_of};
 
@@ -47,6 +47,8 @@ pub enum Where {
     History,
     /// Entries of the audit.
     Audit,
+    /// A proposal that waits for the person, which goes as a whole.
+    Inbox,
     /// The index, which goes as a whole.
     Index,
     /// The state of a machine.
@@ -80,6 +82,8 @@ pub struct Forgotten {
 struct Past<'a> {
     names: &'a dyn Fn(&MemoryPath, bool) -> Result<Names, VaultError>,
     traces: &'a dyn Fn(&Sought) -> Result<Traces, VaultError>,
+    /// What waits for the person, as JSON, by number.
+    proposals: Vec<(u64, String)>,
 }
 
 /// How often a file is read anew that somebody changes meanwhile.
@@ -115,16 +119,27 @@ impl Engine {
     fn survey_unlocked(&self, target: &Target) -> Result<Survey, Failure> {
         let names = |path: &MemoryPath, is_there| self.vault.names_of(path, is_there);
         let traces = |sought: &Sought| self.vault.traces(sought);
-        self.look_everywhere(target, &Past { names: &names, traces: &traces })
+        let filed = self.vault.inbox().map_err(|error| failure(&error))?.filed;
+        let proposals = self.said_in_inbox(filed);
+        self.look_everywhere(target, &Past { names: &names, traces: &traces, proposals })
+    }
+
+    /// What waits for the person, on the disk and in this process. What cannot be read is told by its letters later.
+    fn said_in_inbox(&self, filed: Vec<Filed>) -> Vec<(u64, String)> {
+        let said = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        let filed = filed.into_iter().filter_map(|filed| Some((filed.number, said(filed.content.ok()?))));
+        let here = self.kept_here();
+        filed.chain(here.values().map(|waiting| (waiting.id, said(waiting.encode())))).collect()
     }
 
     fn erase(&self, target: &Target, author: &Author) -> Result<Survey, Failure> {
         let say = |error: VaultError| failure(&error);
         let mut writer = self.vault.lock().map_err(say)?;
         writer.sweep_leftovers().map_err(say)?;
+        let proposals = self.said_in_inbox(writer.inbox().map_err(say)?.filed);
         let names = |path: &MemoryPath, is_there| writer.names_of(path, is_there);
         let traces = |sought: &Sought| writer.traces(sought);
-        let survey = self.look_everywhere(target, &Past { names: &names, traces: &traces })?;
+        let survey = self.look_everywhere(target, &Past { names: &names, traces: &traces, proposals })?;
         if !survey.blocked.is_empty() {
             return Err(blocked(&survey.blocked));
         }
@@ -141,6 +156,12 @@ impl Engine {
         let say = |error: VaultError| failure(&error);
         // First: nothing would tell a later run that words are left in it.
         self.erase_index()?;
+        if !survey.proposals.is_empty() {
+            let entries: Vec<_> = survey.proposals.iter().map(|id| audit::decision("reject", *id)).collect();
+            let now = (self.settings.clock)();
+            writer.drop_proposals(&survey.proposals, &entries, author, now).map_err(say)?;
+            self.kept_here().retain(|id, _| !survey.proposals.contains(id));
+        }
         let edit = |writer: &Writer<'_>| survey.edits.iter().try_for_each(|path| self.edit(writer, survey, path));
         if survey.note.is_some() {
             edit(writer)?;
@@ -198,10 +219,12 @@ impl Engine {
             leftovers: Vec::new(),
             removals: Vec::new(),
             blocked: Vec::new(),
+            proposals: Vec::new(),
             note,
             limit,
         };
         survey.note_history();
+        survey.note_proposals(&past.proposals);
         let finders = Finders::new(&survey.sought);
         let visited = self.vault.every_file(&mut |spot, file| survey.visit(spot, file, &finders));
         visited.map_err(|error| failure(&error))?;

@@ -28,6 +28,8 @@ pub(super) struct Survey {
     pub(super) removals: Vec<String>,
     /// What holds the text and cannot be changed here.
     pub(super) blocked: Vec<String>,
+    /// Proposals that hold it.
+    pub(super) proposals: Vec<u64>,
     pub(super) note: Option<Note>,
     pub(super) limit: u64,
 }
@@ -50,6 +52,14 @@ impl Survey {
         }
         if self.traces.entries > 0 {
             self.places.push(Place { place: Where::Audit, path: None, count: self.traces.entries });
+        }
+    }
+
+    /// Finds the proposals that name the note or hold the text.
+    pub(super) fn note_proposals(&mut self, proposals: &[(u64, String)]) {
+        for (id, _) in proposals.iter().filter(|(_, said)| self.sought.is_in_payload(said, None)) {
+            self.places.push(Place { place: Where::Inbox, path: Some(format!("proposal {id}")), count: 1 });
+            self.proposals.push(*id);
         }
     }
 

@@ -1,0 +1,151 @@
+//! [`standing`]: the rule by which an answer to one proposal would answer all that are like it.
+
+use super::inbox::{HeldCall, Waiting};
+use crate::action::Call;
+use crate::policy::{Ground, Rule, Verdict};
+use crate::report::{Code, Failure};
+
+/// The characters that mean something in the path of a rule, or that no such path may have.
+const SPECIAL: &[char] = &['*', '?', '[', ']', '{', '}', '\\'];
+
+/// The narrowest rules that give `verdict` to the calls of this proposal about which somebody was asked: of the same action,
+/// for the same path, by the same program, and for what the detectors found. One for each finding.
+///
+/// # Errors
+///
+/// `usage` where no rule can say it: where a rule asks, for the strictest one wins; where a path has characters that mean
+/// something in rules.
+pub fn standing(waiting: &Waiting, verdict: Verdict) -> Result<Vec<Rule>, Failure> {
+    let mut rules = Vec::<Rule>::new();
+    for HeldCall { call, grounds } in &waiting.calls {
+        for ground in grounds {
+            let detector = match ground {
+                Ground::Detector(name) => Some(name.clone()),
+                Ground::Rule(number) if verdict == Verdict::Allow => return Err(is_asked_by_rule(*number)),
+                Ground::Rule(_) => None,
+            };
+            let rule = Rule {
+                action: Some(call.action.name().to_owned()),
+                path: path_of(call, verdict)?,
+                client: waiting.author.client.clone(),
+                detector,
+                verdict,
+            };
+            if !rules.contains(&rule) {
+                rules.push(rule);
+            }
+        }
+    }
+    Ok(rules)
+}
+
+fn path_of(call: &Call, verdict: Verdict) -> Result<Option<String>, Failure> {
+    if verdict == Verdict::Allow && call.action.new_path().is_some() {
+        // A rule that allows is about a call when all of its paths match, and one glob cannot name two.
+        return Err(cannot("a rule cannot name both paths of one call"));
+    }
+    let Some(path) = call.action.path() else { return Ok(None) };
+    if path.as_str().contains(SPECIAL) {
+        return Err(cannot(&format!("`{path}` has characters that mean something else in a rule")));
+    }
+    Ok(Some(path.to_string()))
+}
+
+fn is_asked_by_rule(number: usize) -> Failure {
+    Failure::new(Code::Usage, format!("rule {number} asks about this, and the strictest rule wins"))
+        .with_hint(format!("change or remove rule {number} instead"))
+}
+
+fn cannot(why: &str) -> Failure {
+    Failure::new(Code::Usage, why).with_hint("write the rule that you want into the settings")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::action::Action;
+    use crate::catalog;
+    use crate::digest::Digest;
+    use crate::engine::OneTime;
+    use crate::policy::{Context, Mode, Rules, review};
+    use crate::time::Timestamp;
+    use crate::vault::Author;
+
+    fn action(name: &str, arguments: serde_json::Value) -> Action {
+        catalog::decode(1, name, arguments.as_object().cloned().unwrap()).unwrap()
+    }
+
+    fn waiting(action: Action, grounds: Vec<Ground>) -> Waiting {
+        let origin = "model".to_owned();
+        let author =
+            Author { door: "mcp".to_owned(), client: Some("shelf".to_owned()), session: None, message: None, origin };
+        Waiting {
+            id: 1,
+            time: Timestamp::from_seconds(0),
+            expires: Timestamp::from_seconds(1),
+            author,
+            reason: String::new(),
+            calls: vec![HeldCall { call: Call::plain(1, action), grounds }],
+            changed: Vec::new(),
+            diff: String::new(),
+            digest: Digest::of(b""),
+            code: OneTime::new().unwrap(),
+            tries: 0,
+        }
+    }
+
+    fn found(names: &[&str]) -> Vec<Ground> {
+        names.iter().map(|name| Ground::Detector((*name).to_owned())).collect()
+    }
+
+    /// Whether a call waits under these rules.
+    fn waits(rules: &[Rule], client: &str, action: Action) -> Result<bool, Code> {
+        let rules = Rules::new(rules.to_vec()).unwrap();
+        let context =
+            Context { mode: Mode::Ask, approved: false, read_only: false, client: Some(client), rules: &rules };
+        match review(Call::plain(1, action), &context, &mut Vec::new()) {
+            Ok(_) => Ok(false),
+            Err(refused) if refused.failure.code == Code::AwaitingApproval => Ok(true),
+            Err(refused) => Err(refused.failure.code),
+        }
+    }
+
+    #[test]
+    fn a_standing_answer_is_about_calls_like_this_one_and_no_other() {
+        let add = |path: &str, text: &str| action("append_file", serde_json::json!({"path": path, "content": text}));
+        let asked = waiting(add("user.md", "- email: ada@example.com"), found(&["email"]));
+        let always = standing(&asked, Verdict::Allow).unwrap();
+        let never = standing(&asked, Verdict::Deny).unwrap();
+        for (client, path, text, with_always, with_never) in [
+            ("shelf", "user.md", "- email: bob@example.com", Ok(false), Err(Code::Denied)),
+            ("shelf", "other.md", "- email: bob@example.com", Ok(true), Ok(true)),
+            ("other", "user.md", "- email: bob@example.com", Ok(true), Ok(true)),
+            ("shelf", "user.md", "- phone: +44 20 7946 0958", Ok(true), Ok(true)),
+            ("shelf", "user.md", "- email: bob@example.com\n- phone: +44 20 7946 0958", Ok(true), Err(Code::Denied)),
+            ("shelf", "user.md", "- pet: cat", Ok(false), Ok(false)),
+        ] {
+            assert_eq!(waits(&always, client, add(path, text)), with_always, "always: {client} {path} {text}");
+            assert_eq!(waits(&never, client, add(path, text)), with_never, "never: {client} {path} {text}");
+        }
+    }
+
+    #[test]
+    fn there_is_one_rule_for_each_finding() {
+        let write = action("create_file", serde_json::json!({"path": "a.md", "content": "x"}));
+        let rules = standing(&waiting(write, found(&["email", "phone", "email"])), Verdict::Allow).unwrap();
+        let detectors: Vec<_> = rules.iter().map(|rule| rule.detector.as_deref()).collect();
+        assert_eq!(detectors, [Some("email"), Some("phone")]);
+    }
+
+    #[test]
+    fn what_no_rule_can_say_is_told() {
+        let delete = |path: &str| action("delete_file", serde_json::json!({"path": path}));
+        let by_rule = || vec![Ground::Rule(2)];
+        let always = standing(&waiting(delete("a.md"), by_rule()), Verdict::Allow).unwrap_err();
+        assert_eq!(always.message, "rule 2 asks about this, and the strictest rule wins");
+        let never = standing(&waiting(delete("a.md"), by_rule()), Verdict::Deny).unwrap();
+        assert_eq!((never.len(), &never[0].detector, never[0].path.as_deref()), (1, &None, Some("a.md")));
+        let odd = standing(&waiting(delete("a*.md"), by_rule()), Verdict::Deny).unwrap_err();
+        assert_eq!(odd.message, "`a*.md` has characters that mean something else in a rule");
+    }
+}
