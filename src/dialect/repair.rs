@@ -72,6 +72,8 @@ pub enum Repair {
     TextAfterList,
     /// `has_explicit_permission` on an action that only reads. Models put it everywhere to be safe.
     IgnoredPermission,
+    /// `key: value` lines where a JSON object belongs. Models that have seen more YAML than JSON.
+    KeyValueLines,
     /// Blocks of two dialects in one text. Models that have seen several; only the first kind is read.
     OtherDialect,
     /// A second `<python>`. mem-agent reads one a turn.
@@ -115,6 +117,7 @@ impl Repair {
             Self::SplitList => "split_list",
             Self::TextAfterList => "text_after_list",
             Self::IgnoredPermission => "ignored_permission",
+            Self::KeyValueLines => "key_value_lines",
             Self::OtherDialect => "other_dialect",
             Self::SecondBlock => "second_block",
             Self::LineBreakAtEnd => "line_break_at_end",
@@ -158,6 +161,7 @@ impl Repair {
             Self::ActionsObject => "the object with the key `actions` was read as its list",
             Self::SplitList => "lists one after the other were read as one",
             Self::TextAfterList => "text between the list and `</actions>` was ignored",
+            Self::KeyValueLines => "`key: value` lines were read as a JSON object",
             Self::OtherDialect => {
                 "blocks in another way of writing calls were left aside; one turn is written in one way"
             }
