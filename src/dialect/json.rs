@@ -456,7 +456,7 @@ fn smart(character: char) -> Option<Quote> {
 
 /// The end of the line, or the tag that stands before it.
 #[expect(clippy::unnecessary_wraps, reason = "has the shape of `comment_end`")]
-fn line_end(text: &str, mut at: usize) -> Option<usize> {
+pub(super) fn line_end(text: &str, mut at: usize) -> Option<usize> {
     while let Some(offset) = memchr2(b'\n', b'<', text.as_bytes().get(at..).unwrap_or_default()) {
         at += offset;
         if text.as_bytes().get(at) == Some(&b'\n') || tag_at(text, at).is_some() {

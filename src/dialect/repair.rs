@@ -78,6 +78,8 @@ pub enum Repair {
     RepeatedId,
     /// Several answers to one question. Programs ask for more than one to compare them.
     OtherAnswers,
+    /// `key: value` lines where a JSON object belongs. Models that have seen more YAML than JSON.
+    KeyValueLines,
     /// Blocks of two dialects in one text. Models that have seen several; only the first kind is read.
     OtherDialect,
     /// A second `<python>`. mem-agent reads one a turn.
@@ -124,6 +126,7 @@ impl Repair {
             Self::MissingId => "missing_id",
             Self::RepeatedId => "repeated_id",
             Self::OtherAnswers => "other_answers",
+            Self::KeyValueLines => "key_value_lines",
             Self::OtherDialect => "other_dialect",
             Self::SecondBlock => "second_block",
             Self::LineBreakAtEnd => "line_break_at_end",
@@ -167,6 +170,7 @@ impl Repair {
             Self::ActionsObject => "the object with the key `actions` was read as its list",
             Self::SplitList => "lists one after the other were read as one",
             Self::TextAfterList => "text between the list and `</actions>` was ignored",
+            Self::KeyValueLines => "`key: value` lines were read as a JSON object",
             Self::OtherDialect => {
                 "blocks in another way of writing calls were left aside; one turn is written in one way"
             }

@@ -91,7 +91,7 @@ pub(super) fn hold<T: Tree>(
     groups: &mut Groups,
 ) -> Decided {
     let Refused { call, failure, grounds } = refused;
-    let paths = places(planner, tree, &call.action);
+    let paths = places(planner, tree, &call);
     let met = groups.on(&paths);
     let group = groups.put(paths, &met);
     let outcome = Outcome::failed(&call, failure);
@@ -108,7 +108,7 @@ pub(super) fn join<T: Tree>(
     if groups.0.is_empty() {
         return Err(Box::new(cleared));
     }
-    let paths = places(planner, tree, &cleared.call().action);
+    let paths = places(planner, tree, cleared.call());
     let met = groups.on(&paths);
     let (Some(&first), Some(path)) = (met.first(), paths.first()) else { return Err(Box::new(cleared)) };
     let call = cleared.call().clone();
@@ -124,13 +124,9 @@ pub(super) fn join<T: Tree>(
 }
 
 /// The paths to which a call comes, also those to which they lead; none for one about the whole memory.
-fn places<T: Tree>(
-    planner: &mut Planner<'_, Indexed<'_, T>>,
-    tree: &Indexed<'_, T>,
-    action: &Action,
-) -> Vec<MemoryPath> {
-    let named = [action.path(), action.new_path()].into_iter().flatten().cloned();
-    let mut places: Vec<MemoryPath> = named.chain(planner.place_of(action)).collect();
+fn places<T: Tree>(planner: &mut Planner<'_, Indexed<'_, T>>, tree: &Indexed<'_, T>, call: &Call) -> Vec<MemoryPath> {
+    let named = [call.action.path(), call.action.new_path()].into_iter().flatten().cloned();
+    let mut places: Vec<MemoryPath> = named.chain(planner.place_of(call)).collect();
     let led: Vec<MemoryPath> = places.iter().filter_map(|path| tree.resolve(path).ok()).collect();
     places.extend(led.into_iter().filter(|path| !places.contains(path)).collect::<Vec<_>>());
     places

@@ -180,7 +180,7 @@ impl Engine {
         let asked = [call.action.path(), call.action.new_path()];
         let mut resolved = asked.into_iter().flatten().filter_map(|path| tree.resolve(path).ok());
         resolved.try_for_each(|path| review(&path))?;
-        let Some(place) = planner.place_of(&call.action) else { return Ok(()) };
+        let Some(place) = planner.place_of(call) else { return Ok(()) };
         let resolved = tree.resolve(&place).ok();
         [Some(place), resolved].into_iter().flatten().try_for_each(|path| review(&path))
     }

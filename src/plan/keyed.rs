@@ -6,7 +6,7 @@
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-use crate::action::{Action, Call, Memory, Operation, SearchFiles, WriteFile};
+use crate::action::{Action, Call, Meaning, Memory, Operation, SearchFiles, WriteFile};
 use crate::catalog;
 use crate::note::Note;
 use crate::path::MemoryPath;
@@ -31,16 +31,19 @@ struct Entry {
 }
 
 impl<T: Tree> Planner<'_, T> {
-    /// The note that a call will come to and does not name itself: the entry that a `memory` keeps, reads or deletes, and
-    /// where a link leads.
+    /// The note that a call will come to and does not name itself: the entry that a `memory` keeps, reads or deletes, where
+    /// a link leads, and where a line is that is not in the note that was named.
     ///
     /// As the batch has left the memory so far; a call in between may lead to another one.
     #[must_use]
-    pub fn place_of(&mut self, action: &Action) -> Option<MemoryPath> {
-        if let Action::GoToLink(asked) = action {
+    pub fn place_of(&mut self, call: &Call) -> Option<MemoryPath> {
+        if let Action::GoToLink(asked) = &call.action {
             return self.linked(asked);
         }
-        let Action::Memory(memory) = action else { return None };
+        if call.meaning == Meaning::WholeLine {
+            return self.place_of_line(call);
+        }
+        let Action::Memory(memory) = &call.action else { return None };
         match (memory.operation, &memory.key, &memory.content) {
             (Operation::Store | Operation::Retrieve | Operation::Delete, Some(key), _) => path_of(&slug(key)).ok(),
             (Operation::Store, None, Some(content)) => self.free_place(content).ok(),

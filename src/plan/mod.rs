@@ -42,6 +42,7 @@ pub mod step;
 pub mod tree;
 mod undo;
 mod wanted;
+mod whole_line;
 mod words;
 mod write;
 
@@ -268,6 +269,7 @@ impl<'t, T: Tree> Planner<'t, T> {
             Action::CreateFile(create) => self.create_file(create),
             Action::WriteFile(write) => self.write_file(write),
             Action::AppendFile(append) => self.append_file(append),
+            Action::UpdateFile(update) if call.meaning == Meaning::WholeLine => self.update_line(call, update),
             Action::UpdateFile(update) => self.update_file(index, update),
             Action::InsertText(insert) => self.insert_text(index, insert),
             Action::ReplaceSection(replace) => self.replace_section(replace),

@@ -383,7 +383,7 @@ proptest! {
                     prop_assert!(serde_json::from_str::<Json>(&text).is_ok(), "{}", text);
                 }
                 let failed = Report { actions: Vec::new(), error: Some(Failure::new(Code::NoActions, "x")), ..report(&parsed) };
-                encode(&parsed.frame, &failed);
+                let _ = encode(&parsed.frame, &failed);
             }
         }
     }

@@ -17,6 +17,7 @@ mod links;
 mod notes;
 mod properties;
 mod sections;
+mod whole_line;
 
 /// Reads a call as a dialect would.
 #[track_caller]
