@@ -210,7 +210,7 @@ impl Engine {
         if let Err(failure) = resolved.try_for_each(|path| review(&path)) {
             return Outcome::failed(call, failure);
         }
-        if let Some(place) = planner.place_of(&call.action) {
+        if let Some(place) = planner.place_of(call) {
             let resolved = tree.resolve(&place).ok();
             if let Err(failure) = [Some(place), resolved].into_iter().flatten().try_for_each(|path| review(&path)) {
                 return Outcome::failed(call, failure);

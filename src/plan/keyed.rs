@@ -36,11 +36,11 @@ impl<T: Tree> Planner<'_, T> {
     ///
     /// As the batch has left the memory so far; a call in between may lead to another one.
     #[must_use]
-    pub fn place_of(&mut self, action: &Action) -> Option<MemoryPath> {
-        if let Action::GoToLink(asked) = action {
-            return self.linked(asked);
+    pub fn place_of(&mut self, call: &Call) -> Option<MemoryPath> {
+        if let Action::GoToLink(asked) = &call.action {
+            return self.linked(call, asked);
         }
-        let Action::Memory(memory) = action else { return None };
+        let Action::Memory(memory) = &call.action else { return None };
         match (memory.operation, &memory.key, &memory.content) {
             (Operation::Store | Operation::Retrieve | Operation::Delete, Some(key), _) => path_of(&slug(key)).ok(),
             (Operation::Store, None, Some(content)) => self.free_place(content).ok(),
