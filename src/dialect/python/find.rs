@@ -89,7 +89,7 @@ fn reply(text: &str, start: usize, open: usize, after: usize, issues: &mut Vec<I
     Some(said.trim()).filter(|said| !said.is_empty()).map(str::to_owned)
 }
 
-/// Takes a fence of Markdown off, and the indent of a single line.
+/// Takes a fence of Markdown off, the line end behind the tag, and the indent of a single line.
 fn strip<'t>(code: &'t str, start: usize, issues: &mut Vec<Issue>) -> Code<'t> {
     let whole = Code { text: code, start };
     let fenced = code.trim().strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
@@ -98,6 +98,10 @@ fn strip<'t>(code: &'t str, start: usize, issues: &mut Vec<Issue>) -> Code<'t> {
             issues.push(Repair::Fence.issue(None));
             fenced
         }
+        _ => code,
+    };
+    let code = match code.split_once('\n') {
+        Some((first, rest)) if first.trim().is_empty() => rest,
         _ => code,
     };
     let code = if code.trim().contains('\n') { code } else { code.trim() };
