@@ -21,6 +21,7 @@ mod docs;
 mod index;
 mod layers;
 mod processes;
+mod python;
 mod sandbox;
 mod scenarios;
 mod support;
