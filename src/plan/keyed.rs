@@ -38,7 +38,7 @@ impl<T: Tree> Planner<'_, T> {
     #[must_use]
     pub fn place_of(&mut self, call: &Call) -> Option<MemoryPath> {
         if let Action::GoToLink(asked) = &call.action {
-            return self.linked(asked);
+            return self.linked(call, asked);
         }
         if call.meaning == Meaning::WholeLine {
             return self.place_of_line(call);

@@ -1,13 +1,13 @@
 //! The actions that follow links, and what is said of links when they are written.
 
-use crate::action::{Call, GoToLink};
+use crate::action::{Call, GoToLink, Meaning};
 use crate::note::heading::Found;
 use crate::note::link::{self, Named};
 use crate::note::{Note, Seen, Target, Targets, Web};
 use crate::path::MemoryPath;
 use crate::plan::tree::{Scan, Scanned, Tree, TreeError};
 use crate::plan::{Answer, Planner, words};
-use crate::report::{Code, Failure, Links, Value};
+use crate::report::{Code, Failure, Kind, Links, Value};
 
 /// At most so many names are listed in one sentence.
 const MOST_NAMES: usize = 8;
@@ -34,6 +34,11 @@ impl<T: Tree> Planner<'_, T> {
     }
 
     pub(super) fn go_to_link(&mut self, call: &Call, asked: &GoToLink) -> Result<Answer, Failure> {
+        if let Some(path) = self.from_root(call, asked) {
+            let (_, _, text) = self.read_text(&path)?;
+            let answer = self.text(&path, &text)?;
+            return Ok(Answer { path: Some(path), ..answer });
+        }
         let named = link::parse(&asked.link);
         let may_show = self.manner.may_show;
         let shown = crate::catalog::shorten(&asked.link);
@@ -72,10 +77,26 @@ impl<T: Tree> Planner<'_, T> {
     }
 
     /// The note to which a link leads, if it does so without doubt.
-    pub(super) fn linked(&mut self, asked: &GoToLink) -> Option<MemoryPath> {
+    pub(super) fn linked(&mut self, call: &Call, asked: &GoToLink) -> Option<MemoryPath> {
+        if let Some(path) = self.from_root(call, asked) {
+            return Some(path);
+        }
         let named = link::parse(&asked.link);
         let target = self.targets().ok()?.resolve(&named.path, asked.source.as_ref());
         leads_to(&target, &named.path, asked).cloned()
+    }
+
+    /// The file whose path from the root a link of mem-agent is, brackets and `.md` or not; whatever signs are in it.
+    fn from_root(&self, call: &Call, asked: &GoToLink) -> Option<MemoryPath> {
+        let link = Some(&asked.link).filter(|_| call.meaning == Meaning::MemAgent)?;
+        let link = link.strip_prefix("[[").and_then(|link| link.strip_suffix("]]")).unwrap_or(link);
+        let is_file = |path: &MemoryPath| {
+            let stat = self.resolve(path).ok().and_then(|path| self.overlay.stat(&path).ok().flatten());
+            stat.is_some_and(|stat| stat.kind == Kind::File)
+        };
+        let names =
+            if link.ends_with(".md") { vec![link.to_owned()] } else { vec![format!("{link}.md"), link.to_owned()] };
+        names.into_iter().filter_map(|name| MemoryPath::parse(&name).ok()).find(is_file)
     }
 
     pub(super) fn get_links(&self, call: &Call, asked: &MemoryPath) -> Result<Answer, Failure> {

@@ -24,6 +24,7 @@ mod grammar;
 mod index;
 mod layers;
 mod processes;
+mod python;
 mod rules;
 mod sandbox;
 mod scenarios;

@@ -27,6 +27,9 @@ pub(in crate::dialect) fn encode(_frame: &Frame, report: &Report) -> String {
 /// Why the block, or the batch as a whole, was not done.
 fn trouble(report: &Report) -> Option<&Failure> {
     let failed = || report.actions.iter().filter_map(|outcome| Some((outcome, outcome.result.as_ref().err()?)));
+    if report.error.is_some() {
+        return report.error.as_ref();
+    }
     // Only the block itself is an entry without an action.
     if let Some((_, failure)) = failed().find(|(outcome, _)| outcome.action.is_none()) {
         return Some(failure);

@@ -57,6 +57,10 @@ pub(super) fn parse(text: &str, is_lossy: bool, tagged: Tagged, variables: &Vari
             repairs.add(Repair::Fence);
             (block.start + inside.start, whole.get(inside).unwrap_or_default())
         });
+        // The rest of the line of the tag is no line of the block.
+        let first = code.split_inclusive('\n').next().filter(|first| first.ends_with('\n') && first.trim().is_empty());
+        let first = first.map_or(0, str::len);
+        let (start, code) = (start + first, code.get(first..).unwrap_or_default());
         // The indent of a single line means nothing.
         let lead = if code.trim().contains('\n') { 0 } else { code.len() - code.trim_start().len() };
         let (start, code) = (start + lead, code.get(lead..).unwrap_or_default());

@@ -1,0 +1,45 @@
+//! Where the block of a turn stands.
+
+use super::*;
+
+/// What is found in a turn: whether there is a block, the reply, and the codes of issues.
+#[track_caller]
+fn finds(turn: &str, has_script: bool, reply: Option<&str>, issues: &[&str]) {
+    let parsed = parse_as(turn.as_bytes(), Some(Dialect::Python), &Variables::default());
+    assert_eq!(parsed.script.is_some(), has_script, "{parsed:?}");
+    assert_eq!(parsed.reply.as_deref(), reply);
+    assert_eq!(parsed.issues.iter().map(|issue| issue.code).collect::<Vec<_>>(), issues);
+}
+
+#[test]
+fn a_turn_holds_thoughts_a_block_and_a_reply() {
+    finds("<think>a</think>\n<python></python>\n<reply>\nhi\n</reply>", true, Some("hi"), &[]);
+    finds("<think><python>x = </python></think><python>x = 1</python>", true, None, &[]);
+    finds("thoughts</think><python>x = 1</python>", true, None, &["stray_think"]);
+    finds("<python>x = '</think>'</python>", true, None, &[]);
+    finds("<think><python>x = 1</python>", false, None, &[]);
+    finds("<python>\n```python\nx = 1\n```\n</python>", true, None, &["fence"]);
+    finds("<python>  x = 1  </python>", true, None, &[]);
+    finds("<python>x = 1</python><python>y = </python>", true, None, &["second_block"]);
+    finds("<python>x = 1</python><reply>cut", true, Some("cut"), &["unclosed_reply"]);
+    finds("<python>print('x')\nprint('y', sep='')</python>", true, None, &["ignored_print"]);
+    finds("no block, <reply>hi</reply>", false, None, &[]);
+}
+
+#[test]
+fn a_block_that_was_cut_off_is_refused() {
+    for turn in ["<python>create_file('a.md', 'x')", "<python>create_file('a.md', 'x')</pyth", "<python>"] {
+        let parsed = parse_as(turn.as_bytes(), None, &Variables::default());
+        let [Entry::Unread(unread)] = parsed.entries.as_slice() else { panic!("{parsed:?}") };
+        assert!(unread.failure.message.contains("cut off"));
+        assert!(parsed.script.is_none());
+    }
+}
+
+#[test]
+fn damaged_text_is_refused() {
+    let parsed = parse_as(b"<python>create_file('a.md', '\xff')</python>", None, &Variables::default());
+    assert!(parsed.script.is_none() && parsed.entries.len() == 1);
+    let parsed = parse_as(b"\xff<python>create_file('a.md', 'x')</python>", None, &Variables::default());
+    assert!(parsed.script.is_some() && parsed.issues[0].code == "invalid_utf8");
+}

@@ -1,0 +1,65 @@
+//! The binary: the dialect is known by its tag, and the answer is what the model was trained to read.
+
+use crate::support::Env;
+
+use super::turn;
+
+#[test]
+fn a_block_is_known_by_its_tag_and_answered_as_python() {
+    let env = Env::ada();
+    let code =
+        "exists = check_if_file_exists('user.md')\nif exists:\n    r = update_file('user.md', 'London', 'Paris')";
+    let report = env.say(&turn(code), &[]).exits(0);
+    assert_eq!(report["answer"], "<result>\n{'exists': True, 'r': True}\n</result>");
+    assert_eq!(report["variables"], serde_json::json!({"exists": true, "r": true}));
+    assert_eq!(report["changed"], serde_json::json!(["user.md"]));
+    assert!(env.read("user.md").contains("Paris"));
+    assert_eq!(env.say("<actions>[]</actions>", &["--dialect", "python"]).code, 2);
+}
+
+#[test]
+fn without_json_the_answer_is_all_that_is_printed() {
+    let env = Env::ada();
+    let ran = env.run(&["exec", "--dialect", "python"], &turn("r = read_file('none.md')"));
+    assert_eq!(ran.stdout, "<result>\n{'r': 'Error: File none.md does not exist'}\n</result>\n");
+    assert_eq!(ran.code, 4);
+    let ran = env.run(&["exec"], "<think>.</think><python></python><reply>Hello.</reply>");
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "<result>\n{}\n</result>\n"));
+}
+
+#[test]
+fn a_refused_block_says_so_in_the_answer() {
+    let env = Env::ada();
+    let report = env.say(&turn("create_file('a.md')\nimport os"), &[]).exits(2);
+    let said = "<result>\n({}, {Exception in sandboxed code:\nline 2: imports are not read\n";
+    assert!(report["answer"].as_str().unwrap().starts_with(said), "{report}");
+    let with_reply = turn("import os") + "<reply>Done.</reply>";
+    let report = env.say(&with_reply, &[]).exits(4);
+    assert!(report["answer"].as_str().unwrap().contains("line 1: imports are not read"), "{report}");
+    assert_eq!(report["reply"], "Done.");
+}
+
+#[test]
+fn a_batch_that_is_not_done_sets_nothing_and_says_why() {
+    let env = Env::ada();
+    let code = "a = create_file('a.md', 'x')\nb = update_file('user.md', 'no such line', 'x')";
+    let report = env.say(&turn(code), &["--atomic"]).exits(4);
+    assert!(
+        report["answer"].as_str().unwrap().starts_with("<result>\n({}, {Exception in sandboxed code:\n"),
+        "{report}"
+    );
+    assert!(!env.at("a.md").exists());
+    let report = env.say(&turn("a = create_file('a.md', 'x')"), &["--read-only"]).json();
+    assert!(report["answer"].as_str().unwrap().starts_with("<result>\n{'a': 'Error: "), "{report}");
+}
+
+#[test]
+fn a_rule_about_a_folder_holds_for_links_into_it() {
+    let env = Env::with(&[("user.md", "x\n"), ("private/c#.md", "secret\n")]);
+    let env = env.settings("[[rule]]\npath = \"private/**\"\nverdict = \"deny\"\n");
+    for link in ["[[private/c#]]", "[[private/c#.md]]", "private/c#.md"] {
+        let report = env.say(&turn(&format!("x = go_to_link('{link}')")), &[]).json();
+        assert!(report["answer"].as_str().unwrap().starts_with("<result>\n{'x': 'Error: "), "{report}");
+        assert!(!report.to_string().contains("secret"), "{report}");
+    }
+}
