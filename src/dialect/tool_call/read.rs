@@ -177,7 +177,9 @@ impl Turn<'_, '_> {
     fn block(&mut self, calls: Vec<Value>) {
         let body = |value| match value {
             Value::Object(map) => Body::Object(map),
-            other => Body::Other(other),
+            other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_)) => {
+                Body::Other(other)
+            }
         };
         let item = |value| Item { span: Span::default(), body: body(value), defect: None };
         let items = calls.into_iter().take(MAX_CALLS + 1).map(item).collect();
