@@ -107,7 +107,10 @@ impl Turn<'_, '_> {
             return Kind::Action;
         };
         if name != RUN_ACTIONS && name != "memory" && catalog::row(name).is_none() {
-            let failure = catalog::unknown_action(self.index(), name);
+            let mut failure = catalog::unknown_action(self.index(), name);
+            if catalog::nearest(name, std::iter::once(RUN_ACTIONS)).is_some() {
+                failure = failure.with_hint(format!("did you mean `{RUN_ACTIONS}`?"));
+            }
             self.push(asked, None, failure);
             return Kind::Action;
         }
