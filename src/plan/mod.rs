@@ -219,16 +219,17 @@ impl<'t, T: Tree> Planner<'t, T> {
             let stat = self.overlay.resolve(path).and_then(|path| self.overlay.stat(&path));
             stat.is_ok_and(|stat| stat.is_some_and(|stat| stat.kind == Kind::Directory))
         };
-        if call.meaning == Meaning::MemoryTool {
-            call.action = match call.action {
-                Action::ReadFile(read) if is_folder(&read.path) => {
-                    Action::ListDirectory(ListDirectory { path: Some(read.path) })
-                }
-                Action::DeleteFile(delete) if is_folder(&delete.path) => {
-                    Action::DeleteDir(DeleteDir { path: delete.path, recursive: Some(true) })
-                }
-                other => other,
-            };
+        if call.meaning != Meaning::MemoryTool {
+            return call;
+        }
+        if let Action::ReadFile(read) = &call.action
+            && is_folder(&read.path)
+        {
+            call.action = Action::ListDirectory(ListDirectory { path: Some(read.path.clone()) });
+        } else if let Action::DeleteFile(delete) = &call.action
+            && is_folder(&delete.path)
+        {
+            call.action = Action::DeleteDir(DeleteDir { path: delete.path.clone(), recursive: Some(true) });
         }
         call
     }

@@ -6,7 +6,7 @@ use crate::plan::edit::Edited;
 use crate::plan::overlay::Missing;
 use crate::plan::step::{Content, Image};
 use crate::plan::tree::{Tree, TreeError};
-use crate::plan::{Answer, DONE, Planner, Trouble, closest, edit, lines, name, words};
+use crate::plan::{Answer, DONE, Planner, Trouble, closest, edit, lines, name, search, words};
 use crate::report::{Code, Failure, Kind, Shown};
 
 impl<T: Tree> Planner<'_, T> {
@@ -108,7 +108,7 @@ impl<T: Tree> Planner<'_, T> {
         let old = lines::with_end(&update.old_content, lines::own_end(text));
         match edit::update(text, &old, &update.new_content, update.occurrence) {
             Edited::Text { text: edited, loose: None } => {
-                let first = text.find(&old).map_or(1, |at| lines::number_at(text, at));
+                let first = search::exact(text, &old).first().map_or(1, |at| lines::number_at(text, *at));
                 let last = first + update.new_content.lines().count().saturating_sub(1);
                 let answer = self.replace(&update.path, path, now, edited.clone())?;
                 Ok(Answer { shown: Some(Shown::Edited { text: edited, lines: [first, last] }), ..answer })

@@ -1,24 +1,21 @@
 //! From the input of a command to the action that it means.
 //!
-//! Owns the keys of each command and the rules of its paths.
+//! Owns the keys of each command.
 
-use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 
+use super::place::{self, ROOT};
 use crate::action::{
     Access, Action, CreateFile, DeleteFile, InsertText, ListDirectory, ReadFile, RenameFile, UpdateFile,
 };
 use crate::catalog::{self, PERMISSION, shorten};
 use crate::dialect::tool_call::{read::memory_call, tree::Tree};
 use crate::dialect::{Entry, Unread};
-use crate::path::{MAX_PATH_BYTES, MemoryPath, PathError};
+use crate::path::MemoryPath;
 use crate::report::{Code, Failure};
 
 /// The key that names the command.
 pub(in crate::dialect) const COMMAND: &str = "command";
-
-/// What every path starts with.
-pub(super) const ROOT: &str = "/memories";
 
 /// What the text of the answer repeats of a command.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -102,9 +99,9 @@ const ROWS: &[Row] = &[
 ];
 
 /// Why a command cannot be run: the failure, and what the tool publishes for it.
-struct Mistake {
-    failure: Failure,
-    said: Option<String>,
+pub(super) struct Mistake {
+    pub(super) failure: Failure,
+    pub(super) said: Option<String>,
 }
 
 impl From<Failure> for Mistake {
@@ -166,14 +163,9 @@ pub(in crate::dialect) fn read(index: usize, mut input: Map<String, Value>, is_l
 fn unread(index: usize, mut asked: Asked, mistake: Mistake) -> (Asked, Entry) {
     let Mistake { failure, said } = mistake;
     asked.said = said;
-    let path = Some(echo(&asked.path)).filter(|path| !path.is_empty());
+    let path = Some(asked.path.clone()).filter(|path| !path.is_empty());
     let entry = Unread { index, action: Some("memory".to_owned()), path, label: None, failure };
     (asked, Entry::Unread(entry))
-}
-
-/// A path as an answer repeats it.
-fn echo(path: &str) -> String {
-    if path.len() > MAX_PATH_BYTES { shorten(path) } else { path.to_owned() }
 }
 
 fn invalid(index: usize, message: &str, row: Option<&Row>) -> Failure {
@@ -185,127 +177,137 @@ fn invalid(index: usize, message: &str, row: Option<&Row>) -> Failure {
     Failure::new(Code::InvalidAction, message).with_hint(format!("send for example {example}"))
 }
 
-/// The action that an input means; `asked` gets what the answer repeats.
-fn action(index: usize, input: &mut Map<String, Value>, asked: &mut Asked) -> Result<Action, Mistake> {
+/// Finds the command that an input names, and the first mistake in its keys.
+fn row_of(index: usize, input: &mut Map<String, Value>) -> Result<&'static Row, Failure> {
     let Some(name) = input.shift_remove(COMMAND) else {
-        return Err(invalid(index, "missing `command`", None).into());
+        return Err(invalid(index, "missing `command`", None));
     };
     let Some(row) = ROWS.iter().find(|row| Some(row.name) == name.as_str()) else {
         let names: Vec<_> = ROWS.iter().map(|row| format!("`{}`", row.name)).collect();
         let message = format!("action {index}, `memory`: unknown command `{}`", shorten(name.as_str().unwrap_or("")));
         let hint = format!("the commands are {}", names.join(", "));
-        return Err(Failure::new(Code::InvalidAction, message).with_hint(hint).into());
+        return Err(Failure::new(Code::InvalidAction, message).with_hint(hint));
     };
-    asked.command = Some(row.command);
     if let Some(key) = row.required.iter().find(|key| !input.contains_key(**key)) {
-        return Err(invalid(index, &format!("missing `{key}`"), Some(row)).into());
+        return Err(invalid(index, &format!("missing `{key}`"), Some(row)));
     }
     let takes = |key: &str| row.required.contains(&key) || row.optional.contains(&key);
     if let Some(key) = input.keys().find(|key| !takes(key)) {
-        return Err(invalid(index, &format!("unknown argument `{}`", shorten(key)), Some(row)).into());
+        return Err(invalid(index, &format!("unknown argument `{}`", shorten(key)), Some(row)));
     }
-    let mut text = |key: &str| match input.shift_remove(key) {
-        Some(Value::String(text)) => Ok(text),
-        None => Ok(String::new()),
-        Some(_) => Err(invalid(index, &format!("`{key}` has to be a text"), Some(row))),
-    };
-    if row.command == Command::Rename {
-        (asked.path, asked.other) = (text("old_path")?, text("new_path")?);
-    } else {
-        asked.path = text("path")?;
+    Ok(row)
+}
+
+/// The action that an input means; `asked` gets what the answer repeats.
+fn action(index: usize, input: &mut Map<String, Value>, asked: &mut Asked) -> Result<Action, Mistake> {
+    let row = row_of(index, input)?;
+    asked.command = Some(row.command);
+    let mut given = Given { index, row, input };
+    match row.command {
+        Command::View => given.view(asked),
+        Command::Create => given.create(asked),
+        Command::StrReplace => given.replace(asked),
+        Command::Insert => given.insert(asked),
+        Command::Delete => given.delete(asked),
+        Command::Rename => given.rename(asked),
     }
-    let path = place(&asked.path)?;
-    asked.path = echo(&asked.path);
-    let root = || format!("`{ROOT}` is the memory itself, not a file in it");
-    let file = |path: Option<MemoryPath>, said: String| {
-        let failure = invalid(index, &root(), Some(row));
-        path.ok_or(Mistake { failure, said: Some(said) })
-    };
-    Ok(match row.command {
-        Command::View => {
-            asked.range = range(index, row, input.get("view_range"))?;
-            match path {
-                Some(path) => Action::ReadFile(ReadFile { path, start_line: None, end_line: None }),
-                None => Action::ListDirectory(ListDirectory { path: None }),
+}
+
+/// The arguments of a command while they are read.
+struct Given<'i> {
+    index: usize,
+    row: &'static Row,
+    input: &'i mut Map<String, Value>,
+}
+
+impl Given<'_> {
+    fn invalid(&self, message: &str) -> Failure {
+        invalid(self.index, message, Some(self.row))
+    }
+
+    /// A text, empty where it may be left out and is.
+    fn text(&mut self, key: &str) -> Result<String, Failure> {
+        match self.input.shift_remove(key) {
+            Some(Value::String(text)) => Ok(text),
+            None => Ok(String::new()),
+            Some(_) => Err(self.invalid(&format!("`{key}` has to be a text"))),
+        }
+    }
+
+    /// The place that a path names, and the path as the answer repeats it.
+    fn place(&mut self, key: &str, written: &mut String) -> Result<Option<MemoryPath>, Mistake> {
+        let path = self.text(key)?;
+        *written = place::echo(&path);
+        place::parse(&path)
+    }
+
+    /// A place that is not the root; `said` is what is published for the root.
+    fn below(&self, place: Option<MemoryPath>, said: Option<String>) -> Result<MemoryPath, Mistake> {
+        let failure = || self.invalid(&format!("`{ROOT}` is the memory itself, not a file in it"));
+        place.ok_or_else(|| Mistake { failure: failure(), said })
+    }
+
+    fn view(&mut self, asked: &mut Asked) -> Result<Action, Mistake> {
+        let place = self.place("path", &mut asked.path)?;
+        asked.range = self.range()?;
+        Ok(match place {
+            Some(path) => Action::ReadFile(ReadFile { path, start_line: None, end_line: None }),
+            None => Action::ListDirectory(ListDirectory { path: None }),
+        })
+    }
+
+    /// The lines that a view is to show.
+    fn range(&self) -> Result<Option<(u64, Option<u64>)>, Failure> {
+        let Some(given) = self.input.get("view_range") else { return Ok(None) };
+        let wrong = || self.invalid("`view_range` has to be two whole numbers, the second -1 for the end");
+        let numbers: Vec<_> = given.as_array().ok_or_else(wrong)?.iter().map(Value::as_i64).collect();
+        match numbers.as_slice() {
+            [] => Ok(None),
+            [Some(start), Some(end)] if *end >= -1 => {
+                Ok(Some((u64::try_from(*start).unwrap_or(1).max(1), u64::try_from(*end).ok())))
             }
+            _ => Err(wrong()),
         }
-        Command::Create => {
-            let content = text("file_text")?;
-            let path = file(path, format!("File {} already exists", asked.path))?;
-            Action::CreateFile(CreateFile { path, content })
-        }
-        Command::StrReplace => {
-            let (old_content, new_content) = (text("old_str")?, text("new_str")?);
-            let path = file(path, format!("The path {} is not a file.", asked.path))?;
-            asked.other.clone_from(&old_content);
-            Action::UpdateFile(UpdateFile { path, old_content, new_content, occurrence: None })
-        }
-        Command::Insert => {
-            let content = text("insert_text")?;
-            asked.line = input
-                .get("insert_line")
-                .and_then(Value::as_i64)
-                .ok_or_else(|| invalid(index, "`insert_line` has to be a whole number", Some(row)))?;
-            let path = file(path, format!("The path {} is not a file.", asked.path))?;
-            // A line that no note has is refused where it is known how many there are.
-            let line = u32::try_from(asked.line).unwrap_or(u32::MAX);
-            // Whole lines go in, with one line end of their own.
-            let content = format!("{}\n", content.trim_end_matches(['\n', '\r']));
-            Action::InsertText(InsertText { path, line, content })
-        }
-        Command::Delete => {
-            let path = file(path, format!("Cannot delete the {ROOT} directory itself"))?;
-            Action::DeleteFile(DeleteFile { path })
-        }
-        Command::Rename => {
-            let new = place(&asked.other)?;
-            asked.other = echo(&asked.other);
-            let new_path = file(new, format!("The destination {} already exists", asked.other))?;
-            let path = path.ok_or_else(|| invalid(index, &root(), Some(row)))?;
-            Action::RenameFile(RenameFile { path, new_path })
-        }
-    })
-}
-
-/// The lines that a view is to show.
-fn range(index: usize, row: &Row, given: Option<&Value>) -> Result<Option<(u64, Option<u64>)>, Failure> {
-    let Some(given) = given else { return Ok(None) };
-    let wrong = || invalid(index, "`view_range` has to be two whole numbers, the second -1 for the end", Some(row));
-    let numbers: Vec<_> = given.as_array().ok_or_else(wrong)?.iter().map(Value::as_i64).collect();
-    match numbers.as_slice() {
-        [] => Ok(None),
-        [Some(start), Some(end)] if *end >= -1 => {
-            Ok(Some((u64::try_from(*start).unwrap_or(1).max(1), u64::try_from(*end).ok())))
-        }
-        _ => Err(wrong()),
     }
-}
 
-/// The place that a path of the tool names; `None` is the root.
-fn place(path: &str) -> Result<Option<MemoryPath>, Mistake> {
-    let rest = path.strip_prefix(ROOT).filter(|rest| rest.is_empty() || rest.starts_with(['/', '\\']));
-    let Some(rest) = rest else {
-        let said = Some(format!("Path must start with {ROOT}, got: {}", echo(path)));
-        let message = format!("path `{}` does not start with `{ROOT}`", shorten(path));
-        let hint = format!("send a path such as `{ROOT}/notes.md`");
-        return Err(Mistake { failure: Failure::new(Code::InvalidPath, message).with_hint(hint), said });
-    };
-    if climbs(rest) {
-        let said = Some(format!("Path {} would escape {ROOT} directory", echo(path)));
-        let failure = catalog::invalid_path(path, PathError::Climbs);
-        let failure = failure.with_hint(format!("send a path such as `{ROOT}/notes.md`"));
-        return Err(Mistake { failure, said });
+    fn create(&mut self, asked: &mut Asked) -> Result<Action, Mistake> {
+        let place = self.place("path", &mut asked.path)?;
+        let content = self.text("file_text")?;
+        let path = self.below(place, Some(format!("File {} already exists", asked.path)))?;
+        Ok(Action::CreateFile(CreateFile { path, content }))
     }
-    match MemoryPath::parse(rest.trim_start_matches('/')) {
-        Ok(path) => Ok(Some(path)),
-        Err(PathError::Empty) => Ok(None),
-        Err(error) => Err(catalog::invalid_path(path, error).into()),
-    }
-}
 
-/// Whether a path climbs, in whatever way it is spelled: with `\`, or encoded as in a URL, once or twice.
-fn climbs(path: &str) -> bool {
-    let once = percent_decode_str(path).decode_utf8_lossy();
-    let twice = percent_decode_str(&once).decode_utf8_lossy();
-    [path, &once, &twice].iter().any(|path| path.split(['/', '\\']).any(|name| name.trim() == ".."))
+    fn replace(&mut self, asked: &mut Asked) -> Result<Action, Mistake> {
+        let place = self.place("path", &mut asked.path)?;
+        let (old_content, new_content) = (self.text("old_str")?, self.text("new_str")?);
+        let path = self.below(place, Some(format!("The path {} is not a file.", asked.path)))?;
+        asked.other.clone_from(&old_content);
+        Ok(Action::UpdateFile(UpdateFile { path, old_content, new_content, occurrence: None }))
+    }
+
+    fn insert(&mut self, asked: &mut Asked) -> Result<Action, Mistake> {
+        let place = self.place("path", &mut asked.path)?;
+        let text = self.text("insert_text")?;
+        let line = self.input.get("insert_line").and_then(Value::as_i64);
+        asked.line = line.ok_or_else(|| self.invalid("`insert_line` has to be a whole number"))?;
+        let path = self.below(place, Some(format!("The path {} is not a file.", asked.path)))?;
+        // A line that no note has is refused where it is known how many there are.
+        let line = u32::try_from(asked.line).unwrap_or(u32::MAX);
+        // Whole lines go in, with one line end of their own.
+        let content = format!("{}\n", text.trim_end_matches(['\n', '\r']));
+        Ok(Action::InsertText(InsertText { path, line, content }))
+    }
+
+    fn delete(&mut self, asked: &mut Asked) -> Result<Action, Mistake> {
+        let place = self.place("path", &mut asked.path)?;
+        let path = self.below(place, Some(format!("Cannot delete the {ROOT} directory itself")))?;
+        Ok(Action::DeleteFile(DeleteFile { path }))
+    }
+
+    fn rename(&mut self, asked: &mut Asked) -> Result<Action, Mistake> {
+        let (old, new) = (self.place("old_path", &mut asked.path)?, self.place("new_path", &mut asked.other)?);
+        let new_path = self.below(new, Some(format!("The destination {} already exists", asked.other)))?;
+        let path = self.below(old, None)?;
+        Ok(Action::RenameFile(RenameFile { path, new_path }))
+    }
 }

@@ -22,11 +22,13 @@
 
 use serde_json::Value;
 
+use super::block::MAX_CALLS;
 use super::tool_call::{self, read, shape, tree::Tree};
 use super::{Entry, Parsed};
 use crate::report::{Outcome, Report};
 
 pub(super) mod command;
+mod place;
 mod text;
 
 pub(super) use command::Asked;
@@ -63,19 +65,8 @@ pub(super) fn parse(text: &str, is_lossy: bool) -> Option<Parsed> {
         }
     };
     let frame = |form| super::Frame::MemoryTool(Frame { form });
-    match &json {
-        Tree::Object(_) if command::is_input(&json) => {
-            let (asked, entry) = command::read_tree(1, &json, is_lossy);
-            let frame = frame(Form::One(Box::new(asked)));
-            return Some(Parsed { frame, entries: vec![entry], script: None, reply: None, issues: Vec::new() });
-        }
-        Tree::List(inputs) if !inputs.is_empty() && inputs.iter().all(command::is_input) => {
-            let read = |(at, input): (usize, &Tree)| command::read_tree(at + 1, input, is_lossy);
-            let (asked, entries): (Vec<_>, Vec<Entry>) = inputs.iter().enumerate().map(read).unzip();
-            let frame = frame(Form::List(asked));
-            return Some(Parsed { frame, entries, script: None, reply: None, issues: Vec::new() });
-        }
-        _ => {}
+    if let Some((form, entries)) = inputs(&json, is_lossy) {
+        return Some(Parsed { frame: frame(form), entries, script: None, reply: None, issues: Vec::new() });
     }
     let found = shape::find(&json)?;
     let is_command = |call: &shape::Asked<'_>| {
@@ -91,6 +82,21 @@ pub(super) fn parse(text: &str, is_lossy: bool) -> Option<Parsed> {
     let reply = Some(found.reply.trim().to_owned()).filter(|reply| !reply.is_empty());
     let form = Form::Blocks(tool_call::Frame::of(found.shape, slots, is_atomic));
     Some(Parsed { frame: frame(form), entries, script: None, reply, issues })
+}
+
+/// Inputs that stand by themselves: one, or a list of nothing else.
+fn inputs(json: &Tree, is_lossy: bool) -> Option<(Form, Vec<Entry>)> {
+    if command::is_input(json) {
+        let (asked, entry) = command::read_tree(1, json, is_lossy);
+        return Some((Form::One(Box::new(asked)), vec![entry]));
+    }
+    let inputs = json.list().filter(|inputs| (1..=MAX_CALLS).contains(&inputs.len()))?;
+    if !inputs.iter().all(command::is_input) {
+        return None;
+    }
+    let read = |(at, input): (usize, &Tree)| command::read_tree(at + 1, input, is_lossy);
+    let (asked, entries) = inputs.iter().enumerate().map(read).unzip();
+    Some((Form::List(asked), entries))
 }
 
 pub(super) fn encode(frame: &Frame, report: &Report) -> String {

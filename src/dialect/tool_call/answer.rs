@@ -48,10 +48,11 @@ fn result(shape: Shape, slot: &Slot, content: Content) -> Json {
         }
         Shape::Anthropic => json!({"type": "tool_result", "tool_use_id": id, "content": text(json)}),
         Shape::Gemini => {
-            let response = match json {
-                Json::Object(error) if is_error && error.contains_key("error") => Json::Object(error),
-                error if is_error => json!({"error": error}),
-                output => json!({"output": output}),
+            let is_named = json.get("error").is_some();
+            let response = match (is_error, is_named) {
+                (true, true) => json,
+                (true, false) => json!({"error": json}),
+                (false, _) => json!({"output": json}),
             };
             let mut part = Map::new();
             part.extend(slot.id.as_ref().map(|id| ("id".to_owned(), Json::from(id.as_str()))));

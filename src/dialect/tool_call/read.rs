@@ -107,7 +107,10 @@ impl Turn<'_, '_> {
             return Kind::Action;
         };
         if name != RUN_ACTIONS && name != "memory" && catalog::row(name).is_none() {
-            let failure = catalog::unknown_action(self.index(), name);
+            let mut failure = catalog::unknown_action(self.index(), name);
+            if catalog::nearest(name, std::iter::once(RUN_ACTIONS)).is_some() {
+                failure = failure.with_hint(format!("did you mean `{RUN_ACTIONS}`?"));
+            }
             self.push(asked, None, failure);
             return Kind::Action;
         }
@@ -177,7 +180,9 @@ impl Turn<'_, '_> {
     fn block(&mut self, calls: Vec<Value>) {
         let body = |value| match value {
             Value::Object(map) => Body::Object(map),
-            other => Body::Other(other),
+            other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_)) => {
+                Body::Other(other)
+            }
         };
         let item = |value| Item { span: Span::default(), body: body(value), defect: None };
         let items = calls.into_iter().take(MAX_CALLS + 1).map(item).collect();
