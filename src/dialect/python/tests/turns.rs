@@ -17,7 +17,7 @@ fn a_turn_holds_thoughts_a_block_and_a_reply() {
     finds("<think><python>x = </python></think><python>x = 1</python>", true, None, &[]);
     finds("thoughts</think><python>x = 1</python>", true, None, &["stray_think"]);
     finds("<python>x = '</think>'</python>", true, None, &[]);
-    finds("<think><python>x = 1</python>", false, None, &[]);
+    finds("<think><python>x = 1</python>", false, None, &["unclosed_think"]);
     finds("<python>\n```python\nx = 1\n```\n</python>", true, None, &["fence"]);
     finds("<python>  x = 1  </python>", true, None, &[]);
     finds("<python>x = 1</python><python>y = </python>", true, None, &["second_block"]);
