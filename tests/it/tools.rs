@@ -433,6 +433,24 @@ fn a_mixed_turn_is_answered_in_the_shape_of_its_provider() {
 }
 
 #[test]
+fn permission_is_asked_in_the_tools_own_way() {
+    let env = Env::new().quick();
+    let mut input = json!({"command": "create", "path": "/memories/ada.md", "file_text": "- email: ada@example.com\n"});
+    let ran = env.run(&["exec", "--permission", "flag"], &input.to_string());
+    let said =
+        "this is personal: an email address; ask the user first, then repeat with \"has_explicit_permission\":true\n";
+    assert_eq!((ran.code, ran.stdout.as_str()), (3, said));
+    assert!(env.files().is_empty());
+    let call = |input: &Value| json!({"functionCall": {"name": "memory", "args": input}});
+    let ran = env.run(&["exec", "--permission", "flag"], &call(&input).to_string());
+    let answer: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(answer["parts"][0]["functionResponse"]["response"], json!({"error": said.trim_end()}));
+    input["has_explicit_permission"] = true.into();
+    let ran = env.run(&["exec", "--permission", "flag"], &input.to_string());
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "File created successfully at: /memories/ada.md\n"));
+}
+
+#[test]
 fn a_rule_about_folders_holds_for_the_memory_tool() {
     let rules = "[[rule]]\naction = \"delete_dir\"\npath = \"private/**\"\nverdict = \"deny\"\n\
         [[rule]]\naction = \"list_directory\"\npath = \"secret/**\"\nverdict = \"deny\"\n";

@@ -207,6 +207,11 @@ impl<'t> Found<'t> {
     /// Reads parts in their order.
     fn items(&mut self, items: &'t [Tree]) {
         for item in items {
+            let is_result = matches!(item.text_of("type"), Some("function_call_output" | "tool_result"));
+            if is_result || item.has("functionResponse") {
+                let message = "it holds results of calls, so some of its calls were made before".to_owned();
+                self.broken = Some(Broken { message, hint: "send only what the model has just answered" });
+            }
             if let Some((shape, true)) = kind(item) {
                 self.is_after_text = false;
                 if shape == Shape::Responses {

@@ -211,10 +211,14 @@ fn a_turn_without_calls_is_a_reply() {
 }
 
 #[test]
-fn a_choice_and_a_piece_of_a_stream() {
+fn what_is_no_whole_turn_by_itself() {
     let message = |path: &str| json!({"message": {"tool_calls": [{"id": "a", "function": {"name": "get_size", "arguments": {"path": path}}}]}});
     let turn = json!({"choices": [message("a.md"), message("b.md")]});
     check(&turn, &[r#"{"action":"get_size","path":"a.md"}"#, "~ other_answers None"]);
+    let item = json!({"type": "function_call", "call_id": "a", "name": "get_size", "arguments": ""});
+    let made = "! it holds results of calls, so some of its calls were made before";
+    check(&json!([item, {"type": "function_call_output", "call_id": "a", "output": "0"}]), &[made]);
+    check(&json!([{"functionCall": {"name": "get_size"}}, {"functionResponse": {"name": "get_size"}}]), &[made]);
     check(&json!({"choices": [{"delta": {"tool_calls": []}}]}), &["! this is a piece of a stream"]);
 }
 
