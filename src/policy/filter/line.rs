@@ -25,6 +25,8 @@ struct Line<'t> {
     labels: Vec<Vec<String>>,
     /// The words of a heading, but for those that say nothing.
     title: Vec<String>,
+    /// Whether it is one of a list, so that what has its indent is another one.
+    is_item: bool,
     /// Whether nothing stands behind the last label.
     is_open: bool,
 }
@@ -48,6 +50,24 @@ impl<'t> Lines<'t> {
     /// The lines with a tag, or with one below it.
     pub(super) fn tagged(&self, tag: &str) -> Vec<RangeInclusive<usize>> {
         self.found(|line| tags(line.text).any(|found| is_tag(found, tag)))
+    }
+
+    /// These lines, and where they are the head of a key in a block, all of the block.
+    pub(super) fn with_blocks(&self, found: Vec<RangeInclusive<usize>>) -> Vec<RangeInclusive<usize>> {
+        let mut all: Vec<RangeInclusive<usize>> = Vec::new();
+        for lines in found {
+            let (first, mut last) = lines.into_inner();
+            if all.last().is_some_and(|before| before.contains(&first) && before.contains(&last)) {
+                continue;
+            }
+            if self.lines.get(last).is_some_and(|line| line.text.contains("-----BEGIN")) {
+                let rest = self.lines.iter().skip(last + 1);
+                let inside = rest.take_while(|line| !line.text.contains("-----END")).count();
+                last = (last + inside + 1).min(self.lines.len().saturating_sub(1));
+            }
+            all.push(first..=last);
+        }
+        all
     }
 
     /// Whether front matter gives the whole text the tag.
@@ -109,7 +129,8 @@ impl<'t> Lines<'t> {
         } else if line.is_open {
             let gap = rest().take_while(|next| next.is_blank()).count();
             let below = rest().skip(gap).take_while(|next| !next.is_blank() && next.level == 0);
-            let below = below.take_while(|next| next.indent >= line.indent).count();
+            let below =
+                below.take_while(|next| next.is_below(line) || !line.is_item && next.indent == line.indent).count();
             if below == 0 { 0 } else { gap + below }
         } else {
             rest().take_while(|next| next.is_below(line)).count()
@@ -142,15 +163,25 @@ impl<'t> Line<'t> {
                     labels.push(words(text.get(start..at).unwrap_or_default()));
                     start = at + 1;
                 }
-                ',' | ';' | '(' | '[' | '{' => start = at + 1,
+                ',' | ';' | '[' | '{' => start = at + 1,
                 _ => {}
             }
         }
         let mut title = if level > 0 { words(text) } else { Vec::new() };
         title.retain(|word| !PLAIN.contains(&word.as_str()));
         labels.retain(|label| !label.is_empty());
+        let is_item =
+            body.starts_with(['-', '*', '+']) && body.get(1..).is_some_and(|rest| rest.starts_with([' ', '\t']));
         let is_open = last > 0 && words(text.get(last..).unwrap_or_default()).is_empty();
-        Self { text, indent: text.len() - text.trim_start_matches([' ', '\t']).len(), level, labels, title, is_open }
+        Self {
+            text,
+            indent: text.len() - text.trim_start_matches([' ', '\t']).len(),
+            level,
+            labels,
+            title,
+            is_item,
+            is_open,
+        }
     }
 
     fn is_blank(&self) -> bool {

@@ -131,9 +131,7 @@ impl Filter {
         let mut kept: Vec<(usize, &str)> =
             text.split_inclusive('\n').zip(1..).map(|(line, number)| (number, line)).collect();
         let count = kept.len();
-        if self.not.iter().any(|matcher| matcher.takes_all(path, &Lines::of(text)))
-            || self.keep(path, text, &mut kept).is_err()
-        {
+        if self.keep(path, text, &mut kept).is_err() {
             kept.clear();
         }
         let left: BTreeSet<usize> = kept.iter().map(|(number, _)| *number).collect();
@@ -158,12 +156,14 @@ impl Filter {
         found
     }
 
+    /// Keeps the lines that a model may see.
     fn keep(&self, path: &MemoryPath, text: &str, kept: &mut Vec<(usize, &str)>) -> Result<(), Unready> {
-        for only in &self.only {
-            let lines = Lines::of(text);
-            if only.iter().any(|matcher| matcher.takes_all(path, &lines)) {
-                continue;
-            }
+        let lines = Lines::of(text);
+        let takes_all = |matchers: &[Matcher]| matchers.iter().any(|matcher| matcher.takes_all(path, &lines));
+        if takes_all(&self.not) {
+            kept.clear();
+        }
+        for only in self.only.iter().filter(|only| !takes_all(only)) {
             let allowed = numbers(&hits(only, text)?);
             kept.retain(|(number, _)| allowed.contains(&(number - 1)));
         }
@@ -196,7 +196,7 @@ fn hits<'m>(matchers: &'m [Matcher], text: &str) -> Result<Vec<Hit<'m>>, Unready
             Matcher::Path(..) => Vec::new(),
             Matcher::Tag(tag) => lines.tagged(tag),
             Matcher::Fact(name) => lines.facts(name),
-            Matcher::Detector(name) => detect::spans(text, name)?,
+            Matcher::Detector(name) => lines.with_blocks(detect::spans(text, name)?),
             Matcher::Age => ages(text)?,
         };
         hits.extend(found.into_iter().map(|lines| Hit { lines, matcher }));

@@ -9,7 +9,7 @@ use super::{Filter, Matcher};
 use crate::policy::glob::Glob;
 
 /// How many matchers a filter has at most; what would be more is not understood.
-const MAX_MATCHERS: usize = 200;
+pub(super) const MAX_MATCHERS: usize = 200;
 
 /// How many bytes a filter has at most; a longer one is not understood.
 const MAX_BYTES: usize = 8 * 1024;
@@ -590,8 +590,6 @@ const LEAD: &[&str] = &[
     "note",
     "remember",
     "rule",
-    "filter",
-    "exclude:",
 ];
 const AUXILIARIES: &[&str] = &["do", "must", "should", "shall", "may", "can", "will", "could", "would", "does"];
 const NEGATED: &[&str] = &["never", "dont", "doesnt", "mustnt", "shouldnt", "cant", "cannot", "wont", "not"];

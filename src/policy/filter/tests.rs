@@ -244,11 +244,12 @@ fn what_a_model_says_is_looked_through() {
 fn hostile_texts_take_linear_time() {
     let filter = Filter::compile("No ages, emails, addresses, #work or `x y` facts");
     let path = MemoryPath::parse("a.md").unwrap();
+    const SIZE: usize = 40_000;
     for piece in ["age:\n", "|age|\n", "#work\n", "# age\n", "  age:\n\n", "x y:", ":", "#", "age: (", "\"“"] {
-        let text = piece.repeat(200_000 / piece.len());
-        filter.redact(&path, &text);
-        Filter::compile(&text);
-        Filter::compile(&piece.repeat(8_000 / piece.len()));
+        let text = piece.repeat(SIZE / piece.len());
+        let redacted = filter.redact(&path, &text);
+        assert_eq!(filter.find(&redacted.text), []);
+        assert!(Filter::compile(&piece.repeat(8_000 / piece.len())).rules().len() <= super::read::MAX_MATCHERS);
     }
 }
 
