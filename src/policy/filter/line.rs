@@ -47,6 +47,12 @@ impl<'t> Lines<'t> {
         self.found(|line| line.title == name || line.labels.iter().any(|label| holds(label, name)))
     }
 
+    /// The lines that hold these words.
+    pub(super) fn with_words(&self, wanted: &[String]) -> Vec<RangeInclusive<usize>> {
+        let holds = |line: &Line<'_>| holds(&words(line.text), wanted);
+        (0..).zip(&self.lines).filter(|(_, line)| holds(line)).map(|(at, _)| at..=at).collect()
+    }
+
     /// The lines with a tag, or with one below it.
     pub(super) fn tagged(&self, tag: &str) -> Vec<RangeInclusive<usize>> {
         self.found(|line| tags(line.text).any(|found| is_tag(found, tag)))

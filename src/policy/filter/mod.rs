@@ -63,6 +63,8 @@ enum Matcher {
     Tag(String),
     /// Facts whose names hold these words.
     Fact(Vec<String>),
+    /// Lines that hold these words.
+    Words(Vec<String>),
     /// What a detector, or a class of them, finds.
     Detector(&'static str),
     /// How old somebody is, which no detector looks for.
@@ -110,7 +112,7 @@ impl Filter {
         let rules = self.not.iter().filter_map(|matcher| match matcher {
             Matcher::Path(glob, _) => Some(rule(Some(glob.clone()), None)),
             Matcher::Detector(name) => Some(rule(None, Some((*name).to_owned()))),
-            Matcher::Tag(_) | Matcher::Fact(_) | Matcher::Age => None,
+            Matcher::Tag(_) | Matcher::Fact(_) | Matcher::Words(_) | Matcher::Age => None,
         });
         rules.collect()
     }
@@ -196,6 +198,7 @@ fn hits<'m>(matchers: &'m [Matcher], text: &str) -> Result<Vec<Hit<'m>>, Unready
             Matcher::Path(..) => Vec::new(),
             Matcher::Tag(tag) => lines.tagged(tag),
             Matcher::Fact(name) => lines.facts(name),
+            Matcher::Words(words) => lines.with_words(words),
             Matcher::Detector(name) => lines.with_blocks(detect::spans(text, name)?),
             Matcher::Age => ages(text)?,
         };
@@ -219,7 +222,7 @@ impl Matcher {
         match self {
             Self::Path(_, glob) => glob.matches_any_form(path),
             Self::Tag(tag) => lines.is_tagged(tag),
-            Self::Fact(_) | Self::Detector(_) | Self::Age => false,
+            Self::Fact(_) | Self::Words(_) | Self::Detector(_) | Self::Age => false,
         }
     }
 
@@ -228,6 +231,7 @@ impl Matcher {
             Self::Path(glob, _) => format!("`{glob}`"),
             Self::Tag(tag) => format!("the tag `#{tag}`"),
             Self::Fact(words) => format!("the fact `{}`", words.join(" ")),
+            Self::Words(words) => format!("the words `{}`", words.join(" ")),
             Self::Detector(name) => detect::words(name).to_owned(),
             Self::Age => "an age".to_owned(),
         }

@@ -21,7 +21,9 @@ enum Token {
     Word(String),
     /// `,`.
     Comma,
-    /// What stands in quotes or backticks.
+    /// What stands in backticks: a name.
+    Named(String),
+    /// What stands in quotes: a name, or words.
     Quoted(String),
     /// A path or glob.
     Path(String),
@@ -123,7 +125,8 @@ fn tokens(sentence: &str) -> Vec<Token> {
         if let Some((quoted, behind)) = closer.and_then(|closer| after.split_once(closer))
             && !quoted.trim().is_empty()
         {
-            tokens.push(Token::Quoted(quoted.trim().to_owned()));
+            let quoted = quoted.trim().to_owned();
+            tokens.push(if first == '`' { Token::Named(quoted) } else { Token::Quoted(quoted) });
             rest = behind;
             continue;
         }
@@ -182,7 +185,11 @@ fn sentence(text: &str) -> Sentence {
         match head {
             Head::Not => said.not.extend(scan.found),
             // What is found too widely may be left out, but not told.
-            Head::Only if is_whole && !scan.is_wide => said.only.push(scan.found),
+            Head::Only if is_whole && !scan.is_wide => {
+                // A line that happens to hold the words may be left out, but not told.
+                let found = scan.found.into_iter().filter(|matcher| !matches!(matcher, Matcher::Words(_)));
+                said.only.push(found.collect());
+            }
             Head::Only => said.is_whole = false,
         }
     }
@@ -286,10 +293,22 @@ fn not_to_tell(tokens: &[Token]) -> Option<&[Token]> {
         [first, rest @ ..] if is_one_of(first, NEGATED) => rest,
         _ => return None,
     };
-    let negated = skip(negated, ADVERBS);
+    let is_between = |token: &&Token| **token == Token::Comma || is_one_of(token, ADVERBS);
+    let between = negated.iter().take_while(is_between).count();
+    let negated = negated.get(between..)?;
     let (verb, rest) = negated.split_first()?;
     let rest = if is_one_of(verb, &["be", "is"]) { return None } else { rest };
-    is_telling(verb).then_some(rest)
+    is_telling(verb).then(|| other_verbs(rest))
+}
+
+/// Skips more verbs: “reveal, list or share”.
+fn other_verbs(tokens: &[Token]) -> &[Token] {
+    let joints =
+        tokens.iter().take_while(|token| **token == Token::Comma || is_one_of(token, &["or", "and", "nor"])).count();
+    match tokens.get(joints..) {
+        Some([verb, rest @ ..]) if joints > 0 && is_telling(verb) => other_verbs(rest),
+        _ => tokens,
+    }
 }
 
 /// What follows “hide”, “leave out”, “avoid mentioning”.
@@ -322,7 +341,7 @@ fn kept_out(tokens: &[Token]) -> Option<&[Token]> {
         let things = things.strip_suffix([Token::Word("as".to_owned())].as_slice()).unwrap_or(things);
         return is_one_of(last, PRIVATE).then_some(things);
     }
-    let ending = |token: &Token| is_one_of(token, &["with", "to", "anyone", "anybody", "others", "please", "ever"]);
+    let ending = |token: &Token| is_one_of(token, ENDINGS);
     let behind = tokens.iter().rev().take_while(|token| ending(token)).count();
     let (last, before) = tokens.get(..tokens.len() - behind)?.split_last()?;
     if is_one_of(last, PRIVATE) {
@@ -417,7 +436,13 @@ impl Scan {
             Token::Comma => self.open.push(Vec::new()),
             Token::Path(path) => self.path(path),
             Token::Tag(tag) => self.found.push(Matcher::Tag(tag.clone())),
-            Token::Quoted(quoted) => self.quoted(quoted),
+            Token::Named(quoted) => self.quoted(quoted),
+            Token::Quoted(quoted) => {
+                self.quoted(quoted);
+                if let Some(Matcher::Fact(_)) = self.found.last() {
+                    self.found.push(Matcher::Words(words(quoted)));
+                }
+            }
             Token::Word(word) if matches!(word.as_str(), "folder" | "directory") => return self.folder(next),
             Token::Word(word) if matches!(word.as_str(), "tag" | "tagged" | "tags") => {
                 let skipped = usize::from(next.is_some_and(|next| is_one_of(next, &["with", "as"])));
@@ -480,7 +505,9 @@ impl Scan {
         }
         match next {
             Some(Token::Word(name)) if !is_filler(&Token::Word(name.clone())) => self.path(&format!("{name}/")),
-            Some(Token::Quoted(name) | Token::Path(name)) => self.path(&format!("{}/", name.trim_end_matches('/'))),
+            Some(Token::Named(name) | Token::Quoted(name) | Token::Path(name)) => {
+                self.path(&format!("{}/", name.trim_end_matches('/')))
+            }
             _ => {
                 self.is_whole = false;
                 return 1;
@@ -595,6 +622,7 @@ const AUXILIARIES: &[&str] = &["do", "must", "should", "shall", "may", "can", "w
 const NEGATED: &[&str] = &["never", "dont", "doesnt", "mustnt", "shouldnt", "cant", "cannot", "wont", "not"];
 const ADVERBS: &[&str] = &[
     "ever",
+    "either",
     "explicitly",
     "directly",
     "under",
@@ -679,6 +707,11 @@ const HARMLESS: &[&str] = &[
 const CONDITIONS: &[&str] = &[
     "if", "when", "unless", "until", "while", "because", "since", "so", "outside", "whenever", "except", "but", "to",
     "after", "before", "not", "never", "only", "without",
+];
+/// What says nothing more behind “private” or “shared”.
+const ENDINGS: &[&str] = &[
+    "with", "to", "anyone", "anybody", "others", "please", "ever", "of", "the", "your", "any", "answer", "answers",
+    "reply", "replies",
 ];
 /// What stands behind the name of a fact.
 const FACTS: &[&str] = &["fact", "field", "key", "entry", "value", "property"];
@@ -797,4 +830,12 @@ const FILLERS: &[&str] = &[
     "private",
     "found",
     "like",
+    "model",
+    "assistant",
+    "ai",
+    "agent",
+    "answer",
+    "answers",
+    "reply",
+    "replies",
 ];
