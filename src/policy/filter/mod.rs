@@ -16,8 +16,11 @@ use super::glob::Glob;
 use super::rule::Rule;
 use crate::path::MemoryPath;
 
+mod clause;
 mod line;
 mod read;
+mod things;
+mod token;
 mod topic;
 
 use line::Lines;
