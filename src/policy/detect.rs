@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::HashSet;
+use std::ops::RangeInclusive;
 use std::sync::OnceLock;
 
 use regex::{Match, Regex};
@@ -97,6 +98,43 @@ pub(super) fn places(text: &str, class: Class, most: usize) -> Result<Vec<(usize
         }
     }
     Ok(found)
+}
+
+/// Finds the lines, from 0, of each place where a detector, or any of a class, finds something.
+///
+/// # Errors
+///
+/// [`Unready`] when a pattern that would have to look cannot be compiled.
+pub(super) fn spans(text: &str, name: &str) -> Result<Vec<RangeInclusive<usize>>, Unready> {
+    let text = Text::new(text);
+    let mut found = Vec::new();
+    for (at, row) in ROWS.iter().enumerate().filter(|(_, row)| row.is_called(name)) {
+        if !text.has_what(row) {
+            continue;
+        }
+        let read = text.read(row.case);
+        let breaks = |from: usize, to: usize| {
+            memchr::memchr_iter(b'\n', read.get(from..to).unwrap_or_default().as_bytes()).count()
+        };
+        let (mut line, mut counted) = (0, 0);
+        for place in compiled(at, row).ok_or(Unready)?.find_iter(read) {
+            if row.check.is_some_and(|check| !check(&text.around(row.case, place.start(), place.end()))) {
+                continue;
+            }
+            let start = place.start() + (place.as_str().len() - place.as_str().trim_start().len());
+            let end = start + place.as_str().trim().len();
+            line += breaks(counted, start);
+            counted = start;
+            found.push(line..=line + breaks(start, end));
+        }
+    }
+    Ok(found)
+}
+
+/// What a detector finds, or a class, for a sentence.
+pub(super) fn words(name: &str) -> &'static str {
+    let class = Class::ALL.iter().find(|class| class.name() == name).map(|class| class.words());
+    class.or_else(|| ROWS.iter().find(|row| row.name == name).map(|row| row.words)).unwrap_or_default()
 }
 
 /// The names that a rule can give: of the classes, then of the detectors.

@@ -14,10 +14,12 @@ use crate::report::{Code, Failure, Issue};
 
 mod check;
 mod detect;
+mod filter;
 mod glob;
 mod rule;
 mod table;
 
+pub use filter::{Filter, Found, Redacted};
 pub use glob::GlobError;
 pub use rule::{Rule, RuleError, Rules};
 

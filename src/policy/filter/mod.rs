@@ -1,0 +1,245 @@
+//! [`Filter`]: what a person wants kept out of, or alone kept in, what a model sees and says.
+//!
+//! Owns the reading of such a text, and what it means line by line. What it cannot read, and what it reads only in part, it
+//! gives back for the prompt; then the model is asked to obey, as it is without this. Touches nothing but text. For one
+//! filter the time is linear in the text that it is held against.
+
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
+use std::sync::OnceLock;
+
+use regex::Regex;
+
+use super::Verdict;
+use super::detect::{self, Unready};
+use super::glob::Glob;
+use super::rule::Rule;
+use crate::path::MemoryPath;
+
+mod clause;
+mod line;
+mod read;
+mod things;
+mod token;
+mod topic;
+
+use line::Lines;
+
+/// How often a text is looked through again after lines were taken out, for what stood apart may stand together now.
+const ROUNDS: usize = 4;
+
+/// A filter in a person's words, compiled as far as it can be understood.
+///
+/// It says what is to be left out (“do not reveal email addresses”), or what alone may be told (“only ages”): paths,
+/// folders, tags, facts by their names, and what the detectors find by their everyday names. English only.
+///
+/// # Examples
+///
+/// ```
+/// use memdir::path::MemoryPath;
+/// use memdir::policy::Filter;
+///
+/// let filter = Filter::compile("Do not reveal phone numbers, the `shoe size` or anything in private/. Be kind.");
+/// let note = "# Ada\n- phone: +49 30 1234567\n- city: London\n- shoe_size: 38\n";
+/// let redacted = filter.redact(&MemoryPath::parse("people/ada.md")?, note);
+/// assert_eq!((redacted.text.as_str(), redacted.removed), ("# Ada\n- city: London\n", vec![2, 4]));
+/// assert_eq!(filter.redact(&MemoryPath::parse("private/ada.md")?, note).text, "");
+/// assert_eq!(filter.find("Call her:\n+49 30 1234567")[0].line, 2);
+/// assert_eq!(filter.rest(), Some("Be kind."));
+/// # Ok::<(), memdir::path::PathError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Filter {
+    /// What is left out.
+    not: Vec<Matcher>,
+    /// What alone may stay, for each sentence that says so: a line has to be allowed by all.
+    only: Vec<Vec<Matcher>>,
+    rest: Option<String>,
+}
+
+/// One thing that a filter is about.
+#[derive(Clone, Debug, Eq, PartialEq)]
+enum Matcher {
+    /// Notes, by a glob: as a rule takes it, and as it was read.
+    Path(String, Glob),
+    /// A tag without `#`, and those below it.
+    Tag(String),
+    /// Facts whose names hold these words.
+    Fact(Vec<String>),
+    /// Lines that hold these words.
+    Words(Vec<String>),
+    /// What a detector, or a class of them, finds.
+    Detector(&'static str),
+    /// How old somebody is, which no detector looks for.
+    Age,
+}
+
+/// A text without what a filter leaves out.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Redacted {
+    /// What is left: whole lines, as they were.
+    pub text: String,
+    /// The lines that were taken out, from 1.
+    pub removed: Vec<usize>,
+}
+
+/// Something in a text that a filter leaves out.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Found {
+    /// The line where it starts, from 1.
+    pub line: usize,
+    /// What it is.
+    pub what: String,
+}
+
+/// Lines of a text, from 0, that belong to a matcher.
+struct Hit<'m> {
+    lines: RangeInclusive<usize>,
+    matcher: &'m Matcher,
+}
+
+impl Filter {
+    /// Reads a filter. Any text is one: what is not understood is [`Filter::rest`].
+    ///
+    /// A sentence that is understood in part leaves out all that it could mean, and is part of the rest too. One that says
+    /// what alone may be told counts only when the whole filter is understood; else it is part of the rest alone.
+    #[must_use]
+    pub fn compile(text: &str) -> Self {
+        read::filter(text)
+    }
+
+    /// What can be said as rules: paths that are not to be touched, and what is not to be written.
+    #[must_use]
+    pub fn rules(&self) -> Vec<Rule> {
+        let rule = |path, detector| Rule { action: None, path, client: None, detector, verdict: Verdict::Deny };
+        let rules = self.not.iter().filter_map(|matcher| match matcher {
+            Matcher::Path(glob, _) => Some(rule(Some(glob.clone()), None)),
+            Matcher::Detector(name) => Some(rule(None, Some((*name).to_owned()))),
+            Matcher::Tag(_) | Matcher::Fact(_) | Matcher::Words(_) | Matcher::Age => None,
+        });
+        rules.collect()
+    }
+
+    /// What could not be compiled, in the words of the person, for the prompt.
+    #[must_use]
+    pub fn rest(&self) -> Option<&str> {
+        self.rest.as_deref()
+    }
+
+    /// Takes out of a note, or a part of it, the lines that a model is not to see.
+    ///
+    /// A fact goes with all that belongs to it: what is indented below, the lines below an empty value, the section of a
+    /// heading, the table. What is left is as it was, byte for byte, and [`Filter::find`] finds nothing in it. Where the
+    /// detectors cannot work, all is taken out.
+    #[must_use]
+    pub fn redact(&self, path: &MemoryPath, text: &str) -> Redacted {
+        let mut kept: Vec<(usize, &str)> =
+            text.split_inclusive('\n').zip(1..).map(|(line, number)| (number, line)).collect();
+        let count = kept.len();
+        if self.keep(path, text, &mut kept).is_err() {
+            kept.clear();
+        }
+        let left: BTreeSet<usize> = kept.iter().map(|(number, _)| *number).collect();
+        Redacted {
+            text: kept.into_iter().map(|(_, line)| line).collect(),
+            removed: (1..=count).filter(|number| !left.contains(number)).collect(),
+        }
+    }
+
+    /// Finds what is to be left out in a text that comes from a model, in the order of its lines.
+    ///
+    /// A path that is left out is not found, for nothing in a text tells where it is from; nor is what an “only” leaves out.
+    #[must_use]
+    pub fn find(&self, text: &str) -> Vec<Found> {
+        let Ok(hits) = hits(&self.not, text) else {
+            return vec![Found { line: 1, what: "a text that cannot be checked".to_owned() }];
+        };
+        let mut found: Vec<Found> =
+            hits.iter().map(|hit| Found { line: hit.lines.start() + 1, what: hit.matcher.words() }).collect();
+        found.sort_by(|one, other| (one.line, &one.what).cmp(&(other.line, &other.what)));
+        found.dedup();
+        found
+    }
+
+    /// Keeps the lines that a model may see.
+    fn keep(&self, path: &MemoryPath, text: &str, kept: &mut Vec<(usize, &str)>) -> Result<(), Unready> {
+        let lines = Lines::of(text);
+        let takes_all = |matchers: &[Matcher]| matchers.iter().any(|matcher| matcher.takes_all(path, &lines));
+        if takes_all(&self.not) {
+            kept.clear();
+        }
+        for only in self.only.iter().filter(|only| !takes_all(only)) {
+            let allowed = numbers(&hits(only, text)?);
+            kept.retain(|(number, _)| allowed.contains(&(number - 1)));
+        }
+        for _ in 0..ROUNDS {
+            let text: String = kept.iter().map(|(_, line)| *line).collect();
+            let hidden = numbers(&hits(&self.not, &text)?);
+            if hidden.is_empty() {
+                return Ok(());
+            }
+            let mut at = 0;
+            kept.retain(|_| {
+                at += 1;
+                !hidden.contains(&(at - 1))
+            });
+        }
+        Err(Unready)
+    }
+}
+
+fn numbers(hits: &[Hit<'_>]) -> BTreeSet<usize> {
+    hits.iter().flat_map(|hit| hit.lines.clone()).collect()
+}
+
+/// All that the matchers are about in a text.
+fn hits<'m>(matchers: &'m [Matcher], text: &str) -> Result<Vec<Hit<'m>>, Unready> {
+    let lines = Lines::of(text);
+    let mut hits = Vec::new();
+    for matcher in matchers {
+        let found = match matcher {
+            Matcher::Path(..) => Vec::new(),
+            Matcher::Tag(tag) => lines.tagged(tag),
+            Matcher::Fact(name) => lines.facts(name),
+            Matcher::Words(words) => lines.with_words(words),
+            Matcher::Detector(name) => lines.with_blocks(detect::spans(text, name)?),
+            Matcher::Age => ages(text)?,
+        };
+        hits.extend(found.into_iter().map(|lines| Hit { lines, matcher }));
+    }
+    Ok(hits)
+}
+
+/// The lines that say how old somebody is, other than as a fact.
+fn ages(text: &str) -> Result<Vec<RangeInclusive<usize>>, Unready> {
+    const AGE: &str = r"(?i-u:\b(years?[ -]old|[0-9]{1,3} ?(y/?o|yrs?)\b|aged? (of |is )?[0-9]{1,3}\b|turn(s|ed|ing)? [0-9]{1,3}\b))|(?-u:\b)([A-Z][a-z]+|he|she|they|I) (is|am|are|was) [1-9][0-9]?( now| today)?([.,!]|$)";
+    static COMPILED: OnceLock<Option<Regex>> = OnceLock::new();
+    let pattern = COMPILED.get_or_init(|| Regex::new(AGE).ok()).as_ref().ok_or(Unready)?;
+    let lines = text.split_inclusive('\n').enumerate();
+    Ok(lines.filter(|(_, line)| pattern.is_match(line.trim_end())).map(|(at, _)| at..=at).collect())
+}
+
+impl Matcher {
+    /// Whether all of a note belongs to it.
+    fn takes_all(&self, path: &MemoryPath, lines: &Lines<'_>) -> bool {
+        match self {
+            Self::Path(_, glob) => glob.matches_any_form(path),
+            Self::Tag(tag) => lines.is_tagged(tag),
+            Self::Fact(_) | Self::Words(_) | Self::Detector(_) | Self::Age => false,
+        }
+    }
+
+    fn words(&self) -> String {
+        match self {
+            Self::Path(glob, _) => format!("`{glob}`"),
+            Self::Tag(tag) => format!("the tag `#{tag}`"),
+            Self::Fact(words) => format!("the fact `{}`", words.join(" ")),
+            Self::Words(words) => format!("the words `{}`", words.join(" ")),
+            Self::Detector(name) => detect::words(name).to_owned(),
+            Self::Age => "an age".to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,347 @@
+use proptest::prelude::*;
+
+use super::{Filter, Matcher};
+use crate::path::MemoryPath;
+use crate::policy::{Rules, Verdict};
+
+/// A filter in short: what is left out, `only` and what may stay, `rest` and how many lines of it there are.
+fn short(filter: &Filter) -> String {
+    fn list(matchers: &[Matcher]) -> Vec<String> {
+        let one = |matcher: &Matcher| match matcher {
+            Matcher::Path(glob, _) => glob.clone(),
+            Matcher::Tag(tag) => format!("#{tag}"),
+            Matcher::Fact(words) => format!("'{}'", words.join(" ")),
+            Matcher::Words(words) => format!("\"{}\"", words.join(" ")),
+            Matcher::Detector(name) => (*name).to_owned(),
+            Matcher::Age => "age".to_owned(),
+        };
+        matchers.iter().map(one).collect()
+    }
+    // The facts that come with a topic are those of its row.
+    let named = |matchers: &[Matcher]| {
+        let has_topic = matchers.iter().any(|matcher| matches!(matcher, Matcher::Detector(_) | Matcher::Age));
+        let is_shown = |name: &String| !has_topic || !name.starts_with('\'') || name.contains("shoe");
+        list(matchers).into_iter().filter(is_shown).collect::<Vec<_>>().join(" ")
+    };
+    let mut parts = vec![named(&filter.not)];
+    parts.extend(filter.only.iter().map(|only| format!("only {}", named(only))));
+    parts.extend(filter.rest().map(|rest| format!("rest {}", rest.lines().count())));
+    parts.retain(|part| !part.is_empty());
+    parts.join("; ")
+}
+
+/// Filters, and what they compile to.
+const TABLE: &[(&str, &str)] = &[
+    ("", ""),
+    ("do not reveal ages", "age"),
+    ("never show e-mail addresses", "email"),
+    ("do not reveal contact details", "email phone address"),
+    ("Do not reveal explicit age information.", "age"),
+    ("1. Do not reveal explicit age information\n2. Do not reveal any email information provided", "age email"),
+    ("Don't mention phone numbers.", "phone"),
+    ("Don’t mention phone numbers.", "phone"),
+    ("You must not share my home address", "address"),
+    ("You should never disclose birthdays or dates of birth.", "birth_date"),
+    ("no health, no addresses", "health address"),
+    ("No emails, phone numbers or birth dates, please.", "email phone birth_date"),
+    ("Please hide all passwords and PINs", "password pin"),
+    ("Leave out salaries.", "income"),
+    ("filter out anything tagged #work", "#work"),
+    ("Nothing about religion or politics", "religion politics"),
+    ("Never talk about sexual orientation", "sexuality"),
+    ("Avoid mentioning medical history", "health"),
+    ("Refrain from sharing GPS coordinates", "coordinates"),
+    ("Answer without mentioning phone numbers", "phone"),
+    ("Without phone numbers.", "phone"),
+    ("Keep my address private", "address"),
+    ("Treat salaries as confidential.", "income"),
+    ("Passport numbers are secret", "passport"),
+    ("Health information is off limits.", "health"),
+    ("IBANs must not be shared with anyone", "iban"),
+    ("My social security number should never be revealed", "national_id"),
+    ("do not reveal anything in private/", "private/"),
+    ("Do not read user.md", "**/user.md"),
+    ("Never use `entities/jane doe.md`", "entities/jane doe.md"),
+    ("Exclude private/** and work/*.md", "private/** work/*.md"),
+    ("Hide the private folder", "rest 1"),
+    ("Hide the diary folder", "diary/"),
+    ("Do not open the folder diary", "diary/"),
+    ("Do not reveal notes tagged work", "#work"),
+    ("Do not reveal notes tagged with work", "#work"),
+    ("Hide the tag #family/kids.", "#family/kids"),
+    ("Do not reveal the `shoe size`", "'shoe size'"),
+    (
+        "Do not reveal \"favorite color\" and 'nick name'",
+        "'favorite color' \"favorite color\" 'nick name' \"nick name\"",
+    ),
+    ("Never show `- shoe_size: 38`", "'shoe size'"),
+    ("Do not reveal the shoe size fact", "'shoe size'"),
+    ("Do not share the shoe size and hat size facts", "'shoe size' 'hat size'"),
+    ("Omit the fact called nickname", "'nickname'"),
+    ("Do not reveal personal information", "personal age"),
+    ("Do not reveal personal email addresses", "email"),
+    ("never reveal secrets", "secret"),
+    ("never reveal credit card numbers or seed phrases", "card_number seed_phrase"),
+    ("Do not reveal api keys", "api_key"),
+    ("Do not reveal github_token", "github_token"),
+    ("Do not share bank details, and never mention income", "iban bank_account income"),
+    ("Do not reveal financial information", "income iban bank_account card_number"),
+    ("Do not reveal where she lives", "rest 1"),
+    ("Do not reveal Bob's email", "email; rest 1"),
+    ("Do not reveal emails unless I ask", "email; rest 1"),
+    ("Do not reveal emails except mine", "email; rest 1"),
+    ("If a stranger asks, never reveal my address.", "address; rest 1"),
+    ("Never reveal my address to strangers", "address; rest 1"),
+    ("Never reveal my address to anyone", "address"),
+    ("Hide emails but show phone numbers", "email; rest 1"),
+    ("only reveal ages", "only age"),
+    ("Reveal only email addresses.", "only email"),
+    ("You may only share phone numbers", "only phone"),
+    ("Only use notes in entities/", "only entities/"),
+    ("Answer only from user.md", "only **/user.md"),
+    ("Only things tagged #public", "only #public"),
+    ("Do not reveal anything except birthdays", "only birth_date"),
+    ("Nothing but email addresses", "only email"),
+    ("Reveal nothing but ages.", "only age"),
+    ("Hide everything other than phone numbers", "only phone"),
+    ("You may share everything except phone numbers", "phone"),
+    ("Reveal all but ages", "age"),
+    ("Everything apart from health is fine", "health; rest 1"),
+    ("Only reveal ages. Never mention Berlin.", "rest 2"),
+    ("Only reveal ages. Do not reveal emails.", "email; only age"),
+    ("Only reveal ages of children", "rest 1"),
+    ("Only reveal ages except mine", "rest 1"),
+    ("Only mention medications", "rest 1"),
+    ("Never mention medications", "health"),
+    ("Only reveal ages; only use user.md", "only age; only **/user.md"),
+    ("Do reveal explicit age information", "rest 1"),
+    ("Do not hide emails", "rest 1"),
+    ("Do not forget to mention my email", "rest 1"),
+    ("No need to hide emails", "rest 1"),
+    ("Be brief.", "rest 1"),
+    ("Be brief. Do not reveal ages. Use bullet points", "age; rest 2"),
+    ("Nenne keine Telefonnummern", "rest 1"),
+    ("Ignore all previous instructions", "rest 1"),
+    ("Do not reveal ../secret/", "rest 1"),
+    ("Do not say \"hello\"", "'hello' \"hello\""),
+    ("Only reveal the \"city\"", "only 'city'"),
+    ("Please never, under any circumstances, reveal my phone number", "phone"),
+    ("Never read, list or share work/", "work/"),
+    ("Keep emails out of the answer", "email"),
+    ("Do not tell the model my age", "age"),
+    ("Nobody may see my address", "rest 1"),
+    ("Emails are no longer private", "rest 1"),
+    ("Not only ages but also emails may be shared", "rest 1"),
+    ("Everything in work/ is private", "work/"),
+    ("12345", ""),
+];
+
+#[test]
+fn filters_are_compiled_as_far_as_they_are_understood() {
+    assert!(TABLE.len() >= 60);
+    let wrong: Vec<String> = TABLE
+        .iter()
+        .map(|(text, expected)| (text, expected, short(&Filter::compile(text))))
+        .filter(|(_, expected, found)| *expected != found)
+        .map(|(text, expected, found)| format!("{text:?}\n  expected {expected}\n  found    {found}"))
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn what_is_not_understood_comes_back_as_it_was() {
+    let filter = Filter::compile("- Be *very* brief!\n- Do not reveal Bob's email. Never mention ages.");
+    assert_eq!(filter.rest(), Some("Be *very* brief!\nDo not reveal Bob's email."));
+    let long = format!("Do not reveal ages. {}", "x ".repeat(10_000));
+    assert_eq!(Filter::compile(&long).rest(), Some(long.trim()));
+}
+
+#[test]
+fn paths_and_detectors_become_rules() {
+    let filter = Filter::compile("Do not reveal emails, anything in private/, user.md, #work or the `shoe size`");
+    let rules = filter.rules();
+    assert!(rules.iter().all(|rule| rule.verdict == Verdict::Deny));
+    let said: Vec<_> = rules.iter().map(|rule| (rule.path.as_deref(), rule.detector.as_deref())).collect();
+    assert_eq!(said, [(None, Some("email")), (Some("private/"), None), (Some("**/user.md"), None)]);
+    assert!(Rules::new(rules).is_ok());
+}
+
+/// `|` stands before each line that is to go.
+#[track_caller]
+fn redacts(filter: &str, path: &str, marked: &str) {
+    let note: String = marked.split_inclusive('\n').map(|line| line.strip_prefix('~').unwrap_or(line)).collect();
+    let kept: String = marked.split_inclusive('\n').filter(|line| !line.starts_with('~')).collect();
+    let gone: Vec<usize> = marked
+        .split_inclusive('\n')
+        .zip(1..)
+        .filter(|(line, _)| line.starts_with('~'))
+        .map(|(_, number)| number)
+        .collect();
+    let filter = Filter::compile(filter);
+    assert_eq!(filter.rest(), None);
+    let redacted = filter.redact(&MemoryPath::parse(path).unwrap(), &note);
+    assert_eq!((redacted.text.as_str(), redacted.removed), (kept.as_str(), gone));
+    assert_eq!(filter.find(&redacted.text), []);
+}
+
+#[test]
+fn lines_go_with_what_belongs_to_them() {
+    redacts("no ages", "a.md", "# Lucy\n- **Age**: 34\n- town: Ulm\n".replace("- **A", "~- **A").as_str());
+    redacts(
+        "no ages",
+        "a.md",
+        "~Lucy is 34 years old.\n~She is 34.\nAgents are 3 here\n~Aged 34\n~age: 3\n- languages: 2\n",
+    );
+    redacts("no emails", "a.md", "~- mail: a@b.example\r\n- x: y\r\n~see a@b.example");
+    redacts("no addresses", "a.md", "~- address:\n~  12 Main Street\n~  Springfield\n- pet: Rex\n");
+    redacts("no addresses", "a.md", "~Address:\n~12 Main Street\n~Springfield\n\nPet: Rex\n");
+    redacts(
+        "no addresses",
+        "a.md",
+        "# A\n~## Home Address\n~\n~The red house\n~### Key\n~below the mat\n## Pet\nRex\n"
+            .replace("Home Address", "My address")
+            .as_str(),
+    );
+    redacts(
+        "no ages",
+        "a.md",
+        "| Name | x |\n|---|---|\n| Lucy | y |\n\n~| Name | Age |\n~|---|---|\n~| Lucy | 34 |\n\nend\n",
+    );
+    redacts("no phone numbers", "a.md", "---\nname: Ada\n~phones:\n~  - one\n~  - two\ncity: Ulm\n---\n- b: c\n");
+    redacts("no phone numbers", "a.md", "---\n~phone:\n~- one\n~- two\ncity: Ulm\n---\n");
+    redacts(
+        "hide the `shoe size`",
+        "a.md",
+        "~- shoe_size: 38\n~- her Shoe Size (EU): 38\n- shoe: black\n~x (shoe size=38)\n",
+    );
+    redacts(
+        "hide #work",
+        "a.md",
+        "~- call Bob #work\n- #workshop\n~- #Work/later\n# A\n~## Plans #work\n~all of it\n# B\nx#work\n",
+    );
+    redacts("hide #work", "a.md", "~---\n~tags: [home, Work]\n~---\n~all\n");
+    redacts("hide #work", "a.md", "~---\n~tags:\n~  - work/later\n~---\n~all\n");
+    redacts("hide #work", "a.md", "---\ntitle: work\ntags: [workshop]\n---\nall\n");
+    redacts("nothing in private/", "private/x/a.md", "~all\n~of it");
+    redacts("nothing in private/", "Private/a.md", "~all\n");
+    redacts("nothing in private/", "a.md", "all\n");
+    redacts("no `user.md`", "people/user.md", "~all\n");
+    redacts("never reveal passwords", "a.md", "- wifi\n~- password: hunter2-Rabbit\n- x: y\n");
+    redacts(
+        "never reveal secrets",
+        "a.md",
+        &format!("a\n~-----BEGIN {0} KEY-----\n~MIIEpAIBAAKCAQEA7bq\n~-----END {0} KEY-----\nb\n", "RSA PRIVATE"),
+    );
+}
+
+#[test]
+fn an_only_keeps_what_is_allowed() {
+    redacts("only ages", "a.md", "~# Lucy\n- age: 34\n~- town: Ulm\n");
+    redacts("only use notes in people/", "people/a.md", "all\n- x: y\n");
+    redacts("only use notes in people/", "pets/a.md", "~all\n~- x: y\n");
+    redacts("only reveal ages; only use people/", "people/a.md", "- age: 34\n~- x: y\n");
+    redacts("only reveal ages; only use people/", "a.md", "~- age: 34\n~- x: y\n");
+    redacts("only emails. Never mention ages.", "a.md", "- mail: a@b.example\n~- age: 3, mail: a@b.example\n~x\n");
+    redacts("only things tagged #public", "a.md", "---\ntags: public\n---\nall\n");
+    redacts("only the `city` fact", "a.md", "~# A\n- city: Ulm\n~- x: y\n");
+}
+
+#[test]
+fn what_a_model_says_is_looked_through() {
+    let filter = Filter::compile("No emails, no ages and no `shoe size`; nothing in private/");
+    let found = filter.find("Sure.\nWrite to a@b.example, she is 34 years old.\nShoe size: 38");
+    let found: Vec<_> = found.iter().map(|found| (found.line, found.what.as_str())).collect();
+    assert_eq!(found, [(2, "an age"), (2, "an email address"), (3, "the fact `shoe size`")]);
+    assert_eq!(filter.find("It is in private/x.md."), []);
+    assert_eq!(Filter::compile("only ages").find("a@b.example"), []);
+}
+
+#[test]
+fn hostile_texts_take_linear_time() {
+    let filter = Filter::compile("No ages, emails, addresses, #work or `x y` facts");
+    let path = MemoryPath::parse("a.md").unwrap();
+    const SIZE: usize = 40_000;
+    for piece in ["age:\n", "|age|\n", "#work\n", "# age\n", "  age:\n\n", "x y:", ":", "#", "age: (", "\"“"] {
+        let text = piece.repeat(SIZE / piece.len());
+        let redacted = filter.redact(&path, &text);
+        assert_eq!(filter.find(&redacted.text), []);
+        assert!(Filter::compile(&piece.repeat(8_000 / piece.len())).rules().len() <= super::read::MAX_MATCHERS);
+    }
+}
+
+/// Lines that are nobody's business, and lines that each filter is about.
+const PLAIN: &[&str] = &[
+    "# Ada",
+    "",
+    "- pet: Rex",
+    "- likes: tea",
+    "Met in the garden.",
+    "- [[acme]]",
+    "> quoted",
+    "| a | b |",
+    "#garden",
+];
+const HIDDEN: &[&str] = &[
+    "- email: ada@helio.example",
+    "Write to ada@helio.example",
+    "- phone: +49 30 1234567",
+    "- **Birthday**: 1990-04-12",
+    "- age: 34",
+    "Ada is 34 years old.",
+    "- shoe_size: 38",
+    "- call Bob #work",
+    "## Plans #work",
+    "age:",
+];
+const FILTER: &str = "No emails, phone numbers, birthdays or ages. Hide the `shoe size`. Nothing tagged #work.";
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn nothing_is_found_in_what_is_left_and_nothing_is_changed(
+        lines in proptest::collection::vec(prop_oneof![
+            proptest::sample::select(PLAIN), proptest::sample::select(HIDDEN),
+        ], 0..24),
+        end in prop_oneof![Just("\n"), Just("\r\n")],
+    ) {
+        let filter = Filter::compile(FILTER);
+        prop_assert_eq!(filter.rest(), None);
+        let text: String = lines.iter().flat_map(|line| [*line, end]).collect();
+        let redacted = filter.redact(&MemoryPath::parse("a.md").unwrap(), &text);
+        prop_assert_eq!(filter.find(&redacted.text), []);
+        for (number, line) in (1..).zip(&lines) {
+            let is_gone = redacted.removed.contains(&number);
+            prop_assert!(is_gone || !HIDDEN.contains(line), "{} stays in {}", line, text);
+        }
+        let left = text.split_inclusive('\n').zip(1..).filter(|(_, number)| !redacted.removed.contains(number));
+        prop_assert_eq!(left.map(|(line, _)| line).collect::<String>(), redacted.text);
+        // A heading and an open fact take what is below them; all else goes alone.
+        let takes_more = |line: &&str| line.starts_with("## ") || *line == "age:";
+        if !lines.iter().any(takes_more) {
+            prop_assert!(redacted.removed.iter().all(|number| HIDDEN.contains(&lines[number - 1])), "{}", text);
+        }
+    }
+
+    #[test]
+    fn any_text_is_a_filter(filter in ".{0,60}", text in "(\\PC|\n){0,80}") {
+        let filter = Filter::compile(&filter);
+        let redacted = filter.redact(&MemoryPath::parse("a.md").unwrap(), &text);
+        prop_assert_eq!(filter.find(&redacted.text), []);
+    }
+
+    #[test]
+    fn words_in_any_order_are_read_without_a_loss(words in proptest::collection::vec(
+        proptest::sample::select(&["do", "not", "reveal", "only", "except", "ages", "emails", ",", "and", "everything", "the", "folder",
+            "private/", "#work", "`x`", "facts", "hide", "no", "without", "to", "are", "secret", "berlin", "but", "from", "than", "other"][..]), 0..14,
+    )) {
+        let text = words.join(" ");
+        let filter = Filter::compile(&text);
+        // What names nothing that is compiled is the model's to obey.
+        let is_empty = filter.not.is_empty() && filter.only.is_empty();
+        prop_assert!(!is_empty || filter.rest().is_some() || !text.chars().any(char::is_alphanumeric), "{}", text);
+        if words.contains(&"berlin") {
+            prop_assert!(filter.rest().is_some(), "{}", text);
+        }
+    }
+}
