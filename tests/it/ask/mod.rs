@@ -195,6 +195,13 @@ fn what_may_not_be_read_is_not_told_by_a_failure_either() {
     assert!(!report.to_string().contains("zeppelin"), "{report}");
     let read = env.say(&said(&json!([{"action": "read_file", "path": "private/a.md"}])), &["--permission", "ask"]);
     assert_eq!(codes(&read.exits(3)), ["permission_required"]);
+    let env = env.settings(
+        "[[rule]]\npath = \"private/**\"\nverdict = \"ask\"\n[[rule]]\npath = \"memories/**\"\nverdict = \"ask\"\n",
+    );
+    env.write("memories/a-b.md", "---\nkey: a/b zeppelin\n---\n\nx\n");
+    let taken = json!({"action": "memory", "operation": "store", "key": "a b", "content": "y"});
+    let report = env.say(&said(&json!([taken])), &["--permission", "ask"]);
+    assert!(!report.stdout.contains("zeppelin"), "{report:?}");
     let right = json!({"action": "append_file", "path": "private/a.md", "content": "more"});
     let report = env.say(&said(&json!([right])), &["--permission", "ask"]).exits(3);
     assert!(!report.to_string().contains("zeppelin"), "{report}");
