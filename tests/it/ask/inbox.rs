@@ -361,8 +361,12 @@ fn a_memory_that_cannot_be_written_is_still_told_what_waits() {
     assert_eq!(ids(&env), [1]);
     env.write("user.md", "# Ada\n\n- city: Paris\n");
     let pending = env.ask(&["pending"]).exits(0);
+    assert!(pending["pending"][0]["diff"].as_str().unwrap().contains("Paris"), "{pending}");
     assert_eq!(pending["pending"][0]["error"]["code"], json!("busy"), "its new code could not be kept");
     assert_eq!(failure(&env.ask(&["reject", "1"])).0, "busy");
     drop(held);
-    assert_eq!(env.ask(&["reject", "1"]).code, 0);
+    // A program that another test is about to start may have the lock for a moment.
+    let mut command = env.command(&["reject", "1"]);
+    command.env("MEMDIR_LIMITS_LOCK_SECONDS", "10");
+    assert_eq!(crate::support::finish(command, b"").code, 0);
 }

@@ -198,10 +198,10 @@ fn what_may_not_be_read_is_not_told_by_a_failure_either() {
     let env = env.settings(
         "[[rule]]\npath = \"private/**\"\nverdict = \"ask\"\n[[rule]]\npath = \"memories/**\"\nverdict = \"ask\"\n",
     );
-    env.write("memories/a-b.md", "---\nkey: a/b zeppelin\n---\n\nx\n");
-    let taken = json!({"action": "memory", "operation": "store", "key": "a b", "content": "y"});
-    let report = env.say(&said(&json!([taken])), &["--permission", "ask"]);
-    assert!(!report.stdout.contains("zeppelin"), "{report:?}");
+    let store = |key: &str| said(&json!([{"action": "memory", "operation": "store", "key": key, "content": "y"}]));
+    assert_eq!(env.say(&store("♜"), &[]).code, 0);
+    let report = env.say(&store("♞"), &["--permission", "ask"]).exits(4);
+    assert_eq!((codes(&report), report.to_string().contains("♜")), (vec!["already_exists"], false));
     let right = json!({"action": "append_file", "path": "private/a.md", "content": "more"});
     let report = env.say(&said(&json!([right])), &["--permission", "ask"]).exits(3);
     assert!(!report.to_string().contains("zeppelin"), "{report}");
