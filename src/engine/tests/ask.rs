@@ -88,7 +88,7 @@ fn in_the_process_nothing_reaches_the_disk() {
 fn a_proposal_waits_until_its_time_is_over() {
     let folder = memory(&[("a.md", "one\n")]);
     let mut engine = in_process(folder.path());
-    engine.conclude(engine.propose(dialect::parse(ASKED), asking()));
+    drop(engine.conclude(engine.propose(dialect::parse(ASKED), asking())));
     // Made at second 1, for seven days.
     engine.settings.clock = || Timestamp::from_seconds(7 * 86_400);
     assert_eq!(engine.waiting().unwrap().0.len(), 1);
@@ -101,10 +101,10 @@ fn a_proposal_waits_until_its_time_is_over() {
 fn a_batch_that_is_given_back_lets_its_proposal_wait_on() {
     let folder = memory(&[("a.md", "one\n")]);
     let engine = engine(folder.path());
-    engine.conclude(engine.propose(dialect::parse(ASKED), asking()));
+    drop(engine.conclude(engine.propose(dialect::parse(ASKED), asking())));
     let shown = engine.review_proposal(1).unwrap().waiting.digest;
     engine.approve(1, Leave::Shown(shown), &person()).unwrap();
-    engine.conclude(engine.propose(dialect::parse(ASKED), asking()));
+    drop(engine.conclude(engine.propose(dialect::parse(ASKED), asking())));
     // As a crash leaves a batch that carries out proposal 2: certain, and given back by the next writer or finished.
     let db = rusqlite::Connection::open(folder.path().join(".memdir/local/history.sqlite")).unwrap();
     db.execute("INSERT INTO meta VALUES ('proposal:2', 2)", []).unwrap();
