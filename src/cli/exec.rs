@@ -124,6 +124,13 @@ fn tell(report: &Report) -> Result<(), Stop> {
     if let Some(receipt) = &report.receipt {
         writeln!(stderr, "{}", term::escape_line(receipt))?;
     }
+    let failures = report.actions.iter().filter_map(|outcome| outcome.result.as_ref().err());
+    let mut waiting: Vec<u64> = failures.filter_map(|failure| failure.details.proposal).collect();
+    waiting.sort_unstable();
+    waiting.dedup();
+    for id in waiting {
+        writeln!(stderr, "proposal {id} waits for you: memdir pending")?;
+    }
     Ok(())
 }
 

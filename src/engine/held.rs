@@ -21,6 +21,8 @@ use crate::vault::{MOST_WAITING, MOST_WAITING_BYTES, Writer};
 #[derive(Debug)]
 pub(super) struct Held {
     call: Call,
+    /// To what it comes.
+    paths: Vec<MemoryPath>,
     /// The group that it was put into.
     group: usize,
     role: Role,
@@ -93,9 +95,9 @@ pub(super) fn hold<T: Tree>(
     let Refused { call, failure, grounds } = refused;
     let paths = places(planner, tree, &call);
     let met = groups.on(&paths);
-    let group = groups.put(paths, &met);
+    let group = groups.put(paths.clone(), &met);
     let outcome = Outcome::failed(&call, failure);
-    (Item::Held(Box::new(Held { call, group, role: Role::Asked(grounds) })), outcome)
+    (Item::Held(Box::new(Held { call, paths, group, role: Role::Asked(grounds) })), outcome)
 }
 
 /// Lets a call wait that comes to the paths of one which does; `Err` gives the others back.
@@ -118,9 +120,9 @@ pub(super) fn join<T: Tree>(
     let (group, role) = if catalog::access(&call.action) == Access::Read {
         (first, Role::Reads(cleared))
     } else {
-        (groups.put(paths, &met), Role::Joined)
+        (groups.put(paths.clone(), &met), Role::Joined)
     };
-    Ok((Item::Held(Box::new(Held { call, group, role })), outcome))
+    Ok((Item::Held(Box::new(Held { call, paths, group, role })), outcome))
 }
 
 /// The paths to which a call comes, also those to which they lead; none for one about the whole memory.
@@ -218,7 +220,7 @@ impl Engine {
         for (at, outcome) in outcomes {
             let held = members.held.iter().find(|(other, _)| other == at).map(|(_, held)| held);
             if let (Err(failure), Some(held)) = (&mut outcome.result, held) {
-                if !self.may_read(&held.call, manner) {
+                if !self.may_read(held, manner) {
                     *failure = Failure::new(failure.code, "the call does not fit what is there")
                         .with_hint("the settings keep that from being shown; leave it out");
                 } else if !is_first {
@@ -230,16 +232,14 @@ impl Engine {
         }
     }
 
-    /// Whether the model may read what stands at the paths of a call.
-    fn may_read(&self, call: &Call, manner: &Manner) -> bool {
+    /// Whether the model may read all to which a call comes.
+    fn may_read(&self, held: &Held, manner: &Manner) -> bool {
         let asker = Asker { manner, is_approved: false };
-        let may = |path: &MemoryPath| {
+        held.paths.iter().all(|path| {
             let read = ReadFile { path: path.clone(), start_line: None, end_line: None };
-            let read = Call::plain(call.index, Action::ReadFile(read));
-            let is_read = |path: &MemoryPath| policy::review_place(&read, path, &self.context(asker)).is_ok();
-            is_read(path) && self.vault.resolve(path).map_or(true, |path| is_read(&path))
-        };
-        [call.action.path(), call.action.new_path()].into_iter().flatten().all(may)
+            let read = Call::plain(held.call.index, Action::ReadFile(read));
+            policy::review_place(&read, path, &self.context(asker)).is_ok()
+        })
     }
 
     /// Puts a proposal where it waits, and its calls into the audit.

@@ -149,7 +149,7 @@ impl Waiting {
             return Err(damaged(id, &format!("is of version {version}, and this program knows {VERSION}")));
         }
         let file: File = serde_json::from_slice(content).map_err(|_| damaged(id, "is not as memdir writes it"))?;
-        if file.id != id || file.calls.is_empty() {
+        if file.id != id || file.calls.is_empty() || !file.code.is_whole() {
             return Err(damaged(id, "says what no proposal says"));
         }
         let calls = file.calls.into_iter().map(FiledCall::decode).collect::<Option<Vec<_>>>();
@@ -203,6 +203,11 @@ impl OneTime {
         Ok(Self(letters.take(CODE_CHARS).map(|letter| char::from(*letter)).collect()))
     }
 
+    /// Whether it is one that [`OneTime::new`] can have made.
+    fn is_whole(&self) -> bool {
+        self.0.len() == CODE_CHARS && self.0.bytes().all(|letter| ALPHABET.contains(&letter))
+    }
+
     /// The code, for the person's eyes: `K7QX-3FQ2`.
     #[must_use]
     pub fn show(&self) -> String {
@@ -215,7 +220,7 @@ impl OneTime {
     pub(super) fn fits(&self, typed: &str) -> bool {
         let letters = typed.chars().filter(|letter| !letter.is_whitespace() && *letter != '-').take(CODE_CHARS + 1);
         let typed: Vec<u8> = letters.map(plain_letter).collect();
-        if self.0.len() != CODE_CHARS || typed.len() != CODE_CHARS {
+        if typed.len() != CODE_CHARS {
             return false;
         }
         let difference = self.0.bytes().zip(typed).fold(0, |difference, (one, other)| difference | (one ^ other));
@@ -234,5 +239,94 @@ fn plain_letter(letter: char) -> u8 {
 impl fmt::Debug for OneTime {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("OneTime(…)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::action::CreateFile;
+
+    fn waiting() -> Waiting {
+        let action = Action::CreateFile(CreateFile {
+            path: MemoryPath::parse("a.md").unwrap(),
+            content: "- \u{1b}\"x\"\n".into(),
+        });
+        let call = Call { meaning: Meaning::MemoryTool, ..Call::plain(3, action) };
+        let grounds = vec![Ground::Rule(2), Ground::Detector("email".into())];
+        let origin = "model".to_owned();
+        let session = Some("s".to_owned());
+        Waiting {
+            id: 7,
+            time: Timestamp::from_micros(-1),
+            expires: Timestamp::from_micros(i64::MAX),
+            author: Author { door: "exec".into(), client: Some("é".into()), session, message: None, origin },
+            reason: "personal".into(),
+            calls: vec![HeldCall { call, grounds }],
+            changed: vec![MemoryPath::parse("a.md").unwrap()],
+            diff: "+x\n".into(),
+            digest: Digest::of(b"x"),
+            code: OneTime::new().unwrap(),
+            tries: 3,
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let waiting = waiting();
+        assert_eq!(Waiting::decode(7, &waiting.encode()), Ok(waiting));
+    }
+
+    #[test]
+    fn a_file_that_differs_in_any_byte_is_refused_or_another_proposal_and_never_a_panic() {
+        let whole = waiting().encode();
+        for at in 0..whole.len() {
+            assert!(Waiting::decode(7, &whole[..at]).is_err(), "cut at {at}");
+            for byte in [b'"', b'{', b'0', b'x', 0xff] {
+                let mut changed = whole.clone();
+                changed[at] = byte;
+                if let Err(failure) = Waiting::decode(7, &changed) {
+                    assert_eq!(failure.code, Code::Damaged);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn only_what_memdir_writes_is_believed() {
+        let refused = |key: &str, value: Json| {
+            let mut file: Json = serde_json::from_slice(&waiting().encode()).unwrap();
+            file[key] = value;
+            assert!(Waiting::decode(7, file.to_string().as_bytes()).is_err(), "{key}: {file}");
+        };
+        refused("version", json!(2));
+        refused("id", json!(8));
+        refused("calls", json!([]));
+        refused("code", json!("\u{1b}[2J"));
+        refused("changed", json!(["/etc/passwd"]));
+        refused("unknown", json!(1));
+        let call = |action: Json| json!([{"index": 1, "meaning": "plain", "grounds": [], "action": action}]);
+        refused("calls", call(json!({"action": "read_file", "path": "a.md"})));
+        refused("calls", call(json!({"action": "run_shell", "path": "a.md"})));
+        refused("calls", call(json!({"action": "delete_file", "path": ".memdir/lock"})));
+        refused("calls", call(json!({"action": "delete_file", "path": "a.md", "claimed": true})));
+        refused("calls", call(json!({"path": "a.md"})));
+    }
+
+    #[test]
+    fn a_code_fits_however_it_is_typed_and_no_other_does() {
+        let code = OneTime("01AB23CD".to_owned());
+        assert_eq!(code.show(), "01AB-23CD");
+        for typed in ["01AB-23CD", "01ab23cd", " o1AB 23cd", "Ol-ab-23-cd", "oiab23cd"] {
+            assert!(code.fits(typed), "{typed}");
+        }
+        for typed in ["", "01AB23C", "01AB23CDE", "01AB23C0", "11AB23CD", "01AB23CÄ", "????????"] {
+            assert!(!code.fits(typed), "{typed}");
+        }
+        assert!(!format!("{code:?}").contains("01AB"));
+        let made: std::collections::BTreeSet<String> = (0..100).map(|_| OneTime::new().unwrap().show()).collect();
+        assert_eq!(made.len(), 100);
     }
 }

@@ -317,15 +317,20 @@ fn note_decided(transaction: &Transaction<'_>, number: u64, batch: u64) -> Resul
 /// Sorts the names in the folder. What is no name of ours is left alone.
 fn names(folder: &Dir, journal: &Journal) -> Result<Names, VaultError> {
     let io = |error| VaultError::io("look into the inbox", None, error);
-    let (last, decided) = (journal.sum(LAST)?.unwrap_or(0), journal.decided()?);
-    let mut names = Names::default();
+    let mut found = Vec::new();
     for entry in folder.entries().map_err(io)? {
-        let name = entry.map_err(io)?.file_name();
-        let Some(name) = name.to_str() else { continue };
-        match number_of(name) {
+        found.extend(entry.map_err(io)?.file_name().to_str().map(str::to_owned));
+    }
+    let mut names = Names::default();
+    if found.is_empty() {
+        return Ok(names);
+    }
+    let (last, decided) = (journal.sum(LAST)?.unwrap_or(0), journal.decided()?);
+    for name in found {
+        match number_of(&name) {
             Some(number) if number <= last && decided.get(&number) != Some(&true) => names.waiting.push(number),
-            Some(_) => names.leftovers.push(name.to_owned()),
-            None if name.starts_with('.') && name.ends_with(".tmp") => names.leftovers.push(name.to_owned()),
+            Some(_) => names.leftovers.push(name),
+            None if name.starts_with('.') && name.ends_with(".tmp") => names.leftovers.push(name),
             None => {}
         }
     }

@@ -3,6 +3,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::{Sources, check_table};
+use crate::engine::InboxPlace;
 use crate::policy::Mode;
 use crate::report::Failure;
 use crate::vault::Durability;
@@ -39,6 +40,21 @@ fn the_memory_s_own_table_and_the_environment_come_on_top() {
     assert_eq!(config.vault("m".into()).keep_for, Duration::from_secs(3 * 86_400));
     let other = sources.for_memory(Path::new("/nowhere")).unwrap();
     assert_eq!(other.durability, Durability::Atomic);
+}
+
+#[test]
+fn the_inbox_can_be_set() {
+    let engine = |file: &str, environment: &[(&str, &str)]| {
+        let config = sources(file, environment).unwrap().for_memory(Path::new("/nowhere")).unwrap();
+        config.engine(|| crate::time::Timestamp::from_micros(0)).unwrap()
+    };
+    let days = |days: u64| Duration::from_secs(days * 86_400);
+    let by_default = engine("", &[]);
+    assert_eq!((by_default.inbox, by_default.keep_proposals), (InboxPlace::Disk, days(7)));
+    let set = engine("[permission]\nmcp = 'flag'\nchat = 'ask'\nask = 'off'\ninbox = 'process'\ninbox_days = 30", &[]);
+    assert_eq!((set.inbox, set.keep_proposals), (InboxPlace::Process, days(30)));
+    assert_eq!(engine("", &[("MEMDIR_PERMISSION_INBOX_DAYS", "0")]).keep_proposals, days(0));
+    assert!(sources("[permission]\ninbox = 'cloud'", &[]).unwrap().for_memory(Path::new("/nowhere")).is_err());
 }
 
 #[test]

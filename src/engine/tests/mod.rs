@@ -17,6 +17,7 @@ use crate::report::{Code, Report};
 use crate::time::Timestamp;
 use crate::vault::{Author, Durability, Options, Page, Vault};
 
+mod ask;
 mod fresh;
 
 fn engine(root: &Path) -> Engine {

@@ -284,15 +284,72 @@ fn a_hostile_inbox_is_refused_and_never_followed() {
 #[test]
 fn an_inbox_holds_so_many_and_no_more() {
     let env = waiting().quick();
-    asked(&env, &json!([personal("entities/acme.md")]));
     let file = fs::read_to_string(folder(&env).join("1.json")).unwrap();
-    // As if all of them had been given: the journal is the only one to know.
-    for id in 3..=1_100 {
-        fs::write(folder(&env).join(format!("{id}.json")), file.replace("\"id\":1,", &format!("\"id\":{id},")))
-            .unwrap();
+    for id in 2..=1_000 {
+        let file = file.replace("\"id\":1,", &format!("\"id\":{id},"));
+        fs::write(folder(&env).join(format!("{id}.json")), file).unwrap();
     }
-    assert_eq!(ids(&env), [1, 2], "what was never given is none");
-    assert_eq!(files(&folder(&env)).len(), 2);
+    assert_eq!(env.ask(&["doctor"]).code, 0);
+    assert_eq!(files(&folder(&env)).len(), 1, "what the journal never gave is none");
+    let history = folder(&env).parent().unwrap().join("history.sqlite");
+    rusqlite::Connection::open(history)
+        .unwrap()
+        .execute("UPDATE meta SET value = 1000 WHERE key = 'proposals'", [])
+        .unwrap();
+    for id in 2..=1_000 {
+        let file = file.replace("\"id\":1,", &format!("\"id\":{id},"));
+        fs::write(folder(&env).join(format!("{id}.json")), file).unwrap();
+    }
+    let report = asked(&env, &json!([personal("user.md"), {"action": "create_file", "path": "b.md", "content": "b"}]));
+    assert_eq!(codes(&report), ["quota_exceeded", "ok"]);
+    assert_eq!(ids(&env).len(), 1_000);
+    assert_eq!(env.ask(&["reject", "1000"]).code, 0);
+    assert_eq!(asked(&env, &json!([personal("user.md")]))["actions"][0]["error"]["proposal"], json!(1_001));
+}
+
+#[test]
+fn the_inbox_goes_with_the_state() {
+    let env = Env::ada();
+    let state = env.base().join("state");
+    let state = state.to_str().unwrap();
+    let text = crate::support::said(&json!([personal("user.md")]));
+    assert_eq!(env.run(&["--state", state, "exec", "--permission", "ask"], &text).code, 3);
+    assert_eq!(ids(&env), [0; 0]);
+    let pending = env.ask(&["--state", state, "pending"]).exits(0);
+    assert_eq!(pending["pending"][0]["id"], json!(1));
+    assert!(!files(env.memory()).keys().any(|path| path.contains("inbox")));
+    assert!(files(&env.base().join("state")).keys().any(|path| path.ends_with("/inbox/1.json")));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_rule_that_asks_about_a_place_holds_for_whatever_leads_there() {
+    let env = Env::ada().settings(
+        "[permission]\nexec = \"ask\"\n[[rule]]\naction = \"append_file\"\npath = \"entities/**\"\nverdict = \"ask\"\n",
+    );
+    std::os::unix::fs::symlink("entities/acme.md", env.at("alias.md")).unwrap();
+    let append = |path: &str| json!({"action": "append_file", "path": path, "content": "x"});
+    let report = env
+        .say(&crate::support::said(&json!([append("alias.md"), append("entities/acme.md"), append("user.md")])), &[]);
+    assert_eq!(codes(&report.exits(3)), ["awaiting_approval", "awaiting_approval", "ok"]);
+    let pending = env.ask(&["pending"]).exits(0);
+    assert_eq!(
+        (pending["pending"].as_array().unwrap().len(), &pending["pending"][0]["reason"]),
+        (1, &json!("rule 1 asks about `append_file`"))
+    );
+    assert_eq!(pending["pending"][0]["actions"].as_array().unwrap().len(), 2);
+    let approved = env.ask(&["approve", "1", "--code", &code(&env, 1)]).exits(0);
+    assert_eq!(approved["changed"], json!(["entities/acme.md"]));
+    assert!(env.read("entities/acme.md").ends_with("x\nx\n"));
+}
+
+#[test]
+fn the_person_at_exec_is_told_that_something_waits() {
+    let env = Env::ada();
+    let text = crate::support::said(&json!([personal("user.md"), personal("entities/acme.md")]));
+    let ran = env.run(&["exec", "--permission", "ask"], &text);
+    assert_eq!(ran.stderr, "proposal 1 waits for you: memdir pending\nproposal 2 waits for you: memdir pending\n");
+    assert!(!ran.stdout.contains("memdir pending"), "the model is not told how to approve: {}", ran.stdout);
 }
 
 #[test]
@@ -304,8 +361,12 @@ fn a_memory_that_cannot_be_written_is_still_told_what_waits() {
     assert_eq!(ids(&env), [1]);
     env.write("user.md", "# Ada\n\n- city: Paris\n");
     let pending = env.ask(&["pending"]).exits(0);
+    assert!(pending["pending"][0]["diff"].as_str().unwrap().contains("Paris"), "{pending}");
     assert_eq!(pending["pending"][0]["error"]["code"], json!("busy"), "its new code could not be kept");
     assert_eq!(failure(&env.ask(&["reject", "1"])).0, "busy");
     drop(held);
-    assert_eq!(env.ask(&["reject", "1"]).code, 0);
+    // A program that another test is about to start may have the lock for a moment.
+    let mut command = env.command(&["reject", "1"]);
+    command.env("MEMDIR_LIMITS_LOCK_SECONDS", "10");
+    assert_eq!(crate::support::finish(command, b"").code, 0);
 }

@@ -195,6 +195,13 @@ fn what_may_not_be_read_is_not_told_by_a_failure_either() {
     assert!(!report.to_string().contains("zeppelin"), "{report}");
     let read = env.say(&said(&json!([{"action": "read_file", "path": "private/a.md"}])), &["--permission", "ask"]);
     assert_eq!(codes(&read.exits(3)), ["permission_required"]);
+    let env = env.settings(
+        "[[rule]]\npath = \"private/**\"\nverdict = \"ask\"\n[[rule]]\npath = \"memories/**\"\nverdict = \"ask\"\n",
+    );
+    let store = |key: &str| said(&json!([{"action": "memory", "operation": "store", "key": key, "content": "y"}]));
+    assert_eq!(env.say(&store("♜"), &[]).code, 0);
+    let report = env.say(&store("♞"), &["--permission", "ask"]).exits(4);
+    assert_eq!((codes(&report), report.to_string().contains("♜")), (vec!["already_exists"], false));
     let right = json!({"action": "append_file", "path": "private/a.md", "content": "more"});
     let report = env.say(&said(&json!([right])), &["--permission", "ask"]).exits(3);
     assert!(!report.to_string().contains("zeppelin"), "{report}");
