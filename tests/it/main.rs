@@ -17,6 +17,7 @@ mod cli;
 mod contract;
 #[cfg(target_os = "linux")]
 mod crash;
+mod dialects;
 mod docs;
 mod index;
 mod layers;
