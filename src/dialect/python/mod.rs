@@ -1,7 +1,7 @@
 //! The `<python>` blocks of the tuned mem-agent model: read, never run.
 
 use super::Entry;
-use crate::report::{Failure, Outcome, Report, Variables};
+use crate::report::{Failure, Issue, Outcome, Report, Variables};
 
 /// What the answer has to repeat of the text.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -40,8 +40,8 @@ impl Run<'_> {
 }
 
 /// Reads the code of one block, which starts at `start`, in a conversation that has set `variables`.
-pub(super) fn read(_code: &str, _start: usize, _variables: &Variables) -> Result<Script, Failure> {
-    Ok(Script {})
+pub(super) fn read(_code: &str, _start: usize, _variables: &Variables) -> Result<(Script, Vec<Issue>), Failure> {
+    Ok((Script {}, Vec::new()))
 }
 
 pub(super) fn encode(_frame: &Frame, _report: &Report) -> String {

@@ -24,12 +24,7 @@ fn code_is_found_where_tags_count() {
     reads(&format!("<think>{CODE}"), Dialect::Native, false, &["~ unclosed_think"]);
     reads(&format!("<reply>Like {CODE}</reply>"), Dialect::Native, false, &[&format!("reply Like {CODE}")]);
     reads(&format!("`{}` {real}", CODE.replace('\n', " ")), Dialect::Native, false, &[READ, "~ quoted"]);
-    reads(
-        &format!("> {}", CODE.replace('\n', " ")),
-        Dialect::Native,
-        false,
-        &["~ quoted", "~ stray_tag"].get(..1).unwrap(),
-    );
+    reads(&format!("> {}", CODE.replace('\n', " ")), Dialect::Native, false, &["~ quoted"]);
     reads(&format!("<!-- {CODE} --> {real}"), Dialect::Native, false, &[READ, "~ quoted"]);
     reads(&format!("```\n{CODE}\n```\n{real}"), Dialect::Native, false, &[READ, "~ quoted"]);
     reads(&format!("<result>{CODE}</result>"), Dialect::Native, false, &["~ echoed_result"]);
@@ -40,7 +35,7 @@ fn code_is_found_where_tags_count() {
 
 #[test]
 fn code_that_was_cut_off_or_damaged_is_refused_whole() {
-    let cut = "! the text was cut off in this block, so nothing of it was done";
+    let cut = "! the text was cut off in the block, so nothing of it was done";
     reads("<python>\nsize = get_size()\n", Dialect::Python, false, &[cut]);
     reads("<python>", Dialect::Python, false, &[cut]);
     // The tag may be named in prose; but what follows may as well stand in a text that was cut off.
@@ -52,10 +47,7 @@ fn code_that_was_cut_off_or_damaged_is_refused_whole() {
         &[READ, held, "~ other_dialect"],
     );
     let parsed = parse(b"<python>\nread_file(\"\xff\")\n</python>");
-    assert_eq!(
-        show(&parsed),
-        "! the block was damaged on the way: it holds bytes that are no UTF-8, so nothing of it was done\n~ invalid_utf8"
-    );
+    assert_eq!(show(&parsed), "! the block was damaged on the way: it holds bytes that are no UTF-8\n~ invalid_utf8");
 }
 
 #[test]

@@ -30,7 +30,7 @@ pub(crate) const MEMORY_TOOL: Tongue = Tongue { name: "memory_tool", dialect: Di
 fn parts(call: &Call) -> (&str, Call) {
     let mut arguments = call.clone();
     for key in ["action", "assign_to", "has_explicit_permission"] {
-        arguments.remove(key);
+        arguments.shift_remove(key);
     }
     (call["action"].as_str().unwrap(), arguments)
 }
