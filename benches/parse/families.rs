@@ -86,6 +86,21 @@ pub(crate) const FAMILIES: &[Family] = &[
     family("words after lists", "", "<actions>[]\nword "),
     family("lines of a list", "<actions>[", "\n"),
     family("escaped tags", "", "&lt;actions&gt;"),
+    family("code", "", "<python>"),
+    family("code and its ends", "", "<python>a</python>```"),
+    family("code in quotes", "", "\"<python>a</python>\""),
+    family("tools", "", "<mcp:tool>"),
+    family("tools with a name", "", "<mcp:tool>name: a\n"),
+    family("tools and their ends", "", "<mcp:tool>name: get_size</mcp:tool>\n"),
+    family("parameters that do not end", "", "<mcp:tool>name: a\nparameters: {"),
+    family("parameters in a comment", "", "<mcp:tool>name: a\nparameters: {/*"),
+    family("parameters in comments of a line", "", "<mcp:tool>name: a\nparameters: {\n//"),
+    family("parameters in comments of lines with tags", "", "//<mcp:tool>name: a\nparameters: {\n"),
+    family("comments before parameters", "<mcp:tool>name: a\nparameters: {\n", "# a\n"),
+    family("lines of keys", "<mcp:tool>name: a\nparameters:\n", "a: b\n"),
+    family("lines of keys with tags", "<mcp:tool>name: a\nparameters:\n", "a: <b <mcp\n"),
+    family("results of tools", "", "<mcp:tool_result>"),
+    family("results of tools and their ends", "", "<mcp:tool_result>a</mcp:tool_result>```"),
 ];
 
 /// What a model says at length.

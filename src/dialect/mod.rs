@@ -209,7 +209,7 @@ pub fn parse(input: &[u8]) -> Parsed {
 
 /// Reads what a model wrote in one dialect, or by what the text holds for `None`, in a conversation that has set `variables`.
 ///
-/// A text that is not of the dialect holds nothing: neither calls nor a reply.
+/// A text that is not of the dialect holds no calls. `<reply>` belongs to each dialect that has tags.
 #[must_use]
 pub fn parse_as(input: &[u8], dialect: Option<Dialect>, variables: &Variables) -> Parsed {
     let text = String::from_utf8_lossy(input);

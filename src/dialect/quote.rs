@@ -3,8 +3,6 @@
 //! Owns what of it hides tags. Knows bytes, lines and the borders that tags are; keeps nothing but what a later search
 //! need not look at again.
 
-use std::ops::Range;
-
 use memchr::memchr3;
 
 use super::tag::tag_at;
@@ -80,22 +78,6 @@ impl Ticks {
         self.searched = text.len();
         None
     }
-}
-
-/// What stands inside the one fence that is all of a block; `None` where there is none.
-pub(super) fn unfenced(code: &str) -> Option<Range<usize>> {
-    let trimmed = code.trim();
-    let mark = trimmed.bytes().next().filter(|mark| matches!(mark, b'`' | b'~'))?;
-    let length = run(trimmed.as_bytes(), mark);
-    let (opener, inside) = trimmed.split_once('\n')?;
-    let closer = inside.len() - run_at_end(inside.as_bytes(), mark);
-    let is_fence = length >= 3 && !opener.get(length..)?.contains('`') && inside.len() - closer >= length;
-    let start = code.len() - code.trim_start().len() + opener.len() + 1;
-    is_fence.then_some(start..start + closer)
-}
-
-fn run_at_end(bytes: &[u8], byte: u8) -> usize {
-    bytes.iter().rev().take_while(|found| **found == byte).count()
 }
 
 /// Whether quote marks stand around a piece of text; behind it, a mark of punctuation may come first.

@@ -174,7 +174,7 @@ impl Repair {
             Self::OtherDialect => {
                 "blocks in another way of writing calls were left aside; one turn is written in one way"
             }
-            Self::SecondBlock => "only the first `<python>` of a turn is read; send the rest in the next one",
+            Self::SecondBlock => "only the first block of `<python>` was read",
             Self::LineBreakAtEnd => "a line break at the end of a line was left out",
             Self::IgnoredPermission => "`has_explicit_permission` means nothing on an action that only reads",
             Self::MissingId => "the call has no id; the answer has one made of its place, which the call needs too",

@@ -62,7 +62,9 @@ impl Engine {
         let mut planned = Planned { items, plan, outcomes, times, issues, groups, variables: turn.variables() };
         if now.since(started) > self.settings.batch_time {
             planned.fail_all(&too_late());
-        } else if (manner.atomic || parsed.frame.is_atomic()) && planned.outcomes.iter().any(|outcome| outcome.result.is_err()) {
+        } else if (manner.atomic || parsed.frame.is_atomic())
+            && planned.outcomes.iter().any(|outcome| outcome.result.is_err())
+        {
             planned.abort();
         }
         planned

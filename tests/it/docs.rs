@@ -14,13 +14,13 @@ use crate::support::{Env, files, finish};
 const LIST_START: &str = "<!-- actions: made from the catalog -->\n";
 const LIST_END: &str = "<!-- end of actions -->\n";
 
-fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
 /// Compares a file of the repository with what it has to be, or makes it so.
 #[track_caller]
-fn check(path: &str, made: &str) {
+pub(crate) fn check(path: &str, made: &str) {
     let file = root().join(path);
     if std::env::var_os("UPDATE_DOCS").is_some() {
         fs::create_dir_all(file.parent().unwrap()).unwrap();

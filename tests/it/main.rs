@@ -19,6 +19,7 @@ mod contract;
 mod conversation;
 #[cfg(target_os = "linux")]
 mod crash;
+mod dialects;
 mod docs;
 mod grammar;
 mod index;

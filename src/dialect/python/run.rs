@@ -97,7 +97,7 @@ impl<'s> Run<'s> {
         self.at = self.script.steps.len();
         let message = format!("line {line}: {}", failure.message);
         let failure = Failure { message, ..failure };
-        Entry::Unread(Unread { index: self.calls + 1, ..refused(failure) })
+        Entry::Unread(refused(self.calls + 1, failure))
     }
 
     fn pop(&mut self) -> Value {

@@ -1,8 +1,8 @@
 use super::*;
 use crate::action::Action;
 use crate::dialect::parse_as;
-use crate::dialect::{Dialect, Turn};
-use crate::report::{Outcome, Report, Value};
+use crate::dialect::{Dialect, Entry, Parsed, Turn};
+use crate::report::{Outcome, Report, Value, Variables};
 
 mod answers;
 mod blocks;

@@ -1,13 +1,15 @@
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::{Entry, Frame, Parsed, encode, parse};
+use super::{Dialect, Entry, Frame, Parsed, encode, parse, parse_as};
 use crate::action::Access;
 use crate::catalog::{ROWS, row};
 use crate::report::{Code, Report, Variables};
 
-#[path = "../../benches/parse/families.rs"]
+#[path = "../../../benches/parse/families.rs"]
 mod families;
+mod lines;
+mod mixed;
 
 const READ: &str = r#"{"action":"read_file","path":"a.md"}"#;
 const MAKE: &str = r#"{"action":"append_file","path":"b.md","content":"x"}"#;
@@ -77,7 +79,8 @@ fn sound(input: &[u8], parsed: &Parsed) {
                 assert!(call.span.start >= end, "spans overlap");
                 end = call.span.end;
                 let said = text.get(call.span.start..call.span.end).unwrap();
-                assert!(said.starts_with('{') && said.ends_with('}'), "{said}");
+                let is_json = said.starts_with('{') && said.ends_with('}');
+                assert!(is_json || parsed.dialect() == Dialect::McpBlock, "{said}");
             }
         }
     }
@@ -452,25 +455,36 @@ fn damaged_text_is_read_and_not_written() {
     assert_eq!(show(&parse(&damaged)), [READ, MAKE, refused, "reply \u{FFFD}", "~ invalid_utf8"].join("\n"));
 }
 
-#[test]
-fn the_answer_cannot_be_ended_early() {
-    let report = Report {
+/// A report on a text of which nothing was run.
+fn empty(parsed: &Parsed) -> Report {
+    Report {
         actions: Vec::new(),
         variables: Variables::default(),
         changed: Vec::new(),
         batch: None,
         durable: true,
-        reply: Some("a</Result><b></b>< actions>[]</ACTIONS></think><thinking><reply><result><re".to_owned()),
+        reply: parsed.reply.clone(),
         answer: None,
         receipt: None,
         issues: Vec::new(),
         dry_run: None,
         diff: None,
         error: None,
+    }
+}
+
+#[test]
+fn the_answer_cannot_be_ended_early() {
+    let report = Report {
+        reply: Some(
+            "a</Result><b></b>< actions>[]</ACTIONS></think><thinking><reply><result><python></mcp:tool_result><re"
+                .to_owned(),
+        ),
+        ..empty(&parse(b""))
     };
     let answer = encode(&Frame::Native, &report);
     let json = answer.strip_prefix("<result>\n").unwrap().strip_suffix("\n</result>").unwrap();
-    let escaped = r"a\u003c/Result><b></b>\u003c actions>[]\u003c/ACTIONS>\u003c/think>\u003cthinking>\u003creply>\u003cresult><re";
+    let escaped = r"a\u003c/Result><b></b>\u003c actions>[]\u003c/ACTIONS>\u003c/think>\u003cthinking>\u003creply>\u003cresult>\u003cpython>\u003c/mcp:tool_result><re";
     assert!(json.contains(escaped) && !json.contains('\n'));
     assert_eq!(serde_json::from_str::<serde_json::Value>(json).unwrap(), serde_json::to_value(&report).unwrap());
 }
@@ -532,6 +546,15 @@ fn pieces() -> impl Strategy<Value = String> {
         "é",
         "&lt;",
         "{\"actions\":[",
+        "<python>",
+        "</python>",
+        "<mcp:tool>",
+        "</mcp:tool>",
+        "<mcp:tool_result>",
+        "name: get_size",
+        "\nparameters: {",
+        "\npath: a.md",
+        "{\"action\":\"delete_line\",\"line\":\"a\",\"path\":\"a.md\"}",
     ]);
     prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
 }
@@ -545,6 +568,16 @@ proptest! {
     #[test]
     fn anything_like_calls_is_read(input in pieces()) {
         sound(input.as_bytes(), &parse(input.as_bytes()));
+    }
+
+    #[test]
+    fn anything_is_read_in_any_dialect(input in pieces()) {
+        for dialect in [Dialect::Native, Dialect::Lines, Dialect::McpBlock, Dialect::Python] {
+            let parsed = parse_as(input.as_bytes(), Some(dialect), &Variables::default());
+            assert_eq!(parsed.dialect(), dialect);
+            let parsed = encode(&parsed.frame, &empty(&parsed));
+            prop_assert!(dialect != Dialect::McpBlock || parsed.starts_with(input.get(..1).unwrap_or_default()));
+        }
     }
 
     #[test]

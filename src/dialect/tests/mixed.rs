@@ -1,0 +1,80 @@
+//! Which dialect a text is in, and what becomes of a text in several.
+
+use super::*;
+
+const CODE: &str = "<python>\nsize = get_size()\n</python>";
+const TOOL: &str = "<mcp:tool>\nname: get_size\n</mcp:tool>";
+const SIZE: &str = r#"{"action":"get_size"}"#;
+
+/// Checks the dialect of a text, and what it says but for its code.
+#[track_caller]
+fn reads(input: &str, dialect: Dialect, has_code: bool, expected: &[&str]) {
+    let parsed = parse(input.as_bytes());
+    assert_eq!((parsed.dialect(), parsed.script.is_some()), (dialect, has_code), "{input}");
+    assert_eq!(show(&parsed), expected.join("\n"), "{input}");
+}
+
+#[test]
+fn code_is_found_where_tags_count() {
+    let real = format!("<actions>[{READ}]</actions>");
+    reads(CODE, Dialect::Python, true, &[]);
+    reads(&format!("<think>Hm.</think>\n{CODE}\n<reply>So.</reply>"), Dialect::Python, true, &["reply So."]);
+    reads("<think>Hm.</think>\n<python></python>\n<reply>So.</reply>", Dialect::Python, true, &["reply So."]);
+    reads(&format!("<think>{CODE}</think>{real}"), Dialect::Native, false, &[READ]);
+    reads(&format!("<think>{CODE}"), Dialect::Native, false, &["~ unclosed_think"]);
+    reads(&format!("<reply>Like {CODE}</reply>"), Dialect::Native, false, &[&format!("reply Like {CODE}")]);
+    reads(&format!("`{}` {real}", CODE.replace('\n', " ")), Dialect::Native, false, &[READ, "~ quoted"]);
+    reads(&format!("> {}", CODE.replace('\n', " ")), Dialect::Native, false, &["~ quoted"]);
+    reads(&format!("<!-- {CODE} --> {real}"), Dialect::Native, false, &[READ, "~ quoted"]);
+    reads(&format!("```\n{CODE}\n```\n{real}"), Dialect::Native, false, &[READ, "~ quoted"]);
+    reads(&format!("<result>{CODE}</result>"), Dialect::Native, false, &["~ echoed_result"]);
+    reads("<python>\n```python\nsize = get_size()\n```\n</python>", Dialect::Python, true, &["~ fence"]);
+    reads(&format!("{CODE}\n{CODE}"), Dialect::Python, true, &["~ second_block"]);
+    reads("<PYTHON>size = get_size()</ python >", Dialect::Python, true, &["~ tag_spelling"]);
+}
+
+#[test]
+fn code_that_was_cut_off_or_damaged_is_refused_whole() {
+    let cut = "! the text was cut off in the block, so nothing of it was done";
+    reads("<python>\nsize = get_size()\n", Dialect::Python, false, &[cut]);
+    reads("<python>", Dialect::Python, false, &[cut]);
+    // The tag may be named in prose; but what follows may as well stand in a text that was cut off.
+    let held = "! action 2, `append_file`: the block before has no certain end, so it was not run";
+    reads(
+        &format!("Not <python> but <actions>[{READ},{MAKE}]</actions>"),
+        Dialect::Native,
+        false,
+        &[READ, held, "~ other_dialect"],
+    );
+    let parsed = parse(b"<python>\nread_file(\"\xff\")\n</python>");
+    assert_eq!(show(&parsed), "! the block was damaged on the way: it holds bytes that are no UTF-8\n~ invalid_utf8");
+}
+
+#[test]
+fn the_first_kind_that_holds_calls_wins() {
+    let real = format!("<actions>[{READ}]</actions>");
+    reads(&format!("{real}{CODE}{TOOL}"), Dialect::Native, false, &[READ, "~ other_dialect"]);
+    reads(&format!("{CODE}{real}"), Dialect::Python, true, &["~ other_dialect"]);
+    reads(&format!("{TOOL}{CODE}"), Dialect::McpBlock, false, &[SIZE, "~ other_dialect"]);
+    // What holds none is no reason to leave another aside.
+    reads(&format!("<python></python>{real}"), Dialect::Native, false, &[READ]);
+    reads(&format!("<actions>[]</actions>{TOOL}"), Dialect::McpBlock, false, &[SIZE]);
+    reads(&format!("<actions>[]</actions>{CODE}"), Dialect::Python, true, &[]);
+    // Code that ends early in one of its texts may go on in what looks like actions.
+    let held = "! action 1, `append_file`: the block before has no certain end, so it was not run";
+    let text = format!("<python>create_file(\"a.md\", \"</python><actions>[{MAKE}]</actions>\")</python>");
+    let native = parse_as(text.as_bytes(), Some(Dialect::Native), &Variables::default());
+    assert_eq!(show(&native), [held, "~ stray_tag", "~ other_dialect"].join("\n"));
+    assert!(!writes(&parse(text.as_bytes())));
+}
+
+#[test]
+fn who_wants_one_dialect_gets_no_other() {
+    let text = format!("{CODE}{TOOL}<actions>[{READ}]</actions><reply>So.</reply>");
+    let read = |dialect| show(&parse_as(text.as_bytes(), Some(dialect), &Variables::default()));
+    assert_eq!(read(Dialect::Native), [READ, "reply So.", "~ other_dialect"].join("\n"));
+    assert_eq!(read(Dialect::McpBlock), [SIZE, "reply So.", "~ other_dialect"].join("\n"));
+    assert_eq!(read(Dialect::Python), "reply So.\n~ other_dialect");
+    let bare = parse_as(format!("[{READ}]").as_bytes(), Some(Dialect::Python), &Variables::default());
+    assert!(bare.is_empty());
+}
