@@ -28,7 +28,7 @@ const CLOSE: &str = "</python>";
 pub(super) fn find(text: &str) -> Option<Found<'_>> {
     let mut issues = Vec::new();
     let start = after_thoughts(text, &mut issues);
-    let open = at(text, OPEN, start)?;
+    let open = open(text, start)?;
     let inside = open + OPEN.len();
     let Some(close) = at(text, CLOSE, inside) else {
         let failure = invalid("the text was cut off in the block, so nothing of it was done")
@@ -49,12 +49,31 @@ fn at(text: &str, tag: &str, from: usize) -> Option<usize> {
     memmem::find(text.as_bytes().get(from..)?, tag.as_bytes()).map(|offset| from + offset)
 }
 
+/// Where the first block starts that is neither said to the person nor part of another dialect.
+fn open(text: &str, start: usize) -> Option<usize> {
+    let mut from = start;
+    loop {
+        let open = at(text, OPEN, from)?;
+        let before = text.get(from..open)?;
+        if before.contains("<actions") {
+            return None;
+        }
+        match at(text, "<reply>", from).filter(|reply| *reply < open) {
+            Some(reply) => from = at(text, "</reply>", reply)?,
+            None => return Some(open),
+        }
+    }
+}
+
 /// Where the thoughts end, with which a turn starts.
 fn after_thoughts(text: &str, issues: &mut Vec<Issue>) -> usize {
     let (mut from, mut is_open) = (0, false);
+    let mut block = at(text, OPEN, 0).unwrap_or(text.len());
     loop {
+        if block < from {
+            block = at(text, OPEN, from).unwrap_or(text.len());
+        }
         let (think, end) = (at(text, "<think>", from), at(text, "</think>", from));
-        let block = at(text, OPEN, from).unwrap_or(text.len());
         match (think, end) {
             (Some(think), _) if think < block && end.is_none_or(|end| think < end) => {
                 let Some(end) = at(text, "</think>", think) else {
