@@ -124,7 +124,7 @@ fn refused(kind: TokenKind, is_in_text: bool) -> Option<&'static str> {
             "functions and classes of your own are"
         }
         Kind::At | Kind::AtEqual => "decorators are",
-        Kind::Async | Kind::Await => "`async` and `await` are",
+        Kind::Async | Kind::Await => "coroutines are",
         Kind::Try | Kind::Except | Kind::Finally | Kind::Raise | Kind::Assert => {
             "`try`, `raise` and `assert` (a call that fails answers a text that starts with `Error: `) are"
         }

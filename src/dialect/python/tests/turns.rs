@@ -43,7 +43,7 @@ fn a_block_that_was_cut_off_is_refused() {
 fn finding_is_linear_where_tags_repeat() {
     for tags in ["<think></think>", "<reply><python></reply>", "<python>", "</think>", "<think>", "<python></python>"] {
         let started = std::time::Instant::now();
-        parse_as(tags.repeat((4 << 20) / tags.len()).as_bytes(), Some(Dialect::Python), &Variables::default());
+        let _ = parse_as(tags.repeat((4 << 20) / tags.len()).as_bytes(), Some(Dialect::Python), &Variables::default());
         assert!(started.elapsed().as_secs() < 20, "{tags}");
     }
 }
