@@ -34,7 +34,7 @@ impl<T: Tree> Planner<'_, T> {
     }
 
     pub(super) fn go_to_link(&mut self, call: &Call, asked: &GoToLink) -> Result<Answer, Failure> {
-        if let Some(path) = self.from_root(call, asked) {
+        if let Some(path) = self.rooted(call, asked) {
             let (_, _, text) = self.read_text(&path)?;
             let answer = self.text(&path, &text)?;
             return Ok(Answer { path: Some(path), ..answer });
@@ -78,7 +78,7 @@ impl<T: Tree> Planner<'_, T> {
 
     /// The note to which a link leads, if it does so without doubt.
     pub(super) fn linked(&mut self, call: &Call, asked: &GoToLink) -> Option<MemoryPath> {
-        if let Some(path) = self.from_root(call, asked) {
+        if let Some(path) = self.rooted(call, asked) {
             return Some(path);
         }
         let named = link::parse(&asked.link);
@@ -87,7 +87,7 @@ impl<T: Tree> Planner<'_, T> {
     }
 
     /// The file whose path from the root a link of mem-agent is, brackets and `.md` or not; whatever signs are in it.
-    fn from_root(&self, call: &Call, asked: &GoToLink) -> Option<MemoryPath> {
+    fn rooted(&self, call: &Call, asked: &GoToLink) -> Option<MemoryPath> {
         let link = Some(&asked.link).filter(|_| call.meaning == Meaning::MemAgent)?;
         let link = link.strip_prefix("[[").and_then(|link| link.strip_suffix("]]")).unwrap_or(link);
         let is_file = |path: &MemoryPath| {

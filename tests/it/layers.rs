@@ -80,6 +80,9 @@ const NEVER: &[(&[&str], &str, &str)] = &[
     (&["cli", "mcp", "web"], r"\bAction::[A-Z]\w+\s*(\(|\{)[^)]*=>", "no edge matches on an action"),
 ];
 
+/// The one line that may: a tree of Python is as deep as the stack it is dropped on has to be.
+const EXCEPT: (&str, &str) = ("dialect/python/read.rs", "use std::thread;");
+
 fn source() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
 }
@@ -169,7 +172,8 @@ fn no_room_does_what_it_never_does() {
         let pattern = Regex::new(pattern).unwrap();
         for (room, path, text) in files().iter().filter(|(room, ..)| rooms.contains(&room.as_str())) {
             for (number, line) in text.lines().enumerate() {
-                if pattern.is_match(line) {
+                let is_allowed = path.ends_with(EXCEPT.0) && line == EXCEPT.1;
+                if pattern.is_match(line) && !is_allowed {
                     wrong.push(format!("{}:{} ({room}): {reason}: {}", path.display(), number + 1, line.trim()));
                 }
             }

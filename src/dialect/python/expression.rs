@@ -30,6 +30,7 @@ impl Place {
 
 impl Reader<'_> {
     /// Reads an expression into steps that put its value on the stack.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "whatever else Python has or gets is refused")]
     pub(super) fn expression(&mut self, expression: &Expr, place: Place) -> Result<(), Failure> {
         let range = expression.range();
         let inner = Place::inner(place.statement);
@@ -42,7 +43,9 @@ impl Reader<'_> {
                 Number::Int(number) if number.as_u64().is_some() => {
                     self.value(range, Value::Number(number.as_u64().unwrap_or_default()))
                 }
-                _ => self.refuse(range, "this number is too large"),
+                Number::Int(_) | Number::Float(_) | Number::Complex { .. } => {
+                    self.refuse(range, "this number is too large")
+                }
             },
             Expr::Name(_) => {
                 let name = self.name(range)?;

@@ -57,6 +57,7 @@ enum Trouble {
 }
 
 /// Looks at the signs of a block from the start. What it says of a part that ends with a line it says of the whole.
+#[expect(clippy::wildcard_enum_match_arm, reason = "most signs change no count")]
 fn scan(code: &str) -> Result<(), Trouble> {
     let mut lexer = lexer::lex(code, Mode::Module);
     let (mut depth, mut level, mut texts) = (0, 0, 0);
@@ -110,6 +111,10 @@ fn is_deepening(kind: TokenKind) -> bool {
 }
 
 /// What a sign is called that no block may hold, with its verb.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the parser refuses what is not Python, the reader what it does not know"
+)]
 fn refused(kind: TokenKind, is_in_text: bool) -> Option<&'static str> {
     use TokenKind as Kind;
     Some(match kind {
@@ -119,7 +124,7 @@ fn refused(kind: TokenKind, is_in_text: bool) -> Option<&'static str> {
             "functions and classes of your own are"
         }
         Kind::At | Kind::AtEqual => "decorators are",
-        Kind::Async | Kind::Await => "`async` and `await` are",
+        Kind::Async | Kind::Await => "coroutines are",
         Kind::Try | Kind::Except | Kind::Finally | Kind::Raise | Kind::Assert => {
             "`try`, `raise` and `assert` (a call that fails answers a text that starts with `Error: `) are"
         }

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::thread;
 
-use ruff_python_ast::{ElifElseClause, Expr, Operator, Stmt, StmtIf};
+use ruff_python_ast::{ElifElseClause, Expr, ExprCall, Operator, Stmt, StmtIf};
 use ruff_python_parser::parse_module;
 use ruff_text_size::{Ranged, TextRange};
 
@@ -106,6 +106,7 @@ impl<'s> Reader<'s> {
         statements.iter().try_for_each(|statement| self.statement(statement))
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "whatever else Python has or gets is refused")]
     fn statement(&mut self, statement: &Stmt) -> Result<(), Failure> {
         let range = statement.range();
         match statement {
@@ -137,20 +138,18 @@ impl<'s> Reader<'s> {
 
     /// A statement that is an expression: a call, or something that does nothing.
     fn bare(&mut self, value: &Expr, range: TextRange) -> Result<(), Failure> {
-        match value {
-            Expr::Call(call) if matches!(call.func.as_ref(), Expr::Name(name) if name.id == "print") => {
-                self.print(call, range)
-            }
-            _ => {
-                self.expression(value, Place { statement: range, label: None })?;
-                self.push(range, Act::Drop);
-                Ok(())
-            }
+        if let Expr::Call(call) = value
+            && matches!(call.func.as_ref(), Expr::Name(name) if name.id == "print")
+        {
+            return self.print(call, range);
         }
+        self.expression(value, Place { statement: range, label: None })?;
+        self.push(range, Act::Drop);
+        Ok(())
     }
 
     /// What is printed has to be known as everywhere, and does nothing.
-    fn print(&mut self, call: &ruff_python_ast::ExprCall, range: TextRange) -> Result<(), Failure> {
+    fn print(&mut self, call: &ExprCall, range: TextRange) -> Result<(), Failure> {
         let (steps, calls) = (self.steps.len(), self.calls);
         for argument in &call.arguments.args {
             self.expression(argument, Place::inner(range))?;

@@ -10,7 +10,15 @@ pub(super) fn value(out: &mut String, value: &Value) {
         Value::Bool(false) => out.push_str("False"),
         Value::Bytes(bytes) => out.push_str(&bytes.to_string()),
         Value::Nothing => out.push_str("None"),
-        other => quote(out, &serde_json::to_string(other).unwrap_or_default()),
+        // No block sets any of these.
+        Value::Paths(_)
+        | Value::Directory(_)
+        | Value::File(_)
+        | Value::History(_)
+        | Value::Search(_)
+        | Value::Context(_)
+        | Value::Links(_)
+        | Value::Entries(_) => quote(out, &serde_json::to_string(value).unwrap_or_default()),
     }
 }
 

@@ -204,9 +204,9 @@ fn real_memories_are_listed_and_read() {
             let (_, answer, _) = run(&tree, &code, &Variables::default());
             let values = [
                 ("tree", model.call("list_files", &[])),
-                ("text", model.call("read_file", &[path.clone()])),
+                ("text", model.call("read_file", std::slice::from_ref(path))),
                 ("link", model.call("go_to_link", &[link])),
-                ("size", model.call("get_size", &[path.clone()])),
+                ("size", model.call("get_size", std::slice::from_ref(path))),
             ];
             assert_eq!(answer, super::model::result(&values), "{path}");
             count += 1;

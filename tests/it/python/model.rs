@@ -75,7 +75,7 @@ impl Memory {
 
     fn make(&mut self, folder: &str) {
         for (at, _) in folder.match_indices('/') {
-            self.folders.insert(folder[..at].to_owned());
+            self.folders.insert(folder.get(..at).unwrap().to_owned());
         }
         self.folders.insert(folder.to_owned());
     }
@@ -210,7 +210,8 @@ fn literal(text: &str, style: u8) -> String {
         2 => format!("'''{}'''", text.replace('\\', "\\\\").replace('\'', "\\'")),
         3 => {
             let half = text.char_indices().nth(text.chars().count() / 2).map_or(0, |(at, _)| at);
-            format!("{} {}", literal(&text[..half], 0), literal(&text[half..], 2))
+            let (one, other) = text.split_at(half);
+            format!("{} {}", literal(one, 0), literal(other, 2))
         }
         4 => format!("f{}", escaped('"').replace('{', "{{").replace('}', "}}")),
         _ if text.contains(['\\', '\n', '"']) => escaped('"'),

@@ -174,7 +174,7 @@ fn spans_are_the_statements_in_the_turn() {
     let mut spans = Vec::new();
     while let Some(entry) = walk.next_entry() {
         if let Entry::Call(call) = entry.as_ref() {
-            spans.push(&turn[call.span.start..call.span.end]);
+            spans.push(turn.get(call.span.start..call.span.end).unwrap());
         }
         walk.tell(&outcome(&entry, text("t")));
     }

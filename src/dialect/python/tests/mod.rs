@@ -61,14 +61,7 @@ fn go(mut turn: Turn, parsed: &Parsed, results: Vec<Result<Value, Failure>>) -> 
             Entry::Call(call) => {
                 assert_eq!(call.index, calls.len() + 1);
                 let label = call.label.as_ref().map(|label| format!("{label} = ")).unwrap_or_default();
-                let action = match &call.action {
-                    Action::UpdateFile(update) => format!(
-                        "update_file({}, {:?}, {:?}, {:?})",
-                        update.path, update.old_content, update.new_content, update.occurrence
-                    ),
-                    other => format!("{}{}", other.name(), said(other)),
-                };
-                calls.push(format!("{label}{action}"));
+                calls.push(format!("{label}{}{}", call.action.name(), said(&call.action)));
                 results.next().unwrap_or(Ok(Value::Bool(true)))
             }
             Entry::Unread(unread) => {
@@ -91,11 +84,13 @@ fn go(mut turn: Turn, parsed: &Parsed, results: Vec<Result<Value, Failure>>) -> 
 
 fn said(action: &Action) -> String {
     let path = action.path().map(ToString::to_string).unwrap_or_default();
-    match (action, action.text()) {
-        (Action::GoToLink(link), _) => format!("({})", link.link),
-        (_, Some((text, _))) => format!("({path}, {text:?})"),
-        (_, None) => format!("({path})"),
+    if let Action::GoToLink(link) = action {
+        return format!("({})", link.link);
     }
+    if let Action::UpdateFile(update) = action {
+        return format!("({path}, {:?}, {:?}, {:?})", update.old_content, update.new_content, update.occurrence);
+    }
+    action.text().map_or_else(|| format!("({path})"), |(text, _)| format!("({path}, {text:?})"))
 }
 
 fn run_in(code: &str, variables: &Variables, results: Vec<Result<Value, Failure>>) -> Ran {

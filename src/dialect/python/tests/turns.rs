@@ -23,6 +23,9 @@ fn a_turn_holds_thoughts_a_block_and_a_reply() {
     finds("<python>x = 1</python><python>y = </python>", true, None, &["second_block"]);
     finds("<python>x = 1</python><reply>cut", true, Some("cut"), &["unclosed_reply"]);
     finds("<python>print('x')\nprint('y', sep='')</python>", true, None, &["ignored_print"]);
+    finds("<reply>hi</reply><python>x = 1</python>", true, Some("hi"), &[]);
+    finds("<reply>write <python>x = 1</python></reply>", false, None, &[]);
+    finds("<actions>[\"<python>x = 1</python>\"]</actions>", false, None, &[]);
     finds("no block, <reply>hi</reply>", false, None, &[]);
 }
 
@@ -33,6 +36,15 @@ fn a_block_that_was_cut_off_is_refused() {
         let [Entry::Unread(unread)] = parsed.entries.as_slice() else { panic!("{parsed:?}") };
         assert!(unread.failure.message.contains("cut off"));
         assert!(parsed.script.is_none());
+    }
+}
+
+#[test]
+fn finding_is_linear_where_tags_repeat() {
+    for tags in ["<think></think>", "<reply><python></reply>", "<python>", "</think>", "<think>", "<python></python>"] {
+        let started = std::time::Instant::now();
+        let _ = parse_as(tags.repeat((4 << 20) / tags.len()).as_bytes(), Some(Dialect::Python), &Variables::default());
+        assert!(started.elapsed().as_secs() < 20, "{tags}");
     }
 }
 
