@@ -51,8 +51,13 @@ pub(super) struct Entries<'t> {
 }
 
 impl<'t> Entries<'t> {
-    pub(super) fn new(text: &'t str, is_lossy: bool, names: Names) -> Self {
-        Self { text, names, is_lossy, entries: Vec::new(), issues: Vec::new() }
+    pub(super) fn new(text: &'t str, is_lossy: bool) -> Self {
+        Self { text, names: Names::Native, is_lossy, entries: Vec::new(), issues: Vec::new() }
+    }
+
+    /// The same for calls that have other names than those of the catalog.
+    pub(super) fn with_names(self, names: Names) -> Self {
+        Self { names, ..self }
     }
 
     /// Adds the calls of a block that starts at `start`; after a block in doubt none of them may write.

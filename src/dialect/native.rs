@@ -16,7 +16,7 @@ use crate::report::Report;
 pub(super) fn parse(text: &str, is_lossy: bool, tagged: Tagged, names: Option<Names>) -> Parsed {
     let Tagged { blocks, reply, repairs, .. } = tagged;
     let names = names.unwrap_or_else(|| lines::names_of(&blocks));
-    let mut entries = Entries::new(text, is_lossy, names);
+    let mut entries = Entries::new(text, is_lossy).with_names(names);
     for found in blocks {
         if let What::Actions(block) = found.what {
             entries.add(block, found.start, found.is_after_doubt);

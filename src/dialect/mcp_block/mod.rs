@@ -4,7 +4,7 @@
 //! answer is the text as it came with a `<mcp:tool_result>` behind each block: the entry of `exec --json` without its
 //! `index`. What stands in a block and cannot be read is answered there and does not stop the blocks after it.
 
-use super::call::{Entries, Names};
+use super::call::Entries;
 use super::native::without_tags;
 use super::tagged::Tagged;
 use super::turn::What;
@@ -26,7 +26,7 @@ pub struct Frame {
 
 pub(super) fn parse(text: &str, is_lossy: bool, tagged: Tagged) -> Parsed {
     let Tagged { blocks, reply, repairs, .. } = tagged;
-    let mut entries = Entries::new(text, is_lossy, Names::Native);
+    let mut entries = Entries::new(text, is_lossy);
     let mut ends = Vec::with_capacity(blocks.len());
     for found in blocks {
         if let What::Tool(block) = found.what {
