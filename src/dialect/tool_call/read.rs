@@ -8,7 +8,7 @@ use super::{Kind, RUN_ACTIONS, Slot};
 use crate::action::{Access, Call, Meaning, Span};
 use crate::catalog::{self, ACTION, LABEL, shorten};
 use crate::dialect::block::{Block, Body, Item, MAX_CALLS};
-use crate::dialect::call::{Entries, Names};
+use crate::dialect::call::Entries;
 use crate::dialect::memory_tool::command;
 use crate::dialect::repair::{Repair, Repairs};
 use crate::dialect::{Entry, Unread};
@@ -27,7 +27,7 @@ pub(in crate::dialect) struct Gathered {
 
 /// Reads all calls of a turn.
 pub(in crate::dialect) fn gather(found: &Found<'_>, is_lossy: bool) -> Gathered {
-    let mut turn = Turn { found, is_lossy, is_atomic: false, entries: Entries::new("", is_lossy, Names::Native) };
+    let mut turn = Turn { found, is_lossy, is_atomic: false, entries: Entries::new("", is_lossy) };
     let mut slots = Vec::with_capacity(found.calls.len());
     for asked in &found.calls {
         let before = turn.entries.entries.len();
