@@ -5,11 +5,13 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use serde::Serialize;
 
 use super::args::{Approve, Global};
+use super::config::Sources;
 use super::exit::{Stop, print_json, usage};
 use super::{open, pending, term};
-use crate::engine::{Done, Leave};
+use crate::engine::{Done, Leave, standing};
 use crate::path::MemoryPath;
-use crate::report::Code;
+use crate::policy::{Rule, Verdict};
+use crate::report::{Code, Failure};
 
 #[derive(Serialize)]
 struct Decided {
@@ -17,11 +19,15 @@ struct Decided {
     approved: bool,
     batch: Option<u64>,
     changed: Vec<MemoryPath>,
+    /// The numbers of the rules that answer the same from now on; absent where none was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rules: Option<Vec<usize>>,
 }
 
 pub(super) fn approve(global: &Global, options: &Approve) -> Result<u8, Stop> {
     let id = options.id;
     let opened = open::open(global)?;
+    let standing = if options.always { Some(answers(&opened, id, Verdict::Allow)?) } else { None };
     let by = open::author("cli", None, "person");
     let done = match &options.code {
         Some(code) => Some(opened.engine.approve(id, Leave::Code(code), &by)?),
@@ -34,24 +40,59 @@ pub(super) fn approve(global: &Global, options: &Approve) -> Result<u8, Stop> {
         None => asked(&opened, id)?,
     };
     let Some(Done { batch, changed, receipt }) = done else { return Ok(0) };
-    if global.json {
-        print_json(&Decided { id, approved: true, batch, changed })?;
-    } else {
+    let rules = settle(&opened, standing.as_deref());
+    if global.json && rules.is_ok() {
+        print_json(&Decided { id, approved: true, batch, changed, rules: rules.as_ref().cloned().ok().flatten() })?;
+    } else if !global.json {
         let receipt = receipt.as_deref().unwrap_or("nothing had to change");
         writeln!(io::stderr(), "proposal {id} is approved: {}", term::escape_line(receipt))?;
     }
-    Ok(0)
+    told(global, rules)
 }
 
-pub(super) fn reject(global: &Global, id: u64) -> Result<u8, Stop> {
+pub(super) fn reject(global: &Global, id: u64, never: bool) -> Result<u8, Stop> {
     let opened = open::open(global)?;
+    let standing = if never { Some(answers(&opened, id, Verdict::Deny)?) } else { None };
     opened.engine.reject(id, &open::author("cli", None, "person"))?;
-    if global.json {
-        print_json(&Decided { id, approved: false, batch: None, changed: Vec::new() })?;
-    } else {
+    let rules = settle(&opened, standing.as_deref());
+    if global.json && rules.is_ok() {
+        let rules = rules.as_ref().cloned().ok().flatten();
+        print_json(&Decided { id, approved: false, batch: None, changed: Vec::new(), rules })?;
+    } else if !global.json {
         writeln!(io::stderr(), "proposal {id} is rejected; nothing of it is kept")?;
     }
-    Ok(0)
+    told(global, rules)
+}
+
+/// The rules that would give the same answer to all that is like a proposal; looked for before anything is decided.
+fn answers(opened: &open::Opened, id: u64, verdict: Verdict) -> Result<Vec<Rule>, Failure> {
+    let (waiting, _) = opened.engine.waiting()?;
+    // One that is not there is told of by what decides.
+    waiting.iter().find(|waiting| waiting.id == id).map_or(Ok(Vec::new()), |waiting| standing(waiting, verdict))
+}
+
+/// Writes rules into the settings, and gives their numbers.
+fn settle(opened: &open::Opened, rules: Option<&[Rule]>) -> Result<Option<Vec<usize>>, Failure> {
+    let Some(rules) = rules else { return Ok(None) };
+    let sources = Sources::read()?;
+    rules.iter().map(|rule| sources.add_rule(&opened.root, rule)).collect::<Result<_, _>>().map(Some)
+}
+
+/// Says which rules were added. The decision holds also where they could not be.
+fn told(global: &Global, rules: Result<Option<Vec<usize>>, Failure>) -> Result<u8, Stop> {
+    match rules {
+        Ok(Some(rules)) if !global.json => {
+            for number in rules {
+                writeln!(io::stderr(), "rule {number} answers the same from now on; `memdir rules` shows it")?;
+            }
+            Ok(0)
+        }
+        Ok(_) => Ok(0),
+        Err(failure) => {
+            let message = format!("it is decided, but no rule was written: {}", failure.message);
+            Err(Failure { message, ..failure }.into())
+        }
+    }
 }
 
 fn can_ask() -> bool {

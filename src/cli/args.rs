@@ -135,6 +135,9 @@ pub(super) enum Command {
         /// The number of the proposal
         #[arg(value_name = "ID")]
         id: u64,
+        /// Add a rule too, so that the same is denied from now on without asking
+        #[arg(long)]
+        never: bool,
     },
     /// List the actions that a model can send
     Actions {
@@ -282,6 +285,9 @@ pub(super) struct Approve {
     /// The code that `memdir pending` shows; else you are asked
     #[arg(long, value_name = "CODE")]
     pub(super) code: Option<String>,
+    /// Add a rule too, so that the same is allowed from now on without asking
+    #[arg(long)]
+    pub(super) always: bool,
 }
 
 /// Options of `exec`.

@@ -74,7 +74,7 @@ fn run(global: &Global, command: Command) -> Result<u8, Stop> {
         Command::Forget(options) => forget::run(global, &options),
         Command::Pending => pending::run(global),
         Command::Approve(options) => approve::approve(global, &options),
-        Command::Reject { id } => approve::reject(global, id),
+        Command::Reject { id, never } => approve::reject(global, id, never),
         Command::Actions { prompt, markdown, offer } => actions::list(global, prompt, markdown, offer),
         Command::Schema { format, lines, offer } => actions::schema(global, format, &lines, offer),
         Command::Eval(args::Eval::Retrieval(options)) => eval::retrieval(global, &options),

@@ -11,6 +11,7 @@ use crate::support::{Env, files, said};
 mod crash;
 mod inbox;
 #[cfg(unix)]
+mod standing;
 mod terminal;
 
 /// A text that the detectors ask about, with a word that is nowhere else.

@@ -13,17 +13,14 @@ pub(crate) struct Tongue {
     pub(crate) say: fn(&Call) -> Option<String>,
 }
 
-/// The dialects that are read. Add [`PYTHON`], [`TOOL_CALL`] and [`MEMORY_TOOL`] once they are.
-pub(crate) const TONGUES: &[Tongue] = &[NATIVE, LINES, MCP_BLOCK];
+/// The dialects that are read.
+pub(crate) const TONGUES: &[Tongue] = &[NATIVE, LINES, MCP_BLOCK, PYTHON, TOOL_CALL, MEMORY_TOOL];
 
 pub(crate) const NATIVE: Tongue = Tongue { name: "native", dialect: Dialect::Native, say: native };
 pub(crate) const LINES: Tongue = Tongue { name: "lines", dialect: Dialect::Lines, say: lines };
 pub(crate) const MCP_BLOCK: Tongue = Tongue { name: "mcp_block", dialect: Dialect::McpBlock, say: mcp_block };
-#[expect(dead_code, reason = "its dialect is not read yet")]
 pub(crate) const PYTHON: Tongue = Tongue { name: "python", dialect: Dialect::Python, say: python };
-#[expect(dead_code, reason = "its dialect is not read yet")]
 pub(crate) const TOOL_CALL: Tongue = Tongue { name: "tool_call", dialect: Dialect::ToolCall, say: tool_call };
-#[expect(dead_code, reason = "its dialect is not read yet")]
 pub(crate) const MEMORY_TOOL: Tongue = Tongue { name: "memory_tool", dialect: Dialect::MemoryTool, say: memory_tool };
 
 /// The name of the action, and its arguments without what every action takes.
