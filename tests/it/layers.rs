@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use regex::Regex;
 
@@ -128,12 +129,12 @@ fn gather(folder: &Path, found: &mut Vec<PathBuf>) {
 
 /// The rooms that a text names: `crate::room` and `crate::{room, room}`.
 fn named(text: &str) -> Vec<String> {
-    let one = Regex::new(r"\bcrate::([a-z_]+)").unwrap();
-    let several = Regex::new(r"\bcrate::\{([^;]*)\}").unwrap();
-    let inner = Regex::new(r"(?:^|[,{]\s*)([a-z_]+)").unwrap();
-    let mut rooms: Vec<String> = one.captures_iter(text).map(|found| found[1].to_owned()).collect();
-    for list in several.captures_iter(text) {
-        rooms.extend(inner.captures_iter(&list[1]).map(|found| found[1].to_owned()));
+    static ONE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\bcrate::([a-z_]+)").unwrap());
+    static SEVERAL: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\bcrate::\{([^;]*)\}").unwrap());
+    static INNER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?:^|[,{]\s*)([a-z_]+)").unwrap());
+    let mut rooms: Vec<String> = ONE.captures_iter(text).map(|found| found[1].to_owned()).collect();
+    for list in SEVERAL.captures_iter(text) {
+        rooms.extend(INNER.captures_iter(&list[1]).map(|found| found[1].to_owned()));
     }
     rooms
 }

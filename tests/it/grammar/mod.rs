@@ -174,6 +174,9 @@ fn check_lines(turn: &str, notes: &[(MemoryPath, &str)]) {
         }
         other => panic!("{other}"),
     }
+    let parsed = parse_as(turn.as_bytes(), None, &Variables::default());
+    assert_eq!((parsed.dialect(), parsed.issues.as_slice()), (Dialect::Lines, [].as_slice()), "{turn}");
+    assert!(matches!(parsed.entries.as_slice(), [Entry::Call(_)]), "{turn}: {parsed:?}");
     assert!(call.values().all(|value| value.as_str().is_some_and(|text| !text.contains(['\n', '\r']))), "{turn}");
 }
 
