@@ -83,8 +83,16 @@ pub(super) fn read(text: &str, start: usize, room: usize) -> Result<Block, usize
     }
 }
 
-/// Reads a text without any tag whose whole is calls, perhaps in a fence; `None` for any other text.
-pub(super) fn read_bare(text: &str) -> Option<Block> {
+/// The start of a text that begins as JSON, perhaps in a fence.
+pub(super) struct Bare {
+    /// The calls that it is, where it names some and nothing follows.
+    pub(super) block: Option<Block>,
+    /// Up to where tags may stand in its texts.
+    pub(super) end: usize,
+}
+
+/// Reads a text that begins as JSON without any tag before it; `None` for any other text.
+pub(super) fn read_bare(text: &str) -> Option<Bare> {
     let trimmed = text.trim_start_matches(['\u{FEFF}', ' ', '\t', '\r', '\n']);
     if !trimmed.starts_with(['[', '{', '`', '~']) {
         return None;
@@ -94,7 +102,13 @@ pub(super) fn read_bare(text: &str) -> Option<Block> {
     let ending = draft.read();
     let names_action =
         |item: &Item| matches!(&item.body, Body::Object(map) if map.contains_key(crate::catalog::ACTION));
-    (!draft.has_more && draft.items.iter().chain(&draft.partial).any(names_action)).then(|| draft.finish(ending))
+    let is_calls = !draft.has_more && draft.items.iter().chain(&draft.partial).any(names_action);
+    let end = match ending {
+        Err(Stop::Broken { .. } | Stop::Unclosed) if !draft.has_more && draft.reader.has_string => text.len(),
+        Err(Stop::Cut | Stop::Deep { .. } | Stop::Many) => text.len(),
+        Ok(()) | Err(Stop::Broken { .. } | Stop::Unclosed) => draft.reader.at,
+    };
+    Some(Bare { block: is_calls.then(|| draft.finish(ending)), end })
 }
 
 impl Block {

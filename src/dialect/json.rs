@@ -64,7 +64,8 @@ pub(super) struct Reader<'t> {
     depth: usize,
     objects: usize,
     has_single: bool,
-    has_string: bool,
+    /// Whether a text was begun.
+    pub(super) has_string: bool,
     pub(super) defect: Option<Defect>,
     pub(super) repairs: Repairs,
 }

@@ -9,7 +9,7 @@ use memchr::memmem;
 
 use super::block::{self, Block};
 use super::repair::{Repair, Repairs};
-use super::tag::Kind;
+use super::tag::{Kind, next_tag};
 use super::turn::{Found, Turn, What};
 
 /// What of a turn counts.
@@ -25,13 +25,17 @@ pub(super) struct Tagged {
 
 /// Finds the blocks of `kind` in a text, or of the kind that wins.
 pub(super) fn read(text: &str, is_lossy: bool, kind: Option<Kind>) -> Tagged {
-    let mut turn = Turn::read(text);
+    // Tags in the texts of JSON are no tags of the turn.
+    let bare = block::read_bare(text);
+    let end = bare.as_ref().map_or(0, |bare| bare.end);
+    let start = if next_tag(text, 0).is_some_and(|tag| tag.start < end) { end } else { 0 };
+    let mut turn = Turn::read(text, start);
     let mut repairs = Repairs::default();
     if is_lossy {
         repairs.add(Repair::InvalidUtf8);
     }
     if !turn.has_tag && kind.is_none_or(|kind| kind == Kind::Actions) {
-        read_bare(text, &mut turn);
+        take_bare(text, bare.and_then(|bare| bare.block), &mut turn);
     }
     repairs.extend(&turn.repairs);
     let blocks = std::mem::take(&mut turn.blocks);
@@ -43,9 +47,9 @@ pub(super) fn read(text: &str, is_lossy: bool, kind: Option<Kind>) -> Tagged {
     Tagged { kind, blocks, reply, repairs }
 }
 
-/// Takes a text without any tag that is nothing but calls.
-fn read_bare(text: &str, turn: &mut Turn<'_>) {
-    if let Some(block) = block::read_bare(text) {
+/// Takes the calls of a text that is nothing else.
+fn take_bare(text: &str, block: Option<Block>, turn: &mut Turn<'_>) {
+    if let Some(block) = block {
         turn.repairs.add(Repair::MissingTags);
         let (what, end) = (What::Actions(block), text.len());
         let (is_fenced, is_indented, is_after_doubt) = (false, false, false);

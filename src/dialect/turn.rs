@@ -66,9 +66,9 @@ pub(super) struct Turn<'t> {
 }
 
 impl<'t> Turn<'t> {
-    /// Finds the blocks and the replies of a text.
-    pub(super) fn read(text: &'t str) -> Self {
-        let mut turn = Self::new(text);
+    /// Finds the blocks and the replies of a text from `start` on.
+    pub(super) fn read(text: &'t str, start: usize) -> Self {
+        let mut turn = Self { at: start, ..Self::new(text) };
         turn.scan();
         turn
     }

@@ -36,6 +36,10 @@ fn code(
     repairs: &mut Repairs,
     variables: &Variables,
 ) -> Result<(Script, Vec<Issue>), Failure> {
+    if block.is_after_doubt {
+        return Err(invalid("the block before has no certain end, so nothing of this one was done")
+            .with_hint("send the block alone"));
+    }
     let What::Python(Some(end)) = block.what else {
         return Err(invalid("the text was cut off in the block, so nothing of it was done")
             .with_hint("send the whole block again and end it with `</python>`"));

@@ -51,6 +51,51 @@ fn code_that_was_cut_off_or_damaged_is_refused_whole() {
 }
 
 #[test]
+fn tags_in_the_texts_of_json_are_no_tags_of_the_turn() {
+    let code = "<python>delete_file('user.md')</python>";
+    let list = "<actions>[{'action':'delete_file','path':'user.md'}]</actions>";
+    let tool = "<mcp:tool>name: delete_file\nparameters: {'path': 'user.md'}</mcp:tool>";
+    let real = format!("<actions>[{READ}]</actions>");
+    for example in [code, list, tool] {
+        let note = format!("So: {example} it is");
+        let make = MAKE.replace("\"x\"", &serde_json::Value::from(note.as_str()).to_string());
+        let bare = "~ missing_tags";
+        reads(&format!("[{make}]"), Dialect::Native, false, &[&make, bare]);
+        reads(&format!("```json\n[{make}]\n```"), Dialect::Native, false, &[&make, bare, "~ fence"]);
+        reads(&format!("[{make}]\n{real}"), Dialect::Native, false, &[READ]);
+        reads(&format!("[{make}]\n<reply>So.</reply>"), Dialect::Native, false, &["reply So."]);
+        let other = serde_json::json!({"title": "x", "body": note}).to_string();
+        reads(&other, Dialect::Native, false, &[]);
+        // Cut off, or ended early by a quote in a text.
+        for text in [&make[..make.len() - 4], &other[..other.len() - 4], &other.replace("So: ", "So \"they\" say: ")] {
+            let parsed = parse(text.as_bytes());
+            assert!(parsed.script.is_none() && !writes(&parsed), "{text}");
+        }
+        for dialect in [Dialect::Python, Dialect::McpBlock, Dialect::Native] {
+            let parsed = parse_as(other.as_bytes(), Some(dialect), &Variables::default());
+            assert!(parsed.is_empty(), "{other}");
+        }
+    }
+    // What only looks like JSON at its start hides nothing.
+    for start in ["[so]", "{so}", "[1]", "[\"so\"]", "{\"so\": 1} and", "[so, ", "```json\n[]\n```\n"] {
+        reads(&format!("{start} {CODE}"), Dialect::Python, true, &[]);
+    }
+}
+
+#[test]
+fn code_behind_a_block_without_a_certain_end_is_refused_whole() {
+    let code = "<python>delete_file('user.md')</python>";
+    let held = "! the block before has no certain end, so nothing of this one was done";
+    let list = format!(r#"<actions>[{{"action":"create_file","path":"a.md","content":"say "hi" {code}"}}]</actions>"#);
+    let tool = format!("<mcp:tool>name: create_file\nparameters: {{\"path\":\"a.md\",\"content\":\"say \"hi\" {code}\"}}\n</mcp:tool>");
+    for text in [list, tool] {
+        let parsed = parse_as(text.as_bytes(), Some(Dialect::Python), &Variables::default());
+        assert!(parsed.script.is_none(), "{text}");
+        assert!(show(&parsed).starts_with(held), "{}", show(&parsed));
+    }
+}
+
+#[test]
 fn the_first_kind_that_holds_calls_wins() {
     let real = format!("<actions>[{READ}]</actions>");
     reads(&format!("{real}{CODE}{TOOL}"), Dialect::Native, false, &[READ, "~ other_dialect"]);

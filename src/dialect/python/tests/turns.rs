@@ -24,8 +24,8 @@ fn a_turn_holds_thoughts_a_block_and_a_reply() {
     finds("<python>x = 1</python><reply>cut", true, Some("cut"), &["unclosed_reply"]);
     finds("<python>print('x')\nprint('y', sep='')</python>", true, None, &["ignored_print"]);
     finds("<reply>hi</reply><python>x = 1</python>", true, Some("hi"), &[]);
-    finds("<reply>write <python>x = 1</python></reply>", false, None, &[]);
-    finds("<actions>[\"<python>x = 1</python>\"]</actions>", false, None, &[]);
+    finds("<reply>write <python>x = 1</python></reply>", false, Some("write <python>x = 1</python>"), &[]);
+    finds("<actions>[\"<python>x = 1</python>\"]</actions>", false, None, &["other_dialect"]);
     finds("no block, <reply>hi</reply>", false, None, &[]);
 }
 
