@@ -100,15 +100,18 @@ pub(super) fn places(text: &str, class: Class, most: usize) -> Result<Vec<(usize
     Ok(found)
 }
 
-/// Finds the lines, from 0, of each place where a detector, or any of a class, finds something.
+/// Finds the lines, from 0, of each place where one of the rows that are wanted finds something.
 ///
 /// # Errors
 ///
 /// [`Unready`] when a pattern that would have to look cannot be compiled.
-pub(super) fn spans(text: &str, name: &str) -> Result<Vec<RangeInclusive<usize>>, Unready> {
+pub(super) fn spans(
+    text: &str,
+    wants: impl Fn(&Row) -> bool,
+) -> Result<Vec<(&'static Row, RangeInclusive<usize>)>, Unready> {
     let text = Text::new(text);
     let mut found = Vec::new();
-    for (at, row) in ROWS.iter().enumerate().filter(|(_, row)| row.is_called(name)) {
+    for (at, row) in ROWS.iter().enumerate().filter(|(_, row)| wants(row)) {
         if !text.has_what(row) {
             continue;
         }
@@ -125,7 +128,7 @@ pub(super) fn spans(text: &str, name: &str) -> Result<Vec<RangeInclusive<usize>>
             let end = start + place.as_str().trim().len();
             line += breaks(counted, start);
             counted = start;
-            found.push(line..=line + breaks(start, end));
+            found.push((row, line..=line + breaks(start, end)));
         }
     }
     Ok(found)

@@ -219,7 +219,7 @@ impl Checked {
 
 /// The names by which a rule can be about what the action does at a place. Who follows a link, is shown what a search
 /// found, gets a copy, or is told what stands there instead of what was expected, reads a note; who is given context is
-/// shown what a search found.
+/// shown what a search found; who deletes a folder deletes the files in it.
 fn names(action: &Action) -> &'static [&'static str] {
     match action {
         Action::Memory(memory) => match memory.operation {
@@ -239,13 +239,13 @@ fn names(action: &Action) -> &'static [&'static str] {
         Action::ReplaceSection(_) => &["replace_section", "read_file"],
         Action::AppendToSection(_) => &["append_to_section", "read_file"],
         Action::SetFact(_) => &["set_fact", "read_file"],
+        Action::DeleteDir(_) => &["delete_dir", "delete_file"],
         Action::ReadFile(_)
         | Action::CreateFile(_)
         | Action::AppendFile(_)
         | Action::InsertText(_)
         | Action::DeleteFile(_)
         | Action::CreateDir(_)
-        | Action::DeleteDir(_)
         | Action::CheckFileExists(_)
         | Action::CheckDirExists(_)
         | Action::ListFiles(_)

@@ -590,6 +590,10 @@ mod rules {
         assert_eq!(at(private("go_to_link"), call(read("a.md")), "private/a.md", Mode::Off), Ok(()));
         assert_eq!(at(private("read_file"), call(read("a.md")), "private/a.md", Mode::Off), denied("read_file"));
         assert_eq!(at(private("rename_file"), call(rename("a", "b")), "private", Mode::Off), denied("rename_file"));
+        let gone = || call(delete_dir("private"));
+        assert_eq!(at(private("delete_file"), gone(), "private", Mode::Off), denied("delete_dir"));
+        assert_eq!(at(private("delete_file"), gone(), "open", Mode::Off), Ok(()));
+        assert_eq!(at(private("read_file"), gone(), "private", Mode::Off), Ok(()));
         let other = Rule { client: named("other"), ..private("read_file") };
         assert_eq!(at(other, call(follow()), "private/a.md", Mode::Off), Ok(()));
         let asks = Rule { verdict: Verdict::Ask, ..private("go_to_link") };

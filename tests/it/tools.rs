@@ -451,6 +451,19 @@ fn permission_is_asked_in_the_tools_own_way() {
 }
 
 #[test]
+fn a_rule_about_deleting_files_holds_for_their_folder() {
+    let rules = "[[rule]]\naction = \"delete_file\"\npath = \"private/**\"\nverdict = \"deny\"\n";
+    let env = Env::with(&[("private/a.md", "x"), ("open/b.md", "x")]).quick().settings(rules);
+    let delete = |path: &str| json!({"command": "delete", "path": path});
+    let denied = "rule 1 denies `delete_dir`; the settings decide this; leave it out";
+    fails(&env, &delete("/memories/private"), denied);
+    does(&env, &delete("/memories/open"), "Successfully deleted /memories/open");
+    let plain = r#"<actions>[{"action":"delete_dir","path":"private","recursive":true}]</actions>"#;
+    assert_eq!(env.say(plain, &[]).exits(3)["actions"][0]["error"]["code"], "denied");
+    assert_eq!(env.files().len(), 1);
+}
+
+#[test]
 fn a_rule_about_folders_holds_for_the_memory_tool() {
     let rules = "[[rule]]\naction = \"delete_dir\"\npath = \"private/**\"\nverdict = \"deny\"\n\
         [[rule]]\naction = \"list_directory\"\npath = \"secret/**\"\nverdict = \"deny\"\n";

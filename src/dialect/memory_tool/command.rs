@@ -281,6 +281,9 @@ impl Given<'_> {
         let place = self.place("path", &mut asked.path)?;
         let (old_content, new_content) = (self.text("old_str")?, self.text("new_str")?);
         let path = self.below(place, Some(format!("The path {} is not a file.", asked.path)))?;
+        if old_content.is_empty() {
+            return Err(self.invalid("`old_str` is empty").into());
+        }
         asked.other.clone_from(&old_content);
         Ok(Action::UpdateFile(UpdateFile { path, old_content, new_content, occurrence: None }))
     }

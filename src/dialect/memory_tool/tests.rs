@@ -64,6 +64,10 @@ fn what_is_no_command_says_how_to_write_one() {
             json!({"command": "create", "path": path, "file_text": null}),
             "action 1, `memory`: `create`: missing `file_text`",
         ),
+        (
+            json!({"command": "str_replace", "path": path, "old_str": "", "new_str": "x"}),
+            "action 1, `memory`: `str_replace`: `old_str` is empty",
+        ),
         (json!({"command": "view"}), "action 1, `memory`: `view`: missing `path`"),
         (json!({"command": "view", "path": 7}), "action 1, `memory`: `view`: `path` has to be a text"),
         (json!({"command": "view", "path": path, "text": "x"}), "action 1, `memory`: `view`: unknown argument `text`"),

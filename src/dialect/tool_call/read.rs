@@ -145,7 +145,13 @@ impl Turn<'_, '_> {
         let mut call = Map::with_capacity(arguments.len() + 1);
         call.insert(ACTION.to_owned(), name.into());
         call.extend(arguments);
+        let first = self.entries.entries.len();
         self.block(vec![Value::Object(call)]);
+        for entry in self.entries.entries.iter_mut().skip(first) {
+            if let Entry::Unread(Unread { failure: Failure { hint: Some(hint), .. }, .. }) = entry {
+                *hint = as_arguments(hint);
+            }
+        }
     }
 
     /// Adds the actions of a `run_actions`.
@@ -260,6 +266,19 @@ fn arguments(given: Option<&Tree>) -> Result<Map<String, Value>, (String, String
             "give it once; several changes are several calls".to_owned(),
         )),
     }
+}
+
+/// A hint with the example of an action as the arguments of a tool, which are without its name.
+fn as_arguments(hint: &str) -> String {
+    let rest = hint.find("{\"").and_then(|at| hint.split_at_checked(at));
+    let Some((words, Ok(mut example))) = rest.map(|(words, json)| (words, serde_json::from_str::<Map<_, _>>(json)))
+    else {
+        return hint.to_owned();
+    };
+    for key in [ACTION, LABEL] {
+        example.shift_remove(key);
+    }
+    format!("{words}{}", Value::Object(example))
 }
 
 fn not_json(error: &serde_json::Error) -> (String, String) {

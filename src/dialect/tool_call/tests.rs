@@ -315,6 +315,39 @@ fn anything() -> impl Strategy<Value = Json> {
     })
 }
 
+#[test]
+fn a_whole_number_may_be_written_as_a_float() {
+    let turn = r#"{"functionCall":{"name":"insert_text","args":{"path":"a.md","line":2.0,"content":"x"}}}"#;
+    assert_eq!(show(&parse(turn)), [r#"{"action":"insert_text","path":"a.md","line":2,"content":"x"}"#]);
+    for number in ["1.5", "1e300", "-1.0"] {
+        let turn = turn.replace("2.0", number);
+        assert!(show(&parse(&turn))[0].starts_with("! action 1, `insert_text`: `line` has to be a whole number"));
+    }
+    let command = r#"{"command":"view","path":"/memories/a.md","view_range":[1.0,-1.0]}"#;
+    let parsed = parse_as(command.as_bytes(), None, &Variables::default());
+    assert!(matches!(parsed.entries.as_slice(), [Entry::Call(_)]), "{parsed:?}");
+}
+
+#[test]
+fn the_hint_of_a_tool_is_a_call_that_is_taken() {
+    let hint = |name: &str, arguments: &Json| {
+        let parsed = parse(&json!([{"type": "tool_use", "id": "a", "name": name, "input": arguments}]).to_string());
+        let Some(Entry::Unread(unread)) = parsed.entries.first() else { panic!("{parsed:?}") };
+        unread.failure.hint.clone().unwrap()
+    };
+    assert_eq!(hint("read_file", &json!({})), r#"send for example {"path":"user.md"}"#);
+    // Nothing in a hint is what a tool refuses.
+    for row in crate::catalog::ROWS.iter().filter(|row| row.fields.iter().any(|field| field.required)) {
+        let hint = hint(row.name, &json!({}));
+        let example: Json = serde_json::from_str(hint.strip_prefix("send for example ").unwrap()).unwrap();
+        let turn = json!([{"type": "tool_use", "id": "a", "name": row.name, "input": example}]).to_string();
+        let refused = parse(&turn).entries.iter().find_map(|entry| {
+            if let Entry::Unread(unread) = entry { Some(unread.failure.message.clone()) } else { None }
+        });
+        assert!(refused.is_none_or(|message| message.contains("the example of the prompt")), "{turn}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
 

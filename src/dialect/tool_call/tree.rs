@@ -109,7 +109,13 @@ impl<'de> Visitor<'de> for Reader {
         Ok(Tree::Leaf(number.into()))
     }
 
+    /// A whole number is one however it is written: Gemini's numbers are all floats inside, and some come as `1.0`.
     fn visit_f64<E>(self, number: f64) -> Result<Tree, E> {
+        const EXACT: f64 = 9_007_199_254_740_992.0;
+        if number.fract() == 0.0 && number.abs() <= EXACT {
+            #[expect(clippy::cast_possible_truncation, reason = "it is whole, and small enough")]
+            return Ok(Tree::Leaf((number as i64).into()));
+        }
         Ok(Tree::Leaf(number.into()))
     }
 

@@ -47,6 +47,37 @@ impl<'t> Lines<'t> {
         self.found(|line| line.title == name || line.labels.iter().any(|label| holds(label, name)))
     }
 
+    /// The lines, from 0, that say facts of these names and no others. Only what stands behind a name is its fact here:
+    /// on its line, or below where nothing else is named. A row of a table says other things too.
+    pub(super) fn of_facts_alone(&self, names: &[&[String]]) -> Vec<RangeInclusive<usize>> {
+        let is_named = |label: &Vec<String>| names.iter().any(|name| is_called(label, name));
+        let mut found = Vec::new();
+        for (at, line) in self.lines.iter().enumerate().filter(|(_, line)| !line.is_row()) {
+            let rest = self.lines.iter().skip(at + 1).take_while(|next| next.labels.is_empty() && next.level == 0);
+            if line.level > 0 && line.labels.is_empty() && is_named(&line.title) {
+                found.push(at..=at + rest.count());
+            } else if self.is_about(at, names) && !line.labels.is_empty() {
+                let is_below = |next: &&Line<'_>| {
+                    next.is_below(line) || !line.is_item && !next.is_blank() && next.indent == line.indent
+                };
+                let below = if line.is_open { rest.take_while(is_below).count() } else { 0 };
+                found.push(at..=at + below);
+            }
+        }
+        found
+    }
+
+    /// Whether a line names no fact but these.
+    pub(super) fn is_about(&self, at: usize, names: &[&[String]]) -> bool {
+        let is_named = |label: &Vec<String>| names.iter().any(|name| is_called(label, name));
+        self.lines.get(at).is_some_and(|line| line.labels.iter().all(is_named))
+    }
+
+    /// Whether a line names one fact at most.
+    pub(super) fn is_of_one(&self, at: usize) -> bool {
+        self.lines.get(at).is_some_and(|line| line.labels.len() <= 1)
+    }
+
     /// The lines that hold these words.
     pub(super) fn with_words(&self, wanted: &[String]) -> Vec<RangeInclusive<usize>> {
         let holds = |line: &Line<'_>| holds(&words(line.text), wanted);
@@ -137,11 +168,19 @@ impl<'t> Lines<'t> {
             let below = rest().skip(gap).take_while(|next| !next.is_blank() && next.level == 0);
             let below =
                 below.take_while(|next| next.is_below(line) || !line.is_item && next.indent == line.indent).count();
-            if below == 0 { 0 } else { gap + below }
+            (if below == 0 { 0 } else { gap + below }).max(self.below(at))
         } else {
-            rest().take_while(|next| next.is_below(line)).count()
+            self.below(at)
         };
         at + count
+    }
+
+    /// How many lines are indented below this one, with blank ones between them.
+    fn below(&self, at: usize) -> usize {
+        let Some(line) = self.lines.get(at) else { return 0 };
+        let rest = self.lines.iter().skip(at + 1);
+        let inside = rest.take_while(|next| next.is_blank() || next.is_below(line));
+        inside.zip(1..).filter(|(next, _)| !next.is_blank()).map(|(_, count)| count).last().unwrap_or(0)
     }
 
     fn is_row(&self, at: usize) -> bool {
@@ -228,6 +267,20 @@ pub(super) fn stem(word: &str) -> Cow<'_, str> {
 /// Whether a label holds the words of a name, one behind the other.
 fn holds(label: &[String], name: &[String]) -> bool {
     !name.is_empty() && label.windows(name.len()).any(|words| words == name)
+}
+
+/// Whether a label is a name and says no more: whose fact it is, and the number of an item, aside.
+fn is_called(label: &[String], name: &[String]) -> bool {
+    const WHOSE: &[&str] = &["her", "his", "their", "its"];
+    if label == name {
+        return true;
+    }
+    let label = label.iter().map(String::as_str).filter(|word| {
+        !PLAIN.contains(word) && !WHOSE.contains(word) && !word.bytes().all(|byte| byte.is_ascii_digit())
+    });
+    let label: Vec<&str> = label.collect();
+    let label = if let [_, "s", rest @ ..] = label.as_slice() { rest } else { label.as_slice() };
+    !label.is_empty() && label.iter().eq(name.iter().filter(|word| !PLAIN.contains(&word.as_str())))
 }
 
 /// The tags in a line, without `#`.

@@ -14,6 +14,7 @@ use super::Verdict;
 use super::detect::{self, Unready};
 use super::glob::Glob;
 use super::rule::Rule;
+use super::table::{Class, Row};
 use crate::path::MemoryPath;
 
 mod clause;
@@ -27,6 +28,9 @@ use line::Lines;
 
 /// How often a text is looked through again after lines were taken out, for what stood apart may stand together now.
 const ROUNDS: usize = 4;
+
+/// What is said of [`Matcher::Age`].
+const AN_AGE: &str = "an age";
 
 /// A filter in a person's words, compiled as far as it can be understood.
 ///
@@ -129,8 +133,9 @@ impl Filter {
     /// Takes out of a note, or a part of it, the lines that a model is not to see.
     ///
     /// A fact goes with all that belongs to it: what is indented below, the lines below an empty value, the section of a
-    /// heading, the table. What is left is as it was, byte for byte, and [`Filter::find`] finds nothing in it. Where the
-    /// detectors cannot work, all is taken out.
+    /// heading, the table. Where only some facts may stay, a line that says anything else too goes, and so does what some
+    /// detector finds beside them. What is left is as it was, byte for byte, and [`Filter::find`] finds nothing in it. Where
+    /// the detectors cannot work, all is taken out.
     #[must_use]
     pub fn redact(&self, path: &MemoryPath, text: &str) -> Redacted {
         let mut kept: Vec<(usize, &str)> =
@@ -148,17 +153,40 @@ impl Filter {
 
     /// Finds what is to be left out in a text that comes from a model, in the order of its lines.
     ///
-    /// A path that is left out is not found, for nothing in a text tells where it is from; nor is what an “only” leaves out.
+    /// A path that is left out is not found, for nothing in a text tells where it is from. Of what an “only” leaves out, only
+    /// what some detector knows is: nothing found is no promise that nothing else was said.
     #[must_use]
     pub fn find(&self, text: &str) -> Vec<Found> {
-        let Ok(hits) = hits(&self.not, text) else {
+        let (Ok(hits), Ok(others)) = (hits(&self.not, text), self.others(text)) else {
             return vec![Found { line: 1, what: "a text that cannot be checked".to_owned() }];
         };
-        let mut found: Vec<Found> =
-            hits.iter().map(|hit| Found { line: hit.lines.start() + 1, what: hit.matcher.words() }).collect();
+        let hits = hits.into_iter().map(|hit| (hit.lines, hit.matcher.words()));
+        let found = hits.chain(others.into_iter().map(|(lines, what)| (lines, what.to_owned())));
+        let mut found: Vec<Found> = found.map(|(lines, what)| Found { line: lines.start() + 1, what }).collect();
         found.sort_by(|one, other| (one.line, &one.what).cmp(&(other.line, &other.what)));
         found.dedup();
         found
+    }
+
+    /// What the detectors find in a text and no “only” allows: the lines, from 0, and what it is. An “only” that names facts
+    /// alone says nothing of what is in them, and one that names places nothing of what is in a text.
+    fn others(&self, text: &str) -> Result<Vec<(RangeInclusive<usize>, &'static str)>, Unready> {
+        let mut others = Vec::new();
+        for only in &self.only {
+            let has_detector = only.iter().any(|matcher| matches!(matcher, Matcher::Detector(_) | Matcher::Age));
+            if !has_detector {
+                continue;
+            }
+            let wants = |row: &Row| {
+                let is_allowed = |matcher: &Matcher| matcher.allows(row);
+                row.class != Class::ActiveContent && !only.iter().any(is_allowed)
+            };
+            others.extend(detect::spans(text, wants)?.into_iter().map(|(row, lines)| (lines, row.words)));
+            if !only.contains(&Matcher::Age) {
+                others.extend(ages(text)?.into_iter().map(|lines| (lines, AN_AGE)));
+            }
+        }
+        Ok(others)
     }
 
     /// Keeps the lines that a model may see.
@@ -169,12 +197,13 @@ impl Filter {
             kept.clear();
         }
         for only in self.only.iter().filter(|only| !takes_all(only)) {
-            let allowed = numbers(&hits(only, text)?);
+            let allowed = allowed(only, text)?;
             kept.retain(|(number, _)| allowed.contains(&(number - 1)));
         }
         for _ in 0..ROUNDS {
             let text: String = kept.iter().map(|(_, line)| *line).collect();
-            let hidden = numbers(&hits(&self.not, &text)?);
+            let mut hidden = numbers(&hits(&self.not, &text)?);
+            hidden.extend(self.others(&text)?.into_iter().flat_map(|(lines, _)| lines));
             if hidden.is_empty() {
                 return Ok(());
             }
@@ -188,12 +217,29 @@ impl Filter {
     }
 }
 
+/// The lines, from 0, that say what may be said and nothing else, as far as lines tell.
+fn allowed<'m>(only: &'m [Matcher], text: &str) -> Result<BTreeSet<usize>, Unready> {
+    let lines = Lines::of(text);
+    let name = |matcher: &'m Matcher| if let Matcher::Fact(name) = matcher { Some(name.as_slice()) } else { None };
+    let names: Vec<&[String]> = only.iter().filter_map(name).collect();
+    let mut allowed: BTreeSet<usize> = lines.of_facts_alone(&names).into_iter().flatten().collect();
+    let rest = only.iter().filter(|matcher| !matches!(matcher, Matcher::Fact(_)));
+    for hit in hits(rest, text)? {
+        let is_place = matches!(hit.matcher, Matcher::Path(..) | Matcher::Tag(_));
+        let is_alone = |at: usize| lines.is_of_one(at) || lines.is_about(at, &names);
+        if is_place || hit.lines.clone().all(is_alone) {
+            allowed.extend(hit.lines);
+        }
+    }
+    Ok(allowed)
+}
+
 fn numbers(hits: &[Hit<'_>]) -> BTreeSet<usize> {
     hits.iter().flat_map(|hit| hit.lines.clone()).collect()
 }
 
 /// All that the matchers are about in a text.
-fn hits<'m>(matchers: &'m [Matcher], text: &str) -> Result<Vec<Hit<'m>>, Unready> {
+fn hits<'m>(matchers: impl IntoIterator<Item = &'m Matcher>, text: &str) -> Result<Vec<Hit<'m>>, Unready> {
     let lines = Lines::of(text);
     let mut hits = Vec::new();
     for matcher in matchers {
@@ -202,7 +248,10 @@ fn hits<'m>(matchers: &'m [Matcher], text: &str) -> Result<Vec<Hit<'m>>, Unready
             Matcher::Tag(tag) => lines.tagged(tag),
             Matcher::Fact(name) => lines.facts(name),
             Matcher::Words(words) => lines.with_words(words),
-            Matcher::Detector(name) => lines.with_blocks(detect::spans(text, name)?),
+            Matcher::Detector(name) => {
+                let found = detect::spans(text, |row| row.is_called(name))?;
+                lines.with_blocks(found.into_iter().map(|(_, lines)| lines).collect())
+            }
             Matcher::Age => ages(text)?,
         };
         hits.extend(found.into_iter().map(|lines| Hit { lines, matcher }));
@@ -236,7 +285,16 @@ impl Matcher {
             Self::Fact(words) => format!("the fact `{}`", words.join(" ")),
             Self::Words(words) => format!("the words `{}`", words.join(" ")),
             Self::Detector(name) => detect::words(name).to_owned(),
-            Self::Age => "an age".to_owned(),
+            Self::Age => AN_AGE.to_owned(),
+        }
+    }
+
+    /// Whether what a row of the detectors finds belongs to it.
+    fn allows(&self, row: &Row) -> bool {
+        match self {
+            Self::Detector(name) => row.is_called(name),
+            Self::Fact(name) => topic::detectors(name).any(|name| row.is_called(name)),
+            Self::Path(..) | Self::Tag(_) | Self::Words(_) | Self::Age => false,
         }
     }
 }

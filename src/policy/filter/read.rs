@@ -64,8 +64,8 @@ fn sentence(text: &str) -> Sentence {
         said.is_whole &= is_whole;
         match head {
             Head::Not => said.not.extend(scan.found),
-            // What is found too widely may be left out, but not told.
-            Head::Only if is_whole && !scan.is_wide => {
+            // What is found too widely may be left out, but not told; and “ages in people/” are neither all ages nor all of it.
+            Head::Only if is_whole && !scan.is_wide && !scan.is_mixed() => {
                 // A line that happens to hold the words may be left out, but not told.
                 let found = scan.found.into_iter().filter(|matcher| !matches!(matcher, Matcher::Words(_)));
                 said.only.push(found.collect());

@@ -113,6 +113,9 @@ const TABLE: &[(&str, &str)] = &[
     ("Only reveal ages except mine", "rest 1"),
     ("Only mention medications", "rest 1"),
     ("Never mention medications", "health"),
+    ("Only share ages in people/", "rest 1"),
+    ("Only reveal emails from notes tagged #work", "rest 1"),
+    ("Do not read the finance folder", "finance/"),
     ("Only reveal ages; only use user.md", "only age; only **/user.md"),
     ("Do reveal explicit age information", "rest 1"),
     ("Do not hide emails", "rest 1"),
@@ -247,24 +250,71 @@ fn an_only_keeps_what_is_allowed() {
 }
 
 #[test]
+fn an_only_lets_nothing_else_through() {
+    redacts("only ages", "a.md", "- age: 34\n~- age: 34, email: a@b.example\n~- age: 34, town: Ulm\n");
+    redacts("only ages", "a.md", "~Lucy is 34 years old, her phone is +49 30 1234567.\nLucy is 34.\n");
+    redacts("only ages", "a.md", "- age: 34\n~  - email: a@b.example\n~  - town: Ulm\n");
+    redacts("only ages", "a.md", "## Age\n\n34\n~town: Ulm\n~### Town\n~Ulm\n");
+    redacts("only ages", "a.md", "## Age\n\n34\n~Write to a@b.example\n");
+    redacts("only ages", "a.md", "~| Name | Age | Town |\n~|---|---|---|\n~| Lucy | 34 | Ulm |\n");
+    redacts(
+        "only ages",
+        "a.md",
+        "Lucy's age: 34\n~- age of consent talks: secret\n1. Age (2024): 34\n- age:\n  34\n~  town: x\n",
+    );
+    redacts(
+        "only emails",
+        "a.md",
+        "~- mail order password: hunter2-Rabbit\n- email: a@b.example\n~- x: a@b.example, pin: 1234\n",
+    );
+    redacts("only emails", "a.md", "- email address: a@b.example\n~a@b.example is 34 years old\n");
+    redacts(
+        "only the `city` fact",
+        "a.md",
+        "~- capital city of her lover's country: Ulm\n- city: Ulm\n~- city: Ulm, pet: Rex\n",
+    );
+    redacts("only the `office` fact", "a.md", "- office: 12 Main Street, Springfield\n");
+    redacts("only ages and emails", "a.md", "- age: 3, mail: a@b.example\n~- age: 3, pet: Rex\n");
+}
+
+#[test]
+fn an_only_is_held_against_what_a_model_says() {
+    let found = |filter: &str, text: &str| -> Vec<String> {
+        Filter::compile(filter).find(text).into_iter().map(|found| found.what).collect()
+    };
+    assert_eq!(found("only ages", "Lucy is 34 years old."), [""; 0]);
+    assert_eq!(found("only ages", "Lucy is 34. Write to a@b.example"), ["an email address"]);
+    assert_eq!(found("only emails", "Lucy is 34. Write to a@b.example"), ["an age"]);
+    assert_eq!(found("only use people/", "Lucy is 34. Write to a@b.example"), [""; 0]);
+}
+
+#[test]
+fn a_paragraph_below_an_item_goes_with_it() {
+    redacts("hide the `diary` fact", "a.md", "~- diary:\n~  text\n~\n~  more of it\n- x: y\n");
+    redacts("hide the `diary` fact", "a.md", "~- diary: text\n~\n~  more of it\n\n- x: y\n");
+}
+
+#[test]
 fn what_a_model_says_is_looked_through() {
     let filter = Filter::compile("No emails, no ages and no `shoe size`; nothing in private/");
     let found = filter.find("Sure.\nWrite to a@b.example, she is 34 years old.\nShoe size: 38");
     let found: Vec<_> = found.iter().map(|found| (found.line, found.what.as_str())).collect();
     assert_eq!(found, [(2, "an age"), (2, "an email address"), (3, "the fact `shoe size`")]);
     assert_eq!(filter.find("It is in private/x.md."), []);
-    assert_eq!(Filter::compile("only ages").find("a@b.example"), []);
 }
 
 #[test]
 fn hostile_texts_take_linear_time() {
-    let filter = Filter::compile("No ages, emails, addresses, #work or `x y` facts");
+    let filters = ["No ages, emails, addresses, #work or `x y` facts", "Only ages, emails, addresses and `x y` facts"];
+    let filters = filters.map(Filter::compile);
     let path = MemoryPath::parse("a.md").unwrap();
     const SIZE: usize = 40_000;
     for piece in ["age:\n", "|age|\n", "#work\n", "# age\n", "  age:\n\n", "x y:", ":", "#", "age: (", "\"“"] {
         let text = piece.repeat(SIZE / piece.len());
-        let redacted = filter.redact(&path, &text);
-        assert_eq!(filter.find(&redacted.text), []);
+        for filter in &filters {
+            let redacted = filter.redact(&path, &text);
+            assert_eq!(filter.find(&redacted.text), []);
+        }
         assert!(Filter::compile(&piece.repeat(8_000 / piece.len())).rules().len() <= super::read::MAX_MATCHERS);
     }
 }

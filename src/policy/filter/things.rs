@@ -38,6 +38,12 @@ impl Scan {
         scan
     }
 
+    /// Whether both places and what may stand in them are named.
+    pub(super) fn is_mixed(&self) -> bool {
+        let is_place = |matcher: &Matcher| matches!(matcher, Matcher::Path(..) | Matcher::Tag(_));
+        self.found.iter().any(is_place) && !self.found.iter().all(is_place)
+    }
+
     /// Reads what comes next, and says how many tokens it has.
     fn step(&mut self, token: &Token, rest: &[Token]) -> usize {
         let next = rest.get(1);
@@ -76,6 +82,12 @@ impl Scan {
     }
 
     fn word(&mut self, word: &str, rest: &[Token]) -> usize {
+        // “The finance folder” is a folder, whatever its name means elsewhere.
+        let is_name = rest.get(1).is_some_and(|next| is_one_of(next, "folder directory"));
+        if is_name && !is_filler(&Token::Word(word.to_owned())) {
+            self.open.push(vec![word.to_owned()]);
+            return 1;
+        }
         let stems: Vec<_> = rest
             .iter()
             .take(4)

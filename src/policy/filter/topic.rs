@@ -223,6 +223,15 @@ impl Topic {
     }
 }
 
+/// The detectors of the topic that these words are a name of.
+pub(super) fn detectors(name: &[String]) -> impl Iterator<Item = &'static str> {
+    let name: Vec<&str> = name.iter().map(String::as_str).collect();
+    let said = Topic::at(&name).filter(|(_, count)| *count == name.len()).map(|(said, _)| said.matchers);
+    said.into_iter()
+        .flatten()
+        .filter_map(|matcher| if let Matcher::Detector(name) = matcher { Some(name) } else { None })
+}
+
 /// What a name stands for.
 pub(super) struct Said {
     pub(super) matchers: Vec<Matcher>,
