@@ -278,11 +278,11 @@ impl Engine {
         if let Some(trouble) = trial.trouble() {
             return Ok(Reviewed { is_renewed: false, trouble: Some(trouble.clone()), waiting });
         }
-        let digest = trial.digest();
+        let (changed, diff, digest) = (trial.plan.changed(), trial.plan.diff(), trial.digest());
         if digest == waiting.digest {
-            return Ok(Reviewed { waiting, is_renewed: false, trouble: None });
+            // What the file says of it is never shown: a file can be planted, and an approval is bound to the digest alone.
+            return Ok(Reviewed { waiting: Waiting { changed, diff, ..waiting }, is_renewed: false, trouble: None });
         }
-        let (changed, diff) = (trial.plan.changed(), trial.plan.diff());
         let renewed = Waiting { changed, diff, digest, code: OneTime::new()?, tries: 0, ..waiting };
         match self.renew(&renewed) {
             Ok(waiting) => Ok(Reviewed { waiting, is_renewed: true, trouble: None }),
@@ -302,7 +302,7 @@ impl Engine {
         let last = writer.last_proposal().map_err(|error| failure(&error))?;
         let there = self.found_by(opened, id, last)?;
         if there.digest == renewed.digest {
-            return Ok(there);
+            return Ok(Waiting { code: there.code, tries: there.tries, ..renewed.clone() });
         }
         self.keep(&mut writer, renewed.clone())
     }
@@ -319,7 +319,7 @@ impl Engine {
 
     /// Counts a wrong code before anybody is told that it is one.
     fn refuse_code(&self, writer: &mut Writer<'_>, mut waiting: Waiting) -> Result<Failure, Failure> {
-        waiting.tries += 1;
+        waiting.tries = waiting.tries.saturating_add(1);
         let is_burnt = waiting.tries >= TRIES;
         if is_burnt {
             waiting.tries = 0;
@@ -385,10 +385,9 @@ impl Engine {
         manner: &Manner,
         now: Timestamp,
     ) -> Trial {
-        // A hint names only what the model may read anyway.
-        let (asker, approved) = (Asker { manner, is_approved: false }, Asker { manner, is_approved: true });
+        let approved = Asker { manner, is_approved: true };
         let (mut outcomes, mut made) = (Vec::new(), Vec::new());
-        let plan = self.with_planner(tree, asker, now, |planner| {
+        let plan = self.with_planner(tree, approved, now, |planner| {
             for call in calls {
                 let outcome = match policy::review(call, &self.context(approved), &mut Vec::new()) {
                     Ok(cleared) => {

@@ -225,6 +225,24 @@ fn files_that_cannot_be_believed_are_told_and_hide_no_others() {
     assert_eq!(env.ask(&["approve", "9", "--code", &code(&env, 9)]).code, 0);
 }
 
+/// A memory that somebody sent can bring files with it: a person sees what would happen, and not what such a file says.
+#[test]
+fn a_planted_file_shows_what_it_would_do() {
+    let env = waiting();
+    let place = folder(&env).join("1.json");
+    let mut file: Value = serde_json::from_slice(&fs::read(&place).unwrap()).unwrap();
+    file["diff"] = json!("--- a/user.md\n+++ b/user.md\n@@ -1 +1,2 @@\n # Ada\n+- likes tea\n");
+    file["changed"] = json!(["harmless.md"]);
+    file["tries"] = json!(u32::MAX);
+    fs::write(&place, file.to_string()).unwrap();
+    let pending = env.ask(&["pending"]).exits(0);
+    let proposal = &pending["pending"][0];
+    assert!(proposal["diff"].as_str().unwrap().contains(WORD), "{proposal}");
+    assert_eq!(proposal["changed"], json!(["user.md"]));
+    assert!(env.run(&["pending"], "").stdout.contains(WORD));
+    assert_eq!(failure(&env.ask(&["approve", "1", "--code", "00000000"])).0, "denied");
+}
+
 #[cfg(unix)]
 #[test]
 fn a_hostile_inbox_is_refused_and_never_followed() {

@@ -168,6 +168,27 @@ fn a_call_that_comes_to_two_proposals_makes_them_one() {
 }
 
 #[test]
+fn a_rename_that_waits_rewrites_links_once_the_person_agrees() {
+    for rule in ["action = \"rename_file\"", "path = \"private/**\""] {
+        let env = Env::with(&[("private/a.md", "a\n"), ("private/b.md", "see [[private/a]]\n")])
+            .settings(&format!("[[rule]]\n{rule}\nverdict = \"ask\"\n"));
+        let rename = json!([{"action": "rename_file", "path": "private/a.md", "new_path": "private/c.md"}]);
+        let report = asked(&env, &rename);
+        assert_eq!(codes(&report), ["awaiting_approval"], "{rule}: {report}");
+        let proposal = env.ask(&["pending"]).exits(0)["pending"][0].clone();
+        assert_eq!(proposal["changed"], json!(["private/a.md", "private/b.md", "private/c.md"]));
+        env.ask(&["approve", "1", "--code", &code(&env, 1)]).exits(0);
+        assert_eq!(env.read("private/b.md"), "see [[private/c]]\n");
+    }
+    // A note to which it may not come stays as it is, whoever agrees.
+    let env = Env::with(&[("a.md", "a\n"), ("private/b.md", "see [[a]]\n")]).settings(
+        "[[rule]]\naction = \"rename_file\"\nverdict = \"ask\"\n[[rule]]\npath = \"private/**\"\nverdict = \"deny\"\n",
+    );
+    let rename = json!([{"action": "rename_file", "path": "a.md", "new_path": "c.md"}]);
+    assert_eq!(codes(&asked(&env, &rename)), ["denied"]);
+}
+
+#[test]
 fn what_cannot_be_planned_is_not_proposed() {
     let env = Env::ada();
     let wrong = json!({"action": "update_file", "path": "user.md", "old_content": "Rome", "new_content": FACT});
