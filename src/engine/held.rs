@@ -167,7 +167,11 @@ impl Engine {
         if planned.groups.0.is_empty() {
             return;
         }
-        let outcomes = self.outcomes_of_held(planned, manner);
+        let outcomes = if self.settings.keep_proposals.is_zero() {
+            outcomes_where_nothing_waits(planned)
+        } else {
+            self.outcomes_of_held(planned, manner)
+        };
         planned.set(outcomes);
     }
 
@@ -357,6 +361,20 @@ impl Held {
         };
         HeldCall { call: self.call.clone(), grounds }
     }
+}
+
+/// What becomes of calls that were held where the settings let nothing wait.
+fn outcomes_where_nothing_waits(planned: &Planned) -> Vec<(usize, Outcome)> {
+    let items = planned.items.iter().zip(&planned.outcomes).enumerate();
+    let held = items.filter_map(|(at, (item, outcome))| match (item, &outcome.result) {
+        (Item::Held(held), Err(failure)) => Some((at, held, failure)),
+        _ => None,
+    });
+    held.map(|(at, held, failure)| {
+        let failure = Failure::new(failure.code, failure.message.as_str());
+        (at, Outcome::failed(&held.call, failure.with_hint("go on without it; nothing waits here for the person")))
+    })
+    .collect()
 }
 
 /// The groups that are of their own, in the order of their first calls.

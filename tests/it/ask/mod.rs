@@ -367,6 +367,33 @@ fn the_audit_says_that_a_proposal_waited_and_what_became_of_it() {
 }
 
 #[test]
+fn where_nothing_can_wait_nobody_is_told_that_it_does() {
+    for (name, value) in [("MEMDIR_PERMISSION_INBOX_DAYS", "0"), ("MEMDIR_PERMISSION_INBOX", "process")] {
+        let env = Env::ada();
+        let mut command = env.command(&["exec", "--permission", "ask", "--json"]);
+        command.env(name, value);
+        let text = said(&json!([personal("user.md"), {"action": "read_file", "path": "user.md"},
+            {"action": "create_file", "path": "b.md", "content": "b"}]));
+        let ran = crate::support::finish(command, text.as_bytes());
+        let report = ran.json();
+        assert_eq!(codes(&report), ["awaiting_approval", "awaiting_approval", "ok"], "{name}");
+        assert_eq!(report["actions"][0]["error"]["message"], json!("this is personal: an email address"));
+        assert!(!format!("{ran:?}").contains("proposal"), "{name}: {ran:?}");
+        assert!(!folder(&env).exists(), "{name}");
+        assert_eq!(holding(&env, WORD), [""; 0]);
+    }
+}
+
+#[test]
+fn forget_finds_several_lines_in_what_a_proposal_shows() {
+    let env = Env::with(&[("a.md", "first of it\nsecond of it\nthird\n")]);
+    asked(&env, &json!([personal("a.md")]));
+    env.ask(&["forget", "--text", "first of it\nsecond of it"]).exits(0);
+    assert_eq!(holding(&env, "second of it"), [""; 0]);
+    assert_eq!(files(&folder(&env)), BTreeMap::new(), "the diff shows them");
+}
+
+#[test]
 fn forget_takes_it_out_of_the_inbox_too() {
     let env = waiting();
     asked(
