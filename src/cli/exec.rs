@@ -14,7 +14,7 @@ use crate::report::{Code, Failure, Report, Variables};
 const MAX_INPUT_BYTES: u64 = 256 << 20;
 
 pub(super) fn run(global: &Global, options: &Exec) -> Result<u8, Stop> {
-    let opened = open::open(global)?;
+    let opened = open::open_for_one_turn(global)?;
     let input = read_input()?;
     let conversation = options.conversation.as_deref().map(Conversation::open).transpose()?;
     let variables = conversation.as_ref().map(Conversation::variables).unwrap_or_default();

@@ -41,10 +41,20 @@ pub(super) fn now() -> Timestamp {
 
 /// Opens the memory that the options name.
 pub(super) fn open(global: &Global) -> Result<Opened, Stop> {
+    join(locate_named(global)?)
+}
+
+/// As [`open`], for a process that answers a single turn.
+pub(super) fn open_for_one_turn(global: &Global) -> Result<Opened, Stop> {
+    let mut located = locate_named(global)?;
+    located.config.for_one_turn();
+    join(located)
+}
+
+fn locate_named(global: &Global) -> Result<Located, Stop> {
     let sources = Sources::read()?;
     let folder = named(global, &sources)?;
-    let located = locate(global, &sources, &folder)?;
-    join(located)
+    locate(global, &sources, &folder)
 }
 
 /// Joins a located memory to an engine.

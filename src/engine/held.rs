@@ -134,6 +134,26 @@ fn places<T: Tree>(planner: &mut Planner<'_, Indexed<'_, T>>, tree: &Indexed<'_,
     places
 }
 
+/// How much more may wait.
+struct Room {
+    proposals: usize,
+    bytes: usize,
+}
+
+impl Room {
+    /// `here` is how many bytes wait in this process alone.
+    fn beside(opened: &Opened, here: usize) -> Self {
+        Self {
+            proposals: MOST_WAITING.saturating_sub(opened.waiting.len() + opened.unreadable.len()),
+            bytes: MOST_WAITING_BYTES.saturating_sub(opened.bytes.saturating_add(here)),
+        }
+    }
+}
+
+fn full(message: String) -> Failure {
+    Failure::new(Code::QuotaExceeded, message).with_hint("the person has to decide some first")
+}
+
 /// The calls of one group, by their places among the items.
 struct Members<'p> {
     group: usize,
@@ -147,7 +167,11 @@ impl Engine {
         if planned.groups.0.is_empty() {
             return;
         }
-        let outcomes = self.outcomes_of_held(planned, manner);
+        let outcomes = if self.settings.keep_proposals.is_zero() {
+            outcomes_where_nothing_waits(planned)
+        } else {
+            self.outcomes_of_held(planned, manner)
+        };
         planned.set(outcomes);
     }
 
@@ -158,13 +182,19 @@ impl Engine {
             failed.collect()
         };
         let groups = members(planned);
-        let mut writer = match self.vault.lock() {
-            Ok(writer) => writer,
-            Err(error) => return groups.iter().flat_map(|members| fail(members, &failure(&error))).collect(),
+        let locked = self.vault.lock().map_err(|error| failure(&error));
+        let opened = locked.and_then(|mut writer| {
+            let opened = self.open_inbox(&mut writer, (self.settings.clock)())?;
+            let here = self.kept_here().values().map(|waiting| waiting.encode().len()).sum();
+            Ok((writer, Room::beside(&opened, here)))
+        });
+        let (mut writer, mut room) = match opened {
+            Ok(opened) => opened,
+            Err(failure) => return groups.iter().flat_map(|members| fail(members, &failure)).collect(),
         };
         let mut outcomes = Vec::new();
         for members in &groups {
-            let proposed = self.propose_group(&mut writer, planned, members, manner);
+            let proposed = self.propose_group(&mut writer, &mut room, planned, members, manner);
             outcomes.extend(proposed.unwrap_or_else(|failure| fail(members, &failure)));
         }
         outcomes
@@ -173,15 +203,14 @@ impl Engine {
     fn propose_group(
         &self,
         writer: &mut Writer<'_>,
+        room: &mut Room,
         planned: &Planned,
         members: &Members<'_>,
         manner: &Manner,
     ) -> Result<Vec<(usize, Outcome)>, Failure> {
         let now = (self.settings.clock)();
-        let Opened { waiting, unreadable } = self.open_inbox(writer, now)?;
-        if waiting.len() + unreadable.len() >= MOST_WAITING {
-            let message = format!("{MOST_WAITING} proposals wait already");
-            return Err(Failure::new(Code::QuotaExceeded, message).with_hint("the person has to decide some first"));
+        if room.proposals == 0 {
+            return Err(full(format!("{MOST_WAITING} proposals wait already")));
         }
         let writes = members.held.iter().filter(|(_, held)| !matches!(held.role, Role::Reads(_)));
         let calls = writes.clone().map(|(_, held)| held.call.clone());
@@ -208,7 +237,7 @@ impl Engine {
             proposed.iter().copied().chain(reads).map(|(at, held)| (*at, held.waits(number))).collect();
         outcomes.retain(|(_, outcome)| outcome.result.is_err());
         outcomes.extend(waits.iter().cloned());
-        self.file(writer, planned, waiting, &waits, now)?;
+        self.file(writer, room, planned, waiting, &waits, now)?;
         tracing::info!(proposal = number, "a proposal waits");
         Ok(outcomes)
     }
@@ -246,26 +275,34 @@ impl Engine {
     fn file(
         &self,
         writer: &mut Writer<'_>,
+        room: &mut Room,
         planned: &Planned,
         waiting: Waiting,
         waits: &[(usize, Outcome)],
         now: Timestamp,
     ) -> Result<(), Failure> {
         let number = waiting.id;
-        let content = match self.settings.inbox {
-            InboxPlace::Disk => Some(waiting.encode()),
-            InboxPlace::Process => None,
-        };
-        if content.as_ref().is_some_and(|content| content.len() > MOST_WAITING_BYTES) {
+        let encoded = waiting.encode();
+        let bytes = encoded.len();
+        if bytes > MOST_WAITING_BYTES {
             let message = format!("the change would take more than {MOST_WAITING_BYTES} bytes to show to the person");
             return Err(Failure::new(Code::TooLarge, message).with_hint("send it in smaller parts"));
         }
+        if bytes > room.bytes {
+            return Err(full(format!("what waits would have more than {MOST_WAITING_BYTES} bytes")));
+        }
+        let content = match self.settings.inbox {
+            InboxPlace::Disk => Some(encoded),
+            InboxPlace::Process => None,
+        };
         let entries = audit::waiting(planned, waits, number);
         let filed = writer.file_proposal(number, content.as_deref(), &entries, &waiting.author, now);
         filed.map_err(|error| failure(&error))?;
         if content.is_none() {
             self.kept_here().insert(number, waiting);
         }
+        room.proposals -= 1;
+        room.bytes -= bytes;
         Ok(())
     }
 
@@ -324,6 +361,20 @@ impl Held {
         };
         HeldCall { call: self.call.clone(), grounds }
     }
+}
+
+/// What becomes of calls that were held where the settings let nothing wait.
+fn outcomes_where_nothing_waits(planned: &Planned) -> Vec<(usize, Outcome)> {
+    let items = planned.items.iter().zip(&planned.outcomes).enumerate();
+    let held = items.filter_map(|(at, (item, outcome))| match (item, &outcome.result) {
+        (Item::Held(held), Err(failure)) => Some((at, held, failure)),
+        _ => None,
+    });
+    held.map(|(at, held, failure)| {
+        let failure = Failure::new(failure.code, failure.message.as_str());
+        (at, Outcome::failed(&held.call, failure.with_hint("go on without it; nothing waits here for the person")))
+    })
+    .collect()
 }
 
 /// The groups that are of their own, in the order of their first calls.

@@ -16,7 +16,7 @@ use crate::plan::{Plan, Step, Tree};
 use crate::policy::{self, Cleared, Mode};
 use crate::report::{Code, Failure, Outcome};
 use crate::time::Timestamp;
-use crate::vault::{Approval, Author, Batch, Filed, VaultError, Writer};
+use crate::vault::{Approval, Author, Batch, Filed, Inbox, VaultError, Writer};
 
 /// How often an approved proposal is planned anew when an editor saves in between.
 const ATTEMPTS: usize = 3;
@@ -65,6 +65,8 @@ pub enum Leave<'a> {
 pub(super) struct Opened {
     pub(super) waiting: Vec<Waiting>,
     pub(super) unreadable: Vec<Unreadable>,
+    /// How many bytes there are of it on the disk.
+    pub(super) bytes: usize,
 }
 
 /// The calls of a proposal, planned as if the person had agreed.
@@ -101,7 +103,7 @@ impl Engine {
     ///
     /// `no_write_access` for an inbox that is not ours; what the vault says. A file that cannot be read is no error.
     pub fn pending(&self) -> Result<Pending, Failure> {
-        let Opened { waiting, unreadable } = self.look_into_inbox()?;
+        let Opened { waiting, unreadable, .. } = self.look_into_inbox()?;
         let mut proposals = Vec::new();
         for waiting in waiting {
             match self.review_waiting(waiting) {
@@ -133,7 +135,7 @@ impl Engine {
     ///
     /// As [`Engine::pending`].
     pub fn waiting(&self) -> Result<(Vec<Waiting>, Vec<Unreadable>), Failure> {
-        let Opened { waiting, unreadable } = self.look_into_inbox()?;
+        let Opened { waiting, unreadable, .. } = self.look_into_inbox()?;
         Ok((waiting, unreadable))
     }
 
@@ -212,7 +214,7 @@ impl Engine {
         let now = (self.settings.clock)();
         let inbox = self.vault.inbox().map_err(|error| failure(&error))?;
         let is_untidy = inbox.is_untidy;
-        let mut opened = read(inbox.filed);
+        let mut opened = read(inbox);
         opened.waiting.extend(self.kept_here().values().cloned());
         if !is_untidy && opened.waiting.iter().all(|waiting| now < waiting.expires) {
             return Ok(opened);
@@ -231,7 +233,7 @@ impl Engine {
     /// Reads the inbox under the lock, once what has expired is removed.
     pub(super) fn open_inbox(&self, writer: &mut Writer<'_>, now: Timestamp) -> Result<Opened, Failure> {
         let inbox = writer.inbox().map_err(|error| failure(&error))?;
-        let mut opened = read(inbox.filed);
+        let mut opened = read(inbox);
         opened.waiting.extend(self.kept_here().values().cloned());
         let (waiting, expired): (Vec<_>, Vec<_>) =
             opened.waiting.into_iter().partition(|waiting| now < waiting.expires);
@@ -278,11 +280,11 @@ impl Engine {
         if let Some(trouble) = trial.trouble() {
             return Ok(Reviewed { is_renewed: false, trouble: Some(trouble.clone()), waiting });
         }
-        let digest = trial.digest();
+        let (changed, diff, digest) = (trial.plan.changed(), trial.plan.diff(), trial.digest());
         if digest == waiting.digest {
-            return Ok(Reviewed { waiting, is_renewed: false, trouble: None });
+            // What the file says of it is never shown: a file can be planted, and an approval is bound to the digest alone.
+            return Ok(Reviewed { waiting: Waiting { changed, diff, ..waiting }, is_renewed: false, trouble: None });
         }
-        let (changed, diff) = (trial.plan.changed(), trial.plan.diff());
         let renewed = Waiting { changed, diff, digest, code: OneTime::new()?, tries: 0, ..waiting };
         match self.renew(&renewed) {
             Ok(waiting) => Ok(Reviewed { waiting, is_renewed: true, trouble: None }),
@@ -302,7 +304,7 @@ impl Engine {
         let last = writer.last_proposal().map_err(|error| failure(&error))?;
         let there = self.found_by(opened, id, last)?;
         if there.digest == renewed.digest {
-            return Ok(there);
+            return Ok(Waiting { code: there.code, tries: there.tries, ..renewed.clone() });
         }
         self.keep(&mut writer, renewed.clone())
     }
@@ -319,7 +321,7 @@ impl Engine {
 
     /// Counts a wrong code before anybody is told that it is one.
     fn refuse_code(&self, writer: &mut Writer<'_>, mut waiting: Waiting) -> Result<Failure, Failure> {
-        waiting.tries += 1;
+        waiting.tries = waiting.tries.saturating_add(1);
         let is_burnt = waiting.tries >= TRIES;
         if is_burnt {
             waiting.tries = 0;
@@ -385,10 +387,9 @@ impl Engine {
         manner: &Manner,
         now: Timestamp,
     ) -> Trial {
-        // A hint names only what the model may read anyway.
-        let (asker, approved) = (Asker { manner, is_approved: false }, Asker { manner, is_approved: true });
+        let approved = Asker { manner, is_approved: true };
         let (mut outcomes, mut made) = (Vec::new(), Vec::new());
-        let plan = self.with_planner(tree, asker, now, |planner| {
+        let plan = self.with_planner(tree, approved, now, |planner| {
             for call in calls {
                 let outcome = match policy::review(call, &self.context(approved), &mut Vec::new()) {
                     Ok(cleared) => {
@@ -423,9 +424,9 @@ impl From<ChangeError> for Stopped {
     }
 }
 
-fn read(filed: Vec<Filed>) -> Opened {
-    let mut opened = Opened::default();
-    for Filed { number, content } in filed {
+fn read(inbox: Inbox) -> Opened {
+    let mut opened = Opened { bytes: inbox.bytes, ..Opened::default() };
+    for Filed { number, content } in inbox.filed {
         let read = match content {
             Ok(content) => Waiting::decode(number, &content),
             Err(VaultError::Untrusted(_)) => Err(damaged(number, "is not one that memdir has made")),

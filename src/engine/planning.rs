@@ -80,10 +80,13 @@ impl Engine {
     ) -> plan::Plan {
         let clock = self.settings.clock;
         let stop = || clock().since(started) > self.settings.batch_time;
-        let may_show = |call: &Call, path: &MemoryPath| self.may_show(call, path, asker);
-        let may_hide = |call: &Call| self.may_hide(call, asker);
+        // A hint names only what the model may read anyway, also where the person has agreed.
+        let model = Asker { is_approved: false, ..asker };
+        let may_show = |call: &Call, path: &MemoryPath| self.may_show(call, path, model);
+        let may_hide = |call: &Call| self.may_hide(call, model);
+        let may_change = |call: &Call, path: &MemoryPath| self.may_show(call, path, asker);
         let planner = Planner::new(tree, &self.settings.limits).at(seconds(started)).until(&stop);
-        let planner = planner.showing(&may_show, &may_hide);
+        let planner = planner.showing(&may_show, &may_hide).changing(&may_change);
         let mut planner = planner.in_conversation(asker.manner.seen.clone());
         work(&mut planner);
         planner.finish()

@@ -127,6 +127,8 @@ struct Manner<'t> {
     may_show: &'t (dyn Fn(&Call, &MemoryPath) -> bool + Sync),
     /// Whether there is anything that the answer to a call may not tell of.
     may_hide: &'t (dyn Fn(&Call) -> bool + Sync),
+    /// Whether a call may change a note that it did not name.
+    may_change: &'t (dyn Fn(&Call, &MemoryPath) -> bool + Sync),
 }
 
 impl std::fmt::Debug for Manner<'_> {
@@ -160,7 +162,7 @@ impl<'t, T: Tree> Planner<'t, T> {
     /// Starts a batch on `tree`.
     #[must_use]
     pub fn new(tree: &'t T, limits: &Limits) -> Self {
-        let manner = Manner { stop: &|| false, may_show: &|_, _| true, may_hide: &|_| false };
+        let manner = Manner { stop: &|| false, may_show: &|_, _| true, may_hide: &|_| false, may_change: &|_, _| true };
         Self {
             overlay: Overlay::new(tree),
             limits: *limits,
@@ -191,6 +193,14 @@ impl<'t, T: Tree> Planner<'t, T> {
     ) -> Self {
         self.manner.may_show = may_show;
         self.manner.may_hide = may_hide;
+        self
+    }
+
+    /// Sets what is asked whether a call may change a note that the call did not name, such as one with links to what
+    /// is renamed.
+    #[must_use]
+    pub fn changing(mut self, may_change: &'t (dyn Fn(&Call, &MemoryPath) -> bool + Sync)) -> Self {
+        self.manner.may_change = may_change;
         self
     }
 

@@ -51,7 +51,7 @@ impl<T: Tree> Planner<'_, T> {
             let (path, seen) = (file.path, file.seen);
             unread += usize::from(matches!(seen, Some(None)));
             if seen.flatten().unwrap_or_default().iter().any(|link| renamed.leads_elsewhere(link, &path).is_some()) {
-                if !(self.manner.may_show)(call, &path) {
+                if !(self.manner.may_change)(call, &path) {
                     let message = format!("links in notes that are out of reach lead to `{}`", words::shown(from));
                     return Err(Failure::new(Code::Denied, message).with_hint("leave it, or ask the user to rename it"));
                 }

@@ -1,8 +1,8 @@
 //! The inbox: one file for each proposal that waits for the person, as bytes.
 //!
 //! Owns the folder of those files, their numbers, and that each proposal is decided once. Knows nothing of what they
-//! say. The journal has the last number that was given, and which proposals are decided whose file may still be there:
-//! so a number is never given twice, and a file that a crash has left is no proposal.
+//! say. The journal has the last number that was given, and which proposals wait: so a number is never given twice, and a
+//! file that a crash has left, or that a program which copies folders has brought back, is no proposal.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -20,9 +20,12 @@ use crate::time::Timestamp;
 const FOLDER: &str = "inbox";
 /// The key of the last number that was given.
 const LAST: &str = "proposals";
-/// What the keys of decided proposals begin with; the value is the batch of an approved one, else 0.
-const DECIDED: &str = "proposal:";
-/// The largest file that is written or read.
+/// What the keys of proposals begin with that wait in a file, or are decided and may still have one. The value is
+/// [`WAITS`], the batch of an approved one, or 0.
+const PROPOSAL: &str = "proposal:";
+/// The value for one that waits.
+const WAITS: i64 = -1;
+/// So many bytes all files together may have; what comes after them is not read.
 pub const MOST_WAITING_BYTES: usize = 64 << 20;
 /// So many proposals may wait at once; of more files than that, only the first are read.
 pub const MOST_WAITING: usize = 1_000;
@@ -41,6 +44,8 @@ pub struct Filed {
 pub struct Inbox {
     /// In the order of their numbers.
     pub filed: Vec<Filed>,
+    /// How many bytes they have that were read.
+    pub bytes: usize,
     /// Whether there is something else that the next writer will remove.
     pub is_untidy: bool,
 }
@@ -73,7 +78,7 @@ impl Vault {
         let Some(core) = core.as_ref() else { return Ok(Inbox::default()) };
         let Some(folder) = open_own_folder(core.folder.machine(), FOLDER)? else { return Ok(Inbox::default()) };
         let names = names(&folder, &core.journal)?;
-        Ok(Inbox { is_untidy: !names.leftovers.is_empty(), filed: read_all(&folder, &names) })
+        Ok(Inbox { is_untidy: !names.leftovers.is_empty(), ..read_all(&folder, &names) })
     }
 }
 
@@ -97,7 +102,7 @@ impl Writer<'_> {
             self.flush_folder(&folder).map_err(|error| VaultError::io("flush the inbox", None, error))?;
         }
         self.core()?.journal.forget_decided(Some(&folder))?;
-        Ok(Inbox { is_untidy, filed: read_all(&folder, &names) })
+        Ok(Inbox { is_untidy, ..read_all(&folder, &names) })
     }
 
     /// The last number that was given to a proposal; 0 before the first.
@@ -150,6 +155,9 @@ impl Writer<'_> {
         let noted = self.core()?.journal.transaction(Flush::Yes, |transaction| {
             let sql = "INSERT INTO meta VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = excluded.value";
             transaction.prepare_cached(sql)?.execute(params![LAST, number])?;
+            if content.is_some() {
+                transaction.prepare_cached(sql)?.execute(params![key_of(number), WAITS])?;
+            }
             Chain::open(transaction, entries.len())?.append(None, entries, author, time)
         });
         if let (Err(_), Some(folder)) = (&noted, &folder) {
@@ -246,37 +254,65 @@ enum Put {
 }
 
 impl Journal {
-    /// The proposals that are decided whose file may still be there. One whose batch was given back waits on.
-    fn decided(&self) -> Result<BTreeMap<u64, bool>, VaultError> {
+    /// The proposals that wait in a file, and those that are decided whose file may still be there. One whose batch was
+    /// given back waits on.
+    fn proposals(&self) -> Result<BTreeMap<u64, Standing>, VaultError> {
         let sql = "SELECT substr(key, ?2), value, (SELECT state FROM batch WHERE id = value)
                    FROM meta WHERE key > ?1 AND key < ?1 || 'a'";
         let mut statement = self.db.prepare_cached(sql)?;
-        let mut rows = statement.query(params![DECIDED, DECIDED.len() + 1])?;
-        let mut decided = BTreeMap::new();
+        let mut rows = statement.query(params![PROPOSAL, PROPOSAL.len() + 1])?;
+        let mut proposals = BTreeMap::new();
         while let Some(row) = rows.next()? {
-            let damaged = || VaultError::Damaged("a decided proposal has no number".to_owned());
+            let damaged = || VaultError::Damaged("a proposal has no number".to_owned());
             let number = row.get::<_, String>(0)?.parse().map_err(|_| damaged())?;
-            let is_given_back = row.get::<_, Option<i64>>(2)? == Some(State::Aborted.code());
-            decided.insert(number, !is_given_back);
+            proposals.insert(number, Standing::of(row.get(1)?, row.get(2)?));
         }
-        Ok(decided)
+        Ok(proposals)
     }
 
-    /// Drops what is known of decided proposals that have no file any more, or whose batch was given back.
+    /// Drops what is known of decided proposals that have no file any more; one whose batch was given back waits again.
     fn forget_decided(&mut self, folder: Option<&Dir>) -> Result<(), VaultError> {
         let has_file = |number| folder.is_some_and(|folder| folder.symlink_metadata(name_of(number)).is_ok());
-        let mut decided = self.decided()?;
-        decided.retain(|number, is_decided| !*is_decided || !has_file(*number));
-        if decided.is_empty() {
+        let (mut again, mut over) = (Vec::new(), Vec::new());
+        for (number, standing) in self.proposals()? {
+            match (standing, has_file(number)) {
+                (Standing::GivenBack, true) => again.push(number),
+                (Standing::GivenBack | Standing::Decided, false) => over.push(number),
+                (Standing::Waits, _) | (Standing::Decided, true) => {}
+            }
+        }
+        if again.is_empty() && over.is_empty() {
             return Ok(());
         }
         self.transaction(Flush::No, |transaction| {
-            decided.keys().try_for_each(|number| {
-                let key = format!("{DECIDED}{number}");
-                transaction.prepare_cached("DELETE FROM meta WHERE key = ?1")?.execute([key])?;
-                Ok(())
-            })
+            let sql = "UPDATE meta SET value = ?2 WHERE key = ?1";
+            for number in again {
+                transaction.prepare_cached(sql)?.execute(params![key_of(number), WAITS])?;
+            }
+            for number in over {
+                transaction.prepare_cached("DELETE FROM meta WHERE key = ?1")?.execute([key_of(number)])?;
+            }
+            Ok(())
         })
+    }
+}
+
+/// How it stands with a proposal.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Standing {
+    Waits,
+    Decided,
+    /// It was approved, and its batch was given back.
+    GivenBack,
+}
+
+impl Standing {
+    fn of(value: i64, state: Option<i64>) -> Self {
+        match (value, state) {
+            (WAITS, _) => Self::Waits,
+            (_, Some(state)) if state == State::Aborted.code() => Self::GivenBack,
+            _ => Self::Decided,
+        }
     }
 }
 
@@ -302,15 +338,15 @@ pub(super) fn note_approved(
 
 /// Fails where it is decided already.
 fn note_decided(transaction: &Transaction<'_>, number: u64, batch: u64) -> Result<(), VaultError> {
-    let key = format!("{DECIDED}{number}");
-    let known: Option<i64> = transaction
-        .prepare_cached("SELECT value FROM meta WHERE key = ?1")?
-        .query_row([&key], |row| row.get(0))
+    let known = transaction
+        .prepare_cached("SELECT value, (SELECT state FROM batch WHERE id = value) FROM meta WHERE key = ?1")?
+        .query_row([key_of(number)], |row| Ok(Standing::of(row.get(0)?, row.get(1)?)))
         .optional()?;
-    if known.is_some() {
+    if known == Some(Standing::Decided) {
         return Err(VaultError::Decided(number));
     }
-    transaction.prepare_cached("INSERT INTO meta VALUES (?1, ?2)")?.execute(params![key, batch])?;
+    let sql = "INSERT INTO meta VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = excluded.value";
+    transaction.prepare_cached(sql)?.execute(params![key_of(number), batch])?;
     Ok(())
 }
 
@@ -325,11 +361,13 @@ fn names(folder: &Dir, journal: &Journal) -> Result<Names, VaultError> {
     if found.is_empty() {
         return Ok(names);
     }
-    let (last, decided) = (journal.sum(LAST)?.unwrap_or(0), journal.decided()?);
+    let known = journal.proposals()?;
     for name in found {
         match number_of(&name) {
-            Some(number) if number <= last && decided.get(&number) != Some(&true) => names.waiting.push(number),
-            Some(_) => names.leftovers.push(name),
+            Some(number) => match known.get(&number) {
+                Some(Standing::Waits | Standing::GivenBack) => names.waiting.push(number),
+                Some(Standing::Decided) | None => names.leftovers.push(name),
+            },
             None if name.starts_with('.') && name.ends_with(".tmp") => names.leftovers.push(name),
             None => {}
         }
@@ -338,18 +376,23 @@ fn names(folder: &Dir, journal: &Journal) -> Result<Names, VaultError> {
     Ok(names)
 }
 
-fn read_all(folder: &Dir, names: &Names) -> Vec<Filed> {
-    let first = names.waiting.iter().take(MOST_WAITING);
-    // A file may go while we look: then it is decided.
-    let read = first.filter_map(|&number| match read(folder, &name_of(number)) {
-        Ok(None) => None,
-        Ok(Some(content)) => Some(Filed { number, content: Ok(content) }),
-        Err(error) => Some(Filed { number, content: Err(error) }),
-    });
-    read.collect()
+fn read_all(folder: &Dir, names: &Names) -> Inbox {
+    let mut inbox = Inbox::default();
+    for &number in names.waiting.iter().take(MOST_WAITING) {
+        let content = match read(folder, &name_of(number), MOST_WAITING_BYTES - inbox.bytes) {
+            // A file may go while we look: then it is decided.
+            Ok(None) => continue,
+            Ok(Some(content)) => Ok(content),
+            Err(error) => Err(error),
+        };
+        inbox.bytes += content.as_ref().map_or(0, Vec::len);
+        inbox.filed.push(Filed { number, content });
+    }
+    inbox
 }
 
-fn read(folder: &Dir, name: &str) -> Result<Option<Vec<u8>>, VaultError> {
+/// Reads a file that has at most `most` bytes.
+fn read(folder: &Dir, name: &str, most: usize) -> Result<Option<Vec<u8>>, VaultError> {
     let io = |error: io::Error| match disk::is_link_error(&error) {
         true => VaultError::Untrusted("it holds a link where a file belongs"),
         false => VaultError::io("read a proposal", None, error),
@@ -360,17 +403,25 @@ fn read(folder: &Dir, name: &str) -> Result<Option<Vec<u8>>, VaultError> {
     };
     let metadata = file.metadata().map_err(io)?;
     check_own_file(&metadata)?;
-    let most = u64::try_from(MOST_WAITING_BYTES).unwrap_or(u64::MAX);
+    let too_large = || VaultError::Damaged(format!("all that waits has more than {MOST_WAITING_BYTES} bytes"));
+    let limit = u64::try_from(most).unwrap_or(u64::MAX);
+    if metadata.len() > limit {
+        return Err(too_large());
+    }
     let mut content = Vec::new();
-    file.take(most + 1).read_to_end(&mut content).map_err(io)?;
-    if content.len() > MOST_WAITING_BYTES {
-        return Err(VaultError::Damaged(format!("it has more than {MOST_WAITING_BYTES} bytes")));
+    file.take(limit.saturating_add(1)).read_to_end(&mut content).map_err(io)?;
+    if content.len() > most {
+        return Err(too_large());
     }
     Ok(Some(content))
 }
 
 fn name_of(number: u64) -> String {
     format!("{number}.json")
+}
+
+fn key_of(number: u64) -> String {
+    format!("{PROPOSAL}{number}")
 }
 
 /// The number in a name that [`name_of`] has made.

@@ -79,6 +79,29 @@ fn rules_written_as_a_list_are_changed_as_a_list() {
 }
 
 #[test]
+fn a_rule_is_added_however_the_memory_is_written() {
+    for toml in [
+        "[memory]\n\"ROOT\" = { durability = \"atomic\" } # fast\n",
+        "memory = { \"ROOT\" = { permission.exec = \"flag\" } }\n",
+        "memory = { \"/elsewhere\" = { durability = \"atomic\" } }\n",
+        "memory.\"ROOT\".permission.exec = \"flag\"\n",
+        "[memory.\"ROOT/../memory\"]\nrule = []\n",
+        "rule = []\r\n# mine\r\n",
+    ] {
+        let env = Env::ada();
+        let root = env.memory().canonicalize().unwrap();
+        assert!(root.ends_with("memory"), "{root:?}");
+        let before = toml.replace("ROOT", root.to_str().unwrap());
+        let env = env.settings(&before);
+        assert_eq!(rules(&env, &["add", "deny", "--path", "a/**"])[0]["verdict"], json!("deny"), "{toml}");
+        let with = settings(&env);
+        assert_eq!(with.contains('#'), toml.contains('#'), "{with}");
+        assert_eq!(with.matches('\n').count() == with.matches("\r\n").count(), toml.contains('\r'), "{with:?}");
+        assert_eq!(rules(&env, &["remove", "1"]), json!([]), "{toml}");
+    }
+}
+
+#[test]
 fn what_is_no_rule_is_said_and_changes_nothing() {
     let env = Env::ada().settings("durability = \"full\"\n");
     let refused = |arguments: &[&str], code: i32| env.ask(arguments).exits(code)["error"].clone();

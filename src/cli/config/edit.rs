@@ -6,7 +6,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use toml_edit::{ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
+use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
 
 use super::{Sources, canonical, check_table, read_file, wrong};
 use crate::policy::{Rule, Rules};
@@ -114,10 +114,16 @@ fn put(document: &mut DocumentMut, memory: &str, rule: &Rule) {
         Item::Table(table)
     };
     let memories = document.entry("memory").or_insert_with(implicit);
+    // What is in braces holds only what can be.
+    let is_inline = memories.is_inline_table();
     let Some(memories) = memories.as_table_like_mut() else { return };
-    let Some(own) = memories.entry(memory).or_insert_with(implicit).as_table_like_mut() else { return };
+    let empty = || if is_inline { value(InlineTable::new()) } else { implicit() };
+    let own = memories.entry(memory).or_insert_with(empty);
+    let is_inline = own.is_inline_table();
+    let Some(own) = own.as_table_like_mut() else { return };
     let fields = fields(rule);
-    match own.entry("rule").or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new())) {
+    let none = || if is_inline { value(Array::new()) } else { Item::ArrayOfTables(ArrayOfTables::new()) };
+    match own.entry("rule").or_insert_with(none) {
         Item::Value(Value::Array(list)) => {
             list.push(fields.into_iter().collect::<InlineTable>());
         }
@@ -156,7 +162,12 @@ fn change(file: &Path, edit: impl FnOnce(&mut DocumentMut)) -> Result<(), Failur
     };
     let mut document: DocumentMut = text.parse().map_err(|_| wrong("the settings file is no TOML".to_owned()))?;
     edit(&mut document);
-    let text = document.to_string();
+    let has_carriage_returns = text.contains("\r\n");
+    let mut text = document.to_string();
+    if has_carriage_returns && !text.contains("\r\n") {
+        // The parser takes them away.
+        text = text.replace('\n', "\r\n");
+    }
     let table: toml::Table = text.parse().map_err(|_| wrong("the settings cannot be changed".to_owned()))?;
     check_table("", &table)?;
     let temporary = file.with_extension(format!("toml.{}.tmp", std::process::id()));

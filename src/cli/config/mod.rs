@@ -107,6 +107,13 @@ impl Default for HistoryKeys {
 }
 
 impl Config {
+    /// Lets nothing wait that would be gone with this process, as where a process answers a single turn.
+    pub(super) fn for_one_turn(&mut self) {
+        if self.permission.inbox == engine::InboxPlace::Process {
+            self.permission.inbox_days = 0;
+        }
+    }
+
     /// How an engine works under these settings.
     pub(super) fn engine(&self, clock: fn() -> Timestamp) -> Result<engine::Settings, Failure> {
         let limits = &self.limits;

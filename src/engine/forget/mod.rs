@@ -126,7 +126,7 @@ impl Engine {
 
     /// What waits for the person, on the disk and in this process. What cannot be read is told by its letters later.
     fn said_in_inbox(&self, filed: Vec<Filed>) -> Vec<(u64, String)> {
-        let said = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        let said = |bytes: Vec<u8>| with_lines(String::from_utf8_lossy(&bytes).into_owned());
         let filed = filed.into_iter().filter_map(|filed| Some((filed.number, said(filed.content.ok()?))));
         let here = self.kept_here();
         filed.chain(here.values().map(|waiting| (waiting.id, said(waiting.encode())))).collect()
@@ -283,6 +283,18 @@ impl Engine {
         left.sort();
         Ok(left)
     }
+}
+
+/// A proposal as JSON, with the lines that its diff shows as they were and as they would be: in the diff itself each begins
+/// with a mark, so that no text of several lines would be found.
+fn with_lines(said: String) -> String {
+    let Ok(file) = serde_json::from_str::<serde_json::Value>(&said) else { return said };
+    let diff = file.get("diff").and_then(serde_json::Value::as_str).unwrap_or_default().to_owned();
+    let side = |mark: char| -> String {
+        let lines = diff.split_inclusive('\n');
+        lines.filter_map(|line| line.strip_prefix([' ', mark])).collect()
+    };
+    serde_json::json!([file, side('-'), side('+')]).to_string()
 }
 
 fn too_short() -> Failure {

@@ -107,7 +107,7 @@ fn a_batch_that_is_given_back_lets_its_proposal_wait_on() {
     drop(engine.conclude(engine.propose(dialect::parse(ASKED), asking())));
     // As a crash leaves a batch that carries out proposal 2: certain, and given back by the next writer or finished.
     let db = rusqlite::Connection::open(folder.path().join(".memdir/local/history.sqlite")).unwrap();
-    db.execute("INSERT INTO meta VALUES ('proposal:2', 2)", []).unwrap();
+    db.execute("UPDATE meta SET value = 2 WHERE key = 'proposal:2'", []).unwrap();
     db.execute("UPDATE batch SET state = 5 WHERE id = 2", []).unwrap();
     assert_eq!(engine.waiting().unwrap().0.len(), 1, "given back");
     db.execute("UPDATE batch SET state = 3 WHERE id = 2", []).unwrap();

@@ -213,6 +213,34 @@ fn an_edit_between_check_and_exchange_is_kept() {
 }
 
 #[test]
+fn an_approval_that_met_an_editor_can_be_tried_again_and_is_carried_out_once() {
+    let env = Env::new(&[("a.md", "a"), ("b.md", "b")]);
+    let vault = env.vault();
+    let (entries, author, time) = ([entry("update_file")], author(), Timestamp::from_micros(0));
+    let mut writer = vault.lock().unwrap();
+    writer.file_proposal(1, Some(b"it waits"), &entries, &author, time).unwrap();
+    let mut approve = |after_b: &str, edit: &dyn Fn()| {
+        let steps = [put("a.md", Some("a"), Some("a2")), put("b.md", Some(after_b), Some("b2"))];
+        let approval = Some(super::Approval { proposal: 1, by: &author });
+        let batch = Batch { steps: &steps, entries: &entries, author: &author, time, undoes: None, approval };
+        let watch = &mut |point| {
+            if point == super::Point::Done(0) {
+                edit();
+            }
+        };
+        writer.commit_watched(&batch, watch).map(|committed| committed.batch)
+    };
+    let result = approve("b", &|| env.write("b.md", "an editor's"));
+    assert!(matches!(result, Err(VaultError::Conflict(found)) if found == path("b.md")));
+    assert_eq!(approve("an editor's", &|| ()).unwrap(), 2);
+    env.write("a.md", "a");
+    env.write("b.md", "b");
+    assert!(matches!(approve("b", &|| ()), Err(VaultError::Decided(1))));
+    drop(writer);
+    assert_eq!(vault.inbox().unwrap().filed.len(), 0);
+}
+
+#[test]
 fn what_cannot_be_taken_back_is_told() {
     let env = Env::new(&[("a.md", "a"), ("b.md", "b")]);
     let vault = env.vault();

@@ -225,6 +225,67 @@ fn files_that_cannot_be_believed_are_told_and_hide_no_others() {
     assert_eq!(env.ask(&["approve", "9", "--code", &code(&env, 9)]).code, 0);
 }
 
+/// A program that keeps folders alike on several machines can bring a file back that was removed.
+#[test]
+fn a_decided_proposal_whose_file_comes_back_is_none() {
+    for decide in ["approve", "reject"] {
+        let env = waiting();
+        let (place, kept) = (folder(&env).join("1.json"), env.base().join("kept"));
+        fs::copy(&place, &kept).unwrap();
+        let code = code(&env, 1);
+        match decide {
+            "approve" => assert_eq!(env.ask(&["approve", "1", "--code", &code]).code, 0),
+            _ => assert_eq!(env.ask(&["reject", "1"]).code, 0),
+        }
+        // Whoever writes tidies up.
+        asked(&env, &json!([personal("entities/acme.md")]));
+        fs::copy(&kept, &place).unwrap();
+        assert_eq!(ids(&env), [2], "{decide}");
+        assert!(!place.exists());
+        let again = env.ask(&["approve", "1", "--code", &code]);
+        assert_eq!(failure(&again), ("not_found", "proposal 1 is decided already".to_owned()));
+    }
+}
+
+#[test]
+fn all_that_waits_together_has_a_limit() {
+    let env = Env::ada().settings("[limits]\nnote_bytes = 9000000\n").quick();
+    let large = format!("{}\n{FACT}\n", "x".repeat(8_000_000));
+    let note = |at: usize| json!({"action": "create_file", "path": format!("n{at}.md"), "content": large});
+    let report = asked(&env, &json!((0..5).map(note).collect::<Vec<_>>()));
+    let waits = "awaiting_approval";
+    assert_eq!(codes(&report), [waits, waits, waits, waits, "quota_exceeded"]);
+    // Small ones have room, and what somebody has planted beyond it is told and not read.
+    assert_eq!(codes(&asked(&env, &json!([personal("user.md")]))), [waits]);
+    let history = folder(&env).parent().unwrap().join("history.sqlite");
+    let db = rusqlite::Connection::open(history).unwrap();
+    for id in 6..=40 {
+        db.execute("INSERT INTO meta VALUES ('proposal:' || ?1, -1)", [id]).unwrap();
+        fs::File::create(folder(&env).join(format!("{id}.json"))).unwrap().set_len(60 << 20).unwrap();
+    }
+    let pending = env.ask(&["pending"]).exits(7);
+    assert_eq!(pending["pending"].as_array().unwrap().len(), 5);
+    assert_eq!(pending["problems"].as_array().unwrap().len(), 35);
+}
+
+/// A memory that somebody sent can bring files with it: a person sees what would happen, and not what such a file says.
+#[test]
+fn a_planted_file_shows_what_it_would_do() {
+    let env = waiting();
+    let place = folder(&env).join("1.json");
+    let mut file: Value = serde_json::from_slice(&fs::read(&place).unwrap()).unwrap();
+    file["diff"] = json!("--- a/user.md\n+++ b/user.md\n@@ -1 +1,2 @@\n # Ada\n+- likes tea\n");
+    file["changed"] = json!(["harmless.md"]);
+    file["tries"] = json!(u32::MAX);
+    fs::write(&place, file.to_string()).unwrap();
+    let pending = env.ask(&["pending"]).exits(0);
+    let proposal = &pending["pending"][0];
+    assert!(proposal["diff"].as_str().unwrap().contains(WORD), "{proposal}");
+    assert_eq!(proposal["changed"], json!(["user.md"]));
+    assert!(env.run(&["pending"], "").stdout.contains(WORD));
+    assert_eq!(failure(&env.ask(&["approve", "1", "--code", "00000000"])).0, "denied");
+}
+
 #[cfg(unix)]
 #[test]
 fn a_hostile_inbox_is_refused_and_never_followed() {
@@ -292,11 +353,10 @@ fn an_inbox_holds_so_many_and_no_more() {
     assert_eq!(env.ask(&["doctor"]).code, 0);
     assert_eq!(files(&folder(&env)).len(), 1, "what the journal never gave is none");
     let history = folder(&env).parent().unwrap().join("history.sqlite");
-    rusqlite::Connection::open(history)
-        .unwrap()
-        .execute("UPDATE meta SET value = 1000 WHERE key = 'proposals'", [])
-        .unwrap();
+    let db = rusqlite::Connection::open(history).unwrap();
+    db.execute("UPDATE meta SET value = 1000 WHERE key = 'proposals'", []).unwrap();
     for id in 2..=1_000 {
+        db.execute("INSERT INTO meta VALUES ('proposal:' || ?1, -1)", [id]).unwrap();
         let file = file.replace("\"id\":1,", &format!("\"id\":{id},"));
         fs::write(folder(&env).join(format!("{id}.json")), file).unwrap();
     }

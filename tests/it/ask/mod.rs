@@ -169,6 +169,27 @@ fn a_call_that_comes_to_two_proposals_makes_them_one() {
 }
 
 #[test]
+fn a_rename_that_waits_rewrites_links_once_the_person_agrees() {
+    for rule in ["action = \"rename_file\"", "path = \"private/**\""] {
+        let env = Env::with(&[("private/a.md", "a\n"), ("private/b.md", "see [[private/a]]\n")])
+            .settings(&format!("[[rule]]\n{rule}\nverdict = \"ask\"\n"));
+        let rename = json!([{"action": "rename_file", "path": "private/a.md", "new_path": "private/c.md"}]);
+        let report = asked(&env, &rename);
+        assert_eq!(codes(&report), ["awaiting_approval"], "{rule}: {report}");
+        let proposal = env.ask(&["pending"]).exits(0)["pending"][0].clone();
+        assert_eq!(proposal["changed"], json!(["private/a.md", "private/b.md", "private/c.md"]));
+        env.ask(&["approve", "1", "--code", &code(&env, 1)]).exits(0);
+        assert_eq!(env.read("private/b.md"), "see [[private/c]]\n");
+    }
+    // A note to which it may not come stays as it is, whoever agrees.
+    let env = Env::with(&[("a.md", "a\n"), ("private/b.md", "see [[a]]\n")]).settings(
+        "[[rule]]\naction = \"rename_file\"\nverdict = \"ask\"\n[[rule]]\npath = \"private/**\"\nverdict = \"deny\"\n",
+    );
+    let rename = json!([{"action": "rename_file", "path": "a.md", "new_path": "c.md"}]);
+    assert_eq!(codes(&asked(&env, &rename)), ["denied"]);
+}
+
+#[test]
 fn what_cannot_be_planned_is_not_proposed() {
     let env = Env::ada();
     let wrong = json!({"action": "update_file", "path": "user.md", "old_content": "Rome", "new_content": FACT});
@@ -344,6 +365,33 @@ fn the_audit_says_that_a_proposal_waited_and_what_became_of_it() {
     );
     let lines = env.ask(&["log", "user.md", "--lines"]).exits(0);
     assert_eq!(lines["lines"][3]["origin"], json!("model"), "who approves does not become the author: {lines}");
+}
+
+#[test]
+fn where_nothing_can_wait_nobody_is_told_that_it_does() {
+    for (name, value) in [("MEMDIR_PERMISSION_INBOX_DAYS", "0"), ("MEMDIR_PERMISSION_INBOX", "process")] {
+        let env = Env::ada();
+        let mut command = env.command(&["exec", "--permission", "ask", "--json"]);
+        command.env(name, value);
+        let text = said(&json!([personal("user.md"), {"action": "read_file", "path": "user.md"},
+            {"action": "create_file", "path": "b.md", "content": "b"}]));
+        let ran = crate::support::finish(command, text.as_bytes());
+        let report = ran.json();
+        assert_eq!(codes(&report), ["awaiting_approval", "awaiting_approval", "ok"], "{name}");
+        assert_eq!(report["actions"][0]["error"]["message"], json!("this is personal: an email address"));
+        assert!(!format!("{ran:?}").contains("proposal"), "{name}: {ran:?}");
+        assert!(!folder(&env).exists(), "{name}");
+        assert_eq!(holding(&env, WORD), [""; 0]);
+    }
+}
+
+#[test]
+fn forget_finds_several_lines_in_what_a_proposal_shows() {
+    let env = Env::with(&[("a.md", "first of it\nsecond of it\nthird\n")]);
+    asked(&env, &json!([personal("a.md")]));
+    env.ask(&["forget", "--text", "first of it\nsecond of it"]).exits(0);
+    assert_eq!(holding(&env, "second of it"), [""; 0]);
+    assert_eq!(files(&folder(&env)), BTreeMap::new(), "the diff shows them");
 }
 
 #[test]
