@@ -554,6 +554,27 @@ pub struct Report {
     pub error: Option<Failure>,
 }
 
+impl Report {
+    /// A report on calls of which none has changed anything, with the variables that their labels make.
+    #[must_use]
+    pub fn of(actions: Vec<Outcome>) -> Self {
+        Self {
+            variables: Variables::of(&actions),
+            actions,
+            changed: Vec::new(),
+            batch: None,
+            durable: true,
+            reply: None,
+            answer: None,
+            receipt: None,
+            issues: Vec::new(),
+            dry_run: None,
+            diff: None,
+            error: None,
+        }
+    }
+}
+
 /// Results by name, the newest value of a name; `Error: ` and the message where the call failed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Variables(Vec<(String, Value)>);

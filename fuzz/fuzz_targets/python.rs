@@ -47,21 +47,7 @@ fuzz_target!(|data: &[u8]| {
     let plan = planner.finish();
     tree.clone().apply(plan.steps()).unwrap();
     assert!(parsed.script.is_some() || plan.steps().is_empty());
-    let report = Report {
-        actions,
-        variables,
-        changed: Vec::new(),
-        batch: None,
-        durable: true,
-        reply: None,
-        answer: None,
-        receipt: None,
-        issues: Vec::new(),
-        dry_run: None,
-        diff: None,
-        error: None,
-    };
-    let answer = encode(&parsed.frame, &report);
+    let answer = encode(&parsed.frame, &Report { variables, ..Report::of(actions) });
     let inside = answer.strip_prefix("<result>\n").and_then(|answer| answer.strip_suffix("\n</result>")).unwrap();
     for tag in ["<python", "</python", "<result", "</result", "<reply", "<think", "</think", "<actions", "<mcp:"] {
         assert!(!inside.to_ascii_lowercase().contains(tag));

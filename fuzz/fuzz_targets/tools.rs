@@ -10,20 +10,7 @@ fuzz_target!(|input: &[u8]| {
         let parsed = parse_as(input, Some(dialect), &Variables::default());
         assert_eq!(parsed, parse_as(input, Some(dialect), &Variables::default()));
         let actions = parsed.entries.iter().enumerate().map(|(place, entry)| made_up(place, entry, input)).collect();
-        let mut report = Report {
-            actions,
-            variables: Variables::default(),
-            changed: Vec::new(),
-            batch: None,
-            durable: true,
-            reply: None,
-            answer: None,
-            receipt: None,
-            issues: parsed.issues.clone(),
-            dry_run: None,
-            diff: None,
-            error: None,
-        };
+        let mut report = Report { issues: parsed.issues.clone(), ..Report::of(actions) };
         check(&parsed.frame, &report);
         report.actions.clear();
         report.error = Some(Failure::new(Code::NoActions, "nothing"));

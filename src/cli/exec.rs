@@ -8,7 +8,7 @@ use super::exit::{self, Stop, print_json, usage};
 use super::{open, term};
 use crate::dialect::{self, Entry, Frame, Parsed};
 use crate::engine::Manner;
-use crate::report::{Code, Failure, Report, Variables};
+use crate::report::{Code, Failure, Report};
 
 /// The longest text that is read.
 const MAX_INPUT_BYTES: u64 = 256 << 20;
@@ -92,20 +92,7 @@ fn nothing_read(parsed: &Parsed) -> Option<Failure> {
 }
 
 fn empty(parsed: Parsed, error: Failure) -> Report {
-    Report {
-        actions: Vec::new(),
-        variables: Variables::default(),
-        changed: Vec::new(),
-        batch: None,
-        durable: true,
-        reply: None,
-        answer: None,
-        receipt: None,
-        issues: parsed.issues,
-        dry_run: None,
-        diff: None,
-        error: Some(error),
-    }
+    Report { issues: parsed.issues, error: Some(error), ..Report::of(Vec::new()) }
 }
 
 /// Tells the person what the model's answer does not say: the receipt and the repairs.

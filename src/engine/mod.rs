@@ -293,19 +293,18 @@ impl Proposal {
         let mut issues = self.parsed.issues;
         issues.extend(self.planned.issues);
         issues.extend_from_slice(plan.issues());
-        Report {
-            variables: self.planned.variables.unwrap_or_else(|| Variables::of(&self.planned.outcomes)),
+        let report = Report {
             changed: if committed.is_some() { plan.changed() } else { Vec::new() },
             batch: committed.map(|committed| committed.batch),
             durable: is_durable,
             receipt: committed.map(|_| plan.receipt()),
-            actions: self.planned.outcomes,
             reply: self.parsed.reply,
-            answer: None,
             issues,
-            dry_run: None,
-            diff: None,
-            error: None,
+            ..Report::of(self.planned.outcomes)
+        };
+        match self.planned.variables {
+            Some(variables) => Report { variables, ..report },
+            None => report,
         }
     }
 }

@@ -87,7 +87,7 @@ fn a_line_that_a_crash_cut_off_is_dropped_and_what_is_no_turn_is_said() {
     turn(&env, &json!([{"action": "read_file", "path": "user.md"}]), &[]).exits(0);
     let whole = file(&env);
     for cut in [1, whole.len() / 2, whole.len() - 1] {
-        fs::write(env.base().join("talk.jsonl"), format!("{whole}{}", &whole[..cut])).unwrap();
+        fs::write(env.base().join("talk.jsonl"), format!("{whole}{}", whole.get(..cut).unwrap())).unwrap();
         turn(&env, &json!([{"action": "get_size"}]), &[]).exits(0);
         assert_eq!(file(&env).lines().count(), 2);
         assert!(file(&env).starts_with(&whole));

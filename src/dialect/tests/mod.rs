@@ -457,20 +457,7 @@ fn damaged_text_is_read_and_not_written() {
 
 /// A report on a text of which nothing was run.
 fn empty(parsed: &Parsed) -> Report {
-    Report {
-        actions: Vec::new(),
-        variables: Variables::default(),
-        changed: Vec::new(),
-        batch: None,
-        durable: true,
-        reply: parsed.reply.clone(),
-        answer: None,
-        receipt: None,
-        issues: Vec::new(),
-        dry_run: None,
-        diff: None,
-        error: None,
-    }
+    Report { reply: parsed.reply.clone(), ..Report::of(Vec::new()) }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json, json};
 use super::shape::Shape;
 use super::{Frame, Kind, Slot};
 use crate::dialect::memory_tool;
-use crate::report::{Failure, Issue, Outcome, Report, Value, Variables};
+use crate::report::{Failure, Issue, Outcome, Report, Value};
 
 /// The result of one call.
 struct Content {
@@ -116,18 +116,13 @@ fn actions(outcomes: &[Outcome], report: &Report, issues: &HashMap<usize, Vec<&I
     // What did nothing says nothing of what the turn changed, which may be much.
     let has_done = outcomes.iter().any(|outcome| outcome.result.is_ok());
     let own = Report {
-        actions: outcomes.to_vec(),
-        variables: Variables::of(outcomes),
         changed: if has_done { report.changed.clone() } else { Vec::new() },
         batch: report.batch.filter(|_| has_done),
         durable: report.durable,
-        reply: None,
-        answer: None,
         receipt: report.receipt.clone().filter(|_| has_done),
         issues: outcomes.iter().flat_map(about).collect(),
         dry_run: report.dry_run,
-        diff: None,
-        error: None,
+        ..Report::of(outcomes.to_vec())
     };
     let is_error = outcomes.iter().any(|outcome| outcome.result.is_err());
     Content { json: json!(own), is_error }

@@ -58,20 +58,8 @@ fn report(parsed: &Parsed) -> Report {
             shown: None,
         },
     };
-    Report {
-        actions: parsed.entries.iter().map(outcome).collect(),
-        variables: Variables::default(),
-        changed: Vec::new(),
-        batch: None,
-        durable: true,
-        reply: None,
-        answer: None,
-        receipt: None,
-        issues: parsed.issues.clone(),
-        dry_run: None,
-        diff: None,
-        error: None,
-    }
+    let actions = parsed.entries.iter().map(outcome).collect();
+    Report { issues: parsed.issues.clone(), variables: Variables::default(), ..Report::of(actions) }
 }
 
 fn answer(parsed: &Parsed) -> Json {

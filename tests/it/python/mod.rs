@@ -47,19 +47,5 @@ fn failed(unread: Unread) -> Outcome {
 }
 
 fn answer(parsed: &Parsed, actions: Vec<Outcome>, variables: Variables) -> String {
-    let report = Report {
-        actions,
-        variables,
-        changed: Vec::new(),
-        batch: None,
-        durable: true,
-        reply: None,
-        answer: None,
-        receipt: None,
-        issues: Vec::new(),
-        dry_run: None,
-        diff: None,
-        error: None,
-    };
-    encode(&parsed.frame, &report)
+    encode(&parsed.frame, &Report { variables, ..Report::of(actions) })
 }

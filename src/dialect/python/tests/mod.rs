@@ -28,20 +28,7 @@ fn read_in(code: &str, variables: &Variables) -> Parsed {
 }
 
 fn report(actions: Vec<Outcome>, variables: Variables) -> Report {
-    Report {
-        actions,
-        variables,
-        changed: Vec::new(),
-        batch: None,
-        durable: true,
-        reply: None,
-        answer: None,
-        receipt: None,
-        issues: Vec::new(),
-        dry_run: None,
-        diff: None,
-        error: None,
-    }
+    Report { variables, ..Report::of(actions) }
 }
 
 /// The outcome of an entry with a result.
