@@ -51,7 +51,7 @@ impl Scan {
                 _ if is_one_of(token, "and or nor") || *token == Token::Comma => Nearby::Nothing,
                 _ if scan.found.len() > before => Nearby::Content,
                 Nearby::Content if is_one_of(token, "in from of within under") => Nearby::Within,
-                nearby => nearby,
+                nearby @ (Nearby::Nothing | Nearby::Content | Nearby::Within) => nearby,
             };
         }
         scan.is_whole &= scan.open.iter().all(Vec::is_empty);
