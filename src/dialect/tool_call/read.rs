@@ -11,6 +11,7 @@ use crate::dialect::block::{Block, Body, Item, MAX_CALLS};
 use crate::dialect::call::Entries;
 use crate::dialect::memory_tool::command;
 use crate::dialect::repair::{Repair, Repairs};
+use crate::dialect::tag::next_tag;
 use crate::dialect::{Entry, Unread};
 use crate::path::MAX_PATH_BYTES;
 use crate::report::{Code, Failure, Issue};
@@ -48,8 +49,23 @@ pub(in crate::dialect) fn gather(found: &Found<'_>, is_lossy: bool) -> Gathered 
     if found.has_others {
         issues.push(Repair::OtherAnswers.issue(None));
     }
+    if holds_block(&found.reply) {
+        issues.push(Repair::OtherDialect.issue(None));
+    }
     name_ids(&mut slots, found.shape, &mut issues);
     Gathered { slots, entries, issues, is_atomic }
+}
+
+/// Whether calls in tags stand in what is said to the person, as servers leave them that do not know a model's way.
+fn holds_block(reply: &str) -> bool {
+    let mut at = 0;
+    while let Some(tag) = next_tag(reply, at) {
+        if tag.opens_calls() {
+            return true;
+        }
+        at = tag.end;
+    }
+    false
 }
 
 /// The one entry of a turn that cannot be read at all.

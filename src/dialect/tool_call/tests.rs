@@ -304,6 +304,19 @@ fn anything() -> impl Strategy<Value = Json> {
 }
 
 #[test]
+fn a_block_in_what_is_said_is_told_of() {
+    let actions = r#"<actions>[{"action":"get_size"}]</actions>"#;
+    let turn = json!({"choices": [{"message": {"role": "assistant", "content": actions}, "finish_reason": "stop"}]});
+    let parsed = parse(&turn.to_string());
+    assert!(parsed.entries.is_empty());
+    assert_eq!(parsed.issues.iter().map(|issue| issue.code).collect::<Vec<_>>(), ["other_dialect"]);
+    for plain in ["a < b", "<b>bold</b>", "</actions>", "<reply>hi</reply>"] {
+        let turn = json!({"role": "assistant", "content": plain, "tool_calls": []});
+        assert_eq!(parse(&turn.to_string()).issues, []);
+    }
+}
+
+#[test]
 fn a_whole_number_may_be_written_as_a_float() {
     let turn = r#"{"functionCall":{"name":"insert_text","args":{"path":"a.md","line":2.0,"content":"x"}}}"#;
     assert_eq!(show(&parse(turn)), [r#"{"action":"insert_text","path":"a.md","line":2,"content":"x"}"#]);

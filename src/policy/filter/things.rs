@@ -14,6 +14,19 @@ pub(super) struct Scan {
     open: Vec<Vec<String>>,
     pub(super) is_whole: bool,
     pub(super) is_wide: bool,
+    /// Where a place would only narrow what was named last: “emails in work/”.
+    nearby: Nearby,
+}
+
+/// What the words since the last comma or “and” have named.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+enum Nearby {
+    #[default]
+    Nothing,
+    /// Something that stands in notes.
+    Content,
+    /// That, and a word such as “in” behind it.
+    Within,
 }
 
 impl Scan {
@@ -32,7 +45,14 @@ impl Scan {
                 scan.is_whole = false;
                 break;
             }
+            let before = scan.found.len();
             at += scan.step(token, tokens.get(at..).unwrap_or_default());
+            scan.nearby = match scan.nearby {
+                _ if is_one_of(token, "and or nor") || *token == Token::Comma => Nearby::Nothing,
+                _ if scan.found.len() > before => Nearby::Content,
+                Nearby::Content if is_one_of(token, "in from of within under") => Nearby::Within,
+                nearby @ (Nearby::Nothing | Nearby::Content | Nearby::Within) => nearby,
+            };
         }
         scan.is_whole &= scan.open.iter().all(Vec::is_empty);
         scan
@@ -50,7 +70,7 @@ impl Scan {
         match token {
             Token::Comma => self.open.push(Vec::new()),
             Token::Path(path) => self.path(path),
-            Token::Tag(tag) => self.found.push(Matcher::Tag(tag.clone())),
+            Token::Tag(tag) => self.tag(tag),
             Token::Named(quoted) => self.quoted(quoted),
             Token::Quoted(quoted) => {
                 self.quoted(quoted);
@@ -62,7 +82,7 @@ impl Scan {
             Token::Word(word) if matches!(word.as_str(), "tag" | "tagged" | "tags") => {
                 let skipped = usize::from(next.is_some_and(|next| is_one_of(next, "with as")));
                 if let Some(Token::Word(tag)) = rest.get(1 + skipped).filter(|next| !is_filler(next)) {
-                    self.found.push(Matcher::Tag(tag.clone()));
+                    self.tag(tag);
                     return 2 + skipped;
                 }
             }
@@ -139,7 +159,7 @@ impl Scan {
 
     fn quoted(&mut self, quoted: &str) {
         if let Some(tag) = quoted.strip_prefix('#').filter(|tag| !tag.is_empty() && tag.chars().all(is_of_tag)) {
-            return self.found.push(Matcher::Tag(tag.to_owned()));
+            return self.tag(tag);
         }
         if is_path(quoted) || quoted.contains('/') {
             return self.path(quoted);
@@ -152,8 +172,23 @@ impl Scan {
         }
     }
 
+    /// Whether a place narrows what was named before it. Then that is left out everywhere, and not all of the place.
+    fn narrows(&mut self) -> bool {
+        self.is_whole &= self.nearby != Nearby::Within;
+        self.nearby == Nearby::Within
+    }
+
+    fn tag(&mut self, tag: &str) {
+        if !self.narrows() {
+            self.found.push(Matcher::Tag(tag.to_owned()));
+        }
+    }
+
     /// A path; a note without a folder may be in any.
     fn path(&mut self, path: &str) {
+        if self.narrows() {
+            return;
+        }
         let path = path.trim_start_matches("./");
         let glob = if path.contains('/') || path.contains('*') { path.to_owned() } else { format!("**/{path}") };
         match Glob::parse(&glob) {
