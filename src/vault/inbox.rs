@@ -355,20 +355,24 @@ fn names(folder: &Dir, journal: &Journal) -> Result<Names, VaultError> {
     let io = |error| VaultError::io("look into the inbox", None, error);
     let mut found = Vec::new();
     for entry in folder.entries().map_err(io)? {
-        found.extend(entry.map_err(io)?.file_name().to_str().map(str::to_owned));
+        let entry = entry.map_err(io)?;
+        // A folder is none of ours, whatever its name, and would be in the way of every reader that tidies up.
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        found.extend(entry.file_name().to_str().map(|name| (name.to_owned(), is_folder)));
     }
     let mut names = Names::default();
     if found.is_empty() {
         return Ok(names);
     }
     let known = journal.proposals()?;
-    for name in found {
+    for (name, is_folder) in found {
         match number_of(&name) {
             Some(number) => match known.get(&number) {
                 Some(Standing::Waits | Standing::GivenBack) => names.waiting.push(number),
+                Some(Standing::Decided) | None if is_folder => {}
                 Some(Standing::Decided) | None => names.leftovers.push(name),
             },
-            None if name.starts_with('.') && name.ends_with(".tmp") => names.leftovers.push(name),
+            None if name.starts_with('.') && name.ends_with(".tmp") && !is_folder => names.leftovers.push(name),
             None => {}
         }
     }

@@ -248,24 +248,44 @@ fn a_decided_proposal_whose_file_comes_back_is_none() {
 }
 
 #[test]
+fn a_planted_folder_makes_no_reader_wait_for_who_writes() {
+    let env = waiting();
+    for name in ["99.json", ".7.tmp"] {
+        fs::create_dir(folder(&env).join(name)).unwrap();
+    }
+    let lock = fs::OpenOptions::new().write(true).open(env.at(".memdir/lock")).unwrap();
+    lock.lock().unwrap();
+    let started = std::time::Instant::now();
+    assert_eq!(ids(&env), [1]);
+    assert!(started.elapsed() < std::time::Duration::from_secs(8), "it waits ten seconds for a lock");
+    drop(lock);
+    asked(&env, &json!([personal("entities/acme.md")]));
+    assert_eq!(ids(&env), [1, 2]);
+}
+
+#[test]
 fn all_that_waits_together_has_a_limit() {
-    let env = Env::ada().settings("[limits]\nnote_bytes = 9000000\n").quick();
-    let large = format!("{}\n{FACT}\n", "x".repeat(8_000_000));
-    let note = |at: usize| json!({"action": "create_file", "path": format!("n{at}.md"), "content": large});
-    let report = asked(&env, &json!((0..5).map(note).collect::<Vec<_>>()));
-    let waits = "awaiting_approval";
-    assert_eq!(codes(&report), [waits, waits, waits, waits, "quota_exceeded"]);
-    // Small ones have room, and what somebody has planted beyond it is told and not read.
-    assert_eq!(codes(&asked(&env, &json!([personal("user.md")]))), [waits]);
+    const MOST: usize = 64 << 20;
+    let env = waiting().quick();
+    assert_eq!(codes(&asked(&env, &json!([personal("entities/acme.md")]))), ["awaiting_approval"]);
+    let at = |id: u64| folder(&env).join(format!("{id}.json"));
+    // Blanks are no part of what it says.
+    let mut large = fs::read(at(1)).unwrap();
+    large.resize(MOST - fs::read(at(2)).unwrap().len() - 100, b' ');
+    fs::write(at(1), large).unwrap();
+    assert_eq!(ids(&env), [1, 2]);
+    let report = asked(&env, &json!([personal("user.md"), {"action": "create_file", "path": "b.md", "content": "b"}]));
+    assert_eq!(codes(&report), ["quota_exceeded", "ok"]);
+    // What somebody has planted beyond it is told and not read.
     let history = folder(&env).parent().unwrap().join("history.sqlite");
     let db = rusqlite::Connection::open(history).unwrap();
-    for id in 6..=40 {
+    for id in 3..=40 {
         db.execute("INSERT INTO meta VALUES ('proposal:' || ?1, -1)", [id]).unwrap();
-        fs::File::create(folder(&env).join(format!("{id}.json"))).unwrap().set_len(60 << 20).unwrap();
+        fs::File::create(at(id)).unwrap().set_len(60 << 20).unwrap();
     }
     let pending = env.ask(&["pending"]).exits(7);
-    assert_eq!(pending["pending"].as_array().unwrap().len(), 5);
-    assert_eq!(pending["problems"].as_array().unwrap().len(), 35);
+    assert_eq!(pending["pending"].as_array().unwrap().len(), 2);
+    assert_eq!(pending["problems"].as_array().unwrap().len(), 38);
 }
 
 /// A memory that somebody sent can bring files with it: a person sees what would happen, and not what such a file says.
