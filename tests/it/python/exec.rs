@@ -63,3 +63,21 @@ fn a_rule_about_a_folder_holds_for_links_into_it() {
         assert!(!report.to_string().contains("secret"), "{report}");
     }
 }
+
+#[test]
+fn a_call_without_leave_is_told_though_nothing_has_its_answer() {
+    let env = Env::ada();
+    let code = "x = 1\nupdate_file('user.md', '- city: London', '- phone: +49 170 1234567')";
+    for (more, said) in [
+        (["--permission", "ask"].as_slice(), "proposal 1 waits for the person"),
+        (&["--permission", "flag"], "this is personal: a phone number"),
+        (&["--read-only"], "this memory is read-only here"),
+    ] {
+        let report = env.say(&turn(code), more).json();
+        let answer = report["answer"].as_str().unwrap();
+        let expected = format!("<result>\n({{'x': 1}}, {{Exception in sandboxed code:\n{said}");
+        assert!(answer.starts_with(&expected), "{answer}");
+    }
+    let report = env.say(&turn("update_file('none.md', 'a', 'b')"), &[]).exits(4);
+    assert_eq!(report["answer"], "<result>\n{}\n</result>", "as mem-agent has it");
+}
