@@ -6,7 +6,7 @@ use super::args::{Exec, Global};
 use super::conversation::Conversation;
 use super::exit::{self, Stop, print_json, usage};
 use super::{open, term};
-use crate::dialect::{self, Entry, Frame, Parsed};
+use crate::dialect::{self, Dialect, Entry, Frame, Parsed};
 use crate::engine::{Keep, Manner};
 use crate::report::{Code, Failure, Report, Variables};
 
@@ -90,8 +90,13 @@ fn nothing_read(parsed: &Parsed) -> Option<Failure> {
     });
     Some(match unread {
         Some(failure) => Failure { code: Code::NoActions, ..failure.clone() },
-        None => Failure::new(Code::NoActions, "the text holds neither actions nor a reply")
-            .with_hint("send <actions>[{\"action\":\"read_file\",\"path\":\"user.md\"}]</actions> or <reply>…</reply>"),
+        None => Failure::new(Code::NoActions, "the text holds neither actions nor a reply").with_hint(
+            match parsed.dialect() {
+                Dialect::Python => "send <python>…</python> or <reply>…</reply>",
+                Dialect::McpBlock => "send <mcp:tool>…</mcp:tool> or <reply>…</reply>",
+                _ => "send <actions>[{\"action\":\"read_file\",\"path\":\"user.md\"}]</actions> or <reply>…</reply>",
+            },
+        ),
     })
 }
 

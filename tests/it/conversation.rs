@@ -87,7 +87,7 @@ fn a_line_that_a_crash_cut_off_is_dropped_and_what_is_no_turn_is_said() {
     turn(&env, &json!([{"action": "read_file", "path": "user.md"}]), &[]).exits(0);
     let whole = file(&env);
     for cut in [1, whole.len() / 2, whole.len() - 1] {
-        fs::write(env.base().join("talk.jsonl"), format!("{whole}{}", &whole[..cut])).unwrap();
+        fs::write(env.base().join("talk.jsonl"), format!("{whole}{}", whole.get(..cut).unwrap())).unwrap();
         turn(&env, &json!([{"action": "get_size"}]), &[]).exits(0);
         assert_eq!(file(&env).lines().count(), 2);
         assert!(file(&env).starts_with(&whole));
@@ -125,7 +125,9 @@ fn what_a_block_has_set_is_not_kept_where_a_call_of_it_has_no_leave() {
         serde_json::from_str::<Value>(lines.lines().last().unwrap()).unwrap()["variables"].clone()
     };
     let writes = "fact = '- phone: +49 170 1234567'\nr = update_file('user.md', '- city: London', fact)";
-    for (mode, settings) in [("ask", ""), ("flag", ""), ("off", "[[rule]]\naction = \"update_file\"\nverdict = \"deny\"\n")] {
+    for (mode, settings) in
+        [("ask", ""), ("flag", ""), ("off", "[[rule]]\naction = \"update_file\"\nverdict = \"deny\"\n")]
+    {
         let env = Env::ada().settings(settings);
         let report = run(&env, writes, &["--permission", mode]).exits(3);
         assert_eq!(report["variables"]["fact"], json!("- phone: +49 170 1234567"), "the model knows its own text");

@@ -34,11 +34,9 @@ fn trouble(report: &Report) -> Option<&Failure> {
         return Some(failure);
     }
     // Nobody told the model, who would take it for done.
-    let lacks_leave = |code| {
-        matches!(code, Code::AwaitingApproval | Code::Denied | Code::PermissionRequired | Code::ReadOnly)
-    };
-    if let Some((_, failure)) =
-        failed().find(|(outcome, failure)| outcome.label.is_none() && lacks_leave(failure.code))
+    let lacks_leave =
+        |code| matches!(code, Code::AwaitingApproval | Code::Denied | Code::PermissionRequired | Code::ReadOnly);
+    if let Some((_, failure)) = failed().find(|(outcome, failure)| outcome.label.is_none() && lacks_leave(failure.code))
     {
         return Some(failure);
     }

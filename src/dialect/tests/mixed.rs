@@ -67,9 +67,10 @@ fn tags_in_the_texts_of_json_are_no_tags_of_the_turn() {
         let other = serde_json::json!({"title": "x", "body": note}).to_string();
         reads(&other, Dialect::Native, false, &[]);
         // Cut off, or ended early by a quote in a text.
-        for text in [&make[..make.len() - 4], &other[..other.len() - 4], &other.replace("So: ", "So \"they\" say: ")] {
-            let parsed = parse(text.as_bytes());
-            assert!(parsed.script.is_none() && !writes(&parsed), "{text}");
+        let cut = |text: &str| text.as_bytes().split_last_chunk::<4>().unwrap().0.to_vec();
+        for text in [cut(&make), cut(&other), other.replace("So: ", "So \"they\" say: ").into_bytes()] {
+            let parsed = parse(&text);
+            assert!(parsed.script.is_none() && !writes(&parsed), "{}", String::from_utf8_lossy(&text));
         }
         for dialect in [Dialect::Python, Dialect::McpBlock, Dialect::Native] {
             let parsed = parse_as(other.as_bytes(), Some(dialect), &Variables::default());
@@ -87,7 +88,9 @@ fn code_behind_a_block_without_a_certain_end_is_refused_whole() {
     let code = "<python>delete_file('user.md')</python>";
     let held = "! the block before has no certain end, so nothing of this one was done";
     let list = format!(r#"<actions>[{{"action":"create_file","path":"a.md","content":"say "hi" {code}"}}]</actions>"#);
-    let tool = format!("<mcp:tool>name: create_file\nparameters: {{\"path\":\"a.md\",\"content\":\"say \"hi\" {code}\"}}\n</mcp:tool>");
+    let tool = format!(
+        "<mcp:tool>name: create_file\nparameters: {{\"path\":\"a.md\",\"content\":\"say \"hi\" {code}\"}}\n</mcp:tool>"
+    );
     for text in [list, tool] {
         let parsed = parse_as(text.as_bytes(), Some(Dialect::Python), &Variables::default());
         assert!(parsed.script.is_none(), "{text}");

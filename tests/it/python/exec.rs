@@ -14,7 +14,10 @@ fn a_block_is_known_by_its_tag_and_answered_as_python() {
     assert_eq!(report["variables"], serde_json::json!({"exists": true, "r": true}));
     assert_eq!(report["changed"], serde_json::json!(["user.md"]));
     assert!(env.read("user.md").contains("Paris"));
-    assert_eq!(env.say("<actions>[]</actions>", &["--dialect", "python"]).code, 2);
+    let none = env.say("<actions>[]</actions>", &["--dialect", "python"]).exits(2);
+    assert_eq!(none["error"]["hint"], "send <python>…</python> or <reply>…</reply>", "in its own dialect");
+    let only = env.say("<reply>Hello.</reply>", &["--dialect", "python"]).exits(0);
+    assert_eq!((&only["reply"], &only["actions"]), (&"Hello.".into(), &serde_json::json!([])));
 }
 
 #[test]
