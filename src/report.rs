@@ -596,6 +596,13 @@ impl Variables {
         self.0.iter().map(|(name, value)| (name.as_str(), value))
     }
 
+    /// Puts `new` in the place of a value that is still `old`.
+    pub fn replace(&mut self, name: &str, old: &Value, new: Value) {
+        if let Some((_, value)) = self.0.iter_mut().find(|(other, value)| other == name && value == old) {
+            *value = new;
+        }
+    }
+
     /// Gathers the results of calls that have a name for them.
     #[must_use]
     pub fn of(outcomes: &[Outcome]) -> Self {

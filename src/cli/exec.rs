@@ -6,9 +6,9 @@ use super::args::{Exec, Global};
 use super::conversation::Conversation;
 use super::exit::{self, Stop, print_json, usage};
 use super::{open, term};
-use crate::dialect::{self, Entry, Frame, Parsed};
-use crate::engine::Manner;
-use crate::report::{Code, Failure, Report};
+use crate::dialect::{self, Dialect, Entry, Frame, Parsed};
+use crate::engine::{Keep, Manner};
+use crate::report::{Code, Failure, Report, Variables};
 
 /// The longest text that is read.
 const MAX_INPUT_BYTES: u64 = 256 << 20;
@@ -22,8 +22,9 @@ pub(super) fn run(global: &Global, options: &Exec) -> Result<u8, Stop> {
     drop(input);
     trace(&parsed);
     let frame = parsed.frame.clone();
-    let (mut report, seen) = match nothing_read(&parsed) {
-        Some(error) => (empty(parsed, error), None),
+    let nothing = Keep { seen: None, variables: true };
+    let (mut report, keep) = match nothing_read(&parsed) {
+        Some(error) => (empty(parsed, error), nothing),
         None => {
             let manner = Manner {
                 author: open::author("exec", options.client.clone(), "model"),
@@ -34,14 +35,17 @@ pub(super) fn run(global: &Global, options: &Exec) -> Result<u8, Stop> {
             };
             let proposal = opened.engine.propose(parsed, manner);
             if options.dry_run {
-                (opened.engine.preview(proposal), None)
+                (opened.engine.preview(proposal), nothing)
             } else {
                 opened.engine.conclude_in_conversation(proposal)
             }
         }
     };
     let kept = match conversation {
-        Some(conversation) if !options.dry_run => conversation.keep(open::now(), &report.variables, seen),
+        Some(conversation) if !options.dry_run => {
+            let none = Variables::default();
+            conversation.keep(open::now(), if keep.variables { &report.variables } else { &none }, keep.seen)
+        }
         _ => Ok(()),
     };
     if global.json {
@@ -86,8 +90,13 @@ fn nothing_read(parsed: &Parsed) -> Option<Failure> {
     });
     Some(match unread {
         Some(failure) => Failure { code: Code::NoActions, ..failure.clone() },
-        None => Failure::new(Code::NoActions, "the text holds neither actions nor a reply")
-            .with_hint("send <actions>[{\"action\":\"read_file\",\"path\":\"user.md\"}]</actions> or <reply>…</reply>"),
+        None => Failure::new(Code::NoActions, "the text holds neither actions nor a reply").with_hint(
+            match parsed.dialect() {
+                Dialect::Python => "send <python>…</python> or <reply>…</reply>",
+                Dialect::McpBlock => "send <mcp:tool>…</mcp:tool> or <reply>…</reply>",
+                _ => "send <actions>[{\"action\":\"read_file\",\"path\":\"user.md\"}]</actions> or <reply>…</reply>",
+            },
+        ),
     })
 }
 

@@ -3,10 +3,8 @@
 //! Owns how its answer is written. Where its tags count is for [`super::turn`], what stands between them for
 //! [`super::block`] and [`super::call`].
 
-use memchr::memchr_iter;
-
 use super::call::{Entries, Names};
-use super::tag::looks_like_tag;
+use super::tag::json_without_tags;
 use super::tagged::Tagged;
 use super::turn::What;
 use super::{Frame, Parsed, lines};
@@ -33,18 +31,5 @@ pub(super) fn parse(text: &str, is_lossy: bool, tagged: Tagged, names: Option<Na
 
 pub(super) fn encode(report: &Report) -> String {
     let json = serde_json::to_string(report).unwrap_or_else(|_| "null".to_owned());
-    format!("<result>\n{}\n</result>", without_tags(&json))
-}
-
-/// JSON in which the `<` of each tag is written as `\u003c`, which is the same JSON.
-pub(super) fn without_tags(json: &str) -> String {
-    let mut text = String::with_capacity(json.len() + 32);
-    let mut copied = 0;
-    for at in memchr_iter(b'<', json.as_bytes()).filter(|at| looks_like_tag(json, *at)) {
-        text.push_str(json.get(copied..at).unwrap_or_default());
-        text.push_str("\\u003c");
-        copied = at + 1;
-    }
-    text.push_str(json.get(copied..).unwrap_or_default());
-    text
+    format!("<result>\n{}\n</result>", json_without_tags(&json))
 }

@@ -78,8 +78,26 @@ fn tag_end(rest: &[u8]) -> Option<&[u8]> {
     if attributes.ends_with(b"/") { None } else { trimmed.get(end..)?.strip_prefix(b">") }
 }
 
+/// JSON in which no tag is left, and which says the same.
+pub(super) fn json_without_tags(json: &str) -> String {
+    without_tags(json, "\\u003c")
+}
+
+/// A text with `sign` in the place of the `<` of each tag.
+pub(super) fn without_tags(text: &str, sign: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 32);
+    let mut copied = 0;
+    for at in memchr_iter(b'<', text.as_bytes()).filter(|at| looks_like_tag(text, *at)) {
+        out.push_str(text.get(copied..at).unwrap_or_default());
+        out.push_str(sign);
+        copied = at + 1;
+    }
+    out.push_str(text.get(copied..).unwrap_or_default());
+    out
+}
+
 /// Whether a tag starts at `start`, or what a reader could take for one.
-pub(super) fn looks_like_tag(text: &str, start: usize) -> bool {
+fn looks_like_tag(text: &str, start: usize) -> bool {
     name_at(text, start).is_some()
 }
 

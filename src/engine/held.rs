@@ -13,7 +13,7 @@ use crate::catalog;
 use crate::path::MemoryPath;
 use crate::plan::{Planner, Tree};
 use crate::policy::{self, Cleared, Ground, Refused};
-use crate::report::{Code, Failure, Outcome};
+use crate::report::{Code, Failure, Outcome, Value};
 use crate::time::Timestamp;
 use crate::vault::{MOST_WAITING, MOST_WAITING_BYTES, Writer};
 
@@ -172,6 +172,7 @@ impl Engine {
         } else {
             self.outcomes_of_held(planned, manner)
         };
+        tell(planned, &outcomes);
         planned.set(outcomes);
     }
 
@@ -397,6 +398,20 @@ fn forsake(outcomes: &mut [(usize, Outcome)], members: &Members<'_>) {
         let Some((_, held)) = members.held.iter().find(|(other, _)| other == at) else { continue };
         let failure = Failure::new(Code::Conflict, "the call that it was to wait for cannot be made");
         *outcome = Outcome::failed(&held.call, failure.with_hint("send it again"));
+    }
+}
+
+/// Names the proposal in the variables that a text has set by itself, when nobody knew yet that there would be one.
+fn tell(planned: &mut Planned, outcomes: &[(usize, Outcome)]) {
+    let Some(variables) = &mut planned.variables else { return };
+    let text = |failure: &Failure| Value::Text(format!("Error: {}", failure.message));
+    for (at, outcome) in outcomes {
+        if let (Some(label), Some(Err(before)), Err(now)) =
+            (&outcome.label, planned.outcomes.get(*at).map(|outcome| &outcome.result), &outcome.result)
+            && now.details.proposal.is_some()
+        {
+            variables.replace(label, &text(before), text(now));
+        }
     }
 }
 

@@ -99,6 +99,15 @@ pub struct Manner {
     pub seen: Option<Seen>,
 }
 
+/// What a conversation may keep of a turn.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Keep {
+    /// What it has seen by now; `None` where it was told of none, or nothing could be written.
+    pub seen: Option<Seen>,
+    /// Whether it may keep the variables: what a script has set by itself may be the text of a call that has no leave.
+    pub variables: bool,
+}
+
 /// A memory that answers calls. Threads may share one.
 #[derive(Debug)]
 pub struct Engine {
@@ -179,10 +188,9 @@ impl Engine {
         self.conclude_in_conversation(proposal).0
     }
 
-    /// As [`Engine::conclude`], and tells what the conversation has seen by now; `None` where it was told of none, or
-    /// nothing could be written.
+    /// As [`Engine::conclude`], and tells what the conversation may keep.
     #[must_use]
-    pub fn conclude_in_conversation(&self, mut proposal: Proposal) -> (Report, Option<Seen>) {
+    pub fn conclude_in_conversation(&self, mut proposal: Proposal) -> (Report, Keep) {
         let _span = tracing::debug_span!("conclude").entered();
         let committed = if proposal.planned.plan.is_empty() { Ok(None) } else { self.commit(&mut proposal) };
         let committed = committed.unwrap_or_else(|error| {
@@ -193,9 +201,10 @@ impl Engine {
         if committed.is_none() {
             self.note(&proposal, audit::entries(&proposal));
         }
+        let variables = !(proposal.parsed.script.is_some() && proposal.planned.lacks_leave());
         self.hold(&mut proposal);
         self.note(&proposal, audit::not_proposed(&proposal));
-        let seen = proposal.planned.plan.seen().cloned();
+        let keep = Keep { seen: proposal.planned.plan.seen().cloned(), variables };
         let report = proposal.report(committed, self.vault.is_durable());
         for outcome in &report.actions {
             let code = outcome.result.as_ref().err().map(|failure| failure.code);
@@ -203,7 +212,7 @@ impl Engine {
             let action = outcome.action.as_deref().filter(|name| catalog::row(name).is_some());
             tracing::info!(index = outcome.index, action, ?code, "call");
         }
-        (report, seen)
+        (report, keep)
     }
 
     /// Says what a proposal would do, and does nothing.
@@ -328,6 +337,16 @@ impl Planned {
         }
         self.groups = Groups::default();
         self.undo();
+    }
+
+    /// Whether a call that would write waits or was refused. Asked before calls that wait are put into proposals.
+    fn lacks_leave(&self) -> bool {
+        self.outcomes.iter().any(|outcome| {
+            let code = outcome.result.as_ref().err().map(|failure| failure.code);
+            let row = outcome.action.as_deref().and_then(catalog::row);
+            matches!(code, Some(Code::AwaitingApproval | Code::Denied | Code::PermissionRequired))
+                && row.is_none_or(|row| row.access != Access::Read)
+        })
     }
 
     /// Changes nothing after all; what a text has set by itself was set by what is not done.

@@ -114,3 +114,37 @@ fn turns_of_one_conversation_at_the_same_time_follow_each_other() {
     });
     assert_eq!(file(&env).lines().count(), 8);
 }
+
+#[test]
+fn what_a_block_has_set_is_not_kept_where_a_call_of_it_has_no_leave() {
+    let run = |env: &Env, code: &str, more: &[&str]| {
+        env.say(&format!("<python>\n{code}\n</python>"), &[&["--conversation", "talk.jsonl"], more].concat())
+    };
+    let variables = |env: &Env| {
+        let lines = file(env);
+        serde_json::from_str::<Value>(lines.lines().last().unwrap()).unwrap()["variables"].clone()
+    };
+    let writes = "fact = '- phone: +49 170 1234567'\nr = update_file('user.md', '- city: London', fact)";
+    for (mode, settings) in
+        [("ask", ""), ("flag", ""), ("off", "[[rule]]\naction = \"update_file\"\nverdict = \"deny\"\n")]
+    {
+        let env = Env::ada().settings(settings);
+        let report = run(&env, writes, &["--permission", mode]).exits(3);
+        assert_eq!(report["variables"]["fact"], json!("- phone: +49 170 1234567"), "the model knows its own text");
+        assert!(!file(&env).contains("1234567"), "{mode}: {}", file(&env));
+        assert_eq!(variables(&env), json!({}));
+    }
+    let env = Env::ada();
+    let report = run(&env, &format!("{writes}\ns = read_file('user.md')"), &["--permission", "ask"]).exits(3);
+    assert_eq!(report["variables"]["r"], json!("Error: proposal 1 waits for the person"));
+    assert_eq!(report["variables"]["s"], json!("Error: proposal 1 waits for the person"));
+    // What may be done, or only is not read, is no reason to forget.
+    let env = Env::ada().settings("[[rule]]\naction = \"read_file\"\npath = \"entities/**\"\nverdict = \"deny\"\n");
+    run(&env, "city = 'Paris'\nr = read_file('entities/acme.md')", &[]).exits(3);
+    assert_eq!(variables(&env)["city"], json!("Paris"));
+    run(&env, "r = update_file('user.md', 'London', city)", &["--permission", "ask"]).exits(0);
+    assert_eq!(env.read("user.md"), "# Ada\n\n- city: Paris\n");
+    let kept = file(&env);
+    run(&env, "x = 'a'", &["--dry-run"]).exits(0);
+    assert_eq!(file(&env), kept);
+}

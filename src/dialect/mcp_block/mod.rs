@@ -5,7 +5,7 @@
 //! `index`. What stands in a block and cannot be read is answered there and does not stop the blocks after it.
 
 use super::call::Entries;
-use super::native::without_tags;
+use super::tag::json_without_tags;
 use super::tagged::Tagged;
 use super::turn::What;
 use super::{Frame as Frames, Parsed};
@@ -72,7 +72,7 @@ fn entry(outcome: &Outcome) -> String {
 /// What stands behind a block. The text of a note can neither end it nor open another block.
 fn result(entry: &serde_json::Value) -> String {
     let json = serde_json::to_string_pretty(entry).unwrap_or_else(|_| "null".to_owned());
-    format!("\n\n<mcp:tool_result>\n{}\n</mcp:tool_result>", without_tags(&json))
+    format!("\n\n<mcp:tool_result>\n{}\n</mcp:tool_result>", json_without_tags(&json))
 }
 
 #[cfg(test)]

@@ -64,9 +64,9 @@ impl Asked {
         let is_absent = matches!(failure.code, Code::NotFound | Code::NotADirectory);
         match (self.function, failure.code) {
             (Function::DeleteFile, Code::IsADirectory) => Value::Bool(false),
-            (Function::DeleteFile | Function::CheckIfFileExists | Function::CheckIfDirExists, _) if is_absent => {
-                Value::Bool(false)
-            }
+            (Function::DeleteFile, _) if is_absent => Value::Bool(false),
+            // Whatever went wrong: a text would be true.
+            (Function::CheckIfFileExists | Function::CheckIfDirExists, _) => Value::Bool(false),
             (Function::CreateDir, Code::AlreadyExists) => Value::Bool(false),
             (Function::GetSize, _) if is_absent => Value::Number(0),
             (Function::ReadFile, _) if is_absent => error(format!("File {path} does not exist")),

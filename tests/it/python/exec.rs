@@ -14,7 +14,10 @@ fn a_block_is_known_by_its_tag_and_answered_as_python() {
     assert_eq!(report["variables"], serde_json::json!({"exists": true, "r": true}));
     assert_eq!(report["changed"], serde_json::json!(["user.md"]));
     assert!(env.read("user.md").contains("Paris"));
-    assert_eq!(env.say("<actions>[]</actions>", &["--dialect", "python"]).code, 2);
+    let none = env.say("<actions>[]</actions>", &["--dialect", "python"]).exits(2);
+    assert_eq!(none["error"]["hint"], "send <python>…</python> or <reply>…</reply>", "in its own dialect");
+    let only = env.say("<reply>Hello.</reply>", &["--dialect", "python"]).exits(0);
+    assert_eq!((&only["reply"], &only["actions"]), (&"Hello.".into(), &serde_json::json!([])));
 }
 
 #[test]
@@ -62,4 +65,22 @@ fn a_rule_about_a_folder_holds_for_links_into_it() {
         assert!(report["answer"].as_str().unwrap().starts_with("<result>\n{'x': 'Error: "), "{report}");
         assert!(!report.to_string().contains("secret"), "{report}");
     }
+}
+
+#[test]
+fn a_call_without_leave_is_told_though_nothing_has_its_answer() {
+    let env = Env::ada();
+    let code = "x = 1\nupdate_file('user.md', '- city: London', '- phone: +49 170 1234567')";
+    for (more, said) in [
+        (["--permission", "ask"].as_slice(), "proposal 1 waits for the person"),
+        (&["--permission", "flag"], "this is personal: a phone number"),
+        (&["--read-only"], "this memory is read-only here"),
+    ] {
+        let report = env.say(&turn(code), more).json();
+        let answer = report["answer"].as_str().unwrap();
+        let expected = format!("<result>\n({{'x': 1}}, {{Exception in sandboxed code:\n{said}");
+        assert!(answer.starts_with(&expected), "{answer}");
+    }
+    let report = env.say(&turn("update_file('none.md', 'a', 'b')"), &[]).exits(4);
+    assert_eq!(report["answer"], "<result>\n{}\n</result>", "as mem-agent has it");
 }

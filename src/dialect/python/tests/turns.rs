@@ -26,7 +26,7 @@ fn a_turn_holds_thoughts_a_block_and_a_reply() {
     finds("<reply>hi</reply><python>x = 1</python>", true, Some("hi"), &[]);
     finds("<reply>write <python>x = 1</python></reply>", false, Some("write <python>x = 1</python>"), &[]);
     finds("<actions>[\"<python>x = 1</python>\"]</actions>", false, None, &["other_dialect"]);
-    finds("no block, <reply>hi</reply>", false, None, &[]);
+    finds("no block, <reply>hi</reply>", false, Some("hi"), &[]);
 }
 
 #[test]
