@@ -287,6 +287,12 @@ impl<'t> Turn<'t> {
         if self.lacks_code_end {
             return self.stray(tag.end);
         }
+        // Only the first block is read; the rest of a text with thousands of them costs no more room than its calls would.
+        if self.room == 0 {
+            self.at = self.text.len();
+            return;
+        }
+        self.room -= 1;
         match next_close(self.text, tag.end, Kind::Python) {
             Some(close) => self.found(tag, close.end, false, What::Python(Some(close.start))),
             None => {
