@@ -40,28 +40,19 @@ pub(super) fn approve(global: &Global, options: &Approve) -> Result<u8, Stop> {
         None => asked(&opened, id)?,
     };
     let Some(Done { batch, changed, receipt }) = done else { return Ok(0) };
-    let rules = settle(&opened, standing.as_deref());
-    if global.json && rules.is_ok() {
-        print_json(&Decided { id, approved: true, batch, changed, rules: rules.as_ref().cloned().ok().flatten() })?;
-    } else if !global.json {
-        let receipt = receipt.as_deref().unwrap_or("nothing had to change");
-        writeln!(io::stderr(), "proposal {id} is approved: {}", term::escape_line(receipt))?;
-    }
-    told(global, rules)
+    let receipt = receipt.as_deref().unwrap_or("nothing had to change");
+    let words = format!("proposal {id} is approved: {}", term::escape_line(receipt));
+    let decided = Decided { id, approved: true, batch, changed, rules: None };
+    tell(global, decided, &words, settle(&opened, standing.as_deref()))
 }
 
 pub(super) fn reject(global: &Global, id: u64, never: bool) -> Result<u8, Stop> {
     let opened = open::open(global)?;
     let standing = if never { Some(answers(&opened, id, Verdict::Deny)?) } else { None };
     opened.engine.reject(id, &open::author("cli", None, "person"))?;
-    let rules = settle(&opened, standing.as_deref());
-    if global.json && rules.is_ok() {
-        let rules = rules.as_ref().cloned().ok().flatten();
-        print_json(&Decided { id, approved: false, batch: None, changed: Vec::new(), rules })?;
-    } else if !global.json {
-        writeln!(io::stderr(), "proposal {id} is rejected; nothing of it is kept")?;
-    }
-    told(global, rules)
+    let words = format!("proposal {id} is rejected; nothing of it is kept");
+    let decided = Decided { id, approved: false, batch: None, changed: Vec::new(), rules: None };
+    tell(global, decided, &words, settle(&opened, standing.as_deref()))
 }
 
 /// The rules that would give the same answer to all that is like a proposal; looked for before anything is decided.
@@ -78,21 +69,28 @@ fn settle(opened: &open::Opened, rules: Option<&[Rule]>) -> Result<Option<Vec<us
     rules.iter().map(|rule| sources.add_rule(&opened.root, rule)).collect::<Result<_, _>>().map(Some)
 }
 
-/// Says which rules were added. The decision holds also where they could not be.
-fn told(global: &Global, rules: Result<Option<Vec<usize>>, Failure>) -> Result<u8, Stop> {
-    match rules {
-        Ok(Some(rules)) if !global.json => {
-            for number in rules {
-                writeln!(io::stderr(), "rule {number} answers the same from now on; `memdir rules` shows it")?;
-            }
-            Ok(0)
-        }
-        Ok(_) => Ok(0),
-        Err(failure) => {
-            let message = format!("it is decided, but no rule was written: {}", failure.message);
-            Err(Failure { message, ..failure }.into())
-        }
+/// Says what was decided and which rules were added. The decision holds also where they could not be.
+fn tell(
+    global: &Global,
+    decided: Decided,
+    words: &str,
+    rules: Result<Option<Vec<usize>>, Failure>,
+) -> Result<u8, Stop> {
+    if !global.json {
+        writeln!(io::stderr(), "{words}")?;
     }
+    let rules = rules.map_err(|failure| {
+        let message = format!("it is decided, but no rule was written: {}", failure.message);
+        Failure { message, ..failure }
+    })?;
+    if global.json {
+        print_json(&Decided { rules, ..decided })?;
+        return Ok(0);
+    }
+    for number in rules.into_iter().flatten() {
+        writeln!(io::stderr(), "rule {number} answers the same from now on; `memdir rules` shows it")?;
+    }
+    Ok(0)
 }
 
 fn can_ask() -> bool {

@@ -27,7 +27,7 @@ impl Sources {
     /// `not_found` for a number that no rule has, `config` where the settings cannot be read or written.
     pub(in crate::cli) fn remove_rule(&self, root: &Path, number: usize) -> Result<Rule, Failure> {
         let file = self.file_to_change()?;
-        let _lock = Lock::of(&file)?;
+        let lock = Lock::of(&file)?;
         // What was read at the start may have been changed by another process.
         let now = Self { file: read_file(&file)?, ..self.clone() };
         let rule = now.for_memory(root)?.rule.into_iter().nth(number.wrapping_sub(1));
@@ -35,7 +35,7 @@ impl Sources {
             let failure = Failure::new(crate::report::Code::NotFound, format!("there is no rule {number}"));
             return Err(failure.with_hint("`memdir rules` shows the rules with their numbers"));
         };
-        change(&file, |document| {
+        change(&file, &lock, |document| {
             let table = match &place.memory {
                 None => Some(document.as_table_mut() as &mut dyn TableLike),
                 Some(memory) => {
@@ -56,7 +56,7 @@ impl Sources {
     /// `config` where the settings cannot be read or written, or the rule is none.
     pub(in crate::cli) fn add_rule(&self, root: &Path, rule: &Rule) -> Result<usize, Failure> {
         let file = self.file_to_change()?;
-        let _lock = Lock::of(&file)?;
+        let lock = Lock::of(&file)?;
         let now = Self { file: read_file(&file)?, ..self.clone() };
         let mut rules = now.for_memory(root)?.rule;
         if let Some(at) = rules.iter().position(|known| known == rule) {
@@ -69,7 +69,7 @@ impl Sources {
             Some(key) => key,
             None => return Err(wrong("the memory's path is no UTF-8, so no setting can name it".to_owned())),
         };
-        change(&file, |document| put(document, &key, rule))?;
+        change(&file, &lock, |document| put(document, &key, rule))?;
         let after = Self { file: read_file(&file)?, ..self.clone() };
         let number = after.for_memory(root)?.rule.iter().position(|known| known == rule);
         number.map(|at| at + 1).ok_or_else(|| wrong("the rule was written and is not there".to_owned()))
@@ -153,7 +153,7 @@ fn fields(rule: &Rule) -> Vec<(&'static str, String)> {
     clippy::disallowed_types,
     reason = "the settings file is the person's own, named by its path"
 )]
-fn change(file: &Path, edit: impl FnOnce(&mut DocumentMut)) -> Result<(), Failure> {
+fn change(file: &Path, lock: &Lock, edit: impl FnOnce(&mut DocumentMut)) -> Result<(), Failure> {
     let unreadable = |kind| wrong(format!("the settings file cannot be read: {kind}"));
     let (text, mode) = match std::fs::read_to_string(file) {
         Ok(text) => (text, std::fs::metadata(file).ok().map(|metadata| metadata.permissions())),
@@ -170,7 +170,8 @@ fn change(file: &Path, edit: impl FnOnce(&mut DocumentMut)) -> Result<(), Failur
     }
     let table: toml::Table = text.parse().map_err(|_| wrong("the settings cannot be changed".to_owned()))?;
     check_table("", &table)?;
-    let temporary = file.with_extension(format!("toml.{}.tmp", std::process::id()));
+    // One name under the lock: what a crash has left is written over the next time.
+    let temporary = file.with_extension("toml.tmp");
     let write = || {
         let mut options = std::fs::OpenOptions::new();
         options.write(true).create(true).truncate(true);
@@ -182,7 +183,8 @@ fn change(file: &Path, edit: impl FnOnce(&mut DocumentMut)) -> Result<(), Failur
         }
         out.write_all(text.as_bytes())?;
         out.sync_all()?;
-        std::fs::rename(&temporary, file)
+        std::fs::rename(&temporary, file)?;
+        lock.flush()
     };
     write().map_err(|error| {
         // It may not be there at all.
@@ -211,6 +213,13 @@ impl Lock {
             folder.lock().map_err(io)?;
         }
         Ok(Self(folder))
+    }
+}
+
+impl Lock {
+    /// Makes it certain that the folder holds the file under its name.
+    fn flush(&self) -> std::io::Result<()> {
+        self.0.as_ref().map_or(Ok(()), std::fs::File::sync_all)
     }
 }
 
