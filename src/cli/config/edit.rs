@@ -219,7 +219,7 @@ impl Lock {
 impl Lock {
     /// Makes it certain that the folder holds the file under its name.
     fn flush(&self) -> std::io::Result<()> {
-        self.0.as_ref().map_or(Ok(()), std::fs::File::sync_all)
+        self.0.as_ref().map_or(Ok(()), |folder| folder.sync_all())
     }
 }
 
