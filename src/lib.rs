@@ -23,6 +23,7 @@ pub mod digest;
 pub mod engine;
 #[warn(clippy::wildcard_enum_match_arm)]
 pub mod index;
+pub mod mcp;
 #[warn(clippy::wildcard_enum_match_arm)]
 pub mod note;
 #[warn(clippy::wildcard_enum_match_arm)]

@@ -167,5 +167,5 @@ pub(crate) fn engine_with(folder: &Path, index: IndexPlace) -> Engine {
 pub(crate) fn manner() -> Manner {
     let author =
         Author { door: "exec".to_owned(), client: None, session: None, message: None, origin: "model".to_owned() };
-    Manner { author, mode: Mode::Off, read_only: false, atomic: false, seen: None }
+    Manner { author, grant: None, mode: Mode::Off, read_only: false, atomic: false, seen: None }
 }

@@ -42,7 +42,7 @@ fuzz_target!(|data: &[u8]| {
         let name = arguments.remove("action").and_then(|name| name.as_str().map(str::to_owned)).unwrap();
         let action = catalog::decode(at + 1, &name, arguments).unwrap();
         let call = Call::plain(at + 1, action);
-        let context = Context { mode: Mode::Off, approved: false, read_only: false, client: None, rules: &Rules::default() };
+        let context = Context { mode: Mode::Off, approved: false, read_only: false, client: None, grant: None, rules: &Rules::default() };
         planner.answer(&review(call, &context, &mut Vec::new()).unwrap());
     }
     let plan = planner.finish();

@@ -26,7 +26,7 @@ fuzz_target!(|data: &[u8]| {
                 assert!(parsed.script.is_some());
                 assert_eq!(call.index, actions.len() + 1);
                 assert!(text.get(call.span.start..call.span.end).is_some_and(|said| said.contains('(')));
-                let context = Context { mode: Mode::Off, approved: false, read_only: false, client: None, rules: &rules };
+                let context = Context { mode: Mode::Off, approved: false, read_only: false, client: None, grant: None, rules: &rules };
                 planner.answer(&review(call, &context, &mut Vec::new()).unwrap())
             }
             Entry::Unread(unread) => Outcome {

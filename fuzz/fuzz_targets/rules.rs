@@ -58,7 +58,7 @@ fuzz_target!(|input: (Vec<String>, String)| {
     let is_closed = rules.iter().any(denies_all);
     let Ok(rules) = Rules::new(rules) else { return };
     for mode in [Mode::Off, Mode::Flag] {
-        let context = Context { mode, approved: false, read_only: false, client: Some("client"), rules: &rules };
+        let context = Context { mode, approved: false, read_only: false, client: Some("client"), grant: None, rules: &rules };
         for call in calls(&input.1) {
             let is_done = review(call, &context, &mut Vec::new()).is_ok();
             assert!(!(is_closed && is_done));

@@ -40,7 +40,7 @@ fn by_reading(query: &str, notes: &BTreeMap<&str, &str>) {
     let context = GetContext { query: Some(query.to_owned()), path: None, budget: Some(200) };
     for action in [Action::SearchFiles(search), Action::GetContext(context)] {
         let call = Call::plain(1, action);
-        let context = Context { mode: Mode::Off, approved: false, read_only: false, client: None, rules: &Rules::default() };
+        let context = Context { mode: Mode::Off, approved: false, read_only: false, client: None, grant: None, rules: &Rules::default() };
         let Ok(cleared) = review(call, &context, &mut Vec::new()) else { continue };
         match planner.answer(&cleared).result {
             Ok(Value::Search(found)) => {

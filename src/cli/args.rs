@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::action::SearchMode;
 use crate::check::Kind;
-use crate::{dialect, policy};
+use crate::{dialect, mcp, policy};
 
 /// A long-term memory for language models: a folder of Markdown notes, and safe, undoable actions on it.
 #[derive(Debug, Parser)]
@@ -162,6 +162,8 @@ pub(super) enum Command {
         #[command(flatten)]
         offer: Offer,
     },
+    /// Serve the memory over the Model Context Protocol, on standard input and output
+    Mcp(Mcp),
     /// Measure how well questions are answered
     #[command(subcommand)]
     Eval(Eval),
@@ -314,6 +316,44 @@ pub(super) struct Exec {
     /// The program that asks, for the history and for rules
     #[arg(long, value_name = "NAME")]
     pub(super) client: Option<String>,
+}
+
+/// Options of `mcp`.
+#[derive(Args, Debug)]
+pub(super) struct Mcp {
+    /// Which tools to offer
+    #[arg(long, value_enum, value_name = "SET", default_value_t = ToolSet::Compact)]
+    pub(super) tools: ToolSet,
+    /// Refuse every action that writes
+    #[arg(long)]
+    pub(super) read_only: bool,
+    /// What becomes of personal facts and active content: off notes them, flag wants the model to say that the person agreed, ask keeps them until the person decides
+    #[arg(long, value_name = "MODE")]
+    pub(super) permission: Option<Permission>,
+    /// Show only what this registered client was granted; this is configuration, not security
+    #[arg(long, value_name = "NAME")]
+    pub(super) client: Option<String>,
+}
+
+/// As [`mcp::ToolSet`].
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum ToolSet {
+    /// The eight that do nearly everything
+    Compact,
+    /// One for each action, and `run_actions`
+    Full,
+    /// Anthropic's memory tool
+    Memory,
+}
+
+impl From<ToolSet> for mcp::ToolSet {
+    fn from(set: ToolSet) -> Self {
+        match set {
+            ToolSet::Compact => Self::Compact,
+            ToolSet::Full => Self::Full,
+            ToolSet::Memory => Self::Memory,
+        }
+    }
 }
 
 /// Options of `search`.

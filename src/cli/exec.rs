@@ -28,6 +28,7 @@ pub(super) fn run(global: &Global, options: &Exec) -> Result<u8, Stop> {
         None => {
             let manner = Manner {
                 author: open::author("exec", options.client.clone(), "model"),
+                grant: None,
                 mode: options.permission.map_or(opened.config.permission.exec, Into::into),
                 read_only: options.read_only,
                 atomic: options.atomic,

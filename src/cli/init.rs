@@ -66,7 +66,7 @@ fn create(opened: &open::Opened) -> Result<Vec<MemoryPath>, Stop> {
     }
     let parsed = Parsed::of(calls);
     let author = open::author("cli", None, "person");
-    let manner = Manner { author, mode: Mode::Off, read_only: false, atomic: true, seen: None };
+    let manner = Manner { author, grant: None, mode: Mode::Off, read_only: false, atomic: true, seen: None };
     let report = opened.engine.conclude(opened.engine.propose(parsed, manner));
     match report.actions.into_iter().find_map(|outcome| outcome.result.err()) {
         Some(failure) => Err(failure.into()),

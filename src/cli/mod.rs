@@ -26,6 +26,7 @@ mod history;
 mod init;
 mod links;
 mod look;
+mod mcp;
 mod one;
 mod open;
 mod pending;
@@ -78,6 +79,7 @@ fn run(global: &Global, command: Command) -> Result<u8, Stop> {
         Command::Actions { prompt, markdown, offer } => actions::list(global, prompt, markdown, offer),
         Command::Schema { format, lines, offer } => actions::schema(global, format, &lines, offer),
         Command::Eval(args::Eval::Retrieval(options)) => eval::retrieval(global, &options),
+        Command::Mcp(options) => mcp::run(global, &options),
         Command::Doctor => doctor::run(global),
         Command::Completions { shell } => actions::completions(global, shell),
     }

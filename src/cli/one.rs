@@ -15,7 +15,7 @@ pub(super) fn run(opened: &open::Opened, action: Action) -> Result<Value, Stop> 
     let call = Call::plain(1, action);
     let parsed = Parsed::of([call]);
     let author = open::author("cli", None, "person");
-    let manner = Manner { author, mode: Mode::Off, read_only: false, atomic: true, seen: None };
+    let manner = Manner { author, grant: None, mode: Mode::Off, read_only: false, atomic: true, seen: None };
     let report = opened.engine.conclude(opened.engine.propose(parsed, manner));
     let mut stderr = io::stderr().lock();
     for issue in &report.issues {

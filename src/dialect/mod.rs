@@ -28,6 +28,7 @@ mod tool_call;
 mod turn;
 
 pub use repair::Repair;
+pub use tool_call::Answer as ToolAnswer;
 
 /// A way of writing calls.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
@@ -215,6 +216,35 @@ pub fn parse_as(input: &[u8], dialect: Option<Dialect>, variables: &Variables) -
     let text = String::from_utf8_lossy(input);
     let is_lossy = matches!(text, Cow::Owned(_));
     detect::parse(&text, is_lossy, dialect, variables)
+}
+
+/// Reads a single tool call, as `tools/call` of MCP has it: a tool by its name, with arguments that are JSON already.
+///
+/// The answer to it is [`answer_tool_call`]'s.
+///
+/// # Examples
+///
+/// ```
+/// use memdir::dialect::{Entry, parse_tool_call};
+///
+/// let arguments = serde_json::json!({"path": "user.md"});
+/// let parsed = parse_tool_call("read_file", arguments.as_object().cloned().unwrap_or_default());
+/// assert!(matches!(parsed.entries.as_slice(), [Entry::Call(call)] if call.action.name() == "read_file"));
+/// ```
+#[must_use]
+pub fn parse_tool_call(name: &str, arguments: serde_json::Map<String, serde_json::Value>) -> Parsed {
+    tool_call::parse_one(name, arguments)
+}
+
+/// Gives the answer to what [`parse_tool_call`] has read.
+#[must_use]
+pub fn answer_tool_call(frame: &Frame, report: &Report) -> ToolAnswer {
+    match frame {
+        Frame::ToolCall(frame) => tool_call::answer_one(frame, report),
+        Frame::Native | Frame::Lines | Frame::McpBlock(_) | Frame::Python(_) | Frame::MemoryTool(_) => {
+            ToolAnswer { text: encode(frame, report), structured: None, is_error: report.error.is_some() }
+        }
+    }
 }
 
 /// Writes the answer to a text in the dialect in which it came.

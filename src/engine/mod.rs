@@ -4,7 +4,7 @@
 //! rule and no words for people. Each step takes a type that only the step before it can make, so none is skipped.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -13,7 +13,7 @@ use crate::action::Access;
 use crate::catalog;
 use crate::dialect::Parsed;
 use crate::plan::{Limits, Plan, Seen};
-use crate::policy::{Cleared, Mode, Permission, Rules};
+use crate::policy::{Cleared, Grant, Mode, Permission, Rules};
 use crate::report::{Code, Failure, Issue, Outcome, Report, Variables};
 use crate::time::Timestamp;
 use crate::vault::{AuditEntry, Author, Batch, Committed, Vault, VaultError, Writer};
@@ -89,6 +89,8 @@ pub enum InboxPlace {
 pub struct Manner {
     /// Who asks, for the history.
     pub author: Author,
+    /// What the client was granted; `None` for the owner of the memory.
+    pub grant: Option<Arc<Grant>>,
     /// What becomes of calls that somebody should be asked about.
     pub mode: Mode,
     /// Only actions that read are allowed.

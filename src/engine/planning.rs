@@ -217,6 +217,7 @@ impl Engine {
             approved: asker.is_approved,
             read_only: asker.manner.read_only,
             client: asker.manner.author.client.as_deref(),
+            grant: asker.manner.grant.as_deref(),
             rules: &self.settings.rules,
         }
     }

@@ -95,7 +95,7 @@ impl Default for Limits {
 /// let action = catalog::decode(1, "update_file", arguments.as_object().cloned().unwrap_or_default()).unwrap();
 /// let mut planner = Planner::new(&tree, &Limits::default());
 /// let call = Call::plain(1, action);
-/// let context = Context { mode: Mode::Off, approved: false, read_only: false, client: None, rules: &Rules::default() };
+/// let context = Context { mode: Mode::Off, approved: false, read_only: false, client: None, grant: None, rules: &Rules::default() };
 /// planner.answer(&review(call, &context, &mut Vec::new()).unwrap());
 /// let plan = planner.finish();
 /// assert_eq!(plan.diff(), "--- a/user.md\n+++ b/user.md\n@@ -1 +1 @@\n-- city: London\n+- city: Paris\n");

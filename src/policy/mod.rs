@@ -16,11 +16,13 @@ mod check;
 mod detect;
 mod filter;
 mod glob;
+mod grant;
 mod rule;
 mod table;
 
 pub use filter::{Filter, Found, Redacted};
 pub use glob::GlobError;
+pub use grant::{Grant, GrantError};
 pub use rule::{Rule, RuleError, Rules};
 
 use detect::Unready;
@@ -78,6 +80,8 @@ pub struct Context<'a> {
     pub read_only: bool,
     /// The program that asks, where it said its name.
     pub client: Option<&'a str>,
+    /// What it was granted; `None` for the owner of the memory.
+    pub grant: Option<&'a Grant>,
     /// The person's rules.
     pub rules: &'a Rules,
 }
@@ -151,7 +155,7 @@ struct Judgement {
 /// let path = MemoryPath::parse("people/ada.md")?;
 /// let action = Action::CreateFile(CreateFile { path, content: "- email: ada@example.com".into() });
 /// let call = Call::plain(1, action);
-/// let context = Context { mode: Mode::Flag, approved: false, read_only: false, client: None, rules: &Rules::default() };
+/// let context = Context { mode: Mode::Flag, approved: false, read_only: false, client: None, grant: None, rules: &Rules::default() };
 ///
 /// let refused = review(call, &context, &mut Vec::new()).unwrap_err();
 /// assert_eq!(refused.failure.message, "this is personal: an email address");
@@ -201,7 +205,7 @@ pub fn review(call: Call, context: &Context<'_>, issues: &mut Vec<Issue>) -> Res
 ///
 /// let path = Some("private/**".into());
 /// let rule = Rule { action: Some("go_to_link".into()), path, client: None, detector: None, verdict: Verdict::Deny };
-/// let context = Context { mode: Mode::Off, approved: false, read_only: false, client: None, rules: &Rules::new(vec![rule])? };
+/// let context = Context { mode: Mode::Off, approved: false, read_only: false, client: None, grant: None, rules: &Rules::new(vec![rule])? };
 /// let action = Action::GoToLink(GoToLink { link: "[[ada]]".into(), source: None });
 /// let call = Call::plain(1, action);
 ///

@@ -57,7 +57,7 @@ type Answer = (Result<String, Failure>, Vec<(&'static str, String)>);
 
 fn answer(call: Call, mode: Mode, read_only: bool, rules: &[Rule]) -> Answer {
     let rules = Rules::new(rules.to_vec()).unwrap();
-    let context = Context { mode, approved: false, read_only, client: Some("shelf"), rules: &rules };
+    let context = Context { mode, approved: false, read_only, client: Some("shelf"), grant: None, rules: &rules };
     let mut issues = Vec::new();
     let result = match review(call.clone(), &context, &mut issues) {
         Ok(cleared) => {
@@ -444,7 +444,7 @@ mod reviews {
         fn any_call_is_reviewed_without_a_panic(content in ".{0,80}", old in ".{0,20}", glob in "[a-c*?/.]{1,12}", flag: bool) {
             let rules = Rules::new(vec![Rule { path: Some(glob), ..ANY }]).unwrap_or_default();
             let mode = if flag { Mode::Flag } else { Mode::Off };
-            let context = Context { mode, approved: false, read_only: false, client: None, rules: &rules };
+            let context = Context { mode, approved: false, read_only: false, client: None, grant: None, rules: &rules };
             for action in [create("a/b.md", &content), update(&old, &content), delete_dir("a"), rename("a", "b/c")] {
                 let _ = review(Call { claimed: flag, ..call(action) }, &context, &mut Vec::new());
             }
@@ -577,7 +577,7 @@ mod rules {
         let follow = || Action::GoToLink(GoToLink { link: "[[ada]]".to_owned(), source: None });
         let at = |rule: Rule, call: Call, place: &str, mode| {
             let rules = Rules::new(vec![rule]).unwrap();
-            let context = Context { mode, approved: false, read_only: false, client: Some("shelf"), rules: &rules };
+            let context = Context { mode, approved: false, read_only: false, client: Some("shelf"), grant: None, rules: &rules };
             review_place(&call, &path(place), &context).map_err(|refused| refused.failure)
         };
         let private = |action: &str| Rule { action: named(action), path: named("private/**"), ..DENY };
@@ -612,7 +612,7 @@ mod rules {
     fn only_rules_about_a_call_hide_notes_from_its_answer() {
         let hides = |rule: &Rule, call: &Call, mode| {
             let rules = Rules::new(vec![rule.clone()]).unwrap();
-            may_hide(call, &Context { mode, approved: false, read_only: false, client: Some("shelf"), rules: &rules })
+            may_hide(call, &Context { mode, approved: false, read_only: false, client: Some("shelf"), grant: None, rules: &rules })
         };
         let query = || "tea".to_owned();
         let search = || {

@@ -54,6 +54,7 @@ pub(super) struct Config {
 #[serde(default)]
 pub(super) struct Permission {
     pub(super) exec: Mode,
+    pub(super) mcp: Mode,
     /// Where what has to be asked waits for the person.
     inbox: engine::InboxPlace,
     /// How many days it waits; with 0 nothing does.
@@ -62,7 +63,7 @@ pub(super) struct Permission {
 
 impl Default for Permission {
     fn default() -> Self {
-        Self { exec: Mode::default(), inbox: engine::InboxPlace::default(), inbox_days: 7 }
+        Self { exec: Mode::default(), mcp: Mode::Flag, inbox: engine::InboxPlace::default(), inbox_days: 7 }
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value as Json, json};
 
 use super::shape::Shape;
-use super::{Frame, Kind, Slot};
+use super::{Answer, Frame, Kind, Slot};
 use crate::dialect::memory_tool;
 use crate::report::{Failure, Issue, Outcome, Report, Value};
 
@@ -16,6 +16,18 @@ struct Content {
     is_error: bool,
 }
 
+/// The result of the one call of a turn.
+pub(super) fn one(frame: &Frame, report: &Report) -> Answer {
+    let issues = by_call(&report.issues);
+    let content = frame.slots.first().map(|slot| content(slot, report, &issues));
+    let Content { json, is_error } =
+        content.unwrap_or_else(|| Content { json: json!({"error": "nothing became of this call"}), is_error: true });
+    match json {
+        Json::String(text) => Answer { text, structured: None, is_error },
+        json => Answer { text: json.to_string(), structured: Some(json), is_error },
+    }
+}
+
 /// The results of all calls of a turn.
 pub(super) fn answer(frame: &Frame, report: &Report) -> Json {
     if frame.slots.is_empty() {
@@ -24,14 +36,14 @@ pub(super) fn answer(frame: &Frame, report: &Report) -> Json {
         return match (failed, frame.shape) {
             (Some(failure), _) => json!({"error": failure}),
             (None, Shape::Chat | Shape::Responses) => json!([]),
-            (None, Shape::Anthropic | Shape::Gemini) => Json::Null,
+            (None, Shape::Anthropic | Shape::Gemini | Shape::Mcp) => Json::Null,
         };
     }
     let issues = by_call(&report.issues);
     let results: Vec<_> =
         frame.slots.iter().map(|slot| result(frame.shape, slot, content(slot, report, &issues))).collect();
     match frame.shape {
-        Shape::Chat | Shape::Responses => Json::Array(results),
+        Shape::Chat | Shape::Responses | Shape::Mcp => Json::Array(results),
         Shape::Anthropic => json!({"role": "user", "content": results}),
         Shape::Gemini => json!({"role": "user", "parts": results}),
     }
@@ -47,6 +59,8 @@ fn result(shape: Shape, slot: &Slot, content: Content) -> Json {
             json!({"type": "tool_result", "tool_use_id": id, "content": text(json), "is_error": true})
         }
         Shape::Anthropic => json!({"type": "tool_result", "tool_use_id": id, "content": text(json)}),
+        // What belongs around it is the server's.
+        Shape::Mcp => json,
         Shape::Gemini => {
             let is_named = json.get("error").is_some();
             let response = match (is_error, is_named) {

@@ -20,7 +20,7 @@
 //! is no failure. Of a turn that ended early no call runs that writes. Text, thoughts and signatures are left alone: the
 //! provider's own message is what the caller sends back. Calls of this dialect have no span, for what they say is decoded.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::Parsed;
 use crate::report::Report;
@@ -78,6 +78,30 @@ impl Frame {
     pub(super) fn is_atomic(&self) -> bool {
         self.is_atomic
     }
+}
+
+/// What a single tool call is answered by.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// The answer as a text; for a value, its JSON.
+    pub text: String,
+    /// The answer as a value; `None` where it is the text of a note, or a text of the memory tool.
+    pub structured: Option<Value>,
+    /// Whether the call has failed, or one of its actions.
+    pub is_error: bool,
+}
+
+/// Reads a single call whose JSON is read already.
+pub(super) fn parse_one(name: &str, arguments: Map<String, Value>) -> Parsed {
+    // Keys are there once: whoever read the JSON has seen to it.
+    let arguments = Tree::from(Value::Object(arguments));
+    let call = shape::Asked { id: None, name: Some(name), arguments: Some(&arguments), defect: None };
+    parsed(&Found::one(call), false)
+}
+
+/// The answer to a single call.
+pub(super) fn answer_one(frame: &Frame, report: &Report) -> Answer {
+    answer::one(frame, report)
 }
 
 pub(super) fn parse(text: &str, is_lossy: bool) -> Option<Parsed> {

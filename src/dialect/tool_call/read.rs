@@ -85,7 +85,7 @@ fn name_ids(slots: &mut [Slot], shape: Shape, issues: &mut Vec<Issue>) {
             issues.push(Repair::RepeatedId.issue(Some(slot.first + 1)));
         }
     }
-    if shape == Shape::Gemini {
+    if matches!(shape, Shape::Gemini | Shape::Mcp) {
         return;
     }
     for (at, slot) in slots.iter_mut().enumerate().filter(|(_, slot)| slot.id.is_none()) {

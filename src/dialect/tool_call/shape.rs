@@ -17,13 +17,15 @@ pub(in crate::dialect) enum Shape {
     Anthropic,
     /// Gemini generateContent.
     Gemini,
+    /// The one call of a `tools/call` of MCP.
+    Mcp,
 }
 
 impl Shape {
     /// The key of a call's arguments.
     pub(super) fn arguments(self) -> &'static str {
         match self {
-            Self::Chat | Self::Responses => "arguments",
+            Self::Chat | Self::Responses | Self::Mcp => "arguments",
             Self::Anthropic => "input",
             Self::Gemini => "args",
         }
@@ -35,6 +37,7 @@ impl Shape {
             Self::Responses => "OpenAI Responses",
             Self::Anthropic => "Anthropic Messages",
             Self::Gemini => "Gemini",
+            Self::Mcp => "MCP",
         }
     }
 }
@@ -160,6 +163,11 @@ fn is_part_of_text(part: &Tree) -> bool {
 }
 
 impl<'t> Found<'t> {
+    /// A turn of one call of MCP.
+    pub(super) fn one(call: Asked<'t>) -> Self {
+        Self { shape: Shape::Mcp, calls: vec![call], ..Self::default() }
+    }
+
     /// Whether nothing is in it that could be done or said.
     pub(super) fn is_empty(&self) -> bool {
         self.calls.is_empty() && self.reply.trim().is_empty() && self.broken.is_none()
@@ -269,13 +277,13 @@ fn call_of(item: &Tree, shape: Shape) -> Asked<'_> {
     let inner = match shape {
         Shape::Chat => item.get("function"),
         Shape::Gemini => item.get("functionCall"),
-        Shape::Responses | Shape::Anthropic => Some(item),
+        Shape::Responses | Shape::Anthropic | Shape::Mcp => Some(item),
     };
     let full = |text: Option<&'_ str>| text.filter(|text| !text.is_empty()).is_some();
     let id = match shape {
         Shape::Responses if full(item.text_of("call_id")) => item.text_of("call_id"),
         Shape::Gemini => inner.and_then(|inner| inner.text_of("id")),
-        Shape::Chat | Shape::Responses | Shape::Anthropic => item.text_of("id"),
+        Shape::Chat | Shape::Responses | Shape::Anthropic | Shape::Mcp => item.text_of("id"),
     };
     let id = id.filter(|id| !id.is_empty());
     if matches!(item.text_of("type"), Some("custom" | "custom_tool_call")) {

@@ -15,6 +15,16 @@ pub(in crate::dialect) enum Tree {
     Object(Vec<(String, Tree)>),
 }
 
+impl From<Value> for Tree {
+    fn from(value: Value) -> Self {
+        match value {
+            Value::Array(items) => Self::List(items.into_iter().map(Self::from).collect()),
+            Value::Object(map) => Self::Object(map.into_iter().map(|(key, value)| (key, value.into())).collect()),
+            leaf @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => Self::Leaf(leaf),
+        }
+    }
+}
+
 impl Tree {
     /// The value under a key; of several the first.
     pub(in crate::dialect) fn get(&self, key: &str) -> Option<&Tree> {

@@ -43,7 +43,7 @@ fn engine_with(root: &Path, durability: Durability) -> Engine {
 
 fn manner() -> Manner {
     let author = Author { door: "exec".into(), client: None, session: None, message: None, origin: "model".into() };
-    Manner { author, mode: Mode::Off, read_only: false, atomic: false, seen: None }
+    Manner { author, grant: None, mode: Mode::Off, read_only: false, atomic: false, seen: None }
 }
 
 fn memory(notes: &[(&str, &str)]) -> tempfile::TempDir {

@@ -32,7 +32,7 @@ fn call(index: usize, json: &Json) -> Call {
 #[track_caller]
 fn cleared(call: Call) -> Cleared {
     let context =
-        Context { mode: Mode::Off, approved: false, read_only: false, client: None, rules: &Rules::default() };
+        Context { mode: Mode::Off, approved: false, read_only: false, client: None, grant: None, rules: &Rules::default() };
     review(call, &context, &mut Vec::new()).unwrap()
 }
 

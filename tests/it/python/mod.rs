@@ -25,7 +25,7 @@ fn run(tree: &MapTree, code: &str, variables: &Variables) -> (MapTree, String, V
         let outcome = match entry.into_owned() {
             Entry::Call(call) => {
                 let context =
-                    Context { mode: Mode::Off, approved: false, read_only: false, client: None, rules: &rules };
+                    Context { mode: Mode::Off, approved: false, read_only: false, client: None, grant: None, rules: &rules };
                 planner.answer(&review(call, &context, &mut Vec::new()).unwrap())
             }
             Entry::Unread(unread) => failed(unread),

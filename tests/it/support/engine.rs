@@ -51,7 +51,7 @@ pub(crate) fn indexed(memory: &Path, index: IndexPlace) -> Engine {
 /// What a list of actions would do.
 pub(crate) fn propose(engine: &Engine, actions: &Value) -> Proposal {
     let author = Author { door: "exec".into(), client: None, session: None, message: None, origin: "model".into() };
-    let manner = Manner { author, mode: Mode::Off, read_only: false, atomic: false, seen: None };
+    let manner = Manner { author, grant: None, mode: Mode::Off, read_only: false, atomic: false, seen: None };
     engine.propose(dialect::parse(said(actions).as_bytes()), manner)
 }
 

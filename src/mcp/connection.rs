@@ -1,0 +1,38 @@
+//! [`Connection`]: what a server knows of one client program while it talks with it.
+
+use std::sync::{Mutex, PoisonError};
+
+use crate::plan::Seen;
+
+/// How a client came in.
+#[derive(Clone, Debug)]
+pub(super) enum Way {
+    /// On the standard streams of this process; under this name, if the person gave one.
+    Stdio {
+        /// The name of a registered client.
+        client: Option<String>,
+    },
+}
+
+/// One client program, and what it has seen so far.
+#[derive(Debug)]
+pub(super) struct Connection {
+    pub(super) way: Way,
+    seen: Mutex<Seen>,
+}
+
+impl Connection {
+    pub(super) fn new(way: Way) -> Self {
+        Self { way, seen: Mutex::default() }
+    }
+
+    /// What it has seen.
+    pub(super) fn seen(&self) -> Seen {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Takes over what one of its calls has seen, while others may have gone on.
+    pub(super) fn see(&self, before: &Seen, after: Seen) {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).extend(after.since(before));
+    }
+}

@@ -1,0 +1,68 @@
+//! The MCP server: one memory for every assistant that speaks the Model Context Protocol.
+//!
+//! Owns the protocol's types and the two transports. What a tool is comes from the catalog, what it does from the engine;
+//! nothing is decided here about notes or permission.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use crate::engine::Engine;
+use crate::policy::Mode;
+
+mod client;
+mod connection;
+mod pool;
+mod service;
+mod stdio;
+mod tools;
+
+pub use client::{Claim, Client, Register, Unknown};
+pub use stdio::serve_stdio;
+
+use pool::Pool;
+
+/// How a server works, whoever asks.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Which tools it offers.
+    pub tools: ToolSet,
+    /// Only actions that read are allowed.
+    pub read_only: bool,
+    /// What becomes of calls that somebody should be asked about.
+    pub mode: Mode,
+}
+
+/// A set of tools.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolSet {
+    /// The eight that do nearly everything.
+    #[default]
+    Compact,
+    /// One for each action, and `run_actions`.
+    Full,
+    /// The memory tool of Anthropic.
+    Memory,
+}
+
+/// A memory that is served. Connections share it.
+#[derive(Debug)]
+pub struct Server {
+    engine: Arc<Engine>,
+    options: Options,
+    clients: Arc<Register>,
+    pool: Pool,
+}
+
+impl Server {
+    /// Joins an engine with the clients that may ask it, and starts the threads that work for them.
+    ///
+    /// # Errors
+    ///
+    /// What the system says when it gives no thread.
+    pub fn new(engine: Engine, options: Options, clients: Arc<Register>) -> std::io::Result<Arc<Self>> {
+        let engine = Arc::new(engine);
+        Ok(Arc::new(Self { pool: Pool::start()?, engine, options, clients }))
+    }
+}
