@@ -12,15 +12,19 @@ use crate::policy::Mode;
 
 mod client;
 mod connection;
+mod http;
 mod pool;
+mod rate;
 mod service;
 mod stdio;
 mod tools;
 
 pub use client::{Claim, Client, Register, Unknown};
+pub use http::{HttpLimits, HttpOptions, NameError, Names, listen, serve_http};
 pub use stdio::serve_stdio;
 
 use pool::Pool;
+use rate::Rates;
 
 /// How a server works, whoever asks.
 #[derive(Clone, Debug)]
@@ -53,6 +57,7 @@ pub struct Server {
     options: Options,
     clients: Arc<Register>,
     pool: Pool,
+    rates: Rates,
 }
 
 impl Server {
@@ -63,6 +68,6 @@ impl Server {
     /// What the system says when it gives no thread.
     pub fn new(engine: Engine, options: Options, clients: Arc<Register>) -> std::io::Result<Arc<Self>> {
         let engine = Arc::new(engine);
-        Ok(Arc::new(Self { pool: Pool::start()?, engine, options, clients }))
+        Ok(Arc::new(Self { pool: Pool::start()?, engine, options, clients, rates: Rates::default() }))
     }
 }

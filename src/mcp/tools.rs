@@ -7,6 +7,7 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 
 use super::pool::{Gone, Line};
+use super::rate::TooSoon;
 use super::service::Service;
 use super::{Client, Options, ToolSet};
 use crate::action::Access;
@@ -14,6 +15,7 @@ use crate::catalog::{self, ROWS, Row, format};
 use crate::dialect::{self, Entry, Parsed, ToolAnswer};
 use crate::engine::Manner;
 use crate::policy::Mode;
+use crate::report::{Code, Failure, Report};
 use crate::vault::Author;
 
 /// The actions of [`ToolSet::Compact`].
@@ -52,14 +54,7 @@ pub(super) async fn call(
     let parsed = dialect::parse_tool_call(&request.name, request.arguments.unwrap_or_default());
     let frame = parsed.frame.clone();
     let seen = service.connection.seen();
-    let manner = Manner {
-        author: author(client, &context.id),
-        grant: client.grant.clone(),
-        mode: service.server.options.mode,
-        read_only: service.server.options.read_only,
-        atomic: false,
-        seen: Some(seen.clone()),
-    };
+    let manner = Manner { seen: Some(seen.clone()), ..manner(service, client, context) };
     let engine = service.server.engine.clone();
     let line = if only_reads(&parsed) { Line::Read } else { Line::Write };
     let run = move || engine.conclude_in_conversation(engine.propose(parsed, manner));
@@ -70,12 +65,45 @@ pub(super) async fn call(
     Ok(result(dialect::answer_tool_call(&frame, &report)).into())
 }
 
+/// Answers a call that came too soon, and notes it where that is news.
+pub(super) async fn refuse(
+    service: &Service,
+    client: &Client,
+    request: CallToolRequestParams,
+    context: &RequestContext<RoleServer>,
+    too_soon: TooSoon,
+) -> Result<CallToolResponse, ErrorData> {
+    let failure = Failure::new(Code::RateLimited, TooSoon::MESSAGE).with_hint(too_soon.hint());
+    let parsed = dialect::parse_tool_call(&request.name, request.arguments.unwrap_or_default()).refused(&failure);
+    let frame = parsed.frame.clone();
+    let report = if too_soon.is_news {
+        let (engine, manner) = (service.server.engine.clone(), manner(service, client, context));
+        let run = move || engine.conclude(engine.propose(parsed, manner));
+        service.server.pool.run(Line::Read, run).await.map_err(|Gone| gone())?
+    } else {
+        let refused = |entry| if let Entry::Unread(unread) = entry { Some(unread.into()) } else { None };
+        Report::of(parsed.entries.into_iter().filter_map(refused).collect())
+    };
+    Ok(result(dialect::answer_tool_call(&frame, &report)).into())
+}
+
 /// Whether all calls only read.
 fn only_reads(parsed: &Parsed) -> bool {
     parsed.entries.iter().all(|entry| match entry {
         Entry::Call(call) => catalog::access(&call.action) == Access::Read,
         Entry::Unread(_) => true,
     })
+}
+
+fn manner(service: &Service, client: &Client, context: &RequestContext<RoleServer>) -> Manner {
+    Manner {
+        author: author(client, &context.id),
+        grant: client.grant.clone(),
+        mode: service.server.options.mode,
+        read_only: service.server.options.read_only,
+        atomic: false,
+        seen: None,
+    }
 }
 
 fn author(client: &Client, id: &RequestId) -> Author {
