@@ -128,7 +128,7 @@ fn the_program_says_where_it_listens_and_why_it_does_not() {
     let refused = |arguments: &[&str]| {
         let all: Vec<&str> = ["mcp"].iter().chain(arguments).copied().collect();
         let ran = env.run(&all, "");
-        assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{ran:?}");
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
         ran.stderr
     };
     let outside = refused(&["--http", "0.0.0.0:8765"]);

@@ -21,14 +21,28 @@ fn a_call_that_comes_too_soon_is_told_when_to_come_again() {
     let listed = site.ask("desk", "tools/list", json!({}));
     assert_eq!(listed.json()["error"]["data"]["code"], "rate_limited", "{listed:?}");
     assert_eq!(site.call("phone", "read_file", json!({"path": "user.md"}))["isError"], json!(false));
-    let refusals: Vec<Value> =
-        audited(&site, "desk").into_iter().filter(|entry| entry["code"] == "rate_limited").collect();
-    assert_eq!(refusals.len(), 1, "{refusals:?}");
+    assert_eq!(noted(&site, "rate_limited"), 1);
 }
 
-/// What the audit says that a client has done.
-fn audited(site: &Site, client: &str) -> Vec<Value> {
-    let entries = site.env.ask(&["log", "--limit", "100"]).json();
-    let entries = entries["entries"].as_array().cloned().unwrap_or_default();
-    entries.into_iter().filter(|entry| entry["client"] == client).collect()
+#[test]
+fn who_goes_on_and_on_is_noted_once_a_second() {
+    let site = Site::start();
+    site.change("desk", |client| client.rate = NonZeroU32::new(1));
+    site.call("desk", "read_file", json!({"path": "user.md"}));
+    let start = std::time::Instant::now();
+    for _ in 0..20 {
+        let refused = site.call("desk", "read_file", json!({"path": "user.md"}));
+        assert_eq!(refused["isError"], json!(true));
+    }
+    let seconds = i64::try_from(start.elapsed().as_secs()).unwrap();
+    assert!((1..=seconds + 1).contains(&noted(&site, "rate_limited")));
+}
+
+/// How many calls of `desk` the audit has with this code.
+fn noted(site: &Site, code: &str) -> i64 {
+    let mut found = crate::support::files(&site.env.at(".memdir")).into_keys();
+    let history = found.find(|name| name.ends_with("history.sqlite")).unwrap();
+    let db = rusqlite::Connection::open(site.env.at(".memdir").join(history)).unwrap();
+    let count = "SELECT count(*) FROM audit WHERE client = 'desk' AND door = 'mcp' AND code = ?";
+    db.query_row(count, [code], |row| row.get(0)).unwrap()
 }
