@@ -21,9 +21,29 @@ pub(super) fn run(global: &Global, options: &Mcp) -> Result<u8, Stop> {
     let broken = |error: std::io::Error| Failure::new(Code::Internal, format!("the server cannot start: {error}"));
     let server = Server::new(opened.engine, settled, clients).map_err(broken)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(broken)?;
-    let served = runtime.block_on(serve_stdio(server, options.client.clone(), CancellationToken::new()));
-    if let Err(error) = served {
-        tracing::info!(%error, "no client was served");
-    }
+    let stop = CancellationToken::new();
+    runtime.spawn(stop_on_signal(stop.clone()));
+    runtime.block_on(serve_stdio(Arc::clone(&server), options.client.clone(), stop));
+    // Whoever reads the standard input may be waiting for more of it.
+    runtime.shutdown_background();
+    server.finish();
     Ok(0)
+}
+
+/// Cancels `stop` when the person or the system wants the program to end.
+async fn stop_on_signal(stop: CancellationToken) {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = tokio::signal::ctrl_c() => {}
+            }
+            stop.cancel();
+            return;
+        }
+    }
+    let _ = tokio::signal::ctrl_c().await;
+    stop.cancel();
 }

@@ -4,22 +4,30 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, Implementation, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
+    CacheScope, CallToolRequestMethod, CallToolRequestParams, CallToolResponse, ConstString, CustomRequest,
+    CustomResult, DiscoverResult, ErrorCode, Implementation, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
     ServerCapabilities, ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
 use super::connection::{Connection, Way};
+use super::pool::{Gone, Line};
 use super::{Claim, Client, Server, tools};
 
 /// The versions of the protocol that are spoken, oldest first.
-const VERSIONS: &[ProtocolVersion] = &[
+pub(super) const VERSIONS: &[ProtocolVersion] = &[
     ProtocolVersion::V_2025_03_26,
     ProtocolVersion::V_2025_06_18,
     ProtocolVersion::V_2025_11_25,
     ProtocolVersion::V_2026_07_28,
 ];
+
+/// How long a client may keep what changes only with the program.
+pub(super) const KEEP_MS: u64 = 60 * 60 * 1000;
+
+/// What the server says about itself to a model.
+const INSTRUCTIONS: &str = include_str!("../../prompts/instructions.md");
 
 /// One connection, as the protocol sees it.
 #[derive(Clone, Debug)]
@@ -39,6 +47,32 @@ impl Service {
             }
         }
     }
+
+    /// Does a job on the threads of the server. When the client does not want the answer any more, a job that has not
+    /// begun is dropped.
+    pub(super) async fn work<R: Send + 'static>(
+        &self,
+        line: Line,
+        context: &RequestContext<RoleServer>,
+        job: impl FnOnce() -> R + Send + 'static,
+    ) -> Result<R, ErrorData> {
+        tokio::select! {
+            done = self.server.pool.run(line, job) => {
+                done.map_err(|Gone| ErrorData::internal_error("the server is ending", None))
+            }
+            () = context.ct.cancelled() => Err(ErrorData::internal_error("the request was cancelled", None)),
+        }
+    }
+}
+
+/// Whether the request is of the version without a handshake, in which each result says who gives it and how long it holds.
+pub(super) fn is_modern(context: &RequestContext<RoleServer>) -> bool {
+    context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
+}
+
+/// What the server is called.
+pub(super) fn implementation() -> Implementation {
+    Implementation::new("memdir", env!("CARGO_PKG_VERSION")).with_title("memdir")
 }
 
 fn revoked() -> ErrorData {
@@ -52,8 +86,14 @@ impl ServerHandler for Service {
 
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools().build();
-        let implementation = Implementation::new("memdir", env!("CARGO_PKG_VERSION")).with_title("memdir");
-        ServerConfig::new(capabilities).with_server_info(implementation)
+        ServerConfig::new(capabilities).with_server_info(implementation()).with_instructions(INSTRUCTIONS)
+    }
+
+    async fn discover(&self, _context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+        // The others begin with a handshake, which says so by itself.
+        let versions = VERSIONS.iter().filter(|version| !version.has_initialize()).cloned().collect();
+        let found = DiscoverResult::from_server_info(versions, self.get_info());
+        Ok(found.with_ttl_ms(KEEP_MS).with_cache_scope(CacheScope::Public))
     }
 
     async fn list_tools(
@@ -62,7 +102,7 @@ impl ServerHandler for Service {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let client = self.client(&context)?;
-        tools::list(&self.server.options, &client)
+        Ok(tools::list(&self.server, &client, is_modern(&context)))
     }
 
     async fn call_tool(
@@ -72,5 +112,19 @@ impl ServerHandler for Service {
     ) -> Result<CallToolResponse, ErrorData> {
         let client = self.client(&context)?;
         tools::call(self, &client, request, &context).await
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        // A known method comes here when its parameters cannot be read.
+        if request.method == CallToolRequestMethod::VALUE {
+            let message =
+                "`params` of `tools/call` has to be an object with `name`, a text, and `arguments`, an object";
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None))
     }
 }
