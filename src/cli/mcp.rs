@@ -8,8 +8,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::args::{Global, Mcp};
 use super::exit::{Stop, usage};
-use super::open;
-use crate::mcp::{HttpOptions, Names, Options, Register, Server, Unknown, listen, serve_http, serve_stdio};
+use super::{client, open};
+use crate::mcp::{HttpOptions, Names, Options, Server, listen, serve_http, serve_stdio};
 use crate::report::{Code, Failure};
 
 pub(super) fn run(global: &Global, options: &Mcp) -> Result<u8, Stop> {
@@ -19,22 +19,23 @@ pub(super) fn run(global: &Global, options: &Mcp) -> Result<u8, Stop> {
         read_only: options.read_only,
         mode: options.permission.map_or(opened.config.permission.mcp, Into::into),
     };
-    let clients = Arc::new(Register::new(|_| Err(Unknown)));
+    let clients = Arc::new(client::register(&opened.root, options.client.as_deref(), open::now)?);
     let broken = |error: std::io::Error| Failure::new(Code::Internal, format!("the server cannot start: {error}"));
     let server = Server::new(opened.engine, settled, clients).map_err(broken)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(broken)?;
     let stop = CancellationToken::new();
     runtime.spawn(stop_on_signal(stop.clone()));
-    if let Some(address) = &options.http {
-        let (listener, reached) = (listen_at(address)?, reached(options)?);
-        writeln!(io::stderr(), "serving at http://{}/mcp", listener.local_addr().map_err(broken)?)?;
-        runtime.block_on(serve_http(listener, server, reached, stop)).map_err(broken)?;
-        return Ok(0);
+    match &options.http {
+        Some(address) => {
+            let (listener, options) = (listen_at(address)?, reached(options)?);
+            writeln!(io::stderr(), "serving at http://{}/mcp", listener.local_addr().map_err(broken)?)?;
+            runtime.block_on(serve_http(listener, Arc::clone(&server), options, stop)).map_err(broken)?;
+        }
+        None => runtime.block_on(serve_stdio(Arc::clone(&server), options.client.clone(), stop)),
     }
-    let served = runtime.block_on(serve_stdio(server, options.client.clone(), stop));
-    if let Err(error) = served {
-        tracing::info!(%error, "no client was served");
-    }
+    // Whoever reads the standard input may be waiting for more of it.
+    runtime.shutdown_background();
+    server.finish();
     Ok(0)
 }
 

@@ -2,7 +2,10 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use tokio_util::sync::CancellationToken;
+
 use crate::plan::Seen;
+use crate::vault;
 
 /// How a client came in.
 #[derive(Clone, Debug)]
@@ -20,12 +23,19 @@ pub(super) enum Way {
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) way: Way,
+    /// What the conversation is called in the history.
+    pub(super) session: Option<String>,
+    /// Cancelled once nothing more comes from the client: nobody is there to be asked.
+    pub(super) closing: CancellationToken,
     seen: Mutex<Seen>,
 }
 
 impl Connection {
     pub(super) fn new(way: Way) -> Self {
-        Self { way, seen: Mutex::default() }
+        // A system without random numbers has conversations without a name.
+        let session =
+            vault::random().ok().map(|random| random.iter().take(4).map(|byte| format!("{byte:02x}")).collect());
+        Self { way, session, closing: CancellationToken::new(), seen: Mutex::default() }
     }
 
     /// What it has seen.

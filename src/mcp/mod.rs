@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use rmcp::model::Tool;
 use serde::Deserialize;
 
 use crate::engine::Engine;
@@ -58,6 +59,8 @@ pub struct Server {
     clients: Arc<Register>,
     pool: Pool,
     rates: Rates,
+    /// The definitions of the tools.
+    tools: Vec<Tool>,
 }
 
 impl Server {
@@ -65,9 +68,15 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// What the system says when it gives no thread.
+    /// What the system says when it gives no thread, or no random numbers.
     pub fn new(engine: Engine, options: Options, clients: Arc<Register>) -> std::io::Result<Arc<Self>> {
         let engine = Arc::new(engine);
-        Ok(Arc::new(Self { pool: Pool::start()?, engine, options, clients, rates: Rates::default() }))
+        let tools = tools::definitions(&options)?;
+        Ok(Arc::new(Self { pool: Pool::start()?, engine, options, clients, rates: Rates::default(), tools }))
+    }
+
+    /// Waits for what the threads have begun, and ends them. Nothing is answered any more.
+    pub fn finish(&self) {
+        self.pool.finish();
     }
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use axum::http::request::Parts;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, ErrorCode, Implementation, ListToolsResult, PaginatedRequestParams,
-    ProtocolVersion, ServerCapabilities, ServerConfig,
+    CacheScope, CallToolRequestMethod, CallToolRequestParams, CallToolResponse, ConstString, CustomRequest,
+    CustomResult, DiscoverResult, ErrorCode, Implementation, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
+    ServerCapabilities, ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -15,6 +16,7 @@ use tokio::time::Instant;
 
 use super::connection::{Connection, Way};
 use super::http::Caller;
+use super::pool::{Gone, Line};
 use super::rate::TooSoon;
 use super::{Claim, Client, Server, tools};
 use crate::report::Code;
@@ -23,12 +25,18 @@ use crate::report::Code;
 const RATE_LIMITED: ErrorCode = ErrorCode(-32029);
 
 /// The versions of the protocol that are spoken, oldest first.
-const VERSIONS: &[ProtocolVersion] = &[
+pub(super) const VERSIONS: &[ProtocolVersion] = &[
     ProtocolVersion::V_2025_03_26,
     ProtocolVersion::V_2025_06_18,
     ProtocolVersion::V_2025_11_25,
     ProtocolVersion::V_2026_07_28,
 ];
+
+/// How long a client may keep what changes only with the program.
+pub(super) const KEEP_MS: u64 = 60 * 60 * 1000;
+
+/// What the server says about itself to a model.
+const INSTRUCTIONS: &str = include_str!("../../prompts/instructions.md");
 
 /// One connection, as the protocol sees it.
 #[derive(Clone, Debug)]
@@ -70,11 +78,37 @@ impl Service {
         let connection = caller(context).map_or(&self.connection, |caller| &caller.connection);
         Self { server: Arc::clone(&self.server), connection: Arc::clone(connection) }
     }
+
+    /// Does a job on the threads of the server. When the client does not want the answer any more, a job that has not
+    /// begun is dropped.
+    pub(super) async fn work<R: Send + 'static>(
+        &self,
+        line: Line,
+        context: &RequestContext<RoleServer>,
+        job: impl FnOnce() -> R + Send + 'static,
+    ) -> Result<R, ErrorData> {
+        tokio::select! {
+            done = self.server.pool.run(line, job) => {
+                done.map_err(|Gone| ErrorData::internal_error("the server is ending", None))
+            }
+            () = context.ct.cancelled() => Err(ErrorData::internal_error("the request was cancelled", None)),
+        }
+    }
 }
 
 /// Who has sent a request over HTTP.
 fn caller(context: &RequestContext<RoleServer>) -> Option<&Caller> {
     context.extensions.get::<Parts>()?.extensions.get()
+}
+
+/// Whether the request is of the version without a handshake, in which each result says who gives it and how long it holds.
+pub(super) fn is_modern(context: &RequestContext<RoleServer>) -> bool {
+    context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
+}
+
+/// What the server is called.
+pub(super) fn implementation() -> Implementation {
+    Implementation::new("memdir", env!("CARGO_PKG_VERSION")).with_title("memdir")
 }
 
 fn revoked() -> ErrorData {
@@ -88,8 +122,14 @@ impl ServerHandler for Service {
 
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools().build();
-        let implementation = Implementation::new("memdir", env!("CARGO_PKG_VERSION")).with_title("memdir");
-        ServerConfig::new(capabilities).with_server_info(implementation)
+        ServerConfig::new(capabilities).with_server_info(implementation()).with_instructions(INSTRUCTIONS)
+    }
+
+    async fn discover(&self, _context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+        // The others begin with a handshake, which says so by itself.
+        let versions = VERSIONS.iter().filter(|version| !version.has_initialize()).cloned().collect();
+        let found = DiscoverResult::from_server_info(versions, self.get_info());
+        Ok(found.with_ttl_ms(KEEP_MS).with_cache_scope(CacheScope::Public))
     }
 
     async fn list_tools(
@@ -98,7 +138,7 @@ impl ServerHandler for Service {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let client = self.admit(&context)?;
-        tools::list(&self.server.options, &client)
+        Ok(tools::list(&self.server, &client, is_modern(&context)))
     }
 
     async fn call_tool(
@@ -111,5 +151,19 @@ impl ServerHandler for Service {
             Ok(()) => tools::call(&service, &client, request, &context).await,
             Err(too_soon) => tools::refuse(&service, &client, request, &context, too_soon).await,
         }
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        // A known method comes here when its parameters cannot be read.
+        if request.method == CallToolRequestMethod::VALUE {
+            let message =
+                "`params` of `tools/call` has to be an object with `name`, a text, and `arguments`, an object";
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None))
     }
 }

@@ -1,47 +1,80 @@
 //! The tools: one for each action, made from its row, and `run_actions`.
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ListToolsResult, RequestId, Tool,
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ListToolsResult, MetaObject,
+    RequestId, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
+use serde_json::{Value, json};
 
-use super::pool::{Gone, Line};
+use super::connection::Connection;
+use super::pool::Line;
 use super::rate::TooSoon;
-use super::service::Service;
-use super::{Client, Options, ToolSet};
+use super::service::{self, Service};
+use super::{Client, Options, Server, ToolSet};
 use crate::action::Access;
 use crate::catalog::{self, ROWS, Row, format};
-use crate::dialect::{self, Entry, Parsed, ToolAnswer};
-use crate::engine::Manner;
+use crate::dialect::{self, Entry, Frame, Parsed, ToolAnswer};
+use crate::engine::{Engine, Manner};
 use crate::policy::Mode;
 use crate::report::{Code, Failure, Report};
 use crate::vault::Author;
 
-/// The actions of [`ToolSet::Compact`].
+/// The actions of [`ToolSet::Compact`] that are tools of their own.
 const COMPACT: &[&str] =
     &["search_files", "get_context", "read_file", "list_files", "create_file", "update_file", "delete_file"];
 
-/// The rows that a set of tools offers to a client.
-fn rows<'a>(options: &'a Options, client: &'a Client) -> impl Iterator<Item = &'static Row> + 'a {
-    ROWS.iter().filter(move |row| {
-        let is_in_set = match options.tools {
-            ToolSet::Compact => COMPACT.contains(&row.name),
-            ToolSet::Full => true,
-            ToolSet::Memory => row.name == "memory",
-        };
-        let is_granted = client.grant.as_ref().is_none_or(|grant| grant.lets_send(row.name));
-        is_in_set && is_granted && (!options.read_only || row.access == Access::Read)
-    })
+/// The definitions of all tools that a server offers, in the order in which they are listed.
+pub(super) fn definitions(options: &Options) -> serde_json::Result<Vec<Tool>> {
+    let ask_first = options.mode != Mode::Off;
+    let may_run = |row: &&Row| !options.read_only || row.access == Access::Read;
+    let own: Vec<&Row> = match options.tools {
+        ToolSet::Compact => COMPACT.iter().filter_map(|name| catalog::row(name)).filter(may_run).collect(),
+        ToolSet::Full => ROWS.iter().filter(may_run).collect(),
+        ToolSet::Memory => {
+            let tool = serde_json::from_value(format::mcp::memory_tool(ask_first))?;
+            return Ok(vec![tool]);
+        }
+    };
+    let is_own = |row: &Row| own.iter().any(|own| own.name == row.name);
+    let run_actions = format::mcp::run_actions(ROWS.iter().filter(may_run), is_own, ask_first);
+    let mut tools = format::definitions(format::Format::Mcp, own.iter().copied(), ask_first);
+    let mut tools: Vec<Tool> = serde_json::from_value(tools.get_mut("tools").map(Value::take).unwrap_or_default())?;
+    tools.push(serde_json::from_value(run_actions)?);
+    Ok(tools)
 }
 
-/// The definitions of the tools.
-pub(super) fn list(options: &Options, client: &Client) -> Result<ListToolsResult, ErrorData> {
-    let ask_first = options.mode != Mode::Off;
-    let mut definitions = format::definitions(format::Format::Mcp, rows(options, client), ask_first);
-    let tools: Vec<Tool> = serde_json::from_value(definitions["tools"].take())
-        .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
-    Ok(ListToolsResult::with_all_items(tools))
+/// Those that a client is offered. What the others would do is refused to it also inside of `run_actions`.
+fn offered<'s>(server: &'s Server, client: &'s Client) -> impl Iterator<Item = &'s Tool> {
+    let is_granted = |tool: &&Tool| {
+        let is_one_action = server.options.tools != ToolSet::Memory && catalog::row(&tool.name).is_some();
+        !is_one_action || client.grant.as_ref().is_none_or(|grant| grant.lets_send(&tool.name))
+    };
+    server.tools.iter().filter(is_granted)
+}
+
+/// The list of the tools.
+pub(super) fn list(server: &Server, client: &Client, is_modern: bool) -> ListToolsResult {
+    let mut list = ListToolsResult::with_all_items(offered(server, client).cloned().collect());
+    if is_modern {
+        list = list.with_ttl_ms(service::KEEP_MS).with_cache_scope(CacheScope::Private);
+        list.meta = Some(said_by());
+    }
+    list
+}
+
+/// Who gives a result, as it says where no handshake has said it.
+fn said_by() -> MetaObject {
+    let mut meta = MetaObject::new();
+    meta.0.insert("io.modelcontextprotocol/serverInfo".to_owned(), json!(service::implementation()));
+    meta
+}
+
+/// A call while it is worked on.
+pub(super) struct Call {
+    pub(super) frame: Frame,
+    pub(super) report: Report,
 }
 
 /// Calls a tool.
@@ -51,18 +84,29 @@ pub(super) async fn call(
     request: CallToolRequestParams,
     context: &RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
+    if !offered(&service.server, client).any(|tool| tool.name == request.name) {
+        let message = format!("there is no tool `{}`; `tools/list` names them", catalog::shorten(&request.name));
+        return Err(ErrorData::invalid_params(message, None));
+    }
     let parsed = dialect::parse_tool_call(&request.name, request.arguments.unwrap_or_default());
     let frame = parsed.frame.clone();
-    let seen = service.connection.seen();
-    let manner = Manner { seen: Some(seen.clone()), ..manner(service, client, context) };
-    let engine = service.server.engine.clone();
+    let manner = manner(service, client, &context.id);
+    let (engine, connection) = (service.server.engine.clone(), service.connection.clone());
     let line = if only_reads(&parsed) { Line::Read } else { Line::Write };
-    let run = move || engine.conclude_in_conversation(engine.propose(parsed, manner));
-    let (report, keep) = service.server.pool.run(line, run).await.map_err(|Gone| gone())?;
+    let report = service.work(line, context, move || run(&engine, &connection, parsed, manner)).await?;
+    Ok(answer(&Call { frame, report }, service::is_modern(context)))
+}
+
+/// Runs calls in the conversation of a connection. What it has seen is asked for only now: calls before this one may have
+/// been waiting too.
+fn run(engine: &Engine, connection: &Connection, parsed: Parsed, manner: Manner) -> Report {
+    let seen = connection.seen();
+    let proposal = engine.propose(parsed, Manner { seen: Some(seen.clone()), ..manner });
+    let (report, keep) = engine.conclude_in_conversation(proposal);
     if let Some(now) = keep.seen {
-        service.connection.see(&seen, now);
+        connection.see(&seen, now);
     }
-    Ok(result(dialect::answer_tool_call(&frame, &report)).into())
+    report
 }
 
 /// Answers a call that came too soon, and notes it where that is news.
@@ -77,14 +121,13 @@ pub(super) async fn refuse(
     let parsed = dialect::parse_tool_call(&request.name, request.arguments.unwrap_or_default()).refused(&failure);
     let frame = parsed.frame.clone();
     let report = if too_soon.is_news {
-        let (engine, manner) = (service.server.engine.clone(), manner(service, client, context));
-        let run = move || engine.conclude(engine.propose(parsed, manner));
-        service.server.pool.run(Line::Read, run).await.map_err(|Gone| gone())?
+        let (engine, manner) = (service.server.engine.clone(), manner(service, client, &context.id));
+        service.work(Line::Read, context, move || engine.conclude(engine.propose(parsed, manner))).await?
     } else {
         let refused = |entry| if let Entry::Unread(unread) = entry { Some(unread.into()) } else { None };
         Report::of(parsed.entries.into_iter().filter_map(refused).collect())
     };
-    Ok(result(dialect::answer_tool_call(&frame, &report)).into())
+    Ok(answer(&Call { frame, report }, service::is_modern(context)))
 }
 
 /// Whether all calls only read.
@@ -95,9 +138,9 @@ fn only_reads(parsed: &Parsed) -> bool {
     })
 }
 
-fn manner(service: &Service, client: &Client, context: &RequestContext<RoleServer>) -> Manner {
+fn manner(service: &Service, client: &Client, id: &RequestId) -> Manner {
     Manner {
-        author: author(client, &context.id),
+        author: author(&service.connection, client, id, "model"),
         grant: client.grant.clone(),
         mode: service.server.options.mode,
         read_only: service.server.options.read_only,
@@ -106,23 +149,23 @@ fn manner(service: &Service, client: &Client, context: &RequestContext<RoleServe
     }
 }
 
-fn author(client: &Client, id: &RequestId) -> Author {
+/// Who asks, for the history; `origin` says whose words these are.
+pub(super) fn author(connection: &Connection, client: &Client, id: &RequestId, origin: &str) -> Author {
     Author {
         door: "mcp".to_owned(),
         client: Some(client.name.clone()).filter(|name| !name.is_empty()),
-        session: None,
+        session: connection.session.clone(),
         message: Some(id.to_string()),
-        origin: "model".to_owned(),
+        origin: origin.to_owned(),
     }
 }
 
-fn result(answer: ToolAnswer) -> CallToolResult {
-    let content = vec![ContentBlock::text(answer.text)];
-    let mut result = if answer.is_error { CallToolResult::error(content) } else { CallToolResult::success(content) };
-    result.structured_content = answer.structured;
-    result
-}
-
-fn gone() -> ErrorData {
-    ErrorData::internal_error("the server is ending", None)
+/// What a call is answered by.
+pub(super) fn answer(call: &Call, is_modern: bool) -> CallToolResponse {
+    let ToolAnswer { text, structured, is_error } = dialect::answer_tool_call(&call.frame, &call.report);
+    let content = vec![ContentBlock::text(text)];
+    let mut result = if is_error { CallToolResult::error(content) } else { CallToolResult::success(content) };
+    result.structured_content = structured;
+    result.meta = is_modern.then(said_by);
+    result.into()
 }

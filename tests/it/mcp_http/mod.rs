@@ -68,7 +68,9 @@ impl Site {
         let stopped = stop.clone();
         let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            runtime.block_on(serve_http(listener, server, options, stopped)).unwrap();
+            runtime.block_on(serve_http(listener, Arc::clone(&server), options, stopped)).unwrap();
+            runtime.shutdown_background();
+            server.finish();
         });
         Self { env, address, clients, stop, thread: Some(thread) }
     }
