@@ -21,8 +21,8 @@ mod stdio;
 mod tools;
 
 pub use client::{Claim, Client, Register, Unknown};
-pub use http::{HttpLimits, HttpOptions, NameError, Names, listen, serve_http};
-pub use stdio::serve_stdio;
+pub use http::{HttpLimits, HttpOptions, NameError, Names, http_routes, listen, serve_http};
+pub use stdio::{serve_stdio, serve_streams};
 
 use pool::Pool;
 use rate::Rates;
