@@ -67,7 +67,7 @@ fn a_client_keeps_its_newest_sessions() {
 
 #[test]
 fn a_session_that_is_idle_for_too_long_ends() {
-    let site = Site::limited(HttpLimits { session: Duration::from_millis(50), ..HttpLimits::default() });
+    let site = Site::limited(HttpLimits { session: Duration::from_millis(1500), ..HttpLimits::default() });
     let session = open(&site, "desk", VERSION);
     let mut stream = site.connect();
     stream.write(listening("desk", &session));
