@@ -50,6 +50,7 @@ pub enum Code {
     Busy,
     DiskFull,
     Unavailable,
+    RateLimited,
     Cancelled,
     Timeout,
     Io,

@@ -357,6 +357,15 @@ pub(super) struct Mcp {
     /// Show only what this registered client was granted; this is configuration, not security
     #[arg(long, value_name = "NAME")]
     pub(super) client: Option<String>,
+    /// Serve over HTTP at this address of this machine, for registered clients; a port alone is enough
+    #[arg(long, value_name = "ADDR", conflicts_with = "client")]
+    pub(super) http: Option<String>,
+    /// Answer also under this name, for whoever comes through a proxy
+    #[arg(long, value_name = "NAME", requires = "http")]
+    pub(super) allow_host: Vec<String>,
+    /// Answer also pages from this origin
+    #[arg(long, value_name = "URL", requires = "http")]
+    pub(super) allow_origin: Vec<String>,
 }
 
 const CLIENT: &str = "Say which programs may ask for the memory, and what each may see and do.

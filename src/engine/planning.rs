@@ -4,7 +4,7 @@ use super::held::{Groups, hold, join};
 use super::indexed::Indexed;
 use super::{Engine, Item, Manner, Planned};
 use crate::action::Call;
-use crate::dialect::{Entry, Parsed, Unread};
+use crate::dialect::{Entry, Parsed};
 use crate::path::MemoryPath;
 use crate::plan::{self, Planner, Tree};
 use crate::policy::{self, Cleared, Context, Refused};
@@ -160,12 +160,7 @@ impl Engine {
                 Err(Box::new(Outcome::failed(&call, failure)))
             }
             Entry::Call(call) => Ok(call),
-            Entry::Unread(unread) => {
-                let Unread { index, action, path, label, failure } = unread;
-                let result = Err(failure);
-                let (total, cursor, shown) = (None, None, None);
-                Err(Box::new(Outcome { index, action, path, result, total, cursor, label, shown }))
-            }
+            Entry::Unread(unread) => Err(Box::new(unread.into())),
         }
     }
 

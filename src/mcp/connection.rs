@@ -15,6 +15,8 @@ pub(super) enum Way {
         /// The name of a registered client.
         client: Option<String>,
     },
+    /// Over HTTP, with a token in each request.
+    Http,
 }
 
 /// One client program, and what it has seen so far.

@@ -13,15 +13,19 @@ use crate::policy::Mode;
 
 mod client;
 mod connection;
+mod http;
 mod pool;
+mod rate;
 mod service;
 mod stdio;
 mod tools;
 
 pub use client::{Claim, Client, Register, Unknown};
+pub use http::{HttpLimits, HttpOptions, NameError, Names, listen, serve_http};
 pub use stdio::serve_stdio;
 
 use pool::Pool;
+use rate::Rates;
 
 /// How a server works, whoever asks.
 #[derive(Clone, Debug)]
@@ -56,6 +60,7 @@ pub struct Server {
     pool: Pool,
     /// The definitions of the tools.
     tools: Vec<Tool>,
+    rates: Rates,
 }
 
 impl Server {
@@ -67,7 +72,7 @@ impl Server {
     pub fn new(engine: Engine, options: Options, clients: Arc<Register>) -> std::io::Result<Arc<Self>> {
         let engine = Arc::new(engine);
         let tools = tools::definitions(&options)?;
-        Ok(Arc::new(Self { pool: Pool::start()?, engine, options, clients, tools }))
+        Ok(Arc::new(Self { pool: Pool::start()?, engine, options, clients, tools, rates: Rates::default() }))
     }
 
     /// Waits for what the threads have begun, and ends them. Nothing is answered any more.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use axum::http::request::Parts;
 use rmcp::model::{
     CacheScope, CallToolRequestMethod, CallToolRequestParams, CallToolResponse, ConstString, CustomRequest,
     CustomResult, DiscoverResult, ErrorCode, Implementation, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
@@ -10,10 +11,18 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::json;
+use tokio::time::Instant;
 
 use super::connection::{Connection, Way};
+use super::http::Caller;
 use super::pool::{Gone, Line};
+use super::rate::TooSoon;
 use super::{Claim, Client, Server, tools};
+use crate::report::Code;
+
+/// What a request that is no call of a tool is answered by when it comes too soon.
+const RATE_LIMITED: ErrorCode = ErrorCode(-32029);
 
 /// The versions of the protocol that are spoken, oldest first.
 pub(super) const VERSIONS: &[ProtocolVersion] = &[
@@ -45,7 +54,29 @@ impl Service {
                 let said = context.client_info().map(|client| client.name).unwrap_or_default();
                 Ok(Client { name: said, grant: None, rate: None, may_approve: true })
             }
+            Way::Http => Ok(caller(context).ok_or_else(revoked)?.client.clone()),
         }
+    }
+
+    /// Who asks, unless it is too soon for another request.
+    pub(super) fn admit(&self, context: &RequestContext<RoleServer>) -> Result<Client, ErrorData> {
+        let client = self.client(context)?;
+        self.take(&client).map_err(|too_soon| {
+            let data = json!({"code": Code::RateLimited, "hint": too_soon.hint()});
+            ErrorData::new(RATE_LIMITED, TooSoon::MESSAGE, Some(data))
+        })?;
+        Ok(client)
+    }
+
+    /// Counts a request against the rate of its client.
+    fn take(&self, client: &Client) -> Result<(), TooSoon> {
+        self.server.rates.take(client, Instant::now().into_std())
+    }
+
+    /// The same in the conversation that a request belongs to: over HTTP each request says which.
+    fn in_conversation(&self, context: &RequestContext<RoleServer>) -> Self {
+        let connection = caller(context).map_or(&self.connection, |caller| &caller.connection);
+        Self { server: Arc::clone(&self.server), connection: Arc::clone(connection) }
     }
 
     /// Does a job on the threads of the server. When the client does not want the answer any more, a job that has not
@@ -63,6 +94,11 @@ impl Service {
             () = context.ct.cancelled() => Err(ErrorData::internal_error("the request was cancelled", None)),
         }
     }
+}
+
+/// Who has sent a request over HTTP.
+fn caller(context: &RequestContext<RoleServer>) -> Option<&Caller> {
+    context.extensions.get::<Parts>()?.extensions.get()
 }
 
 /// Whether the request is of the version without a handshake, in which each result says who gives it and how long it holds.
@@ -101,7 +137,7 @@ impl ServerHandler for Service {
         _request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let client = self.client(&context)?;
+        let client = self.admit(&context)?;
         Ok(tools::list(&self.server, &client, is_modern(&context)))
     }
 
@@ -110,8 +146,11 @@ impl ServerHandler for Service {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let client = self.client(&context)?;
-        tools::call(self, &client, request, &context).await
+        let (client, service) = (self.client(&context)?, self.in_conversation(&context));
+        match self.take(&client) {
+            Ok(()) => tools::call(&service, &client, request, &context).await,
+            Err(too_soon) => tools::refuse(&service, &client, request, &context, too_soon).await,
+        }
     }
 
     async fn on_custom_request(

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::connection::Connection;
 use super::pool::Line;
+use super::rate::TooSoon;
 use super::service::{self, Service};
 use super::{Client, Options, Server, ToolSet};
 use crate::action::Access;
@@ -17,7 +18,7 @@ use crate::catalog::{self, ROWS, Row, format};
 use crate::dialect::{self, Entry, Frame, Parsed, ToolAnswer};
 use crate::engine::{Engine, Manner};
 use crate::policy::Mode;
-use crate::report::Report;
+use crate::report::{Code, Failure, Report};
 use crate::vault::Author;
 
 /// The actions of [`ToolSet::Compact`] that are tools of their own.
@@ -106,6 +107,28 @@ fn run(engine: &Engine, connection: &Connection, parsed: Parsed, manner: Manner)
         connection.see(&seen, now);
     }
     report
+}
+
+/// Answers a call that came too soon, and notes it where that is news.
+pub(super) async fn refuse(
+    service: &Service,
+    client: &Client,
+    request: CallToolRequestParams,
+    context: &RequestContext<RoleServer>,
+    too_soon: TooSoon,
+) -> Result<CallToolResponse, ErrorData> {
+    let failure = Failure::new(Code::RateLimited, TooSoon::MESSAGE).with_hint(too_soon.hint());
+    let parsed = dialect::parse_tool_call(&request.name, request.arguments.unwrap_or_default()).refused(&failure);
+    let frame = parsed.frame.clone();
+    let report = if too_soon.is_news {
+        let (engine, manner) = (service.server.engine.clone(), manner(service, client, &context.id));
+        let run = move || engine.conclude(engine.propose(parsed, manner));
+        service.work(Line::Read, context, run).await?
+    } else {
+        let refused = |entry| if let Entry::Unread(unread) = entry { Some(unread.into()) } else { None };
+        Report::of(parsed.entries.into_iter().filter_map(refused).collect())
+    };
+    Ok(answer(&Call { frame, report }, service::is_modern(context)))
 }
 
 /// Whether all calls only read.
