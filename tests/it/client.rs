@@ -19,14 +19,35 @@ fn add(env: &Env, arguments: &[&str]) -> Ran {
 fn a_client_is_added_listed_and_revoked() {
     let env = Env::ada();
     let before = env.seen();
-    let added = add(&env, &["cursor", "--read", "work/**", "--write", "work/log.md", "--tools", "read,append_file", "--expires", "30d", "--rate", "60"]);
+    let added = add(
+        &env,
+        &[
+            "cursor",
+            "--read",
+            "work/**",
+            "--write",
+            "work/log.md",
+            "--tools",
+            "read,append_file",
+            "--expires",
+            "30d",
+            "--rate",
+            "60",
+        ],
+    );
     let added = added.exits(0);
     let token = added["token"].as_str().unwrap();
     assert!(token.strip_prefix("memdir_").is_some_and(|hex| hex.len() == 64), "{token}");
     assert_eq!(added["header"], format!("Authorization: Bearer {token}"));
     let client = &added["client"];
-    assert_eq!((&client["name"], &client["read"], &client["write"]), (&json!("cursor"), &json!(["work/**"]), &json!(["work/log.md"])));
-    assert_eq!((&client["rate"], &client["may_approve"], &client["expired"]), (&json!(60), &json!(false), &json!(false)));
+    assert_eq!(
+        (&client["name"], &client["read"], &client["write"]),
+        (&json!("cursor"), &json!(["work/**"]), &json!(["work/log.md"]))
+    );
+    assert_eq!(
+        (&client["rate"], &client["may_approve"], &client["expired"]),
+        (&json!(60), &json!(false), &json!(false))
+    );
     let actions: Vec<&str> = client["actions"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
     assert!(actions.contains(&"read_file") && actions.contains(&"append_file") && !actions.contains(&"delete_file"));
     add(&env, &["plain"]).exits(0);
@@ -44,15 +65,24 @@ fn a_client_is_added_listed_and_revoked() {
 #[test]
 fn what_a_client_may_do_is_said_in_words() {
     let env = Env::ada();
-    let ran = env.run(&["client", "add", "desk", "--read", "a/**", "--write", "b/**", "--expires", "2999-01-01", "--may-approve"], "");
+    let ran = env.run(
+        &["client", "add", "desk", "--read", "a/**", "--write", "b/**", "--expires", "2999-01-01", "--may-approve"],
+        "",
+    );
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(ran.stdout.starts_with("Authorization: Bearer memdir_") && ran.stdout.lines().count() == 1, "{ran:?}");
     assert!(!ran.stderr.contains("memdir_"), "{ran:?}");
-    for words in ["desk may read a/** and write b/**, until 2999-01-01T00:00:00Z, and its person may approve", "it may read too: b/**"] {
+    for words in [
+        "desk may read a/** and write b/**, until 2999-01-01T00:00:00Z, and its person may approve",
+        "it may read too: b/**",
+    ] {
         assert!(ran.stderr.contains(words), "{words}: {ran:?}");
     }
     let all = env.run(&["client", "add", "all", "--write", "**"], "");
-    assert!(all.stderr.contains("all may read everything and write everything") && !all.stderr.contains("note:"), "{all:?}");
+    assert!(
+        all.stderr.contains("all may read everything and write everything") && !all.stderr.contains("note:"),
+        "{all:?}"
+    );
 }
 
 #[test]
@@ -138,7 +168,12 @@ fn only_the_person_may_read_the_register() {
     for open in [0o640, 0o604, 0o620, 0o602] {
         fs::set_permissions(&file, fs::Permissions::from_mode(open)).unwrap();
         let before = fs::read(&file).unwrap();
-        for arguments in [&["client", "list"][..], &["client", "add", "x"], &["client", "revoke", "cursor"], &["mcp", "--client", "cursor"]] {
+        for arguments in [
+            &["client", "list"][..],
+            &["client", "add", "x"],
+            &["client", "revoke", "cursor"],
+            &["mcp", "--client", "cursor"],
+        ] {
             let said = env.ask(arguments).exits(5);
             assert!(said["error"]["hint"].as_str().unwrap().contains("chmod 600 '"), "{said}");
         }
@@ -152,7 +187,9 @@ fn a_damaged_register_lets_nobody_in_and_is_kept() {
     add(&env, &["cursor"]).exits(0);
     let whole = fs::read_to_string(register(&env)).unwrap();
     assert!(whole.starts_with("# Written by `memdir client`"), "{whole}");
-    for damaged in ["x", "version = 2\n", &whole.replace("sha256:", "sha256:z"), &whole.replace("read =", "reed ="), "client = 7"] {
+    for damaged in
+        ["x", "version = 2\n", &whole.replace("sha256:", "sha256:z"), &whole.replace("read =", "reed ="), "client = 7"]
+    {
         fs::write(register(&env), damaged).unwrap();
         for arguments in [&["client", "list"][..], &["client", "add", "x"], &["mcp", "--client", "cursor"]] {
             let said = env.ask(arguments).exits(5);
@@ -175,7 +212,8 @@ fn of_clients_that_are_added_at_once_none_is_lost() {
         Ran::of(child.wait_with_output().unwrap()).exits(0);
     }
     let listed = env.ask(&["client", "list"]).exits(0);
-    let mut names: Vec<&str> = listed["clients"].as_array().unwrap().iter().filter_map(|client| client["name"].as_str()).collect();
+    let mut names: Vec<&str> =
+        listed["clients"].as_array().unwrap().iter().filter_map(|client| client["name"].as_str()).collect();
     names.sort_unstable();
     assert_eq!(names, ["c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7"]);
     let left: Vec<String> = files(&env.home().join(".config/memdir")).into_keys().collect();

@@ -52,7 +52,7 @@ impl Target {
 
     /// What a change would change, as a unified diff.
     pub(super) fn diff(&self, new: Option<&str>) -> String {
-        let name = self.path.to_string_lossy();
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         let (old, new) = (self.text.as_deref().map(str::as_bytes), new.map(str::as_bytes));
         if old == new { String::new() } else { plan::unified(&name, old, &name, new) }
     }

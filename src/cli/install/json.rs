@@ -97,15 +97,20 @@ fn cut(text: &str, parsed: &ParseResult<'_>, object: &Object<'_>, at: usize) -> 
     let next = object.properties.get(at + 1);
     let until = next.map_or(object.range.end, |next| next.range().start);
     let own = comma(parsed, end, until);
-    // From the end of the line before, if it has lines of its own, else with the space before it.
+    let to = own.as_ref().map_or(end, |comma| comma.end);
     let before = text.get(..start).unwrap_or_default();
-    let from = if is_first(text, start) && line_start(text, start) > 0 {
+    let rest = text.get(to..).unwrap_or_default();
+    let (from, to) = if !is_first(text, start) {
+        (before.trim_end_matches([' ', '\t']).len(), to)
+    } else if rest.trim_start_matches([' ', '\t']).starts_with(['\n', '\r']) && line_start(text, start) > 0 {
+        // It has lines of its own: they go from the end of the line before.
         let line = before.get(..line_start(text, start) - 1).unwrap_or_default();
-        line.strip_suffix('\r').unwrap_or(line).len()
+        (line.strip_suffix('\r').unwrap_or(line).len(), to)
     } else {
-        before.trim_end_matches([' ', '\t']).len()
+        // What follows on its line takes its place, and never comes behind what may be a comment.
+        (start, to + rest.len() - rest.trim_start_matches([' ', '\t']).len())
     };
-    let mut edits = vec![(from..own.as_ref().map_or(end, |comma| comma.end), String::new())];
+    let mut edits = vec![(from..to, String::new())];
     if let (None, None, Some(previous)) = (&own, next, at.checked_sub(1).and_then(|at| object.properties.get(at))) {
         edits.extend(comma(parsed, previous.range().end, start).map(|comma| (comma, String::new())));
     }

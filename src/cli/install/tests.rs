@@ -95,7 +95,11 @@ fn json_entries_between_others_and_of_others() {
     let ours = "\"memdir\": {\"command\": \"C:\\\\bin\\\\memdir.exe\", \"args\": [\"mcp\"], \"env\": {\"A\": \"b\"}}";
     let text = format!("{{\n  \"mcpServers\": {{\n    \"a\": {{}},\n    {ours}, // here\n    \"b\": {{}}\n  }}\n}}\n");
     let gone = change(&SERVERS, &target(Some(&text), &[]), &Wanted::Gone).unwrap().text.unwrap();
-    assert_eq!(gone, "{\n  \"mcpServers\": {\n    \"a\": {}, // here\n    \"b\": {}\n  }\n}\n");
+    assert_eq!(gone, "{\n  \"mcpServers\": {\n    \"a\": {},\n    // here\n    \"b\": {}\n  }\n}\n");
+    // What follows on the line does not get behind the comment before it.
+    let crowded = format!("{{\n\"mcpServers\": {{\n// c\n{ours}, \"b\": {{}}\n}}}}");
+    let gone = change(&SERVERS, &target(Some(&crowded), &[]), &Wanted::Gone).unwrap().text.unwrap();
+    assert_eq!(gone, "{\n\"mcpServers\": {\n// c\n\"b\": {}\n}}");
     let (with, is_foreign) = SERVERS.with(&text, &entry("/m")).unwrap();
     assert!(with.contains("\"env\": {\"A\": \"b\"}") && !is_foreign, "{with}");
     for foreign in [
@@ -141,7 +145,7 @@ fn toml_at_the_end() {
     let before = before.replace('\n', "\r\n");
     let expected = format!("{before}\r\n{}", ours.replace('\n', "\r\n"));
     assert_eq!(check(Format::Toml, &before, &expected), before);
-    check(Format::Toml, "a = 1", &format!("a = 1\n\n{ours}"));
+    assert_eq!(check(Format::Toml, "a = 1", &format!("a = 1\n\n{}", ours.trim_end())), "a = 1");
     let marked = format!("\u{feff}{before}");
     assert_eq!(check(Format::Toml, &marked, &format!("\u{feff}{expected}")), marked);
 }

@@ -55,28 +55,29 @@ fn table_lines(text: &str, table: &Table) -> Option<Vec<Edit>> {
         }
     }
     let (mut start, end) = (line_start(text, header.start), next_line(text, end.saturating_sub(1)));
-    // The empty line that sets it off goes with it.
+    // The empty line that sets it off goes with it; at the end of a text whose last line is not ended, so does what ended
+    // the line before.
     let before = text.get(..start).unwrap_or_default();
     let rest = text.get(end..).unwrap_or_default();
-    if rest.is_empty() || rest.starts_with(['\n', '\r']) {
-        start = ["\r\n\r\n", "\n\n"]
-            .iter()
-            .find(|blank| before.ends_with(**blank))
-            .map_or(start, |blank| start - blank.len() / 2);
+    if rest.is_empty() && !text.ends_with('\n') {
+        start = before.trim_end_matches(['\r', '\n']).len();
+    } else if rest.is_empty() || rest.starts_with(['\n', '\r']) {
+        let blank = ["\r\n\r\n", "\n\n"].into_iter().find(|blank| before.ends_with(blank));
+        start -= blank.map_or(0, |blank| blank.len() / 2);
     }
     edits.push((start..end, String::new()));
     Some(edits)
 }
 
-/// Adds the table at the end.
+/// Adds the table at the end; a last line that is not ended is left so.
 pub(super) fn add(text: &str, entry: &Entry) -> String {
     let end = line_end(text);
     let body = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let gap = match body {
-        "" => "",
-        body if body.ends_with('\n') => end,
-        _ => &end.repeat(2),
+    let (gap, last) = match body {
+        "" => (String::new(), end),
+        body if body.ends_with('\n') => (end.to_owned(), end),
+        _ => (end.repeat(2), ""),
     };
     let (command, args) = (quoted(&entry.command), listed(&entry.args));
-    format!("{text}{gap}[{LIST}.{NAME}]{end}command = {command}{end}args = {args}{end}")
+    format!("{text}{gap}[{LIST}.{NAME}]{end}command = {command}{end}args = {args}{last}")
 }

@@ -24,11 +24,15 @@ fn rich(name: &str) -> &'static str {
         "vscode" => {
             "{\r\n\t// servers of mine\r\n\t\"servers\": {\r\n\t\t\"github\": {\r\n\t\t\t\"url\": \"https://example.com/mcp\" // remote\r\n\t\t}\r\n\t},\r\n\t\"inputs\": []\r\n}\r\n"
         }
-        "codex" => "# mine\nmodel = \"some\" # why\n\n[mcp_servers.other]\ncommand = 'other'\nargs = []\n\n[tui]\nx = 1",
+        "codex" => {
+            "# mine\nmodel = \"some\" # why\n\n[mcp_servers.other]\ncommand = 'other'\nargs = []\n\n[tui]\nx = 1"
+        }
         "goose" => {
             "# mine\nGOOSE_PROVIDER: some\nextensions:\n  # the tools\n  developer:\n    enabled: true\n    type: builtin\n\nGOOSE_MODE: auto # always\n"
         }
-        _ => "{\n    \"numStartups\": 7,\n    \"mcpServers\": {\n        \"other\": {\"command\": \"x\", \"args\": [\"é\"]}\n    },\n    \"last\": null\n}",
+        _ => {
+            "{\n    \"numStartups\": 7,\n    \"mcpServers\": {\n        \"other\": {\"command\": \"x\", \"args\": [\"é\"]}\n    },\n    \"last\": null\n}"
+        }
     }
 }
 
@@ -203,7 +207,9 @@ fn a_link_is_followed_and_modes_are_kept() {
 
 #[test]
 fn where_a_variable_names_the_folder_it_is_used() {
-    for (variable, name, file) in [("CODEX_HOME", "codex", "config.toml"), ("CLAUDE_CONFIG_DIR", "claude-code", ".claude.json")] {
+    for (variable, name, file) in
+        [("CODEX_HOME", "codex", "config.toml"), ("CLAUDE_CONFIG_DIR", "claude-code", ".claude.json")]
+    {
         let env = Env::ada();
         let folder = env.base().join("elsewhere");
         let env = env.set(variable, folder.to_str().unwrap());
