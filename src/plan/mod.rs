@@ -47,6 +47,7 @@ mod words;
 mod write;
 
 pub use change::{Counts, Fate, FileCount, Plan, changed, diff_of};
+pub(crate) use diff::unified;
 pub use find::marks;
 pub use forget::{Called, Cut, Forms, MIN_TEXT_CHARS, Sought, When};
 pub use lineage::Lineage;

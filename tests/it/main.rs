@@ -15,6 +15,7 @@
 
 mod ask;
 mod cli;
+mod client;
 mod contract;
 mod conversation;
 #[cfg(target_os = "linux")]
@@ -23,6 +24,7 @@ mod dialects;
 mod docs;
 mod grammar;
 mod index;
+mod install;
 mod layers;
 mod processes;
 mod python;

@@ -278,3 +278,6 @@ impl<'a> Shown<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
