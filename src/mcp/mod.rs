@@ -11,6 +11,7 @@ use serde::Deserialize;
 use crate::engine::Engine;
 use crate::policy::Mode;
 
+mod ask;
 mod client;
 mod connection;
 mod pool;
@@ -21,6 +22,7 @@ mod tools;
 pub use client::{Claim, Client, Register, Unknown};
 pub use stdio::serve_stdio;
 
+use ask::Asks;
 use pool::Pool;
 
 /// How a server works, whoever asks.
@@ -56,6 +58,8 @@ pub struct Server {
     pool: Pool,
     /// The definitions of the tools.
     tools: Vec<Tool>,
+    /// The calls that wait for an answer of a person.
+    asks: Asks,
 }
 
 impl Server {
@@ -67,7 +71,7 @@ impl Server {
     pub fn new(engine: Engine, options: Options, clients: Arc<Register>) -> std::io::Result<Arc<Self>> {
         let engine = Arc::new(engine);
         let tools = tools::definitions(&options)?;
-        Ok(Arc::new(Self { pool: Pool::start()?, engine, options, clients, tools }))
+        Ok(Arc::new(Self { pool: Pool::start()?, engine, options, clients, tools, asks: Asks::new()? }))
     }
 
     /// Waits for what the threads have begun, and ends them. Nothing is answered any more.
