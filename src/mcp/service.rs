@@ -77,7 +77,7 @@ pub(super) fn cancelled() -> ErrorData {
 
 /// What the server is called.
 pub(super) fn implementation() -> Implementation {
-    Implementation::new("memdir", env!("CARGO_PKG_VERSION")).with_title("memdir")
+    Implementation::new("memdir", env!("CARGO_PKG_VERSION"))
 }
 
 fn revoked() -> ErrorData {

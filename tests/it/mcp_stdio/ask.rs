@@ -62,7 +62,10 @@ fn check_end(env: &Env, result: &Value, end: Option<&str>, what: &Value) {
 fn check_form(form: &Value) {
     assert_eq!((&form["method"], &form["params"]["mode"]), (&json!("elicitation/create"), &json!("form")));
     let message = form["params"]["message"].as_str().unwrap();
-    assert!(message.starts_with("it wants to change your memory (") && message.contains(&format!("+{FACT}")), "{message}");
+    assert!(
+        message.starts_with("it wants to change your memory (") && message.contains(&format!("+{FACT}")),
+        "{message}"
+    );
     let decision = &form["params"]["requestedSchema"]["properties"]["decision"];
     assert_eq!(decision["enum"], json!(["approve", "reject", "later"]));
     assert_eq!(form["params"]["requestedSchema"]["required"], json!(["decision"]));
