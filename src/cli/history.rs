@@ -15,12 +15,18 @@ use crate::vault::Page;
 /// How many batches a page of the log has.
 const PAGE: usize = 20;
 
-pub(super) fn log(global: &Global, note: Option<&str>, patch: bool, page: &Paging) -> Result<u8, Stop> {
+pub(super) fn log(
+    global: &Global,
+    note: Option<&str>,
+    client: Option<String>,
+    patch: bool,
+    page: &Paging,
+) -> Result<u8, Stop> {
     let path = note.map(look::path).transpose()?;
     let before = page.cursor.as_deref().map(str::parse).transpose();
     let before = before.map_err(|_| usage("the cursor is not one of `memdir log`", "leave it out to start anew"))?;
     let opened = open::open(global)?;
-    let log = opened.engine.log(&Page { path, limit: page.limit(PAGE), before }, patch)?;
+    let log = opened.engine.log(&Page { path, client, limit: page.limit(PAGE), before }, patch)?;
     if global.json {
         print_json(&log)?
     } else {

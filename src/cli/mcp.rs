@@ -6,8 +6,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::args::{Global, Mcp};
 use super::exit::Stop;
-use super::open;
-use crate::mcp::{Options, Register, Server, Unknown, serve_stdio};
+use super::{client, open};
+use crate::mcp::{Options, Server, serve_stdio};
 use crate::report::{Code, Failure};
 
 pub(super) fn run(global: &Global, options: &Mcp) -> Result<u8, Stop> {
@@ -17,7 +17,7 @@ pub(super) fn run(global: &Global, options: &Mcp) -> Result<u8, Stop> {
         read_only: options.read_only,
         mode: options.permission.map_or(opened.config.permission.mcp, Into::into),
     };
-    let clients = Arc::new(Register::new(|_| Err(Unknown)));
+    let clients = Arc::new(client::register(&opened.root, options.client.as_deref(), open::now)?);
     let broken = |error: std::io::Error| Failure::new(Code::Internal, format!("the server cannot start: {error}"));
     let server = Server::new(opened.engine, settled, clients).map_err(broken)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(broken)?;

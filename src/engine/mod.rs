@@ -40,7 +40,7 @@ mod refresh;
 mod retrieve;
 mod standing;
 
-pub use account::Head;
+pub use account::{Head, Readers};
 pub use change::{Change, ChangeError, Done};
 pub use facts::{Facts, FoundFact};
 pub use failure::failure;

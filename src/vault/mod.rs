@@ -18,6 +18,7 @@ mod history;
 mod inbox;
 mod journal;
 mod place;
+mod readers;
 mod recover;
 mod scan;
 mod state;
@@ -43,6 +44,7 @@ pub use feed::Changed;
 pub use forget::{Names, Replaced, Traces};
 pub use history::Page;
 pub use inbox::{Approval, Filed, Inbox, MOST_WAITING, MOST_WAITING_BYTES};
+pub use readers::Reader;
 pub use watch::{Noticed, Watch};
 
 use crate::path::MemoryPath;

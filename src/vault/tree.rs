@@ -95,7 +95,7 @@ impl Tree for Vault {
     }
 
     fn history(&self, path: &MemoryPath, limit: usize) -> Result<Log, TreeError> {
-        let page = Page { path: Some(path.clone()), limit, before: None };
+        let page = Page { path: Some(path.clone()), client: None, limit, before: None };
         self.log(&page).map_err(|error| TreeError::Io(error.to_string()))
     }
 }
@@ -134,7 +134,7 @@ impl Tree for Writer<'_> {
     }
 
     fn history(&self, path: &MemoryPath, limit: usize) -> Result<Log, TreeError> {
-        let page = Page { path: Some(path.clone()), limit, before: None };
+        let page = Page { path: Some(path.clone()), client: None, limit, before: None };
         Vault::log_of(self.core.as_ref(), &page).map_err(|error| TreeError::Io(error.to_string()))
     }
 }
