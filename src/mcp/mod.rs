@@ -11,6 +11,7 @@ use serde::Deserialize;
 use crate::engine::Engine;
 use crate::policy::Mode;
 
+mod ask;
 mod client;
 mod connection;
 mod http;
@@ -24,6 +25,7 @@ pub use client::{Claim, Client, Register, Unknown};
 pub use http::{HttpLimits, HttpOptions, NameError, Names, listen, serve_http};
 pub use stdio::serve_stdio;
 
+use ask::Asks;
 use pool::Pool;
 use rate::Rates;
 
@@ -61,6 +63,8 @@ pub struct Server {
     /// The definitions of the tools.
     tools: Vec<Tool>,
     rates: Rates,
+    /// The calls that wait for an answer of a person.
+    asks: Asks,
 }
 
 impl Server {
@@ -72,7 +76,8 @@ impl Server {
     pub fn new(engine: Engine, options: Options, clients: Arc<Register>) -> std::io::Result<Arc<Self>> {
         let engine = Arc::new(engine);
         let tools = tools::definitions(&options)?;
-        Ok(Arc::new(Self { pool: Pool::start()?, engine, options, clients, tools, rates: Rates::default() }))
+        let (pool, asks, rates) = (Pool::start()?, Asks::new()?, Rates::default());
+        Ok(Arc::new(Self { pool, engine, options, clients, tools, rates, asks }))
     }
 
     /// Waits for what the threads have begun, and ends them. Nothing is answered any more.

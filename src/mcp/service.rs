@@ -91,7 +91,7 @@ impl Service {
             done = self.server.pool.run(line, job) => {
                 done.map_err(|Gone| ErrorData::internal_error("the server is ending", None))
             }
-            () = context.ct.cancelled() => Err(ErrorData::internal_error("the request was cancelled", None)),
+            () = context.ct.cancelled() => Err(cancelled()),
         }
     }
 }
@@ -106,9 +106,14 @@ pub(super) fn is_modern(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
 }
 
+/// What a request is answered by that nobody waits for any more.
+pub(super) fn cancelled() -> ErrorData {
+    ErrorData::internal_error("the request was cancelled", None)
+}
+
 /// What the server is called.
 pub(super) fn implementation() -> Implementation {
-    Implementation::new("memdir", env!("CARGO_PKG_VERSION")).with_title("memdir")
+    Implementation::new("memdir", env!("CARGO_PKG_VERSION"))
 }
 
 fn revoked() -> ErrorData {

@@ -26,6 +26,7 @@ mod grammar;
 mod index;
 mod install;
 mod layers;
+mod mcp_stdio;
 mod processes;
 mod python;
 mod rules;
