@@ -215,7 +215,7 @@ impl Engine {
         }
         let writes = members.held.iter().filter(|(_, held)| !matches!(held.role, Role::Reads(_)));
         let calls = writes.clone().map(|(_, held)| held.call.clone());
-        let tree = Indexed { engine: self, tree: &*writer, is_locked: true };
+        let tree = Indexed::new(self, &*writer, manner.grant.as_deref(), true);
         let trial = self.try_calls(&tree, calls, manner, now);
         let mut outcomes: Vec<(usize, Outcome)> =
             writes.clone().map(|(at, _)| *at).zip(trial.outcomes.iter().cloned()).collect();
@@ -320,6 +320,8 @@ impl Engine {
             time: now,
             expires: now.plus(self.settings.keep_proposals),
             author: manner.author.clone(),
+            grant: manner.grant.clone(),
+            own: None,
             reason: reason(&calls),
             calls,
             changed: trial.plan.changed(),

@@ -276,7 +276,7 @@ impl Engine {
 
     /// Plans a proposal as the memory is now; where that is something else than before, it is what will be approved.
     fn review_waiting(&self, waiting: Waiting) -> Result<Reviewed, Failure> {
-        let trial = self.try_waiting(&self.indexed(), &waiting, (self.settings.clock)());
+        let trial = self.try_waiting(&self.seen_by(waiting.grant.as_deref()), &waiting, (self.settings.clock)());
         if let Some(trouble) = trial.trouble() {
             return Ok(Reviewed { is_renewed: false, trouble: Some(trouble.clone()), waiting });
         }
@@ -345,7 +345,7 @@ impl Engine {
         by: &Author,
         now: Timestamp,
     ) -> Result<Done, Stopped> {
-        let tree = Indexed { engine: self, tree: &*writer, is_locked: true };
+        let tree = Indexed::new(self, &*writer, waiting.grant.as_deref(), true);
         let trial = self.try_waiting(&tree, waiting, now);
         if let Some(trouble) = trial.trouble() {
             return Err(ChangeError::from(trouble.clone()).into());
@@ -374,8 +374,14 @@ impl Engine {
     }
 
     fn try_waiting<T: Tree>(&self, tree: &Indexed<'_, T>, waiting: &Waiting, now: Timestamp) -> Trial {
-        let manner =
-            Manner { author: waiting.author.clone(), grant: None, mode: Mode::Ask, read_only: false, atomic: true, seen: None };
+        let manner = Manner {
+            author: waiting.author.clone(),
+            grant: waiting.grant.clone(),
+            mode: Mode::Ask,
+            read_only: false,
+            atomic: true,
+            seen: None,
+        };
         self.try_calls(tree, waiting.calls.iter().map(|held| held.call.clone()), &manner, now)
     }
 

@@ -84,6 +84,8 @@ mod tests {
             time: Timestamp::from_seconds(0),
             expires: Timestamp::from_seconds(1),
             author,
+            grant: None,
+            own: None,
             reason: String::new(),
             calls: vec![HeldCall { call: Call::plain(1, action), grounds }],
             changed: Vec::new(),
@@ -101,8 +103,14 @@ mod tests {
     /// Whether a call waits under these rules.
     fn waits(rules: &[Rule], client: &str, action: Action) -> Result<bool, Code> {
         let rules = Rules::new(rules.to_vec()).unwrap();
-        let context =
-            Context { mode: Mode::Ask, approved: false, read_only: false, client: Some(client), grant: None, rules: &rules };
+        let context = Context {
+            mode: Mode::Ask,
+            approved: false,
+            read_only: false,
+            client: Some(client),
+            grant: None,
+            rules: &rules,
+        };
         match review(Call::plain(1, action), &context, &mut Vec::new()) {
             Ok(_) => Ok(false),
             Err(refused) if refused.failure.code == Code::AwaitingApproval => Ok(true),
