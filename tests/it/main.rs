@@ -22,6 +22,8 @@ mod crash;
 mod dialects;
 mod docs;
 mod grammar;
+#[cfg(unix)]
+mod hidden;
 mod index;
 mod layers;
 mod processes;
