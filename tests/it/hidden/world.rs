@@ -144,7 +144,7 @@ impl World {
             write(&name, text.as_bytes());
         }
         if hides("zz/huge.md") {
-            write("zz/huge.md", "[[plan]] [[user]] launch\n".repeat(20_000).as_bytes());
+            write("zz/huge.md", "[[plan]] [[user]] launch\n".repeat(2_000).as_bytes());
             write("zz/bytes.md", b"\xff\xfe [[plan]]");
         }
         let link = |name: &str, target: &str| {
@@ -155,7 +155,7 @@ impl World {
         // Out of what is visible into what is hidden: there is nothing at such a name.
         if hides("private/diary.md") {
             link("lib/out.md", "../private/diary.md");
-            link("lib/out", "../private");
+            link("lib/out", "../zz");
             link("lib/nowhere.md", "../private/none.md");
         }
         // From one visible note or folder to another, from hidden names to visible notes, and in a circle.
@@ -164,10 +164,12 @@ impl World {
         }
         if hides("private/a-link.md") {
             link("private/a-link.md", "../user.md");
-            link("private/circle", ".");
+            link("zz/circle", ".");
         }
-        if grant.shows(&path("work/empty")) {
-            fs::create_dir_all(folder.path().join("work/empty")).unwrap();
+        // A folder whose name is shown is there for the client, whatever it holds.
+        let folders = NOTES.iter().flat_map(|(name, _)| path(name).ancestors().collect::<Vec<_>>());
+        for name in folders.chain(["work/empty", "zz", "zz/many"].map(path)).filter(|name| grant.shows(name)) {
+            fs::create_dir_all(folder.path().join(name.as_str())).unwrap();
         }
         let engine = open(folder.path());
         let world = Self { folder, engine, seen: Seen::default() };
@@ -234,9 +236,12 @@ impl World {
             for entry in fs::read_dir(self.folder.path().join(&folder)).unwrap() {
                 let entry = entry.unwrap();
                 let name = entry.file_name().into_string().unwrap();
+                if name.starts_with('.') {
+                    continue;
+                }
                 let name = if folder.is_empty() { name } else { format!("{folder}/{name}") };
                 let kind = entry.file_type().unwrap();
-                if kind.is_dir() && !name.ends_with(".memdir") {
+                if kind.is_dir() {
                     folders.push(name);
                 } else if kind.is_file() && grant.shows(&path(&name)) {
                     found.insert(name, fs::read(entry.path()).unwrap());
