@@ -23,6 +23,8 @@ mod crash;
 mod dialects;
 mod docs;
 mod grammar;
+#[cfg(unix)]
+mod hidden;
 mod index;
 mod install;
 mod layers;
