@@ -33,6 +33,8 @@ mod held;
 mod inbox;
 mod indexed;
 mod keeper;
+mod looks;
+mod notes_stub;
 mod pending;
 mod planning;
 mod query;

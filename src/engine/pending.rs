@@ -374,8 +374,14 @@ impl Engine {
     }
 
     fn try_waiting<T: Tree>(&self, tree: &Indexed<'_, T>, waiting: &Waiting, now: Timestamp) -> Trial {
-        let manner =
-            Manner { author: waiting.author.clone(), grant: None, mode: Mode::Ask, read_only: false, atomic: true, seen: None };
+        let manner = Manner {
+            author: waiting.author.clone(),
+            grant: None,
+            mode: Mode::Ask,
+            read_only: false,
+            atomic: true,
+            seen: None,
+        };
         self.try_calls(tree, waiting.calls.iter().map(|held| held.call.clone()), &manner, now)
     }
 

@@ -101,8 +101,14 @@ mod tests {
     /// Whether a call waits under these rules.
     fn waits(rules: &[Rule], client: &str, action: Action) -> Result<bool, Code> {
         let rules = Rules::new(rules.to_vec()).unwrap();
-        let context =
-            Context { mode: Mode::Ask, approved: false, read_only: false, client: Some(client), grant: None, rules: &rules };
+        let context = Context {
+            mode: Mode::Ask,
+            approved: false,
+            read_only: false,
+            client: Some(client),
+            grant: None,
+            rules: &rules,
+        };
         match review(Call::plain(1, action), &context, &mut Vec::new()) {
             Ok(_) => Ok(false),
             Err(refused) if refused.failure.code == Code::AwaitingApproval => Ok(true),

@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use super::subscriptions::Listening;
 use crate::plan::Seen;
 
 /// How a client came in.
@@ -18,12 +19,14 @@ pub(super) enum Way {
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) way: Way,
+    /// What it is told of changes, in the old versions.
+    pub(super) listening: Listening,
     seen: Mutex<Seen>,
 }
 
 impl Connection {
     pub(super) fn new(way: Way) -> Self {
-        Self { way, seen: Mutex::default() }
+        Self { way, listening: Listening::default(), seen: Mutex::default() }
     }
 
     /// What it has seen.

@@ -4,22 +4,31 @@
 //! nothing is decided here about notes or permission.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 use serde::Deserialize;
 
 use crate::engine::Engine;
 use crate::policy::Mode;
+use crate::vault::Noticed;
 
 mod client;
+mod complete;
 mod connection;
+mod notices;
 mod pool;
+mod prompts;
+mod resources;
 mod service;
 mod stdio;
+mod subscriptions;
 mod tools;
 
 pub use client::{Claim, Client, Register, Unknown};
 pub use stdio::serve_stdio;
 
+use notices::Notices;
 use pool::Pool;
 
 /// How a server works, whoever asks.
@@ -53,6 +62,8 @@ pub struct Server {
     options: Options,
     clients: Arc<Register>,
     pool: Pool,
+    notices: Notices,
+    is_watching: AtomicBool,
 }
 
 impl Server {
@@ -63,6 +74,52 @@ impl Server {
     /// What the system says when it gives no thread.
     pub fn new(engine: Engine, options: Options, clients: Arc<Register>) -> std::io::Result<Arc<Self>> {
         let engine = Arc::new(engine);
-        Ok(Arc::new(Self { pool: Pool::start()?, engine, options, clients }))
+        Ok(Arc::new(Self {
+            pool: Pool::start()?,
+            engine,
+            options,
+            clients,
+            notices: Notices::default(),
+            is_watching: AtomicBool::new(false),
+        }))
+    }
+
+    /// Begins to watch the memory, on a thread of its own: in a large memory that takes a while, and nobody waits for it.
+    /// Only the first call does. Where the system does not let us, everything but notices of changes works without.
+    pub(super) fn watch(self: &Arc<Self>) {
+        if self.is_watching.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let server = Arc::clone(self);
+        let watch = move || {
+            let told = Arc::downgrade(&server);
+            let listen = move |noticed: &Noticed| {
+                if let Some(server) = told.upgrade() {
+                    server.hear(noticed);
+                }
+            };
+            match server.engine.watch(listen) {
+                // What has changed until now was told to nobody.
+                Ok(()) => server.hear(&Noticed::Rescan),
+                Err(failure) => {
+                    let hint = failure.hint.unwrap_or_default();
+                    tracing::warn!(error = failure.message, hint, "no client hears of changes; all else works, slower");
+                }
+            }
+        };
+        if let Err(error) = thread::Builder::new().name("begin to watch".to_owned()).spawn(watch) {
+            tracing::warn!(%error, "no client hears of changes; all else works, slower");
+        }
+    }
+
+    fn hear(&self, noticed: &Noticed) {
+        if *noticed == Noticed::Blind {
+            tracing::warn!(
+                "the system watches no more folders: clients may not hear of all changes, and searches are slower"
+            );
+        }
+        // First: who hears of a change may rely on it that nothing is left of what was forgotten.
+        self.engine.let_go_of_removed_index();
+        self.notices.hear(&self.engine, noticed);
     }
 }

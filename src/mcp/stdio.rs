@@ -25,8 +25,10 @@ pub async fn serve_stdio(
     stop: CancellationToken,
 ) -> Result<(), rmcp::service::ServerInitializeError> {
     let connection = Arc::new(Connection::new(Way::Stdio { client }));
+    let watched = Arc::clone(&server);
     let service = Service { server, connection };
     let running = serve_server_with_ct(service, stdio_pipes(), stop).await?;
+    watched.watch();
     if let Err(error) = running.waiting().await {
         tracing::error!(%error, "the connection ended");
     }

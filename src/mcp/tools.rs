@@ -14,6 +14,7 @@ use crate::catalog::{self, ROWS, Row, format};
 use crate::dialect::{self, Entry, Parsed, ToolAnswer};
 use crate::engine::Manner;
 use crate::policy::Mode;
+use crate::report::Report;
 use crate::vault::Author;
 
 /// The actions of [`ToolSet::Compact`].
@@ -51,6 +52,17 @@ pub(super) async fn call(
 ) -> Result<CallToolResponse, ErrorData> {
     let parsed = dialect::parse_tool_call(&request.name, request.arguments.unwrap_or_default());
     let frame = parsed.frame.clone();
+    let report = run(service, client, parsed, context).await?;
+    Ok(result(dialect::answer_tool_call(&frame, &report)).into())
+}
+
+/// Runs calls in the conversation of a connection.
+pub(super) async fn run(
+    service: &Service,
+    client: &Client,
+    parsed: Parsed,
+    context: &RequestContext<RoleServer>,
+) -> Result<Report, ErrorData> {
     let seen = service.connection.seen();
     let manner = Manner {
         author: author(client, &context.id),
@@ -67,7 +79,7 @@ pub(super) async fn call(
     if let Some(now) = keep.seen {
         service.connection.see(&seen, now);
     }
-    Ok(result(dialect::answer_tool_call(&frame, &report)).into())
+    Ok(report)
 }
 
 /// Whether all calls only read.

@@ -53,9 +53,8 @@ impl Grant {
     /// [`GrantError`] for a glob that no path fits, or a name that no action has.
     pub fn new(read: &[String], write: &[String], actions: Option<&[String]>) -> Result<Self, GrantError> {
         let globs = |globs: &[String]| {
-            let glob = |glob: &String| {
-                Glob::parse(glob).map_err(|problem| GrantError::Glob { glob: glob.clone(), problem })
-            };
+            let glob =
+                |glob: &String| Glob::parse(glob).map_err(|problem| GrantError::Glob { glob: glob.clone(), problem });
             globs.iter().map(glob).collect::<Result<Vec<_>, _>>()
         };
         let unknown = actions.and_then(|names| names.iter().find(|name| crate::catalog::row(name).is_none()));

@@ -577,7 +577,8 @@ mod rules {
         let follow = || Action::GoToLink(GoToLink { link: "[[ada]]".to_owned(), source: None });
         let at = |rule: Rule, call: Call, place: &str, mode| {
             let rules = Rules::new(vec![rule]).unwrap();
-            let context = Context { mode, approved: false, read_only: false, client: Some("shelf"), grant: None, rules: &rules };
+            let context =
+                Context { mode, approved: false, read_only: false, client: Some("shelf"), grant: None, rules: &rules };
             review_place(&call, &path(place), &context).map_err(|refused| refused.failure)
         };
         let private = |action: &str| Rule { action: named(action), path: named("private/**"), ..DENY };
@@ -612,7 +613,10 @@ mod rules {
     fn only_rules_about_a_call_hide_notes_from_its_answer() {
         let hides = |rule: &Rule, call: &Call, mode| {
             let rules = Rules::new(vec![rule.clone()]).unwrap();
-            may_hide(call, &Context { mode, approved: false, read_only: false, client: Some("shelf"), grant: None, rules: &rules })
+            may_hide(
+                call,
+                &Context { mode, approved: false, read_only: false, client: Some("shelf"), grant: None, rules: &rules },
+            )
         };
         let query = || "tea".to_owned();
         let search = || {

@@ -43,6 +43,7 @@ pub use feed::Changed;
 pub use forget::{Names, Replaced, Traces};
 pub use history::Page;
 pub use inbox::{Approval, Filed, Inbox, MOST_WAITING, MOST_WAITING_BYTES};
+pub use sweep::Sweep;
 pub use watch::{Noticed, Watch};
 
 use crate::path::MemoryPath;

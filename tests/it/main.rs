@@ -24,6 +24,7 @@ mod docs;
 mod grammar;
 mod index;
 mod layers;
+mod mcp_resources;
 mod processes;
 mod python;
 mod rules;

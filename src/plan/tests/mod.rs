@@ -31,8 +31,14 @@ fn call(index: usize, json: &Json) -> Call {
 /// Clears a call, as nothing speaks against it.
 #[track_caller]
 fn cleared(call: Call) -> Cleared {
-    let context =
-        Context { mode: Mode::Off, approved: false, read_only: false, client: None, grant: None, rules: &Rules::default() };
+    let context = Context {
+        mode: Mode::Off,
+        approved: false,
+        read_only: false,
+        client: None,
+        grant: None,
+        rules: &Rules::default(),
+    };
     review(call, &context, &mut Vec::new()).unwrap()
 }
 

@@ -24,8 +24,14 @@ fn run(tree: &MapTree, code: &str, variables: &Variables) -> (MapTree, String, V
     while let Some(entry) = walk.next_entry() {
         let outcome = match entry.into_owned() {
             Entry::Call(call) => {
-                let context =
-                    Context { mode: Mode::Off, approved: false, read_only: false, client: None, grant: None, rules: &rules };
+                let context = Context {
+                    mode: Mode::Off,
+                    approved: false,
+                    read_only: false,
+                    client: None,
+                    grant: None,
+                    rules: &rules,
+                };
                 planner.answer(&review(call, &context, &mut Vec::new()).unwrap())
             }
             Entry::Unread(unread) => failed(unread),
