@@ -8,7 +8,7 @@ use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo, Referen
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 
-use super::pool::{Gone, Line};
+use super::pool::Line;
 use super::service::Service;
 use super::{prompts, resources};
 use crate::engine::Engine;

@@ -11,7 +11,7 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Map, Value, json};
 
-use super::pool::{Gone, Line};
+use super::pool::Line;
 use super::service::Service;
 use super::{Client, subscriptions, tools};
 use crate::dialect;
@@ -151,11 +151,6 @@ fn refused(failure: &Failure) -> ErrorData {
 /// That a note is outside of what the client was granted, whether it is there or not.
 pub(super) fn not_granted() -> ErrorData {
     ErrorData::resource_not_found("this client was not granted to read there", None)
-}
-
-/// That nothing more is done.
-pub(super) fn ending() -> ErrorData {
-    ErrorData::internal_error("the server is ending", None)
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use rmcp::service::{Peer, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer};
 
 use super::notices::{Listener, MOST_SUBSCRIPTIONS, TooMany};
-use super::pool::{Gone, Line};
+use super::pool::Line;
 use super::resources;
 use super::service::Service;
 

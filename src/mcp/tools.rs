@@ -159,8 +159,7 @@ pub(super) async fn refuse(
     let frame = parsed.frame.clone();
     let report = if too_soon.is_news {
         let (engine, manner) = (service.server.engine.clone(), manner(service, client, &context.id));
-        let run = move || engine.conclude(engine.propose(parsed, manner));
-        service.work(Line::Read, context, run).await?
+        service.work(Line::Read, context, move || engine.conclude(engine.propose(parsed, manner))).await?
     } else {
         let refused = |entry| if let Entry::Unread(unread) = entry { Some(unread.into()) } else { None };
         Report::of(parsed.entries.into_iter().filter_map(refused).collect())
