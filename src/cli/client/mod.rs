@@ -170,7 +170,7 @@ fn revoke(global: &Global, clients: &Clients, memory: &str, name: &str) -> Resul
 }
 
 /// Nobody is registered under this name; the hint names the nearest, or all.
-fn unknown<'a>(name: &str, known: &mut dyn Iterator<Item = &'a str>) -> Failure {
+fn unknown(name: &str, known: &mut dyn Iterator<Item = &str>) -> Failure {
     let known: Vec<&str> = known.collect();
     let hint = match catalog::nearest(name, known.iter().copied()) {
         Some(nearest) => format!("did you mean `{nearest}`?"),
