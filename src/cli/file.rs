@@ -65,11 +65,6 @@ impl Lock {
     }
 
     /// Makes a file that is not there yet, flushed; `AlreadyExists` where it is.
-    #[expect(
-        clippy::disallowed_methods,
-        clippy::disallowed_types,
-        reason = "a file outside the memory, named by its path"
-    )]
     pub(super) fn make(&self, file: &Path, content: &[u8], mode: Option<Permissions>) -> io::Result<()> {
         if std::fs::symlink_metadata(file).is_ok() {
             return Err(io::ErrorKind::AlreadyExists.into());

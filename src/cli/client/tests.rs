@@ -43,7 +43,9 @@ fn a_client_is_found_by_its_token_or_its_name_until_its_time_is_over() {
     assert_eq!(name(Claim::Token(tokens[2].reveal()), 100), "");
     assert_eq!(name(Claim::Name("three"), 100), "");
     let digest = tokens[0].digest().to_string();
-    for wrong in ["", "memdir_", "one", &tokens[0].reveal()[1..], &tokens[0].reveal().to_uppercase(), &digest] {
+    for wrong in
+        ["", "memdir_", "one", tokens[0].reveal().trim_start_matches('m'), &tokens[0].reveal().to_uppercase(), &digest]
+    {
         assert_eq!(name(Claim::Token(wrong), 0), "", "{wrong}");
     }
     assert_eq!(name(Claim::Name("four"), 0), "");

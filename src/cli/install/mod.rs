@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use serde::Serialize;
 
+mod asked;
 mod change;
 mod disk;
 mod json;
@@ -16,7 +17,9 @@ mod places;
 mod toml;
 mod yaml;
 
-use super::args::{Global, Install, ToolSet};
+pub(super) use asked::{Asked, LONG};
+
+use super::args::{Global, ToolSet};
 use super::config::Sources;
 use super::exit::{Stop, print_json, usage};
 use super::{client, open, term};
@@ -53,7 +56,7 @@ struct Printed<'a> {
     entry: String,
 }
 
-pub(super) fn run(global: &Global, options: &Install) -> Result<u8, Stop> {
+pub(super) fn run(global: &Global, options: &Asked) -> Result<u8, Stop> {
     let assistant = Assistant::of(options.assistant);
     let path = places::Home::read().file_of(assistant.place)?;
     if options.remove {
@@ -74,7 +77,7 @@ pub(super) fn run(global: &Global, options: &Install) -> Result<u8, Stop> {
 }
 
 /// What the assistant shall start: this program, on the memory that the options name.
-fn entry(global: &Global, options: &Install) -> Result<Entry, Stop> {
+fn entry(global: &Global, options: &Asked) -> Result<Entry, Stop> {
     let sources = Sources::read()?;
     let folder = open::named(global, &sources)?;
     let root = open::locate(global, &sources, &folder)?.root;
@@ -102,7 +105,7 @@ fn text(path: &Path) -> Result<String, Failure> {
     text.ok_or_else(|| usage(format!("{} is no UTF-8, so no configuration can name it", path.display()), "rename it"))
 }
 
-fn apply(global: &Global, options: &Install, assistant: &Assistant, path: &Path, wanted: Wanted) -> Result<u8, Stop> {
+fn apply(global: &Global, options: &Asked, assistant: &Assistant, path: &Path, wanted: Wanted) -> Result<u8, Stop> {
     let target = Target::read(path)?;
     let changed = change::change(&assistant.format, &target, &wanted);
     let changed = changed.map_err(|trouble| explain(&trouble, assistant, path, &wanted))?;

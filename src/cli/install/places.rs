@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::super::args;
+use super::asked;
 use super::change::Format;
 use crate::report::{Code, Failure};
 
@@ -34,51 +34,51 @@ pub(super) enum Place {
 const SERVERS: Format = Format::Json { list: "mcpServers", has_type: false };
 
 impl Assistant {
-    pub(super) fn of(named: args::Assistant) -> Self {
+    pub(super) fn of(named: asked::Assistant) -> Self {
         let (name, place, format, say, gone) = match named {
-            args::Assistant::ClaudeDesktop => (
+            asked::Assistant::ClaudeDesktop => (
                 "claude-desktop",
                 Place::Settings(&["Claude", "claude_desktop_config.json"]),
                 SERVERS,
                 "quit Claude Desktop and start it again, then ask: What do you know about me?",
                 "quit Claude Desktop and start it again",
             ),
-            args::Assistant::ClaudeCode => (
+            asked::Assistant::ClaudeCode => (
                 "claude-code",
                 Place::Home { path: &[".claude.json"], variable: Some(("CLAUDE_CONFIG_DIR", ".claude.json")) },
                 Format::Json { list: "mcpServers", has_type: true },
                 "start a new session of Claude Code, then ask: What do you know about me?",
                 "start a new session of Claude Code",
             ),
-            args::Assistant::Cursor => (
+            asked::Assistant::Cursor => (
                 "cursor",
                 Place::Home { path: &[".cursor", "mcp.json"], variable: None },
                 SERVERS,
                 "restart Cursor, then ask its agent: What do you know about me?",
                 "restart Cursor",
             ),
-            args::Assistant::Vscode => (
+            asked::Assistant::Vscode => (
                 "vscode",
                 Place::Settings(&["Code", "User", "mcp.json"]),
                 Format::Json { list: "servers", has_type: true },
                 "restart VS Code, start the server `memdir` when it asks, then ask in agent mode: What do you know about me?",
                 "restart VS Code",
             ),
-            args::Assistant::Codex => (
+            asked::Assistant::Codex => (
                 "codex",
                 Place::Home { path: &[".codex", "config.toml"], variable: Some(("CODEX_HOME", "config.toml")) },
                 Format::Toml,
                 "start a new session of Codex, then ask: What do you know about me?",
                 "start a new session of Codex",
             ),
-            args::Assistant::Goose => (
+            asked::Assistant::Goose => (
                 "goose",
                 Place::Goose,
                 Format::Yaml,
                 "start a new session of goose, then ask: What do you know about me?",
                 "start a new session of goose",
             ),
-            args::Assistant::LmStudio => (
+            asked::Assistant::LmStudio => (
                 "lm-studio",
                 Place::LmStudio,
                 SERVERS,

@@ -145,9 +145,9 @@ impl Node {
         if let Kind::Scalar(text) = &self.kind { Some(text) } else { None }
     }
 
-    fn get(&self, name: &str) -> Result<Option<(usize, &(Node, Node))>, Trouble> {
-        let mut all = self.entries().unwrap_or_default().iter().enumerate();
-        let mut all = all.by_ref().filter(|(_, (key, _))| key.text() == Some(name));
+    /// The one entry of this name.
+    fn get(&self, name: &str) -> Result<Option<&(Node, Node)>, Trouble> {
+        let mut all = self.entries().unwrap_or_default().iter().filter(|(key, _)| key.text() == Some(name));
         let found = all.next();
         if all.next().is_some() { Err(unread(&format!("it has `{name}` twice"))) } else { Ok(found) }
     }
@@ -167,11 +167,11 @@ fn root(text: &str) -> Result<Option<Node>, Trouble> {
 pub(super) fn find(text: &str) -> Result<Option<Found>, Trouble> {
     let (text, by) = text.strip_prefix('\u{feff}').map_or((text, 0), |body| (body, 3));
     let Some(root) = root(text)? else { return Ok(None) };
-    let Some((_, (list, extensions))) = root.get(LIST)? else { return Ok(None) };
+    let Some((list, extensions)) = root.get(LIST)? else { return Ok(None) };
     if extensions.entries().is_none() && !extensions.is_nothing() {
         return Err(unread("its `extensions` is no mapping"));
     }
-    let Some((_, (key, value))) = extensions.get(NAME)? else { return Ok(None) };
+    let Some((key, value)) = extensions.get(NAME)? else { return Ok(None) };
     let is_flow = text.get(extensions.start..).is_some_and(|text| text.starts_with('{'));
     let cut = (!is_flow && is_first(text, key.start)).then(|| {
         let end = next_line(text, value.end.max(key.end).saturating_sub(1));
@@ -191,7 +191,7 @@ pub(super) fn find(text: &str) -> Result<Option<Found>, Trouble> {
 }
 
 fn starts(value: &Node) -> Result<Option<(Entry, &Node, &Node)>, Trouble> {
-    let (Some((_, (_, command))), Some((_, (_, args)))) = (value.get("cmd")?, value.get("args")?) else {
+    let (Some((_, command)), Some((_, args))) = (value.get("cmd")?, value.get("args")?) else {
         return Ok(None);
     };
     let Kind::List(items) = &args.kind else { return Ok(None) };
@@ -208,7 +208,7 @@ pub(super) fn add(text: &str, entry: &Entry) -> Result<String, Trouble> {
         Some(root) => root.get(LIST)?,
         None => None,
     };
-    let Some((_, (key, extensions))) = list else {
+    let Some((key, extensions)) = list else {
         let gap = if text.is_empty() || text.ends_with('\n') { "" } else { end };
         return Ok(format!("{mark}{text}{gap}{LIST}:{end}{}", written(end, STEP, entry)));
     };

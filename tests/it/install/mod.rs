@@ -140,6 +140,24 @@ fn nobody_is_there_to_ask() {
     assert_eq!(fs::read_to_string(file).unwrap(), rich("cursor"));
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_person_is_shown_the_change_and_asked() {
+    use crate::ask::terminal::Terminal;
+    let env = Env::ada();
+    let file = put(&env, ".cursor/mcp.json", rich("cursor"));
+    for (answer, is_done) in [("n\n", false), ("\n", false), ("y\n", true)] {
+        let mut terminal = Terminal::start(env.command(&["install", "cursor"]));
+        let shown = terminal.until("[y/N]");
+        assert!(shown.contains("\"memdir\": {") && shown.contains(".cursor/mcp.json?"), "{shown}");
+        terminal.answer(answer);
+        let (code, said) = terminal.end();
+        assert_eq!((code, said.contains("nothing was changed")), (0, !is_done), "{said}");
+        assert_eq!(fs::read_to_string(&file).unwrap() != rich("cursor"), is_done);
+        assert_eq!(said.contains("What do you know about me?"), is_done, "{said}");
+    }
+}
+
 #[test]
 fn an_entry_of_somebody_else_is_replaced_only_when_that_is_said() {
     let env = Env::ada();
