@@ -49,6 +49,7 @@ pub use failure::failure;
 pub use forget::{Forgotten, Place, Target, Where};
 pub use inbox::{HeldCall, OneTime, Waiting};
 pub use keeper::IndexPlace;
+pub use looks::Glance;
 pub use pending::{Leave, Pending, Reviewed, Unreadable};
 pub use query::{Listed, ListedEntry};
 pub use retrieve::Retrieved;

@@ -13,9 +13,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use tokio::sync::Notify;
 
 use super::Client;
-use crate::engine::Engine;
+use crate::engine::{Engine, Glance};
 use crate::path::MemoryPath;
-use crate::plan::Swept;
 use crate::vault::Noticed;
 
 /// To so many notes may one connection, or one request to listen, subscribe.
@@ -34,7 +33,7 @@ struct State {
     /// where a folder is gone, it has to be known for whom something is gone with it.
     notes: Option<BTreeSet<MemoryPath>>,
     /// What the notes that somebody has subscribed to were like when they were last looked at.
-    looked: BTreeMap<MemoryPath, Option<Swept>>,
+    looked: BTreeMap<MemoryPath, Glance>,
     listeners: Vec<Weak<Listener>>,
 }
 
@@ -54,7 +53,7 @@ impl Notices {
     pub(super) fn know(&self, engine: &Engine, path: &MemoryPath) {
         let mut state = self.state();
         if !state.looked.contains_key(path) {
-            state.looked.insert(path.clone(), engine.look(path).unwrap_or_default());
+            state.looked.insert(path.clone(), engine.glance(path).unwrap_or_default());
         }
     }
 
@@ -90,16 +89,17 @@ impl State {
         let mut updated = BTreeSet::new();
         for (path, last) in &mut self.looked {
             // A name that is a link says what its target says, of which alone is told.
-            let is_link = last.as_ref().is_some_and(|last| last.is_link);
+            let is_link = last.file.as_ref().is_some_and(|file| file.is_link);
             if !is_link && !concerns(noticed, path) {
                 continue;
             }
-            if let Ok(now) = engine.look(path)
-                && now != *last
-            {
-                *last = now;
+            let Ok(now) = engine.glance(path) else { continue };
+            // Where a change need not show, what is said of just this note counts.
+            let is_said = !last.is_sure && matches!(noticed, Noticed::Changed(_));
+            if now.file != last.file || is_said {
                 updated.insert(path.clone());
             }
+            *last = now;
         }
         updated
     }

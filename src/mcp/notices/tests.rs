@@ -27,6 +27,11 @@ struct Env {
 
 impl Env {
     fn new(notes: &[&str]) -> Self {
+        // A year on: no file is young.
+        Self::at_time(notes, || Timestamp::from_micros(now().micros() + 31_536_000_000_000))
+    }
+
+    fn at_time(notes: &[&str], clock: fn() -> Timestamp) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         let dir = Dir::open_ambient_dir(&root, ambient_authority()).unwrap();
@@ -38,10 +43,7 @@ impl Env {
             index: IndexPlace::Nowhere,
             inbox: InboxPlace::Process,
             keep_proposals: Duration::from_secs(60),
-            // A year on: no file is young.
-            clock: || {
-                Timestamp::from_micros(Timestamp::from(std::time::SystemTime::now()).micros() + 31_536_000_000_000)
-            },
+            clock,
         };
         let engine = Engine::new(Vault::open(dir, root, Options::default()).unwrap(), settings);
         let env = Self { folder, engine, notices: Notices::default() };
@@ -78,6 +80,10 @@ impl Env {
         paths.sort();
         self.notices.hear(&self.engine, &Noticed::Changed(paths));
     }
+}
+
+fn now() -> Timestamp {
+    std::time::SystemTime::now().into()
 }
 
 fn client(grant: Option<Arc<Grant>>) -> Client {
@@ -249,4 +255,18 @@ fn what_changes_before_it_is_known_who_listens_is_told_then() {
     let grant = Arc::new(Grant::new(&["open/**".to_owned()], &[], None).unwrap());
     listener.begin(&env.engine, move || Some(client(Some(Arc::clone(&grant)))));
     check(&listener, &["open/a.md"], false);
+}
+
+#[test]
+fn a_change_that_the_system_gives_the_same_time_is_told_too() {
+    // As if each file had changed just now.
+    let env = Env::at_time(&["a.md"], || Timestamp::from_micros(0));
+    let listener = env.listener(None, &["a.md"]);
+    env.notices.hear(&env.engine, &Noticed::Rescan);
+    check(&listener, &[], false);
+    env.changed(&["a.md"]);
+    check(&listener, &["a.md"], false);
+    env.write("a.md", "newer");
+    env.notices.hear(&env.engine, &Noticed::Rescan);
+    check(&listener, &["a.md"], false);
 }
