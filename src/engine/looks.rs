@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::Engine;
-use super::refresh::aged;
+use super::refresh::is_younger;
 use crate::index::Index;
 use crate::path::MemoryPath;
 use crate::plan::{self, Scan, Swept, Tree, TreeError};
@@ -12,6 +12,15 @@ use crate::report::Failure;
 
 /// Two changes that are closer to each other than this may leave the same time with a file.
 const TICK: Duration = Duration::from_millis(20);
+
+/// A file as it was at a glance.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Glance {
+    /// What it was like; `None` where none was.
+    pub file: Option<Swept>,
+    /// Whether any change after that shows.
+    pub is_sure: bool,
+}
 
 impl Engine {
     /// The paths of all notes, whoever may see them. No note is read.
@@ -50,16 +59,16 @@ impl Engine {
         Ok(files.into_iter().map(|file| file.path).filter(MemoryPath::is_note).collect())
     }
 
-    /// What a file is like now, without reading it; `None` where none is. It differs from what it was before, if the file
-    /// has changed.
+    /// What a file is like now, without reading it.
     ///
     /// # Errors
     ///
     /// `no_access` and `io`: what is there, nobody knows.
-    pub fn look(&self, path: &MemoryPath) -> Result<Option<Swept>, Failure> {
+    pub fn glance(&self, path: &MemoryPath) -> Result<Glance, Failure> {
         let now = (self.settings.clock)();
-        let swept = self.vault.stamp(path).map_err(plan::failure)?;
-        Ok(swept.map(|swept| aged(swept, now, TICK)))
+        let file = self.vault.stamp(path).map_err(plan::failure)?;
+        let is_sure = file.as_ref().is_none_or(|file| !is_younger(file, now, TICK));
+        Ok(Glance { file, is_sure })
     }
 
     /// Closes the index if it was removed, as another process does that forgets something: words of it would be kept on

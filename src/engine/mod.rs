@@ -51,6 +51,7 @@ use failure::told;
 pub use forget::{Forgotten, Place, Target, Where};
 pub use inbox::{HeldCall, OneTime, Waiting};
 pub use keeper::IndexPlace;
+pub use looks::Glance;
 pub use pending::{Leave, Pending, Reviewed, Unreadable};
 pub use query::{Listed, ListedEntry};
 pub use retrieve::Retrieved;

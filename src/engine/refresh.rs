@@ -22,7 +22,7 @@ use crate::vault::Sweep;
 /// More changed files than this are not read while somebody waits for an answer: all notes are scanned instead.
 const MOST_AT_ONCE: usize = 2_000;
 /// A file that changed so short a time before it was looked at may change again without showing it.
-pub(super) const YOUNG: Duration = Duration::from_secs(2);
+const YOUNG: Duration = Duration::from_secs(2);
 /// How often all files are looked at although somebody watches: not every system tells everything.
 const SWEEP_EVERY: Duration = Duration::from_secs(600);
 /// No more lines of each kind of active content are kept of one note.
@@ -188,7 +188,7 @@ impl Engine {
         for path in changes.gone.iter().chain(changes.differ.iter().map(|swept| &swept.path)) {
             let now = (self.settings.clock)();
             match self.read_record(path) {
-                Ok(Some((swept, record))) => writing.put(&aged(swept, now, YOUNG), record.as_ref())?,
+                Ok(Some((swept, record))) => writing.put(&aged(swept, now), record.as_ref())?,
                 Ok(None) => self.take_out(&mut writing, path)?,
                 Err(error) => {
                     tracing::warn!(%error, "a changed file could not be looked at");
@@ -241,16 +241,20 @@ impl Engine {
     }
 }
 
-/// A file that was younger than `young` when it was looked at, not before `now`, is kept without what it was like, so that
-/// the next look finds that it differs.
-pub(super) fn aged(swept: Swept, now: Timestamp, young: Duration) -> Swept {
+/// A file that was too young to be trusted when it was looked at, not before `now`, is kept without what it was like, so
+/// that the next sweep reads it again.
+pub(super) fn aged(swept: Swept, now: Timestamp) -> Swept {
+    if is_younger(&swept, now, YOUNG) { Swept { stamp: Stamp::default(), ..swept } } else { swept }
+}
+
+/// Whether a file has changed so short a time before `now`.
+pub(super) fn is_younger(swept: &Swept, now: Timestamp, young: Duration) -> bool {
     // Everybody may set when a file was modified, also to next year; where the system says when it was changed, that alone
     // is sure to move with each change.
     let Stamp { modified, changed, .. } = swept.stamp;
     let last = if changed == 0 { modified } else { changed };
     let age = now.micros().saturating_mul(1_000).saturating_sub(last);
-    let is_young = age < i64::try_from(young.as_nanos()).unwrap_or(i64::MAX);
-    if is_young { Swept { stamp: Stamp::default(), ..swept } } else { swept }
+    age < i64::try_from(young.as_nanos()).unwrap_or(i64::MAX)
 }
 
 impl Changes {

@@ -3,7 +3,8 @@
 //! Old versions subscribe to one note after the other, and hear of lists once they have asked for one. The newest keeps
 //! one request open, and says all in it.
 
-use std::sync::{Arc, OnceLock};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rmcp::model::{ResourceUpdatedNotificationParam, SubscribeRequestParams, SubscriptionFilter};
 use rmcp::service::{Peer, RequestContext, SubscriptionContext};
@@ -14,13 +15,27 @@ use super::pool::Line;
 use super::resources;
 use super::service::Service;
 
-/// The listener of a connection, which ends with it.
+/// So many requests to listen may have been granted and not begun.
+const MOST_GRANTED: usize = 64;
+
+/// Who listens at the other end of a connection, until that ends.
 #[derive(Debug, Default)]
-pub(super) struct Listening(OnceLock<Arc<Listener>>);
+pub(super) struct Listening {
+    /// The client itself, in the old versions.
+    client: OnceLock<Arc<Listener>>,
+    /// Requests to listen that were granted and have not begun.
+    granted: Mutex<VecDeque<Arc<Listener>>>,
+}
+
+impl Listening {
+    fn granted(&self) -> MutexGuard<'_, VecDeque<Arc<Listener>>> {
+        self.granted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 impl Drop for Listening {
     fn drop(&mut self) {
-        if let Some(listener) = self.0.get() {
+        if let Some(listener) = self.client.get() {
             listener.end();
         }
     }
@@ -50,7 +65,7 @@ pub(super) async fn subscribe(
 
 /// Subscribes to a note no longer. That it was never subscribed to is fine.
 pub(super) fn unsubscribe(service: &Service, address: &str) {
-    if let Some(listener) = service.connection.listening.0.get() {
+    if let Some(listener) = service.connection.listening.client.get() {
         listener.unsubscribe(address);
     }
 }
@@ -61,45 +76,56 @@ pub(super) fn hear_of_lists(service: &Service, context: &RequestContext<RoleServ
     listener(service, context).want_lists();
 }
 
-/// What of a wish to listen is granted. It is asked for before the client hears that it is, so that what happens from then
-/// on is known from what was before.
+/// What of a wish to listen is granted. This is asked before the client hears of it, and what changes from then on it is to
+/// be told: so its listener is made already, though it cannot be known yet who it is.
 pub(super) fn accepted(service: &Service, requested: &SubscriptionFilter) -> SubscriptionFilter {
     let (notices, engine) = (&service.server.notices, &service.server.engine);
     let wished = requested.resource_subscriptions.as_deref().unwrap_or_default();
+    let listener = Listener::new();
+    notices.add(&listener);
     let mut addresses = Vec::new();
     if wished.len() <= MOST_SUBSCRIPTIONS {
         for address in wished {
-            if let Ok(path) = resources::path(address) {
+            if let Ok(path) = resources::path(address)
+                && listener.subscribe(address.clone(), path.clone()).is_ok()
+            {
                 notices.know(engine, &path);
                 addresses.push(address.clone());
             }
         }
     }
-    let accepted = SubscriptionFilter::builder().resource_subscriptions(addresses);
+    let mut accepted = SubscriptionFilter::builder().resource_subscriptions(addresses);
     if requested.resources_list_changed == Some(true) {
+        listener.want_lists();
         notices.know_lists(engine);
-        accepted.resources_list_changed().build()
-    } else {
-        accepted.build()
+        accepted = accepted.resources_list_changed();
     }
+    let mut granted = service.connection.listening.granted();
+    if granted.len() == MOST_GRANTED {
+        granted.pop_front();
+    }
+    granted.push_back(listener);
+    accepted.build()
+}
+
+/// The listener that was made for just this. Where there are several, they are all the same.
+fn granted(service: &Service, accepted: &SubscriptionFilter) -> Option<Arc<Listener>> {
+    let addresses = accepted.resource_subscriptions.iter().flatten().cloned().collect();
+    let lists = accepted.resources_list_changed == Some(true);
+    let mut granted = service.connection.listening.granted();
+    let at = granted.iter().position(|listener| listener.wishes_for(&addresses, lists))?;
+    granted.remove(at)
 }
 
 /// Tells a client of changes until it does not listen any more, or may not.
 pub(super) async fn listen(service: &Service, context: SubscriptionContext) -> Result<(), ErrorData> {
+    let Some(listener) = granted(service, context.accepted()) else {
+        return Err(ErrorData::internal_error("too many requests to listen at the same time", None));
+    };
     let request = context.request_context().clone();
     service.client(&request)?;
     let asking = service.clone();
-    let listener = Listener::new(move || asking.client(&request).ok());
-    for address in context.accepted().resource_subscriptions.iter().flatten() {
-        if let Ok(path) = resources::path(address) {
-            // No more were accepted than may be.
-            let _ = listener.subscribe(address.clone(), path);
-        }
-    }
-    if context.accepted().resources_list_changed == Some(true) {
-        listener.want_lists();
-    }
-    service.server.notices.add(&listener);
+    listener.begin(&service.server.engine, move || asking.client(&request).ok());
     let sink = context.sink();
     loop {
         let due = tokio::select! {
@@ -120,10 +146,11 @@ pub(super) async fn listen(service: &Service, context: SubscriptionContext) -> R
 
 /// The listener of a connection, which is made, and begins to tell, when it is wanted first.
 fn listener(service: &Service, context: &RequestContext<RoleServer>) -> Arc<Listener> {
-    let made = service.connection.listening.0.get_or_init(|| {
+    let made = service.connection.listening.client.get_or_init(|| {
         let (server, connection) = (Arc::clone(&service.server), Arc::downgrade(&service.connection));
         let request = context.clone();
-        let listener = Listener::new(move || {
+        let listener = Listener::new();
+        listener.begin(&service.server.engine, move || {
             let asking = Service { server: Arc::clone(&server), connection: connection.upgrade()? };
             asking.client(&request).ok()
         });

@@ -27,6 +27,7 @@ const MOST_PATHS: usize = 10_000;
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Noticed {
     /// Something was made, changed, moved or removed at these places, sorted; a folder stands for all that is below it.
+    /// No place at all where somebody wrote the history or the like.
     Changed(Vec<MemoryPath>),
     /// What happened is not known: every file has to be looked at.
     Rescan,
@@ -54,8 +55,17 @@ struct Pending {
 struct State {
     paths: BTreeSet<MemoryPath>,
     is_rescan: bool,
+    /// Whether somebody wrote in `.memdir/`.
+    is_state: bool,
     sight: Sight,
     is_over: bool,
+}
+
+impl State {
+    fn has_something(&self) -> bool {
+        let is_lost = matches!(self.sight, Sight::Lost);
+        self.is_over || self.is_rescan || self.is_state || is_lost || !self.paths.is_empty()
+    }
 }
 
 /// Whether all that happens is told.
@@ -108,7 +118,7 @@ impl Pending {
     /// Waits for something, and a little longer for what belongs to it; `None` when it is over.
     fn next(&self) -> Option<Noticed> {
         let mut state = self.state();
-        while !state.is_over && !state.is_rescan && state.paths.is_empty() && !matches!(state.sight, Sight::Lost) {
+        while !state.has_something() {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         if !state.is_over {
@@ -120,6 +130,7 @@ impl Pending {
             state.sight = Sight::Blind;
             return Some(Noticed::Blind);
         }
+        state.is_state = false;
         let paths = std::mem::take(&mut state.paths);
         match (state.is_over, std::mem::take(&mut state.is_rescan)) {
             (true, _) => None,
@@ -132,6 +143,7 @@ impl Pending {
         let mut state = self.state();
         match place {
             Place::Hidden => return,
+            Place::State => state.is_state = true,
             Place::Known(path) if !state.is_rescan && state.paths.len() < MOST_PATHS => {
                 state.paths.insert(path);
             }
@@ -192,6 +204,8 @@ fn is_look(kind: EventKind) -> bool {
 enum Place {
     /// In what no action can name and no search shows.
     Hidden,
+    /// In the state of this or another machine.
+    State,
     Known(MemoryPath),
     /// At the memory's own folder, or where it cannot be said.
     Unknown,
@@ -204,7 +218,8 @@ fn place(root: &Path, path: &Path) -> Place {
     for component in inner.components() {
         let Component::Normal(name) = component else { return Place::Unknown };
         if is_hidden(name) {
-            return Place::Hidden;
+            let is_state = known.is_none() && name == ".memdir";
+            return if is_state { Place::State } else { Place::Hidden };
         }
         match name.to_str().and_then(|name| MemoryPath::in_folder(known.as_ref(), name).ok()) {
             Some(path) => known = Some(path),
@@ -262,7 +277,9 @@ mod tests {
         check("/home/ada/memory", None);
         check("/home/ada/memory2/x.md", None);
         check("/home/ada", None);
-        for hidden in [".memdir/local/history.sqlite", ".git", "a/.memdir-1-0.tmp", "a/.obsidian/x.md", ".x\n/y"] {
+        let state = Path::new("/home/ada/memory/.memdir/local/history.sqlite");
+        assert_eq!(place(Path::new("/home/ada/memory"), state), Place::State);
+        for hidden in ["a/.memdir/x", ".git", "a/.memdir-1-0.tmp", "a/.obsidian/x.md", ".x\n/y"] {
             let path = Path::new("/home/ada/memory").join(hidden);
             assert_eq!(place(Path::new("/home/ada/memory"), &path), Place::Hidden, "{hidden}");
         }
@@ -294,6 +311,8 @@ mod tests {
         pending.add(Place::Known(MemoryPath::parse("one-more.md").unwrap()));
         assert!(pending.state().paths.is_empty());
         assert_eq!(pending.next(), Some(Noticed::Rescan));
+        pending.add(Place::State);
+        assert_eq!(pending.next(), Some(Noticed::Changed(Vec::new())));
         pending.add(Place::Hidden);
         pending.add(Place::Known(MemoryPath::parse("a.md").unwrap()));
         assert_eq!(pending.next(), Some(Noticed::Changed(vec![MemoryPath::parse("a.md").unwrap()])));

@@ -2,11 +2,17 @@
 
 use serde_json::{Value, json};
 
-use crate::support::Env;
 use crate::support::rpc::{Client, LEGACY, MODERN};
+use crate::support::{Env, PATIENCE};
 
 fn address(note: &str) -> String {
     format!("memdir:///{note}")
+}
+
+/// Writes a note in one instant.
+fn replace(env: &Env, note: &str, text: &str) {
+    env.write(".new", text);
+    std::fs::rename(env.at(".new"), env.at(note)).unwrap();
 }
 
 #[track_caller]
@@ -111,7 +117,7 @@ fn old_versions_subscribe_to_notes_and_hear_of_each_change_once() {
         let wrong = client.request("resources/subscribe", json!({"uri": "memdir:///../x.md"}));
         assert_eq!(wrong["error"]["code"], -32002);
         // Somebody else's edit, and one of our own.
-        env.write("b c.md", "newer");
+        replace(&env, "b c.md", "newer");
         client.wait_for(|message| updates(message, "b%20c.md"));
         let edit = json!({"path": "a.md", "old_content": "old", "new_content": "newer"});
         assert_eq!(client.call("update_file", edit)["isError"], json!(false));
@@ -121,8 +127,8 @@ fn old_versions_subscribe_to_notes_and_hear_of_each_change_once() {
         std::fs::remove_file(env.at("new.md")).unwrap();
         client.wait_for(|message| updates(message, "new.md"));
         client.result("resources/unsubscribe", json!({"uri": address("a.md")}));
-        env.write("a.md", "newest!");
-        env.write("last.md", "newer");
+        replace(&env, "a.md", "newest!");
+        replace(&env, "last.md", "newer");
         client.wait_for(|message| updates(message, "last.md"));
         assert_eq!(client.close().rest, Vec::<Value>::new(), "nothing is told twice, and no lists");
     }
@@ -134,15 +140,15 @@ fn old_versions_hear_of_lists_once_they_have_asked_for_one() {
     let mut client = Client::open(&env, LEGACY[0], &[]);
     client.result("resources/list", json!({}));
     client.result("resources/subscribe", json!({"uri": address("a.md")}));
-    env.write("d/new.md", "x");
+    replace(&env, "d/new.md", "x");
     client.wait_for(lists);
-    env.write("a.md", "newer");
+    replace(&env, "a.md", "newer");
     client.wait_for(|message| updates(message, "a.md"));
     std::fs::rename(env.at("d"), env.at("e")).unwrap();
     client.wait_for(lists);
     client.call("delete_file", json!({"path": "e/b.md"}));
     client.wait_for(lists);
-    env.write("a.md", "newest!");
+    replace(&env, "a.md", "newest!");
     client.wait_for(|message| updates(message, "a.md"));
     assert_eq!(client.close().rest, Vec::<Value>::new());
 }
@@ -166,17 +172,17 @@ fn the_newest_version_listens_with_one_request() {
         json!({"resourcesListChanged": true, "resourceSubscriptions": [address("a.md"), address("last.md")]});
     assert_eq!(begun["params"]["notifications"], accepted);
     assert_eq!(client.wait_for(|message| mine(message, other))["method"], "notifications/subscriptions/acknowledged");
-    env.write("a.md", "newer");
-    env.write("b.md", "newer");
+    replace(&env, "a.md", "newer");
+    replace(&env, "b.md", "newer");
     client.wait_for(|message| mine(message, id) && updates(message, "a.md"));
     client.wait_for(|message| mine(message, other) && updates(message, "b.md"));
-    env.write("new.md", "x");
+    replace(&env, "new.md", "x");
     client.wait_for(|message| mine(message, id) && lists(message));
     // After it is cancelled nothing more comes of it.
     client.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": other}}));
     client.result("server/discover", json!({}));
-    env.write("b.md", "newest!");
-    env.write("last.md", "newer");
+    replace(&env, "b.md", "newest!");
+    replace(&env, "last.md", "newer");
     client.wait_for(|message| mine(message, id) && updates(message, "last.md"));
     let rest = client.close().rest;
     assert!(rest.iter().all(|message| message.get("method").is_none()), "{rest:?}");
@@ -267,4 +273,26 @@ fn what_another_process_forgets_is_gone_from_the_server_too() {
     client.call("create_file", json!({"path": "c.md", "content": "zanzibar again\n"}));
     assert_eq!(find(&mut client)["value"]["hits"][0]["path"], "c.md");
     assert_eq!(env.read("a.md"), "the  plan\n");
+}
+
+/// Nothing that a client could be told of changes then.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_is_forgotten_of_the_past_is_not_kept_by_a_server_that_nobody_asks() {
+    let env = Env::with(&[("a.md", "the zanzibar plan\n"), ("b.md", "other\n")]);
+    env.act(&json!({"action": "delete_file", "path": "a.md"}));
+    let mut client = Client::open(&env, LEGACY[0], &[]);
+    client.call("search_files", json!({"query": "other"}));
+    // The watch has begun once something was told.
+    client.result("resources/subscribe", json!({"uri": address("b.md")}));
+    env.write("b.md", "others\n");
+    client.wait_for(|message| updates(message, "b.md"));
+    client.call("search_files", json!({"query": "others"}));
+    let ran = env.run(&["forget", "a.md", "--yes"], "");
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let started = std::time::Instant::now();
+    while !client.removed_files().is_empty() {
+        assert!(started.elapsed() < PATIENCE, "{:?}", client.removed_files());
+        std::thread::yield_now();
+    }
 }

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use super::super::keeper::Noted;
-use super::super::refresh::{Changes, YOUNG, aged};
+use super::super::refresh::{Changes, aged};
 use super::{EDIT, Engine, IndexPlace, codes, engine, manner, memory};
 use crate::dialect;
 use crate::index::Index;
@@ -126,7 +126,7 @@ fn a_file_is_young_by_the_time_that_nobody_can_set() {
     let is_young = |modified: i64, changed: i64| {
         let stamp = Stamp { size: 1, modified: modified * second, changed: changed * second, inode: 1 };
         let swept = Swept { path: path.clone(), is_link: false, stamp };
-        aged(swept.clone(), Timestamp::from_micros(1_000_000_000), YOUNG) != swept
+        aged(swept.clone(), Timestamp::from_micros(1_000_000_000)) != swept
     };
     assert!(!is_young(998, 998));
     assert!(is_young(10, 999), "an editor has set it back");

@@ -8,18 +8,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::Bound;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use tokio::sync::Notify;
 
 use super::Client;
-use crate::engine::Engine;
+use crate::engine::{Engine, Glance};
 use crate::path::MemoryPath;
-use crate::plan::Swept;
 use crate::vault::Noticed;
 
 /// To so many notes may one connection, or one request to listen, subscribe.
 pub(super) const MOST_SUBSCRIPTIONS: usize = 1_000;
+
+/// So many notes that are new or gone are kept for somebody of whom it is not known yet who it is.
+const MOST_EARLY: usize = 1_000;
 
 /// What was known of the memory, and who wants to hear of changes.
 #[derive(Debug, Default)]
@@ -31,7 +33,7 @@ struct State {
     /// where a folder is gone, it has to be known for whom something is gone with it.
     notes: Option<BTreeSet<MemoryPath>>,
     /// What the notes that somebody has subscribed to were like when they were last looked at.
-    looked: BTreeMap<MemoryPath, Option<Swept>>,
+    looked: BTreeMap<MemoryPath, Glance>,
     listeners: Vec<Weak<Listener>>,
 }
 
@@ -51,7 +53,7 @@ impl Notices {
     pub(super) fn know(&self, engine: &Engine, path: &MemoryPath) {
         let mut state = self.state();
         if !state.looked.contains_key(path) {
-            state.looked.insert(path.clone(), engine.look(path).unwrap_or_default());
+            state.looked.insert(path.clone(), engine.glance(path).unwrap_or_default());
         }
     }
 
@@ -87,16 +89,17 @@ impl State {
         let mut updated = BTreeSet::new();
         for (path, last) in &mut self.looked {
             // A name that is a link says what its target says, of which alone is told.
-            let is_link = last.as_ref().is_some_and(|last| last.is_link);
+            let is_link = last.file.as_ref().is_some_and(|file| file.is_link);
             if !is_link && !concerns(noticed, path) {
                 continue;
             }
-            if let Ok(now) = engine.look(path)
-                && now != *last
-            {
-                *last = now;
+            let Ok(now) = engine.glance(path) else { continue };
+            // Where a change need not show, what is said of just this note counts.
+            let is_said = !last.is_sure && matches!(noticed, Noticed::Changed(_));
+            if now.file != last.file || is_said {
                 updated.insert(path.clone());
             }
+            *last = now;
         }
         updated
     }
@@ -149,11 +152,13 @@ fn known_at(notes: &BTreeSet<MemoryPath>, path: &MemoryPath) -> BTreeSet<MemoryP
 
 /// Somebody who wants to hear of changes.
 pub(super) struct Listener {
-    /// Who it is, as of now; `None` once it is nobody any more.
-    client: Box<dyn Fn() -> Option<Client> + Send + Sync>,
+    client: OnceLock<Box<WhoIsIt>>,
     wishes: Mutex<Wishes>,
     wake: Notify,
 }
+
+/// Who somebody is, as of now; `None` once it is nobody any more.
+type WhoIsIt = dyn Fn() -> Option<Client> + Send + Sync;
 
 /// What it wants to hear of, and what it is still to be told.
 #[derive(Debug, Default)]
@@ -161,8 +166,20 @@ struct Wishes {
     /// Notes, by the address that the client has given.
     notes: BTreeMap<String, MemoryPath>,
     lists: bool,
+    /// What has changed before it was known who it is: other notes than they were, and new ones or gone.
+    early: (BTreeSet<MemoryPath>, BTreeSet<MemoryPath>),
     due: Due,
     is_over: bool,
+}
+
+impl Wishes {
+    fn note_early(&mut self, updated: &BTreeSet<MemoryPath>, listed: &BTreeSet<MemoryPath>) {
+        let Self { notes, lists, early, .. } = self;
+        early.0.extend(notes.values().filter(|path| updated.contains(*path)).cloned());
+        if *lists && early.1.len() < MOST_EARLY {
+            early.1.extend(listed.iter().cloned());
+        }
+    }
 }
 
 /// What somebody is to be told.
@@ -179,8 +196,25 @@ pub(super) struct Due {
 pub(super) struct TooMany;
 
 impl Listener {
-    pub(super) fn new(client: impl Fn() -> Option<Client> + Send + Sync + 'static) -> Arc<Self> {
-        Arc::new(Self { client: Box::new(client), wishes: Mutex::default(), wake: Notify::new() })
+    /// Somebody of whom it is not known yet who it is.
+    pub(super) fn new() -> Arc<Self> {
+        Arc::new(Self { client: OnceLock::new(), wishes: Mutex::default(), wake: Notify::new() })
+    }
+
+    /// Says who it is: from now on it can be told.
+    pub(super) fn begin(&self, engine: &Engine, client: impl Fn() -> Option<Client> + Send + Sync + 'static) {
+        let (updated, listed) = {
+            let mut wishes = self.wishes();
+            let _ = self.client.set(Box::new(client));
+            std::mem::take(&mut wishes.early)
+        };
+        self.hear(engine, &updated, &listed);
+    }
+
+    /// Whether it wants to hear of just this.
+    pub(super) fn wishes_for(&self, addresses: &BTreeSet<String>, lists: bool) -> bool {
+        let wishes = self.wishes();
+        wishes.lists == lists && wishes.notes.keys().eq(addresses)
     }
 
     /// Subscribes to a note by an address.
@@ -221,9 +255,13 @@ impl Listener {
             let due = std::mem::take(&mut wishes.due);
             drop(wishes);
             if due != Due::default() {
-                return (self.client)().map(|_| due);
+                return self.client().map(|_| due);
             }
         }
+    }
+
+    fn client(&self) -> Option<Client> {
+        self.client.get().and_then(|client| client())
     }
 
     fn subscriptions(&self) -> Vec<MemoryPath> {
@@ -233,7 +271,10 @@ impl Listener {
     /// Notes what of a change it wants to hear and may know.
     fn hear(&self, engine: &Engine, updated: &BTreeSet<MemoryPath>, listed: &BTreeSet<MemoryPath>) {
         let (wanted, lists) = {
-            let wishes = self.wishes();
+            let mut wishes = self.wishes();
+            if self.client.get().is_none() {
+                return wishes.note_early(updated, listed);
+            }
             let wanted = wishes.notes.iter().filter(|(_, path)| updated.contains(*path));
             let wanted: Vec<_> = wanted.map(|(address, path)| (address.clone(), path.clone())).collect();
             (wanted, wishes.lists && !listed.is_empty())
@@ -241,7 +282,7 @@ impl Listener {
         if wanted.is_empty() && !lists {
             return;
         }
-        let Some(client) = (self.client)() else { return self.end() };
+        let Some(client) = self.client() else { return self.end() };
         let may_know = |path: &MemoryPath| engine.visible(client.grant.as_deref(), path);
         let wanted: Vec<_> = wanted.into_iter().filter(|(_, path)| may_know(path)).collect();
         let listed = lists && listed.iter().any(may_know);

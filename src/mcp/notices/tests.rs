@@ -27,6 +27,11 @@ struct Env {
 
 impl Env {
     fn new(notes: &[&str]) -> Self {
+        // A year on: no file is young.
+        Self::at_time(notes, || Timestamp::from_micros(now().micros() + 31_536_000_000_000))
+    }
+
+    fn at_time(notes: &[&str], clock: fn() -> Timestamp) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         let dir = Dir::open_ambient_dir(&root, ambient_authority()).unwrap();
@@ -38,10 +43,7 @@ impl Env {
             index: IndexPlace::Nowhere,
             inbox: InboxPlace::Process,
             keep_proposals: Duration::from_secs(60),
-            // A year on: no file is young.
-            clock: || {
-                Timestamp::from_micros(Timestamp::from(std::time::SystemTime::now()).micros() + 31_536_000_000_000)
-            },
+            clock,
         };
         let engine = Engine::new(Vault::open(dir, root, Options::default()).unwrap(), settings);
         let env = Self { folder, engine, notices: Notices::default() };
@@ -61,7 +63,8 @@ impl Env {
     /// Somebody who has subscribed to lists and to these notes.
     fn listener(&self, read: Option<&str>, notes: &[&str]) -> Arc<Listener> {
         let grant = read.map(|glob| Arc::new(Grant::new(&[glob.to_owned()], &[], None).unwrap()));
-        let listener = Listener::new(move || Some(client(grant.clone())));
+        let listener = Listener::new();
+        listener.begin(&self.engine, move || Some(client(grant.clone())));
         listener.want_lists();
         self.notices.know_lists(&self.engine);
         for note in notes {
@@ -77,6 +80,10 @@ impl Env {
         paths.sort();
         self.notices.hear(&self.engine, &Noticed::Changed(paths));
     }
+}
+
+fn now() -> Timestamp {
+    std::time::SystemTime::now().into()
 }
 
 fn client(grant: Option<Arc<Grant>>) -> Client {
@@ -190,7 +197,8 @@ fn somebody_who_was_revoked_is_told_nothing_more() {
     let env = Env::new(&["a.md"]);
     let is_known = Arc::new(AtomicBool::new(true));
     let known = Arc::clone(&is_known);
-    let listener = Listener::new(move || known.load(Ordering::Relaxed).then(|| client(None)));
+    let listener = Listener::new();
+    listener.begin(&env.engine, move || known.load(Ordering::Relaxed).then(|| client(None)));
     listener.want_lists();
     env.notices.know_lists(&env.engine);
     env.notices.add(&listener);
@@ -212,7 +220,7 @@ fn somebody_who_was_revoked_is_told_nothing_more() {
 fn a_client_that_does_not_read_costs_no_more_than_its_subscriptions() {
     let env = Env::new(&["a.md"]);
     let listener = env.listener(None, &["a.md"]);
-    for number in 2..MOST_SUBSCRIPTIONS + 1 {
+    for number in 2..MOST_SUBSCRIPTIONS {
         listener.subscribe(number.to_string(), path("a.md")).unwrap();
     }
     listener.subscribe("one more".to_owned(), path("a.md")).unwrap();
@@ -226,4 +234,39 @@ fn a_client_that_does_not_read_costs_no_more_than_its_subscriptions() {
     drop(listener);
     env.changed(&["a.md"]);
     assert!(env.notices.state().looked.is_empty());
+}
+
+#[test]
+fn what_changes_before_it_is_known_who_listens_is_told_then() {
+    let env = Env::new(&["open/a.md", "private/b.md"]);
+    let listener = Listener::new();
+    env.notices.add(&listener);
+    for note in ["open/a.md", "private/b.md"] {
+        listener.subscribe(format!("memdir:///{note}"), path(note)).unwrap();
+        env.notices.know(&env.engine, &path(note));
+    }
+    listener.want_lists();
+    env.notices.know_lists(&env.engine);
+    env.write("open/a.md", "new!");
+    env.write("private/b.md", "new!");
+    env.write("private/c.md", "new!");
+    env.changed(&["open/a.md", "private/b.md", "private/c.md"]);
+    check(&listener, &[], false);
+    let grant = Arc::new(Grant::new(&["open/**".to_owned()], &[], None).unwrap());
+    listener.begin(&env.engine, move || Some(client(Some(Arc::clone(&grant)))));
+    check(&listener, &["open/a.md"], false);
+}
+
+#[test]
+fn a_change_that_the_system_gives_the_same_time_is_told_too() {
+    // As if each file had changed just now.
+    let env = Env::at_time(&["a.md"], || Timestamp::from_micros(0));
+    let listener = env.listener(None, &["a.md"]);
+    env.notices.hear(&env.engine, &Noticed::Rescan);
+    check(&listener, &[], false);
+    env.changed(&["a.md"]);
+    check(&listener, &["a.md"], false);
+    env.write("a.md", "newer");
+    env.notices.hear(&env.engine, &Noticed::Rescan);
+    check(&listener, &["a.md"], false);
 }
