@@ -26,15 +26,14 @@ pub(super) fn run(global: &Global, options: &Mcp) -> Result<u8, Stop> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(broken)?;
     let stop = CancellationToken::new();
     stop_on_signal(&runtime, stop.clone()).map_err(broken)?;
-    if let Some(address) = &options.http {
-        let (listener, reached) = (listen_at(address)?, reached(options)?);
-        writeln!(io::stderr(), "serving at http://{}/mcp", listener.local_addr().map_err(broken)?)?;
-        let served = runtime.block_on(serve_http(listener, Arc::clone(&server), reached, stop));
-        server.finish();
-        served.map_err(broken)?;
-        return Ok(0);
+    match &options.http {
+        Some(address) => {
+            let (listener, options) = (listen_at(address)?, reached(options)?);
+            writeln!(io::stderr(), "serving at http://{}/mcp", listener.local_addr().map_err(broken)?)?;
+            runtime.block_on(serve_http(listener, Arc::clone(&server), options, stop)).map_err(broken)?;
+        }
+        None => runtime.block_on(serve_stdio(Arc::clone(&server), options.client.clone(), stop)),
     }
-    runtime.block_on(serve_stdio(Arc::clone(&server), options.client.clone(), stop));
     // Whoever reads the standard input may be waiting for more of it.
     runtime.shutdown_background();
     server.finish();

@@ -7,7 +7,7 @@ use std::thread;
 
 use super::Engine;
 use super::keeper::Trouble;
-use super::refresh::{Changes, aged, record};
+use super::refresh::{Changes, YOUNG, aged, record};
 use crate::index::{Index, Record, Writing};
 use crate::path::MemoryPath;
 use crate::plan::{self, Scan, Swept, Tree, TreeError};
@@ -94,7 +94,7 @@ impl Engine {
         read?;
         let mut writing = index.write()?;
         for path in &changes.gone {
-            if self.vault.stamp(path).ok().flatten().is_none() {
+            if self.is_gone(path) {
                 self.take_out(&mut writing, path)?;
             }
         }
@@ -164,7 +164,7 @@ impl Engine {
     /// was counts from before it was looked at: it may have changed since it was read.
     fn put(&self, writing: &mut Writing<'_>, (swept, record): Ready, started: Timestamp) -> Result<(), Trouble> {
         if self.vault.stamp(&swept.path).ok().flatten().as_ref() == Some(&swept) {
-            writing.put(&aged(swept, started), record.as_ref())?;
+            writing.put(&aged(swept, started, YOUNG), record.as_ref())?;
         }
         Ok(())
     }

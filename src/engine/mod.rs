@@ -35,6 +35,7 @@ mod inbox;
 mod indexed;
 mod keeper;
 mod lens;
+mod looks;
 mod pending;
 mod planning;
 mod query;

@@ -117,16 +117,26 @@ async fn begin(
     }
     let parsed = dialect::parse_tool_call(name, arguments);
     let frame = parsed.frame.clone();
-    let manner = manner(service, client, &context.id);
-    let (engine, connection) = (service.server.engine.clone(), service.connection.clone());
-    let line = if only_reads(&parsed) { Line::Read } else { Line::Write };
-    let report = service.work(line, context, move || run(&engine, &connection, parsed, manner)).await?;
+    let report = run(service, client, parsed, context).await?;
     Ok(Call { frame, report })
 }
 
-/// Runs calls in the conversation of a connection. What it has seen is asked for only now: calls before this one may have
+/// Runs calls in the conversation of a client.
+pub(super) async fn run(
+    service: &Service,
+    client: &Client,
+    parsed: Parsed,
+    context: &RequestContext<RoleServer>,
+) -> Result<Report, ErrorData> {
+    let manner = manner(service, client, &context.id);
+    let (engine, connection) = (service.server.engine.clone(), service.connection.clone());
+    let line = if only_reads(&parsed) { Line::Read } else { Line::Write };
+    service.work(line, context, move || run_now(&engine, &connection, parsed, manner)).await
+}
+
+/// Runs calls on one of the threads. What the conversation has seen is asked for only now: calls before this one may have
 /// been waiting too.
-fn run(engine: &Engine, connection: &Connection, parsed: Parsed, manner: Manner) -> Report {
+fn run_now(engine: &Engine, connection: &Connection, parsed: Parsed, manner: Manner) -> Report {
     let seen = connection.seen();
     let proposal = engine.propose(parsed, Manner { seen: Some(seen.clone()), ..manner });
     let (report, keep) = engine.conclude_in_conversation(proposal);
@@ -149,8 +159,7 @@ pub(super) async fn refuse(
     let frame = parsed.frame.clone();
     let report = if too_soon.is_news {
         let (engine, manner) = (service.server.engine.clone(), manner(service, client, &context.id));
-        let run = move || engine.conclude(engine.propose(parsed, manner));
-        service.work(Line::Read, context, run).await?
+        service.work(Line::Read, context, move || engine.conclude(engine.propose(parsed, manner))).await?
     } else {
         let refused = |entry| if let Entry::Unread(unread) = entry { Some(unread.into()) } else { None };
         Report::of(parsed.entries.into_iter().filter_map(refused).collect())

@@ -30,6 +30,9 @@ pub enum Noticed {
     Changed(Vec<MemoryPath>),
     /// What happened is not known: every file has to be looked at.
     Rescan,
+    /// Not everything is told any more, such as since the system watches no more folders: from now on every file has to
+    /// be looked at each time. Told once.
+    Blind,
 }
 
 /// Watches a memory until it is dropped. What is being told then is still told.
@@ -51,7 +54,19 @@ struct Pending {
 struct State {
     paths: BTreeSet<MemoryPath>,
     is_rescan: bool,
+    sight: Sight,
     is_over: bool,
+}
+
+/// Whether all that happens is told.
+#[derive(Debug, Default)]
+enum Sight {
+    #[default]
+    Full,
+    /// No longer, which is to be told.
+    Lost,
+    /// No longer, which was told.
+    Blind,
 }
 
 impl Vault {
@@ -93,13 +108,17 @@ impl Pending {
     /// Waits for something, and a little longer for what belongs to it; `None` when it is over.
     fn next(&self) -> Option<Noticed> {
         let mut state = self.state();
-        while !state.is_over && !state.is_rescan && state.paths.is_empty() {
+        while !state.is_over && !state.is_rescan && state.paths.is_empty() && !matches!(state.sight, Sight::Lost) {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         if !state.is_over {
             drop(state);
             thread::sleep(WINDOW);
             state = self.state();
+        }
+        if !state.is_over && matches!(state.sight, Sight::Lost) {
+            state.sight = Sight::Blind;
+            return Some(Noticed::Blind);
         }
         let paths = std::mem::take(&mut state.paths);
         match (state.is_over, std::mem::take(&mut state.is_rescan)) {
@@ -126,6 +145,16 @@ impl Pending {
         self.changed.notify_one();
     }
 
+    /// Says that not everything is told any more.
+    fn lose_sight(&self) {
+        let mut state = self.state();
+        if matches!(state.sight, Sight::Full) {
+            state.sight = Sight::Lost;
+        }
+        drop(state);
+        self.changed.notify_one();
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -138,8 +167,14 @@ fn hear(pending: &Pending, root: &Path, event: notify::Result<Event>) {
         Ok(event) if is_look(event.kind) => {}
         Ok(event) => event.paths.iter().for_each(|path| pending.add(place(root, path))),
         Err(error) => {
-            tracing::warn!(%error, "watching failed");
-            pending.add(Place::Unknown);
+            tracing::warn!(kind = ?error.kind, "watching failed");
+            match error.kind {
+                // What was to be watched is gone already.
+                ErrorKind::PathNotFound | ErrorKind::WatchNotFound => pending.add(Place::Unknown),
+                ErrorKind::MaxFilesWatch | ErrorKind::Io(_) | ErrorKind::Generic(_) | ErrorKind::InvalidConfig(_) => {
+                    pending.lose_sight();
+                }
+            }
         }
     }
 }
@@ -231,6 +266,23 @@ mod tests {
             let path = Path::new("/home/ada/memory").join(hidden);
             assert_eq!(place(Path::new("/home/ada/memory"), &path), Place::Hidden, "{hidden}");
         }
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_watched_any_more_is_told_once_and_what_is_still_seen_after_it() {
+        let (pending, root) = (Pending::default(), Path::new("/home/ada/memory"));
+        let note = || Ok(Event::new(EventKind::Any).add_path(root.join("a.md")));
+        hear(&pending, root, Err(notify::Error::path_not_found()));
+        assert_eq!(pending.next(), Some(Noticed::Rescan), "a folder that is gone already is no loss");
+        hear(&pending, root, note());
+        for _ in 0..2 {
+            hear(&pending, root, Err(notify::Error::new(ErrorKind::MaxFilesWatch)));
+        }
+        assert_eq!(pending.next(), Some(Noticed::Blind));
+        assert_eq!(pending.next(), Some(Noticed::Changed(vec![MemoryPath::parse("a.md").unwrap()])));
+        hear(&pending, root, Err(notify::Error::io(io::ErrorKind::StorageFull.into())));
+        hear(&pending, root, note());
+        assert_eq!(pending.next(), Some(Noticed::Changed(vec![MemoryPath::parse("a.md").unwrap()])));
     }
 
     #[test]

@@ -28,6 +28,8 @@ mod hidden;
 mod index;
 mod install;
 mod layers;
+mod mcp_http;
+mod mcp_resources;
 mod mcp_stdio;
 mod processes;
 mod python;

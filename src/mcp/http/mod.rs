@@ -19,7 +19,6 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::Server;
-use super::pool::Line;
 
 mod caller;
 mod gate;
@@ -65,7 +64,7 @@ pub struct HttpLimits {
     pub write_time: Duration,
     /// How long a session may be idle.
     pub session: Duration,
-    /// How long requests in hand may take once the server stops. What is being committed then is finished in any case.
+    /// How long requests in hand may take once the server stops.
     pub stop_time: Duration,
 }
 
@@ -98,7 +97,8 @@ pub fn listen(address: SocketAddr) -> io::Result<std::net::TcpListener> {
     Ok(listener)
 }
 
-/// Serves the clients that come to `listener` until `stop` is cancelled; what is in hand then is finished.
+/// Serves the clients that come to `listener` until `stop` is cancelled; what is in hand then is answered, if that does not
+/// take too long. [`Server::finish`] waits for what is being committed even so.
 ///
 /// # Errors
 ///
@@ -110,9 +110,10 @@ pub async fn serve_http(
     stop: CancellationToken,
 ) -> io::Result<()> {
     let listener = TcpListener::from_std(listener)?;
+    server.watch();
     let end = CancellationToken::new();
     let limits = options.limits;
-    let routes = Gate::new(Arc::clone(&server), options, stop.clone(), end.clone()).routes();
+    let routes = Gate::new(server, options, stop.clone(), end.clone()).routes();
     let places = Arc::new(Semaphore::new(limits.connections));
     let open = GracefulShutdown::new();
     while let Some(came) = stop.run_until_cancelled(accept(&listener, &places)).await {
@@ -129,8 +130,6 @@ pub async fn serve_http(
         tracing::warn!("requests were cut off, since the server stops");
     }
     end.cancel();
-    // It is done in turn, after what was asked before.
-    let _ = server.pool.run(Line::Write, || ()).await;
     Ok(())
 }
 

@@ -190,6 +190,15 @@ impl Client {
         rustix::process::kill_process(rustix::process::Pid::from_child(&self.child), signal).unwrap();
     }
 
+    /// The files that it has open although nobody finds them any more.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn removed_files(&self) -> Vec<String> {
+        let open = std::fs::read_dir(format!("/proc/{}/fd", self.child.id())).unwrap();
+        let targets = open.filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok());
+        let targets = targets.map(|target| target.to_string_lossy().into_owned());
+        targets.filter(|target| target.ends_with(" (deleted)")).collect()
+    }
+
     /// Reads nothing of what the server says any more.
     pub(crate) fn stop_reading(&mut self) {
         let (_, lines) = mpsc::channel();

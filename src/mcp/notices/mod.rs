@@ -1,0 +1,267 @@
+//! [`Notices`]: who is told of what changes in the memory.
+//!
+//! The watcher says where something may have changed. That is compared here with what was known, so that a change is told
+//! once, however often the system speaks of it and whoever made it. What a client is still to be told is a set, which
+//! never has more than what it has asked for, however slowly it reads. Whether it may know is decided by its grant as of
+//! then.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::ops::Bound;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use tokio::sync::Notify;
+
+use super::Client;
+use crate::engine::Engine;
+use crate::path::MemoryPath;
+use crate::plan::Swept;
+use crate::vault::Noticed;
+
+/// To so many notes may one connection, or one request to listen, subscribe.
+pub(super) const MOST_SUBSCRIPTIONS: usize = 1_000;
+
+/// What was known of the memory, and who wants to hear of changes.
+#[derive(Debug, Default)]
+pub(super) struct Notices(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    /// All notes, whoever may see them; `None` until somebody wants to hear of lists. Paths, not numbers made of them:
+    /// where a folder is gone, it has to be known for whom something is gone with it.
+    notes: Option<BTreeSet<MemoryPath>>,
+    /// What the notes that somebody has subscribed to were like when they were last looked at.
+    looked: BTreeMap<MemoryPath, Option<Swept>>,
+    listeners: Vec<Weak<Listener>>,
+}
+
+impl Notices {
+    /// Begins to know which notes there are, if nobody has asked for that before. Changes from here on are told.
+    pub(super) fn know_lists(&self, engine: &Engine) {
+        let mut state = self.state();
+        if state.notes.is_none() {
+            match engine.every_note() {
+                Ok(notes) => state.notes = Some(notes),
+                Err(error) => tracing::warn!(%error.message, "the notes could not be listed"),
+            }
+        }
+    }
+
+    /// Begins to know what a note is like, if nobody has asked for that before. Changes from here on are told.
+    pub(super) fn know(&self, engine: &Engine, path: &MemoryPath) {
+        let mut state = self.state();
+        if !state.looked.contains_key(path) {
+            state.looked.insert(path.clone(), engine.look(path).unwrap_or_default());
+        }
+    }
+
+    /// Tells a listener of changes, until it is dropped.
+    pub(super) fn add(&self, listener: &Arc<Listener>) {
+        let mut state = self.state();
+        state.listeners.retain(|listener| listener.strong_count() > 0);
+        state.listeners.push(Arc::downgrade(listener));
+    }
+
+    /// Looks at what may have changed, and notes it for those who want to hear of it.
+    pub(super) fn hear(&self, engine: &Engine, noticed: &Noticed) {
+        let mut state = self.state();
+        let listeners: Vec<_> = state.listeners.iter().filter_map(Weak::upgrade).collect();
+        let updated = state.look_again(engine, noticed);
+        let listed = state.list_again(engine, noticed);
+        let wanted: BTreeSet<_> = listeners.iter().flat_map(|listener| listener.subscriptions()).collect();
+        state.looked.retain(|path, _| wanted.contains(path));
+        drop(state);
+        for listener in listeners {
+            listener.hear(engine, &updated, &listed);
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// The notes with a subscription that are other than they were. What cannot be looked at now stays for the next time.
+    fn look_again(&mut self, engine: &Engine, noticed: &Noticed) -> BTreeSet<MemoryPath> {
+        let mut updated = BTreeSet::new();
+        for (path, last) in &mut self.looked {
+            // A name that is a link says what its target says, of which alone is told.
+            let is_link = last.as_ref().is_some_and(|last| last.is_link);
+            if !is_link && !concerns(noticed, path) {
+                continue;
+            }
+            if let Ok(now) = engine.look(path)
+                && now != *last
+            {
+                *last = now;
+                updated.insert(path.clone());
+            }
+        }
+        updated
+    }
+
+    /// The notes that are new or gone.
+    fn list_again(&mut self, engine: &Engine, noticed: &Noticed) -> BTreeSet<MemoryPath> {
+        let Some(notes) = &mut self.notes else { return BTreeSet::new() };
+        let mut listed = BTreeSet::new();
+        match noticed {
+            Noticed::Changed(paths) => {
+                for path in paths {
+                    // What cannot be listed now is listed with the next event.
+                    let Ok(now) = engine.notes_at(path) else { continue };
+                    listed.extend(known_at(notes, path).symmetric_difference(&now).cloned());
+                }
+            }
+            Noticed::Rescan | Noticed::Blind => {
+                if let Ok(now) = engine.every_note() {
+                    listed.extend(notes.symmetric_difference(&now).cloned());
+                }
+            }
+        }
+        for path in &listed {
+            if !notes.remove(path) {
+                notes.insert(path.clone());
+            }
+        }
+        listed
+    }
+}
+
+/// Whether something at a place may have changed.
+fn concerns(noticed: &Noticed, path: &MemoryPath) -> bool {
+    match noticed {
+        Noticed::Changed(paths) => {
+            let is_among = |path: &MemoryPath| paths.binary_search(path).is_ok();
+            is_among(path) || path.ancestors().any(|above| is_among(&above))
+        }
+        Noticed::Rescan | Noticed::Blind => true,
+    }
+}
+
+/// The known notes at a place and below it.
+fn known_at(notes: &BTreeSet<MemoryPath>, path: &MemoryPath) -> BTreeSet<MemoryPath> {
+    let below = format!("{path}/");
+    let from = (Bound::Included(below.as_str()), Bound::Unbounded);
+    let within = notes.range::<str, _>(from).take_while(|note| note.as_str().starts_with(&below));
+    notes.get(path).into_iter().chain(within).cloned().collect()
+}
+
+/// Somebody who wants to hear of changes.
+pub(super) struct Listener {
+    /// Who it is, as of now; `None` once it is nobody any more.
+    client: Box<dyn Fn() -> Option<Client> + Send + Sync>,
+    wishes: Mutex<Wishes>,
+    wake: Notify,
+}
+
+/// What it wants to hear of, and what it is still to be told.
+#[derive(Debug, Default)]
+struct Wishes {
+    /// Notes, by the address that the client has given.
+    notes: BTreeMap<String, MemoryPath>,
+    lists: bool,
+    due: Due,
+    is_over: bool,
+}
+
+/// What somebody is to be told.
+#[derive(Debug, Default, Eq, PartialEq)]
+pub(super) struct Due {
+    /// The addresses of notes that are other than they were.
+    pub(super) updated: BTreeSet<String>,
+    /// Whether there are other notes than before.
+    pub(super) listed: bool,
+}
+
+/// A connection has too many subscriptions.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TooMany;
+
+impl Listener {
+    pub(super) fn new(client: impl Fn() -> Option<Client> + Send + Sync + 'static) -> Arc<Self> {
+        Arc::new(Self { client: Box::new(client), wishes: Mutex::default(), wake: Notify::new() })
+    }
+
+    /// Subscribes to a note by an address.
+    pub(super) fn subscribe(&self, address: String, path: MemoryPath) -> Result<(), TooMany> {
+        let mut wishes = self.wishes();
+        if wishes.notes.len() >= MOST_SUBSCRIPTIONS && !wishes.notes.contains_key(&address) {
+            return Err(TooMany);
+        }
+        wishes.notes.insert(address, path);
+        Ok(())
+    }
+
+    pub(super) fn unsubscribe(&self, address: &str) {
+        let mut wishes = self.wishes();
+        wishes.notes.remove(address);
+        wishes.due.updated.remove(address);
+    }
+
+    /// Subscribes to the list of notes.
+    pub(super) fn want_lists(&self) {
+        self.wishes().lists = true;
+    }
+
+    /// Tells nothing more.
+    pub(super) fn end(&self) {
+        self.wishes().is_over = true;
+        self.wake.notify_one();
+    }
+
+    /// Waits until there is something to tell; `None` when there is nobody any more who may be told.
+    pub(super) async fn due(&self) -> Option<Due> {
+        loop {
+            self.wake.notified().await;
+            let mut wishes = self.wishes();
+            if wishes.is_over {
+                return None;
+            }
+            let due = std::mem::take(&mut wishes.due);
+            drop(wishes);
+            if due != Due::default() {
+                return (self.client)().map(|_| due);
+            }
+        }
+    }
+
+    fn subscriptions(&self) -> Vec<MemoryPath> {
+        self.wishes().notes.values().cloned().collect()
+    }
+
+    /// Notes what of a change it wants to hear and may know.
+    fn hear(&self, engine: &Engine, updated: &BTreeSet<MemoryPath>, listed: &BTreeSet<MemoryPath>) {
+        let (wanted, lists) = {
+            let wishes = self.wishes();
+            let wanted = wishes.notes.iter().filter(|(_, path)| updated.contains(*path));
+            let wanted: Vec<_> = wanted.map(|(address, path)| (address.clone(), path.clone())).collect();
+            (wanted, wishes.lists && !listed.is_empty())
+        };
+        if wanted.is_empty() && !lists {
+            return;
+        }
+        let Some(client) = (self.client)() else { return self.end() };
+        let may_know = |path: &MemoryPath| engine.visible(client.grant.as_deref(), path);
+        let wanted: Vec<_> = wanted.into_iter().filter(|(_, path)| may_know(path)).collect();
+        let listed = lists && listed.iter().any(may_know);
+        let mut wishes = self.wishes();
+        wishes.due.updated.extend(wanted.into_iter().map(|(address, _)| address));
+        wishes.due.listed |= listed;
+        drop(wishes);
+        self.wake.notify_one();
+    }
+
+    fn wishes(&self) -> MutexGuard<'_, Wishes> {
+        self.wishes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Listener {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Listener").field("wishes", &self.wishes).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;
