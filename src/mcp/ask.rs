@@ -123,11 +123,10 @@ fn bound(client: &Client, tool: &str) -> [u8; 32] {
 }
 
 impl Question {
-    /// The question about a proposal, if all of it can be shown to this client.
+    /// The question about a proposal, if it can be carried out and all of it can be shown.
     fn new(reviewed: Reviewed, client: &Client) -> Option<Self> {
         let waiting = reviewed.waiting;
-        let is_hidden = |path| client.grant.as_ref().is_some_and(|grant| !grant.shows(path));
-        if reviewed.trouble.is_some() || waiting.changed.iter().any(is_hidden) {
+        if reviewed.trouble.is_some() {
             return None;
         }
         let who = if client.name.is_empty() { "the assistant" } else { &client.name };
@@ -187,7 +186,10 @@ pub(super) async fn questions(
     report: &Report,
 ) -> Result<Vec<Question>, ErrorData> {
     let waiting = proposals(report);
-    if waiting.is_empty() || !client.may_approve || !can_ask(context) {
+    // A client that sees a part of the memory has numbers of its own for what waits, and what would change may be more than
+    // it sees.
+    let sees_all = client.grant.as_ref().is_none_or(|grant| !grant.is_restricted());
+    if waiting.is_empty() || !client.may_approve || !sees_all || !can_ask(context) {
         return Ok(Vec::new());
     }
     let (engine, client) = (service.server.engine.clone(), client.clone());
@@ -266,7 +268,8 @@ async fn settle(
     question: Question,
     decision: Decision,
 ) -> Result<(), ErrorData> {
-    if decision == Decision::Later {
+    // Its person may have had the last word for it meanwhile.
+    if decision == Decision::Later || !service.client(context)?.may_approve {
         return Ok(());
     }
     let by = tools::author(&service.connection, client, &context.id, "person");

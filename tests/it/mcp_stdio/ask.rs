@@ -289,3 +289,38 @@ fn the_audit_says_who_agreed() {
     assert!(approved.is_some(), "{export}");
     assert!(export.lines().any(|line| line.contains("\"person\"") && line.contains("\"mcp\"")), "{export}");
 }
+
+#[test]
+fn a_registered_client_is_asked_only_where_its_person_speaks_for_the_owner_and_nothing_is_hidden() {
+    let kinds = [
+        (&["--write", "**"][..], false),
+        (&["--write", "**", "--may-approve"], true),
+        (&["--read", "*.md", "--write", "*.md", "--may-approve"], false),
+    ];
+    for (more, is_asked) in kinds {
+        let env = Env::ada().quick();
+        let added = env.run(&[&["client", "add", "desk"][..], more].concat(), "");
+        assert_eq!(added.code, 0, "{added:?}");
+        let arguments = ["--permission", "ask", "--client", "desk"];
+        for version in [MODERN, LEGACY[0]] {
+            let mut client = Client::open_as(&env, version, &can_ask(), &arguments);
+            let path = format!("{version}.md");
+            let id = client.ask("tools/call", personal(&path));
+            let answer = client.wait_for(|message| {
+                message["method"] == json!("elicitation/create")
+                    || message["id"] == json!(id) && message.get("result").is_some()
+            });
+            let asks = answer.get("method").is_some() || answer["result"]["resultType"] == json!("input_required");
+            assert_eq!(asks, is_asked, "{more:?} {version}: {answer}");
+            if version == MODERN && is_asked {
+                // Its word counts as long as it is registered.
+                env.run(&["client", "revoke", "desk"], "");
+                let yes = json!({"action": "accept", "content": {"decision": "approve"}});
+                let refused = again(&mut client, &personal(&path), &answer["result"], &yes);
+                assert!(refused["error"].is_object(), "{refused}");
+                assert!(!env.at(&path).exists());
+                env.run(&[&["client", "add", "desk"][..], more].concat(), "");
+            }
+        }
+    }
+}
