@@ -30,8 +30,8 @@ mod subscriptions;
 mod tools;
 
 pub use client::{Claim, Client, Register, Unknown};
-pub use http::{HttpLimits, HttpOptions, NameError, Names, listen, serve_http};
-pub use stdio::serve_stdio;
+pub use http::{HttpLimits, HttpOptions, NameError, Names, http_routes, listen, serve_http};
+pub use stdio::{serve_stdio, serve_streams};
 
 use ask::Asks;
 use notices::Notices;

@@ -14,6 +14,7 @@ use rmcp::service::serve_server_with_ct;
 use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::io::stdio_pipes;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
 use super::Server;
@@ -29,8 +30,18 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// `client` is the name of a registered client. It says what the client is shown, and proves nothing: who can start this
 /// program can read the folder.
 pub async fn serve_stdio(server: Arc<Server>, client: Option<String>, stop: CancellationToken) {
-    let connection = Arc::new(Connection::new(Way::Stdio { client }));
     let (read, write) = stdio_pipes();
+    serve_streams(server, client, (read, write), stop).await;
+}
+
+/// As [`serve_stdio`], on other streams: one to read, one to write.
+pub async fn serve_streams(
+    server: Arc<Server>,
+    client: Option<String>,
+    (read, write): (impl AsyncRead + Send + Unpin + 'static, impl AsyncWrite + Send + Unpin + 'static),
+    stop: CancellationToken,
+) {
+    let connection = Arc::new(Connection::new(Way::Stdio { client }));
     let streams = Streams {
         inner: AsyncRwTransport::new_server(read, write),
         stop,

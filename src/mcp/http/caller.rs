@@ -88,6 +88,15 @@ impl Callers {
         }
     }
 
+    /// Nobody is there to be asked any more.
+    pub(super) fn close(&self) {
+        let known = self.known();
+        let places = known.clients.values().map(|place| &place.connection);
+        for connection in places.chain(known.sessions.values().map(|session| &session.connection)) {
+            connection.closing.cancel();
+        }
+    }
+
     fn known(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -76,6 +76,11 @@ impl Gate {
         Arc::new(Self { server, options, callers: Callers::new(manager), protocol, stop })
     }
 
+    /// Waits no more for what clients may still say.
+    pub(super) fn close(&self) {
+        self.callers.close();
+    }
+
     /// Everything that can be asked for.
     pub(super) fn routes(self: Arc<Self>) -> Router {
         let limit = DefaultBodyLimit::max(self.options.limits.body_bytes);

@@ -113,7 +113,8 @@ pub async fn serve_http(
     server.watch();
     let end = CancellationToken::new();
     let limits = options.limits;
-    let routes = Gate::new(server, options, stop.clone(), end.clone()).routes();
+    let gate = Gate::new(server, options, stop.clone(), end.clone());
+    let routes = Arc::clone(&gate).routes();
     let places = Arc::new(Semaphore::new(limits.connections));
     let open = GracefulShutdown::new();
     while let Some(came) = stop.run_until_cancelled(accept(&listener, &places)).await {
@@ -126,11 +127,17 @@ pub async fn serve_http(
         }
     }
     drop(listener);
+    gate.close();
     if timeout(limits.stop_time, open.shutdown()).await.is_err() {
         tracing::warn!("requests were cut off, since the server stops");
     }
     end.cancel();
     Ok(())
+}
+
+/// Everything that a server answers over HTTP, without a network. Cancelling `stop` ends it.
+pub fn http_routes(server: Arc<Server>, options: HttpOptions, stop: CancellationToken) -> Router {
+    Gate::new(server, options, stop.clone(), stop).routes()
 }
 
 /// Takes the next connection once there is a place for it.

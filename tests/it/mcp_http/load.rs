@@ -104,3 +104,40 @@ fn a_stop_does_not_wait_for_ever_but_a_commit_is_finished() {
     site.stop();
     assert!(cut.is_empty() || !cut.contains("\"result\""), "{cut}");
 }
+
+#[cfg(unix)]
+#[test]
+fn the_program_serves_who_is_registered_until_it_is_told_to_stop() {
+    let env = Env::ada();
+    let token = |name: &str, more: &[&str]| {
+        let arguments: Vec<&str> = ["client", "add", name].iter().chain(more).copied().collect();
+        env.ask(&arguments).exits(0)["token"].as_str().unwrap().to_owned()
+    };
+    let (desk, phone) = (token("desk", &["--write", "**"]), token("phone", &[]));
+    let mut child = env.command(&["mcp", "--http", "0", "--tools", "full"]).spawn().unwrap();
+    let mut said = std::io::BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    std::io::BufRead::read_line(&mut said, &mut line).unwrap();
+    let address = line.trim().strip_prefix("serving at http://").unwrap().strip_suffix("/mcp").unwrap();
+    let send = |text: String| {
+        let stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut wire = Wire { stream, read: Vec::new() };
+        wire.write(text);
+        wire.answer()
+    };
+    let make = |path: &str| call("create_file", json!({"path": path, "content": "made\n"}));
+    let made = send(modern(&desk, "tools/call", make("desk.md")));
+    assert_eq!(made.json()["result"]["isError"], json!(false), "{made:?}");
+    check_refused(&send(modern("desk", "tools/call", make("other.md"))), 401);
+    assert_eq!(send(modern(&phone, "tools/list", json!({}))).status, 200);
+    assert_eq!(env.ask(&["client", "revoke", "phone"]).code, 0);
+    check_refused(&send(modern(&phone, "tools/list", json!({}))), 401);
+    let id = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert_eq!(env.read("desk.md"), "made\n");
+    let mut printed = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
+    assert_eq!(printed, "");
+}
