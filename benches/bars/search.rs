@@ -175,7 +175,7 @@ pub(crate) fn watching(memory: &Memory) -> Engine {
     let engine = vaults::engine_with(&memory.folder, IndexPlace::File(memory.index.clone()));
     let written = engine.conclude(engine.propose(parse(&crate::inside::write(0)), vaults::manner()));
     assert!(written.actions.iter().all(|outcome| outcome.result.is_ok()), "a note was not written");
-    engine.watch().expect("the memory can be watched");
+    engine.watch(|_| ()).expect("the memory can be watched");
     drop(search(&engine, "kitchen"));
     engine
 }

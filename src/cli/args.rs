@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::{client, install};
 use crate::action::SearchMode;
 use crate::check::Kind;
 use crate::{dialect, mcp, policy};
@@ -168,11 +169,11 @@ pub(super) enum Command {
     /// Serve the memory over the Model Context Protocol, on standard input and output
     Mcp(Mcp),
     /// Say which programs may ask for the memory, and what each may see and do
-    #[command(subcommand, long_about = CLIENT)]
-    Client(Client),
+    #[command(subcommand, long_about = client::LONG)]
+    Client(client::Asked),
     /// Set up an assistant so that it starts memdir by itself
-    #[command(long_about = INSTALL)]
-    Install(Install),
+    #[command(long_about = install::LONG)]
+    Install(install::Asked),
     /// Measure how well questions are answered
     #[command(subcommand)]
     Eval(Eval),
@@ -366,94 +367,6 @@ pub(super) struct Mcp {
     /// Answer also pages from this origin
     #[arg(long, value_name = "URL", requires = "http")]
     pub(super) allow_origin: Vec<String>,
-}
-
-const CLIENT: &str = "Say which programs may ask for the memory, and what each may see and do.
-
-Over HTTP a client has to send its token. On standard input and output `memdir mcp --client NAME` is configuration, not security: \
-a program that can start memdir can read the folder itself. What is hidden from a client is not there for it, in lists, \
-searches, counts and errors alike. The clients are kept in clients.toml beside the settings, which only you may read.";
-
-/// What can be done with clients.
-#[derive(Debug, Subcommand)]
-pub(super) enum Client {
-    /// Register a client; its token is shown this once
-    Add(AddClient),
-    /// List the clients of this memory
-    List,
-    /// Take back what a client was granted; it holds at once, also in running servers
-    Revoke {
-        /// Its name
-        name: String,
-    },
-}
-
-const INSTALL: &str = "Set up an assistant so that it starts memdir by itself.
-
-Adds one entry, `memdir`, to the configuration file of the assistant, and keeps everything else in it byte for byte. The change is \
-shown as a diff first; without --yes you are asked. The file as it was is kept beside it as FILE.memdir-backup.";
-
-/// Options of `install`.
-#[derive(Args, Debug)]
-pub(super) struct Install {
-    /// The assistant
-    #[arg(value_enum, value_name = "CLIENT")]
-    pub(super) assistant: Assistant,
-    /// The registered client that it shall be (memdir client add)
-    #[arg(long, value_name = "NAME")]
-    pub(super) client: Option<String>,
-    /// Which tools to offer
-    #[arg(long, value_enum, value_name = "SET", default_value_t = ToolSet::Compact)]
-    pub(super) tools: ToolSet,
-    /// Take the entry out again
-    #[arg(long, conflicts_with_all = ["client", "tools", "print"])]
-    pub(super) remove: bool,
-    /// Only show the change
-    #[arg(long)]
-    pub(super) dry_run: bool,
-    /// Only print the entry, to be put into the file by hand
-    #[arg(long, conflicts_with = "dry_run")]
-    pub(super) print: bool,
-    /// Do not ask
-    #[arg(long)]
-    pub(super) yes: bool,
-}
-
-/// The assistants that can be set up.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
-pub(super) enum Assistant {
-    ClaudeDesktop,
-    ClaudeCode,
-    Cursor,
-    Vscode,
-    Codex,
-    Goose,
-    LmStudio,
-}
-
-/// Options of `client add`.
-#[derive(Args, Debug)]
-pub(super) struct AddClient {
-    /// Its name, such as claude-desktop
-    pub(super) name: String,
-    /// What it may read: a path or a glob, such as work/**; else everything
-    #[arg(long, value_name = "GLOB")]
-    pub(super) read: Vec<String>,
-    /// What it may write, and read too; else nothing
-    #[arg(long, value_name = "GLOB")]
-    pub(super) write: Vec<String>,
-    /// The actions that it may send, or read for all that only read; else every one
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    pub(super) tools: Vec<String>,
-    /// When it ends: after some days, such as 30d, or on a date, such as 2027-01-01, at its first moment in UTC
-    #[arg(long, value_name = "WHEN")]
-    pub(super) expires: Option<String>,
-    /// How many requests it may make in a minute
-    #[arg(long, value_name = "N")]
-    pub(super) rate: Option<std::num::NonZeroU32>,
-    /// Let what its person answers to a question count as yours
-    #[arg(long)]
-    pub(super) may_approve: bool,
 }
 
 /// As [`mcp::ToolSet`].

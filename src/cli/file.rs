@@ -65,11 +65,6 @@ impl Lock {
     }
 
     /// Makes a file that is not there yet, flushed; `AlreadyExists` where it is.
-    #[expect(
-        clippy::disallowed_methods,
-        clippy::disallowed_types,
-        reason = "a file outside the memory, named by its path"
-    )]
     pub(super) fn make(&self, file: &Path, content: &[u8], mode: Option<Permissions>) -> io::Result<()> {
         if std::fs::symlink_metadata(file).is_ok() {
             return Err(io::ErrorKind::AlreadyExists.into());
@@ -97,7 +92,12 @@ impl Drop for Lock {
 /// Opens a regular file and reads it, if it is there and has at most `most` bytes.
 #[expect(clippy::disallowed_types, reason = "a file outside the memory, named by its path")]
 pub(super) fn read(path: &Path, most: u64) -> io::Result<Option<(Vec<u8>, std::fs::Metadata)>> {
-    let file = match std::fs::File::open(path) {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    // A pipe is told from a file once it is open, and nobody waits for its other end.
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
+    let file: std::fs::File = match options.open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),

@@ -59,7 +59,8 @@ fn headline(entry: &LogEntry) -> String {
     let client = entry.client.as_deref().map_or_else(String::new, |client| format!(" by {client}"));
     let undoes = entry.undoes.map_or_else(String::new, |batch| format!(", undoes {batch}"));
     let undone = entry.undone_by.map_or_else(String::new, |batch| format!(", undone by {batch}"));
-    let line = format!("batch {}  {}  {}{client}{undoes}{undone}", entry.batch, entry.time, entry.door);
+    let batch = entry.batch.map_or_else(String::new, |batch| format!("batch {batch}  "));
+    let line = format!("{batch}{}  {}{client}{undoes}{undone}", entry.time, entry.door);
     term::escape_line(&line).into_owned()
 }
 

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 
+use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
 use super::args::{Global, Mcp};
@@ -24,7 +25,7 @@ pub(super) fn run(global: &Global, options: &Mcp) -> Result<u8, Stop> {
     let server = Server::new(opened.engine, settled, clients).map_err(broken)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(broken)?;
     let stop = CancellationToken::new();
-    runtime.spawn(stop_on_signal(stop.clone()));
+    stop_on_signal(&runtime, stop.clone()).map_err(broken)?;
     match &options.http {
         Some(address) => {
             let (listener, options) = (listen_at(address)?, reached(options)?);
@@ -66,20 +67,25 @@ fn listen_at(address: &str) -> Result<TcpListener, Failure> {
     })
 }
 
-/// Cancels `stop` when the person or the system wants the program to end.
-async fn stop_on_signal(stop: CancellationToken) {
+/// Cancels `stop` when the person or the system wants the program to end. It listens at once, before anything is served.
+fn stop_on_signal(runtime: &Runtime, stop: CancellationToken) -> io::Result<()> {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+        let _inside = runtime.enter();
+        let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+        runtime.spawn(async move {
             tokio::select! {
                 _ = terminate.recv() => {}
-                _ = tokio::signal::ctrl_c() => {}
+                _ = interrupt.recv() => {}
             }
             stop.cancel();
-            return;
-        }
+        });
     }
-    let _ = tokio::signal::ctrl_c().await;
-    stop.cancel();
+    #[cfg(not(unix))]
+    runtime.spawn(async move {
+        let _ = tokio::signal::ctrl_c().await;
+        stop.cancel();
+    });
+    Ok(())
 }

@@ -94,7 +94,7 @@ impl Engine {
         read?;
         let mut writing = index.write()?;
         for path in &changes.gone {
-            if self.vault.stamp(path).ok().flatten().is_none() {
+            if self.is_gone(path) {
                 self.take_out(&mut writing, path)?;
             }
         }

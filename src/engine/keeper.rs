@@ -62,6 +62,8 @@ pub(super) struct Noted {
     pub(super) paths: BTreeSet<MemoryPath>,
     /// Whether there may be more than the paths.
     pub(super) is_everything: bool,
+    /// Whether there may be more than was told, now and from now on.
+    is_blind: bool,
 }
 
 /// Why an index could not be asked or written.
@@ -88,19 +90,17 @@ impl From<TreeError> for Trouble {
 
 impl Engine {
     /// Watches the memory from now on, so that searches need not look at all files. Sweeps go on, every ten minutes.
+    /// `listen` hears, on a thread of its own, all that is noticed.
     ///
     /// # Errors
     ///
     /// What the system says, such as that no more folders can be watched; everything works without, slower.
-    pub fn watch(&self) -> Result<(), Failure> {
-        let noticed = Arc::new(Mutex::new(Noted::everything()));
+    pub fn watch(&self, listen: impl Fn(&Noticed) + Send + 'static) -> Result<(), Failure> {
+        let noticed = Arc::new(Mutex::new(Noted::everything(false)));
         let notes = Arc::clone(&noticed);
         let told = move |event| {
-            let mut noted = notes.lock().unwrap_or_else(PoisonError::into_inner);
-            match event {
-                Noticed::Changed(paths) if noted.paths.len() + paths.len() <= MOST_NOTED => noted.paths.extend(paths),
-                Noticed::Changed(_) | Noticed::Rescan => *noted = Noted::everything(),
-            }
+            notes.lock().unwrap_or_else(PoisonError::into_inner).note(&event);
+            listen(&event);
         };
         let watch = self.vault.watch(told).map_err(|error| failure(&error))?;
         *self.keeper.watched() = Some(Watched { _watch: watch, noticed });
@@ -179,7 +179,7 @@ impl Engine {
 }
 
 impl Keeper {
-    fn idle(&self) -> MutexGuard<'_, Vec<Index>> {
+    pub(super) fn idle(&self) -> MutexGuard<'_, Vec<Index>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -222,12 +222,29 @@ impl Keeper {
 impl Watched {
     /// Takes what was told since.
     pub(super) fn take(&self) -> Noted {
-        std::mem::take(&mut *self.noticed.lock().unwrap_or_else(PoisonError::into_inner))
+        self.noticed.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
 impl Noted {
-    fn everything() -> Self {
-        Self { paths: BTreeSet::new(), is_everything: true }
+    fn everything(is_blind: bool) -> Self {
+        Self { paths: BTreeSet::new(), is_everything: true, is_blind }
+    }
+
+    /// Adds what was noticed.
+    pub(super) fn note(&mut self, noticed: &Noticed) {
+        match noticed {
+            Noticed::Changed(paths) if self.paths.len() + paths.len() <= MOST_NOTED => {
+                self.paths.extend(paths.iter().cloned());
+            }
+            Noticed::Changed(_) | Noticed::Rescan => *self = Self::everything(self.is_blind),
+            Noticed::Blind => *self = Self::everything(true),
+        }
+    }
+
+    /// Takes what was noted. Where not everything is told, there may be more at any time.
+    pub(super) fn take(&mut self) -> Self {
+        let next = if self.is_blind { Self::everything(true) } else { Self::default() };
+        std::mem::replace(self, next)
     }
 }

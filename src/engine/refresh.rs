@@ -17,6 +17,7 @@ use crate::plan::{Altered, Stamp, Swept, Tree, TreeError};
 use crate::policy;
 use crate::rank::Source;
 use crate::time::Timestamp;
+use crate::vault::Sweep;
 
 /// More changed files than this are not read while somebody waits for an answer: all notes are scanned instead.
 const MOST_AT_ONCE: usize = 2_000;
@@ -34,6 +35,8 @@ pub(super) struct Changes {
     pub(super) differ: Vec<Swept>,
     /// Files that are gone.
     pub(super) gone: Vec<MemoryPath>,
+    /// Whether there may be more: not everything could be looked at.
+    pub(super) is_partial: bool,
 }
 
 /// Asks the index something; may be called twice, the second time when it is fresher.
@@ -110,10 +113,10 @@ impl Engine {
             return Err(Trouble::Much);
         }
         let is_fresh = changes.is_empty() && status.is_complete;
-        if !is_fresh {
-            self.update(index, &changes, seen)?;
+        let is_all = if is_fresh { !changes.is_partial } else { self.update(index, &changes, seen)? };
+        if is_all {
+            self.keeper.trust(index, started, takes);
         }
-        self.keeper.trust(index, started, takes);
         Ok(is_fresh && is_asked)
     }
 
@@ -139,9 +142,11 @@ impl Engine {
         let (Some(swept), false) = (swept, noted.is_everything) else { return Ok(false) };
         let takes = self.keeper.takes();
         let Some((changes, seen)) = self.told(index, noted)? else { return Ok(false) };
-        self.update(index, &changes, seen)?;
-        self.keeper.trust(index, swept, takes);
-        Ok(true)
+        let is_all = self.update(index, &changes, seen)?;
+        if is_all {
+            self.keeper.trust(index, swept, takes);
+        }
+        Ok(is_all)
     }
 
     /// What the watcher noted and the journal adds, as changes; `None` where all files have to be looked at.
@@ -171,29 +176,34 @@ impl Engine {
         Ok(Some((changes, seen)).filter(|(changes, _)| changes.len() <= MOST_AT_ONCE))
     }
 
-    /// Puts a few changes into the index, each as it is now.
-    fn update(&self, index: &mut Index, changes: &Changes, seen: Option<u64>) -> Result<(), Trouble> {
+    /// Puts a few changes into the index, each as it is now; answers whether those were all. What cannot be looked at for
+    /// a reason that may pass stays as the index knows it, and differs from it for the next sweep.
+    fn update(&self, index: &mut Index, changes: &Changes, seen: Option<u64>) -> Result<bool, Trouble> {
+        let mut is_all = !changes.is_partial;
         if changes.is_empty() && seen.is_none() && index.status()?.is_complete {
-            return Ok(());
+            return Ok(is_all);
         }
         let mut writing = index.write()?;
         // First what is gone: a folder may stand in its place.
         for path in changes.gone.iter().chain(changes.differ.iter().map(|swept| &swept.path)) {
             let now = (self.settings.clock)();
-            // What cannot be looked at any more is not there for an index.
-            match self.vault.stamp(path).ok().flatten() {
-                Some(swept) => {
-                    let record = self.read_record(&swept)?;
-                    writing.put(&aged(swept, now), record.as_ref())?;
+            match self.read_record(path) {
+                Ok(Some((swept, record))) => writing.put(&aged(swept, now), record.as_ref())?,
+                Ok(None) => self.take_out(&mut writing, path)?,
+                Err(error) => {
+                    tracing::warn!(%error, "a changed file could not be looked at");
+                    is_all = false;
                 }
-                None => self.take_out(&mut writing, path)?,
             }
         }
         if let Some(batch) = seen {
             writing.set_batch(batch)?;
         }
-        writing.set_complete(true)?;
-        Ok(writing.commit()?)
+        if is_all {
+            writing.set_complete(true)?;
+        }
+        writing.commit()?;
+        Ok(is_all)
     }
 
     /// Takes a file that is gone out of the index, and what was below it if it was a folder.
@@ -206,34 +216,54 @@ impl Engine {
         Ok(())
     }
 
-    /// What the index keeps of a file that is read now; `None` for one that is no note.
-    fn read_record(&self, swept: &Swept) -> Result<Option<Record>, Trouble> {
+    /// A file as it is now, and what the index keeps of it, which is nothing of one that is no note; `None` where there
+    /// is no file. What nobody lets us look at is not there for an index.
+    fn read_record(&self, path: &MemoryPath) -> Result<Option<(Swept, Option<Record>)>, TreeError> {
+        let swept = match self.vault.stamp(path) {
+            Ok(Some(swept)) => swept,
+            Err(error @ TreeError::Io(_)) => return Err(error),
+            Ok(None) | Err(_) => return Ok(None),
+        };
         if !swept.path.is_note() {
-            return Ok(None);
+            return Ok(Some((swept, None)));
         }
         let read = self.vault.read_bytes(&swept.path, self.settings.limits.file_bytes);
-        record(swept, read.as_ref().map(|(bytes, _)| bytes.as_slice()).map_err(Clone::clone))
+        let record = record(&swept, read.as_ref().map(|(bytes, _)| bytes.as_slice()).map_err(Clone::clone))?;
+        Ok(Some((swept, record)))
+    }
+
+    /// Whether a file is gone, as far as it can be told.
+    pub(super) fn is_gone(&self, path: &MemoryPath) -> bool {
+        match self.vault.stamp(path) {
+            Ok(found) => found.is_none(),
+            Err(error) => !matches!(error, TreeError::Io(_)),
+        }
     }
 }
 
 /// A file that was too young to be trusted when it was looked at, not before `now`, is kept without what it was like, so
 /// that the next sweep reads it again.
 pub(super) fn aged(swept: Swept, now: Timestamp) -> Swept {
+    if is_younger(&swept, now, YOUNG) { Swept { stamp: Stamp::default(), ..swept } } else { swept }
+}
+
+/// Whether a file has changed so short a time before `now`.
+pub(super) fn is_younger(swept: &Swept, now: Timestamp, young: Duration) -> bool {
     // Everybody may set when a file was modified, also to next year; where the system says when it was changed, that alone
     // is sure to move with each change.
     let Stamp { modified, changed, .. } = swept.stamp;
     let last = if changed == 0 { modified } else { changed };
     let age = now.micros().saturating_mul(1_000).saturating_sub(last);
-    let is_young = age < i64::try_from(YOUNG.as_nanos()).unwrap_or(i64::MAX);
-    if is_young { Swept { stamp: Stamp::default(), ..swept } } else { swept }
+    age < i64::try_from(young.as_nanos()).unwrap_or(i64::MAX)
 }
 
 impl Changes {
     /// Compares what the index knows with what there is, both sorted by path.
-    pub(super) fn between(known: &[Swept], swept: Vec<Swept>) -> Self {
-        let mut changes = Self::default();
+    pub(super) fn between(known: &[Swept], swept: Sweep) -> Self {
+        let Sweep { files, unknown } = swept;
+        let mut changes = Self { is_partial: !unknown.is_empty(), ..Self::default() };
         let mut known = known.iter().peekable();
-        for swept in swept {
+        for swept in files {
             while let Some(gone) = known.next_if(|known| known.path < swept.path) {
                 changes.gone.push(gone.path.clone());
             }
@@ -243,6 +273,7 @@ impl Changes {
             }
         }
         changes.gone.extend(known.map(|gone| gone.path.clone()));
+        changes.gone.retain(|path| !unknown.contains(path) && !path.ancestors().any(|above| unknown.contains(&above)));
         changes
     }
 
@@ -255,15 +286,17 @@ impl Changes {
     }
 }
 
-/// What the index keeps of a note; `None` for a file that is none.
-pub(super) fn record(swept: &Swept, bytes: Result<&[u8], TreeError>) -> Result<Option<Record>, Trouble> {
+/// What the index keeps of a note; `None` for a file that is none. What cannot be read for a reason that may pass is an
+/// error.
+pub(super) fn record(swept: &Swept, bytes: Result<&[u8], TreeError>) -> Result<Option<Record>, TreeError> {
     if !swept.path.is_note() {
         return Ok(None);
     }
     let bytes = match bytes {
         Ok(bytes) => bytes,
         Err(TreeError::TooLarge { size, .. }) => return Ok(Some(Record::of_look(&Look::of_size(size)))),
-        // What cannot be read says nothing.
+        Err(error @ TreeError::Io(_)) => return Err(error),
+        // What nobody lets us read says nothing.
         Err(_) => return Ok(Some(Record::of_look(&Look::default()))),
     };
     let Ok(text) = std::str::from_utf8(bytes) else { return Ok(Some(Record::of_bytes(bytes))) };

@@ -4,6 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use tokio_util::sync::CancellationToken;
 
+use super::subscriptions::Listening;
 use crate::plan::Seen;
 use crate::vault;
 
@@ -27,6 +28,8 @@ pub(super) struct Connection {
     pub(super) session: Option<String>,
     /// Cancelled once nothing more comes from the client: nobody is there to be asked.
     pub(super) closing: CancellationToken,
+    /// What it is told of changes, in the old versions.
+    pub(super) listening: Listening,
     seen: Mutex<Seen>,
 }
 
@@ -35,7 +38,8 @@ impl Connection {
         // A system without random numbers has conversations without a name.
         let session =
             vault::random().ok().map(|random| random.iter().take(4).map(|byte| format!("{byte:02x}")).collect());
-        Self { way, session, closing: CancellationToken::new(), seen: Mutex::default() }
+        let (closing, listening) = (CancellationToken::new(), Listening::default());
+        Self { way, session, closing, listening, seen: Mutex::default() }
     }
 
     /// What it has seen.

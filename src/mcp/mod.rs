@@ -4,26 +4,37 @@
 //! nothing is decided here about notes or permission.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 use rmcp::model::Tool;
 use serde::Deserialize;
 
 use crate::engine::Engine;
 use crate::policy::Mode;
+use crate::vault::Noticed;
 
+mod ask;
 mod client;
+mod complete;
 mod connection;
 mod http;
+mod notices;
 mod pool;
+mod prompts;
 mod rate;
+mod resources;
 mod service;
 mod stdio;
+mod subscriptions;
 mod tools;
 
 pub use client::{Claim, Client, Register, Unknown};
 pub use http::{HttpLimits, HttpOptions, NameError, Names, http_routes, listen, serve_http};
 pub use stdio::{serve_stdio, serve_streams};
 
+use ask::Asks;
+use notices::Notices;
 use pool::Pool;
 use rate::Rates;
 
@@ -58,9 +69,13 @@ pub struct Server {
     options: Options,
     clients: Arc<Register>,
     pool: Pool,
-    rates: Rates,
     /// The definitions of the tools.
     tools: Vec<Tool>,
+    rates: Rates,
+    /// The calls that wait for an answer of a person.
+    asks: Asks,
+    notices: Notices,
+    is_watching: AtomicBool,
 }
 
 impl Server {
@@ -72,11 +87,52 @@ impl Server {
     pub fn new(engine: Engine, options: Options, clients: Arc<Register>) -> std::io::Result<Arc<Self>> {
         let engine = Arc::new(engine);
         let tools = tools::definitions(&options)?;
-        Ok(Arc::new(Self { pool: Pool::start()?, engine, options, clients, rates: Rates::default(), tools }))
+        let (pool, asks, rates, notices) = (Pool::start()?, Asks::new()?, Rates::default(), Notices::default());
+        let is_watching = AtomicBool::new(false);
+        Ok(Arc::new(Self { pool, engine, options, clients, tools, rates, asks, notices, is_watching }))
     }
 
     /// Waits for what the threads have begun, and ends them. Nothing is answered any more.
     pub fn finish(&self) {
         self.pool.finish();
+    }
+
+    /// Begins to watch the memory, on a thread of its own: in a large memory that takes a while, and nobody waits for it.
+    /// Only the first call does. Where the system does not let us, everything but notices of changes works without.
+    pub(super) fn watch(self: &Arc<Self>) {
+        if self.is_watching.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let server = Arc::clone(self);
+        let watch = move || {
+            let told = Arc::downgrade(&server);
+            let listen = move |noticed: &Noticed| {
+                if let Some(server) = told.upgrade() {
+                    server.hear(noticed);
+                }
+            };
+            match server.engine.watch(listen) {
+                // What has changed until now was told to nobody.
+                Ok(()) => server.hear(&Noticed::Rescan),
+                Err(failure) => {
+                    let hint = failure.hint.unwrap_or_default();
+                    tracing::warn!(error = failure.message, hint, "no client hears of changes; all else works, slower");
+                }
+            }
+        };
+        if let Err(error) = thread::Builder::new().name("begin to watch".to_owned()).spawn(watch) {
+            tracing::warn!(%error, "no client hears of changes; all else works, slower");
+        }
+    }
+
+    fn hear(&self, noticed: &Noticed) {
+        if *noticed == Noticed::Blind {
+            tracing::warn!(
+                "the system watches no more folders: clients may not hear of all changes, and searches are slower"
+            );
+        }
+        // First: who hears of a change may rely on it that nothing is left of what was forgotten.
+        self.engine.let_go_of_removed_index();
+        self.notices.hear(&self.engine, noticed);
     }
 }

@@ -99,3 +99,43 @@ fn start(name: &str, count: usize, threads: &mut Vec<JoinHandle<()>>) -> io::Res
     }
     Ok(sender)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use super::*;
+
+    /// A job that says that it has begun, waits for leave, and says that it is done.
+    fn job(word: &'static str, said: &mpsc::Sender<&'static str>, leave: mpsc::Receiver<()>) -> impl FnOnce() + use<> {
+        let said = said.clone();
+        move || {
+            said.send("begun").unwrap();
+            leave.recv().unwrap();
+            said.send(word).unwrap();
+        }
+    }
+
+    #[tokio::test]
+    async fn what_has_begun_is_finished_and_what_waits_is_dropped_when_nobody_wants_it() {
+        let pool = Pool::start().unwrap();
+        let (said, heard) = mpsc::channel();
+        let (leave, waits) = mpsc::channel();
+        let (_never, never) = mpsc::channel();
+        {
+            let first = pool.run(Line::Write, job("first", &said, waits));
+            let second = pool.run(Line::Write, job("second", &said, never));
+            tokio::pin!(first, second);
+            // Both are asked for once, and then given up.
+            assert!(tokio::time::timeout(Duration::ZERO, &mut first).await.is_err());
+            assert!(tokio::time::timeout(Duration::ZERO, &mut second).await.is_err());
+            assert_eq!(heard.recv(), Ok("begun"));
+        }
+        leave.send(()).unwrap();
+        pool.finish();
+        drop(said);
+        assert_eq!(heard.iter().collect::<Vec<_>>(), ["first"]);
+        assert!(pool.run(Line::Read, || ()).await.is_err(), "nothing is begun any more");
+    }
+}

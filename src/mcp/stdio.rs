@@ -49,9 +49,13 @@ pub async fn serve_streams(
         open: Arc::default(),
         has_begun: false,
     };
+    let watched = Arc::clone(&server);
     let service = Service { server, connection };
     let ended = match serve_server_with_ct(service, streams, CancellationToken::new()).await {
-        Ok(running) => running.waiting().await.map_err(|error| error.to_string()),
+        Ok(running) => {
+            watched.watch();
+            running.waiting().await.map_err(|error| error.to_string())
+        }
         Err(error) => Err(error.to_string()),
     };
     if let Err(error) = ended {

@@ -1,8 +1,8 @@
 //! The tools: one for each action, made from its row, and `run_actions`.
 
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ListToolsResult, MetaObject,
-    RequestId, Tool,
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, JsonObject, ListToolsResult,
+    MetaObject, RequestId, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
@@ -12,7 +12,7 @@ use super::connection::Connection;
 use super::pool::Line;
 use super::rate::TooSoon;
 use super::service::{self, Service};
-use super::{Client, Options, Server, ToolSet};
+use super::{Client, Options, Server, ToolSet, ask};
 use crate::action::Access;
 use crate::catalog::{self, ROWS, Row, format};
 use crate::dialect::{self, Entry, Frame, Parsed, ToolAnswer};
@@ -71,7 +71,8 @@ fn said_by() -> MetaObject {
     meta
 }
 
-/// A call while it is worked on.
+/// A call, and what became of it so far.
+#[derive(Debug)]
 pub(super) struct Call {
     pub(super) frame: Frame,
     pub(super) report: Report,
@@ -88,18 +89,54 @@ pub(super) async fn call(
         let message = format!("there is no tool `{}`; `tools/list` names them", catalog::shorten(&request.name));
         return Err(ErrorData::invalid_params(message, None));
     }
-    let parsed = dialect::parse_tool_call(&request.name, request.arguments.unwrap_or_default());
+    let is_modern = service::is_modern(context);
+    if let Some(state) = &request.request_state {
+        return Ok(answer(&ask::go_on(service, client, context, &request, state).await?, is_modern));
+    }
+    let (name, arguments) = (request.name.into_owned(), request.arguments);
+    let mut call = begin(service, client, &name, arguments.clone().unwrap_or_default(), context).await?;
+    let questions = ask::questions(service, client, context, &call.report).await?;
+    if is_modern && !questions.is_empty() {
+        return Ok(service.server.asks.put(client, (name, arguments), call, questions).into());
+    }
+    ask::ask_now(service, client, context, &mut call, questions).await?;
+    Ok(answer(&call, is_modern))
+}
+
+/// Does what a call asks for, as far as nobody else has to be asked.
+async fn begin(
+    service: &Service,
+    client: &Client,
+    name: &str,
+    mut arguments: JsonObject,
+    context: &RequestContext<RoleServer>,
+) -> Result<Call, ErrorData> {
+    if service.server.options.tools == ToolSet::Memory && !arguments.contains_key("operation") {
+        // Where only Anthropic's tool is told of, what names nothing is a command without its name.
+        arguments.entry("command").or_insert(Value::Null);
+    }
+    let parsed = dialect::parse_tool_call(name, arguments);
     let frame = parsed.frame.clone();
+    let report = run(service, client, parsed, context).await?;
+    Ok(Call { frame, report })
+}
+
+/// Runs calls in the conversation of a client.
+pub(super) async fn run(
+    service: &Service,
+    client: &Client,
+    parsed: Parsed,
+    context: &RequestContext<RoleServer>,
+) -> Result<Report, ErrorData> {
     let manner = manner(service, client, &context.id);
     let (engine, connection) = (service.server.engine.clone(), service.connection.clone());
     let line = if only_reads(&parsed) { Line::Read } else { Line::Write };
-    let report = service.work(line, context, move || run(&engine, &connection, parsed, manner)).await?;
-    Ok(answer(&Call { frame, report }, service::is_modern(context)))
+    service.work(line, context, move || run_now(&engine, &connection, parsed, manner)).await
 }
 
-/// Runs calls in the conversation of a connection. What it has seen is asked for only now: calls before this one may have
+/// Runs calls on one of the threads. What the conversation has seen is asked for only now: calls before this one may have
 /// been waiting too.
-fn run(engine: &Engine, connection: &Connection, parsed: Parsed, manner: Manner) -> Report {
+fn run_now(engine: &Engine, connection: &Connection, parsed: Parsed, manner: Manner) -> Report {
     let seen = connection.seen();
     let proposal = engine.propose(parsed, Manner { seen: Some(seen.clone()), ..manner });
     let (report, keep) = engine.conclude_in_conversation(proposal);

@@ -421,7 +421,7 @@ fn entry(journal: &Journal, batch: u64) -> Result<LogEntry, VaultError> {
         .prepare_cached(sql)?
         .query_row([batch], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
     Ok(LogEntry {
-        batch,
+        batch: Some(batch),
         time: Timestamp::from_micros(time).to_string(),
         door,
         client,

@@ -43,8 +43,9 @@ pub use examine::Exam;
 pub use feed::Changed;
 pub use forget::{Names, Replaced, Traces};
 pub use history::Page;
-pub use inbox::{Approval, Filed, Inbox, MOST_WAITING, MOST_WAITING_BYTES};
+pub use inbox::{Approval, Filed, Inbox, MOST_WAITING, MOST_WAITING_BYTES, Numbers};
 pub use readers::Reader;
+pub use sweep::Sweep;
 pub use watch::{Noticed, Watch};
 
 use crate::path::MemoryPath;

@@ -25,16 +25,20 @@ pub(super) fn scan<R: Send>(
     scan: &Scan<'_>,
     look: &(impl Fn(&MemoryPath, Result<&[u8], TreeError>) -> R + Sync),
 ) -> Result<Vec<Scanned<R>>, TreeError> {
-    walk(vault, scan.folder, scan.stop, &|| {
+    let walked = walk(vault, scan.folder, scan.stop, &|| {
         let mut buffer = Vec::new();
         move |folder: &Dir, Found { path, is_link }: Found| {
             let seen = (scan.wants)(&path).then(|| {
                 let folder = (!is_link).then_some(folder);
                 with_bytes(vault, folder, &path, scan.limit, &mut buffer, |bytes| look(&path, bytes))
             });
-            Some(Scanned { path, is_link, seen })
+            Ok(Some(Scanned { path, is_link, seen }))
         }
-    })
+    })?;
+    if !walked.unknown.is_empty() {
+        tracing::warn!(folders = walked.unknown.len(), "folders could not be listed");
+    }
+    Ok(walked.found)
 }
 
 /// Gives the bytes of a file to `look`, or why it cannot be read. `folder` is the open folder of a plain file.

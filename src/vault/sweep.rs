@@ -1,11 +1,23 @@
 //! The sweep: what tells that files have changed, of every file, without reading any.
 
+use std::collections::BTreeSet;
+
 use cap_std::fs::{Dir, Metadata};
 
-use super::walk::{Found, Walked, walk};
+use super::walk::{Found, Unknown, Walk, Walked, walk};
 use super::{Vault, disk};
 use crate::path::MemoryPath;
 use crate::plan::{Stamp, Swept, TreeError};
+
+/// All files of a memory, as they were looked at.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Sweep {
+    /// In the order of their paths.
+    pub files: Vec<Swept>,
+    /// Folders that could not be listed and files that could not be looked at, for a reason that may pass, such as too
+    /// many open files. What is there, or below, nobody knows.
+    pub unknown: BTreeSet<MemoryPath>,
+}
 
 impl Walked for Swept {
     fn path(&self) -> &MemoryPath {
@@ -16,22 +28,26 @@ impl Walked for Swept {
 impl Vault {
     /// Looks at every file that a scan of the whole memory would name, in the order of their paths, and reads none.
     ///
-    /// What goes away meanwhile is left out. `stop` is asked before each file, by several threads.
+    /// What goes away meanwhile is left out, and so is what nobody lets us look at. `stop` is asked before each file, by several threads.
     ///
     /// # Errors
     ///
     /// [`TreeError::Stopped`]; those of listing the memory's own folder.
-    pub fn sweep(&self, stop: &(dyn Fn() -> bool + Sync)) -> Result<Vec<Swept>, TreeError> {
-        walk(self, None, stop, &|| {
+    pub fn sweep(&self, stop: &(dyn Fn() -> bool + Sync)) -> Result<Sweep, TreeError> {
+        let Walk { found, unknown } = walk(self, None, stop, &|| {
             |folder: &Dir, Found { path, is_link }: Found| {
                 let plain = if is_link { None } else { plain_stamp(folder, path.name()) };
                 match plain {
-                    Some(stamp) => Some(Swept { path, is_link, stamp }),
+                    Some(stamp) => Ok(Some(Swept { path, is_link, stamp })),
                     // A link, or something else than it was a moment ago.
-                    None => self.stamp(&path).ok().flatten(),
+                    None => match self.stamp(&path) {
+                        Err(TreeError::Io(_)) => Err(Unknown(path)),
+                        other => Ok(other.ok().flatten()),
+                    },
                 }
             }
-        })
+        })?;
+        Ok(Sweep { files: found, unknown: unknown.into_iter().collect() })
     }
 
     /// Looks at one file as a sweep would; `None` where a sweep would name none.

@@ -12,6 +12,12 @@ use crate::plan::{Content, Entry, Image, Listing, Scan, Scanned, Stat, Tree, Tre
 use crate::report::{Kind, Log};
 
 impl Tree for Vault {
+    type Whole = Self;
+
+    fn whole(&self) -> &Self {
+        self
+    }
+
     fn stat(&self, path: &MemoryPath) -> Result<Option<Stat>, TreeError> {
         match self.metadata_through_links(path) {
             Ok(metadata) => stat_of(path, &metadata).map(Some),
@@ -102,6 +108,12 @@ impl Tree for Vault {
 
 /// The same memory, for a plan that is made while the lock is held: the vault itself would wait for it for ever.
 impl Tree for Writer<'_> {
+    type Whole = Self;
+
+    fn whole(&self) -> &Self {
+        self
+    }
+
     fn stat(&self, path: &MemoryPath) -> Result<Option<Stat>, TreeError> {
         self.vault.stat(path)
     }

@@ -45,6 +45,17 @@ struct Chunk {
     files: Vec<Found>,
 }
 
+/// What a walk came by.
+pub(super) struct Walk<R> {
+    /// What came of each file, in the order of their paths.
+    pub(super) found: Vec<R>,
+    /// Folders that could not be listed and files that could not be looked at, for a reason that may pass.
+    pub(super) unknown: Vec<MemoryPath>,
+}
+
+/// A place that could not be looked at, for a reason that may pass.
+pub(super) struct Unknown(pub(super) MemoryPath);
+
 /// What is still to be done, and what was found.
 struct State<R> {
     /// Taken first, so that no folder is opened while files of others wait.
@@ -54,6 +65,7 @@ struct State<R> {
     busy: usize,
     /// What came of each chunk.
     found: Vec<Vec<R>>,
+    unknown: Vec<MemoryPath>,
 }
 
 struct Work<'w, R> {
@@ -69,17 +81,17 @@ enum Job {
 }
 
 /// Gives each file below a folder to what `worker` makes, once a thread, together with the open folder that it is in,
-/// and what came of them in the order of their paths. What cannot be listed is left out.
-pub(super) fn walk<R: Walked, W: FnMut(&Dir, Found) -> Option<R>>(
+/// and what came of them. What nobody lets us list is left out.
+pub(super) fn walk<R: Walked, W: FnMut(&Dir, Found) -> Result<Option<R>, Unknown>>(
     vault: &Vault,
     folder: Option<&MemoryPath>,
     stop: &(dyn Fn() -> bool + Sync),
     worker: &(impl Fn() -> W + Sync),
-) -> Result<Vec<R>, TreeError> {
+) -> Result<Walk<R>, TreeError> {
     let (chunks, folders) = open(vault, folder)?;
     // One chunk is done before a thread has started.
     let is_short = folders.is_empty() && chunks.len() < 2;
-    let state = State { chunks: chunks.into(), folders, busy: 0, found: Vec::new() };
+    let state = State { chunks: chunks.into(), folders, busy: 0, found: Vec::new(), unknown: Vec::new() };
     let work = Work { state: Mutex::new(state), changed: Condvar::new(), stop, is_stopped: AtomicBool::new(false) };
     let run = || run(vault, &work, worker());
     let threads = if is_short { 1 } else { thread::available_parallelism().map_or(1, NonZero::get).min(MAX_THREADS) };
@@ -95,38 +107,47 @@ pub(super) fn walk<R: Walked, W: FnMut(&Dir, Found) -> Option<R>>(
     if work.is_stopped.load(Ordering::Relaxed) {
         return Err(TreeError::Stopped);
     }
-    let mut chunks = work.state.into_inner().unwrap_or_else(PoisonError::into_inner).found;
+    let State { found: mut chunks, unknown, .. } = work.state.into_inner().unwrap_or_else(PoisonError::into_inner);
     // Runs in order are what sorting is fast at, and each chunk is one.
     chunks.sort_by(|one, other| one.first().map(R::path).cmp(&other.first().map(R::path)));
     let mut found = Vec::with_capacity(chunks.iter().map(Vec::len).sum());
     chunks.into_iter().for_each(|chunk| found.extend(chunk));
     found.sort_by(|one, other| one.path().cmp(other.path()));
-    Ok(found)
+    Ok(Walk { found, unknown })
 }
 
 /// Does what there is to do until there is nothing left.
-fn run<R: Walked>(vault: &Vault, work: &Work<'_, R>, mut look: impl FnMut(&Dir, Found) -> Option<R>) {
+fn run<R: Walked>(vault: &Vault, work: &Work<'_, R>, mut look: impl FnMut(&Dir, Found) -> Result<Option<R>, Unknown>) {
     while let Some(job) = work.next() {
         match job {
             Job::Folder(path) => {
-                let (chunks, folders) = open(vault, Some(&path)).unwrap_or_default();
+                let opened = open(vault, Some(&path));
+                let unknown = matches!(opened, Err(TreeError::Io(_))).then_some(path);
+                let (chunks, folders) = opened.unwrap_or_default();
                 work.done(|state| {
                     state.chunks.extend(chunks);
                     state.folders.extend(folders);
+                    state.unknown.extend(unknown);
                 });
             }
             Job::Chunk(chunk) => {
-                let mut found = Vec::with_capacity(chunk.files.len());
+                let (mut found, mut unknown) = (Vec::with_capacity(chunk.files.len()), Vec::new());
                 for file in chunk.files {
                     if work.is_stopped.load(Ordering::Relaxed) || (work.stop)() {
                         work.is_stopped.store(true, Ordering::Relaxed);
                         break;
                     }
-                    found.extend(look(&chunk.folder, file));
+                    match look(&chunk.folder, file) {
+                        Ok(seen) => found.extend(seen),
+                        Err(Unknown(path)) => unknown.push(path),
+                    }
                 }
                 drop(chunk.folder);
                 found.sort_unstable_by(|one, other| one.path().cmp(other.path()));
-                work.done(|state| state.found.push(found));
+                work.done(|state| {
+                    state.found.push(found);
+                    state.unknown.extend(unknown);
+                });
             }
         }
     }
@@ -207,10 +228,11 @@ fn entries(
             // What it is, and what it leads to, the careful way.
             FileType::Symlink | FileType::Unknown => {
                 let is_link = opened.symlink_metadata(name).is_ok_and(|metadata| metadata.is_symlink());
-                match vault.stat(&path).ok().flatten().map(|stat| stat.kind) {
-                    Some(Kind::File) => files.push(Found { path, is_link }),
-                    Some(Kind::Directory) if !is_link => folders.push(path),
-                    Some(Kind::Directory) | None => {}
+                match vault.stat(&path).map(|stat| stat.map(|stat| stat.kind)) {
+                    // What it is comes out when it is looked at, or that nobody can tell.
+                    Ok(Some(Kind::File)) | Err(TreeError::Io(_)) => files.push(Found { path, is_link }),
+                    Ok(Some(Kind::Directory)) if !is_link => folders.push(path),
+                    Ok(Some(Kind::Directory) | None) | Err(_) => {}
                 }
             }
             _ => {}

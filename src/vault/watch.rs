@@ -27,9 +27,13 @@ const MOST_PATHS: usize = 10_000;
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Noticed {
     /// Something was made, changed, moved or removed at these places, sorted; a folder stands for all that is below it.
+    /// No place at all where somebody wrote the history or the like.
     Changed(Vec<MemoryPath>),
     /// What happened is not known: every file has to be looked at.
     Rescan,
+    /// Not everything is told any more, such as since the system watches no more folders: from now on every file has to
+    /// be looked at each time. Told once.
+    Blind,
 }
 
 /// Watches a memory until it is dropped. What is being told then is still told.
@@ -51,7 +55,28 @@ struct Pending {
 struct State {
     paths: BTreeSet<MemoryPath>,
     is_rescan: bool,
+    /// Whether somebody wrote in `.memdir/`.
+    is_state: bool,
+    sight: Sight,
     is_over: bool,
+}
+
+impl State {
+    fn has_something(&self) -> bool {
+        let is_lost = matches!(self.sight, Sight::Lost);
+        self.is_over || self.is_rescan || self.is_state || is_lost || !self.paths.is_empty()
+    }
+}
+
+/// Whether all that happens is told.
+#[derive(Debug, Default)]
+enum Sight {
+    #[default]
+    Full,
+    /// No longer, which is to be told.
+    Lost,
+    /// No longer, which was told.
+    Blind,
 }
 
 impl Vault {
@@ -93,7 +118,7 @@ impl Pending {
     /// Waits for something, and a little longer for what belongs to it; `None` when it is over.
     fn next(&self) -> Option<Noticed> {
         let mut state = self.state();
-        while !state.is_over && !state.is_rescan && state.paths.is_empty() {
+        while !state.has_something() {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         if !state.is_over {
@@ -101,6 +126,11 @@ impl Pending {
             thread::sleep(WINDOW);
             state = self.state();
         }
+        if !state.is_over && matches!(state.sight, Sight::Lost) {
+            state.sight = Sight::Blind;
+            return Some(Noticed::Blind);
+        }
+        state.is_state = false;
         let paths = std::mem::take(&mut state.paths);
         match (state.is_over, std::mem::take(&mut state.is_rescan)) {
             (true, _) => None,
@@ -113,6 +143,7 @@ impl Pending {
         let mut state = self.state();
         match place {
             Place::Hidden => return,
+            Place::State => state.is_state = true,
             Place::Known(path) if !state.is_rescan && state.paths.len() < MOST_PATHS => {
                 state.paths.insert(path);
             }
@@ -121,6 +152,16 @@ impl Pending {
                 state.is_rescan = true;
                 state.paths.clear();
             }
+        }
+        drop(state);
+        self.changed.notify_one();
+    }
+
+    /// Says that not everything is told any more.
+    fn lose_sight(&self) {
+        let mut state = self.state();
+        if matches!(state.sight, Sight::Full) {
+            state.sight = Sight::Lost;
         }
         drop(state);
         self.changed.notify_one();
@@ -138,8 +179,14 @@ fn hear(pending: &Pending, root: &Path, event: notify::Result<Event>) {
         Ok(event) if is_look(event.kind) => {}
         Ok(event) => event.paths.iter().for_each(|path| pending.add(place(root, path))),
         Err(error) => {
-            tracing::warn!(%error, "watching failed");
-            pending.add(Place::Unknown);
+            tracing::warn!(kind = ?error.kind, "watching failed");
+            match error.kind {
+                // What was to be watched is gone already.
+                ErrorKind::PathNotFound | ErrorKind::WatchNotFound => pending.add(Place::Unknown),
+                ErrorKind::MaxFilesWatch | ErrorKind::Io(_) | ErrorKind::Generic(_) | ErrorKind::InvalidConfig(_) => {
+                    pending.lose_sight();
+                }
+            }
         }
     }
 }
@@ -157,6 +204,8 @@ fn is_look(kind: EventKind) -> bool {
 enum Place {
     /// In what no action can name and no search shows.
     Hidden,
+    /// In the state of this or another machine.
+    State,
     Known(MemoryPath),
     /// At the memory's own folder, or where it cannot be said.
     Unknown,
@@ -169,7 +218,8 @@ fn place(root: &Path, path: &Path) -> Place {
     for component in inner.components() {
         let Component::Normal(name) = component else { return Place::Unknown };
         if is_hidden(name) {
-            return Place::Hidden;
+            let is_state = known.is_none() && name == ".memdir";
+            return if is_state { Place::State } else { Place::Hidden };
         }
         match name.to_str().and_then(|name| MemoryPath::in_folder(known.as_ref(), name).ok()) {
             Some(path) => known = Some(path),
@@ -227,10 +277,29 @@ mod tests {
         check("/home/ada/memory", None);
         check("/home/ada/memory2/x.md", None);
         check("/home/ada", None);
-        for hidden in [".memdir/local/history.sqlite", ".git", "a/.memdir-1-0.tmp", "a/.obsidian/x.md", ".x\n/y"] {
+        let state = Path::new("/home/ada/memory/.memdir/local/history.sqlite");
+        assert_eq!(place(Path::new("/home/ada/memory"), state), Place::State);
+        for hidden in ["a/.memdir/x", ".git", "a/.memdir-1-0.tmp", "a/.obsidian/x.md", ".x\n/y"] {
             let path = Path::new("/home/ada/memory").join(hidden);
             assert_eq!(place(Path::new("/home/ada/memory"), &path), Place::Hidden, "{hidden}");
         }
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_watched_any_more_is_told_once_and_what_is_still_seen_after_it() {
+        let (pending, root) = (Pending::default(), Path::new("/home/ada/memory"));
+        let note = || Ok(Event::new(EventKind::Any).add_path(root.join("a.md")));
+        hear(&pending, root, Err(notify::Error::path_not_found()));
+        assert_eq!(pending.next(), Some(Noticed::Rescan), "a folder that is gone already is no loss");
+        hear(&pending, root, note());
+        for _ in 0..2 {
+            hear(&pending, root, Err(notify::Error::new(ErrorKind::MaxFilesWatch)));
+        }
+        assert_eq!(pending.next(), Some(Noticed::Blind));
+        assert_eq!(pending.next(), Some(Noticed::Changed(vec![MemoryPath::parse("a.md").unwrap()])));
+        hear(&pending, root, Err(notify::Error::io(io::ErrorKind::StorageFull.into())));
+        hear(&pending, root, note());
+        assert_eq!(pending.next(), Some(Noticed::Changed(vec![MemoryPath::parse("a.md").unwrap()])));
     }
 
     #[test]
@@ -242,6 +311,8 @@ mod tests {
         pending.add(Place::Known(MemoryPath::parse("one-more.md").unwrap()));
         assert!(pending.state().paths.is_empty());
         assert_eq!(pending.next(), Some(Noticed::Rescan));
+        pending.add(Place::State);
+        assert_eq!(pending.next(), Some(Noticed::Changed(Vec::new())));
         pending.add(Place::Hidden);
         pending.add(Place::Known(MemoryPath::parse("a.md").unwrap()));
         assert_eq!(pending.next(), Some(Noticed::Changed(vec![MemoryPath::parse("a.md").unwrap()])));

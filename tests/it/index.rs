@@ -145,7 +145,7 @@ fn stays_fresh(is_watched: bool) {
     assert_eq!(env.ask(&["search", "amber"]).exits(0)["source"], "index", "few notes are indexed at once");
     let engine = engine::indexed(env.memory(), IndexPlace::File(file(&env)));
     if is_watched {
-        engine.watch().unwrap();
+        engine.watch(|_| ()).unwrap();
     }
     for at in 0..edits {
         edit(&env, &engine, &mut chance);

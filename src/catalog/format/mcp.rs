@@ -1,26 +1,73 @@
 //! The tools of MCP: what `tools/list` says of each row, of `run_actions`, and of the memory tool.
 //!
-//! The lists that clients keep in a model's context are small on purpose: an output schema names the keys of an answer and the
-//! kind of its value, and the description says what is in it.
+//! Clients keep the list in a model's context, so it is small on purpose. The schema of the arguments has names, types and words;
+//! bounds, and what is too much, are left to [`super::super::decode`], whose answer teaches more than a client's own check. The
+//! schema of an answer names the kind of its value, and the description says what is in it.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::super::{ASK_FIRST, Effect, Gives, PERMISSION, PERMISSION_WORDS, Row};
+use super::super::{Effect, Gives, PERMISSION, Row};
 use crate::action::Access;
+
+/// What asks for permission first, where the mode wants it; the words of the argument say the rest.
+const ASK: &str = " Ask the user first if it is personal.";
+/// What `has_explicit_permission` means.
+const CLAIM: &str = "Only after the user agreed.";
 
 /// The tool that runs a list of actions.
 pub const RUN_ACTIONS: &str = "run_actions";
 
 /// The tool of one action.
-pub(super) fn tool(row: &Row, words: &str) -> Value {
+pub(super) fn tool(row: &Row, ask_first: bool) -> Value {
+    let asks = if ask_first && row.access > Access::Read { ASK } else { "" };
+    let answers = if row.gives == Gives::Flag { String::new() } else { format!(" Answers {}.", row.returns) };
     let mut tool = json!({
-        "name": row.name, "title": row.title, "description": words,
-        "inputSchema": row.schema(), "annotations": annotations(row.access, row.effect),
+        "name": row.name, "title": row.title, "description": format!("{}{asks}{answers}", row.words),
+        "inputSchema": input(row), "annotations": annotations(row.access, row.effect),
     });
     if let (Some(schema), Some(tool)) = (output(row), tool.as_object_mut()) {
         tool.insert("outputSchema".to_owned(), schema);
     }
     tool
+}
+
+/// The schema of the arguments.
+fn input(row: &Row) -> Value {
+    let mut properties = Map::new();
+    for field in super::arguments(row) {
+        let mut schema = field.schema();
+        if let Some(schema) = schema.as_object_mut() {
+            schema.retain(|keyword, _| matches!(keyword.as_str(), "type" | "items" | "enum" | "description"));
+            if field.name == PERMISSION {
+                schema.insert("description".to_owned(), CLAIM.into());
+            }
+        }
+        properties.insert(field.name.to_owned(), schema);
+    }
+    let required: Vec<&str> = row.fields.iter().filter(|field| field.required).map(|field| field.name).collect();
+    let mut schema = json!({"type": "object", "properties": properties});
+    if let Some(schema) = schema.as_object_mut().filter(|_| !required.is_empty()) {
+        schema.insert("required".to_owned(), json!(required));
+    }
+    schema
+}
+
+/// The schema of an answer; `None` for one that is text. An answer that failed has `error` instead of `value`.
+fn output(row: &Row) -> Option<Value> {
+    let value = match row.gives {
+        Gives::Text | Gives::Various => return None,
+        Gives::Flag => json!({"type": "boolean"}),
+        Gives::Number => json!({"type": "integer"}),
+        Gives::Paths => json!({"type": "array", "items": {"type": "string"}}),
+        Gives::Entries => json!({"type": "array", "items": {"type": "object"}}),
+        Gives::Object => json!({"type": "object"}),
+    };
+    let mut properties = json!({"value": value});
+    if let (Gives::Paths, Some(properties)) = (row.gives, properties.as_object_mut()) {
+        properties.insert("total".to_owned(), json!({"type": "integer"}));
+        properties.insert("cursor".to_owned(), json!({"type": ["string", "null"]}));
+    }
+    Some(json!({"type": "object", "properties": properties}))
 }
 
 /// The tool that runs several actions at once.
@@ -34,27 +81,26 @@ pub fn run_actions<'r>(
 ) -> Value {
     let access = rows.clone().map(|row| row.access).max().unwrap_or(Access::Read);
     let more: Vec<String> = rows.filter(|row| !is_shown(row)).map(Row::signature).collect();
-    let more = if more.is_empty() { String::new() } else { format!(" Beside the tools it takes {}.", more.join(", ")) };
-    let asks = if ask_first && access > Access::Read { format!(" {ASK_FIRST}") } else { String::new() };
+    let more = if more.is_empty() { String::new() } else { format!(" Also takes {}.", more.join(", ")) };
+    let asks = if ask_first && access > Access::Read { ASK } else { "" };
     let text = |what: &str| json!({"type": what});
     json!({
         "name": RUN_ACTIONS,
-        "title": "Run several actions",
+        "title": "Run actions",
         "description": format!(
-            "Runs actions in order; what they change is kept or undone together, and later ones see what earlier ones \
-             did.{more}{asks} Answers actions with ok and value or error for each, changed, batch, receipt."
+            "Runs actions in order; what they change is kept or undone together, and later ones see what earlier ones did.\
+             {more}{asks}"
         ),
         "inputSchema": {
             "type": "object",
             "properties": {
                 "actions": {
-                    "type": "array", "minItems": 1,
-                    "items": {"type": "object", "properties": {"action": text("string")}, "required": ["action"]},
-                    "description": "Each `{\"action\":\"read_file\",\"path\":\"user.md\"}`: the name and its arguments.",
+                    "type": "array", "items": text("object"),
+                    "description": "Each such as {\"action\":\"read_file\",\"path\":\"user.md\"}.",
                 },
                 "atomic": {"type": "boolean", "description": "When one fails, nothing is done."},
             },
-            "required": ["actions"], "additionalProperties": false,
+            "required": ["actions"],
         },
         "outputSchema": {
             "type": "object",
@@ -62,8 +108,6 @@ pub fn run_actions<'r>(
                 "actions": {"type": "array", "items": text("object")},
                 "changed": {"type": "array", "items": text("string")},
                 "batch": {"type": ["integer", "null"]},
-                "receipt": {"type": ["string", "null"]},
-                "error": text("object"),
             },
         },
         "annotations": annotations(access, if access > Access::Read { Effect::Changes } else { Effect::None }),
@@ -74,7 +118,7 @@ pub fn run_actions<'r>(
 #[must_use]
 pub fn memory_tool(ask_first: bool) -> Value {
     let text = |words: &str| json!({"type": "string", "description": words});
-    let asks = if ask_first { format!(" {ASK_FIRST}") } else { String::new() };
+    let asks = if ask_first { ASK } else { "" };
     json!({
         "name": "memory",
         "title": "Memory",
@@ -93,52 +137,37 @@ pub fn memory_tool(ask_first: bool) -> Value {
                 },
                 "path": text("Where, such as /memories/user.md; for all but rename."),
                 "view_range": {
-                    "type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2,
+                    "type": "array", "items": {"type": "integer"},
                     "description": "view: the first and the last line, from 1; -1 is the end.",
                 },
                 "file_text": text("create: all of the text."),
                 "old_str": text("str_replace: what is there now, found only once."),
                 "new_str": text("str_replace: what to put in its place; left out, nothing."),
                 "insert_line": {
-                    "type": "integer", "minimum": 0,
+                    "type": "integer",
                     "description": "insert: the line after which to insert; 0 is the top.",
                 },
                 "insert_text": text("insert: the text."),
                 "old_path": text("rename: the path now."),
                 "new_path": text("rename: the path then."),
-                PERMISSION: {"type": "boolean", "description": PERMISSION_WORDS},
+                PERMISSION: {"type": "boolean", "description": CLAIM},
             },
-            "required": ["command"], "additionalProperties": false,
+            "required": ["command"],
         },
         "annotations": annotations(Access::Remove, Effect::Changes),
     })
 }
 
-/// The schema of an answer; `None` for one that is text.
-fn output(row: &Row) -> Option<Value> {
-    let value = match row.gives {
-        Gives::Text | Gives::Various => return None,
-        Gives::Flag => json!({"type": "boolean"}),
-        Gives::Number => json!({"type": "integer"}),
-        Gives::Paths => json!({"type": "array", "items": {"type": "string"}}),
-        Gives::Entries => json!({"type": "array", "items": {"type": "object"}}),
-        Gives::Object => json!({"type": "object"}),
-    };
-    let mut properties = json!({"value": value, "path": {"type": "string"}, "error": {"type": "object"}});
-    if let (Gives::Paths, Some(properties)) = (row.gives, properties.as_object_mut()) {
-        properties.insert("total".to_owned(), json!({"type": "integer"}));
-        properties.insert("cursor".to_owned(), json!({"type": ["string", "null"]}));
-    }
-    let either = json!([{"required": ["value"]}, {"required": ["error"]}]);
-    Some(json!({"type": "object", "properties": properties, "oneOf": either}))
-}
-
-/// What is said about a tool beside its schema. All four are said, for some clients take a hint that is left out as the worst.
+/// What is said about a tool beside its schema. What it destroys is always said, for some clients take a hint that is left out as the
+/// worst, which is also what the protocol says of it; that doing it again does nothing is said only of what writes.
 fn annotations(access: Access, effect: Effect) -> Value {
-    json!({
+    let mut hints = json!({
         "readOnlyHint": access == Access::Read,
         "destructiveHint": matches!(effect, Effect::Settles | Effect::Changes),
-        "idempotentHint": matches!(effect, Effect::None | Effect::Adds | Effect::Settles),
         "openWorldHint": false,
-    })
+    });
+    if let (Effect::Adds | Effect::Settles, Some(hints)) = (effect, hints.as_object_mut()) {
+        hints.insert("idempotentHint".to_owned(), true.into());
+    }
+    hints
 }

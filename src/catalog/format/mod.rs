@@ -77,7 +77,7 @@ fn tool(format: Format, row: &Row, ask_first: bool) -> Value {
         }),
         Format::Anthropic => json!({"name": name, "description": words, "input_schema": row.schema()}),
         Format::Gemini => json!({"name": name, "description": words, "parameters": open_api(row)}),
-        Format::Mcp => mcp::tool(row, &words),
+        Format::Mcp => mcp::tool(row, ask_first),
     }
 }
 

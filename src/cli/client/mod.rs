@@ -6,13 +6,15 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+mod asked;
 mod file;
 mod register;
 mod token;
 
+pub(super) use asked::{Asked, LONG};
 pub(super) use register::register;
 
-use super::args::{self, Global};
+use super::args::Global;
 use super::config::Sources;
 use super::exit::{Stop, print_json, usage};
 use super::{open, term};
@@ -22,6 +24,7 @@ use crate::engine;
 use crate::policy::{Grant, GrantError};
 use crate::report::{Code, Failure};
 use crate::time::Timestamp;
+use asked::Add;
 use file::{Clients, Entry};
 use token::Token;
 
@@ -61,19 +64,19 @@ struct Revoked<'a> {
     revoked: &'a str,
 }
 
-pub(super) fn run(global: &Global, asked: &args::Client) -> Result<u8, Stop> {
+pub(super) fn run(global: &Global, asked: &Asked) -> Result<u8, Stop> {
     let sources = Sources::read()?;
     let folder = open::named(global, &sources)?;
     let memory = file::memory(&open::locate(global, &sources, &folder)?.root)?;
     let clients = Clients::of(&sources)?;
     match asked {
-        args::Client::Add(options) => add(global, &clients, memory, options),
-        args::Client::List => list(global, &clients, &memory),
-        args::Client::Revoke { name } => revoke(global, &clients, &memory, name),
+        Asked::Add(options) => add(global, &clients, memory, options),
+        Asked::List => list(global, &clients, &memory),
+        Asked::Revoke { name } => revoke(global, &clients, &memory, name),
     }
 }
 
-fn add(global: &Global, clients: &Clients, memory: String, options: &args::AddClient) -> Result<u8, Stop> {
+fn add(global: &Global, clients: &Clients, memory: String, options: &Add) -> Result<u8, Stop> {
     let now = open::now();
     check_name(&options.name)?;
     let read = if options.read.is_empty() { vec!["**".to_owned()] } else { options.read.clone() };
@@ -170,7 +173,7 @@ fn revoke(global: &Global, clients: &Clients, memory: &str, name: &str) -> Resul
 }
 
 /// Nobody is registered under this name; the hint names the nearest, or all.
-fn unknown<'a>(name: &str, known: &mut dyn Iterator<Item = &'a str>) -> Failure {
+fn unknown(name: &str, known: &mut dyn Iterator<Item = &str>) -> Failure {
     let known: Vec<&str> = known.collect();
     let hint = match catalog::nearest(name, known.iter().copied()) {
         Some(nearest) => format!("did you mean `{nearest}`?"),
@@ -278,3 +281,6 @@ impl<'a> Shown<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

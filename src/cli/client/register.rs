@@ -22,7 +22,7 @@ struct Known {
 
 /// What the file held when it was read last.
 #[derive(Debug, Default)]
-struct Seen {
+pub(super) struct Seen {
     /// `None` before the first reading.
     stamp: Option<Option<Stamp>>,
     known: Vec<Known>,
@@ -53,17 +53,22 @@ pub(in crate::cli) fn register(root: &Path, name: Option<&str>, clock: fn() -> T
 }
 
 impl Seen {
+    /// What a file holds that was not looked at.
+    pub(super) fn of(entries: Vec<Entry>) -> Result<Self, Failure> {
+        Ok(Self { stamp: None, known: entries.into_iter().map(Known::of).collect::<Result<_, _>>()? })
+    }
+
     fn refresh(&mut self, clients: &Clients, memory: &str) {
         let now = clients.stamp();
         if self.stamp == Some(now) {
             return;
         }
-        let read = clients.read().and_then(|(entries, stamp)| {
-            let own = entries.into_iter().filter(|entry| entry.memory == memory);
-            Ok((own.map(Known::of).collect::<Result<Vec<_>, _>>()?, stamp))
+        let read = clients.read().and_then(|(mut entries, stamp)| {
+            entries.retain(|entry| entry.memory == memory);
+            Ok(Self { stamp: Some(stamp), ..Self::of(entries)? })
         });
         match read {
-            Ok((known, stamp)) => *self = Self { stamp: Some(stamp), known },
+            Ok(read) => *self = read,
             Err(error) => {
                 tracing::error!(message = error.message, "no client is let in");
                 *self = Self { stamp: Some(now), known: Vec::new() };
@@ -71,7 +76,7 @@ impl Seen {
         }
     }
 
-    fn find(&self, claim: Claim<'_>, now: Timestamp) -> Result<Client, Unknown> {
+    pub(super) fn find(&self, claim: Claim<'_>, now: Timestamp) -> Result<Client, Unknown> {
         let at = match claim {
             Claim::Token(token) => token::position(&token::digest(token), self.known.iter().map(|known| &known.token)),
             Claim::Name(name) => self.known.iter().position(|known| known.client.name == name),

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
 
-use super::super::file::Lock;
 use super::{Sources, canonical, check_table, read_file, wrong};
+use crate::cli::file::Lock;
 use crate::policy::{Rule, Rules};
 use crate::report::Failure;
 

@@ -7,13 +7,14 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use super::super::keeper::Noted;
-use super::super::refresh::aged;
+use super::super::refresh::{Changes, aged};
 use super::{EDIT, Engine, IndexPlace, codes, engine, manner, memory};
 use crate::dialect;
 use crate::index::Index;
 use crate::path::MemoryPath;
 use crate::plan::{Stamp, Swept};
 use crate::time::Timestamp;
+use crate::vault::{Noticed, Sweep};
 
 fn now() -> Timestamp {
     SystemTime::now().into()
@@ -71,7 +72,7 @@ fn who_holds_the_lock_of_the_vault_waits_for_nobody_who_searches() {
     let (folder, cache) = (memory(&[("a.md", "amber\n")]), memory(&[]));
     let engine = indexed(folder.path(), cache.path(), now);
     assert_eq!(holding(&engine, "amber", false), Some(1));
-    engine.watch().unwrap();
+    engine.watch(|_| ()).unwrap();
     let watched = engine.keeper.watched();
     let (sender, receiver) = channel();
     thread::scope(|scope| {
@@ -91,7 +92,8 @@ fn a_sweep_that_began_before_something_was_told_does_not_make_up_for_it() {
     let engine = indexed(folder.path(), cache.path(), now);
     let (keeper, index) = (&engine.keeper, engine.taken(false).unwrap());
     let nothing = Noted::default();
-    let told = Noted { paths: [MemoryPath::parse("a.md").unwrap()].into(), is_everything: false };
+    let mut told = Noted::default();
+    told.note(&Noticed::Changed(vec![MemoryPath::parse("a.md").unwrap()]));
     let before = keeper.takes();
     keeper.trust(&index, now(), before);
     assert!(keeper.begin(&index, &nothing).is_some());
@@ -156,7 +158,7 @@ fn a_name_that_is_a_link_says_what_its_target_says_now() {
     let (folder, cache) = (memory(&[("a.md", "one [[b]]\n"), ("b.md", "basalt\n")]), memory(&[]));
     std::os::unix::fs::symlink("a.md", folder.path().join("l.md")).unwrap();
     let engine = indexed(folder.path(), cache.path(), later);
-    engine.watch().unwrap();
+    engine.watch(|_| ()).unwrap();
     let linking = || -> Vec<String> {
         let links = engine.links().unwrap();
         links.links.iter().map(|link| format!("{} {}", link.source, link.target)).collect()
@@ -173,7 +175,7 @@ fn no_index_of_a_process_misses_what_another_was_told() {
     let folder = memory(&[("a.md", "amber\n")]);
     let mut engine = engine(folder.path());
     (engine.settings.index, engine.settings.clock) = (IndexPlace::Process, later);
-    engine.watch().unwrap();
+    engine.watch(|_| ()).unwrap();
     let (one, other) = (engine.taken(false).unwrap(), engine.taken(false).unwrap());
     for index in [one, other] {
         engine.settled(index, Ok(true)).unwrap();
@@ -186,4 +188,36 @@ fn no_index_of_a_process_misses_what_another_was_told() {
     engine.settled(one, Ok(true)).unwrap();
     assert_eq!(holding(&engine, "basalt", false), Some(1));
     drop(other);
+}
+
+#[test]
+fn what_cannot_be_looked_at_just_now_stays_in_the_index() {
+    let file = |name: &str| Swept {
+        path: MemoryPath::parse(name).unwrap(),
+        is_link: false,
+        stamp: Stamp { size: 1, ..Stamp::default() },
+    };
+    let known = ["a.md", "d/b.md", "d/e/c.md", "d2/x.md", "gone.md", "l.md"].map(file);
+    let unknown = ["d", "l.md"].map(|name| MemoryPath::parse(name).unwrap()).into();
+    let changes = Changes::between(&known, Sweep { files: vec![file("a.md")], unknown });
+    let gone: Vec<_> = changes.gone.iter().map(MemoryPath::as_str).collect();
+    assert_eq!(gone, ["d2/x.md", "gone.md"]);
+    assert!(changes.is_partial && changes.differ.is_empty());
+    assert!(!Changes::between(&known, Sweep::default()).is_partial);
+}
+
+#[test]
+fn who_is_not_told_everything_any_more_never_relies_on_it_again() {
+    let path = || MemoryPath::parse("a.md").unwrap();
+    let mut noted = Noted::default();
+    noted.note(&Noticed::Changed(vec![path()]));
+    let taken = noted.take();
+    assert!(!taken.is_everything && taken.paths.contains(&path()));
+    assert!(!noted.take().is_everything);
+    noted.note(&Noticed::Rescan);
+    assert!(noted.take().is_everything && !noted.take().is_everything);
+    noted.note(&Noticed::Blind);
+    noted.note(&Noticed::Changed(vec![path()]));
+    noted.note(&Noticed::Rescan);
+    assert!((0..3).all(|_| noted.take().is_everything));
 }

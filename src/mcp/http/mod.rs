@@ -110,6 +110,7 @@ pub async fn serve_http(
     stop: CancellationToken,
 ) -> io::Result<()> {
     let listener = TcpListener::from_std(listener)?;
+    server.watch();
     let end = CancellationToken::new();
     let limits = options.limits;
     let gate = Gate::new(server, options, stop.clone(), end.clone());

@@ -3,10 +3,11 @@
 use super::{Env, commit, path, put, rename};
 use crate::plan::{Scan, Swept, Tree, TreeError};
 use crate::report::Kind;
-use crate::vault::Vault;
+use crate::vault::{Sweep, Vault};
 
 fn swept(vault: &Vault) -> Vec<Swept> {
-    let swept = vault.sweep(&|| false).unwrap();
+    let Sweep { files: swept, unknown } = vault.sweep(&|| false).unwrap();
+    assert!(unknown.is_empty());
     let scan = Scan { folder: None, limit: 0, wants: &|_| false, stop: &|| false };
     let scanned: Vec<_> = vault.scan(&scan, &|_, _| ()).unwrap().into_iter().map(|file| file.path).collect();
     assert_eq!(swept.iter().map(|file| file.path.clone()).collect::<Vec<_>>(), scanned);
@@ -74,4 +75,62 @@ fn every_commit_changes_a_stamp() {
 fn a_sweep_stops_when_it_is_told_to() {
     let env = Env::new(&[("a.md", "a")]);
     assert_eq!(env.vault().sweep(&|| true), Err(TreeError::Stopped));
+}
+
+/// The number of open files holds for a whole process, so this test is run once more, alone, in one of its own.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_that_cannot_be_opened_just_now_is_not_empty() {
+    use std::collections::BTreeSet;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+    const ALONE: &str = "MEMDIR_TEST_ALONE";
+    const NAME: &str = "vault::tests::sweep::a_folder_that_cannot_be_opened_just_now_is_not_empty";
+    if std::env::var_os(ALONE).is_none() {
+        let mut alone = std::process::Command::new(std::env::current_exe().unwrap());
+        let ran = alone.args(["--exact", NAME, "--test-threads", "1"]).env(ALONE, "1").output().unwrap();
+        let said = String::from_utf8_lossy(&ran.stdout);
+        assert!(ran.status.success() && said.contains("1 passed"), "{said}{}", String::from_utf8_lossy(&ran.stderr));
+        return;
+    }
+    // Files of a folder are looked at before the next one is opened, so no run sees all folders before the limit.
+    let names: Vec<String> = (1..=50).map(|depth| format!("{}n.md", "f/".repeat(depth))).collect();
+    let notes: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "x")).collect();
+    let env = Env::new(&notes);
+    let vault = env.vault();
+    let before = getrlimit(Resource::Nofile);
+    let is_limited = AtomicBool::new(false);
+    let limit = || {
+        if !is_limited.swap(true, Ordering::Relaxed) {
+            setrlimit(Resource::Nofile, Rlimit { current: Some(0), ..before }).unwrap();
+        }
+        false
+    };
+    let swept = vault.sweep(&limit);
+    setrlimit(Resource::Nofile, before).unwrap();
+    let Sweep { files, unknown } = swept.unwrap();
+    assert!(!unknown.is_empty(), "the limit was felt");
+    let seen: BTreeSet<_> = files.into_iter().map(|file| file.path).collect();
+    for note in names.iter().map(|name| path(name)) {
+        assert!(seen.contains(&note) || note.ancestors().any(|above| unknown.contains(&above)), "{note}");
+    }
+    assert_eq!(vault.sweep(&|| false).unwrap().files.len(), 50);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_nobody_lets_us_list_has_nothing_for_us() {
+    use std::os::unix::fs::PermissionsExt;
+
+    if rustix::process::geteuid().is_root() {
+        return;
+    }
+    let env = Env::new(&[("a.md", "a"), ("closed/b.md", "b")]);
+    let closed = env.path().join("closed");
+    std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o000)).unwrap();
+    let swept = env.vault().sweep(&|| false).unwrap();
+    std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o755)).unwrap();
+    assert_eq!((swept.files.len(), swept.unknown.len()), (1, 0));
 }

@@ -13,6 +13,7 @@ use tempfile::TempDir;
 
 pub(crate) mod engine;
 mod mask;
+pub(crate) mod rpc;
 #[cfg(target_os = "linux")]
 pub(crate) mod trace;
 
@@ -167,7 +168,7 @@ impl Env {
 }
 
 /// How long a run may take before it counts as one that hangs.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Runs a prepared command to its end; one that hangs is a failure.
 #[track_caller]

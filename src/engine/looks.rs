@@ -1,0 +1,79 @@
+//! What the memory holds, for those who tell others of changes in it.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use super::Engine;
+use super::refresh::is_younger;
+use crate::index::Index;
+use crate::path::MemoryPath;
+use crate::plan::{self, Scan, Swept, Tree, TreeError};
+use crate::report::Failure;
+
+/// Two changes that are closer to each other than this may leave the same time with a file.
+const TICK: Duration = Duration::from_millis(20);
+
+/// A file as it was at a glance.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Glance {
+    /// What it was like; `None` where none was.
+    pub file: Option<Swept>,
+    /// Whether any change after that shows.
+    pub is_sure: bool,
+}
+
+impl Engine {
+    /// The paths of all notes, whoever may see them. No note is read.
+    ///
+    /// # Errors
+    ///
+    /// `io`.
+    pub fn every_note(&self) -> Result<BTreeSet<MemoryPath>, Failure> {
+        self.notes_within(None).map_err(plan::failure)
+    }
+
+    /// The notes that are at a place: one, all that are below a folder, or none. What a linked folder leads to is not
+    /// below it.
+    ///
+    /// # Errors
+    ///
+    /// `io`: what is there, nobody knows.
+    pub fn notes_at(&self, path: &MemoryPath) -> Result<BTreeSet<MemoryPath>, Failure> {
+        match self.vault.stamp(path) {
+            Ok(Some(_)) => return Ok([path.clone()].into_iter().filter(MemoryPath::is_note).collect()),
+            Err(error @ TreeError::Io(_)) => return Err(plan::failure(error)),
+            Ok(None) | Err(_) => {}
+        }
+        if self.vault.resolve(path).as_ref() != Ok(path) {
+            return Ok(BTreeSet::new());
+        }
+        match self.notes_within(Some(path)) {
+            Err(TreeError::NotFound(_) | TreeError::NotDirectory(_)) => Ok(BTreeSet::new()),
+            other => other.map_err(plan::failure),
+        }
+    }
+
+    fn notes_within(&self, folder: Option<&MemoryPath>) -> Result<BTreeSet<MemoryPath>, TreeError> {
+        let scan = Scan { folder, limit: 0, wants: &|_| false, stop: &|| false };
+        let files = self.vault.scan(&scan, &|_, _| ())?;
+        Ok(files.into_iter().map(|file| file.path).filter(MemoryPath::is_note).collect())
+    }
+
+    /// What a file is like now, without reading it.
+    ///
+    /// # Errors
+    ///
+    /// `no_access` and `io`: what is there, nobody knows.
+    pub fn glance(&self, path: &MemoryPath) -> Result<Glance, Failure> {
+        let now = (self.settings.clock)();
+        let file = self.vault.stamp(path).map_err(plan::failure)?;
+        let is_sure = file.as_ref().is_none_or(|file| !is_younger(file, now, TICK));
+        Ok(Glance { file, is_sure })
+    }
+
+    /// Closes the index if it was removed, as another process does that forgets something: words of it would be kept on
+    /// the disk until the next search.
+    pub fn let_go_of_removed_index(&self) {
+        self.keeper.idle().retain(Index::is_current);
+    }
+}

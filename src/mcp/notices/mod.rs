@@ -1,0 +1,308 @@
+//! [`Notices`]: who is told of what changes in the memory.
+//!
+//! The watcher says where something may have changed. That is compared here with what was known, so that a change is told
+//! once, however often the system speaks of it and whoever made it. What a client is still to be told is a set, which
+//! never has more than what it has asked for, however slowly it reads. Whether it may know is decided by its grant as of
+//! then.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::ops::Bound;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+
+use tokio::sync::Notify;
+
+use super::Client;
+use crate::engine::{Engine, Glance};
+use crate::path::MemoryPath;
+use crate::vault::Noticed;
+
+/// To so many notes may one connection, or one request to listen, subscribe.
+pub(super) const MOST_SUBSCRIPTIONS: usize = 1_000;
+
+/// So many notes that are new or gone are kept for somebody of whom it is not known yet who it is.
+const MOST_EARLY: usize = 1_000;
+
+/// What was known of the memory, and who wants to hear of changes.
+#[derive(Debug, Default)]
+pub(super) struct Notices(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    /// All notes, whoever may see them; `None` until somebody wants to hear of lists. Paths, not numbers made of them:
+    /// where a folder is gone, it has to be known for whom something is gone with it.
+    notes: Option<BTreeSet<MemoryPath>>,
+    /// What the notes that somebody has subscribed to were like when they were last looked at.
+    looked: BTreeMap<MemoryPath, Glance>,
+    listeners: Vec<Weak<Listener>>,
+}
+
+impl Notices {
+    /// Begins to know which notes there are, if nobody has asked for that before. Changes from here on are told.
+    pub(super) fn know_lists(&self, engine: &Engine) {
+        let mut state = self.state();
+        if state.notes.is_none() {
+            match engine.every_note() {
+                Ok(notes) => state.notes = Some(notes),
+                Err(error) => tracing::warn!(%error.message, "the notes could not be listed"),
+            }
+        }
+    }
+
+    /// Begins to know what a note is like, if nobody has asked for that before. Changes from here on are told.
+    pub(super) fn know(&self, engine: &Engine, path: &MemoryPath) {
+        let mut state = self.state();
+        if !state.looked.contains_key(path) {
+            state.looked.insert(path.clone(), engine.glance(path).unwrap_or_default());
+        }
+    }
+
+    /// Tells a listener of changes, until it is dropped.
+    pub(super) fn add(&self, listener: &Arc<Listener>) {
+        let mut state = self.state();
+        state.listeners.retain(|listener| listener.strong_count() > 0);
+        state.listeners.push(Arc::downgrade(listener));
+    }
+
+    /// Looks at what may have changed, and notes it for those who want to hear of it.
+    pub(super) fn hear(&self, engine: &Engine, noticed: &Noticed) {
+        let mut state = self.state();
+        let listeners: Vec<_> = state.listeners.iter().filter_map(Weak::upgrade).collect();
+        let updated = state.look_again(engine, noticed);
+        let listed = state.list_again(engine, noticed);
+        let wanted: BTreeSet<_> = listeners.iter().flat_map(|listener| listener.subscriptions()).collect();
+        state.looked.retain(|path, _| wanted.contains(path));
+        drop(state);
+        for listener in listeners {
+            listener.hear(engine, &updated, &listed);
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// The notes with a subscription that are other than they were. What cannot be looked at now stays for the next time.
+    fn look_again(&mut self, engine: &Engine, noticed: &Noticed) -> BTreeSet<MemoryPath> {
+        let mut updated = BTreeSet::new();
+        for (path, last) in &mut self.looked {
+            // A name that is a link says what its target says, of which alone is told.
+            let is_link = last.file.as_ref().is_some_and(|file| file.is_link);
+            if !is_link && !concerns(noticed, path) {
+                continue;
+            }
+            let Ok(now) = engine.glance(path) else { continue };
+            // Where a change need not show, what is said of just this note counts.
+            let is_said = !last.is_sure && matches!(noticed, Noticed::Changed(_));
+            if now.file != last.file || is_said {
+                updated.insert(path.clone());
+            }
+            *last = now;
+        }
+        updated
+    }
+
+    /// The notes that are new or gone.
+    fn list_again(&mut self, engine: &Engine, noticed: &Noticed) -> BTreeSet<MemoryPath> {
+        let Some(notes) = &mut self.notes else { return BTreeSet::new() };
+        let mut listed = BTreeSet::new();
+        match noticed {
+            Noticed::Changed(paths) => {
+                for path in paths {
+                    // What cannot be listed now is listed with the next event.
+                    let Ok(now) = engine.notes_at(path) else { continue };
+                    listed.extend(known_at(notes, path).symmetric_difference(&now).cloned());
+                }
+            }
+            Noticed::Rescan | Noticed::Blind => {
+                if let Ok(now) = engine.every_note() {
+                    listed.extend(notes.symmetric_difference(&now).cloned());
+                }
+            }
+        }
+        for path in &listed {
+            if !notes.remove(path) {
+                notes.insert(path.clone());
+            }
+        }
+        listed
+    }
+}
+
+/// Whether something at a place may have changed.
+fn concerns(noticed: &Noticed, path: &MemoryPath) -> bool {
+    match noticed {
+        Noticed::Changed(paths) => {
+            let is_among = |path: &MemoryPath| paths.binary_search(path).is_ok();
+            is_among(path) || path.ancestors().any(|above| is_among(&above))
+        }
+        Noticed::Rescan | Noticed::Blind => true,
+    }
+}
+
+/// The known notes at a place and below it.
+fn known_at(notes: &BTreeSet<MemoryPath>, path: &MemoryPath) -> BTreeSet<MemoryPath> {
+    let below = format!("{path}/");
+    let from = (Bound::Included(below.as_str()), Bound::Unbounded);
+    let within = notes.range::<str, _>(from).take_while(|note| note.as_str().starts_with(&below));
+    notes.get(path).into_iter().chain(within).cloned().collect()
+}
+
+/// Somebody who wants to hear of changes.
+pub(super) struct Listener {
+    client: OnceLock<Box<WhoIsIt>>,
+    wishes: Mutex<Wishes>,
+    wake: Notify,
+}
+
+/// Who somebody is, as of now; `None` once it is nobody any more.
+type WhoIsIt = dyn Fn() -> Option<Client> + Send + Sync;
+
+/// What it wants to hear of, and what it is still to be told.
+#[derive(Debug, Default)]
+struct Wishes {
+    /// Notes, by the address that the client has given.
+    notes: BTreeMap<String, MemoryPath>,
+    lists: bool,
+    /// What has changed before it was known who it is: other notes than they were, and new ones or gone.
+    early: (BTreeSet<MemoryPath>, BTreeSet<MemoryPath>),
+    due: Due,
+    is_over: bool,
+}
+
+impl Wishes {
+    fn note_early(&mut self, updated: &BTreeSet<MemoryPath>, listed: &BTreeSet<MemoryPath>) {
+        let Self { notes, lists, early, .. } = self;
+        early.0.extend(notes.values().filter(|path| updated.contains(*path)).cloned());
+        if *lists && early.1.len() < MOST_EARLY {
+            early.1.extend(listed.iter().cloned());
+        }
+    }
+}
+
+/// What somebody is to be told.
+#[derive(Debug, Default, Eq, PartialEq)]
+pub(super) struct Due {
+    /// The addresses of notes that are other than they were.
+    pub(super) updated: BTreeSet<String>,
+    /// Whether there are other notes than before.
+    pub(super) listed: bool,
+}
+
+/// A connection has too many subscriptions.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TooMany;
+
+impl Listener {
+    /// Somebody of whom it is not known yet who it is.
+    pub(super) fn new() -> Arc<Self> {
+        Arc::new(Self { client: OnceLock::new(), wishes: Mutex::default(), wake: Notify::new() })
+    }
+
+    /// Says who it is: from now on it can be told.
+    pub(super) fn begin(&self, engine: &Engine, client: impl Fn() -> Option<Client> + Send + Sync + 'static) {
+        let (updated, listed) = {
+            let mut wishes = self.wishes();
+            let _ = self.client.set(Box::new(client));
+            std::mem::take(&mut wishes.early)
+        };
+        self.hear(engine, &updated, &listed);
+    }
+
+    /// Whether it wants to hear of just this.
+    pub(super) fn wishes_for(&self, addresses: &BTreeSet<String>, lists: bool) -> bool {
+        let wishes = self.wishes();
+        wishes.lists == lists && wishes.notes.keys().eq(addresses)
+    }
+
+    /// Subscribes to a note by an address.
+    pub(super) fn subscribe(&self, address: String, path: MemoryPath) -> Result<(), TooMany> {
+        let mut wishes = self.wishes();
+        if wishes.notes.len() >= MOST_SUBSCRIPTIONS && !wishes.notes.contains_key(&address) {
+            return Err(TooMany);
+        }
+        wishes.notes.insert(address, path);
+        Ok(())
+    }
+
+    pub(super) fn unsubscribe(&self, address: &str) {
+        let mut wishes = self.wishes();
+        wishes.notes.remove(address);
+        wishes.due.updated.remove(address);
+    }
+
+    /// Subscribes to the list of notes.
+    pub(super) fn want_lists(&self) {
+        self.wishes().lists = true;
+    }
+
+    /// Tells nothing more.
+    pub(super) fn end(&self) {
+        self.wishes().is_over = true;
+        self.wake.notify_one();
+    }
+
+    /// Waits until there is something to tell; `None` when there is nobody any more who may be told.
+    pub(super) async fn due(&self) -> Option<Due> {
+        loop {
+            self.wake.notified().await;
+            let mut wishes = self.wishes();
+            if wishes.is_over {
+                return None;
+            }
+            let due = std::mem::take(&mut wishes.due);
+            drop(wishes);
+            if due != Due::default() {
+                return self.client().map(|_| due);
+            }
+        }
+    }
+
+    fn client(&self) -> Option<Client> {
+        self.client.get().and_then(|client| client())
+    }
+
+    fn subscriptions(&self) -> Vec<MemoryPath> {
+        self.wishes().notes.values().cloned().collect()
+    }
+
+    /// Notes what of a change it wants to hear and may know.
+    fn hear(&self, engine: &Engine, updated: &BTreeSet<MemoryPath>, listed: &BTreeSet<MemoryPath>) {
+        let (wanted, lists) = {
+            let mut wishes = self.wishes();
+            if self.client.get().is_none() {
+                return wishes.note_early(updated, listed);
+            }
+            let wanted = wishes.notes.iter().filter(|(_, path)| updated.contains(*path));
+            let wanted: Vec<_> = wanted.map(|(address, path)| (address.clone(), path.clone())).collect();
+            (wanted, wishes.lists && !listed.is_empty())
+        };
+        if wanted.is_empty() && !lists {
+            return;
+        }
+        let Some(client) = self.client() else { return self.end() };
+        let may_know = |path: &MemoryPath| engine.visible(client.grant.as_deref(), path);
+        let wanted: Vec<_> = wanted.into_iter().filter(|(_, path)| may_know(path)).collect();
+        let listed = lists && listed.iter().any(may_know);
+        let mut wishes = self.wishes();
+        wishes.due.updated.extend(wanted.into_iter().map(|(address, _)| address));
+        wishes.due.listed |= listed;
+        drop(wishes);
+        self.wake.notify_one();
+    }
+
+    fn wishes(&self) -> MutexGuard<'_, Wishes> {
+        self.wishes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Listener {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Listener").field("wishes", &self.wishes).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;
