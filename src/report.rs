@@ -50,6 +50,7 @@ pub enum Code {
     Busy,
     DiskFull,
     Unavailable,
+    RateLimited,
     Cancelled,
     Timeout,
     Io,
@@ -109,6 +110,9 @@ pub struct Details {
     /// With `awaiting_approval`: the number of the proposal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proposal: Option<u64>,
+    /// With `awaiting_approval`: the number that it has for the person, where the client counts its own.
+    #[serde(skip)]
+    pub waiting: Option<u64>,
     /// With a `line` that the note does not have: how many it has. For dialects that say so in their own words.
     #[serde(skip)]
     pub note_lines: Option<usize>,
@@ -408,8 +412,8 @@ pub struct Log {
 /// One batch of the history.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LogEntry {
-    /// Its number.
-    pub batch: u64,
+    /// Its number; `None` for who may not know how many there are.
+    pub batch: Option<u64>,
     /// When it was committed, RFC 3339 in UTC.
     pub time: String,
     /// How it came in: `exec`, `chat`, `ask`, `mcp`, `web` or `cli`.

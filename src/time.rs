@@ -5,9 +5,17 @@
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Microseconds since the start of 1970 in UTC; displayed as RFC 3339 in whole seconds.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+use serde::{Deserialize, Serialize};
+
+/// Microseconds since the start of 1970 in UTC; displayed, and kept, as RFC 3339 in whole seconds.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Timestamp(i64);
+
+/// The text is no time as memdir writes it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("expected a date such as `2027-01-01`, or a time such as `2027-01-01T09:30:00Z`")]
+pub struct NotATime;
 
 impl Timestamp {
     /// Takes microseconds since the start of 1970.
@@ -20,6 +28,40 @@ impl Timestamp {
     #[must_use]
     pub fn from_seconds(seconds: i64) -> Self {
         Self(seconds.saturating_mul(1_000_000))
+    }
+
+    /// Reads a time as it is displayed, or a date alone, which means its first moment in UTC.
+    ///
+    /// # Errors
+    ///
+    /// [`NotATime`] for anything else, and for days that no calendar has.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use memdir::time::Timestamp;
+    ///
+    /// assert_eq!(Timestamp::parse("2027-01-01")?.to_string(), "2027-01-01T00:00:00Z");
+    /// assert!(Timestamp::parse("2027-02-29").is_err());
+    /// # Ok::<(), memdir::time::NotATime>(())
+    /// ```
+    pub fn parse(text: &str) -> Result<Self, NotATime> {
+        let whole = if text.len() == 10 { format!("{text}T00:00:00Z") } else { text.to_owned() };
+        let number = |from: usize, to: usize| {
+            let digits = whole.get(from..to).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
+            digits.and_then(|digits| digits.parse::<i64>().ok()).ok_or(NotATime)
+        };
+        let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
+        let (hour, minute, second) = (number(11, 13)?, number(14, 16)?, number(17, 19)?);
+        // The inverse of what `Display` does.
+        let year = if month <= 2 { year - 1 } else { year };
+        let month_from_march = (month + 9) % 12;
+        let day_of_year = (153 * month_from_march + 2) / 5 + day - 1;
+        let (era, year_of_era) = (year.div_euclid(400), year.rem_euclid(400));
+        let days = era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468;
+        let moment = Self::from_seconds(days * 86_400 + hour * 3_600 + minute * 60 + second);
+        // What is written otherwise, or does not exist, comes out as something else.
+        if moment.to_string() == whole { Ok(moment) } else { Err(NotATime) }
     }
 
     /// Microseconds since the start of 1970.
@@ -57,6 +99,20 @@ impl From<SystemTime> for Timestamp {
     }
 }
 
+impl TryFrom<String> for Timestamp {
+    type Error = NotATime;
+
+    fn try_from(text: String) -> Result<Self, NotATime> {
+        Self::parse(&text)
+    }
+}
+
+impl From<Timestamp> for String {
+    fn from(time: Timestamp) -> Self {
+        time.to_string()
+    }
+}
+
 impl fmt::Display for Timestamp {
     /// Writes for example `2026-11-21T09:30:00Z`.
     ///
@@ -80,11 +136,32 @@ impl fmt::Display for Timestamp {
 
 #[cfg(test)]
 mod tests {
-    use super::Timestamp;
+    use super::{NotATime, Timestamp};
 
     #[track_caller]
     fn check(seconds: i64, expected: &str) {
         assert_eq!(Timestamp::from_seconds(seconds).to_string(), expected);
+        assert_eq!(Timestamp::parse(expected), Ok(Timestamp::from_seconds(seconds)));
+    }
+
+    #[test]
+    fn what_is_no_time() {
+        for text in [
+            "",
+            "2027",
+            "2027-1-1",
+            "2027-02-29",
+            "2027-13-01",
+            "2027-01-00",
+            "2027-01-01T24:00:00Z",
+            "2027-01-01T09:30:00+01:00",
+            "2027-01-01 09:30:00Z",
+            "+027-01-01",
+            "2027-01-01T09:30:00.5Z",
+            "2027-01-0\u{661}",
+        ] {
+            assert_eq!(Timestamp::parse(text), Err(NotATime), "{text}");
+        }
     }
 
     #[test]

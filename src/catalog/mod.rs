@@ -31,6 +31,8 @@ pub struct Row {
     pub words: &'static str,
     /// What it answers when it succeeds.
     pub returns: &'static str,
+    /// The JSON of that.
+    pub gives: Gives,
     /// Its arguments, the required ones first.
     pub fields: &'static [Field],
     /// A call as JSON; a test decodes it.
@@ -50,6 +52,25 @@ pub enum Effect {
     Settles,
     /// It replaces or takes away, and once more may do so again.
     Changes,
+}
+
+/// The JSON that an action answers.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Gives {
+    /// The text of a note.
+    Text,
+    /// `true` or `false`.
+    Flag,
+    /// A number.
+    Number,
+    /// A list of paths.
+    Paths,
+    /// A list of objects.
+    Entries,
+    /// An object.
+    Object,
+    /// Now this, now that.
+    Various,
 }
 
 /// One argument of an action.

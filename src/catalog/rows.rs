@@ -1,6 +1,6 @@
 //! The rows of the catalog. Rows are no logic: a test checks each one against the action it names.
 
-use super::{Effect, Field, Row, Takes};
+use super::{Effect, Field, Gives, Row, Takes};
 use crate::action::Access;
 
 const fn required(name: &'static str, takes: Takes, words: &'static str) -> Field {
@@ -27,6 +27,7 @@ pub const ROWS: &[Row] = &[
         effect: Effect::None,
         words: "Reads a note, or some of its lines.",
         returns: "the text",
+        gives: Gives::Text,
         fields: &[
             NOTE,
             optional("start_line", Takes::Number(1), "The first line wanted, from 1."),
@@ -41,6 +42,7 @@ pub const ROWS: &[Row] = &[
         effect: Effect::Adds,
         words: "Makes a note that does not exist yet, with the folders above it.",
         returns: "true",
+        gives: Gives::Flag,
         fields: &[NOTE, CONTENT],
         example: r##"{"action":"create_file","path":"entities/example_person.md","content":"# Example Person\n\n- relation: neighbour\n"}"##,
     },
@@ -51,6 +53,7 @@ pub const ROWS: &[Row] = &[
         effect: Effect::Settles,
         words: "Makes a note or replaces all of its text. To change a part, use update_file.",
         returns: "true",
+        gives: Gives::Flag,
         fields: &[
             NOTE,
             CONTENT,
@@ -65,6 +68,7 @@ pub const ROWS: &[Row] = &[
         effect: Effect::AddsAgain,
         words: "Adds lines at the end of an existing note.",
         returns: "true",
+        gives: Gives::Flag,
         fields: &[NOTE, required("content", Takes::Text, "The lines to add.")],
         example: r#"{"action":"append_file","path":"example_list.md","content":"- another example item"}"#,
     },
@@ -75,6 +79,7 @@ pub const ROWS: &[Row] = &[
         effect: Effect::Changes,
         words: "Replaces the one place in a note that is exactly old_content.",
         returns: "true",
+        gives: Gives::Flag,
         fields: &[
             NOTE,
             required(
@@ -98,6 +103,7 @@ pub const ROWS: &[Row] = &[
         effect: Effect::AddsAgain,
         words: "Adds lines after a line of an existing note.",
         returns: "true",
+        gives: Gives::Flag,
         fields: &[
             NOTE,
             required("line", Takes::Number(0), "The line after which to insert; 0 is the top of the note."),
@@ -112,6 +118,7 @@ pub const ROWS: &[Row] = &[
         effect: Effect::Settles,
         words: "Replaces all that stands under a heading, up to the next heading of its level or a higher one; the heading stays.",
         returns: "true",
+        gives: Gives::Flag,
         fields: &[NOTE, HEADING, required("content", Takes::Text, "All that is to stand under the heading.")],
         example: r#"{"action":"replace_section","path":"user.md","heading":"Example section","content":"- example_fact: after"}"#,
     },
@@ -122,6 +129,7 @@ pub const ROWS: &[Row] = &[
         effect: Effect::AddsAgain,
         words: "Adds lines at the end of what stands under a heading, before its first subheading.",
         returns: "true",
+        gives: Gives::Flag,
         fields: &[NOTE, HEADING, required("content", Takes::Text, "The lines to add.")],
         example: r#"{"action":"append_to_section","path":"user.md","heading":"Example section","content":"- example_fact: new"}"#,
     },
@@ -132,6 +140,7 @@ pub const ROWS: &[Row] = &[
         effect: Effect::Settles,
         words: "Sets one fact of a note, such as `- key: value`, wherever it stands there; a new one is added after the last.",
         returns: "true",
+        gives: Gives::Flag,
         fields: &[
             NOTE,
             required("key", Takes::FullText, "What the fact is called, such as `city`."),
@@ -146,6 +155,7 @@ pub const ROWS: &[Row] = &[
         effect: Effect::Settles,
         words: "Deletes a file. It can be undone.",
         returns: "true",
+        gives: Gives::Flag,
         fields: &[FILE],
         example: r#"{"action":"delete_file","path":"entities/example_person.md"}"#,
     },
@@ -156,6 +166,7 @@ pub const ROWS: &[Row] = &[
         effect: Effect::Settles,
         words: "Renames or moves a file or a folder. It never replaces what is there.",
         returns: "true",
+        gives: Gives::Flag,
         fields: &[
             required("path", Takes::Path, "What it is called now."),
             required("new_path", Takes::Path, "What it is called then, as a whole path."),
@@ -169,6 +180,7 @@ pub const ROWS: &[Row] = &[
         effect: Effect::Adds,
         words: "Copies a file. It never replaces what is there.",
         returns: "true",
+        gives: Gives::Flag,
         fields: &[FILE, required("new_path", Takes::Path, "The path of the copy.")],
         example: r#"{"action":"copy_file","path":"example_list.md","new_path":"example_list_2.md"}"#,
     },
@@ -179,6 +191,7 @@ pub const ROWS: &[Row] = &[
         effect: Effect::Adds,
         words: "Makes a folder and those above it. One that exists already is fine.",
         returns: "true",
+        gives: Gives::Flag,
         fields: &[FOLDER],
         example: r#"{"action":"create_dir","path":"example_folder"}"#,
     },
@@ -189,6 +202,7 @@ pub const ROWS: &[Row] = &[
         effect: Effect::Settles,
         words: "Deletes an empty folder, or with recursive all that stands in it. It can be undone.",
         returns: "true",
+        gives: Gives::Flag,
         fields: &[FOLDER, optional("recursive", Takes::Flag, "Delete what stands in it too.")],
         example: r#"{"action":"delete_dir","path":"example_folder"}"#,
     },
@@ -199,6 +213,7 @@ pub const ROWS: &[Row] = &[
         effect: Effect::None,
         words: "Asks whether a file is there.",
         returns: "true or false",
+        gives: Gives::Flag,
         fields: &[FILE],
         example: r#"{"action":"check_file_exists","path":"entities/example_person.md"}"#,
     },
@@ -209,6 +224,7 @@ pub const ROWS: &[Row] = &[
         effect: Effect::None,
         words: "Asks whether a folder is there.",
         returns: "true or false",
+        gives: Gives::Flag,
         fields: &[FOLDER],
         example: r#"{"action":"check_dir_exists","path":"entities"}"#,
     },
@@ -219,6 +235,7 @@ pub const ROWS: &[Row] = &[
         effect: Effect::None,
         words: "Lists the paths of all notes below a folder, sorted.",
         returns: "a list of paths",
+        gives: Gives::Paths,
         fields: &[
             optional("path", Takes::Folder, "The folder; left out, the whole memory."),
             optional("limit", Takes::Number(1), "How many at most; left out, 1000."),
@@ -233,6 +250,7 @@ pub const ROWS: &[Row] = &[
         effect: Effect::None,
         words: "Lists the files and folders that stand in one folder.",
         returns: "a list of name, kind and size",
+        gives: Gives::Entries,
         fields: &[optional("path", Takes::Folder, "The folder; left out, the top of the memory.")],
         example: r#"{"action":"list_directory","path":"entities"}"#,
     },
@@ -243,6 +261,7 @@ pub const ROWS: &[Row] = &[
         effect: Effect::None,
         words: "Tells kind, size, lines, time of change and digest of a file or folder.",
         returns: "path, kind, size, lines, modified, digest",
+        gives: Gives::Object,
         fields: &[FILE],
         example: r#"{"action":"get_file_info","path":"user.md"}"#,
     },
@@ -253,6 +272,7 @@ pub const ROWS: &[Row] = &[
         effect: Effect::None,
         words: "Counts the bytes of a file or of all files below a folder; 0 where nothing is.",
         returns: "a number of bytes",
+        gives: Gives::Number,
         fields: &[optional("path", Takes::Folder, "The file or folder; left out, the whole memory.")],
         example: r#"{"action":"get_size"}"#,
     },
@@ -263,6 +283,7 @@ pub const ROWS: &[Row] = &[
         effect: Effect::None,
         words: "Lists the changes that a note has seen, the newest first.",
         returns: "a list of changes",
+        gives: Gives::Object,
         fields: &[NOTE, optional("limit", Takes::Number(1), "How many at most; left out, 20.")],
         example: r#"{"action":"get_history","path":"user.md","limit":5}"#,
     },
@@ -273,6 +294,7 @@ pub const ROWS: &[Row] = &[
         effect: Effect::None,
         words: "Reads what a link leads to: a note, or the section or block of it that the link names.",
         returns: "the text of the note, section or block",
+        gives: Gives::Text,
         fields: &[
             required("link", Takes::FullText, "The link as it is written, such as `[[entities/jane_doe]]`."),
             optional("source", Takes::Path, "The note in which the link stands."),
@@ -286,6 +308,7 @@ pub const ROWS: &[Row] = &[
         effect: Effect::None,
         words: "Finds the notes that answer a query, the best first, with the place and a snippet.",
         returns: "hits with path, heading, lines, snippet, score",
+        gives: Gives::Object,
         fields: &[
             required("query", Takes::FullText, "What to look for, in plain words."),
             optional(
@@ -307,6 +330,7 @@ pub const ROWS: &[Row] = &[
         effect: Effect::None,
         words: "Gathers the parts of notes that are worth reading for a message, or about a note and those linked with it, within a budget.",
         returns: "parts with path, heading, lines, text, the best first, and how many were left out",
+        gives: Gives::Object,
         fields: &[
             optional("query", Takes::FullText, "The message, or what to look for; this or a path has to be sent."),
             optional("path", Takes::Path, "The note to gather about."),
@@ -321,6 +345,7 @@ pub const ROWS: &[Row] = &[
         effect: Effect::None,
         words: "Lists the links that stand in a note, and the notes that link to it.",
         returns: "links with line, target and where they lead, and backlinks",
+        gives: Gives::Object,
         fields: &[NOTE],
         example: r#"{"action":"get_links","path":"user.md"}"#,
     },
@@ -331,6 +356,7 @@ pub const ROWS: &[Row] = &[
         effect: Effect::None,
         words: "Lists the links in other notes that lead to a note.",
         returns: "links with source and line, and backlinks",
+        gives: Gives::Object,
         fields: &[NOTE],
         example: r#"{"action":"get_backlinks","path":"entities/example_person.md"}"#,
     },
@@ -341,6 +367,7 @@ pub const ROWS: &[Row] = &[
         effect: Effect::Changes,
         words: "Keeps small entries by key, each a note in memories/. store wants content, retrieve and delete a key, search a query.",
         returns: "true; the text for retrieve; hits for search; key, path and tags for list",
+        gives: Gives::Various,
         fields: &[
             required(
                 "operation",

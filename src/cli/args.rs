@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::{client, install};
 use crate::action::SearchMode;
 use crate::check::Kind;
 use crate::{dialect, mcp, policy};
@@ -81,6 +82,9 @@ pub(super) enum Command {
     Log {
         /// Only changes of this note, under whatever names it had
         note: Option<String>,
+        /// Only changes that this program made
+        #[arg(long, value_name = "NAME", conflicts_with = "lines")]
+        client: Option<String>,
         /// Show each change as a diff
         #[arg(short, long)]
         patch: bool,
@@ -164,6 +168,12 @@ pub(super) enum Command {
     },
     /// Serve the memory over the Model Context Protocol, on standard input and output
     Mcp(Mcp),
+    /// Say which programs may ask for the memory, and what each may see and do
+    #[command(subcommand, long_about = client::LONG)]
+    Client(client::Asked),
+    /// Set up an assistant so that it starts memdir by itself
+    #[command(long_about = install::LONG)]
+    Install(install::Asked),
     /// Measure how well questions are answered
     #[command(subcommand)]
     Eval(Eval),
@@ -212,6 +222,14 @@ pub(super) enum Audit {
     },
     /// Print the head: the hash of the newest entry, which stands for all of them
     Head,
+    /// Tell who has read a note, and when, the newest first
+    #[command(long_about = READERS)]
+    Readers {
+        /// The note
+        note: String,
+        #[command(flatten)]
+        page: Paging,
+    },
     /// Print all entries, one JSON object a line, with what it takes to compute each hash
     Export {
         /// One JSON object a line, which is the only format
@@ -224,6 +242,13 @@ const VERIFY: &str = "Compute the chain anew and tell what does not fit together
 
 Without --head this does not prove that the newest entries are still there, or that nobody who can write to the folder \
 has computed the whole chain anew. A head that was kept elsewhere proves that everything up to it is as it was then.";
+
+const READERS: &str = "Tell who has read a note, and when, the newest first.
+
+Counted is every call that showed something of what the note says, under the name that it had then: reading or copying it, \
+following a link to it, and searches and contexts with a place of it. A running server writes what was read in groups, each second \
+or each hundred calls, with the next call that comes; what it still holds is not told yet. What was forgotten is not told, and \
+neither is what was read before the memory had a history, which begins with its first change.";
 
 /// Options of `forget`.
 #[derive(Args, Debug)]
@@ -333,6 +358,15 @@ pub(super) struct Mcp {
     /// Show only what this registered client was granted; this is configuration, not security
     #[arg(long, value_name = "NAME")]
     pub(super) client: Option<String>,
+    /// Serve over HTTP at this address of this machine, for registered clients; a port alone is enough
+    #[arg(long, value_name = "ADDR", conflicts_with = "client")]
+    pub(super) http: Option<String>,
+    /// Answer also under this name, for whoever comes through a proxy
+    #[arg(long, value_name = "NAME", requires = "http")]
+    pub(super) allow_host: Vec<String>,
+    /// Answer also pages from this origin
+    #[arg(long, value_name = "URL", requires = "http")]
+    pub(super) allow_origin: Vec<String>,
 }
 
 /// As [`mcp::ToolSet`].

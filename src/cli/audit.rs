@@ -2,9 +2,9 @@
 
 use std::io::{self, BufWriter, Write};
 
-use super::args::{Audit, Global};
+use super::args::{Audit, Global, Paging};
 use super::exit::{self, Stop, print_json, usage};
-use super::{open, term};
+use super::{look, open, term};
 use crate::digest::Digest;
 use crate::vault::Account;
 
@@ -12,6 +12,7 @@ pub(super) fn run(global: &Global, asked: &Audit) -> Result<u8, Stop> {
     match asked {
         Audit::Verify { head } => verify(global, head.as_deref()),
         Audit::Head => head(global),
+        Audit::Readers { note, page } => readers(global, note, page),
         Audit::Export { jsonl: _ } => export(global),
     }
 }
@@ -65,6 +66,35 @@ fn head(global: &Global) -> Result<u8, Stop> {
     } else {
         writeln!(io::stdout(), "{}", head.head)?;
         writeln!(io::stderr(), "{} entries", head.seq)?;
+    }
+    Ok(0)
+}
+
+/// How many readers a page has.
+const PAGE: usize = 50;
+
+fn readers(global: &Global, note: &str, page: &Paging) -> Result<u8, Stop> {
+    let path = look::path(note)?;
+    let before = page.cursor.as_deref().map(str::parse).transpose();
+    let before =
+        before.map_err(|_| usage("the cursor is not one of `memdir audit readers`", "leave it out to start anew"))?;
+    let opened = open::open(global)?;
+    let found = opened.engine.readers(&path, page.limit(PAGE), before)?;
+    if global.json {
+        print_json(&found)?;
+        return Ok(0);
+    }
+    let mut stdout = io::stdout().lock();
+    for reader in &found.readers {
+        let client = reader.client.as_deref().map_or_else(String::new, |client| format!(" by {client}"));
+        let line = format!("{}  {}{client}  {}  entry {}", reader.time, reader.door, reader.action, reader.seq);
+        writeln!(stdout, "{}", term::escape_line(&line))?;
+    }
+    stdout.flush()?;
+    match &found.cursor {
+        Some(cursor) => writeln!(io::stderr(), "older ones: --cursor {cursor}")?,
+        None if found.readers.is_empty() => writeln!(io::stderr(), "the audit knows nobody who has read it")?,
+        None => {}
     }
     Ok(0)
 }

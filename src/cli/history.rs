@@ -15,12 +15,18 @@ use crate::vault::Page;
 /// How many batches a page of the log has.
 const PAGE: usize = 20;
 
-pub(super) fn log(global: &Global, note: Option<&str>, patch: bool, page: &Paging) -> Result<u8, Stop> {
+pub(super) fn log(
+    global: &Global,
+    note: Option<&str>,
+    client: Option<String>,
+    patch: bool,
+    page: &Paging,
+) -> Result<u8, Stop> {
     let path = note.map(look::path).transpose()?;
     let before = page.cursor.as_deref().map(str::parse).transpose();
     let before = before.map_err(|_| usage("the cursor is not one of `memdir log`", "leave it out to start anew"))?;
     let opened = open::open(global)?;
-    let log = opened.engine.log(&Page { path, limit: page.limit(PAGE), before }, patch)?;
+    let log = opened.engine.log(&Page { path, client, limit: page.limit(PAGE), before }, patch)?;
     if global.json {
         print_json(&log)?
     } else {
@@ -53,7 +59,8 @@ fn headline(entry: &LogEntry) -> String {
     let client = entry.client.as_deref().map_or_else(String::new, |client| format!(" by {client}"));
     let undoes = entry.undoes.map_or_else(String::new, |batch| format!(", undoes {batch}"));
     let undone = entry.undone_by.map_or_else(String::new, |batch| format!(", undone by {batch}"));
-    let line = format!("batch {}  {}  {}{client}{undoes}{undone}", entry.batch, entry.time, entry.door);
+    let batch = entry.batch.map_or_else(String::new, |batch| format!("batch {batch}  "));
+    let line = format!("{batch}{}  {}{client}{undoes}{undone}", entry.time, entry.door);
     term::escape_line(&line).into_owned()
 }
 

@@ -14,6 +14,7 @@ mod approve;
 mod args;
 mod audit;
 mod check;
+mod client;
 mod config;
 mod conversation;
 mod doctor;
@@ -21,9 +22,11 @@ mod eval;
 mod exec;
 mod exit;
 mod facts;
+mod file;
 mod forget;
 mod history;
 mod init;
+mod install;
 mod links;
 mod look;
 mod mcp;
@@ -66,7 +69,7 @@ fn run(global: &Global, command: Command) -> Result<u8, Stop> {
         Command::Facts { note, page } => facts::run(global, note.as_deref(), &page),
         Command::Check { kind } => check::run(global, kind),
         Command::Log { note: Some(note), lines: true, .. } => history::lines(global, &note),
-        Command::Log { note, patch, page, .. } => history::log(global, note.as_deref(), patch, &page),
+        Command::Log { note, client, patch, page, .. } => history::log(global, note.as_deref(), client, patch, &page),
         Command::Diff { batch } => history::diff(global, batch),
         Command::Undo { batch, dry_run } => history::undo(global, batch, dry_run),
         Command::Restore { note, at, dry_run } => history::restore(global, &note, at, dry_run),
@@ -80,6 +83,8 @@ fn run(global: &Global, command: Command) -> Result<u8, Stop> {
         Command::Schema { format, lines, offer } => actions::schema(global, format, &lines, offer),
         Command::Eval(args::Eval::Retrieval(options)) => eval::retrieval(global, &options),
         Command::Mcp(options) => mcp::run(global, &options),
+        Command::Client(asked) => client::run(global, &asked),
+        Command::Install(options) => install::run(global, &options),
         Command::Doctor => doctor::run(global),
         Command::Completions { shell } => actions::completions(global, shell),
     }

@@ -26,6 +26,9 @@ struct Proposal<'a> {
     expires: String,
     door: &'a str,
     client: Option<&'a str>,
+    /// Its number for that client, where that counts its own; absent where it does not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    own: Option<u64>,
     actions: Vec<&'a Action>,
     reason: &'a str,
     changed: &'a [MemoryPath],
@@ -82,6 +85,7 @@ impl<'a> Proposal<'a> {
             expires: waiting.expires.to_string(),
             door: &waiting.author.door,
             client: waiting.author.client.as_deref(),
+            own: waiting.own,
             actions: waiting.calls.iter().map(|held| &held.call.action).collect(),
             reason: &waiting.reason,
             changed: &waiting.changed,
@@ -95,7 +99,8 @@ impl<'a> Proposal<'a> {
 /// Shows one proposal: who wants what, and why somebody is asked.
 pub(super) fn show(reviewed: &Reviewed, output: &mut (impl Write + io::IsTerminal)) -> Result<(), Stop> {
     let waiting = &reviewed.waiting;
-    let client = waiting.author.client.as_deref().map_or_else(String::new, |client| format!("/{client}"));
+    let own = waiting.own.map_or_else(String::new, |own| format!(", who calls it {own}"));
+    let client = waiting.author.client.as_deref().map_or_else(String::new, |client| format!("/{client}{own}"));
     let head = format!(
         "proposal {}  {}  {}{client}  waits until {}",
         waiting.id, waiting.time, waiting.author.door, waiting.expires

@@ -3,6 +3,10 @@
 use std::path::Path;
 use std::sync::Mutex;
 
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt;
+
 use super::exit::{Stop, usage};
 
 /// Writes events to `file` from now on; without one, nowhere.
@@ -13,11 +17,10 @@ pub(super) fn start(file: Option<&Path>) -> Result<(), Stop> {
     let opened = opened.map_err(|error| {
         usage(format!("the log file cannot be written: {}", error.kind()), "name another with `--log FILE`")
     })?;
-    let subscriber = tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::DEBUG)
-        .with_ansi(false)
-        .with_writer(Mutex::new(opened))
-        .finish();
+    let layer = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(Mutex::new(opened));
+    // Other crates tell of what they carry, which may be what notes hold.
+    let own = Targets::new().with_target(env!("CARGO_PKG_NAME"), tracing::Level::DEBUG);
+    let subscriber = tracing_subscriber::registry().with(layer.with_filter(own));
     // Fails only when there is one already, and this is the only place that sets it.
     let _ = tracing::subscriber::set_global_default(subscriber);
     Ok(())

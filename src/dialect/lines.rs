@@ -9,7 +9,7 @@ use super::block::{Body, Item};
 use super::call::Names;
 use super::turn::{Found, What};
 use crate::action::{Access, Action};
-use crate::catalog::{self, ACTION, Effect, Field, Row, Takes};
+use crate::catalog::{self, ACTION, Effect, Field, Gives, Row, Takes};
 use crate::report::{Code, Failure};
 
 const PATH: Field =
@@ -24,6 +24,7 @@ pub(super) const ROWS: [Row; 3] = [
         effect: Effect::Changes,
         words: "Replaces the one line of a note that is exactly old.",
         returns: "true",
+        gives: Gives::Flag,
         fields: &[
             Field { name: "old", takes: Takes::FullText, required: true, words: "The whole line as it stands there." },
             Field { name: "new", takes: Takes::FullText, required: true, words: "The line to put in its place." },
@@ -38,6 +39,7 @@ pub(super) const ROWS: [Row; 3] = [
         effect: Effect::AddsAgain,
         words: "Adds a line at the end of an existing note.",
         returns: "true",
+        gives: Gives::Flag,
         fields: &[PATH, Field { name: "line", takes: Takes::FullText, required: true, words: "The line to add." }],
         example: r#"{"action":"append_line","path":"example_list.md","line":"- another example item"}"#,
     },
@@ -48,6 +50,7 @@ pub(super) const ROWS: [Row; 3] = [
         effect: Effect::Changes,
         words: "Deletes the one line of a note that is exactly line.",
         returns: "true",
+        gives: Gives::Flag,
         fields: &[
             Field { name: "line", takes: Takes::FullText, required: true, words: "The whole line as it stands there." },
             PATH,

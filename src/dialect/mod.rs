@@ -127,6 +127,14 @@ pub struct Unread {
     pub failure: Failure,
 }
 
+impl From<Unread> for Outcome {
+    /// What became of it: nothing.
+    fn from(unread: Unread) -> Self {
+        let Unread { index, action, path, label, failure } = unread;
+        Self { index, action, path, result: Err(failure), total: None, cursor: None, label, shown: None }
+    }
+}
+
 impl Parsed {
     /// Calls that no text holds, made by the program itself.
     #[must_use]
@@ -139,6 +147,23 @@ impl Parsed {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty() && self.script.is_none() && self.reply.is_none()
+    }
+
+    /// The same calls, of which none may run for this reason.
+    #[must_use]
+    pub fn refused(self, failure: &Failure) -> Self {
+        let refused = |entry: Entry| match entry {
+            Entry::Call(call) => Unread {
+                index: call.index,
+                action: Some(call.action.name().to_owned()),
+                path: call.action.path().map(ToString::to_string),
+                label: call.label,
+                failure: failure.clone(),
+            },
+            Entry::Unread(unread) => Unread { failure: failure.clone(), ..unread },
+        };
+        let entries = self.entries.into_iter().map(refused).map(Entry::Unread).collect();
+        Self { entries, script: None, ..self }
     }
 
     /// The dialect in which it was written.

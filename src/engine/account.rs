@@ -4,8 +4,10 @@ use serde::Serialize;
 
 use super::{Engine, failure};
 use crate::digest::Digest;
-use crate::report::Failure;
-use crate::vault::{Account, Record};
+use crate::path::MemoryPath;
+use crate::plan::{self, Tree};
+use crate::report::{Code, Failure};
+use crate::vault::{Account, Reader, Record};
 
 /// The end of the chain.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
@@ -16,7 +18,39 @@ pub struct Head {
     pub head: Digest,
 }
 
+/// A page of those who have read a note.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+pub struct Readers {
+    /// The newest first.
+    pub readers: Vec<Reader>,
+    /// Where the next page starts.
+    pub cursor: Option<String>,
+}
+
 impl Engine {
+    /// Tells who was shown something of a note, under whatever names it had: a page of at most `limit`, before the entry
+    /// that the page before ended with.
+    ///
+    /// # Errors
+    ///
+    /// `not_found` where no note has or had the name and nobody has read one; else `damaged`, `busy`, `io`.
+    pub fn readers(&self, path: &MemoryPath, limit: usize, before: Option<i64>) -> Result<Readers, Failure> {
+        let path = self.vault.resolve(path).unwrap_or_else(|_| path.clone());
+        let is_there = self.vault.stat(&path).map_err(plan::failure)?.is_some();
+        let names = self.vault.names_of(&path, is_there).map_err(|error| failure(&error))?;
+        let found = self.vault.readers(&names, limit.saturating_add(1), before);
+        let mut readers = found.map_err(|error| failure(&error))?;
+        let is_known = is_there || names.all.iter().any(|called| called.since > 0 || called.name != path);
+        if readers.is_empty() && before.is_none() && !is_known {
+            let failure = Failure::new(Code::NotFound, format!("no note has or had the name `{path}`"));
+            return Err(failure.with_hint("`memdir search --mode name` finds it by a part of its name"));
+        }
+        let is_cut = readers.len() > limit;
+        readers.truncate(limit);
+        let cursor = if is_cut { readers.last().map(|reader| reader.seq.to_string()) } else { None };
+        Ok(Readers { readers, cursor })
+    }
+
     /// Computes the chain anew; see [`crate::vault::Vault::account`] for what that proves.
     ///
     /// # Errors

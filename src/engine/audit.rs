@@ -22,6 +22,9 @@ struct Payload<'a> {
     path: &'a Option<String>,
     arguments: Option<Json>,
     result: Kept<'a>,
+    /// Notes of whose text the answer holds something and that are not said by `path` and `result`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    shown: Vec<&'a str>,
 }
 
 /// What is kept of a result.
@@ -91,7 +94,7 @@ pub(super) fn decision(action: &str, proposal: u64) -> AuditEntry {
 
 fn payload(action: Option<&Action>, outcome: &Outcome) -> String {
     let arguments = action.map(|action| arguments(action, outcome.result.is_ok()));
-    let payload = Payload { path: &outcome.path, arguments, result: kept(outcome) };
+    let payload = Payload { path: &outcome.path, arguments, result: kept(outcome), shown: shown(outcome) };
     serde_json::to_string(&payload).unwrap_or_default()
 }
 
@@ -124,6 +127,26 @@ fn arguments(action: &Action, is_done: bool) -> Json {
         }
     }
     arguments
+}
+
+/// The notes of which an answer shows something, each once; a text is told by its path. They are as many as the answer has
+/// room for.
+fn shown(outcome: &Outcome) -> Vec<&str> {
+    let mut shown: Vec<&str> = match &outcome.result {
+        Ok(Value::Search(search)) => {
+            let hits = search.hits.iter().filter(|hit| !hit.snippet.is_empty());
+            hits.map(|hit| hit.path.as_str()).collect()
+        }
+        Ok(Value::Context(context)) => context.parts.iter().map(|part| part.path.as_str()).collect(),
+        // What shows the model how to do it right shows it a piece of the note, or all of it.
+        Err(failure) if failure.details.closest.is_some() || failure.details.text.is_some() => {
+            outcome.path.as_deref().into_iter().collect()
+        }
+        Ok(_) | Err(_) => Vec::new(),
+    };
+    shown.sort_unstable();
+    shown.dedup();
+    shown
 }
 
 fn kept(outcome: &Outcome) -> Kept<'_> {

@@ -1,5 +1,6 @@
 //! Errors of the vault in the words of the contract.
 
+use crate::policy::Grant;
 use crate::report::{Code, Failure};
 use crate::vault::VaultError;
 
@@ -34,4 +35,20 @@ pub fn failure(error: &VaultError) -> Failure {
         VaultError::History(_) => Failure::new(Code::Io, "the history of this memory cannot be used now")
             .with_hint("nothing was done; the person can run `memdir doctor`"),
     }
+}
+
+/// Says to a client what the vault could not do, with nothing of what its grant hides.
+pub(super) fn told(error: &VaultError, grant: Option<&Grant>) -> Failure {
+    let failure = failure(error);
+    let Some(grant) = grant.filter(|grant| grant.is_restricted()) else { return failure };
+    let is_shown = match error {
+        VaultError::Busy | VaultError::DiskFull | VaultError::NoWriteAccess => true,
+        VaultError::Conflict(path) => grant.shows(path),
+        // Numbers of batches, and names that the system says.
+        _ => false,
+    };
+    if is_shown {
+        return failure;
+    }
+    Failure::new(failure.code, "the change could not be made now").with_hint("nothing was done; try again")
 }

@@ -7,15 +7,15 @@ use super::inbox::{HeldCall, OneTime, Waiting};
 use super::indexed::Indexed;
 use super::pending::{Opened, Trial};
 use super::planning::{Asker, Decided};
-use super::{Engine, InboxPlace, Item, Manner, Planned, Proposal, audit, failure};
+use super::{Engine, InboxPlace, Item, Manner, Planned, Proposal, audit, told};
 use crate::action::{Access, Action, Call, ReadFile};
 use crate::catalog;
 use crate::path::MemoryPath;
 use crate::plan::{Planner, Tree};
-use crate::policy::{self, Cleared, Ground, Refused};
+use crate::policy::{self, Cleared, Grant, Ground, Refused};
 use crate::report::{Code, Failure, Outcome, Value};
 use crate::time::Timestamp;
-use crate::vault::{MOST_WAITING, MOST_WAITING_BYTES, Writer};
+use crate::vault::{MOST_WAITING, MOST_WAITING_BYTES, Numbers, VaultError, Writer};
 
 /// A call that waits.
 #[derive(Debug)]
@@ -150,8 +150,51 @@ impl Room {
     }
 }
 
-fn full(message: String) -> Failure {
-    Failure::new(Code::QuotaExceeded, message).with_hint("the person has to decide some first")
+/// Why a proposal does not wait, before it is said to the one who asks.
+enum Untold {
+    Vault(VaultError),
+    Said(Failure),
+    /// So much waits already, or would.
+    Full(String),
+    /// It is too large to be shown, with all that it changes.
+    Large(String),
+}
+
+impl From<VaultError> for Untold {
+    fn from(error: VaultError) -> Self {
+        Self::Vault(error)
+    }
+}
+
+impl Untold {
+    /// What the one who asks is told: nothing of what others have waiting, nor of what is hidden.
+    fn told(self, grant: Option<&Grant>) -> Failure {
+        let is_restricted = grant.is_some_and(Grant::is_restricted);
+        let say = |code, message: String, else_said: &str, hint: &str| {
+            Failure::new(code, if is_restricted { else_said.to_owned() } else { message }).with_hint(hint)
+        };
+        match self {
+            Self::Vault(error) => told(&error, grant),
+            Self::Said(failure) => failure,
+            Self::Full(message) => {
+                let hint = "the person has to decide some first";
+                say(Code::QuotaExceeded, message, "nothing more can wait for the person now", hint)
+            }
+            Self::Large(message) => {
+                let hint = "send it in smaller parts";
+                say(Code::TooLarge, message, "the change is too large to show to the person", hint)
+            }
+        }
+    }
+}
+
+/// The numbers of the next proposal. Who sees a part of the memory counts their own: a number tells how many others there
+/// are.
+fn numbers(writer: &mut Writer<'_>, manner: &Manner) -> Result<Numbers, VaultError> {
+    let counts_own = manner.grant.as_ref().is_some_and(|grant| grant.is_restricted());
+    let client = manner.author.client.as_deref().filter(|_| counts_own);
+    let own = client.map(|client| writer.next_proposal_of(client)).transpose()?;
+    Ok(Numbers { number: writer.next_proposal()?, own })
 }
 
 /// The calls of one group, by their places among the items.
@@ -183,7 +226,8 @@ impl Engine {
             failed.collect()
         };
         let groups = members(planned);
-        let locked = self.vault.lock().map_err(|error| failure(&error));
+        let grant = manner.grant.as_deref();
+        let locked = self.vault.lock().map_err(|error| told(&error, grant));
         let opened = locked.and_then(|mut writer| {
             let opened = self.open_inbox(&mut writer, (self.settings.clock)())?;
             let here = self.kept_here().values().map(|waiting| waiting.encode().len()).sum();
@@ -196,7 +240,7 @@ impl Engine {
         let mut outcomes = Vec::new();
         for members in &groups {
             let proposed = self.propose_group(&mut writer, &mut room, planned, members, manner);
-            outcomes.extend(proposed.unwrap_or_else(|failure| fail(members, &failure)));
+            outcomes.extend(proposed.unwrap_or_else(|untold| fail(members, &untold.told(grant))));
         }
         outcomes
     }
@@ -208,14 +252,14 @@ impl Engine {
         planned: &Planned,
         members: &Members<'_>,
         manner: &Manner,
-    ) -> Result<Vec<(usize, Outcome)>, Failure> {
+    ) -> Result<Vec<(usize, Outcome)>, Untold> {
         let now = (self.settings.clock)();
         if room.proposals == 0 {
-            return Err(full(format!("{MOST_WAITING} proposals wait already")));
+            return Err(Untold::Full(format!("{MOST_WAITING} proposals wait already")));
         }
         let writes = members.held.iter().filter(|(_, held)| !matches!(held.role, Role::Reads(_)));
         let calls = writes.clone().map(|(_, held)| held.call.clone());
-        let tree = Indexed { engine: self, tree: &*writer, is_locked: true };
+        let tree = Indexed::new(self, &*writer, manner.grant.as_deref(), true);
         let trial = self.try_calls(&tree, calls, manner, now);
         let mut outcomes: Vec<(usize, Outcome)> =
             writes.clone().map(|(at, _)| *at).zip(trial.outcomes.iter().cloned()).collect();
@@ -231,15 +275,15 @@ impl Engine {
         }
         let proposed: Vec<&(usize, &Held)> = writes.filter(|(at, _)| fits(*at)).collect();
         let calls = proposed.iter().map(|(_, held)| held.to_keep()).collect();
-        let number = writer.next_proposal().map_err(|error| failure(&error))?;
-        let waiting = self.to_wait(number, calls, &trial, manner, now)?;
+        let numbers = numbers(writer, manner)?;
+        let waiting = self.to_wait(numbers, calls, &trial, manner, now)?;
         let reads = members.held.iter().filter(|(_, held)| matches!(held.role, Role::Reads(_)));
         let waits: Vec<(usize, Outcome)> =
-            proposed.iter().copied().chain(reads).map(|(at, held)| (*at, held.waits(number))).collect();
+            proposed.iter().copied().chain(reads).map(|(at, held)| (*at, held.waits(numbers))).collect();
         outcomes.retain(|(_, outcome)| outcome.result.is_err());
         outcomes.extend(waits.iter().cloned());
         self.file(writer, room, planned, waiting, &waits, now)?;
-        tracing::info!(proposal = number, "a proposal waits");
+        tracing::info!(proposal = numbers.number, "a proposal waits");
         Ok(outcomes)
     }
 
@@ -281,24 +325,24 @@ impl Engine {
         waiting: Waiting,
         waits: &[(usize, Outcome)],
         now: Timestamp,
-    ) -> Result<(), Failure> {
-        let number = waiting.id;
+    ) -> Result<(), Untold> {
+        let numbers = Numbers { number: waiting.id, own: waiting.own };
+        let number = numbers.number;
         let encoded = waiting.encode();
         let bytes = encoded.len();
         if bytes > MOST_WAITING_BYTES {
             let message = format!("the change would take more than {MOST_WAITING_BYTES} bytes to show to the person");
-            return Err(Failure::new(Code::TooLarge, message).with_hint("send it in smaller parts"));
+            return Err(Untold::Large(message));
         }
         if bytes > room.bytes {
-            return Err(full(format!("what waits would have more than {MOST_WAITING_BYTES} bytes")));
+            return Err(Untold::Full(format!("what waits would have more than {MOST_WAITING_BYTES} bytes")));
         }
         let content = match self.settings.inbox {
             InboxPlace::Disk => Some(encoded),
             InboxPlace::Process => None,
         };
         let entries = audit::waiting(planned, waits, number);
-        let filed = writer.file_proposal(number, content.as_deref(), &entries, &waiting.author, now);
-        filed.map_err(|error| failure(&error))?;
+        writer.file_proposal(numbers, content.as_deref(), &entries, &waiting.author, now)?;
         if content.is_none() {
             self.kept_here().insert(number, waiting);
         }
@@ -309,23 +353,25 @@ impl Engine {
 
     fn to_wait(
         &self,
-        id: u64,
+        Numbers { number, own }: Numbers,
         calls: Vec<HeldCall>,
         trial: &Trial,
         manner: &Manner,
         now: Timestamp,
-    ) -> Result<Waiting, Failure> {
+    ) -> Result<Waiting, Untold> {
         Ok(Waiting {
-            id,
+            id: number,
             time: now,
             expires: now.plus(self.settings.keep_proposals),
             author: manner.author.clone(),
+            grant: manner.grant.clone(),
+            own,
             reason: reason(&calls),
             calls,
             changed: trial.plan.changed(),
             diff: trial.plan.diff(),
             digest: trial.digest(),
-            code: OneTime::new()?,
+            code: OneTime::new().map_err(Untold::Said)?,
             tries: 0,
         })
     }
@@ -348,10 +394,12 @@ impl Engine {
 
 impl Held {
     /// What is answered to a call that waits.
-    fn waits(&self, proposal: u64) -> Outcome {
+    fn waits(&self, Numbers { number, own }: Numbers) -> Outcome {
+        let proposal = own.unwrap_or(number);
         let failure = Failure::new(Code::AwaitingApproval, format!("proposal {proposal} waits for the person"));
         let mut failure = failure.with_hint("go on without it; nothing of it is kept unless the person agrees");
         failure.details.proposal = Some(proposal);
+        failure.details.waiting = Some(number);
         Outcome::failed(&self.call, failure)
     }
 

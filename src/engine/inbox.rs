@@ -4,6 +4,7 @@
 //! that says what no proposal can, is refused as a whole, and every call in it is reviewed and planned anew.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -13,7 +14,7 @@ use crate::action::{Access, Action, Call, Meaning};
 use crate::catalog::{self, ACTION};
 use crate::digest::Digest;
 use crate::path::MemoryPath;
-use crate::policy::Ground;
+use crate::policy::{Grant, Ground};
 use crate::report::{Code, Failure};
 use crate::time::Timestamp;
 use crate::vault::{self, Author};
@@ -38,6 +39,10 @@ pub struct Waiting {
     pub expires: Timestamp,
     /// Who proposed it.
     pub author: Author,
+    /// What that client was granted then; it is planned anew as that client sees the memory.
+    pub grant: Option<Arc<Grant>>,
+    /// The number by which the client knows it, where that counts its own.
+    pub own: Option<u64>,
     /// Why the person is asked, in words.
     pub reason: String,
     /// The calls, in their order.
@@ -82,6 +87,10 @@ struct File {
     session: Option<String>,
     message: Option<String>,
     origin: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    grant: Option<Grant>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    own: Option<u64>,
     reason: String,
     calls: Vec<FiledCall>,
     changed: Vec<MemoryPath>,
@@ -126,6 +135,8 @@ impl Waiting {
             session: author.session,
             message: author.message,
             origin: author.origin,
+            grant: self.grant.as_deref().cloned(),
+            own: self.own,
             reason: self.reason.clone(),
             calls: calls.collect(),
             changed: self.changed.clone(),
@@ -164,6 +175,8 @@ impl Waiting {
                 message: file.message,
                 origin: file.origin,
             },
+            grant: file.grant.map(Arc::new),
+            own: file.own,
             reason: file.reason,
             calls: calls.ok_or_else(|| damaged(id, "holds a call that no model can make"))?,
             changed: file.changed,
@@ -263,6 +276,8 @@ mod tests {
             time: Timestamp::from_micros(-1),
             expires: Timestamp::from_micros(i64::MAX),
             author: Author { door: "exec".into(), client: Some("é".into()), session, message: None, origin },
+            grant: Some(Arc::new(Grant::new(&["work/**".into()], &["*.md".into()], None).unwrap())),
+            own: Some(2),
             reason: "personal".into(),
             calls: vec![HeldCall { call, grounds }],
             changed: vec![MemoryPath::parse("a.md").unwrap()],
@@ -307,6 +322,7 @@ mod tests {
         refused("code", json!("\u{1b}[2J"));
         refused("changed", json!(["/etc/passwd"]));
         refused("unknown", json!(1));
+        refused("grant", json!({"read": ["/etc"], "write": [], "actions": null}));
         let call = |action: Json| json!([{"index": 1, "meaning": "plain", "grounds": [], "action": action}]);
         refused("calls", call(json!({"action": "read_file", "path": "a.md"})));
         refused("calls", call(json!({"action": "run_shell", "path": "a.md"})));

@@ -3,6 +3,7 @@
 //! Owns the order of the steps and nothing else: it joins dialect, policy, plan and vault, and holds no format, no
 //! rule and no words for people. Each step takes a type that only the step before it can make, so none is skipped.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -33,8 +34,8 @@ mod held;
 mod inbox;
 mod indexed;
 mod keeper;
+mod lens;
 mod looks;
-mod notes_stub;
 mod pending;
 mod planning;
 mod query;
@@ -42,10 +43,11 @@ mod refresh;
 mod retrieve;
 mod standing;
 
-pub use account::Head;
+pub use account::{Head, Readers};
 pub use change::{Change, ChangeError, Done};
 pub use facts::{Facts, FoundFact};
 pub use failure::failure;
+use failure::told;
 pub use forget::{Forgotten, Place, Target, Where};
 pub use inbox::{HeldCall, OneTime, Waiting};
 pub use keeper::IndexPlace;
@@ -180,7 +182,7 @@ impl Engine {
             tracing::warn!(%error, "an unfinished batch was not looked for");
         }
         let started = (self.settings.clock)();
-        let planned = self.plan(&self.indexed(), &parsed, &manner, started);
+        let planned = self.plan(&self.seen_by(manner.grant.as_deref()), &parsed, &manner, started);
         Proposal { parsed, planned, manner, started }
     }
 
@@ -200,7 +202,8 @@ impl Engine {
         let committed = if proposal.planned.plan.is_empty() { Ok(None) } else { self.commit(&mut proposal) };
         let committed = committed.unwrap_or_else(|error| {
             tracing::warn!(%error, "the batch was not committed");
-            self.fail_writes(&mut proposal, &failure(&error));
+            let failure = told(&error, proposal.manner.grant.as_deref());
+            self.fail_writes(&mut proposal, &failure);
             None
         });
         if committed.is_none() {
@@ -226,8 +229,8 @@ impl Engine {
         let looked = |entry: &AuditEntry| catalog::row(&entry.action).is_some_and(|row| row.access == Access::Read);
         let entries = audit::entries(&proposal).into_iter().chain(audit::not_proposed(&proposal));
         self.note(&proposal, entries.filter(looked).collect());
-        let diff = proposal.planned.plan.diff();
-        let changed = proposal.planned.plan.changed();
+        let shown = proposal.shown();
+        let (diff, changed) = (shown.diff(), shown.changed());
         let report = proposal.report(None, self.vault.is_durable());
         Report { dry_run: Some(true), diff: Some(diff), changed, ..report }
     }
@@ -241,7 +244,7 @@ impl Engine {
                 // Planned again under the lock, so that only an editor can come in between once more.
                 Err(VaultError::Conflict(_)) if attempt < ATTEMPTS => {
                     tracing::info!("planned again, since a note has changed");
-                    let tree = Indexed { engine: self, tree: &writer, is_locked: true };
+                    let tree = Indexed::new(self, &writer, proposal.manner.grant.as_deref(), true);
                     proposal.planned = self.plan(&tree, &proposal.parsed, &proposal.manner, proposal.started);
                     if proposal.planned.plan.is_empty() {
                         return Ok(None);
@@ -277,13 +280,14 @@ impl Engine {
                 outcome.result = Err(failure.clone());
             }
         }
-        let answers = self.answer_now(&self.indexed(), Asker { manner, is_approved: false }, reads);
+        let answers =
+            self.answer_now(&self.seen_by(manner.grant.as_deref()), Asker { manner, is_approved: false }, reads);
         planned.set(answers);
     }
 
-    /// The memory with its index, for somebody who does not hold the lock.
-    fn indexed(&self) -> Indexed<'_, Vault> {
-        Indexed { engine: self, tree: &self.vault, is_locked: false }
+    /// The memory as somebody with this grant sees it, who does not hold the lock.
+    fn seen_by<'e>(&'e self, grant: Option<&'e Grant>) -> Indexed<'e, Vault> {
+        Indexed::new(self, &self.vault, grant, false)
     }
 
     /// Notes calls that changed nothing for the audit.
@@ -302,16 +306,33 @@ impl Proposal {
         &self.planned.plan
     }
 
+    /// What would change, as far as the one who asks may be told.
+    fn shown(&self) -> Cow<'_, Plan> {
+        match self.restriction() {
+            Some(grant) => Cow::Owned(self.planned.plan.shown(|path| grant.shows(path))),
+            None => Cow::Borrowed(&self.planned.plan),
+        }
+    }
+
+    /// What the one who asks was granted, where something is hidden from them.
+    fn restriction(&self) -> Option<&Grant> {
+        self.manner.grant.as_deref().filter(|grant| grant.is_restricted())
+    }
+
     fn report(self, committed: Option<Committed>, is_durable: bool) -> Report {
-        let plan = &self.planned.plan;
+        let plan = self.shown();
+        let committed = committed.filter(|_| !plan.is_empty());
+        let (changed, receipt) = committed.map(|_| (plan.changed(), plan.receipt())).unzip();
+        // Numbers tell how many others there are.
+        let batch = committed.filter(|_| self.restriction().is_none()).map(|committed| committed.batch);
         let mut issues = self.parsed.issues;
         issues.extend(self.planned.issues);
-        issues.extend_from_slice(plan.issues());
+        issues.extend_from_slice(self.planned.plan.issues());
         let report = Report {
-            changed: if committed.is_some() { plan.changed() } else { Vec::new() },
-            batch: committed.map(|committed| committed.batch),
+            changed: changed.unwrap_or_default(),
+            batch,
             durable: is_durable,
-            receipt: committed.map(|_| plan.receipt()),
+            receipt,
             reply: self.parsed.reply,
             issues,
             ..Report::of(self.planned.outcomes)

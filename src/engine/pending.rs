@@ -12,6 +12,7 @@ use super::planning::Asker;
 use super::{ChangeError, Done, Engine, Manner, audit, failure};
 use crate::action::Call;
 use crate::digest::Digest;
+use crate::path::MemoryPath;
 use crate::plan::{Plan, Step, Tree};
 use crate::policy::{self, Cleared, Mode};
 use crate::report::{Code, Failure, Outcome};
@@ -35,6 +36,8 @@ pub struct Pending {
 pub struct Reviewed {
     /// The proposal, with what it would change now.
     pub waiting: Waiting,
+    /// The diff as far as the client that proposed it may see it; the rest is for the owner's eyes.
+    pub told: String,
     /// Whether that differs from what was shown or planned before.
     pub is_renewed: bool,
     /// Why it cannot be carried out now; then `waiting` says what it would have changed. Or why its new code could not
@@ -276,21 +279,25 @@ impl Engine {
 
     /// Plans a proposal as the memory is now; where that is something else than before, it is what will be approved.
     fn review_waiting(&self, waiting: Waiting) -> Result<Reviewed, Failure> {
-        let trial = self.try_waiting(&self.indexed(), &waiting, (self.settings.clock)());
+        let trial = self.try_waiting(&self.seen_by(waiting.grant.as_deref()), &waiting, (self.settings.clock)());
         if let Some(trouble) = trial.trouble() {
-            return Ok(Reviewed { is_renewed: false, trouble: Some(trouble.clone()), waiting });
+            let told = String::new();
+            return Ok(Reviewed { told, is_renewed: false, trouble: Some(trouble.clone()), waiting });
         }
+        let shows = |path: &MemoryPath| waiting.grant.as_ref().is_none_or(|grant| grant.shows(path));
+        let told = trial.plan.shown(shows).diff();
         let (changed, diff, digest) = (trial.plan.changed(), trial.plan.diff(), trial.digest());
         if digest == waiting.digest {
             // What the file says of it is never shown: a file can be planted, and an approval is bound to the digest alone.
-            return Ok(Reviewed { waiting: Waiting { changed, diff, ..waiting }, is_renewed: false, trouble: None });
+            let waiting = Waiting { changed, diff, ..waiting };
+            return Ok(Reviewed { waiting, told, is_renewed: false, trouble: None });
         }
         let renewed = Waiting { changed, diff, digest, code: OneTime::new()?, tries: 0, ..waiting };
         match self.renew(&renewed) {
-            Ok(waiting) => Ok(Reviewed { waiting, is_renewed: true, trouble: None }),
+            Ok(waiting) => Ok(Reviewed { waiting, told, is_renewed: true, trouble: None }),
             // Who cannot write can still be told what waits.
             Err(failure) if matches!(failure.code, Code::Busy | Code::NoWriteAccess | Code::DiskFull) => {
-                Ok(Reviewed { waiting: renewed, is_renewed: true, trouble: Some(failure) })
+                Ok(Reviewed { waiting: renewed, told, is_renewed: true, trouble: Some(failure) })
             }
             Err(failure) => Err(failure),
         }
@@ -345,7 +352,7 @@ impl Engine {
         by: &Author,
         now: Timestamp,
     ) -> Result<Done, Stopped> {
-        let tree = Indexed { engine: self, tree: &*writer, is_locked: true };
+        let tree = Indexed::new(self, &*writer, waiting.grant.as_deref(), true);
         let trial = self.try_waiting(&tree, waiting, now);
         if let Some(trouble) = trial.trouble() {
             return Err(ChangeError::from(trouble.clone()).into());
@@ -376,7 +383,7 @@ impl Engine {
     fn try_waiting<T: Tree>(&self, tree: &Indexed<'_, T>, waiting: &Waiting, now: Timestamp) -> Trial {
         let manner = Manner {
             author: waiting.author.clone(),
-            grant: None,
+            grant: waiting.grant.clone(),
             mode: Mode::Ask,
             read_only: false,
             atomic: true,

@@ -4,7 +4,7 @@ use super::held::{Groups, hold, join};
 use super::indexed::Indexed;
 use super::{Engine, Item, Manner, Planned};
 use crate::action::Call;
-use crate::dialect::{Entry, Parsed, Unread};
+use crate::dialect::{Entry, Parsed};
 use crate::path::MemoryPath;
 use crate::plan::{self, Planner, Tree};
 use crate::policy::{self, Cleared, Context, Refused};
@@ -160,12 +160,7 @@ impl Engine {
                 Err(Box::new(Outcome::failed(&call, failure)))
             }
             Entry::Call(call) => Ok(call),
-            Entry::Unread(unread) => {
-                let Unread { index, action, path, label, failure } = unread;
-                let result = Err(failure);
-                let (total, cursor, shown) = (None, None, None);
-                Err(Box::new(Outcome { index, action, path, result, total, cursor, label, shown }))
-            }
+            Entry::Unread(unread) => Err(Box::new(unread.into())),
         }
     }
 
@@ -178,16 +173,24 @@ impl Engine {
         call: &Call,
         asker: Asker<'_>,
     ) -> Result<(), Box<Refused>> {
-        if self.settings.rules.is_empty() {
+        let context = self.context(asker);
+        if context.rules.is_empty() && context.grant.is_none() {
             return Ok(());
         }
-        let review = |path: &MemoryPath| policy::review_place(call, path, &self.context(asker));
-        let asked = [call.action.path(), call.action.new_path()];
-        let mut resolved = asked.into_iter().flatten().filter_map(|path| tree.resolve(path).ok());
-        resolved.try_for_each(|path| review(&path))?;
+        let [source, target] =
+            [call.action.path(), call.action.new_path()].map(|path| path.and_then(|path| tree.resolve(path).ok()));
+        policy::review_led(call, source.as_ref(), target.as_ref(), &context)?;
+        if call.action.path().is_some_and(|path| planner.is_folder(path)) {
+            policy::review_folder(call, &context)?;
+        }
+        let review = |path: &MemoryPath| policy::review_place(call, path, &context);
+        [source, target].into_iter().flatten().try_for_each(|path| review(&path))?;
         let Some(place) = planner.place_of(call) else { return Ok(()) };
         let resolved = tree.resolve(&place).ok();
-        [Some(place), resolved].into_iter().flatten().try_for_each(|path| review(&path))
+        [Some(place), resolved].into_iter().flatten().try_for_each(|path| {
+            policy::review_led(call, Some(&path), None, &context)?;
+            review(&path)
+        })
     }
 
     /// Whether the answer to a call may tell of a note that the call did not name.

@@ -5,7 +5,8 @@ use serde::Serialize;
 use super::{ChangeError, Engine, failure};
 use crate::digest::Digest;
 use crate::path::MemoryPath;
-use crate::plan::{self, Tree, TreeError};
+use crate::plan::{self, Scan, Tree, TreeError};
+use crate::policy::Grant;
 use crate::report::{Code, Failure, Kind, Line, Log};
 use crate::vault::{AuditEntry, Author, Page, VaultError};
 
@@ -88,7 +89,8 @@ impl Engine {
         let mut log = self.vault.log(&page).map_err(|error| failure(&error))?;
         if with_diff {
             for entry in &mut log.entries {
-                entry.diff = match self.vault.steps(entry.batch) {
+                let Some(batch) = entry.batch else { continue };
+                entry.diff = match self.vault.steps(batch) {
                     Ok(steps) => Some(plan::diff_of(&steps)),
                     Err(VaultError::Pruned(_)) => Some(String::new()),
                     Err(error) => return Err(failure(&error)),
@@ -126,6 +128,43 @@ impl Engine {
         };
         let steps = self.vault.steps(batch)?;
         Ok((batch, plan::changed(&steps), plan::diff_of(&steps)))
+    }
+
+    /// Whether somebody with this grant may be told of the note at `path`, whether it is there or not.
+    #[must_use]
+    pub fn visible(&self, grant: Option<&Grant>, path: &MemoryPath) -> bool {
+        grant.is_none_or(|grant| {
+            // Where it is a link, also of the place that it leads to.
+            grant.shows(path) && self.vault.resolve(path).is_ok_and(|place| grant.shows(&place))
+        })
+    }
+
+    /// A page of the notes that somebody with this grant may see, sorted by path: `limit` of those behind `after`, and where
+    /// the next page starts.
+    ///
+    /// # Errors
+    ///
+    /// `io`.
+    pub fn notes(
+        &self,
+        grant: Option<&Grant>,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<(Vec<ListedEntry>, Option<String>), Failure> {
+        let tree = self.seen_by(grant);
+        let scan = Scan { folder: None, limit: 0, wants: &|_| false, stop: &|| false };
+        let files = tree.scan(&scan, &|_, _| ()).map_err(plan::failure)?;
+        let notes = files.into_iter().map(|file| file.path).filter(MemoryPath::is_note);
+        let mut notes: Vec<_> = notes.filter(|path| after.is_none_or(|after| path.as_str() > after)).collect();
+        let is_cut = notes.len() > limit;
+        notes.truncate(limit);
+        let next = notes.last().filter(|_| is_cut).map(ToString::to_string);
+        // One that has gone in between is left out.
+        let entry = |path: MemoryPath| {
+            let stat = tree.stat(&path).ok().flatten()?;
+            Some(ListedEntry { path, kind: stat.kind, size: stat.size })
+        };
+        Ok((notes.into_iter().filter_map(entry).collect(), next))
     }
 
     fn walk(&self, folder: Option<&MemoryPath>, found: &mut dyn FnMut(ListedEntry)) -> Result<(), TreeError> {

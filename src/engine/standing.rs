@@ -84,6 +84,8 @@ mod tests {
             time: Timestamp::from_seconds(0),
             expires: Timestamp::from_seconds(1),
             author,
+            grant: None,
+            own: None,
             reason: String::new(),
             calls: vec![HeldCall { call: Call::plain(1, action), grounds }],
             changed: Vec::new(),

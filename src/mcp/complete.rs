@@ -8,7 +8,7 @@ use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo, Referen
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 
-use super::pool::{Gone, Line};
+use super::pool::Line;
 use super::service::Service;
 use super::{prompts, resources};
 use crate::engine::Engine;
@@ -31,7 +31,7 @@ pub(super) async fn complete(
     request: CompleteRequestParams,
     context: &RequestContext<RoleServer>,
 ) -> Result<CompleteResult, ErrorData> {
-    let client = service.client(context)?;
+    let client = service.admit(context)?;
     let argument = request.argument;
     let sought = match &request.r#ref {
         Reference::Resource(template) if template.uri == resources::TEMPLATE && argument.name == "path" => Sought::Path,
@@ -43,7 +43,7 @@ pub(super) async fn complete(
     }
     let engine = Arc::clone(&service.server.engine);
     let find = move || fitting(&engine, client.grant.as_deref(), sought, &argument.value);
-    let found = service.server.pool.run(Line::Read, find).await.map_err(|Gone| resources::ending())?;
+    let found = service.work(Line::Read, context, find).await?;
     let mut values = found.map_err(|failure| ErrorData::internal_error(failure.message, None))?;
     let has_more = values.len() > CompletionInfo::MAX_VALUES;
     values.truncate(CompletionInfo::MAX_VALUES);

@@ -2,8 +2,11 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use tokio_util::sync::CancellationToken;
+
 use super::subscriptions::Listening;
 use crate::plan::Seen;
+use crate::vault;
 
 /// How a client came in.
 #[derive(Clone, Debug)]
@@ -13,12 +16,18 @@ pub(super) enum Way {
         /// The name of a registered client.
         client: Option<String>,
     },
+    /// Over HTTP, with a token in each request.
+    Http,
 }
 
 /// One client program, and what it has seen so far.
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) way: Way,
+    /// What the conversation is called in the history.
+    pub(super) session: Option<String>,
+    /// Cancelled once nothing more comes from the client: nobody is there to be asked.
+    pub(super) closing: CancellationToken,
     /// What it is told of changes, in the old versions.
     pub(super) listening: Listening,
     seen: Mutex<Seen>,
@@ -26,7 +35,11 @@ pub(super) struct Connection {
 
 impl Connection {
     pub(super) fn new(way: Way) -> Self {
-        Self { way, listening: Listening::default(), seen: Mutex::default() }
+        // A system without random numbers has conversations without a name.
+        let session =
+            vault::random().ok().map(|random| random.iter().take(4).map(|byte| format!("{byte:02x}")).collect());
+        let (closing, listening) = (CancellationToken::new(), Listening::default());
+        Self { way, session, closing, listening, seen: Mutex::default() }
     }
 
     /// What it has seen.

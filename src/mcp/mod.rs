@@ -7,18 +7,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use rmcp::model::Tool;
 use serde::Deserialize;
 
 use crate::engine::Engine;
 use crate::policy::Mode;
 use crate::vault::Noticed;
 
+mod ask;
 mod client;
 mod complete;
 mod connection;
+mod http;
 mod notices;
 mod pool;
 mod prompts;
+mod rate;
 mod resources;
 mod service;
 mod stdio;
@@ -26,10 +30,13 @@ mod subscriptions;
 mod tools;
 
 pub use client::{Claim, Client, Register, Unknown};
-pub use stdio::serve_stdio;
+pub use http::{HttpLimits, HttpOptions, NameError, Names, http_routes, listen, serve_http};
+pub use stdio::{serve_stdio, serve_streams};
 
+use ask::Asks;
 use notices::Notices;
 use pool::Pool;
+use rate::Rates;
 
 /// How a server works, whoever asks.
 #[derive(Clone, Debug)]
@@ -62,6 +69,11 @@ pub struct Server {
     options: Options,
     clients: Arc<Register>,
     pool: Pool,
+    /// The definitions of the tools.
+    tools: Vec<Tool>,
+    rates: Rates,
+    /// The calls that wait for an answer of a person.
+    asks: Asks,
     notices: Notices,
     is_watching: AtomicBool,
 }
@@ -71,17 +83,18 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// What the system says when it gives no thread.
+    /// What the system says when it gives no thread, or no random numbers.
     pub fn new(engine: Engine, options: Options, clients: Arc<Register>) -> std::io::Result<Arc<Self>> {
         let engine = Arc::new(engine);
-        Ok(Arc::new(Self {
-            pool: Pool::start()?,
-            engine,
-            options,
-            clients,
-            notices: Notices::default(),
-            is_watching: AtomicBool::new(false),
-        }))
+        let tools = tools::definitions(&options)?;
+        let (pool, asks, rates, notices) = (Pool::start()?, Asks::new()?, Rates::default(), Notices::default());
+        let is_watching = AtomicBool::new(false);
+        Ok(Arc::new(Self { pool, engine, options, clients, tools, rates, asks, notices, is_watching }))
+    }
+
+    /// Waits for what the threads have begun, and ends them. Nothing is answered any more.
+    pub fn finish(&self) {
+        self.pool.finish();
     }
 
     /// Begins to watch the memory, on a thread of its own: in a large memory that takes a while, and nobody waits for it.

@@ -4,8 +4,8 @@
 //! in which it was asked, and a few others answer what only reads; the connections await them.
 
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
 
 use tokio::sync::{mpsc, oneshot};
 
@@ -25,43 +25,69 @@ pub(super) enum Line {
     Read,
 }
 
-/// The threads. They end once the pool is dropped and what they were given is done.
+/// The threads, until [`Pool::finish`].
 #[derive(Debug)]
-pub(super) struct Pool {
+pub(super) struct Pool(Mutex<Option<Lines>>);
+
+#[derive(Debug)]
+struct Lines {
     writes: mpsc::Sender<Job>,
     reads: mpsc::Sender<Job>,
+    threads: Vec<JoinHandle<()>>,
 }
 
-/// The thread that had the job is gone.
+/// The threads are gone.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gone;
 
 impl Pool {
     pub(super) fn start() -> io::Result<Self> {
-        Ok(Self { writes: line("write", 1)?, reads: line("read", READERS)? })
+        let mut threads = Vec::new();
+        let lines =
+            Lines { writes: start("write", 1, &mut threads)?, reads: start("read", READERS, &mut threads)?, threads };
+        Ok(Self(Mutex::new(Some(lines))))
     }
 
-    /// Does a job on one of the threads. What has begun is finished, also when nobody waits for it any more.
+    /// Does a job on one of the threads. Once it has begun it is finished, also when nobody waits for it any more; before
+    /// that it is dropped.
     pub(super) async fn run<R: Send + 'static>(
         &self,
         line: Line,
         job: impl FnOnce() -> R + Send + 'static,
     ) -> Result<R, Gone> {
         let (tell, told) = oneshot::channel();
-        let sender = match line {
-            Line::Write => &self.writes,
-            Line::Read => &self.reads,
-        };
-        let job = Box::new(move || drop(tell.send(job())));
-        sender.send(job).await.map_err(|_| Gone)?;
+        let sender = self.lines().as_ref().map(|lines| match line {
+            Line::Write => lines.writes.clone(),
+            Line::Read => lines.reads.clone(),
+        });
+        let job = Box::new(move || {
+            if !tell.is_closed() {
+                drop(tell.send(job()));
+            }
+        });
+        sender.ok_or(Gone)?.send(job).await.map_err(|_| Gone)?;
         told.await.map_err(|_| Gone)
+    }
+
+    /// Waits for what has begun, and ends the threads.
+    pub(super) fn finish(&self) {
+        let Some(Lines { writes, reads, threads }) = self.lines().take() else { return };
+        drop((writes, reads));
+        for thread in threads {
+            // One that has panicked has said so.
+            let _ = thread.join();
+        }
+    }
+
+    fn lines(&self) -> MutexGuard<'_, Option<Lines>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn line(name: &str, threads: usize) -> io::Result<mpsc::Sender<Job>> {
+fn start(name: &str, count: usize, threads: &mut Vec<JoinHandle<()>>) -> io::Result<mpsc::Sender<Job>> {
     let (sender, receiver) = mpsc::channel::<Job>(MOST_WAITING);
     let receiver = Arc::new(Mutex::new(receiver));
-    for _ in 0..threads {
+    for _ in 0..count {
         let receiver = Arc::clone(&receiver);
         let next = move || receiver.lock().unwrap_or_else(PoisonError::into_inner).blocking_recv();
         let work = move || {
@@ -69,7 +95,47 @@ fn line(name: &str, threads: usize) -> io::Result<mpsc::Sender<Job>> {
                 job();
             }
         };
-        thread::Builder::new().name(name.to_owned()).spawn(work)?;
+        threads.push(thread::Builder::new().name(name.to_owned()).spawn(work)?);
     }
     Ok(sender)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use super::*;
+
+    /// A job that says that it has begun, waits for leave, and says that it is done.
+    fn job(word: &'static str, said: &mpsc::Sender<&'static str>, leave: mpsc::Receiver<()>) -> impl FnOnce() + use<> {
+        let said = said.clone();
+        move || {
+            said.send("begun").unwrap();
+            leave.recv().unwrap();
+            said.send(word).unwrap();
+        }
+    }
+
+    #[tokio::test]
+    async fn what_has_begun_is_finished_and_what_waits_is_dropped_when_nobody_wants_it() {
+        let pool = Pool::start().unwrap();
+        let (said, heard) = mpsc::channel();
+        let (leave, waits) = mpsc::channel();
+        let (_never, never) = mpsc::channel();
+        {
+            let first = pool.run(Line::Write, job("first", &said, waits));
+            let second = pool.run(Line::Write, job("second", &said, never));
+            tokio::pin!(first, second);
+            // Both are asked for once, and then given up.
+            assert!(tokio::time::timeout(Duration::ZERO, &mut first).await.is_err());
+            assert!(tokio::time::timeout(Duration::ZERO, &mut second).await.is_err());
+            assert_eq!(heard.recv(), Ok("begun"));
+        }
+        leave.send(()).unwrap();
+        pool.finish();
+        drop(said);
+        assert_eq!(heard.iter().collect::<Vec<_>>(), ["first"]);
+        assert!(pool.run(Line::Read, || ()).await.is_err(), "nothing is begun any more");
+    }
 }

@@ -11,7 +11,7 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Map, Value, json};
 
-use super::pool::{Gone, Line};
+use super::pool::Line;
 use super::service::Service;
 use super::{Client, subscriptions, tools};
 use crate::dialect;
@@ -76,7 +76,7 @@ pub(super) async fn list(
     request: Option<PaginatedRequestParams>,
     context: &RequestContext<RoleServer>,
 ) -> Result<ListResourcesResult, ErrorData> {
-    let client = service.client(context)?;
+    let client = service.admit(context)?;
     let cursor = request.and_then(|request| request.cursor);
     if cursor.as_ref().is_some_and(|cursor| MemoryPath::parse(cursor).is_err()) {
         return Err(ErrorData::invalid_params("`cursor` has to be the one that came with the page before", None));
@@ -93,7 +93,7 @@ pub(super) async fn list(
         }
         server.engine.notes(client.grant.as_deref(), cursor.as_deref(), PAGE)
     };
-    let listed = service.server.pool.run(Line::Read, list).await.map_err(|Gone| ending())?;
+    let listed = service.work(Line::Read, context, list).await?;
     let (notes, next) = listed.map_err(|failure| refused(&failure))?;
     let mut page = ListResourcesResult::with_all_items(notes.iter().map(resource).collect());
     page.next_cursor = next;
@@ -119,7 +119,7 @@ pub(super) async fn read(
     request: ReadResourceRequestParams,
     context: &RequestContext<RoleServer>,
 ) -> Result<ReadResourceResult, ErrorData> {
-    let client: Client = service.client(context)?;
+    let client: Client = service.admit(context)?;
     let path = path(&request.uri)?;
     let arguments = Map::from_iter([("path".to_owned(), Value::from(path.as_str()))]);
     let parsed = dialect::parse_tool_call("read_file", arguments);
@@ -151,11 +151,6 @@ fn refused(failure: &Failure) -> ErrorData {
 /// That a note is outside of what the client was granted, whether it is there or not.
 pub(super) fn not_granted() -> ErrorData {
     ErrorData::resource_not_found("this client was not granted to read there", None)
-}
-
-/// That nothing more is done.
-pub(super) fn ending() -> ErrorData {
-    ErrorData::internal_error("the server is ending", None)
 }
 
 #[cfg(test)]

@@ -3,25 +3,42 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use axum::http::request::Parts;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, GetPromptRequestParams,
-    GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-    ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
-    ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
+    CacheScope, CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
+    ConstString, CustomRequest, CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse,
+    Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+    ServerConfig, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
 };
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::json;
+use tokio::time::Instant;
 
 use super::connection::{Connection, Way};
+use super::http::Caller;
+use super::pool::{Gone, Line};
+use super::rate::TooSoon;
 use super::{Claim, Client, Server, complete, prompts, resources, subscriptions, tools};
+use crate::report::Code;
+
+/// What a request that is no call of a tool is answered by when it comes too soon.
+const RATE_LIMITED: ErrorCode = ErrorCode(-32029);
 
 /// The versions of the protocol that are spoken, oldest first.
-const VERSIONS: &[ProtocolVersion] = &[
+pub(super) const VERSIONS: &[ProtocolVersion] = &[
     ProtocolVersion::V_2025_03_26,
     ProtocolVersion::V_2025_06_18,
     ProtocolVersion::V_2025_11_25,
     ProtocolVersion::V_2026_07_28,
 ];
+
+/// How long a client may keep what changes only with the program.
+pub(super) const KEEP_MS: u64 = 60 * 60 * 1000;
+
+/// What the server says about itself to a model.
+const INSTRUCTIONS: &str = include_str!("../../prompts/instructions.md");
 
 /// One connection, as the protocol sees it.
 #[derive(Clone, Debug)]
@@ -39,8 +56,66 @@ impl Service {
                 let said = context.client_info().map(|client| client.name).unwrap_or_default();
                 Ok(Client { name: said, grant: None, rate: None, may_approve: true })
             }
+            Way::Http => Ok(caller(context).ok_or_else(revoked)?.client.clone()),
         }
     }
+
+    /// Who asks, unless it is too soon for another request.
+    pub(super) fn admit(&self, context: &RequestContext<RoleServer>) -> Result<Client, ErrorData> {
+        let client = self.client(context)?;
+        self.take(&client).map_err(|too_soon| {
+            let data = json!({"code": Code::RateLimited, "hint": too_soon.hint()});
+            ErrorData::new(RATE_LIMITED, TooSoon::MESSAGE, Some(data))
+        })?;
+        Ok(client)
+    }
+
+    /// Counts a request against the rate of its client.
+    fn take(&self, client: &Client) -> Result<(), TooSoon> {
+        self.server.rates.take(client, Instant::now().into_std())
+    }
+
+    /// The same in the conversation that a request belongs to: over HTTP each request says which.
+    fn in_conversation(&self, context: &RequestContext<RoleServer>) -> Self {
+        let connection = caller(context).map_or(&self.connection, |caller| &caller.connection);
+        Self { server: Arc::clone(&self.server), connection: Arc::clone(connection) }
+    }
+
+    /// Does a job on the threads of the server. When the client does not want the answer any more, a job that has not
+    /// begun is dropped.
+    pub(super) async fn work<R: Send + 'static>(
+        &self,
+        line: Line,
+        context: &RequestContext<RoleServer>,
+        job: impl FnOnce() -> R + Send + 'static,
+    ) -> Result<R, ErrorData> {
+        tokio::select! {
+            done = self.server.pool.run(line, job) => {
+                done.map_err(|Gone| ErrorData::internal_error("the server is ending", None))
+            }
+            () = context.ct.cancelled() => Err(cancelled()),
+        }
+    }
+}
+
+/// Who has sent a request over HTTP.
+fn caller(context: &RequestContext<RoleServer>) -> Option<&Caller> {
+    context.extensions.get::<Parts>()?.extensions.get()
+}
+
+/// Whether the request is of the version without a handshake, in which each result says who gives it and how long it holds.
+pub(super) fn is_modern(context: &RequestContext<RoleServer>) -> bool {
+    context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
+}
+
+/// What a request is answered by that nobody waits for any more.
+pub(super) fn cancelled() -> ErrorData {
+    ErrorData::internal_error("the request was cancelled", None)
+}
+
+/// What the server is called.
+pub(super) fn implementation() -> Implementation {
+    Implementation::new("memdir", env!("CARGO_PKG_VERSION"))
 }
 
 fn revoked() -> ErrorData {
@@ -61,8 +136,14 @@ impl ServerHandler for Service {
             .enable_resources_subscribe()
             .enable_tools()
             .build();
-        let implementation = Implementation::new("memdir", env!("CARGO_PKG_VERSION")).with_title("memdir");
-        ServerConfig::new(capabilities).with_server_info(implementation)
+        ServerConfig::new(capabilities).with_server_info(implementation()).with_instructions(INSTRUCTIONS)
+    }
+
+    async fn discover(&self, _context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+        // The others begin with a handshake, which says so by itself.
+        let versions = VERSIONS.iter().filter(|version| !version.has_initialize()).cloned().collect();
+        let found = DiscoverResult::from_server_info(versions, self.get_info());
+        Ok(found.with_ttl_ms(KEEP_MS).with_cache_scope(CacheScope::Public))
     }
 
     async fn list_tools(
@@ -70,8 +151,8 @@ impl ServerHandler for Service {
         _request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let client = self.client(&context)?;
-        tools::list(&self.server.options, &client)
+        let client = self.admit(&context)?;
+        Ok(tools::list(&self.server, &client, is_modern(&context)))
     }
 
     async fn call_tool(
@@ -79,8 +160,25 @@ impl ServerHandler for Service {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let client = self.client(&context)?;
-        tools::call(self, &client, request, &context).await
+        let (client, service) = (self.client(&context)?, self.in_conversation(&context));
+        match self.take(&client) {
+            Ok(()) => tools::call(&service, &client, request, &context).await,
+            Err(too_soon) => tools::refuse(&service, &client, request, &context, too_soon).await,
+        }
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        // A known method comes here when its parameters cannot be read.
+        if request.method == CallToolRequestMethod::VALUE {
+            let message =
+                "`params` of `tools/call` has to be an object with `name`, a text, and `arguments`, an object";
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None))
     }
 
     async fn list_resources(
@@ -88,7 +186,7 @@ impl ServerHandler for Service {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        resources::list(self, request, &context).await
+        resources::list(&self.in_conversation(&context), request, &context).await
     }
 
     async fn list_resource_templates(
@@ -96,7 +194,7 @@ impl ServerHandler for Service {
         _request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        self.client(&context)?;
+        self.admit(&context)?;
         Ok(resources::templates())
     }
 
@@ -105,7 +203,7 @@ impl ServerHandler for Service {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        Ok(resources::read(self, request, &context).await?.into())
+        Ok(resources::read(&self.in_conversation(&context), request, &context).await?.into())
     }
 
     async fn subscribe(
@@ -113,7 +211,7 @@ impl ServerHandler for Service {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        subscriptions::subscribe(self, request, &context).await
+        subscriptions::subscribe(&self.in_conversation(&context), request, &context).await
     }
 
     async fn unsubscribe(
@@ -121,8 +219,8 @@ impl ServerHandler for Service {
         request: UnsubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.client(&context)?;
-        subscriptions::unsubscribe(self, &request.uri);
+        self.admit(&context)?;
+        subscriptions::unsubscribe(&self.in_conversation(&context), &request.uri);
         Ok(())
     }
 
@@ -139,7 +237,7 @@ impl ServerHandler for Service {
         _request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        self.client(&context)?;
+        self.admit(&context)?;
         Ok(prompts::list())
     }
 
@@ -148,7 +246,7 @@ impl ServerHandler for Service {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        self.client(&context)?;
+        self.admit(&context)?;
         Ok(prompts::get(&request)?.into())
     }
 
@@ -157,6 +255,6 @@ impl ServerHandler for Service {
         request: CompleteRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        complete::complete(self, request, &context).await
+        complete::complete(&self.in_conversation(&context), request, &context).await
     }
 }

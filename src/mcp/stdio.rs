@@ -1,36 +1,214 @@
 //! Serving one client on the standard streams of the process.
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
+use rmcp::RoleServer;
+use rmcp::model::{
+    CancelledNotification, CancelledNotificationParam, ClientJsonRpcMessage as Incoming, ClientNotification,
+    ClientRequest, GetMeta, JsonRpcMessage, ProtocolVersion, RequestId, ServerJsonRpcMessage as Outgoing,
+};
 use rmcp::service::serve_server_with_ct;
+use rmcp::transport::Transport;
+use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::io::stdio_pipes;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
 use super::Server;
 use super::connection::{Connection, Way};
-use super::service::Service;
+use super::service::{Service, VERSIONS};
+
+/// How long a client that has closed its end may take to read what is still to be said.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Serves the client at the other end of the standard streams until it closes them or `stop` is cancelled; what is in hand
-/// then is finished.
+/// then is finished, and answered as long as somebody reads.
 ///
 /// `client` is the name of a registered client. It says what the client is shown, and proves nothing: who can start this
 /// program can read the folder.
-///
-/// # Errors
-///
-/// What went wrong before the client had said what it speaks.
-pub async fn serve_stdio(
+pub async fn serve_stdio(server: Arc<Server>, client: Option<String>, stop: CancellationToken) {
+    let (read, write) = stdio_pipes();
+    serve_streams(server, client, (read, write), stop).await;
+}
+
+/// As [`serve_stdio`], on other streams: one to read, one to write.
+pub async fn serve_streams(
     server: Arc<Server>,
     client: Option<String>,
+    (read, write): (impl AsyncRead + Send + Unpin + 'static, impl AsyncWrite + Send + Unpin + 'static),
     stop: CancellationToken,
-) -> Result<(), rmcp::service::ServerInitializeError> {
+) {
     let connection = Arc::new(Connection::new(Way::Stdio { client }));
+    let streams = Streams {
+        inner: AsyncRwTransport::new_server(read, write),
+        stop,
+        closing: connection.closing.clone(),
+        open: Arc::default(),
+        has_begun: false,
+    };
     let watched = Arc::clone(&server);
     let service = Service { server, connection };
-    let running = serve_server_with_ct(service, stdio_pipes(), stop).await?;
-    watched.watch();
-    if let Err(error) = running.waiting().await {
-        tracing::error!(%error, "the connection ended");
+    let ended = match serve_server_with_ct(service, streams, CancellationToken::new()).await {
+        Ok(running) => {
+            watched.watch();
+            running.waiting().await.map_err(|error| error.to_string())
+        }
+        Err(error) => Err(error.to_string()),
+    };
+    if let Err(error) = ended {
+        tracing::info!(%error, "the connection ended");
     }
-    Ok(())
+}
+
+/// The streams, closed only once all that came in is answered.
+///
+/// The protocol's library waits a few seconds for what is in hand when a connection ends. Here it learns of the end when
+/// nothing is in hand any more.
+struct Streams<T> {
+    inner: T,
+    /// The person wants the server to end.
+    stop: CancellationToken,
+    /// Nothing more comes in.
+    closing: CancellationToken,
+    open: Arc<Mutex<Open>>,
+    /// Whether the client has said which version it speaks.
+    has_begun: bool,
+}
+
+/// What came in and is not answered yet.
+#[derive(Debug, Default)]
+struct Open {
+    requests: HashSet<RequestId>,
+    /// Requests that are answered only when the client does not want to listen any more.
+    listening: HashSet<RequestId>,
+    /// Nobody reads what is written.
+    is_deaf: bool,
+}
+
+impl<T: Transport<RoleServer, Error = io::Error>> Streams<T> {
+    /// Notes what came in. `false` for what must not come before the client has said what it speaks: a cancellation of a
+    /// request that was answered already, for one, is no reason to end.
+    fn takes(&mut self, message: &Incoming) -> bool {
+        match message {
+            JsonRpcMessage::Request(asked) => {
+                self.has_begun |= begins(&asked.request);
+                let mut open = open(&self.open);
+                match &asked.request {
+                    ClientRequest::SubscriptionsListenRequest(_) => open.listening.insert(asked.id.clone()),
+                    _ => open.requests.insert(asked.id.clone()),
+                };
+                return true;
+            }
+            JsonRpcMessage::Notification(told) => {
+                if let ClientNotification::CancelledNotification(cancelled) = &told.notification
+                    && let Some(id) = &cancelled.params.request_id
+                {
+                    let mut open = open(&self.open);
+                    open.requests.remove(id);
+                    open.listening.remove(id);
+                }
+            }
+            _ => {}
+        }
+        self.has_begun
+    }
+
+    /// What is to be told once nothing more comes in.
+    fn last(&self) -> Last {
+        let mut open = open(&self.open);
+        let listening = open.listening.iter().next().cloned();
+        match listening.and_then(|id| open.listening.take(&id)) {
+            Some(id) => Last::NobodyListens(id),
+            None if open.is_deaf || open.requests.is_empty() => Last::End,
+            None => Last::Nothing,
+        }
+    }
+}
+
+/// What is told once nothing more comes in.
+enum Last {
+    /// Nobody wants to hear more of this.
+    NobodyListens(RequestId),
+    /// Some requests are not answered yet; asked again after each answer.
+    Nothing,
+    /// All is done.
+    End,
+}
+
+/// Whether the library takes this request as the begin of a conversation.
+fn begins(request: &ClientRequest) -> bool {
+    match request {
+        ClientRequest::InitializeRequest(_) => true,
+        ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => false,
+        other => {
+            let meta = other.get_meta();
+            meta.missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty()
+                && meta.protocol_version().is_some_and(|version| VERSIONS.contains(&version))
+        }
+    }
+}
+
+fn open(open: &Mutex<Open>) -> MutexGuard<'_, Open> {
+    open.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<T: Transport<RoleServer, Error = io::Error>> Transport<RoleServer> for Streams<T> {
+    type Error = io::Error;
+
+    fn send(&mut self, message: Outgoing) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let answered = match &message {
+            JsonRpcMessage::Response(response) => Some(response.id.clone()),
+            JsonRpcMessage::Error(error) => error.id.clone(),
+            _ => None,
+        };
+        let (sending, is_open, closing) = (self.inner.send(message), self.open.clone(), self.closing.clone());
+        async move {
+            let sent = tokio::select! {
+                sent = sending => sent,
+                () = async { closing.cancelled().await; tokio::time::sleep(PATIENCE).await } => {
+                    Err(io::ErrorKind::TimedOut.into())
+                }
+            };
+            let mut open = open(&is_open);
+            if let Some(id) = answered {
+                open.requests.remove(&id);
+                open.listening.remove(&id);
+            }
+            if sent.is_err() {
+                open.is_deaf = true;
+                closing.cancel();
+            }
+            sent
+        }
+    }
+
+    async fn receive(&mut self) -> Option<Incoming> {
+        while !self.closing.is_cancelled() {
+            let received = tokio::select! {
+                () = self.stop.cancelled() => None,
+                () = self.closing.cancelled() => None,
+                received = self.inner.receive() => received,
+            };
+            match received {
+                Some(message) if self.takes(&message) => return Some(message),
+                Some(_) => {}
+                None => self.closing.cancel(),
+            }
+        }
+        match self.last() {
+            Last::NobodyListens(id) => {
+                let params = CancelledNotificationParam::new(Some(id), None);
+                Some(Incoming::notification(CancelledNotification::new(params).into()))
+            }
+            Last::Nothing => std::future::pending().await,
+            Last::End => None,
+        }
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        self.inner.close().await
+    }
 }

@@ -11,7 +11,7 @@ use rmcp::service::{Peer, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer};
 
 use super::notices::{Listener, MOST_SUBSCRIPTIONS, TooMany};
-use super::pool::{Gone, Line};
+use super::pool::Line;
 use super::resources;
 use super::service::Service;
 
@@ -47,7 +47,7 @@ pub(super) async fn subscribe(
     request: SubscribeRequestParams,
     context: &RequestContext<RoleServer>,
 ) -> Result<(), ErrorData> {
-    let client = service.client(context)?;
+    let client = service.admit(context)?;
     let path = resources::path(&request.uri)?;
     if client.grant.is_some_and(|grant| !grant.shows(&path)) {
         return Err(resources::not_granted());
@@ -60,7 +60,7 @@ pub(super) async fn subscribe(
     })?;
     let server = Arc::clone(&service.server);
     let know = move || server.notices.know(&server.engine, &path);
-    service.server.pool.run(Line::Read, know).await.map_err(|Gone| resources::ending())
+    service.work(Line::Read, context, know).await
 }
 
 /// Subscribes to a note no longer. That it was never subscribed to is fine.

@@ -1,46 +1,81 @@
 //! The tools: one for each action, made from its row, and `run_actions`.
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ListToolsResult, RequestId, Tool,
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, JsonObject, ListToolsResult,
+    MetaObject, RequestId, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
+use serde_json::{Value, json};
 
-use super::pool::{Gone, Line};
-use super::service::Service;
-use super::{Client, Options, ToolSet};
+use super::connection::Connection;
+use super::pool::Line;
+use super::rate::TooSoon;
+use super::service::{self, Service};
+use super::{Client, Options, Server, ToolSet, ask};
 use crate::action::Access;
 use crate::catalog::{self, ROWS, Row, format};
-use crate::dialect::{self, Entry, Parsed, ToolAnswer};
-use crate::engine::Manner;
+use crate::dialect::{self, Entry, Frame, Parsed, ToolAnswer};
+use crate::engine::{Engine, Manner};
 use crate::policy::Mode;
-use crate::report::Report;
+use crate::report::{Code, Failure, Report};
 use crate::vault::Author;
 
-/// The actions of [`ToolSet::Compact`].
+/// The actions of [`ToolSet::Compact`] that are tools of their own.
 const COMPACT: &[&str] =
     &["search_files", "get_context", "read_file", "list_files", "create_file", "update_file", "delete_file"];
 
-/// The rows that a set of tools offers to a client.
-fn rows<'a>(options: &'a Options, client: &'a Client) -> impl Iterator<Item = &'static Row> + 'a {
-    ROWS.iter().filter(move |row| {
-        let is_in_set = match options.tools {
-            ToolSet::Compact => COMPACT.contains(&row.name),
-            ToolSet::Full => true,
-            ToolSet::Memory => row.name == "memory",
-        };
-        let is_granted = client.grant.as_ref().is_none_or(|grant| grant.lets_send(row.name));
-        is_in_set && is_granted && (!options.read_only || row.access == Access::Read)
-    })
+/// The definitions of all tools that a server offers, in the order in which they are listed.
+pub(super) fn definitions(options: &Options) -> serde_json::Result<Vec<Tool>> {
+    let ask_first = options.mode != Mode::Off;
+    let may_run = |row: &&Row| !options.read_only || row.access == Access::Read;
+    let own: Vec<&Row> = match options.tools {
+        ToolSet::Compact => COMPACT.iter().filter_map(|name| catalog::row(name)).filter(may_run).collect(),
+        ToolSet::Full => ROWS.iter().filter(may_run).collect(),
+        ToolSet::Memory => {
+            let tool = serde_json::from_value(format::mcp::memory_tool(ask_first))?;
+            return Ok(vec![tool]);
+        }
+    };
+    let is_own = |row: &Row| own.iter().any(|own| own.name == row.name);
+    let run_actions = format::mcp::run_actions(ROWS.iter().filter(may_run), is_own, ask_first);
+    let mut tools = format::definitions(format::Format::Mcp, own.iter().copied(), ask_first);
+    let mut tools: Vec<Tool> = serde_json::from_value(tools.get_mut("tools").map(Value::take).unwrap_or_default())?;
+    tools.push(serde_json::from_value(run_actions)?);
+    Ok(tools)
 }
 
-/// The definitions of the tools.
-pub(super) fn list(options: &Options, client: &Client) -> Result<ListToolsResult, ErrorData> {
-    let ask_first = options.mode != Mode::Off;
-    let mut definitions = format::definitions(format::Format::Mcp, rows(options, client), ask_first);
-    let tools: Vec<Tool> = serde_json::from_value(definitions["tools"].take())
-        .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
-    Ok(ListToolsResult::with_all_items(tools))
+/// Those that a client is offered. What the others would do is refused to it also inside of `run_actions`.
+fn offered<'s>(server: &'s Server, client: &'s Client) -> impl Iterator<Item = &'s Tool> {
+    let is_granted = |tool: &&Tool| {
+        let is_one_action = server.options.tools != ToolSet::Memory && catalog::row(&tool.name).is_some();
+        !is_one_action || client.grant.as_ref().is_none_or(|grant| grant.lets_send(&tool.name))
+    };
+    server.tools.iter().filter(is_granted)
+}
+
+/// The list of the tools.
+pub(super) fn list(server: &Server, client: &Client, is_modern: bool) -> ListToolsResult {
+    let mut list = ListToolsResult::with_all_items(offered(server, client).cloned().collect());
+    if is_modern {
+        list = list.with_ttl_ms(service::KEEP_MS).with_cache_scope(CacheScope::Private);
+        list.meta = Some(said_by());
+    }
+    list
+}
+
+/// Who gives a result, as it says where no handshake has said it.
+fn said_by() -> MetaObject {
+    let mut meta = MetaObject::new();
+    meta.0.insert("io.modelcontextprotocol/serverInfo".to_owned(), json!(service::implementation()));
+    meta
+}
+
+/// A call, and what became of it so far.
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) frame: Frame,
+    pub(super) report: Report,
 }
 
 /// Calls a tool.
@@ -50,36 +85,86 @@ pub(super) async fn call(
     request: CallToolRequestParams,
     context: &RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
-    let parsed = dialect::parse_tool_call(&request.name, request.arguments.unwrap_or_default());
-    let frame = parsed.frame.clone();
-    let report = run(service, client, parsed, context).await?;
-    Ok(result(dialect::answer_tool_call(&frame, &report)).into())
+    if !offered(&service.server, client).any(|tool| tool.name == request.name) {
+        let message = format!("there is no tool `{}`; `tools/list` names them", catalog::shorten(&request.name));
+        return Err(ErrorData::invalid_params(message, None));
+    }
+    let is_modern = service::is_modern(context);
+    if let Some(state) = &request.request_state {
+        return Ok(answer(&ask::go_on(service, client, context, &request, state).await?, is_modern));
+    }
+    let (name, arguments) = (request.name.into_owned(), request.arguments);
+    let mut call = begin(service, client, &name, arguments.clone().unwrap_or_default(), context).await?;
+    let questions = ask::questions(service, client, context, &call.report).await?;
+    if is_modern && !questions.is_empty() {
+        return Ok(service.server.asks.put(client, (name, arguments), call, questions).into());
+    }
+    ask::ask_now(service, client, context, &mut call, questions).await?;
+    Ok(answer(&call, is_modern))
 }
 
-/// Runs calls in the conversation of a connection.
+/// Does what a call asks for, as far as nobody else has to be asked.
+async fn begin(
+    service: &Service,
+    client: &Client,
+    name: &str,
+    mut arguments: JsonObject,
+    context: &RequestContext<RoleServer>,
+) -> Result<Call, ErrorData> {
+    if service.server.options.tools == ToolSet::Memory && !arguments.contains_key("operation") {
+        // Where only Anthropic's tool is told of, what names nothing is a command without its name.
+        arguments.entry("command").or_insert(Value::Null);
+    }
+    let parsed = dialect::parse_tool_call(name, arguments);
+    let frame = parsed.frame.clone();
+    let report = run(service, client, parsed, context).await?;
+    Ok(Call { frame, report })
+}
+
+/// Runs calls in the conversation of a client.
 pub(super) async fn run(
     service: &Service,
     client: &Client,
     parsed: Parsed,
     context: &RequestContext<RoleServer>,
 ) -> Result<Report, ErrorData> {
-    let seen = service.connection.seen();
-    let manner = Manner {
-        author: author(client, &context.id),
-        grant: client.grant.clone(),
-        mode: service.server.options.mode,
-        read_only: service.server.options.read_only,
-        atomic: false,
-        seen: Some(seen.clone()),
-    };
-    let engine = service.server.engine.clone();
+    let manner = manner(service, client, &context.id);
+    let (engine, connection) = (service.server.engine.clone(), service.connection.clone());
     let line = if only_reads(&parsed) { Line::Read } else { Line::Write };
-    let run = move || engine.conclude_in_conversation(engine.propose(parsed, manner));
-    let (report, keep) = service.server.pool.run(line, run).await.map_err(|Gone| gone())?;
+    service.work(line, context, move || run_now(&engine, &connection, parsed, manner)).await
+}
+
+/// Runs calls on one of the threads. What the conversation has seen is asked for only now: calls before this one may have
+/// been waiting too.
+fn run_now(engine: &Engine, connection: &Connection, parsed: Parsed, manner: Manner) -> Report {
+    let seen = connection.seen();
+    let proposal = engine.propose(parsed, Manner { seen: Some(seen.clone()), ..manner });
+    let (report, keep) = engine.conclude_in_conversation(proposal);
     if let Some(now) = keep.seen {
-        service.connection.see(&seen, now);
+        connection.see(&seen, now);
     }
-    Ok(report)
+    report
+}
+
+/// Answers a call that came too soon, and notes it where that is news.
+pub(super) async fn refuse(
+    service: &Service,
+    client: &Client,
+    request: CallToolRequestParams,
+    context: &RequestContext<RoleServer>,
+    too_soon: TooSoon,
+) -> Result<CallToolResponse, ErrorData> {
+    let failure = Failure::new(Code::RateLimited, TooSoon::MESSAGE).with_hint(too_soon.hint());
+    let parsed = dialect::parse_tool_call(&request.name, request.arguments.unwrap_or_default()).refused(&failure);
+    let frame = parsed.frame.clone();
+    let report = if too_soon.is_news {
+        let (engine, manner) = (service.server.engine.clone(), manner(service, client, &context.id));
+        service.work(Line::Read, context, move || engine.conclude(engine.propose(parsed, manner))).await?
+    } else {
+        let refused = |entry| if let Entry::Unread(unread) = entry { Some(unread.into()) } else { None };
+        Report::of(parsed.entries.into_iter().filter_map(refused).collect())
+    };
+    Ok(answer(&Call { frame, report }, service::is_modern(context)))
 }
 
 /// Whether all calls only read.
@@ -90,23 +175,34 @@ fn only_reads(parsed: &Parsed) -> bool {
     })
 }
 
-fn author(client: &Client, id: &RequestId) -> Author {
-    Author {
-        door: "mcp".to_owned(),
-        client: Some(client.name.clone()).filter(|name| !name.is_empty()),
-        session: None,
-        message: Some(id.to_string()),
-        origin: "model".to_owned(),
+fn manner(service: &Service, client: &Client, id: &RequestId) -> Manner {
+    Manner {
+        author: author(&service.connection, client, id, "model"),
+        grant: client.grant.clone(),
+        mode: service.server.options.mode,
+        read_only: service.server.options.read_only,
+        atomic: false,
+        seen: None,
     }
 }
 
-fn result(answer: ToolAnswer) -> CallToolResult {
-    let content = vec![ContentBlock::text(answer.text)];
-    let mut result = if answer.is_error { CallToolResult::error(content) } else { CallToolResult::success(content) };
-    result.structured_content = answer.structured;
-    result
+/// Who asks, for the history; `origin` says whose words these are.
+pub(super) fn author(connection: &Connection, client: &Client, id: &RequestId, origin: &str) -> Author {
+    Author {
+        door: "mcp".to_owned(),
+        client: Some(client.name.clone()).filter(|name| !name.is_empty()),
+        session: connection.session.clone(),
+        message: Some(id.to_string()),
+        origin: origin.to_owned(),
+    }
 }
 
-fn gone() -> ErrorData {
-    ErrorData::internal_error("the server is ending", None)
+/// What a call is answered by.
+pub(super) fn answer(call: &Call, is_modern: bool) -> CallToolResponse {
+    let ToolAnswer { text, structured, is_error } = dialect::answer_tool_call(&call.frame, &call.report);
+    let content = vec![ContentBlock::text(text)];
+    let mut result = if is_error { CallToolResult::error(content) } else { CallToolResult::success(content) };
+    result.structured_content = structured;
+    result.meta = is_modern.then(said_by);
+    result.into()
 }

@@ -60,6 +60,7 @@ pub enum Fate {
 
 impl Plan {
     pub(crate) fn of<T: Tree>(overlay: Overlay<'_, T>, issues: Vec<Issue>, mut seen: Option<Seen>) -> Self {
+        let tree = overlay.tree();
         let parts = overlay.into_parts();
         let mut steps = parts.structure;
         let puts = parts.files.into_iter();
@@ -68,9 +69,20 @@ impl Plan {
         let removed = parts.removed.into_iter().rev();
         steps.extend(removed.map(|(path, mode)| Step::RemoveFolder { path, mode }));
         if let Some(seen) = &mut seen {
-            seen.follow(&steps);
+            seen.follow(&steps, |path| tree.shows(path));
         }
         Self { steps, issues, seen }
+    }
+
+    /// The change as far as somebody may be told of it who is shown these paths alone. It cannot be carried out.
+    #[must_use]
+    pub fn shown(&self, shows: impl Fn(&MemoryPath) -> bool) -> Self {
+        let is_shown = |step: &&Step| match step {
+            Step::Move { from, to, .. } => shows(from) && shows(to),
+            Step::Put { path, .. } | Step::MakeFolder { path, .. } | Step::RemoveFolder { path, .. } => shows(path),
+        };
+        let steps = self.steps.iter().filter(is_shown).cloned().collect();
+        Self { steps, issues: self.issues.clone(), seen: self.seen.clone() }
     }
 
     /// The steps, in normal form (see [`Step`]).

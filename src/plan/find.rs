@@ -289,7 +289,7 @@ impl<T: Tree> Planner<'_, T> {
                 heading: excerpt.heading,
                 lines: excerpt.lines,
                 snippet: excerpt.snippet,
-                score: Some(*score),
+                score: Some(*score).filter(|_| !self.overlay.tree().is_part()),
                 why: why.clone(),
             });
         }

@@ -179,6 +179,12 @@ fn rebase<V>(map: BTreeMap<MemoryPath, V>, from: &MemoryPath, to: &MemoryPath) -
 }
 
 impl Tree for MapTree {
+    type Whole = Self;
+
+    fn whole(&self) -> &Self {
+        self
+    }
+
     fn stat(&self, path: &MemoryPath) -> Result<Option<Stat>, TreeError> {
         let path = self.resolve(path)?;
         let stat = |kind, size, mode| Stat { kind, size, modified: (0, 0), mode: Some(mode) };

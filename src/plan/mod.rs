@@ -47,6 +47,7 @@ mod words;
 mod write;
 
 pub use change::{Counts, Fate, FileCount, Plan, changed, diff_of};
+pub(crate) use diff::unified;
 pub use find::marks;
 pub use forget::{Called, Cut, Forms, MIN_TEXT_CHARS, Sought, When};
 pub use lineage::Lineage;
@@ -225,23 +226,26 @@ impl<'t, T: Tree> Planner<'t, T> {
     /// holds for them, that becomes the action for folders here, before the review.
     #[must_use]
     pub fn meant(&self, mut call: Call) -> Call {
-        let is_folder = |path: &MemoryPath| {
-            let stat = self.overlay.resolve(path).and_then(|path| self.overlay.stat(&path));
-            stat.is_ok_and(|stat| stat.is_some_and(|stat| stat.kind == Kind::Directory))
-        };
         if call.meaning != Meaning::MemoryTool {
             return call;
         }
         if let Action::ReadFile(read) = &call.action
-            && is_folder(&read.path)
+            && self.is_folder(&read.path)
         {
             call.action = Action::ListDirectory(ListDirectory { path: Some(read.path.clone()) });
         } else if let Action::DeleteFile(delete) = &call.action
-            && is_folder(&delete.path)
+            && self.is_folder(&delete.path)
         {
             call.action = Action::DeleteDir(DeleteDir { path: delete.path.clone(), recursive: Some(true) });
         }
         call
+    }
+
+    /// Whether a folder is at `path`, as the batch has left the memory so far.
+    #[must_use]
+    pub fn is_folder(&self, path: &MemoryPath) -> bool {
+        let stat = self.overlay.resolve(path).and_then(|path| self.overlay.stat(&path));
+        stat.is_ok_and(|stat| stat.is_some_and(|stat| stat.kind == Kind::Directory))
     }
 
     /// Plans one call and answers it as if it were done.
@@ -406,6 +410,11 @@ impl<'t, T: Tree> Planner<'t, T> {
             return Ok(());
         }
         let most = self.limits.memory_bytes;
+        if self.overlay.tree().is_part() {
+            // The numbers are of notes too that whoever writes does not see.
+            return Err(Failure::new(Code::QuotaExceeded, "the memory has no room for this")
+                .with_hint("ask the user to make room, or delete_file what is no longer needed"));
+        }
         Err(Failure::new(Code::QuotaExceeded, format!("the memory would hold {sum} bytes of notes, more than {most}"))
             .with_hint(
                 "make room first: delete_file for notes that are no longer needed; get_size shows how large each is",

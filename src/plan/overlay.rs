@@ -59,11 +59,13 @@ pub(crate) enum Missing {
     Make(MemoryPath),
     /// The batch removed it; it stays after all.
     Keep(MemoryPath),
+    /// It is there, and whoever looks could not know: what comes into it shows it.
+    Show(MemoryPath),
 }
 
 impl Missing {
     pub(crate) fn path(&self) -> &MemoryPath {
-        let (Self::Make(path) | Self::Keep(path)) = self;
+        let (Self::Make(path) | Self::Keep(path) | Self::Show(path)) = self;
         path
     }
 }
@@ -77,6 +79,8 @@ pub(crate) struct Overlay<'t, T> {
     pub(super) structure: Vec<Step>,
     pub(super) files: BTreeMap<MemoryPath, Change>,
     removed: BTreeMap<MemoryPath, Option<u32>>,
+    /// Folders that are there for the owner alone, until the batch puts something into them.
+    shown: BTreeSet<MemoryPath>,
     /// By how much the notes grew, in bytes.
     growth: i128,
 }
@@ -92,7 +96,18 @@ pub(crate) struct Parts {
 impl<'t, T: Tree> Overlay<'t, T> {
     pub(crate) fn new(tree: &'t T) -> Self {
         let (structure, files, removed) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
-        Self { tree, now: (0, 0), undoable: true, structure, files, removed, growth: 0 }
+        Self { tree, now: (0, 0), undoable: true, structure, files, removed, shown: BTreeSet::new(), growth: 0 }
+    }
+
+    /// The memory as its owner would see it after the batch.
+    pub(crate) fn whole(&self) -> Overlay<'t, T::Whole> {
+        let (structure, files, removed) = (self.structure.clone(), self.files.clone(), self.removed.clone());
+        Overlay { structure, files, removed, growth: self.growth, ..Overlay::new(self.tree.whole()) }
+    }
+
+    /// What the batch has put at a path, if whoever looks may know of it.
+    fn change(&self, path: &MemoryPath) -> Option<&Change> {
+        self.files.get(path).filter(|_| self.tree.shows(path))
     }
 
     /// An overlay for undoing: it does all that can be expressed, even what could in turn not be undone.
@@ -139,7 +154,10 @@ impl<'t, T: Tree> Overlay<'t, T> {
 
     /// Tells what is at a path that is resolved.
     pub(crate) fn stat(&self, path: &MemoryPath) -> Result<Option<Stat>, Trouble> {
-        if let Some(change) = self.files.get(path) {
+        if self.shown.contains(path) {
+            return Ok(Some(Stat { kind: Kind::Directory, size: 0, modified: self.now, mode: None }));
+        }
+        if let Some(change) = self.change(path) {
             return Ok(change.after.as_ref().map(|image| Stat {
                 kind: Kind::File,
                 size: image.content.bytes().len() as u64,
@@ -164,7 +182,7 @@ impl<'t, T: Tree> Overlay<'t, T> {
     /// Reads a file at a path that is resolved.
     pub(crate) fn read(&self, path: &MemoryPath, limit: u64) -> Result<Image, Trouble> {
         let missing = || Trouble::Tree(TreeError::NotFound(path.clone()));
-        if let Some(change) = self.files.get(path) {
+        if let Some(change) = self.change(path) {
             return change.after.clone().ok_or_else(missing);
         }
         match self.origin(path) {
@@ -178,6 +196,7 @@ impl<'t, T: Tree> Overlay<'t, T> {
     pub(crate) fn list(&self, folder: Option<&MemoryPath>) -> Result<Listing, Trouble> {
         let (origin, listing) = match folder.map(|folder| (folder, self.origin(folder))) {
             None => (None, self.tree.list(None)?),
+            Some((folder, _)) if self.shown.contains(folder) => (None, Listing::default()),
             Some((_, Origin::Tree(origin))) => {
                 let listing = self.tree.list(Some(&origin))?;
                 (Some(origin), listing)
@@ -224,6 +243,7 @@ impl<'t, T: Tree> Overlay<'t, T> {
         let from = (Bound::Included(prefix.as_str()), Bound::Unbounded);
         let below = |path: &&MemoryPath| path.as_str().starts_with(&prefix);
         let files = self.files.range::<str, _>(from).map(|(path, _)| path).take_while(below);
+        let files = files.filter(|path| self.tree.shows(path)).chain(&self.shown);
         let removed = self.removed.range::<str, _>(from).map(|(path, _)| path).take_while(below);
         structure.chain(files.cloned()).chain(removed.cloned()).filter(is_here).collect()
     }
@@ -231,6 +251,11 @@ impl<'t, T: Tree> Overlay<'t, T> {
     /// The name that a path of the time before step `from` has after all steps.
     fn name_after(&self, from: usize, path: MemoryPath) -> MemoryPath {
         name_after(self.structure.get(from..).unwrap_or_default(), path)
+    }
+
+    /// Whether a folder is there only since the batch put something into it, for whoever looks.
+    pub(super) fn shows_only(&self, folder: &MemoryPath) -> bool {
+        self.shown.contains(folder)
     }
 
     /// Whether the batch has put a file at a path that is resolved.
@@ -315,10 +340,28 @@ impl<T: Tree> Overlay<'_, T> {
                 None if self.files.contains_key(&path) || self.moved_away(&path).is_some() => {
                     return Err(Trouble::Mixed(path));
                 }
+                None if self.tree.is_part() && self.is_folder_for_owner(&path)? => missing.push(Missing::Show(path)),
                 None => missing.push(Missing::Make(path)),
             }
         }
         Ok(missing)
+    }
+
+    fn is_folder_for_owner(&self, path: &MemoryPath) -> Result<bool, Trouble> {
+        Ok(self.whole().stat(path)?.is_some_and(|stat| stat.kind == Kind::Directory))
+    }
+
+    /// Whether something can be made at a path where nothing is for whoever looks: neither there nor on the way may be what
+    /// they do not see, but for folders.
+    pub(crate) fn is_free_for_owner(&self, path: &MemoryPath) -> bool {
+        if !self.tree.is_part() {
+            return true;
+        }
+        let whole = self.whole();
+        let kind = |path: &MemoryPath| whole.stat(path).map(|stat| stat.map(|stat| stat.kind));
+        whole.resolve(path).as_ref() == Ok(path)
+            && kind(path) == Ok(None)
+            && path.ancestors().all(|folder| matches!(kind(&folder), Ok(None | Some(Kind::Directory))))
     }
 
     /// Makes what [`Overlay::missing`] found.
@@ -327,6 +370,7 @@ impl<T: Tree> Overlay<'_, T> {
             match folder {
                 Missing::Make(path) => self.make_folder(path, None),
                 Missing::Keep(path) => drop(self.removed.remove(&path)),
+                Missing::Show(path) => drop(self.shown.insert(path)),
             }
         }
     }

@@ -9,7 +9,7 @@ use crate::note::relink::Before;
 use crate::note::{Link, Note, Target, Targets};
 use crate::path::MemoryPath;
 use crate::plan::step::{Content, Image};
-use crate::plan::tree::Tree;
+use crate::plan::tree::{Scan, Scanned, Tree};
 use crate::plan::{Planner, words};
 use crate::report::{Code, Failure};
 
@@ -37,13 +37,7 @@ impl<T: Tree> Planner<'_, T> {
     /// note be shown in what the batch changed.
     pub(super) fn relinked(&mut self, call: &Call, from: &MemoryPath, to: &MemoryPath) -> Result<Vec<Edit>, Failure> {
         let files = self.scan_notes(|_, bytes| bytes.ok().and_then(paths_of))?;
-        let called = |path: &MemoryPath| path.rebased(from, to).unwrap_or_else(|| path.clone());
-        let renamed = Renamed {
-            from,
-            to,
-            before: Targets::new(files.iter().map(|file| file.path.clone())),
-            after: Targets::new(files.iter().map(|file| called(&file.path))),
-        };
+        let renamed = Renamed::new(from, to, &files);
         let mut edits = Vec::new();
         // What a linked name holds is read under its own.
         let mut unread = 0;
@@ -66,6 +60,31 @@ impl<T: Tree> Planner<'_, T> {
                 format!("links in {} were not looked at: too large, or no text", words::count(unread, "note"));
             self.issue("notes_skipped", call.index, message);
         }
+        if self.overlay.tree().is_part() {
+            edits.extend(self.relinked_for_owner(from, to)?);
+        }
+        Ok(edits)
+    }
+
+    /// As [`Planner::relinked`], in the notes that whoever renames does not see. Their links are the owner's, who wants them
+    /// to lead on; what cannot be read or written anew stays as it is, since nobody may be told of it here.
+    fn relinked_for_owner(&self, from: &MemoryPath, to: &MemoryPath) -> Result<Vec<Edit>, Failure> {
+        let whole = self.overlay.whole();
+        let limit = self.limits.file_bytes;
+        let scan = Scan { folder: None, limit, wants: &MemoryPath::is_note, stop: self.manner.stop };
+        let files = whole.scan(&scan, &|_, bytes: Result<&[u8], _>| bytes.ok().and_then(paths_of));
+        let files = files.map_err(words::trouble)?;
+        let renamed = Renamed::new(from, to, &files);
+        let is_hidden = |path: &MemoryPath| !self.overlay.tree().shows(path);
+        let mut edits = Vec::new();
+        for file in files.iter().filter(|file| !file.is_link && is_hidden(&file.path)) {
+            let mut links = file.seen.iter().flatten().flatten();
+            if links.any(|link| renamed.leads_elsewhere(link, &file.path).is_some())
+                && let Ok(now) = whole.read(&file.path, limit)
+            {
+                edits.extend(renamed.edit(&file.path, now).ok().flatten());
+            }
+        }
         Ok(edits)
     }
 }
@@ -85,7 +104,14 @@ fn paths_of(bytes: &[u8]) -> Option<Vec<String>> {
     Some(paths)
 }
 
-impl Renamed<'_> {
+impl<'a> Renamed<'a> {
+    fn new<R>(from: &'a MemoryPath, to: &'a MemoryPath, files: &[Scanned<R>]) -> Self {
+        let called = |path: &MemoryPath| path.rebased(from, to).unwrap_or_else(|| path.clone());
+        let before = Targets::new(files.iter().map(|file| file.path.clone()));
+        let after = Targets::new(files.iter().map(|file| called(&file.path)));
+        Self { from, to, before, after }
+    }
+
     fn called(&self, path: &MemoryPath) -> MemoryPath {
         path.rebased(self.from, self.to).unwrap_or_else(|| path.clone())
     }

@@ -41,7 +41,7 @@ impl<T: Tree> Planner<'_, T> {
     }
 
     /// Whether `path` is `source` in another case or Unicode form, and is no entry of its own.
-    fn is_respelled(&self, source: &MemoryPath, path: &MemoryPath) -> bool {
+    pub(super) fn is_respelled(&self, source: &MemoryPath, path: &MemoryPath) -> bool {
         let is_twin = source.parent() == path.parent()
             && source != path
             && crate::note::folded(source.name()) == crate::note::folded(path.name());

@@ -36,7 +36,7 @@ impl<T: Tree> Overlay<'_, T> {
             is_inside(&path) && !files.contains_key(&path) && (scan.wants)(&path)
         };
         // What was moved into a folder is found only from the root.
-        let folder = scan.folder.filter(|_| structure.is_empty());
+        let folder = scan.folder.filter(|folder| structure.is_empty() && !self.shows_only(folder));
         let old = Scan { folder, limit: scan.limit, wants: &wants, stop: scan.stop };
         let seen = self.tree.scan(&old, &|path, bytes| {
             let path = name(path);
@@ -51,7 +51,7 @@ impl<T: Tree> Overlay<'_, T> {
             let file = if file.is_link { self.link(path.clone(), scan, look)? } else { Some(Scanned { path, ..file }) };
             found.extend(file.map(|file| (file.path.clone(), file)));
         }
-        for (path, change) in files.iter().filter(|(path, _)| is_inside(path)) {
+        for (path, change) in files.iter().filter(|(path, _)| is_inside(path) && self.tree.shows(path)) {
             if (scan.stop)() {
                 return Err(TreeError::Stopped.into());
             }

@@ -53,10 +53,11 @@ impl Seen {
         self
     }
 
-    /// Notes what steps would leave behind.
-    pub(super) fn follow(&mut self, steps: &[Step]) {
+    /// Notes what steps would leave behind, in the notes that the conversation may know of.
+    pub(super) fn follow(&mut self, steps: &[Step], shows: impl Fn(&MemoryPath) -> bool) {
         for step in steps {
             match step {
+                Step::Put { path, .. } if !shows(path) => {}
                 Step::Put { path, after: Some(after), .. } => self.note(path.clone(), after.content.digest()),
                 Step::Put { path, after: None, .. } => drop(self.0.remove(path)),
                 Step::Move { from, to, .. } => {

@@ -161,6 +161,23 @@ pub struct Scanned<R> {
 
 /// A memory that can be looked at. `None` for a folder is the root.
 pub trait Tree {
+    /// The memory as its owner sees it.
+    type Whole: Tree<Whole = Self::Whole>;
+
+    /// The same memory as its owner sees it: what somebody else does may have to follow from what they may not see.
+    fn whole(&self) -> &Self::Whole;
+
+    /// Whether this is only a part of a memory, as somebody sees it who may not see all.
+    fn is_part(&self) -> bool {
+        false
+    }
+
+    /// Whether whoever looks at this tree may know of a file at `path`, or of a folder of this name.
+    fn shows(&self, path: &MemoryPath) -> bool {
+        let _ = path;
+        true
+    }
+
     /// Tells what is at `path`, with links followed; `None` when nothing is there.
     ///
     /// # Errors

@@ -93,6 +93,23 @@ impl Glob {
         self.walk(path, Same::Any).last() == Some(&true)
     }
 
+    /// Whether this is the glob of something that could stand in the folder `path`, as both are written.
+    pub(super) fn leads_below(&self, path: &MemoryPath) -> bool {
+        self.goes_on(0, &self.walk(path, Same::Exact))
+    }
+
+    /// Whether this is the glob of all that could ever stand in the folder `path`, as both are written.
+    pub(super) fn covers_below(&self, path: &MemoryPath) -> bool {
+        let places = self.walk(path, Same::Exact);
+        let covers = |(at, is_reached): (usize, &bool)| *is_reached && self.0.get(at..).is_some_and(fits_all);
+        places.iter().enumerate().any(covers)
+    }
+
+    /// Whether this is the glob of every path.
+    pub(super) fn is_everything(&self) -> bool {
+        self.0.iter().all(|component| matches!(component, Component::Any))
+    }
+
     /// Whether this could be the glob of something that stands in the folder `path`, in any case and form.
     pub(super) fn reaches_below(&self, path: &MemoryPath) -> bool {
         self.reaches_from(0, path)
@@ -108,7 +125,11 @@ impl Glob {
 
     /// Whether the places from this one on, to which `path` leads, have something behind them.
     fn reaches_from(&self, first: usize, path: &MemoryPath) -> bool {
-        let places = self.walk(path, Same::Any);
+        self.goes_on(first, &self.walk(path, Same::Any))
+    }
+
+    /// Whether one of these places, from the first that counts, has something behind it.
+    fn goes_on(&self, first: usize, places: &[bool]) -> bool {
         let ends_in_any = matches!(self.0.last(), Some(Component::Any));
         let within = places.get(first..self.0.len()).unwrap_or_default();
         within.contains(&true) || (ends_in_any && places.last() == Some(&true))
@@ -122,7 +143,10 @@ impl Glob {
         }
         self.skip_any(&mut places);
         for name in path.components() {
-            let name = Forms::of(name);
+            let name = match same {
+                Same::Exact => Forms::exact(name),
+                Same::Any => Forms::of(name),
+            };
             let mut next = vec![false; places.len()];
             for (at, component) in self.0.iter().enumerate().filter(|(at, _)| places.get(*at) == Some(&true)) {
                 let to = match component {
@@ -151,7 +175,31 @@ impl Glob {
     }
 }
 
+/// Whether all names fit, however many come after each other, from one on.
+fn fits_all(rest: &[Component]) -> bool {
+    let mut names = 0;
+    let mut has_any = false;
+    for component in rest {
+        match component {
+            Component::Any => has_any = true,
+            Component::One(pattern) if pattern.is_any_name() => names += 1,
+            Component::One(_) => return false,
+        }
+    }
+    has_any && names <= 1
+}
+
 impl Forms {
+    /// A name that is compared as it is written alone.
+    fn exact(text: &str) -> Self {
+        Self { exact: text.chars().collect(), composed: Vec::new(), folded: Vec::new() }
+    }
+
+    /// Whether every name fits this pattern.
+    fn is_any_name(&self) -> bool {
+        self.exact.iter().all(|character| *character == '*')
+    }
+
     fn of(text: &str) -> Self {
         let folded = caseless::default_case_fold_str(&text.nfd().collect::<String>());
         Self { exact: text.chars().collect(), composed: text.nfc().collect(), folded: folded.nfc().collect() }

@@ -162,6 +162,9 @@ struct Judgement {
 /// # Ok::<(), memdir::path::PathError>(())
 /// ```
 pub fn review(call: Call, context: &Context<'_>, issues: &mut Vec<Issue>) -> Result<Cleared, Box<Refused>> {
+    if let Some(failure) = context.grant.and_then(|grant| grant.refusal(&call.action)) {
+        return Err(Box::new(Refused { call, failure, grounds: Vec::new() }));
+    }
     if context.read_only && access(&call.action) > Access::Read {
         let message = format!("this memory is read-only here, and `{}` writes", call.action.name());
         let failure = Failure::new(Code::ReadOnly, message).with_hint("only actions that read are allowed");
@@ -225,6 +228,34 @@ pub fn review_place(call: &Call, path: &MemoryPath, context: &Context<'_>) -> Re
         }
         None => Ok(()),
     }
+}
+
+/// Decides whether the client's grant lets a call come to the places to which its path and its new path lead, or its link
+/// or key in place of a path.
+///
+/// # Errors
+///
+/// [`Refused`] with `denied`.
+pub fn review_led(
+    call: &Call,
+    source: Option<&MemoryPath>,
+    target: Option<&MemoryPath>,
+    context: &Context<'_>,
+) -> Result<(), Box<Refused>> {
+    refuse(call, context.grant.and_then(|grant| grant.refusal_at(&call.action, source, target)))
+}
+
+/// Decides whether a call may be made whose path has turned out to be a folder: renaming it moves all that is in it.
+///
+/// # Errors
+///
+/// [`Refused`] with `denied` where the client may not write all that could be in it, here and there.
+pub fn review_folder(call: &Call, context: &Context<'_>) -> Result<(), Box<Refused>> {
+    refuse(call, context.grant.and_then(|grant| grant.refusal_of_folder(&call.action)))
+}
+
+fn refuse(call: &Call, failure: Option<Failure>) -> Result<(), Box<Refused>> {
+    failure.map_or(Ok(()), |failure| Err(Box::new(Refused { call: call.clone(), failure, grounds: Vec::new() })))
 }
 
 /// Whether there are places to which [`review_place`] would not let the call come. Where there are none, an answer may

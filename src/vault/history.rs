@@ -17,6 +17,8 @@ use crate::time::Timestamp;
 pub struct Page {
     /// Only batches that changed this note, under whatever names it had.
     pub path: Option<MemoryPath>,
+    /// Only batches of this client.
+    pub client: Option<String>,
     /// How many batches at most.
     pub limit: usize,
     /// Only batches older than this one: the `cursor` of the page before.
@@ -41,8 +43,8 @@ impl Vault {
         let Some(core) = core else { return Ok(Log::default()) };
         let journal = &core.journal;
         let mut batches = match &page.path {
-            Some(path) => batches_of(journal, path, page.before, page.limit.saturating_add(1))?,
-            None => newest(journal, page.before, page.limit.saturating_add(1))?,
+            Some(path) => batches_of(journal, path, page)?,
+            None => newest(journal, page.client.as_deref(), page.before, page.limit.saturating_add(1))?,
         };
         let is_cut = batches.len() > page.limit;
         batches.truncate(page.limit);
@@ -79,7 +81,7 @@ impl Vault {
     pub fn newest(&self) -> Result<Option<u64>, VaultError> {
         let core = self.known_core()?;
         let Some(core) = core.as_ref() else { return Ok(None) };
-        Ok(newest(&core.journal, None, 1)?.first().copied())
+        Ok(newest(&core.journal, None, None, 1)?.first().copied())
     }
 
     /// The batch that undid this one, if one did and has not been undone itself.
@@ -182,34 +184,43 @@ fn check_known(journal: &Journal, batch: u64) -> Result<(), VaultError> {
     known.ok_or(VaultError::UnknownBatch(batch))
 }
 
-fn newest(journal: &Journal, before: Option<u64>, limit: usize) -> Result<Vec<u64>, VaultError> {
-    let sql = format!("SELECT id FROM batch WHERE {IN_FORCE} AND id < ?1 ORDER BY id DESC LIMIT ?2");
+fn newest(journal: &Journal, client: Option<&str>, before: Option<u64>, limit: usize) -> Result<Vec<u64>, VaultError> {
+    let sql = format!(
+        "SELECT id FROM batch WHERE {IN_FORCE} AND id < ?1 AND (?3 IS NULL OR client = ?3) ORDER BY id DESC LIMIT ?2"
+    );
     let mut statement = journal.db.prepare_cached(&sql)?;
     let before = before.unwrap_or(i64::MAX.unsigned_abs());
-    let rows = statement.query_map(params![before, limit], |row| row.get(0))?;
+    let rows = statement.query_map(params![before, limit, client], |row| row.get(0))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// The batches that changed what is at `path` now, followed back through its renames.
-fn batches_of(journal: &Journal, path: &MemoryPath, before: Option<u64>, limit: usize) -> Result<Vec<u64>, VaultError> {
+fn batches_of(journal: &Journal, path: &MemoryPath, page: &Page) -> Result<Vec<u64>, VaultError> {
     let mut name = path.clone();
     let mut batches = Vec::new();
-    let mut before = before.unwrap_or(i64::MAX.unsigned_abs());
+    let mut before = page.before.unwrap_or(i64::MAX.unsigned_abs());
     // A page that is not the first starts with the name that the note had then.
     for batch in moves_since(journal, before)? {
         name = name_before(journal, batch, &name)?;
     }
-    while batches.len() < limit {
+    while batches.len() <= page.limit {
         let mut found = newest_touching(journal, name.as_str(), before)?;
         for folder in name.ancestors() {
             found = found.max(newest_moving(journal, folder.as_str(), before)?);
         }
         let Some(batch) = found else { break };
-        batches.push(batch);
+        if page.client.is_none() || client_of(journal, batch)? == page.client {
+            batches.push(batch);
+        }
         before = batch;
         name = name_before(journal, batch, &name)?;
     }
     Ok(batches)
+}
+
+fn client_of(journal: &Journal, batch: u64) -> Result<Option<String>, VaultError> {
+    let sql = "SELECT client FROM batch WHERE id = ?1";
+    Ok(journal.db.prepare_cached(sql)?.query_row([batch], |row| row.get(0))?)
 }
 
 fn moves_since(journal: &Journal, batch: u64) -> Result<Vec<u64>, VaultError> {
@@ -410,7 +421,7 @@ fn entry(journal: &Journal, batch: u64) -> Result<LogEntry, VaultError> {
         .prepare_cached(sql)?
         .query_row([batch], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
     Ok(LogEntry {
-        batch,
+        batch: Some(batch),
         time: Timestamp::from_micros(time).to_string(),
         door,
         client,

@@ -23,6 +23,8 @@ const LAST: &str = "proposals";
 /// What the keys of proposals begin with that wait in a file, or are decided and may still have one. The value is
 /// [`WAITS`], the batch of an approved one, or 0.
 const PROPOSAL: &str = "proposal:";
+/// What the keys of the last numbers begin with that clients were told of which count their own.
+const LAST_OF: &str = "proposals of ";
 /// The value for one that waits.
 const WAITS: i64 = -1;
 /// So many bytes all files together may have; what comes after them is not read.
@@ -65,6 +67,15 @@ struct Names {
     waiting: Vec<u64>,
     /// Names that a process which ended early has left.
     leftovers: Vec<String>,
+}
+
+/// By what a proposal is known.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Numbers {
+    /// Its number in the inbox.
+    pub number: u64,
+    /// Its number for a client that counts its own.
+    pub own: Option<u64>,
 }
 
 impl Vault {
@@ -130,15 +141,24 @@ impl Writer<'_> {
         Ok(number)
     }
 
+    /// The number by which a client that counts its own will know its next proposal.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub fn next_proposal_of(&mut self, client: &str) -> Result<u64, VaultError> {
+        Ok(self.core()?.journal.sum(&last_of(client))?.unwrap_or(0) + 1)
+    }
+
     /// Lets a proposal wait: its file, where it has one, and the entries of its calls, both flushed. It gets the number that
-    /// [`Writer::next_proposal`] gave.
+    /// [`Writer::next_proposal`] gave, and for a client that counts its own the one of [`Writer::next_proposal_of`].
     ///
     /// # Errors
     ///
     /// Nothing waits then: [`VaultError::DiskFull`], [`VaultError::NoWriteAccess`] and others of the system.
     pub fn file_proposal(
         &mut self,
-        number: u64,
+        Numbers { number, own }: Numbers,
         content: Option<&[u8]>,
         entries: &[AuditEntry],
         author: &Author,
@@ -155,6 +175,9 @@ impl Writer<'_> {
         let noted = self.core()?.journal.transaction(Flush::Yes, |transaction| {
             let sql = "INSERT INTO meta VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = excluded.value";
             transaction.prepare_cached(sql)?.execute(params![LAST, number])?;
+            if let (Some(own), Some(client)) = (own, &author.client) {
+                transaction.prepare_cached(sql)?.execute(params![last_of(client), own])?;
+            }
             if content.is_some() {
                 transaction.prepare_cached(sql)?.execute(params![key_of(number), WAITS])?;
             }
@@ -418,6 +441,10 @@ fn read(folder: &Dir, name: &str, most: usize) -> Result<Option<Vec<u8>>, VaultE
         return Err(too_large());
     }
     Ok(Some(content))
+}
+
+fn last_of(client: &str) -> String {
+    format!("{LAST_OF}{client}")
 }
 
 fn name_of(number: u64) -> String {

@@ -18,6 +18,7 @@ mod history;
 mod inbox;
 mod journal;
 mod place;
+mod readers;
 mod recover;
 mod scan;
 mod state;
@@ -42,7 +43,8 @@ pub use examine::Exam;
 pub use feed::Changed;
 pub use forget::{Names, Replaced, Traces};
 pub use history::Page;
-pub use inbox::{Approval, Filed, Inbox, MOST_WAITING, MOST_WAITING_BYTES};
+pub use inbox::{Approval, Filed, Inbox, MOST_WAITING, MOST_WAITING_BYTES, Numbers};
+pub use readers::Reader;
 pub use sweep::Sweep;
 pub use watch::{Noticed, Watch};
 

@@ -12,6 +12,12 @@ use crate::plan::{Content, Entry, Image, Listing, Scan, Scanned, Stat, Tree, Tre
 use crate::report::{Kind, Log};
 
 impl Tree for Vault {
+    type Whole = Self;
+
+    fn whole(&self) -> &Self {
+        self
+    }
+
     fn stat(&self, path: &MemoryPath) -> Result<Option<Stat>, TreeError> {
         match self.metadata_through_links(path) {
             Ok(metadata) => stat_of(path, &metadata).map(Some),
@@ -95,13 +101,19 @@ impl Tree for Vault {
     }
 
     fn history(&self, path: &MemoryPath, limit: usize) -> Result<Log, TreeError> {
-        let page = Page { path: Some(path.clone()), limit, before: None };
+        let page = Page { path: Some(path.clone()), client: None, limit, before: None };
         self.log(&page).map_err(|error| TreeError::Io(error.to_string()))
     }
 }
 
 /// The same memory, for a plan that is made while the lock is held: the vault itself would wait for it for ever.
 impl Tree for Writer<'_> {
+    type Whole = Self;
+
+    fn whole(&self) -> &Self {
+        self
+    }
+
     fn stat(&self, path: &MemoryPath) -> Result<Option<Stat>, TreeError> {
         self.vault.stat(path)
     }
@@ -134,7 +146,7 @@ impl Tree for Writer<'_> {
     }
 
     fn history(&self, path: &MemoryPath, limit: usize) -> Result<Log, TreeError> {
-        let page = Page { path: Some(path.clone()), limit, before: None };
+        let page = Page { path: Some(path.clone()), client: None, limit, before: None };
         Vault::log_of(self.core.as_ref(), &page).map_err(|error| TreeError::Io(error.to_string()))
     }
 }

@@ -15,6 +15,7 @@
 
 mod ask;
 mod cli;
+mod client;
 mod contract;
 mod conversation;
 #[cfg(target_os = "linux")]
@@ -22,9 +23,14 @@ mod crash;
 mod dialects;
 mod docs;
 mod grammar;
+#[cfg(unix)]
+mod hidden;
 mod index;
+mod install;
 mod layers;
+mod mcp_http;
 mod mcp_resources;
+mod mcp_stdio;
 mod processes;
 mod python;
 mod rules;

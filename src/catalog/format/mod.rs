@@ -5,8 +5,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Effect, Field, PERMISSION, Row, Takes};
+use super::{Field, PERMISSION, Row, Takes};
 use crate::action::Access;
+
+pub mod mcp;
 
 /// Who takes the definitions.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -75,10 +77,7 @@ fn tool(format: Format, row: &Row, ask_first: bool) -> Value {
         }),
         Format::Anthropic => json!({"name": name, "description": words, "input_schema": row.schema()}),
         Format::Gemini => json!({"name": name, "description": words, "parameters": open_api(row)}),
-        Format::Mcp => json!({
-            "name": name, "title": row.title, "description": words,
-            "inputSchema": row.schema(), "annotations": annotations(row),
-        }),
+        Format::Mcp => mcp::tool(row, ask_first),
     }
 }
 
@@ -148,17 +147,6 @@ fn open_api(row: &Row) -> Value {
         schema.insert("required".to_owned(), json!(required));
     }
     schema
-}
-
-/// What MCP says about a tool beside its schema. All four are said, for some clients take a hint that is left out as
-/// the worst.
-fn annotations(row: &Row) -> Value {
-    json!({
-        "readOnlyHint": row.access == Access::Read,
-        "destructiveHint": matches!(row.effect, Effect::Settles | Effect::Changes),
-        "idempotentHint": matches!(row.effect, Effect::None | Effect::Adds | Effect::Settles),
-        "openWorldHint": false,
-    })
 }
 
 #[cfg(test)]

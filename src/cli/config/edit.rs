@@ -3,12 +3,12 @@
 //! Comments, order and all other keys stay as they are. The file is replaced in one instant, under a lock on its folder, and
 //! only when what comes out can be read as settings again.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
 
 use super::{Sources, canonical, check_table, read_file, wrong};
+use crate::cli::file::Lock;
 use crate::policy::{Rule, Rules};
 use crate::report::Failure;
 
@@ -27,7 +27,7 @@ impl Sources {
     /// `not_found` for a number that no rule has, `config` where the settings cannot be read or written.
     pub(in crate::cli) fn remove_rule(&self, root: &Path, number: usize) -> Result<Rule, Failure> {
         let file = self.file_to_change()?;
-        let lock = Lock::of(&file)?;
+        let lock = lock(&file)?;
         // What was read at the start may have been changed by another process.
         let now = Self { file: read_file(&file)?, ..self.clone() };
         let rule = now.for_memory(root)?.rule.into_iter().nth(number.wrapping_sub(1));
@@ -56,7 +56,7 @@ impl Sources {
     /// `config` where the settings cannot be read or written, or the rule is none.
     pub(in crate::cli) fn add_rule(&self, root: &Path, rule: &Rule) -> Result<usize, Failure> {
         let file = self.file_to_change()?;
-        let lock = Lock::of(&file)?;
+        let lock = lock(&file)?;
         let now = Self { file: read_file(&file)?, ..self.clone() };
         let mut rules = now.for_memory(root)?.rule;
         if let Some(at) = rules.iter().position(|known| known == rule) {
@@ -95,6 +95,10 @@ impl Sources {
         let path = self.path().ok_or_else(none)?;
         Ok(canonical(path).unwrap_or_else(|| path.to_owned()))
     }
+}
+
+fn lock(file: &Path) -> Result<Lock, Failure> {
+    Lock::of(file).map_err(|error| wrong(format!("the folder of the settings cannot be made: {}", error.kind())))
 }
 
 /// Takes one rule out of a list of tables, however it is written.
@@ -148,11 +152,7 @@ fn fields(rule: &Rule) -> Vec<(&'static str, String)> {
 }
 
 /// Changes the file: the whole of it is written beside it and takes its place.
-#[expect(
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    reason = "the settings file is the person's own, named by its path"
-)]
+#[expect(clippy::disallowed_methods, reason = "the settings file is the person's own, named by its path")]
 fn change(file: &Path, lock: &Lock, edit: impl FnOnce(&mut DocumentMut)) -> Result<(), Failure> {
     let unreadable = |kind| wrong(format!("the settings file cannot be read: {kind}"));
     let (text, mode) = match std::fs::read_to_string(file) {
@@ -170,64 +170,6 @@ fn change(file: &Path, lock: &Lock, edit: impl FnOnce(&mut DocumentMut)) -> Resu
     }
     let table: toml::Table = text.parse().map_err(|_| wrong("the settings cannot be changed".to_owned()))?;
     check_table("", &table)?;
-    // One name under the lock: what a crash has left is written over the next time.
-    let temporary = file.with_extension("toml.tmp");
-    let write = || {
-        let mut options = std::fs::OpenOptions::new();
-        options.write(true).create(true).truncate(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut out: std::fs::File = options.open(&temporary)?;
-        if let Some(mode) = mode {
-            out.set_permissions(mode)?;
-        }
-        out.write_all(text.as_bytes())?;
-        out.sync_all()?;
-        std::fs::rename(&temporary, file)?;
-        lock.flush()
-    };
-    write().map_err(|error| {
-        // It may not be there at all.
-        let _ = std::fs::remove_file(&temporary);
-        wrong(format!("the settings file cannot be written: {}", error.kind()))
-    })
-}
-
-/// The folder of the settings, locked, so that of two processes that change them none undoes the other.
-#[expect(clippy::disallowed_types, reason = "only the std file can be locked")]
-struct Lock(Option<std::fs::File>);
-
-impl Lock {
-    #[expect(
-        clippy::disallowed_methods,
-        clippy::disallowed_types,
-        reason = "the folder of the settings is the person's own"
-    )]
-    fn of(file: &Path) -> Result<Self, Failure> {
-        let Some(folder) = file.parent() else { return Ok(Self(None)) };
-        let io = |error: std::io::Error| wrong(format!("the folder of the settings cannot be made: {}", error.kind()));
-        std::fs::create_dir_all(folder).map_err(io)?;
-        // Where a folder cannot be opened as a file, two changes in the same instant are not told apart.
-        let folder = std::fs::File::open(folder).ok();
-        if let Some(folder) = &folder {
-            folder.lock().map_err(io)?;
-        }
-        Ok(Self(folder))
-    }
-}
-
-impl Lock {
-    /// Makes it certain that the folder holds the file under its name.
-    fn flush(&self) -> std::io::Result<()> {
-        self.0.as_ref().map_or(Ok(()), |folder| folder.sync_all())
-    }
-}
-
-impl Drop for Lock {
-    fn drop(&mut self) {
-        if let Some(folder) = &self.0 {
-            // The kernel lets go of it when the process ends, whatever happens here.
-            let _ = folder.unlock();
-        }
-    }
+    lock.replace(file, text.as_bytes(), mode)
+        .map_err(|error| wrong(format!("the settings file cannot be written: {}", error.kind())))
 }

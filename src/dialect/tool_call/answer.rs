@@ -19,7 +19,13 @@ struct Content {
 /// The result of the one call of a turn.
 pub(super) fn one(frame: &Frame, report: &Report) -> Answer {
     let issues = by_call(&report.issues);
-    let content = frame.slots.first().map(|slot| content(slot, report, &issues));
+    let content = frame.slots.first().map(|slot| match (&slot.kind, report.actions.get(slot.first)) {
+        // The same JSON goes as text and as a value; a note's text goes only as it is.
+        (Kind::Action, Some(Outcome { result: Ok(Value::Text(text)), .. })) => {
+            Content { json: text.as_str().into(), is_error: false }
+        }
+        _ => content(slot, report, &issues),
+    });
     let Content { json, is_error } =
         content.unwrap_or_else(|| Content { json: json!({"error": "nothing became of this call"}), is_error: true });
     match json {

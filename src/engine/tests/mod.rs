@@ -273,7 +273,7 @@ fn a_restored_note_is_what_it_was_after_a_batch() {
     assert_eq!(std::fs::read_to_string(folder.path().join("a.md")).unwrap(), "1\n");
     assert_eq!(engine.propose_restore(&path, 9).unwrap_err().failure.code, Code::NotFound);
     let log = engine.log(&Page { limit: 9, ..Page::default() }, true).unwrap();
-    assert_eq!(log.entries.iter().map(|entry| entry.batch).collect::<Vec<_>>(), [3, 2, 1]);
+    assert_eq!(log.entries.iter().map(|entry| entry.batch).collect::<Vec<_>>(), [Some(3), Some(2), Some(1)]);
     assert!(log.entries[2].diff.as_deref().unwrap().contains("+1"));
 }
 

@@ -218,7 +218,7 @@ fn an_approval_that_met_an_editor_can_be_tried_again_and_is_carried_out_once() {
     let vault = env.vault();
     let (entries, author, time) = ([entry("update_file")], author(), Timestamp::from_micros(0));
     let mut writer = vault.lock().unwrap();
-    writer.file_proposal(1, Some(b"it waits"), &entries, &author, time).unwrap();
+    writer.file_proposal(super::Numbers { number: 1, own: None }, Some(b"it waits"), &entries, &author, time).unwrap();
     let mut approve = |after_b: &str, edit: &dyn Fn()| {
         let steps = [put("a.md", Some("a"), Some("a2")), put("b.md", Some(after_b), Some("b2"))];
         let approval = Some(super::Approval { proposal: 1, by: &author });
@@ -331,8 +331,8 @@ fn the_log_follows_a_note_through_its_names() {
     commit(&vault, &[rename("d", "e", Kind::Directory)], None).unwrap();
     commit(&vault, &[put("e/b.md", Some("2"), Some("3"))], None).unwrap();
     let log = |limit, before| {
-        let log = vault.log(&Page { path: Some(path("e/b.md")), limit, before }).unwrap();
-        (log.entries.iter().map(|entry| entry.batch).collect::<Vec<_>>(), log.cursor)
+        let log = vault.log(&Page { path: Some(path("e/b.md")), client: None, limit, before }).unwrap();
+        (log.entries.iter().filter_map(|entry| entry.batch).collect::<Vec<_>>(), log.cursor)
     };
     assert_eq!(log(9, None), (vec![5, 4, 3, 1], None));
     assert_eq!(log(2, None), (vec![5, 4], Some("4".to_owned())));

@@ -12,6 +12,12 @@ use crate::vault::Vault;
 struct Slow<'v>(&'v Vault);
 
 impl Tree for Slow<'_> {
+    type Whole = Self;
+
+    fn whole(&self) -> &Self {
+        self
+    }
+
     fn stat(&self, path: &MemoryPath) -> Result<Option<Stat>, TreeError> {
         self.0.stat(path)
     }

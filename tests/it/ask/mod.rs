@@ -12,7 +12,7 @@ mod crash;
 mod inbox;
 #[cfg(unix)]
 mod standing;
-mod terminal;
+pub(crate) mod terminal;
 
 /// A text that the detectors ask about, with a word that is nowhere else.
 pub(crate) const FACT: &str = "- email: quetzalcoatl@example.com";

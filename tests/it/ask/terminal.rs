@@ -11,14 +11,14 @@ use super::{FACT, folder, waiting};
 use crate::support::{Env, files};
 
 /// A command on a terminal of its own; the other end is the person's.
-struct Terminal {
+pub(crate) struct Terminal {
     person: File,
     seen: String,
     child: std::process::Child,
 }
 
 impl Terminal {
-    fn start(mut command: Command) -> Self {
+    pub(crate) fn start(mut command: Command) -> Self {
         let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&person).unwrap();
         unlockpt(&person).unwrap();
@@ -34,7 +34,7 @@ impl Terminal {
     }
 
     /// Reads until the question is asked once more than `before`.
-    fn until(&mut self, words: &str) -> String {
+    pub(crate) fn until(&mut self, words: &str) -> String {
         let mut piece = [0; 4096];
         while !self.seen.contains(words) {
             let read = self.person.read(&mut piece).unwrap_or(0);
@@ -44,11 +44,11 @@ impl Terminal {
         std::mem::take(&mut self.seen)
     }
 
-    fn answer(&mut self, words: &str) {
+    pub(crate) fn answer(&mut self, words: &str) {
         self.person.write_all(words.as_bytes()).unwrap();
     }
 
-    fn end(mut self) -> (i32, String) {
+    pub(crate) fn end(mut self) -> (i32, String) {
         let mut piece = [0; 4096];
         // The system says so in its own way when the other end is closed.
         while let Ok(read) = self.person.read(&mut piece) {

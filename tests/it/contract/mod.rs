@@ -3,6 +3,7 @@
 pub(crate) mod account;
 mod actions;
 mod check;
+mod clients;
 mod codes;
 mod commands;
 mod eval;

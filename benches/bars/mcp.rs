@@ -1,0 +1,257 @@
+//! The MCP server on stdio, as a client meets it: each tool beside two file servers, the first answer, sizes, idle memory.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::measure::{Bar, head, in_turns, note, row, shares, shown};
+use crate::process::memdir_with;
+use crate::vaults;
+
+/// How often each tool is called.
+const ROUNDS: usize = 400;
+/// How often a server is started.
+const STARTS: usize = 31;
+
+/// Calls, starts, sizes and memory.
+pub(crate) fn servers() {
+    let folders = [1_000, 10_000, 100_000].map(vaults::vault);
+    let [small, ..] = &folders;
+    calls(small);
+    head("first answer of a new process: initialize, then read a note; baseline: rust-mcp-filesystem");
+    let Some(rust) = rust_server(small) else {
+        println!("skipped: `scripts/bench-baselines` installs rust-mcp-filesystem");
+        return;
+    };
+    drop(rust);
+    for (folder, count) in folders.iter().zip([1_000, 10_000, 100_000]) {
+        let path = vaults::path(7);
+        let times = in_turns(
+            STARTS,
+            vec![
+                Box::new(|| first_answer(ours(folder, "compact"), "read_file", &json!({ "path": path }))),
+                Box::new(|| {
+                    let path = folder.join(&path).display().to_string();
+                    first_answer(rust_command(folder), "read_text_file", &json!({ "path": path }))
+                }),
+            ],
+        );
+        let [ours, theirs] = times.as_slice() else { return };
+        row(&format!("{count} notes"), *ours, *theirs, Bar::Most(1.0));
+        row(&format!("{count} notes, whatever the baseline"), *ours, *theirs, Bar::Within(Duration::from_millis(50)));
+    }
+    sizes(small);
+    for (folder, count) in folders.iter().zip([1_000, 10_000, 100_000]) {
+        idle(folder, count);
+    }
+}
+
+/// Each tool beside those of the file servers that do nearest to the same.
+fn calls(folder: &Path) {
+    head("one tool call on stdio, p50 then p95; baseline: rust-mcp-filesystem, then the reference file server");
+    let mut ours = Server::start(ours(folder, "full"));
+    let mut peers: Vec<(&str, Server)> = rust_server(folder).map(|server| ("rust", server)).into_iter().collect();
+    peers.extend(reference_server(folder).map(|server| ("reference", server)));
+    if peers.is_empty() {
+        println!("skipped: `scripts/bench-baselines` installs the file servers");
+    }
+    let at = |number: usize| folder.join(vaults::path(number)).display().to_string();
+    let asks: Vec<(&str, Ask<'_>, Ask<'_>)> = vec![
+        (
+            "read_file",
+            Box::new(|n| ("read_file", json!({"path": vaults::path(n % 500)}))),
+            Box::new(|n| ("read_text_file", json!({"path": at(n % 500)}))),
+        ),
+        (
+            "list_directory",
+            Box::new(|_| ("list_directory", json!({}))),
+            Box::new(|_| ("list_directory", json!({"path": folder.display().to_string()}))),
+        ),
+        (
+            "get_file_info",
+            Box::new(|n| ("get_file_info", json!({"path": vaults::path(n % 500)}))),
+            Box::new(|n| ("get_file_info", json!({"path": at(n % 500)}))),
+        ),
+        (
+            "update_file (flushed, journaled; theirs is neither)",
+            Box::new(|n| {
+                let (old, new) = turn(n);
+                ("update_file", json!({"path": vaults::path(501), "old_content": old, "new_content": new}))
+            }),
+            Box::new(|n| {
+                let (old, new) = turn(n);
+                ("edit_file", json!({"path": at(502), "edits": [{"oldText": old, "newText": new}]}))
+            }),
+        ),
+    ];
+    for (what, mine, theirs) in &asks {
+        let [p50, p95] = times(&mut ours, mine);
+        for (name, peer) in &mut peers {
+            let [their_p50, their_p95] = times(peer, theirs);
+            let bar = if *what == "read_file" && *name == "rust" { Bar::Most(1.0) } else { Bar::None };
+            row(&format!("{what}, p50, {name}"), p50, their_p50, bar);
+            row(&format!("{what}, p95, {name}"), p95, their_p95, Bar::None);
+        }
+    }
+    for (what, name, arguments) in [
+        ("search_files, text of every note", "search_files", json!({"query": "dentist", "mode": "text"})),
+        ("search_files, ranked", "search_files", json!({"query": "what did the teacher ask the dentist"})),
+        ("get_context", "get_context", json!({"query": "what did the teacher ask the dentist"})),
+        ("list_files", "list_files", json!({})),
+    ] {
+        let [p50, p95] = times(&mut ours, &|_| (name, arguments.clone()));
+        note(&format!("{what}, p50"), &shown(p50));
+        note(&format!("{what}, p95"), &shown(p95));
+    }
+}
+
+/// What is called in round `n`: a tool and its arguments.
+type Ask<'a> = Box<dyn Fn(usize) -> (&'static str, Value) + 'a>;
+
+/// The line that an edit takes away and puts back.
+fn turn(n: usize) -> (String, String) {
+    (format!("- visits: {}", n % 2), format!("- visits: {}", (n + 1) % 2))
+}
+
+fn times(server: &mut Server, ask: &dyn Fn(usize) -> (&'static str, Value)) -> [Duration; 2] {
+    let mut times = Vec::with_capacity(ROUNDS);
+    for round in 0..ROUNDS + 20 {
+        let (name, arguments) = ask(round);
+        let start = Instant::now();
+        let answer = server.request("tools/call", &json!({"name": name, "arguments": arguments}));
+        let time = start.elapsed();
+        assert!(answer["result"]["isError"] != json!(true) && answer["error"].is_null(), "{name}: {answer}");
+        if round >= 20 {
+            times.push(time);
+        }
+    }
+    shares(times, [50, 95])
+}
+
+fn first_answer(command: Command, tool: &str, arguments: &Value) -> Duration {
+    let start = Instant::now();
+    let mut server = Server::start(command);
+    let answer = server.request("tools/call", &json!({"name": tool, "arguments": arguments}));
+    let time = start.elapsed();
+    assert!(answer["result"]["isError"] != json!(true) && answer["error"].is_null(), "{tool}: {answer}");
+    time
+}
+
+/// How many bytes a client's model pays for before anything is asked.
+fn sizes(folder: &Path) {
+    head("bytes");
+    for (set, bar) in [("compact", "<= 6700"), ("full", "<= 30000"), ("memory", "")] {
+        let answer = Server::start(ours(folder, set)).line("tools/list", &json!({}));
+        note(&format!("tools/list, {set} set {bar}"), &answer.len().to_string());
+    }
+    let path = vaults::path(7);
+    let text = std::fs::read(folder.join(&path)).expect("read a note");
+    let answer = Server::start(ours(folder, "compact"))
+        .line("tools/call", &json!({"name": "read_file", "arguments": {"path": path}}));
+    note("an answer of read_file, times the note (<= 1.1)", &format!("{:.3}", answer.len() as f64 / text.len() as f64));
+}
+
+/// The memory of a server that has answered and waits.
+fn idle(folder: &Path, count: usize) {
+    let mut server = Server::start(ours(folder, "compact"));
+    server.request("tools/list", &json!({}));
+    server.request("tools/call", &json!({"name": "read_file", "arguments": {"path": vaults::path(7)}}));
+    // What it does in the background after the first answer is part of it.
+    thread::sleep(Duration::from_secs(3));
+    note(&format!("idle, {count} notes, resident"), &server.resident());
+    server.request("tools/call", &json!({"name": "search_files", "arguments": {"query": "the dentist's garden"}}));
+    thread::sleep(Duration::from_secs(1));
+    note(&format!("idle after a search, {count} notes, resident"), &server.resident());
+}
+
+fn ours(folder: &Path, set: &str) -> Command {
+    let mut command = memdir_with("mcp", folder, &vaults::scratch().join("mcp-cache"));
+    command.args(["--tools", set]);
+    command
+}
+
+fn baselines() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("a target folder").join("baselines")
+}
+
+fn rust_command(folder: &Path) -> Command {
+    let mut command = Command::new(baselines().join("bin/rust-mcp-filesystem"));
+    command.arg("--allow-write").arg(folder);
+    command
+}
+
+fn rust_server(folder: &Path) -> Option<Server> {
+    baselines().join("bin/rust-mcp-filesystem").is_file().then(|| Server::start(rust_command(folder)))
+}
+
+fn reference_server(folder: &Path) -> Option<Server> {
+    let script = baselines().join("node_modules/@modelcontextprotocol/server-filesystem/dist/index.js");
+    let mut command = Command::new("node");
+    command.arg(&script).arg(folder);
+    script.is_file().then(|| Server::start(command))
+}
+
+/// A server at the other end of two pipes.
+struct Server {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+    next: u64,
+}
+
+impl Server {
+    fn start(mut command: Command) -> Self {
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("start a server");
+        let input = child.stdin.take().expect("a pipe");
+        let output = BufReader::new(child.stdout.take().expect("a pipe"));
+        let mut server = Self { child, input, output, next: 0 };
+        let client = json!({"name": "bench", "version": "1.0.0"});
+        server
+            .request("initialize", &json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}));
+        server.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        server
+    }
+
+    fn send(&mut self, message: &Value) {
+        let line = format!("{message}\n");
+        self.input.write_all(line.as_bytes()).expect("write to a server");
+    }
+
+    fn request(&mut self, method: &str, params: &Value) -> Value {
+        serde_json::from_str(&self.line(method, params)).expect("JSON")
+    }
+
+    /// The line that answers a request.
+    fn line(&mut self, method: &str, params: &Value) -> String {
+        self.next += 1;
+        self.send(&json!({"jsonrpc": "2.0", "id": self.next, "method": method, "params": params}));
+        let own = format!("\"id\":{}", self.next);
+        loop {
+            let mut line = String::new();
+            assert!(self.output.read_line(&mut line).expect("read from a server") > 0, "the server has ended");
+            // Others tell of other things in between.
+            if line.contains(&own) && (line.contains("\"result\"") || line.contains("\"error\"")) {
+                return line;
+            }
+        }
+    }
+
+    fn resident(&self) -> String {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
+        let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap_or_default();
+        let kilobytes: f64 = line.split_whitespace().nth(1).and_then(|number| number.parse().ok()).unwrap_or_default();
+        format!("{:.1} MiB", kilobytes / 1024.0)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,286 @@
+//! `memdir client`: which programs may ask for the memory, and what each may see and do.
+
+use std::io::{self, Write};
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use serde::Serialize;
+
+mod asked;
+mod file;
+mod register;
+mod token;
+
+pub(super) use asked::{Asked, LONG};
+pub(super) use register::register;
+
+use super::args::Global;
+use super::config::Sources;
+use super::exit::{Stop, print_json, usage};
+use super::{open, term};
+use crate::action::Access;
+use crate::catalog::{self, ROWS};
+use crate::engine;
+use crate::policy::{Grant, GrantError};
+use crate::report::{Code, Failure};
+use crate::time::Timestamp;
+use asked::Add;
+use file::{Clients, Entry};
+use token::Token;
+
+/// How long a name may be.
+const LONGEST_NAME: usize = 64;
+/// The word for all actions that only read.
+const READ: &str = "read";
+
+/// A client as it is shown: without its token, of which nobody knows more than a digest.
+#[derive(Debug, Serialize)]
+struct Shown<'a> {
+    name: &'a str,
+    read: &'a [String],
+    write: &'a [String],
+    actions: Option<&'a [String]>,
+    expires: Option<Timestamp>,
+    expired: bool,
+    rate: Option<NonZeroU32>,
+    may_approve: bool,
+    created: Timestamp,
+}
+
+#[derive(Debug, Serialize)]
+struct Added<'a> {
+    client: Shown<'a>,
+    token: &'a str,
+    header: String,
+}
+
+#[derive(Debug, Serialize)]
+struct Listed<'a> {
+    clients: Vec<Shown<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct Revoked<'a> {
+    revoked: &'a str,
+}
+
+pub(super) fn run(global: &Global, asked: &Asked) -> Result<u8, Stop> {
+    let sources = Sources::read()?;
+    let folder = open::named(global, &sources)?;
+    let memory = file::memory(&open::locate(global, &sources, &folder)?.root)?;
+    let clients = Clients::of(&sources)?;
+    match asked {
+        Asked::Add(options) => add(global, &clients, memory, options),
+        Asked::List => list(global, &clients, &memory),
+        Asked::Revoke { name } => revoke(global, &clients, &memory, name),
+    }
+}
+
+fn add(global: &Global, clients: &Clients, memory: String, options: &Add) -> Result<u8, Stop> {
+    let now = open::now();
+    check_name(&options.name)?;
+    let read = if options.read.is_empty() { vec!["**".to_owned()] } else { options.read.clone() };
+    let actions = actions(&options.tools);
+    Grant::new(&read, &options.write, actions.as_deref()).map_err(wrong_grant)?;
+    let token = Token::new().map_err(|error| engine::failure(&error))?;
+    let entry = Entry {
+        name: options.name.clone(),
+        memory,
+        token: token.digest(),
+        read,
+        write: options.write.clone(),
+        actions,
+        expires: options.expires.as_deref().map(|text| expires(text, now)).transpose()?,
+        rate: options.rate,
+        may_approve: options.may_approve,
+        created: now,
+    };
+    clients.change(|all| {
+        if all.iter().any(|known| known.memory == entry.memory && known.name == entry.name) {
+            let failure = Failure::new(Code::AlreadyExists, format!("client `{}` is registered", entry.name));
+            let hint = format!("`memdir client revoke {}` takes that back, or choose another name", entry.name);
+            return Err(failure.with_hint(hint));
+        }
+        all.push(entry.clone());
+        Ok(())
+    })?;
+    let header = format!("Authorization: Bearer {}", token.reveal());
+    if global.json {
+        print_json(&Added { client: Shown::of(&entry, now), token: token.reveal(), header })?;
+        return Ok(0);
+    }
+    tell(&entry)?;
+    let mut stdout = io::stdout().lock();
+    writeln!(stdout, "{header}")?;
+    Ok(stdout.flush().map(|()| 0)?)
+}
+
+/// Says what a new client may do, and how it comes in.
+fn tell(entry: &Entry) -> Result<(), Stop> {
+    let mut stderr = io::stderr().lock();
+    writeln!(stderr, "{}", term::escape_line(&words(entry)))?;
+    let reads_all = entry.read.iter().any(|glob| glob == "**");
+    let wider: Vec<&String> = entry.write.iter().filter(|glob| !reads_all && !entry.read.contains(glob)).collect();
+    if !wider.is_empty() {
+        let note = format!("note: what it may write it may read too: {}", joined(wider.into_iter(), " and "));
+        writeln!(stderr, "{}", term::escape_line(&note))?;
+    }
+    let name = &entry.name;
+    writeln!(stderr, "on standard input and output: memdir mcp --client {name} (configuration, not security)")?;
+    writeln!(
+        stderr,
+        "over HTTP: the address that `memdir mcp --http` names, such as http://127.0.0.1:PORT/mcp, with the"
+    )?;
+    writeln!(stderr, "header below; it is shown this once, and only a digest of it is kept")?;
+    Ok(())
+}
+
+fn list(global: &Global, clients: &Clients, memory: &str) -> Result<u8, Stop> {
+    let now = open::now();
+    let (all, _) = clients.read()?;
+    let own: Vec<&Entry> = all.iter().filter(|entry| entry.memory == memory).collect();
+    if global.json {
+        print_json(&Listed { clients: own.iter().map(|entry| Shown::of(entry, now)).collect() })?;
+        return Ok(0);
+    }
+    let mut stdout = io::stdout().lock();
+    for entry in &own {
+        let expired = if entry.is_expired(now) { "  (expired)" } else { "" };
+        writeln!(stdout, "{}{expired}", term::escape_line(&words(entry)))?;
+    }
+    if own.is_empty() {
+        writeln!(io::stderr(), "no clients: `memdir client add NAME` registers one")?;
+    }
+    Ok(stdout.flush().map(|()| 0)?)
+}
+
+fn revoke(global: &Global, clients: &Clients, memory: &str, name: &str) -> Result<u8, Stop> {
+    clients.change(|all| {
+        let is_it = |entry: &Entry| entry.memory == memory && entry.name == name;
+        if !all.iter().any(is_it) {
+            let own = all.iter().filter(|entry| entry.memory == memory);
+            return Err(unknown(name, &mut own.map(|entry| entry.name.as_str())));
+        }
+        all.retain(|entry| !is_it(entry));
+        Ok(())
+    })?;
+    if global.json {
+        print_json(&Revoked { revoked: name })?;
+    } else {
+        writeln!(io::stderr(), "client `{name}` is revoked; running servers let it in no more")?;
+    }
+    Ok(0)
+}
+
+/// Nobody is registered under this name; the hint names the nearest, or all.
+fn unknown(name: &str, known: &mut dyn Iterator<Item = &str>) -> Failure {
+    let known: Vec<&str> = known.collect();
+    let hint = match catalog::nearest(name, known.iter().copied()) {
+        Some(nearest) => format!("did you mean `{nearest}`?"),
+        None if known.is_empty() => "no client is registered for this memory: `memdir client add NAME`".to_owned(),
+        None => format!("there is {}", joined(known.iter(), ", ")),
+    };
+    let message = format!("no client `{}` is registered for this memory", catalog::shorten(name));
+    Failure::new(Code::NotFound, message).with_hint(hint)
+}
+
+fn check_name(name: &str) -> Result<(), Failure> {
+    let is_known = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-');
+    // One that starts with `-` would be an option where it is typed.
+    if !name.is_empty() && name.len() <= LONGEST_NAME && !name.starts_with('-') && name.bytes().all(is_known) {
+        return Ok(());
+    }
+    let message = format!("`{}` cannot be the name of a client", catalog::shorten(name));
+    Err(usage(message, "send up to 64 of a-z, 0-9, `_` and `-`, such as `claude-desktop`"))
+}
+
+/// The actions that are meant; all of them where none is named.
+fn actions(named: &[String]) -> Option<Vec<String>> {
+    let reading = || ROWS.iter().filter(|row| row.access == Access::Read).map(|row| row.name.to_owned());
+    let mut actions: Vec<String> = Vec::new();
+    for name in named {
+        let meant: Vec<String> = if name == READ { reading().collect() } else { vec![name.clone()] };
+        for name in meant {
+            if !actions.contains(&name) {
+                actions.push(name);
+            }
+        }
+    }
+    (!actions.is_empty()).then_some(actions)
+}
+
+fn wrong_grant(error: GrantError) -> Failure {
+    let hint = match &error {
+        GrantError::Action(name) => match catalog::nearest(name, ROWS.iter().map(|row| row.name).chain([READ])) {
+            Some(nearest) => format!("did you mean `{nearest}`?"),
+            None => "`memdir actions` lists them; `read` means all that only read".to_owned(),
+        },
+        GrantError::Glob { .. } => "send a path of the memory or a glob, such as `work/**`".to_owned(),
+    };
+    usage(error.to_string(), hint)
+}
+
+/// Reads a span such as `30d`, or a date.
+fn expires(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
+    let span = text.strip_suffix('d').and_then(|days| days.parse::<u32>().ok());
+    let moment = match span {
+        Some(days) => Some(now.plus(Duration::from_secs(u64::from(days) * 24 * 60 * 60))),
+        None => Timestamp::parse(text).ok(),
+    };
+    // Years of five digits are written otherwise than they are read.
+    let moment = moment.filter(|moment| Timestamp::parse(&moment.to_string()).is_ok()).ok_or_else(|| {
+        usage(
+            format!("`{}` is no time", catalog::shorten(text)),
+            "send a number of days such as `30d`, or a date such as `2027-01-01`",
+        )
+    })?;
+    if moment <= now {
+        return Err(usage(format!("`{text}` is over already"), "send a time that is still to come"));
+    }
+    Ok(moment)
+}
+
+/// What a client may do, as one line.
+fn words(entry: &Entry) -> String {
+    let globs = |globs: &[String]| match globs {
+        [] => "nothing".to_owned(),
+        [one] if one == "**" => "everything".to_owned(),
+        globs => joined(globs.iter(), " and "),
+    };
+    let actions = entry.actions.as_ref().map(|names| format!(", by {}", joined(names.iter(), ", ")));
+    let rate = entry.rate.map(|rate| format!(", {rate} requests a minute"));
+    let expires = entry.expires.map(|expires| format!(", until {expires}"));
+    let approve = if entry.may_approve { ", and its person may approve what waits" } else { "" };
+    let (read, write) = (globs(&entry.read), globs(&entry.write));
+    let parts = [actions, rate, expires].into_iter().flatten().collect::<String>();
+    format!("{} may read {read} and write {write}{parts}{approve}", entry.name)
+}
+
+fn joined<T: AsRef<str>>(names: impl Iterator<Item = T>, between: &str) -> String {
+    names.map(|name| name.as_ref().to_owned()).collect::<Vec<_>>().join(between)
+}
+
+impl Entry {
+    fn is_expired(&self, now: Timestamp) -> bool {
+        self.expires.is_some_and(|expires| expires <= now)
+    }
+}
+
+impl<'a> Shown<'a> {
+    fn of(entry: &'a Entry, now: Timestamp) -> Self {
+        Self {
+            name: &entry.name,
+            read: &entry.read,
+            write: &entry.write,
+            actions: entry.actions.as_deref(),
+            expires: entry.expires,
+            expired: entry.is_expired(now),
+            rate: entry.rate,
+            may_approve: entry.may_approve,
+            created: entry.created,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,194 @@
+//! `memdir install`: sets up an assistant so that it starts memdir by itself.
+//!
+//! Owns where each assistant keeps its configuration and how the one entry of ours is put into it. All else in such a file is
+//! the person's: it stays byte for byte, and a file that cannot be read as what it should be is not touched.
+
+use std::io::{self, BufRead, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use serde::Serialize;
+
+mod asked;
+mod change;
+mod disk;
+mod json;
+mod places;
+mod toml;
+mod yaml;
+
+pub(super) use asked::{Asked, LONG};
+
+use super::args::{Global, ToolSet};
+use super::config::Sources;
+use super::exit::{Stop, print_json, usage};
+use super::{client, open, term};
+use crate::engine::ChangeError;
+use crate::report::{Code, Failure};
+use change::{Trouble, Wanted};
+use disk::Target;
+use places::Assistant;
+
+/// The name of our entry.
+const NAME: &str = "memdir";
+
+/// What an assistant starts.
+#[derive(Clone, Debug, Eq, PartialEq)]
+struct Entry {
+    command: String,
+    args: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Done<'a> {
+    client: &'a str,
+    file: String,
+    changed: bool,
+    diff: String,
+    backup: Option<String>,
+    say: &'a str,
+}
+
+#[derive(Serialize)]
+struct Printed<'a> {
+    client: &'a str,
+    file: String,
+    entry: String,
+}
+
+pub(super) fn run(global: &Global, options: &Asked) -> Result<u8, Stop> {
+    let assistant = Assistant::of(options.assistant);
+    let path = places::Home::read().file_of(assistant.place)?;
+    if options.remove {
+        return apply(global, options, &assistant, &path, Wanted::Gone);
+    }
+    let entry = entry(global, options)?;
+    if options.print {
+        let snippet = assistant.format.snippet(&entry);
+        if global.json {
+            print_json(&Printed { client: assistant.name, file: path.display().to_string(), entry: snippet })?;
+        } else {
+            writeln!(io::stderr(), "for {}:", term::escape_line(&path.to_string_lossy()))?;
+            write!(io::stdout(), "{snippet}")?;
+        }
+        return Ok(0);
+    }
+    apply(global, options, &assistant, &path, Wanted::There(entry))
+}
+
+/// What the assistant shall start: this program, on the memory that the options name.
+fn entry(global: &Global, options: &Asked) -> Result<Entry, Stop> {
+    let sources = Sources::read()?;
+    let folder = open::named(global, &sources)?;
+    let root = open::locate(global, &sources, &folder)?.root;
+    // Says at once what the assistant would otherwise say when it starts.
+    client::register(&root, options.client.as_deref(), open::now)?;
+    let own = std::env::current_exe();
+    let own = own.map_err(|error| Failure::new(Code::Internal, format!("where memdir is cannot be told: {error}")))?;
+    let mut args = vec!["mcp".to_owned(), "--memory".to_owned(), text(&root)?];
+    if let Some(state) = &global.state {
+        let state = open::make_folder(state).map_err(|error| usage(error.to_string(), "name another folder"))?;
+        args.extend(["--state".to_owned(), text(&state)?]);
+    }
+    if let Some(client) = &options.client {
+        args.extend(["--client".to_owned(), client.clone()]);
+    }
+    if !matches!(options.tools, ToolSet::Compact) {
+        let set = options.tools.to_possible_value();
+        args.extend(["--tools".to_owned(), set.map_or_else(String::new, |set| set.get_name().to_owned())]);
+    }
+    Ok(Entry { command: text(&own)?, args })
+}
+
+fn text(path: &Path) -> Result<String, Failure> {
+    let text = path.to_str().map(str::to_owned);
+    text.ok_or_else(|| usage(format!("{} is no UTF-8, so no configuration can name it", path.display()), "rename it"))
+}
+
+fn apply(global: &Global, options: &Asked, assistant: &Assistant, path: &Path, wanted: Wanted) -> Result<u8, Stop> {
+    let target = Target::read(path)?;
+    let changed = change::change(&assistant.format, &target, &wanted);
+    let changed = changed.map_err(|trouble| explain(&trouble, assistant, path, &wanted))?;
+    let say = if matches!(wanted, Wanted::Gone) { assistant.gone } else { assistant.say };
+    let diff = target.diff(changed.text.as_deref());
+    let done = |changed, backup: Option<PathBuf>| Done {
+        client: assistant.name,
+        file: target.path.display().to_string(),
+        changed,
+        diff: diff.clone(),
+        backup: backup.map(|backup| backup.display().to_string()),
+        say,
+    };
+    if diff.is_empty() || options.dry_run {
+        return tell(global, &done(false, None), options.dry_run);
+    }
+    if !options.yes {
+        let can_ask = !global.json && io::stdin().is_terminal() && io::stderr().is_terminal();
+        if changed.is_foreign || !can_ask {
+            let (code, message) = match changed.is_foreign {
+                true => (Code::Conflict, "there is an entry `memdir` that starts another program"),
+                false => (Code::Usage, "nobody can be asked here, so nothing is changed"),
+            };
+            let failure = Failure::new(code, message).with_hint("look at the change, then send `--yes`");
+            return Err(ChangeError { failure, diff: Some(diff) }.into());
+        }
+        if !is_agreed(&diff, &target.path)? {
+            return Ok(0);
+        }
+    }
+    let backup = target.replace(changed.text.as_deref())?;
+    tell(global, &done(true, backup), options.dry_run || (!options.yes && !global.json))
+}
+
+/// Shows the change and asks the person.
+fn is_agreed(diff: &str, path: &Path) -> Result<bool, Stop> {
+    let mut stderr = io::stderr().lock();
+    writeln!(stderr, "{}", term::diff(diff, &stderr))?;
+    write!(stderr, "change {}? [y/N] ", term::escape_line(&path.to_string_lossy()))?;
+    stderr.flush()?;
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer)?;
+    let is_agreed = matches!(answer.trim().to_lowercase().as_str(), "y" | "yes");
+    if !is_agreed {
+        writeln!(stderr, "nothing was changed")?;
+    }
+    Ok(is_agreed)
+}
+
+fn tell(global: &Global, done: &Done<'_>, is_shown: bool) -> Result<u8, Stop> {
+    if global.json {
+        print_json(done)?;
+        return Ok(0);
+    }
+    if !done.diff.is_empty() && (!is_shown || !done.changed) {
+        let mut stdout = io::stdout().lock();
+        writeln!(stdout, "{}", term::diff(&done.diff, &stdout))?;
+        stdout.flush()?;
+    }
+    let mut stderr = io::stderr().lock();
+    let file = term::escape_line(&done.file);
+    match (done.changed, done.diff.is_empty()) {
+        (true, _) => writeln!(stderr, "{file} is changed")?,
+        (false, true) => writeln!(stderr, "nothing to change in {file}")?,
+        (false, false) => return Ok(0),
+    }
+    if let Some(backup) = &done.backup {
+        writeln!(stderr, "as it was: {}", term::escape_line(backup))?;
+    }
+    writeln!(stderr, "{}", done.say)?;
+    Ok(0)
+}
+
+/// Why a file was not changed, with what to put into it by hand.
+fn explain(trouble: &Trouble, assistant: &Assistant, path: &Path, wanted: &Wanted) -> Failure {
+    let message = format!("{} was not touched: {trouble}", path.display());
+    let by_hand = match wanted {
+        Wanted::There(entry) => format!("mend it, or put this into it by hand:\n{}", assistant.format.snippet(entry)),
+        Wanted::Gone => "mend it, or take the entry `memdir` out by hand".to_owned(),
+    };
+    let code = if matches!(trouble, Trouble::Foreign) { Code::Conflict } else { Code::Config };
+    Failure::new(code, message).with_hint(by_hand)
+}
+
+#[cfg(test)]
+mod tests;

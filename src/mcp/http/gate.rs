@@ -1,0 +1,202 @@
+//! [`Gate`]: what a request has to show before anything in it is read.
+//!
+//! In this order: the name it calls and the page it comes from, its path, its method, the token of a client, its type, its
+//! size. What has come through is answered by the protocol's own service.
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::Router;
+use axum::body::{Body, Bytes, HttpBody};
+use axum::extract::rejection::{BytesRejection, FailedToBufferBody};
+use axum::extract::{DefaultBodyLimit, FromRequest, Request, State};
+use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use serde::de::IgnoredAny;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use super::caller::{Caller, Callers};
+use super::names::only;
+use super::reply::{Refusal, Reply};
+use super::{HttpLimits, HttpOptions};
+use crate::mcp::connection::{Connection, Way};
+use crate::mcp::service::Service;
+use crate::mcp::{Claim, Client, Server};
+
+const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+const MCP_METHOD: HeaderName = HeaderName::from_static("mcp-method");
+/// A session that is never there: its names are random.
+const NO_SESSION: HeaderValue = HeaderValue::from_static("none");
+/// How many requests a client may make in a minute for whom the person has said nothing else.
+const DEFAULT_RATE: NonZeroU32 = NonZeroU32::MIN.saturating_add(5_999);
+/// A token is shorter.
+const LONGEST_TOKEN: usize = 256;
+
+/// All that stands between the network and the server.
+pub(super) struct Gate {
+    server: Arc<Server>,
+    options: HttpOptions,
+    callers: Callers,
+    protocol: StreamableHttpService<Service, LocalSessionManager>,
+    /// Cancelled when the server stops: ends what would go on for ever.
+    stop: CancellationToken,
+}
+
+impl Gate {
+    /// `end` ends everything, `stop` what has no end of its own.
+    pub(super) fn new(
+        server: Arc<Server>,
+        options: HttpOptions,
+        stop: CancellationToken,
+        end: CancellationToken,
+    ) -> Arc<Self> {
+        let mut sessions = SessionConfig::default();
+        sessions.keep_alive = Some(options.limits.session);
+        let mut manager = LocalSessionManager::default();
+        manager.session_config = sessions;
+        let manager = Arc::new(manager);
+        let config = StreamableHttpServerConfig::default()
+            .disable_allowed_hosts()
+            .with_json_response(true)
+            .with_cancellation_token(end);
+        let shared = Arc::clone(&server);
+        let service = move || {
+            let connection = Arc::new(Connection::new(Way::Http));
+            Ok(Service { server: Arc::clone(&shared), connection })
+        };
+        let protocol = StreamableHttpService::new(service, Arc::clone(&manager), config);
+        Arc::new(Self { server, options, callers: Callers::new(manager), protocol, stop })
+    }
+
+    /// Waits no more for what clients may still say.
+    pub(super) fn close(&self) {
+        self.callers.close();
+    }
+
+    /// Everything that can be asked for.
+    pub(super) fn routes(self: Arc<Self>) -> Router {
+        let limit = DefaultBodyLimit::max(self.options.limits.body_bytes);
+        Router::new()
+            .route("/mcp", get(answer).post(answer).delete(answer).fallback(async || Refusal::Method))
+            .route("/health", get(async || ([(CONTENT_TYPE, "application/json")], r#"{"status":"ok"}"#)))
+            .layer(limit)
+            .layer(from_fn_with_state(Arc::clone(&self), guard))
+            .with_state(self)
+    }
+}
+
+/// Lets nothing through that is sent to another name or from a foreign page.
+async fn guard(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Response {
+    let mut response = if gate.options.names.allow(request.uri(), request.headers()) {
+        next.run(request).await
+    } else {
+        tracing::warn!("refused a request by its `Host` or `Origin`");
+        Refusal::Name.into_response()
+    };
+    let headers = response.headers_mut();
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    response
+}
+
+/// Answers one request to `/mcp`.
+async fn answer(State(gate): State<Arc<Gate>>, request: Request) -> Result<Response, Refusal> {
+    let (mut parts, body) = request.into_parts();
+    let token = token(&parts.headers).ok_or(Refusal::Token)?.to_owned();
+    let mut client = gate.server.clients.find(Claim::Token(&token)).map_err(|_| Refusal::Token)?;
+    client.rate.get_or_insert(DEFAULT_RATE);
+    let place = gate.callers.place(&client.name).ok_or(Refusal::Busy)?;
+    let body = if parts.method == Method::POST { gate.read(&parts, body).await? } else { Bytes::new() };
+    let goes_on = parts.method == Method::GET || is_listening(&parts.headers);
+    let name = client.name.clone();
+    parts.extensions.clear();
+    let connection = gate.conversation(&mut parts, &client);
+    parts.extensions.insert(Caller { client, connection });
+    let has_session = parts.headers.contains_key(SESSION);
+    let response = gate.protocol.handle(Request::from_parts(parts, Body::from(body.clone()))).await;
+    let response = mend(response.map(Body::new), has_session, &body)?;
+    if let Some(id) = response.headers().get(SESSION).and_then(|id| id.to_str().ok()) {
+        gate.callers.opened(id, &name, now()).await;
+    }
+    let server = Arc::clone(&gate.server);
+    Ok(response.map(|body| {
+        let reply = Reply::new(body, place, move || server.clients.find(Claim::Token(&token)).is_ok());
+        Body::new(if goes_on { reply.until(&gate.stop) } else { reply })
+    }))
+}
+
+impl Gate {
+    /// Reads the whole of a body that says it is JSON.
+    async fn read(&self, parts: &Parts, body: Body) -> Result<Bytes, Refusal> {
+        let HttpLimits { body_bytes, body_time, .. } = self.options.limits;
+        if !is_json(&parts.headers) {
+            return Err(Refusal::Type);
+        }
+        if body.size_hint().lower() > body_bytes as u64 {
+            return Err(Refusal::Size);
+        }
+        let mut request = Request::new(body);
+        DefaultBodyLimit::max(body_bytes).apply(&mut request);
+        match timeout(body_time, Bytes::from_request(request, &())).await {
+            Ok(Ok(bytes)) => Ok(bytes),
+            Ok(Err(BytesRejection::FailedToBufferBody(FailedToBufferBody::LengthLimitError(_)))) => Err(Refusal::Size),
+            Ok(Err(_)) => Err(Refusal::Broken),
+            Err(_) => Err(Refusal::Slow),
+        }
+    }
+
+    /// The conversation that a request belongs to. The session of another client is as good as none.
+    fn conversation(&self, parts: &mut Parts, client: &Client) -> Arc<Connection> {
+        let id = only(&parts.headers, SESSION).flatten();
+        let own = id.and_then(|id| self.callers.in_session(id, &client.name, now()));
+        own.unwrap_or_else(|| {
+            if parts.headers.contains_key(SESSION) {
+                parts.headers.insert(SESSION, NO_SESSION);
+            }
+            self.callers.without_session(&client.name)
+        })
+    }
+}
+
+/// Says in the protocol's words what the service says in others, and nothing of what went wrong inside.
+fn mend(response: Response, has_session: bool, body: &[u8]) -> Result<Response, Refusal> {
+    match response.status() {
+        StatusCode::UNSUPPORTED_MEDIA_TYPE if serde_json::from_slice::<IgnoredAny>(body).is_err() => Err(Refusal::Json),
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => Err(Refusal::Message),
+        // It has ended in between.
+        StatusCode::INTERNAL_SERVER_ERROR if has_session => Err(Refusal::Session),
+        StatusCode::INTERNAL_SERVER_ERROR => Err(Refusal::Fault),
+        _ => Ok(response),
+    }
+}
+
+/// The token of `Authorization: Bearer …`, if that is there once.
+fn token(headers: &HeaderMap) -> Option<&str> {
+    let (scheme, token) = only(headers, AUTHORIZATION)??.split_once(' ')?;
+    let is_token =
+        !token.is_empty() && token.len() <= LONGEST_TOKEN && token.bytes().all(|byte| byte.is_ascii_graphic());
+    (scheme.eq_ignore_ascii_case("bearer") && is_token).then_some(token)
+}
+
+/// Whether the answer has no end.
+fn is_listening(headers: &HeaderMap) -> bool {
+    headers.get(MCP_METHOD).is_some_and(|method| method == "subscriptions/listen")
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let essence =
+        |value: &str| value.split(';').next().is_some_and(|it| it.trim().eq_ignore_ascii_case("application/json"));
+    only(headers, CONTENT_TYPE).flatten().is_some_and(essence)
+}
+
+fn now() -> Instant {
+    tokio::time::Instant::now().into_std()
+}

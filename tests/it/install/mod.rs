@@ -1,0 +1,242 @@
+//! Assistants are set up: one entry goes into their configuration, and all else stays as it was, byte for byte.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::support::{Env, files};
+
+/// Each assistant with the file that it reads on Linux, below the home folder.
+const ALL: &[(&str, &str)] = &[
+    ("claude-desktop", ".config/Claude/claude_desktop_config.json"),
+    ("claude-code", ".claude.json"),
+    ("cursor", ".cursor/mcp.json"),
+    ("vscode", ".config/Code/User/mcp.json"),
+    ("codex", ".codex/config.toml"),
+    ("goose", ".config/goose/config.yaml"),
+    ("lm-studio", ".lmstudio/mcp.json"),
+];
+
+/// A configuration with other things in it, as a person has it.
+fn rich(name: &str) -> &'static str {
+    match name {
+        "vscode" => {
+            "{\r\n\t// servers of mine\r\n\t\"servers\": {\r\n\t\t\"github\": {\r\n\t\t\t\"url\": \"https://example.com/mcp\" // remote\r\n\t\t}\r\n\t},\r\n\t\"inputs\": []\r\n}\r\n"
+        }
+        "codex" => {
+            "# mine\nmodel = \"some\" # why\n\n[mcp_servers.other]\ncommand = 'other'\nargs = []\n\n[tui]\nx = 1"
+        }
+        "goose" => {
+            "# mine\nGOOSE_PROVIDER: some\nextensions:\n  # the tools\n  developer:\n    enabled: true\n    type: builtin\n\nGOOSE_MODE: auto # always\n"
+        }
+        _ => {
+            "{\n    \"numStartups\": 7,\n    \"mcpServers\": {\n        \"other\": {\"command\": \"x\", \"args\": [\"é\"]}\n    },\n    \"last\": null\n}"
+        }
+    }
+}
+
+fn file(env: &Env, path: &str) -> PathBuf {
+    env.home().join(path)
+}
+
+fn put(env: &Env, path: &str, text: &str) -> PathBuf {
+    let file = file(env, path);
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(&file, text).unwrap();
+    file
+}
+
+fn install(env: &Env, arguments: &[&str]) -> crate::support::Ran {
+    env.ask(&[&["install"], arguments].concat())
+}
+
+#[test]
+fn each_assistant_from_nothing_and_back() {
+    for (name, path) in ALL {
+        let env = Env::ada();
+        let file = file(&env, path);
+        let before = files(&env.home());
+        let done = install(&env, &[name, "--yes"]).exits(0);
+        assert_eq!((&done["client"], &done["changed"], &done["backup"]), (&json!(name), &json!(true), &json!(null)));
+        assert_eq!(done["file"], file.to_str().unwrap(), "{name}");
+        let text = fs::read_to_string(&file).unwrap();
+        let memory = env.memory().canonicalize().unwrap();
+        assert!(text.contains(memory.to_str().unwrap()) && text.contains(env!("CARGO_BIN_EXE_memdir")), "{text}");
+        assert_eq!(text.contains("stdio"), matches!(*name, "claude-code" | "vscode" | "goose"), "{text}");
+        assert!(done["say"].as_str().unwrap().contains("What do you know about me?"), "{done}");
+        let again = install(&env, &[name, "--yes"]).exits(0);
+        assert_eq!((&again["changed"], &again["diff"]), (&json!(false), &json!("")), "{name}");
+        assert_eq!(fs::read_to_string(&file).unwrap(), text);
+        install(&env, &[name, "--remove", "--yes"]).exits(0);
+        assert!(!file.exists(), "{name}");
+        assert_eq!(install(&env, &[name, "--remove", "--yes"]).exits(0)["changed"], json!(false), "{name}");
+        // What it was for a moment is kept, and nothing else.
+        let left = files(&env.home());
+        assert_eq!(left.keys().collect::<Vec<_>>(), [&format!("{path}.memdir-backup")], "{name}");
+        assert!(before.is_empty());
+    }
+}
+
+#[test]
+fn each_assistant_with_other_things_in_its_file_and_back() {
+    for (name, path) in ALL {
+        let env = Env::ada();
+        let file = put(&env, path, rich(name));
+        let done = install(&env, &[name, "--yes"]).exits(0);
+        let text = fs::read_to_string(&file).unwrap();
+        assert_ne!(text, rich(name));
+        for line in rich(name).lines().map(|line| line.trim().trim_end_matches(',')) {
+            assert!(text.contains(line), "{name}: {line}: {text}");
+        }
+        assert_eq!(text.contains("\r\n"), rich(name).contains("\r\n"));
+        assert!(!text.replace("\r\n", "").contains(if *name == "vscode" { '\n' } else { '\r' }), "{text:?}");
+        let backup = format!("{}.memdir-backup", file.display());
+        assert_eq!(done["backup"], backup.as_str());
+        assert_eq!(fs::read_to_string(&backup).unwrap(), rich(name));
+        assert!(done["diff"].as_str().unwrap().contains("\n+"), "{done}");
+        assert_eq!(install(&env, &[name, "--yes"]).exits(0)["changed"], json!(false), "{name}");
+        // Without what was kept it comes to the same.
+        fs::remove_file(&backup).unwrap();
+        install(&env, &[name, "--remove", "--yes"]).exits(0);
+        assert_eq!(fs::read_to_string(&file).unwrap(), rich(name), "{name}");
+    }
+}
+
+#[test]
+fn the_entry_starts_a_server_that_works() {
+    let env = Env::ada();
+    env.ask(&["client", "add", "cursor", "--tools", "read"]).exits(0);
+    install(&env, &["cursor", "--client", "cursor", "--tools", "full", "--yes"]).exits(0);
+    let config: Value = serde_json::from_str(&fs::read_to_string(file(&env, ".cursor/mcp.json")).unwrap()).unwrap();
+    let entry = &config["mcpServers"]["memdir"];
+    let args: Vec<&str> = entry["args"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    assert_eq!([&args[..2], &args[3..]].concat(), ["mcp", "--memory", "--client", "cursor", "--tools", "full"]);
+    assert_eq!(entry["command"], env!("CARGO_BIN_EXE_memdir"));
+    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18",
+        "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}});
+    let mut command = env.bare(&args);
+    command.env("MEMDIR", "/nowhere");
+    let ran = crate::support::finish(command, format!("{hello}\n").as_bytes());
+    assert!(ran.stdout.contains("\"protocolVersion\":\"2025-06-18\""), "{ran:?}");
+    let unknown = install(&env, &["cursor", "--client", "curser", "--yes"]).exits(4);
+    assert_eq!(unknown["error"]["hint"], "did you mean `cursor`?");
+}
+
+#[test]
+fn nobody_is_there_to_ask() {
+    let env = Env::ada();
+    let file = put(&env, ".cursor/mcp.json", rich("cursor"));
+    let shown = install(&env, &["cursor", "--dry-run"]).exits(0);
+    assert_eq!((&shown["changed"], &shown["backup"]), (&json!(false), &json!(null)));
+    assert!(shown["diff"].as_str().unwrap().contains("+        \"memdir\": {"), "{shown}");
+    let asked = install(&env, &["cursor"]).exits(2);
+    assert_eq!((&asked["error"]["code"], &asked["diff"]), (&json!("usage"), &shown["diff"]));
+    let printed = install(&env, &["cursor", "--print"]).exits(0);
+    assert!(printed["entry"].as_str().unwrap().starts_with("{\n  \"mcpServers\": {\n    \"memdir\": {"), "{printed}");
+    let words = env.run(&["install", "cursor"], "");
+    assert!(words.code == 2 && words.stderr.contains("+        \"memdir\": {") && words.stdout.is_empty(), "{words:?}");
+    assert_eq!(files(&env.home()).len(), 1);
+    assert_eq!(fs::read_to_string(file).unwrap(), rich("cursor"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_person_is_shown_the_change_and_asked() {
+    use crate::ask::terminal::Terminal;
+    let env = Env::ada();
+    let file = put(&env, ".cursor/mcp.json", rich("cursor"));
+    for (answer, is_done) in [("n\n", false), ("\n", false), ("y\n", true)] {
+        let mut terminal = Terminal::start(env.command(&["install", "cursor"]));
+        let shown = terminal.until("[y/N]");
+        assert!(shown.contains("\"memdir\": {") && shown.contains(".cursor/mcp.json?"), "{shown}");
+        terminal.answer(answer);
+        let (code, said) = terminal.end();
+        assert_eq!((code, said.contains("nothing was changed")), (0, !is_done), "{said}");
+        assert_eq!(fs::read_to_string(&file).unwrap() != rich("cursor"), is_done);
+        assert_eq!(said.contains("What do you know about me?"), is_done, "{said}");
+    }
+}
+
+#[test]
+fn an_entry_of_somebody_else_is_replaced_only_when_that_is_said() {
+    let env = Env::ada();
+    let theirs = "{\"mcpServers\": {\"memdir\": {\"command\": \"npx\", \"args\": [\"theirs\"]}}}";
+    let file = put(&env, ".cursor/mcp.json", theirs);
+    let said = install(&env, &["cursor"]).exits(4);
+    assert_eq!(said["error"]["code"], "conflict");
+    assert!(said["diff"].as_str().unwrap().contains("theirs"), "{said}");
+    assert_eq!(install(&env, &["cursor", "--remove", "--yes"]).exits(4)["error"]["code"], "conflict");
+    assert_eq!(fs::read_to_string(&file).unwrap(), theirs);
+    install(&env, &["cursor", "--yes"]).exits(0);
+    assert!(!fs::read_to_string(&file).unwrap().contains("theirs"));
+    // One that was kept is never written over.
+    fs::write(&file, "{\"a\": 1}").unwrap();
+    let done = install(&env, &["cursor", "--yes"]).exits(0);
+    assert!(done["backup"].as_str().unwrap().ends_with("mcp.json.memdir-backup-2"), "{done}");
+    assert_eq!(fs::read_to_string(format!("{}.memdir-backup", file.display())).unwrap(), theirs);
+    install(&env, &["cursor", "--remove", "--yes"]).exits(0);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "{\"a\": 1}");
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_not_touched() {
+    for (name, path) in ALL {
+        for broken in [&b"{\"mcpServers\": {"[..], b"\xff\xfe{}", b"extensions: [\n", b"mcp_servers = ["] {
+            let env = Env::ada();
+            let file = put(&env, path, "");
+            fs::write(&file, broken).unwrap();
+            let said = install(&env, &[name, "--yes"]);
+            assert_eq!(said.code, 5, "{name} {said:?}");
+            assert!(said.json()["error"]["message"].as_str().unwrap().contains(file.to_str().unwrap()), "{said:?}");
+            assert_eq!(files(&env.home()).into_values().collect::<Vec<_>>(), [broken], "{name}");
+        }
+    }
+    let env = Env::ada();
+    fs::create_dir_all(file(&env, ".cursor/mcp.json")).unwrap();
+    assert_eq!(install(&env, &["cursor", "--yes"]).exits(5)["error"]["code"], "config");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_is_followed_and_modes_are_kept() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let env = Env::ada();
+    let real = put(&env, "dotfiles/mcp.json", rich("cursor"));
+    fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();
+    fs::create_dir(env.home().join(".cursor")).unwrap();
+    let link = env.home().join(".cursor/mcp.json");
+    symlink("../dotfiles/mcp.json", &link).unwrap();
+    install(&env, &["cursor", "--yes"]).exits(0);
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&real), mode(&env.home().join("dotfiles/mcp.json.memdir-backup"))), (0o640, 0o640));
+    assert!(fs::read_to_string(&real).unwrap().contains("memdir"));
+    // One that nobody may write stays, also where its folder can be written.
+    fs::set_permissions(&real, fs::Permissions::from_mode(0o440)).unwrap();
+    let before = files(&env.home());
+    assert_eq!(install(&env, &["cursor", "--remove", "--yes"]).exits(5)["error"]["code"], "config");
+    assert_eq!(files(&env.home()), before);
+    let dangling = env.home().join(".claude.json");
+    symlink("nowhere.json", &dangling).unwrap();
+    assert_eq!(install(&env, &["claude-code", "--yes"]).exits(5)["error"]["code"], "config");
+    assert!(fs::symlink_metadata(&dangling).unwrap().is_symlink());
+}
+
+#[test]
+fn where_a_variable_names_the_folder_it_is_used() {
+    for (variable, name, file) in
+        [("CODEX_HOME", "codex", "config.toml"), ("CLAUDE_CONFIG_DIR", "claude-code", ".claude.json")]
+    {
+        let env = Env::ada();
+        let folder = env.base().join("elsewhere");
+        let env = env.set(variable, folder.to_str().unwrap());
+        let done = install(&env, &[name, "--yes"]).exits(0);
+        assert_eq!(done["file"], folder.join(file).to_str().unwrap());
+        assert_eq!(files(&env.home()).len(), 0);
+    }
+    let env = Env::ada();
+    fs::create_dir_all(env.home().join(".cache/lm-studio")).unwrap();
+    let done = install(&env, &["lm-studio", "--dry-run"]).exits(0);
+    assert!(done["file"].as_str().unwrap().ends_with(".cache/lm-studio/mcp.json"), "{done}");
+}

@@ -1,0 +1,143 @@
+//! Many at once, and a stop in the middle.
+
+use std::sync::Barrier;
+
+use super::*;
+
+#[test]
+fn fifty_callers_lose_nothing() {
+    let site = Site::start();
+    let start = Barrier::new(50);
+    std::thread::scope(|scope| {
+        for number in 0..50 {
+            let (site, start) = (&site, &start);
+            scope.spawn(move || {
+                start.wait();
+                let token = if number % 2 == 0 { "desk" } else { "phone" };
+                let note = json!({"path": format!("notes/{number}.md"), "content": format!("number {number}\n")});
+                let made = site.call(token, "create_file", note);
+                assert_eq!(made["isError"], json!(false), "{made}");
+                let read = site.call(token, "read_file", json!({"path": format!("notes/{number}.md")}));
+                assert_eq!(read["content"][0]["text"], format!("number {number}\n"));
+            });
+        }
+    });
+    for number in 0..50 {
+        assert_eq!(site.env.read(&format!("notes/{number}.md")), format!("number {number}\n"));
+    }
+}
+
+#[test]
+fn a_hundred_calls_in_flight_in_one_session_are_all_answered() {
+    let site = Site::start();
+    site.env.write("log.md", "# Log\n");
+    let session = open(&site, "desk", "2025-11-25");
+    let mut wires: Vec<Wire> = (0..100)
+        .map(|number| {
+            let append = call("append_file", json!({"path": "log.md", "content": format!("line {number}.\n")}));
+            let mut wire = site.connect();
+            wire.write(legacy("desk", "2025-11-25", Some(&session), &message(100 + number, "tools/call", append)));
+            wire
+        })
+        .collect();
+    for (number, wire) in wires.iter_mut().enumerate() {
+        let answer = wire.answer().json();
+        assert_eq!(answer["id"], 100 + number, "{answer}");
+        assert_eq!(answer["result"]["isError"], json!(false), "{answer}");
+    }
+    let log = site.env.read("log.md");
+    assert!((0..100).all(|number| log.contains(&format!("line {number}.\n"))), "{log}");
+}
+
+/// Sends a call and waits until the server is at it, but not yet done.
+fn in_hand(site: &Site, text: &str) -> Wire {
+    let (head, body) = text.split_once("\r\n\r\n").unwrap();
+    let mut wire = site.connect();
+    wire.write(format!("{head}\r\nExpect: 100-continue\r\n\r\n"));
+    assert_eq!(wire.head().status, 100);
+    wire.write(body);
+    wire
+}
+
+#[test]
+fn a_stop_finishes_what_is_in_hand_and_ends_what_has_no_end() {
+    let mut site = Site::start();
+    let session = open(&site, "desk", "2025-06-18");
+    let mut stream = site.connect();
+    let headers =
+        [("Authorization", "Bearer desk"), ("Mcp-Session-Id", session.as_str()), ("Accept", "text/event-stream")];
+    stream.write(request("GET", &headers, ""));
+    assert_eq!(stream.head().status, 200);
+    let mut idle = site.connect();
+    idle.write("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    idle.answer();
+    let vault = engine::vault(site.env.memory());
+    let locked = vault.lock().unwrap();
+    let make = |path: &str| call("create_file", json!({"path": path, "content": "whole\n"}));
+    let mut new = in_hand(&site, &modern("phone", "tools/call", make("new.md")));
+    let old = legacy("desk", "2025-06-18", Some(&session), &message(3, "tools/call", make("old.md")));
+    let mut old = in_hand(&site, &old);
+    site.stop.cancel();
+    stream.rest();
+    idle.rest();
+    drop(locked);
+    for wire in [&mut new, &mut old] {
+        let answer = wire.answer();
+        assert_eq!((answer.status, &answer.json()["result"]["isError"]), (200, &json!(false)), "{answer:?}");
+    }
+    site.stop();
+    assert_eq!((site.env.read("new.md"), site.env.read("old.md")), ("whole\n".to_owned(), "whole\n".to_owned()));
+    assert!(TcpStream::connect(site.address).is_err());
+}
+
+#[test]
+fn a_stop_does_not_wait_for_ever_but_a_commit_is_finished() {
+    let mut site = Site::limited(HttpLimits { stop_time: Duration::from_millis(100), ..HttpLimits::default() });
+    let vault = engine::vault(site.env.memory());
+    let locked = vault.lock().unwrap();
+    let make = call("create_file", json!({"path": "new.md", "content": "whole\n"}));
+    let mut wire = in_hand(&site, &modern("desk", "tools/call", make));
+    site.stop.cancel();
+    // The connection is cut, since the time is over.
+    let cut = wire.rest();
+    drop(locked);
+    site.stop();
+    assert!(cut.is_empty() || !cut.contains("\"result\""), "{cut}");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_program_serves_who_is_registered_until_it_is_told_to_stop() {
+    let env = Env::ada();
+    let token = |name: &str, more: &[&str]| {
+        let arguments: Vec<&str> = ["client", "add", name].iter().chain(more).copied().collect();
+        env.ask(&arguments).exits(0)["token"].as_str().unwrap().to_owned()
+    };
+    let (desk, phone) = (token("desk", &["--write", "**"]), token("phone", &[]));
+    let mut child = env.command(&["mcp", "--http", "0", "--tools", "full"]).spawn().unwrap();
+    let mut said = std::io::BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    std::io::BufRead::read_line(&mut said, &mut line).unwrap();
+    let address = line.trim().strip_prefix("serving at http://").unwrap().strip_suffix("/mcp").unwrap();
+    let send = |text: String| {
+        let stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut wire = Wire { stream, read: Vec::new() };
+        wire.write(text);
+        wire.answer()
+    };
+    let make = |path: &str| call("create_file", json!({"path": path, "content": "made\n"}));
+    let made = send(modern(&desk, "tools/call", make("desk.md")));
+    assert_eq!(made.json()["result"]["isError"], json!(false), "{made:?}");
+    check_refused(&send(modern("desk", "tools/call", make("other.md"))), 401);
+    assert_eq!(send(modern(&phone, "tools/list", json!({}))).status, 200);
+    assert_eq!(env.ask(&["client", "revoke", "phone"]).code, 0);
+    check_refused(&send(modern(&phone, "tools/list", json!({}))), 401);
+    let id = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert_eq!(env.read("desk.md"), "made\n");
+    let mut printed = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
+    assert_eq!(printed, "");
+}

@@ -1,0 +1,103 @@
+//! Sessions belong to who opened them, and end with the client's right to be here.
+
+use super::*;
+
+const VERSION: &str = "2025-06-18";
+
+fn list() -> Value {
+    message(2, "tools/list", json!({}))
+}
+
+fn listening(token: &str, session: &str) -> String {
+    let token = bearer(token);
+    request("GET", &[("Authorization", &token), ("Mcp-Session-Id", session), ("Accept", "text/event-stream")], "")
+}
+
+#[test]
+fn a_session_of_another_client_is_as_one_that_never_was() {
+    let site = Site::start();
+    let session = open(&site, "desk", VERSION);
+    let never = "11111111-2222-3333-4444-555555555555";
+    let same = |of: &dyn Fn(&str) -> String| {
+        let (real, none) = (site.send(of(&session)), site.send(of(never)));
+        let strip = |answer: Answer| (answer.status, answer.body, answer.headers.len());
+        assert_eq!(strip(real), strip(none));
+    };
+    same(&|id| legacy("phone", VERSION, Some(id), &list()));
+    same(&|id| legacy("phone", VERSION, Some(id), &json!({"jsonrpc": "2.0", "id": 1, "result": {}})));
+    same(&|id| legacy("phone", VERSION, Some(id), &json!({})));
+    same(&|id| legacy("phone", VERSION, Some(id), &list()).replace("text/event-stream", "text/html"));
+    same(&|id| listening("phone", id));
+    same(&|id| request("DELETE", &[("Authorization", "Bearer phone"), ("Mcp-Session-Id", id)], ""));
+    assert_eq!(site.send(legacy("phone", VERSION, Some(&session), &list())).status, 404);
+    assert_eq!(site.send(listening("phone", &session)).status, 404);
+    assert_eq!(site.send(legacy("desk", VERSION, Some(&session), &list())).status, 200, "it is still there");
+}
+
+#[test]
+fn a_revoked_client_is_out_at_once_and_its_streams_end() {
+    let site = Site::start();
+    let session = open(&site, "desk", VERSION);
+    let mut stream = site.connect();
+    stream.write(listening("desk", &session));
+    assert_eq!(stream.head().status, 200);
+    let kept = site.connect();
+    site.revoke("desk");
+    check_refused(&site.send(legacy("desk", VERSION, Some(&session), &list())), 401);
+    check_refused(&site.ask("desk", "tools/list", json!({})), 401);
+    let mut kept = kept;
+    kept.write(modern("desk", "tools/list", json!({})));
+    check_refused(&kept.answer(), 401);
+    // The end of the stream, within the patience of this test.
+    stream.rest();
+    assert_eq!(site.ask("phone", "tools/list", json!({})).status, 200);
+}
+
+#[test]
+fn a_client_keeps_its_newest_sessions() {
+    let site = Site::start();
+    let sessions: Vec<String> = (0..33).map(|_| open(&site, "desk", VERSION)).collect();
+    let other = open(&site, "phone", VERSION);
+    let status = |token, session: &str| site.send(legacy(token, VERSION, Some(session), &list())).status;
+    assert_eq!(status("desk", &sessions[0]), 404);
+    assert_eq!(status("desk", &sessions[1]), 200);
+    assert_eq!(status("desk", &sessions[32]), 200);
+    assert_eq!(status("phone", &other), 200);
+}
+
+#[test]
+fn a_session_that_is_idle_for_too_long_ends() {
+    let site = Site::limited(HttpLimits { session: Duration::from_millis(50), ..HttpLimits::default() });
+    let session = open(&site, "desk", VERSION);
+    let mut stream = site.connect();
+    stream.write(listening("desk", &session));
+    // It ends with its session.
+    stream.rest();
+    assert_eq!(site.send(legacy("desk", VERSION, Some(&session), &list())).status, 404);
+}
+
+#[test]
+fn what_was_seen_is_known_in_its_session_alone() {
+    let site = Site::start();
+    let (one, two) = (open(&site, "desk", VERSION), open(&site, "desk", VERSION));
+    let call_in = |session: &str, name: &str, arguments: Value| {
+        let asked = message(9, "tools/call", call(name, arguments));
+        site.send(legacy("desk", VERSION, Some(session), &asked)).json()["result"].clone()
+    };
+    call_in(&one, "read_file", json!({"path": "user.md"}));
+    let write = json!({"path": "user.md", "content": "# Ada\n\n- city: Paris\n"});
+    let refused = call_in(&two, "write_file", write.clone());
+    assert_eq!(refused["structuredContent"]["error"]["code"], "conflict", "{refused}");
+    let done = call_in(&one, "write_file", write);
+    assert_eq!(done["isError"], json!(false), "{done}");
+}
+
+#[test]
+fn without_sessions_a_client_is_one_conversation() {
+    let site = Site::start();
+    site.call("desk", "read_file", json!({"path": "user.md"}));
+    let write = json!({"path": "user.md", "content": "# Ada\n\n- city: Paris\n"});
+    let refused = site.call("phone", "write_file", write.clone());
+    assert_eq!(refused["structuredContent"]["error"]["code"], "conflict", "{refused}");
+    assert_eq!(site.call("desk", "write_file", write)["isError"], json!(false));
+}

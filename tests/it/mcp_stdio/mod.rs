@@ -1,0 +1,6 @@
+//! The server of MCP on its standard streams, through a client of ours.
+
+mod ask;
+mod end;
+mod open;
+mod tools;

@@ -1,0 +1,315 @@
+//! The tools: what is listed, and what each answers.
+
+use std::collections::BTreeMap;
+
+use jsonschema::Validator;
+use serde_json::{Value, json};
+
+use crate::support::Env;
+use crate::support::rpc::{Client, LEGACY, MODERN};
+
+/// The schemas of the answers of each listed tool that has one.
+fn schemas(client: &mut Client) -> BTreeMap<String, Option<Validator>> {
+    let list = client.result("tools/list", json!({}));
+    let schema = |tool: &Value| {
+        assert!(jsonschema::meta::is_valid(&tool["inputSchema"]), "{tool}");
+        assert_eq!(tool["inputSchema"]["type"], json!("object"));
+        let name = tool["name"].as_str().unwrap().to_owned();
+        let output = tool.get("outputSchema").map(|output| {
+            assert!(jsonschema::meta::is_valid(output), "{output}");
+            assert_eq!(output["type"], json!("object"), "older clients take no other");
+            jsonschema::validator_for(output).unwrap()
+        });
+        (name, output)
+    };
+    list["tools"].as_array().unwrap().iter().map(schema).collect()
+}
+
+fn names(env: &Env, arguments: &[&str]) -> Vec<String> {
+    let mut client = Client::open(env, LEGACY[0], arguments);
+    let list = client.result("tools/list", json!({}));
+    let tools = list["tools"].as_array().unwrap().iter();
+    tools.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+}
+
+/// Checks the shape of a result, whatever it says.
+#[track_caller]
+fn check_shape(result: &Value, schema: Option<&Validator>) {
+    let content = result["content"].as_array().unwrap();
+    assert_eq!((content.len(), &content[0]["type"]), (1, &json!("text")), "{result}");
+    let structured = result.get("structuredContent");
+    let is_error = result["isError"] == json!(true);
+    match (structured, schema) {
+        (Some(structured), schema) => {
+            let text: Value = serde_json::from_str(content[0]["text"].as_str().unwrap()).unwrap();
+            assert_eq!(*structured, text, "the text is the same JSON");
+            if let Some(schema) = schema {
+                let errors: Vec<String> = schema.iter_errors(structured).map(|error| error.to_string()).collect();
+                assert!(errors.is_empty(), "{errors:?}: {structured}");
+            }
+            let keys = ["value", "error", "actions"].iter().filter(|key| structured.get(*key).is_some()).count();
+            assert_eq!(keys, 1, "{structured}");
+            if !is_error {
+                assert!(structured.get("error").is_none(), "{structured}");
+            }
+        }
+        (None, Some(_)) => panic!("an answer without what its schema says: {result}"),
+        (None, None) => assert!(!is_error || content[0]["text"].as_str().unwrap().len() > 10, "{result}"),
+    }
+    if is_error && let Some(error) = structured.and_then(|structured| structured.get("error")) {
+        assert!(error["code"].is_string() && error["message"].is_string() && error.get("hint").is_some(), "{error}");
+    }
+}
+
+#[test]
+fn the_lists_are_small() {
+    let env = Env::new();
+    for (set, most) in [("compact", 6_700), ("full", 30_000)] {
+        for mode in ["off", "flag", "ask"] {
+            let mut client = Client::open(&env, MODERN, &["--tools", set, "--permission", mode]);
+            let list = client.result("tools/list", json!({}));
+            let bytes = list.to_string().len();
+            eprintln!("tools/list, {set}, {mode}: {bytes} bytes");
+            assert!(bytes <= most, "{set}, {mode}: {bytes} bytes");
+            assert_eq!(list, client.result("tools/list", json!({})), "the same each time");
+        }
+    }
+}
+
+#[test]
+fn the_sets_have_their_tools() {
+    let env = Env::new();
+    let compact = "search_files get_context read_file list_files create_file update_file delete_file run_actions";
+    assert_eq!(names(&env, &[]).join(" "), compact);
+    let full = names(&env, &["--tools", "full"]);
+    assert_eq!((full.len(), full.last().unwrap().as_str()), (28, "run_actions"));
+    assert_eq!(names(&env, &["--tools", "memory"]), ["memory"]);
+    let reading = "search_files get_context read_file list_files run_actions";
+    assert_eq!(names(&env, &["--read-only"]).join(" "), reading);
+    let mut client = Client::open(&env, LEGACY[0], &["--read-only"]);
+    let list = client.result("tools/list", json!({}));
+    for tool in list["tools"].as_array().unwrap() {
+        assert_eq!(tool["annotations"]["readOnlyHint"], json!(true), "{tool}");
+        assert!(!tool.to_string().contains("create_file") && !tool.to_string().contains("permission"), "{tool}");
+    }
+    let write = json!({"actions": [{"action": "create_file", "path": "a.md", "content": "x"}]});
+    let refused = client.call("run_actions", write);
+    assert_eq!(refused["structuredContent"]["actions"][0]["error"]["code"], json!("read_only"), "{refused}");
+}
+
+#[test]
+fn words_and_hints_are_said() {
+    let env = Env::new();
+    for (mode, asks) in [("off", false), ("flag", true), ("ask", true)] {
+        let mut client = Client::open(&env, LEGACY[0], &["--tools", "full", "--permission", mode]);
+        let list = client.result("tools/list", json!({}));
+        for tool in list["tools"].as_array().unwrap() {
+            let hints = &tool["annotations"];
+            let writes = hints["readOnlyHint"] == json!(false);
+            let words = tool["description"].as_str().unwrap();
+            assert_eq!(words.contains("Ask the user"), asks && writes, "{mode}: {words}");
+            assert_eq!(hints["openWorldHint"], json!(false));
+            assert!(hints["destructiveHint"].is_boolean());
+            assert!(!tool["title"].as_str().unwrap().is_empty());
+        }
+    }
+}
+
+/// Calls of every action that are done, and what they need is there; later ones build on earlier ones.
+const DONE: &[&str] = &[
+    r#"["read_file",{"path":"user.md"}]"#,
+    r#"["read_file",{"path":"user.md","start_line":1,"end_line":null}]"#,
+    r##"["create_file",{"path":"a.md","content":"# A\n\n## One\n\n- key: value\n"}]"##,
+    r#"["write_file",{"path":"b.md","content":"one\n"}]"#,
+    r#"["append_file",{"path":"b.md","content":"two"}]"#,
+    r#"["update_file",{"path":"b.md","old_content":"two","new_content":"three"}]"#,
+    r#"["insert_text",{"path":"b.md","line":0,"content":"zero"}]"#,
+    r#"["replace_section",{"path":"a.md","heading":"One","content":"- key: value"}]"#,
+    r#"["append_to_section",{"path":"a.md","heading":"One","content":"- see [[user]]"}]"#,
+    r#"["set_fact",{"path":"a.md","key":"key","value":"other"}]"#,
+    r#"["copy_file",{"path":"b.md","new_path":"c.md"}]"#,
+    r#"["rename_file",{"path":"c.md","new_path":"d.md"}]"#,
+    r#"["delete_file",{"path":"d.md"}]"#,
+    r#"["create_dir",{"path":"folder"}]"#,
+    r#"["delete_dir",{"path":"folder"}]"#,
+    r#"["check_file_exists",{"path":"a.md"}]"#,
+    r#"["check_dir_exists",{"path":"nowhere"}]"#,
+    r#"["list_files",{}]"#,
+    r#"["list_files",{"limit":1}]"#,
+    r#"["list_directory",{"path":""}]"#,
+    r#"["get_file_info",{"path":"a.md"}]"#,
+    r#"["get_size",{}]"#,
+    r#"["get_history",{"path":"a.md"}]"#,
+    r#"["go_to_link",{"link":"[[acme]]"}]"#,
+    r#"["search_files",{"query":"company"}]"#,
+    r#"["search_files",{"query":"k.nd","mode":"regex"}]"#,
+    r#"["get_context",{"query":"what is acme"}]"#,
+    r#"["get_links",{"path":"a.md"}]"#,
+    r#"["get_backlinks",{"path":"user.md"}]"#,
+    r#"["memory",{"operation":"store","key":"k","content":"text of the entry"}]"#,
+    r#"["memory",{"operation":"retrieve","key":"k"}]"#,
+    r#"["memory",{"operation":"list"}]"#,
+    r#"["memory",{"operation":"search","query":"text"}]"#,
+    r#"["memory",{"operation":"delete","key":"k"}]"#,
+    r#"["memory",{"command":"view","path":"/memories"}]"#,
+    r#"["run_actions",{"actions":[{"action":"get_size"},{"action":"read_file","path":"user.md","assign_to":"u"}]}]"#,
+    r#"["run_actions",{"actions":[{"action":"delete_file","path":"b.md"}],"atomic":true}]"#,
+];
+
+/// Calls of every action that fail.
+const FAILED: &[&str] = &[
+    r#"["read_file",{"path":"nowhere.md"}]"#,
+    r#"["read_file",{}]"#,
+    r#"["read_file",{"path":"../x"}]"#,
+    r#"["read_file",{"path":["user.md"]}]"#,
+    r#"["read_file",{"path":"user.md","action":"delete_file"}]"#,
+    r#"["create_file",{"path":"user.md","content":"x"}]"#,
+    r#"["write_file",{"path":"user.md","content":"x","if_digest":"sha256:0000000000000000000000000000000000000000000000000000000000000000"}]"#,
+    r#"["append_file",{"path":"nowhere.md","content":"x"}]"#,
+    r#"["update_file",{"path":"user.md","old_content":"- city: Berlin","new_content":"y"}]"#,
+    r#"["insert_text",{"path":"user.md","line":99,"content":"x"}]"#,
+    r#"["replace_section",{"path":"user.md","heading":"None","content":"x"}]"#,
+    r#"["append_to_section",{"path":"user.md","heading":"None","content":"x"}]"#,
+    r#"["set_fact",{"path":"nowhere.md","key":"k","value":"v"}]"#,
+    r#"["copy_file",{"path":"nowhere.md","new_path":"x.md"}]"#,
+    r#"["rename_file",{"path":"nowhere.md","new_path":"x.md"}]"#,
+    r#"["delete_file",{"path":"nowhere.md"}]"#,
+    r#"["create_dir",{"path":"user.md"}]"#,
+    r#"["delete_dir",{"path":"entities"}]"#,
+    r#"["check_file_exists",{"path":"/etc"}]"#,
+    r#"["check_dir_exists",{"path":1}]"#,
+    r#"["list_files",{"path":"nowhere"}]"#,
+    r#"["list_directory",{"path":"nowhere"}]"#,
+    r#"["get_file_info",{"path":"nowhere.md"}]"#,
+    r#"["get_size",{"unknown":1}]"#,
+    r#"["get_history",{"path":"user.md","limit":-1}]"#,
+    r#"["go_to_link",{"link":"[[nowhere]]"}]"#,
+    r#"["search_files",{"query":"(","mode":"regex"}]"#,
+    r#"["get_context",{}]"#,
+    r#"["get_links",{"path":"nowhere.md"}]"#,
+    r#"["get_backlinks",{"path":""}]"#,
+    r#"["memory",{"operation":"store_conversation"}]"#,
+    r#"["memory",{"operation":"retrieve","key":"none"}]"#,
+    r#"["memory",{}]"#,
+    r#"["memory",{"command":"view","path":"/memories/none"}]"#,
+    r#"["run_actions",{"actions":[]}]"#,
+    r#"["run_actions",{}]"#,
+    r#"["run_actions",{"actions":[{"action":"no_such"},"x"]}]"#,
+    r#"["run_actions",{"actions":[{"action":"create_file","path":"z.md","content":"z"},{"action":"delete_file","path":"no.md"}],"atomic":true}]"#,
+];
+
+#[test]
+fn every_action_answers_as_its_schema_says() {
+    for version in [MODERN, LEGACY[0]] {
+        let env = Env::ada().quick();
+        let mut client = Client::open(&env, version, &["--tools", "full", "--permission", "off"]);
+        let schemas = schemas(&mut client);
+        let text_only = ["read_file", "go_to_link", "memory"];
+        for (name, schema) in &schemas {
+            assert_eq!(schema.is_none(), text_only.contains(&name.as_str()), "{name}");
+            for calls in [DONE, FAILED] {
+                assert!(calls.iter().any(|call| call.contains(&format!("[\"{name}\""))), "{name} is tried");
+            }
+        }
+        for (calls, fails) in [(FAILED, true), (DONE, false), (FAILED, true)] {
+            for call in calls {
+                let call: Value = serde_json::from_str(call).unwrap();
+                let result = client.call(call[0].as_str().unwrap(), call[1].clone());
+                assert_eq!(result["isError"], json!(fails), "{call}: {result}");
+                check_shape(&result, schemas[call[0].as_str().unwrap()].as_ref());
+            }
+        }
+        assert!(!env.at("z.md").exists(), "one failed, and nothing was done");
+    }
+}
+
+#[test]
+fn a_note_is_sent_once() {
+    let line = "- a fact that stands here only once, with \"quotes\" and a tab\t and ä\n";
+    let note = format!("# Note\n\n{}", line.repeat(200));
+    let env = Env::with(&[("note.md", &note)]);
+    let mut client = Client::open(&env, MODERN, &["--tools", "full"]);
+    let quoted = json!(note).to_string().len();
+    for (tool, arguments) in [("read_file", json!({"path": "note.md"})), ("go_to_link", json!({"link": "[[note]]"}))] {
+        let result = client.call(tool, arguments);
+        assert_eq!(result["content"][0]["text"], json!(note));
+        assert!(result.get("structuredContent").is_none(), "{result}");
+        let bytes = result.to_string().len();
+        eprintln!("{tool}: {bytes} bytes for a note of {} ({quoted} as JSON)", note.len());
+        assert!(bytes <= quoted + 200, "{bytes}");
+    }
+    client.call("memory", json!({"operation": "store", "key": "long", "content": note}));
+    let result = client.call("memory", json!({"operation": "retrieve", "key": "long"}));
+    assert!(result.to_string().len() <= quoted + 200, "{result}");
+}
+
+#[test]
+fn calls_are_read_as_they_come() {
+    let env = Env::ada().quick();
+    let mut client = Client::open(&env, MODERN, &[]);
+    for params in [json!({"name": "list_files"}), json!({"name": "list_files", "arguments": null})] {
+        assert!(client.result("tools/call", params)["structuredContent"]["value"].is_array());
+    }
+    let params = json!({"name": "list_files", "arguments": {}, "_meta": {"progressToken": "p", "x.example/y": [1]}});
+    assert!(client.result("tools/call", params)["structuredContent"]["value"].is_array());
+    // A write is known to the conversation, also where the next one does not wait for its answer.
+    let write = |content: &str| json!({"name": "run_actions", "arguments": {"actions": [{"action": "write_file", "path": "w.md", "content": content}]}});
+    let asked: Vec<u64> = (0..10).map(|number| client.ask("tools/call", write(&format!("{number}\n")))).collect();
+    for id in asked {
+        assert_eq!(client.answer(id)["result"]["isError"], json!(false));
+    }
+    assert_eq!(env.read("w.md"), "9\n");
+    env.write("w.md", "by hand\n");
+    let late = client.result("tools/call", write("over it\n"));
+    let error = &late["structuredContent"]["actions"][0]["error"];
+    assert_eq!((&error["code"], &error["text"]), (&json!("conflict"), &json!("by hand\n")), "{late}");
+}
+
+#[test]
+fn who_and_where_are_in_the_history() {
+    let env = Env::ada().quick();
+    let mut client = Client::open(&env, LEGACY[0], &[]);
+    client.call("create_file", json!({"path": "a.md", "content": "x\n"}));
+    let log = env.ask(&["log"]).exits(0);
+    assert_eq!((&log["entries"][0]["door"], &log["entries"][0]["client"]), (&json!("mcp"), &json!("it")));
+    let export = env.run(&["audit", "export", "--jsonl"], "").stdout;
+    let entry: Value = serde_json::from_str(export.lines().last().unwrap()).unwrap();
+    assert_eq!(entry["session"].as_str().unwrap().len(), 8, "{entry}");
+    assert!(entry["message"].is_string(), "{entry}");
+}
+
+#[test]
+fn the_memory_set_is_the_memory_tool() {
+    let env = Env::ada().quick();
+    let mut client = Client::open(&env, LEGACY[1], &["--tools", "memory"]);
+    let list = client.result("tools/list", json!({}));
+    assert!(list["tools"][0].get("outputSchema").is_none(), "{list}");
+    let text = |client: &mut Client, arguments: Value| {
+        let result = client.call("memory", arguments);
+        assert!(result.get("structuredContent").is_none(), "{result}");
+        (result["content"][0]["text"].as_str().unwrap().to_owned(), result["isError"] == json!(true))
+    };
+    let create = json!({"command": "create", "path": "/memories/n.md", "file_text": "- a\n"});
+    assert_eq!(text(&mut client, create.clone()), ("File created successfully at: /memories/n.md".to_owned(), false));
+    assert_eq!(text(&mut client, create), ("File /memories/n.md already exists".to_owned(), true));
+    let view = text(&mut client, json!({"command": "view", "path": "/memories"})).0;
+    assert!(view.starts_with("Here're the files") && view.contains("/memories/n.md"), "{view}");
+    for wrong in [json!({}), json!({"command": "fly"}), json!({"command": "view", "path": "/etc/passwd"})] {
+        assert!(text(&mut client, wrong).1);
+    }
+    // What it takes is what its schema says.
+    let schema = jsonschema::validator_for(&list["tools"][0]["inputSchema"]).unwrap();
+    for call in [
+        json!({"command": "view", "path": "/memories/n.md", "view_range": [1, -1]}),
+        json!({"command": "str_replace", "path": "/memories/n.md", "old_str": "- a", "new_str": "- b"}),
+        json!({"command": "insert", "path": "/memories/n.md", "insert_line": 0, "insert_text": "- c\n"}),
+        json!({"command": "rename", "old_path": "/memories/n.md", "new_path": "/memories/m.md"}),
+        json!({"command": "delete", "path": "/memories/m.md", "has_explicit_permission": false}),
+    ] {
+        assert!(schema.is_valid(&call), "{call}");
+        assert!(!text(&mut client, call.clone()).1, "{call}");
+    }
+    let mut client = Client::open(&env, LEGACY[1], &["--tools", "memory", "--read-only"]);
+    let create = json!({"command": "create", "path": "/memories/x.md", "file_text": "x"});
+    assert!(text(&mut client, create).1);
+}
