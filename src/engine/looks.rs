@@ -76,4 +76,10 @@ impl Engine {
     pub fn let_go_of_removed_index(&self) {
         self.keeper.idle().retain(Index::is_current);
     }
+
+    /// Does what no answer waits for, such as writing down who has read what last. To be called before the program ends
+    /// where other threads may still hold the engine.
+    pub fn finish(&self) {
+        self.vault.finish();
+    }
 }

@@ -95,6 +95,8 @@ impl Server {
     /// Waits for what the threads have begun, and ends them. Nothing is answered any more.
     pub fn finish(&self) {
         self.pool.finish();
+        // The one who watches may hold the server for longer than the program lives.
+        self.engine.finish();
     }
 
     /// Begins to watch the memory, on a thread of its own: in a large memory that takes a while, and nobody waits for it.

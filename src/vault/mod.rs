@@ -343,8 +343,15 @@ impl Vault {
 }
 
 impl Drop for Vault {
-    /// Removes displaced files and writes the audit of the last reads: work that no answer waits for.
     fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+impl Vault {
+    /// Removes displaced files and writes the audit of the last reads: work that no answer waits for. Dropping the vault does
+    /// it too; a program that ends while a thread of its still holds the vault never drops it.
+    pub fn finish(&self) {
         let reads = std::mem::take(&mut *self.reads.lock().unwrap_or_else(PoisonError::into_inner));
         if let Err(error) = self.write_reads(&reads) {
             tracing::warn!(%error, entries = reads.count, "the audit of reads was not written");

@@ -121,10 +121,17 @@ impl Pending {
         while !state.has_something() {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        if !state.is_over {
-            drop(state);
-            thread::sleep(WINDOW);
-            state = self.state();
+        // What began with the journal goes on with the notes.
+        for _ in 0..2 {
+            let is_begun = state.is_over || !state.paths.is_empty();
+            if !state.is_over {
+                drop(state);
+                thread::sleep(WINDOW);
+                state = self.state();
+            }
+            if is_begun || state.paths.is_empty() {
+                break;
+            }
         }
         if !state.is_over && matches!(state.sight, Sight::Lost) {
             state.sight = Sight::Blind;
