@@ -9,7 +9,9 @@ use super::{Item, Planned, Proposal, permission};
 use crate::action::Action;
 use crate::catalog::{ACTION, row};
 use crate::digest::Digest;
-use crate::policy::{Cleared, Permission};
+use crate::path::MemoryPath;
+use crate::plan::{Plan, Step};
+use crate::policy::{Cleared, Grant, Permission};
 use crate::report::{Outcome, Value};
 use crate::vault::AuditEntry;
 
@@ -72,6 +74,20 @@ pub(super) fn not_proposed(proposal: &Proposal) -> Vec<AuditEntry> {
     let items = planned.items.iter().zip(&planned.outcomes).zip(&planned.times);
     let held = items.filter(|((item, outcome), _)| matches!(item, Item::Held(_)) && !is_proposed(outcome));
     held.map(|((_, outcome), time)| entry(outcome, *time, Permission::Refused, "{}".to_owned())).collect()
+}
+
+/// The entry that tells the owner in which notes a batch wrote links anew that the client does not see.
+pub(super) fn relinked(plan: &Plan, grant: Option<&Grant>) -> Option<AuditEntry> {
+    let grant = grant.filter(|grant| grant.is_restricted())?;
+    let hidden = |step: &Step| match step {
+        Step::Put { path, .. } if !grant.shows(path) => Some(path.clone()),
+        Step::Put { .. } | Step::Move { .. } | Step::MakeFolder { .. } | Step::RemoveFolder { .. } => None,
+    };
+    let notes: Vec<MemoryPath> = plan.steps().iter().filter_map(hidden).collect();
+    let payload = json!({"path": null, "notes": notes}).to_string();
+    let permission = Permission::Off.to_string();
+    let entry = AuditEntry { number: 1, action: "relink".to_owned(), code: None, micros: 0, permission, payload };
+    Some(entry).filter(|_| !notes.is_empty())
 }
 
 /// The entry of a call that the person has approved.

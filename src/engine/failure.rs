@@ -41,12 +41,9 @@ pub fn failure(error: &VaultError) -> Failure {
 pub(super) fn told(error: &VaultError, grant: Option<&Grant>) -> Failure {
     let failure = failure(error);
     let Some(grant) = grant.filter(|grant| grant.is_restricted()) else { return failure };
-    let is_shown = match error {
-        VaultError::Busy | VaultError::DiskFull | VaultError::NoWriteAccess => true,
-        VaultError::Conflict(path) => grant.shows(path),
-        // Numbers of batches, and names that the system says.
-        _ => false,
-    };
+    // Not so numbers of batches, and names that the system says.
+    let is_shown = matches!(error, VaultError::Busy | VaultError::DiskFull | VaultError::NoWriteAccess)
+        || matches!(error, VaultError::Conflict(path) if grant.shows(path));
     if is_shown {
         return failure;
     }

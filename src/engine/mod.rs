@@ -256,9 +256,11 @@ impl Engine {
     }
 
     fn commit_planned(&self, writer: &mut Writer<'_>, proposal: &Proposal) -> Result<Committed, VaultError> {
+        let mut entries = audit::entries(proposal);
+        entries.extend(audit::relinked(&proposal.planned.plan, proposal.manner.grant.as_deref()));
         writer.commit(&Batch {
             steps: proposal.planned.plan.steps(),
-            entries: &audit::entries(proposal),
+            entries: &entries,
             author: &proposal.manner.author,
             time: proposal.started,
             undoes: None,

@@ -366,8 +366,8 @@ impl Engine {
             writer.drop_proposals(&[waiting.id], &[audit::decision("approve", waiting.id)], by, now)?;
             return Ok(Done { batch: None, changed: Vec::new(), receipt: None });
         }
-        let entries: Vec<_> =
-            trial.cleared.iter().map(|(cleared, outcome)| audit::approved(cleared, outcome)).collect();
+        let entries = trial.cleared.iter().map(|(cleared, outcome)| audit::approved(cleared, outcome));
+        let entries: Vec<_> = entries.chain(audit::relinked(&trial.plan, waiting.grant.as_deref())).collect();
         let committed = writer.commit(&Batch {
             steps: trial.plan.steps(),
             entries: &entries,

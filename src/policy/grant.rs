@@ -164,10 +164,7 @@ impl Grant {
             let names = self.written.actions.iter().flatten().map(String::as_str);
             return Some(Failure::new(Code::Denied, message).with_hint(format!("it may send {}", listed(names))));
         }
-        let source = match action {
-            Action::GoToLink(link) => link.source.as_ref(),
-            other => other.path(),
-        };
+        let source = if let Action::GoToLink(link) = action { link.source.as_ref() } else { action.path() };
         self.refusal_at(action, source, action.new_path())
     }
 

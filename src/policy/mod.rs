@@ -472,4 +472,6 @@ impl fmt::Display for Permission {
 }
 
 #[cfg(test)]
+mod grant_tests;
+#[cfg(test)]
 mod tests;

@@ -1,1 +1,95 @@
 //! What the owner sees of what a client did that may not see all.
+
+use std::fs;
+
+use memdir::engine::{Leave, Manner};
+use memdir::policy::{Grant, Mode};
+use memdir::vault::Page;
+use serde_json::{Value, json};
+
+use super::world::{Hidden, World, author, grant};
+use crate::support::said;
+
+fn send(world: &World, grant: &Grant, mode: Mode, actions: &Value) -> Value {
+    let parsed = memdir::dialect::parse(said(actions).as_bytes());
+    let manner = Manner { seen: None, ..world.manner(grant, mode) };
+    serde_json::to_value(world.engine.conclude(world.engine.propose(parsed, manner))).unwrap()
+}
+
+fn read(world: &World, path: &str) -> String {
+    fs::read_to_string(world.folder.path().join(path)).unwrap()
+}
+
+/// The paths that the newest batch changed, as the owner's log has them.
+fn newest(world: &World) -> Vec<String> {
+    let log = world.engine.log(&Page { path: None, limit: 1, before: None }, false).unwrap();
+    log.entries[0].changed.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_rename_writes_the_links_of_hidden_notes_anew_and_tells_only_the_owner() {
+    let grant = grant((&["work/**"], &["work/**"]));
+    let world = World::new(&grant, Hidden::Notes);
+    let report = send(
+        &world,
+        &grant,
+        Mode::Off,
+        &json!([{"action": "rename_file", "path": "work/p1.md", "new_path": "work/first.md"}]),
+    );
+    assert_eq!(report["changed"], json!(["work/first.md", "work/p1.md", "work/plan.md"]), "{report}");
+    assert_eq!((&report["batch"], &report["issues"]), (&json!(null), &json!([])));
+    assert!(!report.to_string().contains("private"), "{report}");
+    assert!(read(&world, "private/pub-b.md").contains("[[first]]"));
+    assert!(read(&world, "user.md").contains("[p](work/first.md)"));
+    let changed = newest(&world);
+    assert!(changed.contains(&"private/pub-b.md".to_owned()) && changed.contains(&"user.md".to_owned()), "{changed:?}");
+    let records = world.engine.records(0).unwrap();
+    let relinked = records.iter().find(|record| record.action == "relink").unwrap();
+    let notes = &relinked.payload.as_ref().unwrap()["notes"];
+    assert!(notes.as_array().unwrap().contains(&json!("private/pub-b.md")), "{notes}");
+    assert_eq!((relinked.client.as_deref(), relinked.batch), (Some("shelf"), records.last().unwrap().batch));
+}
+
+#[test]
+fn a_client_counts_its_own_proposals_and_the_owner_approves_the_whole() {
+    let grant = grant((&["work/**"], &["work/**"]));
+    let world = World::new(&grant, Hidden::Much);
+    let rename = json!([{"action": "rename_file", "path": "work/log/pub.md", "new_path": "work/log/open.md"}]);
+    let report = send(&world, &grant, Mode::Ask, &rename);
+    assert_eq!(report["actions"][0]["error"]["message"], json!("proposal 1 waits for the person"));
+    let pending = world.engine.pending().unwrap();
+    let reviewed = pending.proposals.last().unwrap();
+    let waiting = &reviewed.waiting;
+    assert_eq!((waiting.id, waiting.own, waiting.author.client.as_deref()), (4, Some(1), Some("shelf")));
+    assert_eq!(waiting.grant.as_deref(), Some(&grant));
+    assert!(waiting.diff.contains("private/plan.md"), "{}", waiting.diff);
+    assert!(reviewed.told.contains("rename to work/log/open.md") && !reviewed.told.contains("private"));
+    world.engine.approve(waiting.id, Leave::Shown(waiting.digest), &author(None)).unwrap();
+    assert!(newest(&world).contains(&"private/plan.md".to_owned()));
+    let again = json!([{"action": "append_file", "path": "work/log/open.md", "content": "x"}]);
+    let report = send(&world, &grant, Mode::Ask, &again);
+    assert_eq!(report["actions"][0]["error"]["proposal"], json!(2), "{report}");
+}
+
+#[test]
+fn notes_are_listed_in_pages_as_the_grant_shows_them() {
+    let grant = grant((&["**/pub*.md"], &["user.md"]));
+    let world = World::new(&grant, Hidden::Notes);
+    let (mut names, mut after) = (Vec::new(), None);
+    loop {
+        let (page, next) = world.engine.notes(Some(&grant), after.as_deref(), 2).unwrap();
+        names.extend(page.iter().map(|entry| entry.path.to_string()));
+        after = next;
+        if after.is_none() {
+            break;
+        }
+    }
+    let shown: Vec<String> = world.visible(&grant).into_keys().collect();
+    assert_eq!(names, shown);
+    let all = world.engine.notes(None, None, 1000).unwrap().0;
+    assert!(all.len() > names.len() && all.iter().all(|entry| entry.size > 0));
+    let path = super::world::path;
+    assert!(world.engine.visible(Some(&grant), &path("work/pub-a.md")));
+    assert!(world.engine.visible(Some(&grant), &path("work/pub-none.md")), "it may be told that this one has gone");
+    assert!(!world.engine.visible(Some(&grant), &path("boss.md")) && world.engine.visible(None, &path("boss.md")));
+}
