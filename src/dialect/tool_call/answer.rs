@@ -30,7 +30,9 @@ pub(super) fn one(frame: &Frame, report: &Report) -> Answer {
         content.unwrap_or_else(|| Content { json: json!({"error": "nothing became of this call"}), is_error: true });
     match json {
         Json::String(text) => Answer { text, structured: None, is_error },
-        json => Answer { text: json.to_string(), structured: Some(json), is_error },
+        json @ (Json::Null | Json::Bool(_) | Json::Number(_) | Json::Array(_) | Json::Object(_)) => {
+            Answer { text: json.to_string(), structured: Some(json), is_error }
+        }
     }
 }
 
