@@ -234,8 +234,8 @@ impl Answer {
     /// The message in the body: all of it, or the last event of a stream.
     #[track_caller]
     fn json(&self) -> Value {
-        let events = self.body.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
-        let text = events.filter(|data| !data.is_empty()).last().unwrap_or(&self.body);
+        let mut events = self.body.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
+        let text = events.rfind(|data| !data.is_empty()).unwrap_or(&self.body);
         serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 }

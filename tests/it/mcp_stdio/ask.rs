@@ -147,7 +147,7 @@ fn a_state_goes_with_its_call_and_with_nothing_else() {
         let refused = again(&mut client, &personal("a.md"), &with(&forged), &yes);
         assert_eq!(refused["error"]["code"], json!(-32602), "{at}: {refused}");
     }
-    let empty = ["", "1", "rs1", "rs1..", "\u{0}", &state[..state.len() - 1], &"x".repeat(100_000)];
+    let empty = ["", "1", "rs1", "rs1..", "\u{0}", state.get(..state.len() - 1).unwrap(), &"x".repeat(100_000)];
     for forged in empty {
         assert_eq!(again(&mut client, &personal("a.md"), &with(forged), &yes)["error"]["code"], json!(-32602));
     }

@@ -37,7 +37,8 @@ fn a_hundred_calls_in_flight_are_all_answered_and_nothing_is_lost() {
             assert_eq!(answer["result"]["structuredContent"]["actions"][0]["ok"], json!(true), "{answer}");
         }
         assert_eq!(client.close().code, 0);
-        let mut lines: Vec<u32> = env.read("log.md").lines().skip(1).map(|line| line[2..].parse().unwrap()).collect();
+        let mut lines: Vec<u32> =
+            env.read("log.md").lines().skip(1).map(|line| line.trim_start_matches("- ").parse().unwrap()).collect();
         lines.sort_unstable();
         assert_eq!(lines, (0..100).collect::<Vec<u32>>());
     }
