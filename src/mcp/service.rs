@@ -113,6 +113,20 @@ pub(super) fn cancelled() -> ErrorData {
     ErrorData::internal_error("the request was cancelled", None)
 }
 
+/// The versions in which a request stands for itself. The others begin with a handshake, which says so by itself.
+fn modern_versions() -> Vec<ProtocolVersion> {
+    VERSIONS.iter().filter(|version| !version.has_initialize()).cloned().collect()
+}
+
+/// Where the library says which versions are spoken, names the same as `server/discover`.
+pub(super) fn name_versions(error: &mut ErrorData) {
+    if error.code == ErrorCode::UNSUPPORTED_PROTOCOL_VERSION
+        && let Some(data) = error.data.as_mut().and_then(serde_json::Value::as_object_mut)
+    {
+        data.insert("supported".to_owned(), json!(modern_versions()));
+    }
+}
+
 /// What the server is called.
 pub(super) fn implementation() -> Implementation {
     Implementation::new("memdir", env!("CARGO_PKG_VERSION"))
@@ -140,9 +154,7 @@ impl ServerHandler for Service {
     }
 
     async fn discover(&self, _context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
-        // The others begin with a handshake, which says so by itself.
-        let versions = VERSIONS.iter().filter(|version| !version.has_initialize()).cloned().collect();
-        let found = DiscoverResult::from_server_info(versions, self.get_info());
+        let found = DiscoverResult::from_server_info(modern_versions(), self.get_info());
         Ok(found.with_ttl_ms(KEEP_MS).with_cache_scope(CacheScope::Public))
     }
 

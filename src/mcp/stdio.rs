@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Server;
 use super::connection::{Connection, Way};
-use super::service::{Service, VERSIONS};
+use super::service::{self, Service, VERSIONS};
 
 /// How long a client that has closed its end may take to read what is still to be said.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -158,7 +158,10 @@ fn open(open: &Mutex<Open>) -> MutexGuard<'_, Open> {
 impl<T: Transport<RoleServer, Error = io::Error>> Transport<RoleServer> for Streams<T> {
     type Error = io::Error;
 
-    fn send(&mut self, message: Outgoing) -> impl Future<Output = io::Result<()>> + Send + 'static {
+    fn send(&mut self, mut message: Outgoing) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        if let JsonRpcMessage::Error(error) = &mut message {
+            service::name_versions(&mut error.error);
+        }
         let answered = match &message {
             JsonRpcMessage::Response(response) => Some(response.id.clone()),
             JsonRpcMessage::Error(error) => error.id.clone(),

@@ -8,15 +8,16 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::Router;
-use axum::body::{Body, Bytes, HttpBody};
+use axum::body::{Body, Bytes, HttpBody, to_bytes};
 use axum::extract::rejection::{BytesRejection, FailedToBufferBody};
 use axum::extract::{DefaultBodyLimit, FromRequest, Request, State};
-use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
+use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use rmcp::model::JsonRpcError;
 use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde::de::IgnoredAny;
@@ -28,13 +29,15 @@ use super::names::only;
 use super::reply::{Refusal, Reply};
 use super::{HttpLimits, HttpOptions};
 use crate::mcp::connection::{Connection, Way};
-use crate::mcp::service::Service;
+use crate::mcp::service::{self, Service};
 use crate::mcp::{Claim, Client, Server};
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const MCP_METHOD: HeaderName = HeaderName::from_static("mcp-method");
 /// A session that is never there: its names are random.
 const NO_SESSION: HeaderValue = HeaderValue::from_static("none");
+/// The service says no more than this, in bytes, about a request that it refuses.
+const MOST_SAID: usize = 1 << 20;
 /// How many requests a client may make in a minute for whom the person has said nothing else.
 const DEFAULT_RATE: NonZeroU32 = NonZeroU32::MIN.saturating_add(5_999);
 /// A token is shorter.
@@ -122,7 +125,7 @@ async fn answer(State(gate): State<Arc<Gate>>, request: Request) -> Result<Respo
     parts.extensions.insert(Caller { client, connection });
     let has_session = parts.headers.contains_key(SESSION);
     let response = gate.protocol.handle(Request::from_parts(parts, Body::from(body.clone()))).await;
-    let response = mend(response.map(Body::new), has_session, &body)?;
+    let response = mend(response.map(Body::new), has_session, &body).await?;
     if let Some(id) = response.headers().get(SESSION).and_then(|id| id.to_str().ok()) {
         gate.callers.opened(id, &name, now()).await;
     }
@@ -167,13 +170,23 @@ impl Gate {
 }
 
 /// Says in the protocol's words what the service says in others, and nothing of what went wrong inside.
-fn mend(response: Response, has_session: bool, body: &[u8]) -> Result<Response, Refusal> {
+async fn mend(response: Response, has_session: bool, body: &[u8]) -> Result<Response, Refusal> {
     match response.status() {
         StatusCode::UNSUPPORTED_MEDIA_TYPE if serde_json::from_slice::<IgnoredAny>(body).is_err() => Err(Refusal::Json),
         StatusCode::UNSUPPORTED_MEDIA_TYPE => Err(Refusal::Message),
         // It has ended in between.
         StatusCode::INTERNAL_SERVER_ERROR if has_session => Err(Refusal::Session),
         StatusCode::INTERNAL_SERVER_ERROR => Err(Refusal::Fault),
+        StatusCode::BAD_REQUEST => {
+            let (mut parts, said) = response.into_parts();
+            let mut said = to_bytes(said, MOST_SAID).await.map_err(|_| Refusal::Fault)?;
+            if let Ok(mut error) = serde_json::from_slice::<JsonRpcError>(&said) {
+                service::name_versions(&mut error.error);
+                said = serde_json::to_vec(&error).map_err(|_| Refusal::Fault)?.into();
+                parts.headers.remove(CONTENT_LENGTH);
+            }
+            Ok(Response::from_parts(parts, Body::from(said)))
+        }
         _ => Ok(response),
     }
 }

@@ -79,7 +79,7 @@ fn the_newest_version_says_everything_twice_and_the_same() {
     check(read.replace("Mcp-Name: read_file", "Mcp-Name: search_files"), 400, -32020);
     check(read.replace("Mcp-Name: read_file\r\n", ""), 400, -32020);
     let error = check(list.replace(NEWEST, "2031-01-01"), 400, -32022);
-    assert!(error["data"]["supported"].as_array().unwrap().contains(&json!(NEWEST)), "{error}");
+    assert_eq!(error["data"]["supported"], json!([NEWEST]), "as `server/discover` says");
     assert_eq!(error["data"]["requested"], "2031-01-01");
     check(modern("desk", "no/such", json!({})), 404, -32601);
     let headers = [("Authorization", "Bearer desk"), ("MCP-Protocol-Version", NEWEST), ("Mcp-Method", "tools/list")];
