@@ -1,8 +1,10 @@
 //! Many at once, and a stop in the middle.
 
 use std::sync::Barrier;
+use std::time::Instant;
 
 use super::*;
+use crate::support::rpc::{Client, MODERN};
 
 #[test]
 fn fifty_callers_lose_nothing() {
@@ -142,4 +144,113 @@ fn the_program_serves_who_is_registered_until_it_is_told_to_stop() {
     let mut printed = String::new();
     child.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
     assert_eq!(printed, "");
+}
+
+/// What a client does in one round, and whether the answer may be an honest no: another client was there first.
+fn round(who: usize, round: usize) -> Vec<(&'static str, Value, bool)> {
+    let own = format!("clients/{who}/{round}.md");
+    let renamed = format!("clients/{who}/{round}-kept.md");
+    let line = format!("- by {who}: {round}.");
+    let (old, new) = (format!("- turn: {}", round % 2), format!("- turn: {}", (round + 1) % 2));
+    let gone = format!("clients/{who}/gone.md");
+    vec![
+        ("append_file", json!({"path": "shared.md", "content": line}), false),
+        ("create_file", json!({"path": own, "content": format!("# {who}\n\n- seen: no\n- see: [[shared]]\n")}), false),
+        ("update_file", json!({"path": own, "old_content": "- seen: no", "new_content": "- seen: yes"}), false),
+        ("update_file", json!({"path": "turns.md", "old_content": old, "new_content": new}), true),
+        ("rename_file", json!({"path": own, "new_path": renamed}), false),
+        (
+            "run_actions",
+            json!({"actions": [
+                {"action": "write_file", "path": gone, "content": "for a while\n"},
+                {"action": "delete_file", "path": gone},
+            ], "atomic": true}),
+            false,
+        ),
+        ("read_file", json!({"path": renamed}), false),
+    ]
+}
+
+/// Eight clients, half of them on their own standard streams and half over HTTP, write at once: for so many seconds as
+/// `MEMDIR_LOAD_SECONDS` says, else for a few rounds.
+#[cfg(unix)]
+#[test]
+fn eight_clients_on_both_transports_lose_nothing() {
+    let env = Env::ada();
+    env.write("shared.md", "# Shared\n");
+    env.write("turns.md", "- turn: 0\n");
+    let add = ["client", "add", "desk", "--write", "**", "--rate", "1000000"];
+    let token = env.ask(&add).exits(0)["token"].as_str().unwrap().to_owned();
+    let mut server = env.command(&["mcp", "--http", "0", "--tools", "full"]).spawn().unwrap();
+    let mut line = String::new();
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(server.stderr.take().unwrap()), &mut line).unwrap();
+    let address = line.trim().strip_prefix("serving at http://").unwrap().strip_suffix("/mcp").unwrap();
+    let over_http = |name: &str, arguments: Value| -> Value {
+        let stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut wire = Wire { stream, read: Vec::new() };
+        wire.write(modern(&token, "tools/call", call(name, arguments)));
+        wire.answer().json()["result"].clone()
+    };
+    let seconds = std::env::var("MEMDIR_LOAD_SECONDS").ok().map(|seconds| seconds.parse().unwrap());
+    let (start, begin) = (Barrier::new(8), Instant::now());
+    let goes_on = |rounds: usize| match seconds {
+        Some(seconds) => begin.elapsed() < Duration::from_secs(seconds),
+        None => rounds < 6,
+    };
+    let work = |who: usize, ask: &mut dyn FnMut(&str, Value) -> Value| {
+        let (mut rounds, mut conflicts, mut calls) = (0, 0, 0);
+        start.wait();
+        while goes_on(rounds) {
+            for (name, arguments, may_conflict) in round(who, rounds) {
+                let answer = ask(name, arguments.clone());
+                calls += 1;
+                if answer["isError"] == json!(true) {
+                    let code = answer["structuredContent"]["error"]["code"].as_str().unwrap_or_default();
+                    assert!(
+                        may_conflict && ["content_not_found", "conflict"].contains(&code),
+                        "client {who}, {name} {arguments}: {answer}"
+                    );
+                    conflicts += 1;
+                }
+            }
+            rounds += 1;
+        }
+        (rounds, calls, conflicts)
+    };
+    let done: Vec<(usize, usize, usize)> = std::thread::scope(|scope| {
+        let one = |who: usize| {
+            let (env, work, over_http) = (&env, &work, &over_http);
+            scope.spawn(move || {
+                if who % 2 == 0 {
+                    return work(who, &mut |name, arguments| over_http(name, arguments));
+                }
+                let mut client = Client::open(env, MODERN, &["--tools", "full"]);
+                let done = work(who, &mut |name, arguments| client.call(name, arguments));
+                assert_eq!(client.close().code, 0);
+                done
+            })
+        };
+        let clients: Vec<_> = (0..8).map(one).collect();
+        clients.into_iter().map(|client| client.join().unwrap()).collect()
+    });
+    let id = rustix::process::Pid::from_child(&server);
+    rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
+    assert_eq!(server.wait().unwrap().code(), Some(0));
+    let shared = env.read("shared.md");
+    let mut lines: Vec<&str> = shared.lines().skip(1).collect();
+    lines.sort_unstable();
+    let said = (0..8).flat_map(|who| (0..done[who].0).map(move |round| format!("- by {who}: {round}.")));
+    let mut said: Vec<String> = said.collect();
+    said.sort_unstable();
+    assert_eq!(lines, said, "each line is there once");
+    for (who, (rounds, ..)) in done.iter().enumerate() {
+        for round in 0..*rounds {
+            let kept = env.read(&format!("clients/{who}/{round}-kept.md"));
+            assert_eq!(kept, format!("# {who}\n\n- seen: yes\n- see: [[shared]]\n"));
+        }
+    }
+    assert_eq!(env.ask(&["audit", "verify"]).exits(0)["ok"], true);
+    let (calls, conflicts) = done.iter().fold((0, 0), |sum, done| (sum.0 + done.1, sum.1 + done.2));
+    println!("{calls} calls, {conflicts} honest conflicts, {:.1} s", begin.elapsed().as_secs_f64());
 }
