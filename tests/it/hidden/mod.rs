@@ -1,6 +1,7 @@
 //! What is hidden from a client makes no difference to it: in memories that differ only there, every answer is the same.
 
 mod owner;
+mod wire;
 mod words;
 mod world;
 

@@ -11,7 +11,7 @@ use crate::support::said;
 #[derive(Clone, Debug)]
 pub(super) struct Dice(u64);
 
-const PATHS: &[&str] = &[
+pub(super) const PATHS: &[&str] = &[
     "user.md",
     "usr.md",
     "boss.md",
@@ -155,7 +155,7 @@ impl Dice {
         &of[self.below(of.len())]
     }
 
-    fn path(&mut self, is_look: bool) -> String {
+    pub(super) fn path(&mut self, is_look: bool) -> String {
         if is_look && self.below(8) == 0 {
             return (*self.one(LOOKED_AT)).to_owned();
         }
@@ -164,7 +164,7 @@ impl Dice {
 }
 
 /// One call of some action.
-fn action(dice: &mut Dice) -> Value {
+pub(super) fn action(dice: &mut Dice) -> Value {
     let name = *dice.one(NAMES);
     let is_look = memdir::catalog::row(name).unwrap().access == memdir::action::Access::Read;
     let path = dice.path(is_look);
