@@ -178,6 +178,7 @@ fn request(dice: &mut Dice) -> (&'static str, Value) {
             let atomic = dice.below(3) == 0;
             ("tools/call", json!({"name": "run_actions", "arguments": {"actions": calls, "atomic": atomic}}))
         }
+        14 if dice.below(3) > 0 => ("tools/call", json!({"name": "memory", "arguments": words::command(dice)})),
         14 => ("tools/call", json!({"name": dice.path(true), "arguments": {"path": dice.path(true)}})),
         _ => {
             let mut call = words::action(dice);

@@ -263,8 +263,9 @@ fn python(dice: &mut Dice) -> (String, Parsed) {
     (text.clone(), dialect::parse_as(text.as_bytes(), Some(Dialect::Python), &Variables::default()))
 }
 
-fn memory_tool(dice: &mut Dice) -> (String, Parsed) {
-    let command = match dice.below(6) {
+/// A command of Anthropic's memory tool.
+pub(super) fn command(dice: &mut Dice) -> Value {
+    match dice.below(6) {
         0 => json!({"command": "view", "path": "/memories"}),
         1 | 2 => json!({"command": "view", "path": format!("/memories/{}", dice.path(true))}),
         3 => json!({"command": "delete", "path": format!("/memories/{}", dice.path(false))}),
@@ -275,7 +276,10 @@ fn memory_tool(dice: &mut Dice) -> (String, Parsed) {
             let (old, new) = (dice.path(false), dice.path(false));
             json!({"command": "rename", "old_path": format!("/memories/{old}"), "new_path": format!("/memories/{new}")})
         }
-    };
-    let text = command.to_string();
+    }
+}
+
+fn memory_tool(dice: &mut Dice) -> (String, Parsed) {
+    let text = command(dice).to_string();
     (text.clone(), dialect::parse_as(text.as_bytes(), Some(Dialect::MemoryTool), &Variables::default()))
 }
