@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use memdir::engine::Engine;
@@ -29,6 +29,7 @@ const REQUESTS: usize = 60;
 struct Line {
     folder: TempDir,
     server: Arc<Server>,
+    granted: Arc<Mutex<Arc<Grant>>>,
     runtime: Runtime,
     read: Lines<BufReader<ReadHalf<DuplexStream>>>,
     write: WriteHalf<DuplexStream>,
@@ -40,9 +41,10 @@ struct Line {
 
 impl Line {
     fn open(folder: TempDir, engine: Engine, grant: &Grant, options: &Options, version: &'static str) -> Self {
-        let granted = Arc::new(grant.clone());
+        let granted = Arc::new(Mutex::new(Arc::new(grant.clone())));
+        let now = Arc::clone(&granted);
         let client = move |_: memdir::mcp::Claim<'_>| {
-            let grant = Some(Arc::clone(&granted));
+            let grant = Some(now.lock().unwrap().clone());
             Ok(Client { name: "shelf".to_owned(), grant, rate: None, may_approve: true })
         };
         let server = Server::new(engine, options.clone(), Arc::new(Register::new(client))).unwrap();
@@ -55,7 +57,7 @@ impl Line {
             serve_streams(served, Some("shelf".to_owned()), (read, write), CancellationToken::new()).await;
         });
         let read = BufReader::new(read).lines();
-        let mut line = Self { folder, server, runtime, read, write, version, next: 1, heard: Vec::new() };
+        let mut line = Self { folder, server, granted, runtime, read, write, version, next: 1, heard: Vec::new() };
         if version == OLD {
             let info = json!({"name": "it", "version": "1"});
             line.ask(
@@ -286,4 +288,24 @@ fn what_a_rule_or_the_tools_keep_from_a_client_is_no_resource_either() {
     check_told(None, Mode::Ask, &["private/deep/er/user.md", "work/log/2024.md"]);
     check_told(Some(&["append_file", "list_files"]), Mode::Ask, &["work/log/2024.md"]);
     check_told(Some(&["append_file"]), Mode::Off, &["user.md"]);
+}
+
+#[test]
+fn what_a_person_answers_counts_no_more_once_their_client_sees_a_part_alone() {
+    let all = ["**".to_owned()];
+    let whole = Grant::new(&all, &all, None).unwrap();
+    for is_narrowed in [false, true] {
+        let mut line = line(&whole, Hidden::Notes, &options(ToolSet::Full, Mode::Ask), OLD);
+        let personal = json!({"path": "work/new.md", "content": "- phone: +44 20 7946 0958\n"});
+        let call = line.begin("tools/call", json!({"name": "create_file", "arguments": personal}));
+        let asked = line.until(|message| message["method"] == "elicitation/create");
+        if is_narrowed {
+            *line.granted.lock().unwrap() = Arc::new(grant((&["work/**"], &["work/**"])));
+        }
+        let approved = json!({"action": "accept", "content": {"decision": "approve"}});
+        line.send(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": approved}));
+        let answer = line.until(|message| message["id"] == json!(call) && message.get("method").is_none());
+        assert_eq!(answer["result"]["isError"], json!(is_narrowed), "{answer}");
+        assert_eq!(line.folder.path().join("work/new.md").exists(), !is_narrowed);
+    }
 }
