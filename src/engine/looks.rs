@@ -71,6 +71,11 @@ impl Engine {
         Ok(Glance { file, is_sure })
     }
 
+    /// Where a path leads, with links followed as far as they can be.
+    pub(crate) fn place(&self, path: &MemoryPath) -> MemoryPath {
+        self.vault.resolve(path).unwrap_or_else(|_| path.clone())
+    }
+
     /// Closes the index if it was removed, as another process does that forgets something: words of it would be kept on
     /// the disk until the next search.
     pub fn let_go_of_removed_index(&self) {

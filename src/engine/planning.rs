@@ -181,7 +181,7 @@ impl Engine {
             [call.action.path(), call.action.new_path()].map(|path| path.and_then(|path| tree.resolve(path).ok()));
         policy::review_led(call, source.as_ref(), target.as_ref(), &context)?;
         if call.action.path().is_some_and(|path| planner.is_folder(path)) {
-            policy::review_folder(call, &context)?;
+            policy::review_folder(call, source.as_ref(), target.as_ref(), &context)?;
         }
         let review = |path: &MemoryPath| policy::review_place(call, path, &context);
         [source, target].into_iter().flatten().try_for_each(|path| review(&path))?;
@@ -194,11 +194,11 @@ impl Engine {
     }
 
     /// Whether the answer to a call may tell of a note that the call did not name.
-    fn may_show(&self, call: &Call, path: &MemoryPath, asker: Asker<'_>) -> bool {
+    pub(super) fn may_show(&self, call: &Call, path: &MemoryPath, asker: Asker<'_>) -> bool {
         if !self.may_hide(call, asker) {
             return true;
         }
-        let place = self.vault.resolve(path).unwrap_or_else(|_| path.clone());
+        let place = self.place(path);
         let may = |path: &MemoryPath| policy::review_place(call, path, &self.context(asker)).is_ok();
         may(path) && (place == *path || may(&place))
     }

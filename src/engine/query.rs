@@ -2,11 +2,13 @@
 
 use serde::Serialize;
 
-use super::{ChangeError, Engine, failure};
+use super::planning::Asker;
+use super::{ChangeError, Engine, Manner, failure};
+use crate::action::{Action, Call, ListFiles, ReadFile};
 use crate::digest::Digest;
 use crate::path::MemoryPath;
 use crate::plan::{self, Scan, Tree, TreeError};
-use crate::policy::Grant;
+use crate::policy;
 use crate::report::{Code, Failure, Kind, Line, Log};
 use crate::vault::{AuditEntry, Author, Page, VaultError};
 
@@ -130,32 +132,56 @@ impl Engine {
         Ok((batch, plan::changed(&steps), plan::diff_of(&steps)))
     }
 
-    /// Whether somebody with this grant may be told of the note at `path`, whether it is there or not.
+    /// Whether nothing in the words of a request to read a note is against it: neither the grant nor a rule.
     #[must_use]
-    pub fn visible(&self, grant: Option<&Grant>, path: &MemoryPath) -> bool {
-        grant.is_none_or(|grant| {
-            // Where it is a link, also of the place that it leads to.
-            grant.shows(path) && self.vault.resolve(path).is_ok_and(|place| grant.shows(&place))
-        })
+    pub fn lets_read(&self, manner: &Manner, path: &MemoryPath) -> bool {
+        self.lets_send(manner, &reading(path))
     }
 
-    /// A page of the notes that somebody with this grant may see, sorted by path: `limit` of those behind `after`, and where
-    /// the next page starts.
+    /// Whether somebody may be told what becomes of the note at `path`, whether it is there or not: whoever may read it.
+    #[must_use]
+    pub fn may_hear_of(&self, manner: &Manner, path: &MemoryPath) -> bool {
+        let call = reading(path);
+        self.lets_send(manner, &call) && self.may_tell(manner, &call, path)
+    }
+
+    /// Tells of which notes somebody may know that they are there or not: those that `list_files` would name.
+    pub fn may_list<'e>(&'e self, manner: &'e Manner) -> impl Fn(&MemoryPath) -> bool + 'e {
+        let call = Call::plain(1, Action::ListFiles(ListFiles { path: None, limit: None, cursor: None }));
+        let lets_send = self.lets_send(manner, &call);
+        move |path| lets_send && self.may_tell(manner, &call, path)
+    }
+
+    fn lets_send(&self, manner: &Manner, call: &Call) -> bool {
+        let context = self.context(Asker { manner, is_approved: false });
+        policy::review(call.clone(), &context, &mut Vec::new()).is_ok()
+    }
+
+    fn may_tell(&self, manner: &Manner, call: &Call, path: &MemoryPath) -> bool {
+        let grant = manner.grant.as_deref().filter(|grant| grant.is_restricted());
+        // Where it is a link, also of the place that it leads to.
+        grant.is_none_or(|grant| grant.shows(path) && self.vault.resolve(path).is_ok_and(|place| grant.shows(&place)))
+            && self.may_show(call, path, Asker { manner, is_approved: false })
+    }
+
+    /// A page of the notes that somebody may see, sorted by path: `limit` of those behind `after`, and where the next page
+    /// starts.
     ///
     /// # Errors
     ///
     /// `io`.
     pub fn notes(
         &self,
-        grant: Option<&Grant>,
+        manner: &Manner,
         after: Option<&str>,
         limit: usize,
     ) -> Result<(Vec<ListedEntry>, Option<String>), Failure> {
-        let tree = self.seen_by(grant);
+        let tree = self.seen_by(manner.grant.as_deref());
         let scan = Scan { folder: None, limit: 0, wants: &|_| false, stop: &|| false };
         let files = tree.scan(&scan, &|_, _| ()).map_err(plan::failure)?;
         let notes = files.into_iter().map(|file| file.path).filter(MemoryPath::is_note);
-        let mut notes: Vec<_> = notes.filter(|path| after.is_none_or(|after| path.as_str() > after)).collect();
+        let notes = notes.filter(|path| after.is_none_or(|after| path.as_str() > after));
+        let mut notes: Vec<_> = notes.filter(self.may_list(manner)).take(limit.saturating_add(1)).collect();
         let is_cut = notes.len() > limit;
         notes.truncate(limit);
         let next = notes.last().filter(|_| is_cut).map(ToString::to_string);
@@ -178,4 +204,9 @@ impl Engine {
         }
         Ok(())
     }
+}
+
+/// A call that reads a note.
+fn reading(path: &MemoryPath) -> Call {
+    Call::plain(1, Action::ReadFile(ReadFile { path: path.clone(), start_line: None, end_line: None }))
 }

@@ -186,10 +186,7 @@ pub(super) async fn questions(
     report: &Report,
 ) -> Result<Vec<Question>, ErrorData> {
     let waiting = proposals(report);
-    // A client that sees a part of the memory has numbers of its own for what waits, and what would change may be more than
-    // it sees.
-    let sees_all = client.grant.as_ref().is_none_or(|grant| !grant.is_restricted());
-    if waiting.is_empty() || !client.may_approve || !sees_all || !can_ask(context) {
+    if waiting.is_empty() || !may_ask(client) || !can_ask(context) {
         return Ok(Vec::new());
     }
     let (engine, client) = (service.server.engine.clone(), client.clone());
@@ -199,6 +196,12 @@ pub(super) async fn questions(
     };
     // What is looked at may get a new code.
     service.work(Line::Write, context, look).await
+}
+
+/// Whether the person at a client has the owner's word. A client that sees a part of the memory has numbers of its own for what
+/// waits, and what would change may be more than it sees.
+fn may_ask(client: &Client) -> bool {
+    client.may_approve && client.grant.as_ref().is_none_or(|grant| !grant.is_restricted())
 }
 
 /// The proposals that the calls of a report have made.
@@ -269,7 +272,7 @@ async fn settle(
     decision: Decision,
 ) -> Result<(), ErrorData> {
     // Its person may have had the last word for it meanwhile.
-    if decision == Decision::Later || !service.client(context)?.may_approve {
+    if decision == Decision::Later || !may_ask(&service.client(context)?) {
         return Ok(());
     }
     let by = tools::author(&service.connection, client, &context.id, "person");

@@ -10,10 +10,9 @@ use rmcp::{ErrorData, RoleServer};
 
 use super::pool::Line;
 use super::service::Service;
-use super::{prompts, resources};
-use crate::engine::Engine;
+use super::{prompts, resources, tools};
+use crate::engine::{Engine, Manner};
 use crate::path::{MAX_PATH_BYTES, MemoryPath};
-use crate::policy::Grant;
 use crate::report::Failure;
 
 /// What is completed.
@@ -41,8 +40,8 @@ pub(super) async fn complete(
     if argument.value.len() > MAX_PATH_BYTES {
         return Ok(CompleteResult::default());
     }
-    let engine = Arc::clone(&service.server.engine);
-    let find = move || fitting(&engine, client.grant.as_deref(), sought, &argument.value);
+    let (engine, manner) = (Arc::clone(&service.server.engine), tools::manner(service, &client, &context.id));
+    let find = move || fitting(&engine, &manner, sought, &argument.value);
     let found = service.work(Line::Read, context, find).await?;
     let mut values = found.map_err(|failure| ErrorData::internal_error(failure.message, None))?;
     let has_more = values.len() > CompletionInfo::MAX_VALUES;
@@ -52,9 +51,10 @@ pub(super) async fn complete(
 }
 
 /// What begins as it is written, of the notes that may be seen; one more than can be told.
-fn fitting(engine: &Engine, grant: Option<&Grant>, sought: Sought, begun: &str) -> Result<Vec<String>, Failure> {
+fn fitting(engine: &Engine, manner: &Manner, sought: Sought, begun: &str) -> Result<Vec<String>, Failure> {
     let notes = engine.every_note()?;
-    let is_seen = |path: &&MemoryPath| engine.visible(grant, path);
+    let may_list = engine.may_list(manner);
+    let is_seen = |path: &&MemoryPath| may_list(path);
     let most = CompletionInfo::MAX_VALUES + 1;
     Ok(match sought {
         Sought::Path => {

@@ -86,12 +86,12 @@ pub(super) async fn list(
     if is_old {
         subscriptions::hear_of_lists(service, context);
     }
-    let server = Arc::clone(&service.server);
+    let (server, manner) = (Arc::clone(&service.server), tools::manner(service, &client, &context.id));
     let list = move || {
         if is_old {
             server.notices.know_lists(&server.engine);
         }
-        server.engine.notes(client.grant.as_deref(), cursor.as_deref(), PAGE)
+        server.engine.notes(&manner, cursor.as_deref(), PAGE)
     };
     let listed = service.work(Line::Read, context, list).await?;
     let (notes, next) = listed.map_err(|failure| refused(&failure))?;

@@ -21,6 +21,7 @@ use super::http::Caller;
 use super::pool::{Gone, Line};
 use super::rate::TooSoon;
 use super::{Claim, Client, Server, complete, prompts, resources, subscriptions, tools};
+use crate::engine::Manner;
 use crate::report::Code;
 
 /// What a request that is no call of a tool is answered by when it comes too soon.
@@ -58,6 +59,11 @@ impl Service {
             }
             Way::Http => Ok(caller(context).ok_or_else(revoked)?.client.clone()),
         }
+    }
+
+    /// Who asks and what they may do, as of now; `None` once they are nobody any more.
+    pub(super) fn manner(&self, context: &RequestContext<RoleServer>) -> Option<Manner> {
+        self.client(context).ok().map(|client| tools::manner(self, &client, &context.id))
     }
 
     /// Who asks, unless it is too soon for another request.

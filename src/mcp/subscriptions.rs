@@ -12,8 +12,8 @@ use rmcp::{ErrorData, RoleServer};
 
 use super::notices::{Listener, MOST_SUBSCRIPTIONS, TooMany};
 use super::pool::Line;
-use super::resources;
 use super::service::Service;
+use super::{resources, tools};
 
 /// So many requests to listen may have been granted and not begun.
 const MOST_GRANTED: usize = 64;
@@ -49,7 +49,7 @@ pub(super) async fn subscribe(
 ) -> Result<(), ErrorData> {
     let client = service.admit(context)?;
     let path = resources::path(&request.uri)?;
-    if client.grant.is_some_and(|grant| !grant.shows(&path)) {
+    if !service.server.engine.lets_read(&tools::manner(service, &client, &context.id), &path) {
         return Err(resources::not_granted());
     }
     let listener = listener(service, context);
@@ -123,9 +123,9 @@ pub(super) async fn listen(service: &Service, context: SubscriptionContext) -> R
         return Err(ErrorData::internal_error("too many requests to listen at the same time", None));
     };
     let request = context.request_context().clone();
-    service.client(&request)?;
+    service.admit(&request)?;
     let asking = service.clone();
-    listener.begin(&service.server.engine, move || asking.client(&request).ok());
+    listener.begin(&service.server.engine, move || asking.manner(&request));
     let sink = context.sink();
     loop {
         let due = tokio::select! {
@@ -152,7 +152,7 @@ fn listener(service: &Service, context: &RequestContext<RoleServer>) -> Arc<List
         let listener = Listener::new();
         listener.begin(&service.server.engine, move || {
             let asking = Service { server: Arc::clone(&server), connection: connection.upgrade()? };
-            asking.client(&request).ok()
+            asking.manner(&request)
         });
         service.server.notices.add(&listener);
         tokio::spawn(tell(Arc::clone(&listener), context.peer.clone()));

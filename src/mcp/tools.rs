@@ -175,7 +175,8 @@ fn only_reads(parsed: &Parsed) -> bool {
     })
 }
 
-fn manner(service: &Service, client: &Client, id: &RequestId) -> Manner {
+/// Who asks, and what they may do.
+pub(super) fn manner(service: &Service, client: &Client, id: &RequestId) -> Manner {
     Manner {
         author: author(&service.connection, client, id, "model"),
         grant: client.grant.clone(),

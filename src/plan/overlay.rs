@@ -332,6 +332,8 @@ impl<T: Tree> Overlay<'_, T> {
     pub(crate) fn missing(&self, folder: Option<MemoryPath>) -> Result<Vec<Missing>, Trouble> {
         let Some(folder) = folder else { return Ok(Vec::new()) };
         let mut missing = Vec::new();
+        // A copy of all that the batch has done: made once, however deep the folder is.
+        let mut whole = None;
         for path in folder.ancestors().chain([folder.clone()]) {
             match self.stat(&path)?.map(|stat| stat.kind) {
                 Some(Kind::Directory) => {}
@@ -340,15 +342,15 @@ impl<T: Tree> Overlay<'_, T> {
                 None if self.files.contains_key(&path) || self.moved_away(&path).is_some() => {
                     return Err(Trouble::Mixed(path));
                 }
-                None if self.tree.is_part() && self.is_folder_for_owner(&path)? => missing.push(Missing::Show(path)),
+                None if self.tree.is_part()
+                    && whole.get_or_insert_with(|| self.whole()).stat(&path)?.is_some_and(is_folder) =>
+                {
+                    missing.push(Missing::Show(path));
+                }
                 None => missing.push(Missing::Make(path)),
             }
         }
         Ok(missing)
-    }
-
-    fn is_folder_for_owner(&self, path: &MemoryPath) -> Result<bool, Trouble> {
-        Ok(self.whole().stat(path)?.is_some_and(|stat| stat.kind == Kind::Directory))
     }
 
     /// Whether something can be made at a path where nothing is for whoever looks: neither there nor on the way may be what
@@ -520,6 +522,10 @@ impl<T: Tree> Overlay<'_, T> {
         removed.retain(|path, _| !idle.contains(path));
         Parts { structure, files, removed }
     }
+}
+
+fn is_folder(stat: Stat) -> bool {
+    stat.kind == Kind::Directory
 }
 
 /// The name that a path of the time before some steps has after them.

@@ -180,10 +180,17 @@ impl Grant {
         source.into_iter().chain(target).find_map(|(path, need)| self.lack(path, need))
     }
 
-    /// Why the client may not make this call where its path is a folder; a rename takes along all that is in it.
-    pub(super) fn refusal_of_folder(&self, action: &Action) -> Option<Failure> {
+    /// Why the client may not make this call where its path is a folder, with the places to which its paths lead; a rename
+    /// takes along all that is in it.
+    pub(super) fn refusal_of_folder(
+        &self,
+        action: &Action,
+        source: Option<&MemoryPath>,
+        target: Option<&MemoryPath>,
+    ) -> Option<Failure> {
         let Action::RenameFile(rename) = action else { return None };
-        [&rename.path, &rename.new_path].into_iter().find_map(|path| self.lack(path, Need::WriteAll))
+        let paths = [&rename.path, &rename.new_path].into_iter().chain(source).chain(target);
+        paths.into_iter().find_map(|path| self.lack(path, Need::WriteAll))
     }
 
     fn lack(&self, path: &MemoryPath, need: Need) -> Option<Failure> {

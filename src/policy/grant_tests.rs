@@ -83,7 +83,7 @@ fn a_folder_is_renamed_only_where_all_in_it_may_be_written() {
         let arguments = json!({"path": path, "new_path": new_path});
         let call = Call::plain(1, decode(1, "rename_file", arguments.as_object().cloned().unwrap()).unwrap());
         review(call.clone(), &context, &mut Vec::new()).unwrap();
-        review_folder(&call, &context).is_ok()
+        review_folder(&call, None, None, &context).is_ok()
     };
     assert!(rename("work/a", "work/b/c"));
     assert!(!rename("private", "work/a"));

@@ -245,13 +245,19 @@ pub fn review_led(
     refuse(call, context.grant.and_then(|grant| grant.refusal_at(&call.action, source, target)))
 }
 
-/// Decides whether a call may be made whose path has turned out to be a folder: renaming it moves all that is in it.
+/// Decides whether a call may be made whose path has turned out to be a folder, with the places to which its path and its new
+/// path lead: renaming it moves all that is in it.
 ///
 /// # Errors
 ///
 /// [`Refused`] with `denied` where the client may not write all that could be in it, here and there.
-pub fn review_folder(call: &Call, context: &Context<'_>) -> Result<(), Box<Refused>> {
-    refuse(call, context.grant.and_then(|grant| grant.refusal_of_folder(&call.action)))
+pub fn review_folder(
+    call: &Call,
+    source: Option<&MemoryPath>,
+    target: Option<&MemoryPath>,
+    context: &Context<'_>,
+) -> Result<(), Box<Refused>> {
+    refuse(call, context.grant.and_then(|grant| grant.refusal_of_folder(&call.action, source, target)))
 }
 
 fn refuse(call: &Call, failure: Option<Failure>) -> Result<(), Box<Refused>> {

@@ -12,8 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use tokio::sync::Notify;
 
-use super::Client;
-use crate::engine::{Engine, Glance};
+use crate::engine::{Engine, Glance, Manner};
 use crate::path::MemoryPath;
 use crate::vault::Noticed;
 
@@ -94,9 +93,9 @@ impl State {
                 continue;
             }
             let Ok(now) = engine.glance(path) else { continue };
-            // Where a change need not show, what is said of just this note counts.
-            let is_said = !last.is_sure && matches!(noticed, Noticed::Changed(_));
-            if now.file != last.file || is_said {
+            // Where a change need not show, what is said of just this note counts, or of the one that it leads to.
+            let is_said = || is_named(noticed, path) || (is_link && is_named(noticed, &engine.place(path)));
+            if now.file != last.file || (!last.is_sure && is_said()) {
                 updated.insert(path.clone());
             }
             *last = now;
@@ -142,6 +141,11 @@ fn concerns(noticed: &Noticed, path: &MemoryPath) -> bool {
     }
 }
 
+/// Whether something is said of just this place.
+fn is_named(noticed: &Noticed, path: &MemoryPath) -> bool {
+    matches!(noticed, Noticed::Changed(paths) if paths.binary_search(path).is_ok())
+}
+
 /// The known notes at a place and below it.
 fn known_at(notes: &BTreeSet<MemoryPath>, path: &MemoryPath) -> BTreeSet<MemoryPath> {
     let below = format!("{path}/");
@@ -157,8 +161,8 @@ pub(super) struct Listener {
     wake: Notify,
 }
 
-/// Who somebody is, as of now; `None` once it is nobody any more.
-type WhoIsIt = dyn Fn() -> Option<Client> + Send + Sync;
+/// Who somebody is and what they may do, as of now; `None` once it is nobody any more.
+type WhoIsIt = dyn Fn() -> Option<Manner> + Send + Sync;
 
 /// What it wants to hear of, and what it is still to be told.
 #[derive(Debug, Default)]
@@ -202,7 +206,7 @@ impl Listener {
     }
 
     /// Says who it is: from now on it can be told.
-    pub(super) fn begin(&self, engine: &Engine, client: impl Fn() -> Option<Client> + Send + Sync + 'static) {
+    pub(super) fn begin(&self, engine: &Engine, client: impl Fn() -> Option<Manner> + Send + Sync + 'static) {
         let (updated, listed) = {
             let mut wishes = self.wishes();
             let _ = self.client.set(Box::new(client));
@@ -260,7 +264,7 @@ impl Listener {
         }
     }
 
-    fn client(&self) -> Option<Client> {
+    fn client(&self) -> Option<Manner> {
         self.client.get().and_then(|client| client())
     }
 
@@ -283,9 +287,8 @@ impl Listener {
             return;
         }
         let Some(client) = self.client() else { return self.end() };
-        let may_know = |path: &MemoryPath| engine.visible(client.grant.as_deref(), path);
-        let wanted: Vec<_> = wanted.into_iter().filter(|(_, path)| may_know(path)).collect();
-        let listed = lists && listed.iter().any(may_know);
+        let wanted: Vec<_> = wanted.into_iter().filter(|(_, path)| engine.may_hear_of(&client, path)).collect();
+        let listed = lists && listed.iter().any(engine.may_list(&client));
         let mut wishes = self.wishes();
         wishes.due.updated.extend(wanted.into_iter().map(|(address, _)| address));
         wishes.due.listed |= listed;

@@ -14,9 +14,9 @@ use cap_std::fs::Dir;
 use super::*;
 use crate::engine::{InboxPlace, IndexPlace, Settings};
 use crate::plan::Limits;
-use crate::policy::{Grant, Rules};
+use crate::policy::{Grant, Mode, Rules};
 use crate::time::Timestamp;
-use crate::vault::{Options, Vault};
+use crate::vault::{Author, Options, Vault};
 
 /// A memory, and the notices of a server for it.
 struct Env {
@@ -86,8 +86,15 @@ fn now() -> Timestamp {
     std::time::SystemTime::now().into()
 }
 
-fn client(grant: Option<Arc<Grant>>) -> Client {
-    Client { name: "test".to_owned(), grant, rate: None, may_approve: false }
+fn client(grant: Option<Arc<Grant>>) -> Manner {
+    let author = Author {
+        door: "mcp".into(),
+        client: Some("test".into()),
+        session: None,
+        message: None,
+        origin: "model".into(),
+    };
+    Manner { author, grant, mode: Mode::Off, read_only: false, atomic: false, seen: None }
 }
 
 fn path(text: &str) -> MemoryPath {
@@ -189,6 +196,19 @@ fn a_link_says_what_its_target_says_to_those_who_may_see_both() {
     env.write("private/b.md", "new!");
     env.write("open/a.md", "new!");
     env.changed(&["open/a.md", "private/b.md"]);
+    check(&some, &["open/l.md"], false);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_that_may_have_changed_unseen_is_told_of_by_what_is_said_of_its_target_alone() {
+    // As if each file had changed just now.
+    let env = Env::at_time(&["open/a.md", "private/b.md"], || Timestamp::from_micros(0));
+    std::os::unix::fs::symlink("a.md", env.at("open/l.md")).unwrap();
+    let some = env.listener(Some("open/**"), &["open/l.md"]);
+    env.changed(&["private/b.md"]);
+    check(&some, &[], false);
+    env.changed(&["open/a.md"]);
     check(&some, &["open/l.md"], false);
 }
 

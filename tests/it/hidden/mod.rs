@@ -1,6 +1,7 @@
 //! What is hidden from a client makes no difference to it: in memories that differ only there, every answer is the same.
 
 mod owner;
+mod wire;
 mod words;
 mod world;
 
@@ -42,6 +43,7 @@ fn pair(seed: u64) {
         (*dice.one(&[Hidden::Nothing, Hidden::Notes]), Hidden::Much)
     };
     let (mut first, mut second) = (World::new(&grant, one), World::new(&grant, other));
+    let beyond = [first.beyond(&grant), second.beyond(&grant)];
     let mode = *dice.one(&[Mode::Off, Mode::Flag, Mode::Ask]);
     for turn in 0..TEXTS {
         let (text, parsed) = words::text(&mut dice);
@@ -56,6 +58,7 @@ fn pair(seed: u64) {
         );
         assert!(answers.0 == answers.1, "{what}:\n{text}\n\n{}", difference(&answers.0, &answers.1));
         assert!(first.visible(&grant) == second.visible(&grant), "{what}:\n{text}");
+        assert!([first.beyond(&grant), second.beyond(&grant)] == beyond, "written beyond the grant: {what}:\n{text}");
     }
 }
 

@@ -75,9 +75,10 @@ fn a_client_counts_its_own_proposals_and_the_owner_approves_the_whole() {
 fn notes_are_listed_in_pages_as_the_grant_shows_them() {
     let grant = grant((&["**/pub*.md"], &["user.md"]));
     let world = World::new(&grant, Hidden::Notes);
+    let client = world.manner(&grant, Mode::Off);
     let (mut names, mut after) = (Vec::new(), None);
     loop {
-        let (page, next) = world.engine.notes(Some(&grant), after.as_deref(), 2).unwrap();
+        let (page, next) = world.engine.notes(&client, after.as_deref(), 2).unwrap();
         names.extend(page.iter().map(|entry| entry.path.to_string()));
         after = next;
         if after.is_none() {
@@ -86,10 +87,24 @@ fn notes_are_listed_in_pages_as_the_grant_shows_them() {
     }
     let shown: Vec<String> = world.visible(&grant).into_keys().collect();
     assert_eq!(names, shown);
-    let all = world.engine.notes(None, None, 1000).unwrap().0;
+    let owner = Manner { grant: None, ..client.clone() };
+    let all = world.engine.notes(&owner, None, 1000).unwrap().0;
     assert!(all.len() > names.len() && all.iter().all(|entry| entry.size > 0));
     let path = super::world::path;
-    assert!(world.engine.visible(Some(&grant), &path("work/pub-a.md")));
-    assert!(world.engine.visible(Some(&grant), &path("work/pub-none.md")), "it may be told that this one has gone");
-    assert!(!world.engine.visible(Some(&grant), &path("boss.md")) && world.engine.visible(None, &path("boss.md")));
+    assert!(world.engine.may_hear_of(&client, &path("work/pub-a.md")));
+    assert!(world.engine.may_hear_of(&client, &path("work/pub-none.md")), "it may be told that this one has gone");
+    assert!(!world.engine.may_hear_of(&client, &path("boss.md")) && world.engine.may_hear_of(&owner, &path("boss.md")));
+}
+
+#[test]
+fn a_folder_is_not_moved_through_a_link_by_who_may_write_its_name_alone() {
+    let grant = grant((&[], &["lib/**", "shared/*"]));
+    let world = World::new(&grant, Hidden::Notes);
+    std::os::unix::fs::symlink("../shared", world.folder.path().join("lib/ln")).unwrap();
+    for (path, new_path) in [("lib/ln/a", "lib/b"), ("lib/in", "lib/ln/in")] {
+        let rename = json!([{"action": "rename_file", "path": path, "new_path": new_path}]);
+        let report = send(&world, &grant, Mode::Off, &rename);
+        assert_eq!(report["actions"][0]["error"]["code"], json!("denied"), "{path} {new_path}: {report}");
+        assert_eq!(read(&world, "shared/a/y/notes.md"), "# Notes\n\nzebra [[x/notes]]\n");
+    }
 }

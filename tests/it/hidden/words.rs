@@ -11,7 +11,7 @@ use crate::support::said;
 #[derive(Clone, Debug)]
 pub(super) struct Dice(u64);
 
-const PATHS: &[&str] = &[
+pub(super) const PATHS: &[&str] = &[
     "user.md",
     "usr.md",
     "boss.md",
@@ -155,7 +155,7 @@ impl Dice {
         &of[self.below(of.len())]
     }
 
-    fn path(&mut self, is_look: bool) -> String {
+    pub(super) fn path(&mut self, is_look: bool) -> String {
         if is_look && self.below(8) == 0 {
             return (*self.one(LOOKED_AT)).to_owned();
         }
@@ -164,7 +164,7 @@ impl Dice {
 }
 
 /// One call of some action.
-fn action(dice: &mut Dice) -> Value {
+pub(super) fn action(dice: &mut Dice) -> Value {
     let name = *dice.one(NAMES);
     let is_look = memdir::catalog::row(name).unwrap().access == memdir::action::Access::Read;
     let path = dice.path(is_look);
@@ -263,8 +263,9 @@ fn python(dice: &mut Dice) -> (String, Parsed) {
     (text.clone(), dialect::parse_as(text.as_bytes(), Some(Dialect::Python), &Variables::default()))
 }
 
-fn memory_tool(dice: &mut Dice) -> (String, Parsed) {
-    let command = match dice.below(6) {
+/// A command of Anthropic's memory tool.
+pub(super) fn command(dice: &mut Dice) -> Value {
+    match dice.below(6) {
         0 => json!({"command": "view", "path": "/memories"}),
         1 | 2 => json!({"command": "view", "path": format!("/memories/{}", dice.path(true))}),
         3 => json!({"command": "delete", "path": format!("/memories/{}", dice.path(false))}),
@@ -275,7 +276,10 @@ fn memory_tool(dice: &mut Dice) -> (String, Parsed) {
             let (old, new) = (dice.path(false), dice.path(false));
             json!({"command": "rename", "old_path": format!("/memories/{old}"), "new_path": format!("/memories/{new}")})
         }
-    };
-    let text = command.to_string();
+    }
+}
+
+fn memory_tool(dice: &mut Dice) -> (String, Parsed) {
+    let text = command(dice).to_string();
     (text.clone(), dialect::parse_as(text.as_bytes(), Some(Dialect::MemoryTool), &Variables::default()))
 }

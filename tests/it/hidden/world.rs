@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use cap_std::fs::Dir;
@@ -15,6 +15,7 @@ use memdir::plan::{Limits, Seen};
 use memdir::policy::{Grant, Mode, Rule, Rules, Verdict};
 use memdir::time::Timestamp;
 use memdir::vault::{Author, Durability, Options, Vault};
+use regex::Regex;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -230,6 +231,18 @@ impl World {
 
     /// The notes that the client can see, as they are on the disk.
     pub(super) fn visible(&self, grant: &Grant) -> BTreeMap<String, Vec<u8>> {
+        self.files(|path| grant.shows(path))
+    }
+
+    /// What the client may not write, as it is on the disk but for its links, which a rename takes along.
+    pub(super) fn beyond(&self, grant: &Grant) -> BTreeMap<String, String> {
+        static LINKS: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\[\[[^\]]*\]\]|\]\([^)]*\)").unwrap());
+        let files = self.files(|path| !grant.lets_write(path)).into_iter();
+        let text = |bytes: Vec<u8>| LINKS.replace_all(&String::from_utf8_lossy(&bytes), "…").into_owned();
+        files.map(|(path, bytes)| (path, text(bytes))).collect()
+    }
+
+    fn files(&self, wants: impl Fn(&MemoryPath) -> bool) -> BTreeMap<String, Vec<u8>> {
         let mut found = BTreeMap::new();
         let mut folders = vec![String::new()];
         while let Some(folder) = folders.pop() {
@@ -243,7 +256,7 @@ impl World {
                 let kind = entry.file_type().unwrap();
                 if kind.is_dir() {
                     folders.push(name);
-                } else if kind.is_file() && grant.shows(&path(&name)) {
+                } else if kind.is_file() && wants(&path(&name)) {
                     found.insert(name, fs::read(entry.path()).unwrap());
                 }
             }
