@@ -56,7 +56,10 @@ impl Service {
                 let said = context.client_info().map(|client| client.name).unwrap_or_default();
                 Ok(Client { name: said, grant: None, rate: None, may_approve: true })
             }
-            Way::Http => Ok(caller(context).ok_or_else(revoked)?.client.clone()),
+            Way::Http => {
+                let caller = caller(context).ok_or_else(revoked)?;
+                caller.client(&self.server.clients).map_err(|_| revoked())
+            }
         }
     }
 
@@ -139,7 +142,12 @@ impl ServerHandler for Service {
         ServerConfig::new(capabilities).with_server_info(implementation()).with_instructions(INSTRUCTIONS)
     }
 
-    async fn discover(&self, _context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+    async fn ping(&self, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        self.admit(&context).map(drop)
+    }
+
+    async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+        self.admit(&context)?;
         // The others begin with a handshake, which says so by itself.
         let versions = VERSIONS.iter().filter(|version| !version.has_initialize()).cloned().collect();
         let found = DiscoverResult::from_server_info(versions, self.get_info());
@@ -170,8 +178,9 @@ impl ServerHandler for Service {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
+        self.admit(&context)?;
         // A known method comes here when its parameters cannot be read.
         if request.method == CallToolRequestMethod::VALUE {
             let message =
