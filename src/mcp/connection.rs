@@ -30,7 +30,32 @@ pub(super) struct Connection {
     pub(super) closing: CancellationToken,
     /// What it is told of changes, in the old versions.
     pub(super) listening: Listening,
-    seen: Mutex<Seen>,
+    seen: Mutex<Lately>,
+}
+
+/// How many notes a conversation knows at most; a client without sessions has one for as long as the server runs.
+const MOST_SEEN: usize = 10_000;
+
+/// What was seen lately: once the newer half is full, the older one is forgotten.
+#[derive(Debug, Default)]
+struct Lately {
+    older: Seen,
+    newer: Seen,
+}
+
+impl Lately {
+    fn all(&self) -> Seen {
+        let mut all = self.older.clone();
+        all.extend(self.newer.clone());
+        all
+    }
+
+    fn extend(&mut self, later: Seen) {
+        self.newer.extend(later);
+        if self.newer.count() > MOST_SEEN / 2 {
+            self.older = std::mem::take(&mut self.newer);
+        }
+    }
 }
 
 impl Connection {
@@ -44,11 +69,34 @@ impl Connection {
 
     /// What it has seen.
     pub(super) fn seen(&self) -> Seen {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).all()
     }
 
     /// Takes over what one of its calls has seen, while others may have gone on.
     pub(super) fn see(&self, before: &Seen, after: Seen) {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).extend(after.since(before));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::digest::Digest;
+    use crate::path::MemoryPath;
+
+    #[test]
+    fn what_was_seen_long_ago_is_forgotten() {
+        let connection = Connection::new(Way::Http);
+        let path = |number: usize| MemoryPath::parse(&format!("{number}.md")).unwrap();
+        let digest = Digest::of(b"");
+        for number in 0..MOST_SEEN * 2 {
+            let mut after = Seen::default();
+            after.note(path(number), digest);
+            connection.see(&Seen::default(), after);
+        }
+        let seen = connection.seen();
+        assert!(seen.count() <= MOST_SEEN);
+        assert!(!seen.knows(&path(0), &digest));
+        assert!((MOST_SEEN * 3 / 2..MOST_SEEN * 2).all(|number| seen.knows(&path(number), &digest)));
     }
 }

@@ -57,7 +57,10 @@ impl Service {
                 let said = context.client_info().map(|client| client.name).unwrap_or_default();
                 Ok(Client { name: said, grant: None, rate: None, may_approve: true })
             }
-            Way::Http => Ok(caller(context).ok_or_else(revoked)?.client.clone()),
+            Way::Http => {
+                let caller = caller(context).ok_or_else(revoked)?;
+                caller.client(&self.server.clients).map_err(|_| revoked())
+            }
         }
     }
 
@@ -159,7 +162,12 @@ impl ServerHandler for Service {
         ServerConfig::new(capabilities).with_server_info(implementation()).with_instructions(INSTRUCTIONS)
     }
 
-    async fn discover(&self, _context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+    async fn ping(&self, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        self.admit(&context).map(drop)
+    }
+
+    async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+        self.admit(&context)?;
         let found = DiscoverResult::from_server_info(modern_versions(), self.get_info());
         Ok(found.with_ttl_ms(KEEP_MS).with_cache_scope(CacheScope::Public))
     }
@@ -188,8 +196,9 @@ impl ServerHandler for Service {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
+        self.admit(&context)?;
         // A known method comes here when its parameters cannot be read.
         if request.method == CallToolRequestMethod::VALUE {
             let message =

@@ -41,6 +41,12 @@ impl Seen {
         self.0.get(path) == Some(digest)
     }
 
+    /// How many notes it knows.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+
     /// Takes over what a later part of the conversation has seen.
     pub fn extend(&mut self, later: Self) {
         self.0.extend(later.0);

@@ -101,8 +101,11 @@ impl Format {
         let new = match found {
             Some(Found { starts: Some(starts), .. }) if starts.entry == *entry => return Ok((text.to_owned(), false)),
             Some(Found { starts: Some(starts), .. }) if !is_foreign => {
-                let edits = vec![(starts.command, quoted(&entry.command)), (starts.args, listed(&entry.args))];
-                edited(text, edits)
+                // A list in lines starts behind the colon.
+                let gap =
+                    if text.get(..starts.args.start).is_some_and(|text| text.ends_with("args:")) { " " } else { "" };
+                let args = format!("{gap}{}", listed(&entry.args));
+                edited(text, vec![(starts.command, quoted(&entry.command)), (starts.args, args)])
             }
             Some(found) => self.add(&edited(text, found.cut.ok_or(Trouble::Form("its entry `memdir`"))?), entry)?,
             None => self.add(text, entry)?,
@@ -119,7 +122,10 @@ impl Format {
         let Some(found) = self.find(text)? else { return Ok(Some(text.clone())) };
         let Some(starts) = found.starts.as_ref().filter(|_| found.is_ours()) else { return Err(Trouble::Foreign) };
         let gives_this = |before: &str| self.with(before, &starts.entry).is_ok_and(|(with, _)| with == *text);
-        if let Some(before) = target.backups.iter().find(|before| *before != text && gives_this(before)) {
+        // One that has an entry of ours already is from before that was brought up to date.
+        let is_without =
+            |before: &str| self.find(before).is_ok_and(|found| !found.is_some_and(|found| found.is_ours()));
+        if let Some(before) = target.backups.iter().find(|before| is_without(before) && gives_this(before)) {
             return Ok(Some(before.clone()));
         }
         if gives_this("") {

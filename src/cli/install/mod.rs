@@ -183,7 +183,10 @@ fn tell(global: &Global, done: &Done<'_>, is_shown: bool) -> Result<u8, Stop> {
 fn explain(trouble: &Trouble, assistant: &Assistant, path: &Path, wanted: &Wanted) -> Failure {
     let message = format!("{} was not touched: {trouble}", path.display());
     let by_hand = match wanted {
-        Wanted::There(entry) => format!("mend it, or put this into it by hand:\n{}", assistant.format.snippet(entry)),
+        Wanted::There(_) => {
+            let name = assistant.name;
+            format!("mend it, or put the entry into it by hand: `memdir install {name} --print` prints it")
+        }
         Wanted::Gone => "mend it, or take the entry `memdir` out by hand".to_owned(),
     };
     let code = if matches!(trouble, Trouble::Foreign) { Code::Conflict } else { Code::Config };

@@ -228,3 +228,27 @@ fn yaml_that_is_none_or_is_written_otherwise_is_refused() {
     }
     assert!(matches!(refuses(Format::Yaml, &format!("a: {}", "[".repeat(100_000))), Trouble::Unread(_)));
 }
+
+#[test]
+fn what_was_brought_up_to_date_is_taken_out_too() {
+    for (format, before) in [(SERVERS, "{\"a\": 1}"), (Format::Toml, "a = 1\n"), (Format::Yaml, "a: 1\n")] {
+        let old = format.with(before, &entry("/m")).unwrap().0;
+        let new = format.with(&old, &entry("/other")).unwrap().0;
+        let gone = change(&format, &target(Some(&new), &[&old, before]), &Wanted::Gone).unwrap().text;
+        assert_eq!(gone.as_deref(), Some(before));
+        let gone = change(&format, &target(Some(&new), &[&old]), &Wanted::Gone).unwrap().text.unwrap();
+        assert!(!gone.contains("memdir"), "{gone}");
+    }
+}
+
+#[test]
+fn yaml_as_goose_writes_it_again() {
+    let saved = "extensions:\n  memdir:\n    enabled: true\n    cmd: /bin/memdir\n    args:\n    - mcp\n    - --memory\n    - /old\n    envs: {}\nz: 1\n";
+    let (with, is_foreign) = Format::Yaml.with(saved, &entry("/m")).unwrap();
+    let expected = saved
+        .replace("/bin/memdir", "\"/opt/memdir\"")
+        .replace("\n    - mcp\n    - --memory\n    - /old", " [\"mcp\", \"--memory\", \"/m\"]");
+    assert_eq!((with, is_foreign), (expected, false));
+    let gone = change(&Format::Yaml, &target(Some(saved), &[]), &Wanted::Gone).unwrap().text.unwrap();
+    assert_eq!(gone, "extensions: {}\nz: 1\n");
+}

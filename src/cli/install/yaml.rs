@@ -3,6 +3,8 @@
 //! `saphyr-parser` says what is where. Only block mappings are changed: what is written in braces, or with anchors and tags at
 //! the places that matter, is left to the person.
 
+use std::ops::Range;
+
 use saphyr_parser::{Event, Parser, ScalarStyle};
 
 use super::change::{
@@ -184,20 +186,27 @@ pub(super) fn find(text: &str) -> Result<Option<Found>, Trouble> {
         edits
     });
     let moved = |node: &Node| node.start + by..node.end + by;
-    let starts =
-        starts(value)?.map(|(entry, command, args)| Starts { entry, command: moved(command), args: moved(args) });
+    let starts = starts(text, value)?.map(|(entry, command, args)| Starts {
+        entry,
+        command: moved(command),
+        args: args.start + by..args.end + by,
+    });
     let cut = cut.map(|edits| edits.into_iter().map(|(span, put)| (span.start + by..span.end + by, put)).collect());
     Ok(Some(Found { starts, cut }))
 }
 
-fn starts(value: &Node) -> Result<Option<(Entry, &Node, &Node)>, Trouble> {
-    let (Some((_, command)), Some((_, args))) = (value.get("cmd")?, value.get("args")?) else {
+fn starts<'n>(text: &str, value: &'n Node) -> Result<Option<(Entry, &'n Node, Range<usize>)>, Trouble> {
+    let (Some((_, command)), Some((key, args))) = (value.get("cmd")?, value.get("args")?) else {
         return Ok(None);
     };
     let Kind::List(items) = &args.kind else { return Ok(None) };
     let texts: Option<Vec<String>> = items.iter().map(|item| item.text().map(str::to_owned)).collect();
+    // A list in lines, which may be moved in no further than its name, starts right behind that.
+    let first = items.first().map_or(args.start, |item| item.start);
+    let before = text.get(key.end..first).and_then(|before| before.strip_prefix(':'));
+    let start = if before.is_some_and(|before| before.trim() == "-") { key.end + 1 } else { args.start };
     let entry = command.text().zip(texts).map(|(command, args)| Entry { command: command.to_owned(), args });
-    Ok(entry.map(|entry| (entry, command, args)))
+    Ok(entry.map(|entry| (entry, command, start..args.end)))
 }
 
 pub(super) fn add(text: &str, entry: &Entry) -> Result<String, Trouble> {

@@ -1,7 +1,8 @@
 //! [`Callers`]: who is calling, and which sessions are theirs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -10,21 +11,78 @@ use rmcp::transport::streamable_http_server::session::SessionId;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::mcp::Client;
 use crate::mcp::connection::{Connection, Way};
+use crate::mcp::{Claim, Client, Register, Unknown};
 
 /// How many sessions of one client are kept; one more, and the one that was idle longest ends.
 const MOST_SESSIONS: usize = 32;
 /// How many requests of one client may be open at the same time, so that others find a place.
 const MOST_OPEN: usize = 128;
 
+/// How many requests a client may make in a minute for whom the person has said nothing else.
+const DEFAULT_RATE: NonZeroU32 = NonZeroU32::MIN.saturating_add(5_999);
+
 /// Who has sent a request: put into its extensions, where the [`Service`](crate::mcp::service::Service) finds it.
 #[derive(Clone, Debug)]
 pub(in crate::mcp) struct Caller {
-    /// As it was found for this request.
-    pub(in crate::mcp) client: Client,
+    pub(super) token: Token,
     /// The conversation: of the session in versions that have some, else all that the client says.
     pub(in crate::mcp) connection: Arc<Connection>,
+    /// Its place among the requests of its session, until it is answered.
+    pub(super) _flight: Option<Arc<Flight>>,
+}
+
+impl Caller {
+    /// The client, as of now: what it asks for may take as long as a person takes to answer.
+    pub(in crate::mcp) fn client(&self, clients: &Register) -> Result<Client, Unknown> {
+        self.token.client(clients)
+    }
+}
+
+/// The secret that came with a request.
+#[derive(Clone)]
+pub(super) struct Token(Arc<str>);
+
+impl Token {
+    pub(super) fn new(secret: &str) -> Self {
+        Self(secret.into())
+    }
+
+    /// Whose it is by now.
+    pub(super) fn client(&self, clients: &Register) -> Result<Client, Unknown> {
+        let mut client = clients.find(Claim::Token(&self.0))?;
+        client.rate.get_or_insert(DEFAULT_RATE);
+        Ok(client)
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Token")
+    }
+}
+
+/// The ids of the requests of a session that are not answered yet.
+type Flights = Arc<Mutex<BTreeSet<String>>>;
+
+/// A request of a session that is not answered yet. Answers find their way by its id, so no other may have the same.
+#[derive(Debug)]
+pub(super) struct Flight {
+    id: String,
+    all: Flights,
+}
+
+impl Flight {
+    fn begin(id: String, all: &Flights) -> Option<Arc<Self>> {
+        let is_new = all.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone());
+        is_new.then(|| Arc::new(Self { id, all: Arc::clone(all) }))
+    }
+}
+
+impl Drop for Flight {
+    fn drop(&mut self) {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
+    }
 }
 
 /// What is kept of clients between their requests. The person has registered each, so there are not many.
@@ -49,6 +107,7 @@ struct Session {
     /// The name of the client that opened it.
     client: String,
     connection: Arc<Connection>,
+    flights: Flights,
     used: Instant,
 }
 
@@ -70,6 +129,12 @@ impl Callers {
         let session = known.sessions.get_mut(id).filter(|session| session.client == client)?;
         session.used = now;
         Some(Arc::clone(&session.connection))
+    }
+
+    /// The place of a request among those of its session; `None` when one with its id is not answered yet.
+    pub(super) fn flight(&self, id: &str, request: String) -> Option<Arc<Flight>> {
+        let flights = self.known().sessions.get(id).map(|session| Arc::clone(&session.flights)).unwrap_or_default();
+        Flight::begin(request, &flights)
     }
 
     /// The conversation of a client that has no session.
@@ -114,7 +179,8 @@ impl Known {
     fn open(&mut self, id: &str, client: &str, now: Instant, alive: &[SessionId]) -> Vec<SessionId> {
         self.sessions.retain(|id, _| alive.contains(id));
         let connection = Arc::new(Connection::new(Way::Http));
-        self.sessions.insert(id.into(), Session { client: client.to_owned(), connection, used: now });
+        let session = Session { client: client.to_owned(), connection, flights: Flights::default(), used: now };
+        self.sessions.insert(id.into(), session);
         let own = self.sessions.iter().filter(|(_, session)| session.client == client);
         let mut own: Vec<(Instant, SessionId)> = own.map(|(id, session)| (session.used, Arc::clone(id))).collect();
         own.sort();

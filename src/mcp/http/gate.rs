@@ -3,7 +3,6 @@
 //! In this order: the name it calls and the page it comes from, its path, its method, the token of a client, its type, its
 //! size. What has come through is answered by the protocol's own service.
 
-use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -20,17 +19,19 @@ use axum::routing::get;
 use rmcp::model::JsonRpcError;
 use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::Value;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::caller::{Caller, Callers};
+use super::caller::{Caller, Callers, Flight, Token};
 use super::names::only;
 use super::reply::{Refusal, Reply};
 use super::{HttpLimits, HttpOptions};
 use crate::mcp::connection::{Connection, Way};
 use crate::mcp::service::{self, Service};
-use crate::mcp::{Claim, Client, Server};
+use crate::mcp::{Client, Server};
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const MCP_METHOD: HeaderName = HeaderName::from_static("mcp-method");
@@ -38,8 +39,6 @@ const MCP_METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NO_SESSION: HeaderValue = HeaderValue::from_static("none");
 /// The service says no more than this, in bytes, about a request that it refuses.
 const MOST_SAID: usize = 1 << 20;
-/// How many requests a client may make in a minute for whom the person has said nothing else.
-const DEFAULT_RATE: NonZeroU32 = NonZeroU32::MIN.saturating_add(5_999);
 /// A token is shorter.
 const LONGEST_TOKEN: usize = 256;
 
@@ -113,27 +112,57 @@ async fn guard(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> R
 /// Answers one request to `/mcp`.
 async fn answer(State(gate): State<Arc<Gate>>, request: Request) -> Result<Response, Refusal> {
     let (mut parts, body) = request.into_parts();
-    let token = token(&parts.headers).ok_or(Refusal::Token)?.to_owned();
-    let mut client = gate.server.clients.find(Claim::Token(&token)).map_err(|_| Refusal::Token)?;
-    client.rate.get_or_insert(DEFAULT_RATE);
-    let place = gate.callers.place(&client.name).ok_or(Refusal::Busy)?;
-    let body = if parts.method == Method::POST { gate.read(&parts, body).await? } else { Bytes::new() };
+    let token = Token::new(token(&parts.headers).ok_or(Refusal::Token)?);
+    let find = |token: &Token| token.client(&gate.server.clients).map_err(|_| Refusal::Token);
+    let place = gate.callers.place(&find(&token)?.name).ok_or(Refusal::Busy)?;
+    let (body, said) = if parts.method == Method::POST {
+        let body = gate.read(&parts, body).await?;
+        let said = Said::read(&body)?;
+        (body, said)
+    } else {
+        (Bytes::new(), Said::default())
+    };
+    // The body may have taken its time, and the client may be another by now, or none.
+    let client = find(&token)?;
+    let is_counted_later = parts.method == Method::POST && !said.is_counted_here();
+    if !is_counted_later && gate.server.rates.take(&client, now()).is_err() {
+        return Err(Refusal::Rate);
+    }
     let goes_on = parts.method == Method::GET || is_listening(&parts.headers);
-    let name = client.name.clone();
     parts.extensions.clear();
     let connection = gate.conversation(&mut parts, &client);
-    parts.extensions.insert(Caller { client, connection });
+    let flight = gate.flight(&parts.headers, said)?;
+    parts.extensions.insert(Caller { token: token.clone(), connection, _flight: flight.clone() });
     let has_session = parts.headers.contains_key(SESSION);
-    let response = gate.protocol.handle(Request::from_parts(parts, Body::from(body.clone()))).await;
-    let response = mend(response.map(Body::new), has_session, &body).await?;
+    let response = gate.protocol.handle(Request::from_parts(parts, Body::from(body))).await;
+    let response = mend(response.map(Body::new), has_session).await?;
     if let Some(id) = response.headers().get(SESSION).and_then(|id| id.to_str().ok()) {
-        gate.callers.opened(id, &name, now()).await;
+        gate.callers.opened(id, &client.name, now()).await;
     }
     let server = Arc::clone(&gate.server);
     Ok(response.map(|body| {
-        let reply = Reply::new(body, place, move || server.clients.find(Claim::Token(&token)).is_ok());
+        let reply = Reply::new(body, (place, flight), move || token.client(&server.clients).is_ok());
         Body::new(if goes_on { reply.until(&gate.stop) } else { reply })
     }))
+}
+
+/// What has to be known of a message before it is read.
+#[derive(Debug, Default, Deserialize)]
+struct Said {
+    method: Option<String>,
+    id: Option<Value>,
+}
+
+impl Said {
+    fn read(body: &[u8]) -> Result<Self, Refusal> {
+        let is_json = || serde_json::from_slice::<IgnoredAny>(body).is_ok();
+        serde_json::from_slice(body).map_err(|_| if is_json() { Refusal::Message } else { Refusal::Json })
+    }
+
+    /// Whether it is a request that the service does not count.
+    fn is_counted_here(&self) -> bool {
+        matches!(self.method.as_deref(), Some("initialize" | "subscriptions/listen"))
+    }
 }
 
 impl Gate {
@@ -167,12 +196,18 @@ impl Gate {
             self.callers.without_session(&client.name)
         })
     }
+
+    /// Takes a request of a session down until it is answered.
+    fn flight(&self, headers: &HeaderMap, said: Said) -> Result<Option<Arc<Flight>>, Refusal> {
+        let session = only(headers, SESSION).flatten();
+        let (Some(session), Some(_), Some(id)) = (session, said.method, said.id) else { return Ok(None) };
+        self.callers.flight(session, id.to_string()).ok_or(Refusal::Twice).map(Some)
+    }
 }
 
 /// Says in the protocol's words what the service says in others, and nothing of what went wrong inside.
-async fn mend(response: Response, has_session: bool, body: &[u8]) -> Result<Response, Refusal> {
+async fn mend(response: Response, has_session: bool) -> Result<Response, Refusal> {
     match response.status() {
-        StatusCode::UNSUPPORTED_MEDIA_TYPE if serde_json::from_slice::<IgnoredAny>(body).is_err() => Err(Refusal::Json),
         StatusCode::UNSUPPORTED_MEDIA_TYPE => Err(Refusal::Message),
         // It has ended in between.
         StatusCode::INTERNAL_SERVER_ERROR if has_session => Err(Refusal::Session),

@@ -1,6 +1,7 @@
 //! What is sent back: [`Refusal`], and [`Reply`], the body of an answer that ends when it has to.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -14,6 +15,8 @@ use rmcp::model::JsonRpcError;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, Interval, interval_at};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
+
+use super::caller::Flight;
 
 /// How often it is looked whether a client that has a stream open is still registered.
 const LOOK_AGAIN: Duration = Duration::from_secs(2);
@@ -29,6 +32,8 @@ pub(super) enum Refusal {
     Token,
     /// Too many requests of this client are open.
     Busy,
+    /// Too many requests of this client have come.
+    Rate,
     /// A body that is no JSON by its own account.
     Type,
     /// A body that is too large.
@@ -41,6 +46,8 @@ pub(super) enum Refusal {
     Json,
     /// JSON that is no message.
     Message,
+    /// A request with the id of one that is not answered yet.
+    Twice,
     /// A session that is over.
     Session,
     /// Something went wrong here.
@@ -53,11 +60,11 @@ impl Refusal {
             Self::Name => StatusCode::FORBIDDEN,
             Self::Method => StatusCode::METHOD_NOT_ALLOWED,
             Self::Token => StatusCode::UNAUTHORIZED,
-            Self::Busy => StatusCode::TOO_MANY_REQUESTS,
+            Self::Busy | Self::Rate => StatusCode::TOO_MANY_REQUESTS,
             Self::Type => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Size => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Slow => StatusCode::REQUEST_TIMEOUT,
-            Self::Broken | Self::Json | Self::Message => StatusCode::BAD_REQUEST,
+            Self::Broken | Self::Json | Self::Message | Self::Twice => StatusCode::BAD_REQUEST,
             Self::Session => StatusCode::NOT_FOUND,
             Self::Fault => StatusCode::INTERNAL_SERVER_ERROR,
         }
@@ -67,7 +74,7 @@ impl Refusal {
         match self {
             Self::Method => Some((ALLOW, "GET, POST, DELETE")),
             Self::Token => Some((WWW_AUTHENTICATE, "Bearer")),
-            Self::Json | Self::Message => Some((CONTENT_TYPE, "application/json")),
+            Self::Json | Self::Message | Self::Twice => Some((CONTENT_TYPE, "application/json")),
             _ => None,
         }
     }
@@ -76,6 +83,7 @@ impl Refusal {
         let error = match self {
             Self::Json => ErrorData::parse_error("the body is no JSON", None),
             Self::Message => ErrorData::invalid_request("the body is no JSON-RPC message", None),
+            Self::Twice => ErrorData::invalid_request("a request with this `id` is not answered yet", None),
             _ => return Body::empty(),
         };
         serde_json::to_vec(&JsonRpcError::new(None, error)).map_or_else(|_| Body::empty(), Body::from)
@@ -97,13 +105,16 @@ pub(super) struct Reply {
     pub(super) is_known: Box<dyn Fn() -> bool + Send>,
     look: Interval,
     /// Held until the answer is sent.
-    _place: OwnedSemaphorePermit,
+    _held: Held,
 }
 
+/// The place of a request among those of its client, and among those of its session.
+pub(super) type Held = (OwnedSemaphorePermit, Option<Arc<Flight>>);
+
 impl Reply {
-    pub(super) fn new(body: Body, place: OwnedSemaphorePermit, is_known: impl Fn() -> bool + Send + 'static) -> Self {
+    pub(super) fn new(body: Body, held: Held, is_known: impl Fn() -> bool + Send + 'static) -> Self {
         let look = interval_at(Instant::now() + LOOK_AGAIN, LOOK_AGAIN);
-        Self { body, ends: None, is_known: Box::new(is_known), look, _place: place }
+        Self { body, ends: None, is_known: Box::new(is_known), look, _held: held }
     }
 
     /// Ends when `stop` is cancelled, wherever it is.

@@ -40,6 +40,33 @@ fn who_goes_on_and_on_is_noted_once_a_second() {
     assert!((1..=seconds + 1).contains(&noted(&site, "rate_limited")));
 }
 
+#[test]
+fn whatever_is_asked_is_counted() {
+    let site = Site::start();
+    let session = open(&site, "desk", "2025-06-18");
+    let allow = |count| site.change("desk", |client| client.rate = NonZeroU32::new(count));
+    allow(1);
+    let in_session = |method: &str| {
+        let asked = legacy("desk", "2025-06-18", Some(&session), &message(9, method, json!({})));
+        site.send(asked).json()["error"]["data"]["code"].clone()
+    };
+    // It may be the one of this minute.
+    in_session("ping");
+    for method in ["ping", "prompts/list", "resources/templates/list", "none/such"] {
+        assert_eq!(in_session(method), "rate_limited", "{method}");
+    }
+    check_refused(&site.send(legacy("desk", "2025-06-18", None, &initialize("2025-06-18"))), 429);
+    check_refused(&site.ask("desk", "subscriptions/listen", json!({"notifications": {}})), 429);
+    let discovered = site.ask("desk", "server/discover", json!({}));
+    assert_eq!(discovered.json()["error"]["data"]["code"], "rate_limited", "{discovered:?}");
+    let headers =
+        [("Authorization", "Bearer desk"), ("Mcp-Session-Id", session.as_str()), ("Accept", "text/event-stream")];
+    check_refused(&site.send(request("GET", &headers, "")), 429);
+    check_refused(&site.send(request("DELETE", &headers, "")), 429);
+    allow(6000);
+    assert_eq!(in_session("ping"), json!(null));
+}
+
 /// How many calls of `desk` the audit has with this code.
 fn noted(site: &Site, code: &str) -> i64 {
     let mut found = crate::support::files(&site.env.at(".memdir")).into_keys();

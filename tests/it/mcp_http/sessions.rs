@@ -101,3 +101,53 @@ fn without_sessions_a_client_is_one_conversation() {
     assert_eq!(refused["structuredContent"]["error"]["code"], "conflict", "{refused}");
     assert_eq!(site.call("desk", "write_file", write)["isError"], json!(false));
 }
+
+#[test]
+fn two_requests_with_one_id_do_not_take_each_others_answers() {
+    let site = Site::start();
+    let session = open(&site, "desk", VERSION);
+    let in_session = |message: &Value| legacy("desk", VERSION, Some(&session), message);
+    let vault = engine::vault(site.env.memory());
+    let locked = vault.lock().unwrap();
+    let make = call("create_file", json!({"path": "new.md", "content": "whole\n"}));
+    let (head, body) = in_session(&message(5, "tools/call", make))
+        .split_once("\r\n\r\n")
+        .map(|(head, body)| (head.to_owned(), body.to_owned()))
+        .unwrap();
+    let mut first = site.connect();
+    first.write(format!("{head}\r\nExpect: 100-continue\r\n\r\n"));
+    assert_eq!(first.head().status, 100);
+    first.write(&body);
+    let second = |id: Value| {
+        let mut list = list();
+        list["id"] = id;
+        site.send(in_session(&list))
+    };
+    while second(json!(5)).status == 200 {}
+    let refused = second(json!(5));
+    assert_eq!((refused.status, &refused.json()["error"]["code"]), (400, &json!(-32600)), "{refused:?}");
+    assert_eq!(second(json!("5")).json()["id"], "5");
+    let other = open(&site, "desk", VERSION);
+    let mut same = list();
+    same["id"] = json!(5);
+    assert_eq!(site.send(legacy("desk", VERSION, Some(&other), &same)).status, 200, "of another session");
+    drop(locked);
+    let answer = first.answer();
+    assert_eq!((&answer.json()["id"], &answer.json()["result"]["isError"]), (&json!(5), &json!(false)), "{answer:?}");
+    assert_eq!(second(json!(5)).json()["id"], 5, "once it is answered");
+}
+
+#[test]
+fn who_is_revoked_while_a_body_comes_is_out() {
+    let site = Site::start();
+    let (head, body) = {
+        let asked = modern("desk", "tools/call", call("read_file", json!({"path": "user.md"})));
+        asked.split_once("\r\n\r\n").map(|(head, body)| (head.to_owned(), body.to_owned())).unwrap()
+    };
+    let mut wire = site.connect();
+    wire.write(format!("{head}\r\nExpect: 100-continue\r\n\r\n"));
+    assert_eq!(wire.head().status, 100, "its token was good");
+    site.revoke("desk");
+    wire.write(body);
+    check_refused(&wire.answer(), 401);
+}
