@@ -1,6 +1,7 @@
 //! A memory, and the same one with other things hidden in it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -9,10 +10,11 @@ use std::time::Duration;
 
 use cap_std::fs::Dir;
 use memdir::dialect::Parsed;
-use memdir::engine::{Engine, InboxPlace, IndexPlace, Manner, Settings};
+use memdir::engine::{Engine, InboxPlace, IndexPlace, Leave, Manner, Reviewed, Settings};
 use memdir::path::MemoryPath;
 use memdir::plan::{Limits, Seen};
 use memdir::policy::{Grant, Mode, Rule, Rules, Verdict};
+use memdir::report::Report;
 use memdir::time::Timestamp;
 use memdir::vault::{Author, Durability, Options, Vault};
 use serde_json::json;
@@ -31,6 +33,7 @@ pub(super) const GRANTS: &[Globs] = &[
     (&["*"], &["private2/**"]),
     (&["lib/**"], &[]),
     (&[], &["**/work/**", "work/**"]),
+    (&["user.md", "lib/**"], &["work/**", "*/*/x/**", "shared/a/x/**", "memories/**", "private2/in/**", "people/bob.md"]),
 ];
 
 /// All notes, as they are before anything is done; which are hidden is for a grant to say.
@@ -213,7 +216,7 @@ impl World {
     }
 
     /// All that the client is told of a text: the report, and the answer in its dialect.
-    pub(super) fn answer(&mut self, parsed: Parsed, manner: Manner, is_dry: bool) -> String {
+    pub(super) fn answer(&mut self, parsed: Parsed, manner: Manner, is_dry: bool) -> (String, Report) {
         let frame = parsed.frame.clone();
         let proposal = self.engine.propose(parsed, manner);
         let report = if is_dry {
@@ -225,12 +228,40 @@ impl World {
         };
         let tool = memdir::dialect::answer_tool_call(&frame, &report);
         let told = memdir::dialect::encode(&frame, &report);
-        format!("{}\n{told}\n{tool:?}", serde_json::to_value(&report).unwrap())
+        (format!("{}\n{told}\n{tool:?}", serde_json::to_value(&report).unwrap()), report)
+    }
+
+    /// The person agrees to all that this client has proposed: what the client may be told of it.
+    pub(super) fn approve(&self) -> String {
+        let mut told = String::new();
+        for Reviewed { waiting, told: diff, trouble, .. } in self.engine.pending().unwrap().proposals {
+            if waiting.author.client.as_deref() != Some("shelf") {
+                continue;
+            }
+            let trouble = trouble.map(|trouble| trouble.code);
+            let done = self.engine.approve(waiting.id, Leave::Shown(waiting.digest), &author(None));
+            let done = done.map(drop).map_err(|error| error.failure.code);
+            if done.is_err() {
+                self.engine.reject(waiting.id, &author(None)).unwrap();
+            }
+            writeln!(told, "{:?} {} {trouble:?} {done:?}\n{diff}", waiting.own, waiting.reason).unwrap();
+        }
+        told
     }
 
     /// The notes that the client can see, as they are on the disk.
     pub(super) fn visible(&self, grant: &Grant) -> BTreeMap<String, Vec<u8>> {
-        let mut found = BTreeMap::new();
+        let names = self.files().into_iter().filter(|name| grant.shows(&path(name)));
+        names.map(|name| (name.clone(), fs::read(self.folder.path().join(name)).unwrap())).collect()
+    }
+
+    /// The names of the files that it does not see: nothing that it does makes, moves or removes one.
+    pub(super) fn hidden(&self, grant: &Grant) -> BTreeSet<String> {
+        self.files().into_iter().filter(|name| !grant.shows(&path(name))).collect()
+    }
+
+    fn files(&self) -> Vec<String> {
+        let mut found = Vec::new();
         let mut folders = vec![String::new()];
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(self.folder.path().join(&folder)).unwrap() {
@@ -243,8 +274,8 @@ impl World {
                 let kind = entry.file_type().unwrap();
                 if kind.is_dir() {
                     folders.push(name);
-                } else if kind.is_file() && grant.shows(&path(&name)) {
-                    found.insert(name, fs::read(entry.path()).unwrap());
+                } else if kind.is_file() {
+                    found.push(name);
                 }
             }
         }
