@@ -417,6 +417,8 @@ fn a_name_before_or_behind_folder_or_facts_is_compiled_with_it() {
         let said: Vec<String> = filter.not.iter().map(Matcher::words).collect();
         assert_eq!((said, filter.rest()), (vec![what.to_owned()], None), "{text}");
     }
-    assert!(Filter::compile("hide berlin folder").redact(&MemoryPath::parse("berlin/a.md").unwrap(), "x\n").text.is_empty());
+    assert!(
+        Filter::compile("hide berlin folder").redact(&MemoryPath::parse("berlin/a.md").unwrap(), "x\n").text.is_empty()
+    );
     assert_eq!(Filter::compile("hide berlin").rest(), Some("hide berlin"));
 }

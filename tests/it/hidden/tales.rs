@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use memdir::path::MemoryPath;
 use memdir::policy::Grant;
 use serde_json::{Value, json};
 
@@ -34,8 +35,8 @@ const FOLDERS: &[&str] = &[
 ];
 /// Names for new notes: such as hidden ones have, and such as none has.
 const STEMS: &[&str] = &[
-    "plan", "plans", "diary", "secret", "boss", "notes", "user", "pub", "pub-b", "huge", "3", "p8", "p9", "anew", "also",
-    "first", "Pub", "book",
+    "plan", "plans", "diary", "secret", "boss", "notes", "user", "pub", "pub-b", "huge", "3", "p8", "p9", "anew",
+    "also", "first", "Pub", "book",
 ];
 const HEADINGS: &str = "# New\n\n[[plan]] [[diary]] [[p1]]\n- city: Oslo\n\n## Steps\n\n- one\n";
 
@@ -51,10 +52,16 @@ impl Scene<'_> {
         self.shown.iter().filter(|name| name.ends_with(".md") && self.grant.lets_write(&path(name))).collect()
     }
 
-    /// The folders that the client sees and may rename or delete.
-    fn folders(&self) -> Vec<String> {
-        let folders: BTreeSet<_> = self.shown.iter().flat_map(|name| path(name).ancestors().collect::<Vec<_>>()).collect();
-        folders.iter().filter(|folder| self.grant.lets_write_all(folder)).map(ToString::to_string).collect()
+    /// The folders that the client sees and may rename or delete, and some where that is too much.
+    fn folders(&self, dice: &mut Dice) -> Vec<String> {
+        let folders: BTreeSet<_> =
+            self.shown.iter().flat_map(|name| path(name).ancestors().collect::<Vec<_>>()).collect();
+        let is_whole = dice.below(3) > 0;
+        let may = |folder: &&MemoryPath| {
+            if is_whole { self.grant.lets_write_all(folder) } else { self.grant.lets_write(folder) }
+        };
+        let others = ["work/sub", "work/log", "private/deep/er", "zz/many"].map(path);
+        folders.iter().chain(&others).filter(may).map(ToString::to_string).collect()
     }
 
     /// A note that could be made.
@@ -72,8 +79,9 @@ impl Scene<'_> {
     fn free_folder(&self, dice: &mut Dice) -> String {
         for _ in 0..100 {
             let name = format!("{}{}", dice.one(FOLDERS), dice.one(STEMS));
-            if self.grant.lets_write_all(&path(&name)) {
-                return name;
+            let name = path(&name);
+            if self.grant.lets_write_all(&name) || dice.below(3) == 0 && self.grant.lets_write(&name) {
+                return name.to_string();
             }
         }
         "work/none".to_owned()
@@ -116,12 +124,12 @@ pub(super) fn tale(dice: &mut Dice, scene: &Scene<'_>) -> Vec<Value> {
 /// Something that is done, and where.
 fn act(dice: &mut Dice, scene: &Scene<'_>, calls: &mut Vec<Value>, places: &mut Vec<String>) {
     let (note, free) = (scene.note(dice), scene.free(dice));
-    let is_personal = dice.below(3) == 0;
+    let is_personal = dice.below(2) == 0;
     let text = if is_personal { "- email: ada@example.com\n[[plan]] [[user]]\n" } else { HEADINGS };
     match dice.below(14) {
         0..=2 => calls.push(json!({"action": "rename_file", "path": note, "new_path": free})),
         3 => {
-            let folders = scene.folders();
+            let folders = scene.folders(dice);
             let folder = if folders.is_empty() { "work".to_owned() } else { dice.one(&folders).clone() };
             let new = scene.free_folder(dice);
             calls.push(json!({"action": "rename_file", "path": folder, "new_path": new}));
@@ -146,7 +154,7 @@ fn act(dice: &mut Dice, scene: &Scene<'_>, calls: &mut Vec<Value>, places: &mut 
             }
         }
         9 if dice.below(3) == 0 => {
-            let folders = scene.folders();
+            let folders = scene.folders(dice);
             let folder = if folders.is_empty() { "private2".to_owned() } else { dice.one(&folders).clone() };
             calls.push(json!({"action": "delete_dir", "path": folder, "recursive": dice.below(3) > 0}));
             places.push(folder);

@@ -33,7 +33,12 @@ pub(super) const GRANTS: &[Globs] = &[
     (&["*"], &["private2/**"]),
     (&["lib/**"], &[]),
     (&[], &["**/work/**", "work/**"]),
-    (&["user.md", "lib/**"], &["work/**", "*/*/x/**", "shared/a/x/**", "memories/**", "private2/in/**", "people/bob.md"]),
+    (
+        &["user.md", "lib/**"],
+        &["work/**", "*/*/x/**", "shared/a/x/**", "memories/**", "private2/in/**", "people/bob.md"],
+    ),
+    // Folders that may be called otherwise, if it were not for what is in them.
+    (&["lib/**"], &["p*", "user.md", "work/*", "private/deep/*"]),
 ];
 
 /// All notes, as they are before anything is done; which are hidden is for a grant to say.
@@ -194,9 +199,10 @@ impl World {
             let manner = Manner { mode: Mode::Off, grant: None, ..self.manner(grant, Mode::Off) };
             let parsed = memdir::dialect::parse(said(&json!(actions)).as_bytes());
             drop(self.engine.conclude(self.engine.propose(parsed, manner)));
-            if hidden == Hidden::Much {
-                let action =
-                    json!([{"action": "append_file", "path": "zz/huge.md", "content": "- phone: +44 20 7946 0958"}]);
+            // Another number of batches and of proposals in each.
+            let is_more = hidden == Hidden::Much || hidden == Hidden::Notes && round == 0;
+            for content in ["more\n", "- phone: +44 20 7946 0958"].iter().filter(|_| is_more) {
+                let action = json!([{"action": "append_file", "path": "zz/huge.md", "content": content}]);
                 let manner = Manner { author: author(Some("other")), grant: None, ..self.manner(grant, Mode::Ask) };
                 let parsed = memdir::dialect::parse(said(&action).as_bytes());
                 drop(self.engine.conclude(self.engine.propose(parsed, manner)));
