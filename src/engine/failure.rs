@@ -49,3 +49,31 @@ pub(super) fn told(error: &VaultError, grant: Option<&Grant>) -> Failure {
     }
     Failure::new(failure.code, "the change could not be made now").with_hint("nothing was done; try again")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::path::MemoryPath;
+
+    #[test]
+    fn a_client_is_told_of_what_it_sees_and_of_nothing_else() {
+        let globs = |globs: &[&str]| globs.iter().map(|glob| (*glob).to_owned()).collect::<Vec<_>>();
+        let part = Grant::new(&globs(&["work/**"]), &globs(&[]), None).unwrap();
+        let all = Grant::new(&globs(&["**"]), &globs(&[]), None).unwrap();
+        let conflict = |path: &str| VaultError::Conflict(MemoryPath::parse(path).unwrap());
+        let source = || std::io::Error::from(std::io::ErrorKind::ReadOnlyFilesystem);
+        let io =
+            VaultError::Io { verb: "write", path: Some(MemoryPath::parse("private/a.md").unwrap()), source: source() };
+        for error in [conflict("private/a.md"), io, VaultError::UnknownBatch(41), VaultError::Decided(42)] {
+            let told = told(&error, Some(&part));
+            assert_eq!((told.code, told.message.as_str()), (failure(&error).code, "the change could not be made now"));
+            assert_eq!(told.hint.as_deref(), Some("nothing was done; try again"));
+            for grant in [None, Some(&all)] {
+                assert_eq!(super::told(&error, grant), failure(&error), "who sees all is told all");
+            }
+        }
+        for error in [conflict("work/a.md"), VaultError::Busy, VaultError::DiskFull, VaultError::NoWriteAccess] {
+            assert_eq!(told(&error, Some(&part)), failure(&error));
+        }
+    }
+}

@@ -243,7 +243,7 @@ impl<'t, T: Tree> Overlay<'t, T> {
         let from = (Bound::Included(prefix.as_str()), Bound::Unbounded);
         let below = |path: &&MemoryPath| path.as_str().starts_with(&prefix);
         let files = self.files.range::<str, _>(from).map(|(path, _)| path).take_while(below);
-        let files = files.filter(|path| self.tree.shows(path)).chain(&self.shown);
+        let files = files.chain(&self.shown);
         let removed = self.removed.range::<str, _>(from).map(|(path, _)| path).take_while(below);
         structure.chain(files.cloned()).chain(removed.cloned()).filter(is_here).collect()
     }
@@ -339,7 +339,7 @@ impl<T: Tree> Overlay<'_, T> {
                 Some(Kind::Directory) => {}
                 Some(Kind::File) => return Err(TreeError::NotDirectory(path).into()),
                 None if self.removed.contains_key(&path) => missing.push(Missing::Keep(path)),
-                None if self.files.contains_key(&path) || self.moved_away(&path).is_some() => {
+                None if self.change(&path).is_some() || self.moved_away(&path).is_some() => {
                     return Err(Trouble::Mixed(path));
                 }
                 None if self.tree.is_part()

@@ -108,3 +108,32 @@ fn a_folder_is_not_moved_through_a_link_by_who_may_write_its_name_alone() {
         assert_eq!(read(&world, "shared/a/y/notes.md"), "# Notes\n\nzebra [[x/notes]]\n");
     }
 }
+
+#[test]
+fn nothing_is_said_of_a_hidden_file_on_the_way() {
+    let grant = grant((&[], &["**/work/**", "work/**"]));
+    let world = World::new(&grant, Hidden::Notes);
+    let create = json!({"action": "create_file", "path": "private/plan.md/work/x.md", "content": "x"});
+    let other = json!({"action": "create_file", "path": "work/x.md", "content": "x"});
+    // The hidden note has a link to what is renamed.
+    let rename = json!({"action": "rename_file", "path": "work/p1.md", "new_path": "work/first.md"});
+    for batch in [json!([create, other]), json!([rename, create])] {
+        let report = send(&world, &grant, Mode::Off, &batch);
+        let outcome = |at: usize| &report["actions"][at];
+        let at = if batch[0] == create { 0 } else { 1 };
+        assert_eq!(outcome(at)["error"]["code"], "unsupported_file", "{report}");
+        assert_eq!(outcome(at)["error"]["message"], "nothing can be made at `private/plan.md/work/x.md`");
+        assert_eq!(outcome(1 - at)["ok"], true, "{report}");
+    }
+    assert!(read(&world, "private/plan.md").contains("[[first]]"));
+}
+
+#[test]
+fn a_folder_of_which_a_part_is_shown_does_not_tell_when_the_rest_has_changed() {
+    let grant = grant((&["work/log/**"], &[]));
+    let world = World::new(&grant, Hidden::Notes);
+    let asked = json!([{"action": "get_file_info", "path": "work"}, {"action": "get_file_info", "path": "work/log"}]);
+    let report = send(&world, &grant, Mode::Off, &asked);
+    let modified = |at: usize| report["actions"][at]["value"]["modified"].as_str().unwrap().to_owned();
+    assert!(modified(0).starts_with("1970-01-01") && !modified(1).starts_with("1970"), "{report}");
+}

@@ -79,7 +79,7 @@ pub(super) const PATHS: &[&str] = &[
 ];
 /// Names at which only a look is the same: on the disk is a link that leads to what is hidden.
 const LOOKED_AT: &[&str] = &["lib/out.md", "lib/out", "lib/out/huge.md", "lib/nowhere.md", "zz/circle/huge.md"];
-const WORDS: &[&str] = &[
+pub(super) const WORDS: &[&str] = &[
     "launch",
     "boss",
     "zebra",
@@ -103,7 +103,7 @@ const WORDS: &[&str] = &[
     "many",
     "huge",
 ];
-const LINKS: &[&str] = &[
+pub(super) const LINKS: &[&str] = &[
     "plan",
     "[[plan]]",
     "diary",

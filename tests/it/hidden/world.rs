@@ -1,6 +1,7 @@
 //! A memory, and the same one with other things hidden in it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -9,10 +10,11 @@ use std::time::Duration;
 
 use cap_std::fs::Dir;
 use memdir::dialect::Parsed;
-use memdir::engine::{Engine, InboxPlace, IndexPlace, Manner, Settings};
+use memdir::engine::{Engine, InboxPlace, IndexPlace, Leave, Manner, Reviewed, Settings};
 use memdir::path::MemoryPath;
 use memdir::plan::{Limits, Seen};
 use memdir::policy::{Grant, Mode, Rule, Rules, Verdict};
+use memdir::report::Report;
 use memdir::time::Timestamp;
 use memdir::vault::{Author, Durability, Options, Vault};
 use regex::Regex;
@@ -32,6 +34,12 @@ pub(super) const GRANTS: &[Globs] = &[
     (&["*"], &["private2/**"]),
     (&["lib/**"], &[]),
     (&[], &["**/work/**", "work/**"]),
+    (
+        &["user.md", "lib/**"],
+        &["work/**", "*/*/x/**", "shared/a/x/**", "memories/**", "private2/in/**", "people/bob.md"],
+    ),
+    // Folders that may be called otherwise, if it were not for what is in them.
+    (&["lib/**"], &["p*", "user.md", "work/*", "private/deep/*"]),
 ];
 
 /// All notes, as they are before anything is done; which are hidden is for a grant to say.
@@ -192,9 +200,10 @@ impl World {
             let manner = Manner { mode: Mode::Off, grant: None, ..self.manner(grant, Mode::Off) };
             let parsed = memdir::dialect::parse(said(&json!(actions)).as_bytes());
             drop(self.engine.conclude(self.engine.propose(parsed, manner)));
-            if hidden == Hidden::Much {
-                let action =
-                    json!([{"action": "append_file", "path": "zz/huge.md", "content": "- phone: +44 20 7946 0958"}]);
+            // Another number of batches and of proposals in each.
+            let is_more = hidden == Hidden::Much || hidden == Hidden::Notes && round == 0;
+            for content in ["more\n", "- phone: +44 20 7946 0958"].iter().filter(|_| is_more) {
+                let action = json!([{"action": "append_file", "path": "zz/huge.md", "content": content}]);
                 let manner = Manner { author: author(Some("other")), grant: None, ..self.manner(grant, Mode::Ask) };
                 let parsed = memdir::dialect::parse(said(&action).as_bytes());
                 drop(self.engine.conclude(self.engine.propose(parsed, manner)));
@@ -214,7 +223,7 @@ impl World {
     }
 
     /// All that the client is told of a text: the report, and the answer in its dialect.
-    pub(super) fn answer(&mut self, parsed: Parsed, manner: Manner, is_dry: bool) -> String {
+    pub(super) fn answer(&mut self, parsed: Parsed, manner: Manner, is_dry: bool) -> (String, Report) {
         let frame = parsed.frame.clone();
         let proposal = self.engine.propose(parsed, manner);
         let report = if is_dry {
@@ -226,7 +235,25 @@ impl World {
         };
         let tool = memdir::dialect::answer_tool_call(&frame, &report);
         let told = memdir::dialect::encode(&frame, &report);
-        format!("{}\n{told}\n{tool:?}", serde_json::to_value(&report).unwrap())
+        (format!("{}\n{told}\n{tool:?}", serde_json::to_value(&report).unwrap()), report)
+    }
+
+    /// The person agrees to all that this client has proposed: what the client may be told of it.
+    pub(super) fn approve(&self) -> String {
+        let mut told = String::new();
+        for Reviewed { waiting, told: diff, trouble, .. } in self.engine.pending().unwrap().proposals {
+            if waiting.author.client.as_deref() != Some("shelf") {
+                continue;
+            }
+            let trouble = trouble.map(|trouble| trouble.code);
+            let done = self.engine.approve(waiting.id, Leave::Shown(waiting.digest), &author(None));
+            let done = done.map(drop).map_err(|error| error.failure.code);
+            if done.is_err() {
+                self.engine.reject(waiting.id, &author(None)).unwrap();
+            }
+            writeln!(told, "{:?} {} {trouble:?} {done:?}\n{diff}", waiting.own, waiting.reason).unwrap();
+        }
+        told
     }
 
     /// The notes that the client can see, as they are on the disk.
@@ -240,6 +267,11 @@ impl World {
         let files = self.files(|path| !grant.lets_write(path)).into_iter();
         let text = |bytes: Vec<u8>| LINKS.replace_all(&String::from_utf8_lossy(&bytes), "…").into_owned();
         files.map(|(path, bytes)| (path, text(bytes))).collect()
+    }
+
+    /// The names of the files that it does not see: nothing that it does makes, moves or removes one.
+    pub(super) fn hidden(&self, grant: &Grant) -> BTreeSet<String> {
+        self.files(|path| !grant.shows(path)).into_keys().collect()
     }
 
     fn files(&self, wants: impl Fn(&MemoryPath) -> bool) -> BTreeMap<String, Vec<u8>> {
