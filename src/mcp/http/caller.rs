@@ -23,8 +23,33 @@ const MOST_OPEN: usize = 128;
 pub(in crate::mcp) struct Caller {
     /// As it was found for this request.
     pub(in crate::mcp) client: Client,
+    /// What it is by now, for requests that stay open.
+    pub(in crate::mcp) again: Again,
     /// The conversation: of the session in versions that have some, else all that the client says.
     pub(in crate::mcp) connection: Arc<Connection>,
+}
+
+/// Looks a caller up anew.
+#[derive(Clone)]
+pub(in crate::mcp) struct Again(Arc<LookUp>);
+
+type LookUp = dyn Fn() -> Option<Client> + Send + Sync;
+
+impl Again {
+    pub(super) fn new(look_up: impl Fn() -> Option<Client> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(look_up))
+    }
+
+    /// Who it is as of now; `None` once it is nobody any more.
+    pub(in crate::mcp) fn client(&self) -> Option<Client> {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for Again {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Again")
+    }
 }
 
 /// What is kept of clients between their requests. The person has registered each, so there are not many.

@@ -23,7 +23,7 @@ use serde::de::IgnoredAny;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::caller::{Caller, Callers};
+use super::caller::{Again, Caller, Callers};
 use super::names::only;
 use super::reply::{Refusal, Reply};
 use super::{HttpLimits, HttpOptions};
@@ -119,7 +119,9 @@ async fn answer(State(gate): State<Arc<Gate>>, request: Request) -> Result<Respo
     let name = client.name.clone();
     parts.extensions.clear();
     let connection = gate.conversation(&mut parts, &client);
-    parts.extensions.insert(Caller { client, connection });
+    let (server, claimed) = (Arc::clone(&gate.server), token.clone());
+    let again = Again::new(move || server.clients.find(Claim::Token(&claimed)).ok());
+    parts.extensions.insert(Caller { client, again, connection });
     let has_session = parts.headers.contains_key(SESSION);
     let response = gate.protocol.handle(Request::from_parts(parts, Body::from(body.clone()))).await;
     let response = mend(response.map(Body::new), has_session, &body)?;
