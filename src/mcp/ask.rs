@@ -272,7 +272,7 @@ async fn settle(
     decision: Decision,
 ) -> Result<(), ErrorData> {
     // Its person may have had the last word for it meanwhile.
-    if decision == Decision::Later || !may_ask(&service.client(context)?) {
+    if decision == Decision::Later || !service.client(context).is_ok_and(|client| may_ask(&client)) {
         return Ok(());
     }
     let by = tools::author(&service.connection, client, &context.id, "person");

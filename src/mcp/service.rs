@@ -21,7 +21,6 @@ use super::http::Caller;
 use super::pool::{Gone, Line};
 use super::rate::TooSoon;
 use super::{Claim, Client, Server, complete, prompts, resources, subscriptions, tools};
-use crate::engine::Manner;
 use crate::report::Code;
 
 /// What a request that is no call of a tool is answered by when it comes too soon.
@@ -49,7 +48,7 @@ pub(super) struct Service {
 }
 
 impl Service {
-    /// Who asks, as of now.
+    /// Who asks.
     pub(super) fn client(&self, context: &RequestContext<RoleServer>) -> Result<Client, ErrorData> {
         match &self.connection.way {
             Way::Stdio { client: Some(name) } => self.server.clients.find(Claim::Name(name)).map_err(|_| revoked()),
@@ -62,11 +61,6 @@ impl Service {
                 caller.client(&self.server.clients).map_err(|_| revoked())
             }
         }
-    }
-
-    /// Who asks and what they may do, as of now; `None` once they are nobody any more.
-    pub(super) fn manner(&self, context: &RequestContext<RoleServer>) -> Option<Manner> {
-        self.client(context).ok().map(|client| tools::manner(self, &client, &context.id))
     }
 
     /// Who asks, unless it is too soon for another request.

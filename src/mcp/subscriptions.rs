@@ -14,6 +14,7 @@ use super::notices::{Listener, MOST_SUBSCRIPTIONS, TooMany};
 use super::pool::Line;
 use super::service::Service;
 use super::{resources, tools};
+use crate::engine::Manner;
 
 /// So many requests to listen may have been granted and not begun.
 const MOST_GRANTED: usize = 64;
@@ -125,7 +126,7 @@ pub(super) async fn listen(service: &Service, context: SubscriptionContext) -> R
     let request = context.request_context().clone();
     service.admit(&request)?;
     let asking = service.clone();
-    listener.begin(&service.server.engine, move || asking.manner(&request));
+    listener.begin(&service.server.engine, move || manner(&asking, &request));
     let sink = context.sink();
     loop {
         let due = tokio::select! {
@@ -144,6 +145,11 @@ pub(super) async fn listen(service: &Service, context: SubscriptionContext) -> R
     }
 }
 
+/// Who listens and what they may do, as of now.
+fn manner(service: &Service, request: &RequestContext<RoleServer>) -> Option<Manner> {
+    service.client(request).ok().map(|client| tools::manner(service, &client, &request.id))
+}
+
 /// The listener of a connection, which is made, and begins to tell, when it is wanted first.
 fn listener(service: &Service, context: &RequestContext<RoleServer>) -> Arc<Listener> {
     let made = service.connection.listening.client.get_or_init(|| {
@@ -152,7 +158,7 @@ fn listener(service: &Service, context: &RequestContext<RoleServer>) -> Arc<List
         let listener = Listener::new();
         listener.begin(&service.server.engine, move || {
             let asking = Service { server: Arc::clone(&server), connection: connection.upgrade()? };
-            asking.manner(&request)
+            manner(&asking, &request)
         });
         service.server.notices.add(&listener);
         tokio::spawn(tell(Arc::clone(&listener), context.peer.clone()));

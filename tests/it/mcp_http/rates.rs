@@ -75,3 +75,16 @@ fn noted(site: &Site, code: &str) -> i64 {
     let count = "SELECT count(*) FROM entry WHERE client = 'desk' AND door = 'mcp' AND code = ?";
     db.query_row(count, [code], |row| row.get(0)).unwrap()
 }
+
+#[test]
+fn a_request_to_listen_counts_as_any_other() {
+    let site = Site::start();
+    site.change("desk", |client| client.rate = NonZeroU32::new(1));
+    let listen = || modern("desk", "subscriptions/listen", json!({"notifications": {"resourcesListChanged": true}}));
+    let mut first = site.connect();
+    first.write(listen());
+    first.until("acknowledged");
+    let mut second = site.connect();
+    second.write(listen());
+    second.until("-32029");
+}

@@ -54,6 +54,30 @@ fn a_revoked_client_is_out_at_once_and_its_streams_end() {
 }
 
 #[test]
+fn a_stream_tells_what_the_grant_of_now_shows() {
+    let site = Site::start();
+    let mut stream = site.connect();
+    let addresses = ["memdir:///user.md", "memdir:///last.md"];
+    stream.write(modern(
+        "desk",
+        "subscriptions/listen",
+        json!({"notifications": {"resourceSubscriptions": addresses}}),
+    ));
+    stream.until("acknowledged");
+    stream.until("\n\n");
+    site.change("desk", |client| {
+        client.grant = Some(Arc::new(Grant::new(&["last.md".to_owned()], &[], None).unwrap()));
+    });
+    // Until the watcher works, what changes is told to nobody by itself.
+    std::thread::sleep(Duration::from_millis(300));
+    site.env.write("user.md", "# Somebody else\n");
+    std::thread::sleep(Duration::from_millis(300));
+    site.env.write("last.md", "x");
+    let told = stream.until("last.md");
+    assert!(!told.contains("user.md"), "{told}");
+}
+
+#[test]
 fn a_client_keeps_its_newest_sessions() {
     let site = Site::start();
     let sessions: Vec<String> = (0..33).map(|_| open(&site, "desk", VERSION)).collect();
