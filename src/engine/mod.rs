@@ -250,6 +250,10 @@ impl Engine {
                         return Ok(None);
                     }
                 }
+                // The owner's links in notes that the client does not see: that they cannot be written is not for it to know.
+                Err(error) if !matches!(error, VaultError::Unsettled(_)) && proposal.leave_hidden() => {
+                    tracing::warn!(%error, "tried again without the links in notes that the client does not see");
+                }
                 other => return other.map(Some),
             }
         }
@@ -314,6 +318,12 @@ impl Proposal {
             Some(grant) => Cow::Owned(self.planned.plan.shown(|path| grant.shows(path))),
             None => Cow::Borrowed(&self.planned.plan),
         }
+    }
+
+    /// Leaves the notes as they are that the one who asks does not see; says whether any was to change.
+    fn leave_hidden(&mut self) -> bool {
+        let grant = self.manner.grant.as_deref().filter(|grant| grant.is_restricted());
+        grant.is_some_and(|grant| self.planned.plan.keep_puts(|path| grant.shows(path)))
     }
 
     /// What the one who asks was granted, where something is hidden from them.

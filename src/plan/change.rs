@@ -85,6 +85,13 @@ impl Plan {
         Self { steps, issues: self.issues.clone(), seen: self.seen.clone() }
     }
 
+    /// Leaves other files as they are than these; says whether any was to change.
+    pub(crate) fn keep_puts(&mut self, keeps: impl Fn(&MemoryPath) -> bool) -> bool {
+        let count = self.steps.len();
+        self.steps.retain(|step| !matches!(step, Step::Put { path, .. } if !keeps(path)));
+        self.steps.len() < count
+    }
+
     /// The steps, in normal form (see [`Step`]).
     #[must_use]
     pub fn steps(&self) -> &[Step] {

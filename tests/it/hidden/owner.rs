@@ -137,3 +137,27 @@ fn a_folder_of_which_a_part_is_shown_does_not_tell_when_the_rest_has_changed() {
     let modified = |at: usize| report["actions"][at]["value"]["modified"].as_str().unwrap().to_owned();
     assert!(modified(0).starts_with("1970-01-01") && !modified(1).starts_with("1970"), "{report}");
 }
+
+#[test]
+fn a_hidden_note_that_cannot_be_written_keeps_nobody_from_a_rename() {
+    let grant = grant((&["work/**"], &["work/**"]));
+    let rename = json!([{"action": "rename_file", "path": "work/p1.md", "new_path": "work/first.md"}]);
+    let reports = [Hidden::Nothing, Hidden::Notes].map(|hidden| {
+        let world = World::new(&grant, hidden);
+        // Nothing can be put beside it.
+        for batch in 0..40 {
+            for step in (0..12).filter(|_| hidden == Hidden::Notes) {
+                // What batches of before have left there stays.
+                let _ = fs::create_dir_all(world.folder.path().join(format!("private/.memdir-{batch}-{step}.tmp/x")));
+            }
+        }
+        let report = send(&world, &grant, Mode::Off, &rename);
+        assert!(world.folder.path().join("work/first.md").exists(), "{report}");
+        if hidden == Hidden::Notes {
+            assert!(read(&world, "private/pub-b.md").contains("[[p1]]"));
+            assert!(world.engine.records(0).unwrap().iter().all(|record| record.action != "relink"));
+        }
+        report
+    });
+    assert_eq!(reports[0], reports[1]);
+}
