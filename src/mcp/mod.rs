@@ -25,6 +25,7 @@ mod prompts;
 mod rate;
 mod resources;
 mod service;
+mod signed;
 mod stdio;
 mod subscriptions;
 mod tools;

@@ -12,7 +12,7 @@ use rmcp::{ErrorData, RoleServer};
 use serde_json::{Map, Value, json};
 
 use super::pool::Line;
-use super::service::Service;
+use super::service::{self, Service};
 use super::{Client, subscriptions, tools};
 use crate::dialect;
 use crate::engine::ListedEntry;
@@ -78,8 +78,10 @@ pub(super) async fn list(
 ) -> Result<ListResourcesResult, ErrorData> {
     let client = service.admit(context)?;
     let cursor = request.and_then(|request| request.cursor);
-    if cursor.as_ref().is_some_and(|cursor| MemoryPath::parse(cursor).is_err()) {
-        return Err(ErrorData::invalid_params("`cursor` has to be the one that came with the page before", None));
+    // It is the last note of the page before.
+    let is_note = |cursor: &String| MemoryPath::parse(cursor).is_ok_and(|path| path.is_note());
+    if !cursor.as_ref().is_none_or(is_note) {
+        return Err(service::wrong_cursor());
     }
     // Whoever listens says so by itself in the newest version.
     let is_old = context.protocol_version().is_none_or(|version| version < ProtocolVersion::V_2026_07_28);
