@@ -22,6 +22,7 @@ use super::service::{self, Service};
 use super::tools::{self, Call};
 use crate::digest::Digest;
 use crate::engine::{Engine, Leave, Reviewed};
+use crate::plan::Seen;
 use crate::report::{Code, Failure, Report, Value};
 use crate::vault::{self, Author};
 
@@ -278,6 +279,7 @@ async fn settle(
     let decided = service.work(Line::Write, context, move || decide(&engine, &question, decision, &by)).await?;
     let result = match decided {
         Ok(done) => {
+            service.connection.see(&Seen::default(), done.seen);
             call.report.changed.extend(done.changed);
             call.report.changed.sort();
             call.report.changed.dedup();
@@ -289,13 +291,18 @@ async fn settle(
         Err(failure) if failure.code == Code::Conflict => return Ok(()),
         Err(failure) => Err(failure),
     };
-    let is_its = |failure: &Failure| failure.details.proposal == Some(proposal);
     for outcome in &mut call.report.actions {
-        if outcome.result.as_ref().is_err_and(is_its) {
-            outcome.result = result.clone();
+        let its = outcome.result.as_ref().err().filter(|failure| failure.details.proposal == Some(proposal));
+        if let Some(failure) = its {
+            outcome.result = if failure.details.is_read { Err(unread()) } else { result.clone() };
         }
     }
     Ok(())
+}
+
+/// What becomes of a call that was to read what the proposal would leave: by now there may be something else.
+fn unread() -> Failure {
+    Failure::new(Code::Conflict, "an earlier call on it was waiting for the person").with_hint("send it again")
 }
 
 fn decide(
