@@ -1,5 +1,8 @@
 //! Looking things up for the commands that read.
 
+use std::collections::BTreeSet;
+use std::ops::Bound;
+
 use serde::Serialize;
 
 use super::{ChangeError, Engine, failure};
@@ -155,7 +158,32 @@ impl Engine {
         let scan = Scan { folder: None, limit: 0, wants: &|_| false, stop: &|| false };
         let files = tree.scan(&scan, &|_, _| ()).map_err(plan::failure)?;
         let notes = files.into_iter().map(|file| file.path).filter(MemoryPath::is_note);
-        let mut notes: Vec<_> = notes.filter(|path| after.is_none_or(|after| path.as_str() > after)).collect();
+        let notes = notes.filter(|path| after.is_none_or(|after| path.as_str() > after));
+        Ok(self.page(grant, notes.take(limit + 1).collect(), limit))
+    }
+
+    /// As [`Engine::notes`], from notes that are known.
+    #[must_use]
+    pub fn notes_of(
+        &self,
+        notes: &BTreeSet<MemoryPath>,
+        grant: Option<&Grant>,
+        after: &str,
+        limit: usize,
+    ) -> (Vec<ListedEntry>, Option<String>) {
+        let behind = notes.range::<str, _>((Bound::Excluded(after), Bound::Unbounded));
+        let seen = behind.filter(|path| self.visible(grant, path));
+        self.page(grant, seen.take(limit + 1).cloned().collect(), limit)
+    }
+
+    /// The page that begins with these notes; one more than it has tells that there is a next one.
+    fn page(
+        &self,
+        grant: Option<&Grant>,
+        mut notes: Vec<MemoryPath>,
+        limit: usize,
+    ) -> (Vec<ListedEntry>, Option<String>) {
+        let tree = self.seen_by(grant);
         let is_cut = notes.len() > limit;
         notes.truncate(limit);
         let next = notes.last().filter(|_| is_cut).map(ToString::to_string);
@@ -164,7 +192,7 @@ impl Engine {
             let stat = tree.stat(&path).ok().flatten()?;
             Some(ListedEntry { path, kind: stat.kind, size: stat.size })
         };
-        Ok((notes.into_iter().filter_map(entry).collect(), next))
+        (notes.into_iter().filter_map(entry).collect(), next)
     }
 
     fn walk(&self, folder: Option<&MemoryPath>, found: &mut dyn FnMut(ListedEntry)) -> Result<(), TreeError> {

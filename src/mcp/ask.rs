@@ -274,9 +274,13 @@ async fn settle(
         return Ok(());
     }
     let by = tools::author(&service.connection, client, &context.id, "person");
-    let engine = service.server.engine.clone();
-    let proposal = question.proposal;
-    let decided = service.work(Line::Write, context, move || decide(&engine, &question, decision, &by)).await?;
+    let (server, proposal) = (service.server.clone(), question.proposal);
+    let decide = move || {
+        let decided = decide(&server.engine, &question, decision, &by);
+        server.wrote(decided.as_ref().map(|done| done.changed.as_slice()).unwrap_or_default());
+        decided
+    };
+    let decided = service.work(Line::Write, context, decide).await?;
     let result = match decided {
         Ok(done) => {
             service.connection.see(&Seen::default(), done.seen);

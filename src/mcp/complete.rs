@@ -14,7 +14,6 @@ use super::{prompts, resources};
 use crate::engine::Engine;
 use crate::path::{MAX_PATH_BYTES, MemoryPath};
 use crate::policy::Grant;
-use crate::report::Failure;
 
 /// What is completed.
 #[derive(Clone, Copy, Debug)]
@@ -41,8 +40,15 @@ pub(super) async fn complete(
     if argument.value.len() > MAX_PATH_BYTES {
         return Ok(CompleteResult::default());
     }
-    let engine = Arc::clone(&service.server.engine);
-    let find = move || fitting(&engine, client.grant.as_deref(), sought, &argument.value);
+    let server = Arc::clone(&service.server);
+    let find = move || {
+        let fitting = |notes: &BTreeSet<MemoryPath>| {
+            fitting(&server.engine, notes, client.grant.as_deref(), sought, &argument.value)
+        };
+        // What has changed in this moment may be missing.
+        let known = server.is_told().then(|| server.notices.ask(fitting)).flatten();
+        known.map_or_else(|| server.engine.every_note().map(|notes| fitting(&notes)), Ok)
+    };
     let found = service.work(Line::Read, context, find).await?;
     let mut values = found.map_err(|failure| ErrorData::internal_error(failure.message, None))?;
     let has_more = values.len() > CompletionInfo::MAX_VALUES;
@@ -52,11 +58,16 @@ pub(super) async fn complete(
 }
 
 /// What begins as it is written, of the notes that may be seen; one more than can be told.
-fn fitting(engine: &Engine, grant: Option<&Grant>, sought: Sought, begun: &str) -> Result<Vec<String>, Failure> {
-    let notes = engine.every_note()?;
+fn fitting(
+    engine: &Engine,
+    notes: &BTreeSet<MemoryPath>,
+    grant: Option<&Grant>,
+    sought: Sought,
+    begun: &str,
+) -> Vec<String> {
     let is_seen = |path: &&MemoryPath| engine.visible(grant, path);
     let most = CompletionInfo::MAX_VALUES + 1;
-    Ok(match sought {
+    match sought {
         Sought::Path => {
             let from = notes.range::<str, _>((Bound::Included(begun), Bound::Unbounded));
             let fitting = from.take_while(|path| path.as_str().starts_with(begun));
@@ -74,5 +85,5 @@ fn fitting(engine: &Engine, grant: Option<&Grant>, sought: Sought, begun: &str) 
             }
             names.into_iter().collect()
         }
-    })
+    }
 }

@@ -90,10 +90,15 @@ pub(super) async fn list(
     }
     let server = Arc::clone(&service.server);
     let list = move || {
-        if is_old {
+        let grant = client.grant.as_deref();
+        if is_old || cursor.is_some() {
             server.notices.know_lists(&server.engine);
         }
-        server.engine.notes(client.grant.as_deref(), cursor.as_deref(), PAGE)
+        // Only the first page walks through the memory; who goes on is at one that began a moment ago.
+        let after = cursor.as_deref().filter(|_| server.is_told());
+        let known =
+            after.and_then(|after| server.notices.ask(|notes| server.engine.notes_of(notes, grant, after, PAGE)));
+        known.map_or_else(|| server.engine.notes(grant, cursor.as_deref(), PAGE), Ok)
     };
     let listed = service.work(Line::Read, context, list).await?;
     let (notes, next) = listed.map_err(|failure| refused(&failure))?;

@@ -116,9 +116,14 @@ pub(super) async fn run(
     context: &RequestContext<RoleServer>,
 ) -> Result<Report, ErrorData> {
     let manner = manner(service, client, &context.id);
-    let (engine, connection) = (service.server.engine.clone(), service.connection.clone());
+    let (server, connection) = (service.server.clone(), service.connection.clone());
     let line = if only_reads(&parsed) { Line::Read } else { Line::Write };
-    service.work(line, context, move || run_now(&engine, &connection, parsed, manner)).await
+    let run = move || {
+        let report = run_now(&server.engine, &connection, parsed, manner);
+        server.wrote(&report.changed);
+        report
+    };
+    service.work(line, context, run).await
 }
 
 /// Runs calls on one of the threads. What the conversation has seen is asked for only now: calls before this one may have
