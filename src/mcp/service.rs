@@ -23,7 +23,7 @@ use super::http::Caller;
 use super::pool::{Gone, Line};
 use super::rate::TooSoon;
 use super::signed::{KEEP_MS, Signed};
-use super::{Claim, Client, Server, complete, prompts, resources, subscriptions, tools};
+use super::{Claim, Client, Options, Server, ToolSet, complete, prompts, resources, subscriptions, tools};
 use crate::report::Code;
 
 /// What a request that is no call of a tool is answered by when it comes too soon.
@@ -52,8 +52,14 @@ const OLDER: &[&str] = &[SubscribeRequestMethod::VALUE, UnsubscribeRequestMethod
 /// Those that only the newest version knows.
 const NEWEST: &[&str] = &[SubscriptionsListenRequestMethod::VALUE];
 
-/// What the server says about itself to a model.
-const INSTRUCTIONS: &str = include_str!("../../prompts/instructions.md");
+/// What the server says about itself to a model, by what it offers.
+fn instructions(options: &Options) -> &'static str {
+    match (options.tools, options.read_only) {
+        (ToolSet::Memory, _) => include_str!("../../prompts/instructions_memory.md"),
+        (ToolSet::Compact | ToolSet::Full, true) => include_str!("../../prompts/instructions_read_only.md"),
+        (ToolSet::Compact | ToolSet::Full, false) => include_str!("../../prompts/instructions.md"),
+    }
+}
 
 /// One connection, as the protocol sees it.
 #[derive(Clone, Debug)]
@@ -161,7 +167,9 @@ impl ServerHandler for Service {
             .enable_resources_subscribe()
             .enable_tools()
             .build();
-        ServerConfig::new(capabilities).with_server_info(implementation()).with_instructions(INSTRUCTIONS)
+        ServerConfig::new(capabilities)
+            .with_server_info(implementation())
+            .with_instructions(instructions(&self.server.options))
     }
 
     async fn discover(&self, _context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {

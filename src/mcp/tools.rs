@@ -33,7 +33,7 @@ pub(super) fn definitions(options: &Options) -> serde_json::Result<Vec<Tool>> {
         ToolSet::Compact => COMPACT.iter().filter_map(|name| catalog::row(name)).filter(may_run).collect(),
         ToolSet::Full => ROWS.iter().filter(may_run).collect(),
         ToolSet::Memory => {
-            let tool = serde_json::from_value(format::mcp::memory_tool(ask_first))?;
+            let tool = serde_json::from_value(format::mcp::memory_tool(ask_first, options.read_only))?;
             return Ok(vec![tool]);
         }
     };
