@@ -157,7 +157,8 @@ impl Question {
 fn escape(text: &str, stays: impl Fn(char) -> bool) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
-        let turns = matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        let turns =
+            matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
         if (letter.is_control() || turns) && !stays(letter) {
             escaped.extend(letter.escape_default());
         } else {

@@ -307,3 +307,19 @@ fn what_is_forgotten_of_the_past_is_not_kept_by_a_server_that_nobody_asks() {
         std::thread::yield_now();
     }
 }
+
+#[test]
+fn a_request_to_listen_counts_like_any_other() {
+    let env = Env::ada();
+    env.ask(&["client", "add", "desk", "--rate", "1"]).exits(0);
+    let mut client = Client::open(&env, MODERN, &["--client", "desk"]);
+    let wish = json!({"notifications": {"resourceSubscriptions": [address("user.md")]}});
+    let first = client.ask("subscriptions/listen", wish.clone());
+    client.wait_for(|message| message["method"] == "notifications/subscriptions/acknowledged");
+    let second = client.request("subscriptions/listen", wish);
+    assert_eq!(second["error"]["code"], json!(-32029), "{second}");
+    // The first goes on.
+    replace(&env, "user.md", "newer");
+    client.wait_for(|message| updates(message, "user.md"));
+    assert!(client.close().rest.iter().all(|message| message["error"].is_null() || message["id"] != json!(first)));
+}

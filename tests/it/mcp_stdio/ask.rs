@@ -239,11 +239,11 @@ fn what_cannot_be_shown_whole_and_plainly_is_left_to_the_inbox_or_escaped() {
     let long = format!("{FACT}\n{}", "- a line\n".repeat(2_000));
     let call = json!({"name": "create_file", "arguments": {"path": "long.md", "content": long}});
     assert_eq!(code(&client.result("tools/call", call)), "awaiting_approval");
-    let odd = format!("{FACT}\u{202e} \u{1b}[2J\n");
+    let odd = format!("{FACT}\u{202e} \u{1b}[2J\u{2028}\u{61c}\n");
     let call = json!({"name": "create_file", "arguments": {"path": "odd.md", "content": odd}});
     let question = asked(&mut client, &call);
     let message = question["inputRequests"]["proposal_2"]["params"]["message"].as_str().unwrap();
-    assert!(message.contains("penicillin\\u{202e} \\u{1b}[2J"), "{message}");
+    assert!(message.contains("penicillin\\u{202e} \\u{1b}[2J\\u{2028}\\u{61c}\n"), "{message}");
 }
 
 #[test]
