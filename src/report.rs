@@ -113,6 +113,9 @@ pub struct Details {
     /// With `awaiting_approval`: the number that it has for the person, where the client counts its own.
     #[serde(skip)]
     pub waiting: Option<u64>,
+    /// With `awaiting_approval`: the call reads what the proposal would change, and is no part of it.
+    #[serde(skip)]
+    pub is_read: bool,
     /// With a `line` that the note does not have: how many it has. For dialects that say so in their own words.
     #[serde(skip)]
     pub note_lines: Option<usize>,

@@ -39,7 +39,7 @@ pub(super) fn approve(global: &Global, options: &Approve) -> Result<u8, Stop> {
         }
         None => asked(&opened, id)?,
     };
-    let Some(Done { batch, changed, receipt }) = done else { return Ok(0) };
+    let Some(Done { batch, changed, receipt, .. }) = done else { return Ok(0) };
     let receipt = receipt.as_deref().unwrap_or("nothing had to change");
     let words = format!("proposal {id} is approved: {}", term::escape_line(receipt));
     let decided = Decided { id, approved: true, batch, changed, rules: None };

@@ -31,10 +31,10 @@ fn escape_where(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// Control characters, and those that change the direction in which a line is read.
+/// Control characters, and those that change the direction in which a line is read or, to some, end it.
 fn is_harmful(character: char) -> bool {
     character.is_control()
-        || matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        || matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Escapes in JSON what JSON itself lets through, where it goes to a terminal; it stays the same JSON.

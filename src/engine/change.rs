@@ -2,7 +2,7 @@
 
 use super::{Engine, failure};
 use crate::path::MemoryPath;
-use crate::plan::{self, Plan, Tree, UndoError};
+use crate::plan::{self, Plan, Seen, Tree, UndoError};
 use crate::report::{Code, Details, Failure};
 use crate::time::Timestamp;
 use crate::vault::{AuditEntry, Author, Batch, VaultError};
@@ -19,7 +19,7 @@ pub struct Change {
 }
 
 /// A change that is made.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Done {
     /// The number of the new batch; `None` when nothing had to change.
     pub batch: Option<u64>,
@@ -27,6 +27,8 @@ pub struct Done {
     pub changed: Vec<MemoryPath>,
     /// One line for the person.
     pub receipt: Option<String>,
+    /// What a conversation knows after it that asked for it.
+    pub seen: Seen,
 }
 
 /// Why a change cannot be made, with the diff that it wanted.
@@ -132,7 +134,7 @@ impl Engine {
     /// `conflict` when a note has changed since the change was planned, and what the vault says.
     pub fn conclude_change(&self, change: Change, author: &Author) -> Result<Done, ChangeError> {
         if change.plan.is_empty() && change.undoes.is_none() {
-            return Ok(Done { batch: None, changed: Vec::new(), receipt: None });
+            return Ok(Done::default());
         }
         let entry = AuditEntry {
             number: 1,
@@ -163,6 +165,7 @@ impl Engine {
                 return Err(error);
             }
         };
-        Ok(Done { batch: Some(committed.batch), changed: change.plan.changed(), receipt: Some(change.plan.receipt()) })
+        let (changed, receipt) = (change.plan.changed(), Some(change.plan.receipt()));
+        Ok(Done { batch: Some(committed.batch), changed, receipt, seen: Seen::default() })
     }
 }

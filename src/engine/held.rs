@@ -400,6 +400,7 @@ impl Held {
         let mut failure = failure.with_hint("go on without it; nothing of it is kept unless the person agrees");
         failure.details.proposal = Some(proposal);
         failure.details.waiting = Some(number);
+        failure.details.is_read = matches!(self.role, Role::Reads(_));
         Outcome::failed(&self.call, failure)
     }
 

@@ -364,7 +364,7 @@ impl Engine {
         }
         if trial.plan.is_empty() {
             writer.drop_proposals(&[waiting.id], &[audit::decision("approve", waiting.id)], by, now)?;
-            return Ok(Done { batch: None, changed: Vec::new(), receipt: None });
+            return Ok(Done::default());
         }
         let entries = trial.cleared.iter().map(|(cleared, outcome)| audit::approved(cleared, outcome));
         let entries: Vec<_> = entries.chain(audit::relinked(&trial.plan, waiting.grant.as_deref())).collect();
@@ -377,7 +377,8 @@ impl Engine {
             approval: Some(Approval { proposal: waiting.id, by }),
         })?;
         let (changed, receipt) = (trial.plan.changed(), Some(trial.plan.receipt()));
-        Ok(Done { batch: Some(committed.batch), changed, receipt })
+        let shows = |path: &MemoryPath| waiting.grant.as_ref().is_none_or(|grant| grant.shows(path));
+        Ok(Done { batch: Some(committed.batch), changed, receipt, seen: trial.plan.leaves(shows) })
     }
 
     fn try_waiting<T: Tree>(&self, tree: &Indexed<'_, T>, waiting: &Waiting, now: Timestamp) -> Trial {

@@ -22,6 +22,7 @@ use super::service::{self, Service};
 use super::tools::{self, Call};
 use crate::digest::Digest;
 use crate::engine::{Engine, Leave, Reviewed};
+use crate::plan::Seen;
 use crate::report::{Code, Failure, Report, Value};
 use crate::vault::{self, Author};
 
@@ -156,7 +157,8 @@ impl Question {
 fn escape(text: &str, stays: impl Fn(char) -> bool) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
-        let turns = matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        let turns =
+            matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
         if (letter.is_control() || turns) && !stays(letter) {
             escaped.extend(letter.escape_default());
         } else {
@@ -276,11 +278,16 @@ async fn settle(
         return Ok(());
     }
     let by = tools::author(&service.connection, client, &context.id, "person");
-    let engine = service.server.engine.clone();
-    let proposal = question.proposal;
-    let decided = service.work(Line::Write, context, move || decide(&engine, &question, decision, &by)).await?;
+    let (server, proposal) = (service.server.clone(), question.proposal);
+    let decide = move || {
+        let decided = decide(&server.engine, &question, decision, &by);
+        server.wrote(decided.as_ref().map(|done| done.changed.as_slice()).unwrap_or_default());
+        decided
+    };
+    let decided = service.work(Line::Write, context, decide).await?;
     let result = match decided {
         Ok(done) => {
+            service.connection.see(&Seen::default(), done.seen);
             call.report.changed.extend(done.changed);
             call.report.changed.sort();
             call.report.changed.dedup();
@@ -292,13 +299,18 @@ async fn settle(
         Err(failure) if failure.code == Code::Conflict => return Ok(()),
         Err(failure) => Err(failure),
     };
-    let is_its = |failure: &Failure| failure.details.proposal == Some(proposal);
     for outcome in &mut call.report.actions {
-        if outcome.result.as_ref().is_err_and(is_its) {
-            outcome.result = result.clone();
+        let its = outcome.result.as_ref().err().filter(|failure| failure.details.proposal == Some(proposal));
+        if let Some(failure) = its {
+            outcome.result = if failure.details.is_read { Err(unread()) } else { result.clone() };
         }
     }
     Ok(())
+}
+
+/// What becomes of a call that was to read what the proposal would leave: by now there may be something else.
+fn unread() -> Failure {
+    Failure::new(Code::Conflict, "an earlier call on it was waiting for the person").with_hint("send it again")
 }
 
 fn decide(

@@ -13,7 +13,6 @@ use super::service::Service;
 use super::{prompts, resources, tools};
 use crate::engine::{Engine, Manner};
 use crate::path::{MAX_PATH_BYTES, MemoryPath};
-use crate::report::Failure;
 
 /// What is completed.
 #[derive(Clone, Copy, Debug)]
@@ -40,8 +39,14 @@ pub(super) async fn complete(
     if argument.value.len() > MAX_PATH_BYTES {
         return Ok(CompleteResult::default());
     }
-    let (engine, manner) = (Arc::clone(&service.server.engine), tools::manner(service, &client, &context.id));
-    let find = move || fitting(&engine, &manner, sought, &argument.value);
+    let (server, manner) = (Arc::clone(&service.server), tools::manner(service, &client, &context.id));
+    let find = move || {
+        let fitting =
+            |notes: &BTreeSet<MemoryPath>| fitting(&server.engine, notes, &manner, sought, &argument.value);
+        // What has changed in this moment may be missing.
+        let known = server.is_told().then(|| server.notices.ask(fitting)).flatten();
+        known.map_or_else(|| server.engine.every_note().map(|notes| fitting(&notes)), Ok)
+    };
     let found = service.work(Line::Read, context, find).await?;
     let mut values = found.map_err(|failure| ErrorData::internal_error(failure.message, None))?;
     let has_more = values.len() > CompletionInfo::MAX_VALUES;
@@ -51,12 +56,17 @@ pub(super) async fn complete(
 }
 
 /// What begins as it is written, of the notes that may be seen; one more than can be told.
-fn fitting(engine: &Engine, manner: &Manner, sought: Sought, begun: &str) -> Result<Vec<String>, Failure> {
-    let notes = engine.every_note()?;
+fn fitting(
+    engine: &Engine,
+    notes: &BTreeSet<MemoryPath>,
+    manner: &Manner,
+    sought: Sought,
+    begun: &str,
+) -> Vec<String> {
     let may_list = engine.may_list(manner);
     let is_seen = |path: &&MemoryPath| may_list(path);
     let most = CompletionInfo::MAX_VALUES + 1;
-    Ok(match sought {
+    match sought {
         Sought::Path => {
             let from = notes.range::<str, _>((Bound::Included(begun), Bound::Unbounded));
             let fitting = from.take_while(|path| path.as_str().starts_with(begun));
@@ -74,5 +84,5 @@ fn fitting(engine: &Engine, manner: &Manner, sought: Sought, begun: &str) -> Res
             }
             names.into_iter().collect()
         }
-    })
+    }
 }

@@ -11,6 +11,7 @@ use rmcp::model::Tool;
 use serde::Deserialize;
 
 use crate::engine::Engine;
+use crate::path::MemoryPath;
 use crate::policy::Mode;
 use crate::vault::Noticed;
 
@@ -25,6 +26,7 @@ mod prompts;
 mod rate;
 mod resources;
 mod service;
+mod signed;
 mod stdio;
 mod subscriptions;
 mod tools;
@@ -76,6 +78,8 @@ pub struct Server {
     asks: Asks,
     notices: Notices,
     is_watching: AtomicBool,
+    /// Whether the system tells of all changes.
+    is_told: AtomicBool,
 }
 
 impl Server {
@@ -88,8 +92,8 @@ impl Server {
         let engine = Arc::new(engine);
         let tools = tools::definitions(&options)?;
         let (pool, asks, rates, notices) = (Pool::start()?, Asks::new()?, Rates::default(), Notices::default());
-        let is_watching = AtomicBool::new(false);
-        Ok(Arc::new(Self { pool, engine, options, clients, tools, rates, asks, notices, is_watching }))
+        let (is_watching, is_told) = (AtomicBool::new(false), AtomicBool::new(false));
+        Ok(Arc::new(Self { pool, engine, options, clients, tools, rates, asks, notices, is_watching, is_told }))
     }
 
     /// Waits for what the threads have begun, and ends them. Nothing is answered any more.
@@ -115,7 +119,10 @@ impl Server {
             };
             match server.engine.watch(listen) {
                 // What has changed until now was told to nobody.
-                Ok(()) => server.hear(&Noticed::Rescan),
+                Ok(()) => {
+                    server.is_told.store(true, Ordering::Relaxed);
+                    server.hear(&Noticed::Rescan);
+                }
                 Err(failure) => {
                     let hint = failure.hint.unwrap_or_default();
                     tracing::warn!(error = failure.message, hint, "no client hears of changes; all else works, slower");
@@ -127,8 +134,22 @@ impl Server {
         }
     }
 
+    /// Tells of what a call has changed where the system does not. Of what a rename wrote beyond the grant of who asked,
+    /// nothing is told here.
+    pub(super) fn wrote(&self, changed: &[MemoryPath]) {
+        if !changed.is_empty() && !self.is_told() {
+            self.hear(&Noticed::Changed(changed.to_vec()));
+        }
+    }
+
+    /// Whether the system tells of all changes, a moment after they are made.
+    pub(super) fn is_told(&self) -> bool {
+        self.is_told.load(Ordering::Relaxed)
+    }
+
     fn hear(&self, noticed: &Noticed) {
         if *noticed == Noticed::Blind {
+            self.is_told.store(false, Ordering::Relaxed);
             tracing::warn!(
                 "the system watches no more folders: clients may not hear of all changes, and searches are slower"
             );

@@ -12,7 +12,7 @@ use rmcp::{ErrorData, RoleServer};
 use serde_json::{Map, Value, json};
 
 use super::pool::Line;
-use super::service::Service;
+use super::service::{self, Service};
 use super::{Client, subscriptions, tools};
 use crate::dialect;
 use crate::engine::ListedEntry;
@@ -78,8 +78,10 @@ pub(super) async fn list(
 ) -> Result<ListResourcesResult, ErrorData> {
     let client = service.admit(context)?;
     let cursor = request.and_then(|request| request.cursor);
-    if cursor.as_ref().is_some_and(|cursor| MemoryPath::parse(cursor).is_err()) {
-        return Err(ErrorData::invalid_params("`cursor` has to be the one that came with the page before", None));
+    // It is the last note of the page before.
+    let is_note = |cursor: &String| MemoryPath::parse(cursor).is_ok_and(|path| path.is_note());
+    if !cursor.as_ref().is_none_or(is_note) {
+        return Err(service::wrong_cursor());
     }
     // Whoever listens says so by itself in the newest version.
     let is_old = context.protocol_version().is_none_or(|version| version < ProtocolVersion::V_2026_07_28);
@@ -88,10 +90,14 @@ pub(super) async fn list(
     }
     let (server, manner) = (Arc::clone(&service.server), tools::manner(service, &client, &context.id));
     let list = move || {
-        if is_old {
+        if is_old || cursor.is_some() {
             server.notices.know_lists(&server.engine);
         }
-        server.engine.notes(&manner, cursor.as_deref(), PAGE)
+        // Only the first page walks through the memory; who goes on is at one that began a moment ago.
+        let after = cursor.as_deref().filter(|_| server.is_told());
+        let known =
+            after.and_then(|after| server.notices.ask(|notes| server.engine.notes_of(notes, &manner, after, PAGE)));
+        known.map_or_else(|| server.engine.notes(&manner, cursor.as_deref(), PAGE), Ok)
     };
     let listed = service.work(Line::Read, context, list).await?;
     let (notes, next) = listed.map_err(|failure| refused(&failure))?;

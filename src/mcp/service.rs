@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use axum::http::request::Parts;
 use rmcp::model::{
-    CacheScope, CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
-    ConstString, CustomRequest, CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse,
-    Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
-    ServerConfig, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
+    CacheScope, CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CompleteRequestMethod,
+    CompleteRequestParams, CompleteResult, ConstString, CustomRequest, CustomResult, DiscoverResult, ErrorCode,
+    GetPromptRequestMethod, GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
+    ReadResourceRequestMethod, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+    SubscribeRequestMethod, SubscribeRequestParams, SubscriptionFilter, SubscriptionsListenRequestMethod,
+    UnsubscribeRequestMethod, UnsubscribeRequestParams,
 };
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -20,7 +22,8 @@ use super::connection::{Connection, Way};
 use super::http::Caller;
 use super::pool::{Gone, Line};
 use super::rate::TooSoon;
-use super::{Claim, Client, Server, complete, prompts, resources, subscriptions, tools};
+use super::signed::{KEEP_MS, Signed};
+use super::{Claim, Client, Options, Server, ToolSet, complete, prompts, resources, subscriptions, tools};
 use crate::report::Code;
 
 /// What a request that is no call of a tool is answered by when it comes too soon.
@@ -34,11 +37,29 @@ pub(super) const VERSIONS: &[ProtocolVersion] = &[
     ProtocolVersion::V_2026_07_28,
 ];
 
-/// How long a client may keep what changes only with the program.
-pub(super) const KEEP_MS: u64 = 60 * 60 * 1000;
+/// The methods with parameters that can be wrong, and what these should be.
+const PARAMETERS: &[(&str, &str)] = &[
+    (CallToolRequestMethod::VALUE, "with `name`, a text, and `arguments`, an object"),
+    (GetPromptRequestMethod::VALUE, "with `name`, a text, and `arguments`, an object, if the prompt takes any"),
+    (ReadResourceRequestMethod::VALUE, "with `uri`, a text"),
+    (SubscribeRequestMethod::VALUE, "with `uri`, a text"),
+    (UnsubscribeRequestMethod::VALUE, "with `uri`, a text"),
+    (SubscriptionsListenRequestMethod::VALUE, "with `notifications`, an object"),
+    (CompleteRequestMethod::VALUE, "with `ref` and `argument`, objects"),
+];
+/// Those that the newest version does not know.
+const OLDER: &[&str] = &[SubscribeRequestMethod::VALUE, UnsubscribeRequestMethod::VALUE];
+/// Those that only the newest version knows.
+const NEWEST: &[&str] = &[SubscriptionsListenRequestMethod::VALUE];
 
-/// What the server says about itself to a model.
-const INSTRUCTIONS: &str = include_str!("../../prompts/instructions.md");
+/// What the server says about itself to a model, by what it offers.
+fn instructions(options: &Options) -> &'static str {
+    match (options.tools, options.read_only) {
+        (ToolSet::Memory, _) => include_str!("../../prompts/instructions_memory.md"),
+        (ToolSet::Compact | ToolSet::Full, true) => include_str!("../../prompts/instructions_read_only.md"),
+        (ToolSet::Compact | ToolSet::Full, false) => include_str!("../../prompts/instructions.md"),
+    }
+}
 
 /// One connection, as the protocol sees it.
 #[derive(Clone, Debug)]
@@ -135,6 +156,16 @@ pub(super) fn implementation() -> Implementation {
     Implementation::new("memdir", env!("CARGO_PKG_VERSION"))
 }
 
+/// That a list has no pages: nobody was given a cursor for it.
+fn is_whole(request: Option<&PaginatedRequestParams>) -> Result<(), ErrorData> {
+    if request.is_some_and(|request| request.cursor.is_some()) { Err(wrong_cursor()) } else { Ok(()) }
+}
+
+/// What a page is answered by that nobody was told of.
+pub(super) fn wrong_cursor() -> ErrorData {
+    ErrorData::invalid_params("`cursor` has to be the one that came with the page before", None)
+}
+
 fn revoked() -> ErrorData {
     ErrorData::invalid_request("this client is not registered, or no longer", None)
 }
@@ -153,7 +184,9 @@ impl ServerHandler for Service {
             .enable_resources_subscribe()
             .enable_tools()
             .build();
-        ServerConfig::new(capabilities).with_server_info(implementation()).with_instructions(INSTRUCTIONS)
+        ServerConfig::new(capabilities)
+            .with_server_info(implementation())
+            .with_instructions(instructions(&self.server.options))
     }
 
     async fn ping(&self, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
@@ -168,11 +201,12 @@ impl ServerHandler for Service {
 
     async fn list_tools(
         &self,
-        _request: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let client = self.admit(&context)?;
-        Ok(tools::list(&self.server, &client, is_modern(&context)))
+        is_whole(request.as_ref())?;
+        Ok(tools::list(&self.server, &client).signed(&context))
     }
 
     async fn call_tool(
@@ -194,12 +228,17 @@ impl ServerHandler for Service {
     ) -> Result<CustomResult, ErrorData> {
         self.admit(&context)?;
         // A known method comes here when its parameters cannot be read.
-        if request.method == CallToolRequestMethod::VALUE {
-            let message =
-                "`params` of `tools/call` has to be an object with `name`, a text, and `arguments`, an object";
-            return Err(ErrorData::invalid_params(message, None));
-        }
-        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None))
+        let wanted = PARAMETERS.iter().find(|(method, _)| *method == request.method);
+        let wanted = wanted.filter(|(method, _)| {
+            let is_foreign = if is_modern(&context) { OLDER.contains(method) } else { NEWEST.contains(method) };
+            !is_foreign
+        });
+        Err(match wanted {
+            Some((method, wanted)) => {
+                ErrorData::invalid_params(format!("`params` of `{method}` has to be an object {wanted}"), None)
+            }
+            None => ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None),
+        })
     }
 
     async fn list_resources(
@@ -207,16 +246,17 @@ impl ServerHandler for Service {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        resources::list(&self.in_conversation(&context), request, &context).await
+        Ok(resources::list(&self.in_conversation(&context), request, &context).await?.signed(&context))
     }
 
     async fn list_resource_templates(
         &self,
-        _request: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         self.admit(&context)?;
-        Ok(resources::templates())
+        is_whole(request.as_ref())?;
+        Ok(resources::templates().signed(&context))
     }
 
     async fn read_resource(
@@ -224,7 +264,7 @@ impl ServerHandler for Service {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        Ok(resources::read(&self.in_conversation(&context), request, &context).await?.into())
+        Ok(resources::read(&self.in_conversation(&context), request, &context).await?.signed(&context).into())
     }
 
     async fn subscribe(
@@ -255,11 +295,12 @@ impl ServerHandler for Service {
 
     async fn list_prompts(
         &self,
-        _request: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         self.admit(&context)?;
-        Ok(prompts::list())
+        is_whole(request.as_ref())?;
+        Ok(prompts::list().signed(&context))
     }
 
     async fn get_prompt(
@@ -268,7 +309,7 @@ impl ServerHandler for Service {
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         self.admit(&context)?;
-        Ok(prompts::get(&request)?.into())
+        Ok(prompts::get(&request)?.signed(&context).into())
     }
 
     async fn complete(
@@ -276,6 +317,6 @@ impl ServerHandler for Service {
         request: CompleteRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        complete::complete(&self.in_conversation(&context), request, &context).await
+        Ok(complete::complete(&self.in_conversation(&context), request, &context).await?.signed(&context))
     }
 }

@@ -78,7 +78,8 @@ pub(super) fn hear_of_lists(service: &Service, context: &RequestContext<RoleServ
 }
 
 /// What of a wish to listen is granted. This is asked before the client hears of it, and what changes from then on it is to
-/// be told: so its listener is made already, though it cannot be known yet who it is.
+/// be told: so its listener is made already, though it cannot be known yet who it is. Nothing here may take long, since it
+/// is asked on the thread on which all connections are waited for.
 pub(super) fn accepted(service: &Service, requested: &SubscriptionFilter) -> SubscriptionFilter {
     let (notices, engine) = (&service.server.notices, &service.server.engine);
     let wished = requested.resource_subscriptions.as_deref().unwrap_or_default();
@@ -98,7 +99,6 @@ pub(super) fn accepted(service: &Service, requested: &SubscriptionFilter) -> Sub
     let mut accepted = SubscriptionFilter::builder().resource_subscriptions(addresses);
     if requested.resources_list_changed == Some(true) {
         listener.want_lists();
-        notices.know_lists(engine);
         accepted = accepted.resources_list_changed();
     }
     let mut granted = service.connection.listening.granted();
@@ -125,7 +125,15 @@ pub(super) async fn listen(service: &Service, context: SubscriptionContext) -> R
     };
     let request = context.request_context().clone();
     service.admit(&request)?;
-    let asking = service.clone();
+    let (asking, server) = (service.clone(), Arc::clone(&service.server));
+    if context.accepted().resources_list_changed == Some(true) {
+        let know = move || server.notices.know_lists(&server.engine);
+        if !service.work(Line::Read, &request, know).await? {
+            // It was acknowledged before anybody knew which notes there are. Said to each, whatever has happened: what
+            // has is not for everybody to know.
+            listener.tell_lists();
+        }
+    }
     listener.begin(&service.server.engine, move || manner(&asking, &request));
     let sink = context.sink();
     loop {

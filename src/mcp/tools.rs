@@ -1,17 +1,17 @@
 //! The tools: one for each action, made from its row, and `run_actions`.
 
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, JsonObject, ListToolsResult,
-    MetaObject, RequestId, Tool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, JsonObject, ListToolsResult, RequestId, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::connection::Connection;
 use super::pool::Line;
 use super::rate::TooSoon;
 use super::service::{self, Service};
+use super::signed::Signed;
 use super::{Client, Options, Server, ToolSet, ask};
 use crate::action::Access;
 use crate::catalog::{self, ROWS, Row, format};
@@ -33,7 +33,7 @@ pub(super) fn definitions(options: &Options) -> serde_json::Result<Vec<Tool>> {
         ToolSet::Compact => COMPACT.iter().filter_map(|name| catalog::row(name)).filter(may_run).collect(),
         ToolSet::Full => ROWS.iter().filter(may_run).collect(),
         ToolSet::Memory => {
-            let tool = serde_json::from_value(format::mcp::memory_tool(ask_first))?;
+            let tool = serde_json::from_value(format::mcp::memory_tool(ask_first, options.read_only))?;
             return Ok(vec![tool]);
         }
     };
@@ -55,20 +55,8 @@ fn offered<'s>(server: &'s Server, client: &'s Client) -> impl Iterator<Item = &
 }
 
 /// The list of the tools.
-pub(super) fn list(server: &Server, client: &Client, is_modern: bool) -> ListToolsResult {
-    let mut list = ListToolsResult::with_all_items(offered(server, client).cloned().collect());
-    if is_modern {
-        list = list.with_ttl_ms(service::KEEP_MS).with_cache_scope(CacheScope::Private);
-        list.meta = Some(said_by());
-    }
-    list
-}
-
-/// Who gives a result, as it says where no handshake has said it.
-fn said_by() -> MetaObject {
-    let mut meta = MetaObject::new();
-    meta.0.insert("io.modelcontextprotocol/serverInfo".to_owned(), json!(service::implementation()));
-    meta
+pub(super) fn list(server: &Server, client: &Client) -> ListToolsResult {
+    ListToolsResult::with_all_items(offered(server, client).cloned().collect())
 }
 
 /// A call, and what became of it so far.
@@ -89,18 +77,17 @@ pub(super) async fn call(
         let message = format!("there is no tool `{}`; `tools/list` names them", catalog::shorten(&request.name));
         return Err(ErrorData::invalid_params(message, None));
     }
-    let is_modern = service::is_modern(context);
     if let Some(state) = &request.request_state {
-        return Ok(answer(&ask::go_on(service, client, context, &request, state).await?, is_modern));
+        return Ok(answer(&ask::go_on(service, client, context, &request, state).await?).signed(context).into());
     }
     let (name, arguments) = (request.name.into_owned(), request.arguments);
     let mut call = begin(service, client, &name, arguments.clone().unwrap_or_default(), context).await?;
     let questions = ask::questions(service, client, context, &call.report).await?;
-    if is_modern && !questions.is_empty() {
-        return Ok(service.server.asks.put(client, (name, arguments), call, questions).into());
+    if service::is_modern(context) && !questions.is_empty() {
+        return Ok(service.server.asks.put(client, (name, arguments), call, questions).signed(context).into());
     }
     ask::ask_now(service, client, context, &mut call, questions).await?;
-    Ok(answer(&call, is_modern))
+    Ok(answer(&call).signed(context).into())
 }
 
 /// Does what a call asks for, as far as nobody else has to be asked.
@@ -129,9 +116,14 @@ pub(super) async fn run(
     context: &RequestContext<RoleServer>,
 ) -> Result<Report, ErrorData> {
     let manner = manner(service, client, &context.id);
-    let (engine, connection) = (service.server.engine.clone(), service.connection.clone());
+    let (server, connection) = (service.server.clone(), service.connection.clone());
     let line = if only_reads(&parsed) { Line::Read } else { Line::Write };
-    service.work(line, context, move || run_now(&engine, &connection, parsed, manner)).await
+    let run = move || {
+        let report = run_now(&server.engine, &connection, parsed, manner);
+        server.wrote(&report.changed);
+        report
+    };
+    service.work(line, context, run).await
 }
 
 /// Runs calls on one of the threads. What the conversation has seen is asked for only now: calls before this one may have
@@ -164,7 +156,7 @@ pub(super) async fn refuse(
         let refused = |entry| if let Entry::Unread(unread) = entry { Some(unread.into()) } else { None };
         Report::of(parsed.entries.into_iter().filter_map(refused).collect())
     };
-    Ok(answer(&Call { frame, report }, service::is_modern(context)))
+    Ok(answer(&Call { frame, report }).signed(context).into())
 }
 
 /// Whether all calls only read.
@@ -199,11 +191,10 @@ pub(super) fn author(connection: &Connection, client: &Client, id: &RequestId, o
 }
 
 /// What a call is answered by.
-pub(super) fn answer(call: &Call, is_modern: bool) -> CallToolResponse {
+pub(super) fn answer(call: &Call) -> CallToolResult {
     let ToolAnswer { text, structured, is_error } = dialect::answer_tool_call(&call.frame, &call.report);
     let content = vec![ContentBlock::text(text)];
     let mut result = if is_error { CallToolResult::error(content) } else { CallToolResult::success(content) };
     result.structured_content = structured;
-    result.meta = is_modern.then(said_by);
-    result.into()
+    result
 }

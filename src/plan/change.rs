@@ -110,6 +110,14 @@ impl Plan {
         self.seen.as_ref()
     }
 
+    /// What the notes hold after it that who asked for it may know of.
+    #[must_use]
+    pub fn leaves(&self, shows: impl Fn(&MemoryPath) -> bool) -> Seen {
+        let mut seen = Seen::default();
+        seen.follow(&self.steps, shows);
+        seen
+    }
+
     /// Whether nothing would change.
     #[must_use]
     pub fn is_empty(&self) -> bool {

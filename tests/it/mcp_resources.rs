@@ -177,6 +177,8 @@ fn the_newest_version_listens_with_one_request() {
         json!({"resourcesListChanged": true, "resourceSubscriptions": [address("a.md"), address("last.md")]});
     assert_eq!(begun["params"]["notifications"], accepted);
     assert_eq!(client.wait_for(|message| mine(message, other))["method"], "notifications/subscriptions/acknowledged");
+    // Nobody has listened to lists before: what has changed until the notes were known cannot be told from nothing.
+    client.wait_for(|message| mine(message, id) && lists(message));
     replace(&env, "a.md", "newer");
     replace(&env, "b.md", "newer");
     client.wait_for(|message| mine(message, id) && updates(message, "a.md"));
@@ -188,6 +190,10 @@ fn the_newest_version_listens_with_one_request() {
     client.result("server/discover", json!({}));
     replace(&env, "c.md", "newer");
     replace(&env, "last.md", "newer");
+    client.wait_for(|message| mine(message, id) && updates(message, "last.md"));
+    let later = client.ask("subscriptions/listen", json!({"notifications": {"resourcesListChanged": true}}));
+    client.wait_for(|message| mine(message, later));
+    replace(&env, "last.md", "newest!");
     client.wait_for(|message| mine(message, id) && updates(message, "last.md"));
     let rest = client.close().rest;
     assert!(!rest.iter().any(|message| updates(message, "c.md") || lists(message)), "{rest:?}");
@@ -300,4 +306,20 @@ fn what_is_forgotten_of_the_past_is_not_kept_by_a_server_that_nobody_asks() {
         assert!(started.elapsed() < PATIENCE, "{:?}", client.removed_files());
         std::thread::yield_now();
     }
+}
+
+#[test]
+fn a_request_to_listen_counts_like_any_other() {
+    let env = Env::ada();
+    env.ask(&["client", "add", "desk", "--rate", "1"]).exits(0);
+    let mut client = Client::open(&env, MODERN, &["--client", "desk"]);
+    let wish = json!({"notifications": {"resourceSubscriptions": [address("user.md")]}});
+    let first = client.ask("subscriptions/listen", wish.clone());
+    client.wait_for(|message| message["method"] == "notifications/subscriptions/acknowledged");
+    let second = client.request("subscriptions/listen", wish);
+    assert_eq!(second["error"]["code"], json!(-32029), "{second}");
+    // The first goes on.
+    replace(&env, "user.md", "newer");
+    client.wait_for(|message| updates(message, "user.md"));
+    assert!(client.close().rest.iter().all(|message| message["error"].is_null() || message["id"] != json!(first)));
 }

@@ -116,7 +116,10 @@ pub fn run_actions<'r>(
 
 /// Anthropic's memory tool, for clients that give no tools of a provider to their model.
 #[must_use]
-pub fn memory_tool(ask_first: bool) -> Value {
+pub fn memory_tool(ask_first: bool, read_only: bool) -> Value {
+    if read_only {
+        return memory_tool_that_reads();
+    }
     let text = |words: &str| json!({"type": "string", "description": words});
     let asks = if ask_first { ASK } else { "" };
     json!({
@@ -155,6 +158,29 @@ pub fn memory_tool(ask_first: bool) -> Value {
             "required": ["command"],
         },
         "annotations": annotations(Access::Remove, Effect::Changes),
+    })
+}
+
+/// The one command of the memory tool that changes nothing.
+fn memory_tool_that_reads() -> Value {
+    json!({
+        "name": "memory",
+        "title": "Memory",
+        "description": "Your memory of the user: text files below /memories, which you can view here and not change. View \
+            /memories before you do anything else. Links between notes are written [[name]].",
+        "inputSchema": {
+            "type": "object",
+            "properties": {
+                "command": {"type": "string", "enum": ["view"], "description": "view: a folder or a file."},
+                "path": {"type": "string", "description": "Where, such as /memories/user.md."},
+                "view_range": {
+                    "type": "array", "items": {"type": "integer"},
+                    "description": "The first and the last line, from 1; -1 is the end.",
+                },
+            },
+            "required": ["command", "path"],
+        },
+        "annotations": annotations(Access::Read, Effect::None),
     })
 }
 

@@ -24,110 +24,119 @@ const MOST_EARLY: usize = 1_000;
 
 /// What was known of the memory, and who wants to hear of changes.
 #[derive(Debug, Default)]
-pub(super) struct Notices(Mutex<State>);
-
-#[derive(Debug, Default)]
-struct State {
-    /// All notes, whoever may see them; `None` until somebody wants to hear of lists. Paths, not numbers made of them:
-    /// where a folder is gone, it has to be known for whom something is gone with it.
-    notes: Option<BTreeSet<MemoryPath>>,
-    /// What the notes that somebody has subscribed to were like when they were last looked at.
-    looked: BTreeMap<MemoryPath, Glance>,
-    listeners: Vec<Weak<Listener>>,
+pub(super) struct Notices {
+    notes: Mutex<Known>,
+    looked: Mutex<Looked>,
+    listeners: Mutex<Vec<Weak<Listener>>>,
 }
 
+/// All notes, whoever may see them; `None` until somebody wants to hear of lists. Paths, not numbers made of them: where a
+/// folder is gone, it has to be known for whom something is gone with it.
+type Known = Option<BTreeSet<MemoryPath>>;
+
+/// What the notes that somebody has subscribed to were like when they were last looked at.
+type Looked = BTreeMap<MemoryPath, Glance>;
+
 impl Notices {
-    /// Begins to know which notes there are, if nobody has asked for that before. Changes from here on are told.
-    pub(super) fn know_lists(&self, engine: &Engine) {
-        let mut state = self.state();
-        if state.notes.is_none() {
+    /// Begins to know which notes there are, and answers whether that was known. Changes from here on are told. It may walk
+    /// through the whole memory.
+    pub(super) fn know_lists(&self, engine: &Engine) -> bool {
+        let mut known = lock(&self.notes);
+        let was_known = known.is_some();
+        if !was_known {
             match engine.every_note() {
-                Ok(notes) => state.notes = Some(notes),
+                Ok(notes) => *known = Some(notes),
                 Err(error) => tracing::warn!(%error.message, "the notes could not be listed"),
             }
         }
+        was_known
+    }
+
+    /// Asks the notes that are known, if somebody wanted to hear of them: all that there were when the system last spoke.
+    pub(super) fn ask<R>(&self, ask: impl FnOnce(&BTreeSet<MemoryPath>) -> R) -> Option<R> {
+        lock(&self.notes).as_ref().map(ask)
     }
 
     /// Begins to know what a note is like, if nobody has asked for that before. Changes from here on are told.
     pub(super) fn know(&self, engine: &Engine, path: &MemoryPath) {
-        let mut state = self.state();
-        if !state.looked.contains_key(path) {
-            state.looked.insert(path.clone(), engine.glance(path).unwrap_or_default());
-        }
+        lock(&self.looked).entry(path.clone()).or_insert_with(|| engine.glance(path).unwrap_or_default());
     }
 
     /// Tells a listener of changes, until it is dropped.
     pub(super) fn add(&self, listener: &Arc<Listener>) {
-        let mut state = self.state();
-        state.listeners.retain(|listener| listener.strong_count() > 0);
-        state.listeners.push(Arc::downgrade(listener));
+        let mut listeners = lock(&self.listeners);
+        listeners.retain(|listener| listener.strong_count() > 0);
+        listeners.push(Arc::downgrade(listener));
     }
 
     /// Looks at what may have changed, and notes it for those who want to hear of it.
     pub(super) fn hear(&self, engine: &Engine, noticed: &Noticed) {
-        let mut state = self.state();
-        let listeners: Vec<_> = state.listeners.iter().filter_map(Weak::upgrade).collect();
-        let updated = state.look_again(engine, noticed);
-        let listed = state.list_again(engine, noticed);
-        let wanted: BTreeSet<_> = listeners.iter().flat_map(|listener| listener.subscriptions()).collect();
-        state.looked.retain(|path, _| wanted.contains(path));
-        drop(state);
-        for listener in listeners {
+        let listed = lock(&self.notes).as_mut().map(|notes| list_again(notes, engine, noticed)).unwrap_or_default();
+        let updated = {
+            let mut looked = lock(&self.looked);
+            let updated = look_again(&mut looked, engine, noticed);
+            // Who subscribes does so before the note is known, and so before this.
+            let wanted: BTreeSet<_> = self.listeners().iter().flat_map(|listener| listener.subscriptions()).collect();
+            looked.retain(|path, _| wanted.contains(path));
+            updated
+        };
+        for listener in self.listeners() {
             listener.hear(engine, &updated, &listed);
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn listeners(&self) -> Vec<Arc<Listener>> {
+        lock(&self.listeners).iter().filter_map(Weak::upgrade).collect()
     }
 }
 
-impl State {
-    /// The notes with a subscription that are other than they were. What cannot be looked at now stays for the next time.
-    fn look_again(&mut self, engine: &Engine, noticed: &Noticed) -> BTreeSet<MemoryPath> {
-        let mut updated = BTreeSet::new();
-        for (path, last) in &mut self.looked {
-            // A name that is a link says what its target says, of which alone is told.
-            let is_link = last.file.as_ref().is_some_and(|file| file.is_link);
-            if !is_link && !concerns(noticed, path) {
-                continue;
-            }
-            let Ok(now) = engine.glance(path) else { continue };
-            // Where a change need not show, what is said of just this note counts, or of the one that it leads to.
-            let is_said = || is_named(noticed, path) || (is_link && is_named(noticed, &engine.place(path)));
-            if now.file != last.file || (!last.is_sure && is_said()) {
-                updated.insert(path.clone());
-            }
-            *last = now;
-        }
-        updated
-    }
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
-    /// The notes that are new or gone.
-    fn list_again(&mut self, engine: &Engine, noticed: &Noticed) -> BTreeSet<MemoryPath> {
-        let Some(notes) = &mut self.notes else { return BTreeSet::new() };
-        let mut listed = BTreeSet::new();
-        match noticed {
-            Noticed::Changed(paths) => {
-                for path in paths {
-                    // What cannot be listed now is listed with the next event.
-                    let Ok(now) = engine.notes_at(path) else { continue };
-                    listed.extend(known_at(notes, path).symmetric_difference(&now).cloned());
-                }
-            }
-            Noticed::Rescan | Noticed::Blind => {
-                if let Ok(now) = engine.every_note() {
-                    listed.extend(notes.symmetric_difference(&now).cloned());
-                }
-            }
+/// The notes with a subscription that are other than they were. What cannot be looked at now stays for the next time.
+fn look_again(looked: &mut Looked, engine: &Engine, noticed: &Noticed) -> BTreeSet<MemoryPath> {
+    let mut updated = BTreeSet::new();
+    for (path, last) in looked {
+        // A name that is a link says what its target says, of which alone is told.
+        let is_link = last.file.as_ref().is_some_and(|file| file.is_link);
+        if !is_link && !concerns(noticed, path) {
+            continue;
         }
-        for path in &listed {
-            if !notes.remove(path) {
-                notes.insert(path.clone());
-            }
+        let Ok(now) = engine.glance(path) else { continue };
+        // Where a change need not show, what is said of just this note counts, or of the one that it leads to.
+        let is_said = || is_named(noticed, path) || (is_link && is_named(noticed, &engine.place(path)));
+        if now.file != last.file || (!last.is_sure && is_said()) {
+            updated.insert(path.clone());
         }
-        listed
+        *last = now;
     }
+    updated
+}
+
+/// The notes that are new or gone.
+fn list_again(notes: &mut BTreeSet<MemoryPath>, engine: &Engine, noticed: &Noticed) -> BTreeSet<MemoryPath> {
+    let mut listed = BTreeSet::new();
+    match noticed {
+        Noticed::Changed(paths) => {
+            for path in paths {
+                // What cannot be listed now is listed with the next event.
+                let Ok(now) = engine.notes_at(path) else { continue };
+                listed.extend(known_at(notes, path).symmetric_difference(&now).cloned());
+            }
+        }
+        Noticed::Rescan | Noticed::Blind => {
+            if let Ok(now) = engine.every_note() {
+                listed.extend(notes.symmetric_difference(&now).cloned());
+            }
+        }
+    }
+    for path in &listed {
+        if !notes.remove(path) {
+            notes.insert(path.clone());
+        }
+    }
+    listed
 }
 
 /// Whether something at a place may have changed.
@@ -240,6 +249,12 @@ impl Listener {
     /// Subscribes to the list of notes.
     pub(super) fn want_lists(&self) {
         self.wishes().lists = true;
+    }
+
+    /// Tells that there may be other notes than before: for a time nobody looked.
+    pub(super) fn tell_lists(&self) {
+        self.wishes().due.listed = true;
+        self.wake.notify_one();
     }
 
     /// Tells nothing more.

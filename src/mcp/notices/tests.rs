@@ -82,6 +82,33 @@ impl Env {
     }
 }
 
+#[test]
+fn where_the_system_tells_nothing_own_writes_are_told_and_else_once() {
+    let env = Env::new(&["a.md"]);
+    let Env { engine, folder, .. } = env;
+    let options =
+        crate::mcp::Options { tools: crate::mcp::ToolSet::Full, read_only: false, mode: crate::policy::Mode::Off };
+    let nobody = crate::mcp::Register::new(|_| Err(crate::mcp::Unknown));
+    let server = crate::mcp::Server::new(engine, options, Arc::new(nobody)).unwrap();
+    let listener = Listener::new();
+    listener.begin(&server.engine, || Some(client(None)));
+    listener.want_lists();
+    listener.subscribe("memdir:///a.md".to_owned(), path("a.md")).unwrap();
+    server.notices.know_lists(&server.engine);
+    server.notices.know(&server.engine, &path("a.md"));
+    server.notices.add(&listener);
+    std::fs::write(folder.path().join("a.md"), "another").unwrap();
+    std::fs::write(folder.path().join("b.md"), "new").unwrap();
+    server.wrote(&[path("a.md"), path("b.md")]);
+    check(&listener, &["a.md"], true);
+    server.is_told.store(true, Ordering::Relaxed);
+    std::fs::write(folder.path().join("a.md"), "another one").unwrap();
+    server.wrote(&[path("a.md")]);
+    // The system tells it.
+    check(&listener, &[], false);
+    server.finish();
+}
+
 fn now() -> Timestamp {
     std::time::SystemTime::now().into()
 }
@@ -253,7 +280,7 @@ fn a_client_that_does_not_read_costs_no_more_than_its_subscriptions() {
     assert_eq!(listener.wishes().due.updated.len(), MOST_SUBSCRIPTIONS);
     drop(listener);
     env.changed(&["a.md"]);
-    assert!(env.notices.state().looked.is_empty());
+    assert!(lock(&env.notices.looked).is_empty());
 }
 
 #[test]

@@ -239,11 +239,11 @@ fn what_cannot_be_shown_whole_and_plainly_is_left_to_the_inbox_or_escaped() {
     let long = format!("{FACT}\n{}", "- a line\n".repeat(2_000));
     let call = json!({"name": "create_file", "arguments": {"path": "long.md", "content": long}});
     assert_eq!(code(&client.result("tools/call", call)), "awaiting_approval");
-    let odd = format!("{FACT}\u{202e} \u{1b}[2J\n");
+    let odd = format!("{FACT}\u{202e} \u{1b}[2J\u{2028}\u{61c}\n");
     let call = json!({"name": "create_file", "arguments": {"path": "odd.md", "content": odd}});
     let question = asked(&mut client, &call);
     let message = question["inputRequests"]["proposal_2"]["params"]["message"].as_str().unwrap();
-    assert!(message.contains("penicillin\\u{202e} \\u{1b}[2J"), "{message}");
+    assert!(message.contains("penicillin\\u{202e} \\u{1b}[2J\\u{2028}\\u{61c}\n"), "{message}");
 }
 
 #[test]
@@ -322,5 +322,50 @@ fn a_registered_client_is_asked_only_where_its_person_speaks_for_the_owner_and_n
                 env.run(&[&["client", "add", "desk"][..], more].concat(), "");
             }
         }
+    }
+}
+
+/// Sends a call about which the person is asked, and lets them say this.
+#[track_caller]
+fn decided(client: &mut Client, call: &Value, decision: &str) -> Value {
+    let question = asked(client, call);
+    let answer = json!({"action": "accept", "content": {"decision": decision}});
+    again(client, call, &question, &answer)["result"]["structuredContent"].clone()
+}
+
+#[test]
+fn what_the_person_agreed_to_is_known_to_the_conversation() {
+    let env = Env::ada().quick();
+    let mut client = Client::open_as(&env, MODERN, &can_ask(), ASK);
+    let write = |text: &str| json!({"name": "write_file", "arguments": {"path": "a.md", "content": text}});
+    let runs = |call: &Value| {
+        let mut action = call["arguments"].clone();
+        action["action"] = call["name"].clone();
+        json!({"name": "run_actions", "arguments": {"actions": [action]}})
+    };
+    let done = decided(&mut client, &runs(&write(&format!("{FACT}\n"))), "approve");
+    assert_eq!(done["actions"][0]["ok"], json!(true), "{done}");
+    let next = client.result("tools/call", runs(&write("plain\n")));
+    assert_eq!(next["structuredContent"]["actions"][0]["ok"], json!(true), "{next}");
+    // What somebody else wrote since is still not overwritten.
+    env.write("a.md", "by hand\n");
+    let next = client.result("tools/call", runs(&write("plain again\n")));
+    assert_eq!(next["structuredContent"]["actions"][0]["error"]["code"], json!("conflict"), "{next}");
+}
+
+#[test]
+fn what_was_to_be_read_after_it_is_not_answered_by_the_decision() {
+    for (decision, writes) in [("approve", Value::Null), ("reject", json!("denied"))] {
+        let env = Env::ada().quick();
+        let mut client = Client::open_as(&env, MODERN, &can_ask(), ASK);
+        let call = json!({"name": "run_actions", "arguments": {"actions": [
+            {"action": "create_file", "path": "a.md", "content": format!("{FACT}\n")},
+            {"action": "read_file", "path": "a.md"},
+        ]}});
+        let done = decided(&mut client, &call, decision);
+        assert_eq!(done["actions"][0]["error"]["code"], writes, "{done}");
+        let read = &done["actions"][1];
+        assert_eq!(read["ok"], json!(false), "a note is not `true`: {done}");
+        assert_eq!(read["error"]["hint"], json!("send it again"), "{done}");
     }
 }

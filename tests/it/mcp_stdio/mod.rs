@@ -3,4 +3,5 @@
 mod ask;
 mod end;
 mod open;
+mod results;
 mod tools;

@@ -313,3 +313,26 @@ fn the_memory_set_is_the_memory_tool() {
     let create = json!({"command": "create", "path": "/memories/x.md", "file_text": "x"});
     assert!(text(&mut client, create).1);
 }
+
+#[test]
+fn what_is_not_offered_is_not_spoken_of() {
+    let env = Env::ada();
+    let actions = ["get_context", "search_files", "read_file"];
+    for (arguments, names_actions, saves) in [
+        (&[] as &[&str], true, true),
+        (&["--read-only"], true, false),
+        (&["--tools", "memory"], false, true),
+        (&["--tools", "memory", "--read-only"], false, true),
+    ] {
+        let mut client = Client::start(&env, arguments);
+        let said = client.begin(MODERN)["instructions"].as_str().unwrap().to_owned();
+        assert_eq!(actions.iter().any(|name| said.contains(name)), names_actions, "{arguments:?}");
+        assert_eq!(said.contains("out of date"), saves, "{arguments:?}");
+    }
+    let mut client = Client::open(&env, MODERN, &["--tools", "memory", "--read-only"]);
+    let tool = &client.result("tools/list", json!({}))["tools"][0];
+    assert_eq!(tool["annotations"]["readOnlyHint"], json!(true), "{tool}");
+    assert_eq!(tool["inputSchema"]["properties"]["command"]["enum"], json!(["view"]));
+    let viewed = client.call("memory", json!({"command": "view", "path": "/memories/user.md"}));
+    assert_eq!(viewed["isError"], json!(false), "{viewed}");
+}
