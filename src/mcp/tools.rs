@@ -131,7 +131,9 @@ pub(super) async fn run(
     let manner = manner(service, client, &context.id);
     let (engine, connection) = (service.server.engine.clone(), service.connection.clone());
     let line = if only_reads(&parsed) { Line::Read } else { Line::Write };
-    service.work(line, context, move || run_now(&engine, &connection, parsed, manner)).await
+    let done = service.work(line, context, move || run_now(&engine, &connection, parsed, manner)).await;
+    service.server.settle_soon();
+    done
 }
 
 /// Runs calls on one of the threads. What the conversation has seen is asked for only now: calls before this one may have
