@@ -82,6 +82,11 @@ impl Engine {
         self.keeper.idle().retain(Index::is_current);
     }
 
+    /// Writes down who has read what last. To be called soon after, where the program goes on.
+    pub fn settle_reads(&self) {
+        self.vault.settle_reads();
+    }
+
     /// Does what no answer waits for, such as writing down who has read what last. To be called before the program ends
     /// where other threads may still hold the engine.
     pub fn finish(&self) {

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use rmcp::model::Tool;
 use serde::Deserialize;
@@ -80,7 +81,12 @@ pub struct Server {
     is_watching: AtomicBool,
     /// Whether the system tells of all changes.
     is_told: AtomicBool,
+    /// Whether what was read last is about to be written down.
+    is_settling: AtomicBool,
 }
+
+/// How long what was read waits to be written down with what is read next.
+const SETTLE: Duration = Duration::from_secs(1);
 
 impl Server {
     /// Joins an engine with the clients that may ask it, and starts the threads that work for them.
@@ -92,8 +98,35 @@ impl Server {
         let engine = Arc::new(engine);
         let tools = tools::definitions(&options)?;
         let (pool, asks, rates, notices) = (Pool::start()?, Asks::new()?, Rates::default(), Notices::default());
-        let (is_watching, is_told) = (AtomicBool::new(false), AtomicBool::new(false));
-        Ok(Arc::new(Self { pool, engine, options, clients, tools, rates, asks, notices, is_watching, is_told }))
+        Ok(Arc::new(Self {
+            engine,
+            options,
+            clients,
+            pool,
+            tools,
+            rates,
+            asks,
+            notices,
+            is_watching: AtomicBool::new(false),
+            is_told: AtomicBool::new(false),
+            is_settling: AtomicBool::new(false),
+        }))
+    }
+
+    /// Writes down soon who has read what: a server may rest for days after it.
+    pub(super) fn settle_soon(self: &Arc<Self>) {
+        if self.is_settling.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let server = Arc::downgrade(self);
+        tokio::spawn(async move {
+            tokio::time::sleep(SETTLE).await;
+            let Some(server) = server.upgrade() else { return };
+            server.is_settling.store(false, Ordering::Relaxed);
+            let engine = Arc::clone(&server.engine);
+            // A server that has ended has written it down.
+            let _ = server.pool.run(pool::Line::Read, move || engine.settle_reads()).await;
+        });
     }
 
     /// Waits for what the threads have begun, and ends them. Nothing is answered any more.

@@ -123,7 +123,9 @@ pub(super) async fn run(
         server.wrote(&report.changed);
         report
     };
-    service.work(line, context, run).await
+    let done = service.work(line, context, run).await;
+    service.server.settle_soon();
+    done
 }
 
 /// Runs calls on one of the threads. What the conversation has seen is asked for only now: calls before this one may have

@@ -279,6 +279,15 @@ impl Vault {
         self.write_reads(&group)
     }
 
+    /// Writes the audit of the last reads, which else waits for the next one. Nobody waits for it, so that it fails is only
+    /// logged.
+    pub fn settle_reads(&self) {
+        let reads = std::mem::take(&mut *self.reads.lock().unwrap_or_else(PoisonError::into_inner));
+        if let Err(error) = self.write_reads(&reads) {
+            tracing::warn!(%error, entries = reads.count, "the audit of reads was not written");
+        }
+    }
+
     fn write_reads(&self, reads: &Reads) -> Result<(), VaultError> {
         let mut core = self.core();
         let Some(core) = core.as_mut().filter(|_| reads.count > 0) else { return Ok(()) };
@@ -352,10 +361,7 @@ impl Vault {
     /// Removes displaced files and writes the audit of the last reads: work that no answer waits for. Dropping the vault does
     /// it too; a program that ends while a thread of its still holds the vault never drops it.
     pub fn finish(&self) {
-        let reads = std::mem::take(&mut *self.reads.lock().unwrap_or_else(PoisonError::into_inner));
-        if let Err(error) = self.write_reads(&reads) {
-            tracing::warn!(%error, entries = reads.count, "the audit of reads was not written");
-        }
+        self.settle_reads();
         if let Some(leftovers) = self.core().as_mut().and_then(|core| core.leftovers.take()) {
             leftovers.sweep(&self.dir);
         }

@@ -71,7 +71,8 @@ impl Seen {
             Ok(read) => *self = read,
             Err(error) => {
                 tracing::error!(message = error.message, "no client is let in");
-                *self = Self { stamp: Some(now), known: Vec::new() };
+                // It may only be that no more files can be opened: the next one who asks tries again.
+                *self = Self::default();
             }
         }
     }

@@ -227,3 +227,16 @@ fn what_is_revoked_or_added_holds_at_once_in_a_running_server() {
     assert!(served.ask("tools/call", &read)["error"].is_object());
     served.end();
 }
+
+#[test]
+fn who_has_read_is_known_while_a_server_rests() {
+    let env = Env::ada();
+    let mut client = crate::support::rpc::Client::open(&env, crate::support::rpc::MODERN, &["--tools", "full"]);
+    client.call("create_file", json!({"path": "new.md", "content": "new"}));
+    client.call("read_file", json!({"path": "user.md"}));
+    let start = std::time::Instant::now();
+    while readers(&env, "user.md").is_empty() {
+        assert!(start.elapsed() < std::time::Duration::from_secs(20), "nothing is written down");
+    }
+    assert_eq!(client.close().code, 0);
+}
