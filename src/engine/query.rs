@@ -203,12 +203,7 @@ impl Engine {
     }
 
     /// The page that begins with these notes; one more than it has tells that there is a next one.
-    fn page(
-        &self,
-        manner: &Manner,
-        mut notes: Vec<MemoryPath>,
-        limit: usize,
-    ) -> (Vec<ListedEntry>, Option<String>) {
+    fn page(&self, manner: &Manner, mut notes: Vec<MemoryPath>, limit: usize) -> (Vec<ListedEntry>, Option<String>) {
         let tree = self.seen_by(manner.grant.as_deref());
         let is_cut = notes.len() > limit;
         notes.truncate(limit);

@@ -41,8 +41,7 @@ pub(super) async fn complete(
     }
     let (server, manner) = (Arc::clone(&service.server), tools::manner(service, &client, &context.id));
     let find = move || {
-        let fitting =
-            |notes: &BTreeSet<MemoryPath>| fitting(&server.engine, notes, &manner, sought, &argument.value);
+        let fitting = |notes: &BTreeSet<MemoryPath>| fitting(&server.engine, notes, &manner, sought, &argument.value);
         // What has changed in this moment may be missing.
         let known = server.is_told().then(|| server.notices.ask(fitting)).flatten();
         known.map_or_else(|| server.engine.every_note().map(|notes| fitting(&notes)), Ok)
@@ -56,13 +55,7 @@ pub(super) async fn complete(
 }
 
 /// What begins as it is written, of the notes that may be seen; one more than can be told.
-fn fitting(
-    engine: &Engine,
-    notes: &BTreeSet<MemoryPath>,
-    manner: &Manner,
-    sought: Sought,
-    begun: &str,
-) -> Vec<String> {
+fn fitting(engine: &Engine, notes: &BTreeSet<MemoryPath>, manner: &Manner, sought: Sought, begun: &str) -> Vec<String> {
     let may_list = engine.may_list(manner);
     let is_seen = |path: &&MemoryPath| may_list(path);
     let most = CompletionInfo::MAX_VALUES + 1;
