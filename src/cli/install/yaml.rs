@@ -185,17 +185,15 @@ pub(super) fn find(text: &str) -> Result<Option<Found>, Trouble> {
         }
         edits
     });
-    let moved = |node: &Node| node.start + by..node.end + by;
-    let starts = starts(text, value)?.map(|(entry, command, args)| Starts {
-        entry,
-        command: moved(command),
-        args: args.start + by..args.end + by,
-    });
+    let moved = |span: Range<usize>| span.start + by..span.end + by;
+    let starts = starts(text, value)?;
+    let starts =
+        starts.map(|Starts { entry, command, args }| Starts { entry, command: moved(command), args: moved(args) });
     let cut = cut.map(|edits| edits.into_iter().map(|(span, put)| (span.start + by..span.end + by, put)).collect());
     Ok(Some(Found { starts, cut }))
 }
 
-fn starts<'n>(text: &str, value: &'n Node) -> Result<Option<(Entry, &'n Node, Range<usize>)>, Trouble> {
+fn starts(text: &str, value: &Node) -> Result<Option<Starts>, Trouble> {
     let (Some((_, command)), Some((key, args))) = (value.get("cmd")?, value.get("args")?) else {
         return Ok(None);
     };
@@ -206,7 +204,7 @@ fn starts<'n>(text: &str, value: &'n Node) -> Result<Option<(Entry, &'n Node, Ra
     let before = text.get(key.end..first).and_then(|before| before.strip_prefix(':'));
     let start = if before.is_some_and(|before| before.trim() == "-") { key.end + 1 } else { args.start };
     let entry = command.text().zip(texts).map(|(command, args)| Entry { command: command.to_owned(), args });
-    Ok(entry.map(|entry| (entry, command, start..args.end)))
+    Ok(entry.map(|entry| Starts { entry, command: command.start..command.end, args: start..args.end }))
 }
 
 pub(super) fn add(text: &str, entry: &Entry) -> Result<String, Trouble> {

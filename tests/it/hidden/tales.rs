@@ -149,7 +149,7 @@ fn act(dice: &mut Dice, scene: &Scene<'_>, calls: &mut Vec<Value>, places: &mut 
         8 => {
             calls.push(json!({"action": "delete_file", "path": note}));
             if dice.below(2) == 0 {
-                calls.push(look(dice, scene, &[note.clone()]));
+                calls.push(look(dice, scene, std::slice::from_ref(&note)));
                 calls.push(json!({"action": "create_file", "path": note, "content": text}));
             }
         }
@@ -172,7 +172,7 @@ fn act(dice: &mut Dice, scene: &Scene<'_>, calls: &mut Vec<Value>, places: &mut 
         // What was made is taken away again, and with it the folder that only it has shown.
         _ => {
             calls.push(json!({"action": "create_file", "path": free, "content": text}));
-            calls.push(look(dice, scene, &[free.clone()]));
+            calls.push(look(dice, scene, std::slice::from_ref(&free)));
             let other = scene.free(dice);
             calls.push(match dice.below(2) {
                 0 => json!({"action": "delete_file", "path": free}),

@@ -171,6 +171,47 @@ fn round(who: usize, round: usize) -> Vec<(&'static str, Value, bool)> {
     ]
 }
 
+/// What a client has done: rounds, calls, and how often another was there first.
+type Done = (usize, usize, usize);
+
+/// Goes through rounds as long as `goes_on` says; every no has to be an honest one.
+fn work(who: usize, goes_on: &dyn Fn(usize) -> bool, ask: &mut dyn FnMut(&str, Value) -> Value) -> Done {
+    let (mut rounds, mut calls, mut conflicts) = (0, 0, 0);
+    while goes_on(rounds) {
+        for (name, arguments, may_conflict) in round(who, rounds) {
+            let answer = ask(name, arguments.clone());
+            calls += 1;
+            if answer["isError"] == json!(true) {
+                let code = answer["structuredContent"]["error"]["code"].as_str().unwrap_or_default();
+                let is_honest = may_conflict && ["content_not_found", "conflict"].contains(&code);
+                assert!(is_honest, "client {who}, {name} {arguments}: {answer}");
+                conflicts += 1;
+            }
+        }
+        rounds += 1;
+    }
+    (rounds, calls, conflicts)
+}
+
+/// That every line and every note is there once, and as it was written last.
+#[track_caller]
+fn check_all_there(env: &Env, done: &[Done]) {
+    let shared = env.read("shared.md");
+    let mut lines: Vec<&str> = shared.lines().skip(1).collect();
+    lines.sort_unstable();
+    let said = done.iter().enumerate().flat_map(|(who, done)| (0..done.0).map(move |n| format!("- by {who}: {n}.")));
+    let mut said: Vec<String> = said.collect();
+    said.sort_unstable();
+    assert_eq!(lines, said, "each line is there once");
+    for (who, (rounds, ..)) in done.iter().enumerate() {
+        for round in 0..*rounds {
+            let kept = env.read(&format!("clients/{who}/{round}-kept.md"));
+            assert_eq!(kept, format!("# {who}\n\n- seen: yes\n- see: [[shared]]\n"));
+        }
+    }
+    assert_eq!(env.ask(&["audit", "verify"]).exits(0)["ok"], true);
+}
+
 /// Eight clients, half of them on their own standard streams and half over HTTP, write at once: for so many seconds as
 /// `MEMDIR_LOAD_SECONDS` says, else for a few rounds.
 #[cfg(unix)]
@@ -192,65 +233,32 @@ fn eight_clients_on_both_transports_lose_nothing() {
         wire.write(modern(&token, "tools/call", call(name, arguments)));
         wire.answer().json()["result"].clone()
     };
-    let seconds = std::env::var("MEMDIR_LOAD_SECONDS").ok().map(|seconds| seconds.parse().unwrap());
+    let seconds: Option<u64> = std::env::var("MEMDIR_LOAD_SECONDS").ok().map(|seconds| seconds.parse().unwrap());
     let (start, begin) = (Barrier::new(8), Instant::now());
-    let goes_on = |rounds: usize| match seconds {
-        Some(seconds) => begin.elapsed() < Duration::from_secs(seconds),
-        None => rounds < 6,
+    let goes_on = |rounds: usize| seconds.map_or(rounds < 6, |seconds| begin.elapsed() < Duration::from_secs(seconds));
+    let over_streams = |who: usize| {
+        let mut client = Client::open(&env, MODERN, &["--tools", "full"]);
+        let done = work(who, &goes_on, &mut |name, arguments| client.call(name, arguments));
+        assert_eq!(client.close().code, 0);
+        done
     };
-    let work = |who: usize, ask: &mut dyn FnMut(&str, Value) -> Value| {
-        let (mut rounds, mut conflicts, mut calls) = (0, 0, 0);
+    let one = |who: usize| {
         start.wait();
-        while goes_on(rounds) {
-            for (name, arguments, may_conflict) in round(who, rounds) {
-                let answer = ask(name, arguments.clone());
-                calls += 1;
-                if answer["isError"] == json!(true) {
-                    let code = answer["structuredContent"]["error"]["code"].as_str().unwrap_or_default();
-                    assert!(
-                        may_conflict && ["content_not_found", "conflict"].contains(&code),
-                        "client {who}, {name} {arguments}: {answer}"
-                    );
-                    conflicts += 1;
-                }
-            }
-            rounds += 1;
-        }
-        (rounds, calls, conflicts)
+        if who < 4 { work(who, &goes_on, &mut |name, arguments| over_http(name, arguments)) } else { over_streams(who) }
     };
-    let done: Vec<(usize, usize, usize)> = std::thread::scope(|scope| {
-        let one = |who: usize| {
-            let (env, work, over_http) = (&env, &work, &over_http);
-            scope.spawn(move || {
-                if who % 2 == 0 {
-                    return work(who, &mut |name, arguments| over_http(name, arguments));
-                }
-                let mut client = Client::open(env, MODERN, &["--tools", "full"]);
-                let done = work(who, &mut |name, arguments| client.call(name, arguments));
-                assert_eq!(client.close().code, 0);
-                done
+    let done: Vec<Done> = std::thread::scope(|scope| {
+        let clients: Vec<_> = (0..8)
+            .map(|who| {
+                let one = &one;
+                scope.spawn(move || one(who))
             })
-        };
-        let clients: Vec<_> = (0..8).map(one).collect();
+            .collect();
         clients.into_iter().map(|client| client.join().unwrap()).collect()
     });
     let id = rustix::process::Pid::from_child(&server);
     rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
     assert_eq!(server.wait().unwrap().code(), Some(0));
-    let shared = env.read("shared.md");
-    let mut lines: Vec<&str> = shared.lines().skip(1).collect();
-    lines.sort_unstable();
-    let said = (0..8).flat_map(|who| (0..done[who].0).map(move |round| format!("- by {who}: {round}.")));
-    let mut said: Vec<String> = said.collect();
-    said.sort_unstable();
-    assert_eq!(lines, said, "each line is there once");
-    for (who, (rounds, ..)) in done.iter().enumerate() {
-        for round in 0..*rounds {
-            let kept = env.read(&format!("clients/{who}/{round}-kept.md"));
-            assert_eq!(kept, format!("# {who}\n\n- seen: yes\n- see: [[shared]]\n"));
-        }
-    }
-    assert_eq!(env.ask(&["audit", "verify"]).exits(0)["ok"], true);
+    check_all_there(&env, &done);
     let (calls, conflicts) = done.iter().fold((0, 0), |sum, done| (sum.0 + done.1, sum.1 + done.2));
     println!("{calls} calls, {conflicts} honest conflicts, {:.1} s", begin.elapsed().as_secs_f64());
 }
