@@ -311,7 +311,8 @@ fn what_is_forgotten_of_the_past_is_not_kept_by_a_server_that_nobody_asks() {
 #[test]
 fn a_request_to_listen_counts_like_any_other() {
     let env = Env::ada();
-    env.ask(&["client", "add", "desk", "--rate", "1"]).exits(0);
+    // One to discover, one to listen.
+    env.ask(&["client", "add", "desk", "--rate", "2"]).exits(0);
     let mut client = Client::open(&env, MODERN, &["--client", "desk"]);
     let wish = json!({"notifications": {"resourceSubscriptions": [address("user.md")]}});
     let first = client.ask("subscriptions/listen", wish.clone());

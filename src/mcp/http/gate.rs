@@ -161,7 +161,7 @@ impl Said {
 
     /// Whether it is a request that the service does not count.
     fn is_counted_here(&self) -> bool {
-        matches!(self.method.as_deref(), Some("initialize" | "subscriptions/listen"))
+        matches!(self.method.as_deref(), Some("initialize"))
     }
 }
 

@@ -351,7 +351,7 @@ fn the_program_prints_what_the_library_makes() {
         ["openai", "openai-strict", "openai-responses", "openai-responses-strict", "anthropic", "gemini", "mcp"]
     {
         let all = run(&["schema", "--format", format, "--permission", "ask"]).stdout;
-        assert!(all.contains("delete_file") && all.contains("Ask the user before"), "{format}");
+        assert!(all.contains("delete_file") && all.contains("Ask the user"), "{format}");
         let some = run(&["schema", "--format", format, "--read-only", "--permission", "flag"]).stdout;
         assert!(some.contains("read_file") && !some.contains("delete_file"), "{format}");
     }

@@ -235,6 +235,8 @@ fn nothing_is_heard_of_what_changes_where_a_client_does_not_see() {
             let wish = json!({"resourceSubscriptions": addresses, "resourcesListChanged": true});
             line.begin("subscriptions/listen", json!({"notifications": wish}));
             line.until(|message| message["method"] == "notifications/subscriptions/acknowledged");
+            // The first who listens is told so, whatever has happened.
+            line.until(|message| message["method"] == "notifications/resources/list_changed");
         }
         // Until the watcher works, what changes is told to nobody by itself.
         std::thread::sleep(Duration::from_millis(300));
