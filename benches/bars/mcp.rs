@@ -89,12 +89,14 @@ fn calls(folder: &Path) {
         ),
     ];
     for (what, mine, theirs) in &asks {
-        let [p50, p95] = times(&mut ours, mine);
-        for (name, peer) in &mut peers {
-            let [their_p50, their_p95] = times(peer, theirs);
+        let mut servers = vec![(&mut ours, mine)];
+        servers.extend(peers.iter_mut().map(|(_, peer)| (peer, theirs)));
+        let times = times(&mut servers);
+        let Some(([p50, p95], others)) = times.split_first() else { return };
+        for ((name, _), [their_p50, their_p95]) in peers.iter().zip(others) {
             let bar = if *what == "read_file" && *name == "rust" { Bar::Most(1.0) } else { Bar::None };
-            row(&format!("{what}, p50, {name}"), p50, their_p50, bar);
-            row(&format!("{what}, p95, {name}"), p95, their_p95, Bar::None);
+            row(&format!("{what}, p50, {name}"), *p50, *their_p50, bar);
+            row(&format!("{what}, p95, {name}"), *p95, *their_p95, Bar::None);
         }
     }
     for (what, name, arguments) in [
@@ -103,7 +105,9 @@ fn calls(folder: &Path) {
         ("get_context", "get_context", json!({"query": "what did the teacher ask the dentist"})),
         ("list_files", "list_files", json!({})),
     ] {
-        let [p50, p95] = times(&mut ours, &|_| (name, arguments.clone()));
+        let ask: Ask<'_> = Box::new(|_| (name, arguments.clone()));
+        let times = times(&mut [(&mut ours, &ask)]);
+        let Some([p50, p95]) = times.first().copied() else { return };
         note(&format!("{what}, p50"), &shown(p50));
         note(&format!("{what}, p95"), &shown(p95));
     }
@@ -117,19 +121,25 @@ fn turn(n: usize) -> (String, String) {
     (format!("- visits: {}", n % 2), format!("- visits: {}", (n + 1) % 2))
 }
 
-fn times(server: &mut Server, ask: &dyn Fn(usize) -> (&'static str, Value)) -> [Duration; 2] {
-    let mut times = Vec::with_capacity(ROUNDS);
+/// p50 and p95 of each server, which are called in turns: A B C, C B A, and so on.
+fn times(servers: &mut [(&mut Server, &Ask<'_>)]) -> Vec<[Duration; 2]> {
+    let mut times = vec![Vec::with_capacity(ROUNDS); servers.len()];
     for round in 0..ROUNDS + 20 {
-        let (name, arguments) = ask(round);
-        let start = Instant::now();
-        let answer = server.request("tools/call", &json!({"name": name, "arguments": arguments}));
-        let time = start.elapsed();
-        assert!(is_good(&answer), "{name}: {answer}");
-        if round >= 20 {
-            times.push(time);
-        }
+        let mut turn = |((server, ask), times): (&mut (&mut Server, &Ask<'_>), &mut Vec<Duration>)| {
+            let (name, arguments) = ask(round);
+            let start = Instant::now();
+            let answer = server.request("tools/call", &json!({"name": name, "arguments": arguments}));
+            let time = start.elapsed();
+            assert!(is_good(&answer), "{name}: {answer}");
+            // The first ones warm up.
+            if round >= 20 {
+                times.push(time);
+            }
+        };
+        let pairs = servers.iter_mut().zip(&mut times);
+        if round % 2 == 0 { pairs.for_each(&mut turn) } else { pairs.rev().for_each(&mut turn) }
     }
-    shares(times, [50, 95])
+    times.into_iter().map(|times| shares(times, [50, 95])).collect()
 }
 
 fn first_answer(command: Command, tool: &str, arguments: &Value) -> Duration {
