@@ -59,32 +59,35 @@ fn calls(folder: &Path) {
     if peers.is_empty() {
         println!("skipped: `scripts/bench-baselines` installs the file servers");
     }
+    for number in 501..=504 {
+        std::fs::write(folder.join(vaults::path(number)), vaults::text(number)).expect("write a note");
+    }
     let at = |number: usize| folder.join(vaults::path(number)).display().to_string();
     let asks: Vec<(&str, Ask<'_>, Ask<'_>)> = vec![
         (
             "read_file",
-            Box::new(|n| ("read_file", json!({"path": vaults::path(n % 500)}))),
-            Box::new(|n| ("read_text_file", json!({"path": at(n % 500)}))),
+            Box::new(|n, _| ("read_file", json!({"path": vaults::path(n % 500)}))),
+            Box::new(|n, _| ("read_text_file", json!({"path": at(n % 500)}))),
         ),
         (
             "list_directory",
-            Box::new(|_| ("list_directory", json!({}))),
-            Box::new(|_| ("list_directory", json!({"path": folder.display().to_string()}))),
+            Box::new(|_, _| ("list_directory", json!({}))),
+            Box::new(|_, _| ("list_directory", json!({"path": folder.display().to_string()}))),
         ),
         (
             "get_file_info",
-            Box::new(|n| ("get_file_info", json!({"path": vaults::path(n % 500)}))),
-            Box::new(|n| ("get_file_info", json!({"path": at(n % 500)}))),
+            Box::new(|n, _| ("get_file_info", json!({"path": vaults::path(n % 500)}))),
+            Box::new(|n, _| ("get_file_info", json!({"path": at(n % 500)}))),
         ),
         (
             "update_file (flushed, journaled; theirs is neither)",
-            Box::new(|n| {
+            Box::new(|n, _| {
                 let (old, new) = turn(n);
                 ("update_file", json!({"path": vaults::path(501), "old_content": old, "new_content": new}))
             }),
-            Box::new(|n| {
+            Box::new(|n, who| {
                 let (old, new) = turn(n);
-                ("edit_file", json!({"path": at(502), "edits": [{"oldText": old, "newText": new}]}))
+                ("edit_file", json!({"path": at(502 + who), "edits": [{"oldText": old, "newText": new}]}))
             }),
         ),
     ];
@@ -105,7 +108,7 @@ fn calls(folder: &Path) {
         ("get_context", "get_context", json!({"query": "what did the teacher ask the dentist"})),
         ("list_files", "list_files", json!({})),
     ] {
-        let ask: Ask<'_> = Box::new(|_| (name, arguments.clone()));
+        let ask: Ask<'_> = Box::new(|_, _| (name, arguments.clone()));
         let times = times(&mut [(&mut ours, &ask)]);
         let Some([p50, p95]) = times.first().copied() else { return };
         note(&format!("{what}, p50"), &shown(p50));
@@ -113,8 +116,8 @@ fn calls(folder: &Path) {
     }
 }
 
-/// What is called in round `n`: a tool and its arguments.
-type Ask<'a> = Box<dyn Fn(usize) -> (&'static str, Value) + 'a>;
+/// What is called in a round, of which server by its place: a tool and its arguments.
+type Ask<'a> = Box<dyn Fn(usize, usize) -> (&'static str, Value) + 'a>;
 
 /// The line that an edit takes away and puts back.
 fn turn(n: usize) -> (String, String) {
@@ -125,8 +128,8 @@ fn turn(n: usize) -> (String, String) {
 fn times(servers: &mut [(&mut Server, &Ask<'_>)]) -> Vec<[Duration; 2]> {
     let mut times = vec![Vec::with_capacity(ROUNDS); servers.len()];
     for round in 0..ROUNDS + 20 {
-        let mut turn = |((server, ask), times): (&mut (&mut Server, &Ask<'_>), &mut Vec<Duration>)| {
-            let (name, arguments) = ask(round);
+        let mut turn = |(who, ((server, ask), times)): (usize, (&mut (&mut Server, &Ask<'_>), &mut Vec<Duration>))| {
+            let (name, arguments) = ask(round, who);
             let start = Instant::now();
             let answer = server.request("tools/call", &json!({"name": name, "arguments": arguments}));
             let time = start.elapsed();
@@ -136,7 +139,7 @@ fn times(servers: &mut [(&mut Server, &Ask<'_>)]) -> Vec<[Duration; 2]> {
                 times.push(time);
             }
         };
-        let pairs = servers.iter_mut().zip(&mut times);
+        let pairs = servers.iter_mut().zip(&mut times).enumerate();
         if round % 2 == 0 { pairs.for_each(&mut turn) } else { pairs.rev().for_each(&mut turn) }
     }
     times.into_iter().map(|times| shares(times, [50, 95])).collect()
