@@ -102,6 +102,11 @@ fn calls(folder: &Path) {
             row(&format!("{what}, p95, {name}"), *p95, *their_p95, Bar::None);
         }
     }
+    alone(&mut ours);
+}
+
+/// The tools that have no likeness elsewhere.
+fn alone(ours: &mut Server) {
     for (what, name, arguments) in [
         ("search_files, text of every note", "search_files", json!({"query": "dentist", "mode": "text"})),
         ("search_files, ranked", "search_files", json!({"query": "what did the teacher ask the dentist"})),
@@ -109,7 +114,7 @@ fn calls(folder: &Path) {
         ("list_files", "list_files", json!({})),
     ] {
         let ask: Ask<'_> = Box::new(|_, _| (name, arguments.clone()));
-        let times = times(&mut [(&mut ours, &ask)]);
+        let times = times(&mut [(&mut *ours, &ask)]);
         let Some([p50, p95]) = times.first().copied() else { return };
         note(&format!("{what}, p50"), &shown(p50));
         note(&format!("{what}, p95"), &shown(p95));
