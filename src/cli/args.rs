@@ -167,7 +167,7 @@ pub(super) enum Command {
         offer: Offer,
     },
     /// Serve the memory over the Model Context Protocol, on standard input and output
-    Mcp(Mcp),
+    Mcp(super::mcp::Asked),
     /// Say which programs may ask for the memory, and what each may see and do
     #[command(subcommand, long_about = client::LONG)]
     Client(client::Asked),
@@ -341,32 +341,6 @@ pub(super) struct Exec {
     /// The program that asks, for the history and for rules
     #[arg(long, value_name = "NAME")]
     pub(super) client: Option<String>,
-}
-
-/// Options of `mcp`.
-#[derive(Args, Debug)]
-pub(super) struct Mcp {
-    /// Which tools to offer
-    #[arg(long, value_enum, value_name = "SET", default_value_t = ToolSet::Compact)]
-    pub(super) tools: ToolSet,
-    /// Refuse every action that writes
-    #[arg(long)]
-    pub(super) read_only: bool,
-    /// What becomes of personal facts and active content: off notes them, flag wants the model to say that the person agreed, ask keeps them until the person decides
-    #[arg(long, value_name = "MODE")]
-    pub(super) permission: Option<Permission>,
-    /// Show only what this registered client was granted; this is configuration, not security
-    #[arg(long, value_name = "NAME")]
-    pub(super) client: Option<String>,
-    /// Serve over HTTP at this address of this machine, for registered clients; a port alone is enough
-    #[arg(long, value_name = "ADDR", conflicts_with = "client")]
-    pub(super) http: Option<String>,
-    /// Answer also under this name, for whoever comes through a proxy
-    #[arg(long, value_name = "NAME", requires = "http")]
-    pub(super) allow_host: Vec<String>,
-    /// Answer also pages from this origin
-    #[arg(long, value_name = "URL", requires = "http")]
-    pub(super) allow_origin: Vec<String>,
 }
 
 /// As [`mcp::ToolSet`].

@@ -4,16 +4,43 @@ use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 
+use clap::Args;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
-use super::args::{Global, Mcp};
+use super::args::{Global, Permission, ToolSet};
 use super::exit::{Stop, usage};
 use super::{client, open};
 use crate::mcp::{HttpOptions, Names, Options, Server, listen, serve_http, serve_stdio};
 use crate::report::{Code, Failure};
 
-pub(super) fn run(global: &Global, options: &Mcp) -> Result<u8, Stop> {
+/// What can be typed behind `memdir mcp`.
+#[derive(Args, Debug)]
+pub(super) struct Asked {
+    /// Which tools to offer
+    #[arg(long, value_enum, value_name = "SET", default_value_t = ToolSet::Compact)]
+    pub(super) tools: ToolSet,
+    /// Refuse every action that writes
+    #[arg(long)]
+    pub(super) read_only: bool,
+    /// What becomes of personal facts and active content: off notes them, flag wants the model to say that the person agreed, ask keeps them until the person decides
+    #[arg(long, value_name = "MODE")]
+    pub(super) permission: Option<Permission>,
+    /// Show only what this registered client was granted; this is configuration, not security
+    #[arg(long, value_name = "NAME")]
+    pub(super) client: Option<String>,
+    /// Serve over HTTP at this address of this machine, for registered clients; a port alone is enough
+    #[arg(long, value_name = "ADDR", conflicts_with = "client")]
+    pub(super) http: Option<String>,
+    /// Answer also under this name, for whoever comes through a proxy
+    #[arg(long, value_name = "NAME", requires = "http")]
+    pub(super) allow_host: Vec<String>,
+    /// Answer also pages from this origin
+    #[arg(long, value_name = "URL", requires = "http")]
+    pub(super) allow_origin: Vec<String>,
+}
+
+pub(super) fn run(global: &Global, options: &Asked) -> Result<u8, Stop> {
     let opened = open::open(global)?;
     let settled = Options {
         tools: options.tools.into(),
@@ -41,7 +68,7 @@ pub(super) fn run(global: &Global, options: &Mcp) -> Result<u8, Stop> {
 }
 
 /// Under which names the person wants the server to be reached.
-fn reached(options: &Mcp) -> Result<HttpOptions, Failure> {
+fn reached(options: &Asked) -> Result<HttpOptions, Failure> {
     let names = Names::new(&options.allow_host, &options.allow_origin);
     let names = names.map_err(|error| usage(error.to_string(), error.hint()))?;
     Ok(HttpOptions { names, ..HttpOptions::default() })

@@ -12,6 +12,9 @@ const MOST_BYTES: u64 = 64 << 20;
 /// What is put behind the name of a file for the one that keeps it as it was.
 const BACKUP: &str = ".memdir-backup";
 
+/// More copies than this are not kept, nor looked for: names that cannot be read would be looked at without end.
+const MOST_BACKUPS: u32 = 1_000;
+
 /// A configuration file as it was read.
 #[derive(Debug)]
 pub(super) struct Target {
@@ -38,7 +41,7 @@ impl Target {
             None => None,
         };
         let mut backups = Vec::new();
-        for number in 1.. {
+        for number in 1..=MOST_BACKUPS {
             match file::read(&backup(&path, number), MOST_BYTES) {
                 Ok(Some((content, _))) => backups.extend(String::from_utf8(content)),
                 Ok(None) => break,
@@ -87,7 +90,7 @@ impl Target {
 
     /// Keeps the file beside itself, unless one that is there holds the same already. None is ever written over.
     fn keep(&self, lock: &Lock, text: &str, mode: Option<std::fs::Permissions>) -> io::Result<PathBuf> {
-        for number in 1_u32.. {
+        for number in 1..=MOST_BACKUPS {
             let path = backup(&self.path, number);
             match file::read(&path, MOST_BYTES) {
                 Ok(Some((content, _))) if content == text.as_bytes() => return Ok(path),
