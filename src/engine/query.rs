@@ -1,8 +1,5 @@
 //! Looking things up for the commands that read.
 
-use std::collections::BTreeSet;
-use std::ops::Bound;
-
 use serde::Serialize;
 
 use super::planning::Asker;
@@ -184,27 +181,7 @@ impl Engine {
         let files = tree.scan(&scan, &|_, _| ()).map_err(plan::failure)?;
         let notes = files.into_iter().map(|file| file.path).filter(MemoryPath::is_note);
         let notes = notes.filter(|path| after.is_none_or(|after| path.as_str() > after));
-        Ok(self.page(manner, notes.filter(self.may_list(manner)).take(limit.saturating_add(1)).collect(), limit))
-    }
-
-    /// As [`Engine::notes`], from notes that are known.
-    #[must_use]
-    pub fn notes_of(
-        &self,
-        notes: &BTreeSet<MemoryPath>,
-        manner: &Manner,
-        after: &str,
-        limit: usize,
-    ) -> (Vec<ListedEntry>, Option<String>) {
-        let behind = notes.range::<str, _>((Bound::Excluded(after), Bound::Unbounded));
-        let may_list = self.may_list(manner);
-        let seen = behind.filter(|path| may_list(path));
-        self.page(manner, seen.take(limit.saturating_add(1)).cloned().collect(), limit)
-    }
-
-    /// The page that begins with these notes; one more than it has tells that there is a next one.
-    fn page(&self, manner: &Manner, mut notes: Vec<MemoryPath>, limit: usize) -> (Vec<ListedEntry>, Option<String>) {
-        let tree = self.seen_by(manner.grant.as_deref());
+        let mut notes: Vec<_> = notes.filter(self.may_list(manner)).take(limit.saturating_add(1)).collect();
         let is_cut = notes.len() > limit;
         notes.truncate(limit);
         let next = notes.last().filter(|_| is_cut).map(ToString::to_string);
@@ -213,7 +190,7 @@ impl Engine {
             let stat = tree.stat(&path).ok().flatten()?;
             Some(ListedEntry { path, kind: stat.kind, size: stat.size })
         };
-        (notes.into_iter().filter_map(entry).collect(), next)
+        Ok((notes.into_iter().filter_map(entry).collect(), next))
     }
 
     fn walk(&self, folder: Option<&MemoryPath>, found: &mut dyn FnMut(ListedEntry)) -> Result<(), TreeError> {

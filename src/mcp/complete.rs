@@ -13,6 +13,7 @@ use super::service::Service;
 use super::{prompts, resources, tools};
 use crate::engine::{Engine, Manner};
 use crate::path::{MAX_PATH_BYTES, MemoryPath};
+use crate::report::Failure;
 
 /// What is completed.
 #[derive(Clone, Copy, Debug)]
@@ -41,10 +42,8 @@ pub(super) async fn complete(
     }
     let (server, manner) = (Arc::clone(&service.server), tools::manner(service, &client, &context.id));
     let find = move || {
-        let fitting = |notes: &BTreeSet<MemoryPath>| fitting(&server.engine, notes, &manner, sought, &argument.value);
-        // What has changed in this moment may be missing.
-        let known = server.is_told().then(|| server.notices.ask(fitting)).flatten();
-        known.map_or_else(|| server.engine.every_note().map(|notes| fitting(&notes)), Ok)
+        let notes = server.engine.every_note()?;
+        Ok::<_, Failure>(fitting(&server.engine, &notes, &manner, sought, &argument.value))
     };
     let found = service.work(Line::Read, context, find).await?;
     let mut values = found.map_err(|failure| ErrorData::internal_error(failure.message, None))?;

@@ -176,7 +176,7 @@ impl Server {
     }
 
     /// Whether the system tells of all changes, a moment after they are made.
-    pub(super) fn is_told(&self) -> bool {
+    fn is_told(&self) -> bool {
         self.is_told.load(Ordering::Relaxed)
     }
 

@@ -90,14 +90,10 @@ pub(super) async fn list(
     }
     let (server, manner) = (Arc::clone(&service.server), tools::manner(service, &client, &context.id));
     let list = move || {
-        if is_old || cursor.is_some() {
+        if is_old {
             server.notices.know_lists(&server.engine);
         }
-        // Only the first page walks through the memory; who goes on is at one that began a moment ago.
-        let after = cursor.as_deref().filter(|_| server.is_told());
-        let known =
-            after.and_then(|after| server.notices.ask(|notes| server.engine.notes_of(notes, &manner, after, PAGE)));
-        known.map_or_else(|| server.engine.notes(&manner, cursor.as_deref(), PAGE), Ok)
+        server.engine.notes(&manner, cursor.as_deref(), PAGE)
     };
     let listed = service.work(Line::Read, context, list).await?;
     let (notes, next) = listed.map_err(|failure| refused(&failure))?;

@@ -52,11 +52,6 @@ impl Notices {
         was_known
     }
 
-    /// Asks the notes that are known, if somebody wanted to hear of them: all that there were when the system last spoke.
-    pub(super) fn ask<R>(&self, ask: impl FnOnce(&BTreeSet<MemoryPath>) -> R) -> Option<R> {
-        lock(&self.notes).as_ref().map(ask)
-    }
-
     /// Begins to know what a note is like, if nobody has asked for that before. Changes from here on are told.
     pub(super) fn know(&self, engine: &Engine, path: &MemoryPath) {
         lock(&self.looked).entry(path.clone()).or_insert_with(|| engine.glance(path).unwrap_or_default());
