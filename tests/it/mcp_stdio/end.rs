@@ -126,7 +126,6 @@ fn it_ends_when_nobody_reads_it_any_more() {
     let env = Env::ada().quick();
     let mut client = Client::open(&env, MODERN, &[]);
     client.stop_reading();
-    // The first line wakes the reader, which goes; the next ones meet a pipe without a reader.
     for _ in 0..50 {
         client.ask("tools/call", json!({"name": "create_file", "arguments": {"path": "a.md", "content": "x\n"}}));
     }

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -21,6 +22,8 @@ pub(crate) struct Client {
     child: Child,
     stdin: Option<ChildStdin>,
     lines: Receiver<String>,
+    /// The thread that reads, and holds the pipe.
+    reader: Option<JoinHandle<()>>,
     /// What came in while something else was waited for.
     held: VecDeque<Value>,
     version: String,
@@ -45,7 +48,7 @@ impl Client {
         let stdin = child.stdin.take();
         let stdout = BufReader::new(child.stdout.take().unwrap());
         let (sender, lines) = mpsc::channel();
-        std::thread::spawn(move || {
+        let reader = std::thread::spawn(move || {
             for line in stdout.lines().map_while(Result::ok) {
                 if sender.send(line).is_err() {
                     return;
@@ -53,7 +56,8 @@ impl Client {
             }
         });
         let capabilities = json!({});
-        Self { child, stdin, lines, held: VecDeque::new(), version: String::new(), capabilities, next: 1 }
+        let (held, reader) = (VecDeque::new(), Some(reader));
+        Self { child, stdin, lines, reader, held, version: String::new(), capabilities, next: 1 }
     }
 
     /// As [`Client::start`], and has begun the conversation in this version.
@@ -199,10 +203,13 @@ impl Client {
         targets.filter(|target| target.ends_with(" (deleted)")).collect()
     }
 
-    /// Reads nothing of what the server says any more.
+    /// Reads nothing of what the server says any more. When this returns, nobody holds the other end of its pipe.
     pub(crate) fn stop_reading(&mut self) {
         let (_, lines) = mpsc::channel();
         self.lines = lines;
+        // The reader goes when it has a line that nobody takes.
+        self.ask("tools/list", json!({}));
+        self.reader.take().unwrap().join().unwrap();
     }
 
     /// What each request of the version without a handshake says about its client.
