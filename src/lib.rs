@@ -24,6 +24,7 @@ pub mod engine;
 #[warn(clippy::wildcard_enum_match_arm)]
 pub mod index;
 pub mod mcp;
+pub mod model;
 #[warn(clippy::wildcard_enum_match_arm)]
 pub mod note;
 #[warn(clippy::wildcard_enum_match_arm)]
