@@ -11,6 +11,8 @@
 #[warn(clippy::wildcard_enum_match_arm)]
 pub mod action;
 #[warn(clippy::wildcard_enum_match_arm)]
+pub mod agent;
+#[warn(clippy::wildcard_enum_match_arm)]
 pub mod catalog;
 #[warn(clippy::wildcard_enum_match_arm)]
 pub mod check;
