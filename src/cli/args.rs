@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use super::{client, install};
+use super::{ask, client, install};
 use crate::action::SearchMode;
 use crate::check::Kind;
 use crate::{dialect, mcp, policy};
@@ -166,6 +166,8 @@ pub(super) enum Command {
         #[command(flatten)]
         offer: Offer,
     },
+    /// Ask a model that uses the memory
+    Ask(ask::Asked),
     /// Serve the memory over the Model Context Protocol, on standard input and output
     Mcp(super::mcp::Asked),
     /// Say which programs may ask for the memory, and what each may see and do

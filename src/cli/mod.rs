@@ -12,6 +12,7 @@ use clap::error::ErrorKind;
 mod actions;
 mod approve;
 mod args;
+mod ask;
 mod audit;
 mod check;
 mod client;
@@ -36,6 +37,7 @@ mod pending;
 mod progress;
 mod rules;
 mod search;
+mod talk;
 mod term;
 mod trace;
 
@@ -82,6 +84,7 @@ fn run(global: &Global, command: Command) -> Result<u8, Stop> {
         Command::Actions { prompt, markdown, offer } => actions::list(global, prompt, markdown, offer),
         Command::Schema { format, lines, offer } => actions::schema(global, format, &lines, offer),
         Command::Eval(args::Eval::Retrieval(options)) => eval::retrieval(global, &options),
+        Command::Ask(options) => ask::run(global, &options),
         Command::Mcp(options) => mcp::run(global, &options),
         Command::Client(asked) => client::run(global, &asked),
         Command::Install(options) => install::run(global, &options),

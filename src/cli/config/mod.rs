@@ -55,6 +55,8 @@ pub(super) struct Config {
 pub(super) struct Permission {
     pub(super) exec: Mode,
     pub(super) mcp: Mode,
+    pub(super) chat: Mode,
+    pub(super) ask: Mode,
     /// Where what has to be asked waits for the person.
     inbox: engine::InboxPlace,
     /// How many days it waits; with 0 nothing does.
@@ -63,7 +65,8 @@ pub(super) struct Permission {
 
 impl Default for Permission {
     fn default() -> Self {
-        Self { exec: Mode::default(), mcp: Mode::Flag, inbox: engine::InboxPlace::default(), inbox_days: 7 }
+        let inbox = engine::InboxPlace::default();
+        Self { exec: Mode::Off, mcp: Mode::Flag, chat: Mode::Ask, ask: Mode::Ask, inbox, inbox_days: 7 }
     }
 }
 

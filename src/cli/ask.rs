@@ -1,0 +1,174 @@
+//! `memdir ask`: one message to a model that uses the memory, for people in a hurry and for pipes.
+
+use std::io::{self, IsTerminal, Read, Write};
+
+use clap::Args;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::args::{Global, Permission};
+use super::exit::{Stop, print_json, usage};
+use super::{exit, open, talk, term};
+use crate::agent::{Agent, Decision, Edge, Event, Family, Notice, Said, Session};
+use crate::engine::{Engine, Reviewed};
+use crate::report::{Code, Failure, Report};
+
+/// The longest message, in bytes.
+const MAX_MESSAGE: u64 = 1 << 20;
+
+/// What can be typed behind `memdir ask`.
+#[derive(Args, Debug)]
+pub(super) struct Asked {
+    /// The message; `-` reads it from standard input
+    pub(super) text: String,
+    /// The model: a name on the shelf, PROVIDER::NAME, or a GGUF file; else the one of the settings
+    #[arg(long, value_name = "NAME")]
+    pub(super) model: Option<String>,
+    /// What becomes of personal facts and active content: off notes them, flag wants the model to say that the person agreed, ask keeps them until the person decides
+    #[arg(long, value_name = "MODE")]
+    pub(super) permission: Option<Permission>,
+    /// Let the model only look things up
+    #[arg(long)]
+    pub(super) read_only: bool,
+}
+
+pub(super) fn run(global: &Global, asked: &Asked) -> Result<u8, Stop> {
+    let message = message(&asked.text)?;
+    let opened = open::open(global)?;
+    let model = talk::open_model(global, &opened.config, asked.model.as_deref())?;
+    let name = model.card().name.clone();
+    let mut settings = talk::settings(&opened.config, Family::of(model.card()), "ask");
+    settings.mode = asked.permission.map_or(settings.mode, Into::into);
+    let mut session = Session::new(session_id()?);
+    if asked.read_only {
+        session.switches.actions = crate::agent::Actions::Read;
+    }
+    let stop = talk::stopped_by_interrupt()?;
+    let mut agent = Agent::new(&opened.engine, model, talk::prompts(None)?, settings, session);
+    let mut said = Said::default();
+    let ended = agent.say(&message, &mut Pipe, &stop, &mut said);
+    let id = agent.session().id.clone();
+    if global.json {
+        print_json(&shape(&opened.engine, &said, &id, &name)?)?;
+    } else {
+        tell(&said)?;
+    }
+    match ended {
+        Err(error) => Err(talk::agent_failure(&error).into()),
+        Ok(()) if said.reply.is_some() => Ok(0),
+        Ok(()) => Ok(exit::of_report(&Report::of(said.actions.into_iter().map(|(_, outcome)| outcome).collect()))),
+    }
+}
+
+/// A pipe: nobody is there to be asked.
+struct Pipe;
+
+impl Edge for Pipe {
+    fn hear(&mut self, _: Event<'_>) {}
+
+    fn decide(&mut self, _: &Reviewed) -> Decision {
+        Decision::Later
+    }
+
+    fn is_attended(&self) -> bool {
+        false
+    }
+}
+
+/// The message that was typed, or comes in.
+fn message(text: &str) -> Result<String, Stop> {
+    let mut message = text.to_owned();
+    if text == "-" {
+        message.clear();
+        let read = io::stdin().lock().take(MAX_MESSAGE + 1).read_to_string(&mut message);
+        read.map_err(|error| usage(format!("standard input cannot be read: {}", error.kind()), "pipe a text into it"))?;
+    }
+    if message.trim().is_empty() {
+        return Err(usage("the message is empty", "say `memdir ask \"…\"`").into());
+    }
+    if message.len() as u64 > MAX_MESSAGE {
+        return Err(usage(format!("the message has more than {MAX_MESSAGE} bytes"), "send less at once").into());
+    }
+    Ok(message)
+}
+
+/// A new name for a session.
+pub(super) fn session_id() -> Result<String, Failure> {
+    let mut bytes = [0; 4];
+    let broken = |error| Failure::new(Code::Internal, format!("no random numbers: {error}"));
+    getrandom::fill(&mut bytes).map_err(broken)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// The object of the contract.
+pub(super) fn shape(engine: &Engine, said: &Said, session: &str, model: &str) -> Result<Value, Stop> {
+    let mut actions = Vec::new();
+    for (turn, outcome) in &said.actions {
+        let mut action = Map::from_iter([("turn".to_owned(), json!(turn))]);
+        if let Value::Object(more) = value(outcome)? {
+            action.extend(more);
+        }
+        actions.push(Value::Object(action));
+    }
+    let mut pending = Vec::new();
+    for id in &said.pending {
+        let Ok(reviewed) = engine.review_proposal(*id) else { continue };
+        let calls =
+            reviewed.waiting.calls.iter().map(|held| value(&held.call.action)).collect::<Result<Vec<_>, _>>()?;
+        pending.push(json!({"id": id, "actions": calls, "reason": reviewed.waiting.reason}));
+    }
+    Ok(json!({
+        "reply": said.reply,
+        "actions": actions,
+        "variables": value(&said.variables)?,
+        "changed": value(&said.changed)?,
+        "batches": said.batches,
+        "pending": pending,
+        "issues": value(&said.issues)?,
+        "session": session,
+        "turns": said.turns,
+        "model": {
+            "name": model,
+            "input_tokens": said.spent.input_tokens,
+            "output_tokens": said.spent.output_tokens,
+            "ms": said.spent.ms,
+        },
+    }))
+}
+
+/// A value as JSON.
+fn value(value: &impl Serialize) -> Result<Value, Failure> {
+    serde_json::to_value(value).map_err(|error| Failure::new(Code::Internal, error.to_string()))
+}
+
+/// Prints the reply, and what the person should know beside it.
+fn tell(said: &Said) -> Result<(), Stop> {
+    let mut stdout = io::stdout().lock();
+    if let Some(reply) = &said.reply {
+        let shown = if stdout.is_terminal() { term::escape(reply) } else { reply.as_str().into() };
+        writeln!(stdout, "{shown}")?;
+        stdout.flush()?;
+    }
+    let mut stderr = io::stderr().lock();
+    if let Some(notice) = &said.notice {
+        writeln!(stderr, "note: {}", words(notice))?;
+    }
+    for receipt in &said.receipts {
+        writeln!(stderr, "{}", term::escape_line(receipt))?;
+    }
+    for id in &said.pending {
+        writeln!(stderr, "proposal {id} waits for you: memdir pending")?;
+    }
+    Ok(())
+}
+
+/// What the program says beside a reply, in words.
+pub(super) fn words(notice: &Notice) -> String {
+    match notice {
+        Notice::Turns(turns) => format!("the model had no turn left after {turns}; what it did is done"),
+        Notice::Tokens => "no tokens are left for today: see `tokens_a_day` in the settings".to_owned(),
+        Notice::ClaimRemoved => "the model said that something was saved; nothing was".to_owned(),
+        Notice::Cut => "the model's turn was cut off, and not run".to_owned(),
+        Notice::Nothing => "the model wrote nothing that can be read".to_owned(),
+    }
+}
