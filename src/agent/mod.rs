@@ -158,6 +158,9 @@ impl From<Failure> for AgentError {
     }
 }
 
+/// Under so many millions of parameters a model says anything rather than that it does not know.
+const TINY: u64 = 1_000;
+
 /// A model, a memory, and a conversation.
 pub struct Agent<'e> {
     engine: &'e Engine,
@@ -238,7 +241,10 @@ impl<'e> Agent<'e> {
         said.notice = finish.notice;
         self.session.variables = run.variables().clone();
         let receipt = (!said.receipts.is_empty()).then(|| said.receipts.join("\n"));
-        self.session.exchanges.push(Exchange { number: said.number, message: asked.message, reply, receipt });
+        let is_unclear = run.turns().last().is_some_and(|turn| small::is_unclear(&turn.answer.text));
+        let whole = small::whole(&asked.message, &self.session);
+        let (number, message) = (said.number, asked.message);
+        self.session.exchanges.push(Exchange { number, message, whole, is_unclear, reply, receipt });
         Ok(())
     }
 
@@ -373,8 +379,15 @@ impl<'e> Agent<'e> {
         let switches = &self.session.switches;
         let ask_first = asked.manner.mode == Mode::Flag;
         if self.settings.family == Family::Small {
-            let turn =
-                small::Turn { notes: &asked.notes, message: &asked.message, session: &self.session, rest: &rest };
+            let turn = small::Turn {
+                prompt: self.prompts.text("small"),
+                notes: &asked.notes,
+                message: &asked.message,
+                session: &self.session,
+                rest: &rest,
+                writes: switches.actions == Actions::All,
+                tiny: self.model.card().million_parameters.is_some_and(|millions| millions < TINY),
+            };
             return Request { temperature: self.settings.temperature, ..small::request(&turn, run.transcript()) };
         }
         let system = match self.settings.family {

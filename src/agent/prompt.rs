@@ -49,8 +49,11 @@ pub struct Prompts {
 }
 
 /// The names and texts of the prompts that come with the program.
-const TEXTS: [(&str, &str); 2] =
-    [("system", include_str!("../../prompts/system.md")), ("mem_agent", include_str!("../../prompts/mem_agent.md"))];
+const TEXTS: [(&str, &str); 3] = [
+    ("system", include_str!("../../prompts/system.md")),
+    ("small", include_str!("../../prompts/small.md")),
+    ("mem_agent", include_str!("../../prompts/mem_agent.md")),
+];
 
 impl Prompts {
     /// The prompts that come with the program, but for those that are given by name.

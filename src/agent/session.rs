@@ -30,6 +30,12 @@ pub struct Exchange {
     pub number: u64,
     /// What the person said.
     pub message: String,
+    /// The message together with those that it answers a question about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whole: Option<String>,
+    /// Whether the reply asks what the person means.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_unclear: bool,
     /// What was replied.
     pub reply: Option<String>,
     /// What was changed, in a line for the person.

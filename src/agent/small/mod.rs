@@ -1,12 +1,35 @@
 //! Small models: one action a turn on the notes that they are shown, under a grammar made of these notes.
+//!
+//! Owns how such a model is asked. A message is read by its words first ([`reading`]), so that the model chooses among
+//! little; it quotes the lines that it answers from before it answers; and every new value is made of the person's own words.
 
+use std::collections::BTreeSet;
+
+use serde_json::json;
+
+use super::prompt;
 use super::session::Session;
-use crate::model::{Message, Request, Role};
+use crate::catalog::grammar::small;
+use crate::model::{Message, Request, Role, Shape};
 use crate::path::MemoryPath;
+
+mod cues;
+mod reading;
+
+use reading::{Kind, Reading};
+
+/// How many tokens a turn may have: more than the longest that the grammar lets through.
+const MAX_TOKENS: u32 = 900;
+/// How many exchanges are told again.
+const MOST_EXCHANGES: usize = 2;
+/// An answer to a question of ours has at most so many words.
+const SHORT: usize = 8;
 
 /// What a small model is asked about.
 #[derive(Debug)]
 pub struct Turn<'a> {
+    /// The prompt with its examples.
+    pub prompt: &'a str,
     /// The notes that it sees.
     pub notes: &'a [(MemoryPath, String)],
     /// What the person says.
@@ -15,27 +38,122 @@ pub struct Turn<'a> {
     pub session: &'a Session,
     /// What filters ask for in words.
     pub rest: &'a [String],
+    /// Whether it may write.
+    pub writes: bool,
+    /// Whether it has under a thousand million parameters: such a model says anything rather than that it does not know.
+    pub tiny: bool,
 }
 
-/// What a small model is asked.
+/// What a message means together with what it answers: the one before, where that was answered by a question.
+#[must_use]
+pub fn whole(message: &str, session: &Session) -> Option<String> {
+    let before = session.exchanges.last()?;
+    let is_question = before.reply.as_deref().is_some_and(|reply| reply.trim_end().ends_with('?'));
+    let is_answer = message.split_whitespace().count() <= SHORT && !message.trim_end().ends_with('?');
+    let joined = before.whole.as_deref().unwrap_or(&before.message);
+    (is_question && before.is_unclear && is_answer).then(|| format!("{joined} {message}"))
+}
+
+/// What a small model is asked, with the transcript of the run so far.
 #[must_use]
 pub fn request(turn: &Turn<'_>, transcript: &[Message]) -> Request {
-    let mut messages = vec![Message { role: Role::User, text: turn.message.to_owned() }];
+    let (system, mut messages) = examples(turn.prompt);
+    let stable = messages.len();
+    let whole = whole(turn.message, turn.session);
+    let message = whole.as_deref().unwrap_or(turn.message);
+    let before: &[_] = if whole.is_some() { &[] } else { &turn.session.exchanges };
+    let before = before.get(before.len().saturating_sub(MOST_EXCHANGES)..).unwrap_or_default();
+    let reading = Reading::of(turn.notes, message, before.is_empty() && whole.is_none(), turn.tiny);
+    let mut head = format!("Now these are the notes, and no others:\n{}\n", shown(turn.notes));
+    for exchange in before {
+        messages.push(said(Role::User, format!("{head}User: {}", prompt::fenced(&exchange.message))));
+        let reply = exchange.reply.as_deref().unwrap_or("…");
+        messages.push(said(Role::Assistant, format!("<think>talk</think><reply>{}</reply>", prompt::fenced(reply))));
+        head.clear();
+    }
+    let mut text = format!("{head}User: {}", prompt::fenced(message));
+    if !reading.missing.is_empty() && reading.kinds.contains(&Kind::Unknown) {
+        text.push_str(&format!("\n(In no note: {}.)", reading.missing.join(", ")));
+    }
+    text.push_str(&prompt::wishes(turn.rest));
+    messages.push(said(Role::User, text));
     messages.extend(transcript.iter().cloned());
+    let grammar = small(&reading.offer(message, turn.writes));
     Request {
-        system: String::new(),
+        system,
         messages,
-        stable: 0,
-        shape: None,
-        max_tokens: 200,
+        stable,
+        shape: Some(Shape { grammar, schema: schema(&reading.kinds, turn.writes) }),
+        max_tokens: MAX_TOKENS,
         temperature: 0.0,
-        stop: Vec::new(),
+        stop: vec!["</reply>".to_owned(), "</actions>".to_owned()],
     }
 }
 
-/// The lines that a turn says it goes by.
+/// The shape of a turn for servers that take no grammar.
+fn schema(kinds: &BTreeSet<Kind>, writes: bool) -> serde_json::Value {
+    let text = json!({"type": "string"});
+    let reply =
+        json!({"type": "object", "properties": {"reply": text}, "required": ["reply"], "additionalProperties": false});
+    let row = |name: &str, fields: &[&str]| {
+        let mut properties = serde_json::Map::from_iter([("action".to_owned(), json!({"const": name}))]);
+        properties.extend(fields.iter().map(|field| ((*field).to_owned(), text.clone())));
+        let required: Vec<&str> = std::iter::once("action").chain(fields.iter().copied()).collect();
+        json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
+    };
+    let mut rows = Vec::new();
+    for (kind, name, fields) in [
+        (Kind::Change, "replace_text", ["old", "new", "path"].as_slice()),
+        (Kind::New, "append_line", &["line", "path"]),
+        (Kind::Forget, "delete_line", &["line", "path"]),
+    ] {
+        if writes && kinds.contains(&kind) {
+            rows.push(row(name, fields));
+        }
+    }
+    if rows.is_empty() {
+        return reply;
+    }
+    let list = json!({"type": "array", "items": {"anyOf": rows}, "minItems": 1, "maxItems": 1});
+    let actions = json!({"type": "object", "properties": {"actions": list}, "required": ["actions"], "additionalProperties": false});
+    json!({"anyOf": [actions, reply]})
+}
+
+/// Whether a turn asks the person what they mean.
+#[must_use]
+pub fn is_unclear(text: &str) -> bool {
+    text.trim_start().starts_with("<think>unclear: ")
+}
+
+/// The lines that a turn says it goes by, each with its note in brackets.
 #[must_use]
 pub fn grounds(text: &str) -> Vec<String> {
-    let _ = text;
-    Vec::new()
+    let thought = text.trim_start().strip_prefix("<think>question: ").and_then(|rest| rest.split_once("</think>"));
+    let lines = thought.map_or("", |(lines, _)| lines);
+    lines.split(" ; ").filter(|line| line.ends_with(')')).map(str::to_owned).collect()
+}
+
+/// The notes as they are shown.
+fn shown(notes: &[(MemoryPath, String)]) -> String {
+    let note = |(path, text): &(MemoryPath, String)| format!("--- {path}\n{}\n", prompt::fenced(text.trim_end()));
+    notes.iter().map(note).collect()
+}
+
+fn said(role: Role, text: String) -> Message {
+    Message { role, text }
+}
+
+/// The prompt, and the messages of its examples.
+fn examples(prompt: &str) -> (String, Vec<Message>) {
+    let (system, rest) = prompt.split_once("<!-- notes -->").unwrap_or((prompt, ""));
+    let mut parts = rest.split("<!-- user -->");
+    let mut head = format!("Notes:\n{}\n\n", parts.next().unwrap_or_default().trim());
+    let mut messages = Vec::new();
+    for part in parts {
+        let Some((user, assistant)) = part.split_once("<!-- assistant -->") else { continue };
+        messages.push(said(Role::User, format!("{head}User: {}", user.trim())));
+        messages.push(said(Role::Assistant, assistant.trim().to_owned()));
+        head.clear();
+    }
+    (system.trim().to_owned(), messages)
 }

@@ -138,19 +138,20 @@ fn append(notes: &[(MemoryPath, &str)]) -> [super::Rule; 3] {
         named("value"),
         text("\"}"),
     ]);
+    [tree("append", line), tree("note", Part::Any(paths.collect())), token("key", key_words())]
+}
+
+/// A new key: one to four words in lower case.
+pub(super) fn key_words() -> Part {
     let word = || times(Part::One(Class::Of(vec![('a', 'z'), ('0', '9')])), 0, 15);
     let letter = Part::One(Class::Of(vec![('a', 'z')]));
     let between = Part::One(Class::Of(vec![(' ', ' '), ('_', '_')]));
     let more = Part::All(vec![between, letter.clone(), word()]);
-    [
-        tree("append", line),
-        tree("note", Part::Any(paths.collect())),
-        token("key", Part::All(vec![letter, word(), times(more, 0, 3)])),
-    ]
+    Part::All(vec![letter, word(), times(more, 0, 3)])
 }
 
 /// What stands between the quotes of a JSON text.
-fn json(text: &str) -> String {
+pub(super) fn json(text: &str) -> String {
     let mut json = serde_json::Value::from(text).to_string();
     json.pop();
     json.split_off(1)

@@ -8,9 +8,11 @@
 use std::fmt::Write;
 
 mod lines;
+mod small;
 mod turns;
 
 pub use lines::{GrammarError, MAX_BYTES, MAX_LINES, lines};
+pub use small::{Ask, Offer, small};
 pub use turns::{MAX_CALLS, MAX_FULL_TEXT, MAX_LIST, MAX_REPLY, MAX_SEGMENT, MAX_SEGMENTS, MAX_TEXT, turns};
 
 /// A grammar: rules by name, the first of which a whole turn has to follow. No rule leads back to itself.
