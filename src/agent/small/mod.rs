@@ -157,3 +157,6 @@ fn examples(prompt: &str) -> (String, Vec<Message>) {
     }
     (system.trim().to_owned(), messages)
 }
+
+#[cfg(test)]
+mod tests;

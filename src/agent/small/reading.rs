@@ -74,18 +74,19 @@ impl<'n> Reading<'n> {
         let (cues, rest) = cues::find(message);
         let question = Question::of(message);
         let is_first_person = question.as_ref().is_some_and(Question::is_first_person);
-        let content = content(&rest);
+        let (content, all) = (content(&rest), content(message));
         let titles: Vec<(&MemoryPath, HashSet<String>)> =
             notes.iter().map(|(path, text)| (path, title(path, text))).collect();
         let (names, mut named) = named(&titles, message);
         let asked: Vec<&String> = content.iter().filter(|word| !names.contains(*word)).collect();
         let mut between = Vec::new();
         if named.len() > 1 {
-            let told = told_apart(notes, &named, &asked);
+            let told = told_apart(notes, &named, &asked, &content);
             if told.is_empty() { between.clone_from(&named) } else { named = told }
         }
+        // Cues count here: who has moved lives elsewhere.
         let mut lines = lines(notes);
-        score(&mut lines, &titles, &content, is_first_person);
+        score(&mut lines, &titles, &all, is_first_person);
         let about: HashSet<String> = if named.is_empty() || !between.is_empty() {
             lines
                 .iter()
@@ -265,14 +266,21 @@ fn named<'n>(titles: &[(&'n MemoryPath, HashSet<String>)], message: &str) -> (Ha
     (names, best.into_iter().map(|(path, _)| path).collect())
 }
 
-/// Of notes with the same name, the ones that a word of the message belongs to alone.
+/// Of notes with the same name, the ones that a word of the message belongs to alone. Lines about what the message is about
+/// do not count: that both have a birthday in June tells nobody apart.
 fn told_apart<'n>(
     notes: &'n [(MemoryPath, String)],
     named: &[&'n MemoryPath],
     asked: &[&String],
+    content: &[String],
 ) -> Vec<&'n MemoryPath> {
+    let is_asked = |line: &&str| {
+        let key = line.split_once(':').map(|(key, _)| stems(key)).unwrap_or_default();
+        key.is_empty() || !key.iter().all(|stem| content.contains(stem))
+    };
     let texts = notes.iter().filter(|(path, _)| named.contains(&path));
-    let texts: Vec<(&MemoryPath, HashSet<String>)> = texts.map(|(path, text)| (path, stems(text))).collect();
+    let texts: Vec<(&MemoryPath, HashSet<String>)> =
+        texts.map(|(path, text)| (path, text.lines().filter(is_asked).flat_map(stems).collect())).collect();
     let mut told = Vec::new();
     for word in asked {
         let stems = cues::stems_of(word);

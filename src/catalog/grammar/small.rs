@@ -84,7 +84,9 @@ pub fn small(offer: &Offer<'_>) -> Grammar {
     }
     let root = Part::All(vec![text("<think>"), Part::Any(kinds)]);
     rules.insert(0, tree("root", root));
-    rules.extend(reply());
+    if offer.talk || offer.unknown || !offer.quotes.is_empty() {
+        rules.extend(reply());
+    }
     let words = vec![
         "One turn of a small model, made from the notes and the message. Do not run one that was cut off.".to_owned(),
     ];

@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::support::Env;
 
 mod gbnf;
+mod small;
 
 use gbnf::{Dice, Gbnf};
 

@@ -1,0 +1,148 @@
+use std::collections::BTreeSet;
+
+use super::reading::{Kind, Reading};
+use super::{Turn, examples, grounds, request, whole};
+use crate::agent::session::{Exchange, Session};
+use crate::path::MemoryPath;
+
+fn notes() -> Vec<(MemoryPath, String)> {
+    let notes = [
+        (
+            "user.md",
+            "# Ines\n\n- city: Porto\n- age: 52\n- brother: [[entities/rui_costa]]\n- favourite tea: oolong\n- works at: [[entities/azul_press]]\n",
+        ),
+        ("entities/rui_costa.md", "# Rui Costa\n\n- relation: brother\n- phone: 11 22\n- birthday: 3 June\n"),
+        ("entities/rui_mendes.md", "# Rui Mendes\n\n- relation: plumber\n- phone: 33 44\n- birthday: 9 July\n"),
+        ("entities/azul_press.md", "# Azul Press\n\n- kind: publisher\n- **Founded**: 1987\n- street: Rua Nova 4\n"),
+    ];
+    notes.iter().map(|(path, text)| (MemoryPath::parse(path).unwrap(), (*text).to_owned())).collect()
+}
+
+/// The kinds of turns that a message leaves open, at the begin of a session, for a tiny model.
+#[track_caller]
+fn check(message: &str, kinds: &[Kind]) {
+    let notes = notes();
+    let reading = Reading::of(&notes, message, true, true);
+    assert_eq!(reading.kinds, kinds.iter().copied().collect::<BTreeSet<_>>(), "{message}: {:?}", reading.missing);
+}
+
+#[test]
+fn what_is_asked_writes_nothing() {
+    use Kind::{Question, Talk, Unclear, Unknown};
+    for message in [
+        "How old am I?",
+        "Where do I live?",
+        "When was Azul Press founded?",
+        "Tell me what tea I like",
+        "Wie alt bin ich? age",
+    ] {
+        check(message, &[Question, Unknown, Unclear, Talk]);
+    }
+    for message in ["What is my blood group?", "What is my wife's shoe size?", "Who is Azul Press's lawyer?"] {
+        check(message, &[Unknown]);
+    }
+    for message in ["Why do cats purr?", "Hi, how are you?", "What is the capital of Peru?"] {
+        check(message, &[Talk]);
+    }
+}
+
+#[test]
+fn a_name_that_two_notes_have_is_asked_about() {
+    check("What is Rui's phone number?", &[Kind::Unclear]);
+    check("Rui's birthday is on 5 June, please fix it.", &[Kind::Unclear]);
+    let notes = notes();
+    let reading = Reading::of(&notes, "What is the phone number of Rui, the plumber?", true, true);
+    assert!(reading.kinds.contains(&Kind::Question), "a word tells which: {:?}", reading.kinds);
+}
+
+#[test]
+fn what_is_said_is_kept_changed_or_forgotten() {
+    use Kind::{Change, Forget, New, Talk, Unclear};
+    check("Remember that I play the cello.", &[New]);
+    check("Bitte merk dir: meine Schwester heißt Ana.", &[New]);
+    check("Don't forget that Azul Press closes in May.", &[New]);
+    check("Remember that my favourite tea is now sencha.", &[New, Change]);
+    check("I moved to Lisbon.", &[Change, New]);
+    check("My favourite tea is sencha.", &[New, Change, Talk, Unclear]);
+    check("I was at the dentist's.", &[New, Talk, Unclear]);
+    check("Forget my favourite tea.", &[Forget, Unclear]);
+    check("Forget my horoscope.", &[Unclear, Kind::Unknown]);
+    check("Change it to 8, please.", &[Unclear]);
+}
+
+#[test]
+fn lines_are_offered_that_have_to_do_with_the_message() {
+    let notes = notes();
+    let offered = |message: &str| {
+        let reading = Reading::of(&notes, message, true, true);
+        let offer = reading.offer(message, true);
+        let changes: Vec<&str> = offer.changes.iter().map(|(_, line, _)| *line).collect();
+        let deletions: Vec<&str> = offer.deletions.iter().map(|(_, line)| *line).collect();
+        let homes: Vec<&str> = offer.homes.iter().map(|path| path.as_str()).collect();
+        (changes.join("|"), deletions.join("|"), homes.join("|"))
+    };
+    let expected =
+        |changes: &str, deletions: &str, homes: &str| (changes.to_owned(), deletions.to_owned(), homes.to_owned());
+    assert_eq!(offered("I moved to Lisbon."), expected("- city: Porto", "", "user.md"));
+    assert_eq!(offered("I just turned 53."), expected("- age: 52", "", "user.md"));
+    assert_eq!(offered("Forget my favourite tea."), expected("", "- favourite tea: oolong", ""));
+    assert_eq!(offered("Please note that Azul Press has a cat."), expected("", "", "entities/azul_press.md"));
+    assert_eq!(
+        offered("Azul Press was founded in 1988, correct it."),
+        expected("- **Founded**: 1987", "", "entities/azul_press.md")
+    );
+}
+
+#[test]
+fn without_leave_to_write_nothing_is_offered_to_write() {
+    let (notes, message) = (notes(), "I moved to Lisbon.");
+    let offer = Reading::of(&notes, message, true, true);
+    let offer = offer.offer(message, false);
+    assert!(offer.changes.is_empty() && offer.homes.is_empty() && offer.deletions.is_empty() && offer.talk);
+}
+
+#[test]
+fn an_answer_to_our_question_is_read_with_what_it_answers() {
+    let mut session = Session::new("1".to_owned());
+    assert_eq!(whole("My brother.", &session), None);
+    let asked = Exchange {
+        number: 1,
+        message: "What is Rui's phone number?".to_owned(),
+        reply: Some("Do you mean Rui Costa or Rui Mendes?".to_owned()),
+        is_unclear: true,
+        ..Exchange::default()
+    };
+    session.exchanges.push(asked);
+    assert_eq!(whole("My brother.", &session).as_deref(), Some("What is Rui's phone number? My brother."));
+    assert_eq!(whole("What is the capital of Peru?", &session), None, "a question of its own");
+    let notes = notes();
+    let turn = Turn {
+        prompt: "",
+        notes: &notes,
+        message: "My brother.",
+        session: &session,
+        rest: &[],
+        writes: true,
+        tiny: true,
+    };
+    let asked = request(&turn, &[]);
+    assert!(asked.messages.last().unwrap().text.ends_with("User: What is Rui's phone number? My brother."));
+    assert!(asked.shape.unwrap().grammar.gbnf().contains("- phone: 11 22 (entities/rui_costa.md)"));
+}
+
+#[test]
+fn the_prompt_is_taken_apart() {
+    let (system, messages) = examples(
+        "Say it.\n<!-- notes -->\n- a: 1\n<!-- user -->\nA?\n<!-- assistant -->\n1\n<!-- user -->\nB?\n<!-- assistant -->\n2\n",
+    );
+    assert_eq!(system, "Say it.");
+    let texts: Vec<&str> = messages.iter().map(|message| message.text.as_str()).collect();
+    assert_eq!(texts, ["Notes:\n- a: 1\n\nUser: A?", "1", "User: B?", "2"]);
+}
+
+#[test]
+fn lines_that_a_turn_goes_by_are_told() {
+    let turn = "<think>question: - brother: [[x]] (user.md) ; - phone: 11 (x.md)</think><reply>11</reply>";
+    assert_eq!(grounds(turn), ["- brother: [[x]] (user.md)", "- phone: 11 (x.md)"]);
+    assert_eq!(grounds("<think>question: not in the notes</think><reply>No.</reply>"), Vec::<String>::new());
+}
