@@ -128,7 +128,7 @@ impl Asking<'_> {
         }
         match self.options.provider.wire {
             Wire::OpenAi => {
-                // Else the library takes the end of a name such as `x-max` for a wish and cuts it off.
+                // One of those that this wire cannot say.
                 options = options.with_reasoning_effort(ReasoningEffort::Budget(0));
                 more.insert("model".to_owned(), json!(self.options.name));
             }
@@ -160,19 +160,21 @@ impl Asking<'_> {
     fn target(&self) -> Result<ServiceTarget, ModelError> {
         let provider = self.options.provider;
         let name = &self.options.name;
-        let (kind, url) = match provider.wire {
-            Wire::OpenAi => (AdapterKind::OpenAI, self.site.at("chat/completions")?),
-            Wire::Anthropic => (AdapterKind::Anthropic, self.site.at("messages")?),
+        // The library reads wishes out of names, such as `high` at their end. The wire of OpenAI can be told not to; to the
+        // others the name is put in beside it.
+        let (kind, known, url) = match provider.wire {
+            Wire::OpenAi => (AdapterKind::OpenAI, name.as_str(), self.site.at("chat/completions")?),
+            Wire::Anthropic => (AdapterKind::Anthropic, "claude", self.site.at("messages")?),
             Wire::Gemini => {
                 let name = utf8_percent_encode(name, IN_A_PATH);
-                (AdapterKind::Gemini, self.site.at(&format!("models/{name}:streamGenerateContent?alt=sse"))?)
+                (AdapterKind::Gemini, "gemini", self.site.at(&format!("models/{name}:streamGenerateContent?alt=sse"))?)
             }
         };
         let headers = Headers::from(web::head(provider, self.options.key.as_ref()));
         Ok(ServiceTarget {
             endpoint: Endpoint::from_owned(self.site.base.as_str()),
             auth: AuthData::RequestOverride { url: url.into(), headers },
-            model: ModelIden::new(kind, name.as_str()),
+            model: ModelIden::new(kind, known),
         })
     }
 }

@@ -31,6 +31,10 @@ const MOST_ARRIVALS: usize = 256;
 /// For how long signs of life count for an event.
 const LONGEST_SILENCE: Duration = Duration::from_secs(600);
 
+/// How long is waited for what an answer cost, once it has ended, and through how many events.
+const AFTER_END: Duration = Duration::from_secs(1);
+const MOST_AFTER_END: usize = 4;
+
 /// What counts for a call that nobody asked for, at least.
 const CALL_BYTES: usize = 1 << 10;
 
@@ -150,8 +154,9 @@ impl<'a> Hearing<'a> {
             };
             match event {
                 ChatStreamEvent::Chunk(chunk) => {
-                    if let Some(end) = self.take(&chunk.content)? {
-                        return Ok(self.answer(end, None));
+                    if self.take(&chunk.content)? {
+                        let usage = tokio::time::timeout(AFTER_END, self.usage(&mut stream)).await;
+                        return Ok(self.answer(End::Done, usage.ok().flatten()));
                     }
                 }
                 ChatStreamEvent::ReasoningChunk(chunk) => {
@@ -169,23 +174,33 @@ impl<'a> Hearing<'a> {
         }
     }
 
+    /// What an answer cost that has ended already, if the server says so before it writes on.
+    async fn usage(&self, stream: &mut ChatStream) -> Option<Usage> {
+        for _ in 0..MOST_AFTER_END {
+            if let ChatStreamEvent::End(end) = next(stream, &self.seen).await.ok()??.ok()? {
+                return end.captured_usage;
+            }
+        }
+        None
+    }
+
     fn count(&mut self, bytes: usize) -> Result<(), Fault> {
         self.bytes += bytes;
         if self.bytes > MOST_BYTES { Err(Fault::Flood) } else { Ok(()) }
     }
 
-    /// Takes the next piece. The answer ends here if a stop text is in it: not all servers look for them.
-    fn take(&mut self, piece: &str) -> Result<Option<End>, Fault> {
+    /// Takes the next piece, and says whether the answer ends here: not all servers look for stop texts.
+    fn take(&mut self, piece: &str) -> Result<bool, Fault> {
         self.count(piece.len())?;
         let before = self.text.len();
         self.text.push_str(piece);
         if self.is_json {
-            return Ok(None);
+            return Ok(false);
         }
         let end = self.stop.iter().filter_map(|stop| found(&self.text, stop, before)).min();
         self.text.truncate(end.unwrap_or(self.text.len()));
         (self.hear)(Heard::Text(self.text.get(before..).unwrap_or_default()));
-        Ok(end.map(|_| End::Done))
+        Ok(end.is_some())
     }
 
     fn refused(&self) -> Option<Fault> {

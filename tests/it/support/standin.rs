@@ -188,6 +188,12 @@ impl Answered {
         self
     }
 
+    /// Only so many pieces, and then the end of the body.
+    pub(crate) fn keep(mut self, pieces: usize) -> Self {
+        self.pieces.truncate(pieces);
+        self
+    }
+
     /// Only so many pieces, and then the connection breaks.
     pub(crate) fn cut_after(mut self, pieces: usize) -> Self {
         self.pieces.truncate(pieces);
