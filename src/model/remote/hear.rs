@@ -15,6 +15,7 @@ use futures_util::Stream;
 use genai::chat::{ChatFrameSink, ChatStream, ChatStreamEvent, FrameCtx, RawFrameRef, StopReason, StreamEnd, Usage};
 use reqwest::header::HeaderMap;
 
+use super::pieces::Pieces;
 use super::provider::Form;
 use super::shape;
 use crate::model::{Answer, End, Heard, Request};
@@ -78,6 +79,8 @@ pub(super) struct Seen {
     has_end: AtomicBool,
     /// Why the server will not answer, which the library does not pass on.
     refusal: Mutex<String>,
+    /// The event that is an error, which it does not pass on for every wire.
+    error: Mutex<Option<String>>,
 }
 
 impl ChatFrameSink for Seen {
@@ -87,6 +90,9 @@ impl ChatFrameSink for Seen {
         self.has_data.fetch_or(!frame.data.is_empty(), Ordering::Relaxed);
         let is_end = frame.data == "[DONE]" || frame.event == Some("message_stop");
         self.has_end.fetch_or(is_end, Ordering::Relaxed);
+        if frame.event == Some("error") {
+            *self.error.lock().unwrap_or_else(PoisonError::into_inner) = Some(frame.data.to_owned());
+        }
         let may_refuse = frame.data.contains("\"refusal\"") || frame.data.contains("\"blockReason\"");
         let event = if may_refuse && before < MOST_EVENT_BYTES { frame.json() } else { None };
         for place in ["/choices/0/delta/refusal", "/promptFeedback/blockReason"] {
@@ -108,7 +114,8 @@ impl Seen {
 pub(super) struct Hearing<'a> {
     hear: &'a mut dyn FnMut(Heard<'_>),
     stop: &'a [String],
-    is_json: bool,
+    /// What was told of an answer that is JSON, and what can be told of it.
+    json: Option<(String, Pieces)>,
     /// Tokens of the request, if the server does not say.
     input_tokens: u64,
     seen: Arc<Seen>,
@@ -124,7 +131,7 @@ impl<'a> Hearing<'a> {
         Self {
             hear,
             stop: &request.stop,
-            is_json: form.is_some_and(Form::is_json),
+            json: form.is_some_and(Form::is_json).then(Default::default),
             input_tokens: tokens(bytes),
             seen: Arc::default(),
             text: String::new(),
@@ -194,7 +201,12 @@ impl<'a> Hearing<'a> {
         self.count(piece.len())?;
         let before = self.text.len();
         self.text.push_str(piece);
-        if self.is_json {
+        if let Some((told, pieces)) = &mut self.json {
+            let more = pieces.more(&self.text);
+            told.push_str(&more);
+            if !more.is_empty() {
+                (self.hear)(Heard::Text(&more));
+            }
             return Ok(false);
         }
         let end = self.stop.iter().filter_map(|stop| found(&self.text, stop, before)).min();
@@ -208,6 +220,9 @@ impl<'a> Hearing<'a> {
     }
 
     fn broke_off(&self) -> Fault {
+        if let Some(body) = self.seen.error.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            return Fault::Status { status: 0, headers: Box::default(), body };
+        }
         if self.seen.has_data.load(Ordering::Relaxed) { Fault::BrokeOff } else { Fault::NoInterface }
     }
 
@@ -229,9 +244,14 @@ impl<'a> Hearing<'a> {
         if self.text.is_empty() && self.has_calls {
             return Err(Fault::Calls);
         }
-        if self.is_json {
-            self.text = shape::turn(&self.text);
-            (self.hear)(Heard::Text(&self.text));
+        if let Some((told, _)) = self.json.take() {
+            let turn = shape::turn(&self.text);
+            // What was cut off is no JSON; what was told of it begins the turn all the same.
+            self.text = if turn.starts_with(&told) { turn } else { told.clone() };
+            let rest = self.text.get(told.len()..).unwrap_or_default();
+            if !rest.is_empty() {
+                (self.hear)(Heard::Text(rest));
+            }
         } else if let Some(stop) = (why == End::Done).then(|| left_out(&self.text, self.stop)).flatten() {
             self.text.push_str(stop);
             (self.hear)(Heard::Text(stop));

@@ -17,6 +17,7 @@ mod ask;
 mod failure;
 mod find;
 mod hear;
+mod pieces;
 mod provider;
 mod secret;
 mod shape;

@@ -2,23 +2,32 @@
 
 use serde_json::Value;
 
-/// Writes a turn that follows [`crate::model::Shape::schema`] as text; what does not follow it is given back as it is, since
-/// a server may ignore what it does not know.
+/// What ends a reply, but for its last character.
+pub(super) const CLOSING: &str = "</reply";
+
+/// Writes a turn that follows [`crate::model::Shape::schema`] as text, its parts in their order; what does not follow it is
+/// given back as it is, since a server may ignore what it does not know.
 pub(super) fn turn(json: &str) -> String {
-    let parsed: Option<Value> = serde_json::from_str(json.trim()).ok();
-    let actions = parsed.as_ref().and_then(|turn| turn.get("actions")).filter(|actions| !is_empty(actions));
-    let reply = parsed.as_ref().and_then(|turn| turn.get("reply")).and_then(Value::as_str);
-    let written: Vec<String> = [
-        actions.map(|actions| format!("<actions>{}</actions>", without_tags(&actions.to_string()))),
-        // Where there is only a reply it may be empty; beside actions an empty one says nothing.
-        reply
-            .filter(|reply| actions.is_none() || !reply.trim().is_empty())
-            .map(|reply| format!("<reply>{}</reply>", reply.replace("</reply", "&lt;/reply"))),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
+    let Ok(Value::Object(parts)) = serde_json::from_str(json.trim()) else { return json.to_owned() };
+    let has_actions = parts.get("actions").is_some_and(|actions| !is_empty(actions));
+    let written: Vec<String> = parts
+        .iter()
+        .filter_map(|(name, part)| match name.as_str() {
+            "actions" if has_actions => Some(format!("<actions>{}</actions>", without_tags(&part.to_string()))),
+            // Where there is only a reply it may be empty; beside actions an empty one says nothing.
+            "reply" => {
+                let reply = part.as_str().filter(|reply| !has_actions || !reply.trim().is_empty())?;
+                Some(format!("<reply>{}</reply>", escaped(reply)))
+            }
+            _ => None,
+        })
+        .collect();
     if written.is_empty() { json.to_owned() } else { written.join("\n") }
+}
+
+/// A reply in which nothing ends it.
+pub(super) fn escaped(reply: &str) -> String {
+    reply.replace(CLOSING, "&lt;/reply")
 }
 
 fn is_empty(actions: &Value) -> bool {
@@ -76,7 +85,8 @@ mod tests {
             ),
             (r#"{"reply":"Done.","actions":[]}"#, "<reply>Done.</reply>"),
             (r#"{"reply":"Done.","actions":null}"#, "<reply>Done.</reply>"),
-            (r#"{"reply":"Soon.","actions":[{}]}"#, "<actions>[{}]</actions>\n<reply>Soon.</reply>"),
+            (r#"{"reply":"Soon.","actions":[{}]}"#, "<reply>Soon.</reply>\n<actions>[{}]</actions>"),
+            (r#"{"actions":[{}],"reply":"Soon."}"#, "<actions>[{}]</actions>\n<reply>Soon.</reply>"),
             (r#"{"reply":""}"#, "<reply></reply>"),
             ("<reply>Hi.</reply>", "<reply>Hi.</reply>"),
             (r#"{"other":1}"#, r#"{"other":1}"#),

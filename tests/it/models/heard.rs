@@ -212,6 +212,23 @@ fn actions_that_came_as_json_are_a_turn() {
 }
 
 #[test]
+fn a_reply_that_comes_as_json_is_heard_while_it_comes() {
+    let json = r#"{"reply":"You live in Paris, \u00e9h?"}"#;
+    for (provider, speak) in SPEAKERS.iter().filter(|(provider, _)| *provider != "llamacpp") {
+        let pieces: Vec<&str> = [json.split_at(14).0, json.split_at(14).1.split_at(18).0, json.split_at(32).1].to_vec();
+        let (answer, noted) = ask_with(options(provider, &Standin::says([speak(&Turn::of(&pieces))])), &shaped());
+        assert_eq!(answer.unwrap().text, TEXT, "{provider}");
+        assert_eq!((text_of(&noted).as_str(), noted.len() > 2), (TEXT, true), "{provider}: {noted:?}");
+
+        let cut = Turn { end: End::Length, ..Turn::of(&pieces[..2]) };
+        let (answer, noted) = ask_with(options(provider, &Standin::says([speak(&cut)])), &shaped());
+        let answer = answer.unwrap();
+        assert_eq!((&answer.text, answer.end), (&text_of(&noted), memdir::model::End::Cut), "{provider}");
+        assert!(answer.text.starts_with("<reply>You live"), "{provider}: {answer:?}");
+    }
+}
+
+#[test]
 fn what_a_server_does_not_take_is_left_out() {
     let cases: &[(&str, &str, &str)] = &[
         ("openai", "Unsupported value: 'temperature' does not support 0.7 with this model.", "temperature"),

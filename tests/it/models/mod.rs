@@ -115,8 +115,11 @@ impl<'a> Turn<'a> {
     }
 }
 
+/// Says a turn in the words of a wire.
+type Speak = fn(&Turn<'_>) -> Answered;
+
 /// The providers with the way in which each speaks.
-const SPEAKERS: &[(&str, fn(&Turn<'_>) -> Answered)] = &[
+const SPEAKERS: &[(&str, Speak)] = &[
     ("openai", wire::openai),
     ("anthropic", wire::anthropic),
     ("gemini", wire::gemini),
