@@ -73,6 +73,7 @@ impl Telling<'_> {
                 Failure::last(ModelError::Rejected { place: self.place(), why })
             }
             Fault::Calls => Failure::last(self.garbled("it calls tools, and none was offered")),
+            Fault::NoTurn => Failure::last(self.garbled("its JSON is broken")),
             Fault::Ended(reason) => match reason.as_str() {
                 "error" | "abort" => Failure::passing(ModelError::Broken { place: self.place() }),
                 _ => Failure::last(self.garbled(&format!("it ends for the reason `{}`", self.clean(&reason)))),

@@ -65,6 +65,8 @@ pub(super) enum Fault {
     Withheld(String),
     /// Instead of an answer there are calls of tools that nobody offered.
     Calls,
+    /// A turn that began as JSON is none.
+    NoTurn,
     /// It ended for a reason that is not known.
     Ended(String),
 }
@@ -246,8 +248,12 @@ impl<'a> Hearing<'a> {
         }
         if let Some((told, _)) = self.json.take() {
             let turn = shape::turn(&self.text);
-            // What was cut off is no JSON; what was told of it begins the turn all the same.
-            self.text = if turn.starts_with(&told) { turn } else { told.clone() };
+            self.text = match why {
+                _ if turn.starts_with(&told) => turn,
+                // What was cut off is no JSON; what was told of it begins the turn all the same.
+                End::Cut => told.clone(),
+                End::Done => return Err(Fault::NoTurn),
+            };
             let rest = self.text.get(told.len()..).unwrap_or_default();
             if !rest.is_empty() {
                 (self.hear)(Heard::Text(rest));

@@ -8,7 +8,7 @@ pub(super) const CLOSING: &str = "</reply";
 /// Writes a turn that follows [`crate::model::Shape::schema`] as text, its parts in their order; what does not follow it is
 /// given back as it is, since a server may ignore what it does not know.
 pub(super) fn turn(json: &str) -> String {
-    let Ok(Value::Object(parts)) = serde_json::from_str(json.trim()) else { return json.to_owned() };
+    let Ok(Value::Object(parts)) = serde_json::from_str(unfenced(json)) else { return json.to_owned() };
     let has_actions = parts.get("actions").is_some_and(|actions| !is_empty(actions));
     let written: Vec<String> = parts
         .iter()
@@ -23,6 +23,13 @@ pub(super) fn turn(json: &str) -> String {
         })
         .collect();
     if written.is_empty() { json.to_owned() } else { written.join("\n") }
+}
+
+/// What stands in a block of code; models that are only asked for JSON like to write one.
+fn unfenced(json: &str) -> &str {
+    let json = json.trim();
+    let inside = json.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
+    inside.map_or(json, |inside| inside.strip_prefix("json").unwrap_or(inside))
 }
 
 /// A reply in which nothing ends it.
@@ -88,6 +95,7 @@ mod tests {
             (r#"{"reply":"Soon.","actions":[{}]}"#, "<reply>Soon.</reply>\n<actions>[{}]</actions>"),
             (r#"{"actions":[{}],"reply":"Soon."}"#, "<actions>[{}]</actions>\n<reply>Soon.</reply>"),
             (r#"{"reply":""}"#, "<reply></reply>"),
+            ("```json\n{\"reply\":\"Hi.\"}\n```\n", "<reply>Hi.</reply>"),
             ("<reply>Hi.</reply>", "<reply>Hi.</reply>"),
             (r#"{"other":1}"#, r#"{"other":1}"#),
             (r#"{"reply":"cut"#, r#"{"reply":"cut"#),

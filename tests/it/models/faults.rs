@@ -306,11 +306,12 @@ fn nothing_without_an_end_is_read_to_its_end() {
         };
         format!("event: content_block_delta\ndata: {turn}\n\n")
     };
-    for (provider, _) in SPEAKERS {
+    // One of each wire: the others read the same.
+    for provider in &["ollama", "anthropic", "gemini"] {
         let stream = Answered::new(200).header("Content-Type", "text/event-stream");
         for (what, endless) in [
             ("text", stream.clone().then_forever(piece(provider))),
-            ("a line", stream.clone().piece("data: ").then_forever(long.clone())),
+            ("a line", stream.clone().piece("data: ").then_forever("x".repeat(1 << 20))),
             ("blank lines", stream.clone().then_forever("\n".repeat(4000))),
             (
                 "events that say nothing",
@@ -318,7 +319,7 @@ fn nothing_without_an_end_is_read_to_its_end() {
                     "event: ping\ndata: {{\"choices\":[],\"candidates\":[],\"x\":\"{long}\"}}\n\n"
                 )),
             ),
-            ("an error", Answered::new(500).then_forever(long.clone())),
+            ("an error", Answered::new(500).then_forever("x".repeat(1 << 20))),
         ] {
             let standin = Standin::says([endless]);
             let error = ask(provider, &standin, &request()).unwrap_err();
