@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+pub mod embed;
 pub mod remote;
 
 use crate::catalog::grammar::Grammar;

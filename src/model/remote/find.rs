@@ -87,10 +87,7 @@ pub fn list(
     key: Option<&Secret>,
     timeout: Duration,
 ) -> Result<Vec<String>, ModelError> {
-    let site = Site::new(provider, address)?;
-    if provider.needs_key && key.is_none() {
-        return Err(ModelError::NoKey { place: site.shown, variable: provider.key_variable.to_owned() });
-    }
+    let site = provider.site(address, key)?;
     let client = web::client(&site)?;
     let telling = Telling { site: &site, key, name: "", timeout };
     let listed = web::runtime(&site)?.block_on(models(&client, provider, telling));

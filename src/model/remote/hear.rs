@@ -26,8 +26,9 @@ const MOST_BYTES: usize = 1 << 20;
 /// The most bytes of all events of an answer, with all that is said around it.
 const MOST_EVENT_BYTES: usize = 16 << 20;
 
-/// How often bytes may come without completing an event. One arrival has a few hundred kilobytes at most.
-const MOST_ARRIVALS: usize = 256;
+/// How often bytes may come without completing an event. One arrival has a few hundred kilobytes at most, and the library
+/// copies all that it has of an event each time.
+const MOST_ARRIVALS: usize = 64;
 
 /// For how long signs of life count for an event.
 const LONGEST_SILENCE: Duration = Duration::from_secs(600);

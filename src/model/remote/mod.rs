@@ -1,7 +1,7 @@
 //! Models on servers: of a provider, or of a program on this machine.
 //!
 //! Owns which servers there are ([`PROVIDERS`]), what is sent to them and what comes back, through `genai`; the one honest
-//! error for each way in which that fails ([`failure`]); and asking again ([`Remote`]). A connection is made to the address that
+//! error for each way in which that fails; and asking again ([`Remote`]). A connection is made to the address that
 //! was configured and to no other: no redirect is followed and no proxy of the environment is used, so a key goes nowhere
 //! else. Keys are given; the environment is not read here. `http://` is spoken to whatever address says so, since the person wrote
 //! it; [`Card::place`] says where that is.
@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Answer, Card, Heard, Model, ModelError, Request};
 
 mod ask;
+mod embed;
 mod failure;
 mod find;
 mod hear;
@@ -25,7 +26,8 @@ mod wait;
 mod web;
 
 use ask::Without;
-use failure::Failure;
+pub use embed::RemoteEmbedder;
+use failure::{Failure, Telling};
 pub use find::{Found, discover, list};
 use hear::Hearing;
 use provider::Site;
@@ -49,6 +51,12 @@ pub struct RemoteOptions {
     pub tries: u32,
     /// About how long is waited before it is asked again, where the server does not say; each time twice as long.
     pub pause: Duration,
+}
+
+impl RemoteOptions {
+    fn telling<'a>(&'a self, site: &'a Site) -> Telling<'a> {
+        Telling { site, key: self.key.as_ref(), name: &self.name, timeout: self.timeout }
+    }
 }
 
 /// A model on a server.
@@ -79,10 +87,7 @@ impl Remote {
     /// cannot be used, or where the system has no certificates to know servers by.
     pub fn open(options: RemoteOptions) -> Result<Self, ModelError> {
         let provider = options.provider;
-        let site = Site::new(provider, options.address.as_deref())?;
-        if provider.needs_key && options.key.is_none() {
-            return Err(ModelError::NoKey { place: site.shown, variable: provider.key_variable.to_owned() });
-        }
+        let site = provider.site(options.address.as_deref(), options.key.as_ref())?;
         let runtime = web::runtime(&site)?;
         let web = web::client(&site)?;
         let client = ask::client(&web, &site)?;
@@ -157,9 +162,8 @@ impl Line {
         read.map_err(|fault| self.telling().tell(fault))
     }
 
-    fn telling(&self) -> failure::Telling<'_> {
-        let RemoteOptions { key, name, timeout, .. } = &self.options;
-        failure::Telling { site: &self.site, key: key.as_ref(), name, timeout: *timeout }
+    fn telling(&self) -> Telling<'_> {
+        self.options.telling(&self.site)
     }
 
     /// Adds to a failure what the person has to know: which models there are.

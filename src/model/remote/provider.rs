@@ -4,6 +4,7 @@ use std::net::IpAddr;
 
 use reqwest::Url;
 
+use super::secret::Secret;
 use crate::model::{ModelError, Place};
 
 /// A provider, or a program that serves models on this machine.
@@ -168,6 +169,15 @@ impl Provider {
     /// [`ModelError::Unreachable`] where there is no address, or one that cannot be used; a key in it is never shown.
     pub fn place(&self, address: Option<&str>) -> Result<Place, ModelError> {
         Ok(Site::new(self, address)?.place())
+    }
+
+    /// The address that is asked, if the provider answers somebody with this key.
+    pub(super) fn site(&self, address: Option<&str>, key: Option<&Secret>) -> Result<Site, ModelError> {
+        let site = Site::new(self, address)?;
+        if self.needs_key && key.is_none() {
+            return Err(ModelError::NoKey { place: site.shown, variable: self.key_variable.to_owned() });
+        }
+        Ok(site)
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
-use reqwest::{Client, Response, Url};
+use reqwest::{Client, RequestBuilder, Response, Url};
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 
@@ -16,8 +16,8 @@ use crate::model::ModelError;
 /// How long a connection may take to be made.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// The most bytes of a list of models.
-const MOST_BYTES: usize = 4 << 20;
+/// The most bytes of an answer that is no stream.
+const MOST_BYTES: usize = 16 << 20;
 
 /// Runs what waits, in the thread that asks.
 pub(super) fn runtime(site: &Site) -> Result<Runtime, ModelError> {
@@ -60,8 +60,24 @@ pub(super) async fn get(
     head: Vec<(String, String)>,
     within: Duration,
 ) -> Result<Value, Fault> {
+    json(client.get(url).headers(lines(head)), within).await
+}
+
+/// As [`get`], of what is asked with a body.
+pub(super) async fn post(
+    client: &Client,
+    url: Url,
+    head: Vec<(String, String)>,
+    body: &Value,
+    within: Duration,
+) -> Result<Value, Fault> {
+    let asked = client.post(url).headers(lines(head)).header("content-type", "application/json").body(body.to_string());
+    json(asked, within).await
+}
+
+async fn json(asked: RequestBuilder, within: Duration) -> Result<Value, Fault> {
     let fetched = tokio::time::timeout(within, async {
-        let answer = client.get(url).headers(lines(head)).send().await.map_err(Fault::Connection)?;
+        let answer = asked.send().await.map_err(Fault::Connection)?;
         let (status, headers) = (answer.status(), answer.headers().clone());
         let body = body(answer).await?;
         if !status.is_success() {

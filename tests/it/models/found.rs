@@ -1,6 +1,7 @@
 //! Which models there are.
 
-use memdir::model::remote::{discover, list};
+use memdir::model::embed::Embedder;
+use memdir::model::remote::{RemoteEmbedder, discover, list};
 
 use super::*;
 
@@ -67,4 +68,27 @@ fn whoever_does_not_answer_in_time_is_not_there() {
     let standin = Standin::start(|_| Answered::new(200).then_silence());
     let found = discover(Duration::from_millis(200), Some(standin.root().trim_start_matches("http://")));
     assert!(!found.iter().any(|found| found.address.starts_with(&standin.root())), "{found:?}");
+}
+
+#[test]
+fn points_of_texts_come_in_batches_and_in_order() {
+    let mut is_first = true;
+    let standin = Standin::start(move |asked| {
+        if std::mem::take(&mut is_first) {
+            return Answered::error(503, "loading");
+        }
+        let texts = asked.body["input"].as_array().unwrap();
+        let points = texts.iter().enumerate().rev();
+        let points = points.map(|(at, text)| json!({"index": at, "embedding": [text.as_str().unwrap().len(), 1]}));
+        Answered::json(200, &json!({"data": points.collect::<Vec<_>>()}))
+    });
+    let texts: Vec<String> = (0..130).map(|length| "x".repeat(length)).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let mut embedder = RemoteEmbedder::open(RemoteOptions { tries: 2, ..options("ollama", &standin) }).unwrap();
+    let points = embedder.embed(&texts).unwrap();
+    assert_eq!(points, (0..130_u8).map(|length| vec![f32::from(length), 1.0]).collect::<Vec<_>>());
+    let sizes: Vec<usize> = standin.asked().iter().map(|asked| asked["input"].as_array().unwrap().len()).collect();
+    assert_eq!(sizes, [64, 64, 64, 2]);
+    assert!(standin.requests().iter().all(|asked| asked.path == "/v1/embeddings"));
+    assert!(RemoteEmbedder::open(options("anthropic", &standin)).is_err());
 }
