@@ -370,3 +370,13 @@ fn whoever_asks_can_stop_at_any_time() {
     assert_eq!(stop(Answered::chat("<reply>Hello to you.</reply>").keep(2).then_silence(), 1, true), 1);
     assert_eq!(stop(Answered::error(503, "starting"), 9, true), 1);
 }
+
+#[test]
+fn a_server_that_does_not_prove_who_it_is_is_told_nothing() {
+    let standin = Standin::answers(["<reply>Hi.</reply>"]);
+    let address = standin.root().replace("http://", "https://");
+    let options = RemoteOptions { address: Some(address), ..options("openai", &standin) };
+    let error = ask_with(options, &request()).0.unwrap_err();
+    assert_eq!(kind(&error), "unreachable", "{error:?}");
+    assert!(standin.requests().iter().all(|asked| !asked.head.concat().contains(KEY)));
+}
