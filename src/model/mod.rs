@@ -8,6 +8,9 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+pub mod embed;
+pub mod remote;
+
 use crate::catalog::grammar::Grammar;
 
 /// Something that writes the next turn of a conversation.

@@ -14,6 +14,7 @@ use tempfile::TempDir;
 pub(crate) mod engine;
 mod mask;
 pub(crate) mod rpc;
+pub(crate) mod standin;
 #[cfg(target_os = "linux")]
 pub(crate) mod trace;
 
