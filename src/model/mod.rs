@@ -8,6 +8,13 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+pub mod catalogue;
+pub mod choose;
+pub mod fetch;
+pub mod header;
+mod http;
+pub mod shelf;
+
 use crate::catalog::grammar::Grammar;
 
 /// Something that writes the next turn of a conversation.
@@ -253,6 +260,14 @@ pub enum ModelError {
     /// This program was built without the engine for model files.
     #[error("this memdir was built without the engine for model files")]
     NoEngine,
+    /// None is set, and there are several that could be meant.
+    #[error("`{place}` has several models, and none is set")]
+    Several {
+        /// Where they are.
+        place: String,
+        /// Their names.
+        known: Vec<String>,
+    },
     /// No model is set, and none was found.
     #[error("no model is set, and no local server answers")]
     NoModel,
