@@ -27,9 +27,11 @@ mod forget;
 mod history;
 mod init;
 mod install;
+mod interrupt;
 mod links;
 mod look;
 mod mcp;
+mod model;
 mod one;
 mod open;
 mod pending;
@@ -84,6 +86,7 @@ fn run(global: &Global, command: Command) -> Result<u8, Stop> {
         Command::Eval(args::Eval::Retrieval(options)) => eval::retrieval(global, &options),
         Command::Mcp(options) => mcp::run(global, &options),
         Command::Client(asked) => client::run(global, &asked),
+        Command::Model(asked) => model::run(global, &asked),
         Command::Install(options) => install::run(global, &options),
         Command::Doctor => doctor::run(global),
         Command::Completions { shell } => actions::completions(global, shell),

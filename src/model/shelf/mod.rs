@@ -207,6 +207,12 @@ impl Shelf {
         Ok(())
     }
 
+    /// How large a model's file is now; `None` where it is gone.
+    #[must_use]
+    pub fn size_of(&self, kept: &Kept) -> Option<u64> {
+        disk::open(&kept.file).ok().map(|(_, metadata)| metadata.len())
+    }
+
     /// Reads what a model's file says of itself.
     ///
     /// # Errors

@@ -62,13 +62,13 @@ fn a_file_is_added_found_and_removed() {
     let home = Home::new();
     let bytes = Gguf::small().bytes();
     let file = home.write("My Model.Q4_K_M.gguf", &bytes);
-    let Added { kept, was_there } = home.add(&[file.clone()], None, Place::Shelf).unwrap();
+    let Added { kept, was_there } = home.add(std::slice::from_ref(&file), None, Place::Shelf).unwrap();
     assert_eq!((kept.name.as_str(), was_there, kept.is_in_place), ("my-model.q4_k_m", false, false));
     assert_eq!(kept.licence.as_deref(), Some("apache-2.0"));
     assert_eq!(home.names(), ["my-model.q4_k_m.gguf", "my-model.q4_k_m.toml"]);
     assert_eq!(fs::read(&kept.file).unwrap(), bytes);
     assert_eq!(home.shelf.find("my-model.q4_k_m"), Ok(kept.clone()));
-    assert_eq!(home.shelf.list().unwrap().kept, [kept.clone()]);
+    assert_eq!(home.shelf.list().unwrap().kept, std::slice::from_ref(&kept));
     assert_eq!(home.shelf.facts(&kept).unwrap().architecture.as_deref(), Some("qwen2"));
     home.verify("my-model.q4_k_m").unwrap();
     home.shelf.remove("my-model.q4_k_m").unwrap();
@@ -112,11 +112,11 @@ fn a_file_that_is_there_is_known_again() {
     let home = Home::new();
     let file = home.write("a.gguf", &Gguf::small().bytes());
     let other = home.write("b.gguf", &Gguf::small().says("x", "y").bytes());
-    let first = home.add(&[file.clone()], None, Place::Shelf).unwrap();
-    let again = home.add(&[file.clone()], None, Place::Shelf).unwrap();
+    let first = home.add(std::slice::from_ref(&file), None, Place::Shelf).unwrap();
+    let again = home.add(std::slice::from_ref(&file), None, Place::Shelf).unwrap();
     assert_eq!(again, Added { was_there: true, ..first.clone() });
     let copy = home.write("copy.gguf", &Gguf::small().bytes());
-    assert_eq!(home.add(&[copy.clone()], None, Place::Shelf), Ok(again.clone()));
+    assert_eq!(home.add(std::slice::from_ref(&copy), None, Place::Shelf), Ok(again.clone()));
     assert_eq!(home.add(&[copy], Some("c"), Place::Shelf), Err(ShelfError::Known("a".into())));
     assert_eq!(home.add(&[other], Some("a"), Place::Shelf), Err(ShelfError::Taken("a".into())));
     // One whose file is gone is put back.
@@ -130,7 +130,7 @@ fn a_file_that_is_there_is_known_again() {
 fn a_file_can_stay_where_it_lies() {
     let home = Home::new();
     let file = home.write("a.gguf", &Gguf::small().bytes());
-    let kept = home.add(&[file.clone()], Some("b"), Place::Here).unwrap().kept;
+    let kept = home.add(std::slice::from_ref(&file), Some("b"), Place::Here).unwrap().kept;
     assert_eq!((kept.file, kept.is_in_place), (file.canonicalize().unwrap(), true));
     assert_eq!(home.names(), ["b.toml"]);
     home.verify("b").unwrap();
@@ -219,7 +219,7 @@ fn names_that_cannot_be() {
     let file = home.write("a.gguf", &Gguf::small().bytes());
     let long = "a".repeat(65);
     for name in ["", "../a", "a/b", "A", ".a", "-a", "a::b", "a b", "ä", "a.part", "a.toml", "a.gguf", long.as_str()] {
-        let refused = home.add(&[file.clone()], Some(name), Place::Shelf);
+        let refused = home.add(std::slice::from_ref(&file), Some(name), Place::Shelf);
         assert!(matches!(refused, Err(ShelfError::Name(_))), "{name}: {refused:?}");
         assert!(matches!(home.shelf.find(name), Err(ShelfError::NotThere { .. })), "{name}");
         assert!(matches!(home.shelf.remove(name), Err(ShelfError::NotThere { .. })), "{name}");
