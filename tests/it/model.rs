@@ -125,7 +125,7 @@ fn a_model_is_fetched_with_its_hash_and_a_yes() {
     let hint = asked["error"]["hint"].as_str().unwrap();
     assert_eq!(hint, format!("repeat with `--yes` to fetch mine, licence not known, from {address}"));
     assert!(!fs::exists(shelf(&env)).unwrap());
-    let wrong = fetch(&["--sha256", &hash.replace(&hash[..2], "zz"), "--yes"]);
+    let wrong = fetch(&["--sha256", &format!("{}zz", hash.split_at(62).0), "--yes"]);
     assert_eq!(wrong.exits(2)["error"]["hint"], "send 64 hex digits");
     let other = fetch(&["--sha256", &hex(b"other"), "--yes"]).exits(7);
     assert_eq!(other["error"]["code"], "damaged");

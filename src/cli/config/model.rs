@@ -77,10 +77,9 @@ impl Model {
         match named {
             None => Wanted { name: self.name.clone(), address: self.address.clone() },
             Some(name) => {
-                let is_same = self
-                    .name
-                    .as_deref()
-                    .is_some_and(|set| set == name || provider(set) == provider(name).or(Some(String::new())));
+                let is_same =
+                    |set: &String| set == name || provider(name).is_some_and(|own| provider(set) == Some(own));
+                let is_same = self.name.as_ref().is_some_and(is_same);
                 Wanted { name: Some(name.to_owned()), address: self.address.clone().filter(|_| is_same) }
             }
         }
