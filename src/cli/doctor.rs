@@ -11,6 +11,7 @@ use super::exit::{Stop, print_json};
 use super::model::{self, used};
 use super::{open, term};
 use crate::engine::{self, Engine};
+use crate::model::ModelError;
 use crate::model::choose::Choice;
 use crate::report::{Code, Failure};
 use crate::vault::{Exam, Vault};
@@ -135,13 +136,20 @@ fn model(sources: &Sources, config: &Config) -> Check {
     match looked {
         Ok((used, true)) => Check::ok("model", format!("{}, its file is whole: {}", used.name, used.leaves())),
         Ok((used, false)) => Check::ok("model", format!("{}: {}", used.name, used.leaves())),
-        // Nothing but `chat` and `ask` needs one.
+        Err(failure) if is_without(config, &failure) => {
+            Check::ok("model", "none, and only `chat` and `ask` need one: `memdir model list` shows how to get one")
+        }
         Err(failure) if failure.code == Code::ModelUnreachable => {
             let hint = failure.hint.unwrap_or_default();
             Check::warn("model", failure.message, &hint)
         }
         Err(failure) => Check::failed("model", failure),
     }
+}
+
+/// Whether the person has no model and wants none.
+fn is_without(config: &Config, failure: &Failure) -> bool {
+    config.model.name.is_none() && *failure == model::error::unreachable(&ModelError::NoModel)
 }
 
 /// What the vault can tell of itself and of this file system.

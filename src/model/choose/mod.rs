@@ -69,7 +69,7 @@ pub enum Choice {
 ///
 /// # Errors
 ///
-/// * [`ModelError::NoEngine`] for a file where none can be run.
+/// * [`ModelError::NoEngine`] for a file where none can be run, or where there is nothing else.
 /// * [`ModelError::Unloadable`] for one of the catalogue that is not on the shelf yet.
 /// * [`ModelError::Unknown`] with the names that come closest.
 /// * [`ModelError::Several`] where none is named and a server has more than one.
@@ -147,6 +147,7 @@ fn unnamed(address: Option<&str>, offer: &mut Offer<'_>) -> Result<Choice, Model
                 known: several.iter().map(|name| format!("{}{BETWEEN}{name}", server.provider)).collect(),
             }),
         },
+        None if address.is_none() && !offer.has_engine && !offer.shelf.is_empty() => Err(ModelError::NoEngine),
         None => Err(ModelError::NoModel),
     }
 }

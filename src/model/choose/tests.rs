@@ -95,6 +95,8 @@ fn where_none_is_named() {
     check(&There(false, &[], &[VLLM, OLLAMA]), several("http://127.0.0.1:8000", &["vllm::a", "vllm::b"]));
     check(&There(true, &[], &[EMPTY]), Err(ModelError::NoModel));
     check(&There(true, &[], &[]), Err(ModelError::NoModel));
+    check(&There(false, &[], &[]), Err(ModelError::NoModel));
+    check(&There(false, &["mine"], &[EMPTY]), Err(ModelError::NoEngine));
     assert_eq!(chosen(Some("  "), None, &There(true, &["mine"], &[])), Ok(shelf("mine")));
     let at = chosen(None, Some("http://127.0.0.1:11434"), &There(true, &["mine"], &[VLLM, OLLAMA]));
     assert_eq!(at, Ok(ollama()));

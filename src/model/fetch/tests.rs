@@ -276,9 +276,11 @@ fn what_servers_say_instead() {
     let running = Server { says: Some(("302 Found", header)), ..Server::new(&home.content) }.start();
     home.has(&home.fetch(&running).unwrap());
     let nobody = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap();
-    let error =
-        fetch(&home.shelf, &home.fetching(&format!("http://{nobody}/")), &mut |_| (), &CancellationToken::new());
-    assert!(matches!(&error, Err(FetchError::Unreachable { .. })), "{error:?}");
+    // Nobody is there, and somebody who speaks no TLS.
+    for address in [format!("http://{nobody}/"), elsewhere.address.replace("http", "https")] {
+        let error = fetch(&home.shelf, &home.fetching(&address), &mut |_| (), &CancellationToken::new());
+        assert!(matches!(&error, Err(FetchError::Unreachable { .. })), "{error:?}");
+    }
 }
 
 #[test]
