@@ -151,6 +151,8 @@ fn a_model_is_fetched_with_its_hash_and_a_yes() {
     assert_eq!(fetch(&["--sha256", &hash]).exits(0)["was_there"], true, "without a question");
     let taken = fetch(&["--sha256", &hex(b"other"), "--yes"]).exits(4);
     assert_eq!(taken["error"]["code"], "already_exists");
+    let again = model(&env, &["fetch", "again", "--from", &address, "--sha256", &hash, "--yes"]).exits(4);
+    assert_eq!(again["error"]["message"], "this file is there already, as `mine`");
     // One of the catalogue is what the catalogue says, wherever it comes from.
     let other = model(&env, &["fetch", "qwen2.5-coder-0.5b", "--from", &address, "--yes"]).exits(4);
     assert_eq!(other["error"]["code"], "unavailable");

@@ -33,6 +33,11 @@ pub(super) fn run(global: &Global, shelf: &Shelf, options: &Fetch) -> Result<u8,
         Ok(_) | Err(ShelfError::NotThere { .. }) => {}
         Err(error) => return Err(error::unkept(&error).into()),
     }
+    let listed = shelf.list().map_err(|error| error::unkept(&error))?;
+    let is_it = |kept: &&Kept| kept.digest == fetching.digest && shelf.size_of(kept) == Some(kept.bytes);
+    if let Some(other) = listed.kept.iter().find(is_it) {
+        return Err(error::unkept(&ShelfError::Known(other.name.clone())).into());
+    }
     if !options.yes && !is_agreed(global, &fetching)? {
         return Ok(0);
     }
