@@ -63,7 +63,7 @@ impl Digest {
 
     /// Takes 32 bytes that were a digest before, such as a stored one.
     #[must_use]
-    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 

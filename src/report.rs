@@ -58,6 +58,7 @@ pub enum Code {
     Internal,
     Config,
     Damaged,
+    ModelUnreachable,
 }
 
 impl Code {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use super::{ask, client, install};
+use super::{ask, client, install, model};
 use crate::action::SearchMode;
 use crate::check::Kind;
 use crate::{dialect, mcp, policy};
@@ -176,6 +176,9 @@ pub(super) enum Command {
     /// Set up an assistant so that it starts memdir by itself
     #[command(long_about = install::LONG)]
     Install(install::Asked),
+    /// Get model files, keep them, and see which model is used
+    #[command(subcommand, long_about = model::LONG)]
+    Model(model::Asked),
     /// Measure how well questions are answered
     #[command(subcommand)]
     Eval(Eval),

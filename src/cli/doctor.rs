@@ -3,13 +3,17 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
+use tokio_util::sync::CancellationToken;
 
 use super::args::Global;
-use super::config::Sources;
+use super::config::{Config, Sources};
 use super::exit::{Stop, print_json};
+use super::model::{self, used};
 use super::{open, term};
 use crate::engine::{self, Engine};
-use crate::report::Failure;
+use crate::model::ModelError;
+use crate::model::choose::Choice;
+use crate::report::{Code, Failure};
 use crate::vault::{Exam, Vault};
 
 #[derive(Debug, Serialize)]
@@ -87,6 +91,7 @@ fn look(global: &Global) -> Vec<Check> {
                 }
             });
             let place = located.index.clone();
+            checks.push(model(&sources, &located.config));
             match open::vault(located) {
                 Ok((vault, config)) => {
                     checks.extend(state(&vault));
@@ -112,6 +117,39 @@ fn settings(sources: &Sources) -> Check {
         Some(path) => Check::ok("settings", format!("none; they would be in {}", path.display())),
         None => Check::warn("settings", "there is no home folder to look for them in", "set HOME"),
     }
+}
+
+/// Which model would answer, whether its file is whole, and what leaves the machine.
+fn model(sources: &Sources, config: &Config) -> Check {
+    let looked = used::shelf(sources).and_then(|shelf| {
+        let listed = shelf.list().map_err(|error| model::error::unkept(&error))?;
+        let chosen = used::chosen(None, config, &listed, &mut used::servers);
+        let chosen = chosen.and_then(|choice| Ok((used::used(&choice)?, choice)));
+        let (used, choice) = chosen.map_err(|error| model::error::unreachable(&error))?;
+        if let Choice::Shelf { name } = &choice {
+            let kept = shelf.find(name).map_err(|error| model::error::unkept(&error))?;
+            let stop = CancellationToken::new();
+            shelf.ensure(&kept, &mut |_, _| (), &stop).map_err(|error| model::error::unkept(&error))?;
+        }
+        Ok((used, matches!(choice, Choice::Shelf { .. })))
+    });
+    match looked {
+        Ok((used, true)) => Check::ok("model", format!("{}, its file is whole: {}", used.name, used.leaves())),
+        Ok((used, false)) => Check::ok("model", format!("{}: {}", used.name, used.leaves())),
+        Err(failure) if is_without(config, &failure) => {
+            Check::ok("model", "none, and only `chat` and `ask` need one: `memdir model list` shows how to get one")
+        }
+        Err(failure) if failure.code == Code::ModelUnreachable => {
+            let hint = failure.hint.unwrap_or_default();
+            Check::warn("model", failure.message, &hint)
+        }
+        Err(failure) => Check::failed("model", failure),
+    }
+}
+
+/// Whether the person has no model and wants none.
+fn is_without(config: &Config, failure: &Failure) -> bool {
+    config.model.name.is_none() && *failure == model::error::unreachable(&ModelError::NoModel)
 }
 
 /// What the vault can tell of itself and of this file system.

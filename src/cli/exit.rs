@@ -103,6 +103,7 @@ pub(super) fn code(code: Code) -> u8 {
         Code::Internal => 1,
         Code::Usage | Code::NoActions => 2,
         Code::Config => 5,
+        Code::ModelUnreachable => 6,
         Code::Damaged => DAMAGED,
         code if code.is_refusal() => 3,
         _ => 4,

@@ -28,9 +28,11 @@ mod forget;
 mod history;
 mod init;
 mod install;
+mod interrupt;
 mod links;
 mod look;
 mod mcp;
+mod model;
 mod one;
 mod open;
 mod pending;
@@ -87,6 +89,7 @@ fn run(global: &Global, command: Command) -> Result<u8, Stop> {
         Command::Ask(options) => ask::run(global, &options),
         Command::Mcp(options) => mcp::run(global, &options),
         Command::Client(asked) => client::run(global, &asked),
+        Command::Model(asked) => model::run(global, &asked),
         Command::Install(options) => install::run(global, &options),
         Command::Doctor => doctor::run(global),
         Command::Completions { shell } => actions::completions(global, shell),

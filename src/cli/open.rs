@@ -171,7 +171,7 @@ pub(super) fn make_folder(path: &Path) -> std::io::Result<PathBuf> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the memory's path is resolved once; SQLite refuses links in it later")]
-fn canonical(path: &Path) -> std::io::Result<PathBuf> {
+pub(super) fn canonical(path: &Path) -> std::io::Result<PathBuf> {
     std::fs::canonicalize(path)
 }
 

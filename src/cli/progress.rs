@@ -17,6 +17,12 @@ pub(super) fn spinner(global: &Global, what: &str) -> ProgressBar {
     styled(global, None, &format!("{{spinner}} {{pos}} {what}, {{per_sec}}"))
 }
 
+/// A bar of bytes; its message says what is done with them.
+pub(super) fn bytes(global: &Global) -> ProgressBar {
+    let template = "{bar:30} {bytes} of {total_bytes} {msg}, {bytes_per_sec}, {eta} left";
+    styled(global, Some(0), template)
+}
+
 fn styled(global: &Global, total: Option<usize>, template: &str) -> ProgressBar {
     if global.json || !io::stderr().is_terminal() {
         return ProgressBar::hidden();

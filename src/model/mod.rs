@@ -8,8 +8,14 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+pub mod catalogue;
+pub mod choose;
 pub mod embed;
+pub mod fetch;
+pub mod header;
+mod http;
 pub mod remote;
+pub mod shelf;
 
 use crate::catalog::grammar::Grammar;
 
@@ -256,6 +262,14 @@ pub enum ModelError {
     /// This program was built without the engine for model files.
     #[error("this memdir was built without the engine for model files")]
     NoEngine,
+    /// None is set, and there are several that could be meant.
+    #[error("`{place}` has several models, and none is set")]
+    Several {
+        /// Where they are.
+        place: String,
+        /// Their names.
+        known: Vec<String>,
+    },
     /// No model is set, and none was found.
     #[error("no model is set, and no local server answers")]
     NoModel,

@@ -31,6 +31,7 @@ mod layers;
 mod mcp_http;
 mod mcp_resources;
 mod mcp_stdio;
+mod model;
 mod models;
 mod processes;
 mod python;

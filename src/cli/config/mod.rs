@@ -10,6 +10,7 @@ use serde::Deserialize;
 use toml::{Table, Value};
 
 mod edit;
+mod model;
 
 use crate::engine;
 use crate::plan::Limits;
@@ -18,9 +19,11 @@ use crate::report::{Code, Failure};
 use crate::time::Timestamp;
 use crate::vault::{Durability, Options};
 
+pub(super) use model::Model;
+
 /// The sections and their keys; the empty section is the top of the file.
 const KEYS: &[(&str, &[&str])] = &[
-    ("", &["durability", "rule", "permission", "limits", "history", "memory"]),
+    ("", &["durability", "rule", "permission", "limits", "history", "model", "memory"]),
     ("permission", &["exec", "cli", "mcp", "chat", "ask", "inbox", "inbox_days"]),
     (
         "limits",
@@ -35,6 +38,22 @@ const KEYS: &[(&str, &[&str])] = &[
         ],
     ),
     ("history", &["keep_days", "keep_bytes"]),
+    (
+        "model",
+        &[
+            "name",
+            "address",
+            "family",
+            "threads",
+            "context_tokens",
+            "max_tokens",
+            "temperature",
+            "turns",
+            "tokens_a_day",
+            "timeout_seconds",
+            "prompts",
+        ],
+    ),
     ("rule", &["action", "path", "client", "detector", "verdict"]),
 ];
 
@@ -47,6 +66,7 @@ pub(super) struct Config {
     limits: LimitKeys,
     history: HistoryKeys,
     pub(super) rule: Vec<Rule>,
+    pub(super) model: Model,
 }
 
 /// What becomes of calls that somebody should be asked about, by door.
@@ -204,6 +224,21 @@ impl Sources {
         Some(base.join("memdir"))
     }
 
+    /// Where model files are kept.
+    pub(super) fn models_folder(&self) -> Option<PathBuf> {
+        let strategy = etcetera::choose_base_strategy().ok()?;
+        Some(etcetera::BaseStrategy::data_dir(&strategy).join("memdir").join("models"))
+    }
+
+    /// Where the person's own prompts are, or would be.
+    #[expect(dead_code, reason = "the conversation reads them")]
+    pub(super) fn prompts_folder(&self, model: &Model) -> Option<PathBuf> {
+        match &model.prompts {
+            Some(folder) => Some(self.expand(folder)),
+            None => Some(self.path.as_ref()?.with_file_name("prompts")),
+        }
+    }
+
     /// Where what can be made again is kept.
     pub(super) fn cache_folder(&self) -> Option<PathBuf> {
         let strategy = etcetera::choose_base_strategy().ok()?;
@@ -248,7 +283,8 @@ impl Sources {
         memories.into_iter().flatten().map(|(path, table)| (path.as_str(), table))
     }
 
-    fn expand(&self, path: &str) -> PathBuf {
+    /// A path as the settings have it, which may begin in the home folder.
+    pub(super) fn expand(&self, path: &str) -> PathBuf {
         match (path.strip_prefix("~/"), &self.home) {
             (Some(rest), Some(home)) => home.join(rest),
             _ => PathBuf::from(path),
@@ -259,6 +295,12 @@ impl Sources {
 /// Whether the person wants no colours.
 pub(super) fn has_no_color() -> bool {
     std::env::vars_os().any(|(name, value)| name == "NO_COLOR" && !value.is_empty())
+}
+
+/// A variable of the environment that belongs to others than memdir: a key, the address of a server.
+pub(super) fn variable(name: &str) -> Option<String> {
+    let found = std::env::vars_os().find(|(known, _)| known == name)?;
+    found.1.into_string().ok().filter(|value| !value.is_empty())
 }
 
 #[expect(clippy::disallowed_methods, reason = "a path of the settings file is compared with the memory's, not opened")]
@@ -343,11 +385,7 @@ fn overlay(base: &mut Table, over: &Table) {
 /// Puts `MEMDIR_SECTION_KEY` into its place.
 fn set_from_environment(table: &mut Table, name: &str, value: &str) -> Result<(), Failure> {
     let rest = name.strip_prefix("MEMDIR_").unwrap_or(name).to_ascii_lowercase();
-    let typed = match (value.parse::<i64>(), value.parse::<bool>()) {
-        (Ok(number), _) => Value::Integer(number),
-        (_, Ok(flag)) => Value::Boolean(flag),
-        _ => Value::String(value.to_owned()),
-    };
+    let typed = typed(&rest, value);
     if rest == "durability" {
         table.insert(rest, typed);
         return Ok(());
@@ -368,6 +406,18 @@ fn set_from_environment(table: &mut Table, name: &str, value: &str) -> Result<()
     let names: Vec<String> = keys.map(|name| name.to_ascii_uppercase()).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).chain(["MEMDIR_DURABILITY"]).collect();
     Err(suggest(format!("unknown setting `{name}` in the environment"), name, &names))
+}
+
+/// What a variable of the environment says, as the settings file would say it.
+fn typed(key: &str, value: &str) -> Value {
+    let is_text = ["model_name", "model_address", "model_prompts"].contains(&key);
+    match (value.parse::<i64>(), value.parse::<bool>(), value.parse::<f64>()) {
+        _ if is_text => Value::String(value.to_owned()),
+        (Ok(number), _, _) => Value::Integer(number),
+        (_, Ok(flag), _) => Value::Boolean(flag),
+        (_, _, Ok(number)) if key == "model_temperature" => Value::Float(number),
+        _ => Value::String(value.to_owned()),
+    }
 }
 
 #[cfg(test)]

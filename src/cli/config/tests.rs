@@ -2,8 +2,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
+use super::model::Family;
 use super::{Sources, check_table};
 use crate::engine::InboxPlace;
+use crate::model::choose::Wanted;
 use crate::policy::Mode;
 use crate::report::Failure;
 use crate::vault::Durability;
@@ -55,6 +57,37 @@ fn the_inbox_can_be_set() {
     assert_eq!((set.inbox, set.keep_proposals), (InboxPlace::Process, days(30)));
     assert_eq!(engine("", &[("MEMDIR_PERMISSION_INBOX_DAYS", "0")]).keep_proposals, days(0));
     assert!(sources("[permission]\ninbox = 'cloud'", &[]).unwrap().for_memory(Path::new("/nowhere")).is_err());
+}
+
+#[test]
+fn the_model_can_be_set() {
+    let config = |file: &str, environment: &[(&str, &str)]| {
+        sources(file, environment).unwrap().for_memory(Path::new("/nowhere")).map(|config| config.model)
+    };
+    let by_default = config("", &[]).unwrap();
+    assert_eq!((by_default.turns.get(), by_default.tokens_a_day, by_default.temperature), (8, 0, 0.0));
+    assert_eq!(by_default.wanted(None), Wanted::default());
+    let file =
+        "[model]\nname = 'vllm::a'\naddress = 'http://127.0.0.1:9'\nfamily = 'mem-agent'\ntemperature = 1\nthreads = 2";
+    let set = config(file, &[("MEMDIR_MODEL_TEMPERATURE", "0.5"), ("MEMDIR_MODEL_TOKENS_A_DAY", "9")]).unwrap();
+    assert_eq!((set.family, set.temperature, set.tokens_a_day), (Family::MemAgent, 0.5, 9));
+    let wanted = |named| {
+        let Wanted { name, address } = set.wanted(named);
+        (name.unwrap(), address.is_some())
+    };
+    assert_eq!(wanted(None), ("vllm::a".to_owned(), true));
+    assert_eq!(wanted(Some("vllm::b")), ("vllm::b".to_owned(), true));
+    assert_eq!(wanted(Some("ollama::a")), ("ollama::a".to_owned(), false));
+    assert_eq!(wanted(Some("a")), ("a".to_owned(), false));
+    assert_eq!(config("", &[("MEMDIR_MODEL_NAME", "7")]).unwrap().name.as_deref(), Some("7"));
+    for wrong in ["temperature = 3", "temperature = -0.1", "family = 'large'", "turns = 0", "threads = 0"] {
+        assert!(config(&format!("[model]\n{wrong}"), &[]).is_err(), "{wrong}");
+    }
+    refused(
+        sources("[model]\ntemprature = 1", &[]),
+        "unknown key `temprature` in [model] in the settings",
+        "did you mean `temperature`?",
+    );
 }
 
 #[test]

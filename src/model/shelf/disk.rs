@@ -1,0 +1,139 @@
+//! Files with weights, named by their paths: the shelf is a folder of the person's own, outside any memory.
+
+use std::fs::{Metadata, OpenOptions};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// A file outside any memory.
+#[expect(clippy::disallowed_types, reason = "weights lie outside any memory and are named by their path")]
+pub(in crate::model) type File = std::fs::File;
+
+/// Opens a regular file to read it; a pipe or a device is refused, and not waited for.
+pub(in crate::model) fn open(path: &Path) -> io::Result<(File, Metadata)> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
+    let file: File = options.open(path)?;
+    let metadata = file.metadata()?;
+    if metadata.is_file() {
+        Ok((file, metadata))
+    } else {
+        Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no file"))
+    }
+}
+
+/// Opens a file to go on writing it, and locks it; `WouldBlock` where another process writes it. A link is not followed.
+pub(in crate::model) fn open_part(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
+    let file: File = options.open(path)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(std::fs::TryLockError::WouldBlock) => Err(io::ErrorKind::WouldBlock.into()),
+        Err(std::fs::TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// Reads a small text; `None` where there is no such file.
+pub(in crate::model) fn read_text(path: &Path) -> io::Result<Option<String>> {
+    const MOST_BYTES: u64 = 1 << 16;
+    let file = match open(path) {
+        Ok((file, _)) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let mut text = String::new();
+    file.take(MOST_BYTES).read_to_string(&mut text)?;
+    Ok(Some(text))
+}
+
+/// Writes a small text in one instant.
+#[expect(clippy::disallowed_methods, reason = "as above")]
+pub(in crate::model) fn write_text(path: &Path, text: &str) -> io::Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".part");
+    let temporary = path.with_file_name(name);
+    std::fs::write(&temporary, text)?;
+    let (file, _) = open(&temporary)?;
+    file.sync_all()?;
+    std::fs::rename(&temporary, path)
+}
+
+/// Makes a folder and those above it.
+#[expect(clippy::disallowed_methods, reason = "as above")]
+pub(in crate::model) fn make_folder(path: &Path) -> io::Result<()> {
+    std::fs::create_dir_all(path)
+}
+
+#[expect(clippy::disallowed_methods, reason = "as above")]
+pub(in crate::model) fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    std::fs::rename(from, to)
+}
+
+/// Removes a file; one that is not there is no failure.
+#[expect(clippy::disallowed_methods, reason = "as above")]
+pub(in crate::model) fn remove(path: &Path) -> io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// The whole path of a file that is there.
+#[expect(clippy::disallowed_methods, reason = "as above")]
+pub(in crate::model) fn whole_path(path: &Path) -> io::Result<PathBuf> {
+    std::fs::canonicalize(path)
+}
+
+/// The names in a folder that are UTF-8, sorted; none where it is not there.
+#[expect(clippy::disallowed_methods, reason = "as above")]
+pub(in crate::model) fn names(folder: &Path) -> io::Result<Vec<String>> {
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        names.extend(entry?.file_name().into_string().ok());
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// Flushes the names of a folder, where the system can.
+pub(in crate::model) fn flush_folder(folder: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        let folder: File = OpenOptions::new().read(true).open(folder)?;
+        folder.sync_all()
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = folder;
+        Ok(())
+    }
+}
+
+/// How many bytes can still be written below a path that may not be there yet; `None` where the system does not say.
+pub(in crate::model) fn free_bytes(path: &Path) -> Option<u64> {
+    #[cfg(unix)]
+    {
+        let found = path.ancestors().find_map(|above| rustix::fs::statvfs(above).ok())?;
+        found.f_bavail.checked_mul(found.f_frsize)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        None
+    }
+}
+
+/// When a file was last changed, in nanoseconds since the start of 1970; 0 where the system does not say.
+pub(in crate::model) fn modified(metadata: &Metadata) -> i64 {
+    let since = metadata.modified().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+    since.and_then(|since| i64::try_from(since.as_nanos()).ok()).unwrap_or(0)
+}
