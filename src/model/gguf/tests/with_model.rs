@@ -190,7 +190,7 @@ fn an_answer_ends_as_it_was_asked() {
     assert!(answer.text.ends_with(&stopped.stop[0]) && answer.text.len() <= end + 1, "{answer:?}");
 
     let only = shape(lines(&[]).unwrap());
-    let answer = ask(&mut model, &Request { shape: Some(only), ..request("Say hello.", 300) }).unwrap();
+    let answer = ask(&mut model, &Request { shape: Some(only), ..request("Say hello.", 1600) }).unwrap();
     assert_eq!(answer.end, End::Done);
     assert!(answer.text.starts_with("<reply>") && answer.text.ends_with("</reply>"), "{answer:?}");
 }
