@@ -198,7 +198,8 @@ impl<'m> Engine<'m> {
         let known = self.held.iter().zip(tokens).take_while(|(one, other)| one == other).count().min(last);
         let (stable, _) = tokens.split_at(prompt.stable.min(last));
         let mut save = false;
-        if self.kept.is_some() && stable.len() >= LEAST_TOKENS && known < stable.len() {
+        // Where half of it is known it is read on from there: a conversation grows, and is not kept with each turn.
+        if self.kept.is_some() && stable.len() >= LEAST_TOKENS && known < stable.len() / 2 {
             self.clear();
             let kept = self.kept.as_ref().is_some_and(|kept| kept.load(&mut self.context, stable));
             if kept {

@@ -155,7 +155,16 @@ fn the_beginning_of_a_request_is_kept_for_the_next_process() {
     let fourth = ask(&mut load(options()), &request).unwrap();
     assert_eq!(fourth.reused_tokens, second.reused_tokens);
 
+    // What a conversation adds is not kept.
     let mut model = load(options());
+    let first = ask(&mut model, &request).unwrap();
+    let mut grown = request.clone();
+    grown.messages.push(Message { role: Role::Assistant, text: first.text });
+    grown.messages.push(Message { role: Role::User, text: "And now?".to_owned() });
+    grown.stable = 2;
+    assert!(ask(&mut model, &grown).unwrap().reused_tokens >= first.input_tokens - 1);
+    assert_eq!(kept_files(&folder).len(), 1);
+
     for word in ["one", "two", "three", "four", "five"] {
         let system = format!("{word} {}", request.system);
         ask(&mut model, &Request { system, ..request.clone() }).unwrap();
