@@ -19,6 +19,9 @@ pub mod shelf;
 
 use crate::catalog::grammar::Grammar;
 
+#[cfg(feature = "gguf")]
+pub mod gguf;
+
 /// Something that writes the next turn of a conversation.
 ///
 /// An answer is whole or an error: what was cut off by a limit says so in [`Answer::end`], and is never run.
