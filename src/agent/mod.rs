@@ -395,13 +395,13 @@ impl<'e> Agent<'e> {
             Family::Capable | Family::Small => self.prompts.system(switches, ask_first, &rest),
         };
         let mut messages: Vec<Message> = self.session.exchanges.iter().flat_map(told).collect();
-        let stable = messages.len();
         messages.push(Message { role: Role::User, text: prompt::message(&asked.notes, &asked.message) });
         messages.extend(run.transcript().iter().cloned());
         Request {
             system,
             messages,
-            stable,
+            // Of what somebody said nothing is kept beyond the process.
+            stable: 0,
             shape: None,
             max_tokens: self.settings.max_tokens,
             temperature: self.settings.temperature,

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::args::{Global, Permission};
 use super::exit::{Stop, print_json, usage};
 use super::{exit, open, talk, term};
-use crate::agent::{Agent, Decision, Edge, Event, Family, Notice, Said, Session};
+use crate::agent::{Agent, Decision, Edge, Event, Notice, Said, Session};
 use crate::engine::{Engine, Reviewed};
 use crate::report::{Code, Failure, Report};
 
@@ -35,16 +35,16 @@ pub(super) struct Asked {
 pub(super) fn run(global: &Global, asked: &Asked) -> Result<u8, Stop> {
     let message = message(&asked.text)?;
     let opened = open::open(global)?;
-    let model = talk::open_model(global, &opened.config, asked.model.as_deref())?;
+    let stop = talk::stopped_by_interrupt();
+    let model = talk::open_model(global, &opened.config, asked.model.as_deref(), &stop)?;
     let name = model.card().name.clone();
-    let mut settings = talk::settings(&opened.config, Family::of(model.card()), "ask");
+    let mut settings = talk::settings(&opened.config, model.card(), "ask");
     settings.mode = asked.permission.map_or(settings.mode, Into::into);
     let mut session = Session::new(session_id()?);
     if asked.read_only {
         session.switches.actions = crate::agent::Actions::Read;
     }
-    let stop = talk::stopped_by_interrupt()?;
-    let mut agent = Agent::new(&opened.engine, model, talk::prompts(None)?, settings, session);
+    let mut agent = Agent::new(&opened.engine, model, talk::prompts(&opened.config)?, settings, session);
     let mut said = Said::default();
     let ended = agent.say(&message, &mut Pipe, &stop, &mut said);
     let id = agent.session().id.clone();

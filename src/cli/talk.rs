@@ -1,42 +1,65 @@
 //! What `ask`, `chat` and `eval agent` have in common: a model, its prompts and how it works, from settings and options.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use tokio_util::sync::CancellationToken;
 
 use super::args::Global;
-use super::config::Config;
+use super::config::{Config, ModelFamily, Sources};
 use super::exit::Stop;
-use super::open;
+use super::model::{error, opening};
+use super::{interrupt, open, progress};
 use crate::agent::{AgentError, Family, Prompts, Settings};
-use crate::model::{Model, ModelError};
+use crate::model::{Card, Model, ModelError, Place};
 use crate::report::{Code, Failure};
 
+/// How many tokens of notes a model is shown with a message: one that reads on this machine's processor is shown fewer.
+const CONTEXT: u32 = 4_000;
+const CONTEXT_IN_PROCESS: u32 = 800;
+
 /// How an agent works at this door.
-pub(super) fn settings(config: &Config, family: Family, door: &'static str) -> Settings {
+pub(super) fn settings(config: &Config, card: &Card, door: &'static str) -> Settings {
     let mode = if door == "chat" { config.permission.chat } else { config.permission.ask };
+    let model = &config.model;
+    let family = match model.family {
+        ModelFamily::Auto => Family::of(card),
+        ModelFamily::Capable => Family::Capable,
+        ModelFamily::Small => Family::Small,
+        ModelFamily::MemAgent => Family::MemAgent,
+    };
     Settings {
         family,
         door,
         mode,
-        turns: 8,
+        turns: model.turns.get(),
         tokens: None,
-        context: 900,
-        max_tokens: 1_024,
-        temperature: 0.0,
+        context: if card.place == Place::Process { CONTEXT_IN_PROCESS } else { CONTEXT },
+        max_tokens: model.max_tokens.get(),
+        temperature: model.temperature,
         clock: open::now,
     }
 }
 
-/// Opens the model of this name, or the one that is set or found.
-pub(super) fn open_model(_global: &Global, _config: &Config, _name: Option<&str>) -> Result<Box<dyn Model>, Stop> {
-    Err(failure(&ModelError::NoModel).into())
+/// Opens the model of this name, or the one that is set or found, with a bar while a file is read.
+pub(super) fn open_model(
+    global: &Global,
+    config: &Config,
+    name: Option<&str>,
+    stop: &CancellationToken,
+) -> Result<Box<dyn Model>, Stop> {
+    let sources = Sources::read()?;
+    let prefixes = sources.cache_folder().map(|folder| folder.join("prefixes"));
+    let opening = opening::Opening { sources: &sources, config, named: name, prefixes };
+    let bar = progress::bar(global, 1_000, "‰ of the model");
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 1,000")]
+    let opened = opening::open(&opening, &mut |part| bar.set_position((part.clamp(0.0, 1.0) * 1_000.0) as u64), stop);
+    bar.finish_and_clear();
+    Ok(opened?)
 }
 
 /// What a person is told of a model that does not answer.
 pub(super) fn failure(error: &ModelError) -> Failure {
-    Failure::new(Code::Unavailable, error.to_string())
+    error::unreachable(error)
 }
 
 /// What a person is told of a message that was not answered.
@@ -48,12 +71,13 @@ pub(super) fn agent_failure(error: &AgentError) -> Failure {
     }
 }
 
-/// The prompts, of which those in this folder are the person's own.
+/// The prompts, of which some may be the person's own.
 #[expect(clippy::disallowed_methods, reason = "the person's own prompts stand in the configuration folder")]
-pub(super) fn prompts(folder: Option<&Path>) -> Result<Prompts, Failure> {
+pub(super) fn prompts(config: &Config) -> Result<Prompts, Failure> {
+    let folder = Sources::read()?.prompts_folder(&config.model);
     let mut own = BTreeMap::new();
     for name in Prompts::names() {
-        let Some(file) = folder.map(|folder| folder.join(format!("{name}.md"))) else { continue };
+        let Some(file) = folder.as_ref().map(|folder| folder.join(format!("{name}.md"))) else { continue };
         match std::fs::read_to_string(&file) {
             Ok(text) => drop(own.insert(name.to_owned(), text)),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
@@ -68,18 +92,6 @@ pub(super) fn prompts(folder: Option<&Path>) -> Result<Prompts, Failure> {
 }
 
 /// A token that Ctrl-C cancels, from now on.
-pub(super) fn stopped_by_interrupt() -> Result<CancellationToken, Failure> {
-    let broken = |error: std::io::Error| Failure::new(Code::Internal, format!("signals cannot be heard: {error}"));
-    let token = CancellationToken::new();
-    let cancelled = token.clone();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(broken)?;
-    let listen = move || {
-        runtime.block_on(async {
-            if tokio::signal::ctrl_c().await.is_ok() {
-                cancelled.cancel();
-            }
-        });
-    };
-    std::thread::Builder::new().name("signals".to_owned()).spawn(listen).map_err(broken)?;
-    Ok(token)
+pub(super) fn stopped_by_interrupt() -> CancellationToken {
+    interrupt::stop()
 }

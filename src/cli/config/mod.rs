@@ -19,7 +19,7 @@ use crate::report::{Code, Failure};
 use crate::time::Timestamp;
 use crate::vault::{Durability, Options};
 
-pub(super) use model::Model;
+pub(super) use model::{Family as ModelFamily, Model};
 
 /// The sections and their keys; the empty section is the top of the file.
 const KEYS: &[(&str, &[&str])] = &[
@@ -231,7 +231,6 @@ impl Sources {
     }
 
     /// Where the person's own prompts are, or would be.
-    #[expect(dead_code, reason = "the conversation reads them")]
     pub(super) fn prompts_folder(&self, model: &Model) -> Option<PathBuf> {
         match &model.prompts {
             Some(folder) => Some(self.expand(folder)),

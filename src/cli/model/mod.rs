@@ -8,10 +8,8 @@ use serde::Serialize;
 mod asked;
 pub(super) mod error;
 mod fetch;
-#[expect(dead_code, reason = "MERGE: `chat` and `ask` open models")]
 pub(super) mod opening;
 mod shown;
-#[expect(dead_code, reason = "MERGE: goes")]
 pub(super) mod used;
 
 use super::args::Global;

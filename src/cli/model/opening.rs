@@ -6,10 +6,10 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::error;
-use crate::model::remote::{Provider, Remote, RemoteOptions, Secret};
 use super::used;
 use crate::cli::config::{self, Config, Sources};
 use crate::model::choose::Choice;
+use crate::model::remote::{Provider, Remote, RemoteOptions, Secret};
 use crate::model::shelf::ShelfError;
 use crate::model::{Model, ModelError};
 use crate::report::Failure;

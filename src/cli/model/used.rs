@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::model::remote::{self, PROVIDERS, Provider};
 use crate::cli::config::{self, Config, Sources};
 use crate::model::choose::{Choice, Offer, Server, choose};
+use crate::model::remote::{self, PROVIDERS, Provider};
 use crate::model::shelf::{Listed, Shelf};
 use crate::model::{ModelError, Place};
 use crate::report::{Code, Failure};
