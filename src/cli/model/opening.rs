@@ -26,6 +26,7 @@ pub(in crate::cli) struct Opening<'a> {
     /// The one that the command names.
     pub(in crate::cli) named: Option<&'a str>,
     /// A folder for what an engine keeps of the beginnings of requests.
+    #[cfg_attr(not(feature = "gguf"), expect(dead_code, reason = "only the engine for model files keeps any"))]
     pub(in crate::cli) prefixes: Option<PathBuf>,
 }
 
