@@ -122,6 +122,8 @@ pub struct Said {
     pub grounds: Vec<String>,
     /// How many turns it took.
     pub turns: usize,
+    /// How many of them were cut off, or held nothing that could be read.
+    pub malformed: usize,
     /// What the model has read and written.
     pub spent: Spent,
 }
@@ -204,6 +206,12 @@ impl<'e> Agent<'e> {
     #[must_use]
     pub fn model(&self) -> &dyn Model {
         self.model.as_ref()
+    }
+
+    /// The model again, when the conversation is over.
+    #[must_use]
+    pub fn into_model(self) -> Box<dyn Model> {
+        self.model
     }
 
     /// Goes on with another model.
@@ -409,6 +417,7 @@ fn told(exchange: &Exchange) -> [Message; 2] {
 /// Takes out of a run what was said and done.
 fn gather(run: &Run, said: &mut Said) {
     said.turns = run.turns().len();
+    said.malformed = run.malformed();
     said.variables = run.variables().clone();
     for (turn, number) in run.turns().iter().zip(1..) {
         said.grounds.extend(small::grounds(&turn.answer.text));
