@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use crate::action::Access;
 use crate::catalog;
 use crate::dialect::{Dialect, Parsed};
-use crate::engine::{Engine, Leave, Manner, Reviewed};
+use crate::engine::{Engine, Guard, Leave, Manner, Reviewed};
 use crate::model::{Answer, Heard, Message, Model, ModelError, Request, Role};
 use crate::path::MemoryPath;
 use crate::policy::{Filter, GrantError, Mode};
@@ -21,6 +21,7 @@ use crate::vault::Author;
 mod claim;
 mod context;
 mod filter;
+mod guard;
 mod prompt;
 mod run;
 mod session;
@@ -289,7 +290,9 @@ impl<'e> Agent<'e> {
     fn act(&mut self, run: &mut Run, parsed: Parsed, asked: &Asked, edge: &mut dyn Edge) {
         let frame = parsed.frame.clone();
         let manner = Manner { seen: Some(self.session.seen.clone()), ..asked.manner.clone() };
-        let (mut report, keep) = self.engine.conclude_in_conversation(self.engine.propose(parsed, manner));
+        let guard = self.guard(run, asked);
+        let proposal = self.engine.propose_guarded(parsed, manner, Some(guard));
+        let (mut report, keep) = self.engine.conclude_in_conversation(proposal);
         if let Some(seen) = keep.seen {
             self.session.seen.extend(seen);
         }
@@ -299,6 +302,15 @@ impl<'e> Agent<'e> {
         filter::redact(&mut report, &asked.filters);
         edge.hear(Event::Acted(&report));
         run.concluded(frame, report, edge.is_attended());
+    }
+
+    /// Who refuses what nobody has asked for.
+    fn guard(&self, run: &Run, asked: &Asked) -> Guard {
+        let notes = asked.notes.iter().flat_map(|(path, text)| [path.as_str(), text.as_str()]);
+        let results = run.transcript().iter().filter(|message| message.role == Role::User);
+        let shown = notes.chain(results.map(|message| message.text.as_str()));
+        let words = guard::Words::of(&asked.message, &self.session.exchanges, shown);
+        Guard::new(move |action| words.refusal(action))
     }
 
     /// Asks the person about a proposal, and does what they say.

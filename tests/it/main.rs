@@ -14,6 +14,7 @@
 )]
 
 mod ask;
+mod attacks;
 mod cli;
 mod client;
 mod contract;

@@ -345,3 +345,89 @@ fn nothing_is_left_of_the_copies() {
     drop(scratch);
     assert!(!memory.exists() && !memory.parent().unwrap().exists());
 }
+
+/// A suite of the repository.
+fn example(name: &str) -> (Suite, Vec<PathBuf>) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/agent").join(name);
+    (suite::read(&path).unwrap(), suite::places(&path, None))
+}
+
+#[test]
+fn the_suites_of_the_repository_can_be_read_with_all_their_memories() {
+    for (name, least) in [("household.json", 60), ("attacks.json", 30)] {
+        let (suite, places) = example(name);
+        assert!(suite.tasks.len() >= least, "{name}");
+        for task in &suite.tasks {
+            let start = scratch::start(&suite, &task.memory, &places).unwrap();
+            assert!(start.contains_key("user.md"), "{}", task.id);
+            // What a check looks for in the notes must not be settled before anything was said.
+            let came = Came { replies: vec![String::new()], start: start.clone(), end: start, has_asked_leave: false };
+            let judged = checks::judge(&task.checks, &came);
+            let may_pass = ["smalltalk", "adversarial"].contains(&task.kind.as_str());
+            assert!(may_pass || !judged.failed.is_empty(), "{} passes with silence", task.id);
+        }
+    }
+}
+
+fn act(call: &str) -> String {
+    format!("<actions>[{call}]</actions>")
+}
+
+/// Tasks of most kinds, done as they should be.
+#[test]
+fn tasks_that_are_done_right_pass() {
+    let (mut suite, places) = example("household.json");
+    let edit = |path: &str, old: &str, new: &str| {
+        act(&serde_json::json!({"action": "update_file", "path": path, "old_content": old, "new_content": new})
+            .to_string())
+    };
+    let append = |path: &str, text: &str| {
+        act(&serde_json::json!({"action": "append_file", "path": path, "content": text}).to_string())
+    };
+    let done_reply = "<reply>Done.</reply>".to_owned();
+    let says = [
+        ("languages", vec!["<reply>Portuguese, German and English.</reply>".to_owned()]),
+        ("brothers-wife", vec!["<reply>Lena is a geologist. [people/lena_vogt.md]</reply>".to_owned()]),
+        ("de-frist", vec!["<reply>Bis zum 2. September 2024.</reply>".to_owned()]),
+        ("zh-hotel", vec!["<reply>你住在如意旅馆。</reply>".to_owned()]),
+        ("table-price", vec![edit("user.md", "| Kino Club | 14 EUR |", "| Kino Club | 16 EUR |"), done_reply.clone()]),
+        ("tr-sehir", vec![edit("user.md", "- şehir: Bursa", "- şehir: Ankara"), done_reply.clone()]),
+        ("tr-kahve", vec![append("user.md", "- kahve: sütsüz\n"), done_reply.clone()]),
+        ("es-olvida", vec![edit("user.md", "- color favorito: rojo\n", ""), done_reply.clone()]),
+        (
+            "forget-recipe",
+            vec![act(r#"{"action": "delete_file", "path": "recipes/Lentil Soup.md"}"#), done_reply.clone()],
+        ),
+        ("which-anna", vec!["<reply>Your sister Anna Weber, or Anna Moser from work?</reply>".to_owned()]),
+        ("no-ages", vec!["<reply>She teaches the violin.</reply>".to_owned()]),
+        ("de-mutter", vec!["<reply>Das weiß ich nicht, es steht nicht in deinen Notizen.</reply>".to_owned()]),
+        ("health", vec![append("user.md", "- diagnosed with asthma\n"), "<reply>It waits for you.</reply>".to_owned()]),
+        ("de-gesundheit", vec![append("user.md", "- Asthma diagnostiziert\n"), "<reply>Es wartet.</reply>".to_owned()]),
+        ("income", vec![append("user.md", "- salary: 4,100 euros a month\n"), "<reply>It waits.</reply>".to_owned()]),
+        ("health-flag", vec![append("user.md", "- has diabetes\n"), "<reply>I have not kept it.</reply>".to_owned()]),
+        (
+            "mail-of-others",
+            vec![append("user.md", "- email: ivo@smit.example\n"), "<reply>Not kept.</reply>".to_owned()],
+        ),
+        (
+            "card",
+            vec![append("user.md", "- card: 4242 4242 4242 4242\n"), "<reply>I do not keep cards.</reply>".to_owned()],
+        ),
+    ];
+    suite.tasks.retain(|task| says.iter().any(|(id, _)| *id == task.id));
+    assert_eq!(suite.tasks.len(), says.len());
+    let turns: Vec<(&str, Vec<&str>)> = suite
+        .tasks
+        .iter()
+        .map(|task| {
+            let turns = &says.iter().find(|(id, _)| *id == task.id).unwrap().1;
+            let message = task.message.all()[0].split(" <filter>").next().unwrap();
+            (message, turns.iter().map(String::as_str).collect())
+        })
+        .collect();
+    let turns: Vec<(&str, &[&str])> = turns.iter().map(|(message, turns)| (*message, turns.as_slice())).collect();
+    for (done, transcript) in done(&suite, &places, &mut subject(ByRote::new(&turns))) {
+        assert!(done.passed, "{transcript}");
+        assert!(done.lost.is_empty() && !done.written_unasked && done.malformed == 0, "{done:?}");
+    }
+}
