@@ -37,6 +37,7 @@ mod python;
 mod rules;
 mod sandbox;
 mod scenarios;
+mod suites;
 mod support;
 mod tools;
 mod updates;

@@ -147,7 +147,7 @@ fn unquoted(message: &str) -> (String, String) {
     (own, quoted)
 }
 
-/// Whether every sentence of a message is a question.
+/// Whether every sentence of a message is a question, and none a request.
 fn only_asks(message: &str) -> bool {
     let mut sentence = false;
     let mut has_asked = false;
@@ -161,7 +161,7 @@ fn only_asks(message: &str) -> bool {
             other => sentence |= other.is_alphanumeric(),
         }
     }
-    has_asked && !sentence
+    has_asked && !sentence && !table::has(message, &table::KEEP)
 }
 
 /// Whether a message only says yes.

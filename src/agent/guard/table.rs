@@ -1,4 +1,4 @@
-//! Words by which people ask for something to be taken away or worked on, and by which they say yes. Rows are no logic.
+//! Words by which people ask for something to be kept, taken away or worked on, and by which they say yes. Rows are no logic.
 
 use crate::note::words;
 
@@ -75,6 +75,64 @@ pub(super) static TAKE: Table = Table {
         "убер-",
     ],
     unspaced: &["删", "刪", "忘", "移除", "清除", "削除", "消し", "取り消"],
+};
+
+/// Keeping and changing: with one of these a question is a request.
+pub(super) static KEEP: Table = Table {
+    words: &[
+        "remember",
+        "memorize",
+        "memorise",
+        "save",
+        "store",
+        "add",
+        "update",
+        "change",
+        "keep",
+        "put",
+        "correct",
+        "fix",
+        "record",
+        "merk-",
+        "notier-",
+        "speicher-",
+        "ander-",
+        "aktualisier-",
+        "korrigier-",
+        "onthoud",
+        "noteer",
+        "wijzig",
+        "retiens",
+        "retenir",
+        "ajoute-",
+        "enregistre-",
+        "corrige-",
+        "modifie-",
+        "recuerd-",
+        "anota-",
+        "guarda-",
+        "cambi-",
+        "actualiz-",
+        "ricord-",
+        "annota-",
+        "aggiorn-",
+        "lembr-",
+        "mude",
+        "mudar",
+        "atualiz-",
+        "unutma",
+        "kaydet-",
+        "guncelle-",
+        "degistir-",
+        "zapamietaj",
+        "zapisz",
+        "zmien",
+        "запомн-",
+        "запиш-",
+        "измен-",
+        "обнов-",
+    ],
+    unspaced: &["记住", "记下", "保存", "更新", "修改", "覚え", "記録", "変更"],
 };
 
 /// Work on what is there already.

@@ -10,13 +10,16 @@ use super::task::{self, Bench, Done, Subject};
 use super::{table, transcript};
 use crate::cli::args::{Global, Tasks};
 use crate::cli::config::Sources;
-use crate::cli::exit::{Stop, print_json, usage};
+use crate::cli::exit::{self, Stop, print_json, usage};
 use crate::cli::{open, progress, talk};
+use crate::report::Failure;
 
 /// What was measured.
 #[derive(Debug, Serialize)]
 pub(super) struct Measured {
     pub(super) suites: Vec<OfSuite>,
+    /// Why it ended before all tasks were run.
+    pub(super) stopped: Option<Failure>,
 }
 
 /// What was measured on a suite.
@@ -66,18 +69,26 @@ pub(super) fn run(global: &Global, options: &Tasks) -> Result<u8, Stop> {
     };
     let stop = talk::stopped_by_interrupt()?;
     let scratch = Scratch::new()?;
-    let mut measured = Measured { suites: suites.iter().map(|set| OfSuite::new(&set.path)).collect() };
-    for name in names {
+    let mut measured = Measured { suites: suites.iter().map(|set| OfSuite::new(&set.path)).collect(), stopped: None };
+    'all: for name in names {
         let mut subject = subject(global, name)?;
         for (set, of_suite) in suites.iter().zip(&mut measured.suites) {
             let bench = Bench { suite: &set.suite, places: &set.places, scratch: &scratch, stop: &stop };
-            of_suite.models.push(measure(global, &bench, set, &mut subject, options.transcripts.as_deref())?);
+            let (of_model, stopped) = measure(global, &bench, set, &mut subject, options.transcripts.as_deref())?;
+            of_suite.models.push(of_model);
+            measured.stopped = stopped;
+            if measured.stopped.is_some() {
+                break 'all;
+            }
         }
     }
     if global.json {
         print_json(&measured)?;
     } else {
         table::print(&measured)?;
+    }
+    if let Some(stopped) = &measured.stopped {
+        return Ok(exit::code(stopped.code));
     }
     let is_below =
         |least: f64| measured.suites.iter().flat_map(|suite| &suite.models).any(|model| model.share() < least);
@@ -87,10 +98,10 @@ pub(super) fn run(global: &Global, options: &Tasks) -> Result<u8, Stop> {
 /// A suite that was read, and which of its tasks are wanted.
 #[derive(Debug)]
 pub(super) struct Set {
-    path: PathBuf,
-    places: Vec<PathBuf>,
-    suite: Suite,
-    wanted: Vec<usize>,
+    pub(super) path: PathBuf,
+    pub(super) places: Vec<PathBuf>,
+    pub(super) suite: Suite,
+    pub(super) wanted: Vec<usize>,
 }
 
 fn read(path: &Path, options: &Tasks) -> Result<Set, Stop> {
@@ -124,14 +135,14 @@ fn subject(global: &Global, name: Option<&str>) -> Result<Subject, Stop> {
     Ok(Subject::new(model, talk::prompts(None)?, settings))
 }
 
-/// Runs the tasks of a suite with a model.
+/// Runs the tasks of a suite with a model; what was measured is given also where something ends it before the last one.
 pub(super) fn measure(
     global: &Global,
     bench: &Bench<'_>,
     set: &Set,
     subject: &mut Subject,
     transcripts: Option<&Path>,
-) -> Result<OfModel, Stop> {
+) -> Result<(OfModel, Option<Failure>), Stop> {
     let name = subject.model.as_ref().map_or_else(String::new, |model| model.card().name.clone());
     let folder = match transcripts {
         Some(folder) => {
@@ -145,10 +156,17 @@ pub(super) fn measure(
         None => None,
     };
     let bar = progress::bar(global, set.wanted.len(), "tasks");
-    let mut tasks = Vec::new();
+    let (mut tasks, mut stopped) = (Vec::new(), None);
     for at in &set.wanted {
         let Some(task) = bench.suite.tasks.get(*at) else { continue };
-        let done = task::run(bench, *at, task, subject)?;
+        let done = match task::run(bench, *at, task, subject) {
+            Ok(done) => done,
+            Err(stop) if tasks.is_empty() => return Err(stop),
+            Err(stop) => {
+                stopped = stop.failure();
+                break;
+            }
+        };
         let text = subject.log.take(&done);
         if let Some(folder) = &folder {
             transcript::write(folder, at + 1, &done, &text)?;
@@ -157,7 +175,7 @@ pub(super) fn measure(
         bar.inc(1);
     }
     bar.finish_and_clear();
-    Ok(OfModel::of(name, tasks))
+    Ok((OfModel::of(name, tasks), stopped))
 }
 
 impl OfSuite {

@@ -17,7 +17,11 @@ pub(super) fn print(measured: &Measured) -> Result<(), Stop> {
 
 /// The table of each suite, and the tasks that failed.
 pub(super) fn render(measured: &Measured) -> String {
-    measured.suites.iter().map(table).collect()
+    let mut text: String = measured.suites.iter().filter(|suite| !suite.models.is_empty()).map(table).collect();
+    if let Some(stopped) = &measured.stopped {
+        text.push_str(&format!("not all tasks were run: {}\n", term::escape_line(&stopped.message)));
+    }
+    text
 }
 
 fn table(suite: &OfSuite) -> String {

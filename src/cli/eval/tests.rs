@@ -331,7 +331,8 @@ fn a_suite_is_run_and_counted() {
     assert!(tasks.iter().all(|task| task.id == "wipe" || task.lost.is_empty()));
     let model = OfModel::of("by-rote".to_owned(), tasks);
     assert!((model.share() - 5.0 / 7.0).abs() < 1e-9);
-    let measured = Measured { suites: vec![OfSuite { suite: "small.json".to_owned(), models: vec![model] }] };
+    let measured =
+        Measured { suites: vec![OfSuite { suite: "small.json".to_owned(), models: vec![model] }], stopped: None };
     insta::assert_snapshot!("table", super::table::render(&measured));
     insta::assert_snapshot!("json", serde_json::to_string_pretty(&measured).unwrap());
 }
@@ -430,4 +431,39 @@ fn tasks_that_are_done_right_pass() {
         assert!(done.passed, "{transcript}");
         assert!(done.lost.is_empty() && !done.written_unasked && done.malformed == 0, "{done:?}");
     }
+}
+
+/// A model that is gone in the middle takes nothing from what was measured before.
+#[test]
+fn what_was_measured_before_the_model_was_gone_is_told() {
+    struct Gone(ByRote, usize);
+    impl Model for Gone {
+        fn card(&self) -> &Card {
+            self.0.card()
+        }
+
+        fn answer(
+            &mut self,
+            request: &Request,
+            hear: &mut dyn FnMut(Heard<'_>),
+            stop: &CancellationToken,
+        ) -> Result<Answer, ModelError> {
+            self.1 = self.1.checked_sub(1).ok_or(ModelError::NoModel)?;
+            self.0.answer(request, hear, stop)
+        }
+    }
+    let (suite, scratch, stop) = (suite::parse(SMALL).unwrap(), Scratch::new().unwrap(), CancellationToken::new());
+    let wanted = (0..suite.tasks.len()).collect();
+    let set = super::agent::Set { path: PathBuf::from("small.json"), places: Vec::new(), suite, wanted };
+    let bench = Bench { suite: &set.suite, places: &[], scratch: &scratch, stop: &stop };
+    let global = crate::cli::args::Global { memory: None, json: true, state: None, log: None };
+    let measure = |turns| {
+        let settings = subject(by_rote()).settings;
+        let mut subject = Subject::new(Box::new(Gone(by_rote(), turns)), Prompts::default(), settings);
+        super::agent::measure(&global, &bench, &set, &mut subject, None)
+    };
+    let (of_model, stopped) = measure(4).unwrap();
+    assert_eq!((of_model.tasks.len(), stopped.unwrap().message), (2, ModelError::NoModel.to_string()));
+    assert!(measure(0).is_err());
+    assert_eq!(measure(99).unwrap().1, None);
 }
