@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use crate::action::Access;
 use crate::catalog;
 use crate::dialect::{Dialect, Parsed};
-use crate::engine::{Engine, Leave, Manner, Reviewed};
+use crate::engine::{Engine, Guard, Leave, Manner, Reviewed};
 use crate::model::{Answer, Heard, Message, Model, ModelError, Request, Role};
 use crate::path::MemoryPath;
 use crate::policy::{Filter, GrantError, Mode};
@@ -21,6 +21,7 @@ use crate::vault::Author;
 mod claim;
 mod context;
 mod filter;
+mod guard;
 mod prompt;
 mod run;
 mod session;
@@ -122,6 +123,8 @@ pub struct Said {
     pub grounds: Vec<String>,
     /// How many turns it took.
     pub turns: usize,
+    /// How many of them were cut off, or held nothing that could be read.
+    pub malformed: usize,
     /// What the model has read and written.
     pub spent: Spent,
 }
@@ -209,6 +212,12 @@ impl<'e> Agent<'e> {
         self.model.as_ref()
     }
 
+    /// The model again, when the conversation is over.
+    #[must_use]
+    pub fn into_model(self) -> Box<dyn Model> {
+        self.model
+    }
+
     /// Goes on with another model.
     pub fn set_model(&mut self, model: Box<dyn Model>, family: Family) {
         self.model = model;
@@ -287,7 +296,9 @@ impl<'e> Agent<'e> {
     fn act(&mut self, run: &mut Run, parsed: Parsed, asked: &Asked, edge: &mut dyn Edge) {
         let frame = parsed.frame.clone();
         let manner = Manner { seen: Some(self.session.seen.clone()), ..asked.manner.clone() };
-        let (mut report, keep) = self.engine.conclude_in_conversation(self.engine.propose(parsed, manner));
+        let guard = self.guard(run, asked);
+        let proposal = self.engine.propose_guarded(parsed, manner, Some(guard));
+        let (mut report, keep) = self.engine.conclude_in_conversation(proposal);
         if let Some(seen) = keep.seen {
             self.session.seen.extend(seen);
         }
@@ -297,6 +308,15 @@ impl<'e> Agent<'e> {
         filter::redact(&mut report, &asked.filters);
         edge.hear(Event::Acted(&report));
         run.concluded(frame, report, edge.is_attended());
+    }
+
+    /// Who refuses what nobody has asked for.
+    fn guard(&self, run: &Run, asked: &Asked) -> Guard {
+        let notes = asked.notes.iter().flat_map(|(path, text)| [path.as_str(), text.as_str()]);
+        let results = run.transcript().iter().filter(|message| message.role == Role::User);
+        let shown = notes.chain(results.map(|message| message.text.as_str()));
+        let words = guard::Words::of(&asked.message, &self.session.exchanges, shown);
+        Guard::new(move |action| words.refusal(action))
     }
 
     /// Asks the person about a proposal, and does what they say.
@@ -422,6 +442,7 @@ fn told(exchange: &Exchange) -> [Message; 2] {
 /// Takes out of a run what was said and done.
 fn gather(run: &Run, said: &mut Said) {
     said.turns = run.turns().len();
+    said.malformed = run.malformed();
     said.variables = run.variables().clone();
     for (turn, number) in run.turns().iter().zip(1..) {
         said.grounds.extend(small::grounds(&turn.answer.text));

@@ -105,6 +105,8 @@ pub struct Run {
     is_warned: bool,
     /// How often in a row nothing could be read.
     unread: u32,
+    /// How many turns could not be used: cut off, or nothing to be read in them.
+    malformed: usize,
     variables: Variables,
 }
 
@@ -132,6 +134,7 @@ impl Run {
             tokens: 0,
             is_warned: false,
             unread: 0,
+            malformed: 0,
             variables,
         }
     }
@@ -158,6 +161,12 @@ impl Run {
     #[must_use]
     pub fn turns(&self) -> &[Turn] {
         &self.turns
+    }
+
+    /// How many turns were cut off, or held nothing that could be read.
+    #[must_use]
+    pub fn malformed(&self) -> usize {
+        self.malformed
     }
 
     /// The variables that the run has set, and those from before.
@@ -267,6 +276,7 @@ impl Run {
 
     fn send_back(&mut self, words: &str, notice: Notice) {
         self.unread += 1;
+        self.malformed += 1;
         if self.unread > UNREAD || self.is_out_of_turns() {
             self.state = State::Done(Finish { reply: None, notice: Some(notice) });
         } else {

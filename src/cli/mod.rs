@@ -85,7 +85,7 @@ fn run(global: &Global, command: Command) -> Result<u8, Stop> {
         Command::Reject { id, never } => approve::reject(global, id, never),
         Command::Actions { prompt, markdown, offer } => actions::list(global, prompt, markdown, offer),
         Command::Schema { format, lines, offer } => actions::schema(global, format, &lines, offer),
-        Command::Eval(args::Eval::Retrieval(options)) => eval::retrieval(global, &options),
+        Command::Eval(asked) => eval::run(global, &asked),
         Command::Ask(options) => ask::run(global, &options),
         Command::Mcp(options) => mcp::run(global, &options),
         Command::Client(asked) => client::run(global, &asked),

@@ -15,7 +15,7 @@ use crate::digest::Digest;
 use crate::engine::{self, Engine, IndexPlace};
 use crate::report::{Code, Failure};
 use crate::time::Timestamp;
-use crate::vault::{Author, Options, Vault};
+use crate::vault::{Author, Durability, Options, Vault};
 
 /// A memory, opened.
 pub(super) struct Opened {
@@ -133,6 +133,14 @@ fn place_of(path: &Path) -> PathBuf {
 pub(super) fn in_process(global: &Global, folder: &Path) -> Result<Engine, Stop> {
     let located = locate(global, &Sources::read()?, folder)?;
     Ok(join(Located { index: IndexPlace::Process, ..located })?.engine)
+}
+
+/// Opens a copy of a memory that is thrown away afterwards: nothing is flushed, and all that is kept goes with it.
+pub(super) fn thrown_away(folder: &Path) -> Result<Engine, Stop> {
+    let nowhere = Global { memory: None, json: false, state: None, log: None };
+    let located = locate(&nowhere, &Sources::read()?, folder)?;
+    let options = Options { durability: Durability::Atomic, ..located.options };
+    Ok(join(Located { index: IndexPlace::Process, options, ..located })?.engine)
 }
 
 /// Whether the folder is on a network drive, on which SQLite's write-ahead log does not work.

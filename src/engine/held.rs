@@ -308,7 +308,7 @@ impl Engine {
 
     /// Whether the model may read all to which a call comes.
     fn may_read(&self, held: &Held, manner: &Manner) -> bool {
-        let asker = Asker { manner, is_approved: false };
+        let asker = Asker { manner, guard: None, is_approved: false };
         held.paths.iter().all(|path| {
             let read = ReadFile { path: path.clone(), start_line: None, end_line: None };
             let read = Call::plain(held.call.index, Action::ReadFile(read));
@@ -383,7 +383,7 @@ impl Engine {
         members: &Members<'_>,
         manner: &Manner,
     ) -> Vec<(usize, Outcome)> {
-        let asker = Asker { manner, is_approved: false };
+        let asker = Asker { manner, guard: None, is_approved: false };
         let reads = members.held.iter().filter_map(|(at, held)| match &held.role {
             Role::Reads(cleared) => Some((*at, cleared)),
             Role::Asked(_) | Role::Joined => None,

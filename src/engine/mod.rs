@@ -30,6 +30,7 @@ mod check;
 mod facts;
 mod failure;
 mod forget;
+mod guard;
 mod held;
 mod inbox;
 mod indexed;
@@ -49,6 +50,7 @@ pub use facts::{Facts, FoundFact};
 pub use failure::failure;
 use failure::told;
 pub use forget::{Forgotten, Place, Target, Where};
+pub use guard::Guard;
 pub use inbox::{HeldCall, OneTime, Waiting};
 pub use keeper::IndexPlace;
 pub use looks::Glance;
@@ -133,6 +135,7 @@ pub struct Proposal {
     parsed: Parsed,
     planned: Planned,
     manner: Manner,
+    guard: Option<Guard>,
     started: Timestamp,
 }
 
@@ -176,14 +179,21 @@ impl Engine {
     /// Decides and plans every call of a text. Changes nothing.
     #[must_use]
     pub fn propose(&self, parsed: Parsed, manner: Manner) -> Proposal {
+        self.propose_guarded(parsed, manner, None)
+    }
+
+    /// As [`Engine::propose`], with somebody who has a last word on each call.
+    #[must_use]
+    pub fn propose_guarded(&self, parsed: Parsed, manner: Manner, guard: Option<Guard>) -> Proposal {
         let _span = tracing::debug_span!("propose", calls = parsed.entries.len()).entered();
         // Best effort: a history that cannot be read is said by what needs it.
         if let Err(error) = self.vault.look_after_crash() {
             tracing::warn!(%error, "an unfinished batch was not looked for");
         }
         let started = (self.settings.clock)();
-        let planned = self.plan(&self.seen_by(manner.grant.as_deref()), &parsed, &manner, started);
-        Proposal { parsed, planned, manner, started }
+        let asker = Asker { manner: &manner, guard: guard.as_ref(), is_approved: false };
+        let planned = self.plan(&self.seen_by(manner.grant.as_deref()), &parsed, asker, started);
+        Proposal { parsed, planned, manner, guard, started }
     }
 
     /// Makes a proposal true and says what became of each call.
@@ -245,7 +255,9 @@ impl Engine {
                 Err(VaultError::Conflict(_)) if attempt < ATTEMPTS => {
                     tracing::info!("planned again, since a note has changed");
                     let tree = Indexed::new(self, &writer, proposal.manner.grant.as_deref(), true);
-                    proposal.planned = self.plan(&tree, &proposal.parsed, &proposal.manner, proposal.started);
+                    let Proposal { manner, guard, .. } = &*proposal;
+                    let asker = Asker { manner, guard: guard.as_ref(), is_approved: false };
+                    proposal.planned = self.plan(&tree, &proposal.parsed, asker, proposal.started);
                     if proposal.planned.plan.is_empty() {
                         return Ok(None);
                     }
@@ -286,8 +298,11 @@ impl Engine {
                 outcome.result = Err(failure.clone());
             }
         }
-        let answers =
-            self.answer_now(&self.seen_by(manner.grant.as_deref()), Asker { manner, is_approved: false }, reads);
+        let answers = self.answer_now(
+            &self.seen_by(manner.grant.as_deref()),
+            Asker { manner, guard: None, is_approved: false },
+            reads,
+        );
         planned.set(answers);
     }
 

@@ -401,7 +401,7 @@ impl Engine {
         manner: &Manner,
         now: Timestamp,
     ) -> Trial {
-        let approved = Asker { manner, is_approved: true };
+        let approved = Asker { manner, guard: None, is_approved: true };
         let (mut outcomes, mut made) = (Vec::new(), Vec::new());
         let plan = self.with_planner(tree, approved, now, |planner| {
             for call in calls {

@@ -2,19 +2,21 @@
 
 use super::held::{Groups, hold, join};
 use super::indexed::Indexed;
-use super::{Engine, Item, Manner, Planned};
+use super::{Engine, Guard, Item, Manner, Planned, guard};
 use crate::action::Call;
 use crate::dialect::{Entry, Parsed};
 use crate::path::MemoryPath;
 use crate::plan::{self, Planner, Tree};
 use crate::policy::{self, Cleared, Context, Refused};
-use crate::report::{Code, Failure, Outcome};
+use crate::report::{Code, Failure, Issue, Outcome};
 use crate::time::Timestamp;
 
 /// For whom calls are reviewed and planned.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asker<'m> {
     pub(super) manner: &'m Manner,
+    /// Who has a last word on calls that nobody has agreed to yet.
+    pub(super) guard: Option<&'m Guard>,
     /// The person has been shown the calls and agreed.
     pub(super) is_approved: bool,
 }
@@ -31,11 +33,10 @@ impl Engine {
         &self,
         tree: &Indexed<'_, T>,
         parsed: &Parsed,
-        manner: &Manner,
+        asker: Asker<'_>,
         started: Timestamp,
     ) -> Planned {
-        let clock = self.settings.clock;
-        let asker = Asker { manner, is_approved: false };
+        let (clock, manner) = (self.settings.clock, asker.manner);
         let (mut items, mut outcomes) = (Vec::with_capacity(parsed.entries.len()), Vec::new());
         let (mut times, mut issues, mut groups) = (Vec::new(), Vec::new(), Groups::default());
         let mut turn = parsed.turn();
@@ -45,7 +46,7 @@ impl Engine {
                 let is_late = now.since(started) > self.settings.batch_time;
                 let (item, outcome) = match self.call_of(entry.into_owned()) {
                     Err(outcome) => (Item::Settled, *outcome),
-                    Ok(call) => match policy::review(planner.meant(call), &self.context(asker), &mut issues) {
+                    Ok(call) => match self.review(planner.meant(call), asker, &mut issues) {
                         Ok(cleared) if is_late => late(cleared),
                         Ok(cleared) => self.decide(planner, tree, cleared, asker, &mut groups),
                         Err(refused) => refuse(planner, tree, *refused, &mut groups),
@@ -68,6 +69,12 @@ impl Engine {
             planned.abort();
         }
         planned
+    }
+
+    /// What the guard, rules and detectors say of a call.
+    fn review(&self, call: Call, asker: Asker<'_>, issues: &mut Vec<Issue>) -> Result<Cleared, Box<Refused>> {
+        let call = guard::pass(asker.guard, call)?;
+        policy::review(call, &self.context(asker), issues)
     }
 
     /// Starts a planner as the settings want it, and gives what came of it.

@@ -153,7 +153,7 @@ impl Engine {
     }
 
     fn lets_send(&self, manner: &Manner, call: &Call) -> bool {
-        let context = self.context(Asker { manner, is_approved: false });
+        let context = self.context(Asker { manner, guard: None, is_approved: false });
         policy::review(call.clone(), &context, &mut Vec::new()).is_ok()
     }
 
@@ -161,7 +161,7 @@ impl Engine {
         let grant = manner.grant.as_deref().filter(|grant| grant.is_restricted());
         // Where it is a link, also of the place that it leads to.
         grant.is_none_or(|grant| grant.shows(path) && self.vault.resolve(path).is_ok_and(|place| grant.shows(&place)))
-            && self.may_show(call, path, Asker { manner, is_approved: false })
+            && self.may_show(call, path, Asker { manner, guard: None, is_approved: false })
     }
 
     /// A page of the notes that somebody may see, sorted by path: `limit` of those behind `after`, and where the next page

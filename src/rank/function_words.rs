@@ -3,8 +3,9 @@
 //! Folded, sorted, of the languages that people ask in most. What is a name or says something in another of these
 //! languages is left out on purpose: son, die, mia, may, come, hat, war, mine, main, pour, bin, mit, fur, eu, ai.
 
-/// Whether a folded word holds a sentence together in one of the languages.
-pub(super) fn is_function_word(word: &str) -> bool {
+/// Whether a folded word holds a sentence together in English, German, French, Spanish, Italian, Portuguese or Dutch.
+#[must_use]
+pub fn is_function_word(word: &str) -> bool {
     FUNCTION.binary_search(&word).is_ok()
 }
 

@@ -17,6 +17,7 @@ mod trail;
 
 pub use answer::{Answer, Asking, Found, answer, by_text};
 pub use bm25::{Bm25, best_first};
+pub use function_words::is_function_word;
 pub use links::{Names, Neighbour, neighbours};
 pub use question::Question;
 pub use source::{Column, Files, Number, Source, SourceError, called};

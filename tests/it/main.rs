@@ -14,6 +14,7 @@
 )]
 
 mod ask;
+mod attacks;
 mod cli;
 mod client;
 mod contract;
@@ -38,6 +39,7 @@ mod python;
 mod rules;
 mod sandbox;
 mod scenarios;
+mod suites;
 mod support;
 mod tools;
 mod updates;

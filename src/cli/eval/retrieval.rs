@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::args::{Global, Retrieval};
-use super::exit::{Stop, print_json, usage};
-use super::{open, progress, term};
+use crate::cli::args::{Global, Retrieval};
+use crate::cli::exit::{Stop, print_json, usage};
+use crate::cli::{open, progress, term};
 use crate::engine::Engine;
 use crate::path::MemoryPath;
 
@@ -62,7 +62,7 @@ const ALL: &str = "all";
 /// How far down an answer is looked for.
 const MOST: usize = 100;
 
-pub(super) fn retrieval(global: &Global, options: &Retrieval) -> Result<u8, Stop> {
+pub(super) fn run(global: &Global, options: &Retrieval) -> Result<u8, Stop> {
     let mut measured = Measured { sets: Vec::new() };
     let mut opened = BTreeMap::new();
     for set in &options.sets {
