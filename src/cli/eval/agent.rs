@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use tokio_util::sync::CancellationToken;
 
 use super::scratch::{self, Scratch};
 use super::suite::{self, Suite, Task};
@@ -67,11 +68,11 @@ pub(super) fn run(global: &Global, options: &Tasks) -> Result<u8, Stop> {
         [] => vec![None],
         names => names.iter().map(|name| Some(name.as_str())).collect(),
     };
-    let stop = talk::stopped_by_interrupt()?;
+    let stop = talk::stopped_by_interrupt();
     let scratch = Scratch::new()?;
     let mut measured = Measured { suites: suites.iter().map(|set| OfSuite::new(&set.path)).collect(), stopped: None };
     'all: for name in names {
-        let mut subject = subject(global, name)?;
+        let mut subject = subject(global, name, &stop)?;
         for (set, of_suite) in suites.iter().zip(&mut measured.suites) {
             let bench = Bench { suite: &set.suite, places: &set.places, scratch: &scratch, stop: &stop };
             let (of_model, stopped) = measure(global, &bench, set, &mut subject, options.transcripts.as_deref())?;
@@ -128,11 +129,11 @@ fn read(path: &Path, options: &Tasks) -> Result<Set, Stop> {
 }
 
 /// Opens a model, with the prompts and the settings that `ask` has.
-fn subject(global: &Global, name: Option<&str>) -> Result<Subject, Stop> {
+fn subject(global: &Global, name: Option<&str>, stop: &CancellationToken) -> Result<Subject, Stop> {
     let config = Sources::read()?.for_memory(Path::new(""))?;
-    let model = talk::open_model(global, &config, name)?;
-    let settings = talk::settings(&config, Subject::family(model.as_ref()), "ask");
-    Ok(Subject::new(model, talk::prompts(None)?, settings))
+    let model = talk::open_model(global, &config, name, stop)?;
+    let settings = talk::settings(&config, model.card(), "ask");
+    Ok(Subject::new(model, talk::prompts(&config)?, settings))
 }
 
 /// Runs the tasks of a suite with a model; what was measured is given also where something ends it before the last one.

@@ -9,7 +9,7 @@ use super::checks::{self, Came, Files};
 use super::scratch::{self, Scratch};
 use super::suite::{Suite, Task};
 use super::transcript::{Log, Recorded};
-use crate::agent::{Agent, AgentError, Decision, Edge, Event, Family, Prompts, Said, Session, Settings};
+use crate::agent::{Agent, AgentError, Decision, Edge, Event, Prompts, Said, Session, Settings};
 use crate::cli::exit::Stop;
 use crate::cli::{open, talk};
 use crate::engine::Reviewed;
@@ -58,11 +58,6 @@ impl Subject {
         let log = Log::default();
         let model: Box<dyn Model> = Box::new(Recorded::new(model, log.clone()));
         Self { model: Some(model), log, prompts, settings }
-    }
-
-    /// How an agent of this family works in a suite: nobody answers.
-    pub(super) fn family(model: &dyn Model) -> Family {
-        Family::of(model.card())
     }
 }
 
