@@ -23,6 +23,7 @@ mod context;
 mod filter;
 mod prompt;
 mod run;
+mod sentence;
 mod session;
 pub mod small;
 mod switches;
@@ -174,6 +175,10 @@ struct Asked {
     filters: Vec<Filter>,
     notes: Vec<(MemoryPath, String)>,
     manner: Manner,
+    /// The conversation as it is told again: what was said before passes the filters of now.
+    before: Session,
+    /// What was noticed about the message itself.
+    issues: Vec<Issue>,
 }
 
 impl<'e> Agent<'e> {
@@ -229,7 +234,8 @@ impl<'e> Agent<'e> {
         said.number = self.session.next_number();
         said.shown = asked.notes.iter().map(|(path, _)| path.clone()).collect();
         let limits = Limits { turns: self.settings.turns, tokens: self.settings.tokens };
-        let mut run = Run::new(limits, self.manners(), self.session.variables.clone());
+        said.issues.extend(asked.issues.iter().cloned());
+        let mut run = Run::new(limits, self.manners(), asked.before.variables.clone());
         let ended = self.drive(&mut run, &asked, edge, stop, &mut said.spent);
         gather(&run, said);
         let finish = ended?;
@@ -266,7 +272,10 @@ impl<'e> Agent<'e> {
                 }
                 Step::Propose(parsed) => self.act(run, *parsed, asked, edge),
                 Step::AskPerson(id) => {
-                    let decided = self.ask(id, edge);
+                    let mut decided = self.ask(id, edge);
+                    if let Decided::Failed(failure) = &mut decided {
+                        filter::failure(failure, &asked.filters);
+                    }
                     run.decided(&decided);
                 }
                 Step::Done(finish) => return Ok(finish),
@@ -278,8 +287,14 @@ impl<'e> Agent<'e> {
     }
 
     /// Proposes and concludes the calls of a turn.
-    fn act(&mut self, run: &mut Run, parsed: Parsed, asked: &Asked, edge: &mut dyn Edge) {
+    fn act(&mut self, run: &mut Run, mut parsed: Parsed, asked: &Asked, edge: &mut dyn Edge) {
         let frame = parsed.frame.clone();
+        let engine = self.engine;
+        let read = |path: &MemoryPath| engine.text_of(path);
+        let parts = filter::parts(&parsed);
+        if !asked.filters.is_empty() {
+            filter::Redaction::new(&asked.filters, &read).refuse(&mut parsed);
+        }
         let manner = Manner { seen: Some(self.session.seen.clone()), ..asked.manner.clone() };
         let (mut report, keep) = self.engine.conclude_in_conversation(self.engine.propose(parsed, manner));
         if let Some(seen) = keep.seen {
@@ -288,7 +303,8 @@ impl<'e> Agent<'e> {
         if !keep.variables {
             report.variables = Variables::default();
         }
-        filter::redact(&mut report, &asked.filters);
+        // The notes are read again: they may have been changed just now.
+        filter::Redaction::new(&asked.filters, &read).report(&mut report, parts);
         edge.hear(Event::Acted(&report));
         run.concluded(frame, report, edge.is_attended());
     }
@@ -330,12 +346,14 @@ impl<'e> Agent<'e> {
 
     /// Reads a message: what is asked, what is kept from the model, what it is shown.
     fn asked(&self, message: &str) -> Result<Asked, AgentError> {
-        let (message, own) = filter::split(message);
+        let split = filter::split(message);
+        let message = split.message;
         let switches = &self.session.switches;
-        let filters = switches.filters.iter().chain(&own).map(|filter| Filter::compile(filter)).collect::<Vec<_>>();
+        let filters = switches.filters.iter().chain(&split.filters).map(|filter| Filter::compile(filter));
+        let filters = filters.collect::<Vec<_>>();
         let manner = Manner {
             author: self.author(Some(self.session.next_number())),
-            grant: switches.grant()?.map(Arc::new),
+            grant: filter::hiding(switches.grant()?, &filters)?.map(Arc::new),
             mode: switches.permission.unwrap_or(self.settings.mode),
             read_only: switches.actions != Actions::All,
             atomic: false,
@@ -349,14 +367,20 @@ impl<'e> Agent<'e> {
                 let query = format!("{message}\n{before}");
                 context::gather(
                     self.engine,
-                    &Manner { grant: None, ..manner.clone() },
+                    &Manner { grant: filter::hiding(None, &filters)?.map(Arc::new), ..manner.clone() },
                     &query,
                     &filters,
                     self.settings.context,
                 )?
             }
         };
-        Ok(Asked { message, filters, notes, manner })
+        let before = filter::conversation(&self.session, &filters);
+        let issues = split.is_unclosed.then(|| Issue {
+            code: "unclosed_filter",
+            index: None,
+            message: "the last `<filter>` has no `</filter>`: all that follows it was taken as the filter".to_owned(),
+        });
+        Ok(Asked { message, filters, notes, manner, before, issues: issues.into_iter().collect() })
     }
 
     fn manners(&self) -> Manners {
@@ -374,14 +398,14 @@ impl<'e> Agent<'e> {
         let ask_first = asked.manner.mode == Mode::Flag;
         if self.settings.family == Family::Small {
             let turn =
-                small::Turn { notes: &asked.notes, message: &asked.message, session: &self.session, rest: &rest };
+                small::Turn { notes: &asked.notes, message: &asked.message, session: &asked.before, rest: &rest };
             return Request { temperature: self.settings.temperature, ..small::request(&turn, run.transcript()) };
         }
         let system = match self.settings.family {
             Family::MemAgent => format!("{}{}", self.prompts.text("mem_agent"), prompt::wishes(&rest)),
             Family::Capable | Family::Small => self.prompts.system(switches, ask_first, &rest),
         };
-        let mut messages: Vec<Message> = self.session.exchanges.iter().flat_map(told).collect();
+        let mut messages: Vec<Message> = asked.before.exchanges.iter().flat_map(told).collect();
         let stable = messages.len();
         messages.push(Message { role: Role::User, text: prompt::message(&asked.notes, &asked.message) });
         messages.extend(run.transcript().iter().cloned());
