@@ -3,6 +3,7 @@
 //! Owns the loop around [`Run`], what the model is shown, and the session. Talks to a [`Model`] and to the [`Engine`]; knows
 //! no provider and no terminal: whoever starts it hears of what happens through an [`Edge`], and answers for the person.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
@@ -26,12 +27,16 @@ mod run;
 mod sentence;
 mod session;
 pub mod small;
+mod staged;
 mod switches;
 
 pub use prompt::{Family, Prompts};
 pub use run::{Decided, Finish, Limits, Manners, Notice, Run, Step, Turn};
 pub use session::{Exchange, Session};
+pub use staged::{Stage, Staged};
 pub use switches::{Actions, Switches};
+
+use staged::{Next, Stages};
 
 /// How an agent works.
 #[derive(Clone, Debug)]
@@ -52,6 +57,8 @@ pub struct Settings {
     pub max_tokens: u32,
     /// How freely the model chooses.
     pub temperature: f32,
+    /// Whether the model works in stages: perception, decision, response.
+    pub staged: bool,
     /// What time it is.
     pub clock: fn() -> Timestamp,
 }
@@ -77,6 +84,8 @@ pub enum Event<'a> {
     Model(Heard<'a>),
     /// A turn of the model is over.
     Turned(&'a Answer),
+    /// A stage of the model is over.
+    Staged(&'a Staged),
     /// What became of the calls of a turn.
     Acted(&'a Report),
 }
@@ -121,6 +130,8 @@ pub struct Said {
     pub shown: Vec<MemoryPath>,
     /// The lines that it said it answers from.
     pub grounds: Vec<String>,
+    /// The stages, where the model works in such.
+    pub stages: Vec<Staged>,
     /// How many turns it took.
     pub turns: usize,
     /// What the model has read and written.
@@ -236,7 +247,7 @@ impl<'e> Agent<'e> {
         let limits = Limits { turns: self.settings.turns, tokens: self.settings.tokens };
         said.issues.extend(asked.issues.iter().cloned());
         let mut run = Run::new(limits, self.manners(), asked.before.variables.clone());
-        let ended = self.drive(&mut run, &asked, edge, stop, &mut said.spent);
+        let ended = self.drive(&mut run, &asked, edge, stop, said);
         gather(&run, said);
         let finish = ended?;
         let reply = finish.reply.map(|reply| filter::withhold(&reply, &asked.filters));
@@ -255,21 +266,25 @@ impl<'e> Agent<'e> {
         asked: &Asked,
         edge: &mut dyn Edge,
         stop: &CancellationToken,
-        spent: &mut Spent,
+        said: &mut Said,
     ) -> Result<Finish, AgentError> {
+        let is_staged = self.is_staged();
+        let mut stages = is_staged.then(|| Stages::new(!asked.notes.is_empty()));
         loop {
             match run.next_step() {
-                Step::CallModel => {
-                    let request = self.request(run, asked);
-                    let started = (self.settings.clock)();
-                    let answer = self.model.answer(&request, &mut |heard| edge.hear(Event::Model(heard)), stop)?;
-                    let took = (self.settings.clock)().since(started).as_millis();
-                    spent.input_tokens += answer.input_tokens;
-                    spent.output_tokens += answer.output_tokens;
-                    spent.ms += u64::try_from(took).unwrap_or(u64::MAX);
-                    edge.hear(Event::Turned(&answer));
-                    run.answered(answer);
-                }
+                Step::CallModel => match &mut stages {
+                    Some(now) => {
+                        if !self.stage(now, run, asked, edge, stop, said)? {
+                            stages = None;
+                        }
+                    }
+                    None => {
+                        let request = self.request(run, asked);
+                        let (answer, _) = self.ask_model(&request, asked, edge, stop, &mut said.spent)?;
+                        edge.hear(Event::Turned(&withheld(&answer, &asked.filters)));
+                        run.answered(answer);
+                    }
+                },
                 Step::Propose(parsed) => self.act(run, *parsed, asked, edge),
                 Step::AskPerson(id) => {
                     let mut decided = self.ask(id, edge);
@@ -284,6 +299,90 @@ impl<'e> Agent<'e> {
                 return Err(ModelError::Cancelled.into());
             }
         }
+    }
+
+    /// Asks the model, and counts what it used: the answer, and the milliseconds that it took. What it writes is heard as it comes
+    /// only where nothing in it may have to be withheld.
+    fn ask_model(
+        &mut self,
+        request: &Request,
+        asked: &Asked,
+        edge: &mut dyn Edge,
+        stop: &CancellationToken,
+        spent: &mut Spent,
+    ) -> Result<(Answer, u64), AgentError> {
+        let is_open = asked.filters.is_empty() && !self.is_staged();
+        let mut hear = |heard: Heard<'_>| {
+            if is_open || matches!(heard, Heard::Reading { .. } | Heard::Again(_)) {
+                edge.hear(Event::Model(heard));
+            }
+        };
+        let started = (self.settings.clock)();
+        let answer = self.model.answer(request, &mut hear, stop)?;
+        let took = (self.settings.clock)().since(started).as_millis();
+        let ms = u64::try_from(took).unwrap_or(u64::MAX);
+        spent.input_tokens += answer.input_tokens;
+        spent.output_tokens += answer.output_tokens;
+        spent.ms += ms;
+        Ok((answer, ms))
+    }
+
+    /// Whether the model works in stages. Without actions there is nothing to decide.
+    fn is_staged(&self) -> bool {
+        self.settings.staged && self.session.switches.actions != Actions::Off
+    }
+
+    /// Asks the stage that is next; `false` where the model goes on without stages.
+    fn stage(
+        &mut self,
+        stages: &mut Stages,
+        run: &mut Run,
+        asked: &Asked,
+        edge: &mut dyn Edge,
+        stop: &CancellationToken,
+        said: &mut Said,
+    ) -> Result<bool, AgentError> {
+        let stage = stages.stage(run.is_at_last_turn());
+        let switches = &self.session.switches;
+        let ask_first = asked.manner.mode == Mode::Flag;
+        let matter = staged::Matter {
+            before: &asked.before.exchanges,
+            notes: &asked.notes,
+            message: &asked.message,
+            transcript: run.transcript(),
+            done: &done(run),
+        };
+        let rows = catalog::ROWS.iter().filter(|row| switches.lets(row.name));
+        let request = Request {
+            system: self.prompts.with_actions(stage.prompt(), switches, ask_first, &wishes(&asked.filters)),
+            messages: vec![Message { role: Role::User, text: stages.ask(&matter) }],
+            stable: 0,
+            shape: Some(stage.shape(rows, ask_first)),
+            max_tokens: self.settings.max_tokens,
+            temperature: self.settings.temperature,
+            stop: Vec::new(),
+        };
+        let (answer, ms) = self.ask_model(&request, asked, edge, stop, &mut said.spent)?;
+        let next = stages.answered(&answer);
+        let (input_tokens, output_tokens) = (answer.input_tokens, answer.output_tokens);
+        let is_read = !stages.is_again() && next != Next::Plain;
+        let over = Staged { stage, input_tokens, output_tokens, ms, is_read };
+        tracing::info!(stage = stage.name(), input_tokens, output_tokens, ms, is_read, "a stage is over");
+        edge.hear(Event::Staged(&over));
+        said.stages.push(over);
+        match next {
+            Next::Turn(text) => {
+                let answer = Answer { text, ..answer };
+                edge.hear(Event::Turned(&withheld(&answer, &asked.filters)));
+                run.answered(answer);
+            }
+            Next::Stage => run.spent(&answer),
+            Next::Plain => {
+                run.spent(&answer);
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Proposes and concludes the calls of a turn.
@@ -384,6 +483,9 @@ impl<'e> Agent<'e> {
     }
 
     fn manners(&self) -> Manners {
+        if self.is_staged() {
+            return Manners { dialect: None, program_replies: false };
+        }
         match self.settings.family {
             Family::Capable => Manners { dialect: None, program_replies: false },
             Family::Small => Manners { dialect: None, program_replies: true },
@@ -393,7 +495,7 @@ impl<'e> Agent<'e> {
 
     /// What the model is asked now.
     fn request(&self, run: &Run, asked: &Asked) -> Request {
-        let rest: Vec<String> = asked.filters.iter().filter_map(|filter| filter.rest().map(str::to_owned)).collect();
+        let rest = wishes(&asked.filters);
         let switches = &self.session.switches;
         let ask_first = asked.manner.mode == Mode::Flag;
         if self.settings.family == Family::Small {
@@ -419,6 +521,35 @@ impl<'e> Agent<'e> {
             stop: vec!["</reply>".to_owned(), "</actions>".to_owned(), "</python>".to_owned()],
         }
     }
+}
+
+/// What filters ask for that only the model can see to.
+fn wishes(filters: &[Filter]) -> Vec<String> {
+    filters.iter().filter_map(|filter| filter.rest().map(str::to_owned)).collect()
+}
+
+/// A turn as it may be shown.
+fn withheld<'a>(answer: &'a Answer, filters: &[Filter]) -> Cow<'a, Answer> {
+    if filters.is_empty() {
+        return Cow::Borrowed(answer);
+    }
+    let thought = answer.thought.as_deref().map(|thought| filter::withhold(thought, filters));
+    Cow::Owned(Answer { text: filter::withhold(&answer.text, filters), thought, ..answer.clone() })
+}
+
+/// What became of the calls that wrote, a line each.
+fn done(run: &Run) -> String {
+    let reports = run.turns().iter().filter_map(|turn| turn.report.as_ref());
+    let outcomes = reports.flat_map(|report| &report.actions);
+    let lines = outcomes.filter_map(|outcome| {
+        let action = outcome.action.as_deref().filter(|action| writes(action))?;
+        let what = outcome.path.as_deref().map_or_else(|| action.to_owned(), |path| format!("{action} in {path}"));
+        Some(match &outcome.result {
+            Ok(_) => format!("- {what}: done\n"),
+            Err(failure) => format!("- {what}: not done, {} ({})\n", failure.message, failure.code),
+        })
+    });
+    lines.collect()
 }
 
 /// An exchange as a model is told of it later.

@@ -168,10 +168,21 @@ impl Run {
         &self.variables
     }
 
+    /// The model has written something that is no turn of its own, and cost what it cost.
+    pub fn spent(&mut self, answer: &Answer) {
+        let read = answer.input_tokens - answer.reused_tokens.min(answer.input_tokens);
+        self.tokens = self.tokens.saturating_add(read).saturating_add(answer.output_tokens);
+    }
+
+    /// Whether the model has one turn left.
+    #[must_use]
+    pub fn is_at_last_turn(&self) -> bool {
+        u32::try_from(self.turns.len()).unwrap_or(u32::MAX).saturating_add(1) >= self.limits.turns
+    }
+
     /// The model has written a turn.
     pub fn answered(&mut self, answer: Answer) {
-        self.tokens = self.tokens.saturating_add(answer.input_tokens - answer.reused_tokens.min(answer.input_tokens));
-        self.tokens = self.tokens.saturating_add(answer.output_tokens);
+        self.spent(&answer);
         self.say(Role::Assistant, answer.text.clone());
         let parsed = dialect::parse_as(answer.text.as_bytes(), self.manners.dialect, &self.variables);
         let (text, is_cut) = (answer.text.clone(), answer.end == End::Cut);
@@ -260,7 +271,7 @@ impl Run {
             let is_done = outcome.result == Ok(Value::Bool(true));
             Some(match (action, catalog::row(action)?.access) {
                 ("memory", _) if !is_done => [None, None],
-                ("memory" | "update_file" | "write_file" | "replace_section" | "set_fact", _) => {
+                ("memory" | "update_file" | "write_file" | "replace_section" | "set_fact" | "rename_file", _) => {
                     [Some(Kind::Saved), Some(Kind::Deleted)]
                 }
                 (_, Access::Read) => [None, None],

@@ -30,6 +30,9 @@ pub(super) struct Asked {
     /// Let the model only look things up
     #[arg(long)]
     pub(super) read_only: bool,
+    /// Let the model work in stages: what it perceives, what it decides, what it says
+    #[arg(long)]
+    pub(super) staged: bool,
 }
 
 pub(super) fn run(global: &Global, asked: &Asked) -> Result<u8, Stop> {
@@ -39,6 +42,7 @@ pub(super) fn run(global: &Global, asked: &Asked) -> Result<u8, Stop> {
     let name = model.card().name.clone();
     let mut settings = talk::settings(&opened.config, Family::of(model.card()), "ask");
     settings.mode = asked.permission.map_or(settings.mode, Into::into);
+    settings.staged = asked.staged;
     let mut session = Session::new(session_id()?);
     if asked.read_only {
         session.switches.actions = crate::agent::Actions::Read;

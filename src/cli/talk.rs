@@ -25,6 +25,7 @@ pub(super) fn settings(config: &Config, family: Family, door: &'static str) -> S
         context: 900,
         max_tokens: 1_024,
         temperature: 0.0,
+        staged: false,
         clock: open::now,
     }
 }
