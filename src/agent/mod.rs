@@ -604,3 +604,6 @@ fn acknowledge(report: &Report) -> String {
     }
     if lines.is_empty() { "Nothing had to change.".to_owned() } else { lines.join("\n") }
 }
+
+#[cfg(test)]
+mod stage_tests;

@@ -52,7 +52,8 @@ pub(super) fn remove(reply: &str, claims: &[Claim]) -> Option<String> {
         left.push_str(reply.get(from..claim.sentence.start).unwrap_or_default());
         from = claim.sentence.end;
         // The line that it ended ends still.
-        let ends = reply.get(claim.sentence.clone()).is_some_and(|sentence| sentence.trim_end_matches(' ').ends_with('\n'));
+        let ends =
+            reply.get(claim.sentence.clone()).is_some_and(|sentence| sentence.trim_end_matches(' ').ends_with('\n'));
         left.push_str(if ends && !left.is_empty() && !left.ends_with('\n') { "\n" } else { "" });
     }
     left.push_str(reply.get(from..).unwrap_or_default());

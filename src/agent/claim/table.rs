@@ -180,15 +180,31 @@ pub(super) const LANGUAGES: &[Language] = &[
                 ),
                 "",
                 &["It was saved.", "Your address was updated successfully.", "The note was added to your memory."],
-                &["It was not saved.", "The note says it was updated in May.", "It was updated by Bob.", "Was it saved?"],
+                &[
+                    "It was not saved.",
+                    "The note says it was updated in May.",
+                    "It was updated by Bob.",
+                    "Was it saved?",
+                ],
             ),
             saved(
                 lead!(
                     r"(?:successfully )?(?:saved|stored|noted|recorded|updated|remembered|added)(?: down)?(?: (?:that|it|this|your|the|to|in my|in your|and)|(?: [.!,;:–—-])) "
                 ),
                 MADE_HERE,
-                &["Saved!", "Done, noted.", "Updated your address.", "Okay. Added to your notes.", "Noted: you like tea."],
-                &["Saved games are in the folder.", "Updated?", "Added sugar is bad for you.", "Stored energy is released."],
+                &[
+                    "Saved!",
+                    "Done, noted.",
+                    "Updated your address.",
+                    "Okay. Added to your notes.",
+                    "Noted: you like tea.",
+                ],
+                &[
+                    "Saved games are in the folder.",
+                    "Updated?",
+                    "Added sugar is bad for you.",
+                    "Stored energy is released.",
+                ],
             ),
             saved(
                 lead!(
@@ -243,8 +259,18 @@ pub(super) const LANGUAGES: &[Language] = &[
                     r"(?:(?:it|this|that|everything|your (?:[^ ,;:.!?][^ ]* ){0,2}?[^ ,;:.!?][^ ]*|the (?:note|entry|fact|line)) (?:has been|have been|is now|are now|was)|that's|it's)?(?: now)?(?: successfully)? ?(?:deleted|removed|erased|forgotten)(?: from (?:your|my|the) (?:memory|notes?|profile))? [.!,] "
                 ),
                 "",
-                &["Deleted.", "Done: the note has been deleted.", "It is now forgotten!", "That's removed from your memory."],
-                &["It was not deleted.", "Deleted files are kept for a week.", "The note says it was removed.", "Was it deleted?"],
+                &[
+                    "Deleted.",
+                    "Done: the note has been deleted.",
+                    "It is now forgotten!",
+                    "That's removed from your memory.",
+                ],
+                &[
+                    "It was not deleted.",
+                    "Deleted files are kept for a week.",
+                    "The note says it was removed.",
+                    "Was it deleted?",
+                ],
             ),
         ],
     },
@@ -257,7 +283,11 @@ pub(super) const LANGUAGES: &[Language] = &[
             saved(
                 r" (?:ich habe|habe ich|ich hab|hab ich|wir haben)(?: [^ ,;:.!?][^ ]*){0,8}? (?:gespeichert|abgespeichert|notiert|vermerkt|eingetragen|aktualisiert|hinzugefügt|festgehalten|aufgenommen|gemerkt|aufgeschrieben|ergänzt|korrigiert|angelegt|geändert) ",
                 " (?:gedicht|beispiel|tabelle|text|entwurf|meinung|zahlen) ",
-                &["Ich habe das gespeichert.", "Gern, das habe ich mir gemerkt.", "Ich habe deine neue Adresse in user.md eingetragen."],
+                &[
+                    "Ich habe das gespeichert.",
+                    "Gern, das habe ich mir gemerkt.",
+                    "Ich habe deine neue Adresse in user.md eingetragen.",
+                ],
                 &[
                     "Ich habe das nicht gespeichert.",
                     "Habe ich das gespeichert?",
@@ -271,14 +301,23 @@ pub(super) const LANGUAGES: &[Language] = &[
                 r" (?:das merke ich mir|ich merke mir (?:das|dies|es)|ich merk mir (?:das|dies|es)|das merk ich mir|ich werde mir (?:das|dies|es) merken|das werde ich mir merken) ",
                 " merken? .* (?:wenn|falls|sobald) ",
                 &["Das merke ich mir.", "Okay, ich werde mir das merken!"],
-                &["Soll ich sagen: das merke ich mir?", "Wenn du willst, merke ich mir das.", "Das merke ich mir, wenn du willst."],
+                &[
+                    "Soll ich sagen: das merke ich mir?",
+                    "Wenn du willst, merke ich mir das.",
+                    "Das merke ich mir, wenn du willst.",
+                ],
             ),
             saved(
                 lead!(
                     r"(?:(?:das|es|dies|alles|deine? [^ ,;:.!?][^ ]*(?: [^ ,;:.!?][^ ]*)?|ihre? [^ ,;:.!?][^ ]*(?: [^ ,;:.!?][^ ]*)?|die notiz) (?:ist|sind|wurde|wurden)(?: (?:jetzt|nun|soeben|erfolgreich))* )?(?:gespeichert|notiert|vermerkt|aktualisiert|eingetragen|gemerkt) [.!,:] "
                 ),
                 "",
-                &["Gespeichert!", "Alles klar, notiert.", "Deine Adresse wurde aktualisiert.", "Das ist jetzt gespeichert."],
+                &[
+                    "Gespeichert!",
+                    "Alles klar, notiert.",
+                    "Deine Adresse wurde aktualisiert.",
+                    "Das ist jetzt gespeichert.",
+                ],
                 &["Das wurde nicht gespeichert.", "Ist das gespeichert?", "In der Notiz steht, es wurde aktualisiert."],
             ),
             deleted(
@@ -305,7 +344,13 @@ pub(super) const LANGUAGES: &[Language] = &[
                 r" (?:he|hemos)(?: (?:ahora|también|correctamente))* (?:guardado|anotado|registrado|almacenado|actualizado|añadido|agregado|apuntado|cambiado|corregido|memorizado|tomado nota) ",
                 " (?:opinión|ejemplo|poema|tabla|idea|texto|resumen) ",
                 &["He guardado tu dirección.", "Claro, lo he anotado.", "Hecho: he actualizado la nota."],
-                &["No he guardado nada.", "Si quieres, lo he guardado.", "¿He guardado eso?", "He cambiado de opinión.", "He añadido un ejemplo."],
+                &[
+                    "No he guardado nada.",
+                    "Si quieres, lo he guardado.",
+                    "¿He guardado eso?",
+                    "He cambiado de opinión.",
+                    "He añadido un ejemplo.",
+                ],
             ),
             saved(
                 r" (?:guardé|anoté|actualicé|registré|añadí|agregué|apunté) ",
@@ -345,7 +390,13 @@ pub(super) const LANGUAGES: &[Language] = &[
                 r" (?:j'ai|je l'ai|je les ai|je vous l'ai|je te l'ai|nous avons)(?: (?:bien|aussi|maintenant|également))* (?:(?:enregistré|noté|sauvegardé|ajouté|mémorisé|consigné|modifié|corrigé|retenu|stocké)e?s?|mise?s? à jour|pris note|pris en note) ",
                 " (?:exemple|poème|tableau|texte|résumé|brouillon|une contradiction) ",
                 &["J'ai enregistré votre adresse.", "D’accord, je l'ai bien noté.", "J’ai mis à jour la note."],
-                &["Je n'ai pas enregistré cela.", "Si tu veux, je l'ai noté.", "Ai-je noté cela ?", "J'ai ajouté un exemple.", "J'ai noté cela hier."],
+                &[
+                    "Je n'ai pas enregistré cela.",
+                    "Si tu veux, je l'ai noté.",
+                    "Ai-je noté cela ?",
+                    "J'ai ajouté un exemple.",
+                    "J'ai noté cela hier.",
+                ],
             ),
             saved(
                 r" (?:je m'en souviendrai|je m'en rappellerai|je me souviendrai (?:que|de)|je le retiens|je retiens (?:que|ça|cela)) ",
@@ -358,7 +409,12 @@ pub(super) const LANGUAGES: &[Language] = &[
                     r"(?:(?:c'est|(?:votre|ton|ta|l') ?[^ ,;:.!?][^ ]* (?:a été|est))(?: bien| maintenant)* )?(?:enregistré|noté|sauvegardé|mémorisé|mis à jour)e? [.!,:] "
                 ),
                 "",
-                &["C'est noté !", "Enregistré.", "D'accord, c'est bien enregistré.", "Votre adresse a été enregistrée."],
+                &[
+                    "C'est noté !",
+                    "Enregistré.",
+                    "D'accord, c'est bien enregistré.",
+                    "Votre adresse a été enregistrée.",
+                ],
                 &["Ce n'est pas noté.", "C'est noté ?"],
             ),
             deleted(
@@ -413,7 +469,13 @@ pub(super) const LANGUAGES: &[Language] = &[
                 r" (?:salvei|guardei|anotei|registrei|registei|atualizei|adicionei|gravei|armazenei|memorizei) ",
                 " (?:exemplo|poema|tabela|texto|resumo) ",
                 &["Salvei o seu endereço.", "Certo, anotei isso.", "Atualizei a nota."],
-                &["Não salvei nada.", "Se quiser, guardei isso.", "Anotei isso?", "Adicionei um exemplo.", "Anotei ontem."],
+                &[
+                    "Não salvei nada.",
+                    "Se quiser, guardei isso.",
+                    "Anotei isso?",
+                    "Adicionei um exemplo.",
+                    "Anotei ontem.",
+                ],
             ),
             saved(
                 r" (?:vou (?:me )?lembrar (?:disso|que|do|da|de)|lembrarei (?:disso|que|do|da)|vou me lembrar|me lembrarei) ",
@@ -479,7 +541,12 @@ pub(super) const LANGUAGES: &[Language] = &[
                 r" (?:ik heb|heb ik|we hebben)(?: [^ ,;:.!?][^ ]*){0,8}? (?:opgeslagen|genoteerd|bewaard|bijgewerkt|toegevoegd|onthouden|vastgelegd|gewijzigd|gecorrigeerd|opgeschreven) ",
                 " (?:voorbeeld|gedicht|tabel|tekst|samenvatting) ",
                 &["Ik heb je adres opgeslagen.", "Goed, dat heb ik genoteerd.", "Ik heb de notitie bijgewerkt."],
-                &["Ik heb het niet opgeslagen.", "Heb ik dat opgeslagen?", "Als je wilt, heb ik het zo opgeslagen.", "Ik heb een voorbeeld toegevoegd."],
+                &[
+                    "Ik heb het niet opgeslagen.",
+                    "Heb ik dat opgeslagen?",
+                    "Als je wilt, heb ik het zo opgeslagen.",
+                    "Ik heb een voorbeeld toegevoegd.",
+                ],
             ),
             saved(
                 r" (?:ik (?:zal|ga) (?:dat|dit|het) onthouden|dat zal ik onthouden|ik onthoud (?:dat|dit|het)|dat onthoud ik) ",

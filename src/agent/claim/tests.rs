@@ -17,9 +17,18 @@ fn each_row_knows_its_examples() {
                 })
             };
             assert!(!row.must_match.is_empty() && !row.must_not.is_empty(), "{}", row.pattern);
-            wrong.extend(row.must_match.iter().filter(|text| !is_found(text)).map(|text| (language.name, "misses", *text)));
-            wrong.extend(row.must_match.iter().filter(|text| find(text).is_empty()).map(|text| (language.name, "no claim", *text)));
-            wrong.extend(row.must_not.iter().filter(|text| !find(text).is_empty()).map(|text| (language.name, "takes", *text)));
+            wrong.extend(
+                row.must_match.iter().filter(|text| !is_found(text)).map(|text| (language.name, "misses", *text)),
+            );
+            wrong.extend(
+                row.must_match
+                    .iter()
+                    .filter(|text| find(text).is_empty())
+                    .map(|text| (language.name, "no claim", *text)),
+            );
+            wrong.extend(
+                row.must_not.iter().filter(|text| !find(text).is_empty()).map(|text| (language.name, "takes", *text)),
+            );
             at += 1;
         }
     }

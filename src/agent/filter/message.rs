@@ -32,7 +32,11 @@ pub(in crate::agent) fn split(message: &str) -> Split {
             continue;
         }
         let text = message.get(from..at).unwrap_or_default();
-        if depth == 0 { split.message.push_str(text) } else { filter.push_str(text) }
+        if depth == 0 {
+            split.message.push_str(text)
+        } else {
+            filter.push_str(text)
+        }
         from = at + tag.len();
         depth = if tag == OPEN { depth + 1 } else { depth - 1 };
         if depth == 0 {

@@ -9,7 +9,8 @@ use crate::dialect::{Entry, Parsed, Unread};
 use crate::path::MemoryPath;
 use crate::policy::Filter;
 use crate::report::{
-    Code, Context, Details, DirectoryEntry, Failure, Links, Log, MemoryEntry, Outcome, Report, Search, Shown, Value, Variables,
+    Code, Context, Details, DirectoryEntry, Failure, Links, Log, MemoryEntry, Outcome, Report, Search, Shown, Value,
+    Variables,
 };
 
 /// The calls of a turn that read some lines of a note, by their places: with the first line, from 1.
@@ -75,9 +76,11 @@ impl<'n> Redaction<'n> {
             self.outcome(outcome);
         }
         let variables = report.variables.iter().map(|(name, value)| {
-            let of = before.iter().zip(&report.actions).rev().find(|((label, old), _)| {
-                label.as_deref() == Some(name) && old.as_ref() == Some(value)
-            });
+            let of = before
+                .iter()
+                .zip(&report.actions)
+                .rev()
+                .find(|((label, old), _)| label.as_deref() == Some(name) && old.as_ref() == Some(value));
             let value = match of.and_then(|(_, outcome)| outcome.result.as_ref().ok()) {
                 Some(value) => value.clone(),
                 None => self.loose(value),

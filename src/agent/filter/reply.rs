@@ -43,11 +43,11 @@ fn without(text: &str, filter: &Filter, mark: &str, by_sentence: bool) -> String
             continue;
         }
         let sentences = (by_sentence && is_alone).then(|| sentences_without(body, filter, mark)).flatten();
-        match sentences {
-            Some(sentences) => left.push_str(&sentences),
-            None if left.trim_end().ends_with(mark) && !mark.is_empty() => continue,
-            None => left.push_str(mark),
+        let body_left = sentences.unwrap_or_else(|| mark.to_owned());
+        if body_left.trim() == mark && !mark.is_empty() && left.trim_end().ends_with(mark) {
+            continue;
         }
+        left.push_str(&body_left);
         left.push_str(line.get(body.len()..).unwrap_or_default());
     }
     left

@@ -11,7 +11,11 @@ use crate::report::{Closest, Code, Failure, Outcome, Report, Value, Variables};
 fn check_split(message: &str, left: &str, filters: &[&str], is_unclosed: bool) {
     let split = split(message);
     let found: Vec<&str> = split.filters.iter().map(String::as_str).collect();
-    assert_eq!((split.message.as_str(), found.as_slice(), split.is_unclosed), (left, filters, is_unclosed), "{message}");
+    assert_eq!(
+        (split.message.as_str(), found.as_slice(), split.is_unclosed),
+        (left, filters, is_unclosed),
+        "{message}"
+    );
 }
 
 #[test]
@@ -57,7 +61,11 @@ fn what_is_filtered_is_not_said() {
         "She lives in London. Call her at +49 30 1234567! She likes tea.",
         "She lives in London. (withheld by a filter) She likes tea.",
     );
-    check_reply(phone, "- city: London\n- phone: +49 30 1234567\n- tea", "- city: London\n(withheld by a filter)\n- tea");
+    check_reply(
+        phone,
+        "- city: London\n- phone: +49 30 1234567\n- tea",
+        "- city: London\n(withheld by a filter)\n- tea",
+    );
     check_reply(phone, "Hi.\nPhone:\n+49 30 1234567\n\nBye.", "Hi.\n(withheld by a filter)\n\nBye.");
     check_reply("Do not mention `withheld`.", "It is withheld.", "…");
 }
@@ -80,7 +88,8 @@ proptest! {
     }
 }
 
-const ADA: &str = "# Ada\n- city: London\n\n## Health\n- asthma since 2019\n- pollen\n\n## Home\n- phone: +49 30 1234567\n- tea\n";
+const ADA: &str =
+    "# Ada\n- city: London\n\n## Health\n- asthma since 2019\n- pollen\n\n## Home\n- phone: +49 30 1234567\n- tea\n";
 const HEALTH: &str = "Do not reveal her health. Do not reveal phone numbers.";
 
 /// What a model is told of one result.
@@ -137,9 +146,7 @@ fn a_part_of_a_note_is_hidden_as_in_the_whole() {
 
 #[test]
 fn what_a_search_found_is_hidden_with_its_lines() {
-    let hit = |lines: [usize; 2], snippet: &str, heading: &str| {
-        json!({"path": "ada.md", "lines": lines, "snippet": snippet, "heading": heading})
-    };
+    let hit = |lines: [usize; 2], snippet: &str, heading: &str| json!({"path": "ada.md", "lines": lines, "snippet": snippet, "heading": heading});
     let value = |lines, snippet: &str, heading: &str| {
         Value::Search(crate::report::Search {
             query: "ada".to_owned(),
@@ -159,7 +166,8 @@ fn what_a_search_found_is_hidden_with_its_lines() {
         let outcome = redacted("search_files", "", None, Ok(value(lines, snippet, heading)));
         let Ok(Value::Search(search)) = outcome.result else { panic!("{outcome:?}") };
         let found = &search.hits[0];
-        let found = json!({"path": found.path, "lines": found.lines, "snippet": found.snippet, "heading": found.heading});
+        let found =
+            json!({"path": found.path, "lines": found.lines, "snippet": found.snippet, "heading": found.heading});
         assert_eq!(found, expected);
     };
     check([2, 2], "- city: London", "Ada", hit([2, 2], "- city: London", "Ada"));
@@ -172,7 +180,8 @@ fn what_a_search_found_is_hidden_with_its_lines() {
 fn a_failure_quotes_nothing_that_is_hidden() {
     let mut failure = Failure::new(Code::ContentNotFound, "`old_content` is not in `ada.md`")
         .with_hint("the note has the headings `Health`, `Home`");
-    failure.details.closest = Some(Closest { lines: [5, 5], text: "- asthma since 2019".to_owned(), diff: "x".to_owned() });
+    failure.details.closest =
+        Some(Closest { lines: [5, 5], text: "- asthma since 2019".to_owned(), diff: "x".to_owned() });
     let outcome = redacted("update_file", "", Some("ada.md"), Err(failure));
     let failure = outcome.result.unwrap_err();
     assert_eq!((failure.message.as_str(), failure.hint), ("`old_content` is not in `ada.md`", None));

@@ -113,9 +113,7 @@ impl Stage {
 
     /// The shape of its answer, where these actions may be sent.
     pub(super) fn shape<'r>(self, rows: impl Iterator<Item = &'r Row>, ask_first: bool) -> Shape {
-        let object = |properties: Value, required: &[&str]| {
-            json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
-        };
+        let object = |properties: Value, required: &[&str]| json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false});
         match self {
             Self::Perception => {
                 let names = json!({"type": "array", "items": {"type": "string"}});
@@ -184,12 +182,15 @@ impl Stages {
                 text.extend(result.iter().flat_map(|message| ["\n\n", message.text.as_str()]));
             }
             Stage::Response => {
-                let done = if matter.done.is_empty() { "Nothing was saved, changed or deleted.\n" } else { matter.done };
+                let done =
+                    if matter.done.is_empty() { "Nothing was saved, changed or deleted.\n" } else { matter.done };
                 text.push_str(&format!("\n\nWhat was done:\n{}", fenced(done)));
             }
         }
         if self.is_again {
-            text.push_str("\n\nYour answer before was no such JSON object as you were asked for. Send only the object.");
+            text.push_str(
+                "\n\nYour answer before was no such JSON object as you were asked for. Send only the object.",
+            );
         }
         text
     }
@@ -219,7 +220,7 @@ impl Stages {
             }
             Stage::Decision => {
                 let turn = match object {
-                    // A server that has turns of its own for this shape.
+                    // Some servers give a turn back for an object.
                     None if text.contains("<reply>") => None,
                     None => Some(text.get(text.find("<actions>")?..)?.to_owned()),
                     Some(object) => decision(object)?,
@@ -244,10 +245,11 @@ impl Stages {
 
 /// The JSON object in a text, with or without words and fences around it.
 fn object(text: &str) -> Option<Map<String, Value>> {
-    if text.contains("<actions>") || text.contains("<reply>") {
+    let (start, end) = (text.find('{')?, text.rfind('}')?);
+    // What a tag holds is no object of its own.
+    if ["<actions>", "<reply>"].iter().any(|tag| text.get(..start).is_some_and(|before| before.contains(tag))) {
         return None;
     }
-    let (start, end) = (text.find('{')?, text.rfind('}')?);
     match serde_json::from_str(text.get(start..=end)?) {
         Ok(Value::Object(object)) => Some(object),
         _ => None,
