@@ -67,7 +67,7 @@ fn what_is_filtered_is_not_said() {
         "- city: London\n(withheld by a filter)\n- tea",
     );
     check_reply(phone, "Hi.\nPhone:\n+49 30 1234567\n\nBye.", "Hi.\n(withheld by a filter)\n\nBye.");
-    check_reply("Do not mention `withheld`.", "It is withheld.", "…");
+    check_reply("Do not mention \"withheld\".", "It is withheld.", "…");
 }
 
 proptest! {
@@ -78,7 +78,7 @@ proptest! {
             "she is 34 years old", "a@b.example", "a@", "b.example", "withheld", "| a | b |\n", "tel", "…", "\u{a0}", "```", "\"",
         ]), 0..24),
         chosen in prop::collection::vec(prop::sample::select(vec![
-            "Do not reveal phone numbers.", "No email addresses, no ages.", "Only ages.", "Do not mention `withheld`.",
+            "Do not reveal phone numbers.", "No email addresses, no ages.", "Only ages.", "Do not mention \"withheld\".", "Do not mention \"a\".", "Do not mention \"…\" or \"withheld\".",
             "Nothing about her health", "no secrets", "Do not reveal anything in private/.",
         ]), 0..3),
     ) {

@@ -234,10 +234,13 @@ impl Stages {
                     None if text.starts_with('{') => return None,
                     None => untagged(text),
                 };
+                let reply = two_citations(reply.trim());
+                if reply.is_empty() {
+                    return None;
+                }
                 // Where the run sends it back, what it says has to be acted on.
                 self.stage = Stage::Decision;
-                let reply = two_citations(reply.trim());
-                (!reply.is_empty()).then(|| Next::Turn(format!("<reply>{}</reply>", fenced(&reply))))
+                Some(Next::Turn(format!("<reply>{}</reply>", fenced(&reply))))
             }
         }
     }
