@@ -36,7 +36,7 @@ pub use session::{Exchange, Session};
 pub use staged::{Stage, Staged};
 pub use switches::{Actions, Switches};
 
-use staged::{Next, Stages};
+use staged::Stages;
 
 /// How an agent works.
 #[derive(Clone, Debug)]
@@ -327,64 +327,6 @@ impl<'e> Agent<'e> {
         Ok((answer, ms))
     }
 
-    /// Whether the model works in stages. Without actions there is nothing to decide.
-    fn is_staged(&self) -> bool {
-        self.settings.staged && self.session.switches.actions != Actions::Off
-    }
-
-    /// Asks the stage that is next; `false` where the model goes on without stages.
-    fn stage(
-        &mut self,
-        stages: &mut Stages,
-        run: &mut Run,
-        asked: &Asked,
-        edge: &mut dyn Edge,
-        stop: &CancellationToken,
-        said: &mut Said,
-    ) -> Result<bool, AgentError> {
-        let stage = stages.stage(run.is_at_last_turn());
-        let switches = &self.session.switches;
-        let ask_first = asked.manner.mode == Mode::Flag;
-        let matter = staged::Matter {
-            before: &asked.before.exchanges,
-            notes: &asked.notes,
-            message: &asked.message,
-            transcript: run.transcript(),
-            done: &done(run),
-        };
-        let rows = catalog::ROWS.iter().filter(|row| switches.lets(row.name));
-        let request = Request {
-            system: self.prompts.with_actions(stage.prompt(), switches, ask_first, &wishes(&asked.filters)),
-            messages: vec![Message { role: Role::User, text: stages.ask(&matter) }],
-            stable: 0,
-            shape: Some(stage.shape(rows, ask_first)),
-            max_tokens: self.settings.max_tokens,
-            temperature: self.settings.temperature,
-            stop: Vec::new(),
-        };
-        let (answer, ms) = self.ask_model(&request, asked, edge, stop, &mut said.spent)?;
-        let next = stages.answered(&answer);
-        let (input_tokens, output_tokens) = (answer.input_tokens, answer.output_tokens);
-        let is_read = !stages.is_again() && next != Next::Plain;
-        let over = Staged { stage, input_tokens, output_tokens, ms, is_read };
-        tracing::info!(stage = stage.name(), input_tokens, output_tokens, ms, is_read, "a stage is over");
-        edge.hear(Event::Staged(&over));
-        said.stages.push(over);
-        match next {
-            Next::Turn(text) => {
-                let answer = Answer { text, ..answer };
-                edge.hear(Event::Turned(&withheld(&answer, &asked.filters)));
-                run.answered(answer);
-            }
-            Next::Stage => run.spent(&answer),
-            Next::Plain => {
-                run.spent(&answer);
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
     /// Proposes and concludes the calls of a turn.
     fn act(&mut self, run: &mut Run, mut parsed: Parsed, asked: &Asked, edge: &mut dyn Edge) {
         let frame = parsed.frame.clone();
@@ -537,21 +479,6 @@ fn withheld<'a>(answer: &'a Answer, filters: &[Filter]) -> Cow<'a, Answer> {
     Cow::Owned(Answer { text: filter::withhold(&answer.text, filters), thought, ..answer.clone() })
 }
 
-/// What became of the calls that wrote, a line each.
-fn done(run: &Run) -> String {
-    let reports = run.turns().iter().filter_map(|turn| turn.report.as_ref());
-    let outcomes = reports.flat_map(|report| &report.actions);
-    let lines = outcomes.filter_map(|outcome| {
-        let action = outcome.action.as_deref().filter(|action| writes(action))?;
-        let what = outcome.path.as_deref().map_or_else(|| action.to_owned(), |path| format!("{action} in {path}"));
-        Some(match &outcome.result {
-            Ok(_) => format!("- {what}: done\n"),
-            Err(failure) => format!("- {what}: not done, {} ({})\n", failure.message, failure.code),
-        })
-    });
-    lines.collect()
-}
-
 /// An exchange as a model is told of it later.
 fn told(exchange: &Exchange) -> [Message; 2] {
     let reply = exchange.reply.as_deref().unwrap_or("(no reply)");
@@ -606,4 +533,5 @@ fn acknowledge(report: &Report) -> String {
 }
 
 #[cfg(test)]
+#[path = "tests/stages.rs"]
 mod stage_tests;

@@ -171,7 +171,9 @@ pub(super) fn words(notice: &Notice) -> String {
     match notice {
         Notice::Turns(turns) => format!("the model had no turn left after {turns}; what it did is done"),
         Notice::Tokens => "no tokens are left for today: see `tokens_a_day` in the settings".to_owned(),
-        Notice::ClaimRemoved => "the model said that something was done that was not; these words are left out".to_owned(),
+        Notice::ClaimRemoved => {
+            "the model said that something was done that was not; these words are left out".to_owned()
+        }
         Notice::Cut => "the model's turn was cut off, and not run".to_owned(),
         Notice::Nothing => "the model wrote nothing that can be read".to_owned(),
     }

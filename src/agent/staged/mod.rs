@@ -13,6 +13,8 @@ use crate::catalog::{ACTION, Row, grammar};
 use crate::model::{Answer, End, Message, Role, Shape};
 use crate::path::MemoryPath;
 
+mod drive;
+
 /// A stage.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
