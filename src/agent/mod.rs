@@ -344,6 +344,7 @@ impl<'e> Agent<'e> {
         if !keep.variables {
             report.variables = Variables::default();
         }
+        report.batch = report.batch.or(keep.batch);
         // The notes are read again: they may have been changed just now.
         filter::Redaction::new(&asked.filters, &read).report(&mut report, parts);
         edge.hear(Event::Acted(&report));

@@ -212,6 +212,14 @@ fn a_script_makes_no_way_around_a_filter() {
 }
 
 #[test]
+fn what_is_done_under_a_filter_can_be_undone() {
+    let save = r#"<actions>[{"action":"append_file","path":"user.md","content":"- likes: coffee\n"}]</actions>"#;
+    let came = talk(settings(), &[], &format!("I like coffee. {FILTER}"), &[save, "<reply>I've saved that.</reply>"]);
+    assert_eq!((came.said.batches.len(), came.said.receipts.len()), (1, 1));
+    assert_eq!(came.said.reply.as_deref(), Some("I've saved that."));
+}
+
+#[test]
 fn a_filter_without_an_end_takes_the_rest_and_says_so() {
     let came = talk(settings(), &[], "Who is Ada? <filter>No phone numbers.", &["<reply>A friend.</reply>"]);
     assert!(!came.asked[0].contains("1234567"));
