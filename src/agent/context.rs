@@ -1,5 +1,6 @@
 //! Retrieval first: the notes that a model sees before it says anything.
 
+use super::filter::{Notes, withhold};
 use crate::action::{Action, Call, GetContext};
 use crate::dialect::Parsed;
 use crate::engine::{Engine, Manner};
@@ -28,9 +29,13 @@ pub(super) fn gather(
 ) -> Result<Vec<(MemoryPath, String)>, Failure> {
     let mut notes = Vec::<(MemoryPath, String)>::new();
     let most = budget as usize * TOKEN_BYTES;
+    let read = |path: &MemoryPath| engine.text_of(path);
+    let mut whole = Notes::new(filters, &read);
     if let Ok(user) = MemoryPath::parse(USER)
+        && manner.grant.as_ref().is_none_or(|grant| grant.shows(&user))
         && let Ok((text, _)) = engine.read(&user, &manner.author)
     {
+        let text = Notes::redacted(filters, &user, text);
         let end = text.floor_char_boundary(most / 2);
         notes.push((user, text.get(..end).unwrap_or_default().to_owned()));
     }
@@ -39,16 +44,16 @@ pub(super) fn gather(
     for outcome in report.actions {
         let Value::Context(context) = outcome.result? else { continue };
         for part in context.parts.into_iter().filter(|part| part.path.as_str() != USER) {
+            // What a part says may be hidden by a heading that is no part of it.
+            let text = if filters.is_empty() { part.text } else { whole.lines(&part.path, part.lines, &part.text) };
             match notes.iter_mut().find(|(path, _)| *path == part.path) {
-                Some((_, text)) => text.push_str(&part.text),
-                None => notes.push((part.path, part.text)),
+                Some((_, before)) => before.push_str(&text),
+                None => notes.push((part.path, text)),
             }
         }
     }
-    for (path, text) in &mut notes {
-        for filter in filters {
-            *text = filter.redact(path, text).text;
-        }
+    for (_, text) in &mut notes {
+        *text = withhold(text, filters);
     }
     notes.retain(|(_, text)| !text.trim().is_empty());
     Ok(notes)

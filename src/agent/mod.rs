@@ -3,6 +3,7 @@
 //! Owns the loop around [`Run`], what the model is shown, and the session. Talks to a [`Model`] and to the [`Engine`]; knows
 //! no provider and no terminal: whoever starts it hears of what happens through an [`Edge`], and answers for the person.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
@@ -24,14 +25,19 @@ mod filter;
 mod guard;
 mod prompt;
 mod run;
+mod sentence;
 mod session;
 pub mod small;
+mod staged;
 mod switches;
 
 pub use prompt::{Family, Prompts};
 pub use run::{Decided, Finish, Limits, Manners, Notice, Run, Step, Turn};
 pub use session::{Exchange, Session};
+pub use staged::{Stage, Staged};
 pub use switches::{Actions, Switches};
+
+use staged::Stages;
 
 /// How an agent works.
 #[derive(Clone, Debug)]
@@ -52,6 +58,8 @@ pub struct Settings {
     pub max_tokens: u32,
     /// How freely the model chooses.
     pub temperature: f32,
+    /// Whether the model works in stages: perception, decision, response.
+    pub staged: bool,
     /// What time it is.
     pub clock: fn() -> Timestamp,
 }
@@ -77,6 +85,8 @@ pub enum Event<'a> {
     Model(Heard<'a>),
     /// A turn of the model is over.
     Turned(&'a Answer),
+    /// A stage of the model is over.
+    Staged(&'a Staged),
     /// What became of the calls of a turn.
     Acted(&'a Report),
 }
@@ -121,6 +131,8 @@ pub struct Said {
     pub shown: Vec<MemoryPath>,
     /// The lines that it said it answers from.
     pub grounds: Vec<String>,
+    /// The stages, where the model works in such.
+    pub stages: Vec<Staged>,
     /// How many turns it took.
     pub turns: usize,
     /// How many of them were cut off, or held nothing that could be read.
@@ -180,6 +192,10 @@ struct Asked {
     filters: Vec<Filter>,
     notes: Vec<(MemoryPath, String)>,
     manner: Manner,
+    /// The conversation as it is told again: what was said before passes the filters of now.
+    before: Session,
+    /// What was noticed about the message itself.
+    issues: Vec<Issue>,
 }
 
 impl<'e> Agent<'e> {
@@ -241,8 +257,9 @@ impl<'e> Agent<'e> {
         said.number = self.session.next_number();
         said.shown = asked.notes.iter().map(|(path, _)| path.clone()).collect();
         let limits = Limits { turns: self.settings.turns, tokens: self.settings.tokens };
-        let mut run = Run::new(limits, self.manners(), self.session.variables.clone());
-        let ended = self.drive(&mut run, &asked, edge, stop, &mut said.spent);
+        said.issues.extend(asked.issues.iter().cloned());
+        let mut run = Run::new(limits, self.manners(), asked.before.variables.clone());
+        let ended = self.drive(&mut run, &asked, edge, stop, said);
         gather(&run, said);
         let finish = ended?;
         let reply = finish.reply.map(|reply| filter::withhold(&reply, &asked.filters));
@@ -264,24 +281,31 @@ impl<'e> Agent<'e> {
         asked: &Asked,
         edge: &mut dyn Edge,
         stop: &CancellationToken,
-        spent: &mut Spent,
+        said: &mut Said,
     ) -> Result<Finish, AgentError> {
+        let is_staged = self.is_staged();
+        let mut stages = is_staged.then(|| Stages::new(!asked.notes.is_empty()));
         loop {
             match run.next_step() {
-                Step::CallModel => {
-                    let request = self.request(run, asked);
-                    let started = (self.settings.clock)();
-                    let answer = self.model.answer(&request, &mut |heard| edge.hear(Event::Model(heard)), stop)?;
-                    let took = (self.settings.clock)().since(started).as_millis();
-                    spent.input_tokens += answer.input_tokens;
-                    spent.output_tokens += answer.output_tokens;
-                    spent.ms += u64::try_from(took).unwrap_or(u64::MAX);
-                    edge.hear(Event::Turned(&answer));
-                    run.answered(answer);
-                }
+                Step::CallModel => match &mut stages {
+                    Some(now) => {
+                        if !self.stage(now, run, asked, edge, stop, said)? {
+                            stages = None;
+                        }
+                    }
+                    None => {
+                        let request = self.request(run, asked);
+                        let (answer, _) = self.ask_model(&request, asked, edge, stop, &mut said.spent)?;
+                        edge.hear(Event::Turned(&withheld(&answer, &asked.filters)));
+                        run.answered(answer);
+                    }
+                },
                 Step::Propose(parsed) => self.act(run, *parsed, asked, edge),
                 Step::AskPerson(id) => {
-                    let decided = self.ask(id, edge);
+                    let mut decided = self.ask(id, edge);
+                    if let Decided::Failed(failure) = &mut decided {
+                        filter::failure(failure, &asked.filters);
+                    }
                     run.decided(&decided);
                 }
                 Step::Done(finish) => return Ok(finish),
@@ -292,9 +316,41 @@ impl<'e> Agent<'e> {
         }
     }
 
+    /// Asks the model, and counts what it used: the answer, and the milliseconds that it took. What it writes is heard as it comes
+    /// only where nothing in it may have to be withheld.
+    fn ask_model(
+        &mut self,
+        request: &Request,
+        asked: &Asked,
+        edge: &mut dyn Edge,
+        stop: &CancellationToken,
+        spent: &mut Spent,
+    ) -> Result<(Answer, u64), AgentError> {
+        let is_open = asked.filters.is_empty() && !self.is_staged();
+        let mut hear = |heard: Heard<'_>| {
+            if is_open || matches!(heard, Heard::Reading { .. } | Heard::Again(_)) {
+                edge.hear(Event::Model(heard));
+            }
+        };
+        let started = (self.settings.clock)();
+        let answer = self.model.answer(request, &mut hear, stop)?;
+        let took = (self.settings.clock)().since(started).as_millis();
+        let ms = u64::try_from(took).unwrap_or(u64::MAX);
+        spent.input_tokens += answer.input_tokens;
+        spent.output_tokens += answer.output_tokens;
+        spent.ms += ms;
+        Ok((answer, ms))
+    }
+
     /// Proposes and concludes the calls of a turn.
-    fn act(&mut self, run: &mut Run, parsed: Parsed, asked: &Asked, edge: &mut dyn Edge) {
+    fn act(&mut self, run: &mut Run, mut parsed: Parsed, asked: &Asked, edge: &mut dyn Edge) {
         let frame = parsed.frame.clone();
+        let engine = self.engine;
+        let read = |path: &MemoryPath| engine.text_of(path);
+        let parts = filter::parts(&parsed);
+        if !asked.filters.is_empty() {
+            filter::Redaction::new(&asked.filters, &read).refuse(&mut parsed);
+        }
         let manner = Manner { seen: Some(self.session.seen.clone()), ..asked.manner.clone() };
         let guard = self.guard(run, asked);
         let proposal = self.engine.propose_guarded(parsed, manner, Some(guard));
@@ -305,7 +361,9 @@ impl<'e> Agent<'e> {
         if !keep.variables {
             report.variables = Variables::default();
         }
-        filter::redact(&mut report, &asked.filters);
+        report.batch = report.batch.or(keep.batch);
+        // The notes are read again: they may have been changed just now.
+        filter::Redaction::new(&asked.filters, &read).report(&mut report, parts);
         edge.hear(Event::Acted(&report));
         run.concluded(frame, report, edge.is_attended());
     }
@@ -356,12 +414,14 @@ impl<'e> Agent<'e> {
 
     /// Reads a message: what is asked, what is kept from the model, what it is shown.
     fn asked(&self, message: &str) -> Result<Asked, AgentError> {
-        let (message, own) = filter::split(message);
+        let split = filter::split(message);
+        let message = split.message;
         let switches = &self.session.switches;
-        let filters = switches.filters.iter().chain(&own).map(|filter| Filter::compile(filter)).collect::<Vec<_>>();
+        let filters = switches.filters.iter().chain(&split.filters).map(|filter| Filter::compile(filter));
+        let filters = filters.collect::<Vec<_>>();
         let manner = Manner {
             author: self.author(Some(self.session.next_number())),
-            grant: switches.grant()?.map(Arc::new),
+            grant: filter::hiding(switches.grant()?, &filters)?.map(Arc::new),
             mode: switches.permission.unwrap_or(self.settings.mode),
             read_only: switches.actions != Actions::All,
             atomic: false,
@@ -375,17 +435,26 @@ impl<'e> Agent<'e> {
                 let query = format!("{message}\n{before}");
                 context::gather(
                     self.engine,
-                    &Manner { grant: None, ..manner.clone() },
+                    &Manner { grant: filter::hiding(None, &filters)?.map(Arc::new), ..manner.clone() },
                     &query,
                     &filters,
                     self.settings.context,
                 )?
             }
         };
-        Ok(Asked { message, filters, notes, manner })
+        let before = filter::conversation(&self.session, &filters);
+        let issues = split.is_unclosed.then(|| Issue {
+            code: "unclosed_filter",
+            index: None,
+            message: "the last `<filter>` has no `</filter>`: all that follows it was taken as the filter".to_owned(),
+        });
+        Ok(Asked { message, filters, notes, manner, before, issues: issues.into_iter().collect() })
     }
 
     fn manners(&self) -> Manners {
+        if self.is_staged() {
+            return Manners { dialect: None, program_replies: false };
+        }
         match self.settings.family {
             Family::Capable => Manners { dialect: None, program_replies: false },
             Family::Small => Manners { dialect: None, program_replies: true },
@@ -395,7 +464,7 @@ impl<'e> Agent<'e> {
 
     /// What the model is asked now.
     fn request(&self, run: &Run, asked: &Asked) -> Request {
-        let rest: Vec<String> = asked.filters.iter().filter_map(|filter| filter.rest().map(str::to_owned)).collect();
+        let rest = wishes(&asked.filters);
         let switches = &self.session.switches;
         let ask_first = asked.manner.mode == Mode::Flag;
         if self.settings.family == Family::Small {
@@ -403,7 +472,7 @@ impl<'e> Agent<'e> {
                 prompt: self.prompts.text("small"),
                 notes: &asked.notes,
                 message: &asked.message,
-                session: &self.session,
+                session: &asked.before,
                 rest: &rest,
                 writes: switches.actions == Actions::All,
                 tiny: self.model.card().million_parameters.is_some_and(|millions| millions < TINY),
@@ -414,7 +483,7 @@ impl<'e> Agent<'e> {
             Family::MemAgent => format!("{}{}", self.prompts.text("mem_agent"), prompt::wishes(&rest)),
             Family::Capable | Family::Small => self.prompts.system(switches, ask_first, &rest),
         };
-        let mut messages: Vec<Message> = self.session.exchanges.iter().flat_map(told).collect();
+        let mut messages: Vec<Message> = asked.before.exchanges.iter().flat_map(told).collect();
         messages.push(Message { role: Role::User, text: prompt::message(&asked.notes, &asked.message) });
         messages.extend(run.transcript().iter().cloned());
         Request {
@@ -428,6 +497,20 @@ impl<'e> Agent<'e> {
             stop: vec!["</reply>".to_owned(), "</actions>".to_owned(), "</python>".to_owned()],
         }
     }
+}
+
+/// What filters ask for that only the model can see to.
+fn wishes(filters: &[Filter]) -> Vec<String> {
+    filters.iter().filter_map(|filter| filter.rest().map(str::to_owned)).collect()
+}
+
+/// A turn as it may be shown.
+fn withheld<'a>(answer: &'a Answer, filters: &[Filter]) -> Cow<'a, Answer> {
+    if filters.is_empty() {
+        return Cow::Borrowed(answer);
+    }
+    let thought = answer.thought.as_deref().map(|thought| filter::withhold(thought, filters));
+    Cow::Owned(Answer { text: filter::withhold(&answer.text, filters), thought, ..answer.clone() })
 }
 
 /// An exchange as a model is told of it later.
@@ -483,3 +566,7 @@ fn acknowledge(report: &Report) -> String {
     }
     if lines.is_empty() { "Nothing had to change.".to_owned() } else { lines.join("\n") }
 }
+
+#[cfg(test)]
+#[path = "tests/stages.rs"]
+mod stage_tests;

@@ -49,10 +49,13 @@ pub struct Prompts {
 }
 
 /// The names and texts of the prompts that come with the program.
-const TEXTS: [(&str, &str); 3] = [
+const TEXTS: [(&str, &str); 6] = [
     ("system", include_str!("../../prompts/system.md")),
     ("small", include_str!("../../prompts/small.md")),
     ("mem_agent", include_str!("../../prompts/mem_agent.md")),
+    ("staged_perception", include_str!("../../prompts/staged_perception.md")),
+    ("staged_decision", include_str!("../../prompts/staged_decision.md")),
+    ("staged_response", include_str!("../../prompts/staged_response.md")),
 ];
 
 impl Prompts {
@@ -77,12 +80,16 @@ impl Prompts {
     /// What a capable model is told before the conversation.
     #[must_use]
     pub fn system(&self, switches: &Switches, ask_first: bool, rest: &[String]) -> String {
-        let mut text = match switches.actions {
-            Actions::Off => OFF.to_owned(),
-            Actions::Read => catalog::prompt(self.text("system"), ask_first, true),
-            Actions::All => catalog::prompt(self.text("system"), ask_first, false),
-        };
-        if !switches.only.is_empty() && switches.actions != Actions::Off {
+        match switches.actions {
+            Actions::Off => format!("{OFF}{}", wishes(rest)),
+            Actions::Read | Actions::All => self.with_actions("system", switches, ask_first, rest),
+        }
+    }
+
+    /// A prompt of this name, with the list of the actions that there are where it has a place for it.
+    pub(super) fn with_actions(&self, name: &str, switches: &Switches, ask_first: bool, rest: &[String]) -> String {
+        let mut text = catalog::prompt(self.text(name), ask_first, switches.actions == Actions::Read);
+        if !switches.only.is_empty() {
             let names = switches.only.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
             text.push_str(&format!("\nIn this session there are only these actions: {names}.\n"));
         }

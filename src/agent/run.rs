@@ -3,7 +3,9 @@
 //! Owns the order of things and when it ends: turns, tokens, a claim that is not true. It is given what others did and says
 //! what is to be done next; so limits and recovery are tables in a test.
 
-use super::claim;
+use super::claim::{self, Claim, Kind};
+use crate::action::Access;
+use crate::catalog;
 use crate::dialect::{self, Dialect, Frame, Parsed};
 use crate::model::{Answer, End, Message, Role};
 use crate::report::{Code, Failure, Outcome, Report, Value, Variables};
@@ -175,10 +177,21 @@ impl Run {
         &self.variables
     }
 
+    /// The model has written something that is no turn of its own, and cost what it cost.
+    pub fn spent(&mut self, answer: &Answer) {
+        let read = answer.input_tokens - answer.reused_tokens.min(answer.input_tokens);
+        self.tokens = self.tokens.saturating_add(read).saturating_add(answer.output_tokens);
+    }
+
+    /// Whether the model has one turn left.
+    #[must_use]
+    pub fn is_at_last_turn(&self) -> bool {
+        u32::try_from(self.turns.len()).unwrap_or(u32::MAX).saturating_add(1) >= self.limits.turns
+    }
+
     /// The model has written a turn.
     pub fn answered(&mut self, answer: Answer) {
-        self.tokens = self.tokens.saturating_add(answer.input_tokens - answer.reused_tokens.min(answer.input_tokens));
-        self.tokens = self.tokens.saturating_add(answer.output_tokens);
+        self.spent(&answer);
         self.say(Role::Assistant, answer.text.clone());
         let parsed = dialect::parse_as(answer.text.as_bytes(), self.manners.dialect, &self.variables);
         let (text, is_cut) = (answer.text.clone(), answer.end == End::Cut);
@@ -243,21 +256,39 @@ impl Run {
 
     /// The model replies to the person, and has seen the results of all its calls.
     fn replied(&mut self, reply: &str) {
-        let has_saved =
-            self.turns.iter().filter_map(|turn| turn.report.as_ref()).any(|report| !report.changed.is_empty());
-        let claim = if has_saved { None } else { claim::find(reply) };
-        match claim {
-            None => self.state = State::Done(Finish { reply: Some(reply.to_owned()), notice: None }),
-            Some(_) if !self.is_warned && !self.is_out_of_turns() => {
-                self.is_warned = true;
-                self.say(Role::User, self.receipts());
-                self.state = State::Model;
-            }
-            Some(_) => {
-                let finish = Finish { reply: claim::remove(reply), notice: Some(Notice::ClaimRemoved) };
-                self.state = State::Done(finish);
-            }
+        let shown = self.receipt_kinds();
+        let claims: Vec<Claim> = claim::find(reply).into_iter().filter(|claim| !shown.contains(&claim.kind)).collect();
+        if claims.is_empty() {
+            self.state = State::Done(Finish { reply: Some(reply.to_owned()), notice: None });
+        } else if !self.is_warned && !self.is_out_of_turns() {
+            self.is_warned = true;
+            self.say(Role::User, self.receipts());
+            self.state = State::Model;
+        } else {
+            let reply = claim::remove(reply, &claims);
+            self.state = State::Done(Finish { reply, notice: Some(Notice::ClaimRemoved) });
         }
+    }
+
+    /// What a reply may claim: an action that was carried out, or had nothing to change any more, is a receipt. What waits for the
+    /// person, was refused or failed is none. A change of a place in a note can have saved something or taken it away.
+    fn receipt_kinds(&self) -> Vec<Kind> {
+        let reports = self.turns.iter().filter_map(|turn| turn.report.as_ref());
+        let done = reports.flat_map(|report| &report.actions).filter(|outcome| outcome.result.is_ok());
+        let kinds = done.filter_map(|outcome| {
+            let action = outcome.action.as_deref()?;
+            let is_done = outcome.result == Ok(Value::Bool(true));
+            Some(match (action, catalog::row(action)?.access) {
+                ("memory", _) if !is_done => [None, None],
+                ("memory" | "update_file" | "write_file" | "replace_section" | "set_fact" | "rename_file", _) => {
+                    [Some(Kind::Saved), Some(Kind::Deleted)]
+                }
+                (_, Access::Read) => [None, None],
+                (_, Access::Write) => [Some(Kind::Saved), None],
+                (_, Access::Remove) => [None, Some(Kind::Deleted)],
+            })
+        });
+        kinds.flatten().flatten().collect()
     }
 
     /// What the model is told that says it has saved something, and has not.
@@ -269,8 +300,8 @@ impl Run {
         let what =
             if failed.is_empty() { "No action has changed a note since the message.\n".to_owned() } else { failed };
         format!(
-            "<result>\nYour reply says that something was saved or changed. Nothing was.\n{what}Either save it now, or reply \
-             without saying so.\n</result>"
+            "<result>\nYour reply says that something was saved, changed or deleted, and that was not done.\n{what}Either do it \
+             now, or reply without saying so. Of what was done before this message, say that it was done earlier.\n</result>"
         )
     }
 

@@ -30,6 +30,9 @@ pub(super) struct Asked {
     /// Let the model only look things up
     #[arg(long)]
     pub(super) read_only: bool,
+    /// Let the model work in stages: what it perceives, what it decides, what it says
+    #[arg(long)]
+    pub(super) staged: bool,
 }
 
 pub(super) fn run(global: &Global, asked: &Asked) -> Result<u8, Stop> {
@@ -40,6 +43,7 @@ pub(super) fn run(global: &Global, asked: &Asked) -> Result<u8, Stop> {
     let name = model.card().name.clone();
     let mut settings = talk::settings(&opened.config, model.card(), "ask");
     settings.mode = asked.permission.map_or(settings.mode, Into::into);
+    settings.staged = asked.staged;
     let mut session = Session::new(session_id()?);
     if asked.read_only {
         session.switches.actions = crate::agent::Actions::Read;
@@ -167,7 +171,9 @@ pub(super) fn words(notice: &Notice) -> String {
     match notice {
         Notice::Turns(turns) => format!("the model had no turn left after {turns}; what it did is done"),
         Notice::Tokens => "no tokens are left for today: see `tokens_a_day` in the settings".to_owned(),
-        Notice::ClaimRemoved => "the model said that something was saved; nothing was".to_owned(),
+        Notice::ClaimRemoved => {
+            "the model said that something was done that was not; these words are left out".to_owned()
+        }
         Notice::Cut => "the model's turn was cut off, and not run".to_owned(),
         Notice::Nothing => "the model wrote nothing that can be read".to_owned(),
     }

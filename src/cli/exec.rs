@@ -22,7 +22,7 @@ pub(super) fn run(global: &Global, options: &Exec) -> Result<u8, Stop> {
     drop(input);
     trace(&parsed);
     let frame = parsed.frame.clone();
-    let nothing = Keep { seen: None, variables: true };
+    let nothing = Keep { seen: None, variables: true, batch: None };
     let (mut report, keep) = match nothing_read(&parsed) {
         Some(error) => (empty(parsed, error), nothing),
         None => {

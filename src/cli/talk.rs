@@ -36,6 +36,7 @@ pub(super) fn settings(config: &Config, card: &Card, door: &'static str) -> Sett
         context: if card.place == Place::Process { CONTEXT_IN_PROCESS } else { CONTEXT },
         max_tokens: model.max_tokens.get(),
         temperature: model.temperature,
+        staged: false,
         clock: open::now,
     }
 }

@@ -115,6 +115,8 @@ pub struct Keep {
     pub seen: Option<Seen>,
     /// Whether it may keep the variables: what a script has set by itself may be the text of a call that has no leave.
     pub variables: bool,
+    /// The batch, for who talks with the owner of the memory: the report has no number where something is hidden.
+    pub batch: Option<u64>,
 }
 
 /// A memory that answers calls. Threads may share one.
@@ -222,7 +224,8 @@ impl Engine {
         let variables = !(proposal.parsed.script.is_some() && proposal.planned.lacks_leave());
         self.hold(&mut proposal);
         self.note(&proposal, audit::not_proposed(&proposal));
-        let keep = Keep { seen: proposal.planned.plan.seen().cloned(), variables };
+        let batch = committed.as_ref().map(|committed| committed.batch);
+        let keep = Keep { seen: proposal.planned.plan.seen().cloned(), variables, batch };
         let report = proposal.report(committed, self.vault.is_durable());
         for outcome in &report.actions {
             let code = outcome.result.as_ref().err().map(|failure| failure.code);

@@ -61,6 +61,15 @@ impl Engine {
         result
     }
 
+    /// The text of a note for the program's own work, of which nobody is told more: it leaves no trace in the audit. `None` where
+    /// there is none, or nothing that could be shown.
+    #[must_use]
+    pub fn text_of(&self, path: &MemoryPath) -> Option<String> {
+        let path = self.vault.resolve(path).ok()?;
+        let image = self.vault.read(&path, self.settings.limits.file_bytes).ok()?;
+        image.content.text().map(str::to_owned)
+    }
+
     /// Lists all files and folders below a folder; `None` is the root.
     ///
     /// # Errors

@@ -31,6 +31,7 @@ use crate::report::{Code, Failure};
 pub struct Grant {
     read: Vec<Glob>,
     write: Vec<Glob>,
+    hidden: Vec<Glob>,
     written: Written,
 }
 
@@ -42,6 +43,9 @@ struct Written {
     write: Vec<String>,
     /// The names of the actions it may send; `None` for all.
     actions: Option<Vec<String>>,
+    /// What it shows nothing of, whatever else it says.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    hidden: Vec<String>,
 }
 
 /// What is wrong with a grant.
@@ -67,30 +71,36 @@ impl Grant {
     ///
     /// [`GrantError`] for a glob that no path fits, or a name that no action has.
     pub fn new(read: &[String], write: &[String], actions: Option<&[String]>) -> Result<Self, GrantError> {
-        let globs = |globs: &[String]| {
-            let glob =
-                |glob: &String| Glob::parse(glob).map_err(|problem| GrantError::Glob { glob: glob.clone(), problem });
-            globs.iter().map(glob).collect::<Result<Vec<_>, _>>()
-        };
         let unknown = actions.and_then(|names| names.iter().find(|name| crate::catalog::row(name).is_none()));
         if let Some(name) = unknown {
             return Err(GrantError::Action(name.clone()));
         }
         let actions = actions.map(<[String]>::to_vec);
-        let written = Written { read: read.to_vec(), write: write.to_vec(), actions };
-        Ok(Self { read: globs(read)?, write: globs(write)?, written })
+        let written = Written { read: read.to_vec(), write: write.to_vec(), actions, hidden: Vec::new() };
+        Ok(Self { read: globs(read)?, write: globs(write)?, hidden: Vec::new(), written })
+    }
+
+    /// The same grant, which shows nothing that one of these globs is about, in any case and Unicode form.
+    ///
+    /// # Errors
+    ///
+    /// [`GrantError::Glob`] for a glob that no path fits.
+    pub fn hiding(mut self, hidden: &[String]) -> Result<Self, GrantError> {
+        self.hidden.extend(globs(hidden)?);
+        self.written.hidden.extend_from_slice(hidden);
+        Ok(self)
     }
 
     /// Whether it hides anything at all.
     #[must_use]
     pub fn is_restricted(&self) -> bool {
-        !self.readable().any(Glob::is_everything)
+        !self.hidden.is_empty() || !self.readable().any(Glob::is_everything)
     }
 
     /// Whether the client may know of a file at `path`, or of a folder of this name.
     #[must_use]
     pub fn shows(&self, path: &MemoryPath) -> bool {
-        self.readable().any(|glob| glob.matches(path))
+        self.readable().any(|glob| glob.matches(path)) && !self.hides(path)
     }
 
     /// Whether the client may know of something that could stand in the folder `path`.
@@ -102,19 +112,20 @@ impl Grant {
     /// Whether the client may know of all that could stand in the folder `path`.
     #[must_use]
     pub fn shows_all_below(&self, path: &MemoryPath) -> bool {
-        self.readable().any(|glob| glob.covers_below(path))
+        // With something hidden, something of any folder may be.
+        self.hidden.is_empty() && self.readable().any(|glob| glob.covers_below(path))
     }
 
     /// Whether the client may change what is at `path`.
     #[must_use]
     pub fn lets_write(&self, path: &MemoryPath) -> bool {
-        self.write.iter().any(|glob| glob.matches(path))
+        self.write.iter().any(|glob| glob.matches(path)) && !self.hides(path)
     }
 
     /// Whether the client may change the folder `path` and all that could stand in it.
     #[must_use]
     pub fn lets_write_all(&self, path: &MemoryPath) -> bool {
-        self.lets_write(path) && self.write.iter().any(|glob| glob.covers_below(path))
+        self.hidden.is_empty() && self.lets_write(path) && self.write.iter().any(|glob| glob.covers_below(path))
     }
 
     /// Whether the client may send this action at all.
@@ -123,17 +134,26 @@ impl Grant {
         self.written.actions.as_ref().is_none_or(|names| names.iter().any(|name| name == action))
     }
 
+    fn hides(&self, path: &MemoryPath) -> bool {
+        self.hidden.iter().any(|glob| glob.matches_any_form(path))
+    }
+
     /// What it may read: also what it may write.
     fn readable(&self) -> impl Iterator<Item = &Glob> {
         self.read.iter().chain(&self.write)
     }
 }
 
+fn globs(globs: &[String]) -> Result<Vec<Glob>, GrantError> {
+    let glob = |glob: &String| Glob::parse(glob).map_err(|problem| GrantError::Glob { glob: glob.clone(), problem });
+    globs.iter().map(glob).collect()
+}
+
 impl TryFrom<Written> for Grant {
     type Error = GrantError;
 
     fn try_from(written: Written) -> Result<Self, GrantError> {
-        Self::new(&written.read, &written.write, written.actions.as_deref())
+        Self::new(&written.read, &written.write, written.actions.as_deref())?.hiding(&written.hidden)
     }
 }
 

@@ -105,7 +105,7 @@ fn words() -> Vec<String> {
 }
 
 /// The rules for all that an argument can be.
-fn arguments() -> Vec<Rule> {
+pub(super) fn arguments() -> Vec<Rule> {
     let digit = || Part::One(Class::Of(vec![('0', '9')]));
     let number = |least: u32| {
         let most = Part::All(vec![Part::One(Class::Of(vec![('1', '9')])), times(digit(), 0, 5)]);
@@ -158,12 +158,12 @@ pub(super) fn value(most: usize) -> Part {
     Part::All(vec![first, times(rest, 0, most - 1)])
 }
 
-fn rule_name(row: &Row) -> String {
+pub(super) fn rule_name(row: &Row) -> String {
     row.name.replace('_', "-")
 }
 
 /// The rule for the calls of one action: keys in the order of the row, each with the comma before it.
-fn call(row: &Row) -> Rule {
+pub(super) fn call(row: &Row) -> Rule {
     let key = |name: &str| text(&format!(",\"{name}\":"));
     let mut parts = vec![text(&format!("{{\"{ACTION}\":\"{}\"", row.name))];
     for field in row.fields {
@@ -196,7 +196,7 @@ fn value_of(field: &Field) -> Part {
 }
 
 /// The rules that the first one leads to. Each rule stands before those that it names.
-fn needed(rules: &[Rule]) -> Vec<String> {
+pub(super) fn needed(rules: &[Rule]) -> Vec<String> {
     fn names(part: &Part, out: &mut Vec<String>) {
         match part {
             Part::Rule(name) => out.push(name.clone()),

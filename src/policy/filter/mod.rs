@@ -92,6 +92,8 @@ pub struct Redacted {
 pub struct Found {
     /// The line where it starts, from 1.
     pub line: usize,
+    /// The line where all that goes with it ends, from 1.
+    pub last: usize,
     /// What it is.
     pub what: String,
 }
@@ -158,12 +160,14 @@ impl Filter {
     #[must_use]
     pub fn find(&self, text: &str) -> Vec<Found> {
         let (Ok(hits), Ok(others)) = (hits(&self.not, text), self.others(text)) else {
-            return vec![Found { line: 1, what: "a text that cannot be checked".to_owned() }];
+            let last = text.split_inclusive('\n').count().max(1);
+            return vec![Found { line: 1, last, what: "a text that cannot be checked".to_owned() }];
         };
         let hits = hits.into_iter().map(|hit| (hit.lines, hit.matcher.words()));
         let found = hits.chain(others.into_iter().map(|(lines, what)| (lines, what.to_owned())));
-        let mut found: Vec<Found> = found.map(|(lines, what)| Found { line: lines.start() + 1, what }).collect();
-        found.sort_by(|one, other| (one.line, &one.what).cmp(&(other.line, &other.what)));
+        let found = found.map(|(lines, what)| Found { line: lines.start() + 1, last: lines.end() + 1, what });
+        let mut found: Vec<Found> = found.collect();
+        found.sort_by(|one, other| (one.line, &one.what, one.last).cmp(&(other.line, &other.what, other.last)));
         found.dedup();
         found
     }

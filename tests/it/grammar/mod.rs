@@ -4,7 +4,9 @@ use llguidance::api::TopLevelGrammar;
 use llguidance::toktrie::{ApproximateTokEnv, InferenceCapabilities};
 use llguidance::{Matcher, ParserFactory};
 use memdir::catalog::ROWS;
-use memdir::catalog::grammar::{Grammar, GrammarError, MAX_BYTES, MAX_LINES, lines, turns};
+use memdir::catalog::grammar::{
+    Grammar, GrammarError, MAX_BYTES, MAX_LINES, decision, lines, perception, response, turns,
+};
 use memdir::dialect::{Dialect, Entry, Parsed, parse, parse_as};
 use memdir::path::MemoryPath;
 use memdir::report::Variables;
@@ -127,6 +129,32 @@ proptest! {
             }
         }
     }
+}
+
+/// What follows the grammars of stages is the JSON that was asked for, and its calls are read without a repair.
+#[test]
+fn stages_are_written_as_they_were_asked_for() {
+    let perception = Both::of(&perception());
+    let decision = Both::of(&decision(ROWS.iter()));
+    let response = Both::of(&response());
+    for seed in 0..200 {
+        let mut dice = Dice(seed);
+        let object = |both: &Both, dice: &mut Dice| -> serde_json::Map<String, Value> {
+            let text = both.gbnf.make(dice);
+            assert!(both.takes(&text), "{text}");
+            serde_json::from_str(&text).expect("an object")
+        };
+        let seen = object(&perception, &mut dice);
+        assert!(seen["summary"].is_string() && seen["entities"].is_array());
+        assert!(!object(&response, &mut dice)["reply"].as_str().unwrap().is_empty());
+        let decided = object(&decision, &mut dice);
+        match decided.get("actions") {
+            Some(calls) => native_reads(&format!("<actions>{calls}</actions>")),
+            None => assert_eq!(decided["action"], "final_answer"),
+        }
+    }
+    let none = Both::of(&memdir::catalog::grammar::decision(ROWS.iter().take(0)));
+    assert!(none.takes(r#"{"action":"final_answer"}"#) && !none.takes(r#"{"actions":[]}"#));
 }
 
 /// Notes with facts in many forms.

@@ -1,0 +1,80 @@
+//! Filters at work: what a person wants kept out goes before the model sees it, and out of what it says.
+//!
+//! Owns where filters stand in a message, and what of a report, a note and a reply they take out. What they mean is
+//! [`crate::policy::Filter`]'s. No text that is filtered leaves; that a call on it succeeds or fails can still tell a model that
+//! its guess was right, as an `if` in a block of its own can.
+
+use super::session::Session;
+use crate::path::MemoryPath;
+use crate::policy::{Filter, Grant, GrantError};
+use crate::report::{Value, Variables};
+
+mod message;
+mod note;
+mod redact;
+mod reply;
+
+pub(super) use message::split;
+pub(super) use note::Notes;
+pub(super) use redact::{Redaction, failure, parts};
+pub(super) use reply::withhold;
+
+/// What stands where something was taken out.
+const WITHHELD: &str = "(withheld by a filter)";
+
+/// A grant that shows nothing of the places that filters name; what else it says stays.
+///
+/// # Errors
+///
+/// None but for a glob that no path fits, of which filters make none.
+pub(super) fn hiding(grant: Option<Grant>, filters: &[Filter]) -> Result<Option<Grant>, GrantError> {
+    let hidden: Vec<String> = filters.iter().flat_map(Filter::rules).filter_map(|rule| rule.path).collect();
+    if hidden.is_empty() {
+        return Ok(grant);
+    }
+    let all = ["**".to_owned()];
+    let grant = grant.map_or_else(|| Grant::new(&all, &all, None), Ok)?;
+    grant.hiding(&hidden).map(Some)
+}
+
+/// A conversation as filters leave it: what was said, and what its variables hold.
+pub(super) fn conversation(session: &Session, filters: &[Filter]) -> Session {
+    let mut session = session.clone();
+    if filters.is_empty() {
+        return session;
+    }
+    for exchange in &mut session.exchanges {
+        exchange.message = withhold(&exchange.message, filters);
+        for said in [&mut exchange.reply, &mut exchange.receipt].into_iter().flatten() {
+            *said = withhold(said, filters);
+        }
+    }
+    let variables = session.variables.iter().map(|(name, value)| match value {
+        Value::Text(text) => (name.to_owned(), Value::Text(withhold(text, filters))),
+        Value::Bool(_) | Value::Bytes(_) | Value::Nothing => (name.to_owned(), value.clone()),
+        // No block can use what else there is.
+        Value::Paths(_)
+        | Value::Directory(_)
+        | Value::File(_)
+        | Value::History(_)
+        | Value::Search(_)
+        | Value::Context(_)
+        | Value::Links(_)
+        | Value::Entries(_) => (name.to_owned(), Value::Nothing),
+    });
+    session.variables = Variables::new(variables.collect::<Vec<_>>());
+    session
+}
+
+/// Whether filters leave something out in the name of a note, as words.
+fn hides_name(filters: &[Filter], path: &MemoryPath) -> bool {
+    finds(filters, &path.as_str().replace(['/', '_', '-', '.'], " "))
+}
+
+/// Whether filters leave something out in a text.
+fn finds(filters: &[Filter], text: &str) -> bool {
+    filters.iter().any(|filter| !filter.find(text).is_empty())
+}
+
+#[cfg(test)]
+mod tests;
