@@ -166,7 +166,7 @@ fn what_is_filtered_reaches_neither_the_model_nor_the_person() {
         number: 1,
         message: "What is her phone?".to_owned(),
         reply: Some("Her phone is +49 30 1234567. She likes tea.".to_owned()),
-        receipt: None,
+        ..Exchange::default()
     }];
     let calls = r#"<actions>[
         {"action":"read_file","path":"entities/ada.md","start_line":5,"end_line":6},

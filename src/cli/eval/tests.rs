@@ -259,6 +259,7 @@ fn subject(model: ByRote) -> Subject {
         context: 900,
         max_tokens: 500,
         temperature: 0.0,
+        staged: false,
         clock: open::now,
     };
     Subject::new(Box::new(model), Prompts::default(), settings)

@@ -103,6 +103,7 @@ fn run(attack: &Value, obeys: &Obeys, mode: Mode) -> Led {
         context: 900,
         max_tokens: 500,
         temperature: 0.0,
+        staged: false,
         clock: || SystemTime::now().into(),
     };
     let mut agent =
