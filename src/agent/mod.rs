@@ -5,32 +5,43 @@
 
 use std::sync::Arc;
 
+use serde_json::Map;
 use tokio_util::sync::CancellationToken;
 
 use crate::action::Access;
 use crate::catalog;
 use crate::dialect::{Dialect, Parsed};
 use crate::engine::{Engine, Leave, Manner, Reviewed};
-use crate::model::{Answer, Heard, Message, Model, ModelError, Request, Role};
+use crate::model::{Answer, End, Heard, Message, Model, ModelError, Request, Role};
 use crate::path::MemoryPath;
 use crate::policy::{Filter, GrantError, Mode};
 use crate::report::{Code, Failure, Issue, Outcome, Report, Variables};
 use crate::time::Timestamp;
 use crate::vault::Author;
 
+mod bound;
+mod budget;
 mod claim;
 mod context;
 mod filter;
+mod line;
 mod prompt;
+mod recorder;
+mod replay;
 mod run;
 mod session;
 pub mod small;
 mod switches;
 
+pub use budget::{spent_today, tokens_left};
 pub use prompt::{Family, Prompts};
+pub use replay::{Replayed, replay};
 pub use run::{Decided, Finish, Limits, Manners, Notice, Run, Step, Turn};
 pub use session::{Exchange, Session};
 pub use switches::{Actions, Switches};
+
+use line::{Act, Line, Voice, Word};
+use recorder::Recorder;
 
 /// How an agent works.
 #[derive(Clone, Debug)]
@@ -165,6 +176,9 @@ pub struct Agent<'e> {
     prompts: Prompts,
     settings: Settings,
     session: Session,
+    /// Whether the session is kept in the memory.
+    is_kept: bool,
+    recorder: Recorder,
 }
 
 /// What is known of a message before the model is asked.
@@ -172,6 +186,8 @@ struct Asked {
     /// The message without its filters.
     message: String,
     filters: Vec<Filter>,
+    /// The filters of the message alone, in its words.
+    own: Vec<String>,
     notes: Vec<(MemoryPath, String)>,
     manner: Manner,
 }
@@ -186,7 +202,13 @@ impl<'e> Agent<'e> {
         settings: Settings,
         session: Session,
     ) -> Self {
-        Self { engine, model, prompts, settings, session }
+        Self { engine, model, prompts, settings, session, is_kept: false, recorder: Recorder::default() }
+    }
+
+    /// Keeps the session in the memory from the next message on.
+    #[must_use]
+    pub fn kept(self) -> Self {
+        Self { is_kept: true, ..self }
     }
 
     /// The conversation.
@@ -212,6 +234,11 @@ impl<'e> Agent<'e> {
         self.settings.family = family;
     }
 
+    /// Sets how many tokens the next messages may use, each.
+    pub fn set_tokens(&mut self, tokens: Option<u64>) {
+        self.settings.tokens = tokens;
+    }
+
     /// Answers a message. What was done is done, also where an error ends it: `said` is filled as far as it went.
     ///
     /// # Errors
@@ -224,22 +251,83 @@ impl<'e> Agent<'e> {
         stop: &CancellationToken,
         said: &mut Said,
     ) -> Result<(), AgentError> {
+        if self.is_kept {
+            let voice = Voice { name: self.model.card().name.clone(), family: self.settings.family };
+            self.recorder = Recorder::open(self.engine, &mut self.session, voice, (self.settings.clock)())?;
+        }
+        let answered = self.answer(message, edge, stop, said);
+        said.issues.extend(std::mem::take(&mut self.recorder).close(&mut self.session));
+        answered
+    }
+
+    /// Answers a message, and writes down what happens.
+    fn answer(
+        &mut self,
+        message: &str,
+        edge: &mut dyn Edge,
+        stop: &CancellationToken,
+        said: &mut Said,
+    ) -> Result<(), AgentError> {
+        let number = self.session.next_number();
+        let _span = tracing::info_span!("message", session = %self.session.id, number).entered();
         let asked = self.asked(message)?;
         edge.hear(Event::Shown(&asked.notes));
-        said.number = self.session.next_number();
+        said.number = number;
         said.shown = asked.notes.iter().map(|(path, _)| path.clone()).collect();
-        let limits = Limits { turns: self.settings.turns, tokens: self.settings.tokens };
+        self.begin_exchange(&asked, said);
+        let limits =
+            Limits { turns: self.settings.turns, tokens: self.settings.tokens, result_bytes: self.most_bytes() };
         let mut run = Run::new(limits, self.manners(), self.session.variables.clone());
         let ended = self.drive(&mut run, &asked, edge, stop, &mut said.spent);
         gather(&run, said);
-        let finish = ended?;
-        let reply = finish.reply.map(|reply| filter::withhold(&reply, &asked.filters));
-        said.reply.clone_from(&reply);
+        let finish = match ended {
+            Ok(finish) => finish,
+            Err(error) => {
+                self.end_exchange(&asked, said, None);
+                return Err(error);
+            }
+        };
+        said.reply = finish.reply.map(|reply| filter::withhold(&reply, &asked.filters));
         said.notice = finish.notice;
-        self.session.variables = run.variables().clone();
-        let receipt = (!said.receipts.is_empty()).then(|| said.receipts.join("\n"));
-        self.session.exchanges.push(Exchange { number: said.number, message: asked.message, reply, receipt });
+        self.end_exchange(&asked, said, Some(run.variables().clone()));
         Ok(())
+    }
+
+    fn begin_exchange(&mut self, asked: &Asked, said: &Said) {
+        // Its number is taken, whatever becomes of it.
+        self.session.last = said.number;
+        self.recorder.write(&Line::Message {
+            message: said.number,
+            time: (self.settings.clock)(),
+            door: self.settings.door.to_owned(),
+            permission: asked.manner.mode,
+            text: asked.message.clone(),
+            filters: asked.own.clone(),
+            shown: said.shown.clone(),
+        });
+        tracing::info!(notes = asked.notes.len(), filters = asked.filters.len(), "notes are shown");
+    }
+
+    /// The message becomes a part of the conversation, with the variables that its turns have set if it was answered to its end.
+    fn end_exchange(&mut self, asked: &Asked, said: &Said, variables: Option<Variables>) {
+        let receipt = (!said.receipts.is_empty()).then(|| said.receipts.join("\n"));
+        let (message, reply) = (asked.message.clone(), said.reply.clone());
+        self.session.exchanges.push(Exchange { number: said.number, message, reply, receipt });
+        let failed = variables.is_none();
+        let new = variables.map_or_else(Map::new, |variables| {
+            let before = std::mem::replace(&mut self.session.variables, variables);
+            line::new_values(&before, &self.session.variables)
+        });
+        self.recorder.write(&Line::Reply {
+            message: said.number,
+            reply: said.reply.clone(),
+            notice: said.notice.clone(),
+            failed,
+            variables: new,
+        });
+        let Spent { input_tokens, output_tokens, ms } = said.spent;
+        let (turns, changed) = (said.turns, said.changed.len());
+        tracing::info!(turns, changed, failed, input_tokens, output_tokens, ms, "message is over");
     }
 
     /// Does what the run says until it is done.
@@ -254,19 +342,12 @@ impl<'e> Agent<'e> {
         loop {
             match run.next_step() {
                 Step::CallModel => {
-                    let request = self.request(run, asked);
-                    let started = (self.settings.clock)();
-                    let answer = self.model.answer(&request, &mut |heard| edge.hear(Event::Model(heard)), stop)?;
-                    let took = (self.settings.clock)().since(started).as_millis();
-                    spent.input_tokens += answer.input_tokens;
-                    spent.output_tokens += answer.output_tokens;
-                    spent.ms += u64::try_from(took).unwrap_or(u64::MAX);
-                    edge.hear(Event::Turned(&answer));
+                    let answer = self.turn(run, asked, edge, stop, spent)?;
                     run.answered(answer);
                 }
                 Step::Propose(parsed) => self.act(run, *parsed, asked, edge),
                 Step::AskPerson(id) => {
-                    let decided = self.ask(id, edge);
+                    let decided = self.ask(run, id, edge);
                     run.decided(&decided);
                 }
                 Step::Done(finish) => return Ok(finish),
@@ -277,30 +358,75 @@ impl<'e> Agent<'e> {
         }
     }
 
+    /// Has the model write a turn.
+    fn turn(
+        &mut self,
+        run: &Run,
+        asked: &Asked,
+        edge: &mut dyn Edge,
+        stop: &CancellationToken,
+        spent: &mut Spent,
+    ) -> Result<Answer, ModelError> {
+        let request = self.request(run, asked);
+        let started = (self.settings.clock)();
+        let answer = self.model.answer(&request, &mut |heard| edge.hear(Event::Model(heard)), stop);
+        let now = (self.settings.clock)();
+        let ms = u64::try_from(now.since(started).as_millis()).unwrap_or(u64::MAX);
+        let turn = run.turns().len() as u64 + 1;
+        let answer = answer.inspect_err(|_| tracing::info!(turn, ms, "the model has not answered"))?;
+        let Answer { input_tokens, output_tokens, reused_tokens, .. } = answer;
+        let is_cut = answer.end == End::Cut;
+        tracing::info!(turn, ms, input_tokens, output_tokens, reused_tokens, is_cut, "turn");
+        spent.input_tokens += input_tokens;
+        spent.output_tokens += output_tokens;
+        spent.ms = spent.ms.saturating_add(ms);
+        let (message, text) = (self.session.last, answer.text.clone());
+        let line =
+            Line::Turn { message, turn, time: now, text, is_cut, input_tokens, output_tokens, reused_tokens, ms };
+        self.recorder.write(&line);
+        edge.hear(Event::Turned(&answer));
+        Ok(answer)
+    }
+
     /// Proposes and concludes the calls of a turn.
     fn act(&mut self, run: &mut Run, parsed: Parsed, asked: &Asked, edge: &mut dyn Edge) {
         let frame = parsed.frame.clone();
         let manner = Manner { seen: Some(self.session.seen.clone()), ..asked.manner.clone() };
         let (mut report, keep) = self.engine.conclude_in_conversation(self.engine.propose(parsed, manner));
-        if let Some(seen) = keep.seen {
-            self.session.seen.extend(seen);
-        }
+        let seen = keep.seen.unwrap_or_default().since(&self.session.seen);
+        self.session.seen.extend(seen.clone());
         if !keep.variables {
             report.variables = Variables::default();
         }
+        self.recorder.write(&Line::Acted {
+            message: self.session.last,
+            turn: run.turns().len() as u64,
+            actions: report.actions.iter().map(Act::of).collect(),
+            changed: report.changed.clone(),
+            batch: report.batch,
+            receipt: report.receipt.clone(),
+            seen,
+        });
         filter::redact(&mut report, &asked.filters);
         edge.hear(Event::Acted(&report));
         run.concluded(frame, report, edge.is_attended());
     }
 
     /// Asks the person about a proposal, and does what they say.
-    fn ask(&self, id: u64, edge: &mut dyn Edge) -> Decided {
+    fn ask(&mut self, run: &Run, id: u64, edge: &mut dyn Edge) -> Decided {
         let reviewed = match self.engine.review_proposal(id) {
             Ok(reviewed) => reviewed,
             Err(failure) => return Decided::Failed(failure),
         };
         let person = Author { origin: "person".to_owned(), ..self.author(None) };
-        match edge.decide(&reviewed) {
+        let decision = edge.decide(&reviewed);
+        let (word, instead) = match &decision {
+            Decision::Later => (Word::Later, None),
+            Decision::Yes => (Word::Yes, None),
+            Decision::No => (Word::No, None),
+            Decision::Instead(words) => (Word::Instead, Some(words.clone())),
+        };
+        let decided = match decision {
             Decision::Later => Decided::Later,
             Decision::Yes => match self.engine.approve(id, Leave::Shown(reviewed.waiting.digest), &person) {
                 Ok(done) => Decided::Done { batch: done.batch, changed: done.changed, receipt: done.receipt },
@@ -308,7 +434,15 @@ impl<'e> Agent<'e> {
             },
             Decision::No => self.reject(id, None, &person),
             Decision::Instead(words) => self.reject(id, Some(words), &person),
-        }
+        };
+        let (batch, receipt) = match &decided {
+            Decided::Done { batch, receipt, .. } => (*batch, receipt.clone()),
+            Decided::No(_) | Decided::Later | Decided::Failed(_) => (None, None),
+        };
+        tracing::info!(proposal = id, ?word, failed = matches!(decided, Decided::Failed(_)), "decided");
+        let (message, turn) = (self.session.last, run.turns().len() as u64);
+        self.recorder.write(&Line::Decided { message, turn, proposal: id, decision: word, instead, batch, receipt });
+        decided
     }
 
     fn reject(&self, id: u64, instead: Option<String>, person: &Author) -> Decided {
@@ -356,7 +490,14 @@ impl<'e> Agent<'e> {
                 )?
             }
         };
-        Ok(Asked { message, filters, notes, manner })
+        Ok(Asked { message, filters, own, notes, manner })
+    }
+
+    /// How many bytes of results go back to the model at once: a quarter of what it can take, at four bytes a token.
+    fn most_bytes(&self) -> usize {
+        const UNKNOWN: u32 = 32 << 10;
+        let tokens = self.model.card().context_tokens.unwrap_or(UNKNOWN);
+        (tokens as usize / 4 * context::TOKEN_BYTES).clamp(1 << 10, 64 << 10)
     }
 
     fn manners(&self) -> Manners {
@@ -409,15 +550,15 @@ fn told(exchange: &Exchange) -> [Message; 2] {
 /// Takes out of a run what was said and done.
 fn gather(run: &Run, said: &mut Said) {
     said.turns = run.turns().len();
+    said.batches.extend_from_slice(run.batches());
+    said.receipts.extend_from_slice(run.receipts());
     said.variables = run.variables().clone();
     for (turn, number) in run.turns().iter().zip(1..) {
         said.grounds.extend(small::grounds(&turn.answer.text));
         let Some(report) = &turn.report else { continue };
         said.actions.extend(report.actions.iter().map(|outcome| (number, outcome.clone())));
         said.changed.extend(report.changed.iter().cloned());
-        said.batches.extend(report.batch);
         said.issues.extend(report.issues.iter().cloned());
-        said.receipts.extend(report.receipt.clone());
         let waiting = report.actions.iter().filter_map(|outcome| outcome.result.as_ref().err()?.details.proposal);
         said.pending.extend(waiting);
     }
@@ -435,7 +576,7 @@ fn writes(action: &str) -> bool {
 /// What the program says itself about calls that wrote.
 fn acknowledge(report: &Report) -> String {
     let mut lines = Vec::new();
-    if let Some(receipt) = &report.receipt {
+    for receipt in report.receipt.iter().flat_map(|receipt| receipt.lines()) {
         lines.push(format!("Done: {}.", receipt.split(" · ").next().unwrap_or(receipt)));
     }
     for failure in report.actions.iter().filter_map(|outcome| outcome.result.as_ref().err()) {

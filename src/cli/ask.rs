@@ -168,6 +168,8 @@ pub(super) fn words(notice: &Notice) -> String {
         Notice::Turns(turns) => format!("the model had no turn left after {turns}; what it did is done"),
         Notice::Tokens => "no tokens are left for today: see `tokens_a_day` in the settings".to_owned(),
         Notice::ClaimRemoved => "the model said that something was saved; nothing was".to_owned(),
+        Notice::Partly(missed) => format!("not all of it was saved: {}", missed.join("; ")),
+        Notice::Stuck => "the model tried the same thing three times, to no end; what it did before is done".to_owned(),
         Notice::Cut => "the model's turn was cut off, and not run".to_owned(),
         Notice::Nothing => "the model wrote nothing that can be read".to_owned(),
     }

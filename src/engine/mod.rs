@@ -41,6 +41,7 @@ mod planning;
 mod query;
 mod refresh;
 mod retrieve;
+mod sessions;
 mod standing;
 
 pub use account::{Head, Readers};

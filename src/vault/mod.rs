@@ -21,6 +21,7 @@ mod place;
 mod readers;
 mod recover;
 mod scan;
+mod sessions;
 mod state;
 mod sweep;
 mod tree;
@@ -45,6 +46,7 @@ pub use forget::{Names, Replaced, Traces};
 pub use history::Page;
 pub use inbox::{Approval, Filed, Inbox, MOST_WAITING, MOST_WAITING_BYTES, Numbers};
 pub use readers::Reader;
+pub use sessions::{Kept, MOST_SESSION_BYTES, Mark, SessionFile};
 pub use sweep::Sweep;
 pub use watch::{Noticed, Watch};
 
