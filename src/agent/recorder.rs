@@ -27,9 +27,14 @@ impl Recorder {
     pub(super) fn open(engine: &Engine, session: &mut Session, voice: Voice, now: Timestamp) -> Result<Self, Failure> {
         let opened = match session.written.mark.map(|_| engine.open_session(&session.id)) {
             Some(Err(failure)) if failure.code == Code::Busy => return Err(failure),
-            Some(Err(failure)) if failure.code == Code::NotFound => begin(engine, session, now),
+            Some(Err(failure)) if failure.code == Code::NotFound => {
+                // The person has removed it: what was said is gone, what it may do is not.
+                let switches = std::mem::take(&mut session.switches);
+                *session = Session { switches, last: session.next_number() - 1, ..Session::new(session.id.clone()) };
+                engine.begin_session(&session.id, now)
+            }
             Some(opened) => opened,
-            None => begin(engine, session, now),
+            None => engine.begin_session(&session.id, now),
         };
         let mut recorder = match opened {
             Ok(file) => Self { file: Some(file), trouble: None },
@@ -53,7 +58,7 @@ impl Recorder {
     /// Reads the session anew where its file is not as we left it.
     fn catch_up(&mut self, session: &mut Session) -> Result<(), Failure> {
         let Some(file) = &mut self.file else { return Ok(()) };
-        if session.written.mark == Some(file.mark()) {
+        if session.written.mark.is_none_or(|mark| mark == file.mark()) {
             return Ok(());
         }
         let bytes = file.read().map_err(|error| engine::failure(&error))?;
@@ -61,12 +66,7 @@ impl Recorder {
         now.last = now.last.max(session.last);
         // What the person has switched here since it was written counts.
         if session.switches != session.written.switches {
-            now.switches = session.switches.clone();
-        }
-        if session.written.mark.is_none() {
-            now.seen = std::mem::take(&mut session.seen);
-            now.variables = session.variables.clone();
-            now.exchanges = std::mem::take(&mut session.exchanges);
+            now.switches = std::mem::take(&mut session.switches);
         }
         *session = now;
         Ok(())
@@ -92,10 +92,4 @@ impl Recorder {
         let message = format!("the conversation is not kept: {}", failure.message);
         Some(Issue { code: "session_not_kept", index: None, message })
     }
-}
-
-/// Begins a session. What was known of a file that is gone is known no more.
-fn begin(engine: &Engine, session: &mut Session, now: Timestamp) -> Result<SessionFile, Failure> {
-    session.written = super::session::Written::default();
-    engine.begin_session(&session.id, now)
 }

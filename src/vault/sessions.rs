@@ -128,12 +128,7 @@ impl Vault {
     ///
     /// As [`Vault::open_session`], but for the length.
     pub fn remove_session(&self, id: &str) -> Result<(), VaultError> {
-        let SessionFile { folder, name, .. } = self.open_session(id)?;
-        let remove = || {
-            folder.remove_file(&name)?;
-            if self.is_durable() { disk::sync_folder(&folder) } else { Ok(()) }
-        };
-        remove().map_err(|error| VaultError::io("remove a session", None, error))
+        self.open_session(id)?.remove()
     }
 
     fn session_folder(&self) -> Result<Option<Dir>, VaultError> {
@@ -257,6 +252,19 @@ impl SessionFile {
             let _ = self.folder.remove_file(&temporary);
             VaultError::io("change a session", None, error)
         })
+    }
+
+    /// Removes the session.
+    ///
+    /// # Errors
+    ///
+    /// What the system says.
+    pub fn remove(self) -> Result<(), VaultError> {
+        let remove = || {
+            self.folder.remove_file(&self.name)?;
+            if self.is_durable { disk::sync_folder(&self.folder) } else { Ok(()) }
+        };
+        remove().map_err(|error| VaultError::io("remove a session", None, error))
     }
 
     fn id(&self) -> &str {
