@@ -35,6 +35,7 @@ mod switches;
 
 pub use budget::{spent_today, tokens_left};
 pub use prompt::{Family, Prompts};
+pub use recorder::UNKEPT;
 pub use replay::{Replayed, replay};
 pub use run::{Decided, Finish, Limits, Manners, Notice, Run, Step, Turn};
 pub use session::{Exchange, Session};

@@ -10,6 +10,9 @@ use crate::report::{Code, Failure, Issue};
 use crate::time::Timestamp;
 use crate::vault::SessionFile;
 
+/// The issue that says that a conversation is not kept.
+pub const UNKEPT: &str = "session_not_kept";
+
 /// Writes down one message and what comes of it. The session is locked as long as this lives.
 #[derive(Debug, Default)]
 pub(super) struct Recorder {
@@ -90,6 +93,6 @@ impl Recorder {
         }
         let failure = self.trouble?;
         let message = format!("the conversation is not kept: {}", failure.message);
-        Some(Issue { code: "session_not_kept", index: None, message })
+        Some(Issue { code: UNKEPT, index: None, message })
     }
 }

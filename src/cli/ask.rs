@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::args::{Global, Permission};
 use super::exit::{Stop, print_json, usage};
 use super::{exit, open, talk, term};
-use crate::agent::{Agent, Decision, Edge, Event, Family, Notice, Said, Session};
+use crate::agent::{Agent, Decision, Edge, Event, Family, Notice, Said, Session, UNKEPT};
 use crate::engine::{Engine, Reviewed};
 use crate::report::{Code, Failure, Report};
 
@@ -24,6 +24,12 @@ pub(super) struct Asked {
     /// The model: a name on the shelf, PROVIDER::NAME, or a GGUF file; else the one of the settings
     #[arg(long, value_name = "NAME")]
     pub(super) model: Option<String>,
+    /// Go on with this conversation
+    #[arg(long, value_name = "ID", conflicts_with = "latest")]
+    pub(super) session: Option<String>,
+    /// Go on with the latest conversation
+    #[arg(long = "continue")]
+    pub(super) latest: bool,
     /// What becomes of personal facts and active content: off notes them, flag wants the model to say that the person agreed, ask keeps them until the person decides
     #[arg(long, value_name = "MODE")]
     pub(super) permission: Option<Permission>,
@@ -35,16 +41,20 @@ pub(super) struct Asked {
 pub(super) fn run(global: &Global, asked: &Asked) -> Result<u8, Stop> {
     let message = message(&asked.text)?;
     let opened = open::open(global)?;
+    let mut session = match &asked.session {
+        Some(id) => Session::load(&opened.engine, id)?,
+        None if asked.latest => Session::newest(&opened.engine)?,
+        None => Session::new(session_id()?),
+    };
     let model = talk::open_model(global, &opened.config, asked.model.as_deref())?;
     let name = model.card().name.clone();
     let mut settings = talk::settings(&opened.config, Family::of(model.card()), "ask");
     settings.mode = asked.permission.map_or(settings.mode, Into::into);
-    let mut session = Session::new(session_id()?);
     if asked.read_only {
         session.switches.actions = crate::agent::Actions::Read;
     }
     let stop = talk::stopped_by_interrupt()?;
-    let mut agent = Agent::new(&opened.engine, model, talk::prompts(None)?, settings, session);
+    let mut agent = Agent::new(&opened.engine, model, talk::prompts(None)?, settings, session).kept();
     let mut said = Said::default();
     let ended = agent.say(&message, &mut Pipe, &stop, &mut said);
     let id = agent.session().id.clone();
@@ -152,6 +162,9 @@ fn tell(said: &Said) -> Result<(), Stop> {
     let mut stderr = io::stderr().lock();
     if let Some(notice) = &said.notice {
         writeln!(stderr, "note: {}", words(notice))?;
+    }
+    for issue in said.issues.iter().filter(|issue| issue.code == UNKEPT) {
+        writeln!(stderr, "note: {}", term::escape_line(&issue.message))?;
     }
     for receipt in &said.receipts {
         writeln!(stderr, "{}", term::escape_line(receipt))?;
