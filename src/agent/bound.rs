@@ -175,7 +175,7 @@ mod tests {
         let paths = (0..10_000).map(|at| MemoryPath::parse(&format!("notes/{at:05}.md")).unwrap());
         let answer = sent(Value::Paths(paths.collect()), 4096);
         assert_eq!(answer["actions"][0]["total"], 10_000);
-        assert_eq!(answer["actions"][0]["value"].as_array().unwrap().len(), 113);
+        assert_eq!(answer["actions"][0]["value"].as_array().unwrap().len(), 120);
     }
 
     #[test]

@@ -29,6 +29,8 @@ mod prompt;
 mod recorder;
 mod replay;
 mod run;
+#[cfg(test)]
+mod script;
 mod session;
 pub mod small;
 mod switches;
@@ -591,3 +593,6 @@ fn acknowledge(report: &Report) -> String {
     }
     if lines.is_empty() { "Nothing had to change.".to_owned() } else { lines.join("\n") }
 }
+
+#[cfg(test)]
+mod tests;

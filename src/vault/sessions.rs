@@ -9,7 +9,7 @@ use std::io::{self, Read, Write};
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt};
 use cap_std::fs::{Dir, OpenOptions};
 
-use super::state::{check_own_file, create_own_folder, open_own_folder};
+use super::state::{StateFolder, check_own_file, create_own_folder, open_own_folder};
 use super::{LockFile, Vault, VaultError, disk};
 use crate::time::Timestamp;
 
@@ -61,15 +61,13 @@ impl Vault {
     /// [`VaultError::NoWriteAccess`] and others of the system; one of this name that is there already is one of them.
     pub fn begin_session(&self, id: &str, now: Timestamp) -> Result<SessionFile, VaultError> {
         check_id(id)?;
-        if self.known_core()?.is_none() {
+        let io = |error| VaultError::io("begin a session", None, error);
+        if StateFolder::open(&self.home())?.is_none() {
             // Makes what is missing, in the one way in which that is done.
             drop(self.lock()?);
         }
-        let io = |error| VaultError::io("begin a session", None, error);
-        let folder = match self.known_core()?.as_ref() {
-            Some(core) => create_own_folder(core.folder.machine(), FOLDER)?,
-            None => return Err(VaultError::Busy),
-        };
+        let state = StateFolder::create(&self.home())?;
+        let folder = create_own_folder(state.machine(), FOLDER)?;
         self.prune_sessions(&folder, now);
         let name = format!("{id}{ENDING}");
         disk::create_name(&folder, &name, 0o600).map_err(io)?;
@@ -131,9 +129,10 @@ impl Vault {
         self.open_session(id)?.remove()
     }
 
+    /// The folder, opened without the database: who holds the lock of the memory looks into it, too.
     fn session_folder(&self) -> Result<Option<Dir>, VaultError> {
-        match self.known_core()?.as_ref() {
-            Some(core) => open_own_folder(core.folder.machine(), FOLDER),
+        match StateFolder::open(&self.home())? {
+            Some(state) => open_own_folder(state.machine(), FOLDER),
             None => Ok(None),
         }
     }
