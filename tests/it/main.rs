@@ -36,6 +36,7 @@ mod python;
 mod rules;
 mod sandbox;
 mod scenarios;
+mod sessions;
 mod support;
 mod tools;
 mod updates;
