@@ -1,4 +1,8 @@
-#![expect(clippy::disallowed_methods, reason = "tests play the person and the editor, who use paths")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "tests play the person and the editor, who use paths"
+)]
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
