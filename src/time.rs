@@ -26,7 +26,7 @@ impl Timestamp {
 
     /// Takes whole seconds since the start of 1970.
     #[must_use]
-    pub fn from_seconds(seconds: i64) -> Self {
+    pub const fn from_seconds(seconds: i64) -> Self {
         Self(seconds.saturating_mul(1_000_000))
     }
 

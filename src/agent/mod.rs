@@ -6,37 +6,50 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use serde_json::Map;
 use tokio_util::sync::CancellationToken;
 
 use crate::action::Access;
 use crate::catalog;
 use crate::dialect::{Dialect, Parsed};
 use crate::engine::{Engine, Guard, Leave, Manner, Reviewed};
-use crate::model::{Answer, Heard, Message, Model, ModelError, Request, Role};
+use crate::model::{Answer, End, Heard, Message, Model, ModelError, Request, Role};
 use crate::path::MemoryPath;
 use crate::policy::{Filter, GrantError, Mode};
 use crate::report::{Code, Failure, Issue, Outcome, Report, Variables};
 use crate::time::Timestamp;
 use crate::vault::Author;
 
+mod bound;
+mod budget;
 mod claim;
 mod context;
 mod filter;
 mod guard;
+mod line;
 mod prompt;
+mod recorder;
+mod replay;
 mod run;
+#[cfg(test)]
+mod script;
 mod sentence;
 mod session;
 pub mod small;
 mod staged;
 mod switches;
 
+pub use budget::{spent_today, tokens_left};
 pub use prompt::{Family, Prompts};
+pub use recorder::UNKEPT;
+pub use replay::{Replayed, replay};
 pub use run::{Decided, Finish, Limits, Manners, Notice, Run, Step, Turn};
 pub use session::{Exchange, Session};
 pub use staged::{Stage, Staged};
 pub use switches::{Actions, Switches};
 
+use line::{Act, Line, Voice, Word};
+use recorder::Recorder;
 use staged::Stages;
 
 /// How an agent works.
@@ -183,6 +196,9 @@ pub struct Agent<'e> {
     prompts: Prompts,
     settings: Settings,
     session: Session,
+    /// Whether the session is kept in the memory.
+    is_kept: bool,
+    recorder: Recorder,
 }
 
 /// What is known of a message before the model is asked.
@@ -190,6 +206,8 @@ struct Asked {
     /// The message without its filters.
     message: String,
     filters: Vec<Filter>,
+    /// The filters of the message alone, in its words.
+    own: Vec<String>,
     notes: Vec<(MemoryPath, String)>,
     manner: Manner,
     /// The conversation as it is told again: what was said before passes the filters of now.
@@ -208,7 +226,13 @@ impl<'e> Agent<'e> {
         settings: Settings,
         session: Session,
     ) -> Self {
-        Self { engine, model, prompts, settings, session }
+        Self { engine, model, prompts, settings, session, is_kept: false, recorder: Recorder::default() }
+    }
+
+    /// Keeps the session in the memory from the next message on.
+    #[must_use]
+    pub fn kept(self) -> Self {
+        Self { is_kept: true, ..self }
     }
 
     /// The conversation.
@@ -240,6 +264,11 @@ impl<'e> Agent<'e> {
         self.settings.family = family;
     }
 
+    /// Sets how many tokens the next messages may use, each.
+    pub fn set_tokens(&mut self, tokens: Option<u64>) {
+        self.settings.tokens = tokens;
+    }
+
     /// Answers a message. What was done is done, also where an error ends it: `said` is filled as far as it went.
     ///
     /// # Errors
@@ -252,26 +281,86 @@ impl<'e> Agent<'e> {
         stop: &CancellationToken,
         said: &mut Said,
     ) -> Result<(), AgentError> {
+        if self.is_kept {
+            let voice = Voice { name: self.model.card().name.clone(), family: self.settings.family };
+            self.recorder = Recorder::open(self.engine, &mut self.session, voice, (self.settings.clock)())?;
+        }
+        let answered = self.answer(message, edge, stop, said);
+        said.issues.extend(std::mem::take(&mut self.recorder).close(&mut self.session));
+        answered
+    }
+
+    /// Answers a message, and writes down what happens.
+    fn answer(
+        &mut self,
+        message: &str,
+        edge: &mut dyn Edge,
+        stop: &CancellationToken,
+        said: &mut Said,
+    ) -> Result<(), AgentError> {
+        let number = self.session.next_number();
+        let _span = tracing::info_span!("message", session = %self.session.id, number).entered();
         let asked = self.asked(message)?;
         edge.hear(Event::Shown(&asked.notes));
-        said.number = self.session.next_number();
+        said.number = number;
         said.shown = asked.notes.iter().map(|(path, _)| path.clone()).collect();
-        let limits = Limits { turns: self.settings.turns, tokens: self.settings.tokens };
         said.issues.extend(asked.issues.iter().cloned());
+        self.begin_exchange(&asked, said);
+        let limits =
+            Limits { turns: self.settings.turns, tokens: self.settings.tokens, result_bytes: self.most_bytes() };
         let mut run = Run::new(limits, self.manners(), asked.before.variables.clone());
         let ended = self.drive(&mut run, &asked, edge, stop, said);
         gather(&run, said);
-        let finish = ended?;
-        let reply = finish.reply.map(|reply| filter::withhold(&reply, &asked.filters));
-        said.reply.clone_from(&reply);
+        let finish = match ended {
+            Ok(finish) => finish,
+            Err(error) => {
+                self.end_exchange(&asked, said, None, false);
+                return Err(error);
+            }
+        };
+        said.reply = finish.reply.map(|reply| filter::withhold(&reply, &asked.filters));
         said.notice = finish.notice;
-        self.session.variables = run.variables().clone();
-        let receipt = (!said.receipts.is_empty()).then(|| said.receipts.join("\n"));
         let is_unclear = run.turns().last().is_some_and(|turn| small::is_unclear(&turn.answer.text));
-        let whole = small::whole(&asked.message, &self.session);
-        let (number, message) = (said.number, asked.message);
-        self.session.exchanges.push(Exchange { number, message, whole, is_unclear, reply, receipt });
+        self.end_exchange(&asked, said, Some(run.variables().clone()), is_unclear);
         Ok(())
+    }
+
+    fn begin_exchange(&mut self, asked: &Asked, said: &Said) {
+        // Its number is taken, whatever becomes of it.
+        self.session.last = said.number;
+        self.recorder.write(&Line::Message {
+            message: said.number,
+            time: (self.settings.clock)(),
+            door: self.settings.door.to_owned(),
+            permission: asked.manner.mode,
+            text: asked.message.clone(),
+            filters: asked.own.clone(),
+            shown: said.shown.clone(),
+        });
+        tracing::info!(notes = asked.notes.len(), filters = asked.filters.len(), "notes are shown");
+    }
+
+    /// The message becomes a part of the conversation, with the variables that its turns have set if it was answered to its end.
+    fn end_exchange(&mut self, asked: &Asked, said: &Said, variables: Option<Variables>, is_unclear: bool) {
+        let receipt = (!said.receipts.is_empty()).then(|| said.receipts.join("\n"));
+        let (message, reply) = (asked.message.clone(), said.reply.clone());
+        self.session.exchanges.push(Exchange { number: said.number, message, is_unclear, reply, receipt });
+        let failed = variables.is_none();
+        let new = variables.map_or_else(Map::new, |variables| {
+            let before = std::mem::replace(&mut self.session.variables, variables);
+            line::new_values(&before, &self.session.variables)
+        });
+        self.recorder.write(&Line::Reply {
+            message: said.number,
+            reply: said.reply.clone(),
+            is_unclear,
+            notice: said.notice.clone(),
+            failed,
+            variables: new,
+        });
+        let Spent { input_tokens, output_tokens, ms } = said.spent;
+        let (turns, changed) = (said.turns, said.changed.len());
+        tracing::info!(turns, changed, failed, input_tokens, output_tokens, ms, "message is over");
     }
 
     /// Does what the run says until it is done.
@@ -294,15 +383,13 @@ impl<'e> Agent<'e> {
                         }
                     }
                     None => {
-                        let request = self.request(run, asked);
-                        let (answer, _) = self.ask_model(&request, asked, edge, stop, &mut said.spent)?;
-                        edge.hear(Event::Turned(&withheld(&answer, &asked.filters)));
+                        let answer = self.turn(run, asked, edge, stop, &mut said.spent)?;
                         run.answered(answer);
                     }
                 },
                 Step::Propose(parsed) => self.act(run, *parsed, asked, edge),
                 Step::AskPerson(id) => {
-                    let mut decided = self.ask(id, edge);
+                    let mut decided = self.ask(run, id, edge);
                     if let Decided::Failed(failure) = &mut decided {
                         filter::failure(failure, &asked.filters);
                     }
@@ -333,13 +420,55 @@ impl<'e> Agent<'e> {
             }
         };
         let started = (self.settings.clock)();
-        let answer = self.model.answer(request, &mut hear, stop)?;
+        let answer = self.model.answer(request, &mut hear, stop);
         let took = (self.settings.clock)().since(started).as_millis();
         let ms = u64::try_from(took).unwrap_or(u64::MAX);
-        spent.input_tokens += answer.input_tokens;
-        spent.output_tokens += answer.output_tokens;
-        spent.ms += ms;
+        let answer = answer.inspect_err(|_| tracing::info!(ms, "the model has not answered"))?;
+        let Answer { input_tokens, output_tokens, reused_tokens, .. } = answer;
+        tracing::info!(
+            ms,
+            input_tokens,
+            output_tokens,
+            reused_tokens,
+            is_cut = answer.end == End::Cut,
+            "asked the model"
+        );
+        spent.input_tokens += input_tokens;
+        spent.output_tokens += output_tokens;
+        spent.ms = spent.ms.saturating_add(ms);
         Ok((answer, ms))
+    }
+
+    /// Has the model write a turn.
+    fn turn(
+        &mut self,
+        run: &Run,
+        asked: &Asked,
+        edge: &mut dyn Edge,
+        stop: &CancellationToken,
+        spent: &mut Spent,
+    ) -> Result<Answer, AgentError> {
+        let request = self.request(run, asked);
+        let (answer, ms) = self.ask_model(&request, asked, edge, stop, spent)?;
+        self.record_turn(run, &answer, ms);
+        edge.hear(Event::Turned(&withheld(&answer, &asked.filters)));
+        Ok(answer)
+    }
+
+    /// Writes down a turn that the run is given.
+    fn record_turn(&mut self, run: &Run, answer: &Answer, ms: u64) {
+        let Answer { input_tokens, output_tokens, reused_tokens, .. } = *answer;
+        self.recorder.write(&Line::Turn {
+            message: self.session.last,
+            turn: run.turns().len() as u64 + 1,
+            time: (self.settings.clock)(),
+            text: answer.text.clone(),
+            is_cut: answer.end == End::Cut,
+            input_tokens,
+            output_tokens,
+            reused_tokens,
+            ms,
+        });
     }
 
     /// Proposes and concludes the calls of a turn.
@@ -355,13 +484,21 @@ impl<'e> Agent<'e> {
         let guard = self.guard(run, asked);
         let proposal = self.engine.propose_guarded(parsed, manner, Some(guard));
         let (mut report, keep) = self.engine.conclude_in_conversation(proposal);
-        if let Some(seen) = keep.seen {
-            self.session.seen.extend(seen);
-        }
+        let seen = keep.seen.unwrap_or_default().since(&self.session.seen);
+        self.session.seen.extend(seen.clone());
         if !keep.variables {
             report.variables = Variables::default();
         }
         report.batch = report.batch.or(keep.batch);
+        self.recorder.write(&Line::Acted {
+            message: self.session.last,
+            turn: run.turns().len() as u64,
+            actions: report.actions.iter().map(Act::of).collect(),
+            changed: report.changed.clone(),
+            batch: report.batch,
+            receipt: report.receipt.clone(),
+            seen,
+        });
         // The notes are read again: they may have been changed just now.
         filter::Redaction::new(&asked.filters, &read).report(&mut report, parts);
         edge.hear(Event::Acted(&report));
@@ -378,13 +515,20 @@ impl<'e> Agent<'e> {
     }
 
     /// Asks the person about a proposal, and does what they say.
-    fn ask(&self, id: u64, edge: &mut dyn Edge) -> Decided {
+    fn ask(&mut self, run: &Run, id: u64, edge: &mut dyn Edge) -> Decided {
         let reviewed = match self.engine.review_proposal(id) {
             Ok(reviewed) => reviewed,
             Err(failure) => return Decided::Failed(failure),
         };
         let person = Author { origin: "person".to_owned(), ..self.author(None) };
-        match edge.decide(&reviewed) {
+        let decision = edge.decide(&reviewed);
+        let (word, instead) = match &decision {
+            Decision::Later => (Word::Later, None),
+            Decision::Yes => (Word::Yes, None),
+            Decision::No => (Word::No, None),
+            Decision::Instead(words) => (Word::Instead, Some(words.clone())),
+        };
+        let decided = match decision {
             Decision::Later => Decided::Later,
             Decision::Yes => match self.engine.approve(id, Leave::Shown(reviewed.waiting.digest), &person) {
                 Ok(done) => Decided::Done { batch: done.batch, changed: done.changed, receipt: done.receipt },
@@ -392,7 +536,15 @@ impl<'e> Agent<'e> {
             },
             Decision::No => self.reject(id, None, &person),
             Decision::Instead(words) => self.reject(id, Some(words), &person),
-        }
+        };
+        let (batch, receipt) = match &decided {
+            Decided::Done { batch, receipt, .. } => (*batch, receipt.clone()),
+            Decided::No(_) | Decided::Later | Decided::Failed(_) => (None, None),
+        };
+        tracing::info!(proposal = id, ?word, failed = matches!(decided, Decided::Failed(_)), "decided");
+        let (message, turn) = (self.session.last, run.turns().len() as u64);
+        self.recorder.write(&Line::Decided { message, turn, proposal: id, decision: word, instead, batch, receipt });
+        decided
     }
 
     fn reject(&self, id: u64, instead: Option<String>, person: &Author) -> Decided {
@@ -448,7 +600,14 @@ impl<'e> Agent<'e> {
             index: None,
             message: "the last `<filter>` has no `</filter>`: all that follows it was taken as the filter".to_owned(),
         });
-        Ok(Asked { message, filters, notes, manner, before, issues: issues.into_iter().collect() })
+        Ok(Asked { message, filters, own: split.filters, notes, manner, before, issues: issues.into_iter().collect() })
+    }
+
+    /// How many bytes of results go back to the model at once: a quarter of what it can take, at four bytes a token.
+    fn most_bytes(&self) -> usize {
+        const UNKNOWN: u32 = 32 << 10;
+        let tokens = self.model.card().context_tokens.unwrap_or(UNKNOWN);
+        (tokens as usize / 4 * context::TOKEN_BYTES).clamp(1 << 10, 64 << 10)
     }
 
     fn manners(&self) -> Manners {
@@ -526,15 +685,15 @@ fn told(exchange: &Exchange) -> [Message; 2] {
 fn gather(run: &Run, said: &mut Said) {
     said.turns = run.turns().len();
     said.malformed = run.malformed();
+    said.batches.extend_from_slice(run.batches());
+    said.receipts.extend_from_slice(run.receipts());
     said.variables = run.variables().clone();
     for (turn, number) in run.turns().iter().zip(1..) {
         said.grounds.extend(small::grounds(&turn.answer.text));
         let Some(report) = &turn.report else { continue };
         said.actions.extend(report.actions.iter().map(|outcome| (number, outcome.clone())));
         said.changed.extend(report.changed.iter().cloned());
-        said.batches.extend(report.batch);
         said.issues.extend(report.issues.iter().cloned());
-        said.receipts.extend(report.receipt.clone());
         let waiting = report.actions.iter().filter_map(|outcome| outcome.result.as_ref().err()?.details.proposal);
         said.pending.extend(waiting);
     }
@@ -552,7 +711,7 @@ fn writes(action: &str) -> bool {
 /// What the program says itself about calls that wrote.
 fn acknowledge(report: &Report) -> String {
     let mut lines = Vec::new();
-    if let Some(receipt) = &report.receipt {
+    for receipt in report.receipt.iter().flat_map(|receipt| receipt.lines()) {
         lines.push(format!("Done: {}.", receipt.split(" · ").next().unwrap_or(receipt)));
     }
     for failure in report.actions.iter().filter_map(|outcome| outcome.result.as_ref().err()) {
@@ -568,5 +727,4 @@ fn acknowledge(report: &Report) -> String {
 }
 
 #[cfg(test)]
-#[path = "tests/stages.rs"]
-mod stage_tests;
+mod tests;

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::switches::{Actions, Switches};
 use crate::catalog;
@@ -13,7 +13,7 @@ use crate::model::Card;
 use crate::path::MemoryPath;
 
 /// What kind of model it is, and so how it is talked to.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Family {
     /// Follows a long prompt, and takes many actions in many turns.

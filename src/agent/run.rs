@@ -3,6 +3,9 @@
 //! Owns the order of things and when it ends: turns, tokens, a claim that is not true. It is given what others did and says
 //! what is to be done next; so limits and recovery are tables in a test.
 
+use serde::{Deserialize, Serialize};
+
+use super::bound;
 use super::claim::{self, Claim, Kind};
 use crate::action::Access;
 use crate::catalog;
@@ -17,6 +20,8 @@ pub struct Limits {
     pub turns: u32,
     /// How many tokens, read and written, it may still use.
     pub tokens: Option<u64>,
+    /// How many bytes of results are sent back to the model at once; what is larger is cut.
+    pub result_bytes: usize,
 }
 
 /// How the turns of a model are read and answered.
@@ -71,7 +76,8 @@ pub struct Finish {
 }
 
 /// What the program says beside a reply, or instead.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Notice {
     /// The model had no turn left.
     Turns(u32),
@@ -79,6 +85,10 @@ pub enum Notice {
     Tokens,
     /// The reply said that something was saved, and nothing was; the words that said so are not in it any more.
     ClaimRemoved,
+    /// The reply says that something was saved, and some of what was tried last was not: why, call by call.
+    Partly(Vec<String>),
+    /// The model has done the same three times in a row, to no end.
+    Stuck,
     /// The last turn was cut off, and was not run.
     Cut,
     /// The model wrote nothing that could be read.
@@ -109,7 +119,11 @@ pub struct Run {
     unread: u32,
     /// How many turns could not be used: cut off, or nothing to be read in them.
     malformed: usize,
+    /// What was tried last to no end, and how often in a row.
+    tried: (String, u32),
     variables: Variables,
+    batches: Vec<u64>,
+    receipts: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -122,6 +136,8 @@ enum State {
 
 /// How often in a row a turn that cannot be read is sent back.
 const UNREAD: u32 = 2;
+/// How often in a row the same may be tried to no end.
+const TRIES: u32 = 3;
 
 impl Run {
     /// A run that begins.
@@ -137,7 +153,10 @@ impl Run {
             is_warned: false,
             unread: 0,
             malformed: 0,
+            tried: (String::new(), 0),
             variables,
+            batches: Vec::new(),
+            receipts: Vec::new(),
         }
     }
 
@@ -177,9 +196,21 @@ impl Run {
         &self.variables
     }
 
+    /// The batches to undo, in their order.
+    #[must_use]
+    pub fn batches(&self) -> &[u64] {
+        &self.batches
+    }
+
+    /// One line for the person for each batch.
+    #[must_use]
+    pub fn receipts(&self) -> &[String] {
+        &self.receipts
+    }
+
     /// The model has written something that is no turn of its own, and cost what it cost.
     pub fn spent(&mut self, answer: &Answer) {
-        let read = answer.input_tokens - answer.reused_tokens.min(answer.input_tokens);
+        let read = answer.input_tokens.saturating_sub(answer.reused_tokens);
         self.tokens = self.tokens.saturating_add(read).saturating_add(answer.output_tokens);
     }
 
@@ -211,6 +242,7 @@ impl Run {
 
     /// The calls of the last turn were concluded. `asks` tells that a person is there to be asked about one that waits.
     pub fn concluded(&mut self, frame: Frame, report: Report, asks: bool) {
+        self.committed(report.batch, report.receipt.clone());
         let waits = |outcome: &Outcome| outcome.result.as_ref().err()?.details.proposal;
         match report.actions.iter().find_map(waits).filter(|_| asks) {
             Some(proposal) => self.state = State::Ask { proposal, frame, report: Box::new(report) },
@@ -229,11 +261,13 @@ impl Run {
             }
         }
         if let Decided::Done { batch, changed, receipt } = decided {
+            self.committed(*batch, receipt.clone());
             report.batch = batch.or(report.batch);
             report.changed.extend(changed.iter().cloned());
             report.changed.sort();
             report.changed.dedup();
-            report.receipt = receipt.clone().or(report.receipt);
+            let receipts: Vec<String> = report.receipt.into_iter().chain(receipt.clone()).collect();
+            report.receipt = (!receipts.is_empty()).then(|| receipts.join("\n"));
         }
         self.told(&frame, report);
     }
@@ -242,39 +276,70 @@ impl Run {
     fn told(&mut self, frame: &Frame, report: Report) {
         let variables = self.variables.iter().chain(report.variables.iter());
         self.variables = Variables::new(variables.map(|(name, value)| (name.to_owned(), value.clone())));
-        let writes = |outcome: &Outcome| outcome.action.as_deref().is_some_and(super::writes);
-        if self.manners.program_replies && !report.actions.is_empty() && report.actions.iter().all(writes) {
-            self.state = State::Done(Finish { reply: Some(super::acknowledge(&report)), notice: None });
+        let is_over = self.manners.program_replies && !report.actions.is_empty() && report.actions.iter().all(is_write);
+        self.state = if is_over {
+            State::Done(Finish { reply: Some(super::acknowledge(&report)), notice: None })
+        } else if self.is_stuck(&report) {
+            State::Done(Finish { reply: None, notice: Some(Notice::Stuck) })
         } else {
-            self.say(Role::User, dialect::encode(frame, &report));
-            self.state = State::Model;
-        }
+            self.say(Role::User, bound::encode(frame, &report, self.limits.result_bytes));
+            State::Model
+        };
         if let Some(turn) = self.turns.last_mut() {
             turn.report = Some(report);
         }
     }
 
+    fn committed(&mut self, batch: Option<u64>, receipt: Option<String>) {
+        self.batches.extend(batch);
+        self.receipts.extend(receipt);
+    }
+
+    /// Notes what the last turn has tried; whether it has changed nothing and is the same as those before, once too often.
+    fn is_stuck(&mut self, report: &Report) -> bool {
+        let failure = |outcome: &Outcome| {
+            let failure = outcome.result.as_ref().err()?;
+            Some(format!("{:?} {:?} {}", outcome.action, outcome.path, failure.message))
+        };
+        let failures: Option<Vec<String>> = report.actions.iter().map(failure).collect();
+        let tried = match failures.filter(|failures| !failures.is_empty()) {
+            Some(failures) => failures.join("\n"),
+            None if !report.changed.is_empty() => String::new(),
+            None => self.turns.last().map_or_else(String::new, |turn| turn.answer.text.clone()),
+        };
+        let times = if !tried.is_empty() && tried == self.tried.0 { self.tried.1 + 1 } else { 1 };
+        self.tried = (tried, times);
+        times >= TRIES
+    }
+
     /// The model replies to the person, and has seen the results of all its calls.
     fn replied(&mut self, reply: &str) {
-        let shown = self.receipt_kinds();
-        let claims: Vec<Claim> = claim::find(reply).into_iter().filter(|claim| !shown.contains(&claim.kind)).collect();
-        if claims.is_empty() {
-            self.state = State::Done(Finish { reply: Some(reply.to_owned()), notice: None });
+        let (shown, missed) = (self.receipt_kinds(), self.missed());
+        let claims = claim::find(reply);
+        let untrue: Vec<Claim> = claims.iter().filter(|claim| !shown.contains(&claim.kind)).cloned().collect();
+        let (reply, notice) = if untrue.is_empty() && (claims.is_empty() || missed.is_empty()) {
+            (Some(reply.to_owned()), None)
         } else if !self.is_warned && !self.is_out_of_turns() {
             self.is_warned = true;
-            self.say(Role::User, self.receipts());
+            self.say(Role::User, warning(untrue.is_empty(), &missed));
             self.state = State::Model;
+            return;
+        } else if untrue.is_empty() {
+            (Some(reply.to_owned()), Some(Notice::Partly(missed)))
         } else {
-            let reply = claim::remove(reply, &claims);
-            self.state = State::Done(Finish { reply, notice: Some(Notice::ClaimRemoved) });
-        }
+            (claim::remove(reply, &untrue), Some(Notice::ClaimRemoved))
+        };
+        self.state = State::Done(Finish { reply, notice });
+    }
+
+    fn reports(&self) -> impl DoubleEndedIterator<Item = &Report> {
+        self.turns.iter().filter_map(|turn| turn.report.as_ref())
     }
 
     /// What a reply may claim: an action that was carried out, or had nothing to change any more, is a receipt. What waits for the
     /// person, was refused or failed is none. A change of a place in a note can have saved something or taken it away.
     fn receipt_kinds(&self) -> Vec<Kind> {
-        let reports = self.turns.iter().filter_map(|turn| turn.report.as_ref());
-        let done = reports.flat_map(|report| &report.actions).filter(|outcome| outcome.result.is_ok());
+        let done = self.reports().flat_map(|report| &report.actions).filter(|outcome| outcome.result.is_ok());
         let kinds = done.filter_map(|outcome| {
             let action = outcome.action.as_deref()?;
             let is_done = outcome.result == Ok(Value::Bool(true));
@@ -291,18 +356,16 @@ impl Run {
         kinds.flatten().flatten().collect()
     }
 
-    /// What the model is told that says it has saved something, and has not.
-    fn receipts(&self) -> String {
-        let failures = self.turns.iter().filter_map(|turn| turn.report.as_ref()).flat_map(|report| &report.actions);
-        let failures =
-            failures.filter_map(|outcome| Some((outcome.action.as_deref()?, outcome.result.as_ref().err()?)));
-        let failed: String = failures.map(|(action, failure)| format!("`{action}`: {}\n", failure.message)).collect();
-        let what =
-            if failed.is_empty() { "No action has changed a note since the message.\n".to_owned() } else { failed };
-        format!(
-            "<result>\nYour reply says that something was saved, changed or deleted, and that was not done.\n{what}Either do it \
-             now, or reply without saying so. Of what was done before this message, say that it was done earlier.\n</result>"
-        )
+    /// Why changes were not made that the model tried last.
+    fn missed(&self) -> Vec<String> {
+        let last = self.reports().rfind(|report| report.actions.iter().any(is_write));
+        let outcomes = last.into_iter().flat_map(|report| &report.actions).filter(|outcome| is_write(outcome));
+        let words = |outcome: &Outcome| {
+            let path = outcome.path.as_deref().map_or_else(String::new, |path| format!(" `{path}`"));
+            let action = outcome.action.as_deref().unwrap_or_default();
+            Some(format!("`{action}`{path}: {}", outcome.result.as_ref().err()?.message))
+        };
+        outcomes.filter_map(words).collect()
     }
 
     fn send_back(&mut self, words: &str, notice: Notice) {
@@ -333,6 +396,22 @@ impl Run {
     fn say(&mut self, role: Role, text: String) {
         self.transcript.push(Message { role, text });
     }
+}
+
+/// Whether a call was to change something.
+fn is_write(outcome: &Outcome) -> bool {
+    outcome.action.as_deref().is_some_and(super::writes)
+}
+
+/// What a model is told that says it has saved something, and has not.
+fn warning(has_saved: bool, missed: &[String]) -> String {
+    let how = if has_saved { "Not all of it was" } else { "Nothing was" };
+    let what: String = missed.iter().map(|missed| format!("{missed}\n")).collect();
+    let what = if what.is_empty() { "No action has changed a note since the message.\n".to_owned() } else { what };
+    format!(
+        "<result>\nYour reply says that something was saved or changed. {how}.\n{what}Either save it now, or say in your reply \
+         what is not.\n</result>"
+    )
 }
 
 const CUT: &str =

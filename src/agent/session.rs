@@ -1,12 +1,16 @@
 //! A kept conversation.
 //!
-//! Owns what is kept of it and its form: JSON lines, each with its version. Where they are written is for `vault`.
+//! Owns what is kept of it, and how it is made again from its lines. Where they are written is for `vault`, their form for
+//! `line`.
 
 use serde::{Deserialize, Serialize};
 
+use super::line::{Line, Voice, lines};
 use super::switches::Switches;
+use crate::engine::Engine;
 use crate::plan::Seen;
-use crate::report::Variables;
+use crate::report::{Code, Failure, Value, Variables};
+use crate::vault::Mark;
 
 /// A conversation.
 #[derive(Clone, Debug, Default)]
@@ -21,6 +25,19 @@ pub struct Session {
     pub seen: Seen,
     /// What its turns have set.
     pub variables: Variables,
+    /// The number of the last message, also where that is forgotten.
+    pub(super) last: u64,
+    /// What its file is known to hold.
+    pub(super) written: Written,
+}
+
+/// What the file of a session is known to hold.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Written {
+    /// What the file was; `None` before there is one.
+    pub(super) mark: Option<Mark>,
+    pub(super) switches: Switches,
+    pub(super) voice: Option<Voice>,
 }
 
 /// A message and what came of it.
@@ -30,13 +47,10 @@ pub struct Exchange {
     pub number: u64,
     /// What the person said.
     pub message: String,
-    /// The message together with those that it answers a question about.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub whole: Option<String>,
     /// Whether the reply asks what the person means.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_unclear: bool,
-    /// What was replied.
+    /// What was replied; `None` also where the message was not answered to its end.
     pub reply: Option<String>,
     /// What was changed, in a line for the person.
     pub receipt: Option<String>,
@@ -52,6 +66,82 @@ impl Session {
     /// The number of the next message.
     #[must_use]
     pub fn next_number(&self) -> u64 {
-        self.exchanges.last().map_or(1, |exchange| exchange.number + 1)
+        self.exchanges.last().map_or(0, |exchange| exchange.number).max(self.last) + 1
+    }
+
+    /// Reads a conversation that is kept.
+    ///
+    /// # Errors
+    ///
+    /// `not_found`, `busy` while another process answers in it, `too_large`, `damaged` for lines that this program does not know.
+    pub fn load(engine: &Engine, id: &str) -> Result<Self, Failure> {
+        let mut file = engine.open_session(id)?;
+        let bytes = file.read().map_err(|error| crate::engine::failure(&error))?;
+        let mut session = Self::of(id, &bytes)?;
+        session.written.mark = Some(file.mark());
+        Ok(session)
+    }
+
+    /// Reads the conversation that was gone on with last.
+    ///
+    /// # Errors
+    ///
+    /// As [`Session::load`]; `not_found` where none is kept.
+    pub fn newest(engine: &Engine) -> Result<Self, Failure> {
+        match engine.sessions()?.first() {
+            Some(kept) => Self::load(engine, &kept.id),
+            None => Err(Failure::new(Code::NotFound, "no session is kept in this memory")
+                .with_hint("leave `--continue` out to begin one")),
+        }
+    }
+
+    /// Makes a conversation from its lines.
+    ///
+    /// # Errors
+    ///
+    /// `damaged`: a line that this program does not know, by its number.
+    pub fn of(id: &str, bytes: &[u8]) -> Result<Self, Failure> {
+        let mut session = Self::new(id.to_owned());
+        for line in lines(bytes) {
+            session.take(line?);
+        }
+        session.switches = session.written.switches.clone();
+        Ok(session)
+    }
+
+    fn take(&mut self, line: Line) {
+        match line {
+            Line::Begin { model, .. } | Line::Model { model } => self.written.voice = Some(model),
+            Line::Switches { switches } => self.written.switches = switches,
+            Line::Message { message, text, .. } => {
+                self.last = self.last.max(message);
+                self.exchanges.push(Exchange { number: message, message: text, ..Exchange::default() });
+            }
+            Line::Turn { .. } => {}
+            Line::Acted { seen, receipt, .. } => {
+                self.seen.extend(seen);
+                self.receive(receipt);
+            }
+            Line::Decided { receipt, .. } => self.receive(receipt),
+            Line::Reply { reply, is_unclear, variables, .. } => {
+                if let Some(exchange) = self.exchanges.last_mut() {
+                    exchange.reply = reply;
+                    exchange.is_unclear = is_unclear;
+                }
+                let new = variables.iter().filter_map(|(name, value)| Some((name.clone(), Value::plain(value)?)));
+                let old = self.variables.iter().map(|(name, value)| (name.to_owned(), value.clone()));
+                self.variables = Variables::new(old.chain(new).collect::<Vec<_>>());
+            }
+            Line::Forgotten { message } => self.last = self.last.max(message),
+        }
+    }
+
+    /// Notes what was changed for the last message.
+    pub(super) fn receive(&mut self, receipt: Option<String>) {
+        let (Some(exchange), Some(new)) = (self.exchanges.last_mut(), receipt) else { return };
+        exchange.receipt = Some(match exchange.receipt.take() {
+            Some(before) => format!("{before}\n{new}"),
+            None => new,
+        });
     }
 }

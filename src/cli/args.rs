@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use super::{ask, client, install, model};
+use super::{ask, client, install, model, session};
 use crate::action::SearchMode;
 use crate::check::Kind;
 use crate::{dialect, mcp, policy};
@@ -91,6 +91,9 @@ pub(super) enum Command {
         /// Show instead who wrote each line of the note as it is now
         #[arg(long, requires = "note", conflicts_with_all = ["patch", "limit", "cursor"])]
         lines: bool,
+        /// Show instead how often each action was called, how often it was refused or failed, and how long it took
+        #[arg(long, conflicts_with_all = ["note", "client", "patch", "lines", "limit", "cursor"])]
+        stats: bool,
         #[command(flatten)]
         page: Paging,
     },
@@ -168,6 +171,9 @@ pub(super) enum Command {
     },
     /// Ask a model that uses the memory
     Ask(ask::Asked),
+    /// List the conversations that are kept, remove one, or do once more what one has done
+    #[command(subcommand)]
+    Session(session::Asked),
     /// Serve the memory over the Model Context Protocol, on standard input and output
     Mcp(super::mcp::Asked),
     /// Say which programs may ask for the memory, and what each may see and do

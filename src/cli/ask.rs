@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::args::{Global, Permission};
 use super::exit::{Stop, print_json, usage};
 use super::{exit, open, talk, term};
-use crate::agent::{Agent, Decision, Edge, Event, Notice, Said, Session};
+use crate::agent::{Agent, Decision, Edge, Event, Notice, Said, Session, UNKEPT};
 use crate::engine::{Engine, Reviewed};
 use crate::report::{Code, Failure, Report};
 
@@ -24,6 +24,12 @@ pub(super) struct Asked {
     /// The model: a name on the shelf, PROVIDER::NAME, or a GGUF file; else the one of the settings
     #[arg(long, value_name = "NAME")]
     pub(super) model: Option<String>,
+    /// Go on with this conversation
+    #[arg(long, value_name = "ID", conflicts_with = "latest")]
+    pub(super) session: Option<String>,
+    /// Go on with the latest conversation
+    #[arg(long = "continue")]
+    pub(super) latest: bool,
     /// What becomes of personal facts and active content: off notes them, flag wants the model to say that the person agreed, ask keeps them until the person decides
     #[arg(long, value_name = "MODE")]
     pub(super) permission: Option<Permission>,
@@ -38,17 +44,21 @@ pub(super) struct Asked {
 pub(super) fn run(global: &Global, asked: &Asked) -> Result<u8, Stop> {
     let message = message(&asked.text)?;
     let opened = open::open(global)?;
+    let mut session = match &asked.session {
+        Some(id) => Session::load(&opened.engine, id)?,
+        None if asked.latest => Session::newest(&opened.engine)?,
+        None => Session::new(session_id()?),
+    };
     let stop = talk::stopped_by_interrupt();
     let model = talk::open_model(global, &opened.config, asked.model.as_deref(), &stop)?;
     let name = model.card().name.clone();
     let mut settings = talk::settings(&opened.config, model.card(), "ask");
     settings.mode = asked.permission.map_or(settings.mode, Into::into);
     settings.staged = asked.staged;
-    let mut session = Session::new(session_id()?);
     if asked.read_only {
         session.switches.actions = crate::agent::Actions::Read;
     }
-    let mut agent = Agent::new(&opened.engine, model, talk::prompts(&opened.config)?, settings, session);
+    let mut agent = Agent::new(&opened.engine, model, talk::prompts(&opened.config)?, settings, session).kept();
     let mut said = Said::default();
     let ended = agent.say(&message, &mut Pipe, &stop, &mut said);
     let id = agent.session().id.clone();
@@ -157,6 +167,9 @@ fn tell(said: &Said) -> Result<(), Stop> {
     if let Some(notice) = &said.notice {
         writeln!(stderr, "note: {}", words(notice))?;
     }
+    for issue in said.issues.iter().filter(|issue| issue.code == UNKEPT) {
+        writeln!(stderr, "note: {}", term::escape_line(&issue.message))?;
+    }
     for receipt in &said.receipts {
         writeln!(stderr, "{}", term::escape_line(receipt))?;
     }
@@ -174,6 +187,8 @@ pub(super) fn words(notice: &Notice) -> String {
         Notice::ClaimRemoved => {
             "the model said that something was done that was not; these words are left out".to_owned()
         }
+        Notice::Partly(missed) => format!("not all of it was saved: {}", missed.join("; ")),
+        Notice::Stuck => "the model tried the same thing three times, to no end; what it did before is done".to_owned(),
         Notice::Cut => "the model's turn was cut off, and not run".to_owned(),
         Notice::Nothing => "the model wrote nothing that can be read".to_owned(),
     }

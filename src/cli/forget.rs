@@ -54,6 +54,7 @@ fn word(place: Where) -> &'static str {
         Where::History => "history",
         Where::Audit => "audit",
         Where::Inbox => "inbox",
+        Where::Session => "session",
         Where::Index => "index",
         Where::State => "state",
     }
@@ -81,6 +82,7 @@ fn tell(forgotten: &Forgotten) -> Result<(), Stop> {
     for place in &forgotten.left {
         let path = place.path.as_deref().unwrap_or_default();
         let why = match place.place {
+            Where::Session => "a conversation: `memdir session remove` takes it away, on the machine that it is of",
             Where::State => "the state of a machine: run `memdir forget` on that machine too",
             Where::File | Where::Name => "not changed, for it is another program's: see to it there",
             Where::Note | Where::Link | Where::Trash => "said in plain words: `memdir forget --text` takes it out",

@@ -39,6 +39,8 @@ mod pending;
 mod progress;
 mod rules;
 mod search;
+mod session;
+mod stats;
 mod talk;
 mod term;
 mod trace;
@@ -73,6 +75,7 @@ fn run(global: &Global, command: Command) -> Result<u8, Stop> {
         Command::Facts { note, page } => facts::run(global, note.as_deref(), &page),
         Command::Check { kind } => check::run(global, kind),
         Command::Log { note: Some(note), lines: true, .. } => history::lines(global, &note),
+        Command::Log { stats: true, .. } => stats::run(global),
         Command::Log { note, client, patch, page, .. } => history::log(global, note.as_deref(), client, patch, &page),
         Command::Diff { batch } => history::diff(global, batch),
         Command::Undo { batch, dry_run } => history::undo(global, batch, dry_run),
@@ -87,6 +90,7 @@ fn run(global: &Global, command: Command) -> Result<u8, Stop> {
         Command::Schema { format, lines, offer } => actions::schema(global, format, &lines, offer),
         Command::Eval(asked) => eval::run(global, &asked),
         Command::Ask(options) => ask::run(global, &options),
+        Command::Session(asked) => session::run(global, &asked),
         Command::Mcp(options) => mcp::run(global, &options),
         Command::Client(asked) => client::run(global, &asked),
         Command::Model(asked) => model::run(global, &asked),

@@ -17,23 +17,29 @@ use crate::report::{Code, Failure};
 const CONTEXT: u32 = 4_000;
 const CONTEXT_IN_PROCESS: u32 = 800;
 
-/// How an agent works at this door.
+/// How an agent works at this door, with the model of this card.
 pub(super) fn settings(config: &Config, card: &Card, door: &'static str) -> Settings {
-    let mode = if door == "chat" { config.permission.chat } else { config.permission.ask };
-    let model = &config.model;
-    let family = match model.family {
+    let family = match config.model.family {
         ModelFamily::Auto => Family::of(card),
         ModelFamily::Capable => Family::Capable,
         ModelFamily::Small => Family::Small,
         ModelFamily::MemAgent => Family::MemAgent,
     };
+    let context = if card.place == Place::Process { CONTEXT_IN_PROCESS } else { CONTEXT };
+    Settings { context, ..settings_of(config, family, door) }
+}
+
+/// How an agent of this family works at this door.
+pub(super) fn settings_of(config: &Config, family: Family, door: &'static str) -> Settings {
+    let mode = if door == "chat" { config.permission.chat } else { config.permission.ask };
+    let model = &config.model;
     Settings {
         family,
         door,
         mode,
         turns: model.turns.get(),
         tokens: None,
-        context: if card.place == Place::Process { CONTEXT_IN_PROCESS } else { CONTEXT },
+        context: CONTEXT,
         max_tokens: model.max_tokens.get(),
         temperature: model.temperature,
         staged: false,

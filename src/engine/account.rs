@@ -7,7 +7,7 @@ use crate::digest::Digest;
 use crate::path::MemoryPath;
 use crate::plan::{self, Tree};
 use crate::report::{Code, Failure};
-use crate::vault::{Account, Reader, Record};
+use crate::vault::{Account, Reader, Record, Stats};
 
 /// The end of the chain.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
@@ -49,6 +49,15 @@ impl Engine {
         readers.truncate(limit);
         let cursor = if is_cut { readers.last().map(|reader| reader.seq.to_string()) } else { None };
         Ok(Readers { readers, cursor })
+    }
+
+    /// The audit in numbers.
+    ///
+    /// # Errors
+    ///
+    /// `damaged`, `busy`, `io`.
+    pub fn stats(&self) -> Result<Stats, Failure> {
+        self.vault.stats().map_err(|error| failure(&error))
     }
 
     /// Computes the chain anew; see [`crate::vault::Vault::account`] for what that proves.

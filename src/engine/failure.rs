@@ -24,6 +24,9 @@ pub fn failure(error: &VaultError) -> Failure {
         VaultError::Pruned(_) => say(Code::Unavailable, "the entry is kept, its contents are not"),
         VaultError::UnknownBatch(_) => say(Code::NotFound, "`memdir log` shows the batches"),
         VaultError::Decided(_) => say(Code::NotFound, "`memdir pending` shows those that wait"),
+        VaultError::InSession(_) => say(Code::Busy, "wait until it has answered, or begin another session"),
+        VaultError::NoSession(_) => say(Code::NotFound, "`memdir session list` shows those that are kept"),
+        VaultError::LongSession(_) => say(Code::TooLarge, "begin another session"),
         VaultError::Unsettled(_) => say(Code::Io, "look at the notes and at `memdir log` before you try again"),
         VaultError::WatchLimit(limit) => Failure::new(Code::Io, "the system watches no more folders")
             .with_hint(format!("the person can raise `{limit}`")),

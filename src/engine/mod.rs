@@ -42,6 +42,7 @@ mod planning;
 mod query;
 mod refresh;
 mod retrieve;
+mod sessions;
 mod standing;
 
 pub use account::{Head, Readers};

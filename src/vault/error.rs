@@ -40,6 +40,15 @@ pub enum VaultError {
     /// The proposal was approved, rejected or has expired. Nothing is left to decide.
     #[error("proposal {0} is decided already")]
     Decided(u64),
+    /// Another process answers in this session. Wait for it, or begin another.
+    #[error("session `{0}` is in use by another process")]
+    InSession(String),
+    /// There is no such session.
+    #[error("there is no session `{0}`")]
+    NoSession(String),
+    /// The session is too large to be gone on with.
+    #[error("session `{0}` has more than 16 MiB")]
+    LongSession(String),
     /// The system watches no more folders for this user. Raise the limit, or do without.
     #[error("the system watches no more folders; raise `{0}`")]
     WatchLimit(

@@ -21,7 +21,9 @@ mod place;
 mod readers;
 mod recover;
 mod scan;
+mod sessions;
 mod state;
+mod stats;
 mod sweep;
 mod tree;
 mod walk;
@@ -45,6 +47,8 @@ pub use forget::{Names, Replaced, Traces};
 pub use history::Page;
 pub use inbox::{Approval, Filed, Inbox, MOST_WAITING, MOST_WAITING_BYTES, Numbers};
 pub use readers::Reader;
+pub use sessions::{Kept, MOST_SESSION_BYTES, Mark, SessionFile};
+pub use stats::{Stats, Tally, Times};
 pub use sweep::Sweep;
 pub use watch::{Noticed, Watch};
 

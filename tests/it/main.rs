@@ -39,6 +39,7 @@ mod python;
 mod rules;
 mod sandbox;
 mod scenarios;
+mod sessions;
 mod suites;
 mod support;
 mod tools;

@@ -22,6 +22,8 @@ use reading::{Kind, Reading};
 const MAX_TOKENS: u32 = 900;
 /// How many exchanges are told again.
 const MOST_EXCHANGES: usize = 2;
+/// So many questions of ours in a row belong together.
+const MOST_QUESTIONS: usize = 3;
 /// An answer to a question of ours has at most so many words.
 const SHORT: usize = 8;
 
@@ -44,14 +46,18 @@ pub struct Turn<'a> {
     pub tiny: bool,
 }
 
-/// What a message means together with what it answers: the one before, where that was answered by a question.
+/// What a message means together with those that it answers a question about, where the reply before was one.
 #[must_use]
 pub fn whole(message: &str, session: &Session) -> Option<String> {
-    let before = session.exchanges.last()?;
-    let is_question = before.reply.as_deref().is_some_and(|reply| reply.trim_end().ends_with('?'));
+    let unclear = session.exchanges.iter().rev().take_while(|exchange| exchange.is_unclear).take(MOST_QUESTIONS);
     let is_answer = message.split_whitespace().count() <= SHORT && !message.trim_end().ends_with('?');
-    let joined = before.whole.as_deref().unwrap_or(&before.message);
-    (is_question && before.is_unclear && is_answer).then(|| format!("{joined} {message}"))
+    let mut asked: Vec<&str> = unclear.map(|exchange| exchange.message.as_str()).collect();
+    if asked.is_empty() || !is_answer {
+        return None;
+    }
+    asked.reverse();
+    asked.push(message);
+    Some(asked.join(" "))
 }
 
 /// What a small model is asked, with the transcript of the run so far.

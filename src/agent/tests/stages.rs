@@ -9,7 +9,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use tokio_util::sync::CancellationToken;
 
-use super::*;
+use crate::agent::*;
 use crate::engine::{self, InboxPlace, IndexPlace};
 use crate::model::{Card, End, Place};
 use crate::plan::Limits as PlanLimits;

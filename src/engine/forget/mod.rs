@@ -9,6 +9,7 @@ use std::io::Read;
 use serde::Serialize;
 
 mod finder;
+mod session;
 mod survey;
 
 use super::{Engine, audit, failure};
@@ -18,6 +19,7 @@ use crate::plan::{self, Forms, MIN_TEXT_CHARS, Sought, Tree, When};
 use crate::report::{Code, Failure, Kind};
 use crate::vault::{Author, Filed, Names, Replaced, Spot, Traces, VaultError, Writer};
 use finder::Finders;
+use session::Cut;
 use survey::{Note, Survey, kind_of};
 
 /// What is to be forgotten.
@@ -49,6 +51,8 @@ pub enum Where {
     Audit,
     /// A proposal that waits for the person, which goes as a whole.
     Inbox,
+    /// Messages of a kept conversation, with all that was said and done for them.
+    Session,
     /// The index, which goes as a whole.
     Index,
     /// The state of a machine.
@@ -162,6 +166,7 @@ impl Engine {
             writer.drop_proposals(&survey.proposals, &entries, author, now).map_err(say)?;
             self.kept_here().retain(|id, _| !survey.proposals.contains(id));
         }
+        survey.sessions.iter().try_for_each(|id| self.edit_session(survey, id)).map_err(say)?;
         let edit = |writer: &Writer<'_>| survey.edits.iter().try_for_each(|path| self.edit(writer, survey, path));
         if survey.note.is_some() {
             edit(writer)?;
@@ -196,6 +201,19 @@ impl Engine {
         Err(Failure::new(Code::Conflict, format!("`{path}` is being changed by another program")))
     }
 
+    /// Cuts something out of a session as it is now.
+    fn edit_session(&self, survey: &Survey, id: &str) -> Result<(), VaultError> {
+        let mut file = match self.vault.open_session(id) {
+            Err(VaultError::NoSession(_)) => return Ok(()),
+            file => file?,
+        };
+        match survey.cut_session(&file.read()?) {
+            Some(Cut { lines: Some(lines), .. }) => file.replace(&lines),
+            Some(Cut { lines: None, .. }) => file.remove(),
+            None => Ok(()),
+        }
+    }
+
     fn look_everywhere(&self, target: &Target, past: &Past<'_>) -> Result<Survey, Failure> {
         let (sought, note) = match target {
             Target::Text(text) => {
@@ -220,6 +238,7 @@ impl Engine {
             removals: Vec::new(),
             blocked: Vec::new(),
             proposals: Vec::new(),
+            sessions: Vec::new(),
             note,
             limit,
         };
@@ -234,6 +253,12 @@ impl Engine {
             if let Some(cut) = survey.cut(path.as_str(), &text) {
                 survey.places.push(Place { place: Where::Link, path: Some(path.to_string()), count: cut.count });
                 survey.edits.push(path.to_string());
+            }
+        }
+        for kept in self.vault.sessions().map_err(|error| failure(&error))? {
+            // One that cannot be read is told by its letters later.
+            if let Ok(Some(lines)) = self.vault.read_session(&kept.id) {
+                survey.note_session(&kept.id, &lines);
             }
         }
         if !survey.places.is_empty() && self.has_index_file() {

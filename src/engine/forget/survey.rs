@@ -30,6 +30,8 @@ pub(super) struct Survey {
     pub(super) blocked: Vec<String>,
     /// Proposals that hold it.
     pub(super) proposals: Vec<u64>,
+    /// Sessions that hold it.
+    pub(super) sessions: Vec<String>,
     pub(super) note: Option<Note>,
     pub(super) limit: u64,
 }
@@ -192,6 +194,7 @@ pub(super) fn kind_of(spot: &Spot) -> Where {
     match spot.region {
         Region::Open if spot.memory_path().is_some_and(|path| path.is_note()) => Where::Note,
         Region::Trash => Where::Trash,
+        Region::Own | Region::Foreign if spot.path.contains("/sessions/") => Where::Session,
         Region::Own | Region::Foreign => Where::State,
         Region::Open | Region::Hidden | Region::Leftover => Where::File,
     }

@@ -19,6 +19,7 @@ mod lines;
 mod outside;
 mod recovery;
 mod scan;
+mod sessions;
 mod sweep;
 mod watch;
 

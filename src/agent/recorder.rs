@@ -1,0 +1,98 @@
+//! [`Recorder`]: writes what happens while a message is answered, as it happens.
+//!
+//! Each line is on the disk before the next thing is done, so that whoever ends the program loses at most the line in hand. What
+//! cannot be written does not keep a message from being answered: the person is told.
+
+use super::line::{Line, Voice};
+use super::session::Session;
+use crate::engine::{self, Engine};
+use crate::report::{Code, Failure, Issue};
+use crate::time::Timestamp;
+use crate::vault::SessionFile;
+
+/// The issue that says that a conversation is not kept.
+pub const UNKEPT: &str = "session_not_kept";
+
+/// Writes down one message and what comes of it. The session is locked as long as this lives.
+#[derive(Debug, Default)]
+pub(super) struct Recorder {
+    file: Option<SessionFile>,
+    /// Why something is not written down.
+    trouble: Option<Failure>,
+}
+
+impl Recorder {
+    /// Opens the file of a session, or makes it; a session with which somebody else went on meanwhile is read anew.
+    ///
+    /// # Errors
+    ///
+    /// `busy` while another process answers in it; `damaged`, `too_large` for one that was changed so that it cannot be read.
+    pub(super) fn open(engine: &Engine, session: &mut Session, voice: Voice, now: Timestamp) -> Result<Self, Failure> {
+        let opened = match session.written.mark.map(|_| engine.open_session(&session.id)) {
+            Some(Err(failure)) if failure.code == Code::Busy => return Err(failure),
+            Some(Err(failure)) if failure.code == Code::NotFound => {
+                // The person has removed it: what was said is gone, what it may do is not.
+                let switches = std::mem::take(&mut session.switches);
+                *session = Session { switches, last: session.next_number() - 1, ..Session::new(session.id.clone()) };
+                engine.begin_session(&session.id, now)
+            }
+            Some(opened) => opened,
+            None => engine.begin_session(&session.id, now),
+        };
+        let mut recorder = match opened {
+            Ok(file) => Self { file: Some(file), trouble: None },
+            Err(failure) => Self { file: None, trouble: Some(failure) },
+        };
+        recorder.catch_up(session)?;
+        if session.written.voice.as_ref() != Some(&voice) {
+            let model = voice.clone();
+            recorder.write(&match session.written.voice.replace(voice) {
+                None => Line::Begin { session: session.id.clone(), time: now, model },
+                Some(_) => Line::Model { model },
+            });
+        }
+        if session.written.switches != session.switches {
+            recorder.write(&Line::Switches { switches: session.switches.clone() });
+            session.written.switches = session.switches.clone();
+        }
+        Ok(recorder)
+    }
+
+    /// Reads the session anew where its file is not as we left it.
+    fn catch_up(&mut self, session: &mut Session) -> Result<(), Failure> {
+        let Some(file) = &mut self.file else { return Ok(()) };
+        if session.written.mark.is_none_or(|mark| mark == file.mark()) {
+            return Ok(());
+        }
+        let bytes = file.read().map_err(|error| engine::failure(&error))?;
+        let mut now = Session::of(&session.id, &bytes)?;
+        now.last = now.last.max(session.last);
+        // What the person has switched here since it was written counts.
+        if session.switches != session.written.switches {
+            now.switches = std::mem::take(&mut session.switches);
+        }
+        *session = now;
+        Ok(())
+    }
+
+    /// Writes a line. After one that could not be written nothing more is.
+    pub(super) fn write(&mut self, line: &Line) {
+        let Some(file) = &mut self.file else { return };
+        let written = line.encode().and_then(|line| file.append(&line).map_err(|error| engine::failure(&error)));
+        if let Err(failure) = written {
+            tracing::warn!(code = %failure.code, "the session was not written");
+            self.trouble = Some(failure);
+            self.file = None;
+        }
+    }
+
+    /// Lets go of the file, and tells what could not be written.
+    pub(super) fn close(self, session: &mut Session) -> Option<Issue> {
+        if let Some(file) = &self.file {
+            session.written.mark = Some(file.mark());
+        }
+        let failure = self.trouble?;
+        let message = format!("the conversation is not kept: {}", failure.message);
+        Some(Issue { code: UNKEPT, index: None, message })
+    }
+}

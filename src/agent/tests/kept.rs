@@ -1,0 +1,231 @@
+//! Sessions: what is written when, what comes back, and what happens when it cannot be.
+
+use std::sync::{Arc, Mutex};
+
+use tokio_util::sync::CancellationToken;
+
+use super::super::script::{Scripted, turn};
+use super::{Agent, Env, ID, MOVED, Person, Session, agent, say, settings};
+use crate::agent::{Actions, AgentError, Decision, Edge, Event, Family, Prompts, Said, Switches, UNKEPT};
+use crate::engine::Reviewed;
+use crate::model::ModelError;
+use crate::policy::Mode;
+use crate::report::{Code, Value, Variables};
+use crate::vault::Page;
+
+/// A health fact, about which the person is asked.
+const PERSONAL: &str =
+    r#"<actions>[{"action":"append_file","path":"user.md","content":"- blood pressure: high"}]</actions>"#;
+
+fn begun() -> Session {
+    Session::new(ID.to_owned())
+}
+
+#[test]
+fn what_was_said_comes_back() {
+    let env = Env::new();
+    let read = r#"<actions>[{"action":"read_file","path":"user.md","assign_to":"me"}]</actions>"#;
+    let switches = Switches {
+        actions: Actions::All,
+        filters: vec!["no street".to_owned()],
+        permission: Some(Mode::Off),
+        ..Switches::default()
+    };
+    let session = Session { switches: switches.clone(), ..begun() };
+    let (_, session) = env.say(session, "where?", &[read, "<reply>In London.</reply>"]);
+    let (said, session) = env.say(session, "I moved <filter>no zip</filter>", &[MOVED, "<reply>Good.</reply>"]);
+    assert_eq!((said.number, said.batches.len()), (2, 1));
+    let loaded = Session::load(&env.engine(), ID).unwrap();
+    assert_eq!(loaded.exchanges, session.exchanges);
+    assert_eq!(loaded.exchanges[1].message, "I moved");
+    assert!(loaded.exchanges[1].receipt.is_some());
+    assert_eq!((&loaded.switches, loaded.next_number()), (&switches, 3));
+    assert_eq!(loaded.seen, session.seen);
+    assert_eq!(loaded.variables, Variables::new([("me".to_owned(), Value::Text("# Ada\n\n- city: London\n".into()))]));
+    assert_eq!(Session::newest(&env.engine()).unwrap().id, ID);
+}
+
+#[test]
+fn each_line_is_there_before_the_next_thing_is_done() {
+    /// Looks at the file whenever something happens.
+    struct Watching<'e>(&'e Env, Arc<Mutex<Vec<usize>>>);
+    impl Watching<'_> {
+        fn look(&self) {
+            self.1.lock().unwrap().push(self.0.file().lines().count());
+        }
+    }
+    impl Edge for Watching<'_> {
+        fn hear(&mut self, event: Event<'_>) {
+            if !matches!(event, Event::Shown(_)) {
+                self.look();
+            }
+        }
+        fn decide(&mut self, _: &Reviewed) -> Decision {
+            self.look();
+            Decision::Yes
+        }
+        fn is_attended(&self) -> bool {
+            true
+        }
+    }
+    let env = Env::new();
+    let engine = env.engine();
+    let mut agent = agent(&engine, begun(), &[PERSONAL, "<reply>Good.</reply>"]);
+    let seen = Arc::default();
+    let mut said = Said::default();
+    let mut watching = Watching(&env, Arc::clone(&seen));
+    agent.say("high", &mut watching, &CancellationToken::new(), &mut said).unwrap();
+    // begin, message; turn; acted; decided; turn; reply
+    assert_eq!(*seen.lock().unwrap(), [2, 3, 4, 4, 5, 6]);
+    let kinds: Vec<String> = env.file().lines().map(kind).collect();
+    assert_eq!(kinds, ["begin", "message", "turn", "acted", "decided", "turn", "reply"]);
+}
+
+fn kind(line: &str) -> String {
+    let line: serde_json::Value = serde_json::from_str(line).unwrap();
+    assert_eq!(line["version"], 1);
+    line["kind"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_session_cut_after_any_byte_can_be_gone_on_with() {
+    let env = Env::new();
+    let (_, session) = env.say(begun(), "hello", &["<reply>Hello.</reply>"]);
+    env.say(session, "I moved", &[MOVED, "<reply>Good.</reply>"]);
+    let whole = std::fs::read(env.path()).unwrap();
+    for cut in (0..whole.len()).step_by(7) {
+        std::fs::write(env.path(), whole.get(..cut).unwrap()).unwrap();
+        let session = Session::load(&env.engine(), ID).unwrap();
+        let before = session.next_number();
+        let (said, _) = env.say(session, "again", &["<reply>Yes.</reply>"]);
+        assert_eq!((said.number, said.issues), (before, vec![]), "{cut}");
+        let again = Session::load(&env.engine(), ID).unwrap();
+        assert_eq!(again.exchanges.last().unwrap().reply.as_deref(), Some("Yes."), "{cut}");
+        assert_eq!(again.exchanges.len() as u64, before, "{cut}");
+    }
+}
+
+#[test]
+fn a_message_without_an_end_keeps_its_number() {
+    let env = Env::new();
+    let engine = env.engine();
+    let answers = [Ok(turn(MOVED)), Err(ModelError::NoModel), Ok(turn("<reply>Yes.</reply>"))];
+    let model = Box::new(Scripted::answering(answers));
+    let mut agent = Agent::new(&engine, model, Prompts::default(), settings(), begun()).kept();
+    let mut said = Said::default();
+    let ended = agent.say("I moved", &mut Person::default(), &CancellationToken::new(), &mut said);
+    assert!(matches!(ended, Err(AgentError::Model(ModelError::NoModel))));
+    assert_eq!((said.number, said.batches.len()), (1, 1), "what was done is done, and said");
+    assert_eq!(say(&mut agent, "well?", &mut Person::default()).unwrap().number, 2);
+    let loaded = Session::load(&engine, ID).unwrap();
+    assert_eq!(loaded.exchanges, agent.session().exchanges);
+    assert_eq!((loaded.exchanges[0].reply.as_deref(), loaded.exchanges[0].receipt.is_some()), (None, true));
+}
+
+#[test]
+fn who_wrote_what_is_in_the_audit() {
+    let env = Env::new();
+    let (_, session) = env.say(begun(), "hello", &["<reply>Hello.</reply>"]);
+    env.say(session, "I moved", &[MOVED, "<reply>Good.</reply>"]);
+    let engine = env.engine();
+    let log = engine.log(&Page { limit: 9, ..Page::default() }, false).unwrap();
+    assert_eq!(log.entries[0].door, "chat");
+    let written: Vec<_> = engine.records(0).unwrap().into_iter().filter(|record| record.action == "set_fact").collect();
+    assert_eq!((written[0].session.as_deref(), written[0].message.as_deref()), (Some(ID), Some("2")));
+}
+
+#[test]
+fn two_take_turns_and_never_write_at_once() {
+    /// Says something in the same session while it is being answered.
+    struct Meanwhile<'e>(&'e Env, Vec<Code>);
+    impl Edge for Meanwhile<'_> {
+        fn hear(&mut self, event: Event<'_>) {
+            if matches!(event, Event::Turned(_)) {
+                self.1.push(Session::load(&self.0.engine(), ID).unwrap_err().code);
+            }
+        }
+        fn decide(&mut self, _: &Reviewed) -> Decision {
+            Decision::Later
+        }
+        fn is_attended(&self) -> bool {
+            false
+        }
+    }
+    let env = Env::new();
+    let engine = env.engine();
+    let mut ours = agent(&engine, begun(), &["<reply>One.</reply>", "<reply>Three.</reply>"]);
+    let mut edge = Meanwhile(&env, Vec::new());
+    ours.say("one", &mut edge, &CancellationToken::new(), &mut Said::default()).unwrap();
+    assert_eq!(edge.1, [Code::Busy]);
+    env.say(Session::load(&env.engine(), ID).unwrap(), "two", &["<reply>Two.</reply>"]);
+    assert_eq!(say(&mut ours, "three", &mut Person::default()).unwrap().number, 3);
+    let said: Vec<_> = ours.session().exchanges.iter().map(|exchange| exchange.message.as_str()).collect();
+    assert_eq!(said, ["one", "two", "three"]);
+}
+
+#[test]
+fn switches_and_models_are_written_when_they_change() {
+    let env = Env::new();
+    let engine = env.engine();
+    let replies = ["<reply>1</reply>", "<reply>2</reply>", "<reply>3</reply>", "<reply>4</reply>"];
+    let mut agent = agent(&engine, begun(), &replies);
+    let said = |agent: &mut Agent<'_>| drop(say(agent, "go on", &mut Person::default()).unwrap());
+    said(&mut agent);
+    agent.session_mut().switches.actions = Actions::Read;
+    said(&mut agent);
+    said(&mut agent);
+    agent.set_model(Box::new(Scripted::new(["<reply>4</reply>"])), Family::MemAgent);
+    agent.session_mut().switches.actions = Actions::Off;
+    said(&mut agent);
+    let kinds: Vec<String> =
+        env.file().lines().map(kind).filter(|kind| !["message", "turn", "reply"].contains(&kind.as_str())).collect();
+    assert_eq!(kinds, ["begin", "switches", "model", "switches"]);
+    assert_eq!(Session::load(&engine, ID).unwrap().switches.actions, Actions::Off);
+}
+
+#[cfg(unix)]
+#[test]
+fn where_nothing_can_be_written_the_message_is_answered_all_the_same() {
+    let env = Env::new();
+    let engine = env.engine();
+    let mut open = agent(&engine, begun(), &["<reply>One.</reply>", "<reply>Two.</reply>"]);
+    say(&mut open, "one", &mut Person::default()).unwrap();
+    std::fs::remove_file(env.path()).unwrap();
+    std::fs::create_dir(env.path()).unwrap();
+    let said = say(&mut open, "two", &mut Person::default()).unwrap();
+    assert_eq!((said.reply.as_deref(), said.number), (Some("Two."), 2));
+    assert_eq!(said.issues.iter().map(|issue| issue.code).collect::<Vec<_>>(), [UNKEPT]);
+    assert_eq!(open.session().exchanges.len(), 2, "in the process it goes on");
+}
+
+#[test]
+fn what_a_later_version_wrote_is_refused() {
+    let env = Env::new();
+    env.say(begun(), "hello", &["<reply>Hello.</reply>"]);
+    let whole = env.file();
+    for line in [
+        r#"{"version":2,"kind":"message","message":2}"#,
+        r#"{"version":1,"kind":"dream","message":2}"#,
+        r#"{"version":1,"kind":"message","message":-1}"#,
+        r#"{"kind":"message"}"#,
+        "[]",
+        "so",
+    ] {
+        std::fs::write(env.path(), format!("{whole}{line}\n")).unwrap();
+        let failure = Session::load(&env.engine(), ID).unwrap_err();
+        assert_eq!(failure.code, Code::Damaged, "{line}");
+        assert!(failure.message.starts_with("the session, line 5: "), "{}", failure.message);
+        assert!(failure.hint.is_some());
+    }
+}
+
+#[test]
+fn who_does_not_keep_a_session_leaves_none() {
+    let env = Env::new();
+    let engine = env.engine();
+    let model = Box::new(Scripted::new(["<reply>Hello.</reply>"]));
+    let mut agent = Agent::new(&engine, model, Prompts::default(), settings(), begun());
+    say(&mut agent, "hello", &mut Person::default()).unwrap();
+    assert_eq!(engine.sessions().unwrap(), []);
+    assert!(!env.folder.path().join(".memdir").exists());
+}

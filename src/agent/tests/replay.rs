@@ -1,0 +1,124 @@
+//! A session that is done again leaves the same notes.
+
+use std::path::Path;
+
+use super::super::replay;
+use super::super::script::{Scripted, turn};
+use super::{Agent, Env, ID, MOVED, Person, Session, engine, notes, say, settings};
+use crate::agent::{Actions, Decision, Family, Prompts, Switches};
+use crate::model::{Answer, End, ModelError};
+use crate::policy::Mode;
+use crate::report::Code;
+
+/// Numbers that look like chance, the same each time.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % sides
+    }
+
+    fn of<T: Clone>(&mut self, things: &[T]) -> T {
+        things[self.roll(things.len())].clone()
+    }
+}
+
+const TURNS: [&str; 16] = [
+    MOVED,
+    r#"<actions>[{"action":"read_file","path":"user.md","assign_to":"me"}]</actions>"#,
+    r#"<actions>[{"action":"append_file","path":"user.md","content":"- blood pressure: high"},{"action":"append_file","path":"a.md","content":"one"}]</actions>"#,
+    r#"<actions>[{"action":"create_file","path":"a.md","content":"first"}]</actions>"#,
+    r#"<actions>[{"action":"append_file","path":"a.md","content":"more"},{"action":"delete_file","path":"not there.md"}]</actions>"#,
+    r#"<actions>[{"action":"rename_file","path":"a.md","new_path":"b/a.md"}]</actions>"#,
+    r#"<actions>[{"action":"write_file","path":"user.md","content":"all new"}]</actions>"#,
+    r#"<actions>[{"action":"delete_file","path":"b/a.md"}]</actions>"#,
+    r#"<actions>[{"action":"memory","operation":"store","key":"k","content":"kept"}]</actions>"#,
+    "<python>\nuser = read_file(\"user.md\")\n</python>",
+    "<python>\ncreate_file(\"p.md\", user)\n</python>",
+    r#"<reply>so</reply><actions>[{"action":"append_file","path":"user.md","content":"- allergy: nuts"}]</actions>"#,
+    "",
+    "<reply>I have saved that.</reply>",
+    "<reply>Done.</reply>",
+    "<reply>Hello.</reply>",
+];
+
+/// Leads a session by chance.
+fn lead(dice: &mut Dice, root: &Path) {
+    let engine = engine(root);
+    let families = [Family::Capable, Family::Small, Family::MemAgent];
+    let settings = super::Settings { turns: 4, ..settings() };
+    let mut agent = Agent::new(
+        &engine,
+        Box::new(Scripted::new([""; 0])),
+        Prompts::default(),
+        settings,
+        Session::new(ID.to_owned()),
+    )
+    .kept();
+    for _ in 0..6 {
+        let mut turns: Vec<Result<Answer, ModelError>> = (0..5).map(|_| Ok(turn(dice.of(&TURNS)))).collect();
+        match dice.roll(5) {
+            0 => turns.insert(1, Err(ModelError::NoModel)),
+            1 => turns.insert(1, Ok(Answer { end: End::Cut, ..turn(MOVED) })),
+            _ => {}
+        }
+        agent.set_model(Box::new(Scripted::answering(turns)), dice.of(&families));
+        agent.session_mut().switches = Switches {
+            actions: dice.of(&[Actions::All, Actions::All, Actions::All, Actions::Read]),
+            permission: dice.of(&[None, None, Some(Mode::Off), Some(Mode::Flag)]),
+            ..Switches::default()
+        };
+        let decisions =
+            [Decision::Yes, Decision::Yes, Decision::No, Decision::Later, Decision::Instead("x".to_owned())];
+        let decisions: Vec<Decision> = (0..dice.roll(4)).map(|_| dice.of(&decisions)).collect();
+        let _ =
+            say(&mut agent, dice.of(&["I moved", "hello <filter>no streets</filter>"]), &mut Person::saying(decisions));
+    }
+}
+
+#[test]
+fn any_session_comes_out_as_it_did() {
+    let mut changed = 0;
+    for seed in 0..60 {
+        let env = Env::new();
+        lead(&mut Dice(seed), env.folder.path());
+        let copy = Env::new();
+        let before = notes(copy.folder.path());
+        let replayed = replay(&copy.engine(), env.file().as_bytes(), &settings()).unwrap();
+        assert_eq!(replayed.differences, Vec::<String>::new(), "{seed}");
+        assert_eq!(replayed.messages, 6, "{seed}");
+        let after = notes(env.folder.path());
+        assert_eq!(notes(copy.folder.path()), after, "{seed}\n{}", env.file());
+        changed += usize::from(after != before);
+    }
+    assert!(changed > 40, "only {changed} of 60 sessions have changed anything");
+}
+
+#[test]
+fn what_comes_out_otherwise_is_told() {
+    let env = Env::new();
+    let update = r#"<actions>[{"action":"update_file","path":"user.md","old_content":"London","new_content":"Paris"}]</actions>"#;
+    env.say(Session::new(ID.to_owned()), "I moved", &[update, "<reply>Good.</reply>"]);
+    let copy = Env::new();
+    std::fs::write(copy.folder.path().join("user.md"), "# Ada\n").unwrap();
+    let replayed = replay(&copy.engine(), env.file().as_bytes(), &settings()).unwrap();
+    assert_eq!(
+        replayed.differences,
+        [
+            "message 1, turn 1: `update_file` was done and is content_not_found",
+            "message 1, turn 1: other notes were changed",
+        ]
+    );
+    assert_eq!((replayed.session.as_str(), replayed.messages, replayed.turns), (ID, 1, 2));
+    assert_eq!(copy.user(), "# Ada\n");
+}
+
+#[test]
+fn what_was_forgotten_cannot_be_done_again() {
+    let env = Env::new();
+    let line = "{\"version\":1,\"kind\":\"forgotten\",\"message\":1}\n";
+    assert_eq!(replay(&env.engine(), line.as_bytes(), &settings()).unwrap_err().code, Code::Unavailable);
+    assert_eq!(replay(&env.engine(), b"so\n", &settings()).unwrap_err().code, Code::Damaged);
+    assert_eq!(replay(&env.engine(), b"", &settings()).unwrap().messages, 0);
+}

@@ -1,0 +1,103 @@
+//! `memdir session`: the conversations that are kept.
+
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Subcommand;
+use serde_json::json;
+
+use super::args::Global;
+use super::exit::{Stop, print_json, usage};
+use super::{open, talk, term};
+use crate::agent::{self, Family, Replayed};
+use crate::vault::MOST_SESSION_BYTES;
+
+/// What can be typed behind `memdir session`.
+#[derive(Debug, Subcommand)]
+pub(super) enum Asked {
+    /// List the conversations, the newest first
+    List,
+    /// Remove a conversation; what it has changed in notes stays
+    Remove {
+        /// Its name
+        id: String,
+    },
+    /// Do once more what a conversation has done, without a model; on a copy of the memory as it was then
+    Replay {
+        /// The file with its lines, from `.memdir/*/sessions` of the other memory
+        file: PathBuf,
+    },
+}
+
+pub(super) fn run(global: &Global, asked: &Asked) -> Result<u8, Stop> {
+    match asked {
+        Asked::List => list(global),
+        Asked::Remove { id } => {
+            open::open(global)?.engine.remove_session(id)?;
+            if global.json {
+                print_json(&json!({"removed": id}))?;
+            }
+            Ok(0)
+        }
+        Asked::Replay { file } => replay(global, file),
+    }
+}
+
+fn list(global: &Global) -> Result<u8, Stop> {
+    let sessions = open::open(global)?.engine.sessions()?;
+    if global.json {
+        let shape = |kept: &crate::vault::Kept| json!({"session": kept.id, "changed": kept.changed.to_string(), "bytes": kept.bytes});
+        print_json(&json!({"sessions": sessions.iter().map(shape).collect::<Vec<_>>()}))?;
+        return Ok(0);
+    }
+    let mut stdout = io::stdout().lock();
+    for kept in sessions {
+        writeln!(stdout, "{}  {}  {} bytes", kept.id, kept.changed, kept.bytes)?;
+    }
+    Ok(stdout.flush().map(|()| 0)?)
+}
+
+fn replay(global: &Global, file: &Path) -> Result<u8, Stop> {
+    let lines = read(file)?;
+    let opened = open::open(global)?;
+    let settings = talk::settings_of(&opened.config, Family::Capable, "ask");
+    let replayed = agent::replay(&opened.engine, &lines, &settings)?;
+    if global.json {
+        print_json(&replayed)?;
+    } else {
+        tell(&replayed)?;
+    }
+    // As where a call fails that did not.
+    Ok(if replayed.differences.is_empty() { 0 } else { 4 })
+}
+
+fn tell(replayed: &Replayed) -> Result<(), Stop> {
+    let mut stdout = io::stdout().lock();
+    for path in &replayed.changed {
+        writeln!(stdout, "{}", term::escape_line(path.as_str()))?;
+    }
+    stdout.flush()?;
+    let mut stderr = io::stderr().lock();
+    let Replayed { messages, turns, changed, .. } = replayed;
+    writeln!(stderr, "{messages} messages, {turns} turns, {} notes changed", changed.len())?;
+    for difference in &replayed.differences {
+        writeln!(stderr, "different: {}", term::escape_line(difference))?;
+    }
+    Ok(())
+}
+
+#[expect(clippy::disallowed_types, reason = "the person names this file on the command line")]
+fn read(path: &Path) -> Result<Vec<u8>, Stop> {
+    let unreadable = |error: io::Error| {
+        usage(format!("the session cannot be read: {}", error.kind()), "name a file with the lines of a session")
+    };
+    let mut lines = Vec::new();
+    let file = std::fs::File::open(path).map_err(unreadable)?;
+    file.take(MOST_SESSION_BYTES + 1).read_to_end(&mut lines).map_err(unreadable)?;
+    if lines.len() as u64 > MOST_SESSION_BYTES {
+        return Err(usage("the session has more than 16 MiB", "name a file with the lines of a session").into());
+    }
+    // A line that a crash has left unfinished was never said.
+    lines.truncate(lines.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1));
+    Ok(lines)
+}

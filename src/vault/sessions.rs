@@ -1,0 +1,322 @@
+//! Sessions: one file for each kept conversation, as lines.
+//!
+//! Owns the folder of those files, their names, their locks, and that a line is there whole or not at all. Knows nothing of
+//! what the lines say. A file is locked while a message is answered, so that two processes never write into one session at
+//! once; between messages anyone may go on with it, and sees by its [`Mark`] that somebody else did.
+
+use std::io::{self, Read, Write};
+
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt};
+use cap_std::fs::{Dir, OpenOptions};
+
+use super::state::{StateFolder, check_own_file, create_own_folder, open_own_folder};
+use super::{LockFile, Vault, VaultError, disk};
+use crate::time::Timestamp;
+
+/// The folder in that of the machine.
+const FOLDER: &str = "sessions";
+/// How the names of the files end.
+const ENDING: &str = ".jsonl";
+/// A session with more bytes is not gone on with.
+pub const MOST_SESSION_BYTES: u64 = 16 << 20;
+/// The longest name of a session, in hexadecimal digits.
+const MAX_ID: usize = 32;
+/// How often a file is opened anew that is replaced meanwhile.
+const ATTEMPTS: usize = 3;
+
+/// A session that is kept.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Kept {
+    /// Its name.
+    pub id: String,
+    /// When something was last written to it.
+    pub changed: Timestamp,
+    /// How large its file is.
+    pub bytes: u64,
+}
+
+/// Tells whether the file of a session is still as one has left it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Mark {
+    identity: (u64, u64),
+    bytes: u64,
+}
+
+/// The file of a session, locked as long as this lives.
+#[derive(Debug)]
+pub struct SessionFile {
+    folder: Dir,
+    name: String,
+    file: LockFile,
+    mark: Mark,
+    is_durable: bool,
+}
+
+impl Vault {
+    /// Makes the file of a session, and `.memdir/` where it is missing; sessions that nobody has gone on with for as long as
+    /// contents are kept go.
+    ///
+    /// # Errors
+    ///
+    /// [`VaultError::NoWriteAccess`] and others of the system; one of this name that is there already is one of them.
+    pub fn begin_session(&self, id: &str, now: Timestamp) -> Result<SessionFile, VaultError> {
+        check_id(id)?;
+        let io = |error| VaultError::io("begin a session", None, error);
+        if StateFolder::open(&self.home())?.is_none() {
+            // Makes what is missing, in the one way in which that is done.
+            drop(self.lock()?);
+        }
+        let state = StateFolder::create(&self.home())?;
+        let folder = create_own_folder(state.machine(), FOLDER)?;
+        self.prune_sessions(&folder, now);
+        let name = format!("{id}{ENDING}");
+        disk::create_name(&folder, &name, 0o600).map_err(io)?;
+        if self.is_durable() {
+            disk::sync_folder(&folder).map_err(io)?;
+        }
+        self.lock_session(folder, id)
+    }
+
+    /// Opens a session to go on with it.
+    ///
+    /// # Errors
+    ///
+    /// [`VaultError::NoSession`], [`VaultError::InSession`] while another process answers in it, [`VaultError::LongSession`].
+    pub fn open_session(&self, id: &str) -> Result<SessionFile, VaultError> {
+        check_id(id)?;
+        let folder = self.session_folder()?.ok_or_else(|| VaultError::NoSession(id.to_owned()))?;
+        self.lock_session(folder, id)
+    }
+
+    /// Reads the whole lines of a session, and takes no lock; `None` where there is no such session.
+    ///
+    /// # Errors
+    ///
+    /// [`VaultError::LongSession`], what the system says.
+    pub fn read_session(&self, id: &str) -> Result<Option<Vec<u8>>, VaultError> {
+        check_id(id)?;
+        let io = |error| VaultError::io("read a session", None, error);
+        let Some(folder) = self.session_folder()? else { return Ok(None) };
+        let file = match disk::open_name(&folder, &format!("{id}{ENDING}")) {
+            Err(error) if disk::is_gone(&error) => return Ok(None),
+            file => file.map_err(io)?,
+        };
+        check_own_file(&file.metadata().map_err(io)?)?;
+        let mut bytes = read_whole(&mut file.into_std(), id)?;
+        bytes.truncate(whole(&bytes));
+        Ok(Some(bytes))
+    }
+
+    /// The sessions that are kept, the newest first. Makes nothing.
+    ///
+    /// # Errors
+    ///
+    /// What the system says.
+    pub fn sessions(&self) -> Result<Vec<Kept>, VaultError> {
+        let io = |error| VaultError::io("look into the sessions", None, error);
+        match self.session_folder()? {
+            Some(folder) => list(&folder).map_err(io),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Removes a session.
+    ///
+    /// # Errors
+    ///
+    /// As [`Vault::open_session`], but for the length.
+    pub fn remove_session(&self, id: &str) -> Result<(), VaultError> {
+        self.open_session(id)?.remove()
+    }
+
+    /// The folder, opened without the database: who holds the lock of the memory looks into it, too.
+    fn session_folder(&self) -> Result<Option<Dir>, VaultError> {
+        match StateFolder::open(&self.home())? {
+            Some(state) => open_own_folder(state.machine(), FOLDER),
+            None => Ok(None),
+        }
+    }
+
+    /// Opens a file by its name and locks it. One that was replaced before it was locked is opened anew.
+    fn lock_session(&self, folder: Dir, id: &str) -> Result<SessionFile, VaultError> {
+        let io = |error: io::Error| match disk::is_link_error(&error) {
+            true => VaultError::Untrusted("it holds a link where a file belongs"),
+            false => VaultError::io("open a session", None, error),
+        };
+        let name = format!("{id}{ENDING}");
+        for _ in 0..ATTEMPTS {
+            let file = match open_to_append(&folder, &name) {
+                Err(error) if disk::is_gone(&error) => return Err(VaultError::NoSession(id.to_owned())),
+                file => file.map_err(io)?,
+            };
+            let metadata = file.metadata().map_err(io)?;
+            check_own_file(&metadata)?;
+            let file = file.into_std();
+            match file.try_lock() {
+                Err(std::fs::TryLockError::WouldBlock) => return Err(VaultError::InSession(id.to_owned())),
+                Err(std::fs::TryLockError::Error(error)) => return Err(io(error)),
+                Ok(()) => {}
+            }
+            let identity = disk::identity(&metadata);
+            let is_it = folder.symlink_metadata(&name).is_ok_and(|now| disk::identity(&now) == identity);
+            if is_it {
+                let bytes = file.metadata().map_err(io)?.len();
+                let mark = Mark { identity, bytes };
+                return Ok(SessionFile { folder, name, file, mark, is_durable: self.is_durable() });
+            }
+        }
+        Err(VaultError::InSession(id.to_owned()))
+    }
+
+    /// Removes sessions that are too old. What goes wrong here is for the next one that begins.
+    fn prune_sessions(&self, folder: &Dir, now: Timestamp) {
+        let oldest = now.minus(self.options.keep_for);
+        for kept in list(folder).unwrap_or_default().into_iter().filter(|kept| kept.changed < oldest) {
+            if let Err(error) = folder.remove_file(format!("{}{ENDING}", kept.id)) {
+                tracing::warn!(kind = %error.kind(), "an old session was not removed");
+            }
+        }
+    }
+}
+
+impl SessionFile {
+    /// What the file is now, to be compared when it is opened the next time.
+    #[must_use]
+    pub fn mark(&self) -> Mark {
+        self.mark
+    }
+
+    /// Reads the lines, and cuts off one that a crash has left unfinished.
+    ///
+    /// # Errors
+    ///
+    /// [`VaultError::LongSession`], what the system says.
+    pub fn read(&mut self) -> Result<Vec<u8>, VaultError> {
+        let io = |error| VaultError::io("read a session", None, error);
+        io::Seek::rewind(&mut self.file).map_err(io)?;
+        let id = self.id().to_owned();
+        let mut bytes = read_whole(&mut self.file, &id)?;
+        let whole = whole(&bytes);
+        if whole < bytes.len() {
+            self.file.set_len(whole as u64).map_err(io)?;
+            bytes.truncate(whole);
+        }
+        self.mark.bytes = whole as u64;
+        Ok(bytes)
+    }
+
+    /// Adds a line, flushed. `line` has no line break.
+    ///
+    /// # Errors
+    ///
+    /// What the system says: then the line is not there.
+    pub fn append(&mut self, line: &[u8]) -> Result<(), VaultError> {
+        let mut ended = line.to_vec();
+        ended.push(b'\n');
+        let write = |file: &mut LockFile| {
+            file.write_all(&ended)?;
+            if self.is_durable { file.sync_data() } else { Ok(()) }
+        };
+        if let Err(error) = write(&mut self.file) {
+            // Best effort: who reads it next drops what is not whole.
+            let _ = self.file.set_len(self.mark.bytes);
+            return Err(VaultError::io("write to a session", None, error));
+        }
+        self.mark.bytes += ended.len() as u64;
+        Ok(())
+    }
+
+    /// Puts other lines in the place of all, in one instant, flushed. Nothing of what was there is kept.
+    ///
+    /// # Errors
+    ///
+    /// What the system says; the lines are then as they were or as they shall be.
+    pub fn replace(self, lines: &[u8]) -> Result<(), VaultError> {
+        let temporary = format!(".{}.tmp", self.id());
+        let write = || {
+            match self.folder.remove_file(&temporary) {
+                Err(error) if !disk::is_gone(&error) => return Err(error),
+                _ => {}
+            }
+            let mut file = disk::create_name(&self.folder, &temporary, 0o600)?;
+            file.write_all(lines)?;
+            if self.is_durable {
+                file.sync_all()?;
+            }
+            self.folder.rename(&temporary, &self.folder, &self.name)?;
+            if self.is_durable { disk::sync_folder(&self.folder) } else { Ok(()) }
+        };
+        write().map_err(|error| {
+            // Best effort: the next one that replaces it does it first.
+            let _ = self.folder.remove_file(&temporary);
+            VaultError::io("change a session", None, error)
+        })
+    }
+
+    /// Removes the session.
+    ///
+    /// # Errors
+    ///
+    /// What the system says.
+    pub fn remove(self) -> Result<(), VaultError> {
+        let remove = || {
+            self.folder.remove_file(&self.name)?;
+            if self.is_durable { disk::sync_folder(&self.folder) } else { Ok(()) }
+        };
+        remove().map_err(|error| VaultError::io("remove a session", None, error))
+    }
+
+    fn id(&self) -> &str {
+        self.name.strip_suffix(ENDING).unwrap_or(&self.name)
+    }
+}
+
+/// Whether a name can be that of a session: hexadecimal digits.
+fn is_id(id: &str) -> bool {
+    (1..=MAX_ID).contains(&id.len()) && id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+fn check_id(id: &str) -> Result<(), VaultError> {
+    if is_id(id) { Ok(()) } else { Err(VaultError::NoSession(id.chars().take(MAX_ID).collect())) }
+}
+
+fn list(folder: &Dir) -> io::Result<Vec<Kept>> {
+    let mut kept = Vec::new();
+    for entry in folder.entries()? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let Some(id) = name.to_str().and_then(|name| name.strip_suffix(ENDING)).filter(|id| is_id(id)) else {
+            continue;
+        };
+        match entry.metadata() {
+            Ok(metadata) if metadata.is_file() => {
+                let changed = Timestamp::from(metadata.modified()?.into_std());
+                kept.push(Kept { id: id.to_owned(), changed, bytes: metadata.len() });
+            }
+            Ok(_) => {}
+            // A file may go while we look.
+            Err(error) if disk::is_gone(&error) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    kept.sort_by(|a, b| b.changed.cmp(&a.changed).then_with(|| a.id.cmp(&b.id)));
+    Ok(kept)
+}
+
+fn open_to_append(folder: &Dir, name: &str) -> io::Result<cap_std::fs::File> {
+    let mut options = OpenOptions::new();
+    options.read(true).append(true).follow(FollowSymlinks::No);
+    folder.open_with(name, &options)
+}
+
+/// How many bytes the lines have that are whole.
+fn whole(bytes: &[u8]) -> usize {
+    bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1)
+}
+
+fn read_whole(file: &mut LockFile, id: &str) -> Result<Vec<u8>, VaultError> {
+    let mut bytes = Vec::new();
+    let read = Read::take(file, MOST_SESSION_BYTES + 1).read_to_end(&mut bytes);
+    read.map_err(|error| VaultError::io("read a session", None, error))?;
+    if bytes.len() as u64 > MOST_SESSION_BYTES { Err(VaultError::LongSession(id.to_owned())) } else { Ok(bytes) }
+}

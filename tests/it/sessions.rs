@@ -1,0 +1,120 @@
+//! Kept conversations from the outside, and the audit in numbers.
+
+use serde_json::{Value, json};
+
+use crate::support::{Env, mask};
+
+const LINES: &str = concat!(
+    r#"{"version":1,"kind":"begin","session":"7f3a","time":"2027-01-01T12:00:00Z","model":{"name":"a","family":"capable"}}"#,
+    "\n",
+    r#"{"version":1,"kind":"message","message":1,"time":"2027-01-01T12:00:00Z","door":"ask","permission":"off","text":"I moved to Paris"}"#,
+    "\n",
+    r#"{"version":1,"kind":"turn","message":1,"turn":1,"time":"2027-01-01T12:00:01Z","text":"<actions>[{\"action\":\"set_fact\",\"path\":\"user.md\",\"key\":\"city\",\"value\":\"Paris\"}]</actions>","is_cut":false,"input_tokens":9,"output_tokens":9,"reused_tokens":0,"ms":1}"#,
+    "\n",
+    r#"{"version":1,"kind":"acted","message":1,"turn":1,"actions":[{"index":1,"action":"set_fact","path":"user.md"}],"changed":["user.md"],"batch":1,"receipt":"1 line"}"#,
+    "\n",
+    r#"{"version":1,"kind":"turn","message":1,"turn":2,"time":"2027-01-01T12:00:02Z","text":"<reply>Paris it is.</reply>","is_cut":false,"input_tokens":9,"output_tokens":9,"reused_tokens":0,"ms":1}"#,
+    "\n",
+    r#"{"version":1,"kind":"reply","message":1,"reply":"Paris it is.","notice":null}"#,
+    "\n",
+    // A crash came in between.
+    r#"{"version":1,"kind":"message","message":2,"ti"#,
+);
+
+fn object(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+/// A memory in which the session is kept.
+fn kept() -> Env {
+    let env = Env::ada().quick();
+    env.exec(&json!([{"action": "create_file", "path": "first.md", "content": "first\n"}]));
+    let machine =
+        std::fs::read_dir(env.at(".memdir")).unwrap().map(|entry| entry.unwrap().path()).find(|path| path.is_dir());
+    let folder = machine.unwrap().join("sessions");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("7f3a.jsonl"), LINES).unwrap();
+    env
+}
+
+#[test]
+fn a_session_that_is_not_there_is_said_before_a_model_is_looked_for() {
+    let env = Env::ada();
+    for arguments in [&["ask", "--session", "7f3a", "hello"][..], &["ask", "--continue", "hello"]] {
+        let ran = env.run(&[arguments, &["--json"]].concat(), "");
+        assert_eq!((ran.code, &object(&ran.stdout)["error"]["code"]), (4, &json!("not_found")), "{}", ran.stdout);
+        assert!(object(&ran.stdout)["error"]["hint"].is_string());
+    }
+    assert_eq!(env.run(&["ask", "--continue", "--session", "7f3a", "hello"], "").code, 2);
+    assert_eq!(object(&env.run(&["session", "list", "--json"], "").stdout), json!({"sessions": []}));
+    assert!(!env.at(".memdir").exists());
+}
+
+#[test]
+fn sessions_are_listed_and_removed() {
+    let env = kept();
+    let listed = object(&env.run(&["session", "list", "--json"], "").stdout);
+    assert_eq!(
+        (&listed["sessions"][0]["session"], &listed["sessions"][0]["bytes"]),
+        (&json!("7f3a"), &json!(LINES.len()))
+    );
+    assert!(env.run(&["session", "list"], "").stdout.starts_with("7f3a  20"));
+    let removed = env.run(&["session", "remove", "7f3a", "--json"], "");
+    assert_eq!((removed.code, object(&removed.stdout)), (0, json!({"removed": "7f3a"})));
+    assert_eq!(env.run(&["session", "remove", "7f3a"], "").code, 4);
+}
+
+#[test]
+fn a_session_is_done_again_on_a_copy() {
+    let env = Env::ada();
+    let file = env.base().join("session.jsonl");
+    std::fs::write(&file, LINES).unwrap();
+    let file = file.to_str().unwrap();
+    let ran = env.run(&["session", "replay", file, "--json"], "");
+    let expected = json!({"session": "7f3a", "messages": 1, "turns": 2, "changed": ["user.md"], "differences": []});
+    assert_eq!((ran.code, object(&ran.stdout)), (0, expected));
+    assert_eq!(env.read("user.md"), "# Ada\n\n- city: Paris\n");
+    let who = env.run(&["log", "--json"], "");
+    assert_eq!(object(&who.stdout)["entries"][0]["door"], "ask");
+    let ran = env.run(&["session", "replay", file, "--json"], "");
+    assert_eq!((ran.code, object(&ran.stdout)["differences"].as_array().unwrap().len()), (4, 1), "{}", ran.stdout);
+    assert_eq!(env.run(&["session", "replay", "not there"], "").code, 2);
+}
+
+#[test]
+fn forgetting_reaches_a_session() {
+    let env = kept();
+    let places = object(&env.run(&["forget", "--text", "Paris it is", "--dry-run", "--json"], "").stdout);
+    assert_eq!(places["places"][0], json!({"where": "session", "path": "session 7f3a", "count": 1}));
+    let ran = env.run(&["forget", "--text", "Paris it is", "--yes"], "");
+    assert_eq!((ran.code, ran.stderr.contains("left:")), (0, false), "{}", ran.stderr);
+}
+
+#[test]
+fn the_audit_in_numbers() {
+    let env = Env::ada().quick();
+    assert_eq!(env.run(&["log", "--stats"], "").stdout, "no calls yet\n");
+    env.exec(&json!([
+        {"action": "read_file", "path": "user.md"},
+        {"action": "append_file", "path": "user.md", "content": "- likes: tea\n"},
+        {"action": "read_file", "path": "gone.md"},
+    ]));
+    let ran = env.run(
+        &["exec", "--client", "tea", "--permission", "ask"],
+        r#"<actions>[{"action":"append_file","path":"user.md","content":"- blood pressure: high"}]</actions>"#,
+    );
+    assert_eq!(ran.code, 3, "{}", ran.stdout);
+    let mut stats = object(&env.run(&["log", "--stats", "--json"], "").stdout);
+    for kind in ["actions", "doors", "clients", "sessions"] {
+        for tally in stats[kind].as_array().unwrap() {
+            let ms = &tally["ms"];
+            assert!(ms["median"].as_f64() <= ms["p95"].as_f64() && ms["p95"].as_f64() <= ms["max"].as_f64());
+        }
+    }
+    stats["since"] = json!("…");
+    stats["until"] = json!("…");
+    insta::assert_snapshot!(serde_json::to_string_pretty(&mask(stats)).unwrap());
+    let shown = env.run(&["log", "--stats"], "").stdout;
+    assert!(shown.contains("\naction       "), "{shown}");
+    assert_eq!(env.run(&["log", "--stats", "user.md"], "").code, 2);
+}
