@@ -17,6 +17,7 @@ use crate::policy::{Filter, GrantError, Mode};
 use crate::report::{Code, Failure, Issue, Outcome, Report, Variables};
 use crate::time::Timestamp;
 use crate::vault::Author;
+use stream::Stream;
 
 mod claim;
 mod context;
@@ -25,11 +26,13 @@ mod prompt;
 mod run;
 mod session;
 pub mod small;
+mod stream;
 mod switches;
 
 pub use prompt::{Family, Prompts};
 pub use run::{Decided, Finish, Limits, Manners, Notice, Run, Step, Turn};
 pub use session::{Exchange, Session};
+pub use stream::Written;
 pub use switches::{Actions, Switches};
 
 /// How an agent works.
@@ -65,6 +68,12 @@ pub trait Edge {
 
     /// Whether somebody is there to be asked.
     fn is_attended(&self) -> bool;
+
+    /// Whether the reply is shown while it is written, by [`Event::Written`]. Then the reply that is given back begins with what
+    /// was shown, whatever becomes of the turn in which it was written.
+    fn is_listening(&self) -> bool {
+        false
+    }
 }
 
 /// What happens while a message is answered.
@@ -74,6 +83,8 @@ pub enum Event<'a> {
     Shown(&'a [(MemoryPath, String)]),
     /// The model is heard.
     Model(Heard<'a>),
+    /// Something of what it writes may be shown.
+    Written(Written<'a>),
     /// A turn of the model is over.
     Turned(&'a Answer),
     /// What became of the calls of a turn.
@@ -230,10 +241,12 @@ impl<'e> Agent<'e> {
         said.shown = asked.notes.iter().map(|(path, _)| path.clone()).collect();
         let limits = Limits { turns: self.settings.turns, tokens: self.settings.tokens };
         let mut run = Run::new(limits, self.manners(), self.session.variables.clone());
-        let ended = self.drive(&mut run, &asked, edge, stop, &mut said.spent);
+        let mut stream = Stream::new(&asked.filters, edge.is_listening());
+        let ended = self.drive(&mut run, &asked, edge, stop, &mut stream, &mut said.spent);
         gather(&run, said);
         let finish = ended?;
         let reply = finish.reply.map(|reply| filter::withhold(&reply, &asked.filters));
+        let reply = stream.whole(reply);
         said.reply.clone_from(&reply);
         said.notice = finish.notice;
         self.session.variables = run.variables().clone();
@@ -249,6 +262,7 @@ impl<'e> Agent<'e> {
         asked: &Asked,
         edge: &mut dyn Edge,
         stop: &CancellationToken,
+        stream: &mut Stream<'_>,
         spent: &mut Spent,
     ) -> Result<Finish, AgentError> {
         loop {
@@ -256,7 +270,16 @@ impl<'e> Agent<'e> {
                 Step::CallModel => {
                     let request = self.request(run, asked);
                     let started = (self.settings.clock)();
-                    let answer = self.model.answer(&request, &mut |heard| edge.hear(Event::Model(heard)), stop)?;
+                    stream.begin(run.has_saved());
+                    let mut hear = |heard: Heard<'_>| {
+                        edge.hear(Event::Model(heard));
+                        stream.hear(heard, &mut |written| edge.hear(Event::Written(written)));
+                    };
+                    let mut answer = self.model.answer(&request, &mut hear, stop)?;
+                    stream::end_with_reply(&mut answer);
+                    if stream.has_spoken() {
+                        run.heard();
+                    }
                     let took = (self.settings.clock)().since(started).as_millis();
                     spent.input_tokens += answer.input_tokens;
                     spent.output_tokens += answer.output_tokens;

@@ -79,6 +79,8 @@ pub enum Notice {
     ClaimRemoved,
     /// The last turn was cut off, and was not run.
     Cut,
+    /// The reply was cut off after its beginning was heard; what there is of it is said.
+    ReplyCut,
     /// The model wrote nothing that could be read.
     Nothing,
 }
@@ -105,6 +107,8 @@ pub struct Run {
     is_warned: bool,
     /// How often in a row nothing could be read.
     unread: u32,
+    /// Whether the person has heard the beginning of the reply that the next turn is.
+    is_heard: bool,
     variables: Variables,
 }
 
@@ -132,6 +136,7 @@ impl Run {
             tokens: 0,
             is_warned: false,
             unread: 0,
+            is_heard: false,
             variables,
         }
     }
@@ -166,6 +171,17 @@ impl Run {
         &self.variables
     }
 
+    /// Whether something was changed since the message of the person.
+    #[must_use]
+    pub fn has_saved(&self) -> bool {
+        self.turns.iter().filter_map(|turn| turn.report.as_ref()).any(|report| !report.changed.is_empty())
+    }
+
+    /// The person has heard the beginning of the reply that the next turn is: where it is cut off, it is not said anew.
+    pub fn heard(&mut self) {
+        self.is_heard = true;
+    }
+
     /// The model has written a turn.
     pub fn answered(&mut self, answer: Answer) {
         self.tokens = self.tokens.saturating_add(answer.input_tokens - answer.reused_tokens.min(answer.input_tokens));
@@ -174,7 +190,12 @@ impl Run {
         let parsed = dialect::parse_as(answer.text.as_bytes(), self.manners.dialect, &self.variables);
         let (text, is_cut) = (answer.text.clone(), answer.end == End::Cut);
         self.turns.push(Turn { answer, report: None });
-        if is_cut {
+        let is_heard = std::mem::take(&mut self.is_heard) && parsed.entries.is_empty() && parsed.script.is_none();
+        let cut = parsed.reply.as_ref().filter(|reply| is_cut && is_heard && self.is_true(reply));
+        if let Some(reply) = cut {
+            let finish = Finish { reply: Some(reply.clone()), notice: Some(Notice::ReplyCut) };
+            self.state = State::Done(finish);
+        } else if is_cut {
             self.send_back(CUT, Notice::Cut);
         } else if parsed.entries.is_empty() && parsed.script.is_none() {
             match parsed.reply.or_else(|| untagged(&text)) {
@@ -234,21 +255,23 @@ impl Run {
 
     /// The model replies to the person, and has seen the results of all its calls.
     fn replied(&mut self, reply: &str) {
-        let has_saved =
-            self.turns.iter().filter_map(|turn| turn.report.as_ref()).any(|report| !report.changed.is_empty());
-        let claim = if has_saved { None } else { claim::find(reply) };
-        match claim {
-            None => self.state = State::Done(Finish { reply: Some(reply.to_owned()), notice: None }),
-            Some(_) if !self.is_warned && !self.is_out_of_turns() => {
+        match self.is_true(reply) {
+            true => self.state = State::Done(Finish { reply: Some(reply.to_owned()), notice: None }),
+            false if !self.is_warned && !self.is_out_of_turns() => {
                 self.is_warned = true;
                 self.say(Role::User, self.receipts());
                 self.state = State::Model;
             }
-            Some(_) => {
+            false => {
                 let finish = Finish { reply: claim::remove(reply), notice: Some(Notice::ClaimRemoved) };
                 self.state = State::Done(finish);
             }
         }
+    }
+
+    /// Whether a reply does not say that something was saved, or something was.
+    fn is_true(&self, reply: &str) -> bool {
+        self.has_saved() || claim::find(reply).is_none()
     }
 
     /// What the model is told that says it has saved something, and has not.

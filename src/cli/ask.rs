@@ -169,6 +169,7 @@ pub(super) fn words(notice: &Notice) -> String {
         Notice::Tokens => "no tokens are left for today: see `tokens_a_day` in the settings".to_owned(),
         Notice::ClaimRemoved => "the model said that something was saved; nothing was".to_owned(),
         Notice::Cut => "the model's turn was cut off, and not run".to_owned(),
+        Notice::ReplyCut => "the reply was longer than a turn may be, and ends where it was cut off".to_owned(),
         Notice::Nothing => "the model wrote nothing that can be read".to_owned(),
     }
 }
