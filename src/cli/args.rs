@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use super::{ask, client, install};
+use super::{ask, chat, client, install};
 use crate::action::SearchMode;
 use crate::check::Kind;
 use crate::{dialect, mcp, policy};
@@ -168,6 +168,9 @@ pub(super) enum Command {
     },
     /// Ask a model that uses the memory
     Ask(ask::Asked),
+    /// Talk with a model that uses the memory
+    #[command(long_about = chat::LONG)]
+    Chat(chat::Asked),
     /// Serve the memory over the Model Context Protocol, on standard input and output
     Mcp(super::mcp::Asked),
     /// Say which programs may ask for the memory, and what each may see and do

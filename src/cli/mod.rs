@@ -14,6 +14,7 @@ mod approve;
 mod args;
 mod ask;
 mod audit;
+mod chat;
 mod check;
 mod client;
 mod config;
@@ -85,6 +86,7 @@ fn run(global: &Global, command: Command) -> Result<u8, Stop> {
         Command::Schema { format, lines, offer } => actions::schema(global, format, &lines, offer),
         Command::Eval(args::Eval::Retrieval(options)) => eval::retrieval(global, &options),
         Command::Ask(options) => ask::run(global, &options),
+        Command::Chat(options) => chat::run(global, &options),
         Command::Mcp(options) => mcp::run(global, &options),
         Command::Client(asked) => client::run(global, &asked),
         Command::Install(options) => install::run(global, &options),

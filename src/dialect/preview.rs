@@ -255,10 +255,12 @@ mod tests {
             let places: Vec<usize> = (0..=turn.len()).filter(|at| turn.is_char_boundary(*at)).collect();
             for &one in &places {
                 for &two in places.iter().filter(|two| **two >= one) {
-                    let preview = read(&[&turn[..one], &turn[one..two]]);
+                    let (first, rest) = turn.split_at(one);
+                    let (second, third) = rest.split_at(two - one);
+                    let preview = read(&[first, second]);
                     let told = preview.reply().unwrap_or_default().trim();
                     assert!(reply.starts_with(told), "{turn:?} up to {two}: {told:?}");
-                    let preview = read(&[&turn[..one], &turn[one..two], &turn[two..]]);
+                    let preview = read(&[first, second, third]);
                     assert_eq!(preview.reply(), whole.reply(), "{turn:?} cut at {one} and {two}");
                     assert_eq!((preview.thoughts(), preview.end()), (whole.thoughts(), whole.end()), "{turn:?}");
                 }
