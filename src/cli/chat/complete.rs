@@ -105,7 +105,8 @@ mod tests {
         check("/actions get_s", &[("get_size", 9..14)]);
         check("/nothing x", &[]);
         check("who is [[ac", &[("entities/acme]]", 9..11), ("notes/Acid]]", 9..11)]);
-        check("who is [[user]] of us", &[]);
+        check("who is [[user]] of us", &[("user.md", 19..21)]);
+        check("who is [[user]] of it", &[]);
         check("read entities/a", &[("entities/acme.md", 5..15), ("entities/ada.md", 5..15)]);
         check("a", &[]);
         check("", &[]);

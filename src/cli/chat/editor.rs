@@ -17,6 +17,8 @@ use crate::cli::term;
 /// How many lines are kept.
 const KEPT: usize = 1_000;
 const MENU: &str = "completion";
+/// What stands before a message.
+const SIGN: &str = "› ";
 
 /// A person at a terminal.
 pub(super) struct Editor {
@@ -40,7 +42,10 @@ impl Editor {
             .with_history(Box::new(kept.unwrap_or_default()))
             .with_history_exclusion_prefix(Some(" ".to_owned()))
             .with_completer(Box::new(Names(Arc::clone(&notes))))
-            .with_menu(ReedlineMenu::EngineCompleter(Box::new(ColumnarMenu::default().with_name(MENU))))
+            .with_menu(ReedlineMenu::EngineCompleter(Box::new(
+                ColumnarMenu::default().with_name(MENU).with_marker(SIGN),
+            )))
+            .with_quick_completions(true)
             .with_hinter(Box::new(Hint::default()))
             .with_edit_mode(Box::new(Emacs::new(keys)))
             .use_bracketed_paste(true);
@@ -51,7 +56,7 @@ impl Editor {
 
 impl Lines for Editor {
     fn message(&mut self, status: &str) -> Typed {
-        let prompt = Ask { left: format!("{}\n", term::escape_line(status)), sign: "› " };
+        let prompt = Ask { left: format!("{}\n", term::escape_line(status)), sign: SIGN };
         let typed = read(&mut self.messages, &prompt);
         // What cannot be kept is not kept; the conversation goes on.
         if let Err(error) = self.messages.sync_history() {

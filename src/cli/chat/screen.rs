@@ -15,8 +15,8 @@ pub(super) struct Screen {
     notes: Box<dyn Write>,
     look: Look,
     has_status: bool,
-    /// Whether something stands in the line that has not ended.
-    is_mid_line: bool,
+    /// Where the line was begun that has not ended.
+    begun: Option<Place>,
     /// Why nothing can be shown any more.
     broken: Option<io::Error>,
 }
@@ -46,7 +46,7 @@ impl Screen {
     }
 
     pub(super) fn new(out: Box<dyn Write>, notes: Box<dyn Write>, look: Look) -> Self {
-        Self { out, notes, look, has_status: false, is_mid_line: false, broken: None }
+        Self { out, notes, look, has_status: false, begun: None, broken: None }
     }
 
     pub(super) fn look(&self) -> Look {
@@ -67,9 +67,7 @@ impl Screen {
         self.clear();
         let shown = term::escape(piece).into_owned();
         self.write(Place::Out, &shown);
-        if !piece.is_empty() {
-            self.is_mid_line = !piece.ends_with('\n');
-        }
+        self.begin(piece, Place::Out);
     }
 
     /// Shows a piece of what a model thinks.
@@ -78,14 +76,20 @@ impl Screen {
         let dim = self.look.in_colour(Style::new().dimmed());
         let shown = format!("{dim}{}{dim:#}", term::escape(piece));
         self.write(Place::Notes, &shown);
-        self.is_mid_line = !piece.ends_with('\n');
+        self.begin(piece, Place::Notes);
+    }
+
+    fn begin(&mut self, piece: &str, place: Place) {
+        if !piece.is_empty() {
+            self.begun = (!piece.ends_with('\n')).then_some(place);
+        }
     }
 
     /// Ends the line, if something stands in it.
     pub(super) fn end_line(&mut self) {
         self.clear();
-        if std::mem::take(&mut self.is_mid_line) {
-            self.write(Place::Out, "\n");
+        if let Some(place) = self.begun.take() {
+            self.write(place, "\n");
         }
     }
 
@@ -124,7 +128,7 @@ impl Screen {
 
     /// Says on a line that goes away what is going on; nothing where no line can go away.
     pub(super) fn status(&mut self, words: &str) {
-        if !self.look.is_terminal || self.is_mid_line {
+        if !self.look.is_terminal || self.begun.is_some() {
             return;
         }
         let dim = self.look.in_colour(Style::new().dimmed());

@@ -1,4 +1,8 @@
-#![expect(clippy::disallowed_methods, reason = "tests play the person and the editor, who use paths")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "tests play the person and the editor, who use paths"
+)]
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -295,7 +299,7 @@ fn thoughts_are_shown_to_who_asks_for_them() {
     let talk =
         Talk { shows_thoughts: true, look: Look { is_terminal: true, has_colours: true }, ..talk(&[CITY, DONE]) };
     let seen = talk.with(&["I moved to Paris."]);
-    assert!(seen.notes.contains("\u{1b}[2mShe m"), "{:?}", seen.notes);
+    assert!(seen.notes.contains("\u{1b}[2mShe\u{1b}[0m") && seen.notes.contains("d.\u{1b}[0m\n"), "{:?}", seen.notes);
     assert!(seen.notes.contains("· set_fact user.md: ok"), "{:?}", seen.notes);
 }
 
@@ -435,7 +439,7 @@ fn every_command_does_what_its_help_says() {
     check_command("/undo 7", &[], &["memdir: "]);
     check_command("/undo x", &[], &["memdir: `x` is no number of a batch\nhint: `memdir log`"]);
     check_command("/diff", &["+- city: Paris"], &["batch 1"]);
-    check_command("/search Tom", &["user.md:7  Ada › Pets", "- cat: Tom"], &[]);
+    check_command("/search Tom", &["user.md:5  Pets", "    - cat: Tom"], &[]);
     check_command("/search Nothinglikeit", &[], &["nothing found"]);
     check_command("/model", &["test-model · stays on this machine"], &[]);
     check_command("/model other", &["other · goes to api.example.com"], &[]);
