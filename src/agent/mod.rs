@@ -441,6 +441,10 @@ fn gather(run: &Run, said: &mut Said) {
         said.batches.extend(report.batch);
         said.issues.extend(report.issues.iter().cloned());
         said.receipts.extend(report.receipt.clone());
+        if let Some((batch, receipt)) = &turn.agreed {
+            said.batches.extend(*batch);
+            said.receipts.extend(receipt.clone());
+        }
         let waiting = report.actions.iter().filter_map(|outcome| outcome.result.as_ref().err()?.details.proposal);
         said.pending.extend(waiting);
     }

@@ -92,6 +92,8 @@ pub struct Turn {
     pub answer: Answer,
     /// What became of its calls; `None` where it had none that ran.
     pub report: Option<Report>,
+    /// The batch and the receipt of the proposal that the person agreed to, where the report has those of another batch.
+    pub agreed: Option<(Option<u64>, Option<String>)>,
 }
 
 /// A run.
@@ -189,7 +191,7 @@ impl Run {
         self.say(Role::Assistant, answer.text.clone());
         let parsed = dialect::parse_as(answer.text.as_bytes(), self.manners.dialect, &self.variables);
         let (text, is_cut) = (answer.text.clone(), answer.end == End::Cut);
-        self.turns.push(Turn { answer, report: None });
+        self.turns.push(Turn { answer, report: None, agreed: None });
         let is_heard = std::mem::take(&mut self.is_heard) && parsed.entries.is_empty() && parsed.script.is_none();
         let cut = parsed.reply.as_ref().filter(|reply| is_cut && is_heard && self.is_true(reply));
         if let Some(reply) = cut {
@@ -228,11 +230,14 @@ impl Run {
             }
         }
         if let Decided::Done { batch, changed, receipt } = decided {
-            report.batch = batch.or(report.batch);
+            if report.batch.is_none() {
+                (report.batch, report.receipt) = (*batch, receipt.clone());
+            } else if let Some(turn) = self.turns.last_mut() {
+                turn.agreed = Some((*batch, receipt.clone()));
+            }
             report.changed.extend(changed.iter().cloned());
             report.changed.sort();
             report.changed.dedup();
-            report.receipt = receipt.clone().or(report.receipt);
         }
         self.told(&frame, report);
     }

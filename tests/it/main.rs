@@ -14,6 +14,7 @@
 )]
 
 mod ask;
+mod chat;
 mod cli;
 mod client;
 mod contract;

@@ -333,6 +333,18 @@ fn a_person_is_shown_the_change_and_decides() {
 }
 
 #[test]
+fn what_was_done_at_once_and_what_was_asked_about_both_have_a_receipt() {
+    let both = r#"<actions>[{"action":"set_fact","path":"user.md","key":"city","value":"Paris"},
+        {"action":"append_file","path":"user.md","content":"- email: ada@example.com"}]</actions>"#;
+    let seen = talk(&[both, DONE]).with(&["I moved.", "y"]);
+    assert!(
+        seen.notes.ends_with("1 line in user.md · undo: memdir undo\n+1 line in user.md · undo: memdir undo\n"),
+        "{}",
+        seen.notes
+    );
+}
+
+#[test]
 fn always_is_not_asked_again() {
     let talk = talk(&[MAIL, DONE, MAIL, DONE]);
     let seen = talk.with(&["Keep ada@example.com.", "a", "Once more."]);
@@ -463,7 +475,11 @@ fn every_command_does_what_its_help_says() {
     check_command("/forget", &[], &["what to forget is missing"]);
     check_command("/forget my cat", &["I have no more to say."], &["`memdir forget` erases it there too"]);
     check_command("/sesion", &[], &["there is no command `/sesion`\nhint: did you mean `/session`?"]);
-    check_command("/why", &["shown: user.md", "      3 | - city: Paris", "turn 1: set_fact user.md"], &[]);
+    check_command(
+        "/why",
+        &["shown: user.md", "      1 | # Ada", "        | - city: London", "turn 1: set_fact user.md"],
+        &[],
+    );
     check_command("/why", &["[user#Pets]: user.md, from line 6", "      7 | - cat: Tom", "[user]: user.md"], &[]);
     check_command("/why", &[], &["[gone#X]: there is no such note"]);
 }

@@ -14,7 +14,8 @@ use rustix::termios::{Winsize, tcsetwinsize};
 
 use super::*;
 
-/// A model whose turns stand in a file, with a line of `---` between them. Begins one with `!`, it is begun and never ends.
+/// A model whose turns stand in a file, with a line of `---` between them. One that begins with `!`
+/// is begun and never ends.
 struct Written {
     card: Card,
     turns: VecDeque<String>,
@@ -137,7 +138,7 @@ const TURNS: &str = r#"<think>Easy.</think>
 ---
 <reply>I keep it now.</reply>
 ---
-!<reply>A story begins here. It never
+!<reply>A long story begins here, my friend. It never
 ---
 <reply>I listen again.</reply>"#;
 
@@ -179,7 +180,7 @@ fn a_person_talks_at_a_terminal() {
 
     // A line behind a blank is not kept. Ctrl-C stops an answer, by the signal that a terminal sends.
     person.types(" Tell me a story\r");
-    person.until("A story begins here.");
+    person.until("A long story begins here, my friend.");
     kill_process(Pid::from_child(&person.child), Signal::INT).unwrap();
     person.until("stopped; what was done before is done");
     person.until("›");
