@@ -19,6 +19,7 @@ use crate::policy::{Filter, GrantError, Mode};
 use crate::report::{Code, Failure, Issue, Outcome, Report, Variables};
 use crate::time::Timestamp;
 use crate::vault::Author;
+use stream::Stream;
 
 mod bound;
 mod budget;
@@ -37,6 +38,7 @@ mod sentence;
 mod session;
 pub mod small;
 mod staged;
+mod stream;
 mod switches;
 
 pub use budget::{spent_today, tokens_left};
@@ -46,6 +48,7 @@ pub use replay::{Replayed, replay};
 pub use run::{Decided, Finish, Limits, Manners, Notice, Run, Step, Turn};
 pub use session::{Exchange, Session};
 pub use staged::{Stage, Staged};
+pub use stream::Written;
 pub use switches::{Actions, Switches};
 
 use line::{Act, Line, Voice, Word};
@@ -87,6 +90,12 @@ pub trait Edge {
 
     /// Whether somebody is there to be asked.
     fn is_attended(&self) -> bool;
+
+    /// Whether the reply is shown while it is written, by [`Event::Written`]. Then the reply that is given back begins with what
+    /// was shown, whatever becomes of the turn in which it was written.
+    fn is_listening(&self) -> bool {
+        false
+    }
 }
 
 /// What happens while a message is answered.
@@ -96,6 +105,8 @@ pub enum Event<'a> {
     Shown(&'a [(MemoryPath, String)]),
     /// The model is heard.
     Model(Heard<'a>),
+    /// Something of what it writes may be shown.
+    Written(Written<'a>),
     /// A turn of the model is over.
     Turned(&'a Answer),
     /// A stage of the model is over.
@@ -309,7 +320,8 @@ impl<'e> Agent<'e> {
         let limits =
             Limits { turns: self.settings.turns, tokens: self.settings.tokens, result_bytes: self.most_bytes() };
         let mut run = Run::new(limits, self.manners(), asked.before.variables.clone());
-        let ended = self.drive(&mut run, &asked, edge, stop, said);
+        let mut stream = Stream::new(&asked.filters, edge.is_listening());
+        let ended = self.drive(&mut run, &asked, edge, stop, &mut stream, said);
         gather(&run, said);
         let finish = match ended {
             Ok(finish) => finish,
@@ -318,7 +330,8 @@ impl<'e> Agent<'e> {
                 return Err(error);
             }
         };
-        said.reply = finish.reply.map(|reply| filter::withhold(&reply, &asked.filters));
+        let reply = finish.reply.map(|reply| filter::withhold(&reply, &asked.filters));
+        said.reply = stream.whole(reply);
         said.notice = finish.notice;
         let is_unclear = run.turns().last().is_some_and(|turn| small::is_unclear(&turn.answer.text));
         self.end_exchange(&asked, said, Some(run.variables().clone()), is_unclear);
@@ -370,6 +383,7 @@ impl<'e> Agent<'e> {
         asked: &Asked,
         edge: &mut dyn Edge,
         stop: &CancellationToken,
+        stream: &mut Stream<'_>,
         said: &mut Said,
     ) -> Result<Finish, AgentError> {
         let is_staged = self.is_staged();
@@ -383,7 +397,7 @@ impl<'e> Agent<'e> {
                         }
                     }
                     None => {
-                        let answer = self.turn(run, asked, edge, stop, &mut said.spent)?;
+                        let answer = self.turn(run, asked, edge, stop, stream, &mut said.spent)?;
                         run.answered(answer);
                     }
                 },
@@ -412,11 +426,15 @@ impl<'e> Agent<'e> {
         edge: &mut dyn Edge,
         stop: &CancellationToken,
         spent: &mut Spent,
+        mut stream: Option<&mut Stream<'_>>,
     ) -> Result<(Answer, u64), AgentError> {
-        let is_open = asked.filters.is_empty() && !self.is_staged();
+        let is_open = asked.filters.is_empty() && stream.is_some();
         let mut hear = |heard: Heard<'_>| {
             if is_open || matches!(heard, Heard::Reading { .. } | Heard::Again(_)) {
                 edge.hear(Event::Model(heard));
+            }
+            if let Some(stream) = &mut stream {
+                stream.hear(heard, &mut |written| edge.hear(Event::Written(written)));
             }
         };
         let started = (self.settings.clock)();
@@ -442,14 +460,20 @@ impl<'e> Agent<'e> {
     /// Has the model write a turn.
     fn turn(
         &mut self,
-        run: &Run,
+        run: &mut Run,
         asked: &Asked,
         edge: &mut dyn Edge,
         stop: &CancellationToken,
+        stream: &mut Stream<'_>,
         spent: &mut Spent,
     ) -> Result<Answer, AgentError> {
         let request = self.request(run, asked);
-        let (answer, ms) = self.ask_model(&request, asked, edge, stop, spent)?;
+        stream.begin(run.may_claim());
+        let (mut answer, ms) = self.ask_model(&request, asked, edge, stop, spent, Some(stream))?;
+        stream::end_with_reply(&mut answer);
+        if stream.has_spoken() {
+            run.heard();
+        }
         self.record_turn(run, &answer, ms);
         edge.hear(Event::Turned(&withheld(&answer, &asked.filters)));
         Ok(answer)
@@ -653,7 +677,7 @@ impl<'e> Agent<'e> {
             shape: None,
             max_tokens: self.settings.max_tokens,
             temperature: self.settings.temperature,
-            stop: vec!["</reply>".to_owned(), "</actions>".to_owned(), "</python>".to_owned()],
+            stop: stops(self.settings.family),
         }
     }
 }
@@ -670,6 +694,15 @@ fn withheld<'a>(answer: &'a Answer, filters: &[Filter]) -> Cow<'a, Answer> {
     }
     let thought = answer.thought.as_deref().map(|thought| filter::withhold(thought, filters));
     Cow::Owned(Answer { text: filter::withhold(&answer.text, filters), thought, ..answer.clone() })
+}
+
+/// The texts that end a turn. The tuned model writes a `<python>` block in each, an empty one before a reply.
+fn stops(family: Family) -> Vec<String> {
+    let ends: &[&str] = match family {
+        Family::MemAgent => &["</reply>"],
+        Family::Capable | Family::Small => &["</reply>", "</actions>", "</mcp:tool>"],
+    };
+    ends.iter().map(|end| (*end).to_owned()).collect()
 }
 
 /// An exchange as a model is told of it later.

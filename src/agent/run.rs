@@ -91,6 +91,8 @@ pub enum Notice {
     Stuck,
     /// The last turn was cut off, and was not run.
     Cut,
+    /// The reply was cut off after its beginning was heard; what there is of it is said.
+    ReplyCut,
     /// The model wrote nothing that could be read.
     Nothing,
 }
@@ -121,6 +123,8 @@ pub struct Run {
     malformed: usize,
     /// What was tried last to no end, and how often in a row.
     tried: (String, u32),
+    /// Whether the person has heard the beginning of the reply that the next turn is.
+    is_heard: bool,
     variables: Variables,
     batches: Vec<u64>,
     receipts: Vec<String>,
@@ -154,6 +158,7 @@ impl Run {
             unread: 0,
             malformed: 0,
             tried: (String::new(), 0),
+            is_heard: false,
             variables,
             batches: Vec::new(),
             receipts: Vec::new(),
@@ -220,6 +225,18 @@ impl Run {
         u32::try_from(self.turns.len()).unwrap_or(u32::MAX).saturating_add(1) >= self.limits.turns
     }
 
+    /// Whether a reply may say that something was saved, and that something was deleted.
+    #[must_use]
+    pub fn may_claim(&self) -> bool {
+        let kinds = self.receipt_kinds();
+        kinds.contains(&Kind::Saved) && kinds.contains(&Kind::Deleted) && self.missed().is_empty()
+    }
+
+    /// The person has heard the beginning of the reply that the next turn is: where it is cut off, it is not said anew.
+    pub fn heard(&mut self) {
+        self.is_heard = true;
+    }
+
     /// The model has written a turn.
     pub fn answered(&mut self, answer: Answer) {
         self.spent(&answer);
@@ -227,7 +244,12 @@ impl Run {
         let parsed = dialect::parse_as(answer.text.as_bytes(), self.manners.dialect, &self.variables);
         let (text, is_cut) = (answer.text.clone(), answer.end == End::Cut);
         self.turns.push(Turn { answer, report: None });
-        if is_cut {
+        let is_heard = std::mem::take(&mut self.is_heard) && parsed.entries.is_empty() && parsed.script.is_none();
+        let cut = parsed.reply.as_ref().filter(|reply| is_cut && is_heard && self.is_true(reply));
+        if let Some(reply) = cut {
+            let finish = Finish { reply: Some(reply.clone()), notice: Some(Notice::ReplyCut) };
+            self.state = State::Done(finish);
+        } else if is_cut {
             self.send_back(CUT, Notice::Cut);
         } else if parsed.entries.is_empty() && parsed.script.is_none() {
             match parsed.reply.or_else(|| untagged(&text)) {
@@ -330,6 +352,12 @@ impl Run {
             (claim::remove(reply, &untrue), Some(Notice::ClaimRemoved))
         };
         self.state = State::Done(Finish { reply, notice });
+    }
+
+    /// Whether a reply claims nothing that was not done.
+    fn is_true(&self, reply: &str) -> bool {
+        let shown = self.receipt_kinds();
+        claim::find(reply).iter().all(|claim| shown.contains(&claim.kind) && self.missed().is_empty())
     }
 
     fn reports(&self) -> impl DoubleEndedIterator<Item = &Report> {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use super::{ask, client, install, model, session};
+use super::{ask, chat, client, install, model, session};
 use crate::action::SearchMode;
 use crate::check::Kind;
 use crate::{dialect, mcp, policy};
@@ -174,6 +174,9 @@ pub(super) enum Command {
     /// List the conversations that are kept, remove one, or do once more what one has done
     #[command(subcommand)]
     Session(session::Asked),
+    /// Talk with a model that uses the memory
+    #[command(long_about = chat::LONG)]
+    Chat(chat::Asked),
     /// Serve the memory over the Model Context Protocol, on standard input and output
     Mcp(super::mcp::Asked),
     /// Say which programs may ask for the memory, and what each may see and do

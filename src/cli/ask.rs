@@ -190,6 +190,7 @@ pub(super) fn words(notice: &Notice) -> String {
         Notice::Partly(missed) => format!("not all of it was saved: {}", missed.join("; ")),
         Notice::Stuck => "the model tried the same thing three times, to no end; what it did before is done".to_owned(),
         Notice::Cut => "the model's turn was cut off, and not run".to_owned(),
+        Notice::ReplyCut => "the reply was longer than a turn may be, and ends where it was cut off".to_owned(),
         Notice::Nothing => "the model wrote nothing that can be read".to_owned(),
     }
 }

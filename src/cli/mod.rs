@@ -14,6 +14,7 @@ mod approve;
 mod args;
 mod ask;
 mod audit;
+mod chat;
 mod check;
 mod client;
 mod config;
@@ -91,6 +92,7 @@ fn run(global: &Global, command: Command) -> Result<u8, Stop> {
         Command::Eval(asked) => eval::run(global, &asked),
         Command::Ask(options) => ask::run(global, &options),
         Command::Session(asked) => session::run(global, &asked),
+        Command::Chat(options) => chat::run(global, &options),
         Command::Mcp(options) => mcp::run(global, &options),
         Command::Client(asked) => client::run(global, &asked),
         Command::Model(asked) => model::run(global, &asked),

@@ -56,11 +56,15 @@ pub(super) fn json<'a>(json: &'a str, output: &impl IsTerminal) -> Cow<'a, str> 
 
 /// Shows a unified diff: to a terminal escaped and, where it wants colours, painted; elsewhere as it is.
 pub(super) fn diff(diff: &str, output: &impl IsTerminal) -> String {
-    if !output.is_terminal() {
+    painted_diff(diff, output.is_terminal(), has_colours(output))
+}
+
+/// As [`diff`], where it is known what the output is.
+pub(super) fn painted_diff(diff: &str, is_escaped: bool, has_colours: bool) -> String {
+    if !is_escaped {
         return diff.trim_end_matches('\n').to_owned();
     }
     let mut painted = String::with_capacity(diff.len() + 64);
-    let has_colours = has_colours(output);
     for line in diff.lines() {
         let style = match line.as_bytes() {
             _ if !has_colours => Style::new(),

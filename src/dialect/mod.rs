@@ -19,6 +19,7 @@ mod lines;
 mod mcp_block;
 mod memory_tool;
 mod native;
+mod preview;
 mod python;
 mod quote;
 mod repair;
@@ -27,6 +28,7 @@ mod tagged;
 mod tool_call;
 mod turn;
 
+pub use preview::Preview;
 pub use repair::Repair;
 pub use tool_call::Answer as ToolAnswer;
 

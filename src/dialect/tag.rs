@@ -43,7 +43,7 @@ impl Kind {
     }
 }
 
-const NAMES: &[(&str, Kind)] = &[
+pub(super) const NAMES: &[(&str, Kind)] = &[
     ("actions", Kind::Actions),
     ("reply", Kind::Reply),
     ("thinking", Kind::Think),

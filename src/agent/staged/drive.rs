@@ -44,7 +44,7 @@ impl Agent<'_> {
             temperature: self.settings.temperature,
             stop: Vec::new(),
         };
-        let (answer, ms) = self.ask_model(&request, asked, edge, stop, &mut said.spent)?;
+        let (answer, ms) = self.ask_model(&request, asked, edge, stop, &mut said.spent, None)?;
         let next = stages.answered(&answer);
         let (input_tokens, output_tokens) = (answer.input_tokens, answer.output_tokens);
         let is_read = !stages.is_again() && next != Next::Plain;

@@ -1,0 +1,345 @@
+//! `memdir chat`: a conversation with a model that uses the memory.
+//!
+//! Owns what a person types and sees: commands, questions, the reply while it is written. What a message does is the agent's.
+
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use tokio_util::sync::CancellationToken;
+
+use super::args::{Global, Permission};
+use super::config::Sources;
+use super::exit::{self, Stop, usage};
+use super::{ask, open, talk};
+use crate::agent::{Actions, Agent, AgentError, Family, Prompts, Said, Session, Settings};
+use crate::engine::{ChangeError, Engine};
+use crate::model::{Model, ModelError, Place};
+use crate::path::MemoryPath;
+use crate::policy::{Mode, Rule};
+use crate::report::{Code, Failure};
+use crate::vault::Author;
+
+mod commands;
+mod complete;
+mod editor;
+mod lines;
+mod screen;
+mod stop;
+mod talker;
+mod why;
+
+use commands::Next;
+use editor::Editor;
+use lines::{Lines, Plain, Typed};
+use screen::Screen;
+use stop::Interrupts;
+use talker::{Talker, fail};
+
+/// The longest message, in bytes.
+const MAX_MESSAGE: usize = 1 << 20;
+
+/// What can be typed behind `memdir chat`.
+#[derive(Args, Debug)]
+pub(super) struct Asked {
+    /// The model: a name on the shelf, PROVIDER::NAME, or a GGUF file; else the one of the settings
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
+    /// Go on with this conversation
+    #[arg(long, value_name = "ID", conflicts_with = "go_on")]
+    session: Option<String>,
+    /// Go on with the latest conversation
+    #[arg(long = "continue")]
+    go_on: bool,
+    /// What becomes of personal facts and active content: off notes them, flag wants the model to say that the person agreed, ask keeps them until the person decides
+    #[arg(long, value_name = "MODE")]
+    permission: Option<Permission>,
+    /// Let the model only look things up
+    #[arg(long)]
+    read_only: bool,
+    /// Let the model perceive, decide and respond one after the other
+    #[arg(long)]
+    staged: bool,
+    /// Show what the model thinks, and what it does
+    #[arg(long)]
+    thinking: bool,
+}
+
+pub(super) const LONG: &str = "Talk with a model that uses the memory.
+
+On a terminal lines can be edited, Tab completes, and /help lists the commands. Elsewhere each line of standard input is a \
+message or a command, nobody is asked anything, and what needs your word waits for `memdir pending`. Replies go to standard \
+output, what is said about them to standard error.";
+
+/// Opens a model by its name.
+type Opening<'h> = dyn Fn(&str) -> Result<Box<dyn Model>, Failure> + 'h;
+
+/// What a conversation needs from outside.
+#[derive(Clone, Copy)]
+struct Hooks<'h> {
+    /// Opens the model of this name.
+    open_model: &'h Opening<'h>,
+    /// Writes a standing answer into the settings, and gives its number.
+    add_rule: &'h dyn Fn(&Rule) -> Result<usize, Failure>,
+    /// Gives the conversation of this name, or a new one.
+    session: &'h dyn Fn(Option<&str>) -> Result<Session, Failure>,
+    /// Lists the conversations that are kept, one a line, the newest first.
+    sessions: &'h dyn Fn() -> Result<Vec<String>, Failure>,
+}
+
+/// A conversation, and where it is held.
+struct Chat<'e> {
+    engine: &'e Engine,
+    agent: Agent<'e>,
+    talker: Talker<'e>,
+    interrupts: Interrupts,
+    /// The mode of permission where the session says nothing.
+    mode: Mode,
+    last: Option<Last>,
+    /// How many tokens were used so far.
+    tokens: u64,
+    /// The exit code of the last message that failed.
+    failed: u8,
+}
+
+/// The last message that was answered.
+struct Last {
+    said: Said,
+    shown: Vec<(MemoryPath, String)>,
+}
+
+pub(super) fn run(global: &Global, asked: &Asked) -> Result<u8, Stop> {
+    if global.json {
+        return Err(usage("a conversation is no JSON object", "`memdir ask --json` answers one message").into());
+    }
+    let opened = open::open(global)?;
+    // Until a conversation begins, Ctrl-C ends the program as it always does.
+    let open_model =
+        |name: Option<&str>| talk::open_model(global, &opened.config, name, &CancellationToken::new()).map_err(stopped);
+    let kept = |id: Option<&str>| match id {
+        Some(id) => Session::load(&opened.engine, id),
+        None => Ok(Session::new(ask::session_id()?)),
+    };
+    let mut session = if asked.go_on { Session::newest(&opened.engine)? } else { kept(asked.session.as_deref())? };
+    let model = open_model(asked.model.as_deref())?;
+    let mut settings = talk::settings(&opened.config, model.card(), "chat");
+    settings.staged = asked.staged;
+    settings.mode = asked.permission.map_or(settings.mode, Into::into);
+    let sources = Sources::read()?;
+    let hooks = Hooks {
+        open_model: &|name| open_model(Some(name)),
+        add_rule: &|rule| sources.add_rule(&opened.root, rule),
+        session: &kept,
+        sessions: &|| {
+            let sessions = opened.engine.sessions()?;
+            Ok(sessions.iter().map(|kept| format!("{}  {}", kept.id, kept.changed)).collect())
+        },
+    };
+    if asked.read_only {
+        session.switches.actions = Actions::Read;
+    }
+    let screen = Screen::standard();
+    let (lines, interrupts): (Box<dyn Lines>, _) = if io::stdin().is_terminal() {
+        let file = sources.state_folder().and_then(|folder| history_file(&folder));
+        (Box::new(Editor::new(file.as_deref(), screen.look().has_colours)), Interrupts::listen(None)?)
+    } else {
+        let (plain, end) = Plain::begin()?;
+        (Box::new(plain), Interrupts::listen(Some(end))?)
+    };
+    let talker = Talker::new(screen, lines, hooks, asked.thinking);
+    let agent = (model, talk::prompts(&opened.config)?, settings, session);
+    run_with(&opened.engine, agent, talker, interrupts)
+}
+
+/// Why something could not be done that ends a command elsewhere.
+fn stopped(stop: Stop) -> Failure {
+    stop.failure().unwrap_or_else(|| Failure::new(Code::Io, "the output is closed"))
+}
+
+/// The file in which lines are kept, for this user's eyes only; `None` where there can be none.
+#[expect(clippy::disallowed_methods, reason = "the lines that were typed are kept in the user's state folder")]
+fn history_file(folder: &Path) -> Option<PathBuf> {
+    let file = folder.join("chat_history");
+    std::fs::create_dir_all(folder).ok()?;
+    let mut options = std::fs::OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let opened = options.open(&file).ok()?;
+    #[cfg(unix)]
+    opened.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600)).ok()?;
+    drop(opened);
+    Some(file)
+}
+
+/// Holds a conversation until nothing more is typed.
+///
+/// # Errors
+///
+/// Where nothing can be shown any more.
+fn run_with<'e>(
+    engine: &'e Engine,
+    (model, prompts, settings, session): (Box<dyn Model>, Prompts, Settings, Session),
+    talker: Talker<'e>,
+    interrupts: Interrupts,
+) -> Result<u8, Stop> {
+    let mode = settings.mode;
+    let agent = Agent::new(engine, model, prompts, settings, session).kept();
+    let mut chat = Chat { engine, agent, talker, interrupts, mode, last: None, tokens: 0, failed: 0 };
+    if chat.talker.lines.is_attended() {
+        chat.talker.screen.tell("/help lists the commands, Ctrl-D ends");
+    }
+    chat.learn_notes();
+    chat.talk()?;
+    // A person has seen what failed; a program has the exit code.
+    Ok(if chat.talker.lines.is_attended() { 0 } else { chat.failed })
+}
+
+impl Chat<'_> {
+    fn talk(&mut self) -> Result<(), Stop> {
+        loop {
+            self.talker.screen.check()?;
+            let status = self.status();
+            let text = match self.talker.lines.message(&status) {
+                Typed::End => return Ok(()),
+                Typed::Stopped => continue,
+                Typed::Text(text) => text,
+            };
+            let next = match text.trim() {
+                "" => Ok(Next::Go),
+                text => match text.strip_prefix('/') {
+                    Some(message) if message.starts_with('/') => Ok(Next::Say(message.to_owned())),
+                    Some(command) => commands::run(self, command),
+                    None => Ok(Next::Say(text.to_owned())),
+                },
+            };
+            match next {
+                Ok(Next::Go) => {}
+                Ok(Next::Quit) => return Ok(()),
+                Ok(Next::Say(message)) => {
+                    if self.say(&message) {
+                        return self.talker.screen.check();
+                    }
+                }
+                Err(error) => self.fail(&error),
+            }
+        }
+    }
+
+    /// Lets the model answer; says whether the conversation ends with that.
+    fn say(&mut self, message: &str) -> bool {
+        if message.len() > MAX_MESSAGE {
+            let failure = usage(format!("the message has more than {MAX_MESSAGE} bytes"), "send less at once");
+            self.fail(&failure.into());
+            return false;
+        }
+        let token = self.interrupts.begin();
+        self.talker.begin(token.clone());
+        let mut said = Said::default();
+        let ended = self.agent.say(message, &mut self.talker, &token, &mut said);
+        self.interrupts.end();
+        self.talker.end(&said);
+        self.talker.settle();
+        self.tokens += said.spent.input_tokens + said.spent.output_tokens;
+        if !said.changed.is_empty() {
+            self.learn_notes();
+        }
+        let shown = std::mem::take(&mut self.talker.shown);
+        self.last = Some(Last { said, shown });
+        match ended {
+            Ok(()) => false,
+            Err(AgentError::Model(ModelError::Cancelled)) => {
+                self.talker.screen.warn("stopped; what was done before is done");
+                self.failed = exit::code(Code::Unavailable);
+                !self.talker.lines.is_attended()
+            }
+            Err(error) => {
+                self.fail(&talk::agent_failure(&error).into());
+                false
+            }
+        }
+    }
+
+    fn fail(&mut self, error: &ChangeError) {
+        if let Some(diff) = &error.diff {
+            self.talker.screen.diff(diff);
+        }
+        fail(&mut self.talker.screen, &error.failure);
+        self.failed = exit::code(error.failure.code);
+    }
+
+    /// Where the conversation stands, in one line.
+    fn status(&self) -> String {
+        let session = self.agent.session();
+        let waiting = self.engine.waiting().map_or(0, |(waiting, _)| waiting.len());
+        let mut parts = vec![self.model_words(), format!("session {}", session.id), format!("{} tokens", self.tokens)];
+        if waiting > 0 {
+            parts.push(format!("{waiting} waiting"));
+        }
+        parts.push(format!("actions: {}", self.actions_words()));
+        match session.switches.filters.len() {
+            0 => {}
+            1 => parts.push("1 filter".to_owned()),
+            many => parts.push(format!("{many} filters")),
+        }
+        parts.join(" · ")
+    }
+
+    /// Which model answers, and where what it is asked goes.
+    fn model_words(&self) -> String {
+        let card = self.agent.model().card();
+        let place = match &card.place {
+            Place::Process => "stays on this machine".to_owned(),
+            Place::Machine(address) => format!("stays on this machine, {address}"),
+            Place::Host(host) => format!("goes to {host}"),
+        };
+        format!("{} · {place}", card.name)
+    }
+
+    fn actions_words(&self) -> String {
+        let switches = &self.agent.session().switches;
+        match switches.actions {
+            Actions::Off => "off".to_owned(),
+            Actions::Read => "read".to_owned(),
+            Actions::All if switches.only.is_empty() => "all".to_owned(),
+            Actions::All => switches.only.iter().map(String::as_str).collect::<Vec<_>>().join(", "),
+        }
+    }
+
+    /// What becomes of calls that somebody should be asked about.
+    fn mode(&self) -> Mode {
+        self.agent.session().switches.permission.unwrap_or(self.mode)
+    }
+
+    /// The person, for the history.
+    fn person(&self) -> Author {
+        Author { session: Some(self.agent.session().id.clone()), ..open::author("chat", None, "person") }
+    }
+
+    fn change_model(&mut self, model: Box<dyn Model>) {
+        let family = Family::of(model.card());
+        self.agent.set_model(model, family);
+    }
+
+    fn change_session(&mut self, session: Session) {
+        *self.agent.session_mut() = session;
+        self.last = None;
+    }
+
+    /// A note, for the person; `None` where it cannot be read.
+    fn read(&self, path: &MemoryPath) -> Option<String> {
+        self.engine.read(path, &self.person()).ok().map(|(text, _)| text)
+    }
+
+    /// Lets completion know of the notes that there are.
+    fn learn_notes(&mut self) {
+        if self.talker.lines.is_attended()
+            && let Ok(notes) = self.engine.every_note()
+        {
+            self.talker.lines.know(notes.iter().map(ToString::to_string).collect());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
