@@ -43,6 +43,8 @@ pub(super) struct Reading<'n> {
     named: Vec<&'n MemoryPath>,
     is_first_person: bool,
     has_and: bool,
+    /// Whether only lines that speak of just this may be changed: nothing says that something is otherwise now.
+    is_strict: bool,
 }
 
 /// A line of a note that can be chosen.
@@ -86,7 +88,7 @@ impl<'n> Reading<'n> {
         }
         // Cues count here: who has moved lives elsewhere.
         let mut lines = lines(notes);
-        score(&mut lines, &titles, &all, is_first_person);
+        score(&mut lines, &titles, (&all, &content), is_first_person);
         let about: HashSet<String> = if named.is_empty() || !between.is_empty() {
             lines
                 .iter()
@@ -108,6 +110,7 @@ impl<'n> Reading<'n> {
             is_first_person,
             has_and: rest.split_whitespace().any(|word| matches!(word, "and" | "und" | "y" | "et" | "e" | "en" | "ve")),
             missing,
+            is_strict: cues.keep || !cues.change,
         };
         reading.kinds = reading.kinds(cues, &asked, is_first, tiny);
         reading
@@ -117,6 +120,7 @@ impl<'n> Reading<'n> {
         use Kind::{Change, Forget, New, Question, Talk, Unclear, Unknown};
         let is_about_somebody = self.is_first_person || !self.named.is_empty();
         let has_related = self.lines.iter().any(|line| line.score > 0 && line.kept.is_some());
+        let has_keyed = self.lines.iter().any(|line| line.is_keyed && line.kept.is_some());
         let kinds: &[Kind] = if !self.between.is_empty() && is_first {
             &[Unclear]
         } else if cues.ask && !cues.keep {
@@ -140,15 +144,20 @@ impl<'n> Reading<'n> {
                 (_, false) => &[Question, Unknown, Unclear, Talk],
             }
         } else if cues.keep {
-            if cues.change && has_related { &[New, Change] } else { &[New] }
+            if cues.change && has_keyed { &[New, Change] } else { &[New] }
         } else if cues.change {
             &[Change, New]
-        } else if self.lines.iter().any(|line| line.score > 0 && line.is_keyed) {
+        } else if has_keyed {
             &[New, Change, Talk, Unclear]
         } else {
             &[New, Talk, Unclear]
         };
         kinds.iter().copied().collect()
+    }
+
+    /// Whether the model is told which words are in no note. Of two things that are asked one may be there.
+    pub(super) fn has_hint(&self) -> bool {
+        !self.missing.is_empty() && !self.has_and && self.kinds.contains(&Kind::Unknown)
     }
 
     /// What the model may do, without what the session does not let it.
@@ -173,8 +182,8 @@ impl<'n> Reading<'n> {
             offer.ask = Some(if between.is_empty() { Ask::Anything } else { Ask::Between(between) });
         }
         if writes && has(Kind::Change) {
-            let keyed = !has(Kind::New) || !has(Kind::Talk);
-            let chosen: Vec<&Line<'_>> = writable().filter(related).filter(|line| keyed || line.is_keyed).collect();
+            let chosen: Vec<&Line<'_>> =
+                writable().filter(related).filter(|line| !self.is_strict || line.is_keyed).collect();
             let chosen = if chosen.is_empty() { writable().take(MOST_LINES).collect() } else { chosen };
             offer.changes = chosen.into_iter().filter_map(|line| Some((line.path, line.text, line.kept?))).collect();
         }
@@ -334,10 +343,19 @@ fn kept(line: &str) -> Option<&str> {
     (kept < line.len()).then(|| line.get(..kept)).flatten()
 }
 
-/// Says of each line how much it has to do with the message.
-fn score(lines: &mut [Line<'_>], titles: &[(&MemoryPath, HashSet<String>)], content: &[String], is_first_person: bool) {
-    let wanted: BTreeSet<&String> = content.iter().collect();
-    let wanted: Vec<Vec<String>> = wanted.into_iter().map(|word| cues::stems_of(word)).collect();
+/// Says of each line how much it has to do with the message: with all its words for the score, and with those that are no cues
+/// for whether it speaks of just this.
+fn score(
+    lines: &mut [Line<'_>],
+    titles: &[(&MemoryPath, HashSet<String>)],
+    (all, content): (&[String], &[String]),
+    is_first_person: bool,
+) {
+    let stems_of = |words: &[String]| -> Vec<Vec<String>> {
+        let words: BTreeSet<&String> = words.iter().collect();
+        words.into_iter().map(|word| cues::stems_of(word)).collect()
+    };
+    let (wanted, plain) = (stems_of(all), stems_of(content));
     for line in lines {
         let is_user = line.path.as_str() == USER;
         let title = titles.iter().find(|(path, _)| *path == line.path && !is_user).map(|(_, title)| title);
@@ -350,7 +368,7 @@ fn score(lines: &mut [Line<'_>], titles: &[(&MemoryPath, HashSet<String>)], cont
             line.score = 2 * (in_line + in_title.count()) + usize::from(is_user && is_first_person);
         }
         let key = stems(line.text.split(':').next().unwrap_or_default());
-        let said = |stem: &String| wanted.iter().any(|stems| stems.contains(stem));
+        let said = |stem: &String| plain.iter().any(|stems| stems.contains(stem));
         let is_generic = |stem: &String| GENERIC.iter().any(|generic| words::stem(generic) == stem.as_str());
         line.is_keyed =
             line.text.contains(':') && !key.is_empty() && key.iter().all(said) && !key.iter().all(is_generic);

@@ -146,3 +146,30 @@ fn lines_that_a_turn_goes_by_are_told() {
     assert_eq!(grounds(turn), ["- brother: [[x]] (user.md)", "- phone: 11 (x.md)"]);
     assert_eq!(grounds("<think>question: not in the notes</think><reply>No.</reply>"), Vec::<String>::new());
 }
+
+#[test]
+fn what_is_said_to_be_kept_takes_no_other_line_away() {
+    check("Remember that my desk moved: it is now in room 4.", &[Kind::New]);
+    let (notes, message) = (notes(), "Remember that my favourite tea is now sencha.");
+    let reading = Reading::of(&notes, message, true, true);
+    let changes: Vec<&str> = reading.offer(message, true).changes.iter().map(|(_, line, _)| *line).collect();
+    assert_eq!(changes, ["- favourite tea: oolong"]);
+}
+
+#[test]
+fn what_became_of_a_turn_is_told_by_its_report() {
+    use crate::dialect::parse;
+    use crate::report::{Code, Failure, Outcome, Report, Value};
+    let told = |turn: &str, result: Result<Value, Failure>| {
+        let parsed = parse(turn.as_bytes());
+        let crate::dialect::Entry::Call(call) = &parsed.entries[0] else { panic!("{turn}") };
+        let outcome = Outcome { result, ..Outcome::failed(call, Failure::new(Code::Internal, "")) };
+        super::done(&parsed, &Report::of(vec![outcome]))
+    };
+    let new = r#"<actions>[{"action":"append_line","line":"- tea: sencha","path":"user.md"}]</actions>"#;
+    let gone = r#"<actions>[{"action":"delete_line","line":"- tea: oolong","path":"user.md"}]</actions>"#;
+    assert_eq!(told(new, Ok(Value::Bool(true))), "Noted in user.md: tea: sencha");
+    assert_eq!(told(gone, Ok(Value::Bool(true))), "Deleted from user.md: tea: oolong");
+    assert_eq!(told(new, Err(Failure::new(Code::AwaitingApproval, "x"))), "That is personal: it waits for your word.");
+    assert_eq!(told(new, Err(Failure::new(Code::Denied, "no"))), "I could not do that: no.");
+}
