@@ -43,6 +43,9 @@ pub(super) struct Reading<'n> {
     named: Vec<&'n MemoryPath>,
     is_first_person: bool,
     has_and: bool,
+    /// How many words say what is asked.
+    asked: usize,
+    tiny: bool,
     /// Whether only lines that speak of just this may be changed: nothing says that something is otherwise now.
     is_strict: bool,
 }
@@ -74,8 +77,7 @@ impl<'n> Reading<'n> {
     /// Reads a message. `tiny` is for models that say anything rather than that they do not know.
     pub(super) fn of(notes: &'n [(MemoryPath, String)], message: &str, is_first: bool, tiny: bool) -> Self {
         let (cues, rest) = cues::find(message);
-        let question = Question::of(message);
-        let is_first_person = question.as_ref().is_some_and(Question::is_first_person);
+        let is_first_person = cues.own;
         let (content, all) = (content(&rest), content(message));
         let titles: Vec<(&MemoryPath, HashSet<String>)> =
             notes.iter().map(|(path, text)| (path, title(path, text))).collect();
@@ -101,7 +103,8 @@ impl<'n> Reading<'n> {
             lines.iter().filter(is_about).flat_map(|line| line.stems.iter().cloned()).collect()
         };
         let is_missing = |word: &&&String| !cues::stems_of(word).iter().any(|stem| about.contains(stem));
-        let missing: Vec<String> = asked.iter().filter(is_missing).map(|word| (**word).clone()).collect();
+        let missing: Vec<String> = asked.iter().filter(is_missing).map(|word| spelled(message, word)).collect();
+        let asked_words = asked.len();
         let mut reading = Self {
             kinds: BTreeSet::new(),
             between,
@@ -110,6 +113,8 @@ impl<'n> Reading<'n> {
             is_first_person,
             has_and: rest.split_whitespace().any(|word| matches!(word, "and" | "und" | "y" | "et" | "e" | "en" | "ve")),
             missing,
+            asked: asked_words,
+            tiny,
             is_strict: cues.keep || !cues.change,
         };
         reading.kinds = reading.kinds(cues, &asked, is_first, tiny);
@@ -133,7 +138,7 @@ impl<'n> Reading<'n> {
                     (true, false) => &[Question, Unknown, Unclear],
                 }
             } else {
-                &[Question, Unknown, Unclear, Talk]
+                if is_about_somebody { &[Question, Unknown, Unclear] } else { &[Question, Unknown, Unclear, Talk] }
             }
         } else if cues.forget && !cues.keep {
             if has_related { &[Forget, Unclear] } else { &[Unclear, Unknown] }
@@ -145,6 +150,8 @@ impl<'n> Reading<'n> {
             }
         } else if cues.keep {
             if cues.change && has_keyed { &[New, Change] } else { &[New] }
+        } else if cues.correct && has_related {
+            &[Change]
         } else if cues.change {
             &[Change, New]
         } else if has_keyed {
@@ -155,21 +162,25 @@ impl<'n> Reading<'n> {
         kinds.iter().copied().collect()
     }
 
-    /// Whether the model is told which words are in no note. Of two things that are asked one may be there.
+    /// Whether the model is told which words are in no note: where they are half of what is asked, and not one of two things.
     pub(super) fn has_hint(&self) -> bool {
-        !self.missing.is_empty() && !self.has_and && self.kinds.contains(&Kind::Unknown)
+        2 * self.missing.len() >= self.asked.max(1) && !self.has_and && self.kinds.contains(&Kind::Unknown)
     }
 
     /// What the model may do, without what the session does not let it.
     pub(super) fn offer(&self, message: &'n str, writes: bool) -> Offer<'_> {
         let has = |kind: Kind| self.kinds.contains(&kind);
-        let top = self.lines.iter().filter(|line| line.kept.is_some()).map(|line| line.score).max().unwrap_or(0);
-        let related = |line: &&Line<'_>| line.score > 0 && line.score + 1 >= top && line.kept.is_some();
         let writable = || self.lines.iter().filter(|line| line.kept.is_some());
+        let top = writable().map(|line| line.score).max().unwrap_or(0);
+        // Who speaks of themselves means the note about them, where it says as much as another.
+        let is_own = self.is_first_person && writable().any(|line| line.score == top && line.path.as_str() == USER);
+        let least = if is_own { top } else { top.saturating_sub(1) };
+        let related = |line: &&Line<'_>| line.score > 0 && line.score >= least;
         let mut offer = Offer {
             message,
             two: self.has_and,
             unknown: has(Kind::Unknown),
+            surely: self.tiny && message.is_ascii(),
             talk: has(Kind::Talk),
             ..Offer::default()
         };
@@ -204,7 +215,15 @@ impl<'n> Reading<'n> {
         let is_near = |line: &&Line<'_>| {
             self.named.is_empty() || self.named.contains(&line.path) || line.score > 0 || self.is_led_to(line.path)
         };
-        self.lines.iter().filter(is_near).take(MOST_LINES).map(|line| (line.path, line.text)).collect()
+        let near: Vec<&Line<'_>> = self.lines.iter().filter(is_near).collect();
+        let is_fact = |line: &&&Line<'_>| !line.text.contains("[[");
+        let top = near.iter().filter(is_fact).filter(|line| line.is_keyed).map(|line| line.score).max();
+        // A tiny model takes any line that looks like an answer: where one speaks of just what is asked, only such are left.
+        let is_left = |line: &&&Line<'_>| {
+            let is_best = |top: usize| line.is_keyed && line.score + 1 >= top;
+            !self.tiny || !is_fact(line) || top.is_none_or(is_best)
+        };
+        near.iter().filter(is_left).take(MOST_LINES).map(|line| (line.path, line.text)).collect()
     }
 
     /// Whether a named note links to this one.
@@ -236,6 +255,17 @@ fn content(message: &str) -> Vec<String> {
     // A question of function words alone is about nothing.
     let all = question.words();
     if all.iter().all(|word| word.len() < 3) { Vec::new() } else { all.iter().filter(says).cloned().collect() }
+}
+
+/// A word of the message as it is spelled there, by its stem.
+fn spelled(message: &str, stem: &str) -> String {
+    let mut found = None;
+    words::each(message, &mut |word, range| {
+        if found.is_none() && words::stem(word) == stem {
+            found = message.get(range).map(str::to_owned);
+        }
+    });
+    found.unwrap_or_else(|| stem.to_owned())
 }
 
 /// The words of a note's name and title.

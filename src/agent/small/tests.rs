@@ -173,3 +173,33 @@ fn what_became_of_a_turn_is_told_by_its_report() {
     assert_eq!(told(new, Err(Failure::new(Code::AwaitingApproval, "x"))), "That is personal: it waits for your word.");
     assert_eq!(told(new, Err(Failure::new(Code::Denied, "no"))), "I could not do that: no.");
 }
+
+#[test]
+fn who_speaks_of_themselves_means_the_note_about_them() {
+    let mut notes = notes();
+    notes[1].1.push_str("- favourite tea: oolong\n- age: 60\n");
+    let message = "I need to correct my favourite tea: it is no longer oolong but sencha.";
+    let reading = Reading::of(&notes, message, true, true);
+    assert_eq!(reading.kinds, BTreeSet::from([Kind::Change]), "nothing new is made of a correction");
+    let changes: Vec<&str> = reading.offer(message, true).changes.iter().map(|(path, ..)| path.as_str()).collect();
+    assert_eq!(changes, ["user.md"]);
+    let reading = Reading::of(&notes, "What is my age?", true, true);
+    let quotes: Vec<String> =
+        reading.offer("What is my age?", true).quotes.iter().map(|(path, line)| format!("{path} {line}")).collect();
+    assert!(
+        quotes.contains(&"user.md - age: 52".to_owned()) && !quotes.iter().any(|quote| quote.contains("Founded")),
+        "{quotes:?}"
+    );
+}
+
+#[test]
+fn words_that_are_in_no_note_are_told_as_they_are_spelled() {
+    let notes = notes();
+    let hint = |message: &str| {
+        let reading = Reading::of(&notes, message, true, false);
+        reading.has_hint().then(|| reading.missing.join(", "))
+    };
+    assert_eq!(hint("What is my blood group?").as_deref(), Some("blood, group"));
+    assert_eq!(hint("How many favourite teas do I have?"), None, "most of it is there");
+    assert_eq!(hint("What are my age and my wages?"), None, "one of two things is there");
+}
