@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::support::standin::{MODEL, Standin};
 use crate::support::{Env, mask};
 
 const LINES: &str = concat!(
@@ -117,4 +118,41 @@ fn the_audit_in_numbers() {
     let shown = env.run(&["log", "--stats"], "").stdout;
     assert!(shown.contains("\naction       "), "{shown}");
     assert_eq!(env.run(&["log", "--stats", "user.md"], "").code, 2);
+}
+
+/// Settings with a model that is this server.
+fn served(standin: &Standin, more: &str) -> String {
+    format!("[model]\nname = 'openai-compatible::{MODEL}'\naddress = '{}'\n{more}\n", standin.address())
+}
+
+#[test]
+fn a_day_has_so_many_tokens() {
+    let standin = Standin::answers(["<reply>Hi.</reply>", "<reply>Never asked for.</reply>"]);
+    let env = Env::ada().quick().settings(&served(&standin, "tokens_a_day = 30"));
+    let first = env.run(&["ask", "Hello"], "");
+    assert_eq!((first.code, first.stdout.as_str()), (0, "Hi.\n"), "{first:?}");
+    let second = env.run(&["ask", "Hello"], "");
+    assert_eq!((second.code, second.stdout.as_str()), (4, ""), "{second:?}");
+    assert!(second.stderr.contains("note: no tokens are left for today"), "{second:?}");
+    let chat = env.run(&["chat"], "Hello\n");
+    assert_eq!(chat.stdout, "", "{chat:?}");
+    assert!(chat.stderr.contains("no tokens are left for today"), "{chat:?}");
+}
+
+#[test]
+fn a_measured_model_may_work_in_stages() {
+    let seen = r#"{"summary":"Ada lives in London.","entities":["Ada"]}"#;
+    let standin = Standin::answers([seen, r#"{"action":"final_answer"}"#, r#"{"reply":"In London."}"#]);
+    // What is measured is no part of a day.
+    let env = Env::ada().quick().settings(&served(&standin, "tokens_a_day = 1"));
+    let suite = json!({
+        "memories": {"ada": {"user.md": "# Ada\n\n- city: London\n"}},
+        "tasks": [{"id": "city", "kind": "one", "memory": "ada", "message": "Where does Ada live?",
+            "checks": {"reply_contains_all": ["London"], "no_change": true}}],
+    });
+    let path = env.base().join("suite.json");
+    std::fs::write(&path, suite.to_string()).unwrap();
+    let ran = env.run(&["eval", "agent", path.to_str().unwrap(), "--staged", "--json"], "");
+    let done = &object(&ran.stdout)["suites"][0]["models"][0]["tasks"][0];
+    assert_eq!((ran.code, &done["passed"], &done["replies"][0]), (0, &json!(true), &json!("In London.")), "{ran:?}");
 }
