@@ -7,6 +7,7 @@ use crate::support::standin::Standin;
 
 mod ask;
 mod ends;
+mod mem_agent;
 
 /// A turn that moves Ada.
 const MOVES: &str = r#"<actions>[{"action":"update_file","path":"user.md","old_content":"- city: London","new_content":"- city: Paris"}]</actions>"#;
