@@ -6,6 +6,7 @@ use crate::support::Env;
 use crate::support::standin::Standin;
 
 mod ask;
+mod chat;
 mod ends;
 mod mem_agent;
 
