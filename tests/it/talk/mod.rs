@@ -9,6 +9,7 @@ mod ask;
 mod chat;
 mod ends;
 mod mem_agent;
+mod seen;
 
 /// A turn that moves Ada.
 const MOVES: &str = r#"<actions>[{"action":"update_file","path":"user.md","old_content":"- city: London","new_content":"- city: Paris"}]</actions>"#;
