@@ -119,7 +119,7 @@ impl Agent<'_> {
             return Request { temperature: self.settings.temperature, ..small::request(&turn, run.transcript()) };
         }
         let system = match self.settings.family {
-            Family::MemAgent => format!("{}{}", self.prompts.text("mem_agent"), prompt::wishes(&rest)),
+            Family::MemAgent => self.prompts.mem_agent(switches, &rest),
             Family::Capable | Family::Small => self.prompts.system(switches, ask_first, &rest),
         };
         let mut messages: Vec<Message> = asked.before.exchanges.iter().flat_map(told).collect();

@@ -86,6 +86,17 @@ impl Prompts {
         }
     }
 
+    /// What the tuned model is told, in the shape that it was trained on.
+    #[must_use]
+    pub fn mem_agent(&self, switches: &Switches, rest: &[String]) -> String {
+        let prompt = self.text("mem_agent");
+        match switches.actions {
+            Actions::Off => format!("{OFF}{}", wishes(rest)),
+            Actions::Read => format!("{prompt}{READ}{}", wishes(rest)),
+            Actions::All => format!("{prompt}{}", wishes(rest)),
+        }
+    }
+
     /// A prompt of this name, with the list of the actions that there are where it has a place for it.
     pub(super) fn with_actions(&self, name: &str, switches: &Switches, ask_first: bool, rest: &[String]) -> String {
         let mut text = catalog::prompt(self.text(name), ask_first, switches.actions == Actions::Read);
@@ -99,6 +110,8 @@ impl Prompts {
 }
 
 const OFF: &str = "You talk with a person. You have no memory in this session, and no actions: answer between `<reply>` and `</reply>`.\n";
+
+const READ: &str = "\nIn this session you can only read: calls that create, change or delete something are refused.\n";
 
 /// What a filter says that could not be made sure of by the program.
 pub(super) fn wishes(rest: &[String]) -> String {

@@ -244,17 +244,19 @@ impl Run {
         let parsed = dialect::parse_as(answer.text.as_bytes(), self.manners.dialect, &self.variables);
         let (text, is_cut) = (answer.text.clone(), answer.end == End::Cut);
         self.turns.push(Turn { answer, report: None });
-        let is_heard = std::mem::take(&mut self.is_heard) && parsed.entries.is_empty() && parsed.script.is_none();
+        // The tuned model writes a block in each turn, an empty one before a reply.
+        let has_calls = !parsed.entries.is_empty() || parsed.script.as_ref().is_some_and(|script| !script.is_empty());
+        let is_heard = std::mem::take(&mut self.is_heard) && !has_calls;
         let cut = parsed.reply.as_ref().filter(|reply| is_cut && is_heard && self.is_true(reply));
         if let Some(reply) = cut {
             let finish = Finish { reply: Some(reply.clone()), notice: Some(Notice::ReplyCut) };
             self.state = State::Done(finish);
         } else if is_cut {
             self.send_back(CUT, Notice::Cut);
-        } else if parsed.entries.is_empty() && parsed.script.is_none() {
+        } else if !has_calls {
             match parsed.reply.or_else(|| untagged(&text)) {
                 Some(reply) => self.replied(&reply),
-                None => self.send_back(NOTHING, Notice::Nothing),
+                None => self.send_back(nothing(self.manners.dialect), Notice::Nothing),
             }
         } else {
             self.unread = 0;
@@ -450,8 +452,18 @@ fn warning(has_saved: bool, missed: &[String]) -> String {
 
 const CUT: &str =
     "<result>\nYour turn was cut off before its end, and nothing of it was done. Say it again, shorter.\n</result>";
-const NOTHING: &str =
-    "<result>\nNothing could be read from your turn. Send <actions>[…]</actions> or <reply>…</reply>.\n</result>";
+
+/// What a model is told of whose turn nothing can be read, in the shape that it knows.
+fn nothing(dialect: Option<Dialect>) -> &'static str {
+    match dialect {
+        Some(Dialect::Python) => {
+            "<result>\nNothing could be read from your turn. Send <python>…</python> with calls, or <reply>…</reply>.\n</result>"
+        }
+        _ => {
+            "<result>\nNothing could be read from your turn. Send <actions>[…]</actions> or <reply>…</reply>.\n</result>"
+        }
+    }
+}
 
 /// A turn without any tags, which many models write, is a reply.
 fn untagged(text: &str) -> Option<String> {

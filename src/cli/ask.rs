@@ -11,7 +11,7 @@ use super::exit::{Stop, print_json, usage};
 use super::{exit, open, talk, term};
 use crate::agent::{Agent, Decision, Edge, Event, Notice, Said, Session, UNKEPT};
 use crate::engine::{Engine, Reviewed};
-use crate::report::{Code, Failure, Report};
+use crate::report::{Code, Failure, Issue, Report};
 
 /// The longest message, in bytes.
 const MAX_MESSAGE: u64 = 1 << 20;
@@ -63,20 +63,26 @@ pub(super) fn run(global: &Global, asked: &Asked) -> Result<u8, Stop> {
     let mut said = Said::default();
     let ended = agent.say(&message, &mut Pipe, &stop, &mut said);
     let id = agent.session().id.clone();
+    let failure = ended.err().map(|error| talk::agent_failure(&error));
     if global.json {
-        print_json(&shape(&opened.engine, &said, &id, &name)?)?;
-    } else {
-        tell(&said)?;
-    }
-    match ended {
-        Err(error) => Err(talk::agent_failure(&error).into()),
-        Ok(()) if said.reply.is_some() => Ok(0),
-        Ok(()) => {
-            let report = Report::of(said.actions.into_iter().map(|(_, outcome)| outcome).collect());
-            // A message without an answer is no success, also where nothing failed.
-            Ok(Some(exit::of_report(&report)).filter(|code| *code != 0).unwrap_or(exit::code(Code::Unavailable)))
+        let mut object = shape(&opened.engine, &said, &id, &name)?;
+        if let Some(failure) = &failure {
+            object.insert("error".to_owned(), value(failure)?);
         }
+        print_json(&object)?;
+        return Ok(failure.map_or_else(|| code(&said), |failure| exit::code(failure.code)));
     }
+    tell(&said)?;
+    failure.map_or_else(|| Ok(code(&said)), |failure| Err(failure.into()))
+}
+
+/// The exit code of a message that was answered, or left without a reply: by its worst call then, and never a success.
+fn code(said: &Said) -> u8 {
+    if said.reply.is_some() {
+        return 0;
+    }
+    let outcomes = said.actions.iter().map(|(_, outcome)| outcome.clone()).collect();
+    exit::of_report(&Report::of(outcomes)).max(exit::UNANSWERED)
 }
 
 /// A pipe: nobody is there to be asked.
@@ -119,8 +125,8 @@ pub(super) fn session_id() -> Result<String, Failure> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// The object of the contract.
-pub(super) fn shape(engine: &Engine, said: &Said, session: &str, model: &str) -> Result<Value, Stop> {
+/// The object of the contract. What the program says beside the reply is the last of the issues.
+fn shape(engine: &Engine, said: &Said, session: &str, model: &str) -> Result<Map<String, Value>, Stop> {
     let mut actions = Vec::new();
     for (turn, outcome) in &said.actions {
         let mut action = Map::from_iter([("turn".to_owned(), json!(turn))]);
@@ -136,14 +142,16 @@ pub(super) fn shape(engine: &Engine, said: &Said, session: &str, model: &str) ->
             reviewed.waiting.calls.iter().map(|held| value(&held.call.action)).collect::<Result<Vec<_>, _>>()?;
         pending.push(json!({"id": id, "actions": calls, "reason": reviewed.waiting.reason}));
     }
-    Ok(json!({
+    let notice = said.notice.iter().map(|notice| Issue { code: kind(notice), index: None, message: words(notice) });
+    let issues: Vec<Issue> = said.issues.iter().cloned().chain(notice).collect();
+    let Value::Object(object) = json!({
         "reply": said.reply,
         "actions": actions,
         "variables": value(&said.variables)?,
         "changed": value(&said.changed)?,
         "batches": said.batches,
         "pending": pending,
-        "issues": value(&said.issues)?,
+        "issues": value(&issues)?,
         "session": session,
         "turns": said.turns,
         "model": {
@@ -152,7 +160,10 @@ pub(super) fn shape(engine: &Engine, said: &Said, session: &str, model: &str) ->
             "output_tokens": said.spent.output_tokens,
             "ms": said.spent.ms,
         },
-    }))
+    }) else {
+        return Err(Failure::new(Code::Internal, "what was said is no object").into());
+    };
+    Ok(object)
 }
 
 /// A value as JSON.
@@ -182,6 +193,20 @@ fn tell(said: &Said) -> Result<(), Stop> {
         writeln!(stderr, "proposal {id} waits for you: memdir pending")?;
     }
     Ok(())
+}
+
+/// The code by which a program knows a notice.
+fn kind(notice: &Notice) -> &'static str {
+    match notice {
+        Notice::Turns(_) => "out_of_turns",
+        Notice::Tokens => "out_of_tokens",
+        Notice::ClaimRemoved => "claim_removed",
+        Notice::Partly(_) => "partly_saved",
+        Notice::Stuck => "stuck",
+        Notice::Cut => "turn_cut",
+        Notice::ReplyCut => "reply_cut",
+        Notice::Nothing => "nothing_read",
+    }
 }
 
 /// What the program says beside a reply, in words.

@@ -113,6 +113,9 @@ pub(super) fn code(code: Code) -> u8 {
 /// The exit code where the audit has told of problems.
 pub(super) const DAMAGED: u8 = 7;
 
+/// The exit code where a model has said nothing that may be told.
+pub(super) const UNANSWERED: u8 = 4;
+
 /// The exit code for a report: by its error, else by the worst of its calls.
 pub(super) fn of_report(report: &Report) -> u8 {
     if let Some(error) = &report.error {

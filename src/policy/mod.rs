@@ -162,12 +162,12 @@ struct Judgement {
 /// # Ok::<(), memdir::path::PathError>(())
 /// ```
 pub fn review(call: Call, context: &Context<'_>, issues: &mut Vec<Issue>) -> Result<Cleared, Box<Refused>> {
-    if let Some(failure) = context.grant.and_then(|grant| grant.refusal(&call.action)) {
-        return Err(Box::new(Refused { call, failure, grounds: Vec::new() }));
-    }
     if context.read_only && access(&call.action) > Access::Read {
         let message = format!("this memory is read-only here, and `{}` writes", call.action.name());
         let failure = Failure::new(Code::ReadOnly, message).with_hint("only actions that read are allowed");
+        return Err(Box::new(Refused { call, failure, grounds: Vec::new() }));
+    }
+    if let Some(failure) = context.grant.and_then(|grant| grant.refusal(&call.action)) {
         return Err(Box::new(Refused { call, failure, grounds: Vec::new() }));
     }
     let judgement = match judge(&call.action, context) {

@@ -43,6 +43,7 @@ mod scenarios;
 mod sessions;
 mod suites;
 mod support;
+mod talk;
 mod tools;
 mod updates;
 mod vaults;

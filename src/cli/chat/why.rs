@@ -1,6 +1,6 @@
 //! `/why`: the notes and lines that stand behind the last reply.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap};
 
 use super::{Chat, Last};
 use crate::cli::exit::usage;
@@ -81,13 +81,22 @@ fn did(outcome: &Outcome) -> String {
     format!("{action} {path}{places}")
 }
 
-/// The lines of a part of a note, each with its number in the note, where it stands there.
+/// The lines of a part of a note, each with its number in the note, where it stands there: the next such line, as parts are in the
+/// order of the note; else the first that is left.
 fn numbered<'t>(note: &str, part: &'t str) -> Vec<(Option<usize>, &'t str)> {
-    let mut places = HashMap::<&str, VecDeque<usize>>::new();
+    let mut places = HashMap::<&str, BTreeSet<usize>>::new();
     for (line, number) in note.lines().zip(1..) {
-        places.entry(line).or_default().push_back(number);
+        places.entry(line).or_default().insert(number);
     }
-    part.lines().map(|line| (places.get_mut(line).and_then(VecDeque::pop_front), line)).collect()
+    let mut last = 0;
+    let mut number = |line: &str| {
+        let free = places.get_mut(line)?;
+        let number = free.range(last..).next().or_else(|| free.first()).copied()?;
+        free.remove(&number);
+        last = number;
+        Some(number)
+    };
+    part.lines().map(|line| (number(line), line)).collect()
 }
 
 /// What stands between single brackets in a reply, as `[note]` and `[note#heading]` do; each once.
@@ -180,7 +189,9 @@ mod tests {
     #[test]
     fn lines_of_a_part_have_the_numbers_of_the_note() {
         let note = "# Ada\n\n- city: London\n\n- pet: cat\n";
-        let expected = [(Some(3), "- city: London"), (Some(2), ""), (Some(5), "- pet: cat"), (None, "gone")];
+        let expected = [(Some(3), "- city: London"), (Some(4), ""), (Some(5), "- pet: cat"), (None, "gone")];
         assert_eq!(numbered(note, "- city: London\n\n- pet: cat\ngone\n"), expected);
+        let expected = [(Some(5), "- pet: cat"), (Some(3), "- city: London"), (Some(4), "")];
+        assert_eq!(numbered(note, "- pet: cat\n- city: London\n\n"), expected, "two parts of one note");
     }
 }

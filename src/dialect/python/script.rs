@@ -18,6 +18,14 @@ pub struct Script {
     pub(super) names: Vec<Name>,
 }
 
+impl Script {
+    /// Whether it has no step: nothing stands in the block, or only comments.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+}
+
 /// A variable of a block.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct Name {

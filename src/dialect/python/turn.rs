@@ -42,7 +42,7 @@ fn code(
     }
     let What::Python(Some(end)) = block.what else {
         return Err(invalid("the text was cut off in the block, so nothing of it was done")
-            .with_hint("send the whole block again and end it with `</python>`"));
+            .with_hint("send the whole block again, with its closing tag"));
     };
     let code = strip(text.get(block.start..end).unwrap_or_default(), repairs);
     if is_lossy && code.contains(char::REPLACEMENT_CHARACTER) {
