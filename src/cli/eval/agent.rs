@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
+use super::asked::Tasks;
 use super::scratch::{self, Scratch};
 use super::suite::{self, Suite, Task};
 use super::task::{self, Bench, Done, Subject};
 use super::{table, transcript};
 use crate::agent::Settings;
-use crate::cli::args::{Global, Tasks};
+use crate::cli::args::Global;
 use crate::cli::config::Sources;
 use crate::cli::exit::{self, Stop, print_json, usage};
 use crate::cli::{open, progress, talk};

@@ -3,10 +3,11 @@
 //! Owns the sets and suites that are read, the counts, and how both are printed. Asks the engine and the agent as a person
 //! does; a task of a suite runs on a copy of its memory that is thrown away.
 
-use super::args::{Eval, Global};
+use super::args::Global;
 use super::exit::Stop;
 
 mod agent;
+pub(super) mod asked;
 mod checks;
 mod pattern;
 mod retrieval;
@@ -15,6 +16,8 @@ mod suite;
 mod table;
 mod task;
 mod transcript;
+
+use asked::Eval;
 
 pub(super) fn run(global: &Global, asked: &Eval) -> Result<u8, Stop> {
     match asked {

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::cli::args::{Global, Retrieval};
+use super::asked::Retrieval;
+use crate::cli::args::Global;
 use crate::cli::exit::{Stop, print_json, usage};
 use crate::cli::{open, progress, term};
 use crate::engine::Engine;
