@@ -229,3 +229,24 @@ fn who_does_not_keep_a_session_leaves_none() {
     assert_eq!(engine.sessions().unwrap(), []);
     assert!(!env.folder.path().join(".memdir").exists());
 }
+
+#[test]
+fn a_note_that_is_too_long_is_shown_up_to_the_end_of_a_line() {
+    let env = Env::new();
+    for (text, end) in [
+        (format!("# Ada\n\n{}", "- phone: +49 30 1234567\n".repeat(200)), "- phone: +49 30 1234567\n"),
+        ("7".repeat(9_000), "7 …\n"),
+    ] {
+        std::fs::write(env.folder.path().join("user.md"), text).unwrap();
+        let engine = env.engine();
+        let model = Scripted::new(["Hello."]);
+        let asked = std::sync::Arc::clone(&model.asked);
+        let mut agent =
+            Agent::new(&engine, Box::new(model), Prompts::default(), settings(), Session::new(ID.to_owned()));
+        say(&mut agent, "hello", &mut Person::default()).unwrap();
+        let asked = asked.lock().unwrap();
+        let shown = asked[0].messages[0].text.split_once("--- user.md\n").unwrap().1;
+        let shown = shown.split_once("</memory>").unwrap().0;
+        assert!(shown.ends_with(end), "{}", shown.get(shown.len() - 60..).unwrap());
+    }
+}
