@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::support::standin::{MODEL, Standin};
 use crate::support::{Env, mask};
 
 const LINES: &str = concat!(
@@ -117,4 +118,23 @@ fn the_audit_in_numbers() {
     let shown = env.run(&["log", "--stats"], "").stdout;
     assert!(shown.contains("\naction       "), "{shown}");
     assert_eq!(env.run(&["log", "--stats", "user.md"], "").code, 2);
+}
+
+/// A memory whose model is this one, with more settings for it.
+fn led_by(standin: &Standin, more: &str) -> Env {
+    let settings =
+        format!("[model]\nname = \"openai-compatible::{MODEL}\"\naddress = \"{}\"\n{more}", standin.address());
+    Env::ada().quick().settings(&settings)
+}
+
+#[test]
+fn what_is_said_of_calls_that_failed_commands_no_terminal() {
+    let fact = json!({"action": "set_fact", "path": "user.md", "key": "city", "value": "Paris"});
+    let call = json!({"action": "append_file", "path": "a\u{1b}[2J\u{1b}]0;x\u{7}.md", "content": "x"});
+    let turn = format!("<actions>{}</actions>", json!([fact, call]));
+    let standin =
+        Standin::answers([turn.as_str(), "<reply>I have saved that.</reply>", "<reply>I have saved that.</reply>"]);
+    let ran = led_by(&standin, "").run(&["ask", "I moved to Paris"], "");
+    assert!(ran.stderr.contains("not all of it was saved"), "{ran:?}");
+    assert!(!ran.stderr.contains('\u{1b}') && !ran.stderr.contains('\u{7}'), "{ran:?}");
 }
