@@ -35,9 +35,10 @@ pub fn spent_today(engine: &Engine, now: Timestamp) -> Result<u64, Failure> {
 /// What the turns among these lines have used from a moment on. What cannot be read counts nothing.
 fn spent_since(bytes: &[u8], from: Timestamp) -> u64 {
     let turns = lines(bytes).filter_map(|line| match line {
-        Ok(Line::Turn { time, input_tokens, output_tokens, reused_tokens, .. }) if time >= from => {
-            Some(input_tokens.saturating_sub(reused_tokens).saturating_add(output_tokens))
-        }
+        Ok(
+            Line::Turn { time, input_tokens, output_tokens, reused_tokens, .. }
+            | Line::Stage { time, input_tokens, output_tokens, reused_tokens, .. },
+        ) if time >= from => Some(input_tokens.saturating_sub(reused_tokens).saturating_add(output_tokens)),
         _ => None,
     });
     turns.fold(0, u64::saturating_add)

@@ -7,6 +7,7 @@ use serde_json::{Map, Value as Json};
 
 use super::prompt::Family;
 use super::run::Notice;
+use super::staged::Stage;
 use super::switches::Switches;
 use crate::model::{Answer, End};
 use crate::path::MemoryPath;
@@ -50,6 +51,16 @@ pub(super) enum Line {
         time: Timestamp,
         text: String,
         is_cut: bool,
+        input_tokens: u64,
+        output_tokens: u64,
+        reused_tokens: u64,
+        ms: u64,
+    },
+    /// A stage of the model is over: what it cost is here, and not in the turn that comes of it.
+    Stage {
+        message: u64,
+        time: Timestamp,
+        stage: Stage,
         input_tokens: u64,
         output_tokens: u64,
         reused_tokens: u64,

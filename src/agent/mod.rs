@@ -3,28 +3,25 @@
 //! Owns the loop around [`Run`], what the model is shown, and the session. Talks to a [`Model`] and to the [`Engine`]; knows
 //! no provider and no terminal: whoever starts it hears of what happens through an [`Edge`], and answers for the person.
 
-use std::borrow::Cow;
-use std::sync::Arc;
-
 use serde_json::Map;
 use tokio_util::sync::CancellationToken;
 
 use crate::action::Access;
 use crate::catalog;
-use crate::dialect::{Dialect, Parsed};
-use crate::engine::{Engine, Guard, Leave, Manner, Reviewed};
-use crate::model::{Answer, End, Heard, Message, Model, ModelError, Request, Role};
+use crate::engine::{Engine, Reviewed};
+use crate::model::{Answer, Heard, Model, ModelError};
 use crate::path::MemoryPath;
-use crate::policy::{Filter, GrantError, Mode};
+use crate::policy::{GrantError, Mode};
 use crate::report::{Code, Failure, Issue, Outcome, Report, Variables};
 use crate::time::Timestamp;
-use crate::vault::Author;
 use stream::Stream;
 
+mod asked;
 mod bound;
 mod budget;
 mod claim;
 mod context;
+mod drive;
 mod filter;
 mod guard;
 mod line;
@@ -51,9 +48,9 @@ pub use staged::{Stage, Staged};
 pub use stream::Written;
 pub use switches::{Actions, Switches};
 
-use line::{Act, Line, Voice, Word};
+use asked::Asked;
+use line::{Line, Voice};
 use recorder::Recorder;
-use staged::Stages;
 
 /// How an agent works.
 #[derive(Clone, Debug)]
@@ -197,9 +194,6 @@ impl From<Failure> for AgentError {
     }
 }
 
-/// Under so many millions of parameters a model says anything rather than that it does not know.
-const TINY: u64 = 1_000;
-
 /// A model, a memory, and a conversation.
 pub struct Agent<'e> {
     engine: &'e Engine,
@@ -210,21 +204,6 @@ pub struct Agent<'e> {
     /// Whether the session is kept in the memory.
     is_kept: bool,
     recorder: Recorder,
-}
-
-/// What is known of a message before the model is asked.
-struct Asked {
-    /// The message without its filters.
-    message: String,
-    filters: Vec<Filter>,
-    /// The filters of the message alone, in its words.
-    own: Vec<String>,
-    notes: Vec<(MemoryPath, String)>,
-    manner: Manner,
-    /// The conversation as it is told again: what was said before passes the filters of now.
-    before: Session,
-    /// What was noticed about the message itself.
-    issues: Vec<Issue>,
 }
 
 impl<'e> Agent<'e> {
@@ -269,10 +248,10 @@ impl<'e> Agent<'e> {
         self.model
     }
 
-    /// Goes on with another model.
-    pub fn set_model(&mut self, model: Box<dyn Model>, family: Family) {
+    /// Goes on with another model, which is shown so many tokens of notes with a message.
+    pub fn set_model(&mut self, model: Box<dyn Model>, family: Family, context: u32) {
         self.model = model;
-        self.settings.family = family;
+        (self.settings.family, self.settings.context) = (family, context);
     }
 
     /// Sets how many tokens the next messages may use, each.
@@ -375,343 +354,6 @@ impl<'e> Agent<'e> {
         let (turns, changed) = (said.turns, said.changed.len());
         tracing::info!(turns, changed, failed, input_tokens, output_tokens, ms, "message is over");
     }
-
-    /// Does what the run says until it is done.
-    fn drive(
-        &mut self,
-        run: &mut Run,
-        asked: &Asked,
-        edge: &mut dyn Edge,
-        stop: &CancellationToken,
-        stream: &mut Stream<'_>,
-        said: &mut Said,
-    ) -> Result<Finish, AgentError> {
-        let is_staged = self.is_staged();
-        let mut stages = is_staged.then(|| Stages::new(!asked.notes.is_empty()));
-        loop {
-            match run.next_step() {
-                Step::CallModel => match &mut stages {
-                    Some(now) => {
-                        if !self.stage(now, run, asked, edge, stop, said)? {
-                            stages = None;
-                        }
-                    }
-                    None => {
-                        let answer = self.turn(run, asked, edge, stop, stream, &mut said.spent)?;
-                        run.answered(answer);
-                    }
-                },
-                Step::Propose(parsed) => self.act(run, *parsed, asked, edge),
-                Step::AskPerson(id) => {
-                    let mut decided = self.ask(run, id, edge);
-                    if let Decided::Failed(failure) = &mut decided {
-                        filter::failure(failure, &asked.filters);
-                    }
-                    run.decided(&decided);
-                }
-                Step::Done(finish) => return Ok(finish),
-            }
-            if stop.is_cancelled() {
-                return Err(ModelError::Cancelled.into());
-            }
-        }
-    }
-
-    /// Asks the model, and counts what it used: the answer, and the milliseconds that it took. What it writes is heard as it comes
-    /// only where nothing in it may have to be withheld.
-    fn ask_model(
-        &mut self,
-        request: &Request,
-        asked: &Asked,
-        edge: &mut dyn Edge,
-        stop: &CancellationToken,
-        spent: &mut Spent,
-        mut stream: Option<&mut Stream<'_>>,
-    ) -> Result<(Answer, u64), AgentError> {
-        let is_open = asked.filters.is_empty() && stream.is_some();
-        let mut hear = |heard: Heard<'_>| {
-            if is_open || matches!(heard, Heard::Reading { .. } | Heard::Again(_)) {
-                edge.hear(Event::Model(heard));
-            }
-            if let Some(stream) = &mut stream {
-                stream.hear(heard, &mut |written| edge.hear(Event::Written(written)));
-            }
-        };
-        let started = (self.settings.clock)();
-        let answer = self.model.answer(request, &mut hear, stop);
-        let took = (self.settings.clock)().since(started).as_millis();
-        let ms = u64::try_from(took).unwrap_or(u64::MAX);
-        let answer = answer.inspect_err(|_| tracing::info!(ms, "the model has not answered"))?;
-        let Answer { input_tokens, output_tokens, reused_tokens, .. } = answer;
-        tracing::info!(
-            ms,
-            input_tokens,
-            output_tokens,
-            reused_tokens,
-            is_cut = answer.end == End::Cut,
-            "asked the model"
-        );
-        spent.input_tokens += input_tokens;
-        spent.output_tokens += output_tokens;
-        spent.ms = spent.ms.saturating_add(ms);
-        Ok((answer, ms))
-    }
-
-    /// Has the model write a turn.
-    fn turn(
-        &mut self,
-        run: &mut Run,
-        asked: &Asked,
-        edge: &mut dyn Edge,
-        stop: &CancellationToken,
-        stream: &mut Stream<'_>,
-        spent: &mut Spent,
-    ) -> Result<Answer, AgentError> {
-        let request = self.request(run, asked);
-        stream.begin(run.may_claim());
-        let (mut answer, ms) = self.ask_model(&request, asked, edge, stop, spent, Some(stream))?;
-        stream::end_with_reply(&mut answer);
-        if stream.has_spoken() {
-            run.heard();
-        }
-        self.record_turn(run, &answer, ms);
-        edge.hear(Event::Turned(&withheld(&answer, &asked.filters)));
-        Ok(answer)
-    }
-
-    /// Writes down a turn that the run is given.
-    fn record_turn(&mut self, run: &Run, answer: &Answer, ms: u64) {
-        let Answer { input_tokens, output_tokens, reused_tokens, .. } = *answer;
-        self.recorder.write(&Line::Turn {
-            message: self.session.last,
-            turn: run.turns().len() as u64 + 1,
-            time: (self.settings.clock)(),
-            text: answer.text.clone(),
-            is_cut: answer.end == End::Cut,
-            input_tokens,
-            output_tokens,
-            reused_tokens,
-            ms,
-        });
-    }
-
-    /// Proposes and concludes the calls of a turn.
-    fn act(&mut self, run: &mut Run, mut parsed: Parsed, asked: &Asked, edge: &mut dyn Edge) {
-        let frame = parsed.frame.clone();
-        let engine = self.engine;
-        let read = |path: &MemoryPath| engine.text_of(path);
-        let parts = filter::parts(&parsed);
-        if !asked.filters.is_empty() {
-            filter::Redaction::new(&asked.filters, &read).refuse(&mut parsed);
-        }
-        let manner = Manner { seen: Some(self.session.seen.clone()), ..asked.manner.clone() };
-        let guard = self.guard(run, asked);
-        let proposal = self.engine.propose_guarded(parsed, manner, Some(guard));
-        let (mut report, keep) = self.engine.conclude_in_conversation(proposal);
-        let seen = keep.seen.unwrap_or_default().since(&self.session.seen);
-        self.session.seen.extend(seen.clone());
-        if !keep.variables {
-            report.variables = Variables::default();
-        }
-        report.batch = report.batch.or(keep.batch);
-        self.recorder.write(&Line::Acted {
-            message: self.session.last,
-            turn: run.turns().len() as u64,
-            actions: report.actions.iter().map(Act::of).collect(),
-            changed: report.changed.clone(),
-            batch: report.batch,
-            receipt: report.receipt.clone(),
-            seen,
-        });
-        // The notes are read again: they may have been changed just now.
-        filter::Redaction::new(&asked.filters, &read).report(&mut report, parts);
-        edge.hear(Event::Acted(&report));
-        run.concluded(frame, report, edge.is_attended());
-    }
-
-    /// Who refuses what nobody has asked for.
-    fn guard(&self, run: &Run, asked: &Asked) -> Guard {
-        let notes = asked.notes.iter().flat_map(|(path, text)| [path.as_str(), text.as_str()]);
-        let results = run.transcript().iter().filter(|message| message.role == Role::User);
-        let shown = notes.chain(results.map(|message| message.text.as_str()));
-        let words = guard::Words::of(&asked.message, &self.session.exchanges, shown);
-        Guard::new(move |action| words.refusal(action))
-    }
-
-    /// Asks the person about a proposal, and does what they say.
-    fn ask(&mut self, run: &Run, id: u64, edge: &mut dyn Edge) -> Decided {
-        let reviewed = match self.engine.review_proposal(id) {
-            Ok(reviewed) => reviewed,
-            Err(failure) => return Decided::Failed(failure),
-        };
-        let person = Author { origin: "person".to_owned(), ..self.author(None) };
-        let decision = edge.decide(&reviewed);
-        let (word, instead) = match &decision {
-            Decision::Later => (Word::Later, None),
-            Decision::Yes => (Word::Yes, None),
-            Decision::No => (Word::No, None),
-            Decision::Instead(words) => (Word::Instead, Some(words.clone())),
-        };
-        let decided = match decision {
-            Decision::Later => Decided::Later,
-            Decision::Yes => match self.engine.approve(id, Leave::Shown(reviewed.waiting.digest), &person) {
-                Ok(done) => Decided::Done { batch: done.batch, changed: done.changed, receipt: done.receipt },
-                Err(error) => Decided::Failed(error.failure),
-            },
-            Decision::No => self.reject(id, None, &person),
-            Decision::Instead(words) => self.reject(id, Some(words), &person),
-        };
-        let (batch, receipt) = match &decided {
-            Decided::Done { batch, receipt, .. } => (*batch, receipt.clone()),
-            Decided::No(_) | Decided::Later | Decided::Failed(_) => (None, None),
-        };
-        tracing::info!(proposal = id, ?word, failed = matches!(decided, Decided::Failed(_)), "decided");
-        let (message, turn) = (self.session.last, run.turns().len() as u64);
-        self.recorder.write(&Line::Decided { message, turn, proposal: id, decision: word, instead, batch, receipt });
-        decided
-    }
-
-    fn reject(&self, id: u64, instead: Option<String>, person: &Author) -> Decided {
-        match self.engine.reject(id, person) {
-            Ok(()) => Decided::No(instead),
-            Err(failure) => Decided::Failed(failure),
-        }
-    }
-
-    fn author(&self, number: Option<u64>) -> Author {
-        Author {
-            door: self.settings.door.to_owned(),
-            client: None,
-            session: Some(self.session.id.clone()),
-            message: number.map(|number| number.to_string()),
-            origin: "model".to_owned(),
-        }
-    }
-
-    /// Reads a message: what is asked, what is kept from the model, what it is shown.
-    fn asked(&self, message: &str) -> Result<Asked, AgentError> {
-        let split = filter::split(message);
-        let message = split.message;
-        let switches = &self.session.switches;
-        let filters = switches.filters.iter().chain(&split.filters).map(|filter| Filter::compile(filter));
-        let filters = filters.collect::<Vec<_>>();
-        let manner = Manner {
-            author: self.author(Some(self.session.next_number())),
-            grant: filter::hiding(switches.grant()?, &filters)?.map(Arc::new),
-            mode: switches.permission.unwrap_or(self.settings.mode),
-            read_only: switches.actions != Actions::All,
-            atomic: false,
-            seen: None,
-        };
-        let notes = match switches.actions {
-            Actions::Off => Vec::new(),
-            Actions::Read | Actions::All => {
-                // What the person said just before helps to find what they mean now.
-                let before = self.session.exchanges.last().map_or("", |exchange| exchange.message.as_str());
-                let query = format!("{message}\n{before}");
-                context::gather(
-                    self.engine,
-                    &Manner { grant: filter::hiding(None, &filters)?.map(Arc::new), ..manner.clone() },
-                    &query,
-                    &filters,
-                    self.settings.context,
-                )?
-            }
-        };
-        let before = filter::conversation(&self.session, &filters);
-        let issues = split.is_unclosed.then(|| Issue {
-            code: "unclosed_filter",
-            index: None,
-            message: "the last `<filter>` has no `</filter>`: all that follows it was taken as the filter".to_owned(),
-        });
-        Ok(Asked { message, filters, own: split.filters, notes, manner, before, issues: issues.into_iter().collect() })
-    }
-
-    /// How many bytes of results go back to the model at once: a quarter of what it can take, at four bytes a token.
-    fn most_bytes(&self) -> usize {
-        const UNKNOWN: u32 = 32 << 10;
-        let tokens = self.model.card().context_tokens.unwrap_or(UNKNOWN);
-        (tokens as usize / 4 * context::TOKEN_BYTES).clamp(1 << 10, 64 << 10)
-    }
-
-    fn manners(&self) -> Manners {
-        if self.is_staged() {
-            return Manners { dialect: None, program_replies: false };
-        }
-        match self.settings.family {
-            Family::Capable => Manners { dialect: None, program_replies: false },
-            Family::Small => Manners { dialect: None, program_replies: true },
-            Family::MemAgent => Manners { dialect: Some(Dialect::Python), program_replies: false },
-        }
-    }
-
-    /// What the model is asked now.
-    fn request(&self, run: &Run, asked: &Asked) -> Request {
-        let rest = wishes(&asked.filters);
-        let switches = &self.session.switches;
-        let ask_first = asked.manner.mode == Mode::Flag;
-        if self.settings.family == Family::Small {
-            let turn = small::Turn {
-                prompt: self.prompts.text("small"),
-                notes: &asked.notes,
-                message: &asked.message,
-                session: &asked.before,
-                rest: &rest,
-                writes: switches.actions == Actions::All,
-                tiny: self.model.card().million_parameters.is_some_and(|millions| millions < TINY),
-            };
-            return Request { temperature: self.settings.temperature, ..small::request(&turn, run.transcript()) };
-        }
-        let system = match self.settings.family {
-            Family::MemAgent => format!("{}{}", self.prompts.text("mem_agent"), prompt::wishes(&rest)),
-            Family::Capable | Family::Small => self.prompts.system(switches, ask_first, &rest),
-        };
-        let mut messages: Vec<Message> = asked.before.exchanges.iter().flat_map(told).collect();
-        messages.push(Message { role: Role::User, text: prompt::message(&asked.notes, &asked.message) });
-        messages.extend(run.transcript().iter().cloned());
-        Request {
-            system,
-            messages,
-            // Of what somebody said nothing is kept beyond the process.
-            stable: 0,
-            shape: None,
-            max_tokens: self.settings.max_tokens,
-            temperature: self.settings.temperature,
-            stop: stops(self.settings.family),
-        }
-    }
-}
-
-/// What filters ask for that only the model can see to.
-fn wishes(filters: &[Filter]) -> Vec<String> {
-    filters.iter().filter_map(|filter| filter.rest().map(str::to_owned)).collect()
-}
-
-/// A turn as it may be shown.
-fn withheld<'a>(answer: &'a Answer, filters: &[Filter]) -> Cow<'a, Answer> {
-    if filters.is_empty() {
-        return Cow::Borrowed(answer);
-    }
-    let thought = answer.thought.as_deref().map(|thought| filter::withhold(thought, filters));
-    Cow::Owned(Answer { text: filter::withhold(&answer.text, filters), thought, ..answer.clone() })
-}
-
-/// The texts that end a turn. The tuned model writes a `<python>` block in each, an empty one before a reply.
-fn stops(family: Family) -> Vec<String> {
-    let ends: &[&str] = match family {
-        Family::MemAgent => &["</reply>"],
-        Family::Capable | Family::Small => &["</reply>", "</actions>", "</mcp:tool>"],
-    };
-    ends.iter().map(|end| (*end).to_owned()).collect()
-}
-
-/// An exchange as a model is told of it later.
-fn told(exchange: &Exchange) -> [Message; 2] {
-    let reply = exchange.reply.as_deref().unwrap_or("(no reply)");
-    [
-        Message { role: Role::User, text: format!("<message>\n{}\n</message>", prompt::fenced(&exchange.message)) },
-        Message { role: Role::Assistant, text: format!("<reply>{}</reply>", prompt::fenced(reply)) },
-    ]
 }
 
 /// Takes out of a run what was said and done.

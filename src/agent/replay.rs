@@ -148,6 +148,8 @@ fn read(bytes: &[u8]) -> Result<(String, Vec<Told>), Failure> {
             (Line::Turn { text, is_cut, input_tokens, output_tokens, reused_tokens, .. }, Some(told)) => {
                 told.answers.push(answer(text, is_cut, [input_tokens, output_tokens, reused_tokens]));
             }
+            // The turns that came of stages are read as the stages wrote them, whatever the family.
+            (Line::Stage { .. }, Some(told)) => told.family = Family::Capable,
             (Line::Acted { turn, actions, changed, .. }, Some(told)) => told.acts.push((turn, actions, changed)),
             (Line::Decided { turn, decision, instead, .. }, Some(told)) => {
                 told.decisions.push_back((turn, decided(decision, instead)));
@@ -158,7 +160,10 @@ fn read(bytes: &[u8]) -> Result<(String, Vec<Told>), Failure> {
                     Failure::new(Code::Unavailable, format!("message {message} of the session was forgotten"));
                 return Err(failure.with_hint("what came after it cannot be done again"));
             }
-            (Line::Turn { .. } | Line::Acted { .. } | Line::Decided { .. } | Line::Reply { .. }, None) => {}
+            (
+                Line::Turn { .. } | Line::Stage { .. } | Line::Acted { .. } | Line::Decided { .. } | Line::Reply { .. },
+                None,
+            ) => {}
         }
     }
     Ok((id, messages))

@@ -117,7 +117,7 @@ impl Session {
                 self.last = self.last.max(message);
                 self.exchanges.push(Exchange { number: message, message: text, ..Exchange::default() });
             }
-            Line::Turn { .. } => {}
+            Line::Turn { .. } | Line::Stage { .. } => {}
             Line::Acted { seen, receipt, .. } => {
                 self.seen.extend(seen);
                 self.receive(receipt);

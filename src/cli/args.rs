@@ -435,6 +435,9 @@ pub(super) struct Tasks {
     /// End with exit code 4 where a model passes a smaller share of all tasks, such as 0.85
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub(super) least: Option<f64>,
+    /// Let the model work in stages: what it perceives, what it decides, what it says
+    #[arg(long)]
+    pub(super) staged: bool,
 }
 
 fn share(text: &str) -> Result<f64, String> {

@@ -55,6 +55,7 @@ pub(super) fn run(global: &Global, asked: &Asked) -> Result<u8, Stop> {
     let mut settings = talk::settings(&opened.config, model.card(), "ask");
     settings.mode = asked.permission.map_or(settings.mode, Into::into);
     settings.staged = asked.staged;
+    settings.tokens = talk::tokens(&opened.engine, &opened.config)?;
     if asked.read_only {
         session.switches.actions = crate::agent::Actions::Read;
     }

@@ -9,7 +9,8 @@ use super::config::{Config, ModelFamily, Sources};
 use super::exit::Stop;
 use super::model::{error, opening};
 use super::{interrupt, open, progress};
-use crate::agent::{AgentError, Family, Prompts, Settings};
+use crate::agent::{AgentError, Family, Prompts, Settings, tokens_left};
+use crate::engine::Engine;
 use crate::model::{Card, Model, ModelError, Place};
 use crate::report::{Code, Failure};
 
@@ -19,14 +20,28 @@ const CONTEXT_IN_PROCESS: u32 = 800;
 
 /// How an agent works at this door, with the model of this card.
 pub(super) fn settings(config: &Config, card: &Card, door: &'static str) -> Settings {
-    let family = match config.model.family {
+    Settings { context: context(card), ..settings_of(config, family(config, card), door) }
+}
+
+/// How the model of this card is talked to.
+pub(super) fn family(config: &Config, card: &Card) -> Family {
+    match config.model.family {
         ModelFamily::Auto => Family::of(card),
         ModelFamily::Capable => Family::Capable,
         ModelFamily::Small => Family::Small,
         ModelFamily::MemAgent => Family::MemAgent,
-    };
-    let context = if card.place == Place::Process { CONTEXT_IN_PROCESS } else { CONTEXT };
-    Settings { context, ..settings_of(config, family, door) }
+    }
+}
+
+/// How many tokens of notes it is shown with a message.
+pub(super) fn context(card: &Card) -> u32 {
+    if card.place == Place::Process { CONTEXT_IN_PROCESS } else { CONTEXT }
+}
+
+/// How many tokens the next message may use; `None` for any number.
+pub(super) fn tokens(engine: &Engine, config: &Config) -> Result<Option<u64>, Failure> {
+    let a_day = Some(config.model.tokens_a_day).filter(|tokens| *tokens > 0);
+    tokens_left(engine, a_day, open::now())
 }
 
 /// How an agent of this family works at this door.

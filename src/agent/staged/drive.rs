@@ -3,7 +3,10 @@
 use tokio_util::sync::CancellationToken;
 
 use super::{Matter, Next, Staged, Stages};
-use crate::agent::{Actions, Agent, AgentError, Asked, Edge, Event, Run, Said, wishes, withheld, writes};
+use crate::agent::asked::{Asked, wishes};
+use crate::agent::drive::withheld;
+use crate::agent::line::Line;
+use crate::agent::{Actions, Agent, AgentError, Edge, Event, Run, Said, writes};
 use crate::catalog;
 use crate::model::{Answer, Message, Request, Role};
 use crate::policy::Mode;
@@ -46,15 +49,27 @@ impl Agent<'_> {
         };
         let (answer, ms) = self.ask_model(&request, asked, edge, stop, &mut said.spent, None)?;
         let next = stages.answered(&answer);
-        let (input_tokens, output_tokens) = (answer.input_tokens, answer.output_tokens);
+        let Answer { input_tokens, output_tokens, reused_tokens, .. } = answer;
         let is_read = !stages.is_again() && next != Next::Plain;
+        self.recorder.write(&Line::Stage {
+            message: self.session.last,
+            time: (self.settings.clock)(),
+            stage,
+            input_tokens,
+            output_tokens,
+            reused_tokens,
+            ms,
+        });
         let over = Staged { stage, input_tokens, output_tokens, ms, is_read };
         tracing::info!(stage = stage.name(), input_tokens, output_tokens, ms, is_read, "a stage is over");
         edge.hear(Event::Staged(&over));
         said.stages.push(over);
         match next {
             Next::Turn(text) => {
-                let answer = Answer { text, ..answer };
+                // What it cost is written down with its stages.
+                let turn = Answer { text, input_tokens: 0, output_tokens: 0, reused_tokens: 0, ..answer };
+                self.record_turn(run, &turn, 0);
+                let answer = Answer { input_tokens, output_tokens, reused_tokens, ..turn };
                 edge.hear(Event::Turned(&withheld(&answer, &asked.filters)));
                 run.answered(answer);
             }

@@ -4,7 +4,7 @@
 //! permission and claims in hand as ever: a decision becomes a turn with calls, a response one with a reply. Touches nothing but
 //! text; awaits nothing.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::prompt::{self, fenced};
@@ -16,7 +16,7 @@ use crate::path::MemoryPath;
 mod drive;
 
 /// A stage.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
     /// Makes of the question, the notes and the results what matters: `{"summary","entities"}`.

@@ -60,7 +60,7 @@ fn the_digest_of_a_note_that_held_the_text_goes_too() {
     // The same for what the history held.
     let env = Env::new();
     let (_, session) = env.say(Session::new(ID.to_owned()), "hello", &[read, "<reply>Hello.</reply>"]);
-    env.say(session, "I moved", &[MOVED, "<reply>Good.</reply>"]);
+    env.say(session, "I moved to Paris", &[MOVED, "<reply>Good.</reply>"]);
     forget(&env.engine(), &Target::Text("London".to_owned()));
     assert_eq!(env.file().matches("sha256:").count(), 1, "{}", env.file());
     assert!(env.user().contains("Paris"));

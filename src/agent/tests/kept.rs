@@ -33,11 +33,12 @@ fn what_was_said_comes_back() {
     };
     let session = Session { switches: switches.clone(), ..begun() };
     let (_, session) = env.say(session, "where?", &[read, "<reply>In London.</reply>"]);
-    let (said, session) = env.say(session, "I moved <filter>no zip</filter>", &[MOVED, "<reply>Good.</reply>"]);
+    let (said, session) =
+        env.say(session, "I moved to Paris <filter>no zip</filter>", &[MOVED, "<reply>Good.</reply>"]);
     assert_eq!((said.number, said.batches.len()), (2, 1));
     let loaded = Session::load(&env.engine(), ID).unwrap();
     assert_eq!(loaded.exchanges, session.exchanges);
-    assert_eq!(loaded.exchanges[1].message, "I moved");
+    assert_eq!(loaded.exchanges[1].message, "I moved to Paris");
     assert!(loaded.exchanges[1].receipt.is_some());
     assert_eq!((&loaded.switches, loaded.next_number()), (&switches, 3));
     assert_eq!(loaded.seen, session.seen);
@@ -74,7 +75,7 @@ fn each_line_is_there_before_the_next_thing_is_done() {
     let seen = Arc::default();
     let mut said = Said::default();
     let mut watching = Watching(&env, Arc::clone(&seen));
-    agent.say("high", &mut watching, &CancellationToken::new(), &mut said).unwrap();
+    agent.say("my blood pressure is high", &mut watching, &CancellationToken::new(), &mut said).unwrap();
     // begin, message; turn; acted; decided; turn; reply
     assert_eq!(*seen.lock().unwrap(), [2, 3, 4, 4, 5, 6]);
     let kinds: Vec<String> = env.file().lines().map(kind).collect();
@@ -91,7 +92,7 @@ fn kind(line: &str) -> String {
 fn a_session_cut_after_any_byte_can_be_gone_on_with() {
     let env = Env::new();
     let (_, session) = env.say(begun(), "hello", &["<reply>Hello.</reply>"]);
-    env.say(session, "I moved", &[MOVED, "<reply>Good.</reply>"]);
+    env.say(session, "I moved to Paris", &[MOVED, "<reply>Good.</reply>"]);
     let whole = std::fs::read(env.path()).unwrap();
     for cut in (0..whole.len()).step_by(7) {
         std::fs::write(env.path(), whole.get(..cut).unwrap()).unwrap();
@@ -113,7 +114,7 @@ fn a_message_without_an_end_keeps_its_number() {
     let model = Box::new(Scripted::answering(answers));
     let mut agent = Agent::new(&engine, model, Prompts::default(), settings(), begun()).kept();
     let mut said = Said::default();
-    let ended = agent.say("I moved", &mut Person::default(), &CancellationToken::new(), &mut said);
+    let ended = agent.say("I moved to Paris", &mut Person::default(), &CancellationToken::new(), &mut said);
     assert!(matches!(ended, Err(AgentError::Model(ModelError::NoModel))));
     assert_eq!((said.number, said.batches.len()), (1, 1), "what was done is done, and said");
     assert_eq!(say(&mut agent, "well?", &mut Person::default()).unwrap().number, 2);
@@ -126,7 +127,7 @@ fn a_message_without_an_end_keeps_its_number() {
 fn who_wrote_what_is_in_the_audit() {
     let env = Env::new();
     let (_, session) = env.say(begun(), "hello", &["<reply>Hello.</reply>"]);
-    env.say(session, "I moved", &[MOVED, "<reply>Good.</reply>"]);
+    env.say(session, "I moved to Paris", &[MOVED, "<reply>Good.</reply>"]);
     let engine = env.engine();
     let log = engine.log(&Page { limit: 9, ..Page::default() }, false).unwrap();
     assert_eq!(log.entries[0].door, "chat");
@@ -174,7 +175,7 @@ fn switches_and_models_are_written_when_they_change() {
     agent.session_mut().switches.actions = Actions::Read;
     said(&mut agent);
     said(&mut agent);
-    agent.set_model(Box::new(Scripted::new(["<reply>4</reply>"])), Family::MemAgent);
+    agent.set_model(Box::new(Scripted::new(["<reply>4</reply>"])), Family::MemAgent, 900);
     agent.session_mut().switches.actions = Actions::Off;
     said(&mut agent);
     let kinds: Vec<String> =

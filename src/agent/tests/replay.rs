@@ -43,6 +43,11 @@ const TURNS: [&str; 16] = [
     "<reply>Hello.</reply>",
 ];
 
+/// Messages that ask for what the turns write; what comes with another is refused.
+const ALL_OF_IT: &str = "I moved to Paris. My blood pressure is high, and I am allergic to nuts. Keep one note a with the first and more, k as \
+     kept; write all new about me, and delete what is old.";
+const FILTERED: &str = "I moved to Paris, delete what is old <filter>no streets</filter>";
+
 /// Leads a session by chance.
 fn lead(dice: &mut Dice, root: &Path) {
     let engine = engine(root);
@@ -63,7 +68,7 @@ fn lead(dice: &mut Dice, root: &Path) {
             1 => turns.insert(1, Ok(Answer { end: End::Cut, ..turn(MOVED) })),
             _ => {}
         }
-        agent.set_model(Box::new(Scripted::answering(turns)), dice.of(&families));
+        agent.set_model(Box::new(Scripted::answering(turns)), dice.of(&families), 900);
         agent.session_mut().switches = Switches {
             actions: dice.of(&[Actions::All, Actions::All, Actions::All, Actions::Read]),
             permission: dice.of(&[None, None, Some(Mode::Off), Some(Mode::Flag)]),
@@ -72,8 +77,7 @@ fn lead(dice: &mut Dice, root: &Path) {
         let decisions =
             [Decision::Yes, Decision::Yes, Decision::No, Decision::Later, Decision::Instead("x".to_owned())];
         let decisions: Vec<Decision> = (0..dice.roll(4)).map(|_| dice.of(&decisions)).collect();
-        let _ =
-            say(&mut agent, dice.of(&["I moved", "hello <filter>no streets</filter>"]), &mut Person::saying(decisions));
+        let _ = say(&mut agent, dice.of(&[ALL_OF_IT, ALL_OF_IT, FILTERED, "hello"]), &mut Person::saying(decisions));
     }
 }
 
@@ -99,7 +103,7 @@ fn any_session_comes_out_as_it_did() {
 fn what_comes_out_otherwise_is_told() {
     let env = Env::new();
     let update = r#"<actions>[{"action":"update_file","path":"user.md","old_content":"London","new_content":"Paris"}]</actions>"#;
-    env.say(Session::new(ID.to_owned()), "I moved", &[update, "<reply>Good.</reply>"]);
+    env.say(Session::new(ID.to_owned()), "I moved to Paris", &[update, "<reply>Good.</reply>"]);
     let copy = Env::new();
     std::fs::write(copy.folder.path().join("user.md"), "# Ada\n").unwrap();
     let replayed = replay(&copy.engine(), env.file().as_bytes(), &settings()).unwrap();
@@ -121,4 +125,25 @@ fn what_was_forgotten_cannot_be_done_again() {
     assert_eq!(replay(&env.engine(), line.as_bytes(), &settings()).unwrap_err().code, Code::Unavailable);
     assert_eq!(replay(&env.engine(), b"so\n", &settings()).unwrap_err().code, Code::Damaged);
     assert_eq!(replay(&env.engine(), b"", &settings()).unwrap().messages, 0);
+}
+
+#[test]
+fn what_was_done_in_stages_is_done_again_in_turns() {
+    let env = Env::new();
+    let engine = env.engine();
+    let seen = r#"{"summary":"Ada lives in London.","entities":["Ada"]}"#;
+    let save = r#"{"actions":[{"action":"set_fact","path":"user.md","key":"city","value":"Paris"}]}"#;
+    let turns = [seen, save, seen, r#"{"action":"final_answer"}"#, r#"{"reply":"Good."}"#];
+    // A small family replies by the program itself where there are no stages.
+    let settings = super::Settings { staged: true, family: Family::Small, ..settings() };
+    let model = Box::new(Scripted::new(turns));
+    let mut agent = Agent::new(&engine, model, Prompts::default(), settings, Session::new(ID.to_owned())).kept();
+    say(&mut agent, "I moved to Paris", &mut Person::default()).unwrap();
+    assert!(env.user().contains("Paris"));
+    let copy = Env::new();
+    let replayed = replay(&copy.engine(), env.file().as_bytes(), &super::settings()).unwrap();
+    assert_eq!((replayed.differences, replayed.turns), (vec![], 2));
+    assert_eq!(copy.user(), env.user());
+    let tokens = env.file().lines().filter(|line| line.contains(r#""input_tokens":10"#)).count();
+    assert_eq!(tokens, 5, "each stage counts once: {}", env.file());
 }

@@ -1,45 +1,12 @@
 #![expect(clippy::disallowed_methods, reason = "tests play the person, who uses paths")]
 
-use std::collections::VecDeque;
-use std::path::Path;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
-
-use cap_std::ambient_authority;
-use cap_std::fs::Dir;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::*;
-use crate::engine::{self, InboxPlace, IndexPlace};
-use crate::model::{Card, End, Place};
-use crate::plan::Limits as PlanLimits;
-use crate::policy::Rules;
-use crate::vault::{Options, Vault};
-
-/// A model that says what it was told to say, and keeps what it was asked.
-struct Script {
-    card: Card,
-    turns: VecDeque<String>,
-    asked: Arc<Mutex<Vec<Request>>>,
-}
-
-impl Model for Script {
-    fn card(&self) -> &Card {
-        &self.card
-    }
-
-    fn answer(
-        &mut self,
-        request: &Request,
-        hear: &mut dyn FnMut(Heard<'_>),
-        _: &CancellationToken,
-    ) -> Result<Answer, ModelError> {
-        self.asked.lock().unwrap().push(request.clone());
-        let text = self.turns.pop_front().ok_or(ModelError::NoModel)?;
-        hear(Heard::Text(&text));
-        Ok(Answer { text, thought: None, end: End::Done, input_tokens: 10, output_tokens: 2, reused_tokens: 0 })
-    }
-}
+use super::super::script::Scripted;
+use super::{ID, Session, engine, settings};
+use crate::agent::{Agent, Decision, Edge, Event, Exchange, Family, Notice, Prompts, Said, Settings, Stage};
+use crate::engine::Reviewed;
+use crate::model::Request;
 
 /// A person who is not there, and all that could have been shown to them.
 #[derive(Default)]
@@ -76,37 +43,6 @@ impl Came {
     }
 }
 
-fn engine(root: &Path) -> Engine {
-    let root = root.canonicalize().unwrap();
-    let dir = Dir::open_ambient_dir(&root, ambient_authority()).unwrap();
-    let settings = engine::Settings {
-        limits: PlanLimits::default(),
-        batch_actions: 50,
-        batch_time: Duration::from_secs(30),
-        rules: Rules::default(),
-        index: IndexPlace::Nowhere,
-        inbox: InboxPlace::Process,
-        keep_proposals: Duration::from_secs(60),
-        clock: || Timestamp::from_micros(1_000_000),
-    };
-    Engine::new(Vault::open(dir, root, Options::default()).unwrap(), settings)
-}
-
-fn settings() -> Settings {
-    Settings {
-        family: Family::Capable,
-        door: "ask",
-        mode: Mode::Ask,
-        turns: 8,
-        tokens: None,
-        context: 900,
-        max_tokens: 1_000,
-        temperature: 0.0,
-        staged: false,
-        clock: || Timestamp::from_micros(1_000_000),
-    }
-}
-
 const ADA: &str =
     "# Ada\n- city: London\n\n## Health\n- asthma since 2019\n- pollen\n\n## Home\n- phone: +49 30 1234567\n- tea\n";
 const NOTES: &[(&str, &str)] = &[
@@ -124,17 +60,9 @@ fn talk(settings: Settings, before: &[Exchange], message: &str, turns: &[&str]) 
         std::fs::write(file, text).unwrap();
     }
     let engine = engine(folder.path());
-    let asked = Arc::new(Mutex::new(Vec::new()));
-    let card = Card {
-        name: "script".to_owned(),
-        place: Place::Process,
-        million_parameters: None,
-        context_tokens: None,
-        is_constrained: false,
-    };
-    let turns = turns.iter().map(|turn| (*turn).to_owned()).collect();
-    let model = Box::new(Script { card, turns, asked: Arc::clone(&asked) });
-    let session = Session { exchanges: before.to_vec(), ..Session::new("0a".to_owned()) };
+    let model = Box::new(Scripted::new(turns));
+    let asked = std::sync::Arc::clone(&model.asked);
+    let session = Session { exchanges: before.to_vec(), ..Session::new(ID.to_owned()) };
     let mut agent = Agent::new(&engine, model, Prompts::default(), settings, session);
     let (mut edge, mut said) = (Away::default(), Said::default());
     agent.say(message, &mut edge, &CancellationToken::new(), &mut said).unwrap();
@@ -226,9 +154,12 @@ fn a_filter_without_an_end_takes_the_rest_and_says_so() {
     assert_eq!(came.said.issues[0].code, "unclosed_filter");
 }
 
+/// A message that asks for all that is tried below.
+const ALL_OF_IT: &str = "I like coffee. My phone is +49 30 7654321. Delete the note on Ada.";
+
 #[track_caller]
 fn check_claim(turns: &[&str], reply: Option<&str>, notice: Option<Notice>) -> Came {
-    let came = talk(settings(), &[], "I like coffee.", turns);
+    let came = talk(settings(), &[], ALL_OF_IT, turns);
     assert_eq!((came.said.reply.as_deref(), came.said.notice.clone()), (reply, notice));
     came
 }
@@ -239,7 +170,7 @@ fn only_receipts_let_a_reply_say_that_something_was_done() {
     let delete = r#"<actions>[{"action":"delete_file","path":"entities/ada.md"}]</actions>"#;
     let personal =
         r#"<actions>[{"action":"append_file","path":"user.md","content":"- phone: +49 30 7654321\n"}]</actions>"#;
-    let missing = r#"<actions>[{"action":"append_file","path":"nobody.md","content":"x"}]</actions>"#;
+    let missing = r#"<actions>[{"action":"append_file","path":"nobody.md","content":"coffee"}]</actions>"#;
     let saved = "<reply>Coffee is fine. I've saved that.</reply>";
     check_claim(&[save, saved], Some("Coffee is fine. I've saved that."), None);
     check_claim(&[saved, saved], Some("Coffee is fine."), Some(Notice::ClaimRemoved));
@@ -249,7 +180,7 @@ fn only_receipts_let_a_reply_say_that_something_was_done() {
     // It waits for the person.
     let came = check_claim(&[personal, saved, saved], Some("Coffee is fine."), Some(Notice::ClaimRemoved));
     assert_eq!(came.said.pending.len(), 1);
-    assert!(came.asked[2].contains("was not done"), "{}", came.asked[2]);
+    assert!(came.asked[2].contains("Nothing was."), "{}", came.asked[2]);
     // To have deleted something is no receipt for having saved something.
     check_claim(&[delete, saved, saved], Some("Coffee is fine."), Some(Notice::ClaimRemoved));
     let deleted = "<reply>I've deleted the note.</reply>";
@@ -316,7 +247,7 @@ fn claims_permission_filters_and_limits_hold_in_stages() {
     let came = talk(settings(), &[], "I like coffee.", &[SEEN, FINAL, saved, FINAL, saved]);
     check_stages(&came, &[Perception, Decision, Response, Decision, Response]);
     assert_eq!((came.said.reply.as_deref(), came.said.notice.clone()), (Some("Fine."), Some(Notice::ClaimRemoved)));
-    assert!(came.asked[3].contains("was not done"), "{}", came.asked[3]);
+    assert!(came.asked[3].contains("Nothing was."), "{}", came.asked[3]);
 
     let read = r#"{"actions":[{"action":"read_file","path":"entities/ada.md"}]}"#;
     let told = r#"{"reply":"Her phone is +49 30 1234567. She likes tea."}"#;

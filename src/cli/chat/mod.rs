@@ -9,10 +9,10 @@ use clap::Args;
 use tokio_util::sync::CancellationToken;
 
 use super::args::{Global, Permission};
-use super::config::Sources;
+use super::config::{Config, Sources};
 use super::exit::{self, Stop, usage};
 use super::{ask, open, talk};
-use crate::agent::{Actions, Agent, AgentError, Family, Prompts, Said, Session, Settings};
+use crate::agent::{Actions, Agent, AgentError, Prompts, Said, Session, Settings};
 use crate::engine::{ChangeError, Engine};
 use crate::model::{Model, ModelError, Place};
 use crate::path::MemoryPath;
@@ -77,6 +77,8 @@ type Opening<'h> = dyn Fn(&str) -> Result<Box<dyn Model>, Failure> + 'h;
 /// What a conversation needs from outside.
 #[derive(Clone, Copy)]
 struct Hooks<'h> {
+    /// The settings, for what depends on the model or the day.
+    config: &'h Config,
     /// Opens the model of this name.
     open_model: &'h Opening<'h>,
     /// Writes a standing answer into the settings, and gives its number.
@@ -127,6 +129,7 @@ pub(super) fn run(global: &Global, asked: &Asked) -> Result<u8, Stop> {
     settings.mode = asked.permission.map_or(settings.mode, Into::into);
     let sources = Sources::read()?;
     let hooks = Hooks {
+        config: &opened.config,
         open_model: &|name| open_model(Some(name)),
         add_rule: &|rule| sources.add_rule(&opened.root, rule),
         session: &kept,
@@ -233,6 +236,13 @@ impl Chat<'_> {
             self.fail(&failure.into());
             return false;
         }
+        match talk::tokens(self.engine, self.talker.hooks.config) {
+            Ok(tokens) => self.agent.set_tokens(tokens),
+            Err(failure) => {
+                self.fail(&failure.into());
+                return false;
+            }
+        }
         let token = self.interrupts.begin();
         self.talker.begin(token.clone());
         let mut said = Said::default();
@@ -317,8 +327,9 @@ impl Chat<'_> {
     }
 
     fn change_model(&mut self, model: Box<dyn Model>) {
-        let family = Family::of(model.card());
-        self.agent.set_model(model, family);
+        let (config, card) = (self.talker.hooks.config, model.card());
+        let (family, context) = (talk::family(config, card), talk::context(card));
+        self.agent.set_model(model, family, context);
     }
 
     fn change_session(&mut self, session: Session) {

@@ -9,6 +9,7 @@ use super::scratch::{self, Scratch};
 use super::suite::{self, Suite, Task};
 use super::task::{self, Bench, Done, Subject};
 use super::{table, transcript};
+use crate::agent::Settings;
 use crate::cli::args::{Global, Tasks};
 use crate::cli::config::Sources;
 use crate::cli::exit::{self, Stop, print_json, usage};
@@ -72,7 +73,7 @@ pub(super) fn run(global: &Global, options: &Tasks) -> Result<u8, Stop> {
     let scratch = Scratch::new()?;
     let mut measured = Measured { suites: suites.iter().map(|set| OfSuite::new(&set.path)).collect(), stopped: None };
     'all: for name in names {
-        let mut subject = subject(global, name, &stop)?;
+        let mut subject = subject(global, name, options.staged, &stop)?;
         for (set, of_suite) in suites.iter().zip(&mut measured.suites) {
             let bench = Bench { suite: &set.suite, places: &set.places, scratch: &scratch, stop: &stop };
             let (of_model, stopped) = measure(global, &bench, set, &mut subject, options.transcripts.as_deref())?;
@@ -128,11 +129,11 @@ fn read(path: &Path, options: &Tasks) -> Result<Set, Stop> {
     Ok(Set { path: path.to_owned(), places, suite, wanted })
 }
 
-/// Opens a model, with the prompts and the settings that `ask` has.
-fn subject(global: &Global, name: Option<&str>, stop: &CancellationToken) -> Result<Subject, Stop> {
+/// Opens a model, with the prompts and the settings that `ask` has. A budget of tokens a day is none for a measurement.
+fn subject(global: &Global, name: Option<&str>, staged: bool, stop: &CancellationToken) -> Result<Subject, Stop> {
     let config = Sources::read()?.for_memory(Path::new(""))?;
     let model = talk::open_model(global, &config, name, stop)?;
-    let settings = talk::settings(&config, model.card(), "ask");
+    let settings = Settings { staged, ..talk::settings(&config, model.card(), "ask") };
     Ok(Subject::new(model, talk::prompts(&config)?, settings))
 }
 

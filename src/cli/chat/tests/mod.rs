@@ -17,6 +17,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::screen::Look;
 use super::*;
+use crate::agent::Family;
+use crate::cli::config::ModelFamily;
 use crate::engine::{InboxPlace, IndexPlace};
 use crate::model::{Answer, Card, End, Heard, Request};
 use crate::plan::Limits;
@@ -166,6 +168,7 @@ struct Talk {
     is_attended: bool,
     shows_thoughts: bool,
     mode: Mode,
+    config: Config,
 }
 
 /// What was seen of it.
@@ -190,6 +193,7 @@ fn talk(turns: &[&'static str]) -> Talk {
         is_attended: true,
         shows_thoughts: false,
         mode: Mode::Ask,
+        config: Config::default(),
     }
 }
 
@@ -205,7 +209,9 @@ impl Talk {
         let rules = Mutex::new(Vec::<Rule>::new());
         let interrupts = Interrupts::default();
         let engine = engine(self.memory.path());
+        let config = self.config.clone();
         let hooks = Hooks {
+            config: &config,
             open_model: &|name| match name {
                 "other" => Ok(Box::new(Scripted {
                     card: card("other", Place::Host("api.example.com".to_owned())),
@@ -257,7 +263,7 @@ fn session() -> Session {
 }
 
 fn settings(mode: Mode) -> Settings {
-    Settings { mode, ..talk::settings_of(&crate::cli::config::Config::default(), Family::Capable, "chat") }
+    Settings { mode, ..talk::settings_of(&Config::default(), Family::Capable, "chat") }
 }
 
 const CITY: &str = r#"<think>She moved.</think><actions>[{"action":"set_fact","path":"user.md","key":"city","value":"Paris"}]</actions>"#;
@@ -336,7 +342,7 @@ fn a_person_is_shown_the_change_and_decides() {
 fn what_was_done_at_once_and_what_was_asked_about_both_have_a_receipt() {
     let both = r#"<actions>[{"action":"set_fact","path":"user.md","key":"city","value":"Paris"},
         {"action":"append_file","path":"user.md","content":"- email: ada@example.com"}]</actions>"#;
-    let seen = talk(&[both, DONE]).with(&["I moved.", "y"]);
+    let seen = talk(&[both, DONE]).with(&["I moved to Paris, ada@example.com.", "y"]);
     assert!(
         seen.notes.ends_with("1 line in user.md · undo: memdir undo\n+1 line in user.md · undo: memdir undo\n"),
         "{}",
@@ -383,7 +389,7 @@ fn ctrl_c_stops_an_answer_and_what_was_done_stays() {
     let talk = Talk { turns, ..talk(&[]) };
     let lines = vec![
         Typed::Stopped,
-        Typed::Text("I moved.".to_owned()),
+        Typed::Text("I moved to Paris.".to_owned()),
         Typed::Stopped,
         Typed::Text("Go on.".to_owned()),
         Typed::End,
@@ -414,8 +420,28 @@ fn a_model_that_fails_is_told_of_and_the_conversation_goes_on() {
     let turns = vec![Does::Fail(ModelError::Unreachable { place: "x".into(), why: "refused".into() }), Does::Say(DONE)];
     let talk = Talk { turns, is_attended: false, ..talk(&[]) };
     let seen = talk.with(&["One.", "Two."]);
-    assert_eq!((seen.out.as_str(), seen.code), ("It is as you wish.\n", 4));
+    assert_eq!((seen.out.as_str(), seen.code), ("It is as you wish.\n", 6));
     assert!(seen.notes.contains("memdir: no model answers at `x`: refused"), "{}", seen.notes);
+}
+
+#[test]
+fn a_day_has_so_many_tokens() {
+    let mut talk = Talk { is_attended: false, ..talk(&[DONE, DONE]) };
+    talk.config.model.tokens_a_day = 100;
+    let seen = talk.with(&["One.", "Two."]);
+    assert_eq!((seen.out.as_str(), seen.requests.len()), ("It is as you wish.\n", 1));
+    assert!(seen.notes.contains("note: no tokens are left for today"), "{}", seen.notes);
+    assert_eq!(talk.with(&["Three."]).requests.len(), 0, "nor after a while");
+}
+
+#[test]
+fn another_model_is_talked_to_as_the_settings_say() {
+    let mut talk = talk(&[DONE]);
+    talk.config.model.family = ModelFamily::MemAgent;
+    talk.with(&["Hello", "/model other", "Hello"]);
+    let session = std::fs::read_to_string(talk.memory.path().join(".memdir/local/sessions/cafe.jsonl")).unwrap();
+    let lines: Vec<&str> = session.lines().filter(|line| line.contains(r#""kind":"model""#)).collect();
+    assert!(matches!(lines.as_slice(), [line] if line.contains("mem-agent") && line.contains("other")), "{session}");
 }
 
 #[test]

@@ -61,7 +61,9 @@ fn held_on_this_terminal() {
         asked: File::create(folder.join("asked")).unwrap(),
     };
     let engine = engine(&of("CHAT_MEMORY"));
+    let config = Config::default();
     let hooks = Hooks {
+        config: &config,
         open_model: &|_| Err(Failure::new(Code::NotFound, "there is no other model")),
         add_rule: &|_| Ok(1),
         session: &|_| Ok(session()),
