@@ -12,7 +12,7 @@ use crate::engine::{Engine, Reviewed};
 use crate::model::{Answer, Heard, Model, ModelError};
 use crate::path::MemoryPath;
 use crate::policy::{GrantError, Mode};
-use crate::report::{Code, Failure, Issue, Outcome, Report, Variables};
+use crate::report::{Failure, Issue, Outcome, Report, Variables};
 use crate::time::Timestamp;
 use stream::Stream;
 
@@ -381,24 +381,6 @@ fn gather(run: &Run, said: &mut Said) {
 /// Whether an action of this name changes something.
 fn writes(action: &str) -> bool {
     catalog::row(action).is_some_and(|row| row.access != Access::Read)
-}
-
-/// What the program says itself about calls that wrote.
-fn acknowledge(report: &Report) -> String {
-    let mut lines = Vec::new();
-    for receipt in report.receipt.iter().flat_map(|receipt| receipt.lines()) {
-        lines.push(format!("Done: {}.", receipt.split(" · ").next().unwrap_or(receipt)));
-    }
-    for failure in report.actions.iter().filter_map(|outcome| outcome.result.as_ref().err()) {
-        lines.push(if failure.code == Code::AwaitingApproval {
-            "That is personal, so it waits until you say yes. May I keep it?".to_owned()
-        } else if failure.code == Code::PermissionRequired {
-            "That is personal. May I keep it?".to_owned()
-        } else {
-            format!("I could not do that: {}.", failure.message)
-        });
-    }
-    if lines.is_empty() { "Nothing had to change.".to_owned() } else { lines.join("\n") }
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::bound;
 use super::claim::{self, Claim, Kind};
+use super::{bound, small};
 use crate::action::Access;
 use crate::catalog;
 use crate::dialect::{self, Dialect, Frame, Parsed};
@@ -312,7 +312,7 @@ impl Run {
         self.variables = Variables::new(variables.map(|(name, value)| (name.to_owned(), value.clone())));
         let is_over = self.manners.program_replies && !report.actions.is_empty() && report.actions.iter().all(is_write);
         self.state = if is_over {
-            State::Done(Finish { reply: Some(super::acknowledge(&report)), notice: None })
+            State::Done(Finish { reply: Some(self.said_of(&report)), notice: None })
         } else if self.is_stuck(&report) {
             State::Done(Finish { reply: None, notice: Some(Notice::Stuck) })
         } else {
@@ -364,6 +364,12 @@ impl Run {
             (claim::remove(reply, &untrue), Some(Notice::ClaimRemoved))
         };
         self.state = State::Done(Finish { reply, notice });
+    }
+
+    /// What the program says itself about the calls of the last turn.
+    fn said_of(&self, report: &Report) -> String {
+        let text = self.turns.last().map_or("", |turn| turn.answer.text.as_str());
+        small::done(&dialect::parse_as(text.as_bytes(), self.manners.dialect, &self.variables), report)
     }
 
     /// Whether a reply claims nothing that was not done.

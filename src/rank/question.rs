@@ -92,8 +92,7 @@ impl Question {
     }
 
     /// Whether who asks speaks of themselves.
-    #[must_use]
-    pub fn is_first_person(&self) -> bool {
+    pub(super) fn is_first_person(&self) -> bool {
         self.is_first_person
     }
 

@@ -15,8 +15,10 @@ use crate::path::MemoryPath;
 
 mod cues;
 mod reading;
+mod said;
 
 use reading::{Kind, Reading};
+pub(super) use said::done;
 
 /// How many tokens a turn may have: more than the longest that the grammar lets through.
 const MAX_TOKENS: u32 = 900;
@@ -78,7 +80,7 @@ pub fn request(turn: &Turn<'_>, transcript: &[Message]) -> Request {
         head.clear();
     }
     let mut text = format!("{head}User: {}", prompt::fenced(message));
-    if !reading.missing.is_empty() && reading.kinds.contains(&Kind::Unknown) {
+    if reading.has_hint() {
         text.push_str(&format!("\n(In no note: {}.)", reading.missing.join(", ")));
     }
     text.push_str(&prompt::wishes(turn.rest));

@@ -43,6 +43,11 @@ pub(super) struct Reading<'n> {
     named: Vec<&'n MemoryPath>,
     is_first_person: bool,
     has_and: bool,
+    /// How many words say what is asked.
+    asked: usize,
+    tiny: bool,
+    /// Whether only lines that speak of just this may be changed: nothing says that something is otherwise now.
+    is_strict: bool,
 }
 
 /// A line of a note that can be chosen.
@@ -72,8 +77,7 @@ impl<'n> Reading<'n> {
     /// Reads a message. `tiny` is for models that say anything rather than that they do not know.
     pub(super) fn of(notes: &'n [(MemoryPath, String)], message: &str, is_first: bool, tiny: bool) -> Self {
         let (cues, rest) = cues::find(message);
-        let question = Question::of(message);
-        let is_first_person = question.as_ref().is_some_and(Question::is_first_person);
+        let is_first_person = cues.own;
         let (content, all) = (content(&rest), content(message));
         let titles: Vec<(&MemoryPath, HashSet<String>)> =
             notes.iter().map(|(path, text)| (path, title(path, text))).collect();
@@ -86,7 +90,7 @@ impl<'n> Reading<'n> {
         }
         // Cues count here: who has moved lives elsewhere.
         let mut lines = lines(notes);
-        score(&mut lines, &titles, &all, is_first_person);
+        score(&mut lines, &titles, (&all, &content), is_first_person);
         let about: HashSet<String> = if named.is_empty() || !between.is_empty() {
             lines
                 .iter()
@@ -99,7 +103,8 @@ impl<'n> Reading<'n> {
             lines.iter().filter(is_about).flat_map(|line| line.stems.iter().cloned()).collect()
         };
         let is_missing = |word: &&&String| !cues::stems_of(word).iter().any(|stem| about.contains(stem));
-        let missing: Vec<String> = asked.iter().filter(is_missing).map(|word| (**word).clone()).collect();
+        let missing: Vec<String> = asked.iter().filter(is_missing).map(|word| spelled(message, word)).collect();
+        let asked_words = asked.len();
         let mut reading = Self {
             kinds: BTreeSet::new(),
             between,
@@ -108,6 +113,9 @@ impl<'n> Reading<'n> {
             is_first_person,
             has_and: rest.split_whitespace().any(|word| matches!(word, "and" | "und" | "y" | "et" | "e" | "en" | "ve")),
             missing,
+            asked: asked_words,
+            tiny,
+            is_strict: cues.keep || !cues.change,
         };
         reading.kinds = reading.kinds(cues, &asked, is_first, tiny);
         reading
@@ -117,6 +125,7 @@ impl<'n> Reading<'n> {
         use Kind::{Change, Forget, New, Question, Talk, Unclear, Unknown};
         let is_about_somebody = self.is_first_person || !self.named.is_empty();
         let has_related = self.lines.iter().any(|line| line.score > 0 && line.kept.is_some());
+        let has_keyed = self.lines.iter().any(|line| line.is_keyed && line.kept.is_some());
         let kinds: &[Kind] = if !self.between.is_empty() && is_first {
             &[Unclear]
         } else if cues.ask && !cues.keep {
@@ -129,7 +138,7 @@ impl<'n> Reading<'n> {
                     (true, false) => &[Question, Unknown, Unclear],
                 }
             } else {
-                &[Question, Unknown, Unclear, Talk]
+                if is_about_somebody { &[Question, Unknown, Unclear] } else { &[Question, Unknown, Unclear, Talk] }
             }
         } else if cues.forget && !cues.keep {
             if has_related { &[Forget, Unclear] } else { &[Unclear, Unknown] }
@@ -140,10 +149,12 @@ impl<'n> Reading<'n> {
                 (_, false) => &[Question, Unknown, Unclear, Talk],
             }
         } else if cues.keep {
-            if cues.change && has_related { &[New, Change] } else { &[New] }
+            if cues.change && has_keyed { &[New, Change] } else { &[New] }
+        } else if cues.correct && has_related {
+            &[Change]
         } else if cues.change {
             &[Change, New]
-        } else if self.lines.iter().any(|line| line.score > 0 && line.is_keyed) {
+        } else if has_keyed {
             &[New, Change, Talk, Unclear]
         } else {
             &[New, Talk, Unclear]
@@ -151,16 +162,25 @@ impl<'n> Reading<'n> {
         kinds.iter().copied().collect()
     }
 
+    /// Whether the model is told which words are in no note: where they are half of what is asked, and not one of two things.
+    pub(super) fn has_hint(&self) -> bool {
+        2 * self.missing.len() >= self.asked.max(1) && !self.has_and && self.kinds.contains(&Kind::Unknown)
+    }
+
     /// What the model may do, without what the session does not let it.
     pub(super) fn offer(&self, message: &'n str, writes: bool) -> Offer<'_> {
         let has = |kind: Kind| self.kinds.contains(&kind);
-        let top = self.lines.iter().filter(|line| line.kept.is_some()).map(|line| line.score).max().unwrap_or(0);
-        let related = |line: &&Line<'_>| line.score > 0 && line.score + 1 >= top && line.kept.is_some();
         let writable = || self.lines.iter().filter(|line| line.kept.is_some());
+        let top = writable().map(|line| line.score).max().unwrap_or(0);
+        // Who speaks of themselves means the note about them, where it says as much as another.
+        let is_own = self.is_first_person && writable().any(|line| line.score == top && line.path.as_str() == USER);
+        let least = if is_own { top } else { top.saturating_sub(1) };
+        let related = |line: &&Line<'_>| line.score > 0 && line.score >= least;
         let mut offer = Offer {
             message,
             two: self.has_and,
             unknown: has(Kind::Unknown),
+            surely: self.tiny && message.is_ascii(),
             talk: has(Kind::Talk),
             ..Offer::default()
         };
@@ -173,8 +193,8 @@ impl<'n> Reading<'n> {
             offer.ask = Some(if between.is_empty() { Ask::Anything } else { Ask::Between(between) });
         }
         if writes && has(Kind::Change) {
-            let keyed = !has(Kind::New) || !has(Kind::Talk);
-            let chosen: Vec<&Line<'_>> = writable().filter(related).filter(|line| keyed || line.is_keyed).collect();
+            let chosen: Vec<&Line<'_>> =
+                writable().filter(related).filter(|line| !self.is_strict || line.is_keyed).collect();
             let chosen = if chosen.is_empty() { writable().collect() } else { chosen };
             offer.changes = chosen
                 .into_iter()
@@ -201,7 +221,15 @@ impl<'n> Reading<'n> {
         let is_near = |line: &&Line<'_>| {
             self.named.is_empty() || self.named.contains(&line.path) || line.score > 0 || led_to.contains(line.path)
         };
-        self.lines.iter().filter(is_near).take(MOST_LINES).map(|line| (line.path, line.text)).collect()
+        let near: Vec<&Line<'_>> = self.lines.iter().filter(is_near).collect();
+        let is_fact = |line: &&&Line<'_>| !line.text.contains("[[");
+        let top = near.iter().filter(is_fact).filter(|line| line.is_keyed).map(|line| line.score).max();
+        // A tiny model takes any line that looks like an answer: where one speaks of just what is asked, only such are left.
+        let is_left = |line: &&&Line<'_>| {
+            let is_best = |top: usize| line.is_keyed && line.score + 1 >= top;
+            !self.tiny || !is_fact(line) || top.is_none_or(is_best)
+        };
+        near.iter().filter(is_left).take(MOST_LINES).map(|line| (line.path, line.text)).collect()
     }
 
     /// Whether a named note links to this one.
@@ -233,6 +261,17 @@ fn content(message: &str) -> Vec<String> {
     // A question of function words alone is about nothing.
     let all = question.words();
     if all.iter().all(|word| word.len() < 3) { Vec::new() } else { all.iter().filter(says).cloned().collect() }
+}
+
+/// A word of the message as it is spelled there, by its stem.
+fn spelled(message: &str, stem: &str) -> String {
+    let mut found = None;
+    words::each(message, &mut |word, range| {
+        if found.is_none() && words::stem(word) == stem {
+            found = message.get(range).map(str::to_owned);
+        }
+    });
+    found.unwrap_or_else(|| stem.to_owned())
 }
 
 /// The words of a note's name and title.
@@ -340,10 +379,19 @@ fn kept(line: &str) -> Option<&str> {
     (kept < line.len()).then(|| line.get(..kept)).flatten()
 }
 
-/// Says of each line how much it has to do with the message.
-fn score(lines: &mut [Line<'_>], titles: &[(&MemoryPath, HashSet<String>)], content: &[String], is_first_person: bool) {
-    let wanted: BTreeSet<&String> = content.iter().collect();
-    let wanted: Vec<Vec<String>> = wanted.into_iter().map(|word| cues::stems_of(word)).collect();
+/// Says of each line how much it has to do with the message: with all its words for the score, and with those that are no cues
+/// for whether it speaks of just this.
+fn score(
+    lines: &mut [Line<'_>],
+    titles: &[(&MemoryPath, HashSet<String>)],
+    (all, content): (&[String], &[String]),
+    is_first_person: bool,
+) {
+    let stems_of = |words: &[String]| -> Vec<Vec<String>> {
+        let words: BTreeSet<&String> = words.iter().collect();
+        words.into_iter().map(|word| cues::stems_of(word)).collect()
+    };
+    let (wanted, plain) = (stems_of(all), stems_of(content));
     for line in lines {
         let is_user = line.path.as_str() == USER;
         let title = titles.iter().find(|(path, _)| *path == line.path && !is_user).map(|(_, title)| title);
@@ -356,7 +404,7 @@ fn score(lines: &mut [Line<'_>], titles: &[(&MemoryPath, HashSet<String>)], cont
             line.score = 2 * (in_line + in_title.count()) + usize::from(is_user && is_first_person);
         }
         let key = stems(line.text.split(':').next().unwrap_or_default());
-        let said = |stem: &String| wanted.iter().any(|stems| stems.contains(stem));
+        let said = |stem: &String| plain.iter().any(|stems| stems.contains(stem));
         let is_generic = |stem: &String| GENERIC.iter().any(|generic| words::stem(generic) == stem.as_str());
         line.is_keyed =
             line.text.contains(':') && !key.is_empty() && key.iter().all(said) && !key.iter().all(is_generic);

@@ -158,3 +158,60 @@ fn a_note_of_many_lines_makes_no_endless_grammar() {
         assert!(lines.iter().all(|lines| *lines <= 240) && lines.iter().sum::<usize>() > 0, "{message}: {lines:?}");
     }
 }
+
+#[test]
+fn what_is_said_to_be_kept_takes_no_other_line_away() {
+    check("Remember that my desk moved: it is now in room 4.", &[Kind::New]);
+    let (notes, message) = (notes(), "Remember that my favourite tea is now sencha.");
+    let reading = Reading::of(&notes, message, true, true);
+    let changes: Vec<&str> = reading.offer(message, true).changes.iter().map(|(_, line, _)| *line).collect();
+    assert_eq!(changes, ["- favourite tea: oolong"]);
+}
+
+#[test]
+fn what_became_of_a_turn_is_told_by_its_report() {
+    use crate::dialect::parse;
+    use crate::report::{Code, Failure, Outcome, Report, Value};
+    let told = |turn: &str, result: Result<Value, Failure>| {
+        let parsed = parse(turn.as_bytes());
+        let crate::dialect::Entry::Call(call) = &parsed.entries[0] else { panic!("{turn}") };
+        let outcome = Outcome { result, ..Outcome::failed(call, Failure::new(Code::Internal, "")) };
+        super::done(&parsed, &Report::of(vec![outcome]))
+    };
+    let new = r#"<actions>[{"action":"append_line","line":"- tea: sencha","path":"user.md"}]</actions>"#;
+    let gone = r#"<actions>[{"action":"delete_line","line":"- tea: oolong","path":"user.md"}]</actions>"#;
+    assert_eq!(told(new, Ok(Value::Bool(true))), "Noted in user.md: tea: sencha");
+    assert_eq!(told(gone, Ok(Value::Bool(true))), "Deleted from user.md: tea: oolong");
+    assert_eq!(told(new, Err(Failure::new(Code::AwaitingApproval, "x"))), "That is personal: it waits for your word.");
+    assert_eq!(told(new, Err(Failure::new(Code::Denied, "no"))), "I could not do that: no.");
+}
+
+#[test]
+fn who_speaks_of_themselves_means_the_note_about_them() {
+    let mut notes = notes();
+    notes[1].1.push_str("- favourite tea: oolong\n- age: 60\n");
+    let message = "I need to correct my favourite tea: it is no longer oolong but sencha.";
+    let reading = Reading::of(&notes, message, true, true);
+    assert_eq!(reading.kinds, BTreeSet::from([Kind::Change]), "nothing new is made of a correction");
+    let changes: Vec<&str> = reading.offer(message, true).changes.iter().map(|(path, ..)| path.as_str()).collect();
+    assert_eq!(changes, ["user.md"]);
+    let reading = Reading::of(&notes, "What is my age?", true, true);
+    let quotes: Vec<String> =
+        reading.offer("What is my age?", true).quotes.iter().map(|(path, line)| format!("{path} {line}")).collect();
+    assert!(
+        quotes.contains(&"user.md - age: 52".to_owned()) && !quotes.iter().any(|quote| quote.contains("Founded")),
+        "{quotes:?}"
+    );
+}
+
+#[test]
+fn words_that_are_in_no_note_are_told_as_they_are_spelled() {
+    let notes = notes();
+    let hint = |message: &str| {
+        let reading = Reading::of(&notes, message, true, false);
+        reading.has_hint().then(|| reading.missing.join(", "))
+    };
+    assert_eq!(hint("What is my blood group?").as_deref(), Some("blood, group"));
+    assert_eq!(hint("How many favourite teas do I have?"), None, "most of it is there");
+    assert_eq!(hint("What are my age and my wages?"), None, "one of two things is there");
+}

@@ -21,6 +21,8 @@ pub struct Offer<'a> {
     pub two: bool,
     /// It may say that something is not in the notes.
     pub unknown: bool,
+    /// It says so in English, and asks nothing back.
+    pub surely: bool,
     /// It may ask; with these words where they are given.
     pub ask: Option<Ask>,
     /// It may just talk.
@@ -84,7 +86,7 @@ pub fn small(offer: &Offer<'_>) -> Grammar {
     }
     let root = Part::All(vec![text("<think>"), Part::Any(kinds)]);
     rules.insert(0, tree("root", root));
-    if offer.talk || offer.unknown || !offer.quotes.is_empty() {
+    if offer.talk || offer.unknown && !offer.surely || !offer.quotes.is_empty() {
         rules.extend(reply());
     }
     let words = vec![
@@ -120,7 +122,15 @@ fn answers(offer: &Offer<'_>, kinds: &mut Vec<Part>, rules: &mut Vec<Rule>) {
         Part::All(parts.flat_map(|(at, name)| (at > 0).then(|| text(" ; ")).into_iter().chain([named(name)])).collect())
     };
     let mut grounds: Vec<Part> = trails.into_iter().map(trail).collect();
-    if offer.unknown {
+    if offer.unknown && offer.surely {
+        let more =
+            times(Part::One(Class::Not(vec![('\0', '\u{1f}'), ('<', '<'), ('?', '?'), ('\u{7f}', '\u{7f}')])), 0, 120);
+        kinds.push(Part::All(vec![
+            text("question: not in the notes</think><reply>I don't know"),
+            more,
+            text("</reply>"),
+        ]));
+    } else if offer.unknown {
         grounds.push(text("not in the notes"));
     }
     if !grounds.is_empty() {
