@@ -71,7 +71,11 @@ pub(super) fn run(global: &Global, asked: &Asked) -> Result<u8, Stop> {
     match ended {
         Err(error) => Err(talk::agent_failure(&error).into()),
         Ok(()) if said.reply.is_some() => Ok(0),
-        Ok(()) => Ok(exit::of_report(&Report::of(said.actions.into_iter().map(|(_, outcome)| outcome).collect()))),
+        Ok(()) => {
+            let report = Report::of(said.actions.into_iter().map(|(_, outcome)| outcome).collect());
+            // A message without an answer is no success, also where nothing failed.
+            Ok(Some(exit::of_report(&report)).filter(|code| *code != 0).unwrap_or(exit::code(Code::Unavailable)))
+        }
     }
 }
 

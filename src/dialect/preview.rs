@@ -28,7 +28,7 @@ const MAX_TAG: usize = 256;
 /// preview.push("is.</rep");
 /// assert_eq!((preview.reply(), preview.end()), (Some("It is Paris."), None));
 /// preview.push("ly> and more");
-/// assert_eq!((preview.reply(), preview.end()), (Some("It is Paris."), Some(56)));
+/// assert_eq!((preview.reply(), preview.end()), (Some("It is Paris."), Some(51)));
 /// ```
 #[derive(Debug, Default)]
 pub struct Preview {

@@ -7,7 +7,7 @@ fn without_a_model_it_says_so_and_changes_nothing() {
     let env = Env::ada();
     let before = env.files();
     let ran = env.run(&["chat"], "Hello\n");
-    assert_eq!((ran.code, ran.stdout.as_str()), (4, ""), "{ran:?}");
+    assert_eq!((ran.code, ran.stdout.as_str()), (6, ""), "{ran:?}");
     assert!(ran.stderr.contains("no model"), "{ran:?}");
     assert_eq!(env.files(), before);
 }

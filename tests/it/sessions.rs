@@ -120,11 +120,41 @@ fn the_audit_in_numbers() {
     assert_eq!(env.run(&["log", "--stats", "user.md"], "").code, 2);
 }
 
-/// A memory whose model is this one, with more settings for it.
-fn led_by(standin: &Standin, more: &str) -> Env {
-    let settings =
-        format!("[model]\nname = \"openai-compatible::{MODEL}\"\naddress = \"{}\"\n{more}", standin.address());
-    Env::ada().quick().settings(&settings)
+/// Settings with a model that is this server.
+fn served(standin: &Standin, more: &str) -> String {
+    format!("[model]\nname = 'openai-compatible::{MODEL}'\naddress = '{}'\n{more}\n", standin.address())
+}
+
+#[test]
+fn a_day_has_so_many_tokens() {
+    let standin = Standin::answers(["<reply>Hi.</reply>", "<reply>Never asked for.</reply>"]);
+    let env = Env::ada().quick().settings(&served(&standin, "tokens_a_day = 30"));
+    let first = env.run(&["ask", "Hello"], "");
+    assert_eq!((first.code, first.stdout.as_str()), (0, "Hi.\n"), "{first:?}");
+    let second = env.run(&["ask", "Hello"], "");
+    assert_eq!((second.code, second.stdout.as_str()), (4, ""), "{second:?}");
+    assert!(second.stderr.contains("note: no tokens are left for today"), "{second:?}");
+    let chat = env.run(&["chat"], "Hello\n");
+    assert_eq!(chat.stdout, "", "{chat:?}");
+    assert!(chat.stderr.contains("no tokens are left for today"), "{chat:?}");
+}
+
+#[test]
+fn a_measured_model_may_work_in_stages() {
+    let seen = r#"{"summary":"Ada lives in London.","entities":["Ada"]}"#;
+    let standin = Standin::answers([seen, r#"{"action":"final_answer"}"#, r#"{"reply":"In London."}"#]);
+    // What is measured is no part of a day.
+    let env = Env::ada().quick().settings(&served(&standin, "tokens_a_day = 1"));
+    let suite = json!({
+        "memories": {"ada": {"user.md": "# Ada\n\n- city: London\n"}},
+        "tasks": [{"id": "city", "kind": "one", "memory": "ada", "message": "Where does Ada live?",
+            "checks": {"reply_contains_all": ["London"], "no_change": true}}],
+    });
+    let path = env.base().join("suite.json");
+    std::fs::write(&path, suite.to_string()).unwrap();
+    let ran = env.run(&["eval", "agent", path.to_str().unwrap(), "--staged", "--json"], "");
+    let done = &object(&ran.stdout)["suites"][0]["models"][0]["tasks"][0];
+    assert_eq!((ran.code, &done["passed"], &done["replies"][0]), (0, &json!(true), &json!("In London.")), "{ran:?}");
 }
 
 #[test]
@@ -134,7 +164,7 @@ fn what_is_said_of_calls_that_failed_commands_no_terminal() {
     let turn = format!("<actions>{}</actions>", json!([fact, call]));
     let standin =
         Standin::answers([turn.as_str(), "<reply>I have saved that.</reply>", "<reply>I have saved that.</reply>"]);
-    let ran = led_by(&standin, "").run(&["ask", "I moved to Paris"], "");
+    let ran = Env::ada().quick().settings(&served(&standin, "")).run(&["ask", "I moved to Paris"], "");
     assert!(ran.stderr.contains("not all of it was saved"), "{ran:?}");
     assert!(!ran.stderr.contains('\u{1b}') && !ran.stderr.contains('\u{7}'), "{ran:?}");
 }

@@ -1,6 +1,6 @@
 //! Small models: one action a turn on the notes that they are shown, under a grammar made of these notes.
 //!
-//! Owns how such a model is asked. A message is read by its words first ([`reading`]), so that the model chooses among
+//! Owns how such a model is asked. A message is read by its words first (`reading`), so that the model chooses among
 //! little; it quotes the lines that it answers from before it answers; and every new value is made of the person's own words.
 
 use std::collections::BTreeSet;
