@@ -36,8 +36,7 @@ pub(super) fn gather(
         && let Ok((text, _)) = engine.read(&user, &manner.author)
     {
         let text = Notes::redacted(filters, &user, text);
-        let end = text.floor_char_boundary(most / 2);
-        notes.push((user, text.get(..end).unwrap_or_default().to_owned()));
+        notes.push((user, cut(text, most / 2)));
     }
     let get = GetContext { query: Some(message.to_owned()), path: None, budget: Some(budget) };
     let report = engine.conclude(engine.propose(Parsed::of([Call::plain(1, Action::GetContext(get))]), manner.clone()));
@@ -57,4 +56,17 @@ pub(super) fn gather(
     }
     notes.retain(|(_, text)| !text.trim().is_empty());
     Ok(notes)
+}
+
+/// The first lines of a text, as many as there is room for; half a line would say what is not so.
+fn cut(mut text: String, most: usize) -> String {
+    if text.len() > most {
+        text.truncate(text.floor_char_boundary(most));
+        match text.rfind('\n') {
+            Some(end) => text.truncate(end + 1),
+            // It is one long line: who reads it sees that it goes on.
+            None => text.push_str(" …\n"),
+        }
+    }
+    text
 }

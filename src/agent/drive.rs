@@ -14,6 +14,7 @@ use crate::dialect::Parsed;
 use crate::engine::{Guard, Leave, Manner};
 use crate::model::{Answer, End, Heard, ModelError, Request, Role};
 use crate::path::MemoryPath;
+use crate::plan::Seen;
 use crate::policy::Filter;
 use crate::report::Variables;
 use crate::vault::Author;
@@ -46,7 +47,7 @@ impl Agent<'_> {
                 },
                 Step::Propose(parsed) => self.act(run, *parsed, asked, edge),
                 Step::AskPerson(id) => {
-                    let mut decided = self.ask(run, id, edge);
+                    let mut decided = self.ask(run, id, asked, edge);
                     if let Decided::Failed(failure) = &mut decided {
                         filter::failure(failure, &asked.filters);
                     }
@@ -151,8 +152,7 @@ impl Agent<'_> {
         let guard = self.guard(run, asked);
         let proposal = self.engine.propose_guarded(parsed, manner, Some(guard));
         let (mut report, keep) = self.engine.conclude_in_conversation(proposal);
-        let seen = keep.seen.unwrap_or_default().since(&self.session.seen);
-        self.session.seen.extend(seen.clone());
+        let seen = self.learn(keep.seen.unwrap_or_default(), asked);
         if !keep.variables {
             report.variables = Variables::default();
         }
@@ -172,17 +172,31 @@ impl Agent<'_> {
         run.concluded(frame, report, edge.is_attended());
     }
 
+    /// Notes what the model has seen of notes, and gives what of it is new. Of a note of which a filter has kept something it does
+    /// not know what it would replace.
+    fn learn(&mut self, seen: Seen, asked: &Asked) -> Seen {
+        let engine = self.engine;
+        let read = |path: &MemoryPath| engine.text_of(path);
+        let mut notes = filter::Notes::new(&asked.filters, &read);
+        let mut new = seen.since(&self.session.seen);
+        new.leave_out(|path| !asked.filters.is_empty() && notes.hides_some(path));
+        self.session.seen.extend(new.clone());
+        new
+    }
+
     /// Who refuses what nobody has asked for.
     fn guard(&self, run: &Run, asked: &Asked) -> Guard {
         let notes = asked.notes.iter().flat_map(|(path, text)| [path.as_str(), text.as_str()]);
         let results = run.transcript().iter().filter(|message| message.role == Role::User);
         let shown = notes.chain(results.map(|message| message.text.as_str()));
-        let words = guard::Words::of(&asked.message, &self.session.exchanges, shown);
+        // What they want instead of a proposal is their word, too.
+        let said = std::iter::once(&asked.message).chain(run.instead()).map(String::as_str).collect::<Vec<_>>();
+        let words = guard::Words::of(&said.join("\n"), &self.session.exchanges, shown);
         Guard::new(move |action| words.refusal(action))
     }
 
     /// Asks the person about a proposal, and does what they say.
-    fn ask(&mut self, run: &Run, id: u64, edge: &mut dyn Edge) -> Decided {
+    fn ask(&mut self, run: &Run, id: u64, asked: &Asked, edge: &mut dyn Edge) -> Decided {
         let reviewed = match self.engine.review_proposal(id) {
             Ok(reviewed) => reviewed,
             Err(failure) => return Decided::Failed(failure),
@@ -195,10 +209,14 @@ impl Agent<'_> {
             Decision::No => (Word::No, None),
             Decision::Instead(words) => (Word::Instead, Some(words.clone())),
         };
+        let mut seen = Seen::default();
         let decided = match decision {
             Decision::Later => Decided::Later,
             Decision::Yes => match self.engine.approve(id, Leave::Shown(reviewed.waiting.digest), &person) {
-                Ok(done) => Decided::Done { batch: done.batch, changed: done.changed, receipt: done.receipt },
+                Ok(done) => {
+                    seen = self.learn(done.seen, asked);
+                    Decided::Done { batch: done.batch, changed: done.changed, receipt: done.receipt }
+                }
                 Err(error) => Decided::Failed(error.failure),
             },
             Decision::No => self.reject(id, None, &person),
@@ -210,7 +228,8 @@ impl Agent<'_> {
         };
         tracing::info!(proposal = id, ?word, failed = matches!(decided, Decided::Failed(_)), "decided");
         let (message, turn) = (self.session.last, run.turns().len() as u64);
-        self.recorder.write(&Line::Decided { message, turn, proposal: id, decision: word, instead, batch, receipt });
+        let decision = word;
+        self.recorder.write(&Line::Decided { message, turn, proposal: id, decision, instead, batch, receipt, seen });
         decided
     }
 

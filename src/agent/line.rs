@@ -88,6 +88,8 @@ pub(super) enum Line {
         instead: Option<String>,
         batch: Option<u64>,
         receipt: Option<String>,
+        #[serde(default, skip_serializing_if = "is_nothing_seen")]
+        seen: Seen,
     },
     /// The message is over.
     Reply {

@@ -128,6 +128,8 @@ pub struct Run {
     variables: Variables,
     batches: Vec<u64>,
     receipts: Vec<String>,
+    /// What the person said they want instead of what was proposed.
+    instead: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -162,6 +164,7 @@ impl Run {
             variables,
             batches: Vec::new(),
             receipts: Vec::new(),
+            instead: Vec::new(),
         }
     }
 
@@ -211,6 +214,12 @@ impl Run {
     #[must_use]
     pub fn receipts(&self) -> &[String] {
         &self.receipts
+    }
+
+    /// What the person said they want instead of what was proposed.
+    #[must_use]
+    pub fn instead(&self) -> &[String] {
+        &self.instead
     }
 
     /// The model has written something that is no turn of its own, and cost what it cost.
@@ -277,6 +286,9 @@ impl Run {
     /// The person was asked about a proposal.
     pub fn decided(&mut self, decided: &Decided) {
         let State::Ask { proposal, frame, report } = std::mem::replace(&mut self.state, State::Model) else { return };
+        if let Decided::No(Some(words)) = decided {
+            self.instead.push(words.clone());
+        }
         let mut report = *report;
         for outcome in &mut report.actions {
             let is_it = outcome.result.as_ref().is_err_and(|failure| failure.details.proposal == Some(proposal));

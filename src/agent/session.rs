@@ -118,11 +118,10 @@ impl Session {
                 self.exchanges.push(Exchange { number: message, message: text, ..Exchange::default() });
             }
             Line::Turn { .. } | Line::Stage { .. } => {}
-            Line::Acted { seen, receipt, .. } => {
+            Line::Acted { seen, receipt, .. } | Line::Decided { seen, receipt, .. } => {
                 self.seen.extend(seen);
                 self.receive(receipt);
             }
-            Line::Decided { receipt, .. } => self.receive(receipt),
             Line::Reply { reply, is_unclear, variables, .. } => {
                 if let Some(exchange) = self.exchanges.last_mut() {
                     exchange.reply = reply;

@@ -181,7 +181,7 @@ fn tell(said: &Said) -> Result<(), Stop> {
     }
     let mut stderr = io::stderr().lock();
     if let Some(notice) = &said.notice {
-        writeln!(stderr, "note: {}", words(notice))?;
+        writeln!(stderr, "note: {}", term::escape_line(&words(notice)))?;
     }
     for issue in said.issues.iter().filter(|issue| issue.code == UNKEPT) {
         writeln!(stderr, "note: {}", term::escape_line(&issue.message))?;

@@ -59,6 +59,11 @@ impl Seen {
         self
     }
 
+    /// Leaves out what is known of some notes.
+    pub fn leave_out(&mut self, mut is_out: impl FnMut(&MemoryPath) -> bool) {
+        self.0.retain(|path, _| !is_out(path));
+    }
+
     /// Notes what steps would leave behind, in the notes that the conversation may know of.
     pub(super) fn follow(&mut self, steps: &[Step], shows: impl Fn(&MemoryPath) -> bool) {
         for step in steps {

@@ -81,7 +81,7 @@ impl Vault {
     ///
     /// # Errors
     ///
-    /// [`VaultError::NoSession`], [`VaultError::InSession`] while another process answers in it, [`VaultError::LongSession`].
+    /// [`VaultError::NoSession`], [`VaultError::InSession`] while another process answers in it.
     pub fn open_session(&self, id: &str) -> Result<SessionFile, VaultError> {
         check_id(id)?;
         let folder = self.session_folder()?.ok_or_else(|| VaultError::NoSession(id.to_owned()))?;
@@ -209,10 +209,13 @@ impl SessionFile {
     ///
     /// # Errors
     ///
-    /// What the system says: then the line is not there.
+    /// [`VaultError::LongSession`] where it would be too long to be read again, what the system says: then the line is not there.
     pub fn append(&mut self, line: &[u8]) -> Result<(), VaultError> {
         let mut ended = line.to_vec();
         ended.push(b'\n');
+        if self.mark.bytes.saturating_add(ended.len() as u64) > MOST_SESSION_BYTES {
+            return Err(VaultError::LongSession(self.id().to_owned()));
+        }
         let write = |file: &mut LockFile| {
             file.write_all(&ended)?;
             if self.is_durable { file.sync_data() } else { Ok(()) }

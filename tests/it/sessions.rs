@@ -156,3 +156,15 @@ fn a_measured_model_may_work_in_stages() {
     let done = &object(&ran.stdout)["suites"][0]["models"][0]["tasks"][0];
     assert_eq!((ran.code, &done["passed"], &done["replies"][0]), (0, &json!(true), &json!("In London.")), "{ran:?}");
 }
+
+#[test]
+fn what_is_said_of_calls_that_failed_commands_no_terminal() {
+    let fact = json!({"action": "set_fact", "path": "user.md", "key": "city", "value": "Paris"});
+    let call = json!({"action": "append_file", "path": "a\u{1b}[2J\u{1b}]0;x\u{7}.md", "content": "x"});
+    let turn = format!("<actions>{}</actions>", json!([fact, call]));
+    let standin =
+        Standin::answers([turn.as_str(), "<reply>I have saved that.</reply>", "<reply>I have saved that.</reply>"]);
+    let ran = Env::ada().quick().settings(&served(&standin, "")).run(&["ask", "I moved to Paris"], "");
+    assert!(ran.stderr.contains("not all of it was saved"), "{ran:?}");
+    assert!(!ran.stderr.contains('\u{1b}') && !ran.stderr.contains('\u{7}'), "{ran:?}");
+}

@@ -57,6 +57,11 @@ impl<'n> Notes<'n> {
         self.note(path).and_then(|note| note.lines(lines, text)).unwrap_or_default()
     }
 
+    /// Whether something of a note is kept from who reads it.
+    pub(in crate::agent) fn hides_some(&mut self, path: &MemoryPath) -> bool {
+        self.note(path).is_some_and(|note| note.is_touched() || super::finds(self.filters, &note.shown()))
+    }
+
     /// Whether a text holds a line that is hidden in a note that was looked at.
     pub(super) fn holds_hidden(&self, text: &str) -> bool {
         self.known.values().flatten().any(|note| note.is_held(text))

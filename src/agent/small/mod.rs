@@ -143,7 +143,9 @@ pub fn grounds(text: &str) -> Vec<String> {
 
 /// The notes as they are shown.
 fn shown(notes: &[(MemoryPath, String)]) -> String {
-    let note = |(path, text): &(MemoryPath, String)| format!("--- {path}\n{}\n", prompt::fenced(text.trim_end()));
+    let note = |(path, text): &(MemoryPath, String)| {
+        format!("--- {path}\n{}\n", prompt::headless(&prompt::fenced(text.trim_end())))
+    };
     notes.iter().map(note).collect()
 }
 

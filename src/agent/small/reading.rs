@@ -195,11 +195,15 @@ impl<'n> Reading<'n> {
         if writes && has(Kind::Change) {
             let chosen: Vec<&Line<'_>> =
                 writable().filter(related).filter(|line| !self.is_strict || line.is_keyed).collect();
-            let chosen = if chosen.is_empty() { writable().take(MOST_LINES).collect() } else { chosen };
-            offer.changes = chosen.into_iter().filter_map(|line| Some((line.path, line.text, line.kept?))).collect();
+            let chosen = if chosen.is_empty() { writable().collect() } else { chosen };
+            offer.changes = chosen
+                .into_iter()
+                .take(MOST_LINES)
+                .filter_map(|line| Some((line.path, line.text, line.kept?)))
+                .collect();
         }
         if writes && has(Kind::Forget) {
-            offer.deletions = writable().filter(related).map(|line| (line.path, line.text)).collect();
+            offer.deletions = writable().filter(related).take(MOST_LINES).map(|line| (line.path, line.text)).collect();
         }
         if writes && has(Kind::New) {
             offer.homes = self.homes();
@@ -212,8 +216,10 @@ impl<'n> Reading<'n> {
 
     /// The lines that may be quoted: of the notes that are named and what they lead to, else of all.
     fn quotes(&self) -> Vec<(&'n MemoryPath, &'n str)> {
+        let paths: BTreeSet<&MemoryPath> = self.lines.iter().map(|line| line.path).collect();
+        let led_to: BTreeSet<&MemoryPath> = paths.into_iter().filter(|path| self.is_led_to(path)).collect();
         let is_near = |line: &&Line<'_>| {
-            self.named.is_empty() || self.named.contains(&line.path) || line.score > 0 || self.is_led_to(line.path)
+            self.named.is_empty() || self.named.contains(&line.path) || line.score > 0 || led_to.contains(line.path)
         };
         let near: Vec<&Line<'_>> = self.lines.iter().filter(is_near).collect();
         let is_fact = |line: &&&Line<'_>| !line.text.contains("[[");

@@ -148,6 +148,18 @@ fn lines_that_a_turn_goes_by_are_told() {
 }
 
 #[test]
+fn a_note_of_many_lines_makes_no_endless_grammar() {
+    let text: String = (0..10_000).map(|line| format!("- tea {line}: \"\\<x>\" {line}\n")).collect();
+    let notes = vec![(MemoryPath::parse("user.md").unwrap(), text)];
+    for message in ["Forget my tea.", "Change my tea to sencha, it is now sencha.", "What tea do I like?"] {
+        let reading = Reading::of(&notes, message, true, false);
+        let offer = reading.offer(message, true);
+        let lines = [offer.changes.len(), offer.deletions.len(), offer.quotes.len()];
+        assert!(lines.iter().all(|lines| *lines <= 240) && lines.iter().sum::<usize>() > 0, "{message}: {lines:?}");
+    }
+}
+
+#[test]
 fn what_is_said_to_be_kept_takes_no_other_line_away() {
     check("Remember that my desk moved: it is now in room 4.", &[Kind::New]);
     let (notes, message) = (notes(), "Remember that my favourite tea is now sencha.");

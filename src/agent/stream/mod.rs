@@ -12,7 +12,7 @@ use crate::policy::Filter;
 /// What may be shown of a turn while it is written.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Written<'a> {
-    /// The next piece of what is thought.
+    /// The next piece of what is thought; nothing of it where there are filters.
     Thought(&'a str),
     /// Something is written that is no reply, or none that may be shown yet.
     Other,
@@ -80,16 +80,33 @@ impl<'f> Stream<'f> {
         match heard {
             Heard::Reading { .. } => {}
             Heard::Again(_) => self.begin(self.has_saved),
-            Heard::Thought(thought) => tell(Written::Thought(thought)),
+            Heard::Thought(thought) => self.thought(thought, tell),
             Heard::Text(piece) => {
                 self.preview.push(piece);
-                let thoughts = self.preview.thoughts();
-                if let Some(thought) = thoughts.get(self.thoughts..).filter(|thought| !thought.is_empty()) {
-                    tell(Written::Thought(thought));
+                let from = self.thoughts;
+                self.thoughts = self.preview.thoughts().len();
+                if self.thoughts > from {
+                    let thought = self.preview.thoughts().get(from..).unwrap_or_default().to_owned();
+                    self.thought(&thought, tell);
                 }
-                self.thoughts = thoughts.len();
                 self.reply(tell);
             }
+        }
+    }
+
+    /// Shows what is thought. Where something has to be withheld only the whole of it would tell what: none of it is shown.
+    fn thought(&mut self, thought: &str, tell: &mut dyn FnMut(Written<'_>)) {
+        if self.filters.is_empty() {
+            tell(Written::Thought(thought));
+        } else {
+            self.other(tell);
+        }
+    }
+
+    /// Tells, once a turn, that something is written that is not shown.
+    fn other(&mut self, tell: &mut dyn FnMut(Written<'_>)) {
+        if !std::mem::replace(&mut self.is_other_told, true) {
+            tell(Written::Other);
         }
     }
 
@@ -131,8 +148,8 @@ impl<'f> Stream<'f> {
             }
         }
         let is_other = self.is_held || reply.len() > MOST || self.preview.is_other();
-        if is_other && !std::mem::replace(&mut self.is_other_told, true) {
-            tell(Written::Other);
+        if is_other {
+            self.other(tell);
         }
     }
 }

@@ -183,3 +183,20 @@ fn a_reply_that_is_asked_for_again_is_not_said_twice() {
     check("It is big.", "It is a fine city to live in.\n\nIt is big.");
     check("It is", "It is a fine city to live in.");
 }
+
+#[test]
+fn what_is_thought_is_not_told_where_something_has_to_be_withheld() {
+    let told = |filters: &[Filter], heard: &[Heard<'_>]| {
+        let mut stream = Stream::new(filters, true);
+        stream.begin(false);
+        let mut told = Vec::new();
+        for heard in heard {
+            stream.hear(*heard, &mut |written| told.push(format!("{written:?}")));
+        }
+        told
+    };
+    let filters = [Filter::compile("Do not reveal phone numbers.")];
+    let heard = [Heard::Thought("It is +49 30 1234567."), Heard::Text("<think>+49 30 1234567</think><reply>Hi there")];
+    assert_eq!(told(&filters, &heard), ["Other"]);
+    assert_eq!(told(&[], &heard).len(), 2);
+}

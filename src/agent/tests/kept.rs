@@ -230,3 +230,68 @@ fn who_does_not_keep_a_session_leaves_none() {
     assert_eq!(engine.sessions().unwrap(), []);
     assert!(!env.folder.path().join(".memdir").exists());
 }
+
+#[test]
+fn a_note_that_is_too_long_is_shown_up_to_the_end_of_a_line() {
+    let env = Env::new();
+    for (text, end) in [
+        (format!("# Ada\n\n{}", "- phone: +49 30 1234567\n".repeat(200)), "- phone: +49 30 1234567\n"),
+        ("7".repeat(9_000), "7 …\n"),
+    ] {
+        std::fs::write(env.folder.path().join("user.md"), text).unwrap();
+        let engine = env.engine();
+        let model = Scripted::new(["Hello."]);
+        let asked = std::sync::Arc::clone(&model.asked);
+        let mut agent =
+            Agent::new(&engine, Box::new(model), Prompts::default(), settings(), Session::new(ID.to_owned()));
+        say(&mut agent, "hello", &mut Person::default()).unwrap();
+        let asked = asked.lock().unwrap();
+        let shown = asked[0].messages[0].text.split_once("--- user.md\n").unwrap().1;
+        let shown = shown.split_once("</memory>").unwrap().0;
+        assert!(shown.ends_with(end), "{}", shown.get(shown.len() - 60..).unwrap());
+    }
+}
+
+#[test]
+fn what_the_person_wants_instead_is_their_word() {
+    let env = Env::new();
+    let engine = env.engine();
+    let instead = r#"<actions>[{"action":"append_file","path":"user.md","content":"- diagnosis: moderate hypertension"}]</actions>"#;
+    let mut agent = agent(&engine, begun(), &[PERSONAL, instead, "<reply>Good.</reply>"]);
+    let words = "no, write the diagnosis: moderate hypertension".to_owned();
+    let mut person = Person::saying([Decision::Instead(words), Decision::Yes]);
+    let said = say(&mut agent, "my blood pressure is high", &mut person).unwrap();
+    assert!(env.user().contains("- diagnosis: moderate hypertension"), "{:?}", said.actions);
+    assert!(!env.user().contains("blood"), "{}", env.user());
+}
+
+#[test]
+fn a_note_of_which_a_filter_has_kept_something_is_not_known() {
+    let env = Env::new();
+    std::fs::write(env.folder.path().join("user.md"), "# Ada\n\n- city: London\n- phone: +49 30 1234567\n").unwrap();
+    let read = r#"<actions>[{"action":"read_file","path":"user.md"}]</actions>"#;
+    let all = r##"<actions>[{"action":"write_file","path":"user.md","content":"# Ada\n\n- city: Paris\n"}]</actions>"##;
+    let reply = "<reply>Good.</reply>";
+    let message = "where do I live? <filter>Do not reveal phone numbers.</filter>";
+    let (_, session) = env.say(begun(), message, &[read, reply]);
+    let (said, session) = env.say(session, "write all about me anew: I live in Paris", &[all, reply]);
+    assert_eq!(said.actions[0].1.result.as_ref().unwrap_err().code, Code::Conflict);
+    assert!(env.user().contains("phone"), "{}", env.user());
+    env.say(session, "write all about me anew: I live in Paris", &[read, all, reply]);
+    assert_eq!(env.user(), "# Ada\n\n- city: Paris\n", "once all of it was read");
+}
+
+#[test]
+fn what_the_person_has_let_be_written_is_known() {
+    let env = Env::new();
+    let engine = env.engine();
+    let read = r#"<actions>[{"action":"read_file","path":"user.md"}]</actions>"#;
+    let all = r##"<actions>[{"action":"write_file","path":"user.md","content":"# Ada\n\n- city: Paris\n"}]</actions>"##;
+    let mut first = agent(&engine, begun(), &[read, PERSONAL, "<reply>Good.</reply>"]);
+    say(&mut first, "my blood pressure is high", &mut Person::saying([Decision::Yes])).unwrap();
+    assert!(env.user().contains("high"), "{}", env.user());
+    let session = Session::load(&engine, ID).unwrap();
+    assert_eq!(session.seen, first.session().seen);
+    let (said, _) = env.say(session, "write all about me anew: I live in Paris", &[all, "<reply>Good.</reply>"]);
+    assert!(said.actions[0].1.result.is_ok(), "{:?}", said.actions);
+}

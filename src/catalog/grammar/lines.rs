@@ -150,9 +150,9 @@ pub(super) fn key_words() -> Part {
     Part::All(vec![letter, word(), times(more, 0, 3)])
 }
 
-/// What stands between the quotes of a JSON text.
+/// What stands between the quotes of a JSON text. No tag stands in it: a turn ends at the first that closes one.
 pub(super) fn json(text: &str) -> String {
     let mut json = serde_json::Value::from(text).to_string();
     json.pop();
-    json.split_off(1)
+    json.split_off(1).replace('<', "\\u003c")
 }

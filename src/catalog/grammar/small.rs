@@ -98,7 +98,7 @@ pub fn small(offer: &Offer<'_>) -> Grammar {
 /// The kinds of turns that answer.
 fn answers(offer: &Offer<'_>, kinds: &mut Vec<Part>, rules: &mut Vec<Rule>) {
     let is_link = |(_, line): &&(&MemoryPath, &str)| line.contains("[[") || line.contains("](");
-    let quoted = |(path, line): &(&MemoryPath, &str)| text(&format!("{} ({path})", plain(line)));
+    let quoted = |(path, line): &(&MemoryPath, &str)| text(&format!("{} ({})", plain(line), plain(path.as_str())));
     let links: Vec<Part> = offer.quotes.iter().filter(is_link).map(quoted).collect();
     let facts: Vec<Part> = offer.quotes.iter().filter(|quote| !is_link(quote)).map(quoted).collect();
     let (has_links, has_facts) = (!links.is_empty(), !facts.is_empty());

@@ -134,6 +134,20 @@ fn one_that_is_too_large_is_not_gone_on_with() {
 }
 
 #[test]
+fn none_becomes_too_large_to_be_read() {
+    let env = Env::new(&[]);
+    let vault = env.vault();
+    let mut file = begun(&vault, "7f3a", &["one"]);
+    let line = vec![b'x'; (8 << 20) - 1];
+    file.append(&line).unwrap();
+    assert!(matches!(file.append(&line), Err(VaultError::LongSession(_))));
+    file.append(b"two").unwrap();
+    drop(file);
+    assert!(vault.read_session("7f3a").unwrap().unwrap().ends_with(b"x\ntwo\n"));
+    assert!(vault.open_session("7f3a").unwrap().read().is_ok());
+}
+
+#[test]
 fn old_ones_go_when_another_begins() {
     let env = Env::new(&[]);
     let vault = env.vault();
