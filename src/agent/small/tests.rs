@@ -36,7 +36,7 @@ fn what_is_asked_writes_nothing() {
         "Tell me what tea I like",
         "Wie alt bin ich? age",
     ] {
-        check(message, &[Question, Unknown, Unclear, Talk]);
+        check(message, &[Question, Unknown, Unclear]);
     }
     for message in ["What is my blood group?", "What is my wife's shoe size?", "Who is Azul Press's lawyer?"] {
         check(message, &[Unknown]);
@@ -87,10 +87,7 @@ fn lines_are_offered_that_have_to_do_with_the_message() {
     assert_eq!(offered("I just turned 53."), expected("- age: 52", "", "user.md"));
     assert_eq!(offered("Forget my favourite tea."), expected("", "- favourite tea: oolong", ""));
     assert_eq!(offered("Please note that Azul Press has a cat."), expected("", "", "entities/azul_press.md"));
-    assert_eq!(
-        offered("Azul Press was founded in 1988, correct it."),
-        expected("- **Founded**: 1987", "", "entities/azul_press.md")
-    );
+    assert_eq!(offered("Azul Press was founded in 1988, correct it."), expected("- **Founded**: 1987", "", ""));
 }
 
 #[test]

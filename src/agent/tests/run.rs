@@ -246,7 +246,7 @@ fn the_program_replies_to_what_was_written_and_the_model_to_what_was_read() {
     let manners = Manners { program_replies: true, ..MANNERS };
     let mut run = Run::new(LIMITS, manners, Variables::default());
     acts(&mut run, WRITE, done(1, vec![Ok(Value::Bool(true))]), false);
-    ends(&mut run, Some("Done: batch 1."), None);
+    ends(&mut run, Some("Noted in user.md: x: y"), None);
     let mut run = Run::new(LIMITS, manners, Variables::default());
     acts(&mut run, WRITE, none_done(vec![failed(Code::NotFound)]), false);
     ends(&mut run, Some("I could not do that: not_found."), None);
