@@ -15,6 +15,8 @@ use crate::rank::Question;
 const USER: &str = "user.md";
 /// Keys that say nothing of what a line is about.
 const GENERIC: [&str; 6] = ["type", "name", "kind", "status", "category", "entity"];
+/// A line with two words of the message has to do with it surely.
+const SURE: usize = 4;
 /// How many lines may be quoted, or chosen among, at most; a small model gets lost in more, and its grammar slow.
 const MOST_LINES: usize = 240;
 
@@ -135,10 +137,10 @@ impl<'n> Reading<'n> {
                 match (is_about_somebody, tiny && is_first) {
                     (false, _) => &[Talk],
                     (true, true) => &[Unknown],
-                    (true, false) => &[Question, Unknown, Unclear],
+                    (true, false) => &[Question, Unknown],
                 }
             } else {
-                if is_about_somebody { &[Question, Unknown, Unclear] } else { &[Question, Unknown, Unclear, Talk] }
+                if is_about_somebody { &[Question, Unknown] } else { &[Question, Unknown, Unclear, Talk] }
             }
         } else if cues.forget && !cues.keep {
             if has_related { &[Forget, Unclear] } else { &[Unclear, Unknown] }
@@ -150,7 +152,7 @@ impl<'n> Reading<'n> {
             }
         } else if cues.keep {
             if cues.change && has_keyed { &[New, Change] } else { &[New] }
-        } else if cues.correct && has_related {
+        } else if cues.correct && has_related || cues.change && has_keyed {
             &[Change]
         } else if cues.change {
             &[Change, New]
@@ -186,6 +188,7 @@ impl<'n> Reading<'n> {
         };
         if has(Kind::Question) {
             offer.quotes = self.quotes();
+            offer.to_the_fact = self.lines.iter().any(|line| !line.text.contains("[[") && line.score >= SURE);
         }
         if has(Kind::Unclear) {
             let title = |path: &&MemoryPath| spoken(path);

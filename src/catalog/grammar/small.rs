@@ -19,6 +19,8 @@ pub struct Offer<'a> {
     pub quotes: Vec<(&'a MemoryPath, &'a str)>,
     /// Whether two lines without links may be quoted.
     pub two: bool,
+    /// Whether a line with a link has to lead to one without.
+    pub to_the_fact: bool,
     /// It may say that something is not in the notes.
     pub unknown: bool,
     /// It says so in English, and asks nothing back.
@@ -112,7 +114,9 @@ fn answers(offer: &Offer<'_>, kinds: &mut Vec<Part>, rules: &mut Vec<Rule>) {
     }
     if has_links {
         rules.push(tree("link", Part::Any(links)));
-        trails.push(vec!["link"]);
+        if !(offer.to_the_fact && has_facts) {
+            trails.push(vec!["link"]);
+        }
     }
     if has_links && has_facts {
         trails.extend([vec!["link", "fact"], vec!["link", "link", "fact"]]);
@@ -150,7 +154,12 @@ fn writes(offer: &Offer<'_>, kinds: &mut Vec<Part>, rules: &mut Vec<Rule>) {
         kind("change", "change");
         let change = |(path, line, kept): &(&MemoryPath, &str, &str)| {
             let start = format!("{{\"action\":\"replace_text\",\"old\":\"{}\",\"new\":\"{}", json(line), json(kept));
-            Part::All(vec![text(&start), named("value"), text(&format!("\",\"path\":\"{}\"}}", json(path.as_str())))])
+            let value = if line.contains("[[") {
+                Part::Any(vec![named("value"), Part::All(vec![text("[["), named("value"), text("]]")])])
+            } else {
+                named("value")
+            };
+            Part::All(vec![text(&start), value, text(&format!("\",\"path\":\"{}\"}}", json(path.as_str())))])
         };
         rules.push(tree("change", Part::Any(offer.changes.iter().map(change).collect())));
     }
@@ -209,7 +218,7 @@ fn values(message: &str) -> Vec<Rule> {
             let next = Part::All(vec![text(&format!("{} ", json(after))), named(&numbered(at + 1))]);
             parts.push(times(next, 0, 1));
         }
-        if !core.is_empty() {
+        if core.chars().any(char::is_alphanumeric) {
             starts.push(named(&numbered(at)));
         }
         rules.push(tree(&numbered(at), Part::All(parts)));

@@ -77,6 +77,31 @@ fn nothing_in_a_line_or_a_path_ends_what_it_stands_in() {
 }
 
 #[test]
+fn a_link_can_become_another_and_lead_on() {
+    let user = path("user.md");
+    let offer = Offer {
+        quotes: vec![(&user, "- works at: [[acme]]"), (&user, "- kind: firm")],
+        to_the_fact: true,
+        changes: vec![(&user, "- works at: [[acme]]", "- works at: ")],
+        message: "I work at Blue - Wave now.",
+        ..Offer::default()
+    };
+    let both = Both::of(&small(&offer));
+    let change = |value: &str| {
+        let new = format!("- works at: {value}");
+        format!(
+            r#"<think>change</think><actions>[{{"action":"replace_text","old":"- works at: [[acme]]","new":"{new}","path":"user.md"}}]</actions>"#
+        )
+    };
+    assert!(both.takes(&change("Blue")) && both.takes(&change("[[Blue - Wave]]")));
+    assert!(!both.takes(&change("[[Blue")) && !both.takes(&change("- Wave")), "a value begins with a word");
+    assert!(both.takes(
+        "<think>question: - works at: [[acme]] (user.md) ; - kind: firm (user.md)</think><reply>A firm.</reply>"
+    ));
+    assert!(!both.takes("<think>question: - works at: [[acme]] (user.md)</think><reply>A firm.</reply>"));
+}
+
+#[test]
 fn it_can_ask_between_notes_or_when_nothing_else_is_left() {
     let between =
         Both::of(&small(&Offer { ask: Some(Ask::Between("Tom <Lind> or Tom".to_owned())), ..Offer::default() }));
