@@ -5,6 +5,7 @@
 //! once; between messages anyone may go on with it, and sees by its [`Mark`] that somebody else did.
 
 use std::io::{self, Read, Write};
+use std::time::Duration;
 
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt};
 use cap_std::fs::{Dir, OpenOptions};
@@ -41,6 +42,9 @@ pub struct Mark {
     identity: (u64, u64),
     bytes: u64,
 }
+
+/// How long a session is waited for: a program that is being started by this one holds its files for a moment too.
+const PATIENCE: Duration = Duration::from_millis(300);
 
 /// The file of a session, locked as long as this lives.
 #[derive(Debug)]
@@ -152,11 +156,10 @@ impl Vault {
             let metadata = file.metadata().map_err(io)?;
             check_own_file(&metadata)?;
             let file = file.into_std();
-            match file.try_lock() {
-                Err(std::fs::TryLockError::WouldBlock) => return Err(VaultError::InSession(id.to_owned())),
-                Err(std::fs::TryLockError::Error(error)) => return Err(io(error)),
-                Ok(()) => {}
-            }
+            super::acquire(&file, PATIENCE).map_err(|error| match error {
+                VaultError::Busy => VaultError::InSession(id.to_owned()),
+                other => other,
+            })?;
             let identity = disk::identity(&metadata);
             let is_it = folder.symlink_metadata(&name).is_ok_and(|now| disk::identity(&now) == identity);
             if is_it {

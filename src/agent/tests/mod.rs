@@ -35,7 +35,8 @@ fn clock() -> Timestamp {
 fn engine(root: &Path) -> Engine {
     let root = root.canonicalize().unwrap();
     let dir = Dir::open_ambient_dir(&root, ambient_authority()).unwrap();
-    let options = Options { lock_timeout: Duration::ZERO, durability: Durability::Atomic, ..Options::default() };
+    let options =
+        Options { lock_timeout: Duration::from_secs(5), durability: Durability::Atomic, ..Options::default() };
     let settings = engine::Settings {
         limits: Limits::default(),
         batch_actions: 100,
