@@ -140,7 +140,11 @@ impl<'n> Reading<'n> {
                     (true, false) => &[Question, Unknown],
                 }
             } else {
-                if is_about_somebody { &[Question, Unknown] } else { &[Question, Unknown, Unclear, Talk] }
+                match (is_about_somebody, tiny && is_first && self.speaks_of_it()) {
+                    (true, true) => &[Question],
+                    (true, false) => &[Question, Unknown],
+                    (false, _) => &[Question, Unknown, Unclear, Talk],
+                }
             }
         } else if cues.forget && !cues.keep {
             if has_related { &[Forget, Unclear] } else { &[Unclear, Unknown] }
@@ -166,7 +170,14 @@ impl<'n> Reading<'n> {
 
     /// Whether the model is told which words are in no note: where they are half of what is asked, and not one of two things.
     pub(super) fn has_hint(&self) -> bool {
-        2 * self.missing.len() >= self.asked.max(1) && !self.has_and && self.kinds.contains(&Kind::Unknown)
+        let is_much = 2 * self.missing.len() >= self.asked.max(1);
+        is_much && !self.has_and && !self.speaks_of_it() && self.kinds.contains(&Kind::Unknown)
+    }
+
+    /// Whether a line speaks of just what is asked, in the notes that are named where any is.
+    fn speaks_of_it(&self) -> bool {
+        let is_near = |line: &&Line<'_>| self.named.is_empty() || self.named.contains(&line.path);
+        self.lines.iter().filter(is_near).any(|line| line.is_keyed)
     }
 
     /// What the model may do, without what the session does not let it.

@@ -29,15 +29,17 @@ fn check(message: &str, kinds: &[Kind]) {
 #[test]
 fn what_is_asked_writes_nothing() {
     use Kind::{Question, Talk, Unknown};
+    // A line speaks of just what is asked.
     for message in [
+        "How do I take my favourite tea?",
         "How old am I?",
         "Where do I live?",
         "When was Azul Press founded?",
-        "Tell me what tea I like",
         "Wie alt bin ich? age",
     ] {
-        check(message, &[Question, Unknown]);
+        check(message, &[Question]);
     }
+    check("Tell me what tea I like", &[Question, Unknown]);
     for message in ["What is my blood group?", "What is my wife's shoe size?", "Who is Azul Press's lawyer?"] {
         check(message, &[Unknown]);
     }
