@@ -115,6 +115,7 @@ impl Agent<'_> {
                 rest: &rest,
                 writes: switches.actions == Actions::All,
                 tiny: self.model.card().million_parameters.is_some_and(|millions| millions < TINY),
+                filtered: !asked.filters.is_empty(),
             };
             return Request { temperature: self.settings.temperature, ..small::request(&turn, run.transcript()) };
         }

@@ -219,12 +219,15 @@ fn sections(note: &Note<'_>, text: &str) -> Vec<Range<usize>> {
     let mut edges: Vec<usize> = std::iter::once(note.body()).chain(starts).chain([text.len()]).collect();
     edges.dedup();
     let ranges = edges.iter().zip(edges.iter().skip(1)).map(|(start, end)| *start..*end);
-    let mut front: Vec<_> = Some(0..note.body()).filter(|front| !front.is_empty()).into_iter().collect();
-    front.extend(ranges.filter(|range| {
-        let lines = text.get(range.clone()).unwrap_or_default().lines();
-        lines.filter(|line| excerpt::heading(line).is_none()).any(|line| !line.trim().is_empty())
-    }));
-    front
+    let mut sections: Vec<_> = ranges
+        .filter(|range| {
+            let lines = text.get(range.clone()).unwrap_or_default().lines();
+            lines.filter(|line| excerpt::heading(line).is_none()).any(|line| !line.trim().is_empty())
+        })
+        .collect();
+    // What stands before the text says what the note is filed under, and seldom what it says.
+    sections.extend(Some(0..note.body()).filter(|front| !front.is_empty()));
+    sections
 }
 
 /// The lines around some lines, as many as a part may have.

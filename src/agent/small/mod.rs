@@ -14,10 +14,13 @@ use crate::model::{Message, Request, Role, Shape};
 use crate::path::MemoryPath;
 
 mod cues;
+mod line;
+mod meant;
 mod reading;
 mod said;
 
-use reading::{Kind, Reading};
+use super::context::USER;
+use reading::{Kind, Reading, Trust};
 pub(super) use said::done;
 
 /// How many tokens a turn may have: more than the longest that the grammar lets through.
@@ -28,6 +31,11 @@ const MOST_EXCHANGES: usize = 2;
 const MOST_QUESTIONS: usize = 3;
 /// An answer to a question of ours has at most so many words.
 const SHORT: usize = 8;
+
+/// The name of a note without its folders and its ending.
+fn stem(path: &MemoryPath) -> &str {
+    path.as_str().rsplit('/').next().unwrap_or_default().trim_end_matches(".md")
+}
 
 /// What a small model is asked about.
 #[derive(Debug)]
@@ -46,11 +54,19 @@ pub struct Turn<'a> {
     pub writes: bool,
     /// Whether it has under a thousand million parameters: such a model says anything rather than that it does not know.
     pub tiny: bool,
+    /// Whether a filter is on: what is hidden must not be guessed.
+    pub filtered: bool,
 }
 
-/// What a message means together with those that it answers a question about, where the reply before was one.
+/// What a message means together with those that it answers a question about, where the reply before was one; or with the
+/// question that it goes on with ("And my brother?").
 #[must_use]
 pub fn whole(message: &str, session: &Session) -> Option<String> {
+    if cues::goes_on(message)
+        && let Some(before) = session.exchanges.last().filter(|before| before.message.trim_end().ends_with('?'))
+    {
+        return Some(format!("{} {message}", before.message));
+    }
     let unclear = session.exchanges.iter().rev().take_while(|exchange| exchange.is_unclear).take(MOST_QUESTIONS);
     let is_answer = message.split_whitespace().count() <= SHORT && !message.trim_end().ends_with('?');
     let mut asked: Vec<&str> = unclear.map(|exchange| exchange.message.as_str()).collect();
@@ -71,7 +87,8 @@ pub fn request(turn: &Turn<'_>, transcript: &[Message]) -> Request {
     let message = whole.as_deref().unwrap_or(turn.message);
     let before: &[_] = if whole.is_some() { &[] } else { &turn.session.exchanges };
     let before = before.get(before.len().saturating_sub(MOST_EXCHANGES)..).unwrap_or_default();
-    let reading = Reading::of(turn.notes, message, before.is_empty() && whole.is_none(), turn.tiny);
+    let trust = Trust { tiny: turn.tiny, quoting: turn.tiny || turn.filtered };
+    let reading = Reading::of(turn.notes, message, before.is_empty() && whole.is_none(), trust);
     let mut head = format!("Now these are the notes, and no others:\n{}\n", shown(turn.notes));
     for exchange in before {
         messages.push(said(Role::User, format!("{head}User: {}", prompt::fenced(&exchange.message))));

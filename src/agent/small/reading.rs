@@ -3,22 +3,23 @@
 //! Owns what a turn may be, and which lines it may be about. It takes away and never decides: among what is left, the model
 //! chooses. Nothing here is sure; what a line is about is guessed by shared words.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 
-use super::cues::{self, Cues};
-use crate::catalog::grammar::{Ask, Offer};
+use super::USER;
+use super::cues::{self, Cues, Word};
+use super::line::{self, Line, Slot, Sort, stems};
+use super::meant::{Looking, Meant};
+use crate::catalog::grammar::{Ask, Change, Offer, Quote};
 use crate::note::words;
 use crate::path::MemoryPath;
-use crate::rank::Question;
+use crate::rank::is_function_word;
 
-/// The note about the person.
-const USER: &str = "user.md";
-/// Keys that say nothing of what a line is about.
-const GENERIC: [&str; 6] = ["type", "name", "kind", "status", "category", "entity"];
 /// A line with two words of the message has to do with it surely.
 const SURE: usize = 4;
 /// How many lines may be quoted, or chosen among, at most; a small model gets lost in more, and its grammar slow.
 const MOST_LINES: usize = 240;
+/// A longer value is not said word by word.
+const MOST_SAID: usize = 80;
 
 /// What a turn may be.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -32,232 +33,347 @@ pub(super) enum Kind {
     Forget,
 }
 
+/// How far a model can be trusted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Trust {
+    /// It says anything rather than that it does not know.
+    pub(super) tiny: bool,
+    /// It may say nothing but what it quotes.
+    pub(super) quoting: bool,
+}
+
 /// A message, read beside the notes.
 #[derive(Debug)]
 pub(super) struct Reading<'n> {
     pub(super) kinds: BTreeSet<Kind>,
     /// Words of the message that stand in no note that it can be about.
     pub(super) missing: Vec<String>,
-    /// The notes that a name in the message may mean, where nothing tells which.
-    between: Vec<&'n MemoryPath>,
+    meant: Meant<'n>,
     lines: Vec<Line<'n>>,
-    /// The notes that the message names.
-    named: Vec<&'n MemoryPath>,
-    is_first_person: bool,
+    cues: Cues,
     has_and: bool,
     /// How many words say what is asked.
     asked: usize,
-    tiny: bool,
-    /// Whether only lines that speak of just this may be changed: nothing says that something is otherwise now.
-    is_strict: bool,
-}
-
-/// A line of a note that can be chosen.
-#[derive(Clone, Debug)]
-struct Line<'n> {
-    path: &'n MemoryPath,
-    text: &'n str,
-    /// What stays of it at its start when its value is replaced; `None` where it is not to be written.
-    kept: Option<&'n str>,
-    stems: HashSet<String>,
-    /// How much it has to do with the message, in half words.
-    score: usize,
-    /// Whether all that its key says is in the message, and says something.
-    is_keyed: bool,
-}
-
-/// The stems of a text.
-fn stems(text: &str) -> HashSet<String> {
-    let mut all = HashSet::new();
-    words::each(text, &mut |word, _| {
-        all.insert(words::stem(word).into_owned());
-    });
-    all
+    trust: Trust,
+    /// The dates of the message, and whether it has a number.
+    dates: Vec<String>,
+    has_number: bool,
+    /// Whether it can be said in a cell of a table, and in front matter.
+    is_plain: bool,
 }
 
 impl<'n> Reading<'n> {
-    /// Reads a message. `tiny` is for models that say anything rather than that they do not know.
-    pub(super) fn of(notes: &'n [(MemoryPath, String)], message: &str, is_first: bool, tiny: bool) -> Self {
+    /// Reads a message.
+    pub(super) fn of(notes: &'n [(MemoryPath, String)], message: &str, is_first: bool, trust: Trust) -> Self {
         let (cues, rest) = cues::find(message);
-        let is_first_person = cues.own;
-        let (content, all) = (content(&rest), content(message));
+        let phrases = cues::phrases(message);
+        let content = with(cues::content(&rest), &phrases);
+        // Cues count here: who has moved lives elsewhere.
+        let all = with(cues::content(message), &phrases);
         let titles: Vec<(&MemoryPath, HashSet<String>)> =
             notes.iter().map(|(path, text)| (path, title(path, text))).collect();
-        let (names, mut named) = named(&titles, message);
-        let asked: Vec<&String> = content.iter().filter(|word| !names.contains(*word)).collect();
-        let mut between = Vec::new();
-        if named.len() > 1 {
-            let told = told_apart(notes, &named, &asked, &content);
-            if told.is_empty() { between.clone_from(&named) } else { named = told }
-        }
-        // Cues count here: who has moved lives elsewhere.
-        let mut lines = lines(notes);
-        score(&mut lines, &titles, (&all, &content), is_first_person);
-        let about: HashSet<String> = if named.is_empty() || !between.is_empty() {
-            lines
-                .iter()
-                .flat_map(|line| line.stems.iter().cloned())
-                .chain(titles.iter().flat_map(|(_, title)| title.clone()))
-                .collect()
-        } else {
-            let is_about =
-                |line: &&Line<'_>| named.contains(&line.path) || names.iter().any(|name| line.stems.contains(name));
-            lines.iter().filter(is_about).flat_map(|line| line.stems.iter().cloned()).collect()
-        };
-        let is_missing = |word: &&&String| !cues::stems_of(word).iter().any(|stem| about.contains(stem));
-        let missing: Vec<String> = asked.iter().filter(is_missing).map(|word| spelled(message, word)).collect();
-        let asked_words = asked.len();
+        let mut lines = line::lines(notes);
+        let meant = Looking { notes, lines: &lines, titles: &titles, message, content: &all, own: cues.own }.find();
+        score(&mut lines, &titles, (&all, if cues.keep { &content } else { &all }), &meant, cues.own);
+        let asked: Vec<&Word> = content.iter().filter(|word| !meant.used.contains(&word.stem)).collect();
+        let about = about(&lines, &titles, &meant);
+        let missing = asked.iter().filter(|word| !cues::is_in(word, &about));
+        let missing: Vec<String> = missing.map(|word| spelled(message, &word.stem)).collect();
         let mut reading = Self {
             kinds: BTreeSet::new(),
-            between,
+            meant,
             lines,
-            named,
-            is_first_person,
+            cues,
             has_and: rest.split_whitespace().any(|word| matches!(word, "and" | "und" | "y" | "et" | "e" | "en" | "ve")),
             missing,
-            asked: asked_words,
-            tiny,
-            is_strict: cues.keep || !cues.change,
+            asked: asked.len(),
+            trust,
+            dates: line::dates(message).map(str::to_owned).collect(),
+            has_number: message.chars().any(|one| one.is_ascii_digit()),
+            is_plain: !message.contains(['|', ':', '#', '"', '[', ']', '{', '}', '\n']),
         };
-        reading.kinds = reading.kinds(cues, &asked, is_first, tiny);
+        reading.kinds = reading.kinds(is_first).iter().copied().collect();
         reading
     }
 
-    fn kinds(&self, cues: Cues, asked: &[&String], is_first: bool, tiny: bool) -> BTreeSet<Kind> {
-        use Kind::{Change, Forget, New, Question, Talk, Unclear, Unknown};
-        let is_about_somebody = self.is_first_person || !self.named.is_empty();
-        let has_related = self.lines.iter().any(|line| line.score > 0 && line.kept.is_some());
-        let has_keyed = self.lines.iter().any(|line| line.is_keyed && line.kept.is_some());
-        let kinds: &[Kind] = if !self.between.is_empty() && is_first {
+    fn kinds(&self, is_first: bool) -> &'static [Kind] {
+        use Kind::{Forget, Talk, Unclear, Unknown};
+        let cues = self.cues;
+        if !self.meant.between.is_empty() && is_first {
             &[Unclear]
         } else if cues.ask && !cues.keep {
-            if asked.is_empty() && !is_about_somebody {
-                &[Talk]
-            } else if !asked.is_empty() && self.missing.len() == asked.len() {
-                match (is_about_somebody, tiny && is_first) {
-                    (false, _) => &[Talk],
-                    (true, true) => &[Unknown],
-                    (true, false) => &[Question, Unknown],
-                }
-            } else {
-                match (is_about_somebody, tiny && is_first && self.speaks_of_it()) {
-                    (true, true) => &[Question],
-                    (true, false) => &[Question, Unknown],
-                    (false, _) => &[Question, Unknown, Unclear, Talk],
-                }
-            }
+            self.answers(is_first)
         } else if cues.forget && !cues.keep {
-            if has_related { &[Forget, Unclear] } else { &[Unclear, Unknown] }
-        } else if asked.is_empty() && self.named.is_empty() {
+            let has_related = self.writable().any(|line| line.score > 0);
+            match (self.asked == 0 && self.meant.notes.is_empty(), has_related || self.whole_note().is_some()) {
+                (true, _) => &[Unclear],
+                (false, true) => &[Forget, Unclear],
+                (false, false) => &[Unclear, Unknown],
+            }
+        } else if self.asked == 0 && self.meant.notes.is_empty() {
             match (cues.change || cues.keep, is_first) {
                 (true, true) => &[Unclear],
                 (false, true) => &[Talk],
-                (_, false) => &[Question, Unknown, Unclear, Talk],
+                (_, false) => &[Kind::Question, Unknown, Unclear, Talk],
             }
-        } else if cues.keep {
+        } else {
+            self.writes()
+        }
+    }
+
+    /// The kinds of turns after a question.
+    fn answers(&self, is_first: bool) -> &'static [Kind] {
+        use Kind::{Question, Talk, Unclear, Unknown};
+        let is_about_somebody = self.cues.own || !self.meant.notes.is_empty();
+        let (surely, sure) = (self.trust.tiny && is_first, self.speaks_of_it());
+        if self.asked == 0 && !is_about_somebody {
+            &[Talk]
+        } else if self.asked > 0 && self.missing.len() == self.asked {
+            let is_half = self.has_and && !self.meant.trail.is_empty();
+            match (is_about_somebody, surely) {
+                _ if is_half => &[Question],
+                (false, _) => &[Talk],
+                (true, true) => &[Unknown],
+                (true, false) => &[Question, Unknown],
+            }
+        } else if sure && (surely || is_about_somebody && self.missing.is_empty()) {
+            &[Question]
+        } else if is_about_somebody {
+            &[Question, Unknown]
+        } else {
+            &[Question, Unknown, Unclear, Talk]
+        }
+    }
+
+    /// The kinds of turns after what is no question.
+    fn writes(&self) -> &'static [Kind] {
+        use Kind::{Change, New, Talk, Unclear};
+        let cues = self.cues;
+        let has_keyed = self.writable().any(|line| line.is_keyed && !self.fitting(line).is_empty());
+        let has_told = self.writable().any(|line| line.is_told && !self.fitting(line).is_empty());
+        let has_related = self.writable().any(|line| line.score > 0 && !self.fitting(line).is_empty());
+        if cues.keep {
             if cues.change && has_keyed { &[New, Change] } else { &[New] }
-        } else if cues.correct && has_related || cues.change && has_keyed {
+        } else if cues.adds {
+            &[New, Talk, Unclear]
+        } else if cues.change && (has_keyed || has_told) || cues.correct && has_related || has_keyed && cues.says {
             &[Change]
-        } else if cues.change {
+        } else if cues.change && (has_related || !self.trust.tiny) {
             &[Change, New]
+        } else if cues.change {
+            &[New]
         } else if has_keyed {
             &[New, Change, Talk, Unclear]
         } else {
             &[New, Talk, Unclear]
-        };
-        kinds.iter().copied().collect()
+        }
     }
 
     /// Whether the model is told which words are in no note: where they are half of what is asked, and not one of two things.
     pub(super) fn has_hint(&self) -> bool {
         let is_much = 2 * self.missing.len() >= self.asked.max(1);
-        is_much && !self.has_and && !self.speaks_of_it() && self.kinds.contains(&Kind::Unknown)
+        is_much
+            && !self.missing.is_empty()
+            && !self.has_and
+            && !self.speaks_of_it()
+            && self.kinds.contains(&Kind::Unknown)
     }
 
-    /// Whether a line speaks of just what is asked, in the notes that are named where any is.
+    /// Whether a line speaks of just what is asked, in the notes that are meant where any is.
     fn speaks_of_it(&self) -> bool {
-        let is_near = |line: &&Line<'_>| self.named.is_empty() || self.named.contains(&line.path);
-        self.lines.iter().filter(is_near).any(|line| line.is_keyed)
+        let is_near = |line: &&Line<'_>| self.meant.notes.is_empty() || self.meant.notes.contains(&line.path);
+        let is_led = !self.meant.trail.is_empty() && self.asked == 0;
+        is_led || self.lines.iter().filter(is_near).any(|line| line.is_keyed)
+    }
+
+    fn writable(&self) -> impl Iterator<Item = &Line<'n>> {
+        self.lines.iter().filter(|line| line.can_be_written() && self.is_in_scope(line))
+    }
+
+    /// Whether a line may be written: of the notes that are meant, and the link that led there; of the person's own note where
+    /// that has to do with the message; else any.
+    fn is_in_scope(&self, line: &Line<'_>) -> bool {
+        let Meant { notes, trail, .. } = &self.meant;
+        if !notes.is_empty() {
+            return notes.contains(&line.path)
+                || trail.last().is_some_and(|(path, text)| (*path, *text) == (line.path, line.text));
+        }
+        let is_own = |line: &Line<'_>| line.path.as_str() == USER;
+        let has_own = || self.lines.iter().any(|line| is_own(line) && line.score > 0 && line.can_be_written());
+        !self.cues.own || is_own(line) || !has_own()
+    }
+
+    /// The values of a line that something in the message can stand for.
+    fn fitting(&self, line: &Line<'n>) -> Vec<Slot<'n>> {
+        let is_held = line.text.starts_with('|') || !line.text.starts_with(['-', '*', '+', ' ', '_']);
+        if is_held && !self.is_plain && !line.text.starts_with("**") {
+            return Vec::new();
+        }
+        let fits = |slot: &&Slot<'_>| match slot.sort() {
+            Sort::Date => !self.dates.is_empty(),
+            Sort::Number => self.has_number,
+            Sort::Text => true,
+        };
+        line.slots.iter().filter(fits).copied().collect()
+    }
+
+    /// The note that is to be forgotten as a whole: where nothing is said but its name.
+    fn whole_note(&self) -> Option<&'n MemoryPath> {
+        let [path] = self.meant.notes.as_slice() else { return None };
+        let folder = stems(path.as_str());
+        let is_said = self.missing.iter().all(|word| {
+            let stem = words::stem(&words::fold(word)).into_owned();
+            folder.iter().any(|part| *part == stem || part.starts_with(&stem))
+        });
+        (self.meant.trail.is_empty() && is_said && self.missing.len() == self.asked && path.as_str() != USER)
+            .then_some(path)
     }
 
     /// What the model may do, without what the session does not let it.
     pub(super) fn offer(&self, message: &'n str, writes: bool) -> Offer<'_> {
         let has = |kind: Kind| self.kinds.contains(&kind);
-        let writable = || self.lines.iter().filter(|line| line.kept.is_some());
-        let top = writable().map(|line| line.score).max().unwrap_or(0);
-        // Who speaks of themselves means the note about them, where it says as much as another.
-        let is_own = self.is_first_person && writable().any(|line| line.score == top && line.path.as_str() == USER);
-        let least = if is_own { top } else { top.saturating_sub(1) };
-        let related = |line: &&Line<'_>| line.score > 0 && line.score >= least;
         let mut offer = Offer {
             message,
             two: self.has_and,
             unknown: has(Kind::Unknown),
-            surely: self.tiny && message.is_ascii(),
+            surely: self.trust.tiny,
             talk: has(Kind::Talk),
             ..Offer::default()
         };
         if has(Kind::Question) {
-            offer.quotes = self.quotes();
-            offer.to_the_fact = self.lines.iter().any(|line| !line.text.contains("[[") && line.score >= SURE);
+            self.offer_answers(&mut offer);
         }
         if has(Kind::Unclear) {
             let title = |path: &&MemoryPath| spoken(path);
-            let between = self.between.iter().map(title).collect::<Vec<_>>().join(" or ");
+            let between = self.meant.between.iter().map(title).collect::<Vec<_>>().join(" or ");
             offer.ask = Some(if between.is_empty() { Ask::Anything } else { Ask::Between(between) });
         }
         if writes && has(Kind::Change) {
-            let chosen: Vec<&Line<'_>> =
-                writable().filter(related).filter(|line| !self.is_strict || line.is_keyed).collect();
-            let chosen = if chosen.is_empty() { writable().collect() } else { chosen };
-            offer.changes = chosen
-                .into_iter()
-                .take(MOST_LINES)
-                .filter_map(|line| Some((line.path, line.text, line.kept?)))
-                .collect();
+            offer.changes = self.changes();
         }
         if writes && has(Kind::Forget) {
-            offer.deletions = writable().filter(related).take(MOST_LINES).map(|line| (line.path, line.text)).collect();
+            offer.gone = self.whole_note();
+            let related = self.related(&|line| line.score > 0);
+            let lines = related.into_iter().filter(|_| offer.gone.is_none()).take(MOST_LINES);
+            offer.deletions = lines.map(|line| (line.path, line.text)).collect();
         }
-        if writes && has(Kind::New) {
+        if writes && (has(Kind::New) || has(Kind::Change) && offer.changes.is_empty()) {
             offer.homes = self.homes();
         }
-        if !writes && offer.quotes.is_empty() && !offer.talk {
+        if !writes && offer.quotes.is_empty() && offer.trail.is_empty() && !offer.talk {
             offer.talk = true;
         }
         offer
     }
 
-    /// The lines that may be quoted: of the notes that are named and what they lead to, else of all.
-    fn quotes(&self) -> Vec<(&'n MemoryPath, &'n str)> {
-        let paths: BTreeSet<&MemoryPath> = self.lines.iter().map(|line| line.path).collect();
-        let led_to: BTreeSet<&MemoryPath> = paths.into_iter().filter(|path| self.is_led_to(path)).collect();
-        let is_near = |line: &&Line<'_>| {
-            self.named.is_empty() || self.named.contains(&line.path) || line.score > 0 || led_to.contains(line.path)
-        };
-        let near: Vec<&Line<'_>> = self.lines.iter().filter(is_near).collect();
-        let is_fact = |line: &&&Line<'_>| !line.text.contains("[[");
+    fn offer_answers<'r>(&'r self, offer: &mut Offer<'r>) {
+        let quote = |line: &&Line<'n>| Quote { path: line.path, line: line.text, says: self.said(line) };
+        offer.quotes = self.quotes().iter().map(quote).collect();
+        let is_fact = |line: &&Line<'_>| !line.is_link() && line.score >= SURE;
+        offer.to_the_fact = self.meant.trail.is_empty() && self.lines.iter().any(|line| is_fact(&line));
+        offer.trail.clone_from(&self.meant.trail);
+        if self.trust.tiny && self.cues.who && self.asked == 0 && !offer.trail.is_empty() {
+            offer.quotes.clear();
+        }
+        let led =
+            self.meant.trail.last().and_then(|last| self.lines.iter().find(|line| (line.path, line.text) == *last));
+        offer.alone = led.filter(|_| self.asked == 0 || self.has_and).map(|line| Quote {
+            path: line.path,
+            line: line.text,
+            says: self.said(line),
+        });
+    }
+
+    /// What a reply from a line has to say, of a model that may say nothing else: its value.
+    fn said(&self, line: &Line<'_>) -> Option<String> {
+        let value = line.value().filter(|_| self.trust.quoting && !line.text.starts_with('|'))?;
+        let plain = plain(value);
+        (!plain.is_empty() && plain.chars().count() <= MOST_SAID).then_some(plain)
+    }
+
+    /// The lines that may be replaced, with the values that may be.
+    fn changes(&self) -> Vec<Change<'_>> {
+        // What is kept takes no other line away than the one that says just this.
+        let is_strict = self.cues.keep || !self.cues.change;
+        let mut chosen = self.related(&|line| line.is_keyed || !is_strict && line.is_told);
+        if chosen.is_empty() && !is_strict {
+            chosen = self.related(&|line| line.score > 0);
+        }
+        // Where nothing is near, a model that can be trusted with it may still find the text that is meant.
+        let is_far = chosen.is_empty() && !self.trust.tiny && !is_strict;
+        if is_far {
+            chosen = self.writable().filter(|line| !line.is_generic() || line.key.is_empty()).collect();
+        }
+        let changes = chosen.into_iter().flat_map(|line| {
+            let slots = self.fitting(line).into_iter().filter(move |slot| !is_far || slot.sort() == Sort::Text);
+            slots.map(|slot| Change {
+                path: line.path,
+                line: line.text,
+                before: slot.before,
+                after: slot.after,
+                values: match slot.sort() {
+                    Sort::Date => self.dates.clone(),
+                    Sort::Number | Sort::Text => Vec::new(),
+                },
+                number: slot.sort() == Sort::Number,
+            })
+        });
+        changes.take(MOST_LINES).collect()
+    }
+
+    /// Of the lines that may be written, those of a sort that have most to do with the message.
+    fn related(&self, is_sort: &dyn Fn(&Line<'_>) -> bool) -> Vec<&Line<'n>> {
+        let all = || self.writable().filter(|line| is_sort(line));
+        let top = all().map(|line| line.score).max().unwrap_or(0);
+        // Who speaks of themselves means the note about them, where it says as much as another.
+        let is_own = self.cues.own && all().any(|line| line.score == top && line.path.as_str() == USER);
+        let least = if is_own { top } else { top.saturating_sub(1) };
+        all().filter(|line| line.score >= least).collect()
+    }
+
+    /// The lines that may be quoted: of the notes that are meant and what they lead to, else of all.
+    fn quotes(&self) -> Vec<&Line<'n>> {
+        let near = self.near();
+        let is_fact = |line: &&&Line<'_>| !line.is_link();
         let top = near.iter().filter(is_fact).filter(|line| line.is_keyed).map(|line| line.score).max();
         // A tiny model takes any line that looks like an answer: where one speaks of just what is asked, only such are left.
         let is_left = |line: &&&Line<'_>| {
-            let is_best = |top: usize| line.is_keyed && line.score + 1 >= top;
-            !self.tiny || !is_fact(line) || top.is_none_or(is_best)
+            let is_best = |top: usize| is_fact(line) && line.is_keyed && line.score + 1 >= top;
+            !self.trust.tiny || top.is_none_or(is_best)
         };
-        near.iter().filter(is_left).take(MOST_LINES).map(|line| (line.path, line.text)).collect()
+        near.iter().filter(is_left).take(MOST_LINES).copied().collect()
     }
 
-    /// Whether a named note links to this one.
+    fn near(&self) -> Vec<&Line<'n>> {
+        let Meant { notes, trail, .. } = &self.meant;
+        if !trail.is_empty() {
+            return self.lines.iter().filter(|line| notes.contains(&line.path)).collect();
+        }
+        if notes.is_empty() && self.cues.own {
+            let own = || self.lines.iter().filter(|line| line.path.as_str() == USER);
+            if own().any(|line| line.is_keyed && !line.is_link()) {
+                return own().collect();
+            }
+        }
+        let paths: BTreeSet<&MemoryPath> = self.lines.iter().map(|line| line.path).collect();
+        let led_to: BTreeSet<&MemoryPath> = paths.into_iter().filter(|path| self.is_led_to(path)).collect();
+        let is_near = |line: &&Line<'_>| {
+            notes.is_empty() || notes.contains(&line.path) || line.score > 0 || led_to.contains(line.path)
+        };
+        self.lines.iter().filter(is_near).collect()
+    }
+
+    /// Whether a note that is meant links to this one.
     fn is_led_to(&self, path: &MemoryPath) -> bool {
-        let stem = path.as_str().rsplit('/').next().unwrap_or_default().trim_end_matches(".md");
-        let mut lines = self.lines.iter().filter(|line| self.named.contains(&line.path));
-        lines.any(|line| line.text.contains("[[") && line.text.contains(stem))
+        let mut lines = self.lines.iter().filter(|line| self.meant.notes.contains(&line.path));
+        lines.any(|line| line.text.contains("[[") && line.text.contains(super::stem(path)))
     }
 
     /// The notes to which a new line may go.
     fn homes(&self) -> Vec<&'n MemoryPath> {
         let all = || self.lines.iter().map(|line| line.path);
-        let user = all().find(|path| path.as_str() == USER).filter(|_| self.is_first_person || self.named.is_empty());
-        let homes: Vec<&MemoryPath> = self.named.iter().copied().chain(user).collect();
+        let user = all().find(|path| path.as_str() == USER).filter(|_| self.cues.own || self.meant.notes.is_empty());
+        let homes: Vec<&MemoryPath> = self.meant.notes.iter().copied().chain(user).collect();
         if !homes.is_empty() {
             return homes;
         }
@@ -265,16 +381,26 @@ impl<'n> Reading<'n> {
     }
 }
 
-/// The stems of the words that say what a message is about; numbers say nothing of that.
-fn content(message: &str) -> Vec<String> {
-    let Some(question) = Question::of(message) else { return Vec::new() };
-    let is_number = |word: &&String| word.bytes().all(|byte| byte.is_ascii_digit());
-    let says = |word: &&String| {
-        !is_number(word) && !matches!(word.as_str(), "pleas" | "name" | "call" | "thank" | "hello" | "hi" | "know")
+/// Words, with those that a turn of phrase stands for.
+fn with(mut words: Vec<Word>, phrases: &[Word]) -> Vec<Word> {
+    words.extend(phrases.iter().cloned());
+    words
+}
+
+/// The words of what a message can be about.
+fn about(lines: &[Line<'_>], titles: &[(&MemoryPath, HashSet<String>)], meant: &Meant<'_>) -> HashSet<String> {
+    let all = |line: &Line<'_>| line.stems.iter().chain(&line.heading).cloned().collect::<Vec<_>>();
+    if meant.notes.is_empty() {
+        let titles = titles.iter().flat_map(|(_, title)| title.iter().cloned());
+        return lines.iter().flat_map(all).chain(titles).collect();
+    }
+    let is_about = |line: &&Line<'_>| {
+        let names = || meant.trail.is_empty() && meant.used.iter().any(|name| line.stems.contains(name));
+        meant.notes.contains(&line.path) || names()
     };
-    // A question of function words alone is about nothing.
-    let all = question.words();
-    if all.iter().all(|word| word.len() < 3) { Vec::new() } else { all.iter().filter(says).cloned().collect() }
+    let titles = titles.iter().filter(|(path, _)| meant.notes.contains(path) && !meant.trail.is_empty());
+    let titles = titles.flat_map(|(_, title)| title.iter().cloned());
+    lines.iter().filter(is_about).flat_map(all).chain(titles).collect()
 }
 
 /// A word of the message as it is spelled there, by its stem.
@@ -290,14 +416,17 @@ fn spelled(message: &str, stem: &str) -> String {
 
 /// The words of a note's name and title.
 fn title(path: &MemoryPath, text: &str) -> HashSet<String> {
-    let name = path.as_str().rsplit('/').next().unwrap_or_default().trim_end_matches(".md");
     let heading = text.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or_default();
-    stems(&format!("{name} {heading}"))
+    stems(&format!("{} {heading}", super::stem(path)))
 }
 
 /// How a note is called when it is spoken of.
 fn spoken(path: &MemoryPath) -> String {
-    let name = path.as_str().rsplit('/').next().unwrap_or_default().trim_end_matches(".md");
+    titled(super::stem(path))
+}
+
+/// A name of a file as people write it.
+fn titled(name: &str) -> String {
     let words = name.split(['_', ' ']).filter(|word| !word.is_empty()).map(|word| {
         let mut characters = word.chars();
         characters.next().map(|first| first.to_uppercase().chain(characters).collect::<String>()).unwrap_or_default()
@@ -305,122 +434,53 @@ fn spoken(path: &MemoryPath) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// The notes that a message names, with the words by which it does: a word with a capital, or two words of a title.
-fn named<'n>(titles: &[(&'n MemoryPath, HashSet<String>)], message: &str) -> (HashSet<String>, Vec<&'n MemoryPath>) {
-    let mut said = HashMap::<String, bool>::new();
-    words::each(message, &mut |word, range| {
-        let is_capital = message.get(range).and_then(|text| text.chars().next()).is_some_and(char::is_uppercase);
-        *said.entry(words::stem(word).into_owned()).or_default() |= is_capital;
-    });
-    let mut found = BTreeMap::<usize, Vec<(&MemoryPath, Vec<String>)>>::new();
-    for (path, title) in titles.iter().filter(|(path, _)| path.as_str() != USER) {
-        let hits: Vec<String> =
-            title.iter().filter(|word| word.chars().count() >= 3 && said.contains_key(*word)).cloned().collect();
-        if hits.len() > 1 || hits.iter().any(|word| said.get(word) == Some(&true)) {
-            found.entry(hits.len()).or_default().push((path, hits));
-        }
+/// A value as it is said: links by what they are called.
+fn plain(value: &str) -> String {
+    let mut said = String::new();
+    let mut rest = value;
+    while let Some((before, after)) = rest.split_once("[[")
+        && let Some((link, behind)) = after.split_once("]]")
+    {
+        said.push_str(before);
+        let shown = link.split_once('|').map(|(_, shown)| shown.to_owned());
+        said.push_str(
+            &shown.unwrap_or_else(|| titled(link.rsplit('/').next().unwrap_or(link).trim_end_matches(".md"))),
+        );
+        rest = behind;
     }
-    let best = found.pop_last().map(|(_, best)| best).unwrap_or_default();
-    let names = best.iter().flat_map(|(_, hits)| hits.iter().cloned()).collect();
-    (names, best.into_iter().map(|(path, _)| path).collect())
+    said.push_str(rest);
+    let said = said.trim().trim_end_matches('.');
+    if said.contains(['<', '(', '?', '*', '`']) { String::new() } else { said.to_owned() }
 }
 
-/// Of notes with the same name, the ones that a word of the message belongs to alone. Lines about what the message is about
-/// do not count: that both have a birthday in June tells nobody apart.
-fn told_apart<'n>(
-    notes: &'n [(MemoryPath, String)],
-    named: &[&'n MemoryPath],
-    asked: &[&String],
-    content: &[String],
-) -> Vec<&'n MemoryPath> {
-    let is_asked = |line: &&str| {
-        let key = line.split_once(':').map(|(key, _)| stems(key)).unwrap_or_default();
-        key.is_empty() || !key.iter().all(|stem| content.contains(stem))
-    };
-    let texts = notes.iter().filter(|(path, _)| named.contains(&path));
-    let texts: Vec<(&MemoryPath, HashSet<String>)> =
-        texts.map(|(path, text)| (path, text.lines().filter(is_asked).flat_map(stems).collect())).collect();
-    let mut told = Vec::new();
-    for word in asked {
-        let stems = cues::stems_of(word);
-        let mut having = texts.iter().filter(|(_, all)| stems.iter().any(|stem| all.contains(stem)));
-        if let (Some((path, _)), None) = (having.next(), having.next())
-            && !told.contains(path)
-        {
-            told.push(*path);
-        }
-    }
-    told
-}
-
-/// The lines that can be chosen: what stands in lists, once in its note. Others can be quoted.
-fn lines(notes: &[(MemoryPath, String)]) -> Vec<Line<'_>> {
-    let mut lines = Vec::new();
-    for (path, text) in notes {
-        let mut counts = HashMap::<&str, usize>::new();
-        for line in text.lines() {
-            *counts.entry(line).or_default() += 1;
-        }
-        for line in text.lines() {
-            let says = !line.trim().is_empty()
-                && !line.starts_with('#')
-                && !line.trim().chars().all(|one| "-=|:* ".contains(one));
-            let is_plain = !line.chars().any(|character| character.is_control() && character != '\t');
-            if says && is_plain {
-                let kept = kept(line).filter(|_| counts.get(line) == Some(&1));
-                lines.push(Line { path, text: line, kept, stems: stems(line), score: 0, is_keyed: false });
-            }
-        }
-    }
-    lines
-}
-
-/// What stays at the start of a line of a list when it says something else: the mark, and the key where there is one.
-fn kept(line: &str) -> Option<&str> {
-    let start = line.len() - line.trim_start().len();
-    let item = line.get(start..)?;
-    let mark = ["- ", "* ", "+ "].into_iter().find(|mark| item.starts_with(mark))?;
-    let rest = item.get(mark.len()..)?;
-    let key = rest.find(':').filter(|at| !rest.get(..*at).unwrap_or_default().contains("[["));
-    let kept = match key {
-        Some(at) => {
-            let value = rest.get(at + 1..)?.trim_start_matches(['*', '_']);
-            let value = value.strip_prefix(' ').unwrap_or(value);
-            line.len() - value.len()
-        }
-        None => start + mark.len(),
-    };
-    (kept < line.len()).then(|| line.get(..kept)).flatten()
-}
-
-/// Says of each line how much it has to do with the message: with all its words for the score, and with those that are no cues
-/// for whether it speaks of just this.
+/// Says of each line how much it has to do with the message: with all its words for the score, and with some for whether it
+/// speaks of just this.
 fn score(
     lines: &mut [Line<'_>],
     titles: &[(&MemoryPath, HashSet<String>)],
-    (all, content): (&[String], &[String]),
+    (all, keys): (&[Word], &[Word]),
+    meant: &Meant<'_>,
     is_first_person: bool,
 ) {
-    let stems_of = |words: &[String]| -> Vec<Vec<String>> {
-        let words: BTreeSet<&String> = words.iter().collect();
-        words.into_iter().map(|word| cues::stems_of(word)).collect()
-    };
-    let (wanted, plain) = (stems_of(all), stems_of(content));
     for line in lines {
         let is_user = line.path.as_str() == USER;
         let title = titles.iter().find(|(path, _)| *path == line.path && !is_user).map(|(_, title)| title);
-        let in_line = wanted.iter().filter(|stems| stems.iter().any(|stem| line.stems.contains(stem))).count();
-        let in_title = wanted.iter().filter(|stems| {
-            !stems.iter().any(|stem| line.stems.contains(stem))
-                && title.is_some_and(|title| stems.iter().any(|stem| title.contains(stem)))
-        });
+        let is_in = |word: &&Word| cues::is_in(word, &line.stems) || cues::is_in(word, &line.heading);
+        let in_line = all.iter().filter(is_in).count();
+        let in_title = all.iter().filter(|word| !is_in(word) && title.is_some_and(|title| cues::is_in(word, title)));
         if in_line > 0 {
             line.score = 2 * (in_line + in_title.count()) + usize::from(is_user && is_first_person);
         }
-        let key = stems(line.text.split(':').next().unwrap_or_default());
-        let said = |stem: &String| plain.iter().any(|stems| stems.contains(stem));
-        let is_generic = |stem: &String| GENERIC.iter().any(|generic| words::stem(generic) == stem.as_str());
-        line.is_keyed =
-            line.text.contains(':') && !key.is_empty() && key.iter().all(said) && !key.iter().all(is_generic);
+        let is_said = |stem: &String| keys.iter().any(|word| word.means(stem));
+        let is_keyed = |stem: &String| is_said(stem) || is_function_word(stem);
+        line.is_keyed = match line.key.is_empty() {
+            // What stands below a heading is what that says.
+            true => line.heading.iter().any(is_said),
+            false => line.key.iter().any(is_said) && line.key.iter().all(is_keyed) && !line.is_generic(),
+        };
+        let value = line.slots.iter().flat_map(|slot| stems(slot.value)).collect::<HashSet<_>>();
+        let is_old =
+            |word: &Word| word.stem.len() > 2 && !meant.used.contains(&word.stem) && value.contains(&word.stem);
+        line.is_told = all.iter().any(is_old) && !line.is_generic();
     }
 }

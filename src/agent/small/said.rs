@@ -41,7 +41,8 @@ fn kept(parsed: &Parsed, outcome: &Outcome) -> String {
 
 /// A line without the mark of its list.
 fn plain(text: &str) -> String {
-    let line = text.trim().trim_start_matches(['-', '*', '+']).trim_start();
+    let line = text.trim().replace("**", "").replace("__", "");
+    let line = line.trim_start_matches(['-', '*', '+']).trim_start();
     let mut characters = line.chars();
     let mut plain: String = characters.by_ref().take(MOST).map(|one| if one == '\n' { ' ' } else { one }).collect();
     plain.push_str(if characters.next().is_some() { "…" } else { "" });

@@ -1,9 +1,11 @@
 use std::collections::BTreeSet;
 
-use super::reading::{Kind, Reading};
+use super::reading::{Kind, Reading, Trust};
 use super::{Turn, examples, grounds, request, whole};
 use crate::agent::session::{Exchange, Session};
 use crate::path::MemoryPath;
+
+const TINY: Trust = Trust { tiny: true, quoting: true };
 
 fn notes() -> Vec<(MemoryPath, String)> {
     let notes = [
@@ -22,7 +24,7 @@ fn notes() -> Vec<(MemoryPath, String)> {
 #[track_caller]
 fn check(message: &str, kinds: &[Kind]) {
     let notes = notes();
-    let reading = Reading::of(&notes, message, true, true);
+    let reading = Reading::of(&notes, message, true, TINY);
     assert_eq!(reading.kinds, kinds.iter().copied().collect::<BTreeSet<_>>(), "{message}: {:?}", reading.missing);
 }
 
@@ -53,7 +55,7 @@ fn a_name_that_two_notes_have_is_asked_about() {
     check("What is Rui's phone number?", &[Kind::Unclear]);
     check("Rui's birthday is on 5 June, please fix it.", &[Kind::Unclear]);
     let notes = notes();
-    let reading = Reading::of(&notes, "What is the phone number of Rui, the plumber?", true, true);
+    let reading = Reading::of(&notes, "What is the phone number of Rui, the plumber?", true, TINY);
     assert!(reading.kinds.contains(&Kind::Question), "a word tells which: {:?}", reading.kinds);
 }
 
@@ -64,9 +66,11 @@ fn what_is_said_is_kept_changed_or_forgotten() {
     check("Bitte merk dir: meine Schwester heißt Ana.", &[New]);
     check("Don't forget that Azul Press closes in May.", &[New]);
     check("Remember that my favourite tea is now sencha.", &[New, Change]);
-    check("I moved to Lisbon.", &[Change, New]);
+    check("I moved to Lisbon.", &[Change]);
+    check("I have a new hobby.", &[New]);
     check("My favourite tea is now sencha.", &[Change]);
-    check("My favourite tea is sencha.", &[New, Change, Talk, Unclear]);
+    check("My favourite tea is sencha.", &[Change]);
+    check("My favourite tea is also sencha.", &[New, Talk, Unclear]);
     check("I was at the dentist's.", &[New, Talk, Unclear]);
     check("Forget my favourite tea.", &[Forget, Unclear]);
     check("Forget my horoscope.", &[Unclear, Kind::Unknown]);
@@ -77,17 +81,17 @@ fn what_is_said_is_kept_changed_or_forgotten() {
 fn lines_are_offered_that_have_to_do_with_the_message() {
     let notes = notes();
     let offered = |message: &str| {
-        let reading = Reading::of(&notes, message, true, true);
+        let reading = Reading::of(&notes, message, true, TINY);
         let offer = reading.offer(message, true);
-        let changes: Vec<&str> = offer.changes.iter().map(|(_, line, _)| *line).collect();
+        let changes: Vec<&str> = offer.changes.iter().map(|change| change.line).collect();
         let deletions: Vec<&str> = offer.deletions.iter().map(|(_, line)| *line).collect();
         let homes: Vec<&str> = offer.homes.iter().map(|path| path.as_str()).collect();
         (changes.join("|"), deletions.join("|"), homes.join("|"))
     };
     let expected =
         |changes: &str, deletions: &str, homes: &str| (changes.to_owned(), deletions.to_owned(), homes.to_owned());
-    assert_eq!(offered("I moved to Lisbon."), expected("- city: Porto", "", "user.md"));
-    assert_eq!(offered("I just turned 53."), expected("- age: 52", "", "user.md"));
+    assert_eq!(offered("I moved to Lisbon."), expected("- city: Porto", "", ""));
+    assert_eq!(offered("I just turned 53."), expected("- age: 52", "", ""));
     assert_eq!(offered("Forget my favourite tea."), expected("", "- favourite tea: oolong", ""));
     assert_eq!(offered("Please note that Azul Press has a cat."), expected("", "", "entities/azul_press.md"));
     assert_eq!(offered("Azul Press was founded in 1988, correct it."), expected("- **Founded**: 1987", "", ""));
@@ -96,7 +100,7 @@ fn lines_are_offered_that_have_to_do_with_the_message() {
 #[test]
 fn without_leave_to_write_nothing_is_offered_to_write() {
     let (notes, message) = (notes(), "I moved to Lisbon.");
-    let offer = Reading::of(&notes, message, true, true);
+    let offer = Reading::of(&notes, message, true, TINY);
     let offer = offer.offer(message, false);
     assert!(offer.changes.is_empty() && offer.homes.is_empty() && offer.deletions.is_empty() && offer.talk);
 }
@@ -124,6 +128,7 @@ fn an_answer_to_our_question_is_read_with_what_it_answers() {
         rest: &[],
         writes: true,
         tiny: true,
+        filtered: false,
     };
     let asked = request(&turn, &[]);
     assert!(asked.messages.last().unwrap().text.ends_with("User: What is Rui's phone number? My brother."));
@@ -152,7 +157,7 @@ fn a_note_of_many_lines_makes_no_endless_grammar() {
     let text: String = (0..10_000).map(|line| format!("- tea {line}: \"\\<x>\" {line}\n")).collect();
     let notes = vec![(MemoryPath::parse("user.md").unwrap(), text)];
     for message in ["Forget my tea.", "Change my tea to sencha, it is now sencha.", "What tea do I like?"] {
-        let reading = Reading::of(&notes, message, true, false);
+        let reading = Reading::of(&notes, message, true, Trust::default());
         let offer = reading.offer(message, true);
         let lines = [offer.changes.len(), offer.deletions.len(), offer.quotes.len()];
         assert!(lines.iter().all(|lines| *lines <= 240) && lines.iter().sum::<usize>() > 0, "{message}: {lines:?}");
@@ -163,8 +168,8 @@ fn a_note_of_many_lines_makes_no_endless_grammar() {
 fn what_is_said_to_be_kept_takes_no_other_line_away() {
     check("Remember that my desk moved: it is now in room 4.", &[Kind::New]);
     let (notes, message) = (notes(), "Remember that my favourite tea is now sencha.");
-    let reading = Reading::of(&notes, message, true, true);
-    let changes: Vec<&str> = reading.offer(message, true).changes.iter().map(|(_, line, _)| *line).collect();
+    let reading = Reading::of(&notes, message, true, TINY);
+    let changes: Vec<&str> = reading.offer(message, true).changes.iter().map(|change| change.line).collect();
     assert_eq!(changes, ["- favourite tea: oolong"]);
 }
 
@@ -191,13 +196,17 @@ fn who_speaks_of_themselves_means_the_note_about_them() {
     let mut notes = notes();
     notes[1].1.push_str("- favourite tea: oolong\n- age: 60\n");
     let message = "I need to correct my favourite tea: it is no longer oolong but sencha.";
-    let reading = Reading::of(&notes, message, true, true);
+    let reading = Reading::of(&notes, message, true, TINY);
     assert_eq!(reading.kinds, BTreeSet::from([Kind::Change]), "nothing new is made of a correction");
-    let changes: Vec<&str> = reading.offer(message, true).changes.iter().map(|(path, ..)| path.as_str()).collect();
+    let changes: Vec<&str> = reading.offer(message, true).changes.iter().map(|change| change.path.as_str()).collect();
     assert_eq!(changes, ["user.md"]);
-    let reading = Reading::of(&notes, "What is my age?", true, true);
-    let quotes: Vec<String> =
-        reading.offer("What is my age?", true).quotes.iter().map(|(path, line)| format!("{path} {line}")).collect();
+    let reading = Reading::of(&notes, "What is my age?", true, TINY);
+    let quotes: Vec<String> = reading
+        .offer("What is my age?", true)
+        .quotes
+        .iter()
+        .map(|quote| format!("{} {}", quote.path, quote.line))
+        .collect();
     assert!(
         quotes.contains(&"user.md - age: 52".to_owned()) && !quotes.iter().any(|quote| quote.contains("Founded")),
         "{quotes:?}"
@@ -208,10 +217,42 @@ fn who_speaks_of_themselves_means_the_note_about_them() {
 fn words_that_are_in_no_note_are_told_as_they_are_spelled() {
     let notes = notes();
     let hint = |message: &str| {
-        let reading = Reading::of(&notes, message, true, false);
+        let reading = Reading::of(&notes, message, true, Trust::default());
         reading.has_hint().then(|| reading.missing.join(", "))
     };
     assert_eq!(hint("What is my blood group?").as_deref(), Some("blood, group"));
     assert_eq!(hint("How many favourite teas do I have?"), None, "most of it is there");
     assert_eq!(hint("What are my age and my wages?"), None, "one of two things is there");
+}
+
+#[test]
+fn a_role_leads_to_the_note_of_who_has_it() {
+    let notes: Vec<(MemoryPath, String)> = [
+        ("user.md", "# Bea\n- age: 52\n- job: baker at [[entities/rye]]\n- daughter: [[entities/stina]]\n- **Brother**: [[paul]]\n- wife: [[jane]]\n"),
+        ("entities/stina.md", "# Stina\n- relation: daughter\n- age: 17\n"),
+        ("entities/rye.md", "# Rye and Salt\n- kind: bakery\n- owner: [[omar]]\n- opens: 06:30\n"),
+        ("people/paul.md", "# Paul\n- wife: [[lena]]\n- job: carpenter\n"),
+        ("people/lena.md", "# Lena\n- job: geologist\n"),
+        ("people/jane.md", "# Jane\n- job: teacher\n- sister: [[mia]]\n"),
+        ("people/mia.md", "# Mia\n- job: baker\n"),
+        ("people/omar.md", "# Omar\n- birthday: 11 October\n"),
+    ]
+    .map(|(path, text)| (MemoryPath::parse(path).unwrap(), text.to_owned()))
+    .to_vec();
+    for (message, expected) in [
+        ("How old am I? And my daughter?", "- daughter: [[entities/stina]] > - age: 17"),
+        ("What does my brother's wife do?", "- **Brother**: [[paul]] > - wife: [[lena]] > - job: geologist"),
+        ("My wife's sister: what is her job?", "- wife: [[jane]] > - sister: [[mia]] > - job: baker"),
+        (
+            "When is the birthday of the owner of the bakery I work at?",
+            "- job: baker at [[entities/rye]] > - owner: [[omar]] > - birthday: 11 October",
+        ),
+        ("When does the bakery open?", "- opens: 06:30"),
+        ("Who is my brother?", "- **Brother**: [[paul]]"),
+    ] {
+        let reading = Reading::of(&notes, message, true, TINY);
+        let offer = reading.offer(message, true);
+        let lines = offer.trail.iter().map(|(_, line)| *line).chain(offer.quotes.iter().map(|quote| quote.line));
+        assert_eq!(lines.collect::<Vec<_>>().join(" > "), expected, "{message}: {:?}", reading.kinds);
+    }
 }

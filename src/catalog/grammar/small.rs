@@ -12,31 +12,69 @@ const MOST_WORDS: usize = 120;
 /// How many characters a free value has at most.
 const MOST_VALUE: usize = 200;
 
+/// How many characters a tiny model says before a value, and after it.
+const MOST_BEFORE: usize = 40;
+const MOST_AFTER: usize = 30;
+
 /// What a turn may be.
 #[derive(Clone, Debug, Default)]
 pub struct Offer<'a> {
-    /// Lines that may be quoted for an answer, each with its note. Those with a link may lead to another.
-    pub quotes: Vec<(&'a MemoryPath, &'a str)>,
+    /// Lines with the links that lead to what is asked; a quote begins with them.
+    pub trail: Vec<(&'a MemoryPath, &'a str)>,
+    /// The last of them, where it may be what is asked itself.
+    pub alone: Option<Quote<'a>>,
+    /// Lines that may be quoted for an answer. Those with a link may lead to another.
+    pub quotes: Vec<Quote<'a>>,
     /// Whether two lines without links may be quoted.
     pub two: bool,
     /// Whether a line with a link has to lead to one without.
     pub to_the_fact: bool,
     /// It may say that something is not in the notes.
     pub unknown: bool,
-    /// It says so in English, and asks nothing back.
+    /// It says so in words that are given.
     pub surely: bool,
     /// It may ask; with these words where they are given.
     pub ask: Option<Ask>,
     /// It may just talk.
     pub talk: bool,
-    /// Lines that may be replaced, each with its note and what stays of it at its start.
-    pub changes: Vec<(&'a MemoryPath, &'a str, &'a str)>,
-    /// Lines that may be deleted.
+    /// Values that may be replaced.
+    pub changes: Vec<Change<'a>>,
+    /// Lines that may be deleted, each with its note.
     pub deletions: Vec<(&'a MemoryPath, &'a str)>,
+    /// A note that may be deleted.
+    pub gone: Option<&'a MemoryPath>,
     /// Notes to which a line may be added.
     pub homes: Vec<&'a MemoryPath>,
     /// The message of the person.
     pub message: &'a str,
+}
+
+/// A line that may be quoted.
+#[derive(Clone, Debug)]
+pub struct Quote<'a> {
+    /// Where it stands.
+    pub path: &'a MemoryPath,
+    /// The line.
+    pub line: &'a str,
+    /// What a reply from it has to say word by word, if anything.
+    pub says: Option<String>,
+}
+
+/// A value that may be replaced.
+#[derive(Clone, Debug)]
+pub struct Change<'a> {
+    /// Where it stands.
+    pub path: &'a MemoryPath,
+    /// The whole line.
+    pub line: &'a str,
+    /// What stays before it.
+    pub before: &'a str,
+    /// What stays after it.
+    pub after: &'a str,
+    /// What it may become; any words of the message where nothing is given.
+    pub values: Vec<String>,
+    /// Whether it has to begin with a number.
+    pub number: bool,
 }
 
 /// What a turn may ask.
@@ -53,11 +91,12 @@ pub enum Ask {
 /// # Examples
 ///
 /// ```
-/// use memdir::catalog::grammar::{Offer, small};
+/// use memdir::catalog::grammar::{Change, Offer, small};
 /// use memdir::path::MemoryPath;
 ///
 /// let user = MemoryPath::parse("user.md")?;
-/// let changes = vec![(&user, "- city: London", "- city: ")];
+/// let (line, before) = ("- city: London", "- city: ");
+/// let changes = vec![Change { path: &user, line, before, after: "", values: Vec::new(), number: false }];
 /// let grammar = small(&Offer { changes, message: "I moved to Paris.", ..Offer::default() }).gbnf();
 /// assert!(grammar.contains(r#""{\"action\":\"replace_text\",\"old\":\"- city: London\",\"new\":\"- city: " value"#));
 /// assert!(grammar.contains(r#""Paris""#), "values are words of the message");
@@ -99,50 +138,103 @@ pub fn small(offer: &Offer<'_>) -> Grammar {
 
 /// The kinds of turns that answer.
 fn answers(offer: &Offer<'_>, kinds: &mut Vec<Part>, rules: &mut Vec<Rule>) {
-    let is_link = |(_, line): &&(&MemoryPath, &str)| line.contains("[[") || line.contains("](");
-    let quoted = |(path, line): &(&MemoryPath, &str)| text(&format!("{} ({})", plain(line), plain(path.as_str())));
-    let links: Vec<Part> = offer.quotes.iter().filter(is_link).map(quoted).collect();
-    let facts: Vec<Part> = offer.quotes.iter().filter(|quote| !is_link(quote)).map(quoted).collect();
-    let (has_links, has_facts) = (!links.is_empty(), !facts.is_empty());
-    let mut trails = Vec::new();
-    if has_facts {
-        rules.push(tree("fact", Part::Any(facts)));
-        trails.push(vec!["fact"]);
-        if offer.two {
-            trails.push(vec!["fact", "fact"]);
-        }
-    }
-    if has_links {
-        rules.push(tree("link", Part::Any(links)));
-        if !(offer.to_the_fact && has_facts) {
-            trails.push(vec!["link"]);
-        }
-    }
-    if has_links && has_facts {
-        trails.extend([vec!["link", "fact"], vec!["link", "link", "fact"]]);
-    }
-    let trail = |names: Vec<&str>| {
-        let parts = names.into_iter().enumerate();
-        Part::All(parts.flat_map(|(at, name)| (at > 0).then(|| text(" ; ")).into_iter().chain([named(name)])).collect())
-    };
-    let mut grounds: Vec<Part> = trails.into_iter().map(trail).collect();
     if offer.unknown && offer.surely {
-        let more =
-            times(Part::One(Class::Not(vec![('\0', '\u{1f}'), ('<', '<'), ('?', '?'), ('\u{7f}', '\u{7f}')])), 0, 120);
         kinds.push(Part::All(vec![
-            text("question: not in the notes</think><reply>I don't know"),
-            more,
+            text("question: not in the notes</think><reply>"),
+            Part::Any(UNKNOWN.iter().map(|words| text(words)).collect()),
             text("</reply>"),
         ]));
-    } else if offer.unknown {
-        grounds.push(text("not in the notes"));
     }
+    let grounds = grounds(offer, rules);
     if !grounds.is_empty() {
-        kinds.push(Part::All(vec![text("question: "), Part::Any(grounds), text("</think>"), named("reply")]));
+        kinds.push(Part::All(vec![text("question: "), Part::Any(grounds)]));
     }
     if offer.talk {
         kinds.push(Part::All(vec![text("talk</think>"), named("reply")]));
     }
+}
+
+/// The lines that an answer goes by, with the answer.
+fn grounds(offer: &Offer<'_>, rules: &mut Vec<Rule>) -> Vec<Part> {
+    let is_link = |quote: &&Quote<'_>| quote.line.contains("[[") || quote.line.contains("](");
+    let (links, facts): (Vec<&Quote<'_>>, Vec<&Quote<'_>>) = offer.quotes.iter().partition(is_link);
+    let (has_links, has_facts) = (!links.is_empty(), !facts.is_empty());
+    let mut rule = |name: &str, quotes: &[&Quote<'_>], print: fn(&Quote<'_>) -> Part| {
+        if !quotes.is_empty() {
+            rules.push(tree(name, Part::Any(quotes.iter().map(|quote| print(quote)).collect())));
+        }
+    };
+    let (two, to_fact) = (offer.two && has_facts, offer.to_the_fact && has_facts);
+    rule("fact-end", &facts, ended);
+    rule("link-end", if to_fact { &[] } else { &links }, ended);
+    let is_led = !offer.trail.is_empty();
+    rule("link", if has_facts && !is_led { &links } else { &[] }, quoted);
+    rule("fact", if two { &facts } else { &[] }, quoted);
+    let mut trails = Vec::new();
+    if has_facts {
+        trails.push(vec!["fact-end"]);
+    }
+    if two {
+        trails.push(vec!["fact", "fact-end"]);
+    }
+    if has_links && !to_fact {
+        trails.push(vec!["link-end"]);
+    }
+    if has_links && has_facts && !is_led {
+        trails.extend([vec!["link", "fact-end"], vec!["link", "link", "fact-end"]]);
+    }
+    let led: String =
+        offer.trail.iter().map(|(path, line)| format!("{} ({}) ; ", plain(line), plain(path.as_str()))).collect();
+    let trail = |names: Vec<&str>| {
+        let parts = names.into_iter().enumerate();
+        let parts = parts.flat_map(|(at, name)| (at > 0).then(|| text(" ; ")).into_iter().chain([named(name)]));
+        Part::All((!led.is_empty()).then(|| text(&led)).into_iter().chain(parts).collect())
+    };
+    let mut grounds: Vec<Part> = trails.into_iter().map(trail).collect();
+    if let Some(alone) = &offer.alone {
+        let before = offer.trail.len().saturating_sub(1);
+        let led: String = offer
+            .trail
+            .iter()
+            .take(before)
+            .map(|(path, line)| format!("{} ({}) ; ", plain(line), plain(path.as_str())))
+            .collect();
+        grounds.push(Part::All((!led.is_empty()).then(|| text(&led)).into_iter().chain([ended(alone)]).collect()));
+    }
+    if offer.unknown && !offer.surely {
+        grounds.push(Part::All(vec![text("not in the notes</think>"), named("reply")]));
+    }
+    grounds
+}
+
+/// A line as it is quoted.
+fn quoted(quote: &Quote<'_>) -> Part {
+    text(&format!("{} ({})", plain(quote.line), plain(quote.path.as_str())))
+}
+
+/// The last line that is quoted, and the reply.
+fn ended(quote: &Quote<'_>) -> Part {
+    let Some(says) = &quote.says else { return Part::All(vec![quoted(quote), text("</think>"), named("reply")]) };
+    let free = || {
+        Part::One(Class::Not(vec![
+            ('\0', '\u{1f}'),
+            ('<', '<'),
+            ('?', '?'),
+            ('.', '.'),
+            (',', ','),
+            ('0', '9'),
+            ('\u{7f}', '\u{7f}'),
+        ]))
+    };
+    let before = Part::All(vec![times(free(), 1, MOST_BEFORE), text(" ")]);
+    Part::All(vec![
+        quoted(quote),
+        text("</think><reply>"),
+        times(before, 0, 1),
+        text(&plain(says)),
+        times(free(), 0, MOST_AFTER),
+        text("</reply>"),
+    ])
 }
 
 /// The kinds of turns that write.
@@ -150,26 +242,26 @@ fn writes(offer: &Offer<'_>, kinds: &mut Vec<Part>, rules: &mut Vec<Rule>) {
     let mut kind = |words: &str, rule: &str| {
         kinds.push(Part::All(vec![text(words), text("</think><actions>["), named(rule), text("]</actions>")]));
     };
+    let values = values(offer.message);
     if !offer.changes.is_empty() {
         kind("change", "change");
-        let change = |(path, line, kept): &(&MemoryPath, &str, &str)| {
-            let start = format!("{{\"action\":\"replace_text\",\"old\":\"{}\",\"new\":\"{}", json(line), json(kept));
-            let value = if line.contains("[[") {
-                Part::Any(vec![named("value"), Part::All(vec![text("[["), named("value"), text("]]")])])
-            } else {
-                named("value")
-            };
-            Part::All(vec![text(&start), value, text(&format!("\",\"path\":\"{}\"}}", json(path.as_str())))])
-        };
-        rules.push(tree("change", Part::Any(offer.changes.iter().map(change).collect())));
+        let has_numbers = values.iter().any(|rule| rule.name == "number");
+        rules.push(tree("change", Part::Any(offer.changes.iter().map(|one| change(one, has_numbers)).collect())));
     }
-    if !offer.deletions.is_empty() {
+    let mut deletions: Vec<Part> = Vec::new();
+    deletions.extend(
+        offer
+            .gone
+            .iter()
+            .map(|path| text(&format!("{{\"action\":\"delete_file\",\"path\":\"{}\"}}", json(path.as_str())))),
+    );
+    deletions.extend(offer.deletions.iter().map(|(path, line)| {
+        let (line, path) = (json(line), json(path.as_str()));
+        text(&format!("{{\"action\":\"delete_line\",\"line\":\"{line}\",\"path\":\"{path}\"}}"))
+    }));
+    if !deletions.is_empty() {
         kind("forget", "forget");
-        let delete = |(path, line): &(&MemoryPath, &str)| {
-            let (line, path) = (json(line), json(path.as_str()));
-            text(&format!("{{\"action\":\"delete_line\",\"line\":\"{line}\",\"path\":\"{path}\"}}"))
-        };
-        rules.push(tree("forget", Part::Any(offer.deletions.iter().map(delete).collect())));
+        rules.push(tree("forget", Part::Any(deletions)));
     }
     if !offer.homes.is_empty() {
         kind("new", "new");
@@ -189,9 +281,27 @@ fn writes(offer: &Offer<'_>, kinds: &mut Vec<Part>, rules: &mut Vec<Rule>) {
             token("key", key_words()),
         ]);
     }
-    if !(offer.changes.is_empty() && offer.homes.is_empty()) {
-        rules.extend(values(offer.message));
+    let uses_value = |change: &Change<'_>| change.values.is_empty();
+    if !offer.homes.is_empty() || offer.changes.iter().any(uses_value) {
+        rules.extend(values);
     }
+}
+
+/// A line with another value.
+fn change(change: &Change<'_>, has_numbers: bool) -> Part {
+    let Change { path, line, before, after, .. } = change;
+    let start = format!("{{\"action\":\"replace_text\",\"old\":\"{}\",\"new\":\"{}", json(line), json(before));
+    let value = if !change.values.is_empty() {
+        Part::Any(change.values.iter().map(|value| text(&json(value))).collect())
+    } else if change.number && has_numbers {
+        named("number")
+    } else if line.contains("[[") {
+        Part::Any(vec![named("value"), Part::All(vec![text("[["), named("value"), text("]]")])])
+    } else {
+        named("value")
+    };
+    let end = format!("{}\",\"path\":\"{}\"}}", json(after), json(path.as_str()));
+    Part::All(vec![text(&start), value, text(&end)])
 }
 
 /// Rules for a value: some words of the message that follow each other, as they stand there.
@@ -207,7 +317,7 @@ fn values(message: &str) -> Vec<Rule> {
         return vec![token("value", value(MOST_VALUE))];
     }
     let mut rules = Vec::new();
-    let mut starts = Vec::new();
+    let (mut starts, mut numbers) = (Vec::new(), Vec::new());
     for (at, word) in words.iter().enumerate() {
         let core = core(word);
         let (whole, kept) =
@@ -221,12 +331,18 @@ fn values(message: &str) -> Vec<Rule> {
         if core.chars().any(char::is_alphanumeric) {
             starts.push(named(&numbered(at)));
         }
+        if core.starts_with(|first: char| first.is_ascii_digit()) {
+            numbers.push(named(&numbered(at)));
+        }
         rules.push(tree(&numbered(at), Part::All(parts)));
     }
     if starts.is_empty() {
         return vec![token("value", value(MOST_VALUE))];
     }
     rules.insert(0, tree("value", Part::Any(starts)));
+    if !numbers.is_empty() {
+        rules.push(tree("number", Part::Any(numbers)));
+    }
     rules
 }
 
@@ -236,6 +352,18 @@ fn numbered(number: usize) -> String {
     let letters = digits.bytes().map(|digit| char::from(b'a' + (digit - b'0')));
     format!("word-{}", letters.collect::<String>())
 }
+
+/// What a tiny model says where it does not know, by language.
+const UNKNOWN: [&str; 8] = [
+    "I don't know: that is not in your notes.",
+    "Das weiß ich nicht: es steht nicht in deinen Notizen.",
+    "Je ne sais pas : ce n'est pas dans tes notes.",
+    "No lo sé: no está en tus notas.",
+    "Non lo so: non è nelle tue note.",
+    "Não sei: não está nas tuas notas.",
+    "Dat weet ik niet: het staat niet in je notities.",
+    "Bilmiyorum: notlarında yok.",
+];
 
 /// A text without what a grammar's text cannot hold, and without what would end a thought.
 fn plain(line: &str) -> String {

@@ -1,6 +1,6 @@
 //! Turns of small models: whatever follows the grammar is read strictly, and says only what was offered.
 
-use memdir::catalog::grammar::{Ask, Offer, small};
+use memdir::catalog::grammar::{Ask, Change, Offer, Quote, small};
 use memdir::dialect::{Dialect, parse};
 use memdir::path::MemoryPath;
 
@@ -11,15 +11,24 @@ fn path(path: &str) -> MemoryPath {
     MemoryPath::parse(path).unwrap()
 }
 
+fn quote<'a>(path: &'a MemoryPath, line: &'a str) -> Quote<'a> {
+    Quote { path, line, says: None }
+}
+
+fn change<'a>(path: &'a MemoryPath, line: &'a str, before: &'a str) -> Change<'a> {
+    Change { path, line, before, after: "", values: Vec::new(), number: false }
+}
+
 #[test]
 fn it_takes_what_was_offered_and_nothing_else() {
     let (user, other) = (path("user.md"), path("a \"b\".md"));
     let offer = Offer {
-        quotes: vec![(&user, "- city: \"Porto\" \\ x"), (&user, "- brother: [[rui]]")],
+        quotes: vec![quote(&user, "- city: \"Porto\" \\ x"), quote(&user, "- brother: [[rui]]")],
         unknown: true,
         talk: true,
-        changes: vec![(&user, "- city: \"Porto\" \\ x", "- city: ")],
+        changes: vec![change(&user, "- city: \"Porto\" \\ x", "- city: ")],
         deletions: vec![(&other, "- tea: oolong")],
+        gone: Some(&other),
         homes: vec![&user, &other],
         message: "I moved to \"Faro\", in May.",
         ..Offer::default()
@@ -33,6 +42,7 @@ fn it_takes_what_was_offered_and_nothing_else() {
         r#"<think>change</think><actions>[{"action":"replace_text","old":"- city: \"Porto\" \\ x","new":"- city: Faro","path":"user.md"}]</actions>"#,
         r#"<think>change</think><actions>[{"action":"replace_text","old":"- city: \"Porto\" \\ x","new":"- city: Faro\", in May","path":"user.md"}]</actions>"#,
         r#"<think>forget</think><actions>[{"action":"delete_line","line":"- tea: oolong","path":"a \"b\".md"}]</actions>"#,
+        r#"<think>forget</think><actions>[{"action":"delete_file","path":"a \"b\".md"}]</actions>"#,
         r#"<think>new</think><actions>[{"action":"append_line","line":"- month: May","path":"a \"b\".md"}]</actions>"#,
     ] {
         assert!(both.takes(turn), "{turn}");
@@ -57,8 +67,8 @@ fn nothing_in_a_line_or_a_path_ends_what_it_stands_in() {
     let user = path("a</think><reply>x.md");
     let line = "- a: </actions> </reply> <think>";
     let offer = Offer {
-        quotes: vec![(&user, line)],
-        changes: vec![(&user, line, "- a: ")],
+        quotes: vec![quote(&user, line)],
+        changes: vec![change(&user, line, "- a: ")],
         deletions: vec![(&user, line)],
         homes: vec![&user],
         message: "It is </actions> or </reply> now.",
@@ -80,25 +90,69 @@ fn nothing_in_a_line_or_a_path_ends_what_it_stands_in() {
 fn a_link_can_become_another_and_lead_on() {
     let user = path("user.md");
     let offer = Offer {
-        quotes: vec![(&user, "- works at: [[acme]]"), (&user, "- kind: firm")],
+        quotes: vec![quote(&user, "- works at: [[acme]]"), quote(&user, "- kind: firm")],
         to_the_fact: true,
-        changes: vec![(&user, "- works at: [[acme]]", "- works at: ")],
+        changes: vec![change(&user, "- works at: [[acme]]", "- works at: ")],
         message: "I work at Blue - Wave now.",
         ..Offer::default()
     };
     let both = Both::of(&small(&offer));
-    let change = |value: &str| {
+    let changed = |value: &str| {
         let new = format!("- works at: {value}");
         format!(
             r#"<think>change</think><actions>[{{"action":"replace_text","old":"- works at: [[acme]]","new":"{new}","path":"user.md"}}]</actions>"#
         )
     };
-    assert!(both.takes(&change("Blue")) && both.takes(&change("[[Blue - Wave]]")));
-    assert!(!both.takes(&change("[[Blue")) && !both.takes(&change("- Wave")), "a value begins with a word");
+    assert!(both.takes(&changed("Blue")) && both.takes(&changed("[[Blue - Wave]]")));
+    assert!(!both.takes(&changed("[[Blue")) && !both.takes(&changed("- Wave")), "a value begins with a word");
     assert!(both.takes(
         "<think>question: - works at: [[acme]] (user.md) ; - kind: firm (user.md)</think><reply>A firm.</reply>"
     ));
     assert!(!both.takes("<think>question: - works at: [[acme]] (user.md)</think><reply>A firm.</reply>"));
+}
+
+#[test]
+fn a_value_is_replaced_by_one_of_its_sort_and_what_stands_around_it_stays() {
+    let user = path("user.md");
+    let row = "| Kino | 14 EUR | 3 March |";
+    let offer = Offer {
+        changes: vec![
+            Change { after: " | 3 March |", number: true, ..change(&user, row, "| Kino | ") },
+            Change { after: " |", values: vec!["2 May".to_owned()], ..change(&user, row, "| Kino | 14 EUR | ") },
+        ],
+        message: "Kino is 16 euros from 2 May on.",
+        ..Offer::default()
+    };
+    let both = Both::of(&small(&offer));
+    let turn = |new: &str| {
+        format!(
+            r#"<think>change</think><actions>[{{"action":"replace_text","old":"{row}","new":"{new}","path":"user.md"}}]</actions>"#
+        )
+    };
+    assert!(both.takes(&turn("| Kino | 16 euros | 3 March |")) && both.takes(&turn("| Kino | 14 EUR | 2 May |")));
+    assert!(!both.takes(&turn("| Kino | euros | 3 March |")) && !both.takes(&turn("| Kino | 14 EUR | 16 |")));
+}
+
+#[test]
+fn a_quote_follows_the_trail_and_a_reply_says_what_it_has_to() {
+    let (user, rui) = (path("user.md"), path("rui.md"));
+    let link = "- brother: [[rui]]";
+    let offer = Offer {
+        trail: vec![(&user, link)],
+        alone: Some(Quote { says: Some("Rui".to_owned()), ..quote(&user, link) }),
+        quotes: vec![Quote { says: Some("11 22".to_owned()), ..quote(&rui, "- phone: 11 22") }],
+        unknown: true,
+        surely: true,
+        ..Offer::default()
+    };
+    let both = Both::of(&small(&offer));
+    let led = format!("<think>question: {link} (user.md)");
+    assert!(both.takes(&format!("{led} ; - phone: 11 22 (rui.md)</think><reply>It is 11 22.</reply>")));
+    assert!(!both.takes(&format!("{led} ; - phone: 11 22 (rui.md)</think><reply>It is 33 44.</reply>")));
+    assert!(!both.takes("<think>question: - phone: 11 22 (rui.md)</think><reply>It is 11 22.</reply>"));
+    assert!(both.takes(&format!("{led}</think><reply>That is Rui.</reply>")));
+    assert!(both.takes("<think>question: not in the notes</think><reply>No lo sé: no está en tus notas.</reply>"));
+    assert!(!both.takes("<think>question: not in the notes</think><reply>I don't know your name.</reply>"));
 }
 
 #[test]
