@@ -10,7 +10,8 @@ use super::args::{Global, Permission};
 use super::exit::{Stop, print_json, usage};
 use super::{exit, open, talk, term};
 use crate::agent::{Agent, Decision, Edge, Event, Notice, Said, Session, UNKEPT};
-use crate::engine::{Engine, Reviewed};
+use crate::engine::{Engine, HeldCall, Reviewed};
+use crate::policy::Ground;
 use crate::report::{Code, Failure, Issue, Report};
 
 /// The longest message, in bytes.
@@ -140,7 +141,7 @@ fn shape(engine: &Engine, said: &Said, session: &str, model: &str) -> Result<Map
         let Ok(reviewed) = engine.review_proposal(*id) else { continue };
         let calls =
             reviewed.waiting.calls.iter().map(|held| value(&held.call.action)).collect::<Result<Vec<_>, _>>()?;
-        pending.push(json!({"id": id, "actions": calls, "reason": reviewed.waiting.reason}));
+        pending.push(json!({"id": id, "actions": calls, "reason": codes(&reviewed.waiting.calls)}));
     }
     let notice = said.notice.iter().map(|notice| Issue { code: kind(notice), index: None, message: words(notice) });
     let issues: Vec<Issue> = said.issues.iter().cloned().chain(notice).collect();
@@ -164,6 +165,17 @@ fn shape(engine: &Engine, said: &Said, session: &str, model: &str) -> Result<Map
         return Err(Failure::new(Code::Internal, "what was said is no object").into());
     };
     Ok(object)
+}
+
+/// Why the person is asked about calls, as a program reads it: the code of each ground, once.
+fn codes(calls: &[HeldCall]) -> String {
+    let mut codes: Vec<&str> = Vec::new();
+    for code in calls.iter().flat_map(|held| &held.grounds).map(Ground::code) {
+        if !codes.contains(&code) {
+            codes.push(code);
+        }
+    }
+    codes.join(", ")
 }
 
 /// A value as JSON.

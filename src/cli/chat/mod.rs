@@ -250,7 +250,7 @@ impl Chat<'_> {
         self.interrupts.end();
         self.talker.end(&said);
         self.talker.settle();
-        self.tokens += said.spent.input_tokens + said.spent.output_tokens;
+        self.tokens = self.tokens.saturating_add(said.spent.input_tokens).saturating_add(said.spent.output_tokens);
         if !said.changed.is_empty() {
             self.learn_notes();
         }
