@@ -34,7 +34,7 @@ pub(super) struct Asked {
     /// What becomes of personal facts and active content: off notes them, flag wants the model to say that the person agreed, ask keeps them until the person decides
     #[arg(long, value_name = "MODE")]
     pub(super) permission: Option<Permission>,
-    /// Let the model only look things up
+    /// Let the model only look things up, also when this conversation goes on
     #[arg(long)]
     pub(super) read_only: bool,
     /// Let the model work in stages: what it perceives, what it decides, what it says
@@ -78,7 +78,7 @@ pub(super) fn run(global: &Global, asked: &Asked) -> Result<u8, Stop> {
 }
 
 /// The exit code of a message that was answered, or left without a reply: by its worst call then, and never a success.
-fn code(said: &Said) -> u8 {
+pub(super) fn code(said: &Said) -> u8 {
     if said.reply.is_some() {
         return 0;
     }
