@@ -4,13 +4,13 @@ use std::sync::{Arc, Mutex};
 
 use tokio_util::sync::CancellationToken;
 
-use super::super::script::{Scripted, turn};
 use super::{Agent, Env, ID, MOVED, Person, Session, agent, say, settings};
 use crate::agent::{
     Actions, AgentError, Decision, Edge, Event, Family, Prompts, Said, Switches, UNKEPT, replay, spent_today,
 };
 use crate::engine::Reviewed;
 use crate::model::ModelError;
+use crate::model::script::{Scripted, turn};
 use crate::policy::Mode;
 use crate::report::{Code, Value, Variables};
 use crate::vault::Page;

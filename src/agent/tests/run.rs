@@ -2,7 +2,6 @@
 
 use serde_json::json;
 
-use super::super::script::turn;
 use super::super::{Decided, Finish, Limits, Manners, Notice, Run, Step};
 use crate::model::{Answer, End};
 use crate::path::MemoryPath;

@@ -2,7 +2,6 @@
 
 use tokio_util::sync::CancellationToken;
 
-use super::super::script::Scripted;
 use super::{ID, Session, engine, settings};
 use crate::agent::{Agent, Decision, Edge, Event, Exchange, Family, Notice, Prompts, Said, Settings, Stage};
 use crate::engine::Reviewed;
