@@ -13,7 +13,6 @@ use std::time::Duration;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use tempfile::TempDir;
-use tokio_util::sync::CancellationToken;
 
 use super::screen::Look;
 use super::*;
