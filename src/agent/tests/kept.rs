@@ -5,9 +5,7 @@ use std::sync::{Arc, Mutex};
 use tokio_util::sync::CancellationToken;
 
 use super::{Agent, Env, ID, MOVED, Person, Session, agent, say, settings};
-use crate::agent::{
-    Actions, AgentError, Decision, Edge, Event, Family, Prompts, Said, Switches, UNKEPT, replay, spent_today,
-};
+use crate::agent::{Actions, AgentError, Decision, Edge, Event, Family, Prompts, Said, Switches, UNKEPT, replay};
 use crate::engine::Reviewed;
 use crate::model::ModelError;
 use crate::model::script::{Scripted, turn};
@@ -234,7 +232,6 @@ fn the_largest_numbers_in_a_file_are_numbers() {
     std::fs::write(env.path(), &lines).unwrap();
     let engine = env.engine();
     assert_eq!(Session::load(&engine, ID).unwrap().next_number(), most);
-    assert_eq!(spent_today(&engine, (settings().clock)()).unwrap(), most);
     assert_eq!(replay(&Env::new().engine(), lines.as_bytes(), &settings()).unwrap().turns, 2);
 }
 
