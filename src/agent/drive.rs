@@ -95,8 +95,9 @@ impl Agent<'_> {
             is_cut = answer.end == End::Cut,
             "asked the model"
         );
-        spent.input_tokens += input_tokens;
-        spent.output_tokens += output_tokens;
+        // A server, or the file of a session, may say any number.
+        spent.input_tokens = spent.input_tokens.saturating_add(input_tokens);
+        spent.output_tokens = spent.output_tokens.saturating_add(output_tokens);
         spent.ms = spent.ms.saturating_add(ms);
         Ok((answer, ms))
     }

@@ -29,8 +29,6 @@ mod prompt;
 mod recorder;
 mod replay;
 mod run;
-#[cfg(test)]
-mod script;
 mod sentence;
 mod session;
 pub mod small;

@@ -56,13 +56,19 @@ type Acts = (u64, Vec<Act>, Vec<MemoryPath>);
 
 /// Does what a session has done on the memory of this engine. `settings` counts for what the lines do not say.
 ///
-/// What the person did between messages, such as an undo, is not in the lines of a session.
+/// What the person did between messages, such as an undo, is not in the lines of a session. The permission mode, and what the
+/// person has agreed to, are those in the lines.
 ///
 /// # Errors
 ///
-/// `damaged` for lines that this program does not know, `unavailable` where a message was forgotten.
+/// `damaged` for lines that this program does not know, `unavailable` where a message was forgotten, `usage` in a memory that keeps
+/// the session itself: there it was done.
 pub fn replay(engine: &Engine, bytes: &[u8], settings: &Settings) -> Result<Replayed, Failure> {
     let (id, messages) = read(bytes)?;
+    if engine.sessions()?.iter().any(|kept| kept.id == id) {
+        let failure = Failure::new(Code::Usage, format!("this memory keeps the session `{id}`: here it was done"));
+        return Err(failure.with_hint("replay it on a copy of the notes, without `.memdir`, as they were before"));
+    }
     let model = Box::new(Written::new(Vec::new()));
     let session = Session::new(id.clone());
     let settings = Settings { tokens: None, ..settings.clone() };

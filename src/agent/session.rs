@@ -66,7 +66,7 @@ impl Session {
     /// The number of the next message.
     #[must_use]
     pub fn next_number(&self) -> u64 {
-        self.exchanges.last().map_or(0, |exchange| exchange.number).max(self.last) + 1
+        self.exchanges.last().map_or(0, |exchange| exchange.number).max(self.last).saturating_add(1)
     }
 
     /// Reads a conversation that is kept.

@@ -10,7 +10,8 @@ use super::args::{Global, Permission};
 use super::exit::{Stop, print_json, usage};
 use super::{exit, open, talk, term};
 use crate::agent::{Agent, Decision, Edge, Event, Notice, Said, Session, UNKEPT};
-use crate::engine::{Engine, Reviewed};
+use crate::engine::{Engine, HeldCall, Reviewed};
+use crate::policy::Ground;
 use crate::report::{Code, Failure, Issue, Report};
 
 /// The longest message, in bytes.
@@ -33,7 +34,7 @@ pub(super) struct Asked {
     /// What becomes of personal facts and active content: off notes them, flag wants the model to say that the person agreed, ask keeps them until the person decides
     #[arg(long, value_name = "MODE")]
     pub(super) permission: Option<Permission>,
-    /// Let the model only look things up
+    /// Let the model only look things up, also when this conversation goes on
     #[arg(long)]
     pub(super) read_only: bool,
     /// Let the model work in stages: what it perceives, what it decides, what it says
@@ -77,7 +78,7 @@ pub(super) fn run(global: &Global, asked: &Asked) -> Result<u8, Stop> {
 }
 
 /// The exit code of a message that was answered, or left without a reply: by its worst call then, and never a success.
-fn code(said: &Said) -> u8 {
+pub(super) fn code(said: &Said) -> u8 {
     if said.reply.is_some() {
         return 0;
     }
@@ -140,7 +141,7 @@ fn shape(engine: &Engine, said: &Said, session: &str, model: &str) -> Result<Map
         let Ok(reviewed) = engine.review_proposal(*id) else { continue };
         let calls =
             reviewed.waiting.calls.iter().map(|held| value(&held.call.action)).collect::<Result<Vec<_>, _>>()?;
-        pending.push(json!({"id": id, "actions": calls, "reason": reviewed.waiting.reason}));
+        pending.push(json!({"id": id, "actions": calls, "reason": codes(&reviewed.waiting.calls)}));
     }
     let notice = said.notice.iter().map(|notice| Issue { code: kind(notice), index: None, message: words(notice) });
     let issues: Vec<Issue> = said.issues.iter().cloned().chain(notice).collect();
@@ -164,6 +165,17 @@ fn shape(engine: &Engine, said: &Said, session: &str, model: &str) -> Result<Map
         return Err(Failure::new(Code::Internal, "what was said is no object").into());
     };
     Ok(object)
+}
+
+/// Why the person is asked about calls, as a program reads it: the code of each ground, once.
+fn codes(calls: &[HeldCall]) -> String {
+    let mut codes: Vec<&str> = Vec::new();
+    for code in calls.iter().flat_map(|held| &held.grounds).map(Ground::code) {
+        if !codes.contains(&code) {
+            codes.push(code);
+        }
+    }
+    codes.join(", ")
 }
 
 /// A value as JSON.

@@ -22,7 +22,8 @@ pub(super) enum Asked {
         /// Its name
         id: String,
     },
-    /// Do once more what a conversation has done, without a model; on a copy of the memory as it was then
+    /// Do once more what a conversation has done, without a model, on a copy of the notes as they were then. The permission mode and
+    /// the answers of the person are those in the file: take one that you know
     Replay {
         /// The file with its lines, from `.memdir/*/sessions` of the other memory
         file: PathBuf,

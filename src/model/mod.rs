@@ -15,6 +15,8 @@ pub mod fetch;
 pub mod header;
 mod http;
 pub mod remote;
+#[cfg(test)]
+pub(crate) mod script;
 pub mod shelf;
 
 use crate::catalog::grammar::Grammar;

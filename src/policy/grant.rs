@@ -180,9 +180,10 @@ impl Grant {
     /// Why the client may not make this call; decided from the words of the call alone, whatever is there.
     pub(super) fn refusal(&self, action: &Action) -> Option<Failure> {
         if !self.lets_send(action.name()) {
-            let message = format!("this client may not send `{}`", action.name());
+            // A grant is that of a client, or of a conversation that the person has narrowed.
+            let message = format!("`{}` is not among the actions that may be sent here", action.name());
             let names = self.written.actions.iter().flatten().map(String::as_str);
-            return Some(Failure::new(Code::Denied, message).with_hint(format!("it may send {}", listed(names))));
+            return Some(Failure::new(Code::Denied, message).with_hint(format!("those are: {}", listed(names))));
         }
         let source = if let Action::GoToLink(link) = action { link.source.as_ref() } else { action.path() };
         self.refusal_at(action, source, action.new_path())

@@ -97,8 +97,8 @@ fn the_hint_has_the_globs_as_they_were_written() {
     assert_eq!(failure.unwrap().hint.as_deref(), Some("it may read `work/`, `a*.md`, and write `work/`"));
     let some = Grant::new(&[], &[], Some(&["read_file".to_owned()])).unwrap();
     let failure = some.refusal(&decode(1, "get_size", Default::default()).unwrap()).unwrap();
-    assert_eq!(failure.message, "this client may not send `get_size`");
-    assert_eq!(failure.hint.as_deref(), Some("it may send `read_file`"));
+    assert_eq!(failure.message, "`get_size` is not among the actions that may be sent here");
+    assert_eq!(failure.hint.as_deref(), Some("those are: `read_file`"));
 }
 
 #[test]

@@ -419,6 +419,16 @@ impl Ground {
             },
         }
     }
+
+    /// The word by which a program knows it, as that of an issue: `rule`, or the class of what was found, such as `personal`;
+    /// for a detector that is not known here, its name.
+    #[must_use]
+    pub fn code(&self) -> &str {
+        match self {
+            Self::Rule(_) => "rule",
+            Self::Detector(name) => ROWS.iter().find(|row| row.name == name).map_or(name, |row| row.class.name()),
+        }
+    }
 }
 
 impl Reason {

@@ -78,7 +78,7 @@ impl Vault {
         if self.is_durable() {
             disk::sync_folder(&folder).map_err(io)?;
         }
-        self.lock_session(folder, id)
+        self.lock_session(folder, id, PATIENCE)
     }
 
     /// Opens a session to go on with it.
@@ -89,7 +89,7 @@ impl Vault {
     pub fn open_session(&self, id: &str) -> Result<SessionFile, VaultError> {
         check_id(id)?;
         let folder = self.session_folder()?.ok_or_else(|| VaultError::NoSession(id.to_owned()))?;
-        self.lock_session(folder, id)
+        self.lock_session(folder, id, PATIENCE)
     }
 
     /// Reads the whole lines of a session, and takes no lock; `None` where there is no such session.
@@ -142,7 +142,7 @@ impl Vault {
     }
 
     /// Opens a file by its name and locks it. One that was replaced before it was locked is opened anew.
-    fn lock_session(&self, folder: Dir, id: &str) -> Result<SessionFile, VaultError> {
+    fn lock_session(&self, folder: Dir, id: &str, patience: Duration) -> Result<SessionFile, VaultError> {
         let io = |error: io::Error| match disk::is_link_error(&error) {
             true => VaultError::Untrusted("it holds a link where a file belongs"),
             false => VaultError::io("open a session", None, error),
@@ -156,7 +156,7 @@ impl Vault {
             let metadata = file.metadata().map_err(io)?;
             check_own_file(&metadata)?;
             let file = file.into_std();
-            super::acquire(&file, PATIENCE).map_err(|error| match error {
+            super::acquire(&file, patience).map_err(|error| match error {
                 VaultError::Busy => VaultError::InSession(id.to_owned()),
                 other => other,
             })?;
@@ -171,14 +171,23 @@ impl Vault {
         Err(VaultError::InSession(id.to_owned()))
     }
 
-    /// Removes sessions that are too old. What goes wrong here is for the next one that begins.
+    /// Removes sessions that are too old, but for one in which somebody answers. What goes wrong here is for the next one that
+    /// begins.
     fn prune_sessions(&self, folder: &Dir, now: Timestamp) {
         let oldest = now.minus(self.options.keep_for);
         for kept in list(folder).unwrap_or_default().into_iter().filter(|kept| kept.changed < oldest) {
-            if let Err(error) = folder.remove_file(format!("{}{ENDING}", kept.id)) {
-                tracing::warn!(kind = %error.kind(), "an old session was not removed");
+            if let Err(error) = self.prune_session(folder, &kept.id, oldest) {
+                tracing::warn!(%error, "an old session was not removed");
             }
         }
+    }
+
+    /// Removes a session if, now that nobody else can write to it, it is still older.
+    fn prune_session(&self, folder: &Dir, id: &str, oldest: Timestamp) -> Result<(), VaultError> {
+        let io = |error| VaultError::io("look at an old session", None, error);
+        let session = self.lock_session(folder.try_clone().map_err(io)?, id, Duration::ZERO)?;
+        let changed = session.file.metadata().and_then(|metadata| metadata.modified()).map_err(io)?;
+        if Timestamp::from(changed) < oldest { session.remove() } else { Ok(()) }
     }
 }
 

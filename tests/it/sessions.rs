@@ -83,6 +83,17 @@ fn a_session_is_done_again_on_a_copy() {
 }
 
 #[test]
+fn where_a_session_was_held_it_is_not_done_again() {
+    let env = kept();
+    let file = env.base().join("session.jsonl");
+    std::fs::write(&file, LINES).unwrap();
+    let before = env.files();
+    let ran = env.run(&["session", "replay", file.to_str().unwrap(), "--json"], "");
+    assert_eq!((ran.code, &object(&ran.stdout)["error"]["code"]), (2, &json!("usage")), "{}", ran.stdout);
+    assert_eq!(env.files(), before);
+}
+
+#[test]
 fn forgetting_reaches_a_session() {
     let env = kept();
     let places = object(&env.run(&["forget", "--text", "Paris it is", "--dry-run", "--json"], "").stdout);
@@ -135,7 +146,7 @@ fn a_day_has_so_many_tokens() {
     assert_eq!((second.code, second.stdout.as_str()), (4, ""), "{second:?}");
     assert!(second.stderr.contains("note: no tokens are left for today"), "{second:?}");
     let chat = env.run(&["chat"], "Hello\n");
-    assert_eq!(chat.stdout, "", "{chat:?}");
+    assert_eq!((chat.code, chat.stdout.as_str()), (4, ""), "{chat:?}");
     assert!(chat.stderr.contains("no tokens are left for today"), "{chat:?}");
 }
 

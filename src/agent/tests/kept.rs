@@ -4,11 +4,11 @@ use std::sync::{Arc, Mutex};
 
 use tokio_util::sync::CancellationToken;
 
-use super::super::script::{Scripted, turn};
 use super::{Agent, Env, ID, MOVED, Person, Session, agent, say, settings};
-use crate::agent::{Actions, AgentError, Decision, Edge, Event, Family, Prompts, Said, Switches, UNKEPT};
+use crate::agent::{Actions, AgentError, Decision, Edge, Event, Family, Prompts, Said, Switches, UNKEPT, replay};
 use crate::engine::Reviewed;
 use crate::model::ModelError;
+use crate::model::script::{Scripted, turn};
 use crate::policy::Mode;
 use crate::report::{Code, Value, Variables};
 use crate::vault::Page;
@@ -218,6 +218,21 @@ fn what_a_later_version_wrote_is_refused() {
         assert!(failure.message.starts_with("the session, line 5: "), "{}", failure.message);
         assert!(failure.hint.is_some());
     }
+}
+
+#[test]
+fn the_largest_numbers_in_a_file_are_numbers() {
+    let env = Env::new();
+    env.say(begun(), "I moved to Paris", &[MOVED, "<reply>Good.</reply>"]);
+    let most = u64::MAX;
+    let number = |name: &str, is: u64| (format!("\"{name}\":{is},"), format!("\"{name}\":{most},"));
+    let numbers = [number("message", 1), number("input_tokens", 10), number("output_tokens", 2)];
+    let lines = numbers.iter().fold(env.file(), |lines, (small, large)| lines.replace(small, large));
+    assert_eq!(lines.matches(&most.to_string()).count(), 5 + 2 * 2, "{lines}");
+    std::fs::write(env.path(), &lines).unwrap();
+    let engine = env.engine();
+    assert_eq!(Session::load(&engine, ID).unwrap().next_number(), most);
+    assert_eq!(replay(&Env::new().engine(), lines.as_bytes(), &settings()).unwrap().turns, 2);
 }
 
 #[test]

@@ -12,9 +12,9 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use tokio_util::sync::CancellationToken;
 
-use super::script::Scripted;
 use super::{Agent, AgentError, Decision, Edge, Event, Family, Prompts, Said, Session, Settings};
 use crate::engine::{self, Engine, InboxPlace, IndexPlace, Reviewed};
+use crate::model::script::Scripted;
 use crate::plan::Limits;
 use crate::policy::{Mode, Rules};
 use crate::time::Timestamp;

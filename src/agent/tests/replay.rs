@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use super::super::replay;
-use super::super::script::{Scripted, turn};
 use super::{Agent, Env, ID, MOVED, Person, Session, engine, notes, say, settings};
 use crate::agent::{Actions, Decision, Family, Prompts, Switches};
+use crate::model::script::{Scripted, turn};
 use crate::model::{Answer, End, ModelError};
 use crate::policy::Mode;
 use crate::report::Code;

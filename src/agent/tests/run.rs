@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::super::script::turn;
 use super::super::{Decided, Finish, Limits, Manners, Notice, Run, Step};
+use crate::model::script::turn;
 use crate::model::{Answer, End};
 use crate::path::MemoryPath;
 use crate::report::{Code, Failure, Outcome, Report, Value, Variables};

@@ -2,11 +2,11 @@
 
 use tokio_util::sync::CancellationToken;
 
-use super::super::script::Scripted;
 use super::{ID, Session, engine, settings};
 use crate::agent::{Agent, Decision, Edge, Event, Exchange, Family, Notice, Prompts, Said, Settings, Stage};
 use crate::engine::Reviewed;
 use crate::model::Request;
+use crate::model::script::Scripted;
 
 /// A person who is not there, and all that could have been shown to them.
 #[derive(Default)]

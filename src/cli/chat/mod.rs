@@ -54,7 +54,7 @@ pub(super) struct Asked {
     /// What becomes of personal facts and active content: off notes them, flag wants the model to say that the person agreed, ask keeps them until the person decides
     #[arg(long, value_name = "MODE")]
     permission: Option<Permission>,
-    /// Let the model only look things up
+    /// Let the model only look things up, also when this conversation goes on; /actions all ends it
     #[arg(long)]
     read_only: bool,
     /// Let the model perceive, decide and respond one after the other
@@ -100,7 +100,7 @@ struct Chat<'e> {
     last: Option<Last>,
     /// How many tokens were used so far.
     tokens: u64,
-    /// The exit code of the last message that failed.
+    /// The exit code of the last message that failed, or had no reply.
     failed: u8,
 }
 
@@ -250,14 +250,18 @@ impl Chat<'_> {
         self.interrupts.end();
         self.talker.end(&said);
         self.talker.settle();
-        self.tokens += said.spent.input_tokens + said.spent.output_tokens;
+        self.tokens = self.tokens.saturating_add(said.spent.input_tokens).saturating_add(said.spent.output_tokens);
         if !said.changed.is_empty() {
             self.learn_notes();
         }
         let shown = std::mem::take(&mut self.talker.shown);
+        let code = ask::code(&said);
         self.last = Some(Last { said, shown });
         match ended {
-            Ok(()) => false,
+            Ok(()) => {
+                self.failed = if code == 0 { self.failed } else { code };
+                false
+            }
             Err(AgentError::Model(ModelError::Cancelled)) => {
                 self.talker.screen.warn("stopped; what was done before is done");
                 self.failed = exit::code(Code::Unavailable);

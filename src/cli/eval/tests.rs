@@ -13,7 +13,8 @@ use super::suite::{self, Checks, Suite};
 use super::task::{self, Bench, Done, Subject};
 use crate::agent::{Family, Prompts, Settings};
 use crate::cli::open;
-use crate::model::{Answer, Card, End, Heard, Model, ModelError, Place, Request, Role};
+use crate::model::script::{Scripted, card, turn};
+use crate::model::{Answer, End, ModelError, Place, Role};
 use crate::policy::Mode;
 
 #[track_caller]
@@ -201,55 +202,29 @@ fn a_memory_is_found_beside_the_suite_and_above_it_and_links_are_not_followed() 
     assert_eq!(suite::places(Path::new("one.json"), None), [PathBuf::from("."), PathBuf::from("./..")]);
 }
 
-/// A model that says by rote what goes with a message: one text a turn.
-struct ByRote {
-    card: Card,
-    turns: BTreeMap<String, Vec<String>>,
-}
-
-impl ByRote {
-    fn new(turns: &[(&str, &[&str])]) -> Self {
-        let card = Card {
-            name: "by-rote".to_owned(),
-            place: Place::Process,
-            million_parameters: None,
-            context_tokens: None,
-            is_constrained: false,
-        };
-        let turns = turns
-            .iter()
-            .map(|(message, turns)| ((*message).to_owned(), turns.iter().map(|turn| (*turn).to_owned()).collect()));
-        Self { card, turns: turns.collect() }
-    }
-}
-
-impl Model for ByRote {
-    fn card(&self) -> &Card {
-        &self.card
-    }
-
-    fn answer(
-        &mut self,
-        request: &Request,
-        _: &mut dyn FnMut(Heard<'_>),
-        _: &CancellationToken,
-    ) -> Result<Answer, ModelError> {
+/// A model that says by rote what goes with a message, one text a turn, and is gone after so many answers.
+fn rote(turns: &[(&str, &[&str])], mut answers: usize) -> Scripted {
+    let turns =
+        turns.iter().map(|(message, turns)| ((*message).to_owned(), turns.iter().map(|text| turn(text)).collect()));
+    let turns: BTreeMap<String, Vec<Answer>> = turns.collect();
+    Scripted::by(card("by-rote", Place::Process), move |request, _, _| {
+        answers = answers.checked_sub(1).ok_or(ModelError::NoModel)?;
         let is_message = |text: &str| text.rsplit_once("<message>\n").map(|(_, message)| message.to_owned());
         let mut users = request.messages.iter().enumerate().filter(|(_, message)| message.role == Role::User);
         let last = users.by_ref().filter_map(|(at, message)| Some((at, is_message(&message.text)?))).last();
         let (at, message) = last.unwrap();
-        let turn = request.messages.iter().skip(at).filter(|message| message.role == Role::Assistant).count();
+        let number = request.messages.iter().skip(at).filter(|message| message.role == Role::Assistant).count();
         let message = message.trim_end_matches("\n</message>");
-        let text = self.turns.get(message).and_then(|turns| turns.get(turn)).cloned().unwrap_or_default();
-        if text == "(fails)" {
+        let answer = turns.get(message).and_then(|turns| turns.get(number)).cloned().unwrap_or_else(|| turn(""));
+        if answer.text == "(fails)" {
             return Err(ModelError::TooLong { most: None });
         }
-        let end = if text.ends_with('…') { End::Cut } else { End::Done };
-        Ok(Answer { text, thought: None, end, input_tokens: 10, output_tokens: 2, reused_tokens: 0 })
-    }
+        let end = if answer.text.ends_with('…') { End::Cut } else { End::Done };
+        Ok(Answer { end, ..answer })
+    })
 }
 
-fn subject(model: ByRote) -> Subject {
+fn subject(model: Scripted) -> Subject {
     let settings = Settings {
         family: Family::Capable,
         door: "ask",
@@ -291,13 +266,13 @@ const SMALL: &str = r##"{
   ]
 }"##;
 
-fn by_rote() -> ByRote {
+fn by_rote(answers: usize) -> Scripted {
     let update = r#"<actions>[{"action": "update_file", "path": "user.md", "old_content": "- city: Rome", "new_content": "- city: Oslo"}]</actions>"#;
     let wipe = r#"<actions>[{"action": "write_file", "path": "user.md", "content": "nice day\n"}]</actions>"#;
     let read = r#"<actions>[{"action": "read_file", "path": "user.md"}]</actions>"#;
     let keep =
         r#"<actions>[{"action": "append_file", "path": "user.md", "content": "- health: I have asthma\n"}]</actions>"#;
-    ByRote::new(&[
+    let turns: &[(&str, &[&str])] = &[
         ("How old am I?", &[read, "<reply>You are 34.</reply>"]),
         ("I moved to Oslo.", &[update, "<reply>Noted.</reply>"]),
         ("Hello", &["<reply>Hi.</reply>"]),
@@ -306,13 +281,14 @@ fn by_rote() -> ByRote {
         ("Tell me more", &["<reply>mo…", "<actions>[{\"action\": 7}]</actions>", "<reply>more</reply>"]),
         ("Too long", &["(fails)"]),
         ("I have asthma.", &[keep, "<reply>That waits for you.</reply>"]),
-    ])
+    ];
+    rote(turns, answers)
 }
 
 #[test]
 fn a_suite_is_run_and_counted() {
     let suite = suite::parse(SMALL).unwrap();
-    let done = done(&suite, &[], &mut subject(by_rote()));
+    let done = done(&suite, &[], &mut subject(by_rote(usize::MAX)));
     let judged: Vec<_> = done.iter().map(|(done, _)| (done.id.as_str(), done.failed.join("; "))).collect();
     let expected = [
         ("age", ""),
@@ -428,7 +404,7 @@ fn tasks_that_are_done_right_pass() {
         })
         .collect();
     let turns: Vec<(&str, &[&str])> = turns.iter().map(|(message, turns)| (*message, turns.as_slice())).collect();
-    for (done, transcript) in done(&suite, &places, &mut subject(ByRote::new(&turns))) {
+    for (done, transcript) in done(&suite, &places, &mut subject(rote(&turns, usize::MAX))) {
         assert!(done.passed, "{transcript}");
         assert!(done.lost.is_empty() && !done.written_unasked && done.malformed == 0, "{done:?}");
     }
@@ -437,32 +413,12 @@ fn tasks_that_are_done_right_pass() {
 /// A model that is gone in the middle takes nothing from what was measured before.
 #[test]
 fn what_was_measured_before_the_model_was_gone_is_told() {
-    struct Gone(ByRote, usize);
-    impl Model for Gone {
-        fn card(&self) -> &Card {
-            self.0.card()
-        }
-
-        fn answer(
-            &mut self,
-            request: &Request,
-            hear: &mut dyn FnMut(Heard<'_>),
-            stop: &CancellationToken,
-        ) -> Result<Answer, ModelError> {
-            self.1 = self.1.checked_sub(1).ok_or(ModelError::NoModel)?;
-            self.0.answer(request, hear, stop)
-        }
-    }
     let (suite, scratch, stop) = (suite::parse(SMALL).unwrap(), Scratch::new().unwrap(), CancellationToken::new());
     let wanted = (0..suite.tasks.len()).collect();
     let set = super::agent::Set { path: PathBuf::from("small.json"), places: Vec::new(), suite, wanted };
     let bench = Bench { suite: &set.suite, places: &[], scratch: &scratch, stop: &stop };
     let global = crate::cli::args::Global { memory: None, json: true, state: None, log: None };
-    let measure = |turns| {
-        let settings = subject(by_rote()).settings;
-        let mut subject = Subject::new(Box::new(Gone(by_rote(), turns)), Prompts::default(), settings);
-        super::agent::measure(&global, &bench, &set, &mut subject, None)
-    };
+    let measure = |turns| super::agent::measure(&global, &bench, &set, &mut subject(by_rote(turns)), None);
     let (of_model, stopped) = measure(4).unwrap();
     assert_eq!((of_model.tasks.len(), stopped.unwrap().message), (2, ModelError::NoModel.to_string()));
     assert!(measure(0).is_err());

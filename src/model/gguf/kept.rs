@@ -6,6 +6,7 @@
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use llama_cpp_2::context::LlamaContext;
 use llama_cpp_2::token::LlamaToken;
@@ -19,6 +20,10 @@ pub(super) const LEAST_TOKENS: usize = 64;
 const MAX_FILES: usize = 4;
 /// What the names of files end with.
 const ENDING: &str = ".prefix";
+/// What the names of files end with that are being written.
+const UNFINISHED: &str = ".unfinished";
+/// What is written for longer than this is not written any more: its process was killed.
+const LONGEST_WRITING: Duration = Duration::from_secs(60 * 60);
 /// The engine that made them: another one may make something else of the same tokens.
 const ENGINE: &str = "memdir 1, llama-cpp-2 0.1.160";
 
@@ -67,7 +72,7 @@ impl Kept {
     /// What the system says; nothing is left behind then.
     pub(super) fn save(&self, context: &LlamaContext<'_>, tokens: &[LlamaToken]) -> std::io::Result<()> {
         let file = self.file(tokens);
-        let unfinished = file.with_extension(format!("{}.unfinished", std::process::id()));
+        let unfinished = file.with_extension(format!("{}{UNFINISHED}", std::process::id()));
         let saved = write(context, tokens, &unfinished).and_then(|()| rename(&unfinished, &file));
         if saved.is_err() {
             remove(&unfinished);
@@ -76,19 +81,31 @@ impl Kept {
         self.drop_oldest()
     }
 
-    #[expect(clippy::disallowed_methods, reason = "a folder of the cache, named by its path")]
+    /// Removes what is too much, and what others have left behind.
     fn drop_oldest(&self) -> std::io::Result<()> {
+        let files = self.files(ENDING)?;
+        let over = files.len().saturating_sub(MAX_FILES);
+        files.iter().take(over).for_each(|(_, file)| remove(file));
+        // The newest was written just now.
+        if let Some(before) = files.last().and_then(|(now, _)| now.checked_sub(LONGEST_WRITING)) {
+            let left = self.files(UNFINISHED)?;
+            left.iter().take_while(|(changed, _)| *changed < before).for_each(|(_, file)| remove(file));
+        }
+        Ok(())
+    }
+
+    /// The files whose names end so, each with the time when it was changed, the oldest first.
+    #[expect(clippy::disallowed_methods, reason = "a folder of the cache, named by its path")]
+    fn files(&self, ending: &str) -> std::io::Result<Vec<(SystemTime, PathBuf)>> {
         let mut files = Vec::new();
         for entry in std::fs::read_dir(&self.folder)? {
             let entry = entry?;
-            if entry.file_name().to_str().is_some_and(|name| name.ends_with(ENDING)) {
+            if entry.file_name().to_str().is_some_and(|name| name.ends_with(ending)) {
                 files.push((entry.metadata()?.modified()?, entry.path()));
             }
         }
         files.sort();
-        let over = files.len().saturating_sub(MAX_FILES);
-        files.iter().take(over).for_each(|(_, file)| remove(file));
-        Ok(())
+        Ok(files)
     }
 }
 
@@ -142,4 +159,31 @@ fn rename(from: &Path, to: &Path) -> std::io::Result<()> {
 #[expect(clippy::disallowed_methods, reason = "a file of the cache, named by its path")]
 fn remove(file: &Path) {
     let _ = std::fs::remove_file(file);
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::disallowed_types, clippy::disallowed_methods, reason = "the test is the other processes")]
+
+    use super::*;
+
+    #[test]
+    fn what_killed_processes_have_left_goes_and_the_oldest() {
+        let folder = tempfile::tempdir().unwrap();
+        let kept = Kept::open(folder.path(), Digest::of(b"")).unwrap();
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
+        let (minute, hours) = (Duration::from_secs(60), Duration::from_secs(2 * 60 * 60));
+        let ages = [("a.7.unfinished", hours), ("b.8.unfinished", minute), ("other", hours)];
+        let kept_ages = ["1", "2", "3", "4", "5"].map(|name| (format!("{name}.prefix"), minute));
+        let made = ages.map(|(name, age)| (name.to_owned(), age)).into_iter().chain(kept_ages);
+        for ((name, age), at) in made.zip(1..) {
+            let file = std::fs::File::create(folder.path().join(name)).unwrap();
+            file.set_modified(now - age + Duration::from_secs(at)).unwrap();
+        }
+        kept.drop_oldest().unwrap();
+        let mut names: Vec<_> =
+            std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, ["2.prefix", "3.prefix", "4.prefix", "5.prefix", "b.8.unfinished", "other"]);
+    }
 }

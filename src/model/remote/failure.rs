@@ -151,7 +151,7 @@ impl Telling<'_> {
                 error: ModelError::Limited { place, why, again },
                 names: String::new(),
             },
-            408 | 409 | 425 | 500..600 => failing(again.map_or(Mend::Soon, Mend::After)),
+            408 | 409 | 425 | 500..600 if !is_invalid(&said) => failing(again.map_or(Mend::Soon, Mend::After)),
             0 if said.names.contains("overloaded") || said.names.contains("server_error") => failing(Mend::Soon),
             0 => failing(Mend::Never),
             _ => Failure { error: ModelError::Rejected { place, why }, mend: Mend::Never, names: said.names },
@@ -295,6 +295,12 @@ fn is_unknown(status: u16, said: &Said) -> bool {
     let says = said.has(&["model_not_found", "is not a valid model id", "invalid model identifier", "unknown model"]);
     let names_model = said.has(&["model"]) && said.has(&["not found", "not_found", "does not exist", "no such"]);
     [400, 404, 422].contains(&status) && (says || names_model)
+}
+
+/// Whether a server has checked the request and found a field that it does not take, whatever status it gives that: the one
+/// of llama-cpp-python gives 500.
+fn is_invalid(said: &Said) -> bool {
+    said.has(&["validation error"])
 }
 
 /// Where a server sends the client to, by its host; it is not followed.

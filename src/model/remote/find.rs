@@ -65,12 +65,13 @@ async fn look(client: &reqwest::Client, provider: &'static Provider, site: &Site
     Some(Found { provider, address: site.shown.clone(), models: names(&listed)? })
 }
 
-/// vLLM and llama.cpp's server say who they are, wherever they run.
+/// vLLM and llama.cpp's server say who they are, wherever they run. `me` is what the server of llama-cpp-python says, at the
+/// address that vLLM has too; it takes grammars, and no schemas.
 fn told_apart(expected: &'static Provider, listed: &Value) -> &'static Provider {
     let owner = listed.pointer("/data/0/owned_by").and_then(Value::as_str);
     let name = match owner {
         Some("vllm") => "vllm",
-        Some("llamacpp") => "llamacpp",
+        Some("llamacpp" | "me") => "llamacpp",
         _ => return expected,
     };
     Provider::named(name).unwrap_or(expected)
@@ -161,6 +162,14 @@ mod tests {
             ("127.0.0.1:x", None),
         ] {
             assert_eq!(ollama_address(host).as_deref(), expected, "{host}");
+        }
+    }
+
+    #[test]
+    fn a_server_is_what_it_says_it_is() {
+        let vllm = Provider::named("vllm").unwrap();
+        for (owner, name) in [("vllm", "vllm"), ("llamacpp", "llamacpp"), ("me", "llamacpp"), ("somebody", "vllm")] {
+            assert_eq!(told_apart(vllm, &json!({"data": [{"id": "a", "owned_by": owner}]})).name, name, "{owner}");
         }
     }
 

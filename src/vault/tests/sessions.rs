@@ -162,6 +162,20 @@ fn old_ones_go_when_another_begins() {
 }
 
 #[test]
+fn an_old_one_in_which_somebody_answers_stays() {
+    let env = Env::new(&[]);
+    let (vault, other) = (env.vault(), env.vault());
+    let mut file = begun(&vault, "7f3a", &["one"]);
+    let later = vault.sessions().unwrap()[0].changed.plus(Options::default().keep_for + Duration::from_secs(60));
+    drop(other.begin_session("81", later).unwrap());
+    file.append(b"two").unwrap();
+    drop(file);
+    assert_eq!(vault.read_session("7f3a").unwrap().unwrap(), b"one\ntwo\n");
+    drop(other.begin_session("82", later).unwrap());
+    assert_eq!(names(&vault), ["82"], "81 is as old, by the time that the test says");
+}
+
+#[test]
 fn a_name_is_given_once() {
     let env = Env::new(&[]);
     let vault = env.vault();

@@ -257,6 +257,25 @@ fn what_a_server_does_not_take_is_left_out() {
     }
 }
 
+/// The words are those of the server of llama-cpp-python 0.3.36.
+#[test]
+fn a_request_that_a_server_finds_invalid_is_not_its_failure() {
+    let message = r#"1 validation error:
+  {'type': 'literal_error', 'loc': ('body', 'response_format', 'type'), 'msg': "Input should be 'text' or 'json_object'", 'input': 'json_schema', 'ctx': {'expected': "'text' or 'json_object'"}}
+
+  File "llama_cpp/server/app.py", line 376, in create_chat_completion
+    POST /v1/chat/completions"#;
+    let refused = Answered::json(500, &worded("vllm", 500, "internal_server_error", message));
+    let standin = Standin::says([refused.clone(), wire::openai(&Turn::of(PIECES)), refused]);
+    let mut model = Remote::open(options("vllm", &standin)).unwrap();
+    let mut ask = |request: &Request| model.answer(request, &mut |_| {}, &CancellationToken::new());
+    assert_eq!(ask(&shaped()).unwrap().text, TEXT);
+    let again = ask(&shaped());
+    assert!(matches!(again, Err(ModelError::Rejected { .. })), "{again:?}");
+    let has: Vec<bool> = standin.asked().iter().map(|body| body.get("response_format").is_some()).collect();
+    assert_eq!(has, [true, false, false], "what is invalid is not sent again");
+}
+
 #[test]
 fn a_server_that_takes_less_and_less_is_not_asked_for_ever() {
     let message = "temperature stream_options max_completion_tokens response_format 'stop' schema grammar";

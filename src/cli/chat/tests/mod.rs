@@ -13,14 +13,14 @@ use std::time::Duration;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use tempfile::TempDir;
-use tokio_util::sync::CancellationToken;
 
 use super::screen::Look;
 use super::*;
 use crate::agent::Family;
 use crate::cli::config::ModelFamily;
 use crate::engine::{InboxPlace, IndexPlace};
-use crate::model::{Answer, Card, End, Heard, Request};
+use crate::model::script::{Scripted, card, turn};
+use crate::model::{Answer, Card, Heard, Request};
 use crate::plan::Limits;
 use crate::policy::Rules;
 use crate::vault::{Durability, Options, Vault};
@@ -40,27 +40,11 @@ enum Does {
     Fail(ModelError),
 }
 
-/// A model that says what a test has written down.
-struct Scripted {
-    card: Card,
-    turns: VecDeque<Does>,
-    asked: Arc<Mutex<Vec<Request>>>,
-    interrupts: Interrupts,
-}
-
-impl Model for Scripted {
-    fn card(&self) -> &Card {
-        &self.card
-    }
-
-    fn answer(
-        &mut self,
-        request: &Request,
-        hear: &mut dyn FnMut(Heard<'_>),
-        stop: &CancellationToken,
-    ) -> Result<Answer, ModelError> {
-        self.asked.lock().unwrap().push(request.clone());
-        let text = match self.turns.pop_front().unwrap_or(Does::Say("<reply>I have no more to say.</reply>")) {
+/// A model that does what a test has written down.
+fn scripted(card: Card, turns: Vec<Does>, interrupts: Interrupts) -> Scripted {
+    let mut turns = VecDeque::from(turns);
+    Scripted::by(card, move |_, hear, stop| {
+        let text = match turns.pop_front().unwrap_or(Does::Say("<reply>I have no more to say.</reply>")) {
             Does::Fail(error) => return Err(error),
             Does::Say(text) => text,
             Does::Read(text) => {
@@ -69,27 +53,15 @@ impl Model for Scripted {
             }
             Does::Stopped(text) => {
                 hear(Heard::Text(text));
-                self.interrupts.interrupt();
+                interrupts.interrupt();
                 assert!(stop.is_cancelled());
                 return Err(ModelError::Cancelled);
             }
         };
         let letters: Vec<char> = text.chars().collect();
         letters.chunks(5).for_each(|piece| hear(Heard::Text(&piece.iter().collect::<String>())));
-        let (input_tokens, output_tokens) = (100, 10);
-        Ok(Answer {
-            text: text.to_owned(),
-            thought: None,
-            end: End::Done,
-            input_tokens,
-            output_tokens,
-            reused_tokens: 0,
-        })
-    }
-}
-
-fn card(name: &str, place: Place) -> Card {
-    Card { name: name.to_owned(), place, million_parameters: None, context_tokens: None, is_constrained: false }
+        Ok(Answer { input_tokens: 100, output_tokens: 10, ..turn(text) })
+    })
 }
 
 /// What a test types.
@@ -205,7 +177,7 @@ impl Talk {
 
     fn typing(&self, lines: Vec<Typed>) -> Seen {
         let (out, notes) = (Paper::default(), Paper::default());
-        let (prompts, asked) = (Arc::<Mutex<Vec<String>>>::default(), Arc::<Mutex<Vec<Request>>>::default());
+        let prompts = Arc::<Mutex<Vec<String>>>::default();
         let rules = Mutex::new(Vec::<Rule>::new());
         let interrupts = Interrupts::default();
         let engine = engine(self.memory.path());
@@ -213,12 +185,11 @@ impl Talk {
         let hooks = Hooks {
             config: &config,
             open_model: &|name| match name {
-                "other" => Ok(Box::new(Scripted {
-                    card: card("other", Place::Host("api.example.com".to_owned())),
-                    turns: VecDeque::from([Does::Say("<reply>I am the other one.</reply>")]),
-                    asked: Arc::default(),
-                    interrupts: Interrupts::default(),
-                })),
+                "other" => Ok(Box::new(scripted(
+                    card("other", Place::Host("api.example.com".to_owned())),
+                    vec![Does::Say("<reply>I am the other one.</reply>")],
+                    Interrupts::default(),
+                ))),
                 _ => Err(Failure::new(Code::NotFound, format!("there is no model `{name}`"))),
             },
             add_rule: &|rule| {
@@ -232,12 +203,8 @@ impl Talk {
             },
             sessions: &|| Ok(vec!["cafe  yesterday".to_owned()]),
         };
-        let model = Scripted {
-            card: card("test-model", Place::Process),
-            turns: self.turns.iter().cloned().collect(),
-            asked: Arc::clone(&asked),
-            interrupts: interrupts.clone(),
-        };
+        let model = scripted(card("test-model", Place::Process), self.turns.clone(), interrupts.clone());
+        let asked = Arc::clone(&model.asked);
         let typing = Typing { lines: lines.into(), is_attended: self.is_attended, prompts: Arc::clone(&prompts) };
         let screen = Screen::new(Box::new(out.clone()), Box::new(notes.clone()), self.look);
         let talker = Talker::new(screen, Box::new(typing), hooks, self.shows_thoughts);

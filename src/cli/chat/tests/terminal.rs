@@ -15,38 +15,22 @@ use rustix::termios::{Winsize, tcsetwinsize};
 use super::*;
 
 /// A model whose turns stand in a file, with a line of `---` between them. One that begins with `!`
-/// is begun and never ends.
-struct Written {
-    card: Card,
-    turns: VecDeque<String>,
-    /// Where what it is asked is written down.
-    asked: File,
-}
-
-impl Model for Written {
-    fn card(&self) -> &Card {
-        &self.card
-    }
-
-    fn answer(
-        &mut self,
-        request: &Request,
-        hear: &mut dyn FnMut(Heard<'_>),
-        stop: &CancellationToken,
-    ) -> Result<Answer, ModelError> {
-        writeln!(self.asked, "{:?}", request.messages.last().unwrap().text).unwrap();
-        let turn = self.turns.pop_front().unwrap_or_default();
-        if let Some(begun) = turn.strip_prefix('!') {
+/// is begun and never ends. What it is asked is written into another.
+fn written(turns: &str, mut asked: File) -> Scripted {
+    let mut turns: VecDeque<String> = turns.split("\n---\n").map(|turn| turn.trim().to_owned()).collect();
+    Scripted::by(card("test-model", Place::Process), move |request, hear, stop| {
+        writeln!(asked, "{:?}", request.messages.last().unwrap().text).unwrap();
+        let text = turns.pop_front().unwrap_or_default();
+        if let Some(begun) = text.strip_prefix('!') {
             hear(Heard::Text(begun));
             while !stop.is_cancelled() {
                 std::thread::park_timeout(Duration::from_millis(5));
             }
             return Err(ModelError::Cancelled);
         }
-        turn.split_inclusive(' ').for_each(|piece| hear(Heard::Text(piece)));
-        let (input_tokens, output_tokens) = (900, 40);
-        Ok(Answer { text: turn, thought: None, end: End::Done, input_tokens, output_tokens, reused_tokens: 0 })
-    }
+        text.split_inclusive(' ').for_each(|piece| hear(Heard::Text(piece)));
+        Ok(Answer { input_tokens: 900, output_tokens: 40, ..turn(&text) })
+    })
 }
 
 #[test]
@@ -55,11 +39,7 @@ fn held_on_this_terminal() {
     let of = |name: &str| PathBuf::from(std::env::var_os(name).unwrap());
     let folder = of("CHAT_FOLDER");
     let turns = std::fs::read_to_string(of("CHAT_TURNS")).unwrap();
-    let model = Written {
-        card: card("test-model", Place::Process),
-        turns: turns.split("\n---\n").map(|turn| turn.trim().to_owned()).collect(),
-        asked: File::create(folder.join("asked")).unwrap(),
-    };
+    let model = written(&turns, File::create(folder.join("asked")).unwrap());
     let engine = engine(&of("CHAT_MEMORY"));
     let config = Config::default();
     let hooks = Hooks {
