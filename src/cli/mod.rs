@@ -32,6 +32,7 @@ mod install;
 mod interrupt;
 mod links;
 mod look;
+mod meaning;
 mod mcp;
 mod model;
 mod one;

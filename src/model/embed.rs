@@ -4,7 +4,11 @@ use super::ModelError;
 
 /// Something that gives each text a point.
 pub trait Embedder: Send {
-    /// The points of some texts, in their order. All points of an embedder have as many numbers.
+    /// What it is, so that the points of one are never compared with those of another.
+    fn id(&self) -> &str;
+
+    /// The points of some texts, in their order. All points of an embedder have as many numbers, and only their directions mean
+    /// something. Of a text that is too long its beginning counts.
     ///
     /// # Errors
     ///
