@@ -136,13 +136,9 @@ fn place_of(path: &Path) -> PathBuf {
     place.unwrap_or_else(|| path.to_owned())
 }
 
-/// Opens a memory that is only looked at, with an index that goes with the process, and embeddings if they are named.
-pub(super) fn in_process(global: &Global, folder: &Path, embeddings: Option<&str>) -> Result<Engine, Stop> {
-    let sources = Sources::read()?;
-    let located = locate(global, &sources, folder)?;
-    let mut config = located.config.clone();
-    config.search = config.search.named(embeddings);
-    let embeddings = embedding::embeddings(&sources, &config);
+/// Opens a memory that is only looked at, with an index that goes with the process, and these embeddings.
+pub(super) fn in_process(global: &Global, folder: &Path, embeddings: Option<Embeddings>) -> Result<Engine, Stop> {
+    let located = locate(global, &Sources::read()?, folder)?;
     Ok(join(Located { index: IndexPlace::Process, embeddings, ..located })?.engine)
 }
 

@@ -136,7 +136,9 @@ impl Engine {
     #[must_use]
     pub fn embedding_failure(&self) -> Option<Failure> {
         let mut state = self.meaning.as_ref()?.state();
-        if std::mem::replace(&mut state.is_told, true) { None } else { state.failed.clone().map(|(_, failure)| failure) }
+        let (_, failure) = state.failed.clone().filter(|_| !state.is_told)?;
+        state.is_told = true;
+        Some(failure)
     }
 
     /// Asks the embedder for a point, and tells how many notes have some.
@@ -306,8 +308,5 @@ impl Engine {
 
 fn failure(error: &ModelError) -> Failure {
     let failure = Failure::new(Code::ModelUnreachable, error.to_string());
-    match error {
-        ModelError::Unloadable { hint, .. } => failure.with_hint(hint.clone()),
-        _ => failure,
-    }
+    if let ModelError::Unloadable { hint, .. } = error { failure.with_hint(hint.clone()) } else { failure }
 }

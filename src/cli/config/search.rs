@@ -15,10 +15,10 @@ pub(in crate::cli) struct Search {
 }
 
 impl Search {
-    /// The same for the model that a command names, or for none. The address counts only for the model of the settings.
-    pub(in crate::cli) fn named(&self, name: Option<&str>) -> Self {
-        let is_same = self.embeddings.as_deref() == name;
-        Self { embeddings: name.map(str::to_owned), address: self.address.clone().filter(|_| is_same) }
+    /// The same for the model that a command names. The address counts only for that of the settings.
+    pub(in crate::cli) fn named(&self, name: &str) -> Self {
+        let is_same = self.embeddings.as_deref() == Some(name);
+        Self { embeddings: Some(name.to_owned()), address: self.address.clone().filter(|_| is_same) }
     }
 
     /// Which model of embeddings is wanted, if any.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::asked::Retrieval;
 use crate::cli::args::Global;
 use crate::cli::exit::{Stop, print_json, usage};
+use crate::cli::model::embedding;
 use crate::cli::{open, progress, term};
 use crate::engine::Engine;
 use crate::path::MemoryPath;
@@ -69,8 +70,10 @@ const MOST: usize = 100;
 pub(super) fn run(global: &Global, options: &Retrieval) -> Result<u8, Stop> {
     let mut measured = Measured { sets: Vec::new() };
     let mut opened = BTreeMap::new();
+    let embeddings = options.embeddings.as_deref().map(embedding::shared).transpose()?;
+    let open = |place: &Path| open::in_process(global, place, embeddings.as_ref().map(|embeddings| embeddings()));
     for set in &options.sets {
-        let kinds = measure(set, options, &mut opened, global)?;
+        let kinds = measure(set, options, &mut opened, &open, global)?;
         measured.sets.push(Set { set: set.display().to_string(), kinds });
     }
     if global.json {
@@ -86,6 +89,7 @@ fn measure(
     set: &Path,
     options: &Retrieval,
     opened: &mut BTreeMap<PathBuf, Engine>,
+    open: &dyn Fn(&Path) -> Result<Engine, Stop>,
     global: &Global,
 ) -> Result<Vec<Kind>, Stop> {
     let questions = read(set)?;
@@ -97,7 +101,7 @@ fn measure(
     for asked in &questions {
         let place = folder.join(&asked.memory);
         if !opened.contains_key(&place) {
-            let engine = open::in_process(global, &place, options.embeddings.as_deref())?;
+            let engine = open(&place)?;
             engine.refresh(&|_, _| (), &|| false)?;
             engine.embed(&|_, _| (), &|| false)?;
             opened.insert(place.clone(), engine);

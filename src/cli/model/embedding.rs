@@ -1,6 +1,6 @@
 //! A model of embeddings, as the settings name it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
@@ -11,7 +11,7 @@ use super::error;
 use crate::cli::config::{Config, Sources};
 use crate::engine::Embeddings;
 use crate::model::choose::{Choice, Offer, Wanted, choose};
-use crate::model::embed::Embedder;
+use crate::model::embed::{Embedder, Shared};
 use crate::model::remote::{RemoteEmbedder, RemoteOptions};
 use crate::model::{ModelError, Place};
 use crate::report::Failure;
@@ -30,6 +30,22 @@ pub(in crate::cli) fn embeddings(sources: &Sources, config: &Config) -> Option<E
         name: wanted.name.clone().unwrap_or_default(),
         place: place(&wanted),
         open: Box::new(move || open(&sources, &config, &wanted)),
+    })
+}
+
+/// The model of embeddings of this name, opened, for as many memories as want it.
+pub(in crate::cli) fn shared(name: &str) -> Result<impl Fn() -> Embeddings, Failure> {
+    let sources = Sources::read()?;
+    // What a single memory settles otherwise does not count for all of them.
+    let mut config = sources.for_memory(Path::new("/"))?;
+    config.search = config.search.named(name);
+    let wanted = config.search.wanted().unwrap_or_default();
+    let shared = Shared::new(open(&sources, &config, &wanted)?);
+    let name = name.to_owned();
+    Ok(move || {
+        let shared = shared.clone();
+        let open = move || -> Result<Box<dyn Embedder>, Failure> { Ok(Box::new(shared.clone())) };
+        Embeddings { name: name.clone(), place: place(&wanted), open: Box::new(open) }
     })
 }
 

@@ -70,7 +70,10 @@ fn search(engine: &Engine, query: &str, manner: Manner) -> Vec<(String, Vec<Why>
     let text = format!("<actions>{}</actions>", json!([{"action": "search_files", "query": query}]));
     let report = engine.conclude(engine.propose(dialect::parse(text.as_bytes()), manner));
     let Ok(Value::Search(found)) = &report.actions[0].result else { panic!("{report:?}") };
-    found.hits.iter().map(|Hit { path, why, .. }| (path.to_string(), why.clone())).collect()
+    let mut hits: Vec<_> = found.hits.iter().map(|Hit { path, why, .. }| (path.to_string(), why.clone())).collect();
+    // What is equally alike comes in the order of the index, in which several threads have put it.
+    hits.sort_by(|(one, _), (other, _)| one.cmp(other));
+    hits
 }
 
 fn hit(path: &str, why: &[Why]) -> (String, Vec<Why>) {
