@@ -11,8 +11,8 @@ use super::exit::{Stop, print_json};
 use super::model::{self, used};
 use super::{open, term};
 use crate::engine::{self, Engine, Meant};
-use crate::model::{ModelError, Place};
 use crate::model::choose::Choice;
+use crate::model::{ModelError, Place};
 use crate::report::{Code, Failure};
 use crate::vault::{Exam, Vault};
 

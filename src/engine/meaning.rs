@@ -10,7 +10,7 @@ use super::keeper::Trouble;
 use super::planning::Asker;
 use super::{Engine, Manner};
 use crate::action::{Action, Call, SearchFiles};
-use crate::index::{Index, Unpointed};
+use crate::index::{Index, Pointed, Unpointed};
 use crate::model::embed::Embedder;
 use crate::model::{ModelError, Place};
 use crate::note;
@@ -152,9 +152,10 @@ impl Engine {
         let mut state = meaning.state();
         state.embed(&["memdir"])?;
         let id = state.opened()?.id().to_owned();
-        let asked = self.has_index_file().then(|| self.asked(|index| Ok((index.status()?, index.pointed()?)))).flatten();
-        let (all, pointed) = asked.map_or((0, None), |(status, pointed)| (status.notes, pointed));
-        Ok(Meant { notes: pointed.filter(|(embedder, _)| *embedder == id).map_or(0, |(_, notes)| notes), all })
+        drop(state);
+        let pointed = self.has_index_file().then(|| self.asked(|index| Ok(index.pointed()?))).flatten();
+        let Pointed { embedder, notes, all } = pointed.unwrap_or_default();
+        Ok(Meant { notes: if embedder.as_ref() == Some(&id) { notes } else { 0 }, all })
     }
 
     /// Makes the points that notes of the index lack; `told` hears how many notes of how many are done. What was done stays when
@@ -165,11 +166,7 @@ impl Engine {
     /// # Errors
     ///
     /// What the embedder says.
-    pub fn embed(
-        &self,
-        told: &(dyn Fn(usize, usize) + Sync),
-        stop: &(dyn Fn() -> bool + Sync),
-    ) -> Result<(), Failure> {
+    pub fn embed(&self, told: &(dyn Fn(usize, usize) + Sync), stop: &(dyn Fn() -> bool + Sync)) -> Result<(), Failure> {
         let Some(meaning) = &self.meaning else { return Ok(()) };
         let embedded = self.embed_all(meaning, told, stop);
         if let Err(failure) = &embedded {
@@ -191,10 +188,10 @@ impl Engine {
             let mut writing = index.write()?;
             writing.set_embedder(&id)?;
             writing.commit()?;
-            Ok((index.status()?.notes, index.pointed()?))
+            Ok(index.pointed()?)
         });
-        let Some((notes, pointed)) = begun else { return Ok(()) };
-        let total = notes.saturating_sub(pointed.map_or(0, |(_, points)| points));
+        let Some(Pointed { notes, all, .. }) = begun else { return Ok(()) };
+        let total = all.saturating_sub(notes);
         let (mut after, mut done) = (0, 0);
         told(0, total);
         while !stop() {
@@ -238,7 +235,8 @@ impl Engine {
 
     /// Whether no rule hides a note from the models that the owner talks with.
     fn may_embed(&self, path: &MemoryPath) -> bool {
-        let search = SearchFiles { query: String::new(), mode: None, path: None, limit: None, cursor: None, budget: None };
+        let search =
+            SearchFiles { query: String::new(), mode: None, path: None, limit: None, cursor: None, budget: None };
         let author =
             Author { door: "cli".to_owned(), client: None, session: None, message: None, origin: "model".to_owned() };
         let manner = Manner { author, grant: None, mode: Mode::Off, read_only: false, atomic: false, seen: None };
@@ -259,7 +257,7 @@ impl Engine {
             return None;
         }
         // Where no note has points the question need not have one.
-        let (known, _) = self.asked(|index| Ok(index.pointed()?)).flatten().filter(|(_, points)| *points > 0)?;
+        let known = self.asked(|index| Ok(index.pointed()?)).filter(|pointed| pointed.notes > 0)?.embedder?;
         let made = state.opened().map(|embedder| embedder.id().to_owned()).and_then(|embedder| {
             if embedder != known {
                 return Ok(None);

@@ -26,7 +26,7 @@ mod write;
 
 pub use error::IndexError;
 pub use file::Number as FileNumber;
-pub use points::Unpointed;
+pub use points::{Pointed, Unpointed};
 pub use record::Record;
 pub use write::Writing;
 

@@ -29,18 +29,29 @@ impl Unpointed {
     }
 }
 
+/// How far an index has come with points.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Pointed {
+    /// What has made them; `None` where nothing was ever named.
+    pub embedder: Option<String>,
+    /// How many notes have some.
+    pub notes: usize,
+    /// How many notes are text, and could have some.
+    pub all: usize,
+}
+
 impl Index {
-    /// Which embedder has made the points, and how many notes have some; `None` where none was ever named.
+    /// How far it has come with points.
     ///
     /// # Errors
     ///
     /// Any [`IndexError`].
-    pub fn pointed(&self) -> Result<Option<(String, usize)>, IndexError> {
+    pub fn pointed(&self) -> Result<Pointed, IndexError> {
         self.checked(|db| {
-            let sql = "SELECT embedder, points FROM state";
-            let (embedder, points) =
-                db.prepare_cached(sql)?.query_row([], |row| Ok((row.get::<_, Option<String>>(0)?, row.get(1)?)))?;
-            Ok(embedder.map(|embedder| (embedder, points)))
+            let sql = "SELECT embedder, points, texts FROM state";
+            Ok(db
+                .prepare_cached(sql)?
+                .query_row([], |row| Ok(Pointed { embedder: row.get(0)?, notes: row.get(1)?, all: row.get(2)? }))?)
         })
     }
 

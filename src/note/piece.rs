@@ -64,7 +64,8 @@ mod tests {
     #[test]
     fn no_piece_is_long_and_nothing_is_lost() {
         assert_eq!(of(""), ["my dog:"]);
-        for text in ["word ".repeat(200), "我".repeat(2_000), format!("{} b", "x".repeat(5_000)), "ab\n\n".repeat(91)] {
+        for text in ["word ".repeat(200), "我".repeat(2_000), format!("{} b", "x".repeat(5_000)), "ab\n\n".repeat(91)]
+        {
             let pieces = of(&text);
             assert!(pieces.len() > 1 && pieces.iter().all(|piece| piece.len() <= 8 + BYTES), "{pieces:?}");
             let joined: String = pieces.iter().map(|piece| piece.strip_prefix("my dog:").unwrap()).collect();

@@ -68,7 +68,8 @@ pub(super) fn conversation(session: &Session, filters: &[Filter]) -> Session {
 
 /// What is said where text that a filter keeps back could leave the machine another way.
 pub(super) fn elsewhere(host: &str) -> Failure {
-    let message = format!("a filter does not go together with embeddings that are made elsewhere: {host} sees what notes hold");
+    let message =
+        format!("a filter does not go together with embeddings that are made elsewhere: {host} sees what notes hold");
     Failure::new(Code::Config, message)
         .with_hint("leave the filter out, or let `[search] embeddings` name a model of this machine")
 }

@@ -413,7 +413,8 @@ fn set_from_environment(table: &mut Table, name: &str, value: &str) -> Result<()
 
 /// What a variable of the environment says, as the settings file would say it.
 fn typed(key: &str, value: &str) -> Value {
-    let is_text = ["model_name", "model_address", "model_prompts", "search_embeddings", "search_address"].contains(&key);
+    let is_text =
+        ["model_name", "model_address", "model_prompts", "search_embeddings", "search_address"].contains(&key);
     match (value.parse::<i64>(), value.parse::<bool>(), value.parse::<f64>()) {
         _ if is_text => Value::String(value.to_owned()),
         (Ok(number), _, _) => Value::Integer(number),

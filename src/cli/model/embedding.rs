@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use super::error;
 use super::opening::{self, unloadable};
 use super::used::{self, HAS_ENGINE};
-use super::error;
 use crate::cli::config::{Config, Sources};
 use crate::engine::Embeddings;
 use crate::model::choose::{Choice, Offer, Wanted, choose};

@@ -1,13 +1,18 @@
 //! What notes mean: points come with a text and go with it.
 
 use super::{fill, index, link, path, place, swept};
-use crate::index::{Index, IndexError, Record, Unpointed};
+use crate::index::{Index, IndexError, Pointed, Record, Unpointed};
 use crate::rank::{Point, Source};
 
 const NOTES: &[(&str, &str)] = &[("a.md", "amber"), ("b.md", "basalt"), ("c.txt", "no note")];
 
 fn point(embedder: &str, numbers: &[f32]) -> Point {
     Point { embedder: embedder.to_owned(), numbers: numbers.to_vec() }
+}
+
+fn pointed(index: &Index) -> (Option<String>, usize, usize) {
+    let Pointed { embedder, notes, all } = index.pointed().unwrap();
+    (embedder, notes, all)
 }
 
 fn unpointed(index: &Index) -> Vec<String> {
@@ -40,11 +45,11 @@ fn set(index: &mut Index, at: &str, text: &str) {
 #[test]
 fn what_is_closest_in_a_note_counts() {
     let mut index = index(NOTES);
-    assert_eq!((index.pointed().unwrap(), unpointed(&index)), (None, vec!["a.md".to_owned(), "b.md".to_owned()]));
+    assert_eq!((pointed(&index), unpointed(&index)), ((None, 0, 2), vec!["a.md".to_owned(), "b.md".to_owned()]));
     let missing = index.unpointed(0, 10).unwrap();
     put(&mut index, &missing[..1], &[vec![0.1, 0.0], vec![0.0, -3.0]]);
     put(&mut index, &missing[1..], &[vec![7.0, 7.0]]);
-    assert_eq!((index.pointed().unwrap(), unpointed(&index)), (Some(("one".to_owned(), 2)), vec![]));
+    assert_eq!((pointed(&index), unpointed(&index)), ((Some("one".to_owned()), 2, 2), vec![]));
     let expected = |a, b| vec![("a.md".to_owned(), a), ("b.md".to_owned(), b)];
     assert_eq!(alike(&index, &point("one", &[2.0, 0.0])), expected(100, 71));
     assert_eq!(alike(&index, &point("one", &[0.0, -0.5])), expected(100, -71));
@@ -60,9 +65,9 @@ fn points_go_with_the_text_that_they_are_of() {
     let missing = index.unpointed(0, 10).unwrap();
     put(&mut index, &missing, &[vec![1.0, 0.0]]);
     set(&mut index, "a.md", "amber");
-    assert_eq!(index.pointed().unwrap().unwrap().1, 2, "it says what it said");
+    assert_eq!(pointed(&index).1, 2, "it says what it said");
     set(&mut index, "a.md", "agate");
-    assert_eq!((index.pointed().unwrap().unwrap().1, unpointed(&index)), (1, vec!["a.md".to_owned()]));
+    assert_eq!((pointed(&index).1, unpointed(&index)), (1, vec!["a.md".to_owned()]));
     // What was made of the text before is not put under the text of now.
     put(&mut index, &missing, &[vec![1.0, 0.0]]);
     assert_eq!(unpointed(&index), ["a.md"]);
@@ -70,7 +75,7 @@ fn points_go_with_the_text_that_they_are_of() {
     let mut writing = index.write().unwrap();
     writing.remove(&path("b.md")).unwrap();
     writing.commit().unwrap();
-    assert_eq!((index.pointed().unwrap().unwrap().1, alike(&index, &point("one", &[1.0, 0.0]))), (0, vec![]));
+    assert_eq!((pointed(&index).1, alike(&index, &point("one", &[1.0, 0.0]))), (0, vec![]));
     let mut writing = index.write().unwrap();
     writing.put(&link("l.md"), Some(&Record::of(&path("l.md"), "a link", Vec::new()))).unwrap();
     writing.commit().unwrap();
@@ -86,11 +91,11 @@ fn another_embedder_begins_anew() {
     let mut writing = index.write().unwrap();
     writing.set_embedder("one").unwrap();
     writing.commit().unwrap();
-    assert_eq!(index.pointed().unwrap(), Some(("one".to_owned(), 2)));
+    assert_eq!(pointed(&index), (Some("one".to_owned()), 2, 2));
     let mut writing = index.write().unwrap();
     writing.set_embedder("two").unwrap();
     writing.commit().unwrap();
-    assert_eq!((index.pointed().unwrap(), unpointed(&index).len()), (Some(("two".to_owned(), 0)), 2));
+    assert_eq!((pointed(&index), unpointed(&index).len()), ((Some("two".to_owned()), 0, 2), 2));
     assert_eq!(alike(&index, &point("two", &[1.0, 0.0])), []);
 }
 

@@ -52,7 +52,8 @@ impl GgufEmbedder {
             hint: "see the log (`--log FILE`), and try another model".to_owned(),
         };
         weights::check(&options)?;
-        let id = weights::identity(&options).map_err(|error| fails(format!("its file cannot be read: {}", error.kind())))?;
+        let id =
+            weights::identity(&options).map_err(|error| fails(format!("its file cannot be read: {}", error.kind())))?;
         let (jobs, taken) = channel();
         let (tell, told) = channel();
         let thread = thread::Builder::new().name("embed".to_owned()).stack_size(STACK_BYTES);
@@ -102,7 +103,10 @@ fn run(options: &Options, tell: &Sender<Result<(), ModelError>>, jobs: &Receiver
         return fails("llama.cpp does not say why", "get the file again, or try another model");
     };
     if let Some(why) = no_embedder(&model) {
-        return fails(why, "`[search] embeddings` takes a model of embeddings, such as the one of scripts/embedding-model");
+        return fails(
+            why,
+            "`[search] embeddings` takes a model of embeddings, such as the one of scripts/embedding-model",
+        );
     }
     let most = TEXT_TOKENS.min(usize::try_from(model.n_ctx_train()).unwrap_or(TEXT_TOKENS)).max(1);
     let Ok(context) = model.new_context(backend, context_params(&model, options)) else {

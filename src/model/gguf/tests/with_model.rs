@@ -11,8 +11,8 @@ use super::{check_unloadable, options};
 use crate::catalog::ROWS;
 use crate::catalog::grammar::{Grammar, lines, turns};
 use crate::dialect::{self, Entry};
-use crate::model::gguf::choose::{ChoiceError, Chooser};
 use crate::model::embed::Embedder;
+use crate::model::gguf::choose::{ChoiceError, Chooser};
 use crate::model::gguf::{Gguf, GgufEmbedder, Options, engine, prompt};
 use crate::model::{Answer, End, Heard, Message, Model, ModelError, Request, Role, Shape};
 use crate::path::MemoryPath;
@@ -286,7 +286,12 @@ fn texts_that_mean_the_same_are_close() {
     let cosine = |one: usize, other: usize| -> f32 {
         points[one].iter().zip(&points[other]).map(|(one, other)| one * other).sum()
     };
-    assert!((cosine(0, 0) - 1.0).abs() < 1e-3 && cosine(0, 1) > cosine(0, 2) + 0.2, "{} {}", cosine(0, 1), cosine(0, 2));
+    assert!(
+        (cosine(0, 0) - 1.0).abs() < 1e-3 && cosine(0, 1) > cosine(0, 2) + 0.2,
+        "{} {}",
+        cosine(0, 1),
+        cosine(0, 2)
+    );
     // What is read at once does not mix.
     let alone = embedder.embed(&texts[1..2]).unwrap();
     let same: f32 = alone[0].iter().zip(&points[1]).map(|(one, other)| one * other).sum();
