@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::{Asking, Number, Source, SourceError, best_first};
 
 /// How much a note that means the same says, where all words of the question in a note say 1.
-const VECTOR: f64 = 0.3;
+const VECTOR: f64 = 0.4;
 /// Only so many of the notes that are most alike count: every note is a little like every question.
 const MOST_ALIKE: usize = 50;
 
