@@ -29,7 +29,7 @@ const QUESTIONS: usize = 8;
 /// So many notes are told what they mean while somebody waits for an answer.
 const FEW: usize = 4;
 /// So many notes are given to the embedder at once.
-const MANY: usize = 16;
+const MANY: usize = 4;
 /// An embedder that has failed is left alone for this long.
 const PAUSE: Duration = Duration::from_secs(60);
 
