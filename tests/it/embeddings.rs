@@ -43,12 +43,12 @@ fn a_note_is_found_that_has_no_word_of_the_question() {
     let standin = standin();
     let env = at(&standin);
     let act = json!({"action": "search_files", "query": "cat"});
-    assert_eq!(env.act(&act)["result"]["hits"], json!([]), "`exec` takes what is there");
+    assert_eq!(env.act(&act)["value"]["hits"], json!([]), "`exec` takes what is there");
     assert_eq!(standin.asked(), Vec::<Value>::new());
     assert!(doctor(&env).unwrap()[1].ends_with("0 of 3 notes have vectors"));
     let found = env.ask(&["search", "cat"]).exits(0);
     assert_eq!(paths(&found), [("a.md", &json!(["vector"]))]);
-    let found = env.act(&act)["result"].clone();
+    let found = env.act(&act)["value"].clone();
     assert_eq!(paths(&found), [("a.md", &json!(["vector"]))]);
     let asked = standin.asked();
     let texts = |at: usize| asked[at]["input"].clone();
