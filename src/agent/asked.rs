@@ -51,6 +51,9 @@ impl Agent<'_> {
         let switches = &self.session.switches;
         let filters = switches.filters.iter().chain(&split.filters).map(|filter| Filter::compile(filter));
         let filters = filters.collect::<Vec<_>>();
+        if let Some(host) = self.engine.embeds_on_host().filter(|_| !filters.is_empty()) {
+            return Err(AgentError::Memory(filter::elsewhere(host)));
+        }
         let manner = Manner {
             author: self.author(Some(self.session.next_number())),
             grant: filter::hiding(switches.grant()?, &filters)?.map(Arc::new),

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::args::{Global, Permission};
 use super::exit::{Stop, print_json, usage};
-use super::{exit, open, talk, term};
+use super::{exit, meaning, open, talk, term};
 use crate::agent::{Agent, Decision, Edge, Event, Notice, Said, Session, UNKEPT};
 use crate::engine::{Engine, HeldCall, Reviewed};
 use crate::policy::Ground;
@@ -51,6 +51,8 @@ pub(super) fn run(global: &Global, asked: &Asked) -> Result<u8, Stop> {
         None => Session::new(session_id()?),
     };
     let stop = talk::stopped_by_interrupt();
+    let is_filtered = !session.switches.filters.is_empty() || message.contains("<filter");
+    meaning::refresh(global, &opened, is_filtered, &|| stop.is_cancelled())?;
     let model = talk::open_model(global, &opened.config, asked.model.as_deref(), &stop)?;
     let name = model.card().name.clone();
     let mut settings = talk::settings(&opened.config, model.card(), "ask");
@@ -64,6 +66,7 @@ pub(super) fn run(global: &Global, asked: &Asked) -> Result<u8, Stop> {
     let mut said = Said::default();
     let ended = agent.say(&message, &mut Pipe, &stop, &mut said);
     let id = agent.session().id.clone();
+    meaning::told(&opened)?;
     let failure = ended.err().map(|error| talk::agent_failure(&error));
     if global.json {
         let mut object = shape(&opened.engine, &said, &id, &name)?;

@@ -10,9 +10,9 @@ use super::config::{Config, Sources};
 use super::exit::{Stop, print_json};
 use super::model::{self, used};
 use super::{open, term};
-use crate::engine::{self, Engine};
-use crate::model::ModelError;
+use crate::engine::{self, Engine, Meant};
 use crate::model::choose::Choice;
+use crate::model::{ModelError, Place};
 use crate::report::{Code, Failure};
 use crate::vault::{Exam, Vault};
 
@@ -82,7 +82,7 @@ fn look(global: &Global) -> Vec<Check> {
     let mut checks = vec![settings(&sources)];
     let located = open::named(global, &sources).and_then(|folder| open::locate(global, &sources, &folder));
     match located {
-        Ok(located) => {
+        Ok(mut located) => {
             checks.push(Check::ok("memory", located.root.display().to_string()));
             checks.push(match &located.options.state {
                 None => Check::ok("state", format!("in .memdir/{}", located.options.machine)),
@@ -90,7 +90,7 @@ fn look(global: &Global) -> Vec<Check> {
                     Check::ok("state", format!("in {}, since the memory cannot hold it or you said so", path.display()))
                 }
             });
-            let place = located.index.clone();
+            let (place, embeddings) = (located.index.clone(), located.embeddings.take());
             checks.push(model(&sources, &located.config));
             match open::vault(located) {
                 Ok((vault, config)) => {
@@ -98,7 +98,13 @@ fn look(global: &Global) -> Vec<Check> {
                     match config.engine(open::now) {
                         Ok(settings) => {
                             let engine = Engine::new(vault, engine::Settings { index: place, ..settings });
-                            checks.extend([inbox(&engine), index(&engine), notes(&engine)]);
+                            let engine = match embeddings {
+                                Some(embeddings) => engine.with_embeddings(embeddings),
+                                None => engine,
+                            };
+                            checks.extend([inbox(&engine), index(&engine)]);
+                            checks.extend(meaning(&engine));
+                            checks.push(notes(&engine));
                         }
                         Err(failure) => checks.push(Check::failed("rules", failure)),
                     }
@@ -219,6 +225,28 @@ fn index(engine: &Engine) -> Check {
         ),
         None => Check::ok("index", "none yet: the first search builds it"),
     }
+}
+
+/// What tells meanings, where that is, and how far it has come; nothing where none is set.
+fn meaning(engine: &Engine) -> Option<Check> {
+    let (name, place) = engine.embeddings()?;
+    let leaves = match place {
+        Place::Process => "runs inside memdir; nothing leaves this machine".to_owned(),
+        Place::Machine(at) => format!("runs on this machine, at {at}"),
+        Place::Host(host) => format!("what notes hold, and what is asked, goes to {host}"),
+    };
+    Some(match engine.look_at_meaning() {
+        Ok(Meant { notes, all }) if notes < all => Check::warn(
+            "embeddings",
+            format!("{name}: {leaves}; {notes} of {all} notes have vectors"),
+            "`memdir search` with any query makes the others, but for notes that a rule hides",
+        ),
+        Ok(Meant { all, .. }) => Check::ok("embeddings", format!("{name}: {leaves}; all {all} notes have vectors")),
+        Err(failure) => {
+            let hint = failure.hint.unwrap_or_else(|| "notes are found by their words alone".to_owned());
+            Check::warn("embeddings", format!("{name}: {}; {leaves}", failure.message), &hint)
+        }
+    })
 }
 
 fn notes(engine: &Engine) -> Check {

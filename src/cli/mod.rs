@@ -33,6 +33,7 @@ mod interrupt;
 mod links;
 mod look;
 mod mcp;
+mod meaning;
 mod model;
 mod one;
 mod open;

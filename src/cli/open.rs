@@ -11,8 +11,9 @@ use cap_std::fs::Dir;
 use super::args::Global;
 use super::config::{Config, Sources};
 use super::exit::{Stop, usage};
+use super::model::embedding;
 use crate::digest::Digest;
-use crate::engine::{self, Engine, IndexPlace};
+use crate::engine::{self, Embeddings, Engine, IndexPlace};
 use crate::report::{Code, Failure};
 use crate::time::Timestamp;
 use crate::vault::{Author, Durability, Options, Vault};
@@ -30,6 +31,7 @@ pub(super) struct Located {
     pub(super) config: Config,
     pub(super) options: Options,
     pub(super) index: IndexPlace,
+    pub(super) embeddings: Option<Embeddings>,
     dir: Dir,
 }
 
@@ -58,11 +60,15 @@ fn locate_named(global: &Global) -> Result<Located, Stop> {
 }
 
 /// Joins a located memory to an engine.
-pub(super) fn join(located: Located) -> Result<Opened, Stop> {
+pub(super) fn join(mut located: Located) -> Result<Opened, Stop> {
     let settings = engine::Settings { index: located.index.clone(), ..located.config.engine(now)? };
-    let root = located.root.clone();
+    let (root, embeddings) = (located.root.clone(), located.embeddings.take());
     let (vault, config) = vault(located)?;
     let engine = Engine::new(vault, settings);
+    let engine = match embeddings {
+        Some(embeddings) => engine.with_embeddings(embeddings),
+        None => engine,
+    };
     engine.look_after_inbox();
     Ok(Opened { engine, config, root })
 }
@@ -119,7 +125,8 @@ pub(super) fn locate(global: &Global, sources: &Sources, folder: &Path) -> Resul
         Some(file) if !place_of(&file).starts_with(&root) => IndexPlace::File(file),
         Some(_) | None => IndexPlace::Process,
     };
-    Ok(Located { root, config, options, dir, index })
+    let embeddings = embedding::embeddings(sources, &config);
+    Ok(Located { root, config, options, dir, index, embeddings })
 }
 
 /// Where a path leads whose end need not be there yet.
@@ -129,10 +136,10 @@ fn place_of(path: &Path) -> PathBuf {
     place.unwrap_or_else(|| path.to_owned())
 }
 
-/// Opens a memory that is only looked at, with an index that goes with the process.
-pub(super) fn in_process(global: &Global, folder: &Path) -> Result<Engine, Stop> {
+/// Opens a memory that is only looked at, with an index that goes with the process, and these embeddings.
+pub(super) fn in_process(global: &Global, folder: &Path, embeddings: Option<Embeddings>) -> Result<Engine, Stop> {
     let located = locate(global, &Sources::read()?, folder)?;
-    Ok(join(Located { index: IndexPlace::Process, ..located })?.engine)
+    Ok(join(Located { index: IndexPlace::Process, embeddings, ..located })?.engine)
 }
 
 /// Opens a copy of a memory that is thrown away afterwards: nothing is flushed, and all that is kept goes with it.

@@ -7,7 +7,7 @@ use anstyle::{AnsiColor, Style};
 
 use super::args::{Global, Search as Options};
 use super::exit::{Stop, print_json};
-use super::{look, one, open, progress, term};
+use super::{look, meaning, one, open, progress, term};
 use crate::action::{Action, SearchFiles, SearchMode};
 use crate::plan;
 use crate::report::{Code, Failure, Hit, Search, Source, Value};
@@ -24,6 +24,9 @@ pub(super) fn run(global: &Global, options: &Options) -> Result<u8, Stop> {
         cursor: options.page.cursor.clone(),
         budget: options.budget,
     });
+    if mode == SearchMode::Ranked {
+        meaning::refresh(global, &opened, false, &|| false)?;
+    }
     let mut asked = one::run(&opened, action.clone());
     if mode == SearchMode::Ranked
         && asked.as_ref().err().is_some_and(|stop| stop.is(Code::Timeout))
@@ -35,6 +38,7 @@ pub(super) fn run(global: &Global, options: &Options) -> Result<u8, Stop> {
     let Value::Search(found) = asked? else {
         return Err(Failure::new(Code::Internal, "the search was not answered").into());
     };
+    meaning::told(&opened)?;
     if global.json {
         print_json(&found)?;
     } else {
@@ -48,7 +52,7 @@ pub(super) fn run(global: &Global, options: &Options) -> Result<u8, Stop> {
 }
 
 /// Builds the index, or brings it up to date where so much has changed that a search does not; answers whether it did.
-fn build(global: &Global, opened: &open::Opened) -> Result<bool, Stop> {
+pub(super) fn build(global: &Global, opened: &open::Opened) -> Result<bool, Stop> {
     let bar = progress::bar(global, 0, "notes indexed");
     let told = |done: usize, total: usize| {
         bar.set_length(total as u64);

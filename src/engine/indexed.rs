@@ -5,7 +5,7 @@ use super::lens::Lens;
 use crate::path::MemoryPath;
 use crate::plan::{Altered, Image, Listing, Scan, Scanned, Stat, Tree, TreeError};
 use crate::policy::Grant;
-use crate::rank::Source;
+use crate::rank::{Point, Source};
 use crate::report::Log;
 
 /// The memory as somebody sees it, with the index of the engine for who sees all of it.
@@ -76,6 +76,11 @@ impl<T: Tree> Tree for Indexed<'_, T> {
         ask: &mut dyn FnMut(&dyn Source) -> Result<(), TreeError>,
     ) -> Result<bool, TreeError> {
         if self.is_part() { Ok(false) } else { self.engine.consult(altered, self.is_locked, ask) }
+    }
+
+    /// As with [`Tree::consult`].
+    fn point(&self, question: &str) -> Option<Point> {
+        if self.is_part() { None } else { self.engine.point(question, self.is_locked) }
     }
 
     /// The limit on all notes holds for everybody, so all of them count.

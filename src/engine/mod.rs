@@ -37,6 +37,7 @@ mod indexed;
 mod keeper;
 mod lens;
 mod looks;
+mod meaning;
 mod pending;
 mod planning;
 mod query;
@@ -55,6 +56,7 @@ pub use guard::Guard;
 pub use inbox::{HeldCall, OneTime, Waiting};
 pub use keeper::IndexPlace;
 pub use looks::Glance;
+pub use meaning::{Embeddings, Meant, Opening};
 pub use pending::{Leave, Pending, Reviewed, Unreadable};
 pub use query::{Listed, ListedEntry};
 pub use retrieve::Retrieved;
@@ -126,6 +128,8 @@ pub struct Engine {
     vault: Vault,
     settings: Settings,
     keeper: keeper::Keeper,
+    /// What tells meanings, where something does.
+    meaning: Option<meaning::Meaning>,
     /// The proposals that wait in this process alone.
     waiting: Mutex<BTreeMap<u64, Waiting>>,
 }
@@ -176,7 +180,13 @@ impl Engine {
     /// Joins a vault with what it may do.
     #[must_use]
     pub fn new(vault: Vault, settings: Settings) -> Self {
-        Self { vault, settings, keeper: keeper::Keeper::default(), waiting: Mutex::default() }
+        Self { vault, settings, keeper: keeper::Keeper::default(), meaning: None, waiting: Mutex::default() }
+    }
+
+    /// The same, which also ranks by what notes mean.
+    #[must_use]
+    pub fn with_embeddings(self, embeddings: Embeddings) -> Self {
+        Self { meaning: Some(meaning::Meaning::new(embeddings)), ..self }
     }
 
     /// Decides and plans every call of a text. Changes nothing.

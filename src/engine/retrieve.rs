@@ -9,18 +9,20 @@ use crate::report::{Code, Failure};
 /// The notes that answer a question, the best first.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Retrieved {
-    /// As `search_files` finds them.
+    /// As `search_files` finds them by words and links.
     pub found: Vec<MemoryPath>,
+    /// As it finds them where it also knows what notes mean; `None` where it does not.
+    pub meant: Option<Vec<MemoryPath>>,
     /// As BM25 over the same words finds them, which is what others do.
     pub plain: Vec<MemoryPath>,
 }
 
 impl Engine {
-    /// Finds the `most` notes that answer a question best, in two ways. Leaves no trace in the audit.
+    /// Finds the `most` notes that answer a question best, in two ways, or three. Leaves no trace in the audit.
     ///
     /// # Errors
     ///
-    /// `unavailable` where there is no index; `io`.
+    /// `unavailable` where there is no index; `io`; what the embedder says, where one is set.
     pub fn retrieve(&self, question: &str, most: usize) -> Result<Retrieved, Failure> {
         let mut retrieved = Retrieved::default();
         let Some(asked) = Question::of(question) else { return Ok(retrieved) };
@@ -28,12 +30,21 @@ impl Engine {
             let image = self.vault.read(path, self.settings.limits.file_bytes).ok()?;
             image.content.text().map(str::to_owned)
         };
-        let asking = Asking { read: &read, stop: &|| false, within: None, vectors: &[] };
+        let point = self.point(question, false);
+        if let Some(failure) = self.embedding_failure() {
+            return Err(failure);
+        }
+        let asking = Asking { read: &read, stop: &|| false, within: None, point: None };
         let is_answered = self.consult(&[], false, &mut |source| {
             let both = || -> Result<Retrieved, SourceError> {
                 let found = rank::answer(source, &asked, &asking)?.found;
                 let plain = rank::by_text(source, question)?;
-                Ok(Retrieved { found: paths(source, &found, most)?, plain: paths(source, &plain, most)? })
+                let meant = point.as_ref().map(|point| {
+                    let found = rank::answer(source, &asked, &Asking { point: Some(point), ..asking })?.found;
+                    paths(source, &found, most)
+                });
+                let (found, plain) = (paths(source, &found, most)?, paths(source, &plain, most)?);
+                Ok(Retrieved { found, meant: meant.transpose()?, plain })
             };
             retrieved = both().map_err(|error| TreeError::Io(error.to_string()))?;
             Ok(())

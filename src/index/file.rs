@@ -16,8 +16,9 @@ use rusqlite::{Connection, OpenFlags};
 use super::IndexError;
 
 /// The version of what is in the file. Raise it with every change of the tables and of what a
-/// [`Record`](super::Record) takes of a note: words, stems, names, cards, looks.
-const VERSION: i64 = 3;
+/// [`Record`](super::Record) takes of a note: words, stems, names, cards, looks, and of how notes are cut into
+/// [pieces](crate::note::pieces), which have points.
+const VERSION: i64 = 4;
 /// "memi", so that `file` and we can tell the database from any other.
 const APPLICATION: i64 = 0x6d65_6d69;
 /// How long to wait for another connection.
@@ -158,7 +159,7 @@ fn made(file: &Path, history: Option<&[u8]>) -> Result<Connection, IndexError> {
 fn create(db: &mut Connection, history: Option<&[u8]>) -> Result<(), IndexError> {
     let transaction = db.transaction()?;
     transaction.execute_batch(include_str!("schema.sql"))?;
-    transaction.execute("INSERT INTO state VALUES (1, ?1, 0, 0, 0, 0, 0)", [history])?;
+    transaction.execute("INSERT INTO state VALUES (1, ?1, 0, 0, 0, 0, 0, NULL, 0)", [history])?;
     transaction.pragma_update(None, "application_id", APPLICATION)?;
     transaction.pragma_update(None, "user_version", VERSION)?;
     Ok(transaction.commit()?)

@@ -12,26 +12,33 @@ const SEAL: usize = 8;
 pub(super) fn seal(path: &MemoryPath, bytes: &[u8]) -> Vec<u8> {
     let mut sealed = Vec::with_capacity(bytes.len() + SEAL);
     sealed.extend_from_slice(bytes);
-    sealed.extend_from_slice(&sum(path, bytes));
+    sealed.extend_from_slice(&sum(path.as_str(), bytes));
     sealed
 }
 
 /// Reads a value of a file. SQLite notices a page that is torn, but not a letter that is another.
 pub(super) fn open<T: DeserializeOwned>(path: &MemoryPath, sealed: &[u8]) -> Result<T, IndexError> {
-    let damaged = || IndexError::damaged(format!("what is kept of `{path}` cannot be read"));
-    let (bytes, seal) = sealed.split_last_chunk::<SEAL>().ok_or_else(damaged)?;
-    if *seal != sum(path, bytes) {
-        return Err(damaged());
-    }
+    let bytes = unseal(path.as_str(), sealed).ok_or_else(|| damaged(path.as_str()))?;
     match postcard::take_from_bytes(bytes) {
         Ok((value, [])) => Ok(value),
-        _ => Err(damaged()),
+        _ => Err(damaged(path.as_str())),
     }
 }
 
+/// The bytes that were sealed, if the seal is whole.
+pub(super) fn unseal<'s>(path: &str, sealed: &'s [u8]) -> Option<&'s [u8]> {
+    let (bytes, seal) = sealed.split_last_chunk::<SEAL>()?;
+    (*seal == sum(path, bytes)).then_some(bytes)
+}
+
+/// What is said of a file whose seal is broken.
+pub(super) fn damaged(path: &str) -> IndexError {
+    IndexError::damaged(format!("what is kept of `{path}` cannot be read"))
+}
+
 /// Tells bytes that have changed by chance; quick, and no guard against one who means it.
-fn sum(path: &MemoryPath, bytes: &[u8]) -> [u8; SEAL] {
-    let parts = [path.as_str().as_bytes(), bytes];
+fn sum(path: &str, bytes: &[u8]) -> [u8; SEAL] {
+    let parts = [path.as_bytes(), bytes];
     let mut sum = 0_u64;
     for part in parts {
         for chunk in part.chunks(SEAL) {

@@ -1,4 +1,4 @@
-//! What the notes of a memory say, in one SQLite file: words, names, links, cards.
+//! What the notes of a memory say, in one SQLite file: words, names, links, cards, points.
 //!
 //! Owns that file, which can be thrown away at any time and made again from the notes. It is given texts and paths and
 //! never touches the memory: whoever fills it says how far that has come ([`Status`]). Several processes share the
@@ -19,12 +19,14 @@ mod around;
 mod error;
 mod file;
 mod kept;
+mod points;
 mod record;
 mod source;
 mod write;
 
 pub use error::IndexError;
 pub use file::Number as FileNumber;
+pub use points::{Pointed, Unpointed};
 pub use record::Record;
 pub use write::Writing;
 

@@ -1,6 +1,6 @@
 -- What the notes of one memory say. All of it can be made again from them.
 
--- One row: of which history it knows, and how much is in it.
+-- One row: of which history it knows, and how much is in it; `embedder` has made the points of so many notes.
 CREATE TABLE state (
     one INTEGER PRIMARY KEY CHECK (one = 1),
     history BLOB,
@@ -8,7 +8,9 @@ CREATE TABLE state (
     batch INTEGER NOT NULL,
     files INTEGER NOT NULL,
     notes INTEGER NOT NULL,
-    texts INTEGER NOT NULL
+    texts INTEGER NOT NULL,
+    embedder TEXT,
+    points INTEGER NOT NULL
 ) STRICT;
 
 -- Every file, as it was when it was looked at; `stem` is its name as links find it.
@@ -48,6 +50,12 @@ CREATE TABLE link (
     PRIMARY KEY (file, name)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX link_name ON link (name);
+
+-- What a note means: how many numbers a point has, in two bytes, then its points, a byte a number.
+CREATE TABLE point (
+    file INTEGER PRIMARY KEY REFERENCES file (id) ON DELETE CASCADE,
+    numbers BLOB NOT NULL
+) STRICT;
 
 -- The words, made by us and joined by blanks; the columns are those of `rank::Column`, in their order.
 CREATE VIRTUAL TABLE text USING fts5 (

@@ -6,7 +6,7 @@ use super::record::{is_word, token};
 use super::{Index, IndexError, blob, kept, text};
 use crate::note::Card;
 use crate::path::MemoryPath;
-use crate::rank::{Column, Files, Number, Source, SourceError};
+use crate::rank::{Column, Files, Number, Point, Source, SourceError};
 
 /// What FTS5 takes for the weight of a word that most rows hold.
 const LEAST_WEIGHT: f64 = 1e-6;
@@ -98,6 +98,10 @@ impl Source for Index {
             return Ok(None);
         }
         Ok(Some(self.checked(|db| super::around::around(db, note))?))
+    }
+
+    fn alike(&self, point: &Point) -> Result<Vec<(Number, f64)>, SourceError> {
+        Ok(self.checked(|db| super::points::alike(db, point))?)
     }
 }
 

@@ -34,6 +34,7 @@ struct Known {
     /// Whether it is a note, and then what its digest is.
     note: Option<Option<Vec<u8>>>,
     has_text: bool,
+    has_points: bool,
 }
 
 impl Index {
@@ -86,7 +87,8 @@ impl Writing<'_> {
         self.puts += 1;
         self.index.checked(|db| {
             let sql = format!(
-                "SELECT id, is_link, digest, look IS NOT NULL, card IS NOT NULL
+                "SELECT id, is_link, digest, look IS NOT NULL, card IS NOT NULL,
+                        EXISTS (SELECT 1 FROM point WHERE point.file = id)
                  FROM file LEFT JOIN note ON note.file = file.id {which}"
             );
             let mut statement = db.prepare_cached(&sql)?;
@@ -165,7 +167,8 @@ impl Drop for Writing<'_> {
 }
 
 fn put(db: &Connection, swept: &Swept, record: Option<&Record>) -> Result<(), IndexError> {
-    let sql = "SELECT id, is_link, digest, look IS NOT NULL, card IS NOT NULL
+    let sql = "SELECT id, is_link, digest, look IS NOT NULL, card IS NOT NULL,
+                      EXISTS (SELECT 1 FROM point WHERE point.file = id)
                FROM file LEFT JOIN note ON note.file = file.id WHERE path = ?1";
     let before = db.prepare_cached(sql)?.query_row([swept.path.as_str()], known).optional()?;
     let stamp = &swept.stamp;
@@ -196,7 +199,7 @@ fn put(db: &Connection, swept: &Swept, record: Option<&Record>) -> Result<(), In
         fill(db, id, swept, record)?;
     }
     let has_text = record.is_some_and(|record| record.text.is_some());
-    let after = Known { id, is_link: swept.is_link, note: record.map(|_| None), has_text };
+    let after = Known { id, is_link: swept.is_link, note: record.map(|_| None), has_text, has_points: false };
     count(db, before.as_ref(), Some(&after))
 }
 
@@ -218,14 +221,18 @@ impl Known {
 fn known(row: &rusqlite::Row<'_>) -> rusqlite::Result<Known> {
     let is_note: bool = row.get(3)?;
     let digest = row.get(2)?;
-    Ok(Known { id: row.get(0)?, is_link: row.get(1)?, note: is_note.then_some(digest), has_text: row.get(4)? })
+    let note = is_note.then_some(digest);
+    Ok(Known { id: row.get(0)?, is_link: row.get(1)?, note, has_text: row.get(4)?, has_points: row.get(5)? })
 }
 
 /// Takes out what a note said.
 fn clear(db: &Connection, known: &Known) -> Result<(), IndexError> {
-    for sql in
-        ["DELETE FROM name WHERE file = ?1", "DELETE FROM link WHERE file = ?1", "DELETE FROM note WHERE file = ?1"]
-    {
+    for sql in [
+        "DELETE FROM name WHERE file = ?1",
+        "DELETE FROM link WHERE file = ?1",
+        "DELETE FROM point WHERE file = ?1",
+        "DELETE FROM note WHERE file = ?1",
+    ] {
         db.prepare_cached(sql)?.execute([known.id])?;
     }
     if known.has_text && !known.is_link {
@@ -264,13 +271,15 @@ fn count(db: &Connection, before: Option<&Known>, after: Option<&Known>) -> Resu
         let is_own = known.is_some_and(|known| !known.is_link);
         let is_note = is_own && known.is_some_and(|known| known.note.is_some());
         let is_text = is_own && known.is_some_and(|known| known.has_text);
-        [known.is_some(), is_note, is_text].map(i64::from)
+        let has_points = known.is_some_and(|known| known.has_points);
+        [known.is_some(), is_note, is_text, has_points].map(i64::from)
     };
-    let ([files, notes, texts], [old_files, old_notes, old_texts]) = (one(after), one(before));
-    let change = [files - old_files, notes - old_notes, texts - old_texts];
-    if change != [0; 3] {
+    let ([files, notes, texts, points], [old_files, old_notes, old_texts, old_points]) = (one(after), one(before));
+    let change = [files - old_files, notes - old_notes, texts - old_texts, points - old_points];
+    if change != [0; 4] {
         // A statement that may change several rows makes FTS5 write down all words that it has gathered.
-        let sql = "UPDATE state SET files = files + ?1, notes = notes + ?2, texts = texts + ?3 WHERE one = 1";
+        let sql = "UPDATE state SET files = files + ?1, notes = notes + ?2, texts = texts + ?3, points = points + ?4
+                   WHERE one = 1";
         db.prepare_cached(sql)?.execute(change)?;
     }
     Ok(())

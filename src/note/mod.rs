@@ -15,6 +15,7 @@ pub mod heading;
 pub mod link;
 mod markup;
 pub(crate) mod name;
+mod piece;
 pub mod relink;
 pub mod target;
 pub mod web;
@@ -24,6 +25,7 @@ pub use card::{Card, CardFact};
 pub use fact::Fact;
 pub use heading::Heading;
 pub use link::Link;
+pub use piece::pieces;
 pub use target::{Target, Targets};
 pub use web::{Seen, SeenLink, Web};
 

@@ -8,7 +8,7 @@ use crate::plan::overlay::{Overlay, Trouble};
 use crate::plan::step::Step;
 use crate::plan::tree::{Altered, Tree, TreeError};
 use crate::plan::{Planner, words};
-use crate::rank::{Source, SourceError};
+use crate::rank::{Point, Question, Source, SourceError};
 use crate::report::{Failure, Kind};
 
 /// A batch that altered more files than this is not told to an index: reading all notes is quicker.
@@ -29,6 +29,12 @@ impl<T: Tree> Planner<'_, T> {
         let Some(altered) = self.overlay.altered(self.limits.file_bytes) else { return Ok(false) };
         let mut ask = |source: &dyn Source| ask(source).map_err(trouble);
         self.overlay.tree().consult(&altered, &mut ask).map_err(words::tree_error)
+    }
+
+    /// A question as a point, for who is answered from an index. To be asked for before the index is: making one may take
+    /// as long as a server likes.
+    pub(super) fn point(&self, call: &Call, question: &Question) -> Option<Point> {
+        if (self.manner.may_hide)(call) { None } else { self.overlay.tree().point(question.text()) }
     }
 }
 

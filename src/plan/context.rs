@@ -14,7 +14,7 @@ use crate::plan::scanned::ScannedNotes;
 use crate::plan::tree::Tree;
 use crate::plan::wanted::Wanted;
 use crate::plan::{Answer, Planner, excerpt, lines, words};
-use crate::rank::{self, Asking, Names, Number, Question, Source, SourceError};
+use crate::rank::{self, Asking, Names, Number, Point, Question, Source, SourceError};
 use crate::report::{Context, Failure, Part, Value};
 
 /// How many tokens the parts may have unless another number is asked for, and how many bytes a token is.
@@ -39,6 +39,8 @@ const MOST_PART_BYTES: usize = 2_000;
 /// What the notes are asked about.
 struct About<'a> {
     question: Option<&'a Question>,
+    /// The question as a point, where the index is asked.
+    point: Option<Point>,
     wanted: Option<Wanted>,
     /// The note that was named, with links followed.
     note: Option<MemoryPath>,
@@ -70,7 +72,8 @@ impl<T: Tree> Planner<'_, T> {
         }
         let note = get.path.as_ref().map(|path| self.expect_file(path).map(|(path, _)| path)).transpose()?;
         let question = query.and_then(Question::of);
-        let mut about = About { question: question.as_ref(), wanted: question.as_ref().map(Wanted::of), note };
+        let point = question.as_ref().and_then(|question| self.point(call, question));
+        let mut about = About { question: question.as_ref(), point, wanted: question.as_ref().map(Wanted::of), note };
         let gathered = self.gathered(call, &about)?;
         // What is cut out is what was looked for in the end.
         if let Some(corrected) = &gathered.corrected {
@@ -108,8 +111,8 @@ impl<T: Tree> Planner<'_, T> {
             seen.insert(number);
         }
         if let Some(question) = about.question {
-            let asking =
-                Asking { read: &|path| self.text_of(path), stop: self.manner.stop, within: None, vectors: &[] };
+            let (read, point) = (|path: &MemoryPath| self.text_of(path), about.point.as_ref());
+            let asking = Asking { read: &read, stop: self.manner.stop, within: None, point };
             let answer = rank::answer(source, question, &asking)?;
             (gathered.weights, gathered.corrected) = (answer.weights, answer.corrected);
             for found in answer.found.iter().take(MOST_NOTES).filter(|found| seen.insert(found.note)) {

@@ -8,7 +8,7 @@ use crate::plan::scanned::ScannedNotes;
 use crate::plan::tree::Tree;
 use crate::plan::wanted::Wanted;
 use crate::plan::{Planner, words};
-use crate::rank::{self, Asking, Number, Question, Source, SourceError};
+use crate::rank::{self, Asking, Number, Point, Question, Source, SourceError};
 use crate::report::{self, Failure};
 
 impl<T: Tree> Planner<'_, T> {
@@ -20,9 +20,11 @@ impl<T: Tree> Planner<'_, T> {
         question: &Question,
         part: &Part<'_>,
     ) -> Result<Picked, Failure> {
+        let point = self.point(call, question);
         let mut picked = None;
         let is_answered = self.consult(call, &mut |source| {
-            picked = Some((self.pick(source, scope, question, part)?, source.unread(scope.path.as_ref())?));
+            let asked = (question, point.as_ref());
+            picked = Some((self.pick(source, scope, asked, part)?, source.unread(scope.path.as_ref())?));
             Ok(())
         })?;
         if let Some((picked, unread)) = picked.filter(|_| is_answered) {
@@ -37,7 +39,7 @@ impl<T: Tree> Planner<'_, T> {
         notes.sort_by(|(one, _), (other, _)| one.cmp(other));
         let read = |path: &MemoryPath| self.text_of(path);
         let source = ScannedNotes::new(question, notes, &read);
-        self.pick(&source, scope, question, part).map_err(|error| words::tree_error(trouble(error)))
+        self.pick(&source, scope, (question, None), part).map_err(|error| words::tree_error(trouble(error)))
     }
 
     /// The text of a note at a path that is resolved.
@@ -50,7 +52,7 @@ impl<T: Tree> Planner<'_, T> {
         &self,
         source: &dyn Source,
         scope: &Scope,
-        question: &Question,
+        (question, point): (&Question, Option<&Point>),
         part: &Part<'_>,
     ) -> Result<Picked, SourceError> {
         let inside = match &scope.path {
@@ -62,8 +64,7 @@ impl<T: Tree> Planner<'_, T> {
             None => None,
         };
         let within = |note: Number| inside.as_ref().is_none_or(|inside| inside.binary_search(&note).is_ok());
-        let asking =
-            Asking { read: &|path| self.text_of(path), stop: self.manner.stop, within: Some(&within), vectors: &[] };
+        let asking = Asking { read: &|path| self.text_of(path), stop: self.manner.stop, within: Some(&within), point };
         let answer = rank::answer(source, question, &asking)?;
         let start = match part.after {
             Some(after) => {

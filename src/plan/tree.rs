@@ -4,7 +4,7 @@
 
 use crate::path::MemoryPath;
 use crate::plan::step::{Content, Image};
-use crate::rank::Source;
+use crate::rank::{Point, Source};
 use crate::report::{Kind, Log};
 
 /// What is known of a file or folder without reading it.
@@ -262,6 +262,13 @@ pub trait Tree {
     ) -> Result<bool, TreeError> {
         let _ = (altered, ask);
         Ok(false)
+    }
+
+    /// A question as a point, for whom an index has points to compare it with; `None` where there are none, or nothing makes
+    /// one now.
+    fn point(&self, question: &str) -> Option<Point> {
+        let _ = question;
+        None
     }
 
     /// Bytes of all notes together, for the limit on them. May be a running sum.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::record::{Record, Records};
 use super::text::{Evidence, Left};
 use super::trail::{IDENT, Trail, Way};
-use super::{Bm25, Number, Question, Source, SourceError, best_first, passage, spelling};
+use super::{Bm25, Number, Point, Question, Source, SourceError, best_first, passage, spelling};
 use crate::note::words;
 use crate::path::MemoryPath;
 use crate::report::Why;
@@ -29,8 +29,8 @@ pub struct Asking<'a> {
     pub stop: &'a (dyn Fn() -> bool + Sync),
     /// Which notes may be answered, where it is not all.
     pub within: Option<&'a dyn Fn(Number) -> bool>,
-    /// How like the question notes are by what they mean, from 0 to 1; each note once.
-    pub vectors: &'a [(Number, f64)],
+    /// The question as a point, where something makes points.
+    pub point: Option<&'a Point>,
 }
 
 impl Asking<'_> {

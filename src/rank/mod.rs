@@ -14,6 +14,7 @@ mod source;
 mod spelling;
 mod text;
 mod trail;
+mod vector;
 
 pub use answer::{Answer, Asking, Found, answer, by_text};
 pub use bm25::{Bm25, best_first};
@@ -21,6 +22,7 @@ pub use function_words::is_function_word;
 pub use links::{Names, Neighbour, neighbours};
 pub use question::Question;
 pub use source::{Column, Files, Number, Source, SourceError, called};
+pub use vector::Point;
 
 #[cfg(test)]
 mod tests;

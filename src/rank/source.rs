@@ -1,5 +1,6 @@
 //! [`Source`]: what ranking may ask of whoever knows what the notes hold.
 
+use super::Point;
 use crate::note::{Card, Seen};
 use crate::path::MemoryPath;
 
@@ -146,6 +147,17 @@ pub trait Source {
     ///
     /// Any [`SourceError`].
     fn around(&self, note: &MemoryPath) -> Result<Option<Files>, SourceError>;
+
+    /// How alike notes are to a point, from -1 to 1: the cosine of what is closest in each. Each note once, in no order; none
+    /// that has no points of the same embedder.
+    ///
+    /// # Errors
+    ///
+    /// Any [`SourceError`].
+    fn alike(&self, point: &Point) -> Result<Vec<(Number, f64)>, SourceError> {
+        let _ = point;
+        Ok(Vec::new())
+    }
 }
 
 /// A name as names are looked up: letters and digits alone, folded, so that `Jane Doe`, `jane_doe` and `jane-doe` are one.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::question::MOST_WORDS;
-use super::{Asking, Bm25, Number, Question, Source, SourceError, best_first};
+use super::{Asking, Bm25, Number, Question, Source, SourceError, best_first, vector};
 
 /// What a word explains at the least, whatever it is; the rest is for rare ones.
 const LEAST_WEIGHT: f64 = 0.6;
@@ -14,8 +14,6 @@ const COMMON: usize = 10;
 const MOST_MATCHING: usize = 30_000;
 /// The most that a source says of a word in a note.
 const MOST_OF_A_WORD: f64 = 2.2;
-/// How much a vector that is the same says, where all words of the question in a note say 1.
-const VECTOR: f64 = 0.5;
 
 /// How often each word of a question is still to be explained.
 pub(super) type Left = [u8; MOST_WORDS];
@@ -45,7 +43,7 @@ impl Evidence {
         let mut evidence = Self {
             matching: vec![Vec::new(); idf.len()],
             text: HashMap::new(),
-            vectors: asking.vectors.iter().map(|(note, like)| (*note, VECTOR * like.clamp(0.0, 1.0))).collect(),
+            vectors: vector::alike(source, asking)?,
             idf,
             weights,
         };

@@ -24,6 +24,7 @@ mod conversation;
 mod crash;
 mod dialects;
 mod docs;
+mod embeddings;
 mod grammar;
 #[cfg(unix)]
 mod hidden;

@@ -7,7 +7,7 @@
 use super::session::Session;
 use crate::path::MemoryPath;
 use crate::policy::{Filter, Grant, GrantError};
-use crate::report::{Value, Variables};
+use crate::report::{Code, Failure, Value, Variables};
 
 mod message;
 mod note;
@@ -64,6 +64,14 @@ pub(super) fn conversation(session: &Session, filters: &[Filter]) -> Session {
     });
     session.variables = Variables::new(variables.collect::<Vec<_>>());
     session
+}
+
+/// What is said where text that a filter keeps back could leave the machine another way.
+pub(super) fn elsewhere(host: &str) -> Failure {
+    let message =
+        format!("a filter does not go together with embeddings that are made elsewhere: {host} sees what notes hold");
+    Failure::new(Code::Config, message)
+        .with_hint("leave the filter out, or let `[search] embeddings` name a model of this machine")
 }
 
 /// Whether filters leave something out in the name of a note, as words.

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::args::{Global, Permission};
 use super::config::{Config, Sources};
 use super::exit::{self, Stop, usage};
-use super::{ask, open, talk};
+use super::{ask, meaning, open, talk};
 use crate::agent::{Actions, Agent, AgentError, Prompts, Said, Session, Settings};
 use crate::engine::{ChangeError, Engine};
 use crate::model::{Model, ModelError, Place};
@@ -123,6 +123,7 @@ pub(super) fn run(global: &Global, asked: &Asked) -> Result<u8, Stop> {
         None => Ok(Session::new(ask::session_id()?)),
     };
     let mut session = if asked.go_on { Session::newest(&opened.engine)? } else { kept(asked.session.as_deref())? };
+    meaning::refresh(global, &opened, !session.switches.filters.is_empty(), &|| false)?;
     let model = open_model(asked.model.as_deref())?;
     let mut settings = talk::settings(&opened.config, model.card(), "chat");
     settings.staged = asked.staged;

@@ -11,6 +11,7 @@ use toml::{Table, Value};
 
 mod edit;
 mod model;
+mod search;
 
 use crate::engine;
 use crate::plan::Limits;
@@ -20,10 +21,11 @@ use crate::time::Timestamp;
 use crate::vault::{Durability, Options};
 
 pub(super) use model::{Family as ModelFamily, Model};
+pub(super) use search::Search;
 
 /// The sections and their keys; the empty section is the top of the file.
 const KEYS: &[(&str, &[&str])] = &[
-    ("", &["durability", "rule", "permission", "limits", "history", "model", "memory"]),
+    ("", &["durability", "rule", "permission", "limits", "history", "model", "search", "memory"]),
     ("permission", &["exec", "cli", "mcp", "chat", "ask", "inbox", "inbox_days"]),
     (
         "limits",
@@ -54,6 +56,7 @@ const KEYS: &[(&str, &[&str])] = &[
             "prompts",
         ],
     ),
+    ("search", &["embeddings", "address"]),
     ("rule", &["action", "path", "client", "detector", "verdict"]),
 ];
 
@@ -67,6 +70,7 @@ pub(super) struct Config {
     history: HistoryKeys,
     pub(super) rule: Vec<Rule>,
     pub(super) model: Model,
+    pub(super) search: Search,
 }
 
 /// What becomes of calls that somebody should be asked about, by door.
@@ -409,7 +413,8 @@ fn set_from_environment(table: &mut Table, name: &str, value: &str) -> Result<()
 
 /// What a variable of the environment says, as the settings file would say it.
 fn typed(key: &str, value: &str) -> Value {
-    let is_text = ["model_name", "model_address", "model_prompts"].contains(&key);
+    let is_text =
+        ["model_name", "model_address", "model_prompts", "search_embeddings", "search_address"].contains(&key);
     match (value.parse::<i64>(), value.parse::<bool>(), value.parse::<f64>()) {
         _ if is_text => Value::String(value.to_owned()),
         (Ok(number), _, _) => Value::Integer(number),

@@ -115,3 +115,24 @@ fn what_is_unknown_is_named_with_the_nearest() {
     let wrong = sources("[limits]\nnote_bytes = 'many'", &[]).unwrap().for_memory(Path::new("/x")).unwrap_err();
     assert!(wrong.message.contains("expected u64"), "{}", wrong.message);
 }
+
+#[test]
+fn embeddings_are_off_unless_they_are_named() {
+    let wanted = |file: &str, environment: &[(&str, &str)]| {
+        let sources = sources(file, environment).unwrap();
+        sources.for_memory(Path::new("/nowhere")).unwrap().search.wanted()
+    };
+    let named = |name: &str, address: Option<&str>| {
+        Some(Wanted { name: Some(name.to_owned()), address: address.map(str::to_owned) })
+    };
+    assert_eq!([wanted("", &[]), wanted("[search]\nembeddings = ' '", &[])], [None, None]);
+    let file = "[search]\nembeddings = 'ollama::nomic-embed-text'\naddress = 'http://127.0.0.1:1'";
+    assert_eq!(wanted(file, &[]), named("ollama::nomic-embed-text", Some("http://127.0.0.1:1")));
+    assert_eq!(wanted("", &[("MEMDIR_SEARCH_EMBEDDINGS", "7")]), named("7", None));
+    assert_eq!(wanted(file, &[("MEMDIR_SEARCH_EMBEDDINGS", "")]), None);
+    refused(
+        sources("[search]\nembedding = 'x'", &[]),
+        "unknown key `embedding` in [search] in the settings",
+        "did you mean `embeddings`?",
+    );
+}

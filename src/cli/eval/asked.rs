@@ -69,4 +69,7 @@ pub(in crate::cli) struct Retrieval {
     /// The folder of the memories; else the one above that of each set
     #[arg(long, value_name = "DIR")]
     pub(in crate::cli) memories: Option<PathBuf>,
+    /// Also with this model of embeddings: a name on the shelf, PROVIDER::NAME, or a GGUF file
+    #[arg(long, value_name = "NAME")]
+    pub(in crate::cli) embeddings: Option<String>,
 }

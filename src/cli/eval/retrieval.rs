@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::asked::Retrieval;
 use crate::cli::args::Global;
 use crate::cli::exit::{Stop, print_json, usage};
+use crate::cli::model::embedding;
 use crate::cli::{open, progress, term};
 use crate::engine::Engine;
 use crate::path::MemoryPath;
@@ -46,6 +47,9 @@ struct Kind {
     kind: String,
     questions: usize,
     memdir: Scores,
+    /// With embeddings, where they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    embeddings: Option<Scores>,
     bm25: Scores,
 }
 
@@ -66,8 +70,10 @@ const MOST: usize = 100;
 pub(super) fn run(global: &Global, options: &Retrieval) -> Result<u8, Stop> {
     let mut measured = Measured { sets: Vec::new() };
     let mut opened = BTreeMap::new();
+    let embeddings = options.embeddings.as_deref().map(embedding::shared).transpose()?;
+    let open = |place: &Path| open::in_process(global, place, embeddings.as_ref().map(|embeddings| embeddings()));
     for set in &options.sets {
-        let kinds = measure(set, options, &mut opened, global)?;
+        let kinds = measure(set, options, &mut opened, &open, global)?;
         measured.sets.push(Set { set: set.display().to_string(), kinds });
     }
     if global.json {
@@ -83,6 +89,7 @@ fn measure(
     set: &Path,
     options: &Retrieval,
     opened: &mut BTreeMap<PathBuf, Engine>,
+    open: &dyn Fn(&Path) -> Result<Engine, Stop>,
     global: &Global,
 ) -> Result<Vec<Kind>, Stop> {
     let questions = read(set)?;
@@ -94,13 +101,19 @@ fn measure(
     for asked in &questions {
         let place = folder.join(&asked.memory);
         if !opened.contains_key(&place) {
-            let engine = open::in_process(global, &place)?;
+            let engine = open(&place)?;
             engine.refresh(&|_, _| (), &|| false)?;
+            engine.embed(&|_, _| (), &|| false)?;
             opened.insert(place.clone(), engine);
         }
         let Some(engine) = opened.get(&place) else { continue };
         let retrieved = engine.retrieve(&asked.question, MOST)?;
         let (ours, plain) = (Scores::of(asked, &retrieved.found), Scores::of(asked, &retrieved.plain));
+        // A question that no word of a note could answer has no answer with embeddings either.
+        let meant = options.embeddings.as_ref().map(|_| {
+            let found = retrieved.meant.as_ref().unwrap_or(&retrieved.found);
+            Scores::of(asked, found)
+        });
         // A kind that is called so itself is counted once.
         let names = [asked.kind.as_str(), ALL];
         for name in names.into_iter().take(if asked.kind == ALL { 1 } else { 2 }) {
@@ -109,6 +122,7 @@ fn measure(
                     kind: name.to_owned(),
                     questions: 0,
                     memdir: Scores::default(),
+                    embeddings: meant.map(|_| Scores::default()),
                     bm25: Scores::default(),
                 });
                 kinds.len() - 1
@@ -117,6 +131,7 @@ fn measure(
                 kind.questions += 1;
                 kind.memdir.add(ours);
                 kind.bm25.add(plain);
+                kind.embeddings.iter_mut().zip(meant).for_each(|(all, meant)| all.add(meant));
             }
         }
         bar.inc(1);
@@ -125,6 +140,7 @@ fn measure(
     for kind in &mut kinds {
         kind.memdir.divide(kind.questions);
         kind.bm25.divide(kind.questions);
+        kind.embeddings.iter_mut().for_each(|all| all.divide(kind.questions));
     }
     // Alone, it would say the same twice.
     kinds.sort_by_key(|kind| kind.kind == ALL);
@@ -185,14 +201,17 @@ fn tell(measured: &Measured) -> Result<(), Stop> {
     let mut stdout = io::stdout().lock();
     for set in &measured.sets {
         writeln!(stdout, "{}", term::escape_line(&set.set))?;
+        let has_embeddings = set.kinds.iter().any(|kind| kind.embeddings.is_some());
+        let with = if has_embeddings { "  | with:  @1     @3     MRR    rec@5" } else { "" };
         writeln!(
             stdout,
-            "  {:14} {:>5}  hit@1  hit@3  MRR    rec@5  | BM25:  @1     @3     MRR    rec@5",
+            "  {:14} {:>5}  hit@1  hit@3  MRR    rec@5{with}  | BM25:  @1     @3     MRR    rec@5",
             "kind", "n"
         )?;
-        for Kind { kind, questions, memdir, bm25 } in &set.kinds {
+        for Kind { kind, questions, memdir, embeddings, bm25 } in &set.kinds {
             let kind = term::escape_line(kind);
-            writeln!(stdout, "  {kind:14} {questions:>5}  {}  |        {}", memdir.shown(), bm25.shown())?;
+            let with = embeddings.map_or_else(String::new, |with| format!("  |        {}", with.shown()));
+            writeln!(stdout, "  {kind:14} {questions:>5}  {}{with}  |        {}", memdir.shown(), bm25.shown())?;
         }
     }
     Ok(stdout.flush()?)

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 mod asked;
+pub(super) mod embedding;
 pub(super) mod error;
 mod fetch;
 pub(super) mod opening;

@@ -17,7 +17,7 @@ use crate::report::Failure;
 /// How often a server is asked for one turn while nothing was heard.
 const TRIES: u32 = 3;
 /// How long is waited before it is asked again.
-const PAUSE: Duration = Duration::from_millis(500);
+pub(super) const PAUSE: Duration = Duration::from_millis(500);
 
 /// What it takes to open a model.
 pub(in crate::cli) struct Opening<'a> {
@@ -77,7 +77,7 @@ fn remote(config: &Config, provider: &str, name: String, address: Option<String>
     })
 }
 
-fn key(provider: &Provider) -> Option<Secret> {
+pub(super) fn key(provider: &Provider) -> Option<Secret> {
     config::variable(provider.key_variable).and_then(|key| Secret::new(&key))
 }
 
@@ -87,7 +87,7 @@ fn part(done: u64, all: u64) -> f32 {
 }
 
 /// A file that is not whole is a model that does not answer; what is wrong is said as the shelf says it.
-fn unloadable(name: &str, error: &ShelfError) -> Failure {
+pub(super) fn unloadable(name: &str, error: &ShelfError) -> Failure {
     if *error == ShelfError::Cancelled {
         return error::unreachable(&ModelError::Cancelled);
     }

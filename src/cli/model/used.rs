@@ -76,7 +76,7 @@ pub(super) fn provider(name: &str) -> Result<&'static Provider, ModelError> {
 }
 
 /// Where a chosen model runs.
-fn place(choice: &Choice) -> Result<Place, ModelError> {
+pub(super) fn place(choice: &Choice) -> Result<Place, ModelError> {
     match choice {
         Choice::Shelf { .. } | Choice::File { .. } => Ok(Place::Process),
         Choice::Remote { provider: name, address, .. } => provider(name)?.place(address.as_deref()),

@@ -19,6 +19,7 @@ use crate::vault::{Author, Durability, Options, Page, Vault};
 
 mod ask;
 mod fresh;
+mod meaning;
 
 fn engine(root: &Path) -> Engine {
     engine_with(root, Durability::Full)

@@ -11,6 +11,7 @@ use crate::rank::{Number, Source};
 
 mod around;
 mod damage;
+mod points;
 mod share;
 mod source;
 

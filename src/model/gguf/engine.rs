@@ -79,7 +79,7 @@ pub(super) fn run(options: &Options, tell: &Sender<Loading>, jobs: &Receiver<Job
 }
 
 /// Passes on what llama.cpp said, without the path; gives back its first error.
-fn said(log: &Log, options: &Options) -> Option<String> {
+pub(super) fn said(log: &Log, options: &Options) -> Option<String> {
     let path = options.path.to_string_lossy();
     let mut first = None;
     for (level, line) in log.take() {
@@ -95,24 +95,39 @@ fn said(log: &Log, options: &Options) -> Option<String> {
 
 /// Why this is no model that writes text.
 fn no_writer(model: &LlamaModel) -> Option<&'static str> {
-    let kind = model.meta_val_str("general.architecture").unwrap_or_default();
-    let says = |key: &str, value: &str| model.meta_val_str(&format!("{kind}.{key}")).is_ok_and(|said| said == value);
-    let has = |key: &str| model.meta_val_str(&format!("{kind}.{key}")).is_ok();
-    if says("attention.causal", "false") || (has("pooling_type") && !says("pooling_type", "0")) {
-        return Some("it makes embeddings, not text");
+    if makes_points(model) {
+        return Some("it makes embeddings, not text: its place is `[search] embeddings` in the settings");
     }
+    let kind = model.meta_val_str("general.architecture").unwrap_or_default();
     if kind.starts_with("t5") {
         return Some("it translates texts, and holds no conversation");
     }
     matches!(model.vocab().vocab_type(), VocabType::NONE).then_some("it has no words")
 }
 
+/// Whether a model was made to give texts points, and not to write.
+pub(super) fn makes_points(model: &LlamaModel) -> bool {
+    let has_pooling = said_of(model, "pooling_type").is_some_and(|pooling| pooling != "0");
+    has_pooling || said_of(model, "attention.causal").as_deref() == Some("false")
+}
+
+/// What a file says of its model under a key of its kind.
+pub(super) fn said_of(model: &LlamaModel, key: &str) -> Option<String> {
+    let kind = model.meta_val_str("general.architecture").ok()?;
+    model.meta_val_str(&format!("{kind}.{key}")).ok()
+}
+
+/// How many threads compute.
+pub(super) fn threads(options: &Options) -> i32 {
+    let cores = available_parallelism().map_or(1, usize::from);
+    let threads = options.threads.unwrap_or(cores.saturating_sub(1)).clamp(1, 512);
+    i32::try_from(threads).unwrap_or(1)
+}
+
 fn context_params(model: &LlamaModel, options: &Options) -> LlamaContextParams {
     let made_for = model.n_ctx_train().max(1);
     let tokens = options.context_tokens.unwrap_or(CONTEXT_TOKENS.min(made_for)).max(1);
-    let cores = available_parallelism().map_or(1, usize::from);
-    let threads = options.threads.unwrap_or(cores.saturating_sub(1)).clamp(1, 512);
-    let threads = i32::try_from(threads).unwrap_or(1);
+    let threads = threads(options);
     let batch = u32::try_from(BATCH_TOKENS).unwrap_or(u32::MAX);
     LlamaContextParams::default()
         .with_n_ctx(NonZeroU32::new(tokens))

@@ -1,6 +1,7 @@
 //! The engine inside the process: llama.cpp, on one file with weights in the GGUF format.
 //!
-//! Owns a thread that holds the weights and what was read last; requests go in over a channel and pieces of answers come out.
+//! Owns a thread that holds the weights and what was read last; requests go in over a channel and pieces of answers come out. A file
+//! that makes points of texts has a thread of its own ([`GgufEmbedder`]).
 //! Nothing leaves the process. Texts of messages are never read as marks of a conversation, whatever stands in them. Touches
 //! the file with weights and, if asked, one folder of its own ([`Options::prefixes`]); never the network, never a note.
 
@@ -13,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Answer, Card, Heard, Model, ModelError, Request};
 
 mod choose;
+mod embed;
 mod engine;
 mod kept;
 mod log;
@@ -21,6 +23,8 @@ mod prompt;
 mod tests;
 mod weights;
 mod written;
+
+pub use embed::GgufEmbedder;
 
 /// The stack of the engine's thread; llama.cpp matches patterns in long texts by calling itself.
 const STACK_BYTES: usize = 16 << 20;

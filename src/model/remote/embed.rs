@@ -20,6 +20,7 @@ const MOST_NUMBERS: usize = 8192;
 /// An [`Embedder`] on a server.
 #[derive(Debug)]
 pub struct RemoteEmbedder {
+    id: String,
     runtime: Runtime,
     line: Line,
 }
@@ -47,7 +48,8 @@ impl RemoteEmbedder {
             return Err(ModelError::Rejected { place: site.shown, why });
         }
         let (runtime, web) = (web::runtime(&site)?, web::client(&site)?);
-        Ok(Self { runtime, line: Line { options, site, web, numbers: None } })
+        let id = format!("{}::{} {}", options.provider.name, options.name, site.shown);
+        Ok(Self { id, runtime, line: Line { options, site, web, numbers: None } })
     }
 }
 
@@ -80,6 +82,10 @@ impl Line {
 }
 
 impl Embedder for RemoteEmbedder {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
     fn embed(&mut self, texts: &[&str]) -> Result<Vec<Vec<f32>>, ModelError> {
         let mut points = Vec::with_capacity(texts.len());
         for texts in texts.chunks(BATCH) {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::note::{Card, Note, words};
 use crate::path::MemoryPath;
-use crate::rank::{Bm25, Column, Files, Number, Source, SourceError, called};
+use crate::rank::{Bm25, Column, Files, Number, Point, Source, SourceError, called};
 
 /// Notes, numbered in the order of their paths.
 pub(crate) struct Map {
@@ -16,6 +16,8 @@ pub(crate) struct Map {
     linking: BTreeMap<String, BTreeSet<Number>>,
     /// How many cards were read.
     pub(crate) cards: Cell<usize>,
+    /// How alike notes are to whatever is asked.
+    pub(crate) alike: Vec<(Number, f64)>,
 }
 
 pub(crate) struct Held {
@@ -34,6 +36,7 @@ impl Map {
             names: BTreeMap::new(),
             linking: BTreeMap::new(),
             cards: Cell::new(0),
+            alike: Vec::new(),
         };
         let notes = notes.into_iter().map(|(path, text)| (MemoryPath::parse(path.as_ref()).unwrap(), text));
         let notes: BTreeMap<_, _> = notes.collect();
@@ -143,5 +146,9 @@ impl Source for Map {
 
     fn around(&self, _: &MemoryPath) -> Result<Option<Files>, SourceError> {
         Ok(None)
+    }
+
+    fn alike(&self, _: &Point) -> Result<Vec<(Number, f64)>, SourceError> {
+        Ok(self.alike.clone())
     }
 }

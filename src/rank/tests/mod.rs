@@ -6,14 +6,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use map::Map;
 
-use super::{Answer, Asking, Number, Question, SourceError, answer, best_first};
+use super::{Answer, Asking, Number, Point, Question, SourceError, answer, best_first};
 use crate::path::MemoryPath;
 use crate::report::Why;
 
 #[track_caller]
-fn ask(map: &Map, question: &str, vectors: &[(Number, f64)]) -> Answer {
+fn ask(map: &Map, question: &str) -> Answer {
     let read = |path: &MemoryPath| map.read(path);
-    let asking = Asking { read: &read, stop: &|| false, within: None, vectors };
+    let point = Point { embedder: String::new(), numbers: Vec::new() };
+    let asking = Asking { read: &read, stop: &|| false, within: None, point: Some(&point) };
     let answer = answer(map, &Question::of(question).unwrap(), &asking).unwrap();
     for pair in answer.found.windows(2) {
         let place = |at: usize| (pair[at].score, pair[at].note);
@@ -30,7 +31,7 @@ fn paths<'m>(map: &'m Map, answer: &Answer) -> Vec<&'m str> {
 #[track_caller]
 fn check(notes: &[(&str, &str)], question: &str, expected: &[&str], why: &[Why]) {
     let map = Map::new(notes.iter().copied());
-    let answer = ask(&map, question, &[]);
+    let answer = ask(&map, question);
     let found = paths(&map, &answer);
     assert_eq!(found.get(..expected.len()).unwrap_or(&found), expected, "{question}: {:?}", answer.found);
     assert_eq!(answer.found[0].why, why, "{question}");
@@ -144,19 +145,19 @@ fn words_side_by_side_in_a_short_paragraph_are_better() {
 fn what_is_spelled_wrong_is_corrected() {
     let notes = &[("food.md", "My favourite Restaurants: two.\n"), ("live.md", "I live here.\n")];
     let map = Map::new(notes.iter().copied());
-    let answer = ask(&map, "which restuarant?", &[]);
+    let answer = ask(&map, "which restuarant?");
     assert_eq!(answer.searched_for.as_deref(), Some("which restaurants?"));
     assert_eq!((paths(&map, &answer), answer.weights.len()), (vec!["food.md"], 1));
     // What is right and not said is no error: most of the question is known.
-    assert_eq!(ask(&map, "favourite two hare", &[]).searched_for, None);
-    assert_eq!(ask(&map, "lave", &[]).searched_for, Some("live".into()));
-    assert_eq!(ask(&map, "five", &[]).searched_for, None, "with another first letter it is another word");
+    assert_eq!(ask(&map, "favourite two hare").searched_for, None);
+    assert_eq!(ask(&map, "lave").searched_for, Some("live".into()));
+    assert_eq!(ask(&map, "five").searched_for, None, "with another first letter it is another word");
 }
 
 #[test]
 fn a_word_of_two_is_corrected_once() {
     let map = Map::new([("a.md", "RestaurantHere\n"), ("b.md", "Other\n")]);
-    assert_eq!(ask(&map, "restarantHere", &[]).searched_for.as_deref(), Some("restauranthere"));
+    assert_eq!(ask(&map, "restarantHere").searched_for.as_deref(), Some("restauranthere"));
 }
 
 #[test]
@@ -173,28 +174,43 @@ fn common_words_are_not_looked_for_beside_others() {
     let notes = (0..1_500)
         .map(|number| (format!("n{number}.md"), format!("common{} text", if number == 700 { " rare" } else { "" })));
     let map = Map::new(notes);
-    assert_eq!(paths(&map, &ask(&map, "common rare", &[])), ["n700.md"]);
-    assert_eq!(ask(&map, "common", &[]).found.len(), 1_500);
-    assert_eq!(ask(&map, "what is common to you", &[]).found.len(), 1_500);
+    assert_eq!(paths(&map, &ask(&map, "common rare")), ["n700.md"]);
+    assert_eq!(ask(&map, "common").found.len(), 1_500);
+    assert_eq!(ask(&map, "what is common to you").found.len(), 1_500);
 }
 
 #[test]
 fn vectors_are_evidence_beside_words() {
-    let map = Map::new([("a.md", "A feline."), ("b.md", "A dog."), ("c.md", "The cat.")]);
-    let answer = ask(&map, "cat", &[(0, 0.9), (1, 0.1)]);
-    assert_eq!(paths(&map, &answer), ["c.md", "a.md", "b.md"]);
-    assert_eq!(answer.found[1].why, [Why::Vector]);
-    let answer = ask(&map, "feline dog", &[(1, 0.9)]);
+    let mut map = Map::new([("a.md", "A feline."), ("b.md", "A dog."), ("c.md", "The cat.")]);
+    // What stands out counts, not the height on which all stand.
+    for height in [0.0, 0.2] {
+        map.alike = vec![(0, 0.8 + height), (1, 0.5 + height), (2, 0.1 + height)];
+        let answer = ask(&map, "cat");
+        assert_eq!(paths(&map, &answer), ["c.md", "a.md", "b.md"]);
+        assert_eq!([&answer.found[0].why, &answer.found[1].why], [&[Why::Text], &[Why::Vector]]);
+    }
+    map.alike = vec![(1, 0.9), (0, 0.1), (2, f64::NAN)];
+    let answer = ask(&map, "feline dog");
     assert_eq!(paths(&map, &answer), ["b.md", "a.md"]);
     assert_eq!(answer.found[0].why, [Why::Text, Why::Vector]);
+}
+
+#[test]
+fn of_vectors_only_the_best_count() {
+    let mut map = Map::new((0..200).map(|number| (format!("n{number:03}.md"), "Nothing.")));
+    map.alike = (0..200_u8).map(|number| (Number::from(number), f64::from(number) / 200.0)).collect();
+    let found = ask(&map, "cat").found;
+    assert_eq!((found.len(), found[0].note, found[49].note), (50, 199, 150));
+    map.alike = vec![(7, 0.9)];
+    assert!(ask(&map, "cat").found.is_empty(), "one that stands alone stands out of nothing");
 }
 
 #[test]
 fn what_explains_nothing_is_not_found() {
     check(FAMILY, "Rex", &["rex.md"], &[Why::Text]);
     let map = Map::new(FAMILY.iter().copied());
-    assert_eq!(paths(&map, &ask(&map, "Rex", &[])), ["rex.md", "user.md"], "no neighbours for their own sake");
-    assert!(ask(&map, "zebra", &[]).found.is_empty());
+    assert_eq!(paths(&map, &ask(&map, "Rex")), ["rex.md", "user.md"], "no neighbours for their own sake");
+    assert!(ask(&map, "zebra").found.is_empty());
 }
 
 #[test]
@@ -202,7 +218,7 @@ fn only_what_is_within_is_answered() {
     let map = Map::new(FAMILY.iter().copied());
     let read = |path: &MemoryPath| map.read(path);
     let within = |note: Number| map.notes[usize::try_from(note).unwrap()].path.as_str().starts_with("people/");
-    let asking = Asking { read: &read, stop: &|| false, within: Some(&within), vectors: &[] };
+    let asking = Asking { read: &read, stop: &|| false, within: Some(&within), point: None };
     let answer = answer(&map, &Question::of("age of my wife").unwrap(), &asking).unwrap();
     assert_eq!(paths(&map, &answer), ["people/ann.md", "people/bob.md", "people/eve.md"]);
 }
@@ -214,9 +230,9 @@ fn a_hub_is_no_more_work() {
         |number| format!("- friend: [[hub]] [[user]] [[f{}]] [[f{}]]\n", number * 7 % 10_000, number * 11 % 10_000);
     let friends = (0..10_000).map(|number| (format!("f{number}.md"), friend(number)));
     let map = Map::new(friends.chain([("hub.md".into(), links.clone()), ("user.md".into(), links)]));
-    let asked = ask(&map, "who is my friend: hub, f17 or f4000?", &[]);
+    let asked = ask(&map, "who is my friend: hub, f17 or f4000?");
     assert!(map.cards.get() <= 200, "{} cards", map.cards.get());
-    assert_eq!(asked.found, ask(&map, "who is my friend: hub, f17 or f4000?", &[]).found, "always the same");
+    assert_eq!(asked.found, ask(&map, "who is my friend: hub, f17 or f4000?").found, "always the same");
 }
 
 #[test]
@@ -225,7 +241,7 @@ fn the_time_for_it_can_be_over() {
     for most in 0..4 {
         let asked = AtomicUsize::new(0);
         let stop = || asked.fetch_add(1, Ordering::Relaxed) >= most;
-        let asking = Asking { read: &|_| None, stop: &stop, within: None, vectors: &[] };
+        let asking = Asking { read: &|_| None, stop: &stop, within: None, point: None };
         let stopped = answer(&map, &Question::of("age of my wife").unwrap(), &asking);
         assert_eq!(stopped.err(), Some(SourceError::Stopped));
     }

@@ -91,4 +91,5 @@ fn points_of_texts_come_in_batches_and_in_order() {
     assert_eq!(sizes, [64, 64, 64, 2]);
     assert!(standin.requests().iter().all(|asked| asked.path == "/v1/embeddings"));
     assert!(RemoteEmbedder::open(options("anthropic", &standin)).is_err());
+    assert_eq!(embedder.id(), format!("ollama::{NAME} {}/v1", standin.root()));
 }

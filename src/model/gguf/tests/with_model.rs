@@ -11,8 +11,9 @@ use super::{check_unloadable, options};
 use crate::catalog::ROWS;
 use crate::catalog::grammar::{Grammar, lines, turns};
 use crate::dialect::{self, Entry};
+use crate::model::embed::Embedder;
 use crate::model::gguf::choose::{ChoiceError, Chooser};
-use crate::model::gguf::{Gguf, Options, engine, prompt};
+use crate::model::gguf::{Gguf, GgufEmbedder, Options, engine, prompt};
 use crate::model::{Answer, End, Heard, Message, Model, ModelError, Request, Role, Shape};
 use crate::path::MemoryPath;
 
@@ -272,4 +273,36 @@ fn a_fact_can_only_be_one_of_the_notes() {
         let answer = ask(&mut model, &request).unwrap();
         assert!(answer.end == End::Cut || dialect::parse(answer.text.as_bytes()).issues.is_empty(), "{answer:?}");
     }
+}
+
+#[test]
+#[ignore = "needs a file with a model of embeddings: MEMDIR_TEST_EMBEDDINGS"]
+fn texts_that_mean_the_same_are_close() {
+    let path = std::env::var_os("MEMDIR_TEST_EMBEDDINGS").expect("MEMDIR_TEST_EMBEDDINGS names a file with weights");
+    let mut embedder = GgufEmbedder::load(options(Path::new(&path))).unwrap();
+    let long = "the dog of the house ".repeat(2_000);
+    let texts = ["How old is my dog?", "The age of the puppy is four years.", "Interest rates rose.", "", &long];
+    let points = embedder.embed(&texts).unwrap();
+    let cosine = |one: usize, other: usize| -> f32 {
+        points[one].iter().zip(&points[other]).map(|(one, other)| one * other).sum()
+    };
+    assert!(
+        (cosine(0, 0) - 1.0).abs() < 1e-3 && cosine(0, 1) > cosine(0, 2) + 0.2,
+        "{} {}",
+        cosine(0, 1),
+        cosine(0, 2)
+    );
+    // What is read at once does not mix.
+    let alone = embedder.embed(&texts[1..2]).unwrap();
+    let same: f32 = alone[0].iter().zip(&points[1]).map(|(one, other)| one * other).sum();
+    assert!(same > 0.999, "{same}");
+    let error = Gguf::load(options(Path::new(&path)), &mut |_| ()).unwrap_err();
+    assert!(error.to_string().contains("it makes embeddings, not text"), "{error}");
+}
+
+#[test]
+#[ignore = "needs a model file: MEMDIR_TEST_MODEL"]
+fn a_model_that_writes_is_no_embedder() {
+    let error = GgufEmbedder::load(options(&file())).unwrap_err();
+    assert!(error.to_string().contains("it writes text, and makes no embeddings"), "{error}");
 }

@@ -1,0 +1,310 @@
+//! [`Meaning`]: what notes and questions mean, as points that an embedder makes.
+//!
+//! Nothing depends on it: where the embedder fails, words alone find the notes, and who wants to can hear why. No lock of the
+//! vault and no transaction of the index is held while an embedder is waited for.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::keeper::Trouble;
+use super::planning::Asker;
+use super::{Engine, Manner};
+use crate::action::{Action, Call, SearchFiles};
+use crate::index::{Index, Pointed, Unpointed};
+use crate::model::embed::Embedder;
+use crate::model::{ModelError, Place};
+use crate::note;
+use crate::path::MemoryPath;
+use crate::plan::TreeError;
+use crate::policy::Mode;
+use crate::rank::{Number, Point};
+use crate::report::{Code, Failure};
+use crate::time::Timestamp;
+use crate::vault::Author;
+
+/// The longest question, in bytes; of a longer one its beginning counts.
+const QUESTION_BYTES: usize = 2_000;
+/// So many questions are remembered with their points.
+const QUESTIONS: usize = 8;
+/// So many notes are told what they mean while somebody waits for an answer.
+const FEW: usize = 4;
+/// So many notes are given to the embedder at once.
+const MANY: usize = 4;
+/// An embedder that has failed is left alone for this long.
+const PAUSE: Duration = Duration::from_secs(60);
+
+/// Makes the embedder, when it is first needed.
+pub type Opening = Box<dyn Fn() -> Result<Box<dyn Embedder>, Failure> + Send>;
+
+/// What makes points, and where.
+pub struct Embeddings {
+    /// Its name, as the person knows it.
+    pub name: String,
+    /// Where it runs, and so where notes are sent.
+    pub place: Place,
+    /// Makes it.
+    pub open: Opening,
+}
+
+/// How far an index has come with what notes mean.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Meant {
+    /// How many notes have points of this embedder.
+    pub notes: usize,
+    /// How many notes could have some.
+    pub all: usize,
+}
+
+/// What tells meanings.
+pub(super) struct Meaning {
+    name: String,
+    place: Place,
+    state: Mutex<State>,
+}
+
+struct State {
+    open: Opening,
+    embedder: Option<Box<dyn Embedder>>,
+    /// The last questions, the oldest first.
+    questions: Vec<(String, Point)>,
+    failed: Option<(Timestamp, Failure)>,
+    is_told: bool,
+}
+
+impl std::fmt::Debug for Meaning {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Meaning").field("name", &self.name).field("place", &self.place).finish_non_exhaustive()
+    }
+}
+
+impl Meaning {
+    pub(super) fn new(embeddings: Embeddings) -> Self {
+        let Embeddings { name, place, open } = embeddings;
+        let state = State { open, embedder: None, questions: Vec::new(), failed: None, is_told: false };
+        Self { name, place, state: Mutex::new(state) }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// The embedder, opened.
+    fn opened(&mut self) -> Result<&mut dyn Embedder, Failure> {
+        if self.embedder.is_none() {
+            self.embedder = Some((self.open)()?);
+        }
+        match &mut self.embedder {
+            Some(embedder) => Ok(embedder.as_mut()),
+            None => Err(Failure::new(Code::Internal, "the embedder was not opened")),
+        }
+    }
+
+    fn embed(&mut self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Failure> {
+        let points = self.opened()?.embed(texts).map_err(|error| failure(&error))?;
+        if points.len() == texts.len() {
+            return Ok(points);
+        }
+        Err(Failure::new(Code::ModelUnreachable, "the embedder does not answer for each text"))
+    }
+
+    /// Remembers that it failed.
+    fn fail(&mut self, now: Timestamp, failure: Failure) {
+        tracing::warn!(error = %failure.message, "notes are found by their words alone");
+        self.failed = Some((now, failure));
+    }
+}
+
+impl Engine {
+    /// The host to which the text of notes goes so that it can be told what they mean; `None` where nothing leaves this machine.
+    #[must_use]
+    pub fn embeds_on_host(&self) -> Option<&str> {
+        match self.embeddings()? {
+            (_, Place::Host(host)) => Some(host),
+            (_, Place::Process | Place::Machine(_)) => None,
+        }
+    }
+
+    /// The name of what tells meanings, and where it runs; `None` where nothing does.
+    #[must_use]
+    pub fn embeddings(&self) -> Option<(&str, &Place)> {
+        self.meaning.as_ref().map(|meaning| (meaning.name.as_str(), &meaning.place))
+    }
+
+    /// Why notes were found by their words alone, the first time that it is asked for.
+    #[must_use]
+    pub fn embedding_failure(&self) -> Option<Failure> {
+        let mut state = self.meaning.as_ref()?.state();
+        let (_, failure) = state.failed.clone().filter(|_| !state.is_told)?;
+        state.is_told = true;
+        Some(failure)
+    }
+
+    /// Asks the embedder for a point, and tells how many notes have some.
+    ///
+    /// # Errors
+    ///
+    /// What the embedder says, or `unavailable` where none is set.
+    pub fn look_at_meaning(&self) -> Result<Meant, Failure> {
+        let meaning = self.meaning.as_ref();
+        let meaning = meaning.ok_or_else(|| Failure::new(Code::Unavailable, "no embedder is set"))?;
+        let mut state = meaning.state();
+        state.embed(&["memdir"])?;
+        let id = state.opened()?.id().to_owned();
+        drop(state);
+        let pointed = self.has_index_file().then(|| self.asked(|index| Ok(index.pointed()?))).flatten();
+        let Pointed { embedder, notes, all } = pointed.unwrap_or_default();
+        Ok(Meant { notes: if embedder.as_ref() == Some(&id) { notes } else { 0 }, all })
+    }
+
+    /// Makes the points that notes of the index lack; `told` hears how many notes of how many are done. What was done stays when
+    /// `stop` ends it, the embedder fails or the process dies, and the next run goes on from there.
+    ///
+    /// A note that a rule hides from models is left out.
+    ///
+    /// # Errors
+    ///
+    /// What the embedder says.
+    pub fn embed(&self, told: &(dyn Fn(usize, usize) + Sync), stop: &(dyn Fn() -> bool + Sync)) -> Result<(), Failure> {
+        let Some(meaning) = &self.meaning else { return Ok(()) };
+        let embedded = self.embed_all(meaning, told, stop);
+        if let Err(failure) = &embedded {
+            let mut state = meaning.state();
+            state.fail((self.settings.clock)(), failure.clone());
+            state.is_told = true;
+        }
+        embedded
+    }
+
+    fn embed_all(
+        &self,
+        meaning: &Meaning,
+        told: &(dyn Fn(usize, usize) + Sync),
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<(), Failure> {
+        let id = meaning.state().opened()?.id().to_owned();
+        let begun = self.written(|index| {
+            let mut writing = index.write()?;
+            writing.set_embedder(&id)?;
+            writing.commit()?;
+            Ok(index.pointed()?)
+        });
+        let Some(Pointed { notes, all, .. }) = begun else { return Ok(()) };
+        let total = all.saturating_sub(notes);
+        let (mut after, mut done) = (0, 0);
+        told(0, total);
+        while !stop() {
+            let Some(some) = self.asked(|index| Ok(index.unpointed(after, MANY)?)) else { break };
+            let Some(last) = some.last() else { break };
+            after = last.number;
+            done += some.len();
+            self.embed_some(meaning, &id, some)?;
+            told(done.min(total), total);
+        }
+        Ok(())
+    }
+
+    /// Makes the points of these notes.
+    fn embed_some(&self, meaning: &Meaning, id: &str, notes: Vec<Unpointed>) -> Result<(), Failure> {
+        let pieces = notes.iter().map(|note| self.pieces(note)).collect::<Vec<_>>();
+        let texts: Vec<&str> = pieces.iter().flatten().map(String::as_str).collect();
+        if texts.is_empty() {
+            return Ok(());
+        }
+        let mut points = meaning.state().embed(&texts)?.into_iter();
+        self.written(|index| {
+            let mut writing = index.write()?;
+            writing.set_embedder(id)?;
+            for (note, pieces) in notes.iter().zip(&pieces).filter(|(_, pieces)| !pieces.is_empty()) {
+                let own: Vec<Vec<f32>> = points.by_ref().take(pieces.len()).collect();
+                writing.put_points(note, &own)?;
+            }
+            Ok(writing.commit()?)
+        });
+        Ok(())
+    }
+
+    /// The pieces of a note that is still what the index knows, and that models may see.
+    fn pieces(&self, note: &Unpointed) -> Vec<String> {
+        let read = self.vault.read_bytes(&note.path, self.settings.limits.file_bytes).ok();
+        let bytes = read.map(|(bytes, _)| bytes).filter(|bytes| note.says(bytes));
+        let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
+        text.filter(|_| self.may_embed(&note.path)).map_or_else(Vec::new, |text| note::pieces(&note.path, &text))
+    }
+
+    /// Whether no rule hides a note from the models that the owner talks with.
+    fn may_embed(&self, path: &MemoryPath) -> bool {
+        let search =
+            SearchFiles { query: String::new(), mode: None, path: None, limit: None, cursor: None, budget: None };
+        let author =
+            Author { door: "cli".to_owned(), client: None, session: None, message: None, origin: "model".to_owned() };
+        let manner = Manner { author, grant: None, mode: Mode::Off, read_only: false, atomic: false, seen: None };
+        let asker = Asker { manner: &manner, guard: None, is_approved: false };
+        self.may_show(&Call::plain(1, Action::SearchFiles(search)), path, asker)
+    }
+
+    /// As [`crate::plan::Tree::point`]. Who holds the lock of the vault is answered from what is remembered.
+    pub(super) fn point(&self, question: &str, is_locked: bool) -> Option<Point> {
+        let meaning = self.meaning.as_ref()?;
+        let question = question.get(..question.floor_char_boundary(QUESTION_BYTES)).unwrap_or_default();
+        let mut state = meaning.state();
+        if let Some((_, point)) = state.questions.iter().find(|(known, _)| known == question) {
+            return Some(point.clone());
+        }
+        let now = (self.settings.clock)();
+        if is_locked || state.failed.as_ref().is_some_and(|(failed, _)| now.since(*failed) < PAUSE) {
+            return None;
+        }
+        // Where no note has points the question need not have one.
+        let known = self.asked(|index| Ok(index.pointed()?)).filter(|pointed| pointed.notes > 0)?.embedder?;
+        let made = state.opened().map(|embedder| embedder.id().to_owned()).and_then(|embedder| {
+            if embedder != known {
+                return Ok(None);
+            }
+            let numbers = state.embed(&[question])?.pop().unwrap_or_default();
+            Ok(Some(Point { embedder, numbers }))
+        });
+        let point = match made {
+            Ok(point) => point?,
+            Err(failure) => {
+                state.fail(now, failure);
+                return None;
+            }
+        };
+        if state.questions.len() == QUESTIONS {
+            state.questions.remove(0);
+        }
+        state.questions.push((question.to_owned(), point.clone()));
+        drop(state);
+        self.embed_few(meaning, &known);
+        Some(point)
+    }
+
+    /// Makes the points of a few notes that have changed.
+    fn embed_few(&self, meaning: &Meaning, id: &str) {
+        let some = self.asked(|index| Ok(index.unpointed(Number::MIN, FEW)?)).unwrap_or_default();
+        if let Err(failure) = self.embed_some(meaning, id, some) {
+            meaning.state().fail((self.settings.clock)(), failure);
+        }
+    }
+
+    /// Asks the index something as it is; `None` where there is none, or it cannot be asked.
+    fn asked<T>(&self, ask: impl FnOnce(&Index) -> Result<T, Trouble>) -> Option<T> {
+        self.written(|index| ask(index))
+    }
+
+    /// Does something with the index; `None` where there is none, or it went wrong, which is no news for who asks.
+    fn written<T>(&self, work: impl FnOnce(&mut Index) -> Result<T, Trouble>) -> Option<T> {
+        let mut index = self.taken(false)?;
+        let mut answer = None;
+        let done = work(&mut index).map(|found| answer = Some(found));
+        let settled: Result<bool, TreeError> = self.settled(index, done.map(|()| true));
+        answer.filter(|_| settled.unwrap_or(false))
+    }
+}
+
+fn failure(error: &ModelError) -> Failure {
+    let failure = Failure::new(Code::ModelUnreachable, error.to_string());
+    if let ModelError::Unloadable { hint, .. } = error { failure.with_hint(hint.clone()) } else { failure }
+}

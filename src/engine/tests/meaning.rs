@@ -1,0 +1,179 @@
+//! Notes are found by what they mean, and as well as before where nothing tells that.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use super::*;
+use crate::engine::Embeddings;
+use crate::model::embed::Embedder;
+use crate::model::{ModelError, Place};
+use crate::policy::Grant;
+use crate::report::{Failure, Hit, Value, Why};
+
+/// An embedder that knows two things: animals, and all else.
+struct Fake {
+    id: &'static str,
+    told: Arc<Told>,
+}
+
+#[derive(Default)]
+struct Told {
+    texts: Mutex<Vec<String>>,
+    opened: AtomicUsize,
+    fails: AtomicUsize,
+}
+
+impl Embedder for Fake {
+    fn id(&self) -> &str {
+        self.id
+    }
+
+    fn embed(&mut self, texts: &[&str]) -> Result<Vec<Vec<f32>>, ModelError> {
+        if self.told.fails.load(Ordering::Relaxed) > 0 {
+            return Err(ModelError::Broken { place: "here".to_owned() });
+        }
+        self.told.texts.lock().unwrap().extend(texts.iter().map(|text| (*text).to_owned()));
+        let is_animal = |text: &str| ["feline", "cat", "puppy"].iter().any(|animal| text.contains(animal));
+        Ok(texts.iter().map(|text| if is_animal(text) { vec![1.0, 0.1] } else { vec![0.1, 1.0] }).collect())
+    }
+}
+
+const NOTES: &[(&str, &str)] = &[("a.md", "A feline.\n"), ("b.md", "A stone.\n"), ("c.md", "A tree.\n")];
+
+fn meaning(root: &Path, id: &'static str, told: &Arc<Told>) -> Engine {
+    let mut engine = engine(root);
+    engine.settings.index = IndexPlace::File(root.canonicalize().unwrap().with_extension("cache").join("index.sqlite"));
+    let told = Arc::clone(told);
+    let open = move || -> Result<Box<dyn Embedder>, Failure> {
+        told.opened.fetch_add(1, Ordering::Relaxed);
+        Ok(Box::new(Fake { id, told: Arc::clone(&told) }))
+    };
+    engine.with_embeddings(Embeddings { name: id.to_owned(), place: Place::Process, open: Box::new(open) })
+}
+
+/// A memory beside whose folder there is room for a cache.
+fn place() -> (tempfile::TempDir, std::path::PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("memory");
+    std::fs::create_dir(&root).unwrap();
+    NOTES.iter().for_each(|(name, text)| std::fs::write(root.join(name), text).unwrap());
+    (folder, root)
+}
+
+fn fill(engine: &Engine) {
+    engine.refresh(&|_, _| (), &|| false).unwrap();
+    engine.embed(&|_, _| (), &|| false).unwrap();
+}
+
+/// What a search finds, and why.
+fn search(engine: &Engine, query: &str, manner: Manner) -> Vec<(String, Vec<Why>)> {
+    let text = format!("<actions>{}</actions>", json!([{"action": "search_files", "query": query}]));
+    let report = engine.conclude(engine.propose(dialect::parse(text.as_bytes()), manner));
+    let Ok(Value::Search(found)) = &report.actions[0].result else { panic!("{report:?}") };
+    let mut hits: Vec<_> = found.hits.iter().map(|Hit { path, why, .. }| (path.to_string(), why.clone())).collect();
+    // What is equally alike comes in the order of the index, in which several threads have put it.
+    hits.sort_by(|(one, _), (other, _)| one.cmp(other));
+    hits
+}
+
+fn hit(path: &str, why: &[Why]) -> (String, Vec<Why>) {
+    (path.to_owned(), why.to_vec())
+}
+
+#[test]
+fn a_note_is_found_by_its_meaning_alone() {
+    let ((_folder, root), told) = (place(), Arc::default());
+    let engine = meaning(&root, "one", &told);
+    assert_eq!(search(&engine, "cat", manner()), [], "no note has points yet");
+    assert_eq!(told.opened.load(Ordering::Relaxed), 0, "and nothing is asked for any");
+    let seen = Mutex::new(Vec::new());
+    engine.refresh(&|_, _| (), &|| false).unwrap();
+    engine.embed(&|done, all| seen.lock().unwrap().push((done, all)), &|| false).unwrap();
+    assert_eq!(*seen.lock().unwrap(), [(0, 3), (3, 3)]);
+    assert_eq!(search(&engine, "cat", manner()), [hit("a.md", &[Why::Vector])]);
+    assert_eq!(search(&engine, "cat", manner()), [hit("a.md", &[Why::Vector])]);
+    assert_eq!(*told.texts.lock().unwrap(), ["a: A feline.", "b: A stone.", "c: A tree.", "cat"], "each once");
+    let meant = engine.look_at_meaning().unwrap();
+    assert_eq!((meant.notes, meant.all), (3, 3));
+    fill(&engine);
+    assert_eq!(told.texts.lock().unwrap().len(), 5, "there is no more to do");
+    // Who may not see all is answered by words alone.
+    let grant = Some(Arc::new(Grant::new(&["a.md".to_owned(), "b.md".to_owned()], &[], None).unwrap()));
+    assert_eq!(search(&engine, "cat", Manner { grant, ..manner() }), []);
+}
+
+#[test]
+fn a_note_that_changes_is_told_anew() {
+    let ((_folder, root), told) = (place(), Arc::default());
+    let engine = meaning(&root, "one", &told);
+    fill(&engine);
+    std::fs::write(root.join("b.md"), "My small puppy.\n").unwrap();
+    // This question is answered first; the few notes that changed are told with the next one.
+    assert_eq!(search(&engine, "a first cat", manner()), [hit("a.md", &[Why::Vector])]);
+    let both = [hit("a.md", &[Why::Vector]), hit("b.md", &[Why::Vector])];
+    search(&engine, "a second cat", manner());
+    assert_eq!(search(&engine, "a third cat", manner()), both);
+    // What the batch itself has written has no points; the rest has.
+    let text = r#"<actions>[{"action":"write_file","path":"a.md","content":"A stone."},{"action":"search_files","query":"a third cat"}]</actions>"#;
+    let report = engine.conclude(engine.propose(dialect::parse(text.as_bytes()), manner()));
+    let Ok(Value::Search(found)) = &report.actions[1].result else { panic!("{report:?}") };
+    assert_eq!(found.hits.iter().map(|hit| hit.path.as_str()).collect::<Vec<_>>(), ["b.md"]);
+}
+
+#[test]
+fn another_embedder_makes_points_of_its_own() {
+    let ((_folder, root), told) = (place(), Arc::default());
+    fill(&meaning(&root, "one", &told));
+    let other = meaning(&root, "two", &told);
+    assert_eq!(search(&other, "cat", manner()), []);
+    assert_eq!(other.look_at_meaning().unwrap().notes, 0);
+    fill(&other);
+    assert_eq!(search(&other, "cat", manner()), [hit("a.md", &[Why::Vector])]);
+}
+
+#[test]
+fn where_it_fails_words_find_and_it_is_said_once() {
+    let ((_folder, root), told) = (place(), Arc::<Told>::default());
+    let engine = meaning(&root, "one", &told);
+    fill(&engine);
+    assert_eq!(engine.embedding_failure(), None);
+    told.fails.store(1, Ordering::Relaxed);
+    assert_eq!(search(&engine, "stone", manner()), [hit("b.md", &[Why::Text])]);
+    assert!(engine.embedding_failure().unwrap().message.contains("broke off"));
+    assert_eq!(search(&engine, "tree", manner()), [hit("c.md", &[Why::Text])]);
+    assert_eq!(engine.embedding_failure(), None);
+    let error = engine.embed(&|_, _| (), &|| false);
+    assert_eq!(error, Ok(()), "there is nothing to make");
+    std::fs::write(root.join("b.md"), "Another stone.\n").unwrap();
+    engine.refresh(&|_, _| (), &|| false).unwrap();
+    assert_eq!(engine.embed(&|_, _| (), &|| false).unwrap_err().code, Code::ModelUnreachable);
+}
+
+#[test]
+fn what_was_made_before_it_was_stopped_stays() {
+    let ((_folder, root), told) = (place(), Arc::<Told>::default());
+    for number in 0..40 {
+        std::fs::write(root.join(format!("n{number}.md")), "Text.\n").unwrap();
+    }
+    let engine = meaning(&root, "one", &told);
+    engine.refresh(&|_, _| (), &|| false).unwrap();
+    let done = AtomicUsize::new(0);
+    engine.embed(&|now, _| done.store(now, Ordering::Relaxed), &|| done.load(Ordering::Relaxed) >= 16).unwrap();
+    let first = engine.look_at_meaning().unwrap();
+    assert_eq!((first.notes, first.all), (16, 43));
+    fill(&engine);
+    assert_eq!(engine.look_at_meaning().unwrap().notes, 43);
+    let texts = told.texts.lock().unwrap();
+    assert_eq!(texts.iter().filter(|text| *text != "memdir").count(), 43, "none twice");
+}
+
+#[test]
+fn what_a_rule_hides_is_given_to_no_embedder() {
+    let ((_folder, root), told) = (place(), Arc::<Told>::default());
+    let mut engine = meaning(&root, "one", &told);
+    let rule = serde_json::from_value(json!({"path": "b.md", "verdict": "deny"})).unwrap();
+    engine.settings.rules = Rules::new(vec![rule]).unwrap();
+    fill(&engine);
+    assert_eq!(*told.texts.lock().unwrap(), ["a: A feline.", "c: A tree."]);
+    assert_eq!(search(&engine, "cat", manner()), [], "and nothing is compared for who must not know of it");
+}
