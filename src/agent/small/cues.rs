@@ -32,25 +32,28 @@ pub(super) struct Cues {
     pub(super) adds: bool,
     /// Somebody or something is asked for by what it is to another.
     pub(super) who: bool,
+    /// It greets, or thanks.
+    pub(super) greets: bool,
 }
 
 /// The kinds of cues, with the words for each, all languages together; a word stands alone.
-const KEEP: &str = r"(?:please )?(?:remember|bear in mind)(?: that| this)?|(?:please )?note(?: that| this)?:?|take a note|(?:save|store|keep|record) (?:this|that|it)(?: in mind)?|keep in mind|(?:write|put|jot) (?:this |that |it )?down|(?:do not|don['’]t) forget(?: that)?|for your notes|merke? dir(?: bitte)?|notiere?|vergiss nicht|behalte|recuerda(?: que)?|anota(?: que)?|no olvides(?: que)?|souviens[- ]toi|retiens(?: que)?|n['’]oublie pas(?: que)?|note que|ricorda(?:ti)?(?: che)?|annota(?: che)?|lembre?(?:-se)?(?: que)?|anote(?: que)?|onthoud(?: dat)?|noteer|unutma|hat[iı]rla|not al";
+const KEEP: &str = r"(?:please )?(?:remember|bear in mind)(?: that| this)?|(?:please )?note(?: that| this)?:?|take a note|(?:save|store|keep|record) (?:this|that|it)(?: in mind)?|keep in mind|add (?:an?|the|this|that|to)|füge?|añade|agrega|ajoute|aggiungi|adiciona|voeg|ekle|(?:write|put|jot) (?:this |that |it )?down|(?:do not|don['’]t) forget(?: that)?|for your notes|merke? dir(?: bitte)?|notiere?|vergiss nicht|behalte|recuerda(?: que)?|anota(?: que)?|no olvides(?: que)?|souviens[- ]toi|retiens(?: que)?|n['’]oublie pas(?: que)?|note que|ricorda(?:ti)?(?: che)?|annota(?: che)?|lembre?(?:-se)?(?: que)?|anote(?: que)?|onthoud(?: dat)?|noteer|unutma|hat[iı]rla|not al";
 const FORGET: &str = r"forget(?: about)?|delete|remove|erase|drop|get rid of|take (?:it|that|this|them) (?:out|off)|strike (?:it|that|this)|cross (?:it|that|this) out|nimm (?:es|das) (?:raus|heraus|weg)|vergiss|lösche?|entferne?|streiche?|olvida|borra|elimina|oublie|supprime|efface|dimentica|cancella|esqueça|apague|remova|vergeet|verwijder|wis|unut|sil";
 const CHANGE: &str = r"update|correct|change[ds]?|fix|actually|no longer|not any ?more|any ?more|now|instead|moved|turned|switched|became|become|shifted|transitioned|replaced?|used to|new|again|from now on|as of|starting|since|pushed|postponed|delayed|extended|rescheduled|raised|lowered|increased|decreased|gezogen|verschoben|erneut|ab sofort|make (?:it|that|this)|set (?:it|that|this)|jetzt|nun|nicht mehr|ändere?|korrigiere?|aktualisiere?|umgezogen|geworden|neue[rsn]?|stattdessen|ahora|ya no|cambia|actualiza|corrige|mud[eé]|nuev[oa]|maintenant|désormais|ne (?:\S+ )?plus|change|corrige|déménagé|nouve(?:au|lle)|ora|adesso|non (?:\S+ )?più|cambia|aggiorna|nuov[oa]|agora|não (?:\S+ )?mais|mude|atualize|nov[oa]|nu|niet meer|wijzig|nieuwe?|artık|şimdi|değiştir|güncelle|yeni";
 const CORRECT: &str = r"update|correct|change|fix|no longer|not any ?more|any ?more|korrigiere?|ändere?|aktualisiere?|nicht mehr|corrige|cambia|actualiza|ya no|ne (?:\S+ )?plus|corrige|change|aggiorna|non (?:\S+ )?più|atualize|mude|não (?:\S+ )?mais|wijzig|niet meer|güncelle|değiştir|artık";
-const OWN: &str = r"i|my|mine|we|our|ours|ich|mein(?:e[rnms]?)?|wir|unser(?:e[rnms]?)?|je|j|mon|ma|mes|nous|notre|nos|yo|mis?|nosotr[oa]s|nuestr[oa]s?|io|mi[oae]i?|noi|nostr[oaie]|eu|meus?|minhas?|nós|nosso|ik|mijn|wij|onze?|ben|benim|biz|bizim";
+const OWN: &str = r"i|my|mine|me|we|our|ours|us|ich|mir|mich|mein(?:e[rnms]?)?|wir|unser(?:e[rnms]?)?|je|j|mon|ma|mes|nous|notre|nos|yo|mis?|nosotr[oa]s|nuestr[oa]s?|io|mi[oae]i?|noi|nostr[oaie]|eu|meus?|minhas?|nós|nosso|ik|mijn|wij|onze?|ben|benim|biz|bizim";
 const ASK: &str = r"(?:^|[.!] )\s*(?:what|which|who|whom|whose|when|where|why|how|is|are|am|was|were|do|does|did|can|could|would|has|have|tell me|show me|remind me|let me know|i (?:need|want|would like) to know|i['’]d like to know|look up|find|sag mir|zeig mir|erinnere mich|dime|dis[- ]moi|give me|list|read|was|wer|wen|wem|wessen|wann|wo|woher|wohin|warum|wieso|wie|welche[rsnm]?|qué|quién|cuándo|dónde|cuál|cómo|cuánt[oa]s?|quel(?:le)?s?|qui|quand|où|pourquoi|comment|combien|che|chi|quando|dove|quale|come|quanto|quem|onde|qual|quantos|wat|wie|wanneer|waar|welke?|hoe)\b";
 const SURELY: &str = r"[?？؟]\s*$";
 const POLITE: &str = r"^[^.!?]{1,80}\bplease[.!]?\s*$";
 const SAYS: &str = r"is|are|was|were|be|will be|to|at|on|equals|ist|sind|war|auf|es|son|era|est|sont|é|è|sono|são|zijn";
 const WHO: &str =
     r"who|whom|which|wer|wen|wem|welche[rsnm]?|qui|quel(?:le)?s?|quién|cuál|chi|quale|quem|qual|welke?|kim|hangi";
+const GREETS: &str = r"thanks|thank you|hello|hi|hey|bye|goodbye|good (?:morning|evening|night)|danke|hallo|tschüss|guten|merci|bonjour|salut|gracias|hola|adiós|grazie|ciao|obrigad[oa]|olá|bedankt|dank je|teşekkür\w*|merhaba";
 const ADDS: &str =
     r"also|too|another|as well|second|third|auch|noch ein\w*|también|otr[oa]|aussi|encore une?|anche|também|ook";
 
-fn regexes() -> &'static [Option<Regex>; 11] {
-    static REGEXES: OnceLock<[Option<Regex>; 11]> = OnceLock::new();
+fn regexes() -> &'static [Option<Regex>; 12] {
+    static REGEXES: OnceLock<[Option<Regex>; 12]> = OnceLock::new();
     let words = |words: &str| Regex::new(&format!(r"(?i)\b(?:{words})\b")).ok();
     REGEXES.get_or_init(|| {
         let ask = Regex::new(&format!("(?i){ASK}")).ok();
@@ -66,13 +69,14 @@ fn regexes() -> &'static [Option<Regex>; 11] {
             words(ADDS),
             words(WHO),
             Regex::new(&format!("(?i){POLITE}")).ok(),
+            words(GREETS),
         ]
     })
 }
 
 /// Finds the cues of a message, and gives the message without them.
 pub(super) fn find(message: &str) -> (Cues, String) {
-    let [keep, forget, change, ask, surely, correct, own, says, adds, who, polite] = regexes();
+    let [keep, forget, change, ask, surely, correct, own, says, adds, who, polite, greets] = regexes();
     let is_in = |regex: &Option<Regex>| regex.as_ref().is_some_and(|regex| regex.is_match(message));
     let places = |regex: &Option<Regex>| -> Vec<Range<usize>> {
         regex.as_ref().map(|regex| regex.find_iter(message).map(|found| found.range()).collect()).unwrap_or_default()
@@ -81,7 +85,7 @@ pub(super) fn find(message: &str) -> (Cues, String) {
     // "Don't forget" is no wish to forget.
     let is_kept = |place: &Range<usize>| keep.iter().any(|kept| kept.start <= place.start && place.end <= kept.end);
     let forget: Vec<Range<usize>> = places(forget).into_iter().filter(|place| !is_kept(place)).collect();
-    let cues = Cues {
+    let mut cues = Cues {
         keep: !keep.is_empty(),
         forget: !forget.is_empty(),
         change: !change.is_empty(),
@@ -90,10 +94,11 @@ pub(super) fn find(message: &str) -> (Cues, String) {
         ask: !ask.is_empty()
             || !surely.is_empty()
             || is_in(polite) && keep.is_empty() && change.is_empty() && forget.is_empty(),
-        own: is_in(own),
+        own: false,
         says: is_in(says),
         adds: is_in(adds),
         who: is_in(who),
+        greets: is_in(greets),
     };
     let all: Vec<Range<usize>> = keep.into_iter().chain(forget).chain(change).chain(ask).collect();
     let rest = message.char_indices().map(
@@ -101,7 +106,10 @@ pub(super) fn find(message: &str) -> (Cues, String) {
             if all.iter().any(|place| place.contains(&at)) { ' ' } else { character }
         },
     );
-    (cues, rest.collect())
+    let rest: String = rest.collect();
+    // "Tell me" is nothing about me.
+    cues.own = own.as_ref().is_some_and(|own| own.is_match(&rest));
+    (cues, rest)
 }
 
 /// Whether a message is a question that takes its verb from the one before.

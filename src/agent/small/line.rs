@@ -33,6 +33,8 @@ pub(super) struct Line<'n> {
     pub(super) score: usize,
     /// Whether all that its key says is in the message, and says something.
     pub(super) is_keyed: bool,
+    /// The same, or it stands below a heading that says so.
+    pub(super) is_meant: bool,
     /// Whether the message speaks of what it says now.
     pub(super) is_told: bool,
 }
@@ -77,7 +79,18 @@ impl<'n> Line<'n> {
     fn new(path: &'n MemoryPath, text: &'n str, heading: &HashSet<String>) -> Self {
         let key = key(text).map(stems).unwrap_or_default();
         let (stems, heading) = (stems(text), heading.clone());
-        Self { path, text, slots: Vec::new(), stems, key, heading, score: 0, is_keyed: false, is_told: false }
+        Self {
+            path,
+            text,
+            slots: Vec::new(),
+            stems,
+            key,
+            heading,
+            score: 0,
+            is_keyed: false,
+            is_meant: false,
+            is_told: false,
+        }
     }
 }
 
@@ -142,7 +155,7 @@ fn is_row(line: &str) -> bool {
 }
 
 /// What a line says it is about: before the colon, or in the first cell.
-fn key(line: &str) -> Option<&str> {
+pub(super) fn key(line: &str) -> Option<&str> {
     if is_row(line) {
         return line.trim().split('|').nth(1);
     }

@@ -9,7 +9,7 @@ use super::USER;
 use super::cues::{self, Cues, Word};
 use super::line::{self, Line, Slot, Sort, stems};
 use super::meant::{Looking, Meant};
-use crate::catalog::grammar::{Ask, Change, Offer, Quote};
+use crate::catalog::grammar::{Ask, Change, Offer, Quote, Says};
 use crate::note::words;
 use crate::path::MemoryPath;
 use crate::rank::is_function_word;
@@ -164,8 +164,10 @@ impl<'n> Reading<'n> {
             &[New]
         } else if has_keyed {
             &[New, Change, Talk, Unclear]
-        } else {
+        } else if cues.own || cues.says && !cues.greets || !self.meant.notes.is_empty() {
             &[New, Talk, Unclear]
+        } else {
+            &[Talk]
         }
     }
 
@@ -183,7 +185,7 @@ impl<'n> Reading<'n> {
     fn speaks_of_it(&self) -> bool {
         let is_near = |line: &&Line<'_>| self.meant.notes.is_empty() || self.meant.notes.contains(&line.path);
         let is_led = !self.meant.trail.is_empty() && self.asked == 0;
-        is_led || self.lines.iter().filter(is_near).any(|line| line.is_keyed)
+        is_led || self.lines.iter().filter(is_near).any(|line| line.is_meant)
     }
 
     fn writable(&self) -> impl Iterator<Item = &Line<'n>> {
@@ -267,7 +269,7 @@ impl<'n> Reading<'n> {
     }
 
     fn offer_answers<'r>(&'r self, offer: &mut Offer<'r>) {
-        let quote = |line: &&Line<'n>| Quote { path: line.path, line: line.text, says: self.said(line) };
+        let quote = |line: &&Line<'n>| Quote { path: line.path, line: line.text, says: self.says(line) };
         offer.quotes = self.quotes().iter().map(quote).collect();
         let is_fact = |line: &&Line<'_>| !line.is_link() && line.score >= SURE;
         offer.to_the_fact = self.meant.trail.is_empty() && self.lines.iter().any(|line| is_fact(&line));
@@ -280,15 +282,24 @@ impl<'n> Reading<'n> {
         offer.alone = led.filter(|_| self.asked == 0 || self.has_and).map(|line| Quote {
             path: line.path,
             line: line.text,
-            says: self.said(line),
+            says: self.says(line),
         });
     }
 
-    /// What a reply from a line has to say, of a model that may say nothing else: its value.
-    fn said(&self, line: &Line<'_>) -> Option<String> {
-        let value = line.value().filter(|_| self.trust.quoting && !line.text.starts_with('|'))?;
-        let plain = plain(value);
-        (!plain.is_empty() && plain.chars().count() <= MOST_SAID).then_some(plain)
+    /// What a reply from a line says: a tiny model is not asked for words of its own, and one that may say nothing but what it
+    /// quotes says its value.
+    fn says(&self, line: &Line<'_>) -> Says {
+        let value = line.value().filter(|_| self.trust.quoting && !line.text.starts_with('|')).map(plain);
+        let Some(value) = value.filter(|value| !value.is_empty() && value.chars().count() <= MOST_SAID) else {
+            return Says::Anything;
+        };
+        if !self.trust.tiny {
+            return Says::Holding(value);
+        }
+        let key = line::key(line.text).map(|key| titled(key.trim_matches(['-', '*', '+', '_', ' '])));
+        let note = (line.path.as_str() != USER).then(|| spoken(line.path));
+        let about: Vec<String> = note.into_iter().chain(key).collect();
+        Says::Just(if about.is_empty() { value } else { format!("{}: {value}", about.join(", ")) })
     }
 
     /// The lines that may be replaced, with the values that may be.
@@ -335,10 +346,10 @@ impl<'n> Reading<'n> {
     fn quotes(&self) -> Vec<&Line<'n>> {
         let near = self.near();
         let is_fact = |line: &&&Line<'_>| !line.is_link();
-        let top = near.iter().filter(is_fact).filter(|line| line.is_keyed).map(|line| line.score).max();
+        let top = near.iter().filter(is_fact).filter(|line| line.is_meant).map(|line| line.score).max();
         // A tiny model takes any line that looks like an answer: where one speaks of just what is asked, only such are left.
         let is_left = |line: &&&Line<'_>| {
-            let is_best = |top: usize| is_fact(line) && line.is_keyed && line.score + 1 >= top;
+            let is_best = |top: usize| is_fact(line) && line.is_meant && line.score + 1 >= top;
             !self.trust.tiny || top.is_none_or(is_best)
         };
         near.iter().filter(is_left).take(MOST_LINES).copied().collect()
@@ -473,11 +484,9 @@ fn score(
         }
         let is_said = |stem: &String| keys.iter().any(|word| word.means(stem));
         let is_keyed = |stem: &String| is_said(stem) || is_function_word(stem);
-        line.is_keyed = match line.key.is_empty() {
-            // What stands below a heading is what that says.
-            true => line.heading.iter().any(is_said),
-            false => line.key.iter().any(is_said) && line.key.iter().all(is_keyed) && !line.is_generic(),
-        };
+        line.is_keyed = line.key.iter().any(is_said) && line.key.iter().all(is_keyed) && !line.is_generic();
+        // What stands below a heading is what that says.
+        line.is_meant = line.is_keyed || line.key.is_empty() && line.heading.iter().any(is_said);
         let value = line.slots.iter().flat_map(|slot| stems(slot.value)).collect::<HashSet<_>>();
         let is_old =
             |word: &Word| word.stem.len() > 2 && !meant.used.contains(&word.stem) && value.contains(&word.stem);

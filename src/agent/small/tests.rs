@@ -45,7 +45,9 @@ fn what_is_asked_writes_nothing() {
     for message in ["What is my blood group?", "What is my wife's shoe size?", "Who is Azul Press's lawyer?"] {
         check(message, &[Unknown]);
     }
-    for message in ["Why do cats purr?", "Hi, how are you?", "What is the capital of Peru?"] {
+    for message in
+        ["Tell me a joke about cats.", "Why do cats purr?", "Hi, how are you?", "What is the capital of Peru?"]
+    {
         check(message, &[Talk]);
     }
 }
@@ -72,6 +74,9 @@ fn what_is_said_is_kept_changed_or_forgotten() {
     check("My favourite tea is sencha.", &[Change]);
     check("My favourite tea is also sencha.", &[New, Talk, Unclear]);
     check("I was at the dentist's.", &[New, Talk, Unclear]);
+    check("Guess what happened today!", &[Talk]);
+    check("Thanks, that was all for today!", &[Talk]);
+    check("Add a point to my list: call the plumber.", &[New]);
     check("Forget my favourite tea.", &[Forget, Unclear]);
     check("Forget my horoscope.", &[Unclear, Kind::Unknown]);
     check("Change it to 8, please.", &[Unclear]);

@@ -142,7 +142,7 @@ fn append(notes: &[(MemoryPath, &str)]) -> [super::Rule; 3] {
 }
 
 /// A new key: one to four words in lower case.
-pub(super) fn key_words() -> Part {
+fn key_words() -> Part {
     let word = || times(Part::One(Class::Of(vec![('a', 'z'), ('0', '9')])), 0, 15);
     let letter = Part::One(Class::Of(vec![('a', 'z')]));
     let between = Part::One(Class::Of(vec![(' ', ' '), ('_', '_')]));

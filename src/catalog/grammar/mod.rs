@@ -13,7 +13,7 @@ mod stages;
 mod turns;
 
 pub use lines::{GrammarError, MAX_BYTES, MAX_LINES, lines};
-pub use small::{Ask, Change, Offer, Quote, small};
+pub use small::{Ask, Change, Offer, Quote, Says, small};
 pub use stages::{decision, perception, response};
 pub use turns::{MAX_CALLS, MAX_FULL_TEXT, MAX_LIST, MAX_REPLY, MAX_SEGMENT, MAX_SEGMENTS, MAX_TEXT, turns};
 

@@ -2,7 +2,7 @@
 //!
 //! What may be quoted, changed, forgotten or added to is given; so is the message, of whose words every new value is made.
 
-use super::lines::{json, key_words};
+use super::lines::json;
 use super::turns::{reply, value};
 use super::{Class, Grammar, Part, Rule, named, text, times, token, tree};
 use crate::path::MemoryPath;
@@ -12,7 +12,12 @@ const MOST_WORDS: usize = 120;
 /// How many characters a free value has at most.
 const MOST_VALUE: usize = 200;
 
-/// How many characters a tiny model says before a value, and after it.
+/// How many words a key has at most, and how many characters each.
+const MOST_KEY_WORDS: usize = 3;
+const MOST_KEY_WORD: usize = 16;
+/// Characters that nothing is made of.
+const CONTROLS: &[(char, char)] = &[('\0', '\u{1f}'), ('\u{7f}', '\u{7f}')];
+/// How many characters are said before a value, and after it.
 const MOST_BEFORE: usize = 40;
 const MOST_AFTER: usize = 30;
 
@@ -56,8 +61,20 @@ pub struct Quote<'a> {
     pub path: &'a MemoryPath,
     /// The line.
     pub line: &'a str,
-    /// What a reply from it has to say word by word, if anything.
-    pub says: Option<String>,
+    /// What a reply from it says.
+    pub says: Says,
+}
+
+/// What a reply from a line says.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub enum Says {
+    /// What the model likes.
+    #[default]
+    Anything,
+    /// These words, among a few others without numbers.
+    Holding(String),
+    /// These words.
+    Just(String),
 }
 
 /// A value that may be replaced.
@@ -111,12 +128,10 @@ pub fn small(offer: &Offer<'_>) -> Grammar {
     let ask = offer.ask.clone().or_else(|| kinds.is_empty().then_some(Ask::Anything));
     if let Some(ask) = ask {
         let what = match ask {
-            Ask::Anything => {
-                times(Part::One(Class::Not(vec![('\0', '\u{1f}'), ('<', '<'), ('\u{7f}', '\u{7f}')])), 1, 80)
-            }
+            Ask::Anything => times(Part::One(Class::Not([&[('<', '<')], CONTROLS].concat())), 1, 80),
             Ask::Between(words) => text(&plain(&words)),
         };
-        let question = Part::One(Class::Not(vec![('\0', '\u{1f}'), ('<', '<'), ('?', '?'), ('\u{7f}', '\u{7f}')]));
+        let question = Part::One(Class::Not([&[('<', '<'), ('?', '?')], CONTROLS].concat()));
         kinds.push(Part::All(vec![
             text("unclear: "),
             what,
@@ -214,27 +229,20 @@ fn quoted(quote: &Quote<'_>) -> Part {
 
 /// The last line that is quoted, and the reply.
 fn ended(quote: &Quote<'_>) -> Part {
-    let Some(says) = &quote.says else { return Part::All(vec![quoted(quote), text("</think>"), named("reply")]) };
-    let free = || {
-        Part::One(Class::Not(vec![
-            ('\0', '\u{1f}'),
-            ('<', '<'),
-            ('?', '?'),
-            ('.', '.'),
-            (',', ','),
-            ('0', '9'),
-            ('\u{7f}', '\u{7f}'),
-        ]))
-    };
-    let before = Part::All(vec![times(free(), 1, MOST_BEFORE), text(" ")]);
-    Part::All(vec![
-        quoted(quote),
-        text("</think><reply>"),
-        times(before, 0, 1),
-        text(&plain(says)),
-        times(free(), 0, MOST_AFTER),
-        text("</reply>"),
-    ])
+    let free =
+        || Part::One(Class::Not([&[('<', '<'), ('?', '?'), ('.', '.'), (',', ','), ('0', '9')], CONTROLS].concat()));
+    let mut parts = vec![quoted(quote), text("</think>")];
+    match &quote.says {
+        Says::Anything => parts.push(named("reply")),
+        Says::Just(words) => parts.push(text(&format!("<reply>{}</reply>", plain(words)))),
+        Says::Holding(words) => {
+            let before = Part::All(vec![times(free(), 1, MOST_BEFORE), text(" ")]);
+            let after = [times(free(), 0, MOST_AFTER), times(text("."), 0, 1), text("</reply>")];
+            parts.extend([text("<reply>"), times(before, 0, 1), text(&plain(words))]);
+            parts.extend(after);
+        }
+    }
+    Part::All(parts)
 }
 
 /// The kinds of turns that write.
@@ -275,11 +283,7 @@ fn writes(offer: &Offer<'_>, kinds: &mut Vec<Part>, rules: &mut Vec<Rule>) {
             named("home"),
             text("\"}"),
         ];
-        rules.extend([
-            tree("new", Part::All(parts)),
-            tree("home", Part::Any(homes.collect())),
-            token("key", key_words()),
-        ]);
+        rules.extend([tree("new", Part::All(parts)), tree("home", Part::Any(homes.collect())), token("key", key())]);
     }
     let uses_value = |change: &Change<'_>| change.values.is_empty();
     if !offer.homes.is_empty() || offer.changes.iter().any(uses_value) {
@@ -302,6 +306,14 @@ fn change(change: &Change<'_>, has_numbers: bool) -> Part {
     };
     let end = format!("{}\",\"path\":\"{}\"}}", json(after), json(path.as_str()));
     Part::All(vec![text(&start), value, text(&end)])
+}
+
+/// A key: some short words without numbers.
+fn key() -> Part {
+    let mark = [('!', '@'), ('[', '`'), ('{', '~'), (' ', ' '), ('\u{80}', '\u{bf}')];
+    let word = || times(Part::One(Class::Not([&mark[..], CONTROLS].concat())), 1, MOST_KEY_WORD);
+    let more = Part::All(vec![text(" "), word()]);
+    Part::All(vec![word(), times(more, 0, MOST_KEY_WORDS - 1)])
 }
 
 /// Rules for a value: some words of the message that follow each other, as they stand there.

@@ -1,6 +1,6 @@
 //! Turns of small models: whatever follows the grammar is read strictly, and says only what was offered.
 
-use memdir::catalog::grammar::{Ask, Change, Offer, Quote, small};
+use memdir::catalog::grammar::{Ask, Change, Offer, Quote, Says, small};
 use memdir::dialect::{Dialect, parse};
 use memdir::path::MemoryPath;
 
@@ -12,7 +12,7 @@ fn path(path: &str) -> MemoryPath {
 }
 
 fn quote<'a>(path: &'a MemoryPath, line: &'a str) -> Quote<'a> {
-    Quote { path, line, says: None }
+    Quote { path, line, says: Says::Anything }
 }
 
 fn change<'a>(path: &'a MemoryPath, line: &'a str, before: &'a str) -> Change<'a> {
@@ -139,8 +139,8 @@ fn a_quote_follows_the_trail_and_a_reply_says_what_it_has_to() {
     let link = "- brother: [[rui]]";
     let offer = Offer {
         trail: vec![(&user, link)],
-        alone: Some(Quote { says: Some("Rui".to_owned()), ..quote(&user, link) }),
-        quotes: vec![Quote { says: Some("11 22".to_owned()), ..quote(&rui, "- phone: 11 22") }],
+        alone: Some(Quote { says: Says::Just("Brother: Rui".to_owned()), ..quote(&user, link) }),
+        quotes: vec![Quote { says: Says::Holding("11 22".to_owned()), ..quote(&rui, "- phone: 11 22") }],
         unknown: true,
         surely: true,
         ..Offer::default()
@@ -150,7 +150,8 @@ fn a_quote_follows_the_trail_and_a_reply_says_what_it_has_to() {
     assert!(both.takes(&format!("{led} ; - phone: 11 22 (rui.md)</think><reply>It is 11 22.</reply>")));
     assert!(!both.takes(&format!("{led} ; - phone: 11 22 (rui.md)</think><reply>It is 33 44.</reply>")));
     assert!(!both.takes("<think>question: - phone: 11 22 (rui.md)</think><reply>It is 11 22.</reply>"));
-    assert!(both.takes(&format!("{led}</think><reply>That is Rui.</reply>")));
+    assert!(both.takes(&format!("{led}</think><reply>Brother: Rui</reply>")));
+    assert!(!both.takes(&format!("{led}</think><reply>That is Rui.</reply>")));
     assert!(both.takes("<think>question: not in the notes</think><reply>No lo sé: no está en tus notas.</reply>"));
     assert!(!both.takes("<think>question: not in the notes</think><reply>I don't know your name.</reply>"));
 }
