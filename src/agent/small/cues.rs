@@ -204,7 +204,7 @@ const IDIOM: &str = r"\bfor a living\b";
 const PHRASES: [(&str, &[&str]); 6] = [
     (IDIOM, &["job"]),
     (r"\bwhat (?:do|does) [^?.!]{1,60}\bdo\b\s*\?", &["job"]),
-    (r"\b(?:is|am|are|turn(?:s|ed)?|gets|got) \d{1,3}\b(?: now| years| today|[.!,]|$)", &["age"]),
+    (r"\b(?:is|am|are|turn(?:s|ed)?|gets|got) \d{1,3}\b(?: now| years| today|[.!]|, |$)", &["age"]),
     (r"\bhow (?:can|could|do|may) (?:i|we) (?:call|reach|contact)\b", &["phone"]),
     (r"\bbis wann\b|\bby when\b|\buntil when\b", &["deadline", "frist"]),
     (r"\bcómo de viej|\bcuántos años\b|\bquel âge\b|\bwie alt\b|\bkaç yaş", &["age", "edad", "alter", "yas"]),

@@ -156,8 +156,10 @@ impl<'n> Reading<'n> {
             if cues.change && has_keyed { &[New, Change] } else { &[New] }
         } else if cues.adds {
             &[New, Talk, Unclear]
-        } else if cues.change && (has_keyed || has_told) || cues.correct && has_related || has_keyed && cues.says {
+        } else if cues.change && (has_keyed || has_told) || cues.correct && has_related {
             &[Change]
+        } else if has_keyed && cues.says {
+            &[Change, Talk]
         } else if cues.change && (has_related || !self.trust.tiny) {
             &[Change, New]
         } else if cues.change {
@@ -365,6 +367,10 @@ impl<'n> Reading<'n> {
             if own().any(|line| line.is_keyed && !line.is_link()) {
                 return own().collect();
             }
+        }
+        let is_told = |line: &&Line<'_>| notes.contains(&line.path) && line.is_meant;
+        if self.trust.tiny && self.lines.iter().any(|line| is_told(&line)) {
+            return self.lines.iter().filter(|line| notes.contains(&line.path)).collect();
         }
         let paths: BTreeSet<&MemoryPath> = self.lines.iter().map(|line| line.path).collect();
         let led_to: BTreeSet<&MemoryPath> = paths.into_iter().filter(|path| self.is_led_to(path)).collect();

@@ -5,6 +5,7 @@
 //! permission and what a note holds are checked as ever. It can do so only if the turn is written to its end, so every text
 //! and list in it is bounded; a turn that was cut off is not run.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 mod lines;
@@ -70,6 +71,20 @@ enum Class {
 }
 
 impl Grammar {
+    /// A grammar of the rules that the first one leads to.
+    fn of(words: Vec<String>, rules: Vec<Rule>) -> Self {
+        let mut used = BTreeSet::new();
+        let mut next: Vec<&Rule> = rules.first().into_iter().collect();
+        while let Some(rule) = next.pop() {
+            if used.insert(rule.name.clone()) {
+                let mut names = Vec::new();
+                rule.body.names(&mut names);
+                next.extend(rules.iter().filter(|rule| names.contains(&rule.name.as_str())));
+            }
+        }
+        Self { words, rules: rules.into_iter().filter(|rule| used.contains(&rule.name)).collect() }
+    }
+
     /// Prints it in the notation of llama.cpp.
     #[must_use]
     pub fn gbnf(&self) -> String {
@@ -130,6 +145,18 @@ impl Grammar {
             self.part(notation, part, parts.len() == 1 && is_whole, out);
         }
         out.push_str(if is_whole { "" } else { ")" });
+    }
+}
+
+impl Part {
+    /// The names of the rules in it.
+    fn names<'p>(&'p self, names: &mut Vec<&'p str>) {
+        match self {
+            Self::Text(_) | Self::One(_) => {}
+            Self::Rule(name) => names.push(name),
+            Self::All(parts) | Self::Any(parts) => parts.iter().for_each(|part| part.names(names)),
+            Self::Times(part, ..) => part.names(names),
+        }
     }
 }
 

@@ -142,13 +142,11 @@ pub fn small(offer: &Offer<'_>) -> Grammar {
     }
     let root = Part::All(vec![text("<think>"), Part::Any(kinds)]);
     rules.insert(0, tree("root", root));
-    if offer.talk || offer.unknown && !offer.surely || !offer.quotes.is_empty() {
-        rules.extend(reply());
-    }
+    rules.extend(reply());
     let words = vec![
         "One turn of a small model, made from the notes and the message. Do not run one that was cut off.".to_owned(),
     ];
-    Grammar { words, rules }
+    Grammar::of(words, rules)
 }
 
 /// The kinds of turns that answer.
@@ -285,10 +283,7 @@ fn writes(offer: &Offer<'_>, kinds: &mut Vec<Part>, rules: &mut Vec<Rule>) {
         ];
         rules.extend([tree("new", Part::All(parts)), tree("home", Part::Any(homes.collect())), token("key", key())]);
     }
-    let uses_value = |change: &Change<'_>| change.values.is_empty();
-    if !offer.homes.is_empty() || offer.changes.iter().any(uses_value) {
-        rules.extend(values);
-    }
+    rules.extend(values);
 }
 
 /// A line with another value.

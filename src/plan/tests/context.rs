@@ -51,7 +51,7 @@ fn around_a_note_its_own_sections_come_first_and_then_the_nearest() {
     let found = context(json!({"path": "user.md"}));
     assert_eq!(
         places(&found),
-        ["user.md:1-4", "user.md:6-8", "people/jane_doe.md:3-6", "companies/acme.md:1-3", "companies/boss.md:1-3"]
+        ["user.md:1-4", "user.md:6-8", "people/jane_doe.md:3-6", "companies/acme.md:4-7", "companies/boss.md:1-3"]
     );
     assert_eq!(found["parts"][1]["text"], "## Work\n\n- employer: [[acme]]\n");
     assert_eq!(found["parts"][1]["heading"], "Work");

@@ -172,8 +172,18 @@ fn every_turn_that_can_be_written_is_read_strictly() {
     let user = path("user.md");
     for message in ["I moved to \"Faro\", in May.", "東京に引っ越しました", "?", "a \\ b \u{7f} </reply> c", ""]
     {
-        let changes = vec![(&user, "- city: Porto", "- city: ")];
-        let quotes = vec![(&user, "- a: </think> <reply>x"), (&user, "- b: [[x]]")];
+        let dated = Change { values: vec!["2 \"May\"".to_owned()], ..change(&user, "| a | b | c |", "| a | ") };
+        let changes = vec![
+            change(&user, "- city: Porto", "- city: "),
+            Change { after: " | c |", ..dated },
+            Change { number: true, ..change(&user, "- age: 4", "- age: ") },
+        ];
+        let quotes = vec![
+            quote(&user, "- a: </think> <reply>x"),
+            quote(&user, "- b: [[x]]"),
+            Quote { says: Says::Just("a: </reply>".to_owned()), ..quote(&user, "- c: 1") },
+            Quote { says: Says::Holding("<python>x".to_owned()), ..quote(&user, "- d: 1") },
+        ];
         let offer = Offer {
             quotes,
             two: true,
