@@ -123,10 +123,14 @@ pub(super) fn lines(notes: &[(MemoryPath, String)]) -> Vec<Line<'_>> {
             let (line, is_front) = (whole.trim_end_matches(['\n', '\r']), at < body);
             at += whole.len();
             if line.starts_with('#') && !is_front {
-                heading = if line.starts_with("# ") { HashSet::new() } else { stems(line) };
+                heading = if line.starts_with("# ") { HashSet::new() } else { some(line) };
                 continue;
             }
             let is_head = is_row(line) && all.peek().is_some_and(|next| is_ruler(next));
+            if is_head {
+                // What its columns are called, every row below says.
+                heading = some(line);
+            }
             if line.trim().is_empty() || is_ruler(line) || is_head || line.chars().any(is_strange) {
                 continue;
             }
@@ -138,6 +142,19 @@ pub(super) fn lines(notes: &[(MemoryPath, String)]) -> Vec<Line<'_>> {
         }
     }
     lines
+}
+
+/// The stems of some of the words of a heading, which every line below it is given.
+fn some(heading: &str) -> HashSet<String> {
+    /// So many words are enough to know what stands below.
+    const MOST: usize = 24;
+    let mut some = HashSet::new();
+    words::each(heading, &mut |word, _| {
+        if some.len() < MOST {
+            some.insert(words::stem(word).into_owned());
+        }
+    });
+    some
 }
 
 fn is_strange(character: char) -> bool {

@@ -232,6 +232,18 @@ fn words_that_are_in_no_note_are_told_as_they_are_spelled() {
 }
 
 #[test]
+fn a_row_of_a_table_says_what_its_columns_are_called() {
+    let text = "# Nadia\n\n| service | price | renews |\n|---|---|---|\n| Kino Club | 14 EUR | 3 March |\n| Bike rental | 19 EUR | 21 June |\n";
+    let notes = vec![(MemoryPath::parse("user.md").unwrap(), text.to_owned())];
+    let reading = Reading::of(&notes, "When does my bike rental renew?", true, Trust::default());
+    assert_eq!(reading.kinds, BTreeSet::from([Kind::Question]), "{:?}", reading.missing);
+    let reading = Reading::of(&notes, "Kino Club costs 16 euros now.", true, TINY);
+    let offer = reading.offer("Kino Club costs 16 euros now.", true);
+    let parts: Vec<_> = offer.changes.iter().map(|change| (change.before, change.after)).collect();
+    assert_eq!(parts, [("| Kino Club | ", " | 3 March |")], "a date is not offered for a price");
+}
+
+#[test]
 fn a_role_leads_to_the_note_of_who_has_it() {
     let notes: Vec<(MemoryPath, String)> = [
         ("user.md", "# Bea\n- age: 52\n- job: baker at [[entities/rye]]\n- daughter: [[entities/stina]]\n- **Brother**: [[paul]]\n- wife: [[jane]]\n"),
