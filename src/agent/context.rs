@@ -42,11 +42,18 @@ pub(super) fn gather(
     let report = engine.conclude(engine.propose(Parsed::of([Call::plain(1, Action::GetContext(get))]), manner.clone()));
     for outcome in report.actions {
         let Value::Context(context) = outcome.result? else { continue };
-        for part in context.parts.into_iter().filter(|part| part.path.as_str() != USER) {
+        let mut parts: Vec<_> = context.parts.into_iter().filter(|part| part.path.as_str() != USER).collect();
+        // The best note first, and of each note what stands first in it.
+        let order: Vec<MemoryPath> = parts.iter().map(|part| part.path.clone()).collect();
+        parts.sort_by_key(|part| (order.iter().position(|path| *path == part.path), part.lines[0]));
+        for part in parts {
             // What a part says may be hidden by a heading that is no part of it.
             let text = if filters.is_empty() { part.text } else { whole.lines(&part.path, part.lines, &part.text) };
             match notes.iter_mut().find(|(path, _)| *path == part.path) {
-                Some((_, before)) => before.push_str(&text),
+                Some((_, before)) => {
+                    before.push_str(if before.ends_with('\n') { "" } else { "\n" });
+                    before.push_str(&text);
+                }
                 None => notes.push((part.path, text)),
             }
         }

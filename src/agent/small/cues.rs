@@ -20,6 +20,8 @@ pub(super) struct Cues {
     pub(super) forget: bool,
     /// Something is otherwise now.
     pub(super) change: bool,
+    /// Something may be otherwise now.
+    pub(super) weak: bool,
     /// It is said outright that a line is to be changed.
     pub(super) correct: bool,
     /// Something is asked.
@@ -34,82 +36,147 @@ pub(super) struct Cues {
     pub(super) who: bool,
     /// It greets, or thanks.
     pub(super) greets: bool,
+    /// The person says what they themselves do or did.
+    pub(super) i: bool,
 }
 
 /// The kinds of cues, with the words for each, all languages together; a word stands alone.
-const KEEP: &str = r"(?:please )?(?:remember|bear in mind)(?: that| this)?|(?:please )?note(?: that| this)?:?|take a note|(?:save|store|keep|record) (?:this|that|it)(?: in mind)?|keep in mind|add (?:an?|the|this|that|to)|füge?|añade|agrega|ajoute|aggiungi|adiciona|voeg|ekle|(?:write|put|jot) (?:this |that |it )?down|(?:do not|don['’]t) forget(?: that)?|for your notes|merke? dir(?: bitte)?|notiere?|vergiss nicht|behalte|recuerda(?: que)?|anota(?: que)?|no olvides(?: que)?|souviens[- ]toi|retiens(?: que)?|n['’]oublie pas(?: que)?|note que|ricorda(?:ti)?(?: che)?|annota(?: che)?|lembre?(?:-se)?(?: que)?|anote(?: que)?|onthoud(?: dat)?|noteer|unutma|hat[iı]rla|not al";
+const KEEP: &str = r"(?:please )?(?:remember|bear in mind)(?: that| this)?|note (?:that|this|down)|note:|please note|take a note|(?:save|store|keep|record) (?:this|that|it)(?: in mind)?|keep in mind|add (?:an?|the|this|that|to)|füge?|añade|agrega|ajoute|aggiungi|adiciona|voeg|ekle|(?:write|put|jot) (?:this |that |it )?down|(?:do not|don['’]t) forget(?: that)?|for your notes|merke? dir(?: bitte)?|notiere?|vergiss nicht|behalte|recuerda(?: que)?|anota(?: que)?|no olvides(?: que)?|souviens[- ]toi|retiens(?: que)?|n['’]oublie pas(?: que)?|note que|ricorda(?:ti)?(?: che)?|annota(?: che)?|lembre?(?:-se)?(?: que)?|anote(?: que)?|onthoud(?: dat)?|noteer|unutma|hat[iı]rla|not al";
 const FORGET: &str = r"forget(?: about)?|delete|remove|erase|drop|get rid of|take (?:it|that|this|them) (?:out|off)|strike (?:it|that|this)|cross (?:it|that|this) out|nimm (?:es|das) (?:raus|heraus|weg)|vergiss|lösche?|entferne?|streiche?|olvida|borra|elimina|oublie|supprime|efface|dimentica|cancella|esqueça|apague|remova|vergeet|verwijder|wis|unut|sil";
-const CHANGE: &str = r"update|correct|change[ds]?|fix|actually|no longer|not any ?more|any ?more|now|instead|moved|turned|switched|became|become|shifted|transitioned|replaced?|used to|new|again|from now on|as of|starting|since|pushed|postponed|delayed|extended|rescheduled|raised|lowered|increased|decreased|gezogen|verschoben|erneut|ab sofort|make (?:it|that|this)|set (?:it|that|this)|jetzt|nun|nicht mehr|ändere?|korrigiere?|aktualisiere?|umgezogen|geworden|neue[rsn]?|stattdessen|ahora|ya no|cambia|actualiza|corrige|mud[eé]|nuev[oa]|maintenant|désormais|ne (?:\S+ )?plus|change|corrige|déménagé|nouve(?:au|lle)|ora|adesso|non (?:\S+ )?più|cambia|aggiorna|nuov[oa]|agora|não (?:\S+ )?mais|mude|atualize|nov[oa]|nu|niet meer|wijzig|nieuwe?|artık|şimdi|değiştir|güncelle|yeni";
+const CHANGE: &str = r"update|correct|change[ds]?|fix|actually|no longer|not any ?more|any ?more|now|instead|moved|turned|switched|became|become|shifted|transitioned|replaced?|used to|from now on|pushed|postponed|delayed|extended|rescheduled|raised|lowered|increased|decreased|gezogen|verschoben|ab sofort|make (?:it|that|this)|set (?:it|that|this)|jetzt|nun|nicht mehr|ändere?|korrigiere?|aktualisiere?|umgezogen|geworden|stattdessen|ahora|ya no|cambia|actualiza|corrige|mud[eé]|maintenant|désormais|ne (?:\S+ )?plus|change|corrige|déménagé|ora|adesso|non (?:\S+ )?più|cambia|aggiorna|agora|não (?:\S+ )?mais|mude|atualize|nu|niet meer|wijzig|artık|şimdi|değiştir|güncelle";
+/// Words that come with something that is otherwise now, and with much else: alone they say nothing of a value.
+const WEAK: &str =
+    r"new|again|since|starting|as of|neue[rsn]?|erneut|nuev[oa]|nouve(?:au|lle)|nuov[oa]|nov[oa]|nieuwe?|yeni";
 const CORRECT: &str = r"update|correct|change|fix|no longer|not any ?more|any ?more|korrigiere?|ändere?|aktualisiere?|nicht mehr|corrige|cambia|actualiza|ya no|ne (?:\S+ )?plus|corrige|change|aggiorna|non (?:\S+ )?più|atualize|mude|não (?:\S+ )?mais|wijzig|niet meer|güncelle|değiştir|artık";
-const OWN: &str = r"i|my|mine|me|we|our|ours|us|ich|mir|mich|mein(?:e[rnms]?)?|wir|unser(?:e[rnms]?)?|je|j|mon|ma|mes|nous|notre|nos|yo|mis?|nosotr[oa]s|nuestr[oa]s?|io|mi[oae]i?|noi|nostr[oaie]|eu|meus?|minhas?|nós|nosso|ik|mijn|wij|onze?|ben|benim|biz|bizim";
+const OWN: &str = r"i|my|mine|me|we|our|ours|us|ich|mir|mich|mein(?:e[rnms]?)?|wir|unser(?:e[rnms]?)?|je|j|mon|ma|mes|nous|notre|nos|yo|mis?|nosotr[oa]s|nuestr[oa]s?|io|mi[oae]i?|noi|nostr[oaie]|meus?|minhas?|nós|nosso|ik|mijn|wij|onze?|benim|biz|bizim";
 const ASK: &str = r"(?:^|[.!] )\s*(?:what|which|who|whom|whose|when|where|why|how|is|are|am|was|were|do|does|did|can|could|would|has|have|tell me|show me|remind me|let me know|i (?:need|want|would like) to know|i['’]d like to know|look up|find|sag mir|zeig mir|erinnere mich|dime|dis[- ]moi|give me|list|read|was|wer|wen|wem|wessen|wann|wo|woher|wohin|warum|wieso|wie|welche[rsnm]?|qué|quién|cuándo|dónde|cuál|cómo|cuánt[oa]s?|quel(?:le)?s?|qui|quand|où|pourquoi|comment|combien|che|chi|quando|dove|quale|come|quanto|quem|onde|qual|quantos|wat|wie|wanneer|waar|welke?|hoe)\b";
 const SURELY: &str = r"[?？؟]\s*$";
 const POLITE: &str = r"^[^.!?]{1,80}\bplease[.!]?\s*$";
 const SAYS: &str = r"is|are|was|were|be|will be|to|at|on|equals|ist|sind|war|auf|es|son|era|est|sont|é|è|sono|são|zijn";
 const WHO: &str =
     r"who|whom|which|wer|wen|wem|welche[rsnm]?|qui|quel(?:le)?s?|quién|cuál|chi|quale|quem|qual|welke?|kim|hangi";
+/// What stands before a word for forgetting that nobody wishes for: "do not delete", "I always forget".
+const UNWISHED: &str = r"(?:\b(?:not|never|always|nicht|nie|niemals|no|non|não|niet|ne)|n['’]t)\s+(?:\S+\s+){0,2}$|\b(?:i|we|he|she|they|ich|wir|je|yo)\s+$|\bj['’]$";
+/// Asking to keep something.
+const WISHED: &str = r"\b(?:can|could|would|will) you\b|\b(?:kannst|könntest|würdest) du\b|\b(?:puedes|podrías)\b|\b(?:peux|pourrais)-tu\b";
+const I: &str = r"i|we|ich|wir|je|j|nous|yo|nosotr[oa]s|io|noi|nós|ik|wij";
 const GREETS: &str = r"thanks|thank you|hello|hi|hey|bye|goodbye|good (?:morning|evening|night)|danke|hallo|tschüss|guten|merci|bonjour|salut|gracias|hola|adiós|grazie|ciao|obrigad[oa]|olá|bedankt|dank je|teşekkür\w*|merhaba";
 const ADDS: &str =
     r"also|too|another|as well|second|third|auch|noch ein\w*|también|otr[oa]|aussi|encore une?|anche|também|ook";
 
-fn regexes() -> &'static [Option<Regex>; 12] {
-    static REGEXES: OnceLock<[Option<Regex>; 12]> = OnceLock::new();
-    let words = |words: &str| Regex::new(&format!(r"(?i)\b(?:{words})\b")).ok();
-    REGEXES.get_or_init(|| {
-        let ask = Regex::new(&format!("(?i){ASK}")).ok();
-        [
-            words(KEEP),
-            words(FORGET),
-            words(CHANGE),
-            ask,
-            Regex::new(SURELY).ok(),
-            words(CORRECT),
-            words(OWN),
-            words(SAYS),
-            words(ADDS),
-            words(WHO),
-            Regex::new(&format!("(?i){POLITE}")).ok(),
-            words(GREETS),
-        ]
+/// The regular expressions of the cues.
+struct Regexes {
+    keep: Option<Regex>,
+    forget: Option<Regex>,
+    change: Option<Regex>,
+    weak: Option<Regex>,
+    correct: Option<Regex>,
+    ask: Option<Regex>,
+    surely: Option<Regex>,
+    polite: Option<Regex>,
+    own: Option<Regex>,
+    i: Option<Regex>,
+    says: Option<Regex>,
+    adds: Option<Regex>,
+    who: Option<Regex>,
+    greets: Option<Regex>,
+    unwished: Option<Regex>,
+    wished: Option<Regex>,
+}
+
+fn regexes() -> &'static Regexes {
+    static REGEXES: OnceLock<Regexes> = OnceLock::new();
+    let any_case = |pattern: &str| Regex::new(&format!("(?i){pattern}")).ok();
+    let words = |words: &str| any_case(&format!(r"\b(?:{words})\b"));
+    REGEXES.get_or_init(|| Regexes {
+        keep: words(KEEP),
+        forget: words(FORGET),
+        change: words(CHANGE),
+        weak: words(WEAK),
+        correct: words(CORRECT),
+        ask: any_case(ASK),
+        surely: any_case(SURELY),
+        polite: any_case(POLITE),
+        own: words(OWN),
+        i: words(I),
+        says: words(SAYS),
+        adds: words(ADDS),
+        who: words(WHO),
+        greets: words(GREETS),
+        unwished: any_case(UNWISHED),
+        wished: any_case(WISHED),
     })
 }
 
 /// Finds the cues of a message, and gives the message without them.
 pub(super) fn find(message: &str) -> (Cues, String) {
-    let [keep, forget, change, ask, surely, correct, own, says, adds, who, polite, greets] = regexes();
+    let regexes = regexes();
     let is_in = |regex: &Option<Regex>| regex.as_ref().is_some_and(|regex| regex.is_match(message));
     let places = |regex: &Option<Regex>| -> Vec<Range<usize>> {
         regex.as_ref().map(|regex| regex.find_iter(message).map(|found| found.range()).collect()).unwrap_or_default()
     };
-    let (keep, change, ask, surely) = (places(keep), places(change), places(ask), places(surely));
+    let (mut keep, change, weak, ask) =
+        (places(&regexes.keep), places(&regexes.change), places(&regexes.weak), places(&regexes.ask));
+    // "Do you remember …?" wants nothing kept.
+    if is_in(&regexes.surely) && !is_in(&regexes.wished) {
+        keep.clear();
+    }
+    let mut covered = vec![false; message.len()];
+    cover(&mut covered, &keep);
     // "Don't forget" is no wish to forget.
-    let is_kept = |place: &Range<usize>| keep.iter().any(|kept| kept.start <= place.start && place.end <= kept.end);
-    let forget: Vec<Range<usize>> = places(forget).into_iter().filter(|place| !is_kept(place)).collect();
+    let is_kept = |place: &Range<usize>| covered.get(place.clone()).is_some_and(|bytes| bytes.iter().all(|kept| *kept));
+    let forget: Vec<Range<usize>> =
+        places(&regexes.forget).into_iter().filter(|place| !is_kept(place) && !is_unwished(message, place)).collect();
     let mut cues = Cues {
         keep: !keep.is_empty(),
         forget: !forget.is_empty(),
         change: !change.is_empty(),
-        correct: is_in(correct),
+        weak: !weak.is_empty(),
+        correct: is_in(&regexes.correct),
         // What is named and asked for politely, with no word of what to do with it, is asked for.
         ask: !ask.is_empty()
-            || !surely.is_empty()
-            || is_in(polite) && keep.is_empty() && change.is_empty() && forget.is_empty(),
+            || is_in(&regexes.surely)
+            || is_in(&regexes.polite) && keep.is_empty() && change.is_empty() && forget.is_empty(),
         own: false,
-        says: is_in(says),
-        adds: is_in(adds),
-        who: is_in(who),
-        greets: is_in(greets),
+        i: is_in(&regexes.i),
+        says: is_in(&regexes.says),
+        adds: is_in(&regexes.adds),
+        who: is_in(&regexes.who),
+        greets: is_in(&regexes.greets),
     };
-    let all: Vec<Range<usize>> = keep.into_iter().chain(forget).chain(change).chain(ask).collect();
-    let rest = message.char_indices().map(
-        |(at, character)| {
-            if all.iter().any(|place| place.contains(&at)) { ' ' } else { character }
-        },
-    );
-    let rest: String = rest.collect();
+    [forget, change, weak, ask].iter().for_each(|places| cover(&mut covered, places));
+    let blank = |(at, one): (usize, char)| if covered.get(at) == Some(&true) { ' ' } else { one };
+    let rest: String = message.char_indices().map(blank).collect();
     // "Tell me" is nothing about me.
-    cues.own = own.as_ref().is_some_and(|own| own.is_match(&rest));
+    cues.own = regexes.own.as_ref().is_some_and(|own| own.is_match(&rest));
     (cues, rest)
+}
+
+/// Marks the bytes of some places.
+fn cover(covered: &mut [bool], places: &[Range<usize>]) {
+    for place in places {
+        covered.get_mut(place.clone()).into_iter().for_each(|bytes| bytes.fill(true));
+    }
+}
+
+/// Whether a word for forgetting is no wish: it is denied, or told of somebody.
+fn is_unwished(message: &str, place: &Range<usize>) -> bool {
+    /// So many bytes before a word are looked at.
+    const MOST: usize = 60;
+    let start = message.floor_char_boundary(place.start.saturating_sub(MOST));
+    let before = message.get(start..place.start).unwrap_or_default();
+    regexes().unwished.as_ref().is_some_and(|unwished| unwished.is_match(before))
+}
+
+/// Whether a message is about somebody or something of the person's, or of somebody by name, of which these words are
+/// unknown: "my sister moved", "Anna's age".
+pub(super) fn speaks_of_another(message: &str, is_unknown: &dyn Fn(&str) -> bool) -> bool {
+    static OF: OnceLock<Option<Regex>> = OnceLock::new();
+    let of = OF.get_or_init(|| {
+        Regex::new(r"(?i)\b(?:my|our|mein(?:e[rnms]?)?|unser(?:e[rnms]?)?|mon|ma|mes|notre|mis?|nuestr[oa]s?|mi[oae]i?|meus?|minhas?|mijn|onze?)\s+(?:(?:new|old|older|younger|best|ex|big|little)\s+)?(\p{L}+)|\b(\p{L}+)['’]s\b").ok()
+    });
+    let mut found = of.iter().flat_map(|of| of.captures_iter(message));
+    found.any(|found| found.get(1).or(found.get(2)).is_some_and(|word| is_unknown(word.as_str())))
 }
 
 /// Whether a message is a question that takes its verb from the one before.

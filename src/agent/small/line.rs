@@ -16,7 +16,7 @@ const GENERIC: [&str; 7] = ["type", "name", "kind", "status", "category", "entit
 /// A value with more words that are no numbers is a text.
 const MOST_UNITS: usize = 1;
 /// Characters that mean something at the start of a value of front matter.
-const YAML: &str = "[]{}|>&*!#%@`'\"-?:,~";
+pub(super) const YAML: &str = "[]{}|>&*!#%@`'\"-?:,~";
 
 /// A line of a note that can be chosen.
 #[derive(Clone, Debug)]
@@ -25,6 +25,8 @@ pub(super) struct Line<'n> {
     pub(super) text: &'n str,
     /// The values that can be replaced, each with what stays around it. None where the line is not to be written.
     pub(super) slots: Vec<Slot<'n>>,
+    /// Whether it is a line of front matter or a row of a table, which not every value leaves whole.
+    pub(super) is_held: bool,
     /// The stems of all its words, of its key, and of the heading above it.
     pub(super) stems: HashSet<String>,
     pub(super) key: HashSet<String>,
@@ -83,6 +85,7 @@ impl<'n> Line<'n> {
             path,
             text,
             slots: Vec::new(),
+            is_held: false,
             stems,
             key,
             heading,
@@ -135,6 +138,7 @@ pub(super) fn lines(notes: &[(MemoryPath, String)]) -> Vec<Line<'_>> {
                 continue;
             }
             let mut found = Line::new(path, line, &heading);
+            found.is_held = is_front || is_row(line);
             if counts.get(line) == Some(&1) {
                 found.slots = slots(line, is_front);
             }

@@ -34,7 +34,8 @@ pub(super) struct Looking<'l, 'n> {
     pub(super) notes: &'n [(MemoryPath, String)],
     pub(super) lines: &'l [Line<'n>],
     pub(super) titles: &'l [(&'n MemoryPath, HashSet<String>)],
-    pub(super) message: &'l str,
+    /// The message without the words that say what is wanted: a sentence may begin with one, and a note be called so.
+    pub(super) rest: &'l str,
     /// The words of the message that say something.
     pub(super) content: &'l [Word],
     /// Whether the person speaks of themselves.
@@ -159,9 +160,8 @@ impl<'n> Looking<'_, 'n> {
     /// The notes that a message names, with the words by which it does: a word with a capital, or two words of a title.
     fn named(&self) -> (HashSet<String>, Vec<&'n MemoryPath>) {
         let mut said = HashMap::<String, bool>::new();
-        words::each(self.message, &mut |word, range| {
-            let is_capital =
-                self.message.get(range).and_then(|text| text.chars().next()).is_some_and(char::is_uppercase);
+        words::each(self.rest, &mut |word, range| {
+            let is_capital = self.rest.get(range).and_then(|text| text.chars().next()).is_some_and(char::is_uppercase);
             *said.entry(words::stem(word).into_owned()).or_default() |= is_capital;
         });
         let mut found = BTreeMap::<usize, Vec<(&MemoryPath, Vec<String>)>>::new();

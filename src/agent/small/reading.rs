@@ -60,6 +60,9 @@ pub(super) struct Reading<'n> {
     has_number: bool,
     /// Whether it can be said in a cell of a table, and in front matter.
     is_plain: bool,
+    /// Whether it is about somebody or something that no note is about.
+    is_foreign: bool,
+    paths: Vec<&'n MemoryPath>,
 }
 
 impl<'n> Reading<'n> {
@@ -73,12 +76,15 @@ impl<'n> Reading<'n> {
         let titles: Vec<(&MemoryPath, HashSet<String>)> =
             notes.iter().map(|(path, text)| (path, title(path, text))).collect();
         let mut lines = line::lines(notes);
-        let meant = Looking { notes, lines: &lines, titles: &titles, message, content: &all, own: cues.own }.find();
+        let meant = Looking { notes, lines: &lines, titles: &titles, rest: &rest, content: &all, own: cues.own }.find();
         score(&mut lines, &titles, (&all, if cues.keep { &content } else { &all }), &meant, cues.own);
         let asked: Vec<&Word> = content.iter().filter(|word| !meant.used.contains(&word.stem)).collect();
         let about = about(&lines, &titles, &meant);
         let missing = asked.iter().filter(|word| !cues::is_in(word, &about));
         let missing: Vec<String> = missing.map(|word| spelled(message, &word.stem)).collect();
+        let is_unknown = |word: &str| missing.iter().any(|missing| missing.eq_ignore_ascii_case(word));
+        let is_foreign =
+            meant.notes.is_empty() && cues::speaks_of_another(message, &is_unknown) && (cues.ask || !cues.i);
         let mut reading = Self {
             kinds: BTreeSet::new(),
             meant,
@@ -89,8 +95,10 @@ impl<'n> Reading<'n> {
             asked: asked.len(),
             trust,
             dates: line::dates(message).map(str::to_owned).collect(),
-            has_number: message.chars().any(|one| one.is_ascii_digit()),
-            is_plain: !message.contains(['|', ':', '#', '"', '[', ']', '{', '}', '\n']),
+            has_number: has_number(message),
+            is_plain: is_plain(message),
+            is_foreign,
+            paths: notes.iter().map(|(path, _)| path).collect(),
         };
         reading.kinds = reading.kinds(is_first).iter().copied().collect();
         reading
@@ -125,7 +133,10 @@ impl<'n> Reading<'n> {
     fn answers(&self, is_first: bool) -> &'static [Kind] {
         use Kind::{Question, Talk, Unclear, Unknown};
         let is_about_somebody = self.cues.own || !self.meant.notes.is_empty();
-        let (surely, sure) = (self.trust.tiny && is_first, self.speaks_of_it());
+        let (surely, sure) = (self.trust.tiny && is_first, self.speaks_of_it() && !self.is_foreign);
+        if self.is_foreign {
+            return if surely { &[Unknown] } else { &[Question, Unknown] };
+        }
         if self.asked == 0 && !is_about_somebody {
             &[Talk]
         } else if self.asked > 0 && self.missing.len() == self.asked {
@@ -149,21 +160,24 @@ impl<'n> Reading<'n> {
     fn writes(&self) -> &'static [Kind] {
         use Kind::{Change, New, Talk, Unclear};
         let cues = self.cues;
-        let has_keyed = self.writable().any(|line| line.is_keyed && !self.fitting(line).is_empty());
-        let has_told = self.writable().any(|line| line.is_told && !self.fitting(line).is_empty());
-        let has_related = self.writable().any(|line| line.score > 0 && !self.fitting(line).is_empty());
+        let has_keyed = self.writable().any(|line| line.is_keyed && self.fitting(line).is_some());
+        let has_told = self.writable().any(|line| line.is_told && self.fitting(line).is_some());
+        let has_related = self.writable().any(|line| line.score > 0 && self.fitting(line).is_some());
+        let is_other = cues.change || cues.weak;
         if cues.keep {
-            if cues.change && has_keyed { &[New, Change] } else { &[New] }
-        } else if cues.adds {
+            if is_other && has_keyed { &[New, Change] } else { &[New] }
+        } else if cues.adds || self.is_foreign {
             &[New, Talk, Unclear]
-        } else if cues.change && (has_keyed || has_told) || cues.correct && has_related {
+        } else if is_other && has_keyed || cues.change && has_told {
             &[Change]
+        } else if cues.correct && has_related {
+            &[Change, New]
         } else if has_keyed && cues.says {
             &[Change, Talk]
-        } else if cues.change && (has_related || !self.trust.tiny) {
+        } else if cues.change && (cues.own || !self.meant.notes.is_empty()) && (has_related || !self.trust.tiny) {
             &[Change, New]
         } else if cues.change {
-            &[New]
+            &[New, Unclear]
         } else if has_keyed {
             &[New, Change, Talk, Unclear]
         } else if cues.own || cues.says && !cues.greets || !self.meant.notes.is_empty() {
@@ -207,28 +221,32 @@ impl<'n> Reading<'n> {
         !self.cues.own || is_own(line) || !has_own()
     }
 
-    /// The values of a line that something in the message can stand for.
-    fn fitting(&self, line: &Line<'n>) -> Vec<Slot<'n>> {
-        let is_held = line.text.starts_with('|') || !line.text.starts_with(['-', '*', '+', ' ', '_']);
-        if is_held && !self.is_plain && !line.text.starts_with("**") {
-            return Vec::new();
+    /// The value of a line that something in the message can stand for.
+    fn fitting(&self, line: &Line<'n>) -> Option<Slot<'n>> {
+        if line.is_held && !self.is_plain {
+            return None;
         }
         let fits = |slot: &&Slot<'_>| match slot.sort() {
             Sort::Date => !self.dates.is_empty(),
             Sort::Number => self.has_number,
             Sort::Text => true,
         };
-        line.slots.iter().filter(fits).copied().collect()
+        let fitting: Vec<Slot<'n>> = line.slots.iter().filter(fits).copied().collect();
+        // One cell of a row: the first that is a date or a number, as only these are told apart.
+        let first = fitting.iter().find(|slot| slot.sort() != Sort::Text).or(fitting.first());
+        first.copied()
     }
 
     /// The note that is to be forgotten as a whole: where nothing is said but its name.
     fn whole_note(&self) -> Option<&'n MemoryPath> {
         let [path] = self.meant.notes.as_slice() else { return None };
-        let folder = stems(path.as_str());
+        let folders = path.as_str().rsplit_once('/').map(|(folders, _)| stems(folders)).unwrap_or_default();
+        // "The recipe for lentil soup" says the folder too.
         let is_said = self.missing.iter().all(|word| {
             let stem = words::stem(&words::fold(word)).into_owned();
-            folder.iter().any(|part| *part == stem || part.starts_with(&stem))
+            folders.iter().any(|folder| *folder == stem)
         });
+        let is_said = is_said && !self.has_number;
         (self.meant.trail.is_empty() && is_said && self.missing.len() == self.asked && path.as_str() != USER)
             .then_some(path)
     }
@@ -307,7 +325,7 @@ impl<'n> Reading<'n> {
     /// The lines that may be replaced, with the values that may be.
     fn changes(&self) -> Vec<Change<'_>> {
         // What is kept takes no other line away than the one that says just this.
-        let is_strict = self.cues.keep || !self.cues.change;
+        let is_strict = self.cues.keep || !(self.cues.change || self.cues.correct);
         let mut chosen = self.related(&|line| line.is_keyed || !is_strict && line.is_told);
         if chosen.is_empty() && !is_strict {
             chosen = self.related(&|line| line.score > 0);
@@ -388,7 +406,7 @@ impl<'n> Reading<'n> {
 
     /// The notes to which a new line may go.
     fn homes(&self) -> Vec<&'n MemoryPath> {
-        let all = || self.lines.iter().map(|line| line.path);
+        let all = || self.paths.iter().copied();
         let user = all().find(|path| path.as_str() == USER).filter(|_| self.cues.own || self.meant.notes.is_empty());
         let homes: Vec<&MemoryPath> = self.meant.notes.iter().copied().chain(user).collect();
         if !homes.is_empty() {
@@ -396,6 +414,24 @@ impl<'n> Reading<'n> {
         }
         all().collect::<BTreeSet<_>>().into_iter().collect()
     }
+}
+
+/// Whether whatever words of a message leave a table and front matter whole. Where a value is not made of its words, they do
+/// not.
+fn is_plain(message: &str) -> bool {
+    /// A longer message is no source of values: see the grammar.
+    const MOST: usize = 120;
+    let words = message.split_whitespace().count();
+    let is_word = |word: &str| !word.starts_with(|first| line::YAML.contains(first));
+    (2..=MOST).contains(&words)
+        && !message.contains(['|', ':', '#', '"', '[', ']', '{', '}', '\n'])
+        && message.split_whitespace().all(is_word)
+}
+
+/// Whether a message has a number that is no part of a date.
+fn has_number(message: &str) -> bool {
+    let digits = |text: &str| text.bytes().filter(u8::is_ascii_digit).count();
+    digits(message) > line::dates(message).map(digits).sum()
 }
 
 /// Words, with those that a turn of phrase stands for.
@@ -488,7 +524,9 @@ fn score(
         if in_line > 0 {
             line.score = 2 * (in_line + in_title.count()) + usize::from(is_user && is_first_person);
         }
-        let is_said = |stem: &String| keys.iter().any(|word| word.means(stem));
+        // Who has moved has moved away from their own place.
+        let is_near = !is_user || is_first_person;
+        let is_said = |stem: &String| keys.iter().any(|word| word.is(stem) || is_near && word.means(stem));
         let is_keyed = |stem: &String| is_said(stem) || is_function_word(stem);
         line.is_keyed = line.key.iter().any(is_said) && line.key.iter().all(is_keyed) && !line.is_generic();
         // What stands below a heading is what that says.

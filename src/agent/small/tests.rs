@@ -69,8 +69,8 @@ fn what_is_said_is_kept_changed_or_forgotten() {
     check("Don't forget that Azul Press closes in May.", &[New]);
     check("Remember that my favourite tea is now sencha.", &[New, Change]);
     check("I moved to Lisbon.", &[Change]);
-    check("I have a new hobby.", &[New]);
-    check("My rent is 1,100 euros a month now.", &[New]);
+    check("I have a new hobby.", &[New, Talk, Unclear]);
+    check("My rent is 1,100 euros a month now.", &[New, Talk, Unclear]);
     check("My favourite tea is now sencha.", &[Change]);
     check("My favourite tea is sencha.", &[Change, Talk]);
     check("My favourite tea is also sencha.", &[New, Talk, Unclear]);
@@ -229,6 +229,51 @@ fn words_that_are_in_no_note_are_told_as_they_are_spelled() {
     assert_eq!(hint("What is my blood group?").as_deref(), Some("blood, group"));
     assert_eq!(hint("How many favourite teas do I have?"), None, "most of it is there");
     assert_eq!(hint("What are my age and my wages?"), None, "one of two things is there");
+}
+
+#[test]
+fn what_is_said_of_others_takes_no_line_of_the_person() {
+    use Kind::{Forget, New, Talk, Unclear, Unknown};
+    check("My sister moved to Lisbon.", &[New, Talk, Unclear]);
+    check("My boss turned 60.", &[New, Talk, Unclear]);
+    check("What is Anna's age?", &[Unknown]);
+    for message in ["Ana moved to Lisbon.", "My new colleague is from Porto.", "I went to Porto again."] {
+        let notes = notes();
+        let offer = Reading::of(&notes, message, true, TINY);
+        assert!(!offer.kinds.contains(&Kind::Change), "{message}: {:?}", offer.kinds);
+    }
+    for message in ["Do you remember where I live?", "Which note speaks of Porto?"] {
+        let notes = notes();
+        let reading = Reading::of(&notes, message, true, TINY);
+        assert!(reading.offer(message, true).homes.is_empty(), "{message}: {:?}", reading.kinds);
+    }
+    check("Forget Rui Mendes.", &[Forget, Unclear]);
+}
+
+#[test]
+fn a_note_is_forgotten_whole_only_where_nothing_but_its_name_is_said() {
+    let gone = |message: &str| {
+        let notes = notes();
+        let reading = Reading::of(&notes, message, true, TINY);
+        reading.offer(message, true).gone.map(ToString::to_string)
+    };
+    assert_eq!(gone("Forget Rui Mendes.").as_deref(), Some("entities/rui_mendes.md"));
+    for message in [
+        "Delete 33 44 from Rui Mendes.",
+        "Please do not delete Rui Mendes.",
+        "I will not forget Rui Mendes.",
+        "I always forget Rui Mendes's birthday.",
+        "Forget Rui Mendes's phone.",
+    ] {
+        assert_eq!(gone(message), None, "{message}");
+    }
+}
+
+#[test]
+fn a_note_without_lines_can_be_added_to() {
+    let notes = vec![(MemoryPath::parse("user.md").unwrap(), "# Ines\n".to_owned())];
+    let reading = Reading::of(&notes, "Remember that I play the cello.", true, TINY);
+    assert_eq!(reading.offer("Remember that I play the cello.", true).homes.len(), 1);
 }
 
 #[test]

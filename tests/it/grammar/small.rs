@@ -114,23 +114,26 @@ fn a_link_can_become_another_and_lead_on() {
 #[test]
 fn a_value_is_replaced_by_one_of_its_sort_and_what_stands_around_it_stays() {
     let user = path("user.md");
-    let row = "| Kino | 14 EUR | 3 March |";
+    let (kino, bike) = ("| Kino | 14 EUR | 3 March |", "| Bike | 19 EUR | 21 June |");
     let offer = Offer {
         changes: vec![
-            Change { after: " | 3 March |", number: true, ..change(&user, row, "| Kino | ") },
-            Change { after: " |", values: vec!["2 May".to_owned()], ..change(&user, row, "| Kino | 14 EUR | ") },
+            Change { after: " | 3 March |", number: true, ..change(&user, kino, "| Kino | ") },
+            Change { after: " |", values: vec!["2 May".to_owned()], ..change(&user, bike, "| Bike | 19 EUR | ") },
         ],
         message: "Kino is 16 euros from 2 May on.",
         ..Offer::default()
     };
     let both = Both::of(&small(&offer));
-    let turn = |new: &str| {
+    let turn = |old: &str, new: &str| {
         format!(
-            r#"<think>change</think><actions>[{{"action":"replace_text","old":"{row}","new":"{new}","path":"user.md"}}]</actions>"#
+            r#"<think>change</think><actions>[{{"action":"replace_text","old":"{old}","new":"{new}","path":"user.md"}}]</actions>"#
         )
     };
-    assert!(both.takes(&turn("| Kino | 16 euros | 3 March |")) && both.takes(&turn("| Kino | 14 EUR | 2 May |")));
-    assert!(!both.takes(&turn("| Kino | euros | 3 March |")) && !both.takes(&turn("| Kino | 14 EUR | 16 |")));
+    assert!(both.takes(&turn(kino, "| Kino | 16 euros | 3 March |")));
+    assert!(both.takes(&turn(bike, "| Bike | 19 EUR | 2 May |")));
+    assert!(!both.takes(&turn(kino, "| Kino | euros | 3 March |")), "a number begins with one");
+    assert!(!both.takes(&turn(bike, "| Bike | 19 EUR | 16 |")), "a date is one of the message");
+    assert!(!both.takes(&turn(kino, "| Kino | 16 euros | 4 March |")), "what stands around it stays");
 }
 
 #[test]
