@@ -51,7 +51,7 @@ pub(super) fn run(global: &Global, asked: &Asked) -> Result<u8, Stop> {
         None => Session::new(session_id()?),
     };
     let stop = talk::stopped_by_interrupt();
-    let is_filtered = !session.switches.filters.is_empty() || message.contains("<filter");
+    let is_filtered = !session.switches.filters.is_empty() || message.to_ascii_lowercase().contains("<filter");
     meaning::refresh(global, &opened, is_filtered, &|| stop.is_cancelled())?;
     let model = talk::open_model(global, &opened.config, asked.model.as_deref(), &stop)?;
     let name = model.card().name.clone();

@@ -3,7 +3,8 @@
 //! Nothing depends on it: where the embedder fails, words alone find the notes, and who wants to can hear why. No lock of the
 //! vault and no transaction of the index is held while an embedder is waited for.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::slice;
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
 use super::keeper::Trouble;
@@ -28,10 +29,14 @@ const QUESTION_BYTES: usize = 2_000;
 const QUESTIONS: usize = 8;
 /// So many notes are told what they mean while somebody waits for an answer.
 const FEW: usize = 4;
+/// They have at most so many pieces; longer ones wait for [`Engine::embed`].
+const FEW_PIECES: usize = 8;
 /// So many notes are given to the embedder at once.
 const MANY: usize = 4;
 /// An embedder that has failed is left alone for this long.
 const PAUSE: Duration = Duration::from_secs(60);
+/// What an embedder is asked to see that it answers, and how many numbers its points have.
+const PROBE: &str = "memdir";
 
 /// Makes the embedder, when it is first needed.
 pub type Opening = Box<dyn Fn() -> Result<Box<dyn Embedder>, Failure> + Send>;
@@ -62,14 +67,23 @@ pub(super) struct Meaning {
     state: Mutex<State>,
 }
 
-struct State {
+pub(super) struct State {
     open: Opening,
     embedder: Option<Box<dyn Embedder>>,
+    /// How many numbers its points have; 0 while it has made none.
+    numbers: usize,
     /// The last questions, the oldest first.
     questions: Vec<(String, Point)>,
     failed: Option<(Timestamp, Failure)>,
     is_told: bool,
+    /// The last note that was told what it means while somebody waited; the next ones go on from it.
+    after: Number,
+    /// When that failed.
+    few_failed: Option<Timestamp>,
 }
+
+/// A note with its pieces; none where models may not see it, or it is no longer what the index knows.
+type InPieces = (Unpointed, Vec<String>);
 
 impl std::fmt::Debug for Meaning {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -80,12 +94,53 @@ impl std::fmt::Debug for Meaning {
 impl Meaning {
     pub(super) fn new(embeddings: Embeddings) -> Self {
         let Embeddings { name, place, open } = embeddings;
-        let state = State { open, embedder: None, questions: Vec::new(), failed: None, is_told: false };
+        let state = State {
+            open,
+            embedder: None,
+            numbers: 0,
+            questions: Vec::new(),
+            failed: None,
+            is_told: false,
+            after: Number::MIN,
+            few_failed: None,
+        };
         Self { name, place, state: Mutex::new(state) }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The state, where nobody else has it.
+    fn free_state(&self) -> Option<MutexGuard<'_, State>> {
+        match self.state.try_lock() {
+            Ok(state) => Some(state),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+
+    /// The point of a question, where the points of notes are by this embedder.
+    fn ask(&self, question: &str, known: &str, now: Timestamp) -> Option<Point> {
+        let mut state = self.state();
+        let remembered = state.remembered(question);
+        if remembered.is_some() || state.is_paused(now) {
+            return remembered;
+        }
+        match state.ask(question, known) {
+            Ok(point) => {
+                let point = point?;
+                if state.questions.len() == QUESTIONS {
+                    state.questions.remove(0);
+                }
+                state.questions.push((question.to_owned(), point.clone()));
+                Some(point)
+            }
+            Err(failure) => {
+                state.fail(now, failure);
+                None
+            }
+        }
     }
 }
 
@@ -103,10 +158,49 @@ impl State {
 
     fn embed(&mut self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Failure> {
         let points = self.opened()?.embed(texts).map_err(|error| failure(&error))?;
-        if points.len() == texts.len() {
-            return Ok(points);
+        let numbers = points.first().map_or(0, Vec::len);
+        if points.len() != texts.len() || numbers == 0 || points.iter().any(|point| point.len() != numbers) {
+            return Err(Failure::new(
+                Code::ModelUnreachable,
+                "the embedder does not answer with a point for each text",
+            ));
         }
-        Err(Failure::new(Code::ModelUnreachable, "the embedder does not answer for each text"))
+        if self.numbers != numbers {
+            self.numbers = numbers;
+            self.questions.clear();
+        }
+        Ok(points)
+    }
+
+    fn probe(&mut self) -> Result<(), Failure> {
+        self.embed(&[PROBE]).map(drop)
+    }
+
+    /// What an index calls it: what it is, and how many numbers its points have. It is asked where that is not known.
+    fn called(&mut self) -> Result<String, Failure> {
+        if self.numbers == 0 {
+            self.probe()?;
+        }
+        let numbers = self.numbers;
+        Ok(format!("{} {numbers}", self.opened()?.id()))
+    }
+
+    fn ask(&mut self, question: &str, known: &str) -> Result<Option<Point>, Failure> {
+        let id = self.opened()?.id();
+        if known.rsplit_once(' ').is_none_or(|(known, _)| known != id) {
+            return Ok(None);
+        }
+        let numbers = self.embed(&[question])?.pop().unwrap_or_default();
+        let embedder = self.called()?;
+        Ok((embedder == known).then_some(Point { embedder, numbers }))
+    }
+
+    fn remembered(&self, question: &str) -> Option<Point> {
+        self.questions.iter().find(|(known, _)| known == question).map(|(_, point)| point.clone())
+    }
+
+    fn is_paused(&self, now: Timestamp) -> bool {
+        self.failed.as_ref().is_some_and(|(failed, _)| now.since(*failed) < PAUSE)
     }
 
     /// Remembers that it failed.
@@ -150,18 +244,19 @@ impl Engine {
         let meaning = self.meaning.as_ref();
         let meaning = meaning.ok_or_else(|| Failure::new(Code::Unavailable, "no embedder is set"))?;
         let mut state = meaning.state();
-        state.embed(&["memdir"])?;
-        let id = state.opened()?.id().to_owned();
+        state.probe()?;
+        let known = state.called()?;
         drop(state);
         let pointed = self.has_index_file().then(|| self.asked(|index| Ok(index.pointed()?))).flatten();
         let Pointed { embedder, notes, all } = pointed.unwrap_or_default();
-        Ok(Meant { notes: if embedder.as_ref() == Some(&id) { notes } else { 0 }, all })
+        Ok(Meant { notes: if embedder.as_ref() == Some(&known) { notes } else { 0 }, all })
     }
 
     /// Makes the points that notes of the index lack; `told` hears how many notes of how many are done. What was done stays when
     /// `stop` ends it, the embedder fails or the process dies, and the next run goes on from there.
     ///
-    /// A note that a rule hides from models is left out.
+    /// A note that a rule hides from models is left out, and one that the embedder refuses, though it answers otherwise, is
+    /// passed over until the next run.
     ///
     /// # Errors
     ///
@@ -183,46 +278,88 @@ impl Engine {
         told: &(dyn Fn(usize, usize) + Sync),
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<(), Failure> {
-        let id = meaning.state().opened()?.id().to_owned();
+        if self.asked(|index| Ok(index.pointed()?)).is_none_or(|pointed| pointed.all == 0) {
+            return Ok(());
+        }
+        // Points that are there go only when the embedder has answered.
+        let known = meaning.state().called()?;
         let begun = self.written(|index| {
             let mut writing = index.write()?;
-            writing.set_embedder(&id)?;
+            writing.set_embedder(&known)?;
             writing.commit()?;
             Ok(index.pointed()?)
         });
         let Some(Pointed { notes, all, .. }) = begun else { return Ok(()) };
         let total = all.saturating_sub(notes);
-        let (mut after, mut done) = (0, 0);
+        let (mut after, mut done) = (Number::MIN, 0);
         told(0, total);
         while !stop() {
             let Some(some) = self.asked(|index| Ok(index.unpointed(after, MANY)?)) else { break };
             let Some(last) = some.last() else { break };
             after = last.number;
             done += some.len();
-            self.embed_some(meaning, &id, some)?;
+            self.embed_each(meaning, &known, &self.in_pieces(some), stop)?;
             told(done.min(total), total);
         }
         Ok(())
     }
 
-    /// Makes the points of these notes.
-    fn embed_some(&self, meaning: &Meaning, id: &str, notes: Vec<Unpointed>) -> Result<(), Failure> {
-        let pieces = notes.iter().map(|note| self.pieces(note)).collect::<Vec<_>>();
-        let texts: Vec<&str> = pieces.iter().flatten().map(String::as_str).collect();
+    /// Makes the points of these notes, but for those that the embedder refuses.
+    fn embed_each(
+        &self,
+        meaning: &Meaning,
+        known: &str,
+        notes: &[InPieces],
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<(), Failure> {
+        if self.embed_some(meaning, known, notes).is_ok() {
+            return Ok(());
+        }
+        meaning.state().probe()?;
+        for note in notes {
+            if stop() {
+                break;
+            }
+            if let Err(failure) = self.embed_some(meaning, known, slice::from_ref(note)) {
+                tracing::warn!(path = %note.0.path, error = %failure.message, "a note is found by its words alone");
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the points of these notes; they are dropped where another embedder was named meanwhile.
+    fn embed_some(&self, meaning: &Meaning, known: &str, notes: &[InPieces]) -> Result<(), Failure> {
+        let texts: Vec<&str> = notes.iter().flat_map(|(_, pieces)| pieces).map(String::as_str).collect();
         if texts.is_empty() {
             return Ok(());
         }
-        let mut points = meaning.state().embed(&texts)?.into_iter();
+        let mut state = meaning.state();
+        let mut points = state.embed(&texts)?.into_iter();
+        let is_known = state.called()? == known;
+        drop(state);
+        if !is_known {
+            return Ok(());
+        }
         self.written(|index| {
             let mut writing = index.write()?;
-            writing.set_embedder(id)?;
-            for (note, pieces) in notes.iter().zip(&pieces).filter(|(_, pieces)| !pieces.is_empty()) {
+            if !writing.has_embedder(known)? {
+                return Ok(());
+            }
+            for (note, pieces) in notes.iter().filter(|(_, pieces)| !pieces.is_empty()) {
                 let own: Vec<Vec<f32>> = points.by_ref().take(pieces.len()).collect();
                 writing.put_points(note, &own)?;
             }
             Ok(writing.commit()?)
         });
         Ok(())
+    }
+
+    fn in_pieces(&self, notes: Vec<Unpointed>) -> Vec<InPieces> {
+        let cut = |note: Unpointed| {
+            let pieces = self.pieces(&note);
+            (note, pieces)
+        };
+        notes.into_iter().map(cut).collect()
     }
 
     /// The pieces of a note that is still what the index knows, and that models may see.
@@ -248,44 +385,53 @@ impl Engine {
     pub(super) fn point(&self, question: &str, is_locked: bool) -> Option<Point> {
         let meaning = self.meaning.as_ref()?;
         let question = question.get(..question.floor_char_boundary(QUESTION_BYTES)).unwrap_or_default();
-        let mut state = meaning.state();
-        if let Some((_, point)) = state.questions.iter().find(|(known, _)| known == question) {
-            return Some(point.clone());
-        }
         let now = (self.settings.clock)();
-        if is_locked || state.failed.as_ref().is_some_and(|(failed, _)| now.since(*failed) < PAUSE) {
-            return None;
+        // Who has the state may wait for an embedder, so who holds the lock of the vault does not wait for the state.
+        let state = if is_locked { meaning.free_state()? } else { meaning.state() };
+        let remembered = state.remembered(question);
+        if remembered.is_some() || is_locked || state.is_paused(now) {
+            return remembered;
         }
+        drop(state);
         // Where no note has points the question need not have one.
         let known = self.asked(|index| Ok(index.pointed()?)).filter(|pointed| pointed.notes > 0)?.embedder?;
-        let made = state.opened().map(|embedder| embedder.id().to_owned()).and_then(|embedder| {
-            if embedder != known {
-                return Ok(None);
-            }
-            let numbers = state.embed(&[question])?.pop().unwrap_or_default();
-            Ok(Some(Point { embedder, numbers }))
-        });
-        let point = match made {
-            Ok(point) => point?,
-            Err(failure) => {
-                state.fail(now, failure);
-                return None;
-            }
-        };
-        if state.questions.len() == QUESTIONS {
-            state.questions.remove(0);
-        }
-        state.questions.push((question.to_owned(), point.clone()));
-        drop(state);
-        self.embed_few(meaning, &known);
+        let point = meaning.ask(question, &known, now)?;
+        self.embed_few(meaning, &known, now);
         Some(point)
     }
 
-    /// Makes the points of a few notes that have changed.
-    fn embed_few(&self, meaning: &Meaning, id: &str) {
-        let some = self.asked(|index| Ok(index.unpointed(Number::MIN, FEW)?)).unwrap_or_default();
-        if let Err(failure) = self.embed_some(meaning, id, some) {
-            meaning.state().fail((self.settings.clock)(), failure);
+    /// Makes the points of a few short notes that have changed, from where it ended the last time. That it fails is no news for
+    /// who asked: the question has its point.
+    fn embed_few(&self, meaning: &Meaning, known: &str, now: Timestamp) {
+        let state = meaning.state();
+        let (after, failed) = (state.after, state.few_failed);
+        drop(state);
+        if failed.is_some_and(|failed| now.since(failed) < PAUSE) {
+            return;
+        }
+        let some = self.asked(|index| {
+            let some = index.unpointed(after, FEW)?;
+            Ok(if some.is_empty() { index.unpointed(Number::MIN, FEW)? } else { some })
+        });
+        let (mut few, mut pieces, mut last) = (Vec::new(), 0, after);
+        for note in self.in_pieces(some.unwrap_or_default()) {
+            let is_short = note.1.len() <= FEW_PIECES;
+            if is_short && pieces + note.1.len() > FEW_PIECES {
+                break;
+            }
+            last = note.0.number;
+            if is_short {
+                pieces += note.1.len();
+                few.push(note);
+            }
+        }
+        let embedded = self.embed_some(meaning, known, &few);
+        let mut state = meaning.state();
+        state.after = last;
+        state.few_failed = embedded.is_err().then_some(now);
+        drop(state);
+        if let Err(failure) = embedded {
+            tracing::warn!(error = %failure.message, "notes that have changed are not told what they mean");
         }
     }
 

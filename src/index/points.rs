@@ -89,14 +89,26 @@ impl Writing<'_> {
     ///
     /// Any [`IndexError`].
     pub fn set_embedder(&mut self, embedder: &str) -> Result<(), IndexError> {
+        let is_set = self.has_embedder(embedder)?;
         self.checked(|db| {
-            let sql = "SELECT 1 FROM state WHERE embedder = ?1";
-            if db.prepare_cached(sql)?.query_row([embedder], |_| Ok(())).optional()?.is_none() {
+            if !is_set {
                 db.prepare_cached("DELETE FROM point")?.execute([])?;
                 let sql = "UPDATE state SET embedder = ?1, points = 0 WHERE one = 1";
                 db.prepare_cached(sql)?.execute([embedder])?;
             }
             Ok(())
+        })
+    }
+
+    /// Whether this is what makes points now.
+    ///
+    /// # Errors
+    ///
+    /// Any [`IndexError`].
+    pub fn has_embedder(&self, embedder: &str) -> Result<bool, IndexError> {
+        self.checked(|db| {
+            let sql = "SELECT 1 FROM state WHERE embedder = ?1";
+            Ok(db.prepare_cached(sql)?.query_row([embedder], |_| Ok(())).optional()?.is_some())
         })
     }
 

@@ -53,8 +53,8 @@ fn a_note_is_found_that_has_no_word_of_the_question() {
     let asked = standin.asked();
     let texts = |at: usize| asked[at]["input"].clone();
     assert_eq!(
-        [texts(1), texts(2), texts(3)],
-        [json!(["a: A feline.", "b: A stone.", "c: A tree."]), json!(["cat"]), json!(["cat"])]
+        [texts(1), texts(2), texts(3), texts(4)],
+        [json!(["memdir"]), json!(["a: A feline.", "b: A stone.", "c: A tree."]), json!(["cat"]), json!(["cat"])]
     );
     let [status, message, _] = doctor(&env).unwrap();
     let expected = format!("ollama::tiny: runs on this machine, at {}/v1; all 3 notes have vectors", standin.root());

@@ -21,6 +21,8 @@ struct Told {
     texts: Mutex<Vec<String>>,
     opened: AtomicUsize,
     fails: AtomicUsize,
+    /// How many numbers its points have more than two.
+    more: AtomicUsize,
 }
 
 impl Embedder for Fake {
@@ -29,12 +31,19 @@ impl Embedder for Fake {
     }
 
     fn embed(&mut self, texts: &[&str]) -> Result<Vec<Vec<f32>>, ModelError> {
-        if self.told.fails.load(Ordering::Relaxed) > 0 {
+        let is_refused = texts.iter().any(|text| text.contains("refused"));
+        if is_refused || self.told.fails.load(Ordering::Relaxed) > 0 {
             return Err(ModelError::Broken { place: "here".to_owned() });
         }
         self.told.texts.lock().unwrap().extend(texts.iter().map(|text| (*text).to_owned()));
         let is_animal = |text: &str| ["feline", "cat", "puppy"].iter().any(|animal| text.contains(animal));
-        Ok(texts.iter().map(|text| if is_animal(text) { vec![1.0, 0.1] } else { vec![0.1, 1.0] }).collect())
+        let more = self.told.more.load(Ordering::Relaxed);
+        let point = |text: &&str| {
+            let mut point = if is_animal(text) { vec![1.0, 0.1] } else { vec![0.1, 1.0] };
+            point.resize(2 + more, 0.0);
+            point
+        };
+        Ok(texts.iter().map(point).collect())
     }
 }
 
@@ -92,11 +101,15 @@ fn a_note_is_found_by_its_meaning_alone() {
     assert_eq!(*seen.lock().unwrap(), [(0, 3), (3, 3)]);
     assert_eq!(search(&engine, "cat", manner()), [hit("a.md", &[Why::Vector])]);
     assert_eq!(search(&engine, "cat", manner()), [hit("a.md", &[Why::Vector])]);
-    assert_eq!(*told.texts.lock().unwrap(), ["a: A feline.", "b: A stone.", "c: A tree.", "cat"], "each once");
+    assert_eq!(
+        *told.texts.lock().unwrap(),
+        ["memdir", "a: A feline.", "b: A stone.", "c: A tree.", "cat"],
+        "each once"
+    );
     let meant = engine.look_at_meaning().unwrap();
     assert_eq!((meant.notes, meant.all), (3, 3));
     fill(&engine);
-    assert_eq!(told.texts.lock().unwrap().len(), 5, "there is no more to do");
+    assert_eq!(told.texts.lock().unwrap().len(), 6, "there is no more to do");
     // Who may not see all is answered by words alone.
     let grant = Some(Arc::new(Grant::new(&["a.md".to_owned(), "b.md".to_owned()], &[], None).unwrap()));
     assert_eq!(search(&engine, "cat", Manner { grant, ..manner() }), []);
@@ -174,6 +187,77 @@ fn what_a_rule_hides_is_given_to_no_embedder() {
     let rule = serde_json::from_value(json!({"path": "b.md", "verdict": "deny"})).unwrap();
     engine.settings.rules = Rules::new(vec![rule]).unwrap();
     fill(&engine);
-    assert_eq!(*told.texts.lock().unwrap(), ["a: A feline.", "c: A tree."]);
+    assert_eq!(*told.texts.lock().unwrap(), ["memdir", "a: A feline.", "c: A tree."]);
     assert_eq!(search(&engine, "cat", manner()), [], "and nothing is compared for who must not know of it");
+}
+
+#[test]
+fn who_holds_the_vault_does_not_wait_for_an_embedder() {
+    let ((_folder, root), told) = (place(), Arc::<Told>::default());
+    let engine = &meaning(&root, "one", &told);
+    fill(engine);
+    let point = engine.point("a known cat", false);
+    assert!(point.is_some());
+    assert_eq!(engine.point("a known cat", true), point);
+    std::thread::scope(|scope| {
+        // As while an embedder is asked; it is let go of before the other thread is waited for.
+        let state = engine.meaning.as_ref().unwrap().state();
+        let (answer, answered) = std::sync::mpsc::channel();
+        scope.spawn(move || answer.send(engine.point("a known cat", true)));
+        let within = std::time::Duration::from_secs(60);
+        assert_eq!(answered.recv_timeout(within), Ok(None));
+        drop(state);
+    });
+}
+
+#[test]
+fn an_embedder_that_does_not_answer_takes_no_points_away() {
+    let ((_folder, root), told) = (place(), Arc::<Told>::default());
+    let engine = meaning(&root, "one", &told);
+    fill(&engine);
+    let failing = Arc::<Told>::default();
+    failing.fails.store(1, Ordering::Relaxed);
+    assert!(meaning(&root, "two", &failing).embed(&|_, _| (), &|| false).is_err());
+    assert_eq!(engine.look_at_meaning().unwrap().notes, 3);
+}
+
+#[test]
+fn a_note_that_is_refused_keeps_no_other_from_its_points() {
+    let ((_folder, root), told) = (place(), Arc::<Told>::default());
+    std::fs::write(root.join("b.md"), "This is refused.\n").unwrap();
+    let engine = meaning(&root, "one", &told);
+    fill(&engine);
+    assert_eq!(engine.look_at_meaning().unwrap().notes, 2);
+    assert_eq!(search(&engine, "cat", manner()), [hit("a.md", &[Why::Vector])]);
+    assert_eq!(engine.embedding_failure(), None, "the few that were tried then are no news");
+}
+
+#[test]
+fn points_of_another_size_are_made_anew() {
+    let ((_folder, root), told) = (place(), Arc::<Told>::default());
+    fill(&meaning(&root, "one", &told));
+    told.more.store(1, Ordering::Relaxed);
+    let engine = meaning(&root, "one", &told);
+    assert_eq!(search(&engine, "cat", manner()), []);
+    assert_eq!(engine.look_at_meaning().unwrap().notes, 0);
+    fill(&engine);
+    assert_eq!(search(&engine, "cat", manner()), [hit("a.md", &[Why::Vector])]);
+}
+
+#[test]
+fn notes_that_are_hidden_starve_no_other() {
+    let ((_folder, root), told) = (place(), Arc::<Told>::default());
+    let mut engine = meaning(&root, "one", &told);
+    let hidden: Vec<String> = (0..5).map(|number| format!("h{number}.md")).collect();
+    hidden.iter().for_each(|name| std::fs::write(root.join(name), "Hidden.\n").unwrap());
+    let rule = |name| serde_json::from_value(json!({"path": name, "verdict": "deny"})).unwrap();
+    engine.settings.rules = Rules::new(hidden.iter().map(rule).collect()).unwrap();
+    fill(&engine);
+    std::fs::write(root.join("z.md"), "A puppy.\n").unwrap();
+    engine.refresh(&|_, _| (), &|| false).unwrap();
+    assert!(engine.point("a first cat", false).is_some());
+    assert_eq!(engine.look_at_meaning().unwrap().notes, 3);
+    assert!(engine.point("a second cat", false).is_some());
+    assert_eq!(engine.look_at_meaning().unwrap().notes, 4);
+    assert!(!told.texts.lock().unwrap().iter().any(|text| text.contains("Hidden")));
 }
