@@ -213,8 +213,8 @@ impl<'n> Reading<'n> {
     fn is_in_scope(&self, line: &Line<'_>) -> bool {
         let Meant { notes, trail, .. } = &self.meant;
         if !notes.is_empty() {
-            return notes.contains(&line.path)
-                || trail.last().is_some_and(|(path, text)| (*path, *text) == (line.path, line.text));
+            let is_last = trail.last().is_some_and(|(path, text)| (*path, *text) == (line.path, line.text));
+            return notes.contains(&line.path) || is_last || self.cues.own && is_own_link(line, &self.meant);
         }
         let is_own = |line: &Line<'_>| line.path.as_str() == USER;
         let has_own = || self.lines.iter().any(|line| is_own(line) && line.score > 0 && line.can_be_written());
@@ -506,6 +506,11 @@ fn plain(value: &str) -> String {
     if said.contains(['<', '(', '?', '*', '`']) { String::new() } else { said.to_owned() }
 }
 
+/// Whether the person's own note links to what is meant by this line.
+fn is_own_link(line: &Line<'_>, meant: &Meant<'_>) -> bool {
+    line.path.as_str() == USER && line.is_link() && meant.notes.iter().any(|path| line.text.contains(super::stem(path)))
+}
+
 /// Says of each line how much it has to do with the message: with all its words for the score, and with some for whether it
 /// speaks of just this.
 fn score(
@@ -534,6 +539,7 @@ fn score(
         let value = line.slots.iter().flat_map(|slot| stems(slot.value)).collect::<HashSet<_>>();
         let is_old =
             |word: &Word| word.stem.len() > 2 && !meant.used.contains(&word.stem) && value.contains(&word.stem);
-        line.is_told = all.iter().any(is_old) && !line.is_generic();
+        let is_left = is_first_person && is_own_link(line, meant);
+        line.is_told = (all.iter().any(is_old) || is_left) && !line.is_generic();
     }
 }

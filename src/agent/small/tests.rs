@@ -277,6 +277,17 @@ fn a_note_without_lines_can_be_added_to() {
 }
 
 #[test]
+fn who_leaves_what_they_link_to_changes_the_link() {
+    let (notes, message) = (notes(), "I no longer work at Azul Press, I am with Blue Wave now.");
+    let reading = Reading::of(&notes, message, true, TINY);
+    let changes: Vec<&str> = reading.offer(message, true).changes.iter().map(|change| change.line).collect();
+    assert_eq!(
+        (&reading.kinds, changes),
+        (&BTreeSet::from([Kind::Change]), vec!["- works at: [[entities/azul_press]]"])
+    );
+}
+
+#[test]
 fn a_row_of_a_table_says_what_its_columns_are_called() {
     let text = "# Nadia\n\n| service | price | renews |\n|---|---|---|\n| Kino Club | 14 EUR | 3 March |\n| Bike rental | 19 EUR | 21 June |\n";
     let notes = vec![(MemoryPath::parse("user.md").unwrap(), text.to_owned())];
