@@ -63,6 +63,8 @@ pub(super) struct Reading<'n> {
     /// Whether it is about somebody or something that no note is about.
     is_foreign: bool,
     paths: Vec<&'n MemoryPath>,
+    /// Whether it speaks of a name: of a part of a note, not of the note.
+    has_name: bool,
 }
 
 impl<'n> Reading<'n> {
@@ -99,6 +101,7 @@ impl<'n> Reading<'n> {
             is_plain: is_plain(message),
             is_foreign,
             paths: notes.iter().map(|(path, _)| path).collect(),
+            has_name: stems(&rest).contains("name"),
         };
         reading.kinds = reading.kinds(is_first).iter().copied().collect();
         reading
@@ -246,7 +249,7 @@ impl<'n> Reading<'n> {
             let stem = words::stem(&words::fold(word)).into_owned();
             folders.iter().any(|folder| *folder == stem)
         });
-        let is_said = is_said && !self.has_number;
+        let is_said = is_said && !self.has_number && !self.has_name;
         (self.meant.trail.is_empty() && is_said && self.missing.len() == self.asked && path.as_str() != USER)
             .then_some(path)
     }

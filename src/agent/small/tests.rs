@@ -260,6 +260,7 @@ fn a_note_is_forgotten_whole_only_where_nothing_but_its_name_is_said() {
     assert_eq!(gone("Forget Rui Mendes.").as_deref(), Some("entities/rui_mendes.md"));
     for message in [
         "Delete 33 44 from Rui Mendes.",
+        "Delete the name of Rui Mendes.",
         "Please do not delete Rui Mendes.",
         "I will not forget Rui Mendes.",
         "I always forget Rui Mendes's birthday.",
