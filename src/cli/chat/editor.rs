@@ -1,21 +1,19 @@
 //! A terminal: lines with history, completion and hints.
 
 use std::borrow::Cow;
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use reedline::{
     ColumnarMenu, Completer, CompletionResult, DefaultHinter, EditCommand, Emacs, FileBackedHistory, Hinter, History,
-    KeyCode, KeyModifiers, MenuBuilder, Prompt, PromptEditMode, PromptHistorySearch, PromptHistorySearchStatus,
-    Reedline, ReedlineEvent, ReedlineMenu, Signal, Span, Suggestion, default_emacs_keybindings,
+    HistoryItem, KeyCode, KeyModifiers, MenuBuilder, Prompt, PromptEditMode, PromptHistorySearch,
+    PromptHistorySearchStatus, Reedline, ReedlineEvent, ReedlineMenu, Signal, Span, Suggestion,
+    default_emacs_keybindings,
 };
 
 use super::complete;
 use super::lines::{Lines, Typed};
 use crate::cli::term;
 
-/// How many lines are kept.
-const KEPT: usize = 1_000;
 const MENU: &str = "completion";
 /// What stands before a message.
 const SIGN: &str = "› ";
@@ -28,10 +26,15 @@ pub(super) struct Editor {
 }
 
 impl Editor {
-    /// `history` is the file in which lines are kept; without one, or where it cannot be used, they go with the process.
-    pub(super) fn new(history: Option<&Path>, has_colours: bool) -> Self {
+    /// `before` is what was typed before, the oldest first. What is typed now goes with the process.
+    pub(super) fn new(before: Vec<String>, has_colours: bool) -> Self {
         let notes = Arc::new(Mutex::new(Vec::new()));
-        let kept = history.and_then(|file| FileBackedHistory::with_file(KEPT, file.to_owned()).ok());
+        let mut history = FileBackedHistory::default();
+        for line in before {
+            if let Err(error) = history.save(HistoryItem::from_command_line(line)) {
+                tracing::warn!(%error, "a line cannot be called back");
+            }
+        }
         let mut keys = default_emacs_keybindings();
         let menu = ReedlineEvent::UntilFound(vec![ReedlineEvent::Menu(MENU.to_owned()), ReedlineEvent::MenuNext]);
         keys.add_binding(KeyModifiers::NONE, KeyCode::Tab, menu);
@@ -39,8 +42,7 @@ impl Editor {
         keys.add_binding(KeyModifiers::ALT, KeyCode::Enter, new_line);
         let messages = Reedline::create()
             .with_ansi_colors(has_colours)
-            .with_history(Box::new(kept.unwrap_or_default()))
-            .with_history_exclusion_prefix(Some(" ".to_owned()))
+            .with_history(Box::new(history))
             .with_completer(Box::new(Names(Arc::clone(&notes))))
             .with_menu(ReedlineMenu::EngineCompleter(Box::new(
                 ColumnarMenu::default().with_name(MENU).with_marker(SIGN),
@@ -57,12 +59,7 @@ impl Editor {
 impl Lines for Editor {
     fn message(&mut self, status: &str) -> Typed {
         let prompt = Ask { left: format!("{}\n", term::escape_line(status)), sign: SIGN };
-        let typed = read(&mut self.messages, &prompt);
-        // What cannot be kept is not kept; the conversation goes on.
-        if let Err(error) = self.messages.sync_history() {
-            tracing::warn!(kind = %error.kind(), "the lines were not kept");
-        }
-        typed
+        read(&mut self.messages, &prompt)
     }
 
     fn answer(&mut self, question: &str) -> Typed {

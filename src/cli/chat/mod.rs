@@ -3,7 +3,6 @@
 //! Owns what a person types and sees: commands, questions, the reply while it is written. What a message does is the agent's.
 
 use std::io::{self, IsTerminal};
-use std::path::{Path, PathBuf};
 
 use clap::Args;
 use tokio_util::sync::CancellationToken;
@@ -144,8 +143,8 @@ pub(super) fn run(global: &Global, asked: &Asked) -> Result<u8, Stop> {
     }
     let screen = Screen::standard();
     let (lines, interrupts): (Box<dyn Lines>, _) = if io::stdin().is_terminal() {
-        let file = sources.state_folder().and_then(|folder| history_file(&folder));
-        (Box::new(Editor::new(file.as_deref(), screen.look().has_colours)), Interrupts::listen(None)?)
+        let before = said_before(&opened.engine);
+        (Box::new(Editor::new(before, screen.look().has_colours)), Interrupts::listen(None)?)
     } else {
         let (plain, end) = Plain::begin()?;
         (Box::new(plain), Interrupts::listen(Some(end))?)
@@ -160,20 +159,16 @@ fn stopped(stop: Stop) -> Failure {
     stop.failure().unwrap_or_else(|| Failure::new(Code::Io, "the output is closed"))
 }
 
-/// The file in which lines are kept, for this user's eyes only; `None` where there can be none.
-#[expect(clippy::disallowed_methods, reason = "the lines that were typed are kept in the user's state folder")]
-fn history_file(folder: &Path) -> Option<PathBuf> {
-    let file = folder.join("chat_history");
-    std::fs::create_dir_all(folder).ok()?;
-    let mut options = std::fs::OpenOptions::new();
-    options.append(true).create(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let opened = options.open(&file).ok()?;
-    #[cfg(unix)]
-    opened.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600)).ok()?;
-    drop(opened);
-    Some(file)
+/// What was said in the conversations that are kept, the oldest first: so what is forgotten or pruned there is called back
+/// nowhere.
+fn said_before(engine: &Engine) -> Vec<String> {
+    /// So many conversations are looked at.
+    const MOST: usize = 20;
+    let kept = engine.sessions().unwrap_or_default();
+    let read = |id: &str| Session::of(id, &engine.read_session(id).ok()??).ok();
+    let sessions: Vec<Session> = kept.iter().take(MOST).filter_map(|kept| read(&kept.id)).collect();
+    let messages = sessions.into_iter().rev().flat_map(|session| session.exchanges);
+    messages.map(|exchange| exchange.message).collect()
 }
 
 /// Holds a conversation until nothing more is typed.

@@ -50,7 +50,7 @@ fn held_on_this_terminal() {
         sessions: &|| Ok(Vec::new()),
     };
     let screen = Screen::standard();
-    let editor = Editor::new(history_file(&folder.join("state")).as_deref(), screen.look().has_colours);
+    let editor = Editor::new(said_before(&engine), screen.look().has_colours);
     let talker = Talker::new(screen, Box::new(editor), hooks, false);
     let parts = (Box::new(model) as Box<dyn Model>, Prompts::default(), settings(Mode::Ask), session());
     assert_eq!(run_with(&engine, parts, talker, Interrupts::listen(None).unwrap()).unwrap(), 0);
@@ -111,6 +111,15 @@ impl Person {
     fn types(&mut self, keys: &str) {
         self.end.write_all(keys.as_bytes()).unwrap();
     }
+
+    /// Ends the conversation, and sees that it ended well.
+    #[track_caller]
+    fn leaves(mut self) {
+        self.types("\u{4}");
+        self.until("test result: ok");
+        assert!(self.child.wait().unwrap().success());
+        self.over.send(()).unwrap();
+    }
 }
 
 const TURNS: &str = r#"<think>Easy.</think>
@@ -131,11 +140,14 @@ fn a_person_talks_at_a_terminal() {
     std::fs::create_dir(&memory).unwrap();
     std::fs::write(memory.join("user.md"), USER).unwrap();
     std::fs::write(&turns, TURNS).unwrap();
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["cli::chat::tests::terminal::held_on_this_terminal", "--exact", "--ignored", "--nocapture"]);
-    command.env_clear().env("TERM", "xterm-256color").env("HOME", folder.path());
-    command.env("CHAT_FOLDER", folder.path()).env("CHAT_MEMORY", &memory).env("CHAT_TURNS", &turns);
-    let mut person = Person::start(command);
+    let begin = || {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["cli::chat::tests::terminal::held_on_this_terminal", "--exact", "--ignored", "--nocapture"]);
+        command.env_clear().env("TERM", "xterm-256color").env("HOME", folder.path());
+        command.env("CHAT_FOLDER", folder.path()).env("CHAT_MEMORY", &memory).env("CHAT_TURNS", &turns);
+        Person::start(command)
+    };
+    let mut person = begin();
 
     let greeting = person.until("›");
     assert!(greeting.contains("test-model · stays on this machine · session cafe"), "{greeting:?}");
@@ -160,8 +172,8 @@ fn a_person_talks_at_a_terminal() {
     person.until("+1 line in user.md");
     person.until("›");
 
-    // A line behind a blank is not kept. Ctrl-C stops an answer, by the signal that a terminal sends.
-    person.types(" Tell me a story\r");
+    // Ctrl-C stops an answer, by the signal that a terminal sends.
+    person.types("Tell me a story\r");
     person.until("A long story begins here, my friend.");
     kill_process(Pid::from_child(&person.child), Signal::INT).unwrap();
     person.until("stopped; what was done before is done");
@@ -169,16 +181,20 @@ fn a_person_talks_at_a_terminal() {
     person.types("Hello?\r");
     person.until("I listen again.");
     person.until("›");
-    person.types("\u{4}");
-    person.until("test result: ok");
-    assert!(person.child.wait().unwrap().success());
-    person.over.send(()).unwrap();
-
+    person.leaves();
     let asked = std::fs::read_to_string(folder.path().join("asked")).unwrap();
     assert!(asked.contains(r"<message>\nMy address is\nada@example.com\n</message>"), "{asked}");
-    let history = folder.path().join("state/chat_history");
-    let bits = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&history).unwrap().permissions());
-    assert_eq!(bits & 0o777, 0o600);
-    let kept = std::fs::read_to_string(&history).unwrap();
-    assert_eq!(kept, "Good morning\nMy address is<\\n>ada@example.com\nHello?\n");
+
+    // The next time its messages are called back, by the arrow that points up.
+    let mut person = begin();
+    person.until("›");
+    person.types("\u{1b}[A\u{1b}[A\u{1b}[A");
+    person.until("ada@example.com");
+    person.types("\u{3}");
+    person.until("›");
+    person.leaves();
+    assert_eq!(
+        said_before(&engine(&memory)),
+        ["Good morning", "My address is\nada@example.com", "Tell me a story", "Hello?"]
+    );
 }
