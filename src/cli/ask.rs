@@ -6,10 +6,11 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::args::{Global, Permission};
+use super::args::Global;
 use super::exit::{Stop, print_json, usage};
+use super::talk::Conversation;
 use super::{exit, meaning, open, talk, term};
-use crate::agent::{Agent, Decision, Edge, Event, Notice, Said, Session, UNKEPT};
+use crate::agent::{Agent, Decision, Edge, Event, Notice, Said, UNKEPT};
 use crate::engine::{Engine, HeldCall, Reviewed};
 use crate::policy::Ground;
 use crate::report::{Code, Failure, Issue, Report};
@@ -22,45 +23,31 @@ const MAX_MESSAGE: u64 = 1 << 20;
 pub(super) struct Asked {
     /// The message; `-` reads it from standard input
     pub(super) text: String,
-    /// The model: a name on the shelf, PROVIDER::NAME, or a GGUF file; else the one of the settings
-    #[arg(long, value_name = "NAME")]
-    pub(super) model: Option<String>,
-    /// Go on with this conversation
-    #[arg(long, value_name = "ID", conflicts_with = "latest")]
-    pub(super) session: Option<String>,
-    /// Go on with the latest conversation
-    #[arg(long = "continue")]
-    pub(super) latest: bool,
-    /// What becomes of personal facts and active content: off notes them, flag wants the model to say that the person agreed, ask keeps them until the person decides
-    #[arg(long, value_name = "MODE")]
-    pub(super) permission: Option<Permission>,
-    /// Let the model only look things up, also when this conversation goes on
-    #[arg(long)]
-    pub(super) read_only: bool,
-    /// Let the model work in stages: what it perceives, what it decides, what it says
-    #[arg(long)]
-    pub(super) staged: bool,
+    #[command(flatten)]
+    pub(super) conversation: Conversation,
 }
 
 pub(super) fn run(global: &Global, asked: &Asked) -> Result<u8, Stop> {
     let message = message(&asked.text)?;
     let opened = open::open(global)?;
-    let mut session = match &asked.session {
-        Some(id) => Session::load(&opened.engine, id)?,
-        None if asked.latest => Session::newest(&opened.engine)?,
-        None => Session::new(session_id()?),
-    };
+    let conversation = &asked.conversation;
+    let session = conversation.session(&opened.engine)?;
     let stop = talk::stopped_by_interrupt();
     let is_filtered = !session.switches.filters.is_empty() || message.to_ascii_lowercase().contains("<filter");
     meaning::refresh(global, &opened, is_filtered, &|| stop.is_cancelled())?;
-    let model = talk::open_model(global, &opened.config, asked.model.as_deref(), &stop)?;
+    let model = talk::open_model(global, &opened.config, conversation.model.as_deref(), &stop)?;
     let name = model.card().name.clone();
     let mut settings = talk::settings(&opened.config, model.card(), "ask");
-    settings.mode = asked.permission.map_or(settings.mode, Into::into);
-    settings.staged = asked.staged;
+    settings.staged = conversation.staged;
     settings.tokens = talk::tokens(&opened.engine, &opened.config)?;
-    if asked.read_only {
-        session.switches.actions = crate::agent::Actions::Read;
+    if let Some(mode) = session.switches.permission.filter(|mode| *mode != settings.mode)
+        && conversation.permission.is_none()
+    {
+        let (kept, set) = (mode.as_str(), settings.mode.as_str());
+        let note = format!(
+            "permission is {kept} in this conversation and {set} in the settings; `--permission {set}` changes it"
+        );
+        writeln!(io::stderr(), "note: {note}")?;
     }
     let mut agent = Agent::new(&opened.engine, model, talk::prompts(&opened.config)?, settings, session).kept();
     let mut said = Said::default();
@@ -119,14 +106,6 @@ fn message(text: &str) -> Result<String, Stop> {
         return Err(usage(format!("the message has more than {MAX_MESSAGE} bytes"), "send less at once").into());
     }
     Ok(message)
-}
-
-/// A new name for a session.
-pub(super) fn session_id() -> Result<String, Failure> {
-    let mut bytes = [0; 4];
-    let broken = |error| Failure::new(Code::Internal, format!("no random numbers: {error}"));
-    getrandom::fill(&mut bytes).map_err(broken)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// The object of the contract. What the program says beside the reply is the last of the issues.

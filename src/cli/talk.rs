@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use clap::Args;
 use tokio_util::sync::CancellationToken;
 
-use super::args::Global;
+use super::args::{Global, Permission};
 use super::config::{Config, ModelFamily, Sources};
 use super::exit::Stop;
 use super::model::{error, opening};
 use super::{interrupt, open, progress};
-use crate::agent::{AgentError, Family, Prompts, Settings, tokens_left};
+use crate::agent::{Actions, AgentError, Family, Prompts, Session, Settings, tokens_left};
 use crate::engine::Engine;
 use crate::model::{Card, Model, ModelError, Place};
 use crate::report::{Code, Failure};
@@ -17,6 +18,55 @@ use crate::report::{Code, Failure};
 /// How many tokens of notes a model is shown with a message: one that reads on this machine's processor is shown fewer.
 const CONTEXT: u32 = 4_000;
 const CONTEXT_IN_PROCESS: u32 = 800;
+
+/// What can be typed behind `memdir ask` and `memdir chat` alike.
+#[derive(Args, Debug)]
+pub(super) struct Conversation {
+    /// The model: a name on the shelf, PROVIDER::NAME, or a GGUF file; else the one of the settings
+    #[arg(long, value_name = "NAME")]
+    pub(super) model: Option<String>,
+    /// Go on with this conversation
+    #[arg(long, value_name = "ID", conflicts_with = "latest")]
+    session: Option<String>,
+    /// Go on with the latest conversation
+    #[arg(long = "continue")]
+    latest: bool,
+    /// What becomes of personal facts and active content, also when this conversation goes on: off notes them, flag wants the model to say that the person agreed, ask keeps them until the person decides
+    #[arg(long, value_name = "MODE")]
+    pub(super) permission: Option<Permission>,
+    /// Let the model only look things up, also when this conversation goes on
+    #[arg(long)]
+    read_only: bool,
+    /// Let the model work in stages: what it perceives, what it decides, what it says
+    #[arg(long)]
+    pub(super) staged: bool,
+}
+
+impl Conversation {
+    /// The conversation to go on with, or a new one, with the switches that were typed.
+    pub(super) fn session(&self, engine: &Engine) -> Result<Session, Failure> {
+        let mut session =
+            if self.latest { Session::newest(engine)? } else { session(engine, self.session.as_deref())? };
+        if self.read_only {
+            session.switches.actions = Actions::Read;
+        }
+        if let Some(mode) = self.permission {
+            session.switches.permission = Some(mode.into());
+        }
+        Ok(session)
+    }
+}
+
+/// The conversation of this name, or a new one.
+pub(super) fn session(engine: &Engine, id: Option<&str>) -> Result<Session, Failure> {
+    if let Some(id) = id {
+        return Session::load(engine, id);
+    }
+    let mut bytes = [0; 4];
+    let broken = |error| Failure::new(Code::Internal, format!("no random numbers: {error}"));
+    getrandom::fill(&mut bytes).map_err(broken)?;
+    Ok(Session::new(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
+}
 
 /// How an agent works at this door, with the model of this card.
 pub(super) fn settings(config: &Config, card: &Card, door: &'static str) -> Settings {

@@ -42,6 +42,18 @@ pub enum Mode {
     Ask,
 }
 
+impl Mode {
+    /// Its name, as it is typed.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Flag => "flag",
+            Self::Ask => "ask",
+        }
+    }
+}
+
 /// What a rule or a detector thinks of a call; the strictest counts.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "snake_case")]

@@ -276,17 +276,10 @@ fn filter(chat: &mut Chat<'_>, text: &str) -> Result<Next, ChangeError> {
 }
 
 fn permission(chat: &mut Chat<'_>, text: &str) -> Result<Next, ChangeError> {
-    let mode = match text {
-        "" => None,
-        "off" => Some(Mode::Off),
-        "flag" => Some(Mode::Flag),
-        "ask" => Some(Mode::Ask),
-        other => {
-            let message = format!("`{}` is no mode of permission", catalog::shorten(other));
-            return Err(usage(message, "say off, flag or ask").into());
-        }
-    };
-    if let Some(mode) = mode {
+    if !text.is_empty() {
+        let mode = [Mode::Off, Mode::Flag, Mode::Ask].into_iter().find(|mode| mode.as_str() == text);
+        let message = || format!("`{}` is no mode of permission", catalog::shorten(text));
+        let mode = mode.ok_or_else(|| usage(message(), "say off, flag or ask"))?;
         chat.agent.session_mut().switches.permission = Some(mode);
     }
     let words = match chat.mode() {

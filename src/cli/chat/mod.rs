@@ -7,9 +7,10 @@ use std::io::{self, IsTerminal};
 use clap::Args;
 use tokio_util::sync::CancellationToken;
 
-use super::args::{Global, Permission};
+use super::args::Global;
 use super::config::{Config, Sources};
 use super::exit::{self, Stop, usage};
+use super::talk::Conversation;
 use super::{ask, meaning, open, talk};
 use crate::agent::{Actions, Agent, AgentError, Prompts, Said, Session, Settings};
 use crate::engine::{ChangeError, Engine};
@@ -41,24 +42,8 @@ const MAX_MESSAGE: usize = 1 << 20;
 /// What can be typed behind `memdir chat`.
 #[derive(Args, Debug)]
 pub(super) struct Asked {
-    /// The model: a name on the shelf, PROVIDER::NAME, or a GGUF file; else the one of the settings
-    #[arg(long, value_name = "NAME")]
-    model: Option<String>,
-    /// Go on with this conversation
-    #[arg(long, value_name = "ID", conflicts_with = "go_on")]
-    session: Option<String>,
-    /// Go on with the latest conversation
-    #[arg(long = "continue")]
-    go_on: bool,
-    /// What becomes of personal facts and active content: off notes them, flag wants the model to say that the person agreed, ask keeps them until the person decides
-    #[arg(long, value_name = "MODE")]
-    permission: Option<Permission>,
-    /// Let the model only look things up, also when this conversation goes on; /actions all ends it
-    #[arg(long)]
-    read_only: bool,
-    /// Let the model perceive, decide and respond one after the other
-    #[arg(long)]
-    staged: bool,
+    #[command(flatten)]
+    conversation: Conversation,
     /// Show what the model thinks, and what it does
     #[arg(long)]
     thinking: bool,
@@ -117,30 +102,23 @@ pub(super) fn run(global: &Global, asked: &Asked) -> Result<u8, Stop> {
     // Until a conversation begins, Ctrl-C ends the program as it always does.
     let open_model =
         |name: Option<&str>| talk::open_model(global, &opened.config, name, &CancellationToken::new()).map_err(stopped);
-    let kept = |id: Option<&str>| match id {
-        Some(id) => Session::load(&opened.engine, id),
-        None => Ok(Session::new(ask::session_id()?)),
-    };
-    let mut session = if asked.go_on { Session::newest(&opened.engine)? } else { kept(asked.session.as_deref())? };
+    let conversation = &asked.conversation;
+    let session = conversation.session(&opened.engine)?;
     meaning::refresh(global, &opened, !session.switches.filters.is_empty(), &|| false)?;
-    let model = open_model(asked.model.as_deref())?;
+    let model = open_model(conversation.model.as_deref())?;
     let mut settings = talk::settings(&opened.config, model.card(), "chat");
-    settings.staged = asked.staged;
-    settings.mode = asked.permission.map_or(settings.mode, Into::into);
+    settings.staged = conversation.staged;
     let sources = Sources::read()?;
     let hooks = Hooks {
         config: &opened.config,
         open_model: &|name| open_model(Some(name)),
         add_rule: &|rule| sources.add_rule(&opened.root, rule),
-        session: &kept,
+        session: &|id| talk::session(&opened.engine, id),
         sessions: &|| {
             let sessions = opened.engine.sessions()?;
             Ok(sessions.iter().map(|kept| format!("{}  {}", kept.id, kept.changed)).collect())
         },
     };
-    if asked.read_only {
-        session.switches.actions = Actions::Read;
-    }
     let screen = Screen::standard();
     let (lines, interrupts): (Box<dyn Lines>, _) = if io::stdin().is_terminal() {
         let before = said_before(&opened.engine);
@@ -287,6 +265,9 @@ impl Chat<'_> {
             parts.push(format!("{waiting} waiting"));
         }
         parts.push(format!("actions: {}", self.actions_words()));
+        if self.mode() != self.mode {
+            parts.push(format!("permission: {}", self.mode().as_str()));
+        }
         match session.switches.filters.len() {
             0 => {}
             1 => parts.push("1 filter".to_owned()),

@@ -9,7 +9,7 @@ use super::checks::{self, Came, Files};
 use super::scratch::{self, Scratch};
 use super::suite::{Suite, Task};
 use super::transcript::{Log, Recorded};
-use crate::agent::{Agent, AgentError, Decision, Edge, Event, Prompts, Said, Session, Settings};
+use crate::agent::{Agent, AgentError, Decision, Edge, Event, Prompts, Said, Settings};
 use crate::cli::exit::Stop;
 use crate::cli::{open, talk};
 use crate::engine::Reviewed;
@@ -97,7 +97,7 @@ fn talk_through(bench: &Bench<'_>, memory: &std::path::Path, task: &Task, subjec
     let engine = open::thrown_away(memory)?;
     let Some(model) = subject.model.take() else { return Ok(Ran::default()) };
     let settings = Settings { mode: task.permission, ..subject.settings.clone() };
-    let session = Session::new(crate::cli::ask::session_id()?);
+    let session = crate::cli::talk::session(&engine, None)?;
     let mut agent = Agent::new(&engine, model, subject.prompts.clone(), settings, session);
     let mut ran = Ran::default();
     let mut ended = Ok(());

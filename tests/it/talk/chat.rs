@@ -86,6 +86,30 @@ fn switches_stay_with_the_session() {
 }
 
 #[test]
+fn a_mode_of_permission_stays_with_the_session_and_is_told_of_until_another_is_typed() {
+    let keeps = |number: u8| {
+        format!(
+            r#"<actions>[{{"action":"append_file","path":"user.md","content":"- phone: +44 20 7946 095{number}\n"}}]</actions>"#
+        )
+    };
+    let (first, second) = (keeps(1), keeps(2));
+    let standin = Standin::answers([
+        "<reply>Hello.</reply>",
+        &first,
+        "<reply>Kept.</reply>",
+        &second,
+        "<reply>It waits.</reply>",
+    ]);
+    let env = ada(&standin);
+    assert_eq!(env.run(&["chat"], "/permission off\nHello\n").code, 0);
+    let note = "note: permission is off in this conversation and ask in the settings; `--permission ask` changes it\n";
+    let ran = env.run(&["ask", "--continue", "My phone is +44 20 7946 0951."], "");
+    assert!(ran.stderr.starts_with(note) && !ran.stderr.contains("waits"), "{ran:?}");
+    let ran = env.run(&["ask", "--continue", "--permission", "ask", "My other phone is +44 20 7946 0952."], "");
+    assert_eq!(ran.stderr, "proposal 1 waits for you: memdir pending\n", "{ran:?}");
+}
+
+#[test]
 fn a_kept_conversation_is_listed_and_done_again() {
     let standin = Standin::answers([
         MOVES,
