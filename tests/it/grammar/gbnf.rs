@@ -74,20 +74,23 @@ impl Gbnf {
         assert!(rules.contains_key("root"));
         let grammar = Self { rules };
         let mut seen = BTreeSet::new();
-        grammar.check("root", 0, &mut seen);
+        grammar.check("root", &mut Vec::new(), &mut seen);
         assert_eq!(seen.len(), grammar.rules.len(), "every rule is of use");
         grammar
     }
 
     /// Every rule that is named is there, and none leads back to itself.
-    fn check(&self, name: &str, depth: usize, seen: &mut BTreeSet<String>) {
-        assert!(depth < 20, "{name} leads back to itself");
-        seen.insert(name.to_owned());
+    fn check<'g>(&'g self, name: &'g str, above: &mut Vec<&'g str>, seen: &mut BTreeSet<String>) {
+        assert!(!above.contains(&name), "{name} leads back to itself");
+        if !seen.insert(name.to_owned()) {
+            return;
+        }
+        above.push(name);
         let part = self.rules.get(name).unwrap_or_else(|| panic!("no rule {name}"));
         let mut parts = vec![part];
         while let Some(part) = parts.pop() {
             match part {
-                Part::Rule(name) => self.check(name, depth + 1, seen),
+                Part::Rule(name) => self.check(name, above, seen),
                 Part::All(more) | Part::Any(more) => parts.extend(more),
                 Part::Times(part, least, most) => {
                     assert!(least <= most && *most < 2_000, "llama.cpp takes fewer than 2,000 of anything");
@@ -96,6 +99,7 @@ impl Gbnf {
                 Part::Text(_) | Part::Class { .. } => {}
             }
         }
+        above.pop();
     }
 
     pub(super) fn takes(&self, text: &str) -> bool {

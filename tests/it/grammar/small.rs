@@ -1,8 +1,14 @@
 //! Turns of small models: whatever follows the grammar is read strictly, and says only what was offered.
 
+use std::collections::BTreeMap;
+
+use memdir::agent::small::{self as asking, Turn};
+use memdir::agent::{Exchange, Prompts, Session};
 use memdir::catalog::grammar::{Ask, Change, Offer, Quote, Says, small};
 use memdir::dialect::{Dialect, parse};
 use memdir::path::MemoryPath;
+use proptest::prelude::*;
+use serde_json::Value;
 
 use super::{Both, is_strict};
 use crate::grammar::gbnf::Dice;
@@ -205,6 +211,140 @@ fn every_turn_that_can_be_written_is_read_strictly() {
             let parsed = parse(turn.as_bytes());
             is_strict(&turn, &parsed);
             assert!(parsed.reply.is_some() || parsed.dialect() == Dialect::Lines, "{turn}");
+        }
+    }
+}
+
+/// Notes as people and others write them, by path.
+fn notes() -> impl Strategy<Value = BTreeMap<&'static str, String>> {
+    let key =
+        prop::sample::select(vec!["city", "age", "Type", "brother", "due", "stadt", "**Boss**", "a|b", "\"q\"", "- x"]);
+    let value = prop_oneof![
+        Just("Porto"),
+        Just("41"),
+        Just("2 May 2025"),
+        Just("[[rui]]"),
+        Just("[[b/Rui Costa|him]] and [x](a.md)"),
+        Just("14 EUR"),
+        Just("\\ \"</reply>"),
+    ];
+    let value = prop_oneof![value.prop_map(str::to_owned), ".{0,12}"];
+    let line = prop_oneof![
+        4 => (key.clone(), value.clone()).prop_map(|(key, value)| format!("- {key}: {value}")),
+        1 => (key, value.clone()).prop_map(|(key, value)| format!("{key}: {value}")),
+        1 => (value.clone(), value.clone()).prop_map(|(one, other)| format!("| Kino | {one} | {other} |")),
+        1 => value.prop_map(|value| format!("* {value}")),
+        1 => prop::sample::select(vec!["---", "|---|---|---|", "# Rui", "## age", "aliases: [him, Rui]", "", "  - ", "|"])
+            .prop_map(str::to_owned),
+        1 => ".{0,20}",
+    ];
+    let text = (prop::collection::vec(line, 0..10), prop_oneof![Just("\n"), Just("\r\n")]);
+    let text = text.prop_map(|(lines, end)| lines.join(end));
+    let path =
+        prop::sample::select(vec!["user.md", "b/rui.md", "b/rui_costa.md", "a \"c\".md", "Ünal.md", "</think>.md"]);
+    prop::collection::btree_map(path, text, 0..5)
+}
+
+/// What a person may say.
+fn message() -> impl Strategy<Value = String> {
+    let words = vec![
+        "I",
+        "my",
+        "Rui",
+        "Rui's",
+        "Costa",
+        "brother",
+        "city",
+        "age",
+        "is",
+        "now",
+        "moved to",
+        "Porto",
+        "42",
+        "16 euros",
+        "3 June",
+        "remember that",
+        "forget",
+        "delete",
+        "the note",
+        "who",
+        "what",
+        "when",
+        "and",
+        "?",
+        ".",
+        "\n",
+        "please",
+        "due",
+        "boss",
+        "[[rui]]",
+        "\"",
+        "</reply>",
+        "|",
+        "Kino",
+        "wie alt",
+        "moved",
+        "type",
+        "him",
+        "not",
+        "hello",
+    ];
+    let word = prop_oneof![9 => prop::sample::select(words).prop_map(str::to_owned), 1 => ".{0,8}"];
+    prop_oneof![
+        12 => prop::collection::vec(word, 0..14).prop_map(|words| words.join(" ")),
+        1 => ".{0,40}",
+        1 => Just("word ".repeat(130)),
+    ]
+}
+
+/// Checks what a turn would do to the notes.
+#[track_caller]
+fn stays_within(turn: &str, notes: &[(MemoryPath, String)], writes: bool) {
+    let parsed = parse(turn.as_bytes());
+    is_strict(turn, &parsed);
+    let Some((_, list)) = turn.split_once("<actions>") else { return };
+    assert!(writes, "{turn}");
+    let calls: Vec<BTreeMap<String, Value>> = serde_json::from_str(list.strip_suffix("</actions>").unwrap()).unwrap();
+    let [call] = calls.as_slice() else { panic!("one call: {turn}") };
+    let text = |key: &str| call[key].as_str().unwrap();
+    let (path, note) = notes.iter().find(|(path, _)| path.as_str() == text("path")).expect("a note that is there");
+    let count = |line: &str| note.lines().filter(|found| *found == line).count();
+    match text("action") {
+        "replace_text" => assert_eq!(count(text("old")), 1, "{turn}"),
+        "delete_line" => assert_eq!(count(text("line")), 1, "{turn}"),
+        "append_line" => {}
+        "delete_file" => assert_ne!(path.as_str(), "user.md"),
+        other => panic!("{other}"),
+    }
+    assert!(call.values().all(|value| value.as_str().is_some_and(|text| !text.contains(['\n', '\r']))), "{turn}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_notes_and_people_say_a_turn_stays_within_the_notes(
+        notes in notes(),
+        said in prop::collection::vec((message(), any::<bool>()), 0..3),
+        message in message(),
+        flags: [bool; 3],
+        seed: u64,
+    ) {
+        let [writes, tiny, filtered] = flags;
+        let notes: Vec<_> = notes.into_iter().map(|(name, text)| (path(name), text)).collect();
+        let mut session = Session::new("7f3a".to_owned());
+        let exchange = |(message, is_unclear)| Exchange { message, is_unclear, ..Exchange::default() };
+        session.exchanges = said.into_iter().map(exchange).collect();
+        let prompts = Prompts::default();
+        let turn =
+            Turn { prompt: prompts.text("small"), notes: &notes, message: &message, session: &session, rest: &[], writes, tiny, filtered };
+        let request = asking::request(&turn, &[]);
+        let both = Both::of(&request.shape.unwrap().grammar);
+        let mut dice = Dice(seed);
+        for _ in 0..4 {
+            let turn = both.gbnf.make(&mut dice);
+            prop_assert!(both.takes(&turn), "{}", turn);
+            stays_within(&turn, &notes, writes);
         }
     }
 }
