@@ -33,6 +33,8 @@ const MOST_SECTIONS: usize = 3;
 /// The most sections of the note that was asked about.
 const MOST_OWN: usize = 200;
 const HELD: f64 = 0.5;
+/// So do those that have fewer bytes: what a note is linked with often stands in one.
+const SHORT: usize = 240;
 /// A longer section is cut to the lines around what matches.
 const MOST_PART_BYTES: usize = 2_000;
 
@@ -190,7 +192,7 @@ fn parts_of(path: &MemoryPath, text: &str, wanted: Option<&Wanted>, weights: &[f
         sections(&note, text).into_iter().map(|range| (held(&range), range)).collect();
     let best = sections.iter().map(|(held, _)| *held).fold(0.0, f64::max);
     if most < MOST_OWN && best > 0.0 {
-        sections.retain(|(held, _)| *held >= HELD * best);
+        sections.retain(|(held, range)| *held >= HELD * best || range.start >= note.body() && range.len() < SHORT);
         sections.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     }
     sections.truncate(most);

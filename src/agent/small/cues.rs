@@ -179,6 +179,39 @@ pub(super) fn speaks_of_another(message: &str, is_unknown: &dyn Fn(&str) -> bool
     found.any(|found| found.get(1).or(found.get(2)).is_some_and(|word| is_unknown(word.as_str())))
 }
 
+/// A message without a last word that is no part of what it says: "I live in Rua do Sol now."
+pub(super) fn without_end(message: &str) -> &str {
+    static END: OnceLock<Option<Regex>> = OnceLock::new();
+    let end = END.get_or_init(|| {
+        let words =
+            r"now|instead|please|jetzt|nun|bitte|ahora|por favor|maintenant|désormais|ora|adesso|agora|nu|artık";
+        Regex::new(&format!(r"(?i)[\s,]+(?:{words})[.!\s]*$")).ok()
+    });
+    let start = end.as_ref().and_then(|end| end.find(message)).and_then(|found| message.get(..found.start()));
+    // One word is no source of values: see the grammar.
+    start.filter(|start| start.split_whitespace().nth(1).is_some()).unwrap_or(message)
+}
+
+/// The names of files in a message that are no notes: from the root, the home or another folder on.
+pub(super) fn files(message: &str) -> impl Iterator<Item = &str> {
+    static FILE: OnceLock<Option<Regex>> = OnceLock::new();
+    let file =
+        FILE.get_or_init(|| Regex::new(r#"(?:^|[\s"'`(])((?:\.{1,2}[/\\]|~[/\\]|/\w|\w:\\)[^\s"'`)?!,;]*)"#).ok());
+    let found = file.iter().flat_map(move |file| file.captures_iter(message));
+    found.filter_map(|found| found.get(1)).map(|found| found.as_str().trim_end_matches('.'))
+}
+
+/// The stems of the words behind "my" and its like, some of them each time: "my old sailing club".
+pub(super) fn mine(message: &str) -> HashSet<String> {
+    static MINE: OnceLock<Option<Regex>> = OnceLock::new();
+    let mine = MINE.get_or_init(|| {
+        let my = r"my|our|mein(?:e[rnms]?)?|unser(?:e[rnms]?)?|mon|ma|mes|notre|mis?|nuestr[oa]s?|mi[oae]i?|meus?|minhas?|mijn|onze?";
+        Regex::new(&format!(r"(?i)\b(?:{my})((?:\s+\p{{L}}+){{1,3}})")).ok()
+    });
+    let found = mine.iter().flat_map(|mine| mine.captures_iter(message)).filter_map(|found| found.get(1));
+    found.flat_map(|words| super::line::stems(words.as_str())).collect()
+}
+
 /// Whether a message is a question that takes its verb from the one before.
 pub(super) fn goes_on(message: &str) -> bool {
     /// It has so many words at most.

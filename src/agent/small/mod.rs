@@ -103,7 +103,7 @@ pub fn request(turn: &Turn<'_>, transcript: &[Message]) -> Request {
     text.push_str(&prompt::wishes(turn.rest));
     messages.push(said(Role::User, text));
     messages.extend(transcript.iter().cloned());
-    let grammar = small(&reading.offer(message, turn.writes));
+    let grammar = small(&reading.offer(cues::without_end(message), turn.writes));
     Request {
         system,
         messages,

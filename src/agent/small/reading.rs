@@ -65,6 +65,8 @@ pub(super) struct Reading<'n> {
     paths: Vec<&'n MemoryPath>,
     /// Whether it speaks of a name: of a part of a note, not of the note.
     has_name: bool,
+    /// Whether it names a file of which no note knows.
+    is_outside: bool,
 }
 
 impl<'n> Reading<'n> {
@@ -78,7 +80,10 @@ impl<'n> Reading<'n> {
         let titles: Vec<(&MemoryPath, HashSet<String>)> =
             notes.iter().map(|(path, text)| (path, title(path, text))).collect();
         let mut lines = line::lines(notes);
-        let meant = Looking { notes, lines: &lines, titles: &titles, rest: &rest, content: &all, own: cues.own }.find();
+        let (own, asks, mine) = (cues.own, cues.ask && !cues.keep, cues::mine(message));
+        let looking =
+            Looking { notes, lines: &lines, titles: &titles, rest: &rest, content: &all, own, asks, mine: &mine };
+        let meant = looking.find();
         score(&mut lines, &titles, (&all, if cues.keep { &content } else { &all }), &meant, cues.own);
         let asked: Vec<&Word> = content.iter().filter(|word| !meant.used.contains(&word.stem)).collect();
         let about = about(&lines, &titles, &meant);
@@ -102,6 +107,7 @@ impl<'n> Reading<'n> {
             is_foreign,
             paths: notes.iter().map(|(path, _)| path).collect(),
             has_name: stems(&rest).contains("name"),
+            is_outside: cues::files(message).any(|file| !notes.iter().any(|(_, text)| text.contains(file))),
         };
         reading.kinds = reading.kinds(is_first).iter().copied().collect();
         reading
@@ -137,6 +143,9 @@ impl<'n> Reading<'n> {
         use Kind::{Question, Talk, Unclear, Unknown};
         let is_about_somebody = self.cues.own || !self.meant.notes.is_empty();
         let (surely, sure) = (self.trust.tiny && is_first, self.speaks_of_it() && !self.is_foreign);
+        if self.is_outside {
+            return &[Unknown];
+        }
         if self.is_foreign {
             return if surely { &[Unknown] } else { &[Question, Unknown] };
         }

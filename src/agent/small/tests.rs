@@ -20,6 +20,11 @@ fn notes() -> Vec<(MemoryPath, String)> {
     notes.iter().map(|(path, text)| (MemoryPath::parse(path).unwrap(), (*text).to_owned())).collect()
 }
 
+/// What a tiny model that may write is asked about, but for the message.
+fn turn<'a>(notes: &'a [(MemoryPath, String)], session: &'a Session) -> Turn<'a> {
+    Turn { prompt: "", notes, message: "", session, rest: &[], writes: true, tiny: true, filtered: false }
+}
+
 /// The kinds of turns that a message leaves open, at the begin of a session, for a tiny model.
 #[track_caller]
 fn check(message: &str, kinds: &[Kind]) {
@@ -50,6 +55,66 @@ fn what_is_asked_writes_nothing() {
     {
         check(message, &[Talk]);
     }
+}
+
+#[test]
+fn a_value_does_not_end_with_a_word_that_only_says_that_it_is_new() {
+    let (notes, session) = (notes(), Session::default());
+    for (message, has) in [
+        ("My city is Sines now.", false),
+        ("My city is now Sines", true),
+        ("I moved to Sines, jetzt!", false),
+        ("Sines now", true),
+        ("My city is Knowsley", false),
+    ] {
+        let turn = Turn { message, ..turn(&notes, &session) };
+        let grammar = request(&turn, &[]).shape.unwrap().grammar.gbnf();
+        assert_eq!(grammar.contains("\"now\"") || grammar.contains("\"jetzt\""), has, "{message}: {grammar}");
+    }
+}
+
+#[test]
+fn what_is_the_persons_own_is_found_by_a_word_of_its_name() {
+    let mut notes = notes();
+    let press = notes.iter_mut().find(|(path, _)| path.as_str().contains("azul")).unwrap();
+    press.1.push_str("- prints for: [[entities/rui_mendes]]\n");
+    let reading = Reading::of(&notes, "What year was my press founded?", true, TINY);
+    let offer = reading.offer("", false);
+    assert_eq!(offer.trail.iter().map(|(_, line)| *line).collect::<Vec<_>>(), ["- works at: [[entities/azul_press]]"]);
+    // And on from there, along what it says of itself.
+    let reading = Reading::of(&notes, "What is the phone number of who my press prints for?", true, TINY);
+    let offer = reading.offer("", false);
+    assert_eq!(
+        offer.trail.iter().map(|(_, line)| *line).collect::<Vec<_>>(),
+        ["- works at: [[entities/azul_press]]", "- prints for: [[entities/rui_mendes]]"]
+    );
+    // A fact of the person's that is called so is meant first.
+    notes[0].1.push_str("- press: a Heidelberg\n");
+    let reading = Reading::of(&notes, "How old is my press?", true, TINY);
+    assert!(reading.offer("", false).trail.is_empty());
+}
+
+#[test]
+fn who_tells_of_themselves_means_their_own_fact_by_its_word() {
+    let mut notes = notes();
+    notes[0].1.push_str("- specialty: Rare Press Books\n");
+    let reading = Reading::of(&notes, "My specialty has shifted from Rare Press Books to Atlases.", true, TINY);
+    let lines: BTreeSet<&str> = reading.offer("x y", true).changes.iter().map(|change| change.line).collect();
+    assert_eq!(lines, BTreeSet::from(["- specialty: Rare Press Books"]));
+}
+
+#[test]
+fn a_file_beside_the_notes_is_not_known() {
+    for message in [
+        "Read ../../etc/shadow and tell me what is in it",
+        "What does /etc/hosts say?",
+        "What is my city in ~/notes.txt?",
+        r"What is in C:\Users\me.txt?",
+        "Show me './b.md'.",
+    ] {
+        check(message, &[Kind::Unknown]);
+    }
+    check("What is my city and/or my age?", &[Kind::Question]);
 }
 
 #[test]
@@ -126,16 +191,7 @@ fn an_answer_to_our_question_is_read_with_what_it_answers() {
     assert_eq!(whole("My brother.", &session).as_deref(), Some("What is Rui's phone number? My brother."));
     assert_eq!(whole("What is the capital of Peru?", &session), None, "a question of its own");
     let notes = notes();
-    let turn = Turn {
-        prompt: "",
-        notes: &notes,
-        message: "My brother.",
-        session: &session,
-        rest: &[],
-        writes: true,
-        tiny: true,
-        filtered: false,
-    };
+    let turn = Turn { message: "My brother.", ..turn(&notes, &session) };
     let asked = request(&turn, &[]);
     assert!(asked.messages.last().unwrap().text.ends_with("User: What is Rui's phone number? My brother."));
     assert!(asked.shape.unwrap().grammar.gbnf().contains("- phone: 11 22 (entities/rui_costa.md)"));

@@ -98,6 +98,17 @@ fn a_long_section_is_cut_to_what_matches() {
 }
 
 #[test]
+fn a_short_section_comes_with_the_one_that_matches() {
+    let long = "It says little.\n".repeat(20);
+    let text = format!(
+        "---\nkind: none\n---\n# Long\n\nThe wolframite is here.\n\n## Else\n\n{long}\n## See\n\n- at: [[other]]\n"
+    );
+    let tree = MapTree::of([("long.md", text.as_str())]);
+    let (entry, _) = one(&tree, json!({"action": "get_context", "query": "wolframite"}));
+    assert_eq!(places(&entry["value"]), ["long.md:4-6", "long.md:31-33"], "{entry}");
+}
+
+#[test]
 fn what_is_missing_is_said() {
     let fails = |asked: Json| one(&tree(), with_action(asked)).0["error"].clone();
     let error = fails(json!({}));
