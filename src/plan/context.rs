@@ -30,10 +30,10 @@ const MOST_LINKED: usize = 32;
 const MOST_LINKS: usize = 64;
 /// Of a note that answers, so many sections are parts: those that hold at least this much of what the best one holds.
 const MOST_SECTIONS: usize = 3;
+const HELD: f64 = 0.5;
 /// The most sections of the note that was asked about.
 const MOST_OWN: usize = 200;
-const HELD: f64 = 0.5;
-/// So do those that have fewer bytes: what a note is linked with often stands in one.
+/// A section with fewer bytes that holds a link comes along: it says what the note is linked with.
 const SHORT: usize = 240;
 /// A longer section is cut to the lines around what matches.
 const MOST_PART_BYTES: usize = 2_000;
@@ -192,7 +192,10 @@ fn parts_of(path: &MemoryPath, text: &str, wanted: Option<&Wanted>, weights: &[f
         sections(&note, text).into_iter().map(|range| (held(&range), range)).collect();
     let best = sections.iter().map(|(held, _)| *held).fold(0.0, f64::max);
     if most < MOST_OWN && best > 0.0 {
-        sections.retain(|(held, range)| *held >= HELD * best || range.start >= note.body() && range.len() < SHORT);
+        let links = note.links();
+        let has_link = |range: &Range<usize>| links.iter().any(|link| range.contains(&link.span.start));
+        let comes_along = |range: &Range<usize>| range.start >= note.body() && range.len() < SHORT && has_link(range);
+        sections.retain(|(held, range)| *held >= HELD * best || comes_along(range));
         sections.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     }
     sections.truncate(most);

@@ -179,37 +179,32 @@ pub(super) fn speaks_of_another(message: &str, is_unknown: &dyn Fn(&str) -> bool
     found.any(|found| found.get(1).or(found.get(2)).is_some_and(|word| is_unknown(word.as_str())))
 }
 
-/// A message without a last word that is no part of what it says: "I live in Rua do Sol now."
+/// A message without last words that are no part of what it says: "I live in Rua do Sol now."
 pub(super) fn without_end(message: &str) -> &str {
     static END: OnceLock<Option<Regex>> = OnceLock::new();
+    /// Behind these it is a part: "here and now", "the safe word is please".
+    const HELD: [&str; 16] =
+        ["and", "und", "y", "et", "e", "en", "ve", "is", "ist", "es", "est", "é", "to", "the", "right", "for"];
     let end = END.get_or_init(|| {
-        let words =
-            r"now|instead|please|jetzt|nun|bitte|ahora|por favor|maintenant|désormais|ora|adesso|agora|nu|artık";
-        Regex::new(&format!(r"(?i)[\s,]+(?:{words})[.!\s]*$")).ok()
+        let words = "now|instead|please|jetzt|bitte|ahora|por favor|maintenant|désormais|adesso|agora|artık";
+        Regex::new(&format!(r"(?:[\s,]+(?:{words}))+[.!\s]*$")).ok()
     });
     let start = end.as_ref().and_then(|end| end.find(message)).and_then(|found| message.get(..found.start()));
+    let is_apart = |start: &&str| !start.split_whitespace().next_back().is_none_or(|word| HELD.contains(&word));
     // One word is no source of values: see the grammar.
-    start.filter(|start| start.split_whitespace().nth(1).is_some()).unwrap_or(message)
+    start.filter(is_apart).filter(|start| start.split_whitespace().nth(1).is_some()).unwrap_or(message)
 }
 
-/// The names of files in a message that are no notes: from the root, the home or another folder on.
+/// The names of files in a message: from the root, the home or another folder on.
 pub(super) fn files(message: &str) -> impl Iterator<Item = &str> {
     static FILE: OnceLock<Option<Regex>> = OnceLock::new();
-    let file =
-        FILE.get_or_init(|| Regex::new(r#"(?:^|[\s"'`(])((?:\.{1,2}[/\\]|~[/\\]|/\w|\w:\\)[^\s"'`)?!,;]*)"#).ok());
-    let found = file.iter().flat_map(move |file| file.captures_iter(message));
-    found.filter_map(|found| found.get(1)).map(|found| found.as_str().trim_end_matches('.'))
-}
-
-/// The stems of the words behind "my" and its like, some of them each time: "my old sailing club".
-pub(super) fn mine(message: &str) -> HashSet<String> {
-    static MINE: OnceLock<Option<Regex>> = OnceLock::new();
-    let mine = MINE.get_or_init(|| {
-        let my = r"my|our|mein(?:e[rnms]?)?|unser(?:e[rnms]?)?|mon|ma|mes|notre|mis?|nuestr[oa]s?|mi[oae]i?|meus?|minhas?|mijn|onze?";
-        Regex::new(&format!(r"(?i)\b(?:{my})((?:\s+\p{{L}}+){{1,3}})")).ok()
+    const QUOTES: &str = "\"'`()“”„«»‘’";
+    let file = FILE.get_or_init(|| {
+        let start = r"\.\.[/\\]|(?:\./|~|~/|/|file:///)[\w.-]+[/.]|~/\.?\w|[A-Za-z]:\\";
+        Regex::new(&format!(r"(?:^|[\s{QUOTES}])((?:{start})[^\s{QUOTES}?!,;]*)")).ok()
     });
-    let found = mine.iter().flat_map(|mine| mine.captures_iter(message)).filter_map(|found| found.get(1));
-    found.flat_map(|words| super::line::stems(words.as_str())).collect()
+    let found = file.iter().flat_map(move |file| file.captures_iter(message));
+    found.filter_map(|found| found.get(1)).map(|found| found.as_str().trim_end_matches(['.', ':', '/']))
 }
 
 /// Whether a message is a question that takes its verb from the one before.

@@ -42,8 +42,6 @@ pub(super) struct Looking<'l, 'n> {
     pub(super) own: bool,
     /// Whether something is asked.
     pub(super) asks: bool,
-    /// The stems of the words behind "my" and its like.
-    pub(super) mine: &'l HashSet<String>,
 }
 
 impl<'n> Looking<'_, 'n> {
@@ -57,9 +55,6 @@ impl<'n> Looking<'_, 'n> {
                     && let Some((user, _)) = self.notes.iter().find(|(path, _)| path.as_str() == USER)
                 {
                     self.follow(user, &mut meant);
-                    if meant.trail.is_empty() && self.asks {
-                        self.begin_with_own(user, &mut meant);
-                    }
                 }
                 if meant.trail.is_empty()
                     && let Some((path, sort)) = self.of_sort()
@@ -93,29 +88,6 @@ impl<'n> Looking<'_, 'n> {
             meant.used.extend(used);
             meant.notes = vec![target];
             here = target;
-        }
-    }
-
-    /// Goes to what the person calls theirs by a word of its name ("my club"), and on from there: where there is one such link,
-    /// and no fact of theirs that is called so.
-    fn begin_with_own(&self, user: &'n MemoryPath, meant: &mut Meant<'n>) {
-        let own = || self.lines.iter().filter(|line| line.path == user && !line.is_generic());
-        let is_said = |stem: &String| self.content.iter().any(|word| word.is(stem));
-        if own().any(|line| !line.is_link() && !line.key.is_empty() && line.key.iter().all(is_said)) {
-            return;
-        }
-        let mut links = own().filter(|line| line.is_link()).filter_map(|line| {
-            let target = self.target(line.text).filter(|target| *target != user)?;
-            let (_, title) = self.titles.iter().find(|(path, _)| *path == target)?;
-            let said: HashSet<String> =
-                title.iter().filter(|stem| self.mine.contains(*stem) && is_said(stem)).cloned().collect();
-            (!said.is_empty()).then_some((line, target, said))
-        });
-        if let (Some((line, target, said)), None) = (links.next(), links.next()) {
-            meant.trail.push((line.path, line.text));
-            meant.used.extend(said);
-            meant.notes = vec![target];
-            self.follow(target, meant);
         }
     }
 
@@ -194,15 +166,23 @@ impl<'n> Looking<'_, 'n> {
             let is_capital = self.rest.get(range).and_then(|text| text.chars().next()).is_some_and(char::is_uppercase);
             *said.entry(words::stem(word).into_owned()).or_default() |= is_capital;
         });
-        // Who tells of themselves means a fact of theirs by its word, rather than a note that has it in its name.
+        // Who tells of themselves means a fact of theirs that says more of the message than the name of a note.
         let own = || self.lines.iter().filter(|line| line.path.as_str() == USER && !line.is_link());
-        let is_own = |word: &String| self.own && !self.asks && own().any(|line| line.stems.contains(word));
+        let told = |line: &Line<'_>| line.value().map(stems).unwrap_or_default();
+        let is_own = |hits: &[String]| {
+            let says_more = |value: HashSet<String>| {
+                let said = value.iter().filter(|stem| said.contains_key(*stem)).count();
+                said > hits.len() && hits.iter().all(|word| value.contains(word))
+            };
+            self.own && !self.asks && own().map(told).any(says_more)
+        };
         let mut found = BTreeMap::<usize, Vec<(&MemoryPath, Vec<String>)>>::new();
         for (path, title) in self.titles.iter().filter(|(path, _)| path.as_str() != USER) {
             let names =
                 |word: &&String| word.chars().count() >= 3 && !is_function_word(word) && said.contains_key(*word);
             let hits: Vec<String> = title.iter().filter(names).cloned().collect();
-            if hits.len() > 1 || hits.iter().any(|word| said.get(word) == Some(&true) && !is_own(word)) {
+            let is_name = hits.len() > 1 || hits.iter().any(|word| said.get(word) == Some(&true));
+            if is_name && !is_own(&hits) {
                 found.entry(hits.len()).or_default().push((path, hits));
             }
         }

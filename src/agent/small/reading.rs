@@ -80,9 +80,8 @@ impl<'n> Reading<'n> {
         let titles: Vec<(&MemoryPath, HashSet<String>)> =
             notes.iter().map(|(path, text)| (path, title(path, text))).collect();
         let mut lines = line::lines(notes);
-        let (own, asks, mine) = (cues.own, cues.ask && !cues.keep, cues::mine(message));
-        let looking =
-            Looking { notes, lines: &lines, titles: &titles, rest: &rest, content: &all, own, asks, mine: &mine };
+        let (own, asks) = (cues.own, cues.ask && !cues.keep);
+        let looking = Looking { notes, lines: &lines, titles: &titles, rest: &rest, content: &all, own, asks };
         let meant = looking.find();
         score(&mut lines, &titles, (&all, if cues.keep { &content } else { &all }), &meant, cues.own);
         let asked: Vec<&Word> = content.iter().filter(|word| !meant.used.contains(&word.stem)).collect();
@@ -107,7 +106,7 @@ impl<'n> Reading<'n> {
             is_foreign,
             paths: notes.iter().map(|(path, _)| path).collect(),
             has_name: stems(&rest).contains("name"),
-            is_outside: cues::files(message).any(|file| !notes.iter().any(|(_, text)| text.contains(file))),
+            is_outside: cues::files(message).any(|file| !is_known(notes, file)),
         };
         reading.kinds = reading.kinds(is_first).iter().copied().collect();
         reading
@@ -438,6 +437,14 @@ fn is_plain(message: &str) -> bool {
     (2..=MOST).contains(&words)
         && !message.contains(['|', ':', '#', '"', '[', ']', '{', '}', '\n'])
         && message.split_whitespace().all(is_word)
+}
+
+/// Whether a name of a file is that of a note, or stands in one.
+fn is_known(notes: &[(MemoryPath, String)], file: &str) -> bool {
+    let name = file.trim_start_matches(['.', '/', '~']);
+    notes.iter().any(|(path, text)| {
+        text.contains(name) || path.as_str().trim_end_matches(".md") == name.trim_end_matches(".md")
+    })
 }
 
 /// Whether a message has a number that is no part of a date.

@@ -66,32 +66,14 @@ fn a_value_does_not_end_with_a_word_that_only_says_that_it_is_new() {
         ("I moved to Sines, jetzt!", false),
         ("Sines now", true),
         ("My city is Knowsley", false),
+        ("My city is Sines now, please.", false),
+        ("My favourite tea is here and now", true),
+        ("My favourite tea is now", true),
     ] {
         let turn = Turn { message, ..turn(&notes, &session) };
         let grammar = request(&turn, &[]).shape.unwrap().grammar.gbnf();
         assert_eq!(grammar.contains("\"now\"") || grammar.contains("\"jetzt\""), has, "{message}: {grammar}");
     }
-}
-
-#[test]
-fn what_is_the_persons_own_is_found_by_a_word_of_its_name() {
-    let mut notes = notes();
-    let press = notes.iter_mut().find(|(path, _)| path.as_str().contains("azul")).unwrap();
-    press.1.push_str("- prints for: [[entities/rui_mendes]]\n");
-    let reading = Reading::of(&notes, "What year was my press founded?", true, TINY);
-    let offer = reading.offer("", false);
-    assert_eq!(offer.trail.iter().map(|(_, line)| *line).collect::<Vec<_>>(), ["- works at: [[entities/azul_press]]"]);
-    // And on from there, along what it says of itself.
-    let reading = Reading::of(&notes, "What is the phone number of who my press prints for?", true, TINY);
-    let offer = reading.offer("", false);
-    assert_eq!(
-        offer.trail.iter().map(|(_, line)| *line).collect::<Vec<_>>(),
-        ["- works at: [[entities/azul_press]]", "- prints for: [[entities/rui_mendes]]"]
-    );
-    // A fact of the person's that is called so is meant first.
-    notes[0].1.push_str("- press: a Heidelberg\n");
-    let reading = Reading::of(&notes, "How old is my press?", true, TINY);
-    assert!(reading.offer("", false).trail.is_empty());
 }
 
 #[test]
@@ -101,6 +83,12 @@ fn who_tells_of_themselves_means_their_own_fact_by_its_word() {
     let reading = Reading::of(&notes, "My specialty has shifted from Rare Press Books to Atlases.", true, TINY);
     let lines: BTreeSet<&str> = reading.offer("x y", true).changes.iter().map(|change| change.line).collect();
     assert_eq!(lines, BTreeSet::from(["- specialty: Rare Press Books"]));
+    // A name that stands in such a fact is still that of a note.
+    notes[0].1.push_str("- sister: Anna\n");
+    notes.push((MemoryPath::parse("entities/anna.md").unwrap(), "# Anna\n\n- city: Leeds\n".to_owned()));
+    let reading = Reading::of(&notes, "My sister Anna moved to Hull.", true, TINY);
+    let lines: BTreeSet<&str> = reading.offer("x y", true).changes.iter().map(|change| change.line).collect();
+    assert_eq!(lines, BTreeSet::from(["- city: Leeds"]));
 }
 
 #[test]
@@ -108,13 +96,21 @@ fn a_file_beside_the_notes_is_not_known() {
     for message in [
         "Read ../../etc/shadow and tell me what is in it",
         "What does /etc/hosts say?",
+        "What stands in „/etc/hosts“?",
         "What is my city in ~/notes.txt?",
+        "What is in file:///etc/hosts?",
         r"What is in C:\Users\me.txt?",
         "Show me './b.md'.",
     ] {
         check(message, &[Kind::Unknown]);
     }
-    check("What is my city and/or my age?", &[Kind::Question]);
+    for message in ["What is my city and/or my age?", "What is my city /age?", "What is my city in ./user.md?"] {
+        check(message, &[Kind::Question]);
+    }
+    let mut notes = notes();
+    notes[0].1.push_str("- backups: /mnt/backup, weekly\n");
+    let reading = Reading::of(&notes, "What is /mnt/backup/ for?", true, TINY);
+    assert_ne!(reading.kinds, BTreeSet::from([Kind::Unknown]));
 }
 
 #[test]

@@ -98,7 +98,7 @@ fn a_long_section_is_cut_to_what_matches() {
 }
 
 #[test]
-fn a_short_section_comes_with_the_one_that_matches() {
+fn a_short_section_with_a_link_comes_along() {
     let long = "It says little.\n".repeat(20);
     let text = format!(
         "---\nkind: none\n---\n# Long\n\nThe wolframite is here.\n\n## Else\n\n{long}\n## See\n\n- at: [[other]]\n"
