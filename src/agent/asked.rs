@@ -123,11 +123,11 @@ impl Agent<'_> {
             return Request { temperature: self.settings.temperature, ..small::request(&turn, run.transcript()) };
         }
         let system = match self.settings.family {
-            Family::MemAgent => self.prompts.mem_agent(switches, &rest),
-            Family::Capable | Family::Small => self.prompts.system(switches, ask_first, &rest),
+            Family::MemAgent => self.prompts.mem_agent(switches),
+            Family::Capable | Family::Small => self.prompts.system(switches, ask_first),
         };
         let mut messages: Vec<Message> = asked.before.exchanges.iter().flat_map(told).collect();
-        messages.push(Message { role: Role::User, text: prompt::message(&asked.notes, &asked.message) });
+        messages.push(Message { role: Role::User, text: prompt::message(&asked.notes, &asked.message, &rest) });
         messages.extend(run.transcript().iter().cloned());
         Request {
             system,

@@ -110,6 +110,11 @@ pub(super) enum Line {
     Forgotten { message: u64 },
 }
 
+/// A message as the person wrote it.
+pub(super) fn with_filters(text: &str, filters: &[String]) -> String {
+    filters.iter().fold(text.to_owned(), |text, filter| format!("{text}<filter>{filter}</filter>"))
+}
+
 /// Who speaks for the model.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(super) struct Voice {

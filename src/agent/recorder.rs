@@ -8,7 +8,7 @@ use super::session::Session;
 use crate::engine::{self, Engine};
 use crate::report::{Code, Failure, Issue};
 use crate::time::Timestamp;
-use crate::vault::SessionFile;
+use crate::vault::{Mark, SessionFile};
 
 /// The issue that says that a conversation is not kept.
 pub const UNKEPT: &str = "session_not_kept";
@@ -19,6 +19,8 @@ pub(super) struct Recorder {
     file: Option<SessionFile>,
     /// Why something is not written down.
     trouble: Option<Failure>,
+    /// What the file was when something could not be written.
+    left: Option<Mark>,
 }
 
 impl Recorder {
@@ -40,19 +42,23 @@ impl Recorder {
             None => engine.begin_session(&session.id, now),
         };
         let mut recorder = match opened {
-            Ok(file) => Self { file: Some(file), trouble: None },
-            Err(failure) => Self { file: None, trouble: Some(failure) },
+            Ok(file) => Self { file: Some(file), ..Self::default() },
+            Err(failure) => Self { trouble: Some(failure), ..Self::default() },
         };
         recorder.catch_up(session)?;
         if session.written.voice.as_ref() != Some(&voice) {
             let model = voice.clone();
-            recorder.write(&match session.written.voice.replace(voice) {
+            let line = match session.written.voice {
                 None => Line::Begin { session: session.id.clone(), time: now, model },
                 Some(_) => Line::Model { model },
-            });
+            };
+            if recorder.write(&line) {
+                session.written.voice = Some(voice);
+            }
         }
-        if session.written.switches != session.switches {
-            recorder.write(&Line::Switches { switches: session.switches.clone() });
+        if session.written.switches != session.switches
+            && recorder.write(&Line::Switches { switches: session.switches.clone() })
+        {
             session.written.switches = session.switches.clone();
         }
         Ok(recorder)
@@ -75,22 +81,21 @@ impl Recorder {
         Ok(())
     }
 
-    /// Writes a line. After one that could not be written nothing more is.
-    pub(super) fn write(&mut self, line: &Line) {
-        let Some(file) = &mut self.file else { return };
+    /// Writes a line, and says whether it is there. After one that could not be written nothing more is.
+    pub(super) fn write(&mut self, line: &Line) -> bool {
+        let Some(file) = &mut self.file else { return false };
         let written = line.encode().and_then(|line| file.append(&line).map_err(|error| engine::failure(&error)));
-        if let Err(failure) = written {
-            tracing::warn!(code = %failure.code, "the session was not written");
-            self.trouble = Some(failure);
-            self.file = None;
-        }
+        let Err(failure) = written else { return true };
+        tracing::warn!(code = %failure.code, "the session was not written");
+        self.trouble = Some(failure);
+        self.left = self.file.take().map(|file| file.mark());
+        false
     }
 
     /// Lets go of the file, and tells what could not be written.
     pub(super) fn close(self, session: &mut Session) -> Option<Issue> {
-        if let Some(file) = &self.file {
-            session.written.mark = Some(file.mark());
-        }
+        // Where something could not be written, the next message tries again on what is there.
+        session.written.mark = self.file.as_ref().map(SessionFile::mark).or(self.left).or(session.written.mark);
         let failure = self.trouble?;
         let message = format!("the conversation is not kept: {}", failure.message);
         Some(Issue { code: UNKEPT, index: None, message })

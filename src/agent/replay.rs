@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
-use super::line::{Act, Line, Word, answer, lines};
+use super::line::{Act, Line, Word, answer, lines, with_filters};
 use super::prompt::{Family, Prompts};
 use super::session::Session;
 use super::switches::Switches;
@@ -141,7 +141,7 @@ fn read(bytes: &[u8]) -> Result<(String, Vec<Told>), Failure> {
             (Line::Switches { switches: new }, _) => switches = new,
             (Line::Message { message, door, permission, text, filters, .. }, _) => messages.push(Told {
                 number: message,
-                text: with_filters(text, &filters),
+                text: with_filters(&text, &filters),
                 door,
                 permission,
                 switches: switches.clone(),
@@ -173,11 +173,6 @@ fn read(bytes: &[u8]) -> Result<(String, Vec<Told>), Failure> {
         }
     }
     Ok((id, messages))
-}
-
-/// A message as the person wrote it.
-fn with_filters(text: String, filters: &[String]) -> String {
-    filters.iter().fold(text, |text, filter| format!("{text}<filter>{filter}</filter>"))
 }
 
 fn decided(word: Word, instead: Option<String>) -> Decision {

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::line::{Line, Voice, lines};
+use super::line::{Line, Voice, lines, with_filters};
 use super::switches::Switches;
 use crate::engine::Engine;
 use crate::plan::Seen;
@@ -107,6 +107,16 @@ impl Session {
         }
         session.switches = session.written.switches.clone();
         Ok(session)
+    }
+
+    /// What a person typed in a chat, as far as its lines can be read: the messages with their filters, the oldest first.
+    #[must_use]
+    pub fn typed(bytes: &[u8]) -> Vec<String> {
+        let typed = |line: Line| match line {
+            Line::Message { door, text, filters, .. } if door == "chat" => Some(with_filters(&text, &filters)),
+            _ => None,
+        };
+        lines(bytes).map_while(Result::ok).filter_map(typed).collect()
     }
 
     fn take(&mut self, line: Line) {

@@ -40,15 +40,7 @@ pub(super) fn run(global: &Global, asked: &Asked) -> Result<u8, Stop> {
     let mut settings = talk::settings(&opened.config, model.card(), "ask");
     settings.staged = conversation.staged;
     settings.tokens = talk::tokens(&opened.engine, &opened.config)?;
-    if let Some(mode) = session.switches.permission.filter(|mode| *mode != settings.mode)
-        && conversation.permission.is_none()
-    {
-        let (kept, set) = (mode.as_str(), settings.mode.as_str());
-        let note = format!(
-            "permission is {kept} in this conversation and {set} in the settings; `--permission {set}` changes it"
-        );
-        writeln!(io::stderr(), "note: {note}")?;
-    }
+    conversation.tell_of_permission(&session, settings.mode)?;
     let mut agent = Agent::new(&opened.engine, model, talk::prompts(&opened.config)?, settings, session).kept();
     let mut said = Said::default();
     let ended = agent.say(&message, &mut Pipe, &stop, &mut said);

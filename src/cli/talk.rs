@@ -1,6 +1,7 @@
 //! What `ask`, `chat` and `eval agent` have in common: a model, its prompts and how it works, from settings and options.
 
 use std::collections::BTreeMap;
+use std::io::{self, Write};
 
 use clap::Args;
 use tokio_util::sync::CancellationToken;
@@ -13,6 +14,7 @@ use super::{interrupt, open, progress};
 use crate::agent::{Actions, AgentError, Family, Prompts, Session, Settings, tokens_left};
 use crate::engine::Engine;
 use crate::model::{Card, Model, ModelError, Place};
+use crate::policy::Mode;
 use crate::report::{Code, Failure};
 
 /// How many tokens of notes a model is shown with a message: one that reads on this machine's processor is shown fewer.
@@ -45,23 +47,43 @@ pub(super) struct Conversation {
 impl Conversation {
     /// The conversation to go on with, or a new one, with the switches that were typed.
     pub(super) fn session(&self, engine: &Engine) -> Result<Session, Failure> {
-        let mut session =
-            if self.latest { Session::newest(engine)? } else { session(engine, self.session.as_deref())? };
-        if self.read_only {
+        if self.latest {
+            return Ok(self.switched(Session::newest(engine)?));
+        }
+        self.other(engine, self.session.as_deref())
+    }
+
+    /// The conversation of this name, or a new one, with the switches that were typed.
+    pub(super) fn other(&self, engine: &Engine, id: Option<&str>) -> Result<Session, Failure> {
+        Ok(self.switched(id.map_or_else(new_session, |id| Session::load(engine, id))?))
+    }
+
+    fn switched(&self, mut session: Session) -> Session {
+        if self.read_only && session.switches.actions == Actions::All {
             session.switches.actions = Actions::Read;
         }
         if let Some(mode) = self.permission {
             session.switches.permission = Some(mode.into());
         }
-        Ok(session)
+        session
+    }
+
+    /// Tells that a conversation has kept another mode of permission than the one of the settings, where none was typed: its file
+    /// stands in the folder of the notes, so what it loosens must not go unseen.
+    pub(super) fn tell_of_permission(&self, session: &Session, set: Mode) -> Result<(), Stop> {
+        if let Some(kept) = session.switches.permission.filter(|kept| *kept != set && self.permission.is_none()) {
+            let (kept, set) = (kept.as_str(), set.as_str());
+            let note = format!(
+                "permission is {kept} in this conversation and {set} in the settings; `--permission {set}` changes it"
+            );
+            writeln!(io::stderr(), "note: {note}")?;
+        }
+        Ok(())
     }
 }
 
-/// The conversation of this name, or a new one.
-pub(super) fn session(engine: &Engine, id: Option<&str>) -> Result<Session, Failure> {
-    if let Some(id) = id {
-        return Session::load(engine, id);
-    }
+/// A new conversation, with a name of its own.
+pub(super) fn new_session() -> Result<Session, Failure> {
     let mut bytes = [0; 4];
     let broken = |error| Failure::new(Code::Internal, format!("no random numbers: {error}"));
     getrandom::fill(&mut bytes).map_err(broken)?;

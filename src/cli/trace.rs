@@ -13,7 +13,12 @@ use super::exit::{Stop, usage};
 #[expect(clippy::disallowed_types, reason = "the person names this file on the command line")]
 pub(super) fn start(file: Option<&Path>) -> Result<(), Stop> {
     let Some(file) = file else { return Ok(()) };
-    let opened = std::fs::File::options().append(true).create(true).open(file);
+    let mut options = std::fs::File::options();
+    options.append(true).create(true);
+    // It names notes.
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let opened = options.open(file);
     let opened = opened.map_err(|error| {
         usage(format!("the log file cannot be written: {}", error.kind()), "name another with `--log FILE`")
     })?;

@@ -18,6 +18,8 @@ use crate::time::Timestamp;
 const FOLDER: &str = "sessions";
 /// How the names of the files end.
 const ENDING: &str = ".jsonl";
+/// How those of files end that are to take the place of a session; they begin with a dot.
+const TEMPORARY: &str = ".tmp";
 /// A session with more bytes is not gone on with.
 pub const MOST_SESSION_BYTES: u64 = 16 << 20;
 /// The longest name of a session, in hexadecimal digits.
@@ -98,6 +100,19 @@ impl Vault {
     ///
     /// [`VaultError::LongSession`], what the system says.
     pub fn read_session(&self, id: &str) -> Result<Option<Vec<u8>>, VaultError> {
+        let bytes = self.session_bytes(id)?;
+        Ok(bytes.map(|mut bytes| {
+            bytes.truncate(whole(&bytes));
+            bytes
+        }))
+    }
+
+    /// As [`Vault::read_session`], with half a line that a crash has left.
+    ///
+    /// # Errors
+    ///
+    /// The same.
+    pub fn session_bytes(&self, id: &str) -> Result<Option<Vec<u8>>, VaultError> {
         check_id(id)?;
         let io = |error| VaultError::io("read a session", None, error);
         let Some(folder) = self.session_folder()? else { return Ok(None) };
@@ -106,9 +121,7 @@ impl Vault {
             file => file.map_err(io)?,
         };
         check_own_file(&file.metadata().map_err(io)?)?;
-        let mut bytes = read_whole(&mut file.into_std(), id)?;
-        bytes.truncate(whole(&bytes));
-        Ok(Some(bytes))
+        read_whole(&mut file.into_std(), id).map(Some)
     }
 
     /// The sessions that are kept, the newest first. Makes nothing.
@@ -131,6 +144,42 @@ impl Vault {
     /// As [`Vault::open_session`], but for the length.
     pub fn remove_session(&self, id: &str) -> Result<(), VaultError> {
         self.open_session(id)?.remove()
+    }
+
+    /// Removes what killed processes have left in the folder of sessions: half lines, and files that should have taken the place of
+    /// others. A session in which somebody answers is passed over. Says whether there was anything.
+    ///
+    /// # Errors
+    ///
+    /// What the system says.
+    pub fn sweep_sessions(&self) -> Result<bool, VaultError> {
+        let io = |error| VaultError::io("look into the sessions", None, error);
+        let Some(folder) = self.session_folder()? else { return Ok(false) };
+        let mut is_swept = self.sweep_temporaries(&folder).map_err(io)?;
+        for kept in list(&folder).map_err(io)? {
+            let locked = self.lock_session(folder.try_clone().map_err(io)?, &kept.id, Duration::ZERO);
+            if let Ok(mut session) = locked {
+                let before = session.mark().bytes;
+                is_swept |= session.read().is_ok_and(|lines| (lines.len() as u64) < before);
+            }
+        }
+        Ok(is_swept)
+    }
+
+    /// Removes files that should have taken the place of sessions, and says whether there were some.
+    fn sweep_temporaries(&self, folder: &Dir) -> io::Result<bool> {
+        let mut is_swept = false;
+        for entry in folder.entries()? {
+            let name = entry?.file_name();
+            let beside = name.to_str().and_then(|name| name.strip_prefix('.')?.strip_suffix(TEMPORARY));
+            let Some(id) = beside.filter(|id| is_id(id)) else { continue };
+            // Only who holds a session writes beside it.
+            if let Ok(_) | Err(VaultError::NoSession(_)) = self.lock_session(folder.try_clone()?, id, Duration::ZERO) {
+                folder.remove_file(&name)?;
+                is_swept = true;
+            }
+        }
+        Ok(is_swept)
     }
 
     /// The folder, opened without the database: who holds the lock of the memory looks into it, too.
@@ -174,6 +223,9 @@ impl Vault {
     /// Removes sessions that are too old, but for one in which somebody answers. What goes wrong here is for the next one that
     /// begins.
     fn prune_sessions(&self, folder: &Dir, now: Timestamp) {
+        if let Err(error) = self.sweep_temporaries(folder) {
+            tracing::warn!(%error, "what was left beside sessions was not removed");
+        }
         let oldest = now.minus(self.options.keep_for);
         for kept in list(folder).unwrap_or_default().into_iter().filter(|kept| kept.changed < oldest) {
             if let Err(error) = self.prune_session(folder, &kept.id, oldest) {
@@ -247,14 +299,14 @@ impl SessionFile {
     ///
     /// What the system says; the lines are then as they were or as they shall be.
     pub fn replace(self, lines: &[u8]) -> Result<(), VaultError> {
-        let temporary = format!(".{}.tmp", self.id());
+        let temporary = self.temporary();
         let write = || {
-            match self.folder.remove_file(&temporary) {
-                Err(error) if !disk::is_gone(&error) => return Err(error),
-                _ => {}
-            }
-            let mut file = disk::create_name(&self.folder, &temporary, 0o600)?;
+            self.remove_temporary()?;
+            // When somebody has gone on with it last is as it was.
+            let modified = self.file.metadata()?.modified()?;
+            let mut file = disk::create_name(&self.folder, &temporary, 0o600)?.into_std();
             file.write_all(lines)?;
+            file.set_modified(modified)?;
             if self.is_durable {
                 file.sync_all()?;
             }
@@ -262,8 +314,8 @@ impl SessionFile {
             if self.is_durable { disk::sync_folder(&self.folder) } else { Ok(()) }
         };
         write().map_err(|error| {
-            // Best effort: the next one that replaces it does it first.
-            let _ = self.folder.remove_file(&temporary);
+            // Best effort: the next one that replaces it, or forgets something, does it first.
+            let _ = self.remove_temporary();
             VaultError::io("change a session", None, error)
         })
     }
@@ -275,10 +327,24 @@ impl SessionFile {
     /// What the system says.
     pub fn remove(self) -> Result<(), VaultError> {
         let remove = || {
+            self.remove_temporary()?;
             self.folder.remove_file(&self.name)?;
             if self.is_durable { disk::sync_folder(&self.folder) } else { Ok(()) }
         };
         remove().map_err(|error| VaultError::io("remove a session", None, error))
+    }
+
+    /// The name of the file that is to take its place.
+    fn temporary(&self) -> String {
+        format!(".{}{TEMPORARY}", self.id())
+    }
+
+    /// Removes that file, if a killed process has left it.
+    fn remove_temporary(&self) -> io::Result<()> {
+        match self.folder.remove_file(self.temporary()) {
+            Err(error) if !disk::is_gone(&error) => Err(error),
+            _ => Ok(()),
+        }
     }
 
     fn id(&self) -> &str {

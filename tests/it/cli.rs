@@ -152,6 +152,11 @@ fn the_log_file_holds_no_contents() {
         {"action": "no_such_action_name", "path": "user.md"},
     ]));
     env.run(&["exec", "--log", log.to_str().unwrap()], &text);
+    #[cfg(unix)]
+    {
+        let bits = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&log).unwrap().permissions());
+        assert_eq!(bits & 0o077, 0, "nobody else reads it");
+    }
     let logged = std::fs::read_to_string(log).unwrap();
     assert!(logged.contains("append_file") && logged.contains("NotFound"), "{logged}");
     for private in ["private fact", "London", "nobody-we-know", "no_such_action_name"] {

@@ -143,6 +143,16 @@ impl<'n> Looking<'_, 'n> {
         found.or_else(|| self.notes.iter().find(|(_, text)| is_alias(text))).map(|(path, _)| path)
     }
 
+    /// Whether the person tells of themselves by these words: where a fact of theirs has them, and says more of the message.
+    fn is_own_fact(&self, words: &[String]) -> bool {
+        let own = self.lines.iter().filter(|line| line.path.as_str() == USER && !line.is_link());
+        let says_more = |value: HashSet<String>| {
+            let said = value.iter().filter(|stem| self.content.iter().any(|word| word.is(stem))).count();
+            said > words.len() && words.iter().all(|word| value.contains(word))
+        };
+        self.own && !self.asks && own.map(|line| line.value().map(stems).unwrap_or_default()).any(says_more)
+    }
+
     /// The one note that is of a sort that the message speaks of.
     fn of_sort(&self) -> Option<(&'n MemoryPath, HashSet<String>)> {
         let sorts = self.lines.iter().filter(|line| {
@@ -153,6 +163,9 @@ impl<'n> Looking<'_, 'n> {
         let mut sorts = sorts.map(|line| (line.path, line.value().map(stems).unwrap_or_default()));
         let (path, value) = sorts.next()?;
         if sorts.any(|(other, _)| other != path) {
+            return None;
+        }
+        if self.is_own_fact(&value.iter().cloned().collect::<Vec<_>>()) {
             return None;
         }
         let used = self.content.iter().filter(|word| value.iter().any(|stem| word.is(stem)));
@@ -166,23 +179,13 @@ impl<'n> Looking<'_, 'n> {
             let is_capital = self.rest.get(range).and_then(|text| text.chars().next()).is_some_and(char::is_uppercase);
             *said.entry(words::stem(word).into_owned()).or_default() |= is_capital;
         });
-        // Who tells of themselves means a fact of theirs that says more of the message than the name of a note.
-        let own = || self.lines.iter().filter(|line| line.path.as_str() == USER && !line.is_link());
-        let told = |line: &Line<'_>| line.value().map(stems).unwrap_or_default();
-        let is_own = |hits: &[String]| {
-            let says_more = |value: HashSet<String>| {
-                let said = value.iter().filter(|stem| said.contains_key(*stem)).count();
-                said > hits.len() && hits.iter().all(|word| value.contains(word))
-            };
-            self.own && !self.asks && own().map(told).any(says_more)
-        };
         let mut found = BTreeMap::<usize, Vec<(&MemoryPath, Vec<String>)>>::new();
         for (path, title) in self.titles.iter().filter(|(path, _)| path.as_str() != USER) {
             let names =
                 |word: &&String| word.chars().count() >= 3 && !is_function_word(word) && said.contains_key(*word);
             let hits: Vec<String> = title.iter().filter(names).cloned().collect();
             let is_name = hits.len() > 1 || hits.iter().any(|word| said.get(word) == Some(&true));
-            if is_name && !is_own(&hits) {
+            if is_name && !self.is_own_fact(&hits) {
                 found.entry(hits.len()).or_default().push((path, hits));
             }
         }

@@ -83,6 +83,12 @@ fn who_tells_of_themselves_means_their_own_fact_by_its_word() {
     let reading = Reading::of(&notes, "My specialty has shifted from Rare Press Books to Atlases.", true, TINY);
     let lines: BTreeSet<&str> = reading.offer("x y", true).changes.iter().map(|change| change.line).collect();
     assert_eq!(lines, BTreeSet::from(["- specialty: Rare Press Books"]));
+    // So do they with the word for a sort of things.
+    notes[0].1.push_str("- training: Mechanical Systems\n");
+    notes.push((MemoryPath::parse("grid.md").unwrap(), "# Grid\n\n- type: System\n- purpose: power\n".to_owned()));
+    let reading = Reading::of(&notes, "My training has shifted from Mechanical Systems to Tidal Systems.", true, TINY);
+    let lines: BTreeSet<&str> = reading.offer("x y", true).changes.iter().map(|change| change.line).collect();
+    assert_eq!(lines, BTreeSet::from(["- training: Mechanical Systems"]));
     // A name that stands in such a fact is still that of a note.
     notes[0].1.push_str("- sister: Anna\n");
     notes.push((MemoryPath::parse("entities/anna.md").unwrap(), "# Anna\n\n- city: Leeds\n".to_owned()));

@@ -36,10 +36,11 @@ impl Agent<'_> {
             message: &asked.message,
             transcript: run.transcript(),
             done: &done(run),
+            rest: &wishes(&asked.filters),
         };
         let rows = catalog::ROWS.iter().filter(|row| switches.lets(row.name));
         let request = Request {
-            system: self.prompts.with_actions(stage.prompt(), switches, ask_first, &wishes(&asked.filters)),
+            system: self.prompts.with_actions(stage.prompt(), switches, ask_first),
             messages: vec![Message { role: Role::User, text: stages.ask(&matter) }],
             stable: 0,
             shape: Some(stage.shape(rows, ask_first)),

@@ -91,6 +91,7 @@ fn each_stage_is_asked_what_it_needs() {
         message: "Who is Ada?",
         transcript: &[],
         done: "- set_fact in ada.md: done\n",
+        rest: &[],
     };
     let mut stages = Stages::new(true);
     let text = stages.ask(&matter);

@@ -82,6 +82,22 @@ fn a_session_whose_switches_hold_it_goes_as_a_whole() {
 }
 
 #[test]
+fn half_a_line_goes_too() {
+    let env = Env::new();
+    env.say(Session::new(ID.to_owned()), "hello", &["<reply>Hello Ada.</reply>"]);
+    let whole = env.file();
+    std::fs::write(env.path(), format!("{whole}{}", r#"{"version":1,"kind":"message","text":"Dr Quincy"#)).unwrap();
+    let (engine, target) = (env.engine(), Target::Text("Quincy".to_owned()));
+    assert_eq!(
+        engine.places_of(&target).unwrap().iter().map(|place| place.place).collect::<Vec<_>>(),
+        [Where::Session]
+    );
+    let author = Author { door: "cli".into(), client: None, session: None, message: None, origin: "person".into() };
+    assert_eq!(engine.forget(&target, &author).unwrap().left, []);
+    assert_eq!(env.file(), whole, "and no more than that");
+}
+
+#[test]
 fn words_of_the_form_are_no_text_of_anybody() {
     let env = Env::new();
     env.say(Session::new(ID.to_owned()), "hello", &["<reply>Hello Ada.</reply>"]);

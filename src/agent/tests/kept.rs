@@ -200,6 +200,31 @@ fn where_nothing_can_be_written_the_message_is_answered_all_the_same() {
 }
 
 #[test]
+fn switches_that_could_not_be_written_are_written_when_they_can_be() {
+    let env = Env::new();
+    let engine = env.engine();
+    env.say(begun(), "one", &["<reply>One.</reply>"]);
+    let whole = env.file();
+    // There is no room for another line.
+    let [head, tail] = [
+        r#"{"version":1,"kind":"begin","session":""#,
+        r#"","time":"2027-01-01T12:00:00Z","model":{"name":"a","family":"capable"}}"#,
+    ];
+    let room = (16 << 20) - whole.len() - head.len() - tail.len() - 20;
+    std::fs::write(env.path(), format!("{whole}{head}{}{tail}\n", "x".repeat(room))).unwrap();
+    let mut open =
+        agent(&engine, Session::load(&engine, ID).unwrap(), &["<reply>Two.</reply>", "<reply>Three.</reply>"]);
+    open.session_mut().switches.actions = Actions::Off;
+    let said = say(&mut open, "two", &mut Person::default()).unwrap();
+    assert_eq!(said.issues.iter().map(|issue| issue.code).collect::<Vec<_>>(), [UNKEPT]);
+    // Then there is, and somebody else has changed the file.
+    std::fs::write(env.path(), &whole).unwrap();
+    say(&mut open, "three", &mut Person::default()).unwrap();
+    assert_eq!(open.session().switches.actions, Actions::Off);
+    assert_eq!(Session::load(&engine, ID).unwrap().switches.actions, Actions::Off);
+}
+
+#[test]
 fn what_a_later_version_wrote_is_refused() {
     let env = Env::new();
     env.say(begun(), "hello", &["<reply>Hello.</reply>"]);

@@ -348,6 +348,5 @@ fn help(chat: &mut Chat<'_>, _: &str) -> Result<Next, ChangeError> {
 }
 
 const KEYS: &str = "
-Tab completes commands, paths, and notes behind [[. Alt-Enter begins a new line, Ctrl-R searches what you typed before.
-Ctrl-C clears the line, or stops an answer; what is done by then is done. Ctrl-D ends. A line that begins with a blank is not
-kept for Ctrl-R. `<filter>no phone numbers</filter>` in a message holds for that message.";
+Tab completes commands, paths, and notes behind [[. Alt-Enter begins a new line, Ctrl-R searches what you typed here and in kept chats.
+Ctrl-C clears the line, or stops an answer; what is done by then is done. Ctrl-D ends. `<filter>no phone numbers</filter>` in a message holds for that message.";

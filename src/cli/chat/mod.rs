@@ -11,7 +11,7 @@ use super::args::Global;
 use super::config::{Config, Sources};
 use super::exit::{self, Stop, usage};
 use super::talk::Conversation;
-use super::{ask, meaning, open, talk};
+use super::{ask, meaning, open, talk, term};
 use crate::agent::{Actions, Agent, AgentError, Prompts, Said, Session, Settings};
 use crate::engine::{ChangeError, Engine};
 use crate::model::{Model, ModelError, Place};
@@ -104,6 +104,9 @@ pub(super) fn run(global: &Global, asked: &Asked) -> Result<u8, Stop> {
         |name: Option<&str>| talk::open_model(global, &opened.config, name, &CancellationToken::new()).map_err(stopped);
     let conversation = &asked.conversation;
     let session = conversation.session(&opened.engine)?;
+    if !io::stdin().is_terminal() {
+        conversation.tell_of_permission(&session, opened.config.permission.chat)?;
+    }
     meaning::refresh(global, &opened, !session.switches.filters.is_empty(), &|| false)?;
     let model = open_model(conversation.model.as_deref())?;
     let mut settings = talk::settings(&opened.config, model.card(), "chat");
@@ -113,7 +116,7 @@ pub(super) fn run(global: &Global, asked: &Asked) -> Result<u8, Stop> {
         config: &opened.config,
         open_model: &|name| open_model(Some(name)),
         add_rule: &|rule| sources.add_rule(&opened.root, rule),
-        session: &|id| talk::session(&opened.engine, id),
+        session: &|id| conversation.other(&opened.engine, id),
         sessions: &|| {
             let sessions = opened.engine.sessions()?;
             Ok(sessions.iter().map(|kept| format!("{}  {}", kept.id, kept.changed)).collect())
@@ -121,7 +124,7 @@ pub(super) fn run(global: &Global, asked: &Asked) -> Result<u8, Stop> {
     };
     let screen = Screen::standard();
     let (lines, interrupts): (Box<dyn Lines>, _) = if io::stdin().is_terminal() {
-        let before = said_before(&opened.engine);
+        let before = typed_before(&opened.engine);
         (Box::new(Editor::new(before, screen.look().has_colours)), Interrupts::listen(None)?)
     } else {
         let (plain, end) = Plain::begin()?;
@@ -137,16 +140,27 @@ fn stopped(stop: Stop) -> Failure {
     stop.failure().unwrap_or_else(|| Failure::new(Code::Io, "the output is closed"))
 }
 
-/// What was said in the conversations that are kept, the oldest first: so what is forgotten or pruned there is called back
-/// nowhere.
-fn said_before(engine: &Engine) -> Vec<String> {
-    /// So many conversations are looked at.
-    const MOST: usize = 20;
-    let kept = engine.sessions().unwrap_or_default();
-    let read = |id: &str| Session::of(id, &engine.read_session(id).ok()??).ok();
-    let sessions: Vec<Session> = kept.iter().take(MOST).filter_map(|kept| read(&kept.id)).collect();
-    let messages = sessions.into_iter().rev().flat_map(|session| session.exchanges);
-    messages.map(|exchange| exchange.message).collect()
+/// What was typed in the latest chats that are kept, the oldest first: so what is forgotten or pruned there is called back nowhere.
+/// What a terminal would obey, or is too long to be looked at, is left out.
+fn typed_before(engine: &Engine) -> Vec<String> {
+    /// So many conversations are looked at, and so many messages of at most so many bytes are called back.
+    const MOST_SESSIONS: usize = 200;
+    const MOST: usize = 500;
+    const MOST_BYTES: usize = 4_000;
+    let is_plain = |text: &String| text.len() <= MOST_BYTES && term::escape(text) == text.as_str();
+    // As it was typed: a message that begins with one slash would be a command.
+    let as_typed = |text: String| if text.starts_with('/') { format!("/{text}") } else { text };
+    let mut newest = Vec::new();
+    for kept in engine.sessions().unwrap_or_default().iter().take(MOST_SESSIONS) {
+        let Ok(Some(lines)) = engine.read_session(&kept.id) else { continue };
+        newest.extend(Session::typed(&lines).into_iter().rev().filter(is_plain).map(as_typed));
+        if newest.len() >= MOST {
+            newest.truncate(MOST);
+            break;
+        }
+    }
+    newest.reverse();
+    newest
 }
 
 /// Holds a conversation until nothing more is typed.

@@ -97,7 +97,7 @@ fn talk_through(bench: &Bench<'_>, memory: &std::path::Path, task: &Task, subjec
     let engine = open::thrown_away(memory)?;
     let Some(model) = subject.model.take() else { return Ok(Ran::default()) };
     let settings = Settings { mode: task.permission, ..subject.settings.clone() };
-    let session = crate::cli::talk::session(&engine, None)?;
+    let session = talk::new_session()?;
     let mut agent = Agent::new(&engine, model, subject.prompts.clone(), settings, session);
     let mut ran = Ran::default();
     let mut ended = Ok(());

@@ -140,6 +140,7 @@ impl Engine {
         let say = |error: VaultError| failure(&error);
         let mut writer = self.vault.lock().map_err(say)?;
         writer.sweep_leftovers().map_err(say)?;
+        let is_swept = self.vault.sweep_sessions().map_err(say)?;
         let proposals = self.said_in_inbox(writer.inbox().map_err(say)?.filed);
         let names = |path: &MemoryPath, is_there| writer.names_of(path, is_there);
         let traces = |sought: &Sought| writer.traces(sought);
@@ -149,7 +150,7 @@ impl Engine {
         }
         if survey.places.is_empty() {
             // An earlier run may have come to just before its end.
-            let was_left = writer.finish_forgetting().map_err(say)?;
+            let was_left = writer.finish_forgetting().map_err(say)? || is_swept;
             return if was_left { Ok(survey) } else { Err(nothing(target)) };
         }
         self.erase_all(&mut writer, &survey, author).map_err(partly)?;
@@ -257,7 +258,7 @@ impl Engine {
         }
         for kept in self.vault.sessions().map_err(|error| failure(&error))? {
             // One that cannot be read is told by its letters later.
-            if let Ok(Some(lines)) = self.vault.read_session(&kept.id) {
+            if let Ok(Some(lines)) = self.vault.session_bytes(&kept.id) {
                 survey.note_session(&kept.id, &lines);
             }
         }

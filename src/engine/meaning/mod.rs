@@ -161,22 +161,26 @@ impl Engine {
         notes: &[InPieces],
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<(), Failure> {
-        if self.embed_some(meaning, known, notes).is_ok() {
-            return Ok(());
+        match self.embed_some(meaning, known, notes) {
+            // What cannot be kept need not be made.
+            Err(failure) if failure.code != Code::Io => {}
+            ended => return ended,
         }
         meaning.state().probe()?;
         for note in notes {
             if stop() {
                 break;
             }
-            if let Err(failure) = self.embed_some(meaning, known, slice::from_ref(note)) {
-                tracing::warn!(path = %note.0.path, error = %failure.message, "a note is found by its words alone");
+            match self.embed_some(meaning, known, slice::from_ref(note)) {
+                Err(failure) if failure.code == Code::Io => return Err(failure),
+                Err(_) => tracing::warn!(note = note.0.number, "a note is found by its words alone"),
+                Ok(()) => {}
             }
         }
         Ok(())
     }
 
-    /// Makes the points of these notes; they are dropped where another embedder was named meanwhile.
+    /// Makes the points of these notes; they are dropped where another embedder was named meanwhile. `io` where they cannot be kept.
     fn embed_some(&self, meaning: &Meaning, known: &str, notes: &[InPieces]) -> Result<(), Failure> {
         let texts: Vec<&str> = notes.iter().flat_map(|(_, pieces)| pieces).map(String::as_str).collect();
         if texts.is_empty() {
@@ -189,7 +193,7 @@ impl Engine {
         if !is_known {
             return Ok(());
         }
-        self.written(|index| {
+        let kept = self.written(|index| {
             let mut writing = index.write()?;
             if !writing.has_embedder(known)? {
                 return Ok(());
@@ -200,7 +204,7 @@ impl Engine {
             }
             Ok(writing.commit()?)
         });
-        Ok(())
+        kept.ok_or_else(|| Failure::new(Code::Io, "what notes mean cannot be kept: the index cannot be written"))
     }
 
     fn in_pieces(&self, notes: Vec<Unpointed>) -> Vec<InPieces> {

@@ -23,6 +23,8 @@ struct Told {
     fails: AtomicUsize,
     /// How many numbers its points have more than two.
     more: AtomicUsize,
+    /// The index that is damaged while it is asked.
+    breaks: Mutex<Option<std::path::PathBuf>>,
 }
 
 impl Embedder for Fake {
@@ -34,6 +36,9 @@ impl Embedder for Fake {
         let is_refused = texts.iter().any(|text| text.contains("refused"));
         if is_refused || self.told.fails.load(Ordering::Relaxed) > 0 {
             return Err(ModelError::Broken { place: "here".to_owned() });
+        }
+        if let Some(index) = self.told.breaks.lock().unwrap().as_ref().filter(|_| texts.len() > 1) {
+            rusqlite::Connection::open(index).unwrap().execute_batch("DROP TABLE point").unwrap();
         }
         self.told.texts.lock().unwrap().extend(texts.iter().map(|text| (*text).to_owned()));
         let is_animal = |text: &str| ["feline", "cat", "puppy"].iter().any(|animal| text.contains(animal));
@@ -230,6 +235,16 @@ fn a_note_that_is_refused_keeps_no_other_from_its_points() {
     assert_eq!(engine.look_at_meaning().unwrap().notes, 2);
     assert_eq!(search(&engine, "cat", manner()), [hit("a.md", &[Why::Vector])]);
     assert_eq!(engine.embedding_failure(), None, "the few that were tried then are no news");
+}
+
+#[test]
+fn points_that_cannot_be_kept_end_it() {
+    let ((_folder, root), told) = (place(), Arc::<Told>::default());
+    let engine = meaning(&root, "one", &told);
+    engine.refresh(&|_, _| (), &|| false).unwrap();
+    *told.breaks.lock().unwrap() = Some(root.canonicalize().unwrap().with_extension("cache").join("index.sqlite"));
+    assert_eq!(engine.embed(&|_, _| (), &|| false).unwrap_err().code, Code::Io);
+    assert_eq!(told.texts.lock().unwrap().len(), 4, "and no note is sent twice");
 }
 
 #[test]

@@ -176,6 +176,44 @@ fn an_old_one_in_which_somebody_answers_stays() {
 }
 
 #[test]
+fn what_killed_processes_have_left_is_swept() {
+    let env = Env::new(&[]);
+    let vault = env.vault();
+    assert!(!vault.sweep_sessions().unwrap());
+    drop(begun(&vault, "7f3a", &["one"]));
+    let open = begun(&vault, "81", &["two"]);
+    let leave = || {
+        let names = [".7f3a.tmp", ".81.tmp", ".82.tmp", ".x.tmp"];
+        names.iter().for_each(|name| std::fs::write(path(&env, name), "left").unwrap());
+    };
+    let is_there = |name| path(&env, name).exists();
+    leave();
+    std::fs::write(path(&env, "7f3a.jsonl"), "one\nhal").unwrap();
+    assert!(vault.sweep_sessions().unwrap());
+    assert_eq!(std::fs::read(path(&env, "7f3a.jsonl")).unwrap(), b"one\n");
+    assert!(!is_there(".7f3a.tmp") && !is_there(".82.tmp"));
+    assert!(is_there(".81.tmp") && is_there(".x.tmp"), "somebody answers in the one, and the other is not ours");
+    drop(open);
+    vault.remove_session("81").unwrap();
+    assert!(!is_there(".81.tmp"));
+    leave();
+    drop(begun(&vault, "83", &[]));
+    assert!(!is_there(".7f3a.tmp") && !is_there(".82.tmp"), "another begins");
+}
+
+#[test]
+fn lines_that_take_the_place_of_others_leave_the_time() {
+    let env = Env::new(&[]);
+    let vault = env.vault();
+    drop(begun(&vault, "7f3a", &["one"]));
+    let old = std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+    std::fs::File::options().append(true).open(path(&env, "7f3a.jsonl")).unwrap().set_modified(old).unwrap();
+    vault.open_session("7f3a").unwrap().replace(b"two\n").unwrap();
+    assert_eq!(vault.sessions().unwrap()[0].changed, Timestamp::from(old));
+    assert_eq!(vault.read_session("7f3a").unwrap().unwrap(), b"two\n");
+}
+
+#[test]
 fn a_name_is_given_once() {
     let env = Env::new(&[]);
     let vault = env.vault();

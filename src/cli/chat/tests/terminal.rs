@@ -50,7 +50,7 @@ fn held_on_this_terminal() {
         sessions: &|| Ok(Vec::new()),
     };
     let screen = Screen::standard();
-    let editor = Editor::new(said_before(&engine), screen.look().has_colours);
+    let editor = Editor::new(typed_before(&engine), screen.look().has_colours);
     let talker = Talker::new(screen, Box::new(editor), hooks, false);
     let parts = (Box::new(model) as Box<dyn Model>, Prompts::default(), settings(Mode::Ask), session());
     assert_eq!(run_with(&engine, parts, talker, Interrupts::listen(None).unwrap()).unwrap(), 0);
@@ -194,7 +194,7 @@ fn a_person_talks_at_a_terminal() {
     person.until("›");
     person.leaves();
     assert_eq!(
-        said_before(&engine(&memory)),
+        typed_before(&engine(&memory)),
         ["Good morning", "My address is\nada@example.com", "Tell me a story", "Hello?"]
     );
 }
