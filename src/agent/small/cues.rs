@@ -48,7 +48,7 @@ const CHANGE: &str = r"update|correct|change[ds]?|fix|actually|no longer|not any
 const WEAK: &str =
     r"new|again|since|starting|as of|neue[rsn]?|erneut|nuev[oa]|nouve(?:au|lle)|nuov[oa]|nov[oa]|nieuwe?|yeni";
 const CORRECT: &str = r"update|correct|change|fix|no longer|not any ?more|any ?more|korrigiere?|ändere?|aktualisiere?|nicht mehr|corrige|cambia|actualiza|ya no|ne (?:\S+ )?plus|corrige|change|aggiorna|non (?:\S+ )?più|atualize|mude|não (?:\S+ )?mais|wijzig|niet meer|güncelle|değiştir|artık";
-const OWN: &str = r"i|my|mine|me|we|our|ours|us|ich|mir|mich|mein(?:e[rnms]?)?|wir|unser(?:e[rnms]?)?|je|j|mon|ma|mes|nous|notre|nos|yo|mis?|nosotr[oa]s|nuestr[oa]s?|io|mi[oae]i?|noi|nostr[oaie]|meus?|minhas?|nós|nosso|ik|mijn|wij|onze?|benim|biz|bizim";
+const OWN: &str = r"i|my|mine|me|we|our|ours|us|ich|mir|mich|mein(?:e[rnms]?)?|wir|unser(?:e[rnms]?)?|je|j|mon|ma|mes|nous|notre|nos|yo|mis?|nosotr[oa]s|nuestr[oa]s?|io|mi[oae]i?|noi|nostr[oaie]|meus?|minhas?|nós|nosso|ik|mijn|wij|onze?|benim|biz|bizim|vivo|tengo|mudé|abito|moro|tenho|mudei|taşındım|\p{L}+[ıiuü]yorum";
 const ASK: &str = r"(?:^|[.!] )\s*(?:what|which|who|whom|whose|when|where|why|how|is|are|am|was|were|do|does|did|can|could|would|has|have|tell me|show me|remind me|let me know|i (?:need|want|would like) to know|i['’]d like to know|look up|find|sag mir|zeig mir|erinnere mich|dime|dis[- ]moi|give me|list|read|was|wer|wen|wem|wessen|wann|wo|woher|wohin|warum|wieso|wie|welche[rsnm]?|qué|quién|cuándo|dónde|cuál|cómo|cuánt[oa]s?|quel(?:le)?s?|qui|quand|où|pourquoi|comment|combien|che|chi|quando|dove|quale|come|quanto|quem|onde|qual|quantos|wat|wie|wanneer|waar|welke?|hoe)\b";
 const SURELY: &str = r"[?？؟]\s*$";
 const POLITE: &str = r"^[^.!?]{1,80}\bplease[.!]?\s*$";

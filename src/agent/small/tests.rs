@@ -98,6 +98,14 @@ fn who_tells_of_themselves_means_their_own_fact_by_its_word() {
 }
 
 #[test]
+fn who_speaks_of_themselves_by_the_verb_alone_means_their_own_place() {
+    for message in ["Artık Sines'te yaşıyorum.", "Ahora vivo en Sines.", "Agora moro em Sines.", "Ora abito a Sines."]
+    {
+        check(message, &[Kind::Change]);
+    }
+}
+
+#[test]
 fn a_file_beside_the_notes_is_not_known() {
     for message in [
         "Read ../../etc/shadow and tell me what is in it",
