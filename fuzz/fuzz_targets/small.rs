@@ -40,6 +40,7 @@ fuzz_target!(|input: ([String; 4], String, Vec<(String, bool)>, [bool; 3], u64)|
         assert_eq!(parsed.entries.is_empty(), parsed.reply.is_some(), "{turn}");
         for entry in &parsed.entries {
             let Entry::Call(call) = entry else { panic!("{entry:?}\n{turn}") };
+            assert!(!(turn.contains("delete_file") && turn.contains("\"path\":\"user.md\"")), "{turn}");
             assert!(writes && call.action.path().is_some_and(|path| PATHS.contains(&path.as_str())), "{turn}");
         }
         let _ = (grounds(&turn), is_unclear(&turn));

@@ -310,9 +310,17 @@ fn stays_within(turn: &str, notes: &[(MemoryPath, String)], writes: bool) {
     let (path, note) = notes.iter().find(|(path, _)| path.as_str() == text("path")).expect("a note that is there");
     let count = |line: &str| note.lines().filter(|found| *found == line).count();
     match text("action") {
-        "replace_text" => assert_eq!(count(text("old")), 1, "{turn}"),
+        "replace_text" => {
+            let (old, new) = (text("old"), text("new"));
+            assert_eq!(count(old), 1, "{turn}");
+            let bars = |line: &str| line.matches('|').count();
+            let is_row = old.trim_start().starts_with('|') && old.trim_end().ends_with('|');
+            assert!(!is_row || bars(old) == bars(new), "the other cells stay: {turn}");
+            let mark = |line: &str| line.chars().take_while(|one| !one.is_alphanumeric()).collect::<String>();
+            assert!(is_row || new.starts_with(mark(old).trim_end_matches(['"', '[', '\\', '<'])), "{turn}");
+        }
         "delete_line" => assert_eq!(count(text("line")), 1, "{turn}"),
-        "append_line" => {}
+        "append_line" => assert!(text("line").starts_with("- ") && text("line").contains(": "), "{turn}"),
         "delete_file" => assert_ne!(path.as_str(), "user.md"),
         other => panic!("{other}"),
     }

@@ -99,6 +99,9 @@ fn a_mode_of_permission_stays_with_the_session_and_is_told_of_until_another_is_t
         "<reply>Kept.</reply>",
         &second,
         "<reply>It waits.</reply>",
+        "<reply>Hello.</reply>",
+        &first,
+        "<reply>Kept.</reply>",
     ]);
     let env = ada(&standin);
     assert_eq!(env.run(&["chat"], "/permission off\nHello\n").code, 0);
@@ -107,6 +110,13 @@ fn a_mode_of_permission_stays_with_the_session_and_is_told_of_until_another_is_t
     assert!(ran.stderr.starts_with(note) && !ran.stderr.contains("waits"), "{ran:?}");
     let ran = env.run(&["ask", "--continue", "--permission", "ask", "My other phone is +44 20 7946 0952."], "");
     assert_eq!(ran.stderr, "proposal 1 waits for you: memdir pending\n", "{ran:?}");
+    let ran = env.run(&["ask", "--continue", "--permission", "flag", "Hello"], "");
+    assert_eq!(ran.stderr, "", "who has typed it need not be told");
+    // What was typed holds for every conversation that is held then.
+    let ran = env.run(&["chat", "--permission", "off"], "/session new\nMy phone is +44 20 7946 0951.\n");
+    assert!(ran.stdout.contains("Kept.") && !ran.stderr.contains("waits"), "{ran:?}");
+    let ran = env.run(&["chat", "--continue"], "");
+    assert!(ran.stderr.contains("permission is off in this conversation"), "{ran:?}");
 }
 
 #[test]
