@@ -1,6 +1,6 @@
 //! `memdir session`: the conversations that are kept.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::args::Global;
 use super::exit::{Stop, print_json, usage};
-use super::{open, talk, term};
+use super::{file, open, talk, term};
 use crate::agent::{self, Family, Replayed};
 use crate::vault::MOST_SESSION_BYTES;
 
@@ -87,18 +87,28 @@ fn tell(replayed: &Replayed) -> Result<(), Stop> {
     Ok(())
 }
 
-#[expect(clippy::disallowed_types, reason = "the person names this file on the command line")]
 fn read(path: &Path) -> Result<Vec<u8>, Stop> {
-    let unreadable = |error: io::Error| {
-        usage(format!("the session cannot be read: {}", error.kind()), "name a file with the lines of a session")
+    let unreadable = |kind: io::ErrorKind| {
+        let why = match kind {
+            io::ErrorKind::FileTooLarge => "the session has more than 16 MiB".to_owned(),
+            kind => format!("the session cannot be read: {kind}"),
+        };
+        usage(why, "name a file with the lines of a session")
     };
-    let mut lines = Vec::new();
-    let file = std::fs::File::open(path).map_err(unreadable)?;
-    file.take(MOST_SESSION_BYTES + 1).read_to_end(&mut lines).map_err(unreadable)?;
-    if lines.len() as u64 > MOST_SESSION_BYTES {
-        return Err(usage("the session has more than 16 MiB", "name a file with the lines of a session").into());
-    }
+    let read = file::read(path, MOST_SESSION_BYTES).map_err(|error| unreadable(error.kind()))?;
+    let (mut lines, _) = read.ok_or_else(|| unreadable(io::ErrorKind::NotFound))?;
     // A line that a crash has left unfinished was never said.
     lines.truncate(lines.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1));
     Ok(lines)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    #[test]
+    fn a_pipe_is_no_session_and_is_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0).unwrap();
+        assert!(super::read(&pipe).is_err());
+    }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
 
-use super::{Sources, canonical, check_table, read_file, wrong};
+use super::{Sources, canonical, check_table, read_file, read_text, wrong};
 use crate::cli::file::Lock;
 use crate::policy::{Rule, Rules};
 use crate::report::Failure;
@@ -152,13 +152,10 @@ fn fields(rule: &Rule) -> Vec<(&'static str, String)> {
 }
 
 /// Changes the file: the whole of it is written beside it and takes its place.
-#[expect(clippy::disallowed_methods, reason = "the settings file is the person's own, named by its path")]
 fn change(file: &Path, lock: &Lock, edit: impl FnOnce(&mut DocumentMut)) -> Result<(), Failure> {
-    let unreadable = |kind| wrong(format!("the settings file cannot be read: {kind}"));
-    let (text, mode) = match std::fs::read_to_string(file) {
-        Ok(text) => (text, std::fs::metadata(file).ok().map(|metadata| metadata.permissions())),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => (String::new(), None),
-        Err(error) => return Err(unreadable(error.kind())),
+    let (text, mode) = match read_text(file)? {
+        Some((text, metadata)) => (text, Some(metadata.permissions())),
+        None => (String::new(), None),
     };
     let mut document: DocumentMut = text.parse().map_err(|_| wrong("the settings file is no TOML".to_owned()))?;
     edit(&mut document);

@@ -3,6 +3,7 @@
 //! Nothing inside a memory is read as settings. An unknown key is an error that names the nearest one.
 
 use std::collections::BTreeMap;
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ mod edit;
 mod model;
 mod search;
 
+use super::file;
 use crate::engine;
 use crate::plan::Limits;
 use crate::policy::{Mode, Rule, Rules};
@@ -23,6 +25,8 @@ use crate::vault::{Durability, Options};
 pub(super) use model::{Family as ModelFamily, Model};
 pub(super) use search::Search;
 
+/// The largest settings file that is read.
+const MOST_BYTES: u64 = 1 << 20;
 /// The sections and their keys; the empty section is the top of the file.
 const KEYS: &[(&str, &[&str])] = &[
     ("", &["durability", "rule", "permission", "limits", "history", "model", "search", "memory"]),
@@ -311,13 +315,18 @@ fn canonical(path: &Path) -> Option<PathBuf> {
     std::fs::canonicalize(path).ok()
 }
 
-#[expect(clippy::disallowed_methods, reason = "the settings file is the one file that is read by its path")]
-fn read_file(path: &Path) -> Result<Table, Failure> {
-    let text = match std::fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Table::new()),
-        Err(error) => return Err(wrong(format!("the settings file cannot be read: {}", error.kind()))),
+/// The text of the settings file, with what the system knows of it; `None` where there is none.
+fn read_text(path: &Path) -> Result<Option<(String, Metadata)>, Failure> {
+    let unreadable = |kind| wrong(format!("the settings file cannot be read: {kind}"));
+    let Some((bytes, metadata)) = file::read(path, MOST_BYTES).map_err(|error| unreadable(error.kind()))? else {
+        return Ok(None);
     };
+    let text = String::from_utf8(bytes).map_err(|_| unreadable(std::io::ErrorKind::InvalidData))?;
+    Ok(Some((text, metadata)))
+}
+
+fn read_file(path: &Path) -> Result<Table, Failure> {
+    let Some((text, _)) = read_text(path)? else { return Ok(Table::new()) };
     text.parse::<Table>().map_err(|error| {
         let line = error.span().map_or(1, |span| text.get(..span.start).unwrap_or_default().lines().count().max(1));
         wrong(format!("the settings file, line {line}: {}", error.message()))

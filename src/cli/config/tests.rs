@@ -136,3 +136,20 @@ fn embeddings_are_off_unless_they_are_named() {
         "did you mean `embeddings`?",
     );
 }
+
+#[cfg(unix)]
+#[test]
+#[expect(clippy::disallowed_methods, reason = "a test writes the file as a person does")]
+fn the_settings_file_is_a_file_of_some_size() {
+    let folder = tempfile::tempdir().unwrap();
+    let message = |path: &Path| super::read_file(path).unwrap_err().message;
+    let pipe = folder.path().join("pipe");
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0).unwrap();
+    assert_eq!(message(&pipe), "the settings file cannot be read: invalid input parameter");
+    let large = folder.path().join("large");
+    std::fs::write(&large, "#".repeat(1 << 20)).unwrap();
+    assert!(super::read_file(&large).unwrap().is_empty());
+    std::fs::write(&large, "#".repeat((1 << 20) + 1)).unwrap();
+    assert_eq!(message(&large), "the settings file cannot be read: file too large");
+    assert!(super::read_file(&folder.path().join("none")).unwrap().is_empty());
+}

@@ -62,7 +62,7 @@ pub(in crate::cli) fn unkept(error: &ShelfError) -> Failure {
     let code = match error {
         ShelfError::Name(_) => Code::Usage,
         ShelfError::NotThere { .. } => Code::NotFound,
-        ShelfError::Taken(_) | ShelfError::Known(_) => Code::AlreadyExists,
+        ShelfError::Taken(_) | ShelfError::Reserved(_) | ShelfError::Known(_) => Code::AlreadyExists,
         ShelfError::NotAModel { .. } | ShelfError::Split(_) | ShelfError::Parts(_) => Code::UnsupportedFile,
         ShelfError::Changed { .. } | ShelfError::Missing(_) | ShelfError::Record { .. } => Code::Damaged,
         ShelfError::Busy(_) => Code::Busy,

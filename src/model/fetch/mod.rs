@@ -171,6 +171,11 @@ pub fn fetch(
         return Err(ShelfError::Name(crate::catalog::shorten(&fetching.name)).into());
     }
     let mut part = Part::open(shelf, fetching)?;
+    // Another process may have ended it before this one had the part for itself.
+    if let Some(kept) = shelf.known(&fetching.name, true, fetching.digest)? {
+        shelf.remove_part(&fetching.name)?;
+        return Ok(kept);
+    }
     let host = fetching.address.host();
     let unreachable = |why: String| FetchError::Unreachable { host: host.clone(), why };
     let client =
@@ -208,6 +213,8 @@ struct Part<'a> {
     file: disk::File,
     /// How many bytes are there.
     bytes: u64,
+    /// How many it takes, where that is known before: a crash may have left what was written down of a file that was whole.
+    whole: Option<u64>,
     state: State,
 }
 
@@ -236,7 +243,9 @@ impl<'a> Part<'a> {
             && state.address == fetching.address.shown()
             && state.digest == Some(fetching.digest)
             && state.mark.is_some();
-        let mut part = Self { shelf, fetching, file, bytes: 0, state: State::default() };
+        let kept = shelf.find(&fetching.name).ok().filter(|kept| kept.digest == fetching.digest);
+        let whole = fetching.bytes.or(kept.map(|kept| kept.bytes));
+        let mut part = Self { shelf, fetching, file, bytes: 0, whole, state: State::default() };
         if is_same {
             part.state = state;
             part.bytes = part.file.seek(SeekFrom::End(0)).map_err(|error| part.unwritten(&error))?;
@@ -259,7 +268,7 @@ impl<'a> Part<'a> {
         if self.fetching.bytes.is_some_and(|all| self.bytes > all) {
             self.begin()?;
         }
-        if self.fetching.bytes == Some(self.bytes) {
+        if self.whole == Some(self.bytes) {
             return Ok(());
         }
         let Body { mut response, all } = self.ask(client).await?;

@@ -275,6 +275,7 @@ fn what_servers_say_instead() {
     let header = format!("Location: {}", elsewhere.address);
     let running = Server { says: Some(("302 Found", header)), ..Server::new(&home.content) }.start();
     home.has(&home.fetch(&running).unwrap());
+    let home = Home::new();
     let nobody = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap();
     // Nobody is there, and somebody who speaks no TLS.
     for address in [format!("http://{nobody}/"), elsewhere.address.replace("http", "https")] {
@@ -342,4 +343,33 @@ fn addresses_that_are_none() {
     }
     let address = Address::parse("https://example.com/x.gguf?token=secret#y").unwrap();
     assert_eq!((address.shown().as_str(), address.host().as_str()), ("https://example.com/x.gguf", "example.com"));
+}
+
+#[test]
+fn after_a_crash_the_same_command_ends_it_and_fetches_nothing_again() {
+    let (home, other) = (Home::new(), Home::new());
+    let running = Server::new(&home.content).start();
+    let fetching = Fetching { bytes: None, ..home.fetching(&running.address) };
+    let fetch = || fetch(&home.shelf, &fetching, &mut |_| (), &CancellationToken::new());
+    let file = |name: &str| home.shelf.folder().join(name);
+    other.fetch(&running).unwrap();
+    running.asked();
+    // What is known of it cannot be written down: as if the disk were full.
+    fs::create_dir_all(file("tiny.toml.part")).unwrap();
+    assert!(fetch().is_err());
+    assert_eq!((home.part(), running.asked().len()), (Some(home.content.len() as u64), 1));
+    assert!(!file("tiny.gguf").exists() && !file("tiny.toml").exists());
+    fs::remove_dir(file("tiny.toml.part")).unwrap();
+    // It was written down, and that was the last that was done.
+    let crash = || fs::copy(other.shelf.folder().join("tiny.toml"), file("tiny.toml")).unwrap();
+    crash();
+    let listed = home.shelf.list().unwrap();
+    assert_eq!((listed.kept.len(), listed.parts.len()), (1, 1));
+    let kept = fetch().unwrap();
+    home.has(&kept);
+    assert_eq!(running.asked(), Vec::<String>::new());
+    // Another process was faster.
+    assert_eq!((fetch(), running.asked()), (Ok(kept), Vec::new()));
+    home.shelf.remove("tiny").unwrap();
+    assert!(super::disk::names(home.shelf.folder()).unwrap().is_empty());
 }

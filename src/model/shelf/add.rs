@@ -1,6 +1,7 @@
 //! Files of the person's own are put on the shelf.
 
 use std::collections::VecDeque;
+use std::fs::Metadata;
 use std::io::{self, BufReader, Read, Write};
 use std::path::PathBuf;
 
@@ -71,6 +72,9 @@ impl Shelf {
             (None, Some(row)) => row.name.to_owned(),
             (None, None) => name_after(&source.name)?,
         };
+        if catalogue::find(&name).is_some_and(|row| row.digest != digest) {
+            return Err(ShelfError::Reserved(name));
+        }
         if let Some(kept) = self.known(&name, adding.name.is_some(), digest)? {
             return Ok(Added { kept, was_there: true });
         }
@@ -82,7 +86,12 @@ impl Shelf {
     }
 
     /// The model that is this file already; `None` where there is room for it under this name.
-    fn known(&self, name: &str, is_asked: bool, digest: Digest) -> Result<Option<Kept>, ShelfError> {
+    pub(in crate::model) fn known(
+        &self,
+        name: &str,
+        is_asked: bool,
+        digest: Digest,
+    ) -> Result<Option<Kept>, ShelfError> {
         let is_whole = |kept: &Kept| disk::open(&kept.file).is_ok_and(|(_, found)| found.len() == kept.bytes);
         match self.find(name) {
             Ok(kept) if kept.digest == digest => return Ok(is_whole(&kept).then_some(kept)),
@@ -128,15 +137,18 @@ impl Shelf {
         })
     }
 
-    /// Writes down where a file lies.
+    /// Writes down where a file lies, if it is still what was read.
     fn refer(&self, source: &Source, new: New) -> Result<Kept, ShelfError> {
         let path = source.files.first().map(PathBuf::as_path).unwrap_or_else(|| std::path::Path::new(""));
         let unread = |error| failed("opened", &source.name, &error);
         let path = disk::whole_path(path).map_err(unread)?;
         let (_, metadata) = disk::open(&path).map_err(unread)?;
-        let kept = new.kept(path, true, &metadata);
-        self.write(&kept)?;
-        Ok(kept)
+        let seen = |metadata: &Metadata| (metadata.len(), disk::modified(metadata), disk::identity(metadata));
+        if source.before.as_ref().map(seen) != Some(seen(&metadata)) {
+            let (expected, found) = ("the file that was read".to_owned(), "one that was changed since".to_owned());
+            return Err(ShelfError::Changed { name: source.name.clone(), expected, found });
+        }
+        self.note_place(new.kept(path, true, &metadata))
     }
 }
 
@@ -147,6 +159,8 @@ struct Source {
     name: String,
     files: Vec<PathBuf>,
     bytes: u64,
+    /// What the first was before any of it was read.
+    before: Option<Metadata>,
 }
 
 impl Source {
@@ -155,16 +169,17 @@ impl Source {
         let order = parts::order(&names.iter().map(String::as_str).collect::<Vec<_>>())?;
         let files: Vec<PathBuf> = order.into_iter().filter_map(|at| files.get(at).cloned()).collect();
         let name = files.first().map(|file| file_name(file)).unwrap_or_default();
-        let mut bytes = 0_u64;
+        let (mut bytes, mut before) = (0_u64, None);
         for (at, path) in files.iter().enumerate() {
             let (mut file, metadata) = disk::open(path).map_err(|error| failed("opened", &file_name(path), &error))?;
             bytes = bytes.saturating_add(metadata.len());
+            before.get_or_insert(metadata);
             let mut begin = [0; 4];
             if at > 0 && file.read_exact(&mut begin).is_ok() && begin == *b"GGUF" {
                 return Err(ShelfError::Split(file_name(path)));
             }
         }
-        Ok(Self { name, files, bytes })
+        Ok(Self { name, files, bytes, before })
     }
 
     fn facts(&self) -> Result<Facts, ShelfError> {

@@ -1,7 +1,7 @@
 //! Files with weights, named by their paths: the shelf is a folder of the person's own, outside any memory.
 
 use std::fs::{Metadata, OpenOptions};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// A file outside any memory.
@@ -25,16 +25,58 @@ pub(in crate::model) fn open(path: &Path) -> io::Result<(File, Metadata)> {
 
 /// Opens a file to go on writing it, and locks it; `WouldBlock` where another process writes it. A link is not followed.
 pub(in crate::model) fn open_part(path: &Path) -> io::Result<File> {
+    /// Another process can take the name away only when it has done its work.
+    const MOST_TRIES: u32 = 8;
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
-    let file: File = options.open(path)?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(std::fs::TryLockError::WouldBlock) => Err(io::ErrorKind::WouldBlock.into()),
-        Err(std::fs::TryLockError::Error(error)) => Err(error),
+    {
+        let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags.bits().cast_signed());
     }
+    for _ in 0..MOST_TRIES {
+        let file: File = options.open(path)?;
+        if !file.metadata()?.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no file"));
+        }
+        if let Some(file) = lock(file, path)? {
+            return Ok(file);
+        }
+    }
+    Err(io::ErrorKind::WouldBlock.into())
+}
+
+/// Locks a file that was opened under this name; `None` where it has another name now, or none.
+pub(super) fn lock(file: File, path: &Path) -> io::Result<Option<File>> {
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(std::fs::TryLockError::WouldBlock) => return Err(io::ErrorKind::WouldBlock.into()),
+        Err(std::fs::TryLockError::Error(error)) => return Err(error),
+    }
+    let metadata = file.metadata()?;
+    let is_it = std::fs::symlink_metadata(path).is_ok_and(|now| identity(&now) == identity(&metadata));
+    Ok(is_it.then_some(file))
+}
+
+/// What tells a file from every other one on the machine, where the system says.
+pub(super) fn identity(metadata: &Metadata) -> Option<(u64, u64)> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        Some((metadata.dev(), metadata.ino()))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = metadata;
+        None
+    }
+}
+
+/// Locks a folder until what comes back is dropped; `None` where the system does not, and then two changes in the same instant are
+/// not told apart.
+pub(in crate::model) fn lock_folder(folder: &Path) -> Option<File> {
+    let folder: File = OpenOptions::new().read(true).open(folder).ok()?;
+    folder.lock().ok().map(|()| folder)
 }
 
 /// Reads a small text; `None` where there is no such file.
@@ -50,16 +92,24 @@ pub(in crate::model) fn read_text(path: &Path) -> io::Result<Option<String>> {
     Ok(Some(text))
 }
 
-/// Writes a small text in one instant.
+/// Writes a small text in one instant. Whoever calls holds a lock, so that nobody else writes it.
 #[expect(clippy::disallowed_methods, reason = "as above")]
 pub(in crate::model) fn write_text(path: &Path, text: &str) -> io::Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".part");
     let temporary = path.with_file_name(name);
-    std::fs::write(&temporary, text)?;
-    let (file, _) = open(&temporary)?;
-    file.sync_all()?;
-    std::fs::rename(&temporary, path)
+    // One name under the lock: what a crash has left goes, and neither a link nor a pipe that lies there is opened.
+    remove(&temporary)?;
+    let write = || {
+        let mut file: File = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        std::fs::rename(&temporary, path)
+    };
+    write().inspect_err(|_| {
+        // It may not be there at all.
+        let _ = remove(&temporary);
+    })
 }
 
 /// Makes a folder and those above it.

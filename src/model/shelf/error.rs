@@ -22,6 +22,9 @@ pub enum ShelfError {
     /// Another file has this name.
     #[error("a model `{0}` is there already, and it is another file")]
     Taken(String),
+    /// The catalogue has another file under this name.
+    #[error("`{0}` is a model that memdir knows, and this is another file")]
+    Reserved(String),
     /// The file is there already, under another name.
     #[error("this file is there already, as `{0}`")]
     Known(String),
@@ -94,6 +97,7 @@ impl ShelfError {
             Self::Name(_) => "send up to 64 of a-z, 0-9, `.`, `_` and `-`, such as `--name qwen3-4b`".to_owned(),
             Self::NotThere { name, known } => not_there(name, known),
             Self::Taken(name) => format!("give it another `--name`, or `memdir model remove {name}` first"),
+            Self::Reserved(name) => format!("give it another `--name`; `memdir model fetch {name}` gets that model"),
             Self::Known(name) => format!("use it as `{name}`, or `memdir model remove {name}` first"),
             Self::NotAModel { why: HeaderError::Cut { .. }, .. } => {
                 "get the file again, or give all of its parts".to_owned()

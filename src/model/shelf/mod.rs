@@ -1,7 +1,8 @@
 //! The shelf: a folder of model files, each with what is known of it written down beside it.
 //!
 //! A model is `NAME.gguf` with `NAME.toml`; one that is used where it lies has only the second. A file takes its name in one
-//! instant, once it is whole; what is being written is `NAME.part`. Whoever can write to the folder can exchange a file together
+//! instant, once it is whole; what is being written is `NAME.part`. What is written down comes before the file and goes after it, so
+//! that a crash leaves none that is not listed. Whoever can write to the folder can exchange a file together
 //! with what is written down: that a file is what was added shows that it did not break, not who made it.
 
 use std::io::{BufReader, Read};
@@ -12,6 +13,7 @@ use sha2::{Digest as _, Sha256};
 use tokio_util::sync::CancellationToken;
 
 mod add;
+mod change;
 pub(in crate::model) mod disk;
 mod error;
 mod parts;
@@ -202,7 +204,7 @@ impl Shelf {
         let modified = disk::modified(&metadata);
         if modified != kept.modified {
             // A shelf that cannot be written is read each time.
-            let _ = self.write(&Kept { modified, ..kept.clone() });
+            let _ = self.note_time(kept, modified);
         }
         Ok(())
     }
@@ -224,29 +226,6 @@ impl Shelf {
         facts.map_err(|why| ShelfError::NotAModel { file: file_name(&kept.file), why })
     }
 
-    /// Takes a model off the shelf, or what was fetched of one. A file that lies elsewhere stays.
-    ///
-    /// # Errors
-    ///
-    /// [`ShelfError::NotThere`], [`ShelfError::Busy`], [`ShelfError::Io`].
-    pub fn remove(&self, name: &str) -> Result<(), ShelfError> {
-        let found = self.find(name);
-        let has_part = is_name(name) && disk::open(&self.part(name)).is_ok();
-        if let Err(error @ ShelfError::NotThere { .. }) = found
-            && !has_part
-        {
-            return Err(error);
-        }
-        if has_part {
-            let _lock = self.open_part(name)?;
-            self.remove_part(name)?;
-        }
-        let removed = |error| failed("removed", name, &error);
-        disk::remove(&self.record_file(name)).map_err(removed)?;
-        // Without what is written down it is no model any more; where a crash comes between, the next to take the name replaces it.
-        disk::remove(&self.file(name)).map_err(removed)
-    }
-
     fn file(&self, name: &str) -> PathBuf {
         self.folder.join(format!("{name}.gguf"))
     }
@@ -258,37 +237,6 @@ impl Shelf {
     /// Where what is not whole yet is written.
     pub(in crate::model) fn part(&self, name: &str) -> PathBuf {
         self.folder.join(format!("{name}.part"))
-    }
-
-    /// Opens the part of a model, for this process alone.
-    pub(in crate::model) fn open_part(&self, name: &str) -> Result<disk::File, ShelfError> {
-        disk::make_folder(&self.folder).map_err(|error| failed("made", "the folder of models", &error))?;
-        disk::open_part(&self.part(name)).map_err(|error| match error.kind() {
-            std::io::ErrorKind::WouldBlock => ShelfError::Busy(name.to_owned()),
-            _ => failed("written", &format!("{name}.part"), &error),
-        })
-    }
-
-    /// Removes the part of a model, with what is known of it.
-    pub(in crate::model) fn remove_part(&self, name: &str) -> Result<(), ShelfError> {
-        for file in [format!("{name}.part"), format!("{name}.part.json")] {
-            disk::remove(&self.folder.join(&file)).map_err(|error| failed("removed", &file, &error))?;
-        }
-        Ok(())
-    }
-
-    /// Gives a part that is whole its name, and writes down what is known of it.
-    pub(in crate::model) fn settle(&self, part: &disk::File, new: New) -> Result<Kept, ShelfError> {
-        let what = format!("{}.part", new.name);
-        let unwritten = |error| failed("written", &what, &error);
-        part.sync_all().map_err(unwritten)?;
-        let metadata = part.metadata().map_err(unwritten)?;
-        let file = self.file(&new.name);
-        disk::rename(&self.part(&new.name), &file).map_err(unwritten)?;
-        let kept = new.kept(file, false, &metadata);
-        self.write(&kept)?;
-        self.remove_part(&kept.name)?;
-        Ok(kept)
     }
 
     fn record(&self, name: &str) -> Result<Option<Record>, ShelfError> {
@@ -306,28 +254,6 @@ impl Shelf {
         }
         let record = table.try_into().map_err(|error: toml::de::Error| wrong(error.message().to_owned()))?;
         Ok(Some(record))
-    }
-
-    /// Writes down what is known of a model.
-    fn write(&self, kept: &Kept) -> Result<(), ShelfError> {
-        let record = Record {
-            version: VERSION,
-            sha256: kept.digest,
-            bytes: kept.bytes,
-            modified: kept.modified,
-            source: kept.source.clone(),
-            licence: kept.licence.clone(),
-            added: kept.added,
-            file: kept.is_in_place.then(|| kept.file.clone()),
-        };
-        let what = format!("{}.toml", kept.name);
-        let text = toml::to_string(&record).map_err(|_| ShelfError::Record {
-            name: kept.name.clone(),
-            why: "the path of its file is no UTF-8".to_owned(),
-        })?;
-        disk::make_folder(&self.folder).map_err(|error| failed("made", "the folder of models", &error))?;
-        disk::write_text(&self.record_file(&kept.name), &text).map_err(|error| failed("written", &what, &error))?;
-        disk::flush_folder(&self.folder).map_err(|error| failed("written", &what, &error))
     }
 }
 

@@ -243,3 +243,129 @@ fn only_regular_files_are_opened() {
     assert!(home.add(&[file], None, Place::Shelf).is_err());
     assert!(!home.folder.path().join("victim").exists());
 }
+
+#[test]
+fn a_name_of_the_catalogue_is_for_that_model_alone() {
+    let home = Home::new();
+    let file = home.write("qwen2.5-coder-0.5b.gguf", &Gguf::small().bytes());
+    let row = "qwen2.5-coder-0.5b".to_owned();
+    for (name, place) in [(None, Place::Shelf), (Some(row.as_str()), Place::Here)] {
+        assert_eq!(home.add(std::slice::from_ref(&file), name, place), Err(ShelfError::Reserved(row.clone())));
+    }
+    assert!(home.names().is_empty());
+    assert_eq!(home.add(&[file], Some("mine"), Place::Shelf).unwrap().kept.name, "mine");
+}
+
+#[test]
+fn a_file_that_is_changed_while_it_is_read_is_not_believed_in_its_place() {
+    let home = Home::new();
+    let bytes = Gguf::small().bytes();
+    let files = [home.write("a.gguf", &bytes)];
+    let (now, free_bytes) = (Timestamp::from_seconds(0), None);
+    let adding = Adding { files: &files, name: None, place: Place::Here, free_bytes, now };
+    let mut change = |done, all| {
+        if done == all {
+            fs::write(&files[0], vec![b'x'; bytes.len()]).unwrap();
+            touch(&files[0], 1_900_000_000);
+        }
+    };
+    let changed = home.shelf.add(&adding, &mut change, &CancellationToken::new());
+    assert!(matches!(changed, Err(ShelfError::Changed { .. })), "{changed:?}");
+    assert!(home.names().is_empty());
+}
+
+#[test]
+fn what_is_removed_while_it_is_read_does_not_come_back() {
+    let home = Home::new();
+    let kept = home.add(&[home.write("a.gguf", &Gguf::small().bytes())], None, Place::Shelf).unwrap().kept;
+    touch(&kept.file, 1_700_000_000);
+    let mut remove = |done, all| {
+        if done == all {
+            home.shelf.remove("a").unwrap();
+        }
+    };
+    home.shelf.verify(&kept, &mut remove, &CancellationToken::new()).unwrap();
+    assert!(home.names().is_empty(), "{:?}", home.names());
+}
+
+#[test]
+fn of_two_that_take_a_name_the_first_has_it() {
+    let home = Home::new();
+    let (bytes, mut is_taken) = (Gguf::small().bytes(), false);
+    let files = [home.write("a.gguf", &bytes)];
+    let other = [home.write("b.gguf", &Gguf::small().says("x", "y").bytes())];
+    let (now, free_bytes) = (Timestamp::from_seconds(0), None);
+    let adding = Adding { files: &files, name: None, place: Place::Shelf, free_bytes, now };
+    let mut take = |done, _| {
+        if done > bytes.len() as u64 && !is_taken {
+            home.add(&other, Some("a"), Place::Here).unwrap();
+            is_taken = true;
+        }
+    };
+    let second = home.shelf.add(&adding, &mut take, &CancellationToken::new());
+    assert_eq!(second, Err(ShelfError::Taken("a".into())));
+    assert_eq!(home.names(), ["a.toml"]);
+    assert!(home.shelf.find("a").unwrap().is_in_place);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_part_that_was_settled_meanwhile_is_not_taken_for_one() {
+    let home = Home::new();
+    fs::create_dir_all(home.shelf.folder()).unwrap();
+    let path = home.shelf.part("a");
+    let open = || fs::OpenOptions::new().create(true).append(true).open(&path).unwrap();
+    assert!(disk::lock(open(), &path).unwrap().is_some());
+    let late = open();
+    fs::rename(&path, home.shelf.folder().join("a.gguf")).unwrap();
+    assert!(disk::lock(late.try_clone().unwrap(), &path).unwrap().is_none(), "its name is gone");
+    late.unlock().unwrap();
+    let _next = open();
+    assert!(disk::lock(late, &path).unwrap().is_none(), "its name is another's");
+}
+
+#[test]
+fn what_a_crash_has_left_is_removed_by_its_name() {
+    let home = Home::new();
+    let file = home.write("a.gguf", &Gguf::small().bytes());
+    let left: [&[&str]; 4] = [&["a.gguf"], &["a.part"], &["a.part", "a.part.json"], &["a.gguf", "a.part.json"]];
+    for left in left {
+        fs::create_dir_all(home.shelf.folder()).unwrap();
+        for name in left {
+            fs::write(home.shelf.folder().join(name), b"GGUF").unwrap();
+        }
+        home.shelf.remove("a").unwrap();
+        assert!(home.names().is_empty(), "{left:?}: {:?}", home.names());
+    }
+    for gone in ["a.gguf", "a.part.json"] {
+        home.add(std::slice::from_ref(&file), None, Place::Shelf).unwrap();
+        fs::write(home.shelf.folder().join("a.part.json"), b"{}").unwrap();
+        fs::remove_file(home.shelf.folder().join(gone)).unwrap();
+        home.shelf.remove("a").unwrap();
+        assert!(home.names().is_empty(), "{gone}: {:?}", home.names());
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_written_down_is_written_through_nothing_that_lies_in_its_way() {
+    let home = Home::new();
+    fs::create_dir_all(home.shelf.folder()).unwrap();
+    let (victim, way) = (home.write("victim", b"mine"), home.shelf.folder().join("a.toml.part"));
+    std::os::unix::fs::symlink(&victim, &way).unwrap();
+    let file = home.write("a.gguf", &Gguf::small().bytes());
+    home.add(std::slice::from_ref(&file), None, Place::Shelf).unwrap();
+    assert_eq!((fs::read(&victim).unwrap(), home.names().len()), (b"mine".to_vec(), 2));
+    home.shelf.remove("a").unwrap();
+    for name in [&way, &home.shelf.part("b")] {
+        rustix::fs::mknodat(rustix::fs::CWD, name, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0).unwrap();
+    }
+    home.add(std::slice::from_ref(&file), None, Place::Shelf).unwrap();
+    home.shelf.remove("a").unwrap();
+    let refused = home.add(std::slice::from_ref(&file), Some("b"), Place::Shelf);
+    assert!(matches!(refused, Err(ShelfError::Io { verb: "written", .. })), "{refused:?}");
+    // What cannot be written leaves nothing.
+    fs::create_dir_all(home.shelf.folder().join("c.gguf/x")).unwrap();
+    assert!(home.add(&[file], Some("c"), Place::Shelf).is_err());
+    assert_eq!(home.names(), ["b.part", "c.gguf"]);
+}
