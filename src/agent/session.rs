@@ -112,9 +112,9 @@ impl Session {
     /// What a person typed in a chat, as far as its lines can be read: the messages with their filters, the oldest first.
     #[must_use]
     pub fn typed(bytes: &[u8]) -> Vec<String> {
-        let typed = |line: Line| match line {
-            Line::Message { door, text, filters, .. } if door == "chat" => Some(with_filters(&text, &filters)),
-            _ => None,
+        let typed = |line: Line| {
+            let Line::Message { door, text, filters, .. } = line else { return None };
+            (door == "chat").then(|| with_filters(&text, &filters))
         };
         lines(bytes).map_while(Result::ok).filter_map(typed).collect()
     }

@@ -202,6 +202,7 @@ fn what_killed_processes_have_left_is_swept() {
 }
 
 #[test]
+#[expect(clippy::disallowed_types, reason = "a test makes a file as old as it likes")]
 fn lines_that_take_the_place_of_others_leave_the_time() {
     let env = Env::new(&[]);
     let vault = env.vault();
