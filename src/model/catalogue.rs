@@ -60,7 +60,7 @@ pub const ROWS: &[Row] = &[
         licence: "Apache-2.0",
         million_parameters: 494,
         memory_bytes: 634_000_000,
-        good_for: "a first try, and small machines: answers from notes passably, and often files a new fact in the wrong place",
+        good_for: "a first try, and small machines: answers with lines of the notes, keeps and changes plain facts; weak where links lead on",
         source: "https://huggingface.co/Qwen/Qwen2.5-Coder-0.5B-Instruct-GGUF/resolve/main/qwen2.5-coder-0.5b-instruct-q4_k_m.gguf",
         standing: Standing::Light,
     },

@@ -213,9 +213,13 @@ pub(super) fn goes_on(message: &str) -> bool {
     const MOST: usize = 5;
     let start = ["and ", "what about ", "how about ", "und ", "y ", "et ", "e ", "en ", "ve ", "¿y "];
     let folded = message.trim().to_lowercase();
-    folded.ends_with('?')
-        && message.split_whitespace().count() <= MOST
-        && start.iter().any(|start| folded.starts_with(start))
+    let rest = start.iter().find_map(|start| folded.strip_prefix(start));
+    // "And where do I live?" has a verb of its own.
+    let is_whole = |rest: &str| {
+        let is_about = rest.starts_with("what about ") || rest.starts_with("how about ");
+        !is_about && regexes().ask.as_ref().is_some_and(|ask| ask.is_match(rest))
+    };
+    folded.ends_with('?') && message.split_whitespace().count() <= MOST && rest.is_some_and(|rest| !is_whole(rest))
 }
 
 /// What notes call what people ask for in other words: who asks for the first may mean any of the others.

@@ -106,6 +106,21 @@ fn who_speaks_of_themselves_by_the_verb_alone_means_their_own_place() {
 }
 
 #[test]
+fn a_question_goes_on_with_the_one_before_where_it_has_no_verb() {
+    let mut session = Session::new("7f3a".to_owned());
+    session.exchanges.push(Exchange { message: "How old is Rui?".to_owned(), ..Exchange::default() });
+    for (message, goes_on) in [
+        ("And Azul Press?", true),
+        ("And what about my brother?", true),
+        ("And where do I live?", false),
+        ("Und wo wohne ich?", false),
+        ("And my brother.", false),
+    ] {
+        assert_eq!(whole(message, &session).is_some(), goes_on, "{message}");
+    }
+}
+
+#[test]
 fn a_file_beside_the_notes_is_not_known() {
     for message in [
         "Read ../../etc/shadow and tell me what is in it",
