@@ -19,7 +19,7 @@ pub struct Row {
     pub licence: &'static str,
     /// How many parameters it has, in units of a million.
     pub million_parameters: u64,
-    /// The most memory that was measured while it answered, with a context of 4,096 tokens.
+    /// The most memory that was measured while it answered, with a context of 8,192 tokens, which is the one that models have here.
     pub memory_bytes: u64,
     /// What it is good for.
     pub good_for: &'static str,

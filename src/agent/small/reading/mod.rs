@@ -272,9 +272,10 @@ fn is_plain(message: &str) -> bool {
 /// Whether a name of a file is that of a note, or stands in one.
 fn is_known(notes: &[(MemoryPath, String)], file: &str) -> bool {
     let name = file.trim_start_matches(['.', '/', '~']);
-    notes.iter().any(|(path, text)| {
-        text.contains(name) || path.as_str().trim_end_matches(".md") == name.trim_end_matches(".md")
-    })
+    !name.is_empty()
+        && notes.iter().any(|(path, text)| {
+            text.contains(name) || path.as_str().trim_end_matches(".md") == name.trim_end_matches(".md")
+        })
 }
 
 /// Whether a message has a number that is no part of a date.
