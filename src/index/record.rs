@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::check::Look;
 use crate::digest::Digest;
+use crate::note::stem::Stem;
 use crate::note::target::stems_meant;
 use crate::note::{Card, Note, words};
 use crate::path::MemoryPath;
@@ -91,22 +92,24 @@ pub(super) fn names_meant(path: &str, source: &MemoryPath) -> impl Iterator<Item
 }
 
 fn columns(path: &MemoryPath, text: &str, card: &Card, headings: &[String]) -> [String; Column::ALL.len()] {
-    let mut left = MOST_WORD_BYTES;
+    let (mut left, languages) = (MOST_WORD_BYTES, card.languages);
     let bare =
         if path.is_note() { path.as_str().get(..path.as_str().len() - 3).unwrap_or_default() } else { path.as_str() };
     Column::ALL.map(|column| {
         let mut words = String::new();
         let mut add = |text: &str| {
             words::each(text, &mut |word, _| {
-                let start = words.len();
-                if start > 0 {
-                    words.push(' ');
-                }
-                push_token(word, &mut words);
-                match left.checked_sub(words.len() - start) {
-                    Some(rest) => left = rest,
-                    None => words.truncate(start),
-                }
+                languages.stems(word, &mut |stem| {
+                    let start = words.len();
+                    if start > 0 {
+                        words.push(' ');
+                    }
+                    push_token(stem, &mut words);
+                    match left.checked_sub(words.len() - start) {
+                        Some(rest) => left = rest,
+                        None => words.truncate(start),
+                    }
+                });
             });
         };
         match column {
@@ -124,10 +127,10 @@ fn columns(path: &MemoryPath, text: &str, card: &Card, headings: &[String]) -> [
     })
 }
 
-/// The token under which the index holds a folded word, of which the tokenizer makes nothing else.
-pub(super) fn token(word: &str) -> String {
+/// The token under which the index holds a stem, of which the tokenizer makes nothing else.
+pub(super) fn token(stem: &Stem) -> String {
     let mut token = String::new();
-    push_token(word, &mut token);
+    push_token(stem, &mut token);
     token
 }
 
@@ -140,8 +143,8 @@ pub(super) fn is_word(token: &str) -> bool {
 /// Characters that no word has: the first leads a digest, the others stand for those of ASCII.
 const PRIVATE: u32 = 0xe000;
 
-fn push_token(word: &str, token: &mut String) {
-    let stem = words::stem(word);
+fn push_token(stem: &Stem, token: &mut String) {
+    let stem = stem.as_str();
     let private = |offset: u32| char::from_u32(PRIVATE + offset).unwrap_or(char::REPLACEMENT_CHARACTER);
     // The tokenizer splits at what is ASCII and no letter or digit. Folding makes some of that: `1.` of `⒈`.
     let is_split = |character: char| character.is_ascii() && !character.is_ascii_alphanumeric();
@@ -152,7 +155,7 @@ fn push_token(word: &str, token: &mut String) {
         let shown = |character| if is_split(character) { private(u32::from(character)) } else { character };
         token.extend(stem.chars().map(shown));
     } else {
-        token.push_str(&stem);
+        token.push_str(stem);
     }
 }
 

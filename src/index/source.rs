@@ -5,15 +5,12 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::record::{is_word, token};
 use super::{Index, IndexError, blob, kept, text};
 use crate::note::Card;
+use crate::note::stem::Stem;
 use crate::path::MemoryPath;
-use crate::rank::{Column, Files, Number, Point, Source, SourceError};
+use crate::rank::{Column, Files, Number, Point, Source, SourceError, Spelling};
 
 /// What FTS5 takes for the weight of a word that most rows hold.
 const LEAST_WEIGHT: f64 = 1e-6;
-/// A word of fewer letters is spelled like too many others.
-const FEWEST_LETTERS: usize = 4;
-/// From so many letters on a word may differ in two.
-const MANY_LETTERS: usize = 8;
 
 impl Source for Index {
     fn notes(&self) -> Result<usize, SourceError> {
@@ -29,17 +26,21 @@ impl Source for Index {
         Ok(self.checked(|db| Ok(db.prepare_cached(sql)?.query_row([folder.as_str()], |row| row.get(0))?))?)
     }
 
-    fn holding(&self, word: &str) -> Result<usize, SourceError> {
-        let token = token(word);
+    fn holding(&self, stems: &[Stem]) -> Result<usize, SourceError> {
         Ok(self.checked(|db| {
-            let sql = "SELECT doc FROM word WHERE term = ?1";
-            Ok(db.prepare_cached(sql)?.query_row([token], |row| row.get(0)).optional()?.unwrap_or_default())
+            let mut statement = db.prepare_cached("SELECT doc FROM word WHERE term = ?1")?;
+            let mut holding = Vec::new();
+            for stem in stems {
+                let notes: Option<usize> = statement.query_row([token(stem)], |row| row.get(0)).optional()?;
+                holding.extend(notes);
+            }
+            // A short note may hold two stems of one word.
+            if holding.len() > 1 { Ok(every(db, stems)?.len()) } else { Ok(holding.pop().unwrap_or_default()) }
         })?)
     }
 
-    fn matching(&self, word: &str) -> Result<Vec<(Number, f64)>, SourceError> {
-        let token = token(word);
-        Ok(self.checked(|db| matching(db, &token))?)
+    fn matching(&self, stems: &[Stem]) -> Result<Vec<(Number, f64)>, SourceError> {
+        Ok(self.checked(|db| every(db, stems))?)
     }
 
     fn card(&self, note: Number) -> Result<Option<(MemoryPath, Card)>, SourceError> {
@@ -89,7 +90,7 @@ impl Source for Index {
         Ok(self.checked(|db| numbers(db, sql, folder.as_str(), usize::MAX))?)
     }
 
-    fn spelled_like(&self, word: &str) -> Result<Option<String>, SourceError> {
+    fn spelled_like(&self, word: &str) -> Result<Option<Stem>, SourceError> {
         Ok(self.checked(|db| spelled_like(db, word))?)
     }
 
@@ -103,6 +104,17 @@ impl Source for Index {
     fn alike(&self, point: &Point) -> Result<Vec<(Number, f64)>, SourceError> {
         Ok(self.checked(|db| super::points::alike(db, point))?)
     }
+}
+
+/// The notes that hold any of some stems, each once, and how much of the one that says most.
+fn every(db: &Connection, stems: &[Stem]) -> Result<Vec<(Number, f64)>, IndexError> {
+    let mut found = Vec::new();
+    for stem in stems {
+        found.extend(matching(db, &token(stem))?);
+    }
+    found.sort_unstable_by(|(one, much), (other, more)| one.cmp(other).then_with(|| more.total_cmp(much)));
+    found.dedup_by_key(|(note, _)| *note);
+    Ok(found)
 }
 
 /// How many notes have words.
@@ -140,38 +152,23 @@ fn matching(db: &Connection, token: &str) -> Result<Vec<(Number, f64)>, IndexErr
     Ok(found)
 }
 
-fn spelled_like(db: &Connection, word: &str) -> Result<Option<String>, IndexError> {
-    let letters = word.chars().count();
-    let has_digit = |word: &str| word.chars().any(char::is_numeric);
-    if letters < FEWEST_LETTERS || has_digit(word) {
-        return Ok(None);
-    }
-    let most = if letters >= MANY_LETTERS { 2 } else { 1 };
-    let first: String = word.chars().take(1).collect();
+fn spelled_like(db: &Connection, word: &str) -> Result<Option<Stem>, IndexError> {
+    let Some(spelling) = Spelling::of(word) else { return Ok(None) };
+    let first = spelling.first();
     let mut statement = db.prepare_cached("SELECT term, doc FROM word WHERE term >= ?1 AND term < ?2")?;
-    let mut rows = statement.query([&first, &format!("{first}{}", char::MAX)])?;
-    let mut best: Option<(usize, u64, String)> = None;
+    let mut rows = statement.query([first, &format!("{first}{}", char::MAX)])?;
+    let mut best: Option<(usize, u64, Stem)> = None;
     while let Some(row) = rows.next()? {
         let term = text(row, 0)?;
-        if term.len().abs_diff(word.len()) > 4 * most
-            || term.chars().count().abs_diff(letters) > most
-            || has_digit(term)
-            || !is_word(term)
-        {
-            continue;
-        }
-        let distance = strsim::osa_distance(word, term);
-        if distance == 0 || distance > most {
-            continue;
-        }
+        let Some(distance) = spelling.distance(term).filter(|_| is_word(term)) else { continue };
         let holding: u64 = row.get(1)?;
         // They come in the order of the alphabet.
         let is_better = best
             .as_ref()
             .is_none_or(|(nearest, most, _)| distance < *nearest || (distance == *nearest && holding > *most));
         if is_better {
-            best = Some((distance, holding, term.to_owned()));
+            best = Some((distance, holding, Stem::kept(term)));
         }
     }
-    Ok(best.map(|(.., term)| term))
+    Ok(best.map(|(.., stem)| stem))
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::stem::Languages;
 use super::{Note, Seen};
 
 /// No more facts of one note are kept than this; each keeps so many bytes of its value.
@@ -16,6 +17,8 @@ const MOST_TAGS: usize = 200;
 /// What a note says of itself and of others.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Card {
+    /// What it is written in.
+    pub languages: Languages,
     /// Its links, and what in it can be linked to.
     pub seen: Seen,
     /// `title` of the front matter, else the first heading of the first level.
@@ -55,7 +58,7 @@ impl Card {
         let first = note.headings().iter().find(|heading| heading.level == 1);
         let title = note.front_values("title").into_iter().next().or_else(|| first.map(|heading| heading.shown()));
         let aliases = ["aliases", "alias"].iter().flat_map(|key| note.front_values(key)).collect();
-        Self { title, aliases, tags: tags(note), facts, contexts, seen }
+        Self { languages: Languages::of(note.text), title, aliases, tags: tags(note), facts, contexts, seen }
     }
 }
 

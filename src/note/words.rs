@@ -7,10 +7,8 @@
 //! `2023-09-11` gives what people say, `2023`, `september` and `11`; a number has no zeros before it. Touches nothing but
 //! text.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
-use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 use unicode_segmentation::UnicodeSegmentation;
@@ -43,24 +41,6 @@ pub fn fold(text: &str) -> String {
     caseless::default_case_fold_str(&bare).nfkc().collect()
 }
 
-/// The stem of a folded word, under which an index holds all its forms; it begins with the same letter. Words of other
-/// scripts, with digits or diacritics, and those that nobody says are their own.
-///
-/// # Examples
-///
-/// ```
-/// use memdir::note::words::stem;
-///
-/// assert_eq!(stem("collaborated"), stem("collaborates"));
-/// assert_eq!(stem("gpt4s"), "gpt4s");
-/// ```
-#[must_use]
-pub fn stem(word: &str) -> Cow<'_, str> {
-    let is_english =
-        (3..=MOST_BYTES_OF_A_STEM).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_lowercase());
-    if is_english { Stemmer::create(Algorithm::English).stem(word) } else { word.into() }
-}
-
 /// Whether a folded word is one character of a script without blanks, which stands in no pair.
 #[must_use]
 pub fn is_single(word: &str) -> bool {
@@ -68,8 +48,6 @@ pub fn is_single(word: &str) -> bool {
     characters.next().is_some_and(is_unspaced) && characters.next().is_none()
 }
 
-/// A longer word has no stem.
-const MOST_BYTES_OF_A_STEM: usize = 40;
 /// What stands after an apostrophe and is no word.
 const ENDINGS: [&str; 7] = ["s", "t", "d", "m", "ll", "re", "ve"];
 const MONTHS: [&str; 12] = [
@@ -308,7 +286,7 @@ fn is_unspaced(character: char) -> bool {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{Words, each, fold, stem};
+    use super::{Words, each, fold};
 
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
@@ -370,18 +348,6 @@ mod tests {
     }
 
     #[test]
-    fn stems_are_of_english_words() {
-        let check = |forms: &[&str], expected: &str| {
-            forms.iter().for_each(|form| assert_eq!(stem(form), expected, "{form}"));
-        };
-        check(&["collaborate", "collaborates", "collaborated", "collaborating"], "collabor");
-        check(&["cities", "city"], "citi");
-        check(&["is"], "is");
-        check(&["москвы"], "москвы");
-        check(&["gpt4s"], "gpt4s");
-    }
-
-    #[test]
     fn names_fold() {
         assert_eq!((fold("ÄRGER"), fold("ａｂｃ")), ("arger".to_owned(), "abc".to_owned()));
     }
@@ -395,13 +361,6 @@ mod tests {
             let mut found = |word: &str, range| long.push((word.to_owned(), range));
             Words { buffer: String::new(), found: &mut found }.line(&text, 0, false);
             prop_assert_eq!(short, long);
-        }
-
-        /// Who looks for a stem need not stem each word of a text.
-        #[test]
-        fn stems_begin_as_their_words(word in "[a-z]{1,12}|[aeiouy]{0,2}[sy](ing|ied|ed|s|ly|ies)") {
-            let stem = stem(&word);
-            prop_assert_eq!(stem.as_bytes().first(), word.as_bytes().first());
         }
 
         #[test]

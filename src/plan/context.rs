@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::action::{Call, GetContext};
+use crate::note::stem::Languages;
 use crate::note::{Heading, Note};
 use crate::path::MemoryPath;
 use crate::plan::consult::trouble;
@@ -75,11 +76,16 @@ impl<T: Tree> Planner<'_, T> {
         let note = get.path.as_ref().map(|path| self.expect_file(path).map(|(path, _)| path)).transpose()?;
         let question = query.and_then(Question::of);
         let point = question.as_ref().and_then(|question| self.point(call, question));
-        let mut about = About { question: question.as_ref(), point, wanted: question.as_ref().map(Wanted::of), note };
+        let mut about = About {
+            question: question.as_ref(),
+            point,
+            wanted: question.as_ref().map(|question| Wanted::of(question.words())),
+            note,
+        };
         let gathered = self.gathered(call, &about)?;
         // What is cut out is what was looked for in the end.
         if let Some(corrected) = &gathered.corrected {
-            about.wanted = Some(Wanted::of(corrected));
+            about.wanted = Some(Wanted::of(corrected.words()));
         }
         let parts = self.parts(call, &about, &gathered)?;
         Ok(Value::Context(filled(parts, get.budget.unwrap_or(BUDGET))).into())
@@ -97,7 +103,7 @@ impl<T: Tree> Planner<'_, T> {
         let scope = self.scope(None)?;
         let none = Question::none();
         let question = about.question.unwrap_or(&none);
-        let wanted = Wanted::of(question);
+        let wanted = Wanted::of(question.words());
         let notes = self.look(call, &scope, &|path, text| wanted.evidence(path, text))?;
         let read = |path: &MemoryPath| self.text_of(path);
         let source = ScannedNotes::new(question, notes, &read);
@@ -156,7 +162,9 @@ impl<T: Tree> Planner<'_, T> {
         }
         let Some((path, card)) = source.card(note)? else { return Ok(Vec::new()) };
         let beside = rank::neighbours(source, names, (note, &path, &card), MOST_LINKS)?;
-        let held = |line: &str| about.wanted.as_ref().map_or(0.0, |wanted| f64::from(wanted.held(line).count_ones()));
+        let held = |line: &str| {
+            about.wanted.as_ref().map_or(0.0, |wanted| f64::from(wanted.held(line, card.languages).count_ones()))
+        };
         Ok(beside.into_iter().map(|neighbour| (held(&neighbour.line), neighbour.note)).collect())
     }
 
@@ -183,9 +191,9 @@ impl<T: Tree> Planner<'_, T> {
 
 /// The parts of a note: of the sections that match the question the best, else the first ones.
 fn parts_of(path: &MemoryPath, text: &str, wanted: Option<&Wanted>, weights: &[f64], most: usize) -> Vec<Part> {
-    let note = Note::parse(text);
+    let (note, languages) = (Note::parse(text), Languages::of(text));
     let held = |range: &Range<usize>| {
-        let held = wanted.map_or(0, |wanted| wanted.held(text.get(range.clone()).unwrap_or_default()));
+        let held = wanted.map_or(0, |wanted| wanted.held(text.get(range.clone()).unwrap_or_default(), languages));
         weights.iter().enumerate().filter(|(word, _)| held >> word & 1 == 1).map(|(_, weight)| weight).sum::<f64>()
     };
     let mut sections: Vec<(f64, Range<usize>)> =
@@ -209,7 +217,7 @@ fn parts_of(path: &MemoryPath, text: &str, wanted: Option<&Wanted>, weights: &[f
         let mut shown = whole(range.clone());
         if range.len() > MOST_PART_BYTES {
             let section = text.get(range.clone()).unwrap_or_default();
-            let found = wanted.map_or([1, 1], |wanted| wanted.excerpt(section, weights).lines);
+            let found = wanted.map_or([1, 1], |wanted| wanted.excerpt(section, languages, weights).lines);
             let before = note.line_at(range.start) - 1;
             shown = widened(&lines, found.map(|line| before + line), shown);
         }

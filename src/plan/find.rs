@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use crate::action::{Call, SearchFiles, SearchMode};
 use crate::digest::Digest;
+use crate::note::stem::Languages;
 use crate::note::words as note_words;
 use crate::path::MemoryPath;
 use crate::plan::excerpt::Excerpt;
@@ -82,7 +83,7 @@ pub(super) struct Picked {
 pub fn marks(mode: SearchMode, query: &str, text: &str) -> Vec<Range<usize>> {
     match Way::of(mode, query) {
         Ok(Way::Lines(pattern)) => pattern.marks(text),
-        Ok(Way::Words(question)) => Wanted::of(&question).marks(text),
+        Ok(Way::Words(question)) => Wanted::of(question.words()).marks(text),
         Ok(Way::Name(_)) | Err(_) => Vec::new(),
     }
 }
@@ -305,7 +306,7 @@ impl<T: Tree> Planner<'_, T> {
                 let place = pattern.first(text?)?;
                 Some(Excerpt::of(text?, place.lines, Some(place.at)))
             }
-            Shows::Words(wanted, weights) => Some(wanted.excerpt(text?, weights)),
+            Shows::Words(wanted, weights) => text.map(|text| wanted.excerpt(text, Languages::of(text), weights)),
             // A name is found whatever the note holds.
             Shows::Opening => Some(Excerpt::opening(text.unwrap_or_default())),
         }

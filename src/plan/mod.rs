@@ -56,6 +56,8 @@ pub use seen::Seen;
 pub use step::{Content, Image, Step};
 pub use tree::{Altered, Entry, Listing, Scan, Scanned, Stamp, Stat, Swept, Tree, TreeError};
 pub use undo::{UndoError, restore, undo};
+#[cfg(test)]
+pub(crate) use wanted::Wanted;
 
 use overlay::{Overlay, Trouble};
 pub use words::{not_text, too_large, tree_error as failure};

@@ -31,7 +31,7 @@ impl<T: Tree> Planner<'_, T> {
             self.tell_skipped(call, unread);
             return Ok(Picked { source: report::Source::Index, ..picked });
         }
-        let wanted = Wanted::of(question);
+        let wanted = Wanted::of(question.words());
         let mut notes = self.look(call, scope, &|path, text| wanted.evidence(path, text))?;
         for (path, _) in &mut notes {
             *path = scope.placed(path);
@@ -85,7 +85,7 @@ impl<T: Tree> Planner<'_, T> {
         }
         let more = rest.len().saturating_sub(part.limit);
         // What is shown is what was looked for in the end.
-        let shows = Shows::Words(Wanted::of(answer.corrected.as_ref().unwrap_or(question)), answer.weights);
+        let shows = Shows::Words(Wanted::of(answer.corrected.as_ref().unwrap_or(question).words()), answer.weights);
         let source = report::Source::Scan;
         Ok(Picked { notes, total: answer.found.len(), more, shows, searched_for: answer.searched_for, source })
     }

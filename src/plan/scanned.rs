@@ -1,14 +1,16 @@
 //! [`ScannedNotes`]: what ranking is told where there is no index: what every note said when it was read.
 //!
-//! It knows the words of the question and no others, follows links from a note to others and not back, and names no
-//! word that is spelled alike.
+//! It knows the words of the question; other words are looked for by reading the notes again. It follows links from a note
+//! to others and not back.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::note::{Card, Note};
+use crate::note::stem::{Languages, Stem};
+use crate::note::{Card, Note, words};
 use crate::path::MemoryPath;
-use crate::plan::wanted::Evidence;
-use crate::rank::{Bm25, Files, Number, Question, Source, SourceError, called};
+use crate::plan::wanted::{Evidence, Wanted, without_extension};
+use crate::rank::{Bm25, Files, Number, Question, Source, SourceError, Spelling, Word, called};
 
 /// Notes that were looked into for one question.
 pub(crate) struct ScannedNotes<'a> {
@@ -46,8 +48,22 @@ impl<'a> ScannedNotes<'a> {
         self.notes.get(usize::try_from(number).ok()?)
     }
 
-    fn place(&self, word: &str) -> Option<usize> {
-        self.question.words().iter().position(|known| known == word)
+    /// The place among the words of the question that these are the stems of.
+    fn place(&self, stems: &[Stem]) -> Option<usize> {
+        self.question.words().iter().position(|known| known.stems() == stems)
+    }
+
+    /// What each note says of a word that is not in the question.
+    fn look_again(&self, stems: &[Stem]) -> Vec<(Number, f64)> {
+        let wanted = Wanted::of(&[Word::with(stems)]);
+        let mut found = Vec::new();
+        for ((path, known), number) in self.notes.iter().zip(0..) {
+            let evidence = (self.read)(path).map(|text| wanted.evidence(path, &text));
+            if let Some((_, often)) = evidence.as_ref().and_then(|evidence| evidence.found.first()) {
+                found.push((number, self.bm25.saturated(f64::from(*often), f64::from(known.length))));
+            }
+        }
+        found
     }
 }
 
@@ -61,12 +77,15 @@ impl Source for ScannedNotes<'_> {
         Ok(0)
     }
 
-    fn holding(&self, word: &str) -> Result<usize, SourceError> {
-        Ok(self.place(word).and_then(|place| self.holding.get(place)).copied().unwrap_or_default())
+    fn holding(&self, stems: &[Stem]) -> Result<usize, SourceError> {
+        match self.place(stems) {
+            Some(place) => Ok(self.holding.get(place).copied().unwrap_or_default()),
+            None => Ok(self.look_again(stems).len()),
+        }
     }
 
-    fn matching(&self, word: &str) -> Result<Vec<(Number, f64)>, SourceError> {
-        let Some(place) = self.place(word) else { return Ok(Vec::new()) };
+    fn matching(&self, stems: &[Stem]) -> Result<Vec<(Number, f64)>, SourceError> {
+        let Some(place) = self.place(stems) else { return Ok(self.look_again(stems)) };
         let much = |evidence: &Evidence| {
             let (_, often) = evidence.found.iter().find(|(number, _)| usize::from(*number) == place)?;
             Some(self.bm25.saturated(f64::from(*often), f64::from(evidence.length)))
@@ -101,8 +120,28 @@ impl Source for ScannedNotes<'_> {
         Ok(notes.map(|(_, number)| number).collect())
     }
 
-    fn spelled_like(&self, _: &str) -> Result<Option<String>, SourceError> {
-        Ok(None)
+    fn spelled_like(&self, word: &str) -> Result<Option<Stem>, SourceError> {
+        let Some(spelling) = Spelling::of(word) else { return Ok(None) };
+        // How far a stem is from the word, and in which notes it stands.
+        let mut near: BTreeMap<Stem, (usize, BTreeSet<&MemoryPath>)> = BTreeMap::new();
+        for (path, _) in &self.notes {
+            let text = (self.read)(path).unwrap_or_default();
+            let languages = Languages::of(&text);
+            let mut see = |word: &str, _| {
+                if word.starts_with(spelling.first()) {
+                    languages.stems(word, &mut |stem| {
+                        if let Some(distance) = spelling.distance(stem.as_str()) {
+                            near.entry(stem.clone()).or_insert((distance, BTreeSet::new())).1.insert(path);
+                        }
+                    });
+                }
+            };
+            words::each(without_extension(path), &mut see);
+            words::each(&text, &mut see);
+        }
+        let best =
+            near.into_iter().min_by_key(|(stem, (distance, notes))| (*distance, Reverse(notes.len()), stem.clone()));
+        Ok(best.map(|(stem, _)| stem))
     }
 
     fn around(&self, _: &MemoryPath) -> Result<Option<Files>, SourceError> {

@@ -1,21 +1,20 @@
 //! [`Wanted`]: the words of a question, and where a note holds them.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
+use crate::note::stem::Languages;
 use crate::note::words;
 use crate::path::MemoryPath;
 use crate::plan::excerpt::{self, Excerpt};
-use crate::rank::{Column, Question};
+use crate::rank::{Column, Word, WordSet};
 
 /// The most words of a question that count; a set of them is the bits of a number.
 const WORDS: usize = 64;
 
 /// The words of a question, each once.
 pub(crate) struct Wanted {
-    words: HashMap<String, usize>,
-    /// The first bytes of the words, since most words of a note are none of them.
-    first: [bool; 256],
+    set: WordSet,
+    count: usize,
 }
 
 /// What a note says about the words of a question.
@@ -28,36 +27,18 @@ pub(crate) struct Evidence {
 }
 
 impl Wanted {
-    /// Takes the words that a question looks for.
-    pub(crate) fn of(question: &Question) -> Self {
-        let mut wanted = Self { words: HashMap::new(), first: [false; 256] };
-        for (number, word) in question.words().iter().take(WORDS).enumerate() {
-            wanted.words.insert(word.clone(), number);
-            if let Some(first) = word.as_bytes().first().and_then(|byte| wanted.first.get_mut(usize::from(*byte))) {
-                *first = true;
-            }
-        }
-        wanted
-    }
-
-    /// How many words there are.
-    pub(crate) fn len(&self) -> usize {
-        self.words.len()
-    }
-
-    /// The place of a word among those of the question. A stem begins as its word does.
-    pub(crate) fn number(&self, word: &str) -> Option<usize> {
-        let first = word.as_bytes().first().and_then(|byte| self.first.get(usize::from(*byte)));
-        if first == Some(&true) { self.words.get(words::stem(word).as_ref()).copied() } else { None }
+    /// Takes the words that are looked for.
+    pub(crate) fn of(words: &[Word]) -> Self {
+        Self { set: WordSet::of(words), count: words.len().min(WORDS) }
     }
 
     /// What a note says, in its path, its headings and the rest.
     pub(crate) fn evidence(&self, path: &MemoryPath, text: &str) -> Evidence {
-        let (mut length, mut line) = (0u32, Line::default());
-        let mut found = vec![0.0f64; self.len()];
+        let (mut length, mut line, languages) = (0u32, Line::default(), Languages::of(text));
+        let mut found = vec![0.0f64; self.count];
         let mut count = |word: &str, weight: &mut dyn FnMut() -> f64| {
             length = length.saturating_add(1);
-            if let Some(found) = self.number(word).and_then(|number| found.get_mut(number)) {
+            if let Some(found) = self.set.place(word, languages).and_then(|place| found.get_mut(place)) {
                 *found += weight();
             }
         };
@@ -69,13 +50,13 @@ impl Wanted {
         Evidence { length, found }
     }
 
-    /// The part of a note that says most; `weights` says how much finding each word says.
-    pub(crate) fn excerpt(&self, text: &str, weights: &[f64]) -> Excerpt {
+    /// The part of a note, or of a section of one in these languages, that says most; `weights` says how much finding each word says.
+    pub(crate) fn excerpt(&self, text: &str, languages: Languages, weights: &[f64]) -> Excerpt {
         let mut lines = vec![0u64; text.split('\n').count()];
         let mut at = vec![0; lines.len()];
         let (mut number, mut end) = (0, text.find('\n').unwrap_or(text.len()));
         words::each(text, &mut |word, range| {
-            let Some(wanted) = self.number(word) else { return };
+            let Some(wanted) = self.set.place(word, languages) else { return };
             while range.start > end {
                 number += 1;
                 end += 1;
@@ -98,18 +79,18 @@ impl Wanted {
         }
     }
 
-    /// Which words of the question a text holds, as bits.
-    pub(crate) fn held(&self, text: &str) -> u64 {
+    /// Which words of the question a part of a note in these languages holds, as bits.
+    pub(crate) fn held(&self, text: &str, languages: Languages) -> u64 {
         let mut held = 0;
-        words::each(text, &mut |word, _| held |= self.number(word).map_or(0, |number| 1 << number));
+        words::each(text, &mut |word, _| held |= self.set.place(word, languages).map_or(0, |place| 1 << place));
         held
     }
 
     /// The words of the question in a text.
     pub(crate) fn marks(&self, text: &str) -> Vec<Range<usize>> {
-        let mut marks = Vec::<Range<usize>>::new();
+        let (mut marks, languages) = (Vec::<Range<usize>>::new(), Languages::of(text));
         words::each(text, &mut |word, range| {
-            if self.number(word).is_some() {
+            if self.set.place(word, languages).is_some() {
                 // Words that overlap are one mark.
                 let mut range = range;
                 while let Some(last) = marks.pop_if(|last| range.start < last.end) {

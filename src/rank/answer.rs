@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::record::{Record, Records};
 use super::text::{Evidence, Left};
 use super::trail::{IDENT, Trail, Way};
-use super::{Bm25, Number, Point, Question, Source, SourceError, best_first, passage, spelling};
+use super::{Bm25, Number, Point, Question, Source, SourceError, Word, best_first, passage, spelling};
 use crate::note::words;
 use crate::path::MemoryPath;
 use crate::report::Why;
@@ -186,18 +186,19 @@ fn found(judged: Vec<Judged>, text: &Evidence, asking: &Asking<'_>) -> Vec<Found
 ///
 /// Those of the source.
 pub fn by_text(source: &dyn Source, query: &str) -> Result<Vec<Found>, SourceError> {
-    let mut stems: Vec<String> = Vec::new();
+    let mut asked: Vec<Word> = Vec::new();
     words::each(query, &mut |word, _| {
-        let stem = words::stem(word);
-        if stems.len() < super::question::MOST_WORDS && !stems.iter().any(|known| *known == stem) {
-            stems.push(stem.into_owned());
+        let word = Word::of(word);
+        let is_known = asked.iter().any(|known| known.stems().first() == word.stems().first());
+        if asked.len() < super::question::MOST_WORDS && !is_known {
+            asked.push(word);
         }
     });
-    let holding = stems.iter().map(|word| source.holding(word)).collect::<Result<Vec<_>, _>>()?;
+    let holding = asked.iter().map(|word| source.holding(word.stems())).collect::<Result<Vec<_>, _>>()?;
     let bm25 = Bm25::new(source.notes()?, 0.0, &holding);
     let mut scores: HashMap<Number, f64> = HashMap::new();
-    for (number, word) in stems.iter().enumerate() {
-        for (note, much) in source.matching(word)? {
+    for (number, word) in asked.iter().enumerate() {
+        for (note, much) in source.matching(word.stems())? {
             *scores.entry(note).or_default() += much * bm25.weight(number);
         }
     }

@@ -15,6 +15,7 @@ mod spelling;
 mod text;
 mod trail;
 mod vector;
+mod word;
 
 pub use answer::{Answer, Asking, Found, answer, by_text};
 pub use bm25::{Bm25, best_first};
@@ -22,7 +23,9 @@ pub use function_words::is_function_word;
 pub use links::{Names, Neighbour, neighbours};
 pub use question::Question;
 pub use source::{Column, Files, Number, Source, SourceError, called};
+pub use spelling::Spelling;
 pub use vector::Point;
+pub use word::{Word, WordSet};
 
 #[cfg(test)]
 mod tests;

@@ -4,6 +4,7 @@ use super::Question;
 use super::function_words::is_function_word;
 use super::question::MOST_WORDS;
 use super::text::{Evidence, Left};
+use crate::note::stem::Languages;
 use crate::note::words;
 
 /// So much of a note is looked at.
@@ -26,22 +27,21 @@ struct Paragraph {
 
 /// What the best paragraph of a text says that is not longer than [`MOST_BYTES`], from 0 to a little above 1; `left` are the words that count.
 pub(super) fn best(text: &str, question: &Question, evidence: &Evidence, left: &Left) -> f64 {
-    let pairs = question.pairs();
+    let (pairs, languages) = (question.pairs(), Languages::of(text));
     let (mut best, mut paragraph): (f64, _) = (0.0, Paragraph::default());
     for line in text.lines().chain([""]) {
         if line.trim().is_empty() {
             best = best.max(std::mem::take(&mut paragraph).worth(&pairs, evidence, left));
         } else {
-            words::each(line, &mut |word, _| paragraph.add(word, question, &pairs));
+            words::each(line, &mut |word, _| paragraph.add(word, question.set().place(word, languages), &pairs));
         }
     }
     best / evidence.whole()
 }
 
 impl Paragraph {
-    fn add(&mut self, word: &str, question: &Question, pairs: &[(usize, usize)]) {
+    fn add(&mut self, word: &str, place: Option<usize>, pairs: &[(usize, usize)]) {
         self.length = self.length.saturating_add(1);
-        let place = question.place(word);
         if place.is_none() && is_function_word(word) {
             return;
         }

@@ -3,6 +3,8 @@
 use std::ops::Range;
 
 use super::function_words::{is_first_person, is_function_word};
+use super::{Word, WordSet};
+use crate::note::stem::Stem;
 use crate::note::words;
 
 /// The most words of a query that count; a set of them is the bits of a number.
@@ -18,14 +20,16 @@ const MOST_SAID: usize = 128;
 /// use memdir::rank::Question;
 ///
 /// let question = Question::of("Where does my sister live?").unwrap();
-/// assert_eq!(question.words(), ["sister", "live"]);
-/// assert_eq!(Question::of("to be or not to be").unwrap().words(), ["to", "be", "or", "not"]);
+/// let words = |question: Question| question.words().iter().map(|word| word.text().to_owned()).collect::<Vec<_>>();
+/// assert_eq!(words(question), ["sister", "live"]);
+/// assert_eq!(words(Question::of("to be or not to be").unwrap()), ["to", "be", "or", "not"]);
 /// assert_eq!(Question::of("?!"), None);
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Question {
     text: String,
-    words: Vec<String>,
+    words: Vec<Word>,
+    set: WordSet,
     said: Vec<Said>,
     is_first_person: bool,
 }
@@ -54,24 +58,24 @@ impl Question {
             }
         });
         let has_others = all.iter().any(|(word, _)| !is_function_word(word));
-        let mut question =
-            Self { text: query.to_owned(), words: Vec::new(), said: Vec::new(), is_first_person: is_first };
+        let mut question = Self { text: query.to_owned(), said: Vec::new(), is_first_person: is_first, ..Self::none() };
         let mut is_findable = false;
         let mut left = MOST_WORDS;
         for (word, range) in all {
             let is_sought = left > 0 && !(has_others && is_function_word(&word));
             left -= usize::from(is_sought);
             is_findable |= is_sought && !words::is_single(&word);
-            let word = is_sought.then(|| question.number_of(&words::stem(&word)));
+            let word = is_sought.then(|| question.number_of(&word));
             question.said.push(Said { range, word });
         }
+        question.set = WordSet::of(&question.words);
         is_findable.then_some(question)
     }
 
     /// A question without words, which nothing answers.
     #[must_use]
     pub fn none() -> Self {
-        Self { text: String::new(), words: Vec::new(), said: Vec::new(), is_first_person: false }
+        Self { text: String::new(), words: Vec::new(), set: WordSet::of(&[]), said: Vec::new(), is_first_person: false }
     }
 
     /// The query as it was sent.
@@ -80,9 +84,9 @@ impl Question {
         &self.text
     }
 
-    /// The stems of the words that are looked for, each once.
+    /// The words that are looked for, each once.
     #[must_use]
-    pub fn words(&self) -> &[String] {
+    pub fn words(&self) -> &[Word] {
         &self.words
     }
 
@@ -118,21 +122,17 @@ impl Question {
         self.sought().count()
     }
 
-    /// Which word a folded word of a text is.
-    pub(super) fn place(&self, word: &str) -> Option<usize> {
-        // A stem begins as its word does; most words of a text are none of these.
-        let first = word.as_bytes().first();
-        if !self.words.iter().any(|known| known.as_bytes().first() == first) {
-            return None;
-        }
-        let stem = words::stem(word);
-        self.words.iter().position(|known| *known == *stem)
+    /// Which of the words a word of a text is.
+    #[must_use]
+    pub fn set(&self) -> &WordSet {
+        &self.set
     }
 
-    /// The question with another word in the place of one.
-    pub(super) fn with(&self, number: usize, word: String) -> Self {
+    /// The question that also looks for another word beside one of its own.
+    pub(super) fn with(&self, number: usize, stem: Stem) -> Self {
         let mut question = self.clone();
-        question.words.get_mut(number).into_iter().for_each(|old| word.clone_into(old));
+        question.words.get_mut(number).into_iter().for_each(|word| word.add(stem.clone()));
+        question.set = WordSet::of(&question.words);
         question
     }
 
@@ -140,9 +140,12 @@ impl Question {
         self.said.iter().filter_map(|said| said.word)
     }
 
-    fn number_of(&mut self, stem: &str) -> usize {
-        self.words.iter().position(|known| known == stem).unwrap_or_else(|| {
-            self.words.push(stem.to_owned());
+    fn number_of(&mut self, text: &str) -> usize {
+        let word = Word::of(text);
+        // Forms of one word are one.
+        let known = self.words.iter().position(|known| known.stems().first() == word.stems().first());
+        known.unwrap_or_else(|| {
+            self.words.push(word);
             self.words.len() - 1
         })
     }

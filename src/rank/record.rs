@@ -7,6 +7,7 @@ use super::function_words::is_function_word;
 use super::links::{name_meant, own_names};
 use super::text::Evidence;
 use super::{Asking, Names, Number, Question, Source, SourceError};
+use crate::note::stem::Languages;
 use crate::note::{Card, words};
 use crate::path::MemoryPath;
 
@@ -212,15 +213,15 @@ impl Record {
     fn of(path: MemoryPath, card: &Card, question: &Question) -> Self {
         let mut ident = Vec::new();
         for text in card.tags.iter().map(String::as_str).chain([card.title.as_deref().unwrap_or(path.stem())]) {
-            for word in spoken(question, text, usize::MAX).0 {
+            for word in spoken(question, card.languages, text, usize::MAX).0 {
                 if !ident.contains(&word) {
                     ident.push(word);
                 }
             }
         }
         let facts = card.facts.iter().take(MOST_FACTS).map(|fact| FactWords {
-            key: spoken(question, &fact.key, usize::MAX).0,
-            value: spoken(question, &fact.value, MOST_VALUE_WORDS).0,
+            key: spoken(question, card.languages, &fact.key, usize::MAX).0,
+            value: spoken(question, card.languages, &fact.value, MOST_VALUE_WORDS).0,
             is_link: fact.value.contains("[[") || fact.value.contains("]("),
         });
         let facts = facts.filter(|fact| !fact.key.is_empty() || !fact.value.is_empty()).collect();
@@ -242,11 +243,11 @@ fn label(card: &Card, (line, path): (usize, &str), text: &str, question: &Questi
     let fact = before.checked_sub(1).and_then(|last| card.facts.get(last));
     match fact.filter(|fact| fact.line == line || fact.value.contains(path)) {
         Some(fact) => {
-            let (words, length) = spoken(question, &fact.key, usize::MAX);
+            let (words, length) = spoken(question, card.languages, &fact.key, usize::MAX);
             Label { is_line: false, words, length }
         }
         None => {
-            let (words, length) = spoken(question, &without_links(text), MOST_LINE_WORDS);
+            let (words, length) = spoken(question, card.languages, &without_links(text), MOST_LINE_WORDS);
             Label { is_line: true, words, length }
         }
     }
@@ -274,12 +275,12 @@ fn without_links(line: &str) -> String {
 }
 
 /// The words of the question among the first words of a text, and how many these are; function words do not count.
-fn spoken(question: &Question, text: &str, most: usize) -> (Vec<u8>, usize) {
+fn spoken(question: &Question, languages: Languages, text: &str, most: usize) -> (Vec<u8>, usize) {
     let (mut found, mut length) = (Vec::new(), 0);
     words::each(text, &mut |word, _| {
         if length < most && !is_function_word(word) {
             length += 1;
-            found.extend(question.place(word).and_then(|place| u8::try_from(place).ok()));
+            found.extend(question.set().place(word, languages).and_then(|place| u8::try_from(place).ok()));
         }
     });
     (found, length)

@@ -1,6 +1,7 @@
 //! [`Source`]: what ranking may ask of whoever knows what the notes hold.
 
 use super::Point;
+use crate::note::stem::Stem;
 use crate::note::{Card, Seen};
 use crate::path::MemoryPath;
 
@@ -58,7 +59,7 @@ pub enum SourceError {
     ),
 }
 
-/// What is known of the notes of a memory. Words are folded and stemmed, with [`crate::note::words::stem`].
+/// What is known of the notes of a memory. A word is asked for by all its stems, and a note counts once for all of them.
 pub trait Source {
     /// How many notes there are.
     ///
@@ -74,12 +75,12 @@ pub trait Source {
     /// Any [`SourceError`].
     fn unread(&self, folder: Option<&MemoryPath>) -> Result<usize, SourceError>;
 
-    /// How many notes hold a word, in whatever column.
+    /// How many notes hold a word under any of its stems, in whatever column.
     ///
     /// # Errors
     ///
     /// Any [`SourceError`].
-    fn holding(&self, word: &str) -> Result<usize, SourceError>;
+    fn holding(&self, stems: &[Stem]) -> Result<usize, SourceError>;
 
     /// The notes that hold a word, and how much of it: the part of BM25 that says how often, from above 0 up to 2.2,
     /// with [`Column::weight`], k1 1.2 and b 0.75, without the part that says how rare the word is.
@@ -87,7 +88,7 @@ pub trait Source {
     /// # Errors
     ///
     /// Any [`SourceError`].
-    fn matching(&self, word: &str) -> Result<Vec<(Number, f64)>, SourceError>;
+    fn matching(&self, stems: &[Stem]) -> Result<Vec<(Number, f64)>, SourceError>;
 
     /// Where a note is, and its card; `None` for a number that no note has.
     ///
@@ -132,13 +133,13 @@ pub trait Source {
     /// Any [`SourceError`].
     fn below(&self, folder: &MemoryPath) -> Result<Vec<Number>, SourceError>;
 
-    /// The word of the notes that is spelled most like one that none holds and begins with the same letter, since hardly
-    /// anybody errs in that; the more frequent of two.
+    /// The stem of the notes that is spelled most like a folded word that none holds, by [`super::Spelling`]; the more
+    /// frequent of two.
     ///
     /// # Errors
     ///
     /// Any [`SourceError`].
-    fn spelled_like(&self, word: &str) -> Result<Option<String>, SourceError>;
+    fn spelled_like(&self, word: &str) -> Result<Option<Stem>, SourceError>;
 
     /// Files enough to say where the links of a note lead and which notes link to it: with [`Seen`] for each of them that
     /// is a note. `None` where the source does not know all notes.

@@ -35,7 +35,8 @@ impl Evidence {
     /// Asks for the notes that hold the words; common words only where there is nothing else.
     pub(super) fn gather(source: &dyn Source, question: &Question, asking: &Asking<'_>) -> Result<Self, SourceError> {
         let notes = source.notes()?;
-        let holding = question.words().iter().map(|word| source.holding(word)).collect::<Result<Vec<_>, _>>()?;
+        let holding =
+            question.words().iter().map(|word| source.holding(word.stems())).collect::<Result<Vec<_>, _>>()?;
         let bm25 = Bm25::new(notes, 0.0, &holding);
         let rarest = Bm25::new(notes, 0.0, &[0]).weight(0);
         let idf: Vec<f64> = (0..holding.len()).map(|word| bm25.weight(word)).collect();
@@ -58,8 +59,8 @@ impl Evidence {
             }
             asked += holding;
             asking.check()?;
-            let (Some(stem), Some(idf)) = (question.words().get(word), evidence.idf.get(word)) else { continue };
-            let mut matching = source.matching(stem)?;
+            let (Some(word_of), Some(idf)) = (question.words().get(word), evidence.idf.get(word)) else { continue };
+            let mut matching = source.matching(word_of.stems())?;
             matching.iter_mut().for_each(|(_, much)| *much *= idf / whole / MOST_OF_A_WORD);
             matching.sort_unstable_by_key(|(note, _)| *note);
             for (note, much) in &matching {

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use super::session::Exchange;
 use crate::action::{Access, Action, Operation};
 use crate::catalog;
-use crate::note::words;
+use crate::note::{stem, words};
 use crate::rank::is_function_word;
 use crate::report::{Code, Failure};
 
@@ -123,7 +123,7 @@ fn stems(text: &str) -> std::vec::IntoIter<String> {
     let mut found = Vec::new();
     words::each(text, &mut |word, _| {
         if !is_function_word(word) && !words::is_single(word) {
-            found.push(words::stem(word).into_owned());
+            found.push(stem::english(word));
         }
     });
     found.into_iter()

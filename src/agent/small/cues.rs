@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use regex::Regex;
 
-use crate::note::words;
+use crate::note::stem::{self, Stem};
 use crate::rank::Question;
 
 /// What a message says it is.
@@ -326,8 +326,8 @@ pub(super) struct Word {
 impl Word {
     fn of(stem: &str) -> Self {
         let called =
-            CALLED.iter().filter(|(asked, _)| words::stem(asked) == stem).flat_map(|(_, called)| called.iter());
-        Self { stem: stem.to_owned(), others: called.map(|word| words::stem(word).into_owned()).collect() }
+            CALLED.iter().filter(|(asked, _)| stem::english(asked) == stem).flat_map(|(_, called)| called.iter());
+        Self { stem: stem.to_owned(), others: called.map(|word| stem::english(word)).collect() }
     }
 
     /// Whether a word of a note is this one, or a form of it.
@@ -358,8 +358,10 @@ fn is_alike(one: &str, other: &str) -> bool {
 pub(super) fn content(message: &str) -> Vec<Word> {
     let question = Question::of(message);
     let all = question.as_ref().map(Question::words).unwrap_or_default();
-    let is_number = |word: &String| word.bytes().all(|byte| byte.is_ascii_digit());
-    let says = |word: &&String| !is_number(word) && !NOISE.contains(&word.as_str());
+    // Of each word its English stem, which is its first.
+    let all: Vec<&str> = all.iter().filter_map(|word| word.stems().first()).map(Stem::as_str).collect();
+    let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
+    let says = |word: &&&str| !is_number(word) && !NOISE.contains(word);
     // A question of function words alone is about nothing.
     let is_nothing = all.iter().all(|word| word.len() < 3);
     let mut content: Vec<Word> = all.iter().filter(|_| !is_nothing).filter(says).map(|word| Word::of(word)).collect();
@@ -377,11 +379,8 @@ pub(super) fn phrases(message: &str) -> Vec<Word> {
     let said = regexes.iter().filter(|(regex, _)| is_said(regex));
     said.flat_map(|(_, called)| {
         called.first().map(|first| {
-            let others = called.iter().map(|word| words::stem(word).into_owned());
-            Word {
-                others: others.chain(Word::of(&words::stem(first)).others).collect(),
-                stem: words::stem(first).into_owned(),
-            }
+            let others = called.iter().map(|word| stem::english(word));
+            Word { others: others.chain(Word::of(&stem::english(first)).others).collect(), stem: stem::english(first) }
         })
     })
     .collect()

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use regex::Regex;
 
-use crate::note::{Note, words};
+use crate::note::{Note, stem, words};
 use crate::path::MemoryPath;
 
 /// Keys that say nothing of what a line is about.
@@ -99,14 +99,14 @@ impl<'n> Line<'n> {
 
 /// Whether words say no more than what sort of thing a note is about.
 fn is_generic(key: &HashSet<String>) -> bool {
-    key.iter().all(|stem| GENERIC.iter().any(|generic| words::stem(generic) == stem.as_str()))
+    key.iter().all(|stem| GENERIC.iter().any(|generic| stem::english(generic) == stem.as_str()))
 }
 
 /// The stems of a text.
 pub(super) fn stems(text: &str) -> HashSet<String> {
     let mut all = HashSet::new();
     words::each(text, &mut |word, _| {
-        all.insert(words::stem(word).into_owned());
+        all.insert(stem::english(word));
     });
     all
 }
@@ -155,7 +155,7 @@ fn some(heading: &str) -> HashSet<String> {
     let mut some = HashSet::new();
     words::each(heading, &mut |word, _| {
         if some.len() < MOST {
-            some.insert(words::stem(word).into_owned());
+            some.insert(stem::english(word));
         }
     });
     some

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use super::USER;
 use super::cues::{self, Word};
 use super::line::{Line, stems};
-use crate::note::words;
+use crate::note::{stem, words};
 use crate::path::MemoryPath;
 use crate::rank::is_function_word;
 
@@ -177,7 +177,7 @@ impl<'n> Looking<'_, 'n> {
         let mut said = HashMap::<String, bool>::new();
         words::each(self.rest, &mut |word, range| {
             let is_capital = self.rest.get(range).and_then(|text| text.chars().next()).is_some_and(char::is_uppercase);
-            *said.entry(words::stem(word).into_owned()).or_default() |= is_capital;
+            *said.entry(stem::english(word)).or_default() |= is_capital;
         });
         let mut found = BTreeMap::<usize, Vec<(&MemoryPath, Vec<String>)>>::new();
         for (path, title) in self.titles.iter().filter(|(path, _)| path.as_str() != USER) {

@@ -11,6 +11,7 @@ use super::super::refresh::{Changes, aged};
 use super::{EDIT, Engine, IndexPlace, codes, engine, manner, memory};
 use crate::dialect;
 use crate::index::Index;
+use crate::note::stem::Stem;
 use crate::path::MemoryPath;
 use crate::plan::{Stamp, Swept};
 use crate::time::Timestamp;
@@ -36,7 +37,7 @@ fn indexed(root: &Path, cache: &Path, clock: fn() -> Timestamp) -> Engine {
 fn holding(engine: &Engine, word: &str, is_locked: bool) -> Option<usize> {
     let mut found = 0;
     let is_answered = engine.consult(&[], is_locked, &mut |source| {
-        found = source.holding(word).unwrap();
+        found = source.holding(&Stem::forms(word)).unwrap();
         Ok(())
     });
     is_answered.unwrap().then_some(found)

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::digest::Digest;
 use crate::index::{Index, IndexError, Record};
+use crate::note::stem::Stem;
 use crate::path::MemoryPath;
 use crate::plan::{Stamp, Swept};
 use crate::rank::{Number, Source};
@@ -12,6 +13,7 @@ use crate::rank::{Number, Source};
 mod around;
 mod damage;
 mod points;
+mod recall;
 mod share;
 mod source;
 
@@ -65,7 +67,7 @@ struct Dump {
     linking: Vec<BTreeMap<MemoryPath, ()>>,
     cards: BTreeMap<MemoryPath, crate::note::Card>,
     around: Vec<Option<crate::rank::Files>>,
-    spelled: Vec<Option<String>>,
+    spelled: Vec<Option<Stem>>,
 }
 
 fn dump(index: &Index, words: &[&str], names: &[&str], paths: &[MemoryPath]) -> Result<Dump, String> {
@@ -75,7 +77,7 @@ fn dump(index: &Index, words: &[&str], names: &[&str], paths: &[MemoryPath]) -> 
     index.each(&mut |kept| each.push(kept)).map_err(|error| error.to_string())?;
     let mut matching = Vec::new();
     for word in words {
-        let found = index.matching(word).map_err(told)?;
+        let found = index.matching(&Stem::forms(word)).map_err(told)?;
         let found = found.into_iter().map(|(number, score)| Ok((at(number)?, format!("{score:.9}"))));
         matching.push(found.collect::<Result<_, String>>()?);
     }
@@ -94,7 +96,7 @@ fn dump(index: &Index, words: &[&str], names: &[&str], paths: &[MemoryPath]) -> 
         known: index.known().map_err(|error| error.to_string())?,
         each,
         notes: index.notes().map_err(told)?,
-        holding: words.iter().map(|word| index.holding(word)).collect::<Result<_, _>>().map_err(told)?,
+        holding: words.iter().map(|word| index.holding(&Stem::forms(word))).collect::<Result<_, _>>().map_err(told)?,
         matching,
         called: of_names(&|name| index.called(name, 1000))?,
         linking: of_names(&|name| index.linking(name, 1000))?,
@@ -155,7 +157,7 @@ fn what_is_put_is_kept() {
     assert_eq!(kept[0].card, Some(crate::note::Card::of(&read)));
     assert_eq!(kept[0].look, Some(crate::check::Look::of(text, &read, vec![(1, "a script")])));
     assert_eq!(index.notes().unwrap(), 1, "a name that leads to a note is found under the name of that");
-    assert_eq!((index.holding("ada").unwrap(), index.called("ada", 9).unwrap().len()), (1, 1));
+    assert_eq!((index.holding(&Stem::forms("ada")).unwrap(), index.called("ada", 9).unwrap().len()), (1, 1));
     assert_eq!(index.linking("b", 9).unwrap().len(), 1);
     assert_eq!(index.number(&path("d.md")).unwrap(), None);
     assert_eq!(index.number(&path("b.md")).unwrap(), None);
@@ -174,7 +176,7 @@ fn only_the_stamp_changes_with_the_same_bytes() {
     assert_eq!((writing.known().unwrap()[0].stamp.size, writing.number(&path("a.md")).unwrap()), (77, number));
     // The same bytes under a link are no note of their own.
     writing.put(&link("a.md"), Some(&record)).unwrap();
-    assert_eq!((writing.notes().unwrap(), writing.holding("one").unwrap()), (0, 0));
+    assert_eq!((writing.notes().unwrap(), writing.holding(&Stem::forms("one")).unwrap()), (0, 0));
     writing.put(&swept("a.md", 1), None).unwrap();
     assert_eq!((writing.status().unwrap().notes, writing.linking("b", 9).unwrap().len()), (0, 0));
 }
@@ -190,7 +192,10 @@ fn a_folder_goes_with_what_is_in_it() {
     writing.commit().unwrap();
     let left: Vec<_> = index.known().unwrap().into_iter().map(|swept| swept.path.to_string()).collect();
     assert_eq!(left, ["a/b-c/d.md", "a/b.md", "a/b0.md"]);
-    assert_eq!((index.status().unwrap().files, index.notes().unwrap(), index.holding("one").unwrap()), (3, 3, 3));
+    assert_eq!(
+        (index.status().unwrap().files, index.notes().unwrap(), index.holding(&Stem::forms("one")).unwrap()),
+        (3, 3, 3)
+    );
     assert_eq!(index.called("c", 9).unwrap(), [] as [Number; 0]);
 }
 

@@ -1,5 +1,6 @@
 use super::{dump, fill, index, is_empty, path, place, swept};
 use crate::index::{Index, Record};
+use crate::note::stem::Stem;
 use crate::rank::Source;
 
 #[test]
@@ -22,14 +23,18 @@ fn two_write_in_turn_and_others_read() {
             let mut index = Index::open(&file, None).unwrap();
             for _ in 0..80 {
                 let reading = index.begin_read().unwrap();
-                let (files, holding) = (reading.status().unwrap().files, reading.holding("word").unwrap());
-                assert_eq!((reading.known().unwrap().len(), reading.matching("word").unwrap().len()), (files, holding));
+                let (files, holding) =
+                    (reading.status().unwrap().files, reading.holding(&Stem::forms("word")).unwrap());
+                assert_eq!(
+                    (reading.known().unwrap().len(), reading.matching(&Stem::forms("word")).unwrap().len()),
+                    (files, holding)
+                );
                 assert_eq!((reading.notes().unwrap(), holding), (files, files));
             }
         });
     });
     let index = Index::open(&file, None).unwrap();
-    assert_eq!((index.holding("word").unwrap(), index.status().unwrap().files), (80, 80));
+    assert_eq!((index.holding(&Stem::forms("word")).unwrap(), index.status().unwrap().files), (80, 80));
 }
 
 #[test]
@@ -43,20 +48,35 @@ fn what_is_not_committed_is_not_there() {
     writing.remove(&path("a.md")).unwrap();
     writing.put(&swept("b.md", 9), Some(&Record::of(&path("b.md"), "three", Vec::new()))).unwrap();
     writing.set_batch(5).unwrap();
-    assert_eq!((writing.holding("one").unwrap(), writing.holding("three").unwrap()), (0, 1), "seen here");
-    assert_eq!((reading.holding("one").unwrap(), reading.holding("three").unwrap()), (1, 0), "and nowhere else");
+    assert_eq!(
+        (writing.holding(&Stem::forms("one")).unwrap(), writing.holding(&Stem::forms("three")).unwrap()),
+        (0, 1),
+        "seen here"
+    );
+    assert_eq!(
+        (reading.holding(&Stem::forms("one")).unwrap(), reading.holding(&Stem::forms("three")).unwrap()),
+        (1, 0),
+        "and nowhere else"
+    );
     // As if the process were killed here.
     drop(writing);
     for index in [&index, &*reading] {
-        assert_eq!((index.holding("one").unwrap(), index.holding("three").unwrap()), (1, 0));
+        assert_eq!(
+            (index.holding(&Stem::forms("one")).unwrap(), index.holding(&Stem::forms("three")).unwrap()),
+            (1, 0)
+        );
         assert_eq!((index.status().unwrap().batch, index.known().unwrap().len()), (0, 2));
     }
     let mut writing = index.write().unwrap();
     writing.remove(&path("a.md")).unwrap();
     writing.commit().unwrap();
-    assert_eq!((index.holding("one").unwrap(), reading.holding("one").unwrap()), (0, 1), "a reading stays as it began");
+    assert_eq!(
+        (index.holding(&Stem::forms("one")).unwrap(), reading.holding(&Stem::forms("one")).unwrap()),
+        (0, 1),
+        "a reading stays as it began"
+    );
     drop(reading);
-    assert_eq!(other.holding("one").unwrap(), 0);
+    assert_eq!(other.holding(&Stem::forms("one")).unwrap(), 0);
 }
 
 /// A log that a killed process has left is read by the next.
@@ -68,7 +88,7 @@ fn the_log_of_one_that_was_killed_is_read() {
     let copy = folder.path().canonicalize().unwrap().join("copy.sqlite");
     std::fs::copy(&file, &copy).unwrap();
     std::fs::copy(file.with_file_name("index.sqlite-wal"), copy.with_file_name("copy.sqlite-wal")).unwrap();
-    assert_eq!(Index::open(&copy, None).unwrap().holding("one").unwrap(), 1);
+    assert_eq!(Index::open(&copy, None).unwrap().holding(&Stem::forms("one")).unwrap(), 1);
 }
 
 #[cfg(unix)]
@@ -85,10 +105,13 @@ fn one_that_was_removed_is_told_and_disturbs_nobody() {
     fill(&mut new, &[("b.md", "two")]);
     fill(&mut old, &[("c.md", "three")]);
     drop(old);
-    assert_eq!((new.holding("two").unwrap(), new.holding("three").unwrap(), new.is_current()), (1, 0, true));
+    assert_eq!(
+        (new.holding(&Stem::forms("two")).unwrap(), new.holding(&Stem::forms("three")).unwrap(), new.is_current()),
+        (1, 0, true)
+    );
     drop(new);
     let new = Index::open(&file, Some(b"another")).unwrap();
-    assert_eq!(new.holding("two").unwrap(), 1, "its log is still there");
+    assert_eq!(new.holding(&Stem::forms("two")).unwrap(), 1, "its log is still there");
 }
 
 #[test]
@@ -104,7 +127,7 @@ fn many_find_that_it_has_to_be_made_anew() {
             });
         }
     });
-    assert_eq!(Index::open(&file, Some(b"new")).unwrap().holding("word").unwrap(), 6);
+    assert_eq!(Index::open(&file, Some(b"new")).unwrap().holding(&Stem::forms("word")).unwrap(), 6);
 }
 
 #[test]

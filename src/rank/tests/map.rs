@@ -3,15 +3,16 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use crate::note::stem::Stem;
 use crate::note::{Card, Note, words};
 use crate::path::MemoryPath;
-use crate::rank::{Bm25, Column, Files, Number, Point, Source, SourceError, called};
+use crate::rank::{Bm25, Column, Files, Number, Point, Source, SourceError, Spelling, called};
 
 /// Notes, numbered in the order of their paths.
 pub(crate) struct Map {
     pub(crate) notes: Vec<Held>,
     length: f64,
-    holding: HashMap<String, Vec<(Number, f64)>>,
+    holding: HashMap<Stem, Vec<(Number, f64)>>,
     names: BTreeMap<String, BTreeSet<Number>>,
     linking: BTreeMap<String, BTreeSet<Number>>,
     /// How many cards were read.
@@ -51,12 +52,12 @@ impl Map {
         let card = Card::of(&note);
         let bare = path.as_str().strip_suffix(".md").unwrap_or(path.as_str());
         let headings: Vec<_> = note.headings().iter().map(|heading| heading.shown()).collect();
-        let (mut length, mut found) = (0.0, BTreeMap::<String, f64>::new());
+        let (mut length, mut found) = (0.0, BTreeMap::<Stem, f64>::new());
         for column in Column::ALL {
             let mut add = |text: &str| {
                 words::each(text, &mut |word, _| {
                     length += 1.0;
-                    *found.entry(words::stem(word).into_owned()).or_default() += column.weight();
+                    card.languages.stems(word, &mut |stem| *found.entry(stem.clone()).or_default() += column.weight());
                 });
             };
             match column {
@@ -100,14 +101,18 @@ impl Source for Map {
         Ok(0)
     }
 
-    fn holding(&self, word: &str) -> Result<usize, SourceError> {
-        Ok(self.holding.get(word).map_or(0, Vec::len))
+    fn holding(&self, stems: &[Stem]) -> Result<usize, SourceError> {
+        Ok(self.matching(stems)?.len())
     }
 
-    fn matching(&self, word: &str) -> Result<Vec<(Number, f64)>, SourceError> {
+    fn matching(&self, stems: &[Stem]) -> Result<Vec<(Number, f64)>, SourceError> {
         let bm25 = Bm25::new(self.notes.len(), self.length.max(1.0), &[]);
-        let found = self.holding.get(word).into_iter().flatten();
-        Ok(found.map(|(note, often)| (*note, bm25.saturated(*often, self.held(*note).unwrap().length))).collect())
+        let mut found = BTreeMap::<Number, f64>::new();
+        for (note, often) in stems.iter().filter_map(|stem| self.holding.get(stem)).flatten() {
+            let much = bm25.saturated(*often, self.held(*note).unwrap().length);
+            found.entry(*note).and_modify(|most| *most = most.max(much)).or_insert(much);
+        }
+        Ok(found.into_iter().collect())
     }
 
     fn card(&self, note: Number) -> Result<Option<(MemoryPath, Card)>, SourceError> {
@@ -137,11 +142,12 @@ impl Source for Map {
         Ok(notes.map(|(_, number)| number).collect())
     }
 
-    fn spelled_like(&self, word: &str) -> Result<Option<String>, SourceError> {
-        let first = word.chars().next();
-        let like =
-            self.holding.keys().filter(|known| known.chars().next() == first && strsim::osa_distance(known, word) == 1);
-        Ok(like.min_by_key(|known| (std::cmp::Reverse(self.holding[*known].len()), (*known).clone())).cloned())
+    fn spelled_like(&self, word: &str) -> Result<Option<Stem>, SourceError> {
+        let Some(spelling) = Spelling::of(word) else { return Ok(None) };
+        let like = self.holding.iter().filter_map(|(stem, notes)| {
+            Some((spelling.distance(stem.as_str())?, std::cmp::Reverse(notes.len()), stem.clone()))
+        });
+        Ok(like.min().map(|(.., stem)| stem))
     }
 
     fn around(&self, _: &MemoryPath) -> Result<Option<Files>, SourceError> {

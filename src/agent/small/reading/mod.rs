@@ -9,7 +9,7 @@ use super::USER;
 use super::cues::{self, Cues, Word};
 use super::line::{self, Line, Slot, Sort, stems};
 use super::meant::{Looking, Meant};
-use crate::note::words;
+use crate::note::{stem, words};
 use crate::path::MemoryPath;
 use crate::rank::is_function_word;
 
@@ -248,7 +248,7 @@ impl<'n> Reading<'n> {
         let folders = path.as_str().rsplit_once('/').map(|(folders, _)| stems(folders)).unwrap_or_default();
         // "The recipe for lentil soup" says the folder too.
         let is_said = self.missing.iter().all(|word| {
-            let stem = words::stem(&words::fold(word)).into_owned();
+            let stem = stem::english(&words::fold(word));
             folders.iter().any(|folder| *folder == stem)
         });
         let is_said = is_said && !self.has_number && !self.has_name;
@@ -310,7 +310,7 @@ fn about(lines: &[Line<'_>], titles: &[(&MemoryPath, HashSet<String>)], meant: &
 fn spelled(message: &str, stem: &str) -> String {
     let mut found = None;
     words::each(message, &mut |word, range| {
-        if found.is_none() && words::stem(word) == stem {
+        if found.is_none() && stem::english(word) == stem {
             found = message.get(range).map(str::to_owned);
         }
     });
