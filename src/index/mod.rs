@@ -25,7 +25,7 @@ mod source;
 mod write;
 
 pub use error::IndexError;
-pub use file::Number as FileNumber;
+pub use file::{BuildLock, Number as FileNumber};
 pub use points::{Pointed, Unpointed};
 pub use record::Record;
 pub use write::Writing;
@@ -101,6 +101,16 @@ impl Index {
     /// [`IndexError::Busy`] when others keep opening it for 10 s, and what the system says.
     pub fn remove(file: &Path) -> Result<(), IndexError> {
         file::remove(file)
+    }
+
+    /// Takes the lock that one process at a time has while it fills the index at `file`; `None` where another has it. Who
+    /// only puts what has changed into an index needs none.
+    ///
+    /// # Errors
+    ///
+    /// [`IndexError::NoWriteAccess`] where the index cannot be written, and what the system says.
+    pub fn lock_build(file: &Path) -> Result<Option<BuildLock>, IndexError> {
+        file::lock_build(file)
     }
 
     /// Whether there is anything at the place of an index.

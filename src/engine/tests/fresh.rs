@@ -12,7 +12,7 @@ use super::{EDIT, Engine, IndexPlace, codes, engine, manner, memory};
 use crate::dialect;
 use crate::index::Index;
 use crate::path::MemoryPath;
-use crate::plan::{Stamp, Swept};
+use crate::plan::{Effort, Stamp, Swept};
 use crate::time::Timestamp;
 use crate::vault::{Noticed, Sweep};
 
@@ -35,7 +35,7 @@ fn indexed(root: &Path, cache: &Path, clock: fn() -> Timestamp) -> Engine {
 /// In how many notes a word stands; `None` where the index was not asked.
 fn holding(engine: &Engine, word: &str, is_locked: bool) -> Option<usize> {
     let mut found = 0;
-    let is_answered = engine.consult(&[], is_locked, &mut |source| {
+    let is_answered = engine.consult(&[], Effort::Fill, is_locked, &mut |source| {
         found = source.holding(word).unwrap();
         Ok(())
     });
