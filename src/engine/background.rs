@@ -108,15 +108,18 @@ impl Engine {
 
     fn build_alone(&self, file: &Path, stop: &(dyn Fn() -> bool + Sync)) -> Result<(), String> {
         let Some(_alone) = Index::lock_build(file).map_err(|error| error.to_string())? else {
-            tracing::info!("another process builds the index");
+            tracing::debug!("another process builds the index");
             return Ok(());
         };
         let mut index = self.open_index(file)?;
-        let built = self.build(&mut index, PACE, &|_, _| (), stop);
+        let told = |_, total: usize| self.background.set_filling(total > PACE.files);
+        let built = self.build(&mut index, PACE, &told, stop);
         let failed = if let Err(Trouble::Index(error)) = &built { Some(error.to_string()) } else { None };
         let settled = self.settled(index, built);
         // What the connections remember of the file is as large as a small memory.
         self.keeper.idle().clear();
+        // What changed between being read and being put is for a sweep to find.
+        self.keeper.distrust();
         match (failed, settled) {
             (Some(failed), _) => Err(failed),
             (None, Ok(_)) => {

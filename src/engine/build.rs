@@ -77,7 +77,6 @@ impl Engine {
         let total = changes.differ.len();
         told(0, total);
         if total > pace.files {
-            self.background.set_filling(true);
             let mut writing = index.write()?;
             writing.set_filling(true)?;
             writing.commit()?;

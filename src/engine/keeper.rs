@@ -227,7 +227,7 @@ impl Keeper {
     }
 
     /// Says that all files have to be looked at.
-    fn distrust(&self) {
+    pub(super) fn distrust(&self) {
         self.fresh().swept = None;
     }
 
