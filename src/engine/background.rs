@@ -112,6 +112,7 @@ impl Engine {
             return Ok(());
         };
         let mut index = self.open_index(file)?;
+        index.spare_memory().map_err(|error| error.to_string())?;
         let told = |_, total: usize| self.background.set_filling(total > PACE.files);
         let built = self.build(&mut index, PACE, &told, stop);
         let failed = if let Err(Trouble::Index(error)) = &built { Some(error.to_string()) } else { None };

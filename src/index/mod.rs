@@ -138,6 +138,15 @@ impl Index {
         self.is_damaged.get()
     }
 
+    /// Keeps little of the file in memory from now on, at the price of some reading: for who fills it and is in no hurry.
+    ///
+    /// # Errors
+    ///
+    /// Any [`IndexError`].
+    pub fn spare_memory(&self) -> Result<(), IndexError> {
+        self.checked(|db| Ok(db.execute_batch("PRAGMA cache_size = -4096")?))
+    }
+
     /// How far it has come.
     ///
     /// # Errors

@@ -88,12 +88,7 @@ impl<T: Tree> Planner<'_, T> {
     ///
     /// What a link means depends on nothing but its own path, the folder of its note, and the files of the name that it asks
     /// for. So these are the notes that move, and those with links that ask for the name of a file that moves, old or new.
-    fn candidates(
-        &self,
-        call: &Call,
-        from: &MemoryPath,
-        to: &MemoryPath,
-    ) -> Result<Option<Candidates>, Failure> {
+    fn candidates(&self, call: &Call, from: &MemoryPath, to: &MemoryPath) -> Result<Option<Candidates>, Failure> {
         let stat = self.overlay.stat(from).map_err(words::trouble)?;
         let mut moved = vec![from.clone()];
         if stat.is_some_and(|stat| stat.kind == Kind::Directory) {

@@ -397,7 +397,10 @@ fn a_rename_writes_the_same_links_anew_with_an_index_as_without() {
     let mut relinked = 0;
     for at in 0..80 {
         let (old, new) = match chance.below(8) {
-            0 => (["a", "people", "moved"][chance.below(3)].to_owned(), ["moved/in", "a", "people"][chance.below(3)].to_owned()),
+            0 => (
+                ["a", "people", "moved"][chance.below(3)].to_owned(),
+                ["moved/in", "a", "people"][chance.below(3)].to_owned(),
+            ),
             1 => (chance.path(), format!("{}.md.md", chance.word())),
             _ => (chance.path(), chance.path()),
         };
