@@ -131,7 +131,7 @@ pub(crate) fn indexed() {
         let mut scans = Server::start(memdir_with("mcp", &folder, Path::new("/dev/null")));
         let mut ours = Server::start(memdir_with("mcp", &folder, &vaults::fresh("mcp-index-cache")));
         let question = json!({"query": "what did the teacher ask the dentist"});
-        let mut search = |server: &mut Server| {
+        let search = |server: &mut Server| {
             let start = Instant::now();
             let answer = server.request("tools/call", &json!({"name": "search_files", "arguments": question}));
             let time = start.elapsed();
