@@ -1,7 +1,7 @@
 //! The bars of memdir's speed, each beside its baseline, measured in turns in the same run.
 //!
 //! `cargo bench --bench bars` runs all of it; words behind `--` choose among `reads`, `updates`, `lists`, `exec`,
-//! `python`, `scan`, `web`, `search`, `mcp` and `sizes`. `docs/benchmarks.md` says what each row means. Parsing has its own bench, `parse`.
+//! `python`, `scan`, `web`, `search`, `mcp`, `mcp-index` and `sizes`. `docs/benchmarks.md` says what each row means. Parsing has its own bench, `parse`.
 #![expect(
     clippy::print_stdout,
     clippy::expect_used,
@@ -34,7 +34,7 @@ mod web;
 
 fn main() {
     let chosen: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let parts: [(&str, fn()); 10] = [
+    let parts: [(&str, fn()); 11] = [
         ("reads", inside::reads),
         ("updates", inside::updates),
         ("exec", process::execs),
@@ -44,6 +44,7 @@ fn main() {
         ("web", web::webs),
         ("search", search::searches),
         ("mcp", mcp::servers),
+        ("mcp-index", mcp::indexed),
         ("sizes", process::sizes),
     ];
     println!("cores: {}, load average: {}", std::thread::available_parallelism().map_or(0, usize::from), load());

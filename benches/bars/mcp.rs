@@ -121,6 +121,67 @@ fn alone(ours: &mut Server) {
     }
 }
 
+/// A server that has built its index, beside one that cannot keep any.
+pub(crate) fn indexed() {
+    head("one tool call on stdio with the index that the server has built, p50; baseline: a server that can keep none");
+    for (count, rounds) in [(1_000, 101), (10_000, 31), (100_000, 5)] {
+        let folder = vaults::vault(count);
+        // Files that changed a moment ago are looked at with less trust.
+        thread::sleep(Duration::from_secs(3));
+        let mut scans = Server::start(memdir_with("mcp", &folder, Path::new("/dev/null")));
+        let mut ours = Server::start(memdir_with("mcp", &folder, &vaults::fresh("mcp-index-cache")));
+        let question = json!({"query": "what did the teacher ask the dentist"});
+        let search = |server: &mut Server| {
+            let start = Instant::now();
+            let answer = server.request("tools/call", &json!({"name": "search_files", "arguments": question}));
+            let time = start.elapsed();
+            let source = answer.pointer("/result/structuredContent/value/source").and_then(Value::as_str);
+            (time, source == Some("index"))
+        };
+        let before: Vec<_> = (0..rounds).map(|_| search(&mut scans).0).collect();
+        let (start, mut during) = (Instant::now(), Vec::new());
+        let built = loop {
+            match search(&mut ours) {
+                (time, false) => during.push(time),
+                (_, true) => break start.elapsed(),
+            }
+            // A client that asks without a pause is no client that we know.
+            thread::sleep(Duration::from_millis(100));
+            assert!(start.elapsed() < Duration::from_secs(600), "the index is not built");
+        };
+        let [scan, longest] = shares(before, [50, 100]);
+        let [meanwhile, longest_meanwhile] = shares(during, [50, 100]);
+        row(&format!("a question while it is built, {count} notes"), meanwhile, scan, Bar::None);
+        row(&format!("the same, the longest, {count} notes"), longest_meanwhile, longest, Bar::None);
+        note(&format!("built after, {count} notes, with searches"), &shown(built));
+        thread::sleep(Duration::from_secs(2));
+        note(&format!("idle after the build, {count} notes, resident"), &ours.resident());
+        let after = (0..rounds.max(31)).map(|_| search(&mut ours)).filter(|(_, is_index)| *is_index);
+        let [index] = shares(after.map(|(time, _)| time).collect(), [50]);
+        row(&format!("a question, {count} notes"), index, scan, Bar::Most(1.0));
+        let [index, scan] = [&mut ours, &mut scans].map(|server| renames(server, rounds));
+        row(&format!("rename_file, {count} notes"), index, scan, Bar::Most(1.0));
+        thread::sleep(Duration::from_secs(3));
+        note(&format!("idle after searches and renames, {count} notes, resident"), &ours.resident());
+    }
+}
+
+/// Renames a note there and back again, which another note links to; the median of one.
+fn renames(server: &mut Server, rounds: usize) -> Duration {
+    let (one, other) = (vaults::path(5), "topics/renamed.md".to_owned());
+    let mut times = Vec::new();
+    for turn in 0..rounds.next_multiple_of(2) {
+        let (old, new) = if turn % 2 == 0 { (&one, &other) } else { (&other, &one) };
+        let actions = json!([{"action": "rename_file", "path": old, "new_path": new}]);
+        let start = Instant::now();
+        let answer = server.request("tools/call", &json!({"name": "run_actions", "arguments": {"actions": actions}}));
+        times.push(start.elapsed());
+        assert!(is_good(&answer), "{answer}");
+    }
+    let [median] = shares(times, [50]);
+    median
+}
+
 /// What is called in a round, of which server by its place: a tool and its arguments.
 type Ask<'a> = Box<dyn Fn(usize, usize) -> (&'static str, Value) + 'a>;
 

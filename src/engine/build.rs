@@ -14,12 +14,17 @@ use crate::plan::{self, Scan, Swept, Tree, TreeError};
 use crate::report::{Code, Failure};
 use crate::time::Timestamp;
 
-/// So many files are put into the index by one transaction: others can use it in between.
-const CHUNK: usize = 1_000;
-/// One transaction ends early when what is kept of its files has so many bytes.
-const CHUNK_BYTES: usize = 32 << 20;
-/// So many notes may have been read that are not in the index yet: as many as are read while a transaction is written.
-const AHEAD: usize = CHUNK;
+/// How much is put into the index by one transaction, while others cannot write to it. As many notes may have been read that
+/// are not in it yet: so many are read while a transaction is written.
+#[derive(Clone, Copy)]
+pub(super) struct Pace {
+    pub(super) files: usize,
+    /// A transaction ends early when what is kept of its files has so many bytes.
+    pub(super) bytes: usize,
+}
+
+/// For somebody who waits.
+const FAST: Pace = Pace { files: 1_000, bytes: 32 << 20 };
 
 /// A file, and what is kept of it.
 type Ready = (Swept, Option<Record>);
@@ -28,6 +33,7 @@ type Ready = (Swept, Option<Record>);
 struct Putting<'b> {
     /// A time before any of them was looked at.
     started: Timestamp,
+    pace: Pace,
     /// Hears how many are done.
     told: &'b (dyn Fn(usize) + Sync),
     stop: &'b (dyn Fn() -> bool + Sync),
@@ -47,7 +53,7 @@ impl Engine {
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<(), Failure> {
         let Some(mut index) = self.taken(false) else { return Ok(()) };
-        let built = self.build(&mut index, told, stop);
+        let built = self.build(&mut index, FAST, told, stop);
         // Who only asks is answered without an index; who wants one is told why there is none.
         let unwritten = match &built {
             Err(Trouble::Index(error)) => Some(Failure::new(Code::Io, error.to_string())),
@@ -58,30 +64,31 @@ impl Engine {
     }
 
     /// Puts all that differs into the index. What is there when it ends early, stays.
-    fn build(
+    pub(super) fn build(
         &self,
         index: &mut Index,
+        pace: Pace,
         told: &(dyn Fn(usize, usize) + Sync),
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<bool, Trouble> {
-        let started = (self.settings.clock)();
+        let (started, seen) = ((self.settings.clock)(), self.seen());
         let swept = self.vault.sweep(stop)?;
         let changes = Changes::between(&index.known()?, swept);
         let total = changes.differ.len();
         told(0, total);
-        if total > CHUNK {
+        if total > pace.files {
             let mut writing = index.write()?;
             writing.set_filling(true)?;
             writing.commit()?;
         }
         let (notes, others): (Vec<_>, Vec<_>) = changes.differ.into_iter().partition(|swept| swept.path.is_note());
         let notes: HashMap<MemoryPath, Swept> = notes.into_iter().map(|swept| (swept.path.clone(), swept)).collect();
-        let (sender, receiver) = sync_channel::<Ready>(AHEAD);
+        let (sender, receiver) = sync_channel::<Ready>(pace.files);
         let has_failed = AtomicBool::new(false);
         let (read, written) = thread::scope(|scope| {
             let writer = scope.spawn(|| {
                 let others = others.into_iter().map(|swept| (swept, None));
-                let putting = Putting { started, told: &|done| told(done, total), stop };
+                let putting = Putting { started, pace, told: &|done| told(done, total), stop };
                 let put = self.put_all(index, others.chain(receiver), &putting);
                 // Nothing need be read any more.
                 has_failed.store(put.is_err(), Ordering::Relaxed);
@@ -97,6 +104,9 @@ impl Engine {
             if self.is_gone(path) {
                 self.take_out(&mut writing, path)?;
             }
+        }
+        if let Some(batch) = seen {
+            writing.set_batch(batch)?;
         }
         writing.set_filling(false)?;
         writing.set_complete(true)?;
@@ -134,13 +144,13 @@ impl Engine {
         ready: impl Iterator<Item = Ready>,
         putting: &Putting<'_>,
     ) -> Result<(), Trouble> {
-        let mut chunk = Vec::with_capacity(CHUNK);
+        let mut chunk = Vec::with_capacity(putting.pace.files);
         let mut done = 0;
         let mut ready = ready.fuse();
         loop {
             let mut bytes = 0;
-            while bytes < CHUNK_BYTES
-                && chunk.len() < CHUNK
+            while bytes < putting.pace.bytes
+                && chunk.len() < putting.pace.files
                 && let Some((swept, record)) = ready.next()
             {
                 bytes += record.as_ref().map_or(0, Record::bytes);
@@ -149,7 +159,8 @@ impl Engine {
             if chunk.is_empty() {
                 return Ok(());
             }
-            if (putting.stop)() {
+            // What is written to a file that another process has removed, nobody finds.
+            if (putting.stop)() || !index.is_current() {
                 return Err(TreeError::Stopped.into());
             }
             done += chunk.len();

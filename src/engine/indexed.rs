@@ -3,7 +3,7 @@
 use super::Engine;
 use super::lens::Lens;
 use crate::path::MemoryPath;
-use crate::plan::{Altered, Image, Listing, Scan, Scanned, Stat, Tree, TreeError};
+use crate::plan::{Altered, Effort, Image, Listing, Scan, Scanned, Stat, Tree, TreeError};
 use crate::policy::Grant;
 use crate::rank::{Point, Source};
 use crate::report::Log;
@@ -73,9 +73,10 @@ impl<T: Tree> Tree for Indexed<'_, T> {
     fn consult(
         &self,
         altered: &[Altered],
+        effort: Effort,
         ask: &mut dyn FnMut(&dyn Source) -> Result<(), TreeError>,
     ) -> Result<bool, TreeError> {
-        if self.is_part() { Ok(false) } else { self.engine.consult(altered, self.is_locked, ask) }
+        if self.is_part() { Ok(false) } else { self.engine.consult(altered, effort, self.is_locked, ask) }
     }
 
     /// As with [`Tree::consult`].

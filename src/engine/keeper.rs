@@ -3,13 +3,13 @@
 //! What goes wrong with an index is no news for who asks: it is removed, and the notes are read instead.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{Engine, failure};
 use crate::index::{FileNumber, Index, IndexError};
 use crate::path::MemoryPath;
-use crate::plan::TreeError;
+use crate::plan::{Effort, TreeError};
 use crate::report::Failure;
 use crate::time::Timestamp;
 use crate::vault::{Noticed, Watch};
@@ -37,6 +37,8 @@ pub(super) struct Keeper {
     watched: Mutex<Option<Watched>>,
     /// Held for a moment only: nothing is waited for meanwhile.
     fresh: Mutex<Fresh>,
+    /// Why the index could not be opened the last time.
+    unopened: Mutex<Option<String>>,
 }
 
 /// What the watcher has told.
@@ -120,10 +122,39 @@ impl Engine {
             (IndexPlace::Nowhere, _) => return None,
             (_, Some(index)) => return Some(index),
             (IndexPlace::File(_), None) if is_locked => return None,
-            (IndexPlace::Process, None) => Index::in_memory(),
-            (IndexPlace::File(file), None) => Index::open(file, self.vault.history_id().ok()?.as_deref()),
+            (IndexPlace::Process, None) => Index::in_memory().map_err(|error| error.to_string()),
+            (IndexPlace::File(file), None) => self.open_index(file),
         };
-        opened.inspect_err(|error| tracing::warn!(%error, "the index cannot be opened")).ok()
+        let failed = opened.as_ref().err().cloned();
+        let mut last = self.keeper.unopened.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(error) = failed.as_ref().filter(|failed| last.as_ref() != Some(failed)) {
+            tracing::warn!(error, "the index cannot be opened");
+        }
+        *last = failed;
+        opened.ok()
+    }
+
+    /// Opens the index in this file for the history of the memory; says what the log is told where it cannot.
+    pub(super) fn open_index(&self, file: &Path) -> Result<Index, String> {
+        let history = self.vault.history_id().map_err(|error| error.to_string())?;
+        Index::open(file, history.as_deref()).map_err(|error| error.to_string())
+    }
+
+    /// As [`Engine::taken`], where a question need not fill the index first, or may. One that is not whole is wanted then.
+    pub(super) fn taken_whole(&self, effort: Effort, is_locked: bool) -> Option<Index> {
+        if effort == Effort::Fill && !self.background.is_on() {
+            return self.taken(is_locked);
+        }
+        let is_there = !self.background.is_filling() && (self.has_index_file() || !self.keeper.idle().is_empty());
+        if let Some(index) = if is_there { self.taken(is_locked) } else { None } {
+            match index.status() {
+                Ok(status) if status.is_complete => return Some(index),
+                // Whatever it is, the notes are read.
+                status => drop(self.settled(index, status.map(|_| false).map_err(Trouble::Index))),
+            }
+        }
+        self.background.want();
+        None
     }
 
     /// Keeps the connection for the next question. What goes wrong with an index is no news for who asks: it is made
@@ -150,7 +181,11 @@ impl Engine {
                 tracing::warn!(%error, "the index was not used");
                 Ok(false)
             }
-            Err(Trouble::Asked(_) | Trouble::Much) => Ok(false),
+            Err(Trouble::Much) => {
+                self.background.want();
+                Ok(false)
+            }
+            Err(Trouble::Asked(_)) => Ok(false),
         }
     }
 
@@ -192,7 +227,7 @@ impl Keeper {
     }
 
     /// Says that all files have to be looked at.
-    fn distrust(&self) {
+    pub(super) fn distrust(&self) {
         self.fresh().swept = None;
     }
 

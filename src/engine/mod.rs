@@ -24,6 +24,7 @@ use planning::Asker;
 
 mod account;
 mod audit;
+mod background;
 mod build;
 mod change;
 mod check;
@@ -128,6 +129,8 @@ pub struct Engine {
     vault: Vault,
     settings: Settings,
     keeper: keeper::Keeper,
+    /// How the index is built, where that is done in the background.
+    background: background::Background,
     /// What tells meanings, where something does.
     meaning: Option<meaning::Meaning>,
     /// The proposals that wait in this process alone.
@@ -180,7 +183,8 @@ impl Engine {
     /// Joins a vault with what it may do.
     #[must_use]
     pub fn new(vault: Vault, settings: Settings) -> Self {
-        Self { vault, settings, keeper: keeper::Keeper::default(), meaning: None, waiting: Mutex::default() }
+        let (keeper, background) = (keeper::Keeper::default(), background::Background::default());
+        Self { vault, settings, keeper, background, meaning: None, waiting: Mutex::default() }
     }
 
     /// The same, which also ranks by what notes mean.

@@ -13,7 +13,7 @@ use super::{Engine, IndexPlace};
 use crate::check::Look;
 use crate::index::{Index, IndexError, Record, Status, Writing};
 use crate::path::MemoryPath;
-use crate::plan::{Altered, Stamp, Swept, Tree, TreeError};
+use crate::plan::{Altered, Effort, Stamp, Swept, Tree, TreeError};
 use crate::policy;
 use crate::rank::Source;
 use crate::time::Timestamp;
@@ -47,10 +47,11 @@ impl Engine {
     pub(super) fn consult(
         &self,
         altered: &[Altered],
+        effort: Effort,
         is_locked: bool,
         ask: &mut dyn FnMut(&dyn Source) -> Result<(), TreeError>,
     ) -> Result<bool, TreeError> {
-        let Some(mut index) = self.taken(is_locked) else { return Ok(false) };
+        let Some(mut index) = self.taken_whole(effort, is_locked) else { return Ok(false) };
         let mut ask = |index: &Index| ask(index).map_err(Trouble::Asked);
         let answered = self.ask_fresh(&mut index, altered, is_locked, &mut ask);
         self.settled(index, answered.map(|()| true))
@@ -58,7 +59,7 @@ impl Engine {
 
     /// Looks through the index as it is now, if there is one; answers whether there was.
     pub(super) fn visit(&self, look: &mut dyn FnMut(&Index) -> Result<(), IndexError>) -> bool {
-        let Some(mut index) = self.taken(false) else { return false };
+        let Some(mut index) = self.taken_whole(Effort::Fill, false) else { return false };
         let mut look = |index: &Index| look(index).map_err(Trouble::Index);
         let visited = self.ask_fresh(&mut index, &[], false, &mut look);
         self.settled(index, visited.map(|()| true)).unwrap_or(false)
@@ -122,7 +123,7 @@ impl Engine {
 
     /// Up to which batch a sweep that starts now will have seen what the journal tells; where nobody watches it does not
     /// matter.
-    fn seen(&self) -> Option<u64> {
+    pub(super) fn seen(&self) -> Option<u64> {
         self.keeper.watched().as_ref()?;
         self.vault.changed_since(u64::MAX).ok().map(|feed| feed.newest)
     }

@@ -2,7 +2,7 @@
 
 use super::Engine;
 use crate::path::MemoryPath;
-use crate::plan::{self, Tree, TreeError};
+use crate::plan::{self, Effort, Tree, TreeError};
 use crate::rank::{self, Asking, Found, Question, Source, SourceError};
 use crate::report::{Code, Failure};
 
@@ -35,7 +35,7 @@ impl Engine {
             return Err(failure);
         }
         let asking = Asking { read: &read, stop: &|| false, within: None, point: None };
-        let is_answered = self.consult(&[], false, &mut |source| {
+        let is_answered = self.consult(&[], Effort::Fill, false, &mut |source| {
             let both = || -> Result<Retrieved, SourceError> {
                 let found = rank::answer(source, &asked, &asking)?.found;
                 let plain = rank::by_text(source, question)?;

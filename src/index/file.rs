@@ -208,23 +208,47 @@ pub(super) fn shorten_log(db: &Connection) {
 /// Takes the lock that keeps others from opening, making and removing the index; it goes with what is returned.
 #[expect(clippy::disallowed_types, reason = "the index owns this file, which is in no memory")]
 fn lock(file: &Path) -> Result<std::fs::File, IndexError> {
+    let held = lock_file(file, ".lock")?;
+    let mut waited = Duration::ZERO;
+    let pause = Duration::from_millis(5);
+    while !try_lock(&held)? {
+        if waited >= BUSY {
+            return Err(IndexError::Busy);
+        }
+        std::thread::sleep(pause);
+        waited += pause;
+    }
+    Ok(held)
+}
+
+/// That this process alone fills the index, until it is dropped or the process ends.
+#[derive(Debug)]
+#[expect(clippy::disallowed_types, reason = "the index owns this file, which is in no memory")]
+pub struct BuildLock(#[expect(dead_code, reason = "the lock is held as long as the file is open")] std::fs::File);
+
+/// Takes the lock of whoever fills the index; `None` where another has it.
+pub(super) fn lock_build(file: &Path) -> Result<Option<BuildLock>, IndexError> {
+    let held = lock_file(&placed(file)?, ".build")?;
+    Ok(try_lock(&held)?.then_some(BuildLock(held)))
+}
+
+/// Opens a file beside the index that nothing is written to, to hold a lock on it.
+#[expect(clippy::disallowed_types, reason = "the index owns this file, which is in no memory")]
+fn lock_file(file: &Path, ending: &str) -> Result<std::fs::File, IndexError> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let held = options.open(beside(file, ".lock")).map_err(|error| IndexError::io("lock", error))?;
-    let mut waited = Duration::ZERO;
-    let pause = Duration::from_millis(5);
-    loop {
-        match held.try_lock().map_err(io::Error::from) {
-            Ok(()) => return Ok(held),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock && waited < BUSY => {
-                std::thread::sleep(pause);
-                waited += pause;
-            }
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(IndexError::Busy),
-            Err(error) => return Err(IndexError::io("lock", error)),
-        }
+    options.open(beside(file, ending)).map_err(|error| IndexError::io("lock", error))
+}
+
+/// Takes the lock on a file; `false` where another has it.
+#[expect(clippy::disallowed_types, reason = "the index owns this file, which is in no memory")]
+fn try_lock(held: &std::fs::File) -> Result<bool, IndexError> {
+    match held.try_lock().map_err(io::Error::from) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
+        Err(error) => Err(IndexError::io("lock", error)),
     }
 }
 

@@ -25,7 +25,7 @@ mod source;
 mod write;
 
 pub use error::IndexError;
-pub use file::Number as FileNumber;
+pub use file::{BuildLock, Number as FileNumber};
 pub use points::{Pointed, Unpointed};
 pub use record::Record;
 pub use write::Writing;
@@ -103,6 +103,16 @@ impl Index {
         file::remove(file)
     }
 
+    /// Takes the lock that one process at a time has while it fills the index at `file`; `None` where another has it. Who
+    /// only puts what has changed into an index needs none.
+    ///
+    /// # Errors
+    ///
+    /// [`IndexError::NoWriteAccess`] where the index cannot be written, and what the system says.
+    pub fn lock_build(file: &Path) -> Result<Option<BuildLock>, IndexError> {
+        file::lock_build(file)
+    }
+
     /// Whether there is anything at the place of an index.
     #[must_use]
     pub fn is_there(file: &Path) -> bool {
@@ -126,6 +136,15 @@ impl Index {
     #[must_use]
     pub fn is_damaged(&self) -> bool {
         self.is_damaged.get()
+    }
+
+    /// Keeps little of the file in memory from now on, at the price of some reading: for who fills it and is in no hurry.
+    ///
+    /// # Errors
+    ///
+    /// Any [`IndexError`].
+    pub fn spare_memory(&self) -> Result<(), IndexError> {
+        self.checked(|db| Ok(db.execute_batch("PRAGMA cache_size = -4096")?))
     }
 
     /// How far it has come.

@@ -83,10 +83,16 @@ pub struct Server {
     is_told: AtomicBool,
     /// Whether what was read last is about to be written down.
     is_settling: AtomicBool,
+    /// Whether the index is about to be built, or is being built.
+    is_building: AtomicBool,
+    /// Whether nothing is answered any more.
+    is_over: AtomicBool,
 }
 
 /// How long what was read waits to be written down with what is read next.
 const SETTLE: Duration = Duration::from_secs(1);
+/// How long the index waits to be built, so that the first answers of a server have the machine for themselves.
+const BUILD_AFTER: Duration = Duration::from_millis(200);
 
 impl Server {
     /// Joins an engine with the clients that may ask it, and starts the threads that work for them.
@@ -95,7 +101,7 @@ impl Server {
     ///
     /// What the system says when it gives no thread, or no random numbers.
     pub fn new(engine: Engine, options: Options, clients: Arc<Register>) -> std::io::Result<Arc<Self>> {
-        let engine = Arc::new(engine);
+        let engine = Arc::new(engine.with_background_index());
         let tools = tools::definitions(&options)?;
         let (pool, asks, rates, notices) = (Pool::start()?, Asks::new()?, Rates::default(), Notices::default());
         Ok(Arc::new(Self {
@@ -110,6 +116,8 @@ impl Server {
             is_watching: AtomicBool::new(false),
             is_told: AtomicBool::new(false),
             is_settling: AtomicBool::new(false),
+            is_building: AtomicBool::new(false),
+            is_over: AtomicBool::new(false),
         }))
     }
 
@@ -129,8 +137,30 @@ impl Server {
         });
     }
 
+    /// Builds the index soon, or brings it up to date, where a call was answered without one that could have had it. That is
+    /// done on a thread of its own, which gives way to all others; nobody waits for it, also not at the end.
+    pub(super) fn build_index_soon(self: &Arc<Self>) {
+        if !self.engine.wants_index() || self.is_building.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let server = Arc::downgrade(self);
+        tokio::spawn(async move {
+            tokio::time::sleep(BUILD_AFTER).await;
+            let Some(server) = server.upgrade() else { return };
+            let build = move || {
+                give_way();
+                server.engine.build_in_background(&|| server.is_over.load(Ordering::Relaxed));
+                server.is_building.store(false, Ordering::Relaxed);
+            };
+            if let Err(error) = thread::Builder::new().name("build the index".to_owned()).spawn(build) {
+                tracing::warn!(%error, "the index is not built: notes are read instead");
+            }
+        });
+    }
+
     /// Waits for what the threads have begun, and ends them. Nothing is answered any more.
     pub fn finish(&self) {
+        self.is_over.store(true, Ordering::Relaxed);
         self.pool.finish();
         // The one who watches may hold the server for longer than the program lives.
         self.engine.finish();
@@ -190,5 +220,13 @@ impl Server {
         // First: who hears of a change may rely on it that nothing is left of what was forgotten.
         self.engine.let_go_of_removed_index();
         self.notices.hear(&self.engine, noticed);
+    }
+}
+
+/// Lets all others go before this thread, and before those that it starts, where the system knows that of a thread alone.
+fn give_way() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::setpriority_process(None, 19) {
+        tracing::debug!(%error, "the index is built with the priority of all else");
     }
 }

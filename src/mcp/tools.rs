@@ -125,6 +125,10 @@ pub(super) async fn run(
     };
     let done = service.work(line, context, run).await;
     service.server.settle_soon();
+    if client.grant.as_ref().is_none_or(|grant| !grant.is_restricted()) {
+        // Who may not see all is never answered from an index.
+        service.server.build_index_soon();
+    }
     done
 }
 

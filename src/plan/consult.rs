@@ -6,7 +6,7 @@ use crate::action::Call;
 use crate::path::MemoryPath;
 use crate::plan::overlay::{Overlay, Trouble};
 use crate::plan::step::Step;
-use crate::plan::tree::{Altered, Tree, TreeError};
+use crate::plan::tree::{Altered, Effort, Tree, TreeError};
 use crate::plan::{Planner, words};
 use crate::rank::{Point, Question, Source, SourceError};
 use crate::report::{Failure, Kind};
@@ -21,6 +21,7 @@ impl<T: Tree> Planner<'_, T> {
     pub(super) fn consult(
         &self,
         call: &Call,
+        effort: Effort,
         ask: &mut dyn FnMut(&dyn Source) -> Result<(), SourceError>,
     ) -> Result<bool, Failure> {
         if (self.manner.may_hide)(call) {
@@ -28,7 +29,7 @@ impl<T: Tree> Planner<'_, T> {
         }
         let Some(altered) = self.overlay.altered(self.limits.file_bytes) else { return Ok(false) };
         let mut ask = |source: &dyn Source| ask(source).map_err(trouble);
-        self.overlay.tree().consult(&altered, &mut ask).map_err(words::tree_error)
+        self.overlay.tree().consult(&altered, effort, &mut ask).map_err(words::tree_error)
     }
 
     /// A question as a point, for who is answered from an index. To be asked for before the index is: making one may take

@@ -12,7 +12,7 @@ use crate::note::{Heading, Note};
 use crate::path::MemoryPath;
 use crate::plan::consult::trouble;
 use crate::plan::scanned::ScannedNotes;
-use crate::plan::tree::Tree;
+use crate::plan::tree::{Effort, Tree};
 use crate::plan::wanted::Wanted;
 use crate::plan::{Answer, Planner, excerpt, lines, words};
 use crate::rank::{self, Asking, Names, Number, Point, Question, Source, SourceError};
@@ -93,7 +93,7 @@ impl<T: Tree> Planner<'_, T> {
 
     fn gathered(&mut self, call: &Call, about: &About<'_>) -> Result<Gathered, Failure> {
         let mut gathered = None;
-        let is_answered = self.consult(call, &mut |source| {
+        let is_answered = self.consult(call, Effort::Fill, &mut |source| {
             gathered = Some(self.gather(source, about)?);
             Ok(())
         })?;

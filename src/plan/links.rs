@@ -5,7 +5,7 @@ use crate::note::heading::Found;
 use crate::note::link::{self, Named};
 use crate::note::{Note, Seen, Target, Targets, Web};
 use crate::path::MemoryPath;
-use crate::plan::tree::{Scan, Scanned, Tree, TreeError};
+use crate::plan::tree::{Effort, Scan, Scanned, Tree, TreeError};
 use crate::plan::{Answer, Planner, words};
 use crate::report::{Code, Failure, Kind, Links, Value};
 
@@ -114,7 +114,7 @@ impl<T: Tree> Planner<'_, T> {
     /// Files enough to tell the links of a note both ways: those that an index names, else all.
     fn web(&self, call: &Call, note: &MemoryPath) -> Result<Web, Failure> {
         let mut around = None;
-        let is_answered = self.consult(call, &mut |source| {
+        let is_answered = self.consult(call, Effort::Fill, &mut |source| {
             around = source.around(note)?;
             Ok(())
         })?;

@@ -54,7 +54,7 @@ pub use lineage::Lineage;
 pub use map_tree::{MapTree, Unmet};
 pub use seen::Seen;
 pub use step::{Content, Image, Step};
-pub use tree::{Altered, Entry, Listing, Scan, Scanned, Stamp, Stat, Swept, Tree, TreeError};
+pub use tree::{Altered, Effort, Entry, Listing, Scan, Scanned, Stamp, Stat, Swept, Tree, TreeError};
 pub use undo::{UndoError, restore, undo};
 #[cfg(test)]
 pub(crate) use wanted::Wanted;

@@ -5,7 +5,7 @@ use crate::path::MemoryPath;
 use crate::plan::consult::trouble;
 use crate::plan::find::{Part, Picked, Scope, Scored, Shows};
 use crate::plan::scanned::ScannedNotes;
-use crate::plan::tree::Tree;
+use crate::plan::tree::{Effort, Tree};
 use crate::plan::wanted::Wanted;
 use crate::plan::{Planner, words};
 use crate::rank::{self, Asking, Number, Point, Question, Source, SourceError};
@@ -22,7 +22,7 @@ impl<T: Tree> Planner<'_, T> {
     ) -> Result<Picked, Failure> {
         let point = self.point(call, question);
         let mut picked = None;
-        let is_answered = self.consult(call, &mut |source| {
+        let is_answered = self.consult(call, Effort::Fill, &mut |source| {
             let asked = (question, point.as_ref());
             picked = Some((self.pick(source, scope, asked, part)?, source.unread(scope.path.as_ref())?));
             Ok(())

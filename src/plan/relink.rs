@@ -1,17 +1,19 @@
 //! What a rename does to the links of the memory: each goes on leading to the file that it led to.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::action::Call;
 use crate::note::link::Style;
 use crate::note::relink::Before;
+use crate::note::target::stem_of;
 use crate::note::{Link, Note, Target, Targets};
 use crate::path::MemoryPath;
 use crate::plan::step::{Content, Image};
-use crate::plan::tree::{Scan, Scanned, Tree};
+use crate::plan::tree::{Effort, Scan, Scanned, Tree};
 use crate::plan::{Planner, words};
-use crate::report::{Code, Failure};
+use crate::rank::called;
+use crate::report::{Code, Failure, Kind};
 
 /// A note whose links have to be written anew.
 pub(super) struct Edit {
@@ -20,6 +22,16 @@ pub(super) struct Edit {
     pub(super) now: Image,
     pub(super) after: Image,
 }
+
+/// The notes that a rename has to look into.
+struct Candidates {
+    notes: HashSet<MemoryPath>,
+    /// How many notes could not be looked into, in all.
+    unread: usize,
+}
+
+/// A folder of files with more different names than this is not looked up in an index: to read all notes is as quick.
+const MOST_NAMES: usize = 500;
 
 /// The names of all files before and after a rename.
 struct Renamed<'a> {
@@ -36,14 +48,20 @@ impl<T: Tree> Planner<'_, T> {
     /// Where that is in a note that the call may not come to, the rename is refused: neither may the link break, nor the
     /// note be shown in what the batch changed.
     pub(super) fn relinked(&mut self, call: &Call, from: &MemoryPath, to: &MemoryPath) -> Result<Vec<Edit>, Failure> {
-        let files = self.scan_notes(|_, bytes| bytes.ok().and_then(paths_of))?;
+        let candidates = self.candidates(call, from, to)?;
+        let wants = |path: &MemoryPath| match &candidates {
+            Some(Candidates { notes, .. }) => notes.contains(path),
+            None => path.is_note(),
+        };
+        let scan = Scan { folder: None, limit: self.limits.file_bytes, wants: &wants, stop: self.manner.stop };
+        let files = self.overlay.scan(&scan, &|_, bytes| bytes.ok().and_then(paths_of)).map_err(words::trouble)?;
         let renamed = Renamed::new(from, to, &files);
         let mut edits = Vec::new();
         // What a linked name holds is read under its own.
-        let mut unread = 0;
+        let unread = files.iter().filter(|file| !file.is_link && matches!(file.seen, Some(None))).count();
+        let unread = candidates.map_or(unread, |candidates| candidates.unread);
         for file in files.into_iter().filter(|file| !file.is_link) {
             let (path, seen) = (file.path, file.seen);
-            unread += usize::from(matches!(seen, Some(None)));
             if seen.flatten().unwrap_or_default().iter().any(|link| renamed.leads_elsewhere(link, &path).is_some()) {
                 if !(self.manner.may_change)(call, &path) {
                     let message = format!("links in notes that are out of reach lead to `{}`", words::shown(from));
@@ -64,6 +82,37 @@ impl<T: Tree> Planner<'_, T> {
             edits.extend(self.relinked_for_owner(from, to)?);
         }
         Ok(edits)
+    }
+
+    /// The notes whose links a rename may make lead elsewhere, as an index knows them; `None` where there is none.
+    ///
+    /// What a link means depends on nothing but its own path, the folder of its note, and the files of the name that it asks
+    /// for. So these are the notes that move, and those with links that ask for the name of a file that moves, old or new.
+    fn candidates(&self, call: &Call, from: &MemoryPath, to: &MemoryPath) -> Result<Option<Candidates>, Failure> {
+        let stat = self.overlay.stat(from).map_err(words::trouble)?;
+        let mut moved = vec![from.clone()];
+        if stat.is_some_and(|stat| stat.kind == Kind::Directory) {
+            let scan = Scan { folder: Some(from), limit: 0, wants: &|_| false, stop: self.manner.stop };
+            let below = self.overlay.scan(&scan, &|_, _| ()).map_err(words::trouble)?;
+            moved = below.into_iter().map(|file| file.path).collect();
+        }
+        // The files below a folder keep their names.
+        let names: BTreeSet<String> = moved.iter().chain([to]).map(|file| called(&stem_of(file))).collect();
+        if names.len() > MOST_NAMES {
+            return Ok(None);
+        }
+        let mut candidates = None;
+        let is_answered = self.consult(call, Effort::Refresh, &mut |source| {
+            let mut notes: HashSet<MemoryPath> = moved.iter().filter(|path| path.is_note()).cloned().collect();
+            for name in &names {
+                for note in source.linking(name, usize::MAX)? {
+                    notes.extend(source.path(note)?);
+                }
+            }
+            candidates = Some(Candidates { notes, unread: source.unread(None)? });
+            Ok(())
+        })?;
+        Ok(candidates.filter(|_| is_answered))
     }
 
     /// As [`Planner::relinked`], in the notes that whoever renames does not see. Their links are the owner's, who wants them

@@ -53,6 +53,15 @@ pub struct Altered {
     pub content: Option<Content>,
 }
 
+/// How much may be done so that an index can answer.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Effort {
+    /// Up to a few thousand notes may be put into it, also into an empty one.
+    Fill,
+    /// All notes have to have been in it once; what has changed since may be put into it.
+    Refresh,
+}
+
 /// One entry of a folder.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Entry {
@@ -258,9 +267,10 @@ pub trait Tree {
     fn consult(
         &self,
         altered: &[Altered],
+        effort: Effort,
         ask: &mut dyn FnMut(&dyn Source) -> Result<(), TreeError>,
     ) -> Result<bool, TreeError> {
-        let _ = (altered, ask);
+        let _ = (altered, effort, ask);
         Ok(false)
     }
 

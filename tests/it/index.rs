@@ -16,7 +16,7 @@ use memdir::plan::{Stamp, Swept};
 use memdir::rank::Source;
 use serde_json::{Value, json};
 
-use crate::support::{Env, engine, number, said};
+use crate::support::{Env, PATIENCE, engine, number, said};
 
 /// The words that the notes of these tests are made of.
 const WORDS: [&str; 24] = [
@@ -361,4 +361,84 @@ fn a_memory_that_takes_too_long_to_read_gets_its_index() {
     let checks = env.ask(&["doctor"]).exits(0);
     let index = checks["checks"].as_array().unwrap().iter().find(|check| check["name"] == "index").unwrap();
     assert!(index["message"].as_str().unwrap().starts_with("holds 1 note"), "{index}");
+}
+
+/// A note with links of all kinds to notes that may be there.
+fn linked_text(chance: &mut Chance) -> String {
+    let links: Vec<_> = (0..3 + chance.below(4))
+        .map(|_| {
+            let (path, word) = (chance.path(), chance.word());
+            match chance.below(7) {
+                0 => format!("[[{path}]]"),
+                1 => format!("[[{word}]]"),
+                2 => format!("[[{}|so]]", path.trim_end_matches(".md")),
+                3 => format!("[so](../{path})"),
+                4 => format!("[so](./{word}.md)"),
+                5 => format!("![[{word}.md#part]]"),
+                _ => format!("[so](</{path}>)"),
+            }
+        })
+        .collect();
+    format!("# {}\n\n{}\n", chance.word(), links.join("\n\n"))
+}
+
+/// With an index a rename looks only into the notes that may have such links; without, into all.
+#[test]
+fn a_rename_writes_the_same_links_anew_with_an_index_as_without() {
+    let (env, other) = (Env::new().quick(), Env::new().quick());
+    let mut chance = Chance(number("MEMDIR_INDEX_EDITS", 200));
+    for _ in 0..120 {
+        let (path, text) = (chance.path(), linked_text(&mut chance));
+        env.write(&path, &text);
+        other.write(&path, &text);
+    }
+    env.ask(&["search", "amber"]).exits(0);
+    let (with, without) = (engine::indexed(env.memory(), IndexPlace::File(file(&env))), engine::open(other.memory()));
+    let mut relinked = 0;
+    for at in 0..80 {
+        let (old, new) = match chance.below(8) {
+            0 => (
+                ["a", "people", "moved"][chance.below(3)].to_owned(),
+                ["moved/in", "a", "people"][chance.below(3)].to_owned(),
+            ),
+            1 => (chance.path(), format!("{}.md.md", chance.word())),
+            _ => (chance.path(), chance.path()),
+        };
+        let rename = json!([{"action": "rename_file", "path": old, "new_path": new}]);
+        let (ours, theirs) = (engine::exec(&with, &rename), engine::exec(&without, &rename));
+        assert_eq!(ours["actions"][0]["ok"], theirs["actions"][0]["ok"], "{at}: {ours} {theirs}");
+        assert_eq!(ours["changed"], theirs["changed"], "{rename} after {at}");
+        assert_eq!(env.files(), other.files(), "{rename} after {at}");
+        relinked += usize::from(ours["changed"].as_array().unwrap().len() > 2);
+    }
+    assert!(relinked > 10, "{relinked} wrote links anew");
+}
+
+/// What an index says that is wrong shows that it was asked, and that no other note was read.
+#[test]
+fn a_rename_reads_no_notes_but_those_that_the_index_names() {
+    let env = Env::with(&[("a.md", "a\n"), ("b.md", "[[a]]\n"), ("c.md", "[[a]]\n")]).quick();
+    env.act(&json!({"action": "create_file", "path": "d.md", "content": "d\n"}));
+    let rename = |from: &str, to: &str| env.act(&json!({"action": "rename_file", "path": from, "new_path": to}));
+    assert_eq!(rename("a.md", "e.md")["ok"], true);
+    let links = || [env.read("b.md"), env.read("c.md")];
+    assert_eq!(links(), ["[[e]]\n", "[[e]]\n"], "without an index, which a rename does not build");
+    assert!(!env.home().join(".cache/memdir").exists() || !file(&env).exists());
+    // Files that are young are not believed, and read once more by each search.
+    let started = Instant::now();
+    let (mut index, known) = loop {
+        env.ask(&["search", "amber"]).exits(0);
+        let index = shared(&env);
+        let known = index.known().unwrap();
+        if known.iter().all(|swept| swept.stamp != Stamp::default()) {
+            break (index, known);
+        }
+        assert!(started.elapsed() < PATIENCE, "{known:?}");
+    };
+    let swept = known.iter().find(|swept| swept.path.as_str() == "c.md").unwrap();
+    let mut writing = index.write().unwrap();
+    writing.put(swept, Some(&Record::of(&swept.path, "nothing\n", Vec::new()))).unwrap();
+    writing.commit().unwrap();
+    assert_eq!(rename("e.md", "f.md")["ok"], true);
+    assert_eq!(links(), ["[[f]]\n", "[[e]]\n"]);
 }

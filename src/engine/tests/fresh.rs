@@ -13,7 +13,7 @@ use crate::dialect;
 use crate::index::Index;
 use crate::note::stem::Stem;
 use crate::path::MemoryPath;
-use crate::plan::{Stamp, Swept};
+use crate::plan::{Effort, Stamp, Swept};
 use crate::time::Timestamp;
 use crate::vault::{Noticed, Sweep};
 
@@ -38,6 +38,8 @@ fn holding(engine: &Engine, word: &str, is_locked: bool) -> Option<usize> {
     let mut found = 0;
     let is_answered = engine.consult(&[], is_locked, &mut |source| {
         found = source.holding(&Stem::forms(word)).unwrap();
+    let is_answered = engine.consult(&[], Effort::Fill, is_locked, &mut |source| {
+        found = source.holding(word).unwrap();
         Ok(())
     });
     is_answered.unwrap().then_some(found)

@@ -2,6 +2,7 @@
 
 mod ask;
 mod end;
+mod index;
 mod open;
 mod results;
 mod tools;
