@@ -17,6 +17,7 @@ mod markup;
 pub(crate) mod name;
 mod piece;
 pub mod relink;
+mod run;
 pub mod target;
 pub mod web;
 pub mod words;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::action::{AppendToSection, ReplaceSection, SetFact};
 use crate::note::Note;
-use crate::note::fact::{self, Setting, Unset};
+use crate::note::fact::Unset;
 use crate::note::heading::Found;
 use crate::path::MemoryPath;
 use crate::plan::tree::Tree;
@@ -47,20 +47,8 @@ impl<T: Tree> Planner<'_, T> {
         }
         let (path, now, text) = self.read_text(&set.path)?;
         let note = Note::parse(&text);
-        let after = match note.set_fact(key, value).map_err(|unset| not_set(&set.path, key, unset))? {
-            Setting::Replace(range, value) => {
-                let (before, rest) = (text.get(..range.start), text.get(range.end..));
-                format!("{}{value}{}", before.unwrap_or_default(), rest.unwrap_or_default())
-            }
-            Setting::Insert(line, fact) => lines::insert(&text, line.unwrap_or(usize::MAX), &fact),
-        };
-        let is_set = |found: &fact::Fact| fact::key(&found.key) == fact::key(key);
-        if !Note::parse(&after).facts().iter().any(is_set) {
-            let message = format!("`{}` cannot be the name of a fact", crate::catalog::shorten(key));
-            return Err(
-                words::invalid(index, "set_fact", &message).with_hint("send a `key` of a few words, without a colon")
-            );
-        }
+        let edit = note.set_fact(key, value).map_err(|unset| not_set(index, &set.path, key, unset))?;
+        let after = edit.apply(&text);
         self.replace(&set.path, path, now, after)
     }
 }
@@ -116,7 +104,7 @@ pub(super) fn no_heading(path: &MemoryPath, note: &Note<'_>, name: &str) -> Fail
     }
 }
 
-fn not_set(path: &MemoryPath, key: &str, unset: Unset) -> Failure {
+fn not_set(index: usize, path: &MemoryPath, key: &str, unset: Unset) -> Failure {
     let key = crate::catalog::shorten(key);
     match unset {
         Unset::Several(lines) => {
@@ -128,9 +116,21 @@ fn not_set(path: &MemoryPath, key: &str, unset: Unset) -> Failure {
             failure
         }
         Unset::NotOneValue(line) => {
-            let message =
-                format!("`{key}` on line {line} of `{}` is a list or takes several lines", words::shown(path));
+            let message = format!(
+                "`{key}` on line {line} of `{}` is a list, takes several lines or holds other facts",
+                words::shown(path)
+            );
             Failure::new(Code::InvalidAction, message).with_hint("use `update_file` to change it")
+        }
+        Unset::Value(line) => {
+            let place = line.map_or_else(String::new, |line| format!(" on line {line}"));
+            let message = format!("`{key}`{place} of `{}` would not read back as this value", words::shown(path));
+            Failure::new(Code::InvalidAction, message)
+                .with_hint("send a `value` without marks of Markdown, or use `update_file`")
+        }
+        Unset::Key => {
+            let message = format!("`{key}` cannot be the name of a fact");
+            words::invalid(index, "set_fact", &message).with_hint("send a `key` of a few words, without a colon")
         }
     }
 }
