@@ -13,6 +13,8 @@ use crate::report::{Code, Failure};
 
 /// At most so many headings are listed in one sentence.
 const MOST_NAMES: usize = 8;
+/// A longer note is not written out in a hint.
+const MOST_HINT: usize = 400;
 
 impl<T: Tree> Planner<'_, T> {
     pub(super) fn replace_section(&mut self, replace: &ReplaceSection) -> Result<Answer, Failure> {
@@ -45,12 +47,28 @@ impl<T: Tree> Planner<'_, T> {
             return Err(words::invalid(index, "set_fact", "a fact is one line")
                 .with_hint("use `append_to_section` or `update_file` for more"));
         }
-        let (path, now, text) = self.read_text(&set.path)?;
+        let read = self.read_text(&set.path);
+        if let Err(Failure { code: Code::NotFound, .. }) = &read {
+            self.unmade.insert(set.path.clone());
+        }
+        let (path, now, text) = read?;
         let note = Note::parse(&text);
         let edit = note.set_fact(key, value).map_err(|unset| not_set(index, &set.path, key, unset))?;
         let after = edit.apply(&text);
         self.replace(&set.path, path, now, after)
     }
+}
+
+/// What to send instead of setting a fact of a note that does not exist.
+pub(super) fn make_hint(set: &SetFact, nearest: Option<&MemoryPath>) -> String {
+    let nearest = nearest.map(|nearest| format!("the nearest is `{nearest}`; ")).unwrap_or_default();
+    let content = format!("# {}\n\n- {}: {}\n", set.path.stem(), set.key.trim(), set.value.trim());
+    let quoted = |text: &str| serde_json::Value::from(text).to_string();
+    let (path, content) = (quoted(set.path.as_str()), quoted(&content));
+    if path.len() + content.len() > MOST_HINT {
+        return format!("{nearest}make it with `create_file` first");
+    }
+    format!(r#"{nearest}to make it, send {{"action":"create_file","path":{path},"content":{content}}}"#)
 }
 
 /// The heading that a name means, by its place.

@@ -9,12 +9,7 @@ use crate::note::run::{Item, Kind, Row, Run};
 
 impl Note<'_> {
     /// The edits that would add a fact, the best one first.
-    pub(super) fn places(
-        &self,
-        stated: &[Stated],
-        wanted: &str,
-        value: &str,
-    ) -> impl Iterator<Item = Edit> + use<'_> {
+    pub(super) fn places(&self, stated: &[Stated], wanted: &str, value: &str) -> impl Iterator<Item = Edit> + use<'_> {
         let beside = self.beside(stated, wanted, value);
         let front = self.in_front(wanted, value);
         let below = self.below_title(wanted, value);
@@ -31,16 +26,20 @@ impl Note<'_> {
         first.or_else(leads)
     }
 
-    /// Whether a place stands under no heading but the title.
-    fn is_main(&self, at: usize) -> bool {
-        let above = self.headings().partition_point(|heading| heading.span.start <= at).checked_sub(1);
-        above.is_none() || above == self.title()
+    /// The facts that stand under no heading but the title.
+    fn main_facts<'s>(&self, stated: &'s [Stated]) -> Vec<&'s Stated> {
+        let title = self.title();
+        let is_main = |one: &&Stated| {
+            let above = self.headings().partition_point(|heading| heading.span.start <= one.key.start).checked_sub(1);
+            above.is_none() || above == title
+        };
+        stated.iter().filter(is_main).collect()
     }
 
     /// After the facts that stand under the title, in the form of the first of them.
     fn beside(&self, stated: &[Stated], wanted: &str, value: &str) -> Option<Edit> {
         let runs = &self.markup.runs;
-        let main: Vec<&Stated> = stated.iter().filter(|one| self.is_main(one.key.start)).collect();
+        let main = self.main_facts(stated);
         main.iter().find_map(|one| match one.source {
             Source::Item(item) => {
                 let list = runs.items.get(item)?.list;
@@ -174,19 +173,20 @@ impl Note<'_> {
     /// A line below those of a paragraph, or a paragraph below others of one line each.
     fn after_lines(&self, main: &[&Stated], first: usize, wanted: &str, value: &str) -> Option<Edit> {
         let runs = &self.markup.runs;
-        let is_line_of = |index: usize| {
-            move |one: &&&Stated| matches!(one.source, Source::Line { run, .. } if run == index)
-        };
         let is_one = |run: &Run| runs.count(run) == 1 && matches!(run.kind, Kind::Paragraph { .. });
-        let mut last = first;
-        while runs.runs.get(last).is_some_and(is_one)
-            && runs.runs.get(last + 1).is_some_and(is_one)
-            && main.iter().any(|one| is_line_of(last + 1)(&one))
-        {
-            last += 1;
+        let (mut last, mut fact) = (first, None);
+        for one in main {
+            match one.source {
+                Source::Line { run, .. } if run == last => fact = Some(*one),
+                Source::Line { run, .. }
+                    if run == last + 1 && [last, run].iter().all(|run| runs.runs.get(*run).is_some_and(is_one)) =>
+                {
+                    (last, fact) = (run, Some(*one));
+                }
+                Source::Line { .. } | Source::Item(_) | Source::Bracketed | Source::Row(_) | Source::Front(_) => {}
+            }
         }
-        let run = runs.runs.get(last)?;
-        let fact = main.iter().rfind(is_line_of(last))?;
+        let (run, fact) = (runs.runs.get(last)?, fact?);
         let nl = self.line_end();
         let line = format!("{}{wanted}{}{value}", self.bold_before(fact), self.between(fact));
         if is_one(run) {

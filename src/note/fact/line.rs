@@ -105,7 +105,7 @@ fn is_key(key: &str) -> bool {
 /// The key that the cell of a table is: bold or not, with a colon or without.
 pub(super) fn cell(cell: &str) -> Option<Range<usize>> {
     let all = trimmed(cell, 0..cell.len());
-    let text = cell.get(all.clone())?;
+    let text = cell.get(all.clone())?.trim_end_matches([':', WIDE]);
     let inner = |mark: &str| text.strip_prefix(mark)?.strip_suffix(mark).map(|text| (mark.len(), text));
     let (start, text) = MARKS.into_iter().find_map(inner).unwrap_or((0, text));
     let text = text.trim_end_matches([':', WIDE]);

@@ -151,9 +151,7 @@ impl Note<'_> {
     fn settle(&self, found: &mut Vec<Stated>, first: usize, brackets: &[Bracketed]) {
         for stated in found.get_mut(first..).unwrap_or_default() {
             stated.value = self.bare(stated.value.clone(), brackets);
-            let inside = |one: &&Bracketed| {
-                stated.value.start <= one.span.start && one.span.end <= stated.value.end
-            };
+            let inside = |one: &&Bracketed| stated.value.start <= one.span.start && one.span.end <= stated.value.end;
             let next = brackets.partition_point(|one| one.span.start < stated.value.start);
             stated.holds_others = brackets.get(next..).and_then(<[_]>::first).is_some_and(|one| inside(&one));
         }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::read::{Source, Stated};
-use super::{key, line};
+use super::{Place, key, line};
 use crate::note::Note;
 use crate::note::front::{Quote, Value};
 
@@ -95,7 +95,8 @@ impl Note<'_> {
         let mut set = after.iter().filter(|fact| key(&fact.key) == folded);
         let (only, more) = (set.next()?, set.next());
         // What ends a value, such as the id of a block, is written with it.
-        let is_set = only.value == value || !only.value.is_empty() && value.starts_with(&only.value);
+        let may_end = only.place != Place::Bracketed && !only.value.is_empty();
+        let is_set = only.value == value || may_end && value.starts_with(&only.value);
         let mut left = after.iter();
         let mut others = before.iter().filter(|fact| key(&fact.key) != folded);
         let are_kept = others.all(|other| left.any(|fact| (&fact.key, &fact.value) == (&other.key, &other.value)));

@@ -72,7 +72,10 @@ fn fields_and_rows_state_facts() {
         "| H | I |\n|---|:-:|\n| **a**: | b \\| c |\n| d | |\ne | [[f|g]]\n",
         &[("a", "b | c", 3), ("d", "", 4), ("e", "[[f|g]]", 5)],
     );
-    check("| a | b |\n|---|---|\n\n| c |\n|---|\n| d |\n\n| e | f | g |\n|---|---|---|\n| h | i | j |\n", &[("a", "b", 1)]);
+    check(
+        "| a | b |\n|---|---|\n\n| c |\n|---|\n| d |\n\n| e | f | g |\n|---|---|---|\n| h | i | j |\n",
+        &[("a", "b", 1)],
+    );
 }
 
 #[test]
@@ -221,13 +224,15 @@ fn seen(text: &str) -> String {
 }
 
 const MARKS: &[&str] = &["- ", "* ", "+ ", "1. ", "7) ", "- [ ] ", "- [x] ", "-\t"];
-const COLONS: &[(&str, &str)] = &[("", ": "), ("**", "**: "), ("**", ":** "), ("", ":: "), ("__", "__: "), ("*", "*: ")];
+const COLONS: &[(&str, &str)] =
+    &[("", ": "), ("**", "**: "), ("**", ":** "), ("", ":: "), ("__", "__: "), ("*", "*: ")];
 
 /// One fact with the words of its value, in one of the forms that can be wrapped.
 fn any_item(number: usize) -> impl Strategy<Value = String> {
     let mark = prop::sample::select(MARKS);
     let colon = prop::sample::select(COLONS);
-    let wraps = prop::collection::vec(prop::sample::select(&["\n", "\n  ", "\n   ", "  \n  ", "\\\n  ", " "][..]), 0..4);
+    let wraps =
+        prop::collection::vec(prop::sample::select(&["\n", "\n  ", "\n   ", "  \n  ", "\\\n  ", " "][..]), 0..4);
     (mark, colon, wraps).prop_map(move |(mark, (open, close), wraps)| {
         let mut text = format!("{mark}{open}key {number}{close}old{number}x0");
         for (at, wrap) in wraps.iter().enumerate() {
