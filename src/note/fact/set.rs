@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::read::{Source, Stated};
 use super::{Place, key, line};
 use crate::note::Note;
-use crate::note::front::{Quote, Value};
+use crate::note::front::{Entry, Quote, Value};
 
 /// What has to be done to set a fact: to put a text in the place of some bytes.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -58,6 +58,10 @@ impl Note<'_> {
     /// [`Unset`] where several facts, or none that is one value, have the key, or where key or value cannot be written.
     pub fn set_fact(&self, wanted: &str, value: &str) -> Result<Edit, Unset> {
         let folded = key(wanted);
+        let is_other = |entry: &&Entry| matches!(entry.value, Value::Other) && key(&entry.key) == folded;
+        if let Some(entry) = self.front.entries.iter().find(is_other) {
+            return Err(Unset::NotOneValue(self.line_at(entry.key_end)));
+        }
         let stated = self.stated();
         let same: Vec<&Stated> = stated.iter().filter(|one| key(&self.key_of(one)) == folded).collect();
         match same.as_slice() {

@@ -172,6 +172,7 @@ fn what_is_not_one_value_is_not_set() {
     check_unset("---\na: 1\n---\n**a:** 1\n", "a", "3", Unset::Several(vec![2, 4]));
     check_unset("---\ntags: [a]\n---\n", "tags", "b", Unset::NotOneValue(2));
     check_unset("---\na: |\n  b\n  c\n---\n", "a", "b", Unset::NotOneValue(2));
+    check_unset("---\na: { b: 1 }\n---\n", "a", "b", Unset::NotOneValue(2));
     check_unset("- a:\n  - b\n", "a", "c", Unset::NotOneValue(1));
     check_unset("- a: b [c:: d] e\n", "a", "f", Unset::NotOneValue(1));
     check_unset("| h | i |\n|-|-|\n| a |\n", "a", "b", Unset::NotOneValue(3));
