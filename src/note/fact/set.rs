@@ -39,6 +39,11 @@ pub enum Unset {
     Key,
 }
 
+/// The form in which the key of a call is compared with those that stand there: `e-mail` means `Email` too.
+fn bare_key(text: &str) -> String {
+    key(text).replace(' ', "")
+}
+
 impl Note<'_> {
     /// Finds what has to be done so that the fact `key` says `value`, which is one line.
     ///
@@ -57,13 +62,13 @@ impl Note<'_> {
     ///
     /// [`Unset`] where several facts, or none that is one value, have the key, or where key or value cannot be written.
     pub fn set_fact(&self, wanted: &str, value: &str) -> Result<Edit, Unset> {
-        let folded = key(wanted);
-        let is_other = |entry: &&Entry| matches!(entry.value, Value::Other) && key(&entry.key) == folded;
+        let folded = bare_key(wanted);
+        let is_other = |entry: &&Entry| matches!(entry.value, Value::Other) && bare_key(&entry.key) == folded;
         if let Some(entry) = self.front.entries.iter().find(is_other) {
             return Err(Unset::NotOneValue(self.line_at(entry.key_end)));
         }
         let stated = self.stated();
-        let same: Vec<&Stated> = stated.iter().filter(|one| key(&self.key_of(one)) == folded).collect();
+        let same: Vec<&Stated> = stated.iter().filter(|one| bare_key(&self.key_of(one)) == folded).collect();
         match same.as_slice() {
             [one] => {
                 let line = self.line_at(one.key.start);
@@ -95,14 +100,14 @@ impl Note<'_> {
     fn checked(&self, edit: Edit, wanted: &str, value: &str) -> Option<Edit> {
         let after = edit.apply(self.text);
         let (before, after) = (self.facts(), Note::parse(&after).facts());
-        let folded = key(wanted);
-        let mut set = after.iter().filter(|fact| key(&fact.key) == folded);
+        let folded = bare_key(wanted);
+        let mut set = after.iter().filter(|fact| bare_key(&fact.key) == folded);
         let (only, more) = (set.next()?, set.next());
         // What ends a value, such as the id of a block, is written with it.
         let may_end = only.place != Place::Bracketed && !only.value.is_empty();
         let is_set = only.value == value || may_end && value.starts_with(&only.value);
         let mut left = after.iter();
-        let mut others = before.iter().filter(|fact| key(&fact.key) != folded);
+        let mut others = before.iter().filter(|fact| bare_key(&fact.key) != folded);
         let are_kept = others.all(|other| left.any(|fact| (&fact.key, &fact.value) == (&other.key, &other.value)));
         (is_set && more.is_none() && are_kept).then_some(edit)
     }

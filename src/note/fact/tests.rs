@@ -98,6 +98,7 @@ fn check_set(text: &str, key: &str, value: &str, expected: &str) {
 fn a_fact_is_replaced_where_it_stands_and_as_it_is_written() {
     check_set("- City: x ^id\r\n- b: c", "city", "Paris", "- City: Paris ^id\r\n- b: c");
     check_set("- **Home_Town**: x", "home town", "y", "- **Home_Town**: y");
+    check_set("- **Email**: x", "E-Mail", "y", "- **Email**: y");
     check_set("- **Job:**\n", "job", "y", "- **Job:** y\n");
     check_set("- Job: \n", "job", "y", "- Job: y\n");
     check_set("- Job: ^id\n", "job", "y", "- Job: y ^id\n");
