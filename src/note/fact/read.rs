@@ -115,8 +115,8 @@ impl Note<'_> {
             };
             match line.filter(|(_, _, form)| starts(*form)) {
                 Some((key, after, form)) => {
-                    let source = match run.kind {
-                        Kind::Item(item) if at == 0 => Source::Item(item),
+                    let source = match (run.kind, at) {
+                        (Kind::Item(item), 0) => Source::Item(item),
                         _ => Source::Line { run: index, form, is_whole },
                     };
                     is_open = form != Form::Field || at == 0 && is_item;
