@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use memdir::note::fact::{Setting, key};
+use memdir::note::fact::key;
 use memdir::note::{Note, Seen};
 
 fuzz_target!(|text: &str| {
@@ -33,15 +33,8 @@ fuzz_target!(|text: &str| {
         let found = Note::parse(&again).links();
         assert_eq!(found.get(at).map(|link| &link.path), Some(&link.path), "{again:?}");
     }
-    if let Ok(setting) = note.set_fact("some key", "a value") {
-        let after = match setting {
-            Setting::Replace(range, new) => {
-                let mut after = text.to_owned();
-                after.replace_range(range, &new);
-                after
-            }
-            Setting::Insert(..) => return,
-        };
+    if let Ok(edit) = note.set_fact("some key", "a value") {
+        let after = edit.apply(text);
         let after = Note::parse(&after);
         assert!(after.facts().iter().any(|fact| key(&fact.key) == "some key" && fact.value == "a value"));
     }

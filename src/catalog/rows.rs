@@ -138,7 +138,7 @@ pub const ROWS: &[Row] = &[
         title: "Set a fact",
         access: Access::Write,
         effect: Effect::Settles,
-        words: "Sets one fact of a note, such as `- key: value`, wherever it stands there; a new one is added after the last.",
+        words: "Sets one fact of a note, such as `- key: value`, in whatever form it stands there; a new one joins those below the title.",
         returns: "true",
         gives: Gives::Flag,
         fields: &[

@@ -131,17 +131,17 @@ impl Conflict {
 ///
 /// The rule is made to be wrong hardly ever, and misses much for that. Two facts conflict when they
 ///
-/// * stand in the same list, in items that are not nested, below the same heading, with no text between them;
+/// * stand in the same list, in items that are neither nested nor numbered, and no tasks;
 /// * have the same key, which is no plural, no number and none of the words in `MANY`: a person has one city, and
 ///   several friends;
 /// * have two or three values in all that differ in more than case, each short, and at least one of them no link: links
 ///   under one key are relations, of which there are many;
 /// * are no records one after the other: where the first key of the list comes again together with other keys, each
 ///   time is about another thing.
-pub(super) fn conflicts(text: &str, note: &Note<'_>) -> Vec<Conflict> {
+pub(super) fn conflicts(note: &Note<'_>) -> Vec<Conflict> {
     let facts = note.facts();
     let mut found = Vec::new();
-    for list in lists(text, note, &facts) {
+    for list in lists(&facts) {
         let mut keys: BTreeMap<String, Vec<&Fact>> = BTreeMap::new();
         for fact in &list {
             keys.entry(fact::key(&fact.key)).or_default().push(fact);
@@ -158,23 +158,15 @@ pub(super) fn conflicts(text: &str, note: &Note<'_>) -> Vec<Conflict> {
     found
 }
 
-/// The facts of each list, but for nested ones.
-fn lists<'f>(text: &str, note: &Note<'_>, facts: &'f [Fact]) -> Vec<Vec<&'f Fact>> {
-    let top = facts.iter().filter(|fact| matches!(fact.place, Place::Body { indent: 0 }));
-    let mut top = top.peekable();
-    let mut lists: Vec<Vec<&Fact>> = vec![Vec::new()];
-    let first = note.line_at(note.body());
-    for (at, line) in text.lines().enumerate().skip(first.saturating_sub(1)) {
-        let fact = top.next_if(|fact| fact.line == at + 1);
-        let is_item = fact.is_some() || line.is_empty() || line.starts_with([' ', '\t', '-', '*', '+']);
-        if !is_item && lists.last().is_some_and(|list| !list.is_empty()) {
-            lists.push(Vec::new());
-        }
-        if let Some((list, fact)) = lists.last_mut().zip(fact) {
-            list.push(fact);
+/// The facts of each list, but for nested ones, tasks and what is numbered.
+fn lists(facts: &[Fact]) -> Vec<Vec<&Fact>> {
+    let mut lists: BTreeMap<usize, Vec<&Fact>> = BTreeMap::new();
+    for fact in facts {
+        if let Place::Item { list, is_plain: true } = fact.place {
+            lists.entry(list).or_default().push(fact);
         }
     }
-    lists
+    lists.into_values().collect()
 }
 
 fn conflict(key: &str, facts: &[&Fact]) -> Option<Conflict> {

@@ -109,7 +109,7 @@ impl Look {
     #[must_use]
     pub fn of(text: &str, note: &Note<'_>, active: Vec<(usize, &'static str)>) -> Self {
         let active = active.into_iter().map(|(line, what)| (line, Cow::Borrowed(what))).collect();
-        let (conflicts, sketch) = (fact::conflicts(text, note), near::Sketch::of(text, note));
+        let (conflicts, sketch) = (fact::conflicts(note), near::Sketch::of(text, note));
         Self { active, conflicts, sketch, ..Self::of_bytes(text.as_bytes()) }
     }
 

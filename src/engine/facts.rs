@@ -30,7 +30,7 @@ pub struct Facts {
     pub facts: Vec<FoundFact>,
     /// How many there are in all.
     pub total: usize,
-    /// Where the next page starts.
+    /// Where the next page starts: the note of the last fact, and which of its facts that was.
     pub cursor: Option<String>,
 }
 
@@ -41,7 +41,7 @@ impl Engine {
     ///
     /// Those of `read_file` for a note that is named, `io`.
     pub fn facts(&self, note: Option<&MemoryPath>, limit: usize, cursor: Option<&str>) -> Result<Facts, Failure> {
-        let mut facts = match note {
+        let facts = match note {
             Some(path) => {
                 let image = self.vault.read(path, self.settings.limits.file_bytes).map_err(plan::failure)?;
                 of_note(path, image.content.text().ok_or_else(|| plan::not_text(path))?)
@@ -49,17 +49,23 @@ impl Engine {
             None => self.scan(of_note)?.into_iter().filter_map(|file| file.seen.flatten()).flatten().collect(),
         };
         let total = facts.len();
+        let mut numbered: Vec<(usize, FoundFact)> = Vec::with_capacity(facts.len());
+        for fact in facts {
+            let number = numbered.last().filter(|(_, last)| last.path == fact.path).map_or(1, |(number, _)| number + 1);
+            numbered.push((number, fact));
+        }
         if let Some(cursor) = cursor {
-            let read = cursor.rsplit_once(':').and_then(|(path, line)| Some((path, line.parse().ok()?)));
+            let read = cursor.rsplit_once(':').and_then(|(path, number)| Some((path, number.parse().ok()?)));
             let last: (&str, usize) = read.ok_or_else(|| {
                 Failure::new(Code::Usage, "the cursor is not one of `memdir facts`")
                     .with_hint("leave it out to start anew")
             })?;
-            facts.retain(|fact| (fact.path.as_str(), fact.line) > last);
+            numbered.retain(|(number, fact)| (fact.path.as_str(), *number) > last);
         }
-        let is_cut = facts.len() > limit;
-        facts.truncate(limit);
-        let cursor = facts.last().filter(|_| is_cut).map(|fact| format!("{}:{}", fact.path, fact.line));
+        let is_cut = numbered.len() > limit;
+        numbered.truncate(limit);
+        let cursor = numbered.last().filter(|_| is_cut).map(|(number, fact)| format!("{}:{number}", fact.path));
+        let facts = numbered.into_iter().map(|(_, fact)| fact).collect();
         Ok(Facts { facts, total, cursor })
     }
 

@@ -8,6 +8,7 @@ use std::ops::Range;
 use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd};
 
 use super::heading::Heading;
+use super::run::{Runs, Tracker};
 
 /// What one pass finds. Every range is in bytes of the whole note.
 #[derive(Debug, Default)]
@@ -18,6 +19,8 @@ pub(super) struct Markup {
     pub(super) headings: Vec<Heading>,
     /// Links that Markdown itself has.
     pub(super) links: Vec<Inline>,
+    /// The texts in which facts can stand.
+    pub(super) runs: Runs,
     /// Paragraphs, items, quotes and other blocks, the outer ones first.
     blocks: Vec<(Shape, Range<usize>)>,
 }
@@ -66,10 +69,13 @@ impl Markup {
         let definitions: Vec<_> =
             definitions.map(|(_, definition)| (definition.span.clone(), definition.dest.to_string())).collect();
         let mut reading = Reading { text, markup: Self::default(), open: Vec::new(), depth: 0 };
+        let mut tracker = Tracker::default();
         for (event, range) in parser.into_offset_iter() {
-            reading.take(event, range.start + body..range.end + body);
+            let range = range.start + body..range.end + body;
+            tracker.take(&event, &range);
+            reading.take(event, range);
         }
-        let mut markup = reading.markup;
+        let mut markup = Self { runs: tracker.runs, ..reading.markup };
         for (span, url) in definitions {
             markup.links.extend(definition(text, span.start + body..span.end + body, url));
         }

@@ -18,6 +18,7 @@ pub(crate) mod name;
 mod piece;
 pub mod relink;
 pub mod stem;
+mod run;
 pub mod target;
 pub mod web;
 pub mod words;

@@ -147,6 +147,8 @@ impl<T: Tree> Planner<'_, T> {
     }
 
     /// Finds which links that a text brings could mean several notes; `before` is what stood there.
+    ///
+    /// A link to a note of which this batch should have set a fact, and which does not exist, is refused.
     pub(super) fn check_new_links(&mut self, path: &MemoryPath, before: &str, after: &str) -> Result<(), Failure> {
         let count = |text: &str| ["[[", "]("].map(|mark| memchr::memmem::find_iter(text.as_bytes(), mark).count());
         let is_more = count(before).iter().zip(count(after)).any(|(before, after)| *before < after);
@@ -159,12 +161,18 @@ impl<T: Tree> Planner<'_, T> {
         new.retain(|link| !link.is_empty() && !old.contains(link));
         new.sort_unstable();
         new.dedup();
-        let mut unclear = Vec::new();
+        let (mut unclear, mut broken) = (Vec::new(), Vec::new());
         let targets = if new.is_empty() { return Ok(()) } else { self.targets()? };
-        for link in &new {
-            if let Target::Several(paths) = targets.resolve(link, Some(path)) {
-                unclear.push((link.clone(), paths.into_iter().cloned().collect()));
+        for link in new {
+            match targets.resolve(&link, Some(path)) {
+                Target::Several(paths) => unclear.push((link, paths.into_iter().cloned().collect())),
+                Target::Nothing => broken.push(link),
+                Target::File(_) => {}
             }
+        }
+        if let Some(unmade) = broken.iter().find_map(|link| self.unmade.best(link, Some(path))) {
+            let message = format!("there is no note `{unmade}` to link to: its `set_fact` failed");
+            return Err(Failure::new(Code::LinkNotFound, message).with_hint("make it with `create_file` first"));
         }
         self.unclear.append(&mut unclear);
         Ok(())

@@ -117,6 +117,8 @@ pub struct Planner<'t, T: Tree> {
     targets: Option<Targets>,
     /// The links that the call wrote and that could mean several notes, with those.
     unclear: Vec<(String, Vec<MemoryPath>)>,
+    /// The notes that do not exist and of which a fact should have been set.
+    unmade: Targets,
     /// What the conversation has seen, where there is one.
     seen: Option<Seen>,
 }
@@ -174,6 +176,7 @@ impl<'t, T: Tree> Planner<'t, T> {
             index: 0,
             meaning: Meaning::Plain,
             targets: None,
+            unmade: Targets::default(),
             unclear: Vec::new(),
             seen: None,
         }
@@ -357,7 +360,10 @@ impl<'t, T: Tree> Planner<'t, T> {
         let mut notes = self.notes(None, NEAREST_NAMES).unwrap_or_default();
         let likeness = words::likeness(asked);
         notes.retain(|note| likeness(note).is_some() && (self.manner.may_show)(call, note));
-        failure.with_hint(words::nearest_hint(asked, &notes))
+        match &call.action {
+            Action::SetFact(set) => failure.with_hint(section::make_hint(set, words::nearest(asked, notes.iter()))),
+            _ => failure.with_hint(words::nearest_hint(asked, &notes)),
+        }
     }
 
     /// The notes below a folder that is resolved, in no order; at most about `most` names are looked at.

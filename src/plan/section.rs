@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::action::{AppendToSection, ReplaceSection, SetFact};
 use crate::note::Note;
-use crate::note::fact::{self, Setting, Unset};
+use crate::note::fact::Unset;
 use crate::note::heading::Found;
 use crate::path::MemoryPath;
 use crate::plan::tree::Tree;
@@ -13,6 +13,8 @@ use crate::report::{Code, Failure};
 
 /// At most so many headings are listed in one sentence.
 const MOST_NAMES: usize = 8;
+/// A longer note is not written out in a hint.
+const MOST_HINT: usize = 400;
 
 impl<T: Tree> Planner<'_, T> {
     pub(super) fn replace_section(&mut self, replace: &ReplaceSection) -> Result<Answer, Failure> {
@@ -45,24 +47,28 @@ impl<T: Tree> Planner<'_, T> {
             return Err(words::invalid(index, "set_fact", "a fact is one line")
                 .with_hint("use `append_to_section` or `update_file` for more"));
         }
-        let (path, now, text) = self.read_text(&set.path)?;
-        let note = Note::parse(&text);
-        let after = match note.set_fact(key, value).map_err(|unset| not_set(&set.path, key, unset))? {
-            Setting::Replace(range, value) => {
-                let (before, rest) = (text.get(..range.start), text.get(range.end..));
-                format!("{}{value}{}", before.unwrap_or_default(), rest.unwrap_or_default())
-            }
-            Setting::Insert(line, fact) => lines::insert(&text, line.unwrap_or(usize::MAX), &fact),
-        };
-        let is_set = |found: &fact::Fact| fact::key(&found.key) == fact::key(key);
-        if !Note::parse(&after).facts().iter().any(is_set) {
-            let message = format!("`{}` cannot be the name of a fact", crate::catalog::shorten(key));
-            return Err(
-                words::invalid(index, "set_fact", &message).with_hint("send a `key` of a few words, without a colon")
-            );
+        let read = self.read_text(&set.path);
+        if let Err(Failure { code: Code::NotFound, .. }) = &read {
+            self.unmade.insert(set.path.clone());
         }
+        let (path, now, text) = read?;
+        let note = Note::parse(&text);
+        let edit = note.set_fact(key, value).map_err(|unset| not_set(index, &set.path, key, unset))?;
+        let after = edit.apply(&text);
         self.replace(&set.path, path, now, after)
     }
+}
+
+/// What to send instead of setting a fact of a note that does not exist.
+pub(super) fn make_hint(set: &SetFact, nearest: Option<&MemoryPath>) -> String {
+    let nearest = nearest.map(|nearest| format!("the nearest is `{nearest}`; ")).unwrap_or_default();
+    let content = format!("# {}\n\n- {}: {}\n", set.path.stem(), set.key.trim(), set.value.trim());
+    let quoted = |text: &str| serde_json::Value::from(text).to_string();
+    let (path, content) = (quoted(set.path.as_str()), quoted(&content));
+    if path.len() + content.len() > MOST_HINT {
+        return format!("{nearest}make it with `create_file` first");
+    }
+    format!(r#"{nearest}to make it, send {{"action":"create_file","path":{path},"content":{content}}}"#)
 }
 
 /// The heading that a name means, by its place.
@@ -116,7 +122,7 @@ pub(super) fn no_heading(path: &MemoryPath, note: &Note<'_>, name: &str) -> Fail
     }
 }
 
-fn not_set(path: &MemoryPath, key: &str, unset: Unset) -> Failure {
+fn not_set(index: usize, path: &MemoryPath, key: &str, unset: Unset) -> Failure {
     let key = crate::catalog::shorten(key);
     match unset {
         Unset::Several(lines) => {
@@ -128,9 +134,21 @@ fn not_set(path: &MemoryPath, key: &str, unset: Unset) -> Failure {
             failure
         }
         Unset::NotOneValue(line) => {
-            let message =
-                format!("`{key}` on line {line} of `{}` is a list or takes several lines", words::shown(path));
+            let message = format!(
+                "`{key}` on line {line} of `{}` is a list, takes several lines or holds other facts",
+                words::shown(path)
+            );
             Failure::new(Code::InvalidAction, message).with_hint("use `update_file` to change it")
+        }
+        Unset::Value(line) => {
+            let place = line.map_or_else(String::new, |line| format!(" on line {line}"));
+            let message = format!("`{key}`{place} of `{}` would not read back as this value", words::shown(path));
+            Failure::new(Code::InvalidAction, message)
+                .with_hint("send a `value` without marks of Markdown, or use `update_file`")
+        }
+        Unset::Key => {
+            let message = format!("`{key}` cannot be the name of a fact");
+            words::invalid(index, "set_fact", &message).with_hint("send a `key` of a few words, without a colon")
         }
     }
 }

@@ -36,10 +36,8 @@ fn indexed(root: &Path, cache: &Path, clock: fn() -> Timestamp) -> Engine {
 /// In how many notes a word stands; `None` where the index was not asked.
 fn holding(engine: &Engine, word: &str, is_locked: bool) -> Option<usize> {
     let mut found = 0;
-    let is_answered = engine.consult(&[], is_locked, &mut |source| {
-        found = source.holding(&Stem::forms(word)).unwrap();
     let is_answered = engine.consult(&[], Effort::Fill, is_locked, &mut |source| {
-        found = source.holding(word).unwrap();
+        found = source.holding(&Stem::forms(word)).unwrap();
         Ok(())
     });
     is_answered.unwrap().then_some(found)

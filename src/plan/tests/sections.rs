@@ -135,7 +135,32 @@ fn a_fact_is_set() {
         "---\ntags: [a]\n---\n",
         set("tags", "b"),
         "invalid_action",
-        "`tags` on line 2 of `n.md` is a list or takes several lines",
+        "`tags` on line 2 of `n.md` is a list, takes several lines or holds other facts",
         "use `update_file` to change it",
     );
+}
+
+#[test]
+fn a_fact_of_a_note_that_is_not_there_is_answered_with_the_call_that_makes_it() {
+    let tree = MapTree::of([("user.md", "# Ada\n"), ("people/tom.md", "# Tom\n")]);
+    let set = json!({"action": "set_fact", "path": "pets/rex.md", "key": "breed", "value": "a \"mix\""});
+    let link = |target: &str| json!({"action": "append_file", "path": "user.md", "content": format!("- {target}")});
+    let (outcomes, _) = run(&tree, &[set.clone(), link("[[pets/rex]]"), link("[rex](pets/rex.md)"), link("[[rox]]")]);
+    let said = serde_json::to_value(&outcomes).unwrap();
+    assert_eq!(said[0]["error"]["code"], json!("not_found"));
+    let hint = said[0]["error"]["hint"].as_str().unwrap();
+    let make: Json = serde_json::from_str(hint.strip_prefix("to make it, send ").unwrap()).unwrap();
+    let codes: Vec<_> = said.as_array().unwrap().iter().map(|entry| entry["error"]["code"].as_str()).collect();
+    assert_eq!(codes, [Some("not_found"), Some("link_not_found"), Some("link_not_found"), None]);
+    // What the hint says makes the note, and then it can be linked to.
+    let (outcomes, plan) = run(&tree, &[set.clone(), make, link("[[pets/rex]]")]);
+    assert_eq!(outcomes.iter().map(|outcome| outcome.result.is_ok()).collect::<Vec<_>>(), [false, true, true]);
+    let mut after = tree.clone();
+    after.apply(plan.steps()).unwrap();
+    assert_eq!(std::str::from_utf8(after.get("pets/rex.md").unwrap()).unwrap(), "# rex\n\n- breed: a \"mix\"\n");
+    // A path that is nearly that of a note is told so.
+    let near = json!({"action": "set_fact", "path": "people/tomm.md", "key": "age", "value": "3"});
+    let said = serde_json::to_value(&run(&tree, &[near]).0[0]).unwrap();
+    let hint = said["error"]["hint"].as_str().unwrap();
+    assert!(hint.starts_with("the nearest is `people/tom.md`; to make it, send {"), "{hint}");
 }

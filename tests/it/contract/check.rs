@@ -150,6 +150,11 @@ fn facts_in_pages() {
     assert_eq!(env.ask(&["facts", "--cursor", "x"]).exits(2)["error"]["code"], json!("usage"));
     assert_eq!(env.ask(&["facts", "gone.md"]).exits(4)["error"]["code"], json!("not_found"));
     assert_eq!(env.run(&["facts", "user.md"], "").stdout, "user.md:2  tags: a, b\nuser.md:5  Home City: London\n");
+    // A page can end between facts of one line.
+    env.write("x.md", "A line [a:: 1] with [b:: 2] three [c:: 3].\n");
+    let first = env.ask(&["facts", "x.md", "--limit", "2"]).exits(0);
+    let second = env.ask(&["facts", "x.md", "--limit", "2", "--cursor", first["cursor"].as_str().unwrap()]).exits(0);
+    assert_eq!(second["facts"], json!([fact("x.md", 1, Value::Null, "c", "3")]));
 }
 
 #[test]

@@ -1,0 +1,156 @@
+//! [`Fact`]: one thing that a note says as a key and a value, and how one is set.
+//!
+//! A fact is stated by
+//!
+//! * the first text of an item of any list, a task too: `- key: value`, `1. **Key**: value`, `- [x] key:: value`;
+//! * a paragraph, if each of its lines is `Key: value` or it begins with a bold key; what follows a bold key up to the
+//!   next one is its value. A paragraph of a quote is none: it says what somebody else said;
+//! * a field of Dataview: a line `key:: value`, or `[key:: value]` and `(key:: value)` in a text;
+//! * a row of a table with two columns; its head only where it has no other rows;
+//! * a key of the front matter.
+//!
+//! What Markdown says is code, and what stands in a comment, states nothing. Keys are compared without regard to case, and
+//! `_`, `-` and a blank are the same in them.
+
+use std::ops::Range;
+
+use super::Note;
+use super::front::{Quote, Value};
+
+mod add;
+mod line;
+mod read;
+mod set;
+
+pub use set::{Edit, Unset};
+
+use read::{Source, Stated};
+
+/// One thing that a note says.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Fact {
+    /// What it is called, as it is written.
+    pub key: String,
+    /// What it says, wrapped lines with a blank between; the items of a list in the front matter with `, ` between.
+    pub value: String,
+    /// The line of its key, from 1.
+    pub line: usize,
+    /// The heading above it, shortened as in [`super::Heading::shown`].
+    pub heading: Option<String>,
+    /// Where in the note it stands.
+    pub place: Place,
+    /// Where its value is written, in bytes of the note, over all its lines.
+    pub span: Range<usize>,
+}
+
+/// Where in a note a fact stands.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Place {
+    /// In an item of a list.
+    Item {
+        /// The number of the list in the note.
+        list: usize,
+        /// Whether the list has neither numbers nor this item a box, and stands in no other list and no quote.
+        is_plain: bool,
+    },
+    /// In a line of a paragraph.
+    Line,
+    /// In a field in brackets.
+    Bracketed,
+    /// In a row of a table.
+    Row,
+    /// In the front matter.
+    FrontMatter(Form),
+}
+
+/// How a value of the front matter is written.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Form {
+    /// On one line.
+    Scalar(Quote),
+    /// As a list.
+    List,
+}
+
+/// The form in which keys are compared.
+#[must_use]
+pub fn key(text: &str) -> String {
+    let words = text.split(|character: char| character.is_whitespace() || matches!(character, '_' | '-'));
+    super::folded(&words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" "))
+}
+
+impl Note<'_> {
+    /// All facts, in the order of their places.
+    #[must_use]
+    pub fn facts(&self) -> Vec<Fact> {
+        let mut headings = self.headings().iter().peekable();
+        let mut heading = None;
+        let facts = self.stated().into_iter().map(|stated| {
+            while let Some(above) = headings.next_if(|above| above.span.start <= stated.key.start) {
+                heading = Some(above.shown());
+            }
+            self.fact(&stated, heading.clone())
+        });
+        facts.collect()
+    }
+
+    fn fact(&self, stated: &Stated, heading: Option<String>) -> Fact {
+        let (mut key, mut value) = (self.slice(stated.key.clone()).to_owned(), None);
+        let place = match stated.source {
+            Source::Item(item) => self.place_of_item(item),
+            Source::Line { .. } => Place::Line,
+            Source::Bracketed => Place::Bracketed,
+            Source::Row(_) => Place::Row,
+            Source::Front(entry) => {
+                let entry = self.front.entries.get(entry);
+                key = entry.map(|entry| entry.key.clone()).unwrap_or_default();
+                match entry.map(|entry| &entry.value) {
+                    Some(Value::Scalar(scalar)) => {
+                        value = Some(scalar.text.clone());
+                        Place::FrontMatter(Form::Scalar(scalar.quote))
+                    }
+                    Some(Value::List(items)) => {
+                        let texts: Vec<_> = items.iter().map(|item| item.text.as_str()).collect();
+                        value = Some(texts.join(", "));
+                        Place::FrontMatter(Form::List)
+                    }
+                    Some(Value::Other) | None => Place::FrontMatter(Form::List),
+                }
+            }
+        };
+        let value = value.unwrap_or_else(|| self.said(stated));
+        let line = self.line_at(stated.key.start);
+        Fact { key, value, line, heading, place, span: stated.value.clone() }
+    }
+
+    fn place_of_item(&self, item: usize) -> Place {
+        let runs = &self.markup.runs;
+        let Some(item) = runs.items.get(item) else { return Place::Line };
+        let is_bare = runs.lists.get(item.list).is_some_and(|list| list.is_top && !list.is_ordered);
+        Place::Item { list: item.list, is_plain: is_bare && item.task.is_none() }
+    }
+
+    /// What a fact of the body says to a reader.
+    fn said(&self, stated: &Stated) -> String {
+        let text = self.slice(stated.value.clone());
+        if matches!(stated.source, Source::Row(_)) {
+            return text.replace("\\|", "|");
+        }
+        if !text.contains(['\n', '\r']) {
+            return text.to_owned();
+        }
+        let mut lines = Vec::new();
+        let mut start = stated.value.start;
+        for (end, next) in self.markup.runs.breaks_in(&stated.value) {
+            lines.push(self.slice(start..*end));
+            start = *next;
+        }
+        lines.push(self.slice(start..stated.value.end));
+        // Code and links can be wrapped too, and have no breaks.
+        let lines = lines.iter().flat_map(|line| line.split(['\n', '\r']));
+        lines.map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+    }
+}
+
+#[cfg(test)]
+mod tests;
