@@ -92,6 +92,19 @@ impl<'t> Note<'t> {
         markup::holds(&self.markup.opaque, byte)
     }
 
+    /// The text with blanks in the place of code, as long as it was and with the same lines.
+    #[must_use]
+    pub fn without_code(&self) -> String {
+        let mut text = String::with_capacity(self.text.len());
+        for code in &self.markup.code {
+            text.push_str(self.slice(text.len()..code.start));
+            let blanks = self.slice(text.len()..code.end).bytes();
+            text.extend(blanks.map(|byte| if matches!(byte, b'\n' | b'\r') { char::from(byte) } else { ' ' }));
+        }
+        text.push_str(self.slice(text.len()..self.text.len()));
+        text
+    }
+
     /// The values of a key of the front matter: the scalar, or the items of the list.
     #[must_use]
     pub fn front_values(&self, key: &str) -> Vec<String> {
