@@ -64,7 +64,6 @@ pub(super) fn conflicts<'n>(
                 Use::Single => usage.single += 1,
                 Use::Listed => usage.listed += 1,
                 Use::Apart => usage.apart += 1,
-                Use::Sections => {}
             }
         }
     }
@@ -79,27 +78,27 @@ pub(super) fn conflicts<'n>(
 /// How one note uses a key.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Use {
-    /// With one value.
+    /// With one value, or one in each section.
     Single,
     /// With several, one below the other.
     Listed,
     /// With several in one section, with something else between them.
     Apart,
-    /// With several, each in a section of its own.
-    Sections,
 }
 
 impl Use {
     fn of(facts: &[&Said]) -> Self {
-        let is_list = |(one, other): (&&Said, &&Said)| is_below(one, other) && !is_same(one, other);
-        let pairs = || facts.iter().zip(facts.iter().skip(1));
-        if facts.len() > MOST_VALUES || facts.iter().any(|fact| fact.form == ValueForm::Several) || pairs().any(is_list) {
+        let is_long = |one: &&Said| facts.iter().filter(|fact| fact.section == one.section).count() > MOST_VALUES;
+        let is_several = |one: &&Said| one.form == ValueForm::Several || is_long(one);
+        if facts.iter().take(MOST_VALUES + 1).any(is_several) {
             return Self::Listed;
         }
-        match pairs().find(|(one, other)| !is_same(one, other)) {
-            None => Self::Single,
-            Some((one, other)) if one.section == other.section => Self::Apart,
-            Some(_) => Self::Sections,
+        let pairs = facts.iter().zip(facts.iter().skip(1));
+        let mut differ = pairs.filter(|(one, other)| one.section == other.section && !is_same(one, other)).peekable();
+        match (differ.peek().is_some(), differ.any(|(one, other)| is_below(one, other))) {
+            (_, true) => Self::Listed,
+            (true, false) => Self::Apart,
+            (false, false) => Self::Single,
         }
     }
 }
@@ -191,9 +190,11 @@ impl<'n> Sheet<'n> {
         let has_sections = facts.iter().any(|fact| fact.section != one.section);
         match (one.section == other.section, one.list == other.list) {
             (true, _) if one.section != OWN && has_sections => false,
-            (true, true) => is_name && self.contradicted(|fact| fact.list == one.list) == 1,
+            (true, true) => is_name && self.repeated(one.list) <= 1,
             (true, false) if one.list == FRONT => true,
-            (true, false) => is_name && self.differing(|fact| fact.list == one.list, |fact| fact.list == other.list) == 1,
+            (true, false) => {
+                is_name && self.differing(|fact| fact.list == one.list, |fact| fact.list == other.list) == 1
+            }
             (false, _) => is_name && self.is_remark(one, other, facts, targets),
         }
     }
@@ -211,13 +212,11 @@ impl<'n> Sheet<'n> {
             && self.differing(|fact| fact.section == OWN, |fact| fact.section == other.section) == 1
     }
 
-    /// How many keys have several values among some facts.
-    fn contradicted(&self, wanted: impl Fn(&Said) -> bool) -> usize {
-        let is_several = |facts: &&Vec<&Said>| {
-            let mut facts = facts.iter().filter(|fact| wanted(fact));
-            facts.next().is_some_and(|first| facts.any(|fact| !is_same(first, fact)))
-        };
-        self.keys.values().filter(is_several).count()
+    /// How many keys come again with another value in a list.
+    fn repeated(&self, list: usize) -> usize {
+        let in_list =
+            |facts: &Vec<&'n Said>| facts.iter().filter(|fact| fact.list == list).copied().collect::<Vec<_>>();
+        self.keys.values().filter(|facts| Use::of(&in_list(facts)) == Use::Apart).count()
     }
 
     /// How many keys have other values among some facts than among others. Where there are two or more, each is about

@@ -28,8 +28,8 @@ const CLEARNESS: f64 = 0.05;
 
 /// The extensions of the files other than notes that Obsidian opens, as its help lists them.
 const ATTACHED: &[&str] = &[
-    "3gp", "avif", "base", "bmp", "canvas", "flac", "gif", "jpeg", "jpg", "m4a", "mkv", "mov", "mp3", "mp4", "ogg", "ogv",
-    "pdf", "png", "svg", "wav", "webm", "webp",
+    "3gp", "avif", "base", "bmp", "canvas", "flac", "gif", "jpeg", "jpg", "m4a", "mkv", "mov", "mp3", "mp4", "ogg",
+    "ogv", "pdf", "png", "svg", "wav", "webm", "webp",
 ];
 
 /// The headings of the notes that links lead to, and how many were compared.

@@ -123,9 +123,7 @@ impl Reading<'_> {
                 self.markup.code.push(range.clone());
                 self.hide(range);
             }
-            Event::InlineMath(_) | Event::DisplayMath(_) | Event::Html(_) | Event::InlineHtml(_) => {
-                self.hide(range)
-            }
+            Event::InlineMath(_) | Event::DisplayMath(_) | Event::Html(_) | Event::InlineHtml(_) => self.hide(range),
             Event::End(_)
             | Event::Text(_)
             | Event::FootnoteReference(_)
