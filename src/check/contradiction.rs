@@ -186,12 +186,13 @@ impl<'n> Sheet<'n> {
         if !is_one {
             return false;
         }
-        let is_name = one.form != ValueForm::Words && other.form != ValueForm::Words;
+        let words = [one, other].iter().filter(|fact| fact.form == ValueForm::Words).count();
+        let is_name = words == 0;
         let has_sections = facts.iter().any(|fact| fact.section != one.section);
         match (one.section == other.section, one.list == other.list) {
             (true, _) if one.section != OWN && has_sections => false,
             (true, true) => is_name && self.repeated(one.list) <= 1,
-            (true, false) if one.list == FRONT => true,
+            (true, false) if one.list == FRONT => words < 2,
             (true, false) => {
                 is_name && self.differing(|fact| fact.list == one.list, |fact| fact.list == other.list) == 1
             }

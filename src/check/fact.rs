@@ -178,11 +178,11 @@ impl Reading {
     /// Takes a line that is no fact and no heading.
     fn pass(&mut self, line: &str) {
         let text = line.trim();
-        if text.is_empty() {
+        // What is indented is part of the item above it.
+        if text.is_empty() || line.starts_with([' ', '\t']) {
             return;
         }
-        let is_item = ["- ", "* ", "+ ", "|"].iter().any(|mark| text.starts_with(mark));
-        if is_item || line.starts_with([' ', '\t']) {
+        if ["- ", "* ", "+ ", "|"].iter().any(|mark| text.starts_with(mark)) {
             self.item += 1;
             return;
         }
@@ -242,10 +242,12 @@ fn value(fact: &Fact) -> (String, ValueForm) {
     let words = plain.split_whitespace().count();
     let is_sentence = words > MOST_NAME_WORDS || plain.ends_with(['.', '!', '?', ';', ':']);
     let is_name = words == 1 || !plain.starts_with(char::is_lowercase);
-    let form = match () {
-        () if written.starts_with('[') && written.ends_with([']', ')']) => ValueForm::Link,
-        () if is_name && !is_sentence => ValueForm::Name,
-        () => ValueForm::Words,
+    let form = if written.starts_with('[') && written.ends_with([']', ')']) {
+        ValueForm::Link
+    } else if is_name && !is_sentence {
+        ValueForm::Name
+    } else {
+        ValueForm::Words
     };
     (folded(&plain.split_whitespace().collect::<Vec<_>>().join(" ")), form)
 }

@@ -71,6 +71,8 @@ fn what_can_be_several_is_no_conflict() {
         "---\ncity: London\n---\n- city: London\n",
         "```\n- city: London\n- city: Paris\n```\n",
         "- [ ] city: London\n- [ ] city: Paris\n",
+        "- phone: 123\n  at home\n- phone: 456\n  - at work\n- phone: 789\n",
+        "---\nabout: a man of means\n---\n- about: lives in town\n",
     ] {
         check_conflicts(text, &[]);
     }
