@@ -181,7 +181,7 @@ impl<'n> Sheet<'n> {
         if is_same(one, other) || !is_comparable(one) || !is_comparable(other) {
             return false;
         }
-        let is_listed = is_below(one, other) || (one.form == ValueForm::Link && other.form == ValueForm::Link);
+        let is_listed = own > 0 || (one.form == ValueForm::Link && other.form == ValueForm::Link);
         let is_one = if is_listed { usage.is_surely_one(own) } else { usage.is_one(own) };
         if !is_one {
             return false;

@@ -65,11 +65,8 @@ pub(super) fn broken(seen: &Seen<'_>, read: &mut dyn FnMut(&MemoryPath) -> Optio
             });
             mends += usize::from(mended.is_some());
             let action = mended.and_then(|(place, new)| edit(source, &text, link?, place, &new));
-            let message = if kind == Kind::Unwritten {
-                unwritten(entry, called)
-            } else {
-                message(entry, heading.as_deref())
-            };
+            let message =
+                if kind == Kind::Unwritten { unwritten(entry, called) } else { message(entry, heading.as_deref()) };
             findings.push(Finding {
                 line: Some(entry.line),
                 target: Some(format!("{}{}", entry.target, entry.subpath)),

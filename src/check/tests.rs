@@ -71,6 +71,7 @@ fn what_can_be_several_is_no_conflict() {
         "---\ncity: London\n---\n- city: London\n",
         "```\n- city: London\n- city: Paris\n```\n",
         "- [ ] city: London\n- [ ] city: Paris\n",
+        "- child: [[a]]\n- child: [[b]]\n- child: Nils\n",
         "- phone: 123\n  at home\n- phone: 456\n  - at work\n- phone: 789\n",
         "---\nabout: a man of means\n---\n- about: lives in town\n",
     ] {
