@@ -141,7 +141,7 @@ fn all_links_are_mended_in_one_batch() {
     for kind in ["broken_link", "unwritten"] {
         assert_eq!(kinds(&env.ask(&["check", "--kind", kind]).exits(0)), Vec::<&str>::new());
     }
-    assert!(env.read("user.md").contains("|again]], [[acme]]\r\n"), "{}", env.read("user.md"));
+    assert!(env.read("user.md").contains("|again]], [[copies/acme]]\r\n"), "{}", env.read("user.md"));
 }
 
 #[test]
