@@ -1,16 +1,16 @@
 //! Links that lead nowhere, and the edit that would mend one.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::{Finding, Kind, Seen, finding, is_broken};
+use super::{File, Finding, Kind, Seen, finding, is_broken};
 use crate::action::{Action, UpdateFile};
 use crate::note::heading::Found;
 use crate::note::link::Style;
 use crate::note::relink::Before;
-use crate::note::{Link, Note};
+use crate::note::{Link, Note, folded};
 use crate::path::MemoryPath;
-use crate::report::{LinkEntry, LinkStatus};
+use crate::report::{LinkEntry, LinkKind, LinkStatus};
 
 /// No more links of one note are mended at once; the rest is when these are.
 const MOST_MENDS: usize = 100;
@@ -26,6 +26,12 @@ const MOST_OLD_BYTES: usize = 2_000;
 const LIKENESS: f64 = 0.85;
 const CLEARNESS: f64 = 0.05;
 
+/// The extensions of the files other than notes that Obsidian opens, as its help lists them.
+const ATTACHED: &[&str] = &[
+    "3gp", "avif", "base", "bmp", "canvas", "flac", "gif", "jpeg", "jpg", "m4a", "mkv", "mov", "mp3", "mp4", "ogg",
+    "ogv", "pdf", "png", "svg", "wav", "webm", "webp",
+];
+
 /// The headings of the notes that links lead to, and how many were compared.
 #[derive(Default)]
 struct Headings {
@@ -33,10 +39,11 @@ struct Headings {
     compared: usize,
 }
 
-/// All broken links.
+/// All broken links, and those by name to notes that are not written yet.
 pub(super) fn broken(seen: &Seen<'_>, read: &mut dyn FnMut(&MemoryPath) -> Option<String>) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut headings = Headings::default();
+    let names = Names::of(seen);
     for entries in seen.links.links.chunk_by(|one, other| one.source == other.source) {
         let Some(source) = entries.first().map(|entry| &entry.source) else { continue };
         if !entries.iter().any(|entry| is_broken(entry.status)) {
@@ -47,24 +54,93 @@ pub(super) fn broken(seen: &Seen<'_>, read: &mut dyn FnMut(&MemoryPath) -> Optio
         let mut mends = 0;
         for (at, entry) in entries.iter().enumerate().filter(|(_, entry)| is_broken(entry.status)) {
             let link = links.get(at).filter(|link| link.path == entry.target && link.subpath == entry.subpath);
+            let kind = if names.is_unwritten(entry, link) { Kind::Unwritten } else { Kind::BrokenLink };
+            let called = if kind == Kind::Unwritten { names.called(&entry.target) } else { &[] };
             let heading = nearest_heading(entry, &mut headings, read);
-            let mended = link.filter(|_| mends < MOST_MENDS).and_then(|link| match entry.status {
-                LinkStatus::BrokenFile => to_file(seen, entry, link),
-                LinkStatus::BrokenHeading => to_heading(&text, link, heading.as_deref()?),
-                LinkStatus::Ok | LinkStatus::BrokenBlock => None,
+            let mended = link.filter(|_| mends < MOST_MENDS).and_then(|link| match (entry.status, called) {
+                (LinkStatus::BrokenFile, []) => to_file(seen, entry, link),
+                (LinkStatus::BrokenFile, [note]) => to_called(seen, entry, link, &text, note),
+                (LinkStatus::BrokenHeading, _) => to_heading(&text, link, heading.as_deref()?),
+                (LinkStatus::Ok | LinkStatus::BrokenFile | LinkStatus::BrokenBlock, _) => None,
             });
             mends += usize::from(mended.is_some());
             let action = mended.and_then(|(place, new)| edit(source, &text, link?, place, &new));
+            let message =
+                if kind == Kind::Unwritten { unwritten(entry, called) } else { message(entry, heading.as_deref()) };
             findings.push(Finding {
                 line: Some(entry.line),
                 target: Some(format!("{}{}", entry.target, entry.subpath)),
-                message: message(entry, heading.as_deref()),
+                message,
                 action,
-                ..finding(Kind::BrokenLink, source)
+                ..finding(kind, source)
             });
         }
     }
     findings
+}
+
+/// What notes are called beside their file names, and which extensions the other files have.
+struct Names<'s> {
+    notes: HashMap<String, Vec<&'s MemoryPath>>,
+    extensions: HashSet<&'s str>,
+}
+
+impl<'s> Names<'s> {
+    fn of(seen: &Seen<'s>) -> Self {
+        let mut names = Self { notes: HashMap::new(), extensions: HashSet::new() };
+        for File { path, is_link, look } in seen.files {
+            let Some(look) = look else {
+                names.extensions.extend(extension(path.name()));
+                continue;
+            };
+            for name in look.title.iter().chain(&look.aliases).filter(|_| !is_link) {
+                let notes = names.notes.entry(folded(name.trim())).or_default();
+                if notes.last() != Some(&path) {
+                    notes.push(path);
+                }
+            }
+        }
+        names
+    }
+
+    /// Whether a link names a note that is not there, and no file: a wikilink without a folder and without an extension.
+    fn is_unwritten(&self, entry: &LinkEntry, link: Option<&Link>) -> bool {
+        let is_wikilink = match entry.kind {
+            LinkKind::Wikilink | LinkKind::FrontMatter => true,
+            LinkKind::Embed => link.is_some_and(|link| link.style == Style::Wiki),
+            LinkKind::Markdown => false,
+        };
+        entry.status == LinkStatus::BrokenFile
+            && is_wikilink
+            && !entry.target.contains('/')
+            && extension(entry.target.trim()).is_none_or(|extension| !self.is_file(extension))
+    }
+
+    /// Whether a name with this extension is that of a file, and not of a note with a dot in its name.
+    fn is_file(&self, extension: &str) -> bool {
+        let extension = extension.to_ascii_lowercase();
+        extension == "md" || ATTACHED.contains(&extension.as_str()) || self.extensions.contains(extension.as_str())
+    }
+
+    /// The notes that have a name as their title or alias.
+    fn called(&self, name: &str) -> &[&'s MemoryPath] {
+        self.notes.get(&folded(name.trim())).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// What stands behind the last dot of a name.
+fn extension(name: &str) -> Option<&str> {
+    name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map(|(_, extension)| extension)
+}
+
+fn unwritten(entry: &LinkEntry, called: &[&MemoryPath]) -> String {
+    let name = &entry.target;
+    match (called, &entry.nearest) {
+        ([], Some(nearest)) => format!("`{name}` is not written yet; the nearest is `{nearest}`"),
+        ([], None) => format!("`{name}` is not written yet"),
+        ([note], _) => format!("`{name}` is a title or an alias of `{note}`, which no link follows"),
+        ([note, ..], _) => format!("`{name}` is a title or an alias of `{note}` and others, which no link follows"),
+    }
 }
 
 fn message(entry: &LinkEntry, heading: Option<&str>) -> String {
@@ -81,6 +157,25 @@ fn message(entry: &LinkEntry, heading: Option<&str>) -> String {
         (LinkStatus::BrokenBlock, ..) => format!("`{target}` has no block `{place}`"),
         (LinkStatus::BrokenFile | LinkStatus::Ok, ..) => format!("there is no file `{}`", entry.target),
     }
+}
+
+/// What has to stand in the place of a title or an alias: the note, and the name as the text that is shown.
+fn to_called(
+    seen: &Seen<'_>,
+    entry: &LinkEntry,
+    link: &Link,
+    text: &str,
+    note: &MemoryPath,
+) -> Option<(Range<usize>, String)> {
+    let before = Before { path: &link.path, style: link.style, source: &entry.source, target: note };
+    let path = link.style.encode(&seen.targets.relink(before, &entry.source, note)?)?;
+    if link.text.is_some() || !link.subpath.is_empty() || link.kind == LinkKind::Embed {
+        return Some((link.target.clone(), path));
+    }
+    let line = text.get(..link.span.start)?.rsplit('\n').next()?;
+    // In a table a bar would end the cell.
+    let bar = if line.trim_start().starts_with('|') { "\\|" } else { "|" };
+    Some((link.target.clone(), format!("{path}{bar}{}", text.get(link.target.clone())?)))
 }
 
 /// What has to stand in the place of the path, where it is plain which file is meant.

@@ -14,6 +14,7 @@ use crate::note::{Note, Targets};
 use crate::path::MemoryPath;
 use crate::report::{LinkStatus, Links};
 
+mod contradiction;
 mod fact;
 mod link;
 mod name;
@@ -23,8 +24,10 @@ mod near;
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// A link leads to no note, or to a heading or block that the note has not.
+    /// A link leads to no file, or to a heading or block that the note has not.
     BrokenLink,
+    /// A wikilink by name to a note that nobody has written yet, which is no fault.
+    Unwritten,
     /// A note that nothing links to, and that links to nothing.
     Orphan,
     /// A note with the same bytes as another one, or one that says nearly the same.
@@ -75,9 +78,21 @@ pub struct Look {
     /// The digest of its bytes; `None` where they could not be read.
     digest: Option<Digest>,
     size: u64,
-    active: Vec<(usize, Cow<'static, str>)>,
-    conflicts: Vec<fact::Conflict>,
+    title: Option<String>,
+    aliases: Vec<String>,
+    active: Vec<Active>,
+    facts: fact::Facts,
     sketch: Option<near::Sketch>,
+    lines: Vec<u32>,
+}
+
+/// One kind of active content of a note.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+struct Active {
+    what: Cow<'static, str>,
+    /// The first line that holds it.
+    line: usize,
+    places: usize,
 }
 
 /// A file, and what was seen of it where it is a note.
@@ -108,9 +123,15 @@ impl Look {
     /// Takes what is needed from a note that is read; `active` is what a viewer would run or fetch.
     #[must_use]
     pub fn of(text: &str, note: &Note<'_>, active: Vec<(usize, &'static str)>) -> Self {
-        let active = active.into_iter().map(|(line, what)| (line, Cow::Borrowed(what))).collect();
-        let (conflicts, sketch) = (fact::conflicts(note), near::Sketch::of(text, note));
-        Self { active, conflicts, sketch, ..Self::of_bytes(text.as_bytes()) }
+        Self {
+            title: note.title(),
+            aliases: note.aliases(),
+            active: Active::grouped(active),
+            facts: fact::Facts::of(text, note),
+            sketch: near::Sketch::of(text, note),
+            lines: near::lines(text, note),
+            ..Self::of_bytes(text.as_bytes())
+        }
     }
 
     /// What is known of a note that is too large to be read.
@@ -127,6 +148,29 @@ impl Look {
     }
 }
 
+impl Active {
+    fn grouped(places: Vec<(usize, &'static str)>) -> Vec<Self> {
+        let mut found: Vec<Self> = Vec::new();
+        for (line, what) in places {
+            match found.iter_mut().find(|active| active.what == what) {
+                Some(active) => (active.line, active.places) = (active.line.min(line), active.places + 1),
+                None => found.push(Self { what: Cow::Borrowed(what), line, places: 1 }),
+            }
+        }
+        found
+    }
+
+    fn finding(&self, path: &MemoryPath) -> Finding {
+        let Self { what, line, places } = self;
+        let count = if *places == 1 { String::new() } else { format!(", the first of {places} places") };
+        Finding {
+            line: Some(*line),
+            message: format!("line {line} holds {what}{count}, which a viewer may run or fetch"),
+            ..finding(Kind::ActiveContent, path)
+        }
+    }
+}
+
 /// Says all that is wrong. `read` is asked for the text of notes with broken links and of what those lead to, and of notes
 /// that may be nearly the same, one after the other, so that no texts have to be kept.
 #[must_use]
@@ -135,12 +179,7 @@ pub fn check(seen: &Seen<'_>, read: &mut dyn FnMut(&MemoryPath) -> Option<String
         seen.files.iter().filter_map(|file| Some((&file.path, file, file.look.as_ref()?))).collect();
     let mut findings = Vec::new();
     for (path, _, look) in &notes {
-        findings.extend(look.conflicts.iter().map(|conflict| conflict.finding(path)));
-        findings.extend(look.active.iter().map(|(line, what)| Finding {
-            line: Some(*line),
-            message: format!("line {line} holds {what}, which a viewer may run or fetch"),
-            ..finding(Kind::ActiveContent, path)
-        }));
+        findings.extend(look.active.iter().map(|active| active.finding(path)));
         if look.size > seen.note_bytes {
             let message = format!("the note has {} bytes, more than {}; split it", look.size, seen.note_bytes);
             findings.push(Finding { message, ..finding(Kind::Oversized, path) });
@@ -148,6 +187,7 @@ pub fn check(seen: &Seen<'_>, read: &mut dyn FnMut(&MemoryPath) -> Option<String
     }
     // A name that leads elsewhere is no note of its own.
     let own = || notes.iter().filter(|(_, file, _)| !file.is_link).map(|(path, _, look)| (*path, *look));
+    findings.extend(contradiction::conflicts(own(), seen.targets));
     findings.extend(duplicates(own(), seen.links));
     findings.extend(near::near(own(), read));
     findings.extend(orphans(own().map(|(path, _)| path), seen.links));
@@ -214,6 +254,37 @@ pub fn counts(findings: &[Finding]) -> BTreeMap<Kind, usize> {
     let mut counts = BTreeMap::new();
     findings.iter().for_each(|finding| *counts.entry(finding.kind).or_default() += 1);
     counts
+}
+
+/// The findings in the order in which a person should look at them: first what makes the memory say something wrong or
+/// lead nowhere, last what may well be meant so. Kinds that weigh the same take turns, so that none hides another.
+#[must_use]
+pub fn worst(findings: &[Finding]) -> Vec<&Finding> {
+    let mut turns: BTreeMap<(u8, Kind), usize> = BTreeMap::new();
+    let mut sorted: Vec<_> = findings
+        .iter()
+        .map(|finding| {
+            let weight = finding.weight();
+            let turn = turns.entry((weight, finding.kind)).or_default();
+            *turn += 1;
+            ((weight, *turn, finding.kind), finding)
+        })
+        .collect();
+    sorted.sort_by_key(|(order, _)| *order);
+    sorted.into_iter().map(|(_, finding)| finding).collect()
+}
+
+impl Finding {
+    /// How soon a person should look at it; less is sooner.
+    fn weight(&self) -> u8 {
+        match self.kind {
+            Kind::BrokenLink | Kind::ConflictingFact | Kind::SyncConflict => 0,
+            Kind::Duplicate | Kind::Oversized | Kind::UnportableName | Kind::ActiveContent => 1,
+            Kind::Unwritten if self.action.is_some() => 1,
+            Kind::Orphan => 2,
+            Kind::Unwritten => 3,
+        }
+    }
 }
 
 /// Whether a link leads to what it names.

@@ -55,6 +55,11 @@ pub(super) fn sync_conflicts(files: &[File]) -> Vec<Finding> {
     files.iter().filter_map(finding).collect()
 }
 
+/// Whether the name of a file says that a program made it as a copy.
+pub(super) fn is_copy(path: &MemoryPath) -> bool {
+    original(path.name()).is_some_and(|(_, is_sure)| is_sure)
+}
+
 /// The name of the file that a copy was made of, and whether its name alone says so.
 ///
 /// Syncthing: `a.sync-conflict-20260503-101500-ABCDEFG.md`; memdir itself: `a.sync-conflict-memdir-12.md`; Dropbox:

@@ -1,10 +1,11 @@
 //! Notes that say nearly the same.
 //!
-//! What a note says is the set of every three words that follow each other in its text, without front matter and
-//! headings, which notes made of one template share. Of that set a [`Sketch`] is kept; notes whose sketches have a key in
-//! common are read and compared, so that nothing rests on the sketch but what is looked at.
+//! What a note says is the set of every three words that follow each other in its text, without front matter, headings
+//! and lines that many notes have: templates and footers say nothing of a note. Of the set with all lines a [`Sketch`] is
+//! kept; notes whose sketches have a key in common are read and compared, so that nothing rests on the sketch but what
+//! is looked at.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +15,10 @@ use crate::path::MemoryPath;
 
 /// A note with fewer words says too little to be compared.
 const LEAST_WORDS: usize = 20;
+/// A line that so many notes have is not compared.
+const SHARED_BY: usize = 5;
+/// So many lines are kept of the beginning and of the end of a note, to tell which ones are shared.
+const MOST_LINES: usize = 250;
 /// Two notes are told from this part of what they say together on.
 const LEAST_COMMON: f64 = 0.85;
 /// No more pairs are read.
@@ -33,7 +38,7 @@ impl Sketch {
     /// Of a note's text; `None` for one of few words.
     pub(super) fn of(text: &str, note: &Note<'_>) -> Option<Self> {
         let mut smallest = [u32::MAX; KEYS * HASHES];
-        let count = shingles(text, note, &mut |hash| {
+        let count = shingles(text, note, &HashSet::new(), &mut |hash| {
             // Each hash falls into one place by its low half and counts there with its high half.
             let (place, value) = (hash & u64::from(u32::MAX), hash >> 32);
             let place = usize::try_from((place * (KEYS * HASHES) as u64) >> 32).unwrap_or_default();
@@ -51,19 +56,45 @@ impl Sketch {
     }
 }
 
+/// What tells the lines of a note from others, each once, sorted; front matter left out.
+pub(super) fn lines(text: &str, note: &Note<'_>) -> Vec<u32> {
+    let body = text.get(note.body()..).unwrap_or_default();
+    let mut lines: Vec<u32> = body.lines().filter(|line| !line.trim().is_empty()).map(line_hash).collect();
+    if let Some(middle) = lines.len().checked_sub(2 * MOST_LINES) {
+        lines.drain(MOST_LINES..MOST_LINES + middle);
+    }
+    lines.sort_unstable();
+    lines.dedup();
+    lines
+}
+
+fn line_hash(line: &str) -> u32 {
+    u32::try_from(mix(hash_of(line.trim())) >> 32).unwrap_or_default()
+}
+
+/// The lines that many notes have.
+fn shared<'a>(looks: impl Iterator<Item = &'a Look>) -> HashSet<u32> {
+    let mut all: Vec<u32> = looks.flat_map(|look| look.lines.iter().copied()).collect();
+    all.sort_unstable();
+    let many = all.chunk_by(|one, other| one == other).filter(|same| same.len() >= SHARED_BY);
+    many.filter_map(|same| same.first().copied()).collect()
+}
+
 /// Notes that say nearly what another one says, each told once, with the one that it has most in common with among
 /// those that have shorter paths. What is the same byte for byte counts once.
 pub(super) fn near<'a>(
     notes: impl Iterator<Item = (&'a MemoryPath, &'a Look)>,
     read: &mut dyn FnMut(&MemoryPath) -> Option<String>,
 ) -> Vec<Finding> {
-    let mut notes: Vec<(&MemoryPath, Sketch, &Look)> =
-        notes.filter_map(|(path, look)| Some((path, look.sketch?, look))).collect();
-    notes.sort_by_key(|(path, ..)| (path.as_str().len(), *path));
-    let mut firsts = HashMap::new();
-    notes.retain(|(path, _, look)| look.digest.is_none_or(|digest| *firsts.entry(digest).or_insert(*path) == *path));
+    let mut notes: Vec<(&MemoryPath, &Look)> = notes.collect();
+    notes.sort_by_key(|(path, _)| (path.as_str().len(), *path));
+    let mut firsts = HashSet::new();
+    notes.retain(|(_, look)| look.digest.is_none_or(|digest| firsts.insert(digest)));
+    let shared = shared(notes.iter().map(|(_, look)| *look));
+    let notes: Vec<(&MemoryPath, Sketch, &Look)> =
+        notes.into_iter().filter_map(|(path, look)| Some((path, look.sketch?, look))).collect();
     let mut nearest: BTreeMap<&MemoryPath, (f64, &MemoryPath)> = BTreeMap::new();
-    let mut texts = Texts { read, last: None };
+    let mut texts = Texts { read, shared, last: None };
     let (mut pairs_left, mut bytes_left) = (MOST_PAIRS, MOST_BYTES);
     for (kept, other) in pairs(&notes.iter().map(|(_, sketch, _)| *sketch).collect::<Vec<_>>()) {
         let Some(((kept, _, one), (other, _, two))) = notes.get(kept).zip(notes.get(other)) else { continue };
@@ -117,6 +148,7 @@ fn pairs(sketches: &[Sketch]) -> Vec<(usize, usize)> {
 /// What notes say, as it is asked for; that of the last first note is kept, since pairs with it follow each other.
 struct Texts<'r> {
     read: &'r mut dyn FnMut(&MemoryPath) -> Option<String>,
+    shared: HashSet<u32>,
     last: Option<(MemoryPath, Vec<u64>)>,
 }
 
@@ -133,11 +165,14 @@ impl Texts<'_> {
         if common == 0 { 0.0 } else { ratio(common, all) }
     }
 
-    /// The hashes of every three words in a row, sorted, each once.
+    /// The hashes of every three words in a row, sorted, each once; none of a note that has few words of its own.
     fn said(&mut self, path: &MemoryPath) -> Vec<u64> {
         let Some(text) = (self.read)(path) else { return Vec::new() };
         let mut said = Vec::new();
-        shingles(&text, &Note::parse(&text), &mut |hash| said.push(hash));
+        let count = shingles(&text, &Note::parse(&text), &self.shared, &mut |hash| said.push(hash));
+        if count < LEAST_WORDS {
+            return Vec::new();
+        }
         said.sort_unstable();
         said.dedup();
         said
@@ -149,19 +184,25 @@ fn ratio(part: usize, whole: usize) -> f64 {
     part as f64 / whole as f64
 }
 
-/// Gives a hash for every three words that follow each other below the front matter and outside of headings, and counts
-/// the words.
-fn shingles(text: &str, note: &Note<'_>, found: &mut impl FnMut(u64)) -> usize {
+/// Gives a hash for every three words that follow each other below the front matter, outside of headings and of lines that
+/// are shared, and counts the words.
+fn shingles(text: &str, note: &Note<'_>, shared: &HashSet<u32>, found: &mut impl FnMut(u64)) -> usize {
     let mut headings = note.headings().iter().map(|heading| &heading.span).peekable();
     let (mut before, mut count) = ((0, 0), 0);
+    let mut lines = text.split_inclusive('\n').filter(|_| !shared.is_empty());
+    let (mut line_end, mut is_shared) = (0, false);
     words::each(text, &mut |word, range| {
         while headings.next_if(|heading| heading.end <= range.start).is_some() {}
-        if range.start < note.body() || headings.peek().is_some_and(|heading| heading.start <= range.start) {
+        while line_end <= range.start {
+            let Some(line) = lines.next() else { break };
+            line_end += line.len();
+            is_shared = line_end > range.start && shared.contains(&line_hash(line));
+        }
+        let is_heading = headings.peek().is_some_and(|heading| heading.start <= range.start);
+        if range.start < note.body() || is_heading || is_shared {
             return;
         }
-        let hash = word
-            .bytes()
-            .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+        let hash = hash_of(word);
         count += 1;
         if count > 2 {
             let (first, second) = before;
@@ -170,6 +211,10 @@ fn shingles(text: &str, note: &Note<'_>, found: &mut impl FnMut(u64)) -> usize {
         before = (before.1, hash);
     });
     count
+}
+
+fn hash_of(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// Spreads what tells two numbers apart over all bits.

@@ -77,6 +77,9 @@ pub(super) enum Command {
         /// Only findings of this kind
         #[arg(long, value_enum, value_name = "KIND")]
         kind: Option<FindingKind>,
+        /// Show every finding, not the worst ten alone
+        #[arg(long)]
+        all: bool,
     },
     /// Show what was changed, the newest first
     Log {
@@ -496,6 +499,7 @@ impl From<Permission> for policy::Mode {
 #[value(rename_all = "snake_case")]
 pub(super) enum FindingKind {
     BrokenLink,
+    Unwritten,
     Orphan,
     Duplicate,
     ConflictingFact,
@@ -509,6 +513,7 @@ impl From<FindingKind> for Kind {
     fn from(kind: FindingKind) -> Self {
         match kind {
             FindingKind::BrokenLink => Self::BrokenLink,
+            FindingKind::Unwritten => Self::Unwritten,
             FindingKind::Orphan => Self::Orphan,
             FindingKind::Duplicate => Self::Duplicate,
             FindingKind::ConflictingFact => Self::ConflictingFact,

@@ -8,7 +8,10 @@ use super::{open, progress, term};
 use crate::check::{self, Checked, Finding, Kind};
 use crate::engine::Engine;
 
-pub(super) fn run(global: &Global, kind: Option<FindingKind>) -> Result<u8, Stop> {
+/// So many findings are shown of those that are worst.
+const WORST: usize = 10;
+
+pub(super) fn run(global: &Global, kind: Option<FindingKind>, is_all: bool) -> Result<u8, Stop> {
     let opened = open::open(global)?;
     let mut checked = look(global, &opened.engine)?;
     if let Some(kind) = kind {
@@ -17,7 +20,7 @@ pub(super) fn run(global: &Global, kind: Option<FindingKind>) -> Result<u8, Stop
     if global.json {
         print_json(&checked)?
     } else {
-        tell(&checked)?
+        tell(&checked, is_all)?
     }
     Ok(0)
 }
@@ -30,23 +33,47 @@ pub(super) fn look(global: &Global, engine: &Engine) -> Result<Checked, Stop> {
     Ok(checked?)
 }
 
-fn tell(checked: &Checked) -> Result<(), Stop> {
+fn tell(checked: &Checked, is_all: bool) -> Result<(), Stop> {
     let mut stdout = io::stdout().lock();
-    let counts = check::counts(&checked.findings);
-    for (kind, count) in &counts {
-        writeln!(stdout, "{} ({count})", words(*kind))?;
-        for finding in checked.findings.iter().filter(|finding| finding.kind == *kind) {
-            writeln!(stdout, "  {}", term::escape_line(&sentence(finding)))?;
-        }
+    for (kind, count) in check::counts(&checked.findings) {
+        writeln!(stdout, "{count} {}", words(kind))?;
     }
-    let found = checked.findings.len();
-    let mends = checked.findings.iter().filter(|finding| finding.action.is_some()).count();
-    writeln!(stdout, "{found} findings in {} notes with {} links", checked.notes, checked.links)?;
+    let worst = check::worst(&checked.findings);
+    let lines = lines(&worst);
+    let most = if is_all { lines.len() } else { WORST };
+    if !lines.is_empty() {
+        writeln!(stdout)?;
+    }
+    for line in lines.iter().take(most) {
+        writeln!(stdout, "{}", term::escape_line(line))?;
+    }
+    if let Some(more) = lines.len().checked_sub(most).filter(|more| *more > 0) {
+        writeln!(stdout, "and {more} more: `memdir check --all`")?;
+    }
+    if !lines.is_empty() {
+        writeln!(stdout)?;
+    }
+    let faults = checked.findings.iter().filter(|finding| finding.kind != Kind::Unwritten).count();
+    writeln!(stdout, "{faults} findings in {} notes with {} links", checked.notes, checked.links)?;
     stdout.flush()?;
+    let mends = checked.findings.iter().filter(|finding| finding.action.is_some()).count();
     if mends > 0 {
         writeln!(io::stderr(), "{mends} of them have an action that mends them: see --json, send it to `memdir exec`")?;
     }
     Ok(())
+}
+
+/// A line for each finding, and one for all active content of a note.
+fn lines(findings: &[&Finding]) -> Vec<String> {
+    let mut lines: Vec<(&Finding, String)> = Vec::new();
+    for finding in findings {
+        let is_active = |other: &&Finding| other.kind == Kind::ActiveContent && other.path == finding.path;
+        match lines.iter_mut().find(|(first, _)| finding.kind == Kind::ActiveContent && is_active(first)) {
+            Some((_, line)) => *line = format!("{line}; {}", finding.message),
+            None => lines.push((finding, sentence(finding))),
+        }
+    }
+    lines.into_iter().map(|(_, line)| line).collect()
 }
 
 fn sentence(finding: &Finding) -> String {
@@ -64,12 +91,13 @@ pub(super) fn summary(findings: &[Finding]) -> String {
 fn words(kind: Kind) -> &'static str {
     match kind {
         Kind::BrokenLink => "broken links",
+        Kind::Unwritten => "links to notes not written yet",
         Kind::Orphan => "notes without links",
         Kind::Duplicate => "duplicates",
         Kind::ConflictingFact => "conflicting facts",
         Kind::Oversized => "notes that are too large",
         Kind::SyncConflict => "copies from conflicts",
         Kind::UnportableName => "names that not every system can store",
-        Kind::ActiveContent => "places with active content",
+        Kind::ActiveContent => "kinds of active content in notes",
     }
 }

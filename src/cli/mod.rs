@@ -75,7 +75,7 @@ fn run(global: &Global, command: Command) -> Result<u8, Stop> {
         Command::Search(options) => search::run(global, &options),
         Command::Links { note } => links::run(global, note.as_deref()),
         Command::Facts { note, page } => facts::run(global, note.as_deref(), &page),
-        Command::Check { kind } => check::run(global, kind),
+        Command::Check { kind, all } => check::run(global, kind, all),
         Command::Log { note: Some(note), lines: true, .. } => history::lines(global, &note),
         Command::Log { stats: true, .. } => stats::run(global),
         Command::Log { note, client, patch, page, .. } => history::log(global, note.as_deref(), client, patch, &page),

@@ -1,7 +1,6 @@
 //! Looking for what is wrong in a memory: what is kept of each note is small, and an index has it already.
 
 use super::Engine;
-use super::refresh::MOST_ACTIVE;
 use crate::check::{self, Checked, File, Look};
 use crate::note::{Note, Seen, Web};
 use crate::path::MemoryPath;
@@ -109,6 +108,6 @@ fn look(bytes: Result<&[u8], TreeError>) -> Looked {
     };
     let Ok(text) = std::str::from_utf8(bytes) else { return Ok((None, Look::of_bytes(bytes))) };
     let note = Note::parse(text);
-    let active = policy::active_content(text, MOST_ACTIVE)?;
+    let active = policy::active_content(text, || note.without_code())?;
     Ok((Some(Seen::of_note(&note)), Look::of(text, &note, active)))
 }

@@ -12,6 +12,7 @@ use super::keeper::{Noted, Trouble};
 use super::{Engine, IndexPlace};
 use crate::check::Look;
 use crate::index::{Index, IndexError, Record, Status, Writing};
+use crate::note::Note;
 use crate::path::MemoryPath;
 use crate::plan::{Altered, Effort, Stamp, Swept, Tree, TreeError};
 use crate::policy;
@@ -25,8 +26,6 @@ const MOST_AT_ONCE: usize = 2_000;
 const YOUNG: Duration = Duration::from_secs(2);
 /// How often all files are looked at although somebody watches: not every system tells everything.
 const SWEEP_EVERY: Duration = Duration::from_secs(600);
-/// No more lines of each kind of active content are kept of one note.
-pub(super) const MOST_ACTIVE: usize = 20;
 
 /// What the index has to learn.
 #[derive(Debug, Default)]
@@ -301,7 +300,8 @@ pub(super) fn record(swept: &Swept, bytes: Result<&[u8], TreeError>) -> Result<O
         Err(_) => return Ok(Some(Record::of_look(&Look::default()))),
     };
     let Ok(text) = std::str::from_utf8(bytes) else { return Ok(Some(Record::of_bytes(bytes))) };
-    let active = policy::active_content(text, MOST_ACTIVE).map_err(|failure| TreeError::Io(failure.message))?;
+    let active = policy::active_content(text, || Note::parse(text).without_code());
+    let active = active.map_err(|failure| TreeError::Io(failure.message))?;
     Ok(Some(Record::of(&swept.path, text, active)))
 }
 

@@ -21,9 +21,9 @@ pub struct Card {
     pub languages: Languages,
     /// Its links, and what in it can be linked to.
     pub seen: Seen,
-    /// `title` of the front matter, else the first heading of the first level.
+    /// As [`Note::title`].
     pub title: Option<String>,
-    /// `aliases` of the front matter.
+    /// As [`Note::aliases`].
     pub aliases: Vec<String>,
     /// `tags` of the front matter and `#tags` of the text, without `#`, each once.
     pub tags: Vec<String>,
@@ -55,10 +55,30 @@ impl Card {
         let facts = facts
             .map(|fact| CardFact { line: fact.line, key: fact.key, value: short(&fact.value, VALUE_BYTES) })
             .collect();
-        let first = note.headings().iter().find(|heading| heading.level == 1);
-        let title = note.front_values("title").into_iter().next().or_else(|| first.map(|heading| heading.shown()));
-        let aliases = ["aliases", "alias"].iter().flat_map(|key| note.front_values(key)).collect();
-        Self { languages: Languages::of(note.text), title, aliases, tags: tags(note), facts, contexts, seen }
+        Self {
+            languages: Languages::of(note.text),
+            title: note.title(),
+            aliases: note.aliases(),
+            tags: tags(note),
+            facts,
+            contexts,
+            seen,
+        }
+    }
+}
+
+impl Note<'_> {
+    /// `title` of the front matter, else the first heading of the first level.
+    #[must_use]
+    pub fn title(&self) -> Option<String> {
+        let first = || self.headings().iter().find(|heading| heading.level == 1);
+        self.front_values("title").into_iter().next().or_else(|| first().map(|heading| heading.shown()))
+    }
+
+    /// `aliases` of the front matter.
+    #[must_use]
+    pub fn aliases(&self) -> Vec<String> {
+        ["aliases", "alias"].iter().flat_map(|key| self.front_values(key)).collect()
     }
 }
 

@@ -15,6 +15,8 @@ use super::run::{Runs, Tracker};
 pub(super) struct Markup {
     /// Where no links are, sorted and apart: code, mathematics, HTML, comments.
     pub(super) opaque: Vec<Range<usize>>,
+    /// Blocks and spans of code, in their order.
+    pub(super) code: Vec<Range<usize>>,
     /// Headings that stand in no quote and no list, in their order.
     pub(super) headings: Vec<Heading>,
     /// Links that Markdown itself has.
@@ -123,9 +125,11 @@ impl Reading<'_> {
             Event::Start(tag) => self.start(tag, range),
             Event::End(TagEnd::Link | TagEnd::Image) => self.end_link(range),
             Event::End(end) if is_container(end) => self.depth = self.depth.saturating_sub(1),
-            Event::Code(_) | Event::InlineMath(_) | Event::DisplayMath(_) | Event::Html(_) | Event::InlineHtml(_) => {
-                self.hide(range)
+            Event::Code(_) => {
+                self.markup.code.push(range.clone());
+                self.hide(range);
             }
+            Event::InlineMath(_) | Event::DisplayMath(_) | Event::Html(_) | Event::InlineHtml(_) => self.hide(range),
             Event::End(_)
             | Event::Text(_)
             | Event::FootnoteReference(_)
@@ -145,6 +149,9 @@ impl Reading<'_> {
                 self.markup.blocks.push((Shape::Leaf, range));
             }
             Tag::CodeBlock(_) | Tag::HtmlBlock => {
+                if matches!(tag, Tag::CodeBlock(_)) {
+                    self.markup.code.push(range.clone());
+                }
                 self.markup.blocks.push((Shape::Leaf, range.clone()));
                 self.hide(range);
             }

@@ -17,8 +17,8 @@ mod markup;
 pub(crate) mod name;
 mod piece;
 pub mod relink;
-pub mod stem;
 mod run;
+pub mod stem;
 pub mod target;
 pub mod web;
 pub mod words;
@@ -92,6 +92,19 @@ impl<'t> Note<'t> {
     /// Whether a byte stands in code, mathematics, HTML or a comment.
     fn is_opaque(&self, byte: usize) -> bool {
         markup::holds(&self.markup.opaque, byte)
+    }
+
+    /// The text with blanks in the place of code, as long as it was and with the same lines.
+    #[must_use]
+    pub fn without_code(&self) -> String {
+        let mut text = String::with_capacity(self.text.len());
+        for code in &self.markup.code {
+            text.push_str(self.slice(text.len()..code.start));
+            let blanks = self.slice(text.len()..code.end).bytes();
+            text.extend(blanks.map(|byte| if matches!(byte, b'\n' | b'\r') { char::from(byte) } else { ' ' }));
+        }
+        text.push_str(self.slice(text.len()..self.text.len()));
+        text
     }
 
     /// The values of a key of the front matter: the scalar, or the items of the list.

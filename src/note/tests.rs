@@ -418,3 +418,16 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn without_code_is_as_long_and_has_the_same_lines() {
+    for (text, expected) in [
+        ("a `b` c\n", "a     c\n"),
+        ("a\n\n```js\nx \u{e9}\r\n```\nb\n", "a\n\n     \n    \r\n   \nb\n"),
+        ("<b>x</b> $y$ %%z%%\n", "<b>x</b> $y$ %%z%%\n"),
+    ] {
+        let shown = Note::parse(text).without_code();
+        assert_eq!(shown, expected);
+        assert_eq!(shown.len(), text.len());
+    }
+}

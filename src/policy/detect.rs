@@ -72,15 +72,15 @@ pub(super) fn find(new: &str, old: &str, looks: impl Fn(Class) -> bool) -> Resul
     Ok(found)
 }
 
-/// Finds the rows of a class in a text, with the line, from 1, of each place, at most `most` of them for each row.
+/// Finds the rows that are wanted in a text, with the line, from 1, of each place.
 ///
 /// # Errors
 ///
 /// [`Unready`] when a pattern that would have to look cannot be compiled.
-pub(super) fn places(text: &str, class: Class, most: usize) -> Result<Vec<(usize, &'static Row)>, Unready> {
+pub(super) fn places(text: &str, wants: impl Fn(&Row) -> bool) -> Result<Vec<(usize, &'static Row)>, Unready> {
     let text = Text::new(text);
     let mut found = Vec::new();
-    for (at, row) in ROWS.iter().enumerate().filter(|(_, row)| row.class == class) {
+    for (at, row) in ROWS.iter().enumerate().filter(|(_, row)| wants(row)) {
         if !text.has_what(row) {
             continue;
         }
@@ -89,7 +89,7 @@ pub(super) fn places(text: &str, class: Class, most: usize) -> Result<Vec<(usize
             |place: &Match<'_>| row.check.is_none_or(|check| check(&text.around(row.case, place.start(), place.end())));
         let (mut line, mut counted) = (1, 0);
         let pattern = compiled(at, row).ok_or(Unready)?;
-        for place in pattern.find_iter(read).filter(holds).take(most) {
+        for place in pattern.find_iter(read).filter(holds) {
             // A match can begin with the blank space before what it is about.
             let start = place.start() + (place.as_str().len() - place.as_str().trim_start().len());
             line += memchr::memchr_iter(b'\n', read.get(counted..start).unwrap_or_default().as_bytes()).count();

@@ -291,7 +291,8 @@ fn found_for_places(action: &Action, context: &Context<'_>) -> Result<Vec<&'stat
 }
 
 /// Finds what a note holds already that would run or reach out once it is opened in a viewer: the line, from 1, and
-/// what it is, at most `most` of each kind.
+/// what it is, for each place. `without_code` is the text with the code in it taken out, of the same lines: what is shown
+/// as code runs only where the code itself is a script.
 ///
 /// # Errors
 ///
@@ -300,18 +301,25 @@ fn found_for_places(action: &Action, context: &Context<'_>) -> Result<Vec<&'stat
 /// # Examples
 ///
 /// ```
-/// let found = memdir::policy::active_content("# A\n\n<script>alert(1)</script>\n", 10)?;
+/// let text = "# A\n\n<script>alert(1)</script>\n";
+/// let found = memdir::policy::active_content(text, || text.to_owned())?;
 /// assert_eq!(found.first().map(|(line, _)| *line), Some(3));
 /// # Ok::<(), memdir::report::Failure>(())
 /// ```
-pub fn active_content(text: &str, most: usize) -> Result<Vec<(usize, &'static str)>, Failure> {
-    let mut found: Vec<_> = detect::places(text, Class::ActiveContent, most)
-        .map_err(|Unready| unready())?
-        .into_iter()
-        .map(|(line, row)| (line, row.words))
-        .collect();
+pub fn active_content(
+    text: &str,
+    without_code: impl FnOnce() -> String,
+) -> Result<Vec<(usize, &'static str)>, Failure> {
+    let is_active = |row: &Row| row.class == Class::ActiveContent;
+    let mut found = detect::places(text, is_active).map_err(|Unready| unready())?;
+    // Most notes hold nothing, and are not read again.
+    if found.iter().any(|(_, row)| !row.runs_as_code()) {
+        found.retain(|(_, row)| row.runs_as_code());
+        let shown = detect::places(&without_code(), |row| is_active(row) && !row.runs_as_code());
+        found.extend(shown.map_err(|Unready| unready())?);
+    }
+    let mut found: Vec<_> = found.into_iter().map(|(line, row)| (line, row.words)).collect();
     found.sort_unstable();
-    found.dedup();
     Ok(found)
 }
 

@@ -100,6 +100,13 @@ impl Class {
     }
 }
 
+impl Row {
+    /// Whether what it finds is code that runs where it is shown as code.
+    pub(super) fn runs_as_code(&self) -> bool {
+        matches!(self.name, "script_block" | "inline_script")
+    }
+}
+
 /// A label, what may stand between it and its value, and the value: `- **Home phone** (old): 555 0100`.
 ///
 /// The first labels start with an ASCII letter and so at the start of a word; the second ones stand anywhere.

@@ -776,3 +776,14 @@ mod globs {
         }
     }
 }
+
+#[test]
+fn what_is_shown_as_code_is_active_only_where_it_runs() {
+    use crate::policy::active_content;
+    let text = "```html\n<script>x</script>\n![](https://e.com/a.png)\n```\n`javascript:x` `$= dv.x`\n\n```dataviewjs\nx\n```\n<script>\n";
+    let blank = |line: &str| " ".repeat(line.len());
+    let shown: Vec<String> =
+        text.lines().enumerate().map(|(at, line)| if at == 9 { line.to_owned() } else { blank(line) }).collect();
+    let found = active_content(text, || shown.join("\n")).unwrap();
+    assert_eq!(found, [(5, "an inline dataview script"), (7, "a dataviewjs block"), (10, "a script")]);
+}

@@ -7,7 +7,7 @@ use crate::support::{Env, finish};
 /// A memory with one finding of nearly each kind.
 fn faulty() -> Env {
     let env = Env::ada();
-    env.write("user.md", "# Ada\n\n- city: London\n- city: Paris\n- at: [[acmee]], [[acmee|again]]\r\n- in: [A](acme.md#Basic%20Informations)\n");
+    env.write("user.md", "# Ada\n\n- city: London\n- age: 3\n- city: Paris\n- at: [[x/acmee]], [[x/acmee|again]], [[acmee]]\r\n- in: [A](acme.md#Basic%20Informations)\n");
     env.write("old.md", "nobody links here\n");
     env.write("copies/acme.md", env.read("entities/acme.md"));
     env.write("entities/Acme.md", "# ACME\n\n[[user]]\n");
@@ -23,7 +23,8 @@ fn kinds(checked: &Value) -> Vec<&str> {
 
 #[test]
 fn the_shape_of_findings() {
-    let env = Env::with(&[("user.md", "- at: [[acmee]]\n"), ("acme.md", "a\n"), ("old.md", "b\n")]);
+    let env =
+        Env::with(&[("user.md", "- at: [[acmee.md]]\n- next: [[Iceland]]\n"), ("acme.md", "a\n"), ("old.md", "b\n")]);
     let checked = env.ask(&["check"]).exits(0);
     let orphan = |path: &str| {
         json!({"kind": "orphan", "path": path, "line": null, "target": null,
@@ -32,19 +33,24 @@ fn the_shape_of_findings() {
     let expected = json!({"findings": [
         orphan("acme.md"),
         orphan("old.md"),
-        {"kind": "broken_link", "path": "user.md", "line": 1, "target": "acmee",
-         "message": "there is no file `acmee`; the nearest is `acme.md`",
-         "action": {"action": "update_file", "path": "user.md", "old_content": "[[acmee]]", "new_content": "[[acme]]"}},
-    ], "notes": 3, "links": 1});
+        {"kind": "broken_link", "path": "user.md", "line": 1, "target": "acmee.md",
+         "message": "there is no file `acmee.md`; the nearest is `acme.md`",
+         "action": {"action": "update_file", "path": "user.md", "old_content": "[[acmee.md]]", "new_content": "[[acme.md]]"}},
+        {"kind": "unwritten", "path": "user.md", "line": 2, "target": "Iceland",
+         "message": "`Iceland` is not written yet", "action": null},
+    ], "notes": 3, "links": 2});
     assert_eq!(checked, expected);
     let some = env.ask(&["check", "--kind", "broken_link"]).exits(0);
     assert_eq!((kinds(&some), &some["notes"]), (vec!["broken_link"], &json!(3)));
     let shown = env.run(&["check"], "");
     assert_eq!(
         shown.stdout,
-        "broken links (1)\n  user.md:1  there is no file `acmee`; the nearest is `acme.md`\nnotes without links (2)\n  \
-         acme.md  no link leads to `acme.md`, and none from it\n  old.md  no link leads to `old.md`, and none from it\n\
-         3 findings in 3 notes with 1 links\n"
+        "1 broken links\n1 links to notes not written yet\n2 notes without links\n\n\
+         user.md:1  there is no file `acmee.md`; the nearest is `acme.md`\n\
+         acme.md  no link leads to `acme.md`, and none from it\n\
+         old.md  no link leads to `old.md`, and none from it\n\
+         user.md:2  `Iceland` is not written yet\n\n\
+         3 findings in 3 notes with 2 links\n"
     );
     assert!(shown.stderr.contains("1 of them"), "{shown:?}");
     assert_eq!(env.ask(&["check", "--kind", "nonsense"]).code, 2);
@@ -70,9 +76,29 @@ fn each_kind_is_found_and_nothing_else() {
         ("user.md", "conflicting_fact"),
         ("user.md", "broken_link"),
         ("user.md", "broken_link"),
+        ("user.md", "unwritten"),
         ("user.md", "broken_link"),
     ];
     assert_eq!(found, expected);
+}
+
+#[test]
+fn the_worst_ten_are_shown_and_all_on_demand() {
+    let links: String =
+        (1..=30).map(|line| format!("[[gone/n{line}]] ![](https://example.org/{line}.png)\n")).collect();
+    let text = format!("---\ncity: Rome\n---\n{links}\n- city: Bern\n\n<script>x</script>\n");
+    let env = Env::with(&[("user.md", &text)]);
+    let shown = env.run(&["check"], "").stdout;
+    let lines: Vec<_> = shown.lines().collect();
+    assert_eq!(lines[..3], ["30 broken links", "1 conflicting facts", "2 kinds of active content in notes"]);
+    assert_eq!(lines[4..].iter().position(|line| *line == "and 22 more: `memdir check --all`"), Some(10), "{shown}");
+    assert!(lines[4..14].iter().any(|line| line.contains("`city` says something else on line 2")), "{shown}");
+    let all = env.run(&["check", "--all"], "").stdout;
+    let active: Vec<_> = all.lines().filter(|line| line.contains("which a viewer")).collect();
+    assert_eq!(active.len(), 1, "{all}");
+    assert!(active[0].starts_with("user.md:4  ") && active[0].contains("30 places") && active[0].contains("a script"));
+    assert_eq!(all.lines().filter(|line| line.starts_with("user.md:")).count(), 32, "{all}");
+    assert_eq!(env.ask(&["check"]).exits(0)["findings"].as_array().unwrap().len(), 33);
 }
 
 /// Each proposed action alone, through `exec`, on a memory of its own.
@@ -109,11 +135,13 @@ fn all_links_are_mended_in_one_batch() {
     let env = faulty();
     let actions: Vec<Value> =
         env_actions().into_iter().filter(|action| action["action"] == json!("update_file")).collect();
-    assert_eq!(actions.len(), 3);
+    assert_eq!(actions.len(), 4);
     let report = env.exec(&json!(actions));
     assert!(report["actions"].as_array().unwrap().iter().all(|outcome| outcome["ok"] == json!(true)), "{report}");
-    assert_eq!(kinds(&env.ask(&["check", "--kind", "broken_link"]).exits(0)), Vec::<&str>::new());
-    assert!(env.read("user.md").contains("|again]]\r\n"));
+    for kind in ["broken_link", "unwritten"] {
+        assert_eq!(kinds(&env.ask(&["check", "--kind", kind]).exits(0)), Vec::<&str>::new());
+    }
+    assert!(env.read("user.md").contains("|again]], [[copies/acme]]\r\n"), "{}", env.read("user.md"));
 }
 
 #[test]
@@ -124,7 +152,7 @@ fn adopting_says_what_was_found_and_changes_no_byte() {
     assert_eq!((&made["created"], &made["notes"]), (&json!([]), &json!(8)));
     assert_eq!(made["findings"], env.ask(&["check"]).exits(0)["findings"]);
     let shown = finish(env.bare(&["init", env.memory().to_str().unwrap()]), b"").stdout;
-    assert!(shown.contains("3 broken links, 1 notes without links"), "{shown}");
+    assert!(shown.contains("3 broken links, 1 links to notes not written yet, 1 notes without links"), "{shown}");
     assert_eq!(env.seen(), before);
     assert!(!env.at(".memdir").exists());
 }
