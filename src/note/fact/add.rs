@@ -17,7 +17,7 @@ impl Note<'_> {
     }
 
     /// The heading that names the note: the first of the first level, else the one with which the note begins.
-    fn title(&self) -> Option<usize> {
+    fn title_heading(&self) -> Option<usize> {
         let first = self.headings().iter().position(|heading| heading.level == 1);
         let leads = || {
             let heading = self.headings().first()?;
@@ -28,7 +28,7 @@ impl Note<'_> {
 
     /// The facts that stand under no heading but the title.
     fn main_facts<'s>(&self, stated: &'s [Stated]) -> Vec<&'s Stated> {
-        let title = self.title();
+        let title = self.title_heading();
         let is_main = |one: &&Stated| {
             let above = self.headings().partition_point(|heading| heading.span.start <= one.key.start).checked_sub(1);
             above.is_none() || above == title
@@ -208,7 +208,7 @@ impl Note<'_> {
 
     /// In the list right below the title, which is made where it is missing.
     fn below_title(&self, wanted: &str, value: &str) -> Edit {
-        let title = self.title().and_then(|title| self.headings().get(title));
+        let title = self.title_heading().and_then(|title| self.headings().get(title));
         let at = title.map_or(self.text_start(), |title| title.span.end);
         let rest = self.slice(at..self.text.len());
         let next = at + rest.len() - rest.trim_start().len();
