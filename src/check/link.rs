@@ -97,7 +97,8 @@ fn to_file(seen: &Seen<'_>, entry: &LinkEntry, link: &Link) -> Option<(Range<usi
     if !is_meant(&stem, nearest.stem()) {
         return None;
     }
-    let before = Before { path: &link.path, syntax: link.syntax, is_joined: link.syntax != Syntax::Wiki, target: nearest };
+    let before =
+        Before { path: &link.path, syntax: link.syntax, is_joined: link.syntax != Syntax::Wiki, target: nearest };
     let path = seen.targets.relink(before, &entry.source, nearest)?;
     Some((link.target.clone(), link.style.encode(&path)?))
 }

@@ -283,16 +283,8 @@ fn is_external(url: &str) -> bool {
 
 /// What is written as `%XX` in a destination of Markdown between `<` and `>`: what could end it, or end the cell of a table,
 /// begin code or mathematics, or be read as a question to a server. Letters of any script stay.
-const ANGLED: &AsciiSet = &CONTROLS
-    .add(b'<')
-    .add(b'>')
-    .add(b'%')
-    .add(b'#')
-    .add(b'\\')
-    .add(b'?')
-    .add(b'|')
-    .add(b'`')
-    .add(b'$');
+const ANGLED: &AsciiSet =
+    &CONTROLS.add(b'<').add(b'>').add(b'%').add(b'#').add(b'\\').add(b'?').add(b'|').add(b'`').add(b'$');
 
 /// As [`ANGLED`], without `<` and `>` around it.
 const ENCODED: &AsciiSet = &ANGLED.add(b' ').add(b'(').add(b')');

@@ -142,7 +142,9 @@ impl Targets {
 
     /// The files that the path of a link can mean by Obsidian's rules, in no order; `None` where there are none.
     fn candidates(&self, path: &str, syntax: Syntax, source: Option<&MemoryPath>) -> Option<(Wanted, Vec<&File>)> {
-        let wanted = wanted(path, source).filter(|_| syntax != Syntax::Unsure)?;
+        // In Markdown a path with a slash at its end is that of a folder.
+        let is_note = syntax == Syntax::Wiki || (syntax == Syntax::Markdown && !path.ends_with('/'));
+        let wanted = wanted(path, source).filter(|_| is_note)?;
         let found = if has_dot(&wanted.path) { self.ending_in(&wanted.path, wanted.is_exact) } else { Vec::new() };
         let found =
             if found.is_empty() { self.ending_in(&format!("{}.md", wanted.path), wanted.is_exact) } else { found };

@@ -68,15 +68,19 @@ fn links_of_markdown_are_found() {
 #[test]
 fn what_may_be_no_link_is_one_only_where_joining_leads_to_a_file() {
     let text = "[todo]: call\n[pic]: i/p.png\n\n[[1]](n/x.md) [[2]](later)\n";
-    let unsure: Vec<_> =
-        Note::parse(text).links().into_iter().filter(|link| link.syntax == Syntax::Unsure).map(|link| link.path).collect();
+    let unsure: Vec<_> = Note::parse(text)
+        .links()
+        .into_iter()
+        .filter(|link| link.syntax == Syntax::Unsure)
+        .map(|link| link.path)
+        .collect();
     assert_eq!(unsure, ["call", "i/p.png", "n/x.md", "later"]);
     let files = [("a.md", Some(text)), ("i/p.png", None), ("n/x.md", Some("")), ("z/call.md", Some(""))];
     let files = files.map(|(name, text)| (path(name), text.map(Seen::of)));
     let links = Web::new(files.into_iter().collect()).links().links;
     let led: Vec<_> = links.iter().map(|link| (link.target.as_str(), link.status)).collect();
     use LinkStatus::{BrokenFile, Ok};
-    assert_eq!(led, [("i/p.png", Ok), ("1", BrokenFile), ("n/x.md", Ok), ("2", BrokenFile)]);
+    assert_eq!(led, [("i/p.png", Ok), ("n/x.md", Ok), ("1", BrokenFile), ("2", BrokenFile)]);
 }
 
 #[test]
@@ -211,6 +215,8 @@ fn a_link_of_markdown_leads_where_every_reader_of_markdown_goes() {
     assert_eq!(led("only.md", "a/n.md"), "c/only.md");
     assert_eq!(led("Same.md", "a/b/n.md"), "same.md");
     assert_eq!(led("../../../same.md", "a/n.md"), "");
+    // A folder is no note.
+    assert_eq!(led("only/", "a/n.md"), "");
 }
 
 #[test]
@@ -407,7 +413,8 @@ fn check_relink(link: &str, source: &str, from: &str, to: &str, others: &[&str],
     let found = text.links().remove(0);
     let after = Targets::new(others.iter().copied().chain([to, source]).map(path));
     let (source, from, to) = (path(source), path(from), path(to));
-    let is_joined = found.syntax != Syntax::Wiki && Targets::new([from.clone()]).beside(&found.path, Some(&source)).is_some();
+    let is_joined =
+        found.syntax != Syntax::Wiki && Targets::new([from.clone()]).beside(&found.path, Some(&source)).is_some();
     let before = Before { path: &found.path, syntax: found.syntax, is_joined, target: &from };
     let new = after.relink(before, &source, &to).unwrap();
     let written = found.encode(&link[found.target.clone()], &new).unwrap();

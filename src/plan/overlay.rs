@@ -180,7 +180,8 @@ impl<'t, T: Tree> Overlay<'t, T> {
             return Ok(false);
         }
         let is_other_form = resolved.parent() == folder && is_same_form(resolved.name(), path.name());
-        let is_named = || self.list(folder.as_ref()).map(|listing| listing.entries.iter().any(|entry| entry.name == path.name()));
+        let is_named =
+            || self.list(folder.as_ref()).map(|listing| listing.entries.iter().any(|entry| entry.name == path.name()));
         Ok(!is_other_form || is_named()?)
     }
 

@@ -136,7 +136,7 @@ impl<'a> Renamed<'a> {
     /// doubt.
     fn leads_elsewhere(&self, link: &str, syntax: Syntax, source: &MemoryPath) -> Option<Led> {
         let called = self.called(source);
-        let joined = if syntax == Syntax::Wiki { None } else { self.joined(link, source) };
+        let joined = if syntax == Syntax::Wiki { None } else { self.joined(link, syntax, source) };
         if let Some(target) = joined {
             let wanted = self.called(&target);
             let is_said = |place: Option<String>, path: &MemoryPath| place.as_deref() == Some(path.as_str());
@@ -157,15 +157,16 @@ impl<'a> Renamed<'a> {
     }
 
     /// Where a link of Markdown leads by joining its path to the folder of its note.
-    fn joined(&self, link: &str, source: &MemoryPath) -> Option<MemoryPath> {
+    fn joined(&self, link: &str, syntax: Syntax, source: &MemoryPath) -> Option<MemoryPath> {
         if let Some(target) = self.before.beside(link, Some(source)) {
             return Some(target.clone());
         }
         let place = joined_to(source.parent().as_ref(), link)?;
         let place = MemoryPath::parse(&place).ok().filter(|path| path.as_str() == place)?;
-        // Where neither moves, nothing has to be known of it.
+        // Where neither moves, nothing has to be known of it; nor where a note is meant.
         let moves = |path: &MemoryPath| path.is_within(self.from);
-        Some(place).filter(|place| (moves(source) || moves(place)) && (self.is_there)(place))
+        let is_note = || self.before.best(link, syntax, Some(source)).is_some();
+        Some(place).filter(|place| (moves(source) || moves(place)) && !is_note() && (self.is_there)(place))
     }
 
     /// Writes the links of a note anew, which is still called `path`.

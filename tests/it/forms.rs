@@ -72,7 +72,10 @@ fn a_note_is_not_made_again_under_the_other_form() {
     let refused = env.act(&json!({"action": "create_file", "path": SAID, "content": "x"}));
     assert_eq!(refused["error"]["code"], "already_exists", "{refused}");
     // A new note beside it comes into the same folder.
-    assert_eq!(env.act(&json!({"action": "create_file", "path": "Caf\u{e9}/Noe\u{308}l.md", "content": "n"}))["ok"], true);
+    assert_eq!(
+        env.act(&json!({"action": "create_file", "path": "Caf\u{e9}/Noe\u{308}l.md", "content": "n"}))["ok"],
+        true
+    );
     assert!(env.at("Cafe\u{301}/Noe\u{308}l.md").exists() && !env.at("Caf\u{e9}").exists());
     assert_eq!(env.act(&json!({"action": "create_dir", "path": "Caf\u{e9}"}))["ok"], true);
     assert!(!env.at("Caf\u{e9}").exists());

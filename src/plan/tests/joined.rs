@@ -57,7 +57,9 @@ fn from_to(folder: &str, file: &str, style: usize) -> String {
         let escaped = path.replace('%', "%25").replace(' ', "%20").replace('(', "%28").replace(')', "%29");
         let percent = |letter: char| letter.to_string().bytes().map(|byte| format!("%{byte:02X}")).collect::<String>();
         let letters = escaped.chars();
-        letters.map(|letter| if all && !letter.is_ascii() { percent(letter) } else { letter.into() }).collect::<String>()
+        letters
+            .map(|letter| if all && !letter.is_ascii() { percent(letter) } else { letter.into() })
+            .collect::<String>()
     };
     match style % 8 {
         0..3 => format!("[t]({})", escape(false)),
@@ -86,8 +88,26 @@ const FILES: &[&str] = &[
 ];
 
 const PLACES: &[&str] = &[
-    "n.md", "x.md", "N.md", "a", "b", "a/b", "A", "z", "z/y", "a/z", "b/a/z", "a/n.md", "b/x.md", "c d", "c d/e", "z z/ü.md",
-    "a/b/n.md", "q.png", "b/p.png", "a/b/c/d/e.md",
+    "n.md",
+    "x.md",
+    "N.md",
+    "a",
+    "b",
+    "a/b",
+    "A",
+    "z",
+    "z/y",
+    "a/z",
+    "b/a/z",
+    "a/n.md",
+    "b/x.md",
+    "c d",
+    "c d/e",
+    "z z/ü.md",
+    "a/b/n.md",
+    "q.png",
+    "b/p.png",
+    "a/b/c/d/e.md",
 ];
 
 proptest! {
