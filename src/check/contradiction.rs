@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::fact::{FRONT, OWN, Said, ValueForm};
 use super::{Finding, Kind, Look, finding, name};
-use crate::note::{Targets, folded, words};
+use crate::note::{Syntax, Targets, folded, words};
 use crate::path::MemoryPath;
 
 /// A note that has a key more often than this lists something.
@@ -209,7 +209,7 @@ impl<'n> Sheet<'n> {
         one.section == OWN
             && other.is_remark
             && sections.len() == 2
-            && targets.best(title, None).is_none()
+            && targets.best(title, Syntax::Wiki, None).is_none()
             && self.differing(|fact| fact.section == OWN, |fact| fact.section == other.section) == 1
     }
 

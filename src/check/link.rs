@@ -8,7 +8,7 @@ use crate::action::{Action, UpdateFile};
 use crate::note::heading::Found;
 use crate::note::link::Style;
 use crate::note::relink::Before;
-use crate::note::{Link, Note, folded};
+use crate::note::{Link, Note, Syntax, folded};
 use crate::path::MemoryPath;
 use crate::report::{LinkEntry, LinkKind, LinkStatus};
 
@@ -52,8 +52,14 @@ pub(super) fn broken(seen: &Seen<'_>, read: &mut dyn FnMut(&MemoryPath) -> Optio
         let text = read(source).unwrap_or_default();
         let links = Note::parse(&text).links();
         let mut mends = 0;
-        for (at, entry) in entries.iter().enumerate().filter(|(_, entry)| is_broken(entry.status)) {
-            let link = links.get(at).filter(|link| link.path == entry.target && link.subpath == entry.subpath);
+        // Both are in the order of the note, and what only looks like a link has no entry.
+        let mut rest = links.iter();
+        let is_of = |entry: &LinkEntry, link: &Link| link.path == entry.target && link.subpath == entry.subpath;
+        for entry in entries {
+            let link = rest.find(|link| is_of(entry, link));
+            if !is_broken(entry.status) {
+                continue;
+            }
             let kind = if names.is_unwritten(entry, link) { Kind::Unwritten } else { Kind::BrokenLink };
             let called = if kind == Kind::Unwritten { names.called(&entry.target) } else { &[] };
             let heading = nearest_heading(entry, &mut headings, read);
@@ -167,7 +173,7 @@ fn to_called(
     text: &str,
     note: &MemoryPath,
 ) -> Option<(Range<usize>, String)> {
-    let before = Before { path: &link.path, style: link.style, source: &entry.source, target: note };
+    let before = Before { path: &link.path, syntax: link.syntax, is_joined: false, target: note };
     let path = link.style.encode(&seen.targets.relink(before, &entry.source, note)?)?;
     if link.text.is_some() || !link.subpath.is_empty() || link.kind == LinkKind::Embed {
         return Some((link.target.clone(), path));
@@ -186,7 +192,8 @@ fn to_file(seen: &Seen<'_>, entry: &LinkEntry, link: &Link) -> Option<(Range<usi
     if !is_meant(&stem, nearest.stem()) {
         return None;
     }
-    let before = Before { path: &link.path, style: link.style, source: &entry.source, target: nearest };
+    let before =
+        Before { path: &link.path, syntax: link.syntax, is_joined: link.syntax != Syntax::Wiki, target: nearest };
     let path = seen.targets.relink(before, &entry.source, nearest)?;
     Some((link.target.clone(), link.style.encode(&path)?))
 }

@@ -437,7 +437,7 @@ fn a_broken_link_is_mended_in_its_own_style() {
     );
     check("at [them](entities/acmee.md)", "at [them](entities/acme.md)");
     check("![[violin_maker]]", "![[violin maker]]");
-    check("[v](violinmaker.md)", "[v](violin%20maker.md)");
+    check("[v](violinmaker.md)", "[v](x/violin%20maker.md)");
     check("---\nat: \"[[acmee]]\"\n---\n", "---\nat: \"[[acme]]\"\n---\n");
     check("[[acme#Basic Informations]]", "[[acme#Basic Information]]");
     check("[x](entities/acme.md#Basic%20Informations)", "[x](entities/acme.md#Basic%20Information)");

@@ -12,7 +12,7 @@ use rusqlite::Connection;
 use super::record::names_meant;
 use super::{IndexError, blob, kept, text};
 use crate::note::target::stem_of;
-use crate::note::{Card, Seen, Targets};
+use crate::note::{Card, Seen, Syntax, Targets};
 use crate::path::MemoryPath;
 use crate::rank::{Files, called};
 
@@ -29,18 +29,19 @@ pub(super) fn around(db: &Connection, note: &MemoryPath) -> Result<Files, IndexE
         gather(db, NAMED, &called(before), &mut found)?;
     }
     gather(db, LINKING, &own, &mut found)?;
-    let paths: Vec<String> = match found.get(note) {
-        Some(Some(seen)) => seen.links.iter().map(|link| link.path.clone()).collect(),
+    let links: Vec<(String, Syntax)> = match found.get(note) {
+        Some(Some(seen)) => seen.links.iter().map(|link| (link.path.clone(), link.syntax)).collect(),
         _ => Vec::new(),
     };
-    let mut names: Vec<String> = paths.iter().flat_map(|path| names_meant(path, note)).collect();
+    let mut names: Vec<String> = links.iter().flat_map(|(path, _)| names_meant(path, note)).collect();
     names.sort_unstable();
     names.dedup();
     for name in names.iter().filter(|name| **name != own) {
         gather(db, NAMED, name, &mut found)?;
     }
     let targets = Targets::new(found.keys().cloned());
-    if paths.iter().any(|path| targets.best(path, Some(note)).is_none()) {
+    let mut sure = links.iter().filter(|(_, syntax)| *syntax != Syntax::Unsure);
+    if sure.any(|(path, syntax)| targets.best(path, *syntax, Some(note)).is_none()) {
         let mut statement = db.prepare_cached("SELECT path FROM file")?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {

@@ -8,9 +8,9 @@ use std::ops::Range;
 
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 
-use super::Note;
 use super::front::Quote;
-use super::markup::{Inline, touches};
+use super::markup::{self, Inline, crosses, touches};
+use super::{Note, Syntax};
 use crate::report::LinkKind;
 
 /// A link in a note.
@@ -18,6 +18,8 @@ use crate::report::LinkKind;
 pub struct Link {
     /// How it is written.
     pub kind: LinkKind,
+    /// By which rules it is followed.
+    pub syntax: Syntax,
     /// All of it, in bytes of the note.
     pub span: Range<usize>,
     /// The path in it, before `#` and `|`; empty for a link to a place in the same note.
@@ -48,8 +50,10 @@ pub enum Style {
 }
 
 /// The parts of a link that somebody names, not in a note.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Named {
+    /// By which rules it is followed.
+    pub syntax: Syntax,
     /// The path before `#` and `|`.
     pub path: String,
     /// The heading or block with its `#`; empty when there is none.
@@ -74,13 +78,14 @@ pub fn parse(written: &str) -> Named {
     let written = written.trim();
     let note = Note::parse(written);
     let whole = note.links().into_iter().find(|link| link.span == (0..written.len()));
-    if let Some(Link { path, subpath, text, .. }) = whole {
-        return Named { path, subpath, text };
+    if let Some(Link { syntax, path, subpath, text, .. }) = whole {
+        return Named { syntax, path, subpath, text };
     }
     let inner = written.strip_prefix('!').unwrap_or(written);
     let inner = inner.strip_prefix("[[").and_then(|inner| inner.strip_suffix("]]")).unwrap_or(written);
     let parts = split(inner);
     Named {
+        syntax: Syntax::Wiki,
         path: parts.target(inner).trim().to_owned(),
         subpath: parts.subpath(inner).trim().to_owned(),
         text: parts.text(inner).map(|text| text.trim().to_owned()),
@@ -123,7 +128,7 @@ fn split(inner: &str) -> Parts {
 
 impl Note<'_> {
     /// All links, in the order of their places. External addresses are none; nor is anything in code, mathematics, HTML
-    /// or a comment.
+    /// or a comment. Code, mathematics and comments inside the brackets of a wikilink are part of it.
     #[must_use]
     pub fn links(&self) -> Vec<Link> {
         let mut links = Vec::new();
@@ -137,13 +142,14 @@ impl Note<'_> {
             return links;
         }
         // A wikilink may stand in the text of a link of Markdown; where it is part of anything else in one, as in
-        // `[[target]](text)`, that one is none.
+        // `[[target]](text)`, that one may be none.
         let spans: Vec<_> = wikilinks.iter().map(|link| link.span.clone()).collect();
-        let is_one = |link: &&Inline| {
+        let is_sure = |link: &Inline| {
             let (before, after) = (link.span.start..link.text.start, link.text.end..link.span.end);
-            !touches(&spans, &before) && !touches(&spans, &after)
+            link.is_sure && !touches(&spans, &before) && !touches(&spans, &after)
         };
-        let inline = self.markup.links.iter().filter(is_one).filter_map(|link| self.inline(link));
+        let inline = self.markup.links.iter().filter(|link| !touches(&spans, &link.destination));
+        let inline = inline.filter_map(|link| self.inline(link, is_sure(link)));
         let first = links.len();
         links.extend(inline);
         links.extend(wikilinks);
@@ -175,7 +181,8 @@ impl Note<'_> {
             let is_embed = start.checked_sub(1).is_some_and(|at| bytes.get(at) == Some(&b'!') && !is_escaped(at));
             let begin = if is_embed { start - 1 } else { start };
             let span = range.start + begin..range.start + start + 2 + length + 2;
-            if is_escaped(begin) || (quote.is_none() && touches(&self.markup.opaque, &span)) {
+            let inner = span.end - 2 - length..span.end - 2;
+            if is_escaped(begin) || (quote.is_none() && crosses(&self.markup.opaque, &span, &inner)) {
                 continue;
             }
             done = start + 2 + length + 2;
@@ -208,6 +215,7 @@ impl Note<'_> {
         };
         Some(Link {
             kind,
+            syntax: Syntax::Wiki,
             target: start..start + path.len(),
             path: plain(path)?,
             subpath: plain(subpath)?,
@@ -219,7 +227,7 @@ impl Note<'_> {
     }
 
     /// A link of Markdown's own, if it leads to a file.
-    fn inline(&self, link: &Inline) -> Option<Link> {
+    fn inline(&self, link: &Inline, is_sure: bool) -> Option<Link> {
         if link.url.is_empty() || is_external(&link.url) || touches(&self.markup.opaque, &link.destination) {
             return None;
         }
@@ -231,6 +239,7 @@ impl Note<'_> {
         let text = self.slice(link.text.clone());
         Some(Link {
             kind: if link.is_image { LinkKind::Embed } else { LinkKind::Markdown },
+            syntax: if is_sure { Syntax::Markdown } else { Syntax::Unsure },
             span: link.span.clone(),
             target: link.destination.start..link.destination.start + end,
             path: decode(path).ok()?,
@@ -272,8 +281,53 @@ fn is_external(url: &str) -> bool {
     has_scheme || url.starts_with("//") || url.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("www."))
 }
 
-/// What stands for itself in a destination of Markdown; all else is written as `%XX`. Letters of any script stay.
-const ENCODED: &AsciiSet = &CONTROLS.add(b' ').add(b'(').add(b')').add(b'<').add(b'>').add(b'%').add(b'#').add(b'\\');
+/// What is written as `%XX` in a destination of Markdown between `<` and `>`: what could end it, or end the cell of a table,
+/// begin code or mathematics, or be read as a question to a server. Letters of any script stay.
+const ANGLED: &AsciiSet =
+    &CONTROLS.add(b'<').add(b'>').add(b'%').add(b'#').add(b'\\').add(b'?').add(b'|').add(b'`').add(b'$');
+
+/// As [`ANGLED`], without `<` and `>` around it.
+const ENCODED: &AsciiSet = &ANGLED.add(b' ').add(b'(').add(b')');
+
+/// As [`ENCODED`], with what only some of its neighbours make something else.
+const STRICT: &AsciiSet = &ENCODED.add(b'&').add(b'[').add(b']');
+
+impl Link {
+    /// Writes a path so that it reads as `path` in the place of this link's own, which is `written` there; `None` where
+    /// such a link cannot say it.
+    ///
+    /// In a link of Markdown the last components that stay as they are keep their spelling, and letters that are not of
+    /// ASCII are written as those before.
+    #[must_use]
+    pub fn encode(&self, written: &str, path: &str) -> Option<String> {
+        let set = match self.style {
+            Style::Encoded => ENCODED,
+            Style::Angled => ANGLED,
+            Style::Wiki | Style::Yaml(_) => return self.style.encode(path),
+        };
+        let is_all_ascii = written.is_ascii() && percent_decode_str(written).any(|byte| !byte.is_ascii());
+        let parts: Vec<&str> = path.split('/').collect();
+        let kept: Vec<&str> = written.rsplit('/').collect();
+        let same = parts.iter().rev().zip(&kept).take_while(|(part, kept)| decoded(kept).as_deref() == Some(**part));
+        let (same, first) = (same.count(), parts.iter().map(|part| encoded(part, set, is_all_ascii)));
+        let spelled = first.take(parts.len() - same);
+        let spelled = spelled.chain(kept.iter().take(same).rev().map(|kept| (*kept).to_owned()));
+        let spelled = spelled.collect::<Vec<_>>().join("/");
+        let ways = [spelled, encoded(path, set, is_all_ascii), encoded(path, STRICT, is_all_ascii)];
+        ways.into_iter().map(without_scheme).find(|way| self.reads_as(way, path))
+    }
+
+    /// Whether a link of Markdown of this style, with a path that is written so, has this path.
+    fn reads_as(&self, written: &str, path: &str) -> bool {
+        let link = if self.style == Style::Angled { format!("[](<{written}>)") } else { format!("[]({written})") };
+        let found = Note::parse(&link).links();
+        let is_whole = |found: &Link| {
+            let found_path = found.path.strip_prefix("./").unwrap_or(&found.path);
+            found.span == (0..link.len()) && found_path == path.strip_prefix("./").unwrap_or(path)
+        };
+        found.len() == 1 && found.iter().all(is_whole)
+    }
+}
 
 impl Style {
     /// Writes a path so that it reads as `path` in a link of this style; `None` where such a link cannot say it.
@@ -283,21 +337,29 @@ impl Style {
         match self {
             Self::Wiki => is_sayable.then(|| path.to_owned()),
             Self::Yaml(quote) => is_sayable.then(|| quote.encode(path)).flatten(),
-            Self::Angled => {
-                let is_sayable = !path.contains(['#', '<', '>', '\\', '%', '\n', '\r']);
-                is_sayable.then(|| path.to_owned())
-            }
-            // Only ASCII is encoded, so what is written stays text.
-            Self::Encoded => Some(encoded(path)),
+            Self::Angled => Some(encoded(path, ANGLED, false)),
+            Self::Encoded => Some(encoded(path, ENCODED, false)),
         }
     }
 }
 
-fn encoded(path: &str) -> String {
+/// A part of a destination of Markdown as it is meant.
+fn decoded(written: &str) -> Option<String> {
+    let meant = markup::meaning(written)?;
+    percent_decode_str(&meant).decode_utf8().ok().map(Cow::into_owned)
+}
+
+/// A path that no reader takes for an address with a scheme or a host.
+fn without_scheme(path: String) -> String {
+    if is_external(&path) { format!("./{path}") } else { path }
+}
+
+/// Only what is in `set` is encoded, and with `is_all_ascii` letters that are not of ASCII.
+fn encoded(path: &str, set: &'static AsciiSet, is_all_ascii: bool) -> String {
     let mut out = String::with_capacity(path.len());
     for character in path.chars() {
-        if character.is_ascii() {
-            out.extend(utf8_percent_encode(character.encode_utf8(&mut [0; 4]), ENCODED));
+        if character.is_ascii() || is_all_ascii {
+            out.extend(utf8_percent_encode(character.encode_utf8(&mut [0; 4]), set));
         } else {
             out.push(character);
         }

@@ -39,6 +39,8 @@ pub(super) struct Inline {
     /// The destination as it is meant.
     pub(super) url: String,
     pub(super) is_image: bool,
+    /// Whether it is one whatever it leads to. A definition such as `[todo]: call` may as well be text.
+    pub(super) is_sure: bool,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -200,11 +202,12 @@ impl Reading<'_> {
         let bracket = open.inner_end + bracket;
         let Some(destination) = destination(self.text, bracket + 2) else { return };
         // What is written has to be what is meant, or it could not be written anew.
-        if self.text.get(destination.clone()).is_none_or(|written| unescaped(written) != open.url) {
+        if !is_said(self.text, &destination, &open.url) {
             return;
         }
         let text = span.start + if open.is_image { 2 } else { 1 }..bracket;
-        self.markup.links.push(Inline { span, text, destination, url: open.url, is_image: open.is_image });
+        let Open { url, is_image, .. } = open;
+        self.markup.links.push(Inline { span, text, destination, url, is_image, is_sure: true });
     }
 
     fn hide(&mut self, range: Range<usize>) {
@@ -222,7 +225,13 @@ fn is_container(end: TagEnd) -> bool {
 /// The destination of a link, which starts somewhere after `from`, without `<` and `>`.
 fn destination(text: &str, from: usize) -> Option<Range<usize>> {
     let rest = text.get(from..)?;
-    let start = from + (rest.len() - rest.trim_start().len());
+    // On the next line of a quote its mark comes first.
+    let mut is_next_line = false;
+    let after = rest.trim_start_matches(|character: char| {
+        is_next_line |= character == '\n';
+        character.is_ascii_whitespace() || (is_next_line && character == '>')
+    });
+    let start = from + (rest.len() - after.len());
     let rest = text.get(start..)?;
     if rest.starts_with('<') {
         let length = end_of(rest.get(1..)?, |byte, _| byte == b'>')?;
@@ -230,6 +239,24 @@ fn destination(text: &str, from: usize) -> Option<Range<usize>> {
     }
     let length = end_of(rest, |byte, depth| byte.is_ascii_whitespace() || (byte == b')' && depth == 0));
     Some(start..start + length.unwrap_or(rest.len()))
+}
+
+/// Whether a destination, as it is written, means this address.
+fn is_said(text: &str, destination: &Range<usize>, url: &str) -> bool {
+    text.get(destination.clone()).is_some_and(|written| meaning(written).as_deref() == Some(url))
+}
+
+/// What a destination means that is written without `<` and `>`, before `%20` is read as a blank; `None` for what is none.
+pub(super) fn meaning(written: &str) -> Option<String> {
+    if !written.contains('&') {
+        return Some(unescaped(written));
+    }
+    // The names of characters, such as `&auml;`, are best known to who reads them.
+    let link = format!("[](<{written}>)");
+    match Parser::new(&link).nth(1)? {
+        Event::Start(Tag::Link { dest_url, .. }) => Some(dest_url.into_string()),
+        _ => None,
+    }
 }
 
 /// A destination without the `\` before characters that mean themselves.
@@ -263,13 +290,17 @@ fn end_of(text: &str, is_end: impl Fn(u8, usize) -> bool) -> Option<usize> {
     })
 }
 
-/// The link of a line such as `[label]: entities/jane.md`; only where it names a note, since much else looks like it.
+/// The link of a line such as `[label]: entities/jane.md`; it is sure only where it names a note, since much else looks
+/// like it.
 fn definition(text: &str, span: Range<usize>, url: String) -> Option<Inline> {
-    let label = text.get(span.clone())?.find("]:")?;
-    let destination = destination(text, span.start + label + 2)?;
+    let (label, destination) = text.get(span.clone())?.match_indices("]:").find_map(|(label, mark)| {
+        let destination = destination(text, span.start + label + mark.len())?;
+        is_said(text, &destination, &url).then_some((label, destination))
+    })?;
     let path = url.split('#').next().unwrap_or_default();
-    let is_note = path.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("md"));
-    is_note.then(|| Inline { text: span.start + 1..span.start + label, span, destination, url, is_image: false })
+    let is_sure = path.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("md"));
+    let text = span.start + 1..span.start + label;
+    Some(Inline { text, span, destination, url, is_image: false, is_sure })
 }
 
 /// The `%%` comments in what is not hidden already; one that is not closed is none.
@@ -300,6 +331,13 @@ fn joined(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
 pub(super) fn holds(ranges: &[Range<usize>], byte: usize) -> bool {
     let after = ranges.partition_point(|range| range.start <= byte);
     ranges.get(..after).and_then(<[_]>::last).is_some_and(|range| byte < range.end)
+}
+
+/// Whether one of some ranges, which are sorted and apart, has a byte in common with `span` that is not within `inner`.
+pub(super) fn crosses(ranges: &[Range<usize>], span: &Range<usize>, inner: &Range<usize>) -> bool {
+    let before = ranges.partition_point(|range| range.end <= span.start);
+    let mut touching = ranges.iter().skip(before).take_while(|range| range.start < span.end);
+    touching.any(|range| range.start < inner.start || inner.end < range.end)
 }
 
 /// Whether one of some ranges, which are sorted and apart, has a byte in common with `span`.

@@ -28,7 +28,7 @@ pub use fact::Fact;
 pub use heading::Heading;
 pub use link::Link;
 pub use piece::pieces;
-pub use target::{Target, Targets};
+pub use target::{Syntax, Target, Targets};
 pub use web::{Seen, SeenLink, Web};
 
 use front::FrontMatter;

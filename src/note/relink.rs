@@ -1,7 +1,6 @@
 //! What has to be written so that a link leads to a file again whose place, or its own, is another one.
 
-use super::link::Style;
-use super::target::{Target, Targets};
+use super::target::{Syntax, Target, Targets, joined_to};
 use crate::path::MemoryPath;
 
 /// A link as it was before something moved.
@@ -9,11 +8,11 @@ use crate::path::MemoryPath;
 pub struct Before<'a> {
     /// Its path as it is meant.
     pub path: &'a str,
-    /// How its path is written.
-    pub style: Style,
-    /// The note it stood in.
-    pub source: &'a MemoryPath,
-    /// The file it led to.
+    /// By which rules it is followed.
+    pub syntax: Syntax,
+    /// Whether it led there, or is to lead there, by joining its path to the folder of its note.
+    pub is_joined: bool,
+    /// What it led to.
     pub target: &'a MemoryPath,
 }
 
@@ -25,7 +24,12 @@ impl Targets {
     #[must_use]
     pub fn relink(&self, before: Before<'_>, source: &MemoryPath, target: &MemoryPath) -> Option<String> {
         let ways = ways(before, source, target);
-        let found = |way: &&String| self.resolve(way, Some(source));
+        if before.is_joined && !self.has(target) {
+            // A folder, or what is behind a link: nothing else is called so.
+            let is_there = |way: &&String| joined_to(source.parent().as_ref(), way).as_deref() == Some(target.as_str());
+            return ways.iter().find(is_there).cloned();
+        }
+        let found = |way: &&String| self.resolve(way, before.syntax, Some(source));
         let is_clear = |way: &&String| found(way) == Target::File(target);
         let leads = |way: &&String| found(way).best() == Some(target);
         ways.iter().find(is_clear).or_else(|| ways.iter().find(leads)).cloned()
@@ -38,7 +42,8 @@ fn ways(before: Before<'_>, source: &MemoryPath, target: &MemoryPath) -> Vec<Str
     let has_extension =
         written.len() > 3 && written.get(written.len() - 3..).is_some_and(|end| end.eq_ignore_ascii_case(".md"));
     let full = match target.as_str().strip_suffix(".md") {
-        Some(bare) if !has_extension => bare,
+        // What a link of Markdown left out it may leave out again; no reader adds it to what was whole.
+        Some(bare) if !has_extension && (!before.is_joined || before.target.as_str().ends_with(".md")) => bare,
         _ => target.as_str(),
     };
     let parts: Vec<_> = full.split('/').collect();
@@ -46,28 +51,20 @@ fn ways(before: Before<'_>, source: &MemoryPath, target: &MemoryPath) -> Vec<Str
     if written.starts_with('/') {
         return vec![from_root];
     }
-    if written.starts_with("./") || written.starts_with("../") {
-        let here = if written.starts_with("./") { "./" } else { "" };
-        return vec![relative(source, full, here), from_root];
+    let here = if written.starts_with("./") { "./" } else { "" };
+    if before.is_joined {
+        let slash = if written.ends_with('/') { "/" } else { "" };
+        let bare = relative(source, full, here);
+        return vec![format!("{bare}{slash}"), relative(source, target.as_str(), here)];
     }
-    if is_beside(before) {
-        return vec![relative(source, full, ""), relative(source, full, "./"), from_root];
+    if written.starts_with("./") || written.starts_with("../") {
+        return vec![relative(source, full, here), from_root];
     }
     let count = written.split('/').filter(|part| !part.is_empty()).count();
     let was_full = count > 1 && count == before.target.components().count();
     let least = if was_full { parts.len() } else { count.min(parts.len()) };
     let ends = (least..=parts.len()).map(|count| parts.get(parts.len() - count..).unwrap_or_default().join("/"));
     ends.chain([from_root]).collect()
-}
-
-/// Whether a link of Markdown was written from the folder of its note, as every reader of Markdown follows it.
-fn is_beside(before: Before<'_>) -> bool {
-    let is_markdown = matches!(before.style, Style::Encoded | Style::Angled);
-    let (Some(folder), true) = (before.source.parent(), is_markdown) else { return false };
-    before.target.as_str().strip_prefix(folder.as_str()).is_some_and(|rest| {
-        let path = before.path.trim();
-        rest.strip_prefix('/').is_some_and(|rest| rest == path || rest.strip_suffix(".md") == Some(path))
-    })
 }
 
 /// The path from the folder of a note; `here` is put before one that does not climb.

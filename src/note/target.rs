@@ -1,14 +1,29 @@
 //! [`Targets`]: all files of a memory by their names, and which of them a link means.
 //!
-//! The rules are Obsidian's. A path that starts with `./` or `../` goes from the folder of the source, one with a `/`
-//! from the root, and both mean that file alone. Any other means each file whose path ends so, `.md` left out or not,
-//! whatever its case and Unicode form; of several, those below the folder of the source come first, then the shortest
-//! path, then the alphabet.
+//! A wikilink follows Obsidian's rules. A path that starts with `./` or `../` goes from the folder of the source, one with
+//! a `/` from the root, and both mean that file alone. Any other means each file whose path ends so, `.md` left out or not,
+//! whatever its case and Unicode form and its kind of blank; of several, the one whose whole path it is comes first, then
+//! those below the folder of the source, then the shortest path, then the alphabet.
+//!
+//! A link of Markdown means the file to which its path leads when it is joined to the folder of its note, as every reader
+//! of Markdown joins it; only where that leads nowhere, it follows Obsidian's rules too.
 
 use std::collections::HashMap;
 
-use super::folded;
+use serde::{Deserialize, Serialize};
+
 use crate::path::MemoryPath;
+
+/// By which rules a link is followed.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+pub enum Syntax {
+    /// Those of Obsidian.
+    Wiki,
+    /// Its path is joined to the folder of its note; where that leads nowhere, the rules of Obsidian.
+    Markdown,
+    /// Its path is joined to the folder of its note; where that leads nowhere, it is no link: `[todo]: call them`.
+    Unsure,
+}
 
 /// The files that links can mean.
 #[derive(Clone, Debug, Default)]
@@ -66,7 +81,7 @@ impl Targets {
 
     /// Adds a file that is not among them.
     pub fn insert(&mut self, path: MemoryPath) {
-        let (folded, at) = (folded(path.as_str()), self.files.len());
+        let (folded, at) = (comparable(path.as_str()), self.files.len());
         let name = folded.rsplit('/').next().unwrap_or_default();
         if path.is_note() {
             self.bare.entry(letters(stem(name))).or_insert(at);
@@ -81,57 +96,87 @@ impl Targets {
     /// Whether there is a file of exactly this path.
     #[must_use]
     pub fn has(&self, path: &MemoryPath) -> bool {
-        let folded = folded(path.as_str());
-        self.ending_in(&folded, true).contains(&path)
+        self.exactly(path.as_str()).is_some()
     }
 
     /// Finds what the path of a link means that stands in `source`. An empty one means `source` itself.
     #[must_use]
-    pub fn resolve<'a>(&'a self, path: &str, source: Option<&'a MemoryPath>) -> Target<'a> {
-        let mut found = self.candidates(path, source);
-        match found.as_slice() {
-            [] => Target::Nothing,
-            [file] => Target::File(file),
-            _ => {
-                found.sort_by_cached_key(|file| order(path, source, file));
-                Target::Several(found)
-            }
+    pub fn resolve<'a>(&'a self, path: &str, syntax: Syntax, source: Option<&'a MemoryPath>) -> Target<'a> {
+        if let Some(file) = self.first(path, syntax, source) {
+            return Target::File(file);
         }
+        let Some((wanted, mut found)) = self.candidates(path, syntax, source) else { return Target::Nothing };
+        if let [file] = found.as_slice() {
+            return Target::File(&file.path);
+        }
+        found.sort_by_cached_key(|file| order(path, &wanted, source, file));
+        Target::Several(found.into_iter().map(|file| &file.path).collect())
     }
 
     /// The file that a reader goes to by a link, as [`Target::best`] of what it means, without putting all in order.
     #[must_use]
-    pub fn best<'a>(&'a self, path: &str, source: Option<&'a MemoryPath>) -> Option<&'a MemoryPath> {
-        self.candidates(path, source).into_iter().min_by_key(|file| order(path, source, file))
-    }
-
-    /// The files that the path of a link can mean, in no order.
-    fn candidates<'a>(&'a self, path: &str, source: Option<&'a MemoryPath>) -> Vec<&'a MemoryPath> {
-        if path.trim().is_empty() {
-            return source.into_iter().collect();
+    pub fn best<'a>(&'a self, path: &str, syntax: Syntax, source: Option<&'a MemoryPath>) -> Option<&'a MemoryPath> {
+        if let Some(file) = self.first(path, syntax, source) {
+            return Some(file);
         }
-        let Some(Wanted { path: wanted, is_exact }) = wanted(path, source) else { return Vec::new() };
-        let found = if has_dot(&wanted) { self.ending_in(&wanted, is_exact) } else { Vec::new() };
-        if found.is_empty() { self.ending_in(&format!("{wanted}.md"), is_exact) } else { found }
+        let (wanted, found) = self.candidates(path, syntax, source)?;
+        let best = found.into_iter().min_by_key(|file| order(path, &wanted, source, file))?;
+        Some(&best.path)
     }
 
-    /// The files whose folded path is `wanted`, or unless `is_exact` ends in it after a slash.
-    fn ending_in(&self, wanted: &str, is_exact: bool) -> Vec<&MemoryPath> {
+    /// The file to which a path leads that is joined to the folder of its note; `.md` may be left out.
+    #[must_use]
+    pub fn beside<'a>(&'a self, path: &str, source: Option<&MemoryPath>) -> Option<&'a MemoryPath> {
+        let place = joined_to(source.and_then(MemoryPath::parent).as_ref(), path).filter(|_| !path.ends_with('/'))?;
+        self.exactly(&place).or_else(|| self.exactly(&format!("{place}.md")))
+    }
+
+    /// What a path means before it is looked for among all names.
+    fn first<'a>(&'a self, path: &str, syntax: Syntax, source: Option<&'a MemoryPath>) -> Option<&'a MemoryPath> {
+        match syntax {
+            _ if path.trim().is_empty() => source,
+            Syntax::Wiki => None,
+            Syntax::Markdown | Syntax::Unsure => self.beside(path, source),
+        }
+    }
+
+    /// The files that the path of a link can mean by Obsidian's rules, in no order; `None` where there are none.
+    fn candidates(&self, path: &str, syntax: Syntax, source: Option<&MemoryPath>) -> Option<(Wanted, Vec<&File>)> {
+        // In Markdown a path with a slash at its end is that of a folder.
+        let is_note = syntax == Syntax::Wiki || (syntax == Syntax::Markdown && !path.ends_with('/'));
+        let wanted = wanted(path, source).filter(|_| is_note)?;
+        let found = if has_dot(&wanted.path) { self.ending_in(&wanted.path, wanted.is_exact) } else { Vec::new() };
+        let found =
+            if found.is_empty() { self.ending_in(&format!("{}.md", wanted.path), wanted.is_exact) } else { found };
+        (!found.is_empty()).then_some((wanted, found))
+    }
+
+    /// The file that is called exactly so.
+    fn exactly(&self, path: &str) -> Option<&MemoryPath> {
+        self.named(&comparable(path)).map(|file| &file.path).find(|file| file.as_str() == path)
+    }
+
+    /// The files with the last component of a comparable path.
+    fn named(&self, wanted: &str) -> impl Iterator<Item = &File> {
         let name = wanted.rsplit('/').next().unwrap_or_default();
         let named = self.names.get(name).map_or(&[][..], Vec::as_slice);
-        let files = named.iter().filter_map(|at| self.files.get(*at));
+        named.iter().filter_map(|at| self.files.get(*at))
+    }
+
+    /// The files whose comparable path is `wanted`, or unless `is_exact` ends in it after a slash.
+    fn ending_in(&self, wanted: &str, is_exact: bool) -> Vec<&File> {
         let fits = |file: &&File| {
             let rest = file.folded.strip_suffix(wanted);
             rest.is_some_and(|rest| rest.is_empty() || (!is_exact && rest.ends_with('/')))
         };
-        files.filter(fits).map(|file| &file.path).collect()
+        self.named(wanted).filter(fits).collect()
     }
 
     /// The note whose name is most like the path of a link that leads nowhere, if one is like it at all.
     #[must_use]
     pub fn nearest(&self, path: &str) -> Option<&MemoryPath> {
         let wanted = joined(None, path)?;
-        let name = folded(wanted.rsplit('/').next().unwrap_or_default());
+        let name = comparable(wanted.rsplit('/').next().unwrap_or_default());
         let bare = letters(stem(&name));
         if let Some(file) = self.bare.get(&bare).and_then(|at| self.files.get(*at)).filter(|_| !bare.is_empty()) {
             return Some(&file.path);
@@ -143,13 +188,13 @@ impl Targets {
             file.path.is_note() && (self.files.len() <= FEW_FILES || other.chars().next() == first)
         };
         let nearest = super::nearest(&wanted, self.files.iter().filter(is_candidate).map(|file| &file.path));
-        nearest.filter(|path| strsim::jaro_winkler(stem(&name), stem(&super::folded(path.name()))) > MOST_UNLIKE)
+        nearest.filter(|path| strsim::jaro_winkler(stem(&name), stem(&comparable(path.name()))) > MOST_UNLIKE)
     }
 }
 
-/// What the path of a link asks for.
+/// What the path of a link asks for by Obsidian's rules.
 struct Wanted {
-    /// Folded, from the root or, unless it is exact, from any folder.
+    /// As names are compared, from the root or, unless it is exact, from any folder.
     path: String,
     is_exact: bool,
 }
@@ -160,8 +205,18 @@ fn wanted(path: &str, source: Option<&MemoryPath>) -> Option<Wanted> {
     let is_relative = path.starts_with("./") || path.starts_with("../");
     let is_exact = is_relative || path.starts_with('/');
     let wanted = if is_relative { joined(folder.as_ref(), path) } else { joined(None, path) };
-    let path = wanted.map(|wanted| folded(&wanted)).filter(|wanted| !wanted.is_empty())?;
+    let path = wanted.map(|wanted| comparable(&wanted)).filter(|wanted| !wanted.is_empty())?;
     Some(Wanted { path, is_exact })
+}
+
+/// A path as links are compared with it: a blank at which no line breaks is a blank, too.
+pub(crate) fn comparable(path: &str) -> String {
+    let folded = super::folded(path);
+    if folded.contains(is_fixed_blank) { folded.replace(is_fixed_blank, " ") } else { folded }
+}
+
+fn is_fixed_blank(character: char) -> bool {
+    matches!(character, '\u{a0}' | '\u{202f}')
 }
 
 /// Whether the last component of a path has a dot, so that it may be the whole name of a file.
@@ -171,24 +226,33 @@ fn has_dot(wanted: &str) -> bool {
 
 /// The name of a file as links are compared with it, without `.md`.
 pub(crate) fn stem_of(file: &MemoryPath) -> String {
-    stem(&folded(file.name())).to_owned()
+    stem(&comparable(file.name())).to_owned()
 }
 
 /// As [`stem_of`] for every file that the path of a link in `source` can mean; none for a path that is empty.
 pub(crate) fn stems_meant(path: &str, source: &MemoryPath) -> Vec<String> {
-    let Some(Wanted { path, .. }) = wanted(path, Some(source)) else { return Vec::new() };
+    let joined = joined_to(source.parent().as_ref(), path);
+    let path = wanted(path, Some(source)).map(|wanted| wanted.path).or_else(|| joined.map(|path| comparable(&path)));
+    let Some(path) = path.filter(|path| !path.is_empty()) else { return Vec::new() };
     let name = path.rsplit('/').next().unwrap_or_default();
     let whole = has_dot(name).then(|| stem(name).to_owned()).filter(|stem| stem != name);
     whole.into_iter().chain([name.to_owned()]).collect()
 }
 
 /// How soon a reader goes to a file by a link that can mean several.
-fn order<'f>(path: &str, source: Option<&MemoryPath>, file: &'f MemoryPath) -> (bool, usize, bool, &'f str) {
+fn order<'f>(
+    path: &str,
+    wanted: &Wanted,
+    source: Option<&MemoryPath>,
+    file: &'f File,
+) -> (bool, bool, usize, bool, &'f str) {
+    let is_whole = file.folded == wanted.path || file.folded.strip_suffix(".md") == Some(&wanted.path);
+    let file = file.path.as_str();
     let folder = source.and_then(|source| source.as_str().rsplit_once('/')).map_or("", |(folder, _)| folder);
-    let below = file.as_str().strip_prefix(folder);
+    let below = file.strip_prefix(folder);
     let is_near = folder.is_empty() || below.is_some_and(|rest| rest.starts_with('/'));
-    let is_spelled = file.as_str().contains(path.trim().trim_start_matches('/'));
-    (!is_near, file.as_str().len(), !is_spelled, file.as_str())
+    let is_spelled = file.contains(path.trim().trim_start_matches('/'));
+    (!is_whole, !is_near, file.len(), !is_spelled, file)
 }
 
 /// A folded name without the extension of a note.
@@ -215,6 +279,23 @@ fn joined(folder: Option<&MemoryPath>, path: &str) -> Option<String> {
                 has_name = true;
                 parts.push(name);
             }
+        }
+    }
+    Some(parts.join("/"))
+}
+
+/// Joins a path to a folder as every reader of Markdown does: `..` takes the part before it away. `None` for one from the
+/// root, and where it climbs out of the memory.
+pub(crate) fn joined_to(folder: Option<&MemoryPath>, path: &str) -> Option<String> {
+    if path.starts_with('/') {
+        return None;
+    }
+    let mut parts: Vec<&str> = folder.map_or_else(Vec::new, |folder| folder.components().collect());
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()?),
+            name => parts.push(name),
         }
     }
     Some(parts.join("/"))

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::heading::Found;
 use super::relink::Before;
-use super::{Note, Seen, Target, Targets, Web, link};
+use super::{Note, Seen, Syntax, Target, Targets, Web, link};
 use crate::path::MemoryPath;
 use crate::report::{LinkKind, LinkStatus};
 
@@ -13,11 +13,12 @@ fn path(path: &str) -> MemoryPath {
     MemoryPath::parse(path).unwrap()
 }
 
-/// Every link as its source text, its path, subpath and text.
+/// Every link that is sure to be one, as its source text, its path, subpath and text.
 #[track_caller]
 fn check_links(text: &str, expected: &[(&str, &str, &str, Option<&str>)]) {
     let note = Note::parse(text);
-    let links = note.links();
+    let mut links = note.links();
+    links.retain(|link| link.syntax != Syntax::Unsure);
     let found: Vec<_> = links
         .iter()
         .map(|link| (&text[link.span.clone()], link.path.as_str(), link.subpath.as_str(), link.text.as_deref()))
@@ -59,6 +60,34 @@ fn links_of_markdown_are_found() {
     check_links("[x](a\\_b.md)", &[("[x](a\\_b.md)", "a_b.md", "", Some("x"))]);
     check_links("[a][r] [b][r]\n\n[r]: x/n.md \"t\"\n[s]: word\n", &[("[r]: x/n.md \"t\"", "x/n.md", "", Some("r"))]);
     check_links("> [a\n> b](c.md)", &[("[a\n> b](c.md)", "c.md", "", Some("a\n> b"))]);
+    check_links("> [a](\n> c.md)", &[("[a](\n> c.md)", "c.md", "", Some("a"))]);
+    check_links("[a](b&auml;c.md)", &[("[a](b&auml;c.md)", "bäc.md", "", Some("a"))]);
+}
+
+#[test]
+fn what_may_be_no_link_is_one_only_where_joining_leads_to_a_file() {
+    let text = "[todo]: call\n[pic]: i/p.png\n\n[[1]](n/x.md) [[2]](later)\n";
+    let unsure: Vec<_> = Note::parse(text)
+        .links()
+        .into_iter()
+        .filter(|link| link.syntax == Syntax::Unsure)
+        .map(|link| link.path)
+        .collect();
+    assert_eq!(unsure, ["call", "i/p.png", "n/x.md", "later"]);
+    let files = [("a.md", Some(text)), ("i/p.png", None), ("n/x.md", Some("")), ("z/call.md", Some(""))];
+    let files = files.map(|(name, text)| (path(name), text.map(Seen::of)));
+    let links = Web::new(files.into_iter().collect()).links().links;
+    let led: Vec<_> = links.iter().map(|link| (link.target.as_str(), link.status)).collect();
+    use LinkStatus::{BrokenFile, Ok};
+    assert_eq!(led, [("i/p.png", Ok), ("n/x.md", Ok), ("1", BrokenFile), ("2", BrokenFile)]);
+}
+
+#[test]
+fn code_mathematics_and_comments_inside_the_brackets_are_part_of_a_wikilink() {
+    check_links("[[a `b`]]", &[("[[a `b`]]", "a `b`", "", None)]);
+    check_links("![[Price in $x$ and $y$]]", &[("![[Price in $x$ and $y$]]", "Price in $x$ and $y$", "", None)]);
+    check_links("[[a|b %%c%% <!-- d -->]]", &[("[[a|b %%c%% <!-- d -->]]", "a", "", Some("b %%c%% <!-- d -->"))]);
+    check_links("`[[a` b]] $[[a$ b]] %%[[a%% b]] [[a %%b]] c%%", &[]);
 }
 
 #[test]
@@ -131,8 +160,9 @@ fn check_target(link: &str, source: Option<&str>, expected: &str) {
     ];
     let targets = Targets::new(names.map(path));
     let source = source.map(path);
-    assert_eq!(targets.best(link, source.as_ref()), targets.resolve(link, source.as_ref()).best());
-    let found = match targets.resolve(link, source.as_ref()) {
+    let target = targets.resolve(link, Syntax::Wiki, source.as_ref());
+    assert_eq!(targets.best(link, Syntax::Wiki, source.as_ref()), target.best());
+    let found = match target {
         Target::File(path) => path.to_string(),
         Target::Several(paths) => paths.iter().map(|path| path.as_str()).collect::<Vec<_>>().join(" or "),
         Target::Nothing => "nothing".to_owned(),
@@ -143,7 +173,7 @@ fn check_target(link: &str, source: Option<&str>, expected: &str) {
 #[test]
 fn links_lead_to_files() {
     check_target("entities/jane_doe.md", None, "entities/jane_doe.md or w/entities/jane_doe.md");
-    check_target("entities/jane_doe.md", Some("w/x.md"), "w/entities/jane_doe.md or entities/jane_doe.md");
+    check_target("entities/jane_doe.md", Some("w/x.md"), "entities/jane_doe.md or w/entities/jane_doe.md");
     check_target("/entities/jane_doe.md", Some("w/x.md"), "entities/jane_doe.md");
     check_target("plans", None, "Work/Plans.md");
     check_target("x.y", None, "x.y.md");
@@ -154,7 +184,7 @@ fn links_lead_to_files() {
     check_target("b/deep", None, "a/b/deep.md");
     check_target("eep", None, "nothing");
     check_target("same", None, "same.md or a/same.md");
-    check_target("same", Some("a/x.md"), "a/same.md or same.md");
+    check_target("same", Some("a/x.md"), "same.md or a/same.md");
     check_target("SAME", Some("b/x.md"), "same.md or a/same.md");
     check_target("../same", Some("a/x.md"), "same.md");
     check_target("./same", Some("a/x.md"), "a/same.md");
@@ -165,6 +195,37 @@ fn links_lead_to_files() {
     check_target("../../etc/passwd", Some("a/x.md"), "nothing");
     check_target("twin", Some("b/x.md"), "b/d/twin.md or bb/twin.md or a/c/twin.md");
     check_target("twin", None, "bb/twin.md or a/c/twin.md or b/d/twin.md");
+}
+
+#[test]
+fn a_link_of_markdown_leads_where_every_reader_of_markdown_goes() {
+    let names = ["same.md", "a/same.md", "a/b/x.md", "c/only.md", "plain", "plain.md"].map(path);
+    let targets = Targets::new(names);
+    let led = |link: &str, source: &str| {
+        let found = targets.best(link, Syntax::Markdown, Some(&path(source))).cloned();
+        found.map_or_else(String::new, String::from)
+    };
+    assert_eq!(led("same.md", "a/n.md"), "a/same.md");
+    assert_eq!(led("same", "a/n.md"), "a/same.md");
+    assert_eq!(led("b/../same.md", "a/n.md"), "a/same.md");
+    assert_eq!(led("../same.md", "a/n.md"), "same.md");
+    assert_eq!(led("plain", "n.md"), "plain");
+    // Joining leads nowhere: as Obsidian finds it.
+    assert_eq!(led("only.md", "a/n.md"), "c/only.md");
+    assert_eq!(led("Same.md", "a/b/n.md"), "same.md");
+    assert_eq!(led("../../../same.md", "a/n.md"), "");
+    // A folder is no note.
+    assert_eq!(led("only/", "a/n.md"), "");
+}
+
+#[test]
+fn a_blank_at_which_no_line_breaks_is_a_blank() {
+    let targets = Targets::new(["Ada King.md", "10\u{202f}km.md"].map(path));
+    let led = |link: &str| targets.best(link, Syntax::Wiki, None).map(MemoryPath::as_str);
+    assert_eq!(led("Ada\u{a0}King"), Some("Ada King.md"));
+    assert_eq!(led("ada\u{202f}king"), Some("Ada King.md"));
+    assert_eq!(led("10 km"), Some("10\u{202f}km.md"));
+    assert_eq!(led("AdaKing"), None);
 }
 
 #[test]
@@ -268,9 +329,11 @@ fn check_relink(link: &str, source: &str, from: &str, to: &str, others: &[&str],
     let found = text.links().remove(0);
     let after = Targets::new(others.iter().copied().chain([to, source]).map(path));
     let (source, from, to) = (path(source), path(from), path(to));
-    let before = Before { path: &found.path, style: found.style, source: &source, target: &from };
+    let is_joined =
+        found.syntax != Syntax::Wiki && Targets::new([from.clone()]).beside(&found.path, Some(&source)).is_some();
+    let before = Before { path: &found.path, syntax: found.syntax, is_joined, target: &from };
     let new = after.relink(before, &source, &to).unwrap();
-    let written = found.style.encode(&new).unwrap();
+    let written = found.encode(&link[found.target.clone()], &new).unwrap();
     assert_eq!(link.replacen(&link[found.target.clone()], &written, 1), expected);
 }
 
@@ -290,6 +353,15 @@ fn a_link_is_written_anew_in_its_own_style() {
     check_relink("[X](<a/x.md>)", "n.md", "a/x.md", "b c/y.md", &[], "[X](<b c/y.md>)");
     check_relink("[X](b/x.md)", "a/n.md", "a/b/x.md", "c/x.md", &[], "[X](../c/x.md)");
     check_relink("![[p.png]]", "n.md", "p.png", "i/q.png", &[], "![[q.png]]");
+    check_relink("[X](x.md)", "n.md", "x.md", "a/x.md", &[], "[X](a/x.md)");
+    check_relink("[X](./x)", "n.md", "x.md", "a/y.md", &[], "[X](./a/y)");
+    check_relink("[X](%C3%A4%20x.md#h \"t\")", "n.md", "ä x.md", "ö/ä x.md", &[], "[X](%C3%B6/%C3%A4%20x.md#h \"t\")");
+    check_relink("[X](x_(1).md)", "n.md", "x_(1).md", "a (b)/x_(1).md", &[], "[X](a%20%28b%29/x_(1).md)");
+    check_relink("[X](<x.md>)", "n.md", "x.md", "100% <b>.md", &[], "[X](<100%25 %3Cb%3E.md>)");
+    check_relink("[X](x.md)", "n.md", "x.md", "a:b.md", &[], "[X](./a:b.md)");
+    check_relink("[X](x.md)", "n.md", "x.md", "a&amp;b.md", &[], "[X](a%26amp;b.md)");
+    check_relink("[X](a/x.md)", "b/n.md", "a/x.md", "c/x.md", &[], "[X](c/x.md)");
+    check_relink("[X](x)", "n.md", "x", "x.md", &[], "[X](x.md)");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use serde::{Deserialize, Serialize};
 
 use super::heading::Outline;
-use super::{Link, Note, Targets};
+use super::{Link, Note, Syntax, Targets};
 use crate::path::MemoryPath;
 use crate::report::{LinkEntry, LinkKind, LinkStatus, Links};
 
@@ -43,6 +43,8 @@ impl Seen {
 pub struct SeenLink {
     /// How it is written.
     pub kind: LinkKind,
+    /// By which rules it is followed.
+    pub syntax: Syntax,
     /// The path as it is meant, before `#` and `|`; empty for a link to a place in the same note.
     pub path: String,
     /// The heading or block with its `#`; empty when there is none.
@@ -55,7 +57,8 @@ pub struct SeenLink {
 
 impl From<Link> for SeenLink {
     fn from(link: Link) -> Self {
-        Self { kind: link.kind, path: link.path, subpath: link.subpath, text: link.text, line: link.line }
+        let Link { kind, syntax, path, subpath, text, line, .. } = link;
+        Self { kind, syntax, path, subpath, text, line }
     }
 }
 
@@ -72,7 +75,7 @@ struct Looked<'w> {
     outlines: HashMap<&'w MemoryPath, Outline<'w>>,
     nearest: HashMap<&'w str, Option<&'w MemoryPath>>,
     /// Where the links of one note lead.
-    resolved: HashMap<&'w str, Option<&'w MemoryPath>>,
+    resolved: HashMap<(&'w str, Syntax), Option<&'w MemoryPath>>,
     source: Option<&'w MemoryPath>,
 }
 
@@ -100,7 +103,7 @@ impl Web {
         let mut links = Links::default();
         let mut backlinks: BTreeMap<MemoryPath, BTreeSet<MemoryPath>> = BTreeMap::new();
         for (source, link) in self.all() {
-            let entry = self.entry(source, link, &mut looked);
+            let Some(entry) = self.entry(source, link, &mut looked) else { continue };
             if let Some(target) = entry.resolved.as_ref().filter(|target| *target != source) {
                 backlinks.entry(target.clone()).or_default().insert(source.clone());
             }
@@ -118,7 +121,7 @@ impl Web {
         let own = self.files.get_key_value(note).into_iter();
         let own =
             own.flat_map(|(source, seen)| seen.iter().flat_map(|seen| &seen.links).map(move |link| (source, link)));
-        let links = own.map(|(source, link)| self.entry(source, link, &mut looked)).collect();
+        let links = own.filter_map(|(source, link)| self.entry(source, link, &mut looked)).collect();
         Links { links, backlinks: self.backlinks(note) }
     }
 
@@ -129,7 +132,7 @@ impl Web {
         let mut links = Vec::new();
         for (source, link) in self.all().filter(|(source, _)| *source != target) {
             if self.resolved(source, link, &mut looked) == Some(target) {
-                links.push(self.entry(source, link, &mut looked));
+                links.extend(self.entry(source, link, &mut looked));
             }
         }
         Links { links, backlinks: self.backlinks(target) }
@@ -154,7 +157,8 @@ impl Web {
             looked.source = Some(source);
             looked.resolved.clear();
         }
-        *looked.resolved.entry(&link.path).or_insert_with(|| self.targets.best(&link.path, Some(source)))
+        let resolved = looked.resolved.entry((&link.path, link.syntax));
+        *resolved.or_insert_with(|| self.targets.best(&link.path, link.syntax, Some(source)))
     }
 
     /// Every link with the note that it stands in.
@@ -164,8 +168,12 @@ impl Web {
         })
     }
 
-    fn entry<'w>(&'w self, source: &'w MemoryPath, link: &'w SeenLink, looked: &mut Looked<'w>) -> LinkEntry {
+    /// What is told of a link; `None` where it turns out to be none.
+    fn entry<'w>(&'w self, source: &'w MemoryPath, link: &'w SeenLink, looked: &mut Looked<'w>) -> Option<LinkEntry> {
         let resolved = self.resolved(source, link, looked);
+        if resolved.is_none() && link.syntax == Syntax::Unsure {
+            return None;
+        }
         let status = match resolved {
             None => LinkStatus::BrokenFile,
             Some(target) => self.status(target, &link.subpath, looked),
@@ -177,7 +185,7 @@ impl Web {
             None => *looked.nearest.entry(&link.path).or_insert_with(|| self.targets.nearest(&link.path)),
             Some(_) => None,
         };
-        LinkEntry {
+        Some(LinkEntry {
             source: source.clone(),
             line: link.line,
             target: link.path.clone(),
@@ -187,7 +195,7 @@ impl Web {
             resolved: resolved.cloned(),
             status,
             nearest: nearest.cloned(),
-        }
+        })
     }
 
     /// Whether a file has what a subpath names. What a file that is no note has is not known.

@@ -8,6 +8,7 @@ use std::borrow::Borrow;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use unicode_normalization::UnicodeNormalization;
 
 /// The longest path, in bytes of UTF-8.
 pub const MAX_PATH_BYTES: usize = 1024;
@@ -218,6 +219,22 @@ impl MemoryPath {
     pub fn check_portable(&self) -> Result<(), UnportableName> {
         self.components().try_for_each(check_name)
     }
+}
+
+/// The one name among siblings that is `name` in another Unicode form: the same letters, in the same case.
+pub(crate) fn in_another_form<'n>(name: &str, mut siblings: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    if name.is_ascii() {
+        return None;
+    }
+    let is_other = |sibling: &&str| *sibling != name && is_same_form(name, sibling);
+    let found = siblings.find(is_other)?;
+    // Of two that are named so, neither is meant more than the other.
+    siblings.all(|sibling| !is_other(&sibling)).then_some(found)
+}
+
+/// Whether two names differ in Unicode form at most.
+pub(crate) fn is_same_form(one: &str, other: &str) -> bool {
+    one.nfc().eq(other.nfc())
 }
 
 /// Checks what `parse` asks of one component, but for `.` and `..`.

@@ -8,7 +8,8 @@ use memchr::memmem;
 use serde_json::Value as Json;
 use unicode_normalization::UnicodeNormalization;
 
-use crate::note::{Note, folded};
+use crate::note::target::comparable;
+use crate::note::{Note, Syntax};
 use crate::path::MemoryPath;
 
 /// A text has to be this long, white space not counted: a shorter one stands in half of all words.
@@ -189,32 +190,32 @@ impl Sought {
     /// As [`Sought::cut`], in a note of which it is known where its links lead: of those that could mean the note to
     /// forget, only the ones go that do.
     #[must_use]
-    pub fn cut_links(&self, text: &str, leads: &dyn Fn(&str) -> bool) -> Option<Cut> {
+    pub fn cut_links(&self, text: &str, leads: &dyn Fn(&str, Syntax) -> bool) -> Option<Cut> {
         let spans = self.links_where(text, leads);
         cut_spans(text, &spans)
     }
 
     /// The links of a text that mean the note, by the end of the path that they give.
     fn links_in(&self, text: &str) -> Vec<Range<usize>> {
-        self.links_where(text, &|_| true)
+        self.links_where(text, &|_, _| true)
     }
 
-    fn links_where(&self, text: &str, leads: &dyn Fn(&str) -> bool) -> Vec<Range<usize>> {
+    fn links_where(&self, text: &str, leads: &dyn Fn(&str, Syntax) -> bool) -> Vec<Range<usize>> {
         let Self::Note(names) = self else { return Vec::new() };
-        let has_links = ["[[", "]("].iter().any(|mark| memmem::find(text.as_bytes(), mark.as_bytes()).is_some());
+        let has_links = ["[[", "](", "]:"].iter().any(|mark| memmem::find(text.as_bytes(), mark.as_bytes()).is_some());
         if !has_links {
             return Vec::new();
         }
         let names: Vec<String> = names.iter().map(|called| bare(called.name.as_str())).collect();
         let means = |path: &str| !path.is_empty() && names.iter().any(|name| ends_in(name, path));
         let links = Note::parse(text).links().into_iter();
-        links.filter(|link| means(&bare(&link.path)) && leads(&link.path)).map(|link| link.span).collect()
+        links.filter(|link| means(&bare(&link.path)) && leads(&link.path, link.syntax)).map(|link| link.span).collect()
     }
 }
 
 /// A path without what two ways of writing it may differ in.
 fn bare(path: &str) -> String {
-    let folded = folded(path);
+    let folded = comparable(path);
     let mut parts = Vec::new();
     for part in folded.split('/').map(str::trim) {
         match part {

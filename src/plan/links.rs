@@ -1,9 +1,11 @@
 //! The actions that follow links, and what is said of links when they are written.
 
+use std::collections::{BTreeSet, HashSet};
+
 use crate::action::{Call, GoToLink, Meaning};
 use crate::note::heading::Found;
 use crate::note::link::{self, Named};
-use crate::note::{Note, Seen, Target, Targets, Web};
+use crate::note::{Note, Seen, Syntax, Target, Targets, Web};
 use crate::path::MemoryPath;
 use crate::plan::tree::{Effort, Scan, Scanned, Tree, TreeError};
 use crate::plan::{Answer, Planner, words};
@@ -43,7 +45,7 @@ impl<T: Tree> Planner<'_, T> {
         let may_show = self.manner.may_show;
         let shown = crate::catalog::shorten(&asked.link);
         let targets = self.targets()?;
-        let target = targets.resolve(&named.path, asked.source.as_ref());
+        let target = targets.resolve(&named.path, named.syntax, asked.source.as_ref());
         // What a link could mean besides is told only where it may be.
         let several: Vec<&MemoryPath> = match &target {
             Target::Several(paths) => paths.iter().copied().filter(|path| may_show(call, path)).collect(),
@@ -82,7 +84,7 @@ impl<T: Tree> Planner<'_, T> {
             return Some(path);
         }
         let named = link::parse(&asked.link);
-        let target = self.targets().ok()?.resolve(&named.path, asked.source.as_ref());
+        let target = self.targets().ok()?.resolve(&named.path, named.syntax, asked.source.as_ref());
         leads_to(&target, &named.path, asked).cloned()
     }
 
@@ -155,22 +157,19 @@ impl<T: Tree> Planner<'_, T> {
         if !path.is_note() || !is_more {
             return Ok(());
         }
-        let old: std::collections::HashSet<String> =
-            Note::parse(before).links().into_iter().map(|link| link.path).collect();
-        let mut new: Vec<String> = Note::parse(after).links().into_iter().map(|link| link.path).collect();
-        new.retain(|link| !link.is_empty() && !old.contains(link));
-        new.sort_unstable();
-        new.dedup();
+        let paths = |text| Note::parse(text).links().into_iter().map(|link| (link.path, link.syntax));
+        let old: HashSet<(String, Syntax)> = paths(before).collect();
+        let new: BTreeSet<_> = paths(after).filter(|link| !link.0.is_empty() && !old.contains(link)).collect();
         let (mut unclear, mut broken) = (Vec::new(), Vec::new());
         let targets = if new.is_empty() { return Ok(()) } else { self.targets()? };
-        for link in new {
-            match targets.resolve(&link, Some(path)) {
+        for (link, syntax) in new {
+            match targets.resolve(&link, syntax, Some(path)) {
                 Target::Several(paths) => unclear.push((link, paths.into_iter().cloned().collect())),
-                Target::Nothing => broken.push(link),
+                Target::Nothing => broken.push((link, syntax)),
                 Target::File(_) => {}
             }
         }
-        if let Some(unmade) = broken.iter().find_map(|link| self.unmade.best(link, Some(path))) {
+        if let Some(unmade) = broken.iter().find_map(|(link, syntax)| self.unmade.best(link, *syntax, Some(path))) {
             let message = format!("there is no note `{unmade}` to link to: its `set_fact` failed");
             return Err(Failure::new(Code::LinkNotFound, message).with_hint("make it with `create_file` first"));
         }

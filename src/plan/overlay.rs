@@ -18,7 +18,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
-use crate::path::MemoryPath;
+use crate::path::{self, MemoryPath, is_same_form};
 use crate::plan::step::{Image, Step};
 use crate::plan::tree::{Entry, Listing, Stat, Tree, TreeError};
 use crate::report::Kind;
@@ -129,17 +129,44 @@ impl<'t, T: Tree> Overlay<'t, T> {
         Ok(i128::from(self.tree.note_bytes()?) + self.growth)
     }
 
-    /// Follows links, as [`Tree::resolve`] does.
+    /// Follows links and finds names in another Unicode form, as [`Tree::resolve`] does.
     pub(crate) fn resolve(&self, path: &MemoryPath) -> Result<MemoryPath, Trouble> {
-        match self.origin(path) {
-            Origin::Tree(origin) if origin == *path => Ok(self.tree.resolve(path)?),
+        let place = match self.origin(path) {
+            Origin::Tree(origin) if origin == *path => {
+                let place = self.tree.resolve(path)?;
+                if self.is_unchanged() || place.as_str().is_ascii() || self.stat(&place)?.is_some() {
+                    return Ok(place);
+                }
+                place
+            }
             // A link that moved with its folder may lead elsewhere by then.
             Origin::Tree(origin) => {
                 let target = self.tree.resolve(&origin)?;
-                if target == origin { Ok(path.clone()) } else { Err(Trouble::Mixed(path.clone())) }
+                if !is_same_form(target.as_str(), origin.as_str()) {
+                    return Err(Trouble::Mixed(path.clone()));
+                }
+                path.clone()
             }
-            Origin::Made(_) | Origin::Nothing => Ok(path.clone()),
+            Origin::Made(_) | Origin::Nothing => path.clone(),
+        };
+        Ok(if place.as_str().is_ascii() { place } else { self.in_another_form(&place) })
+    }
+
+    /// The path under the names that its components have in the folders that the batch has left, where only their Unicode
+    /// form is another one.
+    fn in_another_form(&self, path: &MemoryPath) -> MemoryPath {
+        let mut place: Option<MemoryPath> = None;
+        for name in path.components() {
+            let entries = self.list(place.as_ref()).map(|listing| listing.entries).unwrap_or_default();
+            let mut names = entries.iter().map(|entry| entry.name.as_str());
+            let is_there = name.is_ascii() || names.clone().any(|other| other == name);
+            let found = if is_there { None } else { path::in_another_form(name, &mut names) };
+            match MemoryPath::in_folder(place.as_ref(), found.unwrap_or(name)) {
+                Ok(path) => place = Some(path),
+                Err(_) => return path.clone(),
+            }
         }
+        place.unwrap_or_else(|| path.clone())
     }
 
     /// Whether the last component of `path` is a link, given what `path` resolves to.
@@ -147,9 +174,15 @@ impl<'t, T: Tree> Overlay<'t, T> {
         if path == resolved {
             return Ok(false);
         }
-        let Some(parent) = path.parent() else { return Ok(true) };
-        let place = MemoryPath::in_folder(Some(&self.resolve(&parent)?), path.name());
-        Ok(place.as_ref() != Ok(resolved))
+        let folder = path.parent().map(|parent| self.resolve(&parent)).transpose()?;
+        let place = MemoryPath::in_folder(folder.as_ref(), path.name());
+        if place.as_ref() == Ok(resolved) {
+            return Ok(false);
+        }
+        let is_other_form = resolved.parent() == folder && is_same_form(resolved.name(), path.name());
+        let is_named =
+            || self.list(folder.as_ref()).map(|listing| listing.entries.iter().any(|entry| entry.name == path.name()));
+        Ok(!is_other_form || is_named()?)
     }
 
     /// Tells what is at a path that is resolved.

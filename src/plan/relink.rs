@@ -6,8 +6,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use crate::action::Call;
 use crate::note::link::Style;
 use crate::note::relink::Before;
-use crate::note::target::stem_of;
-use crate::note::{Link, Note, Target, Targets};
+use crate::note::target::{joined_to, stem_of};
+use crate::note::{Link, Note, Syntax, Target, Targets};
 use crate::path::MemoryPath;
 use crate::plan::step::{Content, Image};
 use crate::plan::tree::{Effort, Scan, Scanned, Tree};
@@ -39,6 +39,15 @@ struct Renamed<'a> {
     to: &'a MemoryPath,
     before: Targets,
     after: Targets,
+    /// Whether something other than these files is at a path: a folder, or what is behind a link.
+    is_there: &'a dyn Fn(&MemoryPath) -> bool,
+}
+
+/// Where a link led.
+struct Led {
+    target: MemoryPath,
+    /// By joining its path to the folder of its note.
+    is_joined: bool,
 }
 
 impl<T: Tree> Planner<'_, T> {
@@ -55,14 +64,16 @@ impl<T: Tree> Planner<'_, T> {
         };
         let scan = Scan { folder: None, limit: self.limits.file_bytes, wants: &wants, stop: self.manner.stop };
         let files = self.overlay.scan(&scan, &|_, bytes| bytes.ok().and_then(paths_of)).map_err(words::trouble)?;
-        let renamed = Renamed::new(from, to, &files);
+        let is_there = |path: &MemoryPath| matches!(self.overlay.stat(path), Ok(Some(_)));
+        let renamed = Renamed::new(from, to, &files, &is_there);
         let mut edits = Vec::new();
         // What a linked name holds is read under its own.
         let unread = files.iter().filter(|file| !file.is_link && matches!(file.seen, Some(None))).count();
         let unread = candidates.map_or(unread, |candidates| candidates.unread);
         for file in files.into_iter().filter(|file| !file.is_link) {
             let (path, seen) = (file.path, file.seen);
-            if seen.flatten().unwrap_or_default().iter().any(|link| renamed.leads_elsewhere(link, &path).is_some()) {
+            let links = seen.flatten().unwrap_or_default();
+            if links.iter().any(|(link, syntax)| renamed.leads_elsewhere(link, *syntax, &path).is_some()) {
                 if !(self.manner.may_change)(call, &path) {
                     let message = format!("links in notes that are out of reach lead to `{}`", words::shown(from));
                     return Err(Failure::new(Code::Denied, message).with_hint("leave it, or ask the user to rename it"));
@@ -123,12 +134,13 @@ impl<T: Tree> Planner<'_, T> {
         let scan = Scan { folder: None, limit, wants: &MemoryPath::is_note, stop: self.manner.stop };
         let files = whole.scan(&scan, &|_, bytes: Result<&[u8], _>| bytes.ok().and_then(paths_of));
         let files = files.map_err(words::trouble)?;
-        let renamed = Renamed::new(from, to, &files);
+        let is_there = |path: &MemoryPath| matches!(whole.stat(path), Ok(Some(_)));
+        let renamed = Renamed::new(from, to, &files, &is_there);
         let is_hidden = |path: &MemoryPath| !self.overlay.tree().shows(path);
         let mut edits = Vec::new();
         for file in files.iter().filter(|file| !file.is_link && is_hidden(&file.path)) {
             let mut links = file.seen.iter().flatten().flatten();
-            if links.any(|link| renamed.leads_elsewhere(link, &file.path).is_some())
+            if links.any(|(link, syntax)| renamed.leads_elsewhere(link, *syntax, &file.path).is_some())
                 && let Ok(now) = whole.read(&file.path, limit)
             {
                 edits.extend(renamed.edit(&file.path, now).ok().flatten());
@@ -142,41 +154,67 @@ fn size(image: &Image) -> i128 {
     image.content.bytes().len() as i128
 }
 
-/// The paths in the links of a note; `None` where it is no text.
-fn paths_of(bytes: &[u8]) -> Option<Vec<String>> {
+/// The paths in the links of a note, and by which rules they are followed; `None` where it is no text.
+fn paths_of(bytes: &[u8]) -> Option<Vec<(String, Syntax)>> {
     let has_links = ["[[", "](", "]:"].iter().any(|mark| memchr::memmem::find(bytes, mark.as_bytes()).is_some());
     let text = std::str::from_utf8(bytes).ok()?;
     let links = if has_links { Note::parse(text).links() } else { Vec::new() };
-    let mut paths: Vec<_> = links.into_iter().map(|link| link.path).filter(|path| !path.is_empty()).collect();
-    paths.sort_unstable();
-    paths.dedup();
-    Some(paths)
+    let links: HashSet<_> = links.into_iter().map(|link| (link.path, link.syntax)).collect();
+    Some(links.into_iter().filter(|(path, _)| !path.is_empty()).collect())
 }
 
 impl<'a> Renamed<'a> {
-    fn new<R>(from: &'a MemoryPath, to: &'a MemoryPath, files: &[Scanned<R>]) -> Self {
+    fn new<R>(
+        from: &'a MemoryPath,
+        to: &'a MemoryPath,
+        files: &[Scanned<R>],
+        is_there: &'a dyn Fn(&MemoryPath) -> bool,
+    ) -> Self {
         let called = |path: &MemoryPath| path.rebased(from, to).unwrap_or_else(|| path.clone());
         let before = Targets::new(files.iter().map(|file| file.path.clone()));
         let after = Targets::new(files.iter().map(|file| called(&file.path)));
-        Self { from, to, before, after }
+        Self { from, to, before, after, is_there }
     }
 
     fn called(&self, path: &MemoryPath) -> MemoryPath {
         path.rebased(self.from, self.to).unwrap_or_else(|| path.clone())
     }
 
-    /// The file that a link leads to, under its old name, if the link as it stands would not do so any more, or no
-    /// longer without doubt.
-    fn leads_elsewhere<'b>(&'b self, link: &str, source: &'b MemoryPath) -> Option<&'b MemoryPath> {
-        let before = self.before.resolve(link, Some(source));
+    /// Where a link leads, under its old name, if the link as it stands would not do so any more, or no longer without
+    /// doubt.
+    fn leads_elsewhere(&self, link: &str, syntax: Syntax, source: &MemoryPath) -> Option<Led> {
+        let called = self.called(source);
+        let joined = if syntax == Syntax::Wiki { None } else { self.joined(link, syntax, source) };
+        if let Some(target) = joined {
+            let wanted = self.called(&target);
+            let is_said = |place: Option<String>, path: &MemoryPath| place.as_deref() == Some(path.as_str());
+            let is_right = if is_said(joined_to(source.parent().as_ref(), link), &target) {
+                is_said(joined_to(called.parent().as_ref(), link), &wanted)
+            } else {
+                self.after.beside(link, Some(&called)) == Some(&wanted)
+            };
+            return (!is_right).then_some(Led { target, is_joined: true });
+        }
+        let before = self.before.resolve(link, syntax, Some(source));
         let target = before.best()?;
-        let wanted = self.called(target);
-        let source = self.called(source);
-        let now = self.after.resolve(link, Some(&source));
-        let is_right = now.best() == Some(&wanted);
+        let now = self.after.resolve(link, syntax, Some(&called));
+        let is_right = now.best() == Some(&self.called(target));
         let was_clear = matches!(before, Target::File(_));
         let is_clear = matches!(now, Target::File(_));
-        (!is_right || (was_clear && !is_clear)).then_some(target)
+        (!is_right || (was_clear && !is_clear)).then(|| Led { target: target.clone(), is_joined: false })
+    }
+
+    /// Where a link of Markdown leads by joining its path to the folder of its note.
+    fn joined(&self, link: &str, syntax: Syntax, source: &MemoryPath) -> Option<MemoryPath> {
+        if let Some(target) = self.before.beside(link, Some(source)) {
+            return Some(target.clone());
+        }
+        let place = joined_to(source.parent().as_ref(), link)?;
+        let place = MemoryPath::parse(&place).ok().filter(|path| path.as_str() == place)?;
+        // Where neither moves, nothing has to be known of it; nor where a note is meant.
+        let moves = |path: &MemoryPath| path.is_within(self.from);
+        let is_note = || self.before.best(link, syntax, Some(source)).is_some();
+        Some(place).filter(|place| (moves(source) || moves(place)) && !is_note() && (self.is_there)(place))
     }
 
     /// Writes the links of a note anew, which is still called `path`.
@@ -184,19 +222,22 @@ impl<'a> Renamed<'a> {
         let Some(text) = now.content.text() else { return Ok(None) };
         let mut after = String::with_capacity(text.len() + 64);
         let mut done = 0;
-        let links = Note::parse(text).links();
+        let mut links = Note::parse(text).links();
+        // A picture can stand in the text of a link.
+        links.sort_by_key(|link| link.target.start);
         // A note may hold one link many times.
-        let mut elsewhere: HashMap<&str, Option<&MemoryPath>> = HashMap::new();
-        let mut written: HashMap<(&str, Style), String> = HashMap::new();
+        let mut elsewhere: HashMap<(&str, Syntax), Option<Led>> = HashMap::new();
+        let mut written: HashMap<(&str, Syntax, Style), String> = HashMap::new();
         for link in links.iter().filter(|link| !link.path.is_empty()) {
-            let target = elsewhere.entry(&link.path).or_insert_with(|| self.leads_elsewhere(&link.path, path));
-            let Some(target) = *target else { continue };
-            // A link can stand in the text of another one.
+            let led = elsewhere.entry((&link.path, link.syntax));
+            let led = led.or_insert_with(|| self.leads_elsewhere(&link.path, link.syntax, path));
+            let Some(led) = led else { continue };
             let Some(between) = text.get(done..link.target.start) else { continue };
             after.push_str(between);
-            let new = match written.entry((&link.path, link.style)) {
+            let old = text.get(link.target.clone()).unwrap_or_default();
+            let new = match written.entry((old, link.syntax, link.style)) {
                 Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(free) => free.insert(self.written(link, path, target)?),
+                Entry::Vacant(free) => free.insert(self.written(link, old, path, led)?),
             };
             after.push_str(new);
             done = link.target.end;
@@ -209,10 +250,12 @@ impl<'a> Renamed<'a> {
         Ok(Some(Edit { path: self.called(path), now, after }))
     }
 
-    fn written(&self, link: &Link, source: &MemoryPath, target: &MemoryPath) -> Result<String, Failure> {
-        let before = Before { path: &link.path, style: link.style, source, target };
+    fn written(&self, link: &Link, old: &str, source: &MemoryPath, led: &Led) -> Result<String, Failure> {
+        let Led { target, is_joined } = led;
+        let before = Before { path: &link.path, syntax: link.syntax, is_joined: *is_joined, target };
         let (source, target) = (self.called(source), self.called(target));
-        let written = self.after.relink(before, &source, &target).and_then(|path| link.style.encode(&path));
+        let path = self.after.relink(before, &source, &target);
+        let written = path.and_then(|path| link.encode(old, &path));
         written.ok_or_else(|| {
             let message = format!("a link in `{}` cannot say `{}`", words::shown(&source), words::shown(&target));
             let hint = format!("send a name such as `{}`", super::name::mended(target.name()));

@@ -1,7 +1,7 @@
 //! The actions that move, copy or remove files and folders.
 
 use crate::action::{Call, Meaning};
-use crate::path::MemoryPath;
+use crate::path::{MemoryPath, is_same_form};
 use crate::plan::step::Image;
 use crate::plan::tree::{Stat, Tree};
 use crate::plan::{Answer, DONE, Planner, words};
@@ -28,6 +28,11 @@ impl<T: Tree> Planner<'_, T> {
     /// Where `asked` leads, for something new; a failure where something is.
     fn expect_free(&self, asked: &MemoryPath, source: Option<&MemoryPath>) -> Result<MemoryPath, Failure> {
         let path = self.resolve(asked)?;
+        // A name in another Unicode form leads to the source, and is the new one that it is to have.
+        let in_form = source.filter(|source| **source == path && is_same_form(source.name(), asked.name()));
+        let path = in_form
+            .and_then(|source| MemoryPath::in_folder(source.parent().as_ref(), asked.name()).ok())
+            .unwrap_or(path);
         let stat = self.overlay.stat(&path).map_err(words::trouble)?;
         // Where a system takes `Ada.md` and `ada.md` for one, the source itself answers to the new name.
         let is_source = source.is_some_and(|source| self.is_respelled(source, &path));

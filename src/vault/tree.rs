@@ -7,7 +7,7 @@ use std::time::UNIX_EPOCH;
 use cap_std::fs::{Dir, Metadata};
 
 use super::{Core, Page, Vault, Writer, commit, disk};
-use crate::path::MemoryPath;
+use crate::path::{self, MemoryPath};
 use crate::plan::{Content, Entry, Image, Listing, Scan, Scanned, Stat, Tree, TreeError};
 use crate::report::{Kind, Log};
 
@@ -210,26 +210,48 @@ impl Vault {
         self.through_links(path, |path| self.metadata(path))
     }
 
-    /// Tries `open` on a path, and where a link is in the way, on the place that it leads to.
+    /// Tries `open` on a path, and where a link is in the way or a name has another Unicode form, on the place that it
+    /// leads to.
     fn through_links<T>(&self, path: &MemoryPath, open: impl Fn(&MemoryPath) -> io::Result<T>) -> Result<T, TreeError> {
-        match open(path) {
-            Err(error) if disk::is_link_error(&error) => {
-                let place = self.follow(path)?;
-                open(&place).map_err(|error| unreadable(path, &error))
-            }
-            other => other.map_err(|error| unreadable(path, &error)),
-        }
+        let is_named = path.as_str().is_ascii();
+        let place = match open(path) {
+            Err(error) if disk::is_link_error(&error) => match self.follow(path) {
+                Err(TreeError::NotFound(_)) if !is_named => self.resolve(path)?,
+                other => other?,
+            },
+            Err(error) if is_missing(&error) && !is_named => self.resolve(path)?,
+            other => return other.map_err(|error| unreadable(path, &error)),
+        };
+        open(&place).map_err(|error| unreadable(path, &error))
     }
 
-    /// Resolves the folder of something that does not exist.
+    /// Resolves what does not exist under this name: its folder, and the one name in it that is this one in another
+    /// Unicode form.
     fn resolve_missing(&self, path: &MemoryPath) -> Result<MemoryPath, TreeError> {
         let folder = path.parent().map(|parent| self.resolve(&parent)).transpose()?;
         let place = MemoryPath::in_folder(folder.as_ref(), path.name()).unwrap_or_else(|_| path.clone());
-        // A link that leads nowhere is there, and what it stands for is not.
         match self.metadata(&place) {
-            Err(error) if disk::is_link_error(&error) => Err(TreeError::Unsupported(path.clone())),
+            // A link that leads nowhere is there, and what it stands for is not.
+            Err(error) if disk::is_link_error(&error) && place == *path => Err(TreeError::Unsupported(path.clone())),
+            Err(error) if disk::is_link_error(&error) => self.resolve(&place).map_err(|error| error.about(path)),
+            Err(error) if is_missing(&error) => match self.in_another_form(&place) {
+                Some(found) => self.resolve(&found).map_err(|error| error.about(path)),
+                None => Ok(place),
+            },
             _ => Ok(place),
         }
+    }
+
+    /// What stands beside a path at which nothing is, under its name in another Unicode form.
+    fn in_another_form(&self, place: &MemoryPath) -> Option<MemoryPath> {
+        if place.name().is_ascii() {
+            return None;
+        }
+        let folder = place.parent();
+        let entries = disk::open_folder(&self.dir, folder.as_ref()).ok()?.entries().ok()?;
+        let names: Vec<String> = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
+        let name = path::in_another_form(place.name(), names.iter().map(String::as_str))?;
+        MemoryPath::in_folder(folder.as_ref(), name).ok()
     }
 
     /// Follows the links of a path to a place inside the memory that an action may name.

@@ -25,6 +25,7 @@ mod crash;
 mod dialects;
 mod docs;
 mod embeddings;
+mod forms;
 mod grammar;
 #[cfg(unix)]
 mod hidden;

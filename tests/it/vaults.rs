@@ -91,7 +91,7 @@ fn led(
     texts
         .map(|(path, text)| {
             let links = Note::parse(text).links();
-            let led = links.iter().map(|link| targets.resolve(&link.path, Some(path)).best().map(&called)).collect();
+            let led = links.iter().map(|link| targets.best(&link.path, link.syntax, Some(path)).map(&called)).collect();
             let mut rest = text.clone();
             links.iter().rev().for_each(|link| rest.replace_range(link.target.clone(), ""));
             (called(path), (led, rest))

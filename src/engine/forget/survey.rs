@@ -74,10 +74,10 @@ impl Survey {
         let source = MemoryPath::parse(path).ok();
         let (Some(note), Some(source)) = (&self.note, source) else { return self.sought.cut(text) };
         let is_note = |path: &MemoryPath| *path == note.names.now || Some(path) == note.alias.as_ref();
-        self.sought.cut_links(text, &|link| match self.targets.resolve(link, Some(&source)).best() {
+        self.sought.cut_links(text, &|link, syntax| match self.targets.best(link, syntax, Some(&source)) {
             Some(path) => is_note(path),
             // It leads to a name that the note had.
-            None => note.named.resolve(link, Some(&source)).best().is_some(),
+            None => note.named.best(link, syntax, Some(&source)).is_some(),
         })
     }
 

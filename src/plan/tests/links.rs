@@ -142,7 +142,7 @@ fn led(
         .map(|name| {
             let text = text(tree, name.as_str());
             let links = Note::parse(text).links();
-            let led = links.iter().map(|link| targets.resolve(&link.path, Some(name)).best().map(&called)).collect();
+            let led = links.iter().map(|link| targets.best(&link.path, link.syntax, Some(name)).map(&called)).collect();
             let mut rest = text.to_owned();
             links.iter().rev().for_each(|link| rest.replace_range(link.target.clone(), ""));
             (called(name), led, rest)

@@ -12,6 +12,7 @@ mod broken_edits;
 mod context;
 mod edits;
 mod find;
+mod joined;
 mod keyed;
 mod links;
 mod notes;
