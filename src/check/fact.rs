@@ -74,7 +74,7 @@ impl Facts {
     /// Reads the facts of a note. Items of nested lists are about the item above them and left out.
     pub(super) fn of(text: &str, note: &Note<'_>) -> Self {
         let facts = note.facts();
-        let mut facts = facts.iter().filter(|fact| !is_nested(fact)).take(MOST_FACTS).peekable();
+        let mut facts = facts.iter().filter(|fact| !is_nested(fact) && !is_label(fact)).take(MOST_FACTS).peekable();
         if facts.peek().is_none() {
             return Self::default();
         }
@@ -104,6 +104,11 @@ impl Facts {
 /// Whether a fact stands in a list of another, in a quote, or in a list of steps or tasks.
 fn is_nested(fact: &Fact) -> bool {
     matches!(fact.place, Place::Item { is_plain: false, .. })
+}
+
+/// Whether a line names what comes below it and says nothing itself.
+fn is_label(fact: &Fact) -> bool {
+    fact.place == Place::Line && fact.value.is_empty()
 }
 
 /// A note on the way through its lines.

@@ -62,11 +62,11 @@ fn dump(index: &Index) -> BTreeMap<String, String> {
     index.each(&mut |kept| drop(all.insert(kept.path.to_string(), format!("{kept:?}")))).unwrap();
     let path = |note| index.path(note).unwrap().unwrap().to_string();
     for word in WORDS {
-        let stem = memdir::note::words::stem(word);
+        let stems = memdir::note::stem::Stem::forms(word);
         let mut found: Vec<_> =
-            index.matching(&stem).unwrap().into_iter().map(|(note, much)| (path(note), much)).collect();
+            index.matching(&stems).unwrap().into_iter().map(|(note, much)| (path(note), much)).collect();
         found.sort_by(|one, other| one.0.cmp(&other.0));
-        assert_eq!(found.len(), index.holding(&stem).unwrap(), "{word}");
+        assert_eq!(found.len(), index.holding(&stems).unwrap(), "{word}");
         all.insert(format!("word {word}"), format!("{found:.9?}"));
         for (what, notes) in
             [("called", index.called(word, 99).unwrap()), ("linking", index.linking(word, 99).unwrap())]

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::read::{Source, Stated};
-use super::{Place, key, line};
+use super::{Fact, Place, key, line};
 use crate::note::Note;
 use crate::note::front::{Entry, Quote, Value};
 
@@ -109,7 +109,8 @@ impl Note<'_> {
         let mut left = after.iter();
         let mut others = before.iter().filter(|fact| bare_key(&fact.key) != folded);
         let are_kept = others.all(|other| left.any(|fact| (&fact.key, &fact.value) == (&other.key, &other.value)));
-        (is_set && more.is_none() && are_kept).then_some(edit)
+        let others = |facts: &[Fact]| facts.iter().filter(|fact| bare_key(&fact.key) != folded).count();
+        (is_set && more.is_none() && are_kept && others(&before) == others(&after)).then_some(edit)
     }
 
     /// The edit that replaces a value; `None` where what stands there is not one value.
