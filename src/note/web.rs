@@ -27,6 +27,11 @@ impl Seen {
         Self::of_note(&Note::parse(text))
     }
 
+    /// The headings, as they are compared.
+    pub fn headings(&self) -> impl Iterator<Item = &str> {
+        self.headings.iter().map(|(_, key)| key.as_str())
+    }
+
     /// Takes what is needed from a note that is read.
     #[must_use]
     pub fn of_note(note: &Note<'_>) -> Self {

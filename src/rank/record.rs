@@ -8,7 +8,7 @@ use super::links::{name_meant, own_names};
 use super::text::Evidence;
 use super::{Asking, Names, Number, Question, Source, SourceError};
 use crate::note::stem::Languages;
-use crate::note::{Card, words};
+use crate::note::{Card, fact, words};
 use crate::path::MemoryPath;
 
 /// No more cards are read for a question.
@@ -19,6 +19,8 @@ const MOST_LINKS: usize = 400;
 /// Of the value of a fact, and of a line with a link, so many words.
 const MOST_VALUE_WORDS: usize = 40;
 const MOST_LINE_WORDS: usize = 24;
+/// The key under which the front matter of published notes says what they are about.
+const DESCRIPTION: &str = "description";
 /// Of the links of a whole question, so many are followed or looked up.
 const MOST_ROWS: usize = 4_000;
 /// Of the notes that link to one, so many are looked at, and of all that are beside it so many taken.
@@ -42,7 +44,7 @@ pub(super) struct Record {
     path: MemoryPath,
     own: BTreeSet<String>,
     links: Vec<Linked>,
-    /// The words of its tags and its title, each once.
+    /// The words of its names, its tags and its description, each once.
     pub(super) ident: Vec<u8>,
     /// Its facts that hold any of the words.
     pub(super) facts: Vec<FactWords>,
@@ -211,19 +213,19 @@ impl<'q> Records<'q> {
 
 impl Record {
     fn of(path: MemoryPath, card: &Card, question: &Question) -> Self {
-        let mut ident = Vec::new();
-        for text in card.tags.iter().map(String::as_str).chain([card.title.as_deref().unwrap_or(path.stem())]) {
-            for word in spoken(question, card.languages, text, usize::MAX).0 {
-                if !ident.contains(&word) {
-                    ident.push(word);
-                }
-            }
-        }
+        let ident = ident(&path, card, question);
         let facts = card.facts.iter().take(MOST_FACTS).map(|fact| FactWords {
             key: spoken(question, card.languages, &fact.key, usize::MAX).0,
             value: spoken(question, card.languages, &fact.value, MOST_VALUE_WORDS).0,
             is_link: fact.value.contains("[[") || fact.value.contains("]("),
         });
+        // A heading says what stands below it, as the key of a fact does.
+        let headings = card.seen.headings().take(MOST_FACTS).map(|heading| FactWords {
+            key: spoken(question, card.languages, heading, usize::MAX).0,
+            value: Vec::new(),
+            is_link: false,
+        });
+        let facts = facts.chain(headings);
         let facts = facts.filter(|fact| !fact.key.is_empty() || !fact.value.is_empty()).collect();
         let links = card.seen.links.iter().zip(&card.contexts).take(MOST_LINKS);
         let links = links.filter(|(link, _)| !link.path.is_empty());
@@ -235,6 +237,21 @@ impl Record {
         let links = links.collect();
         Self { own: own_names(&path, card), links, ident, facts, path }
     }
+}
+
+/// The words of what a note is called and says that it is about, each once.
+fn ident(path: &MemoryPath, card: &Card, question: &Question) -> Vec<u8> {
+    let about = card.facts.iter().filter(|fact| fact::key(&fact.key) == DESCRIPTION).map(|fact| fact.value.as_str());
+    let called = card.title.iter().chain(&card.aliases).chain(&card.tags).map(String::as_str);
+    let mut ident = Vec::new();
+    for text in called.chain([path.stem()]).chain(about) {
+        for word in spoken(question, card.languages, text, usize::MAX).0 {
+            if !ident.contains(&word) {
+                ident.push(word);
+            }
+        }
+    }
+    ident
 }
 
 /// What is said of a link: the key of the fact in whose line or list it stands, else the words of its line.

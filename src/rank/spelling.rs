@@ -4,8 +4,9 @@ use super::{Asking, Question, Source, SourceError};
 use crate::note::stem::{Languages, Stem, bare};
 use crate::note::words;
 
-/// A word of fewer letters is spelled like too many others.
-const FEWEST_LETTERS: usize = 5;
+/// A word of fewer letters is spelled like too many others; one of just so many only counts as spelled wrong where its
+/// letters are right and their order is not (`jnae`).
+const FEWEST_LETTERS: usize = 4;
 /// From so many letters on a word may differ in two.
 const MANY_LETTERS: usize = 8;
 /// A stem of so many letters may be the beginning of the word; an ending of so many letters is cut off it.
@@ -50,6 +51,9 @@ impl Spelling {
         if !is_near || !stem.starts_with(self.first()) || stem.chars().any(char::is_numeric) {
             return None;
         }
+        if self.letters == FEWEST_LETTERS && sorted(&self.word) != sorted(stem) {
+            return None;
+        }
         let shortest = if letters < FEWEST_OF_A_STEM { self.letters } else { letters - 1 };
         let ends = (shortest..=letters + 1).filter(|end| *end < self.letters).chain([self.letters]);
         let distances = ends.map(|end| {
@@ -65,6 +69,13 @@ impl Spelling {
         let end = self.word.char_indices().nth(letters).map_or(self.word.len(), |(at, _)| at);
         self.word.get(..end).unwrap_or_default()
     }
+}
+
+/// The letters of a word in the order of the alphabet.
+fn sorted(word: &str) -> Vec<char> {
+    let mut letters: Vec<char> = word.chars().collect();
+    letters.sort_unstable();
+    letters
 }
 
 /// The question that also looks for words of the notes which are spelled like its own; `None` where nothing is to be

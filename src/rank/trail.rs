@@ -33,7 +33,7 @@ const PERSON_WORTH: f64 = 0.5;
 /// What the key of a fact that is a link, a line with a link, and a title or tag explain of what a word is worth.
 const KEY: f64 = 1.3;
 const LINE: f64 = 0.5;
-pub(super) const IDENT: f64 = 0.5;
+pub(super) const IDENT: f64 = 1.0;
 /// What a link costs, one whose label nobody asked for, and one that only leads backwards.
 const LINK_COST: f64 = 0.1;
 const LABEL_COST: f64 = 0.2;

@@ -151,6 +151,7 @@ fn what_is_spelled_wrong_is_corrected() {
     // What is right and not said is no error: another word of the question is known.
     assert_eq!(ask(&map, "favourite restuarant").searched_for, None);
     assert_eq!(ask(&map, "lave").searched_for, None, "a short word is spelled like too many others");
+    assert_eq!(ask(&map, "lvie").searched_for.as_deref(), Some("live"), "unless its letters are right");
     assert_eq!(ask(&map, "pestaurant").searched_for, None, "with another first letter it is another word");
 }
 
