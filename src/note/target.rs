@@ -124,10 +124,11 @@ impl Targets {
         Some(&best.path)
     }
 
-    /// The file to which a path leads that is joined to the folder of its note; `.md` may be left out.
+    /// The file to which a path leads that is joined to the folder of its note; `.md` may be left out. `None` without a
+    /// note to go from.
     #[must_use]
     pub fn beside<'a>(&'a self, path: &str, source: Option<&MemoryPath>) -> Option<&'a MemoryPath> {
-        let place = joined_to(source.and_then(MemoryPath::parent).as_ref(), path).filter(|_| !path.ends_with('/'))?;
+        let place = joined_to(source?.parent().as_ref(), path).filter(|_| !path.ends_with('/'))?;
         self.exactly(&place).or_else(|| self.exactly(&format!("{place}.md")))
     }
 
