@@ -253,10 +253,8 @@ pub(super) fn meaning(written: &str) -> Option<String> {
     }
     // The names of characters, such as `&auml;`, are best known to who reads them.
     let link = format!("[](<{written}>)");
-    match Parser::new(&link).nth(1)? {
-        Event::Start(Tag::Link { dest_url, .. }) => Some(dest_url.into_string()),
-        _ => None,
-    }
+    let Event::Start(Tag::Link { dest_url, .. }) = Parser::new(&link).nth(1)? else { return None };
+    Some(dest_url.into_string())
 }
 
 /// A destination without the `\` before characters that mean themselves.

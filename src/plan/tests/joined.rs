@@ -11,9 +11,9 @@ use super::*;
 
 /// Where each link of a text leads from a folder by plain joining, in the order of the text; `None` out of the memory.
 fn joined(folder: &str, text: &str) -> Vec<Option<String>> {
-    let links = Parser::new(text).filter_map(|event| match event {
-        Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => Some(dest_url.into_string()),
-        _ => None,
+    let links = Parser::new(text).filter_map(|event| {
+        let Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) = event else { return None };
+        Some(dest_url.into_string())
     });
     links.map(|url| join(folder, url.split('#').next().unwrap())).collect()
 }
