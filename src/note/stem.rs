@@ -156,11 +156,10 @@ impl Stem {
         let stemmer = Stemmer::create(language.algorithm());
         let mut stem = stemmer.stem(word).into_owned();
         // In some languages what is left has an ending itself: `ciudades`, `ciudad`, `ciud`.
-        while language != Language::English {
-            match stemmer.stem(&stem) {
-                shorter if shorter.len() < stem.len() => stem = shorter.into_owned(),
-                _ => break,
-            }
+        loop {
+            let shorter = if language == Language::English { None } else { Some(stemmer.stem(&stem)) };
+            let Some(shorter) = shorter.filter(|shorter| shorter.len() < stem.len()) else { break };
+            stem = shorter.into_owned();
         }
         // No word is all ending.
         if stem.is_empty() {

@@ -38,7 +38,7 @@ pub fn fold(text: &str) -> String {
         return text.to_ascii_lowercase();
     }
     let bare: String = text.nfkd().filter(|character| !is_diacritic(*character)).collect();
-    caseless::default_case_fold_str(&bare).nfkc().collect()
+    caseless::default_case_fold_str(&bare).nfkc().map(without_stroke).collect()
 }
 
 /// Whether a folded word is one character of a script without blanks, which stands in no pair.
@@ -269,6 +269,18 @@ fn is_diacritic(character: char) -> bool {
     matches!(character, '\u{300}'..='\u{36f}')
 }
 
+/// A folded letter as it is typed where no keyboard has it: a stroke is no mark that Unicode takes apart.
+fn without_stroke(letter: char) -> char {
+    match letter {
+        'đ' | 'ð' => 'd',
+        'ħ' => 'h',
+        'ł' => 'l',
+        'ø' => 'o',
+        'ŧ' => 't',
+        other => other,
+    }
+}
+
 /// Scripts whose words stand side by side without blanks, and Hangul, whose words take endings.
 fn is_unspaced(character: char) -> bool {
     matches!(character,
@@ -350,6 +362,7 @@ mod tests {
     #[test]
     fn names_fold() {
         assert_eq!((fold("ÄRGER"), fold("ａｂｃ")), ("arger".to_owned(), "abc".to_owned()));
+        assert_eq!((fold("Łódź"), fold("Sørby")), ("lodz".to_owned(), "sorby".to_owned()));
     }
 
     proptest! {

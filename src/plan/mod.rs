@@ -360,10 +360,10 @@ impl<'t, T: Tree> Planner<'t, T> {
         let mut notes = self.notes(None, NEAREST_NAMES).unwrap_or_default();
         let likeness = words::likeness(asked);
         notes.retain(|note| likeness(note).is_some() && (self.manner.may_show)(call, note));
-        match &call.action {
-            Action::SetFact(set) => failure.with_hint(section::make_hint(set, words::nearest(asked, notes.iter()))),
-            _ => failure.with_hint(words::nearest_hint(asked, &notes)),
+        if let Action::SetFact(set) = &call.action {
+            return failure.with_hint(section::make_hint(set, words::nearest(asked, notes.iter())));
         }
+        failure.with_hint(words::nearest_hint(asked, &notes))
     }
 
     /// The notes below a folder that is resolved, in no order; at most about `most` names are looked at.

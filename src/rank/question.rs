@@ -12,6 +12,14 @@ pub(super) const MOST_WORDS: usize = 64;
 /// No more words are looked at, with those that only hold sentences together.
 const MOST_SAID: usize = 128;
 
+/// Whether a word is written as a name is, in the middle of a sentence that is not all capitals: `Will's birthday`.
+fn is_name(query: &str, range: &Range<usize>) -> bool {
+    let mut letters = query.get(range.clone()).unwrap_or_default().chars();
+    let is_capital = letters.next().is_some_and(char::is_uppercase);
+    let before = query.get(..range.start).unwrap_or_default().trim_end();
+    is_capital && letters.next().is_some_and(char::is_lowercase) && before.ends_with(char::is_alphanumeric)
+}
+
 /// A query taken apart.
 ///
 /// # Examples
@@ -23,6 +31,7 @@ const MOST_SAID: usize = 128;
 /// let words = |question: Question| question.words().iter().map(|word| word.text().to_owned()).collect::<Vec<_>>();
 /// assert_eq!(words(question), ["sister", "live"]);
 /// assert_eq!(words(Question::of("to be or not to be").unwrap()), ["to", "be", "or", "not"]);
+/// assert_eq!(words(Question::of("When is Will's birthday?").unwrap()), ["will", "birthday"]);
 /// assert_eq!(Question::of("?!"), None);
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -46,7 +55,7 @@ pub(super) struct Said {
 impl Question {
     /// Takes a query apart; `None` where no word of it could be found by words.
     ///
-    /// Function words are looked for only where there is nothing else.
+    /// Function words are looked for only where there is nothing else, or where they are written as names.
     #[must_use]
     pub fn of(query: &str) -> Option<Self> {
         let mut all: Vec<(String, Range<usize>)> = Vec::new();
@@ -62,7 +71,7 @@ impl Question {
         let mut is_findable = false;
         let mut left = MOST_WORDS;
         for (word, range) in all {
-            let is_sought = left > 0 && !(has_others && is_function_word(&word));
+            let is_sought = left > 0 && (!has_others || !is_function_word(&word) || is_name(query, &range));
             left -= usize::from(is_sought);
             is_findable |= is_sought && !words::is_single(&word);
             let word = is_sought.then(|| question.number_of(&word));

@@ -16,7 +16,7 @@ pub struct Word {
 pub struct WordSet {
     places: HashMap<Stem, usize>,
     /// The first bytes of the stems: most words of a note begin otherwise, and a stem begins as its word does.
-    first: [bool; 256],
+    first: Box<[bool; 256]>,
 }
 
 impl Word {
@@ -54,7 +54,7 @@ impl WordSet {
     /// Takes the words; a stem of two of them belongs to the first.
     #[must_use]
     pub fn of(words: &[Word]) -> Self {
-        let mut set = Self { places: HashMap::new(), first: [false; 256] };
+        let mut set = Self { places: HashMap::new(), first: Box::new([false; 256]) };
         for (place, word) in words.iter().enumerate() {
             for stem in word.stems() {
                 set.places.entry(stem.clone()).or_insert(place);

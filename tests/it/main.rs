@@ -43,6 +43,7 @@ mod rules;
 mod sandbox;
 mod scenarios;
 mod sessions;
+mod strangers;
 mod suites;
 mod support;
 mod talk;

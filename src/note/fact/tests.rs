@@ -289,7 +289,8 @@ proptest! {
         let wanted = format!("Key_{number}");
         let edit = note.set_fact(&wanted, "new value").unwrap();
         let after = edit.apply(&text);
-        prop_assert!(after.starts_with(&text[..edit.range.start]) && after.ends_with(&text[edit.range.end..]));
+        let (before, rest) = (text.get(..edit.range.start).unwrap(), text.get(edit.range.end..).unwrap());
+        prop_assert!(after.starts_with(before) && after.ends_with(rest));
         let (old, new) = (seen(&text), seen(&after));
         prop_assert_eq!(new.matches("new value").count(), 1, "{:?}", after);
         prop_assert!(!new.contains(&format!("old{number}x")), "{:?}", after);
