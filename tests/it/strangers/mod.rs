@@ -1,4 +1,4 @@
-//! What people expected of memdir who had read its README and none of its code: `cases/` as they wrote it, in two rounds.
+//! What writers expected of memdir who had read its README and none of its code: `cases/` as they wrote it, in two rounds.
 //!
 //! The first run of each round was counted once, and is told in `docs/questions.md`. Since then the cases hold what was
 //! mended. Those in [`OPEN`] are not met, each with its reason; one that passes has to leave the list.
