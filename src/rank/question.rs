@@ -16,8 +16,9 @@ const MOST_SAID: usize = 128;
 fn is_name(query: &str, range: &Range<usize>) -> bool {
     let mut letters = query.get(range.clone()).unwrap_or_default().chars();
     let is_capital = letters.next().is_some_and(char::is_uppercase);
-    let before = query.get(..range.start).unwrap_or_default().trim_end();
-    is_capital && letters.next().is_some_and(char::is_lowercase) && before.ends_with(char::is_alphanumeric)
+    let before = query.get(..range.start).unwrap_or_default();
+    let is_inside = before.ends_with(' ') && before.trim_end().ends_with(char::is_alphanumeric);
+    is_capital && is_inside && letters.next().is_some_and(char::is_lowercase)
 }
 
 /// A query taken apart.

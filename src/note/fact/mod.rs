@@ -4,7 +4,8 @@
 //!
 //! * the first text of an item of any list, a task too: `- key: value`, `1. **Key**: value`, `- [x] key:: value`;
 //! * a paragraph, if each of its lines is `Key: value` or it begins with a bold key; what follows a bold key up to the
-//!   next one is its value. A paragraph of a quote is none: it says what somebody else said;
+//!   next one is its value. A paragraph of a quote is none: it says what somebody else said. Nor are the lines of a
+//!   conversation, where three or more begin with the same key;
 //! * a field of Dataview: a line `key:: value`, or `[key:: value]` and `(key:: value)` in a text;
 //! * a row of a table with two columns; its head only where it has no other rows;
 //! * a key of the front matter.

@@ -1,11 +1,16 @@
 //! Where in a note facts are stated: the one reader of them.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
+use super::key as folded;
 use super::line::{self, Bracketed, Form};
 use crate::note::Note;
 use crate::note::front::Value;
 use crate::note::run::{Kind, Row, Run};
+
+/// A key that begins so many paragraphs of a note, or lines of them, names who speaks.
+const SPEAKER_LINES: usize = 3;
 
 /// A fact as it stands in a note; ranges are in bytes of the note.
 #[derive(Clone, Debug)]
@@ -63,6 +68,24 @@ impl Note<'_> {
             let first = found.len();
             self.lines_of(index, run, has_fields, &mut found);
             self.settle(&mut found, first, &brackets);
+        }
+        self.without_speakers(found)
+    }
+
+    /// The facts without the lines of a conversation: what begins so many paragraphs is who speaks.
+    fn without_speakers(&self, mut found: Vec<Stated>) -> Vec<Stated> {
+        let key_of = |stated: &Stated| match stated.source {
+            Source::Line { .. } => Some(folded(self.slice(stated.key.clone()))),
+            Source::Front(_) | Source::Item(_) | Source::Bracketed | Source::Row(_) => None,
+        };
+        let mut lines: HashMap<String, usize> = HashMap::new();
+        for key in found.iter().filter_map(key_of) {
+            *lines.entry(key).or_default() += 1;
+        }
+        if lines.values().any(|lines| *lines >= SPEAKER_LINES) {
+            found.retain(|stated| {
+                key_of(stated).is_none_or(|key| lines.get(&key).is_none_or(|lines| *lines < SPEAKER_LINES))
+            });
         }
         found
     }

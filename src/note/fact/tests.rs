@@ -58,6 +58,7 @@ fn lines_of_paragraphs_state_facts_where_they_are_no_prose() {
     check("a: b\nC d: e  \nf: g\\\nh: i\n", &[("a", "b", 1), ("C d", "e", 2), ("f", "g", 3), ("h", "i", 4)]);
     check("Ada lives in Paris\ncity: no\n\nNote: this one\nis prose.\n", &[]);
     check("> Date: Monday\n> From: Tom\n", &[]);
+    check("**Sam**: Hi!\n\n**Eve**: Hello.\n\n**Sam**: Well?\n\n**Sam**: Bye.\n", &[("Eve", "Hello.", 3)]);
     check("# a: b\n\nc: d\n---\n\n[e]: f\n\n<div>\ng: h\n</div>\n\n    i: j\n", &[]);
 }
 
