@@ -1,5 +1,6 @@
 //! `memdir check`: what is wrong in the memory, and the actions that would mend it.
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 use super::args::{FindingKind, Global};
@@ -7,6 +8,7 @@ use super::exit::{Stop, print_json};
 use super::{open, progress, term};
 use crate::check::{self, Checked, Finding, Kind};
 use crate::engine::Engine;
+use crate::path::MemoryPath;
 
 /// So many findings are shown of those that are worst.
 const WORST: usize = 10;
@@ -65,15 +67,19 @@ fn tell(checked: &Checked, is_all: bool) -> Result<(), Stop> {
 
 /// A line for each finding, and one for all active content of a note.
 fn lines(findings: &[&Finding]) -> Vec<String> {
-    let mut lines: Vec<(&Finding, String)> = Vec::new();
+    let mut lines: Vec<String> = Vec::new();
+    let mut active: HashMap<&MemoryPath, usize> = HashMap::new();
     for finding in findings {
-        let is_active = |other: &&Finding| other.kind == Kind::ActiveContent && other.path == finding.path;
-        match lines.iter_mut().find(|(first, _)| finding.kind == Kind::ActiveContent && is_active(first)) {
-            Some((_, line)) => *line = format!("{line}; {}", finding.message),
-            None => lines.push((finding, sentence(finding))),
+        if finding.kind == Kind::ActiveContent {
+            let at = *active.entry(&finding.path).or_insert(lines.len());
+            if let Some(line) = lines.get_mut(at) {
+                *line = format!("{line}; {}", finding.message);
+                continue;
+            }
         }
+        lines.push(sentence(finding));
     }
-    lines.into_iter().map(|(_, line)| line).collect()
+    lines
 }
 
 fn sentence(finding: &Finding) -> String {

@@ -191,7 +191,13 @@ impl Engine {
             policy::review_folder(call, source.as_ref(), target.as_ref(), &context)?;
         }
         let review = |path: &MemoryPath| policy::review_place(call, path, &context);
-        [source, target].into_iter().flatten().try_for_each(|path| review(&path))?;
+        // After earlier calls of the batch a name may lead to another file than it does on the disk.
+        let [led, new] =
+            [call.action.path(), call.action.new_path()].map(|path| path.and_then(|path| planner.reached(path)));
+        if (&led, &new) != (&source, &target) {
+            policy::review_led(call, led.as_ref(), new.as_ref(), &context)?;
+        }
+        [source, target, led, new].into_iter().flatten().try_for_each(|path| review(&path))?;
         let Some(place) = planner.place_of(call) else { return Ok(()) };
         let resolved = tree.resolve(&place).ok();
         [Some(place), resolved].into_iter().flatten().try_for_each(|path| {

@@ -147,12 +147,14 @@ impl Server {
         tokio::spawn(async move {
             tokio::time::sleep(BUILD_AFTER).await;
             let Some(server) = server.upgrade() else { return };
+            let builder = Arc::clone(&server);
             let build = move || {
                 give_way();
-                server.engine.build_in_background(&|| server.is_over.load(Ordering::Relaxed));
-                server.is_building.store(false, Ordering::Relaxed);
+                builder.engine.build_in_background(&|| builder.is_over.load(Ordering::Relaxed));
+                builder.is_building.store(false, Ordering::Relaxed);
             };
             if let Err(error) = thread::Builder::new().name("build the index".to_owned()).spawn(build) {
+                server.is_building.store(false, Ordering::Relaxed);
                 tracing::warn!(%error, "the index is not built: notes are read instead");
             }
         });

@@ -291,10 +291,17 @@ fn end_of(text: &str, is_end: impl Fn(u8, usize) -> bool) -> Option<usize> {
 /// The link of a line such as `[label]: entities/jane.md`; it is sure only where it names a note, since much else looks
 /// like it.
 fn definition(text: &str, span: Range<usize>, url: String) -> Option<Inline> {
-    let (label, destination) = text.get(span.clone())?.match_indices("]:").find_map(|(label, mark)| {
-        let destination = destination(text, span.start + label + mark.len())?;
-        is_said(text, &destination, &url).then_some((label, destination))
-    })?;
+    let definition = text.get(span.clone())?;
+    // A label ends at the first bracket that no backslash stands before.
+    let is_end = |at: usize| {
+        let before = definition.get(..at).unwrap_or_default();
+        (before.len() - before.trim_end_matches('\\').len()) % 2 == 0
+    };
+    let label = definition.match_indices("]:").map(|(at, _)| at).find(|at| is_end(*at))?;
+    let destination = destination(text, span.start + label + 2)?;
+    if !is_said(text, &destination, &url) {
+        return None;
+    }
     let path = url.split('#').next().unwrap_or_default();
     let is_sure = path.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("md"));
     let text = span.start + 1..span.start + label;

@@ -246,6 +246,12 @@ impl<'t, T: Tree> Planner<'t, T> {
         call
     }
 
+    /// What `path` leads to, as the batch has left the memory so far.
+    #[must_use]
+    pub fn reached(&self, path: &MemoryPath) -> Option<MemoryPath> {
+        self.overlay.resolve(path).ok()
+    }
+
     /// Whether a folder is at `path`, as the batch has left the memory so far.
     #[must_use]
     pub fn is_folder(&self, path: &MemoryPath) -> bool {

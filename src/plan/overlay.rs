@@ -157,9 +157,10 @@ impl<'t, T: Tree> Overlay<'t, T> {
     fn in_another_form(&self, path: &MemoryPath) -> MemoryPath {
         let mut place: Option<MemoryPath> = None;
         for name in path.components() {
-            let entries = self.list(place.as_ref()).map(|listing| listing.entries).unwrap_or_default();
+            let entries = if name.is_ascii() { None } else { self.list(place.as_ref()).ok() };
+            let entries = entries.map(|listing| listing.entries).unwrap_or_default();
             let mut names = entries.iter().map(|entry| entry.name.as_str());
-            let is_there = name.is_ascii() || names.clone().any(|other| other == name);
+            let is_there = names.clone().any(|other| other == name);
             let found = if is_there { None } else { path::in_another_form(name, &mut names) };
             match MemoryPath::in_folder(place.as_ref(), found.unwrap_or(name)) {
                 Ok(path) => place = Some(path),

@@ -107,8 +107,11 @@ impl<T: Tree> Planner<'_, T> {
             let below = self.overlay.scan(&scan, &|_, _| ()).map_err(words::trouble)?;
             moved = below.into_iter().map(|file| file.path).collect();
         }
-        // The files below a folder keep their names.
-        let names: BTreeSet<String> = moved.iter().chain([to]).map(|file| called(&stem_of(file))).collect();
+        // What is below a folder keeps its names; a link of Markdown may mean the folder, or one below it.
+        let folders = moved.iter().flat_map(MemoryPath::ancestors).filter(|folder| folder.is_within(from));
+        let folders: BTreeSet<MemoryPath> = folders.collect();
+        let all = moved.iter().chain(&folders).chain([from, to]);
+        let names: BTreeSet<String> = all.map(|file| called(&stem_of(file))).collect();
         if names.len() > MOST_NAMES {
             return Ok(None);
         }

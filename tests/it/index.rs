@@ -368,13 +368,14 @@ fn linked_text(chance: &mut Chance) -> String {
     let links: Vec<_> = (0..3 + chance.below(4))
         .map(|_| {
             let (path, word) = (chance.path(), chance.word());
-            match chance.below(7) {
+            match chance.below(8) {
                 0 => format!("[[{path}]]"),
                 1 => format!("[[{word}]]"),
                 2 => format!("[[{}|so]]", path.trim_end_matches(".md")),
                 3 => format!("[so](../{path})"),
                 4 => format!("[so](./{word}.md)"),
                 5 => format!("![[{word}.md#part]]"),
+                6 => format!("[so](../{})", ["a/", "people", "moved/in/"][chance.below(3)]),
                 _ => format!("[so](</{path}>)"),
             }
         })

@@ -187,6 +187,11 @@ impl Note<'_> {
             }
         }
         let (run, fact) = (runs.runs.get(last)?, fact?);
+        // In a quote or an item a line below would be outside of it.
+        let before = self.slice(0..run.span.start);
+        if !(before.is_empty() || before.ends_with(['\n', '\r'])) {
+            return None;
+        }
         let nl = self.line_end();
         let line = format!("{}{wanted}{}{value}", self.bold_before(fact), self.between(fact));
         if is_one(run) {
