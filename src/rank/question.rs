@@ -12,15 +12,6 @@ pub(super) const MOST_WORDS: usize = 64;
 /// No more words are looked at, with those that only hold sentences together.
 const MOST_SAID: usize = 128;
 
-/// Whether a word is written as a name is, in the middle of a sentence that is not all capitals: `Will's birthday`.
-fn is_name(query: &str, range: &Range<usize>) -> bool {
-    let mut letters = query.get(range.clone()).unwrap_or_default().chars();
-    let is_capital = letters.next().is_some_and(char::is_uppercase);
-    let before = query.get(..range.start).unwrap_or_default();
-    let is_inside = before.ends_with(' ') && before.trim_end().ends_with(char::is_alphanumeric);
-    is_capital && is_inside && letters.next().is_some_and(char::is_lowercase)
-}
-
 /// A query taken apart.
 ///
 /// # Examples
@@ -159,4 +150,13 @@ impl Question {
             self.words.len() - 1
         })
     }
+}
+
+/// Whether a word is written as a name is, in the middle of a sentence that is not all capitals: `Will's birthday`.
+fn is_name(query: &str, range: &Range<usize>) -> bool {
+    let mut letters = query.get(range.clone()).unwrap_or_default().chars();
+    let is_capital = letters.next().is_some_and(char::is_uppercase);
+    let before = query.get(..range.start).unwrap_or_default();
+    let is_inside = before.ends_with(' ') && before.trim_end().ends_with(char::is_alphanumeric);
+    is_capital && is_inside && letters.next().is_some_and(char::is_lowercase)
 }

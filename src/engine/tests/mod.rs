@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use cap_std::ambient_authority;
@@ -12,7 +13,7 @@ use super::{Engine, InboxPlace, IndexPlace, Manner, Settings};
 use crate::dialect;
 use crate::path::MemoryPath;
 use crate::plan::{Limits, MapTree};
-use crate::policy::{Mode, Rules};
+use crate::policy::{Grant, Mode, Rules};
 use crate::report::{Code, Report};
 use crate::time::Timestamp;
 use crate::vault::{Author, Durability, Options, Page, Vault};
@@ -366,4 +367,23 @@ fn the_disk_and_a_map_come_to_the_same_and_back() {
         }
     }
     assert!(changed > 200 && changed == undone, "{changed} {undone}");
+}
+
+/// Two notes whose names differ in Unicode form alone, of which a client may write one.
+#[test]
+fn what_a_batch_takes_away_leaves_no_other_form_of_its_name_to_write() {
+    let (granted, twin) = ("\u{e9}.md", "e\u{301}.md");
+    let folder = memory(&[(granted, "granted\n"), (twin, "not granted\n")]);
+    let engine = engine(folder.path());
+    let all = |globs: &[&str]| globs.iter().map(|glob| (*glob).to_owned()).collect::<Vec<_>>();
+    let grant = Grant::new(&all(&["**"]), &all(&[granted, "new.md"]), None).unwrap();
+    let actions = json!([
+        {"action": "rename_file", "path": granted, "new_path": "new.md"},
+        {"action": "append_file", "path": granted, "content": "more"},
+    ]);
+    let text = format!("<actions>{actions}</actions>");
+    let manner = Manner { grant: Some(Arc::new(grant)), ..manner() };
+    let report = engine.conclude(engine.propose(dialect::parse(text.as_bytes()), manner));
+    assert_eq!(std::fs::read_to_string(folder.path().join(twin)).unwrap(), "not granted\n", "{report:?}");
+    assert_eq!(std::fs::read_to_string(folder.path().join("new.md")).unwrap(), "granted\n");
 }
