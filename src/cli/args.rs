@@ -223,7 +223,8 @@ all of it anew. For that, keep a head elsewhere (`memdir audit head`) and give i
 
 const FORGET: &str = "Erase a note or a text wherever it is kept: in notes, history, audit and the inbox.
 
-All places are listed first. What is erased cannot be brought back: `memdir undo` and `restore` answer `unavailable` \
+All places are listed first, and the lines of other notes that speak of the note: you are asked about both. Without a terminal, \
+and with `--json`, nothing is erased unless you say `--yes`. What is erased cannot be brought back: `memdir undo` and `restore` answer `unavailable` \
 for it, and the audit keeps its chain without the words. Backups, snapshots, copies that a sync program has made, and \
 what a disk keeps of deleted files are out of reach. If it is interrupted, the same command again finishes it.";
 
@@ -274,12 +275,15 @@ pub(super) struct Forget {
     #[arg(required_unless_present = "text", conflicts_with = "text")]
     pub(super) note: Option<String>,
     /// A text, letter by letter: taken out of every note, and every version that holds it goes
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(super) text: Option<String>,
+    /// Erase the lines of other notes too that link to the note or name it; without this only the links in them go
+    #[arg(long, conflicts_with = "text")]
+    pub(super) lines: bool,
     /// Only list the places
     #[arg(long)]
     pub(super) dry_run: bool,
-    /// Do not ask
+    /// Do not ask; without a terminal to ask on, nothing is erased unless this is given
     #[arg(long)]
     pub(super) yes: bool,
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use super::term;
-use crate::engine::ChangeError;
+use crate::engine::{ChangeError, ForgetPreview};
 use crate::report::{Code, Failure, Report};
 
 /// Why a command ends early.
@@ -26,17 +26,20 @@ pub(super) struct Stopped {
     error: Failure,
     #[serde(skip_serializing_if = "Option::is_none")]
     diff: Option<String>,
+    /// Of `forget` that may not ask: what it would erase.
+    #[serde(flatten)]
+    listed: Option<ForgetPreview>,
 }
 
 impl From<Failure> for Stop {
     fn from(error: Failure) -> Self {
-        Self::Failed(Box::new(Stopped { error, diff: None }))
+        Self::Failed(Box::new(Stopped { error, diff: None, listed: None }))
     }
 }
 
 impl From<ChangeError> for Stop {
     fn from(error: ChangeError) -> Self {
-        Self::Failed(Box::new(Stopped { error: error.failure, diff: error.diff }))
+        Self::Failed(Box::new(Stopped { error: error.failure, diff: error.diff, listed: None }))
     }
 }
 
@@ -55,6 +58,11 @@ impl Stop {
     /// Whether it ends by a failure of the command's own with this code.
     pub(super) fn is(&self, code: Code) -> bool {
         matches!(self, Self::Failed(stopped) if stopped.error.code == code)
+    }
+
+    /// Nothing was erased, since nobody could be asked about all of this.
+    pub(super) fn unasked(error: Failure, listed: ForgetPreview) -> Self {
+        Self::Failed(Box::new(Stopped { error, diff: None, listed: Some(listed) }))
     }
 
     /// Why it ends, where it is a failure of the command's own.

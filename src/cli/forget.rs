@@ -3,43 +3,73 @@
 use std::io::{self, BufRead, IsTerminal, Write};
 
 use super::args::{Forget, Global};
-use super::exit::{Stop, print_json};
+use super::exit::{self, Stop, print_json};
 use super::{look, open, term};
-use crate::engine::{Forgotten, Place, Target, Where};
+use crate::engine::{ForgetPreview, Forgotten, Lines, Target, Where};
 
 pub(super) fn run(global: &Global, options: &Forget) -> Result<u8, Stop> {
     let target = match (&options.note, &options.text) {
         (Some(note), _) => Target::Note(look::path(note)?),
         (None, text) => Target::Text(text.clone().unwrap_or_default()),
     };
+    let mut lines = if options.lines { Lines::Erase } else { Lines::Keep };
     let opened = open::open(global)?;
-    let is_asked = !global.json && !options.yes && io::stdin().is_terminal() && io::stderr().is_terminal();
-    if options.dry_run || is_asked {
-        let places = opened.engine.places_of(&target)?;
-        if options.dry_run || !is_agreed(&places)? {
-            let found = Forgotten { places, erased: false, left: Vec::new() };
+    let is_asked = !options.yes && !options.dry_run;
+    if !options.yes || options.dry_run {
+        let listed = opened.engine.places_of(&target)?;
+        let can_ask = !global.json && io::stdin().is_terminal() && io::stderr().is_terminal();
+        if is_asked && !can_ask {
+            return unasked(global, listed);
+        }
+        if is_asked {
+            list(&listed, &mut io::stderr().lock())?;
+        }
+        if options.dry_run || !is_agreed("erase all of this? it cannot be brought back")? {
+            let found = Forgotten { listed, erased: false, left: Vec::new() };
             if global.json {
                 print_json(&found)?;
             } else if options.dry_run {
-                list(&found.places, &mut io::stdout().lock())?;
+                list(&found.listed, &mut io::stdout().lock())?;
+            } else {
+                writeln!(io::stderr(), "nothing was erased")?;
             }
             return Ok(0);
         }
+        let question = "erase these lines too? with no, only the links in them go";
+        if !listed.lines.is_empty() && !options.lines && is_agreed(question)? {
+            lines = Lines::Erase;
+        }
     }
-    let forgotten = opened.engine.forget(&target, &open::author("cli", None, "person"))?;
+    let forgotten = opened.engine.forget(&target, lines, &open::author("cli", None, "person"))?;
     if global.json {
         print_json(&forgotten)?;
     } else if !is_asked {
-        list(&forgotten.places, &mut io::stdout().lock())?;
+        list(&forgotten.listed, &mut io::stdout().lock())?;
     }
     tell(&forgotten)?;
     Ok(0)
 }
 
-fn list(places: &[Place], output: &mut impl Write) -> Result<(), Stop> {
-    for place in places {
+/// Erases nothing where nobody can be asked: all that would go is listed.
+fn unasked(global: &Global, listed: ForgetPreview) -> Result<u8, Stop> {
+    if !global.json {
+        list(&listed, &mut io::stdout().lock())?;
+    }
+    let failure =
+        exit::usage("nothing was erased: nobody can be asked here", "look at the list, then say it with `--yes`");
+    Err(Stop::unasked(failure, listed))
+}
+
+fn list(listed: &ForgetPreview, output: &mut impl Write) -> Result<(), Stop> {
+    for place in &listed.places {
         let path = place.path.as_deref().map_or_else(String::new, |path| format!("  {}", term::escape_line(path)));
         writeln!(output, "{:7}  {:>4}{path}", word(place.place), place.count)?;
+    }
+    if !listed.lines.is_empty() {
+        writeln!(output, "lines elsewhere that link to it or name it:")?;
+    }
+    for line in &listed.lines {
+        writeln!(output, "  {}:{}  {}", term::escape_line(&line.path), line.line, term::escape_line(&line.text))?;
     }
     Ok(output.flush()?)
 }
@@ -60,19 +90,14 @@ fn word(place: Where) -> &'static str {
     }
 }
 
-/// Shows the places and asks the person.
-fn is_agreed(places: &[Place]) -> Result<bool, Stop> {
+/// Asks the person, who is there.
+fn is_agreed(question: &str) -> Result<bool, Stop> {
     let mut stderr = io::stderr().lock();
-    list(places, &mut stderr)?;
-    write!(stderr, "erase all of this? it cannot be brought back [y/N] ")?;
+    write!(stderr, "{question} [y/N] ")?;
     stderr.flush()?;
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer)?;
-    let is_agreed = matches!(answer.trim().to_lowercase().as_str(), "y" | "yes");
-    if !is_agreed {
-        writeln!(stderr, "nothing was erased")?;
-    }
-    Ok(is_agreed)
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
 /// Says what is left, and who can see to it.

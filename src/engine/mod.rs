@@ -52,7 +52,7 @@ pub use change::{Change, ChangeError, Done};
 pub use facts::{Facts, FoundFact};
 pub use failure::failure;
 use failure::told;
-pub use forget::{Forgotten, Place, Target, Where};
+pub use forget::{ForgetPreview, Forgotten, Lines, Mention, Place, Target, Where};
 pub use guard::Guard;
 pub use inbox::{HeldCall, OneTime, Waiting};
 pub use keeper::IndexPlace;

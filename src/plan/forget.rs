@@ -25,6 +25,8 @@ pub enum Sought {
     Note(Vec<Called>),
     /// A text, in the forms in which it may be written.
     Text(Forms),
+    /// Whole lines, without the white space around them.
+    Lines(Vec<String>),
 }
 
 /// A name that a note has or had, and when: before and after that, another note may have had it.
@@ -115,6 +117,7 @@ impl Sought {
         match self {
             Self::Note(names) => names.iter().map(|called| called.name.as_str().as_bytes().to_vec()).collect(),
             Self::Text(forms) => forms.0.iter().map(|form| form.as_bytes().to_vec()).collect(),
+            Self::Lines(lines) => lines.iter().map(|line| line.as_bytes().to_vec()).collect(),
         }
     }
 
@@ -124,6 +127,7 @@ impl Sought {
         match self {
             Self::Note(names) => names.iter().any(|called| called.name.as_str() == path && called.was_in_force(when)),
             Self::Text(forms) => forms.are_in(path.as_bytes()),
+            Self::Lines(_) => false,
         }
     }
 
@@ -133,6 +137,7 @@ impl Sought {
         match self {
             Self::Note(_) => std::str::from_utf8(content).is_ok_and(|text| !self.links_in(text).is_empty()),
             Self::Text(forms) => forms.are_in(content),
+            Self::Lines(lines) => are_lines_of(lines, content),
         }
     }
 
@@ -161,6 +166,8 @@ impl Sought {
     fn is_said(&self, text: &str, batch: Option<u64>) -> bool {
         match self {
             Self::Text(forms) => forms.are_in(text.as_bytes()),
+            // An argument or a snippet may hold a line in the middle of another one.
+            Self::Lines(lines) => lines.iter().any(|line| text.contains(line.as_str())),
             Self::Note(names) => {
                 let whole = text.trim();
                 let is_name = |name: &MemoryPath| {
@@ -184,6 +191,7 @@ impl Sought {
         match self {
             Self::Note(_) => cut_spans(text, &self.links_in(text)),
             Self::Text(forms) => cut_forms(text, forms),
+            Self::Lines(lines) => cut_lines(text, lines),
         }
     }
 
@@ -193,6 +201,15 @@ impl Sought {
     pub fn cut_links(&self, text: &str, leads: &dyn Fn(&str, Syntax) -> bool) -> Option<Cut> {
         let spans = self.links_where(text, leads);
         cut_spans(text, &spans)
+    }
+
+    /// Where in a text the lines start that have a link which leads to the note.
+    #[must_use]
+    pub fn lines_with_links(&self, text: &str, leads: &dyn Fn(&str, Syntax) -> bool) -> Vec<usize> {
+        let start = |at: usize| text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
+        let mut starts: Vec<usize> = self.links_where(text, leads).into_iter().map(|span| start(span.start)).collect();
+        starts.dedup();
+        starts
     }
 
     /// The links of a text that mean the note, by the end of the path that they give.
@@ -256,6 +273,23 @@ fn cut_spans(text: &str, spans: &[Range<usize>]) -> Option<Cut> {
     left.push_str(text.get(from..).unwrap_or_default());
     let count = u64::try_from(spans.len()).unwrap_or(u64::MAX);
     (count > 0).then(|| Cut { text: without_bare_lines(&left, &marks), count })
+}
+
+fn are_lines_of(lines: &[String], content: &[u8]) -> bool {
+    let is_sought = |line: &[u8]| lines.iter().any(|sought| sought.as_bytes() == line.trim_ascii());
+    content.split(|byte| *byte == b'\n').any(is_sought)
+}
+
+fn cut_lines(text: &str, lines: &[String]) -> Option<Cut> {
+    let (mut left, mut count) = (String::with_capacity(text.len()), 0);
+    for line in text.split_inclusive('\n') {
+        if lines.iter().any(|sought| sought == line.trim_ascii()) {
+            count += 1;
+        } else {
+            left.push_str(line);
+        }
+    }
+    (count > 0).then_some(Cut { text: left, count })
 }
 
 fn cut_forms(text: &str, forms: &Forms) -> Option<Cut> {
@@ -396,6 +430,17 @@ mod tests {
         // What is left joins to it again.
         check(&sought, "x secsecsecretretret y", "x  y", 3);
         check(&text("line\nnext"), "a line\nnext b\n- line\nnext\n", "a  b\n", 2);
+    }
+
+    #[test]
+    fn whole_lines_go_and_lines_that_hold_them_stay() {
+        let sought = Sought::Lines(vec!["- met Ann".to_owned()]);
+        check(&sought, "a\n  - met Ann \r\n- met Anna\n- met Ann", "a\n- met Anna\n", 2);
+        check(&sought, "- met Anna\n", "- met Anna\n", 0);
+        assert!(sought.is_in(b"x\n\t- met Ann\ny") && !sought.is_in(b"- met Anna"));
+        assert!(
+            !sought.is_path("- met Ann", When::Ever) && sought.is_in_payload(r#"{"content":"x\n- met Ann\n"}"#, None)
+        );
     }
 
     #[test]

@@ -204,7 +204,7 @@ fn forget_killed(what: &[&str], texts: &[&str]) {
     };
     let forget = |env: &Env| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_memdir"));
-        command.arg("--memory").arg(env.memory()).args(["--json", "forget"]).args(what);
+        command.arg("--memory").arg(env.memory()).args(["--json", "forget", "--yes"]).args(what);
         command.env("HOME", env.home()).env_remove("MEMDIR").env_remove("MEMDIR_CRASH_STEP");
         command
     };
@@ -216,7 +216,7 @@ fn forget_killed(what: &[&str], texts: &[&str]) {
     for at in (1..=total).step_by(step) {
         let env = fresh();
         tracer.kill(&forget(&env), at);
-        let arguments: Vec<&str> = ["forget"].iter().chain(what).copied().collect();
+        let arguments: Vec<&str> = ["forget", "--yes"].iter().chain(what).copied().collect();
         let ran = env.ask(&arguments);
         assert!(ran.code == 0 || ran.json()["error"]["code"] == "not_found", "killed at {at}: {ran:?}");
         again += usize::from(ran.code == 0);

@@ -318,7 +318,7 @@ fn what_is_forgotten_is_not_in_the_index() {
         listed["places"].as_array().unwrap().contains(&json!({"where": "index", "path": null, "count": 1})),
         "{listed}"
     );
-    env.ask(&["forget", "a.md"]).exits(0);
+    env.ask(&["forget", "a.md", "--yes"]).exits(0);
     assert!(!holds("wolframit"));
     assert_eq!(env.ask(&["search", "wolframite"]).exits(0)["hits"], json!([]));
     assert!(!holds("wolframit"));

@@ -2,7 +2,7 @@
 
 use super::{Env, ID, MOVED, Person, Session, agent, say};
 use crate::agent::Switches;
-use crate::engine::{Engine, Target, Where};
+use crate::engine::{Engine, Lines, Target, Where};
 use crate::path::MemoryPath;
 use crate::report::Code;
 use crate::vault::Author;
@@ -10,11 +10,11 @@ use crate::vault::Author;
 fn forget(engine: &Engine, target: &Target) -> Vec<Where> {
     let author = Author { door: "cli".into(), client: None, session: None, message: None, origin: "person".into() };
     let listed = engine.places_of(target).unwrap();
-    let done = engine.forget(target, &author).unwrap();
-    assert_eq!(done.places, listed, "what is listed is what goes");
+    let done = engine.forget(target, Lines::Keep, &author).unwrap();
+    assert_eq!(done.listed, listed, "what is listed is what goes");
     assert_eq!(done.left, []);
     assert_eq!(engine.places_of(target).unwrap_err().code, Code::NotFound);
-    done.places.into_iter().map(|place| place.place).collect()
+    done.listed.places.into_iter().map(|place| place.place).collect()
 }
 
 #[test]
@@ -89,11 +89,11 @@ fn half_a_line_goes_too() {
     std::fs::write(env.path(), format!("{whole}{}", r#"{"version":1,"kind":"message","text":"Dr Quincy"#)).unwrap();
     let (engine, target) = (env.engine(), Target::Text("Quincy".to_owned()));
     assert_eq!(
-        engine.places_of(&target).unwrap().iter().map(|place| place.place).collect::<Vec<_>>(),
+        engine.places_of(&target).unwrap().places.iter().map(|place| place.place).collect::<Vec<_>>(),
         [Where::Session]
     );
     let author = Author { door: "cli".into(), client: None, session: None, message: None, origin: "person".into() };
-    assert_eq!(engine.forget(&target, &author).unwrap().left, []);
+    assert_eq!(engine.forget(&target, Lines::Keep, &author).unwrap().left, []);
     assert_eq!(env.file(), whole, "and no more than that");
 }
 

@@ -9,6 +9,7 @@ use std::io::Read;
 use serde::Serialize;
 
 mod finder;
+mod mention;
 mod session;
 mod survey;
 
@@ -19,6 +20,8 @@ use crate::plan::{self, Forms, MIN_TEXT_CHARS, Sought, Tree, When};
 use crate::report::{Code, Failure, Kind};
 use crate::vault::{Author, Filed, Names, Replaced, Spot, Traces, VaultError, Writer};
 use finder::Finders;
+pub use mention::Mention;
+use mention::Spoken;
 use session::Cut;
 use survey::{Note, Survey, kind_of};
 
@@ -71,11 +74,30 @@ pub struct Place {
     pub count: u64,
 }
 
+/// Where something is kept.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+pub struct ForgetPreview {
+    /// All places that are erased.
+    pub places: Vec<Place>,
+    /// Lines of other notes that link to the note or name it: of these only the links go, unless [`Lines::Erase`] is said.
+    pub lines: Vec<Mention>,
+}
+
+/// What becomes of the lines of other notes that link to a note or name it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Lines {
+    /// They stay, without the links.
+    Keep,
+    /// They go, in every note and version that holds them.
+    Erase,
+}
+
 /// What was erased.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 pub struct Forgotten {
     /// Where it was.
-    pub places: Vec<Place>,
+    #[serde(flatten)]
+    pub listed: ForgetPreview,
     /// Whether it was erased there.
     pub erased: bool,
     /// Where its letters are found after that: in what is another program's or another machine's, or in plain words.
@@ -84,8 +106,8 @@ pub struct Forgotten {
 
 /// Asks the history: the vault, or its writer while the lock is held.
 struct Past<'a> {
-    names: &'a dyn Fn(&MemoryPath, bool) -> Result<Names, VaultError>,
-    traces: &'a dyn Fn(&Sought) -> Result<Traces, VaultError>,
+    names: Box<dyn Fn(&MemoryPath, bool) -> Result<Names, VaultError> + 'a>,
+    traces: Box<dyn Fn(&Sought) -> Result<Traces, VaultError> + 'a>,
     /// What waits for the person, as JSON, by number.
     proposals: Vec<(u64, String)>,
 }
@@ -99,33 +121,36 @@ impl Engine {
     /// # Errors
     ///
     /// `usage` for a text that is too short, `not_found` when it is nowhere, `is_a_directory`, what the vault says.
-    pub fn places_of(&self, target: &Target) -> Result<Vec<Place>, Failure> {
+    pub fn places_of(&self, target: &Target) -> Result<ForgetPreview, Failure> {
         let survey = self.survey_unlocked(target)?;
-        if survey.places.is_empty() { Err(nothing(target)) } else { Ok(survey.places) }
+        if survey.places.is_empty() { Err(nothing(target)) } else { Ok(survey.listed()) }
     }
 
-    /// Erases something wherever it is kept.
+    /// Erases something wherever it is kept, and the lines about it that [`Engine::places_of`] lists, if that is wanted.
     ///
     /// # Errors
     ///
     /// As [`Engine::places_of`], and `conflict` where names, or files that are no text, hold it: then nothing is done.
     /// An error that comes later says that the same command finishes it.
-    pub fn forget(&self, target: &Target, author: &Author) -> Result<Forgotten, Failure> {
+    pub fn forget(&self, target: &Target, lines: Lines, author: &Author) -> Result<Forgotten, Failure> {
         if !self.vault.has_history().map_err(|error| failure(&error))? {
             // Who looks for nothing in a memory leaves nothing in it.
             self.places_of(target)?;
         }
-        let survey = self.erase(target, author)?;
+        let (listed, survey) = self.erase(target, lines, author)?;
         let left = self.look_again(&survey).map_err(|error| failure(&error))?;
-        Ok(Forgotten { places: survey.places, erased: true, left })
+        Ok(Forgotten { listed, erased: true, left })
     }
 
+    /// Where something is kept, as nobody is kept from writing meanwhile.
     fn survey_unlocked(&self, target: &Target) -> Result<Survey, Failure> {
-        let names = |path: &MemoryPath, is_there| self.vault.names_of(path, is_there);
-        let traces = |sought: &Sought| self.vault.traces(sought);
         let filed = self.vault.inbox().map_err(|error| failure(&error))?.filed;
-        let proposals = self.said_in_inbox(filed);
-        self.look_everywhere(target, &Past { names: &names, traces: &traces, proposals })
+        let past = Past {
+            names: Box::new(|path, is_there| self.vault.names_of(path, is_there)),
+            traces: Box::new(|sought| self.vault.traces(sought)),
+            proposals: self.said_in_inbox(filed),
+        };
+        self.look_for(target, &past)
     }
 
     /// What waits for the person, on the disk and in this process. What cannot be read is told by its letters later.
@@ -136,25 +161,42 @@ impl Engine {
         filed.chain(here.values().map(|waiting| (waiting.id, said(waiting.encode())))).collect()
     }
 
-    fn erase(&self, target: &Target, author: &Author) -> Result<Survey, Failure> {
+    fn erase(&self, target: &Target, lines: Lines, author: &Author) -> Result<(ForgetPreview, Survey), Failure> {
         let say = |error: VaultError| failure(&error);
         let mut writer = self.vault.lock().map_err(say)?;
         writer.sweep_leftovers().map_err(say)?;
         let is_swept = self.vault.sweep_sessions().map_err(say)?;
-        let proposals = self.said_in_inbox(writer.inbox().map_err(say)?.filed);
-        let names = |path: &MemoryPath, is_there| writer.names_of(path, is_there);
-        let traces = |sought: &Sought| writer.traces(sought);
-        let survey = self.look_everywhere(target, &Past { names: &names, traces: &traces, proposals })?;
+        let look = |writer: &mut Writer<'_>| self.look_for(target, &self.past_of(writer)?);
+        let mut survey = look(&mut writer)?;
         if !survey.blocked.is_empty() {
             return Err(blocked(&survey.blocked));
         }
-        if survey.places.is_empty() {
+        let listed = survey.listed();
+        if listed.places.is_empty() {
             // An earlier run may have come to just before its end.
             let was_left = writer.finish_forgetting().map_err(say)? || is_swept;
-            return if was_left { Ok(survey) } else { Err(nothing(target)) };
+            return if was_left { Ok((listed, survey)) } else { Err(nothing(target)) };
+        }
+        if lines == Lines::Erase && !listed.lines.is_empty() {
+            // Before the note: without it nothing would tell an interrupted run's successor which lines they are.
+            let sought = Sought::Lines(listed.lines.iter().map(|line| line.text.clone()).collect());
+            let about = self.look_everywhere(sought, None, &self.past_of(&mut writer)?)?;
+            self.erase_all(&mut writer, &about, author).map_err(partly)?;
+            survey = look(&mut writer)?;
         }
         self.erase_all(&mut writer, &survey, author).map_err(partly)?;
-        Ok(survey)
+        Ok((listed, survey))
+    }
+
+    /// What the history says to the one who holds the lock.
+    fn past_of<'w>(&self, writer: &'w mut Writer<'_>) -> Result<Past<'w>, Failure> {
+        let proposals = self.said_in_inbox(writer.inbox().map_err(|error| failure(&error))?.filed);
+        let writer: &'w Writer<'_> = writer;
+        Ok(Past {
+            names: Box::new(|path, is_there| writer.names_of(path, is_there)),
+            traces: Box::new(|sought| writer.traces(sought)),
+            proposals,
+        })
     }
 
     fn erase_all(&self, writer: &mut Writer<'_>, survey: &Survey, author: &Author) -> Result<(), Failure> {
@@ -215,7 +257,7 @@ impl Engine {
         }
     }
 
-    fn look_everywhere(&self, target: &Target, past: &Past<'_>) -> Result<Survey, Failure> {
+    fn look_for(&self, target: &Target, past: &Past<'_>) -> Result<Survey, Failure> {
         let (sought, note) = match target {
             Target::Text(text) => {
                 let forms = Forms::new(text).ok_or_else(too_short)?;
@@ -226,6 +268,10 @@ impl Engine {
                 (Sought::Note(note.names.all.clone()), Some(note))
             }
         };
+        self.look_everywhere(sought, note, past)
+    }
+
+    fn look_everywhere(&self, sought: Sought, note: Option<Note>, past: &Past<'_>) -> Result<Survey, Failure> {
         let traces = (past.traces)(&sought).map_err(|error| failure(&error))?;
         let limit = self.settings.limits.file_bytes;
         let mut survey = Survey {
@@ -240,6 +286,7 @@ impl Engine {
             blocked: Vec::new(),
             proposals: Vec::new(),
             sessions: Vec::new(),
+            lines: Vec::new(),
             note,
             limit,
         };
@@ -251,6 +298,7 @@ impl Engine {
         for path in std::mem::take(&mut survey.candidates) {
             let read = self.vault.read_spot(path.as_str(), limit).map_err(|error| failure(&error))?;
             let text = read.and_then(|read| String::from_utf8(read).ok()).unwrap_or_default();
+            survey.add_linking_lines(&path, &text);
             if let Some(cut) = survey.cut(path.as_str(), &text) {
                 survey.places.push(Place { place: Where::Link, path: Some(path.to_string()), count: cut.count });
                 survey.edits.push(path.to_string());
@@ -266,6 +314,8 @@ impl Engine {
             survey.places.push(Place { place: Where::Index, path: None, count: 1 });
         }
         survey.places.sort();
+        survey.lines.sort();
+        survey.lines.dedup();
         // The link last: without it, the note would not be found again.
         let now = survey.note.as_ref().map(|note| note.names.now.to_string());
         survey.removals.sort_by_key(|path| Some(path) != now.as_ref());
@@ -286,10 +336,13 @@ impl Engine {
         }
         names.add(path);
         let limit = self.settings.limits.file_bytes;
-        let digest = self.vault.read(&names.now, limit).ok().map(|image| image.content.digest());
+        let image = self.vault.read(&names.now, limit).ok();
+        let digest = image.as_ref().map(|image| image.content.digest());
+        let text = image.as_ref().and_then(|image| std::str::from_utf8(image.content.bytes()).ok());
+        let spoken = Spoken::of(names.all.iter().map(|called| &called.name), text);
         let alias = (place != *path).then(|| path.clone());
         let named = Targets::new(names.all.iter().map(|called| called.name.clone()));
-        Ok(Note { names, alias, digest, named })
+        Ok(Note { names, alias, digest, named, spoken })
     }
 
     /// Looks for the letters once more, everywhere.

@@ -3,9 +3,10 @@
 use std::io::{self, Read};
 
 use super::finder::Finders;
-use super::{Place, Where};
+use super::mention::{Mention, Spoken};
+use super::{ForgetPreview, Place, Where};
 use crate::digest::Digest;
-use crate::note::Targets;
+use crate::note::{Syntax, Targets};
 use crate::path::MemoryPath;
 use crate::plan::{Called, Cut, Sought, When};
 use crate::vault::{Names, Region, Spot, Traces};
@@ -32,6 +33,8 @@ pub(super) struct Survey {
     pub(super) proposals: Vec<u64>,
     /// Sessions that hold it.
     pub(super) sessions: Vec<String>,
+    /// Lines of other notes that link to the note or name it.
+    pub(super) lines: Vec<Mention>,
     pub(super) note: Option<Note>,
     pub(super) limit: u64,
 }
@@ -45,9 +48,16 @@ pub(super) struct Note {
     pub(super) digest: Option<Digest>,
     /// Its names, as something that a link can mean which leads nowhere now.
     pub(super) named: Targets,
+    /// What it is called in a text.
+    pub(super) spoken: Spoken,
 }
 
 impl Survey {
+    /// What a person is shown of it.
+    pub(super) fn listed(&self) -> ForgetPreview {
+        ForgetPreview { places: self.places.clone(), lines: self.lines.clone() }
+    }
+
     pub(super) fn note_history(&mut self) {
         for (path, count) in &self.traces.changes {
             self.places.push(Place { place: Where::History, path: path.clone(), count: *count });
@@ -73,12 +83,24 @@ impl Survey {
     pub(super) fn cut(&self, path: &str, text: &str) -> Option<Cut> {
         let source = MemoryPath::parse(path).ok();
         let (Some(note), Some(source)) = (&self.note, source) else { return self.sought.cut(text) };
-        let is_note = |path: &MemoryPath| *path == note.names.now || Some(path) == note.alias.as_ref();
-        self.sought.cut_links(text, &|link, syntax| match self.targets.best(link, syntax, Some(&source)) {
-            Some(path) => is_note(path),
+        self.sought.cut_links(text, &|link, syntax| self.leads_to(note, &source, link, syntax))
+    }
+
+    /// Adds the lines of a note that has links to the one to forget.
+    pub(super) fn add_linking_lines(&mut self, source: &MemoryPath, text: &str) {
+        let Some(note) = &self.note else { return };
+        let leads = |link: &str, syntax| self.leads_to(note, source, link, syntax);
+        let starts = self.sought.lines_with_links(text, &leads);
+        self.lines.extend(Mention::at(source, text, starts));
+    }
+
+    /// Whether a link in a note leads to the one to forget.
+    fn leads_to(&self, note: &Note, source: &MemoryPath, link: &str, syntax: Syntax) -> bool {
+        match self.targets.best(link, syntax, Some(source)) {
+            Some(path) => *path == note.names.now || Some(path) == note.alias.as_ref(),
             // It leads to a name that the note had.
-            None => note.named.best(link, syntax, Some(&source)).is_some(),
-        })
+            None => note.named.best(link, syntax, Some(source)).is_some(),
+        }
     }
 
     pub(super) fn visit(&mut self, spot: &Spot, file: Option<&mut dyn Read>, finders: &Finders) -> io::Result<()> {
@@ -93,7 +115,7 @@ impl Survey {
             files.push(spot.path.clone());
             return Ok(());
         }
-        let is_text = self.note.is_none();
+        let is_text = matches!(self.sought, Sought::Text(_));
         if is_text && self.sought.is_path(spot.name(), When::Ever) {
             self.add(Where::Name, spot, 1);
             if matches!(spot.region, Region::Open | Region::Trash) {
@@ -127,12 +149,15 @@ impl Survey {
         let mut bytes = Vec::new();
         file.take(self.limit).read_to_end(&mut bytes)?;
         let Ok(text) = std::str::from_utf8(&bytes) else {
-            if self.note.is_none() && self.sought.is_in(&bytes) {
+            if matches!(self.sought, Sought::Text(_)) && self.sought.is_in(&bytes) {
                 self.add(kind_of(spot), spot, 1);
                 self.blocked.push(spot.path.clone());
             }
             return Ok(());
         };
+        if let (Some(note), Region::Open, Some(path)) = (&self.note, spot.region, spot.memory_path()) {
+            self.lines.extend(Mention::at(&path, text, note.spoken.lines(text)));
+        }
         let Some(cut) = self.sought.cut(text) else { return Ok(()) };
         if let (Some(_), Region::Open, Some(path)) = (&self.note, spot.region, spot.memory_path()) {
             self.candidates.push(path);

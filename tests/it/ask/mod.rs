@@ -389,7 +389,7 @@ fn where_nothing_can_wait_nobody_is_told_that_it_does() {
 fn forget_finds_several_lines_in_what_a_proposal_shows() {
     let env = Env::with(&[("a.md", "first of it\nsecond of it\nthird\n")]);
     asked(&env, &json!([personal("a.md")]));
-    env.ask(&["forget", "--text", "first of it\nsecond of it"]).exits(0);
+    env.ask(&["forget", "--text", "first of it\nsecond of it", "--yes"]).exits(0);
     assert_eq!(holding(&env, "second of it"), [""; 0]);
     assert_eq!(files(&folder(&env)), BTreeMap::new(), "the diff shows them");
 }
@@ -408,9 +408,9 @@ fn forget_takes_it_out_of_the_inbox_too() {
     let place = |id: u64| json!({"where": "inbox", "path": format!("proposal {id}"), "count": 1});
     assert_eq!(places, [&place(2), &place(3)]);
     assert_eq!(ids(&env), [1, 2, 3]);
-    env.ask(&["forget", "jane.md"]).exits(0);
+    env.ask(&["forget", "jane.md", "--yes"]).exits(0);
     assert_eq!(ids(&env), [1]);
-    let found = env.ask(&["forget", "--text", WORD]).exits(0);
+    let found = env.ask(&["forget", "--text", WORD, "--yes"]).exits(0);
     assert_eq!((&found["places"], &found["left"]), (&json!([place(1)]), &json!([])));
     assert_eq!(ids(&env), [0; 0]);
     assert_eq!(holding(&env, WORD), [""; 0]);

@@ -93,7 +93,7 @@ fn a_forgotten_note_is_nowhere() {
     let listed = env.ask(&["forget", "entities/jane_doe.md", "--dry-run"]).exits(0);
     assert_eq!(listed["erased"], json!(false));
     assert!(!files_with(&env, "Zanzibar").is_empty());
-    let forgotten = env.ask(&["forget", "entities/jane_doe.md"]).exits(0);
+    let forgotten = env.ask(&["forget", "entities/jane_doe.md", "--yes"]).exits(0);
     assert_eq!(forgotten["erased"], json!(true));
     assert_eq!(forgotten["places"], listed["places"]);
     assert_eq!(forgotten["left"], json!([]));
@@ -115,8 +115,63 @@ fn a_forgotten_note_is_nowhere() {
     assert_eq!(env.ask(&["restore", "user.md", "--at", "4"]).exits(4)["error"]["code"], "unavailable");
     env.ask(&["undo", "5"]).exits(0);
     env.exec(&json!([{"action": "append_file", "path": "other.md", "content": "and on"}]));
-    assert_eq!(env.ask(&["forget", "entities/jane_doe.md"]).exits(4)["error"]["code"], "not_found");
+    assert_eq!(env.ask(&["forget", "entities/jane_doe.md", "--yes"]).exits(4)["error"]["code"], "not_found");
     assert_eq!(env.ask(&["doctor"]).exits(0)["checks"][0]["status"], "ok");
+}
+
+#[test]
+fn nothing_is_erased_where_nobody_can_be_asked() {
+    let env = jane();
+    let before = env.files();
+    for target in [&["entities/jane_doe.md"][..], &["--text", "xylophone"], &["entities/jane_doe.md", "--lines"]] {
+        let listed = env.ask(&[&["forget", "--dry-run"], target].concat()).exits(0);
+        let refused = env.ask(&[&["forget"], target].concat()).exits(2);
+        assert_eq!(refused["error"]["code"], "usage", "{refused}");
+        assert_eq!((&refused["places"], &refused["lines"]), (&listed["places"], &listed["lines"]));
+        let piped = env.run(&[&["forget"], target].concat(), "y\n");
+        assert_eq!((piped.code, piped.stdout.lines().count() >= listed["places"].as_array().unwrap().len()), (2, true));
+        assert!(piped.stderr.contains("nothing was erased") && piped.stderr.contains("--yes"), "{}", piped.stderr);
+        assert!(env.files() == before);
+    }
+}
+
+/// What a line says of somebody would still be told if only the link in it went.
+#[test]
+fn the_lines_that_speak_of_a_note_are_listed_and_go_where_that_is_wanted() {
+    let notes = [
+        ("ex.md", "---\naliases: [Robin Hart]\n---\n# Ex\n\nsecret\n"),
+        ("user.md", "# Ada\n\n- dated: [[ex]]\n- city: London\n- Robin Hart's number is gone\n- robins sing\n"),
+        ("diary.md", "met [him](ex.md) in June\nand then it rained\n"),
+    ];
+    let lines = |listed: &Value| -> Vec<(String, u64)> {
+        let lines = listed["lines"].as_array().unwrap().iter();
+        lines.map(|line| (line["path"].as_str().unwrap().to_owned(), line["line"].as_u64().unwrap())).collect()
+    };
+    let told = [("diary.md".to_owned(), 1), ("user.md".to_owned(), 3), ("user.md".to_owned(), 5)];
+    let env = Env::with(&notes);
+    env.exec(&json!([{"action": "append_file", "path": "user.md", "content": "- tea: green"}]));
+    assert_eq!(lines(&env.ask(&["forget", "ex.md", "--dry-run"]).exits(0)), told);
+    let kept = env.ask(&["forget", "ex.md", "--yes"]).exits(0);
+    assert_eq!(lines(&kept), told);
+    let left = "# Ada\n\n- dated: \n- city: London\n- Robin Hart's number is gone\n- robins sing\n- tea: green\n";
+    assert_eq!(env.read("user.md"), left);
+
+    let env = Env::with(&notes);
+    env.exec(&json!([{"action": "append_file", "path": "user.md", "content": "- tea: green"}]));
+    assert_eq!(lines(&env.ask(&["forget", "ex.md", "--lines", "--yes"]).exits(0)), told);
+    assert_eq!(env.read("user.md"), "# Ada\n\n- city: London\n- robins sing\n- tea: green\n");
+    assert_eq!(env.read("diary.md"), "and then it rained\n");
+    for text in ["dated:", "Robin", "June"] {
+        assert_eq!(files_with(&env, text), [""; 0], "{text}");
+    }
+    env.ask(&["audit", "verify"]).exits(0);
+}
+
+#[test]
+fn a_text_that_begins_like_an_option_can_be_forgotten() {
+    let env = Env::with(&[("a.md", "- xylophone\n- other\n")]);
+    env.ask(&["forget", "--text", "- xylophone", "--yes"]).exits(0);
+    assert_eq!(env.read("a.md"), "- other\n");
 }
 
 #[test]
@@ -126,7 +181,7 @@ fn a_longer_name_is_not_said_to_be_left() {
         env.exec(&json!([{"action": "append_file", "path": path, "content": "more"}]));
     }
     env.exec(&json!([{"action": "create_file", "path": "a.md", "content": "one"}]));
-    assert_eq!(env.ask(&["forget", "a.md"]).exits(0)["left"], json!([]));
+    assert_eq!(env.ask(&["forget", "a.md", "--yes"]).exits(0)["left"], json!([]));
 }
 
 #[test]
@@ -138,7 +193,7 @@ fn links_go_by_where_they_lead() {
         "[[other/jane_doe]] [[jane_doe]] [j](../entities/jane_doe.md) `[[entities/jane_doe]]`\n",
     );
     env.write("deep/old.md", "- [[people/jane]]\n");
-    let forgotten = env.ask(&["forget", "entities/jane_doe.md"]).exits(0);
+    let forgotten = env.ask(&["forget", "entities/jane_doe.md", "--yes"]).exits(0);
     assert_eq!(env.read("deep/notes.md"), "[[other/jane_doe]] [[jane_doe]]  `[[entities/jane_doe]]`\n");
     assert_eq!(env.read("deep/old.md"), "");
     assert_eq!(env.read("deep/other/jane_doe.md"), "another one\n");
@@ -152,17 +207,17 @@ fn a_history_that_was_pruned_keeps_nothing_in_its_free_pages() {
         env.exec(&json!([{"action": "write_file", "path": format!("n{number}.md"), "content": format!("xylophone {number}")}]));
         env.exec(&json!([{"action": "write_file", "path": format!("n{number}.md"), "content": "nothing"}]));
     }
-    env.ask(&["forget", "--text", "xylophone"]).exits(0);
+    env.ask(&["forget", "--text", "xylophone", "--yes"]).exits(0);
     assert_eq!(files_with(&env, "xylophone"), [""; 0]);
 }
 
 #[test]
 fn a_note_that_is_gone_or_was_renamed_is_found_in_the_history() {
     let env = jane();
-    let renamed = env.ask(&["forget", "people/jane.md"]).exits(4);
+    let renamed = env.ask(&["forget", "people/jane.md", "--yes"]).exits(4);
     assert!(renamed["error"]["message"].as_str().unwrap().contains("`entities/jane_doe.md` now"), "{renamed}");
     env.exec(&json!([{"action": "delete_file", "path": "entities/jane_doe.md"}]));
-    env.ask(&["forget", "people/jane.md"]).exits(0);
+    env.ask(&["forget", "people/jane.md", "--yes"]).exits(0);
     for text in ["Zanzibar", "xylophone", "jane"] {
         assert_eq!(files_with(&env, text), [""; 0], "{text}");
     }
@@ -187,7 +242,7 @@ fn another_note_that_has_or_had_the_name_keeps_its_history() {
         |env: &Env, batch: usize| env.ask(&["log"]).exits(0)["entries"][5 - batch]["actions"][0]["path"].clone();
 
     let env = two_called_a();
-    env.ask(&["forget", "b.md"]).exits(0);
+    env.ask(&["forget", "b.md", "--yes"]).exits(0);
     assert_eq!(files_with(&env, "xylophone"), [""; 0]);
     assert_eq!(batches(&env, "a.md"), [4, 3]);
     assert_eq!([1, 3, 4, 5].map(|batch| paths(&env, batch)), [json!(null), json!("a.md"), json!("a.md"), json!(null)]);
@@ -195,7 +250,7 @@ fn another_note_that_has_or_had_the_name_keeps_its_history() {
     assert_eq!(env.read("a.md"), "second zither\n");
 
     let env = two_called_a();
-    env.ask(&["forget", "a.md"]).exits(0);
+    env.ask(&["forget", "a.md", "--yes"]).exits(0);
     assert_eq!(files_with(&env, "zither"), [""; 0]);
     assert_eq!(batches(&env, "b.md"), [5, 2, 1]);
     assert_eq!([1, 3, 4, 5].map(|batch| paths(&env, batch)), [json!("a.md"), json!(null), json!(null), json!("b.md")]);
@@ -211,7 +266,7 @@ fn a_forgotten_text_is_nowhere() {
     env.write(".git/packed", b"\xff\x00xylophone");
     env.write(".memdir/0123456789abcdef/history.sqlite", b"...xylophone...");
     env.write(".memdir-3-0.tmp", "a xylophone that a crash has left");
-    let forgotten = env.ask(&["forget", "--text", "xylophone"]).exits(0);
+    let forgotten = env.ask(&["forget", "--text", "xylophone", "--yes"]).exits(0);
     let places = places(&forgotten);
     let expected = [
         ("note entities/jane_doe.md", 1001),
@@ -231,7 +286,7 @@ fn a_forgotten_text_is_nowhere() {
     assert_eq!(env.read(".trash/old.md"), "rest\n");
     let verified = env.ask(&["audit", "verify"]).exits(0);
     assert!(verified["forgotten"].as_u64().unwrap() >= 2, "{verified}");
-    assert_eq!(env.ask(&["forget", "--text", "glockenspiel"]).exits(4)["error"]["code"], "not_found");
+    assert_eq!(env.ask(&["forget", "--text", "glockenspiel", "--yes"]).exits(4)["error"]["code"], "not_found");
 }
 
 #[test]
@@ -240,7 +295,7 @@ fn a_text_in_a_name_or_in_a_binary_file_is_refused_before_anything_is_erased() {
         let env = jane();
         env.write(name, content);
         let before = env.files();
-        let refused = env.ask(&["forget", "--text", "xylophone"]).exits(4);
+        let refused = env.ask(&["forget", "--text", "xylophone", "--yes"]).exits(4);
         assert_eq!(refused["error"]["code"], "conflict", "{refused}");
         let said = name.split('/').next().unwrap();
         assert!(refused["error"]["message"].as_str().unwrap().contains(&format!("`{said}`")), "{refused}");
@@ -258,8 +313,8 @@ fn a_file_below_a_folder_without_a_name_is_not_taken_for_another() {
     let folder = env.memory().join(std::ffi::OsStr::from_bytes(b"x\xff"));
     std::fs::create_dir(&folder).unwrap();
     std::fs::write(folder.join("a.md"), "a xylophone\n").unwrap();
-    assert_eq!(env.ask(&["forget", "--text", "xylophone"]).exits(4)["error"]["code"], "conflict");
-    assert_eq!(env.ask(&["forget", "x\u{fffd}/a.md"]).exits(0)["places"].as_array().unwrap().len(), 1);
+    assert_eq!(env.ask(&["forget", "--text", "xylophone", "--yes"]).exits(4)["error"]["code"], "conflict");
+    assert_eq!(env.ask(&["forget", "x\u{fffd}/a.md", "--yes"]).exits(0)["places"].as_array().unwrap().len(), 1);
     assert_eq!(std::fs::read_to_string(folder.join("a.md")).unwrap(), "a xylophone\n");
 }
 
@@ -269,9 +324,9 @@ fn a_history_from_before_the_state_lay_elsewhere_is_told() {
     env.exec(&json!([{"action": "append_file", "path": "a.md", "content": "xylophone"}]));
     let state = env.base().join("elsewhere");
     std::fs::create_dir(&state).unwrap();
-    let forgotten = env.ask(&["forget", "--text", "xylophone", "--state", state.to_str().unwrap()]).exits(0);
+    let forgotten = env.ask(&["forget", "--text", "xylophone", "--state", state.to_str().unwrap(), "--yes"]).exits(0);
     assert_eq!(forgotten["left"][0]["where"], "state", "{forgotten}");
-    env.ask(&["forget", "--text", "xylophone"]).exits(0);
+    env.ask(&["forget", "--text", "xylophone", "--yes"]).exits(0);
     assert_eq!(files_with(&env, "xylophone"), [""; 0]);
 }
 
@@ -291,7 +346,7 @@ fn no_digest_of_a_text_that_was_not_written_is_kept() {
     };
     assert_eq!(content(json!("already_exists")), json!({"bytes": 580}));
     assert!(content(json!(null))["digest"].is_string());
-    env.ask(&["forget", "--text", "theremin"]).exits(0);
+    env.ask(&["forget", "--text", "theremin", "--yes"]).exits(0);
     assert_eq!(content(json!(null)), json!(null));
 }
 
@@ -303,7 +358,7 @@ fn that_a_note_was_empty_is_not_forgotten_for_others() {
         env.exec(&json!([{"action": "create_file", "path": note, "content": ""}]));
         env.exec(&json!([{"action": "append_file", "path": note, "content": note}]));
     }
-    env.ask(&["forget", "x.md"]).exits(0);
+    env.ask(&["forget", "x.md", "--yes"]).exits(0);
     assert_eq!(env.ask(&["log", "--lines", "y.md"]).exits(0)["lines"][0]["batch"], json!(4));
     env.ask(&["undo", "4"]).exits(0);
     assert_eq!(env.read("y.md"), "");

@@ -153,7 +153,7 @@ fn readers_follow_a_note_through_its_names_and_are_forgotten_with_it() {
     exec(&env, "finder", &json!([{"action": "search_files", "query": "zebra"}]));
     assert_eq!(readers(&env, "b.md"), ["finder search_files", "later read_file", "early read_file"]);
     assert_eq!(readers(&env, "a.md"), ["other read_file"]);
-    env.ask(&["forget", "b.md"]).exits(0);
+    env.ask(&["forget", "b.md", "--yes"]).exits(0);
     let exported = env.run(&["audit", "export"], "").stdout;
     assert!(!exported.contains("b.md") && !exported.contains("zebra"), "{exported}");
     let read = env.ask(&["audit", "readers", "b.md"]);
