@@ -49,20 +49,28 @@ pub(super) fn run(global: &Global, options: &Exec) -> Result<u8, Stop> {
         }
         _ => Ok(()),
     };
-    if global.json {
-        if !matches!(frame, Frame::Native | Frame::Lines) {
-            report.answer = Some(dialect::encode(&frame, &report));
-        }
-        print_json(&report)?;
-    } else {
-        let mut stdout = io::stdout().lock();
-        stdout.write_all(term::json(&dialect::encode(&frame, &report), &stdout).as_bytes())?;
-        stdout.write_all(b"\n")?;
-        stdout.flush()?;
+    report.bound();
+    let printed = print(global, &frame, &mut report);
+    if !global.json {
         tell(&report)?;
     }
+    exit::though_stored(report.batch, printed)?;
     kept?;
     Ok(exit::of_report(&report))
+}
+
+/// Prints what programs and models read.
+fn print(global: &Global, frame: &Frame, report: &mut Report) -> Result<(), Stop> {
+    if global.json {
+        if !matches!(frame, Frame::Native | Frame::Lines) {
+            report.answer = Some(dialect::encode(frame, report));
+        }
+        return print_json(report);
+    }
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(term::json(&dialect::encode(frame, report), &stdout).as_bytes())?;
+    stdout.write_all(b"\n")?;
+    Ok(stdout.flush()?)
 }
 
 fn read_input() -> Result<Vec<u8>, Stop> {

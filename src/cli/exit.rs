@@ -105,6 +105,15 @@ impl Stopped {
     }
 }
 
+/// Says that a batch is stored where its answer cannot be printed: who sees only that the command failed would send it again.
+pub(super) fn though_stored(batch: Option<u64>, printed: Result<(), Stop>) -> Result<(), Stop> {
+    if let (Some(batch), Err(Stop::Output(_))) = (batch, &printed) {
+        // If that cannot be said either, the exit code says it.
+        let _ = writeln!(io::stderr(), "memdir: batch {batch} is stored, only the answer is not printed");
+    }
+    printed
+}
+
 /// The exit code for a closed code, as the contract has it.
 pub(super) fn code(code: Code) -> u8 {
     match code {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::args::{Global, Paging};
-use super::exit::{Stop, print_json, usage};
+use super::exit::{self, Stop, print_json, usage};
 use super::{look, open, term};
 use crate::engine::Change;
 use crate::path::MemoryPath;
@@ -148,7 +148,7 @@ pub(super) fn undo(global: &Global, batch: Option<u64>, dry_run: bool) -> Result
     let undone = change.batch();
     let (batch, changed, dry) = carry_out(global, &opened, change, dry_run)?;
     if global.json {
-        print_json(&Undone { undone, batch, changed, dry })?;
+        exit::though_stored(batch, print_json(&Undone { undone, batch, changed, dry }))?;
     } else if let Some(batch) = batch {
         writeln!(io::stderr(), "batch {undone} is undone · take that back: memdir undo {batch}")?;
     }
@@ -161,7 +161,7 @@ pub(super) fn restore(global: &Global, note: &str, at: u64, dry_run: bool) -> Re
     let change = opened.engine.propose_restore(&path, at)?;
     let (batch, changed, dry) = carry_out(global, &opened, change, dry_run)?;
     if global.json {
-        print_json(&Restored { restored: path, at, batch, changed, dry })?;
+        exit::though_stored(batch, print_json(&Restored { restored: path, at, batch, changed, dry }))?;
     } else {
         let words = match batch {
             Some(batch) => format!("{path} is as it was after batch {at} · take that back: memdir undo {batch}"),

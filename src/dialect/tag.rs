@@ -1,6 +1,6 @@
 //! The tags of a turn, of every dialect that has tags.
 
-use memchr::{memchr_iter, memchr3};
+use memchr::{memchr_iter, memchr2_iter, memchr3};
 
 /// What a tag is about.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -78,18 +78,21 @@ fn tag_end(rest: &[u8]) -> Option<&[u8]> {
     if attributes.ends_with(b"/") { None } else { trimmed.get(end..)?.strip_prefix(b">") }
 }
 
-/// JSON in which no tag is left, and which says the same.
+/// JSON in which no tag and no mark of a chat template is left, and which says the same.
 pub(super) fn json_without_tags(json: &str) -> String {
-    without_tags(json, "\\u003c")
+    without_tags(json, "\\u00")
 }
 
-/// A text with `sign` in the place of the `<` of each tag.
+/// A text in which the first character of each tag, and of each mark of a chat template, is `sign` and its number in
+/// hexadecimal.
 pub(super) fn without_tags(text: &str, sign: &str) -> String {
     let mut out = String::with_capacity(text.len() + 32);
     let mut copied = 0;
-    for at in memchr_iter(b'<', text.as_bytes()).filter(|at| looks_like_tag(text, *at)) {
+    let starts = memchr2_iter(b'<', b'[', text.as_bytes());
+    for at in starts.filter(|at| looks_like_tag(text, *at) || is_template_mark(text, *at)) {
         out.push_str(text.get(copied..at).unwrap_or_default());
-        out.push_str(sign);
+        let byte = text.as_bytes().get(at).copied().unwrap_or_default();
+        out.push_str(&format!("{sign}{byte:02x}"));
         copied = at + 1;
     }
     out.push_str(text.get(copied..).unwrap_or_default());
@@ -99,6 +102,31 @@ pub(super) fn without_tags(text: &str, sign: &str) -> String {
 /// Whether a tag starts at `start`, or what a reader could take for one.
 fn looks_like_tag(text: &str, start: usize) -> bool {
     name_at(text, start).is_some()
+}
+
+/// Whether the marks start so by which chat templates tell who speaks: `<|im_end|>`, `</s>`, `<start_of_turn>`, `[INST]`. A
+/// model's server may read them in any text, so this goes by their shape and is no list: a name between angle brackets, and
+/// capitals between square ones, which start no value of JSON.
+fn is_template_mark(text: &str, start: usize) -> bool {
+    const LONGEST: usize = 40;
+    let rest = text.get(start..).unwrap_or_default();
+    let (rest, close) = match rest.strip_prefix('<') {
+        Some(rest) => (rest, '>'),
+        None => (rest.strip_prefix('[').unwrap_or_default(), ']'),
+    };
+    if close == '>' && rest.starts_with(['|', '\u{ff5c}']) {
+        return true;
+    }
+    let rest = rest.strip_prefix('/').unwrap_or(rest);
+    let is_part = |character: char| match close {
+        '>' => character.is_ascii_alphanumeric() || matches!(character, '_' | '-'),
+        _ => character.is_ascii_uppercase() || character == '_',
+    };
+    let length = rest.find(|character| !is_part(character)).unwrap_or(rest.len());
+    let least = if close == '>' { 1 } else { 3 };
+    let after = rest.get(length..).and_then(|rest| rest.strip_prefix(close));
+    // A wikilink has two brackets.
+    (least..=LONGEST).contains(&length) && after.is_some_and(|after| close == '>' || !after.starts_with(']'))
 }
 
 /// The name of a tag that starts at `start`, what it is about, whether it closes, and the text from the name on.

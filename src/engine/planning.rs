@@ -1,10 +1,12 @@
 //! Reviewing and planning the calls of a text, one after the other.
 
+use std::time::Duration;
+
 use super::held::{Groups, hold, join};
 use super::indexed::Indexed;
 use super::{Engine, Guard, Item, Manner, Planned, guard};
 use crate::action::Call;
-use crate::dialect::{Entry, Parsed};
+use crate::dialect::{Entry, Parsed, Unread};
 use crate::path::MemoryPath;
 use crate::plan::{self, Planner, Tree};
 use crate::policy::{self, Cleared, Context, Refused};
@@ -43,6 +45,12 @@ impl Engine {
         let mut now = clock();
         let plan = self.with_planner(tree, asker, started, |planner| {
             while let Some(entry) = turn.next_entry() {
+                if outcomes.len() == self.settings.batch_actions {
+                    items.push(Item::Settled);
+                    outcomes.push(self.too_many(entry.into_owned(), parsed.entries.len()));
+                    times.push(Duration::ZERO);
+                    break;
+                }
                 let is_late = now.since(started) > self.settings.batch_time;
                 let (item, outcome) = match self.call_of(entry.into_owned()) {
                     Err(outcome) => (Item::Settled, *outcome),
@@ -151,15 +159,23 @@ impl Engine {
         outcomes
     }
 
+    /// What becomes of the first call that a batch has no room for, and stands for all that follow.
+    fn too_many(&self, entry: Entry, all: usize) -> Outcome {
+        let most = self.settings.batch_actions;
+        let mut message = format!("a batch holds at most {most} actions");
+        if let Some(others) = all.checked_sub(most + 1).filter(|others| *others > 0) {
+            message.push_str(&format!("; not looked at after this one: {others}"));
+        }
+        let failure = Failure::new(Code::TooLarge, message).with_hint("send the rest in the next turn");
+        match entry {
+            Entry::Call(call) => Outcome::failed(&call, failure),
+            Entry::Unread(unread) => Unread { failure, ..unread }.into(),
+        }
+    }
+
     /// The call of an entry that can be reviewed.
     fn call_of(&self, entry: Entry) -> Result<Call, Box<Outcome>> {
         match entry {
-            Entry::Call(call) if call.index > self.settings.batch_actions => {
-                let most = self.settings.batch_actions;
-                let failure = Failure::new(Code::TooLarge, format!("a batch holds at most {most} actions"))
-                    .with_hint("send the rest in the next turn");
-                Err(Box::new(Outcome::failed(&call, failure)))
-            }
             Entry::Call(call) if self.is_oversized(&call) => {
                 let most = self.settings.limits.note_bytes;
                 let size = call.action.text().map_or(0, |(new, _)| new.len());

@@ -119,8 +119,9 @@ pub(super) async fn run(
     let (server, connection) = (service.server.clone(), service.connection.clone());
     let line = if only_reads(&parsed) { Line::Read } else { Line::Write };
     let run = move || {
-        let report = run_now(&server.engine, &connection, parsed, manner);
+        let mut report = run_now(&server.engine, &connection, parsed, manner);
         server.wrote(&report.changed);
+        report.bound();
         report
     };
     let done = service.work(line, context, run).await;

@@ -28,6 +28,37 @@ fn move_to_paris() -> String {
     ]))
 }
 
+/// Who sees only that the command failed would send the same again.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_standard_output_after_a_stored_batch_says_that_it_is_stored() {
+    let env = Env::ada();
+    let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let append = json!([{"action": "append_file", "path": "user.md", "content": "- tea: green"}]);
+    for (number, arguments) in [(1, vec!["exec"]), (2, vec!["exec", "--json"]), (3, vec!["undo", "--json"])] {
+        let mut command = env.command(&arguments);
+        command.stdout(full());
+        let ran = finish(command, said(&append).as_bytes());
+        assert_eq!(ran.code, 1, "{arguments:?}: {ran:?}");
+        assert!(ran.stderr.contains(&format!("batch {number} is stored")), "{arguments:?}: {}", ran.stderr);
+    }
+    assert_eq!(env.read("user.md").matches("- tea: green").count(), 1);
+}
+
+/// A relative `HOME` names a folder below the current one, which may be the memory.
+#[test]
+fn a_relative_home_puts_nothing_into_the_current_folder() {
+    let env = Env::ada();
+    let before = env.seen();
+    for arguments in [&["search", "London"][..], &["links"], &["check"], &["facts"], &["tree"]] {
+        let mut command = env.bare(&["--memory", "."]);
+        command.args(arguments).env("HOME", "here").current_dir(env.memory());
+        let ran = finish(command, b"");
+        assert_eq!(ran.code, 0, "{arguments:?}: {ran:?}");
+    }
+    assert_eq!(env.seen(), before);
+}
+
 #[test]
 fn a_first_hour() {
     let env = Env::ada();

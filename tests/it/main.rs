@@ -15,6 +15,7 @@
 
 mod ask;
 mod attacks;
+mod bounds;
 mod chat;
 mod cli;
 mod client;

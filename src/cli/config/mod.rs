@@ -7,6 +7,7 @@ use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use etcetera::BaseStrategy;
 use serde::Deserialize;
 use toml::{Table, Value};
 
@@ -190,12 +191,22 @@ pub(super) struct Sources {
     path: Option<PathBuf>,
 }
 
+/// The user's folders by the rules of the system.
+fn folders() -> Option<impl BaseStrategy> {
+    etcetera::choose_base_strategy().ok()
+}
+
+/// A folder, if it is the same wherever a command is called. A relative one, as a
+/// relative `HOME` makes it, would lie in the current folder, perhaps in the memory itself.
+fn absolute(folder: Option<PathBuf>) -> Option<PathBuf> {
+    folder.filter(|folder| folder.is_absolute())
+}
+
 impl Sources {
     /// Reads the settings file and the environment, once.
     pub(super) fn read() -> Result<Self, Failure> {
-        let home = etcetera::home_dir().ok();
-        let folder = etcetera::choose_base_strategy().ok();
-        let path = folder.map(|folder| etcetera::BaseStrategy::config_dir(&folder).join("memdir").join("config.toml"));
+        let home = etcetera::home_dir().ok().filter(|home| home.is_absolute());
+        let path = absolute(folders().map(|folders| folders.config_dir().join("memdir").join("config.toml")));
         let file = match &path {
             Some(path) => read_file(path)?,
             None => Table::new(),
@@ -226,16 +237,12 @@ impl Sources {
 
     /// Where the state of memories goes that cannot hold it themselves.
     pub(super) fn state_folder(&self) -> Option<PathBuf> {
-        let strategy = etcetera::choose_base_strategy().ok()?;
-        let base =
-            etcetera::BaseStrategy::state_dir(&strategy).unwrap_or_else(|| etcetera::BaseStrategy::data_dir(&strategy));
-        Some(base.join("memdir"))
+        absolute(folders().map(|folders| folders.state_dir().unwrap_or_else(|| folders.data_dir()).join("memdir")))
     }
 
     /// Where model files are kept.
     pub(super) fn models_folder(&self) -> Option<PathBuf> {
-        let strategy = etcetera::choose_base_strategy().ok()?;
-        Some(etcetera::BaseStrategy::data_dir(&strategy).join("memdir").join("models"))
+        absolute(folders().map(|folders| folders.data_dir().join("memdir").join("models")))
     }
 
     /// Where the person's own prompts are, or would be.
@@ -248,8 +255,7 @@ impl Sources {
 
     /// Where what can be made again is kept.
     pub(super) fn cache_folder(&self) -> Option<PathBuf> {
-        let strategy = etcetera::choose_base_strategy().ok()?;
-        Some(etcetera::BaseStrategy::cache_dir(&strategy).join("memdir"))
+        absolute(folders().map(|folders| folders.cache_dir().join("memdir")))
     }
 
     /// The memory to use when none is named: `MEMDIR`, the one with `default = true`, or `~/memdir`.
@@ -279,10 +285,12 @@ impl Sources {
                 set_from_environment(&mut table, name, value)?;
             }
         }
-        table.try_into().map_err(|error: toml::de::Error| {
+        let mut config: Config = table.try_into().map_err(|error: toml::de::Error| {
             let said = error.to_string();
             wrong(said.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" "))
-        })
+        })?;
+        config.model.has_own_address = self.environment.contains_key("MEMDIR_MODEL_ADDRESS");
+        Ok(config)
     }
 
     fn memories(&self) -> impl Iterator<Item = (&str, &Value)> {

@@ -33,6 +33,9 @@ pub(in crate::cli) struct Model {
     pub(in crate::cli) timeout_seconds: u64,
     /// The folder of the person's own prompts.
     pub(super) prompts: Option<String>,
+    /// Whether the address was given for this call, by the environment.
+    #[serde(skip)]
+    pub(super) has_own_address: bool,
 }
 
 /// How a model is talked to.
@@ -65,13 +68,14 @@ impl Default for Model {
             tokens_a_day: 0,
             timeout_seconds: 120,
             prompts: None,
+            has_own_address: false,
         }
     }
 }
 
 impl Model {
     /// Which model is wanted, where the command names one or not. A name of the command's is another model than that of the
-    /// settings, so the address counts only for the same provider.
+    /// settings, so an address of theirs counts only for the same provider; one that the environment gives always does.
     pub(in crate::cli) fn wanted(&self, named: Option<&str>) -> Wanted {
         let provider = |name: &str| name.split_once(BETWEEN).map(|(provider, _)| provider.to_owned());
         match named {
@@ -80,7 +84,10 @@ impl Model {
                 let is_same =
                     |set: &String| set == name || provider(name).is_some_and(|own| provider(set) == Some(own));
                 let is_same = self.name.as_ref().is_some_and(is_same);
-                Wanted { name: Some(name.to_owned()), address: self.address.clone().filter(|_| is_same) }
+                Wanted {
+                    name: Some(name.to_owned()),
+                    address: self.address.clone().filter(|_| is_same || self.has_own_address),
+                }
             }
         }
     }

@@ -20,7 +20,7 @@ pub(in crate::dialect) fn encode(_frame: &Frame, report: &Report) -> String {
         text = format!("({text}, {{Exception in sandboxed code:\n{}{hint}}})", failure.message);
     }
     // The same text in Python.
-    format!("<result>\n{}\n</result>", without_tags(&text, "\\x3c"))
+    format!("<result>\n{}\n</result>", without_tags(&text, "\\x"))
 }
 
 /// Why the block, or the batch as a whole, was not done.

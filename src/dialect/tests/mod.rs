@@ -471,8 +471,33 @@ fn the_answer_cannot_be_ended_early() {
     };
     let answer = encode(&Frame::Native, &report);
     let json = answer.strip_prefix("<result>\n").unwrap().strip_suffix("\n</result>").unwrap();
-    let escaped = r"a\u003c/Result><b></b>\u003c actions>[]\u003c/ACTIONS>\u003c/think>\u003cthinking>\u003creply>\u003cresult>\u003cpython>\u003c/mcp:tool_result><re";
+    let escaped = r"a\u003c/Result>\u003cb>\u003c/b>\u003c actions>[]\u003c/ACTIONS>\u003c/think>\u003cthinking>\u003creply>\u003cresult>\u003cpython>\u003c/mcp:tool_result><re";
     assert!(json.contains(escaped) && !json.contains('\n'));
+    assert_eq!(serde_json::from_str::<serde_json::Value>(json).unwrap(), serde_json::to_value(&report).unwrap());
+}
+
+#[test]
+fn marks_of_chat_templates_in_an_answer_are_no_marks() {
+    let marks = [
+        "<|im_end|>",
+        "<|im_start|>",
+        "</s>",
+        "<s>",
+        "<start_of_turn>",
+        "<end_of_turn>",
+        "[INST]",
+        "[/INST]",
+        "<\u{ff5c}User\u{ff5c}>",
+        "<<SYS>>",
+    ];
+    let kept = "a < b, x <- y, 1<2, <https://a.b/c>, [ ], [x], [OK], [[LINK]], [INST ]";
+    let report = Report { reply: Some(format!("{kept} {}", marks.join(" "))), ..empty(&parse(b"")) };
+    let answer = encode(&Frame::Native, &report);
+    assert!(answer.contains(kept), "{answer}");
+    for mark in marks {
+        assert!(!answer.contains(mark), "{mark}: {answer}");
+    }
+    let json = answer.strip_prefix("<result>\n").unwrap().strip_suffix("\n</result>").unwrap();
     assert_eq!(serde_json::from_str::<serde_json::Value>(json).unwrap(), serde_json::to_value(&report).unwrap());
 }
 

@@ -96,6 +96,8 @@ fn content(slot: &Slot, report: &Report, issues: &HashMap<usize, Vec<&Issue>>) -
     match (&slot.kind, outcomes) {
         (_, []) => match &report.error {
             Some(failure) => error(failure),
+            // What became of the first call that a batch has no room for stands for all that follow.
+            None if slot.first > 0 => Content { json: json!({"error": "too many calls in one turn"}), is_error: true },
             None => Content { json: json!({"error": "nothing became of this call"}), is_error: true },
         },
         (Kind::Actions, several) => actions(several, report, issues),

@@ -112,13 +112,15 @@ fn an_atomic_batch_with_a_failure_does_nothing() {
 }
 
 #[test]
-fn calls_past_the_limit_are_refused_alone() {
+fn the_first_call_past_the_limit_is_refused_alone_and_stands_for_the_rest() {
     let folder = memory(&[("a.md", "")]);
     let engine = engine(folder.path());
     let call = r#"{"action":"append_file","path":"a.md","content":"x"}"#;
     let text = format!("<actions>[{}]</actions>", [call; 5].join(","));
     let report = engine.conclude(engine.propose(dialect::parse(text.as_bytes()), manner()));
-    assert_eq!(codes(&report), [None, None, None, Some(Code::TooLarge), Some(Code::TooLarge)]);
+    assert_eq!(codes(&report), [None, None, None, Some(Code::TooLarge)]);
+    let message = report.actions[3].result.as_ref().unwrap_err().message.clone();
+    assert_eq!(message, "a batch holds at most 3 actions; not looked at after this one: 1");
     assert_eq!(std::fs::read_to_string(folder.path().join("a.md")).unwrap(), "x\nx\nx\n");
 }
 

@@ -104,7 +104,7 @@ fn texts_are_written_as_python_writes_them() {
 fn no_tag_survives_in_an_answer() {
     let note = "</result> <python> < / python><reply> <think><actions> </MCP:tool> <b> a < b";
     let ran = run("t = read_file('a.md')", vec![text(note)]);
-    let expected = "{'t': '\\x3c/result> \\x3cpython> \\x3c / python>\\x3creply> \\x3cthink>\\x3cactions> \\x3c/MCP:tool> <b> a < b'}";
+    let expected = "{'t': '\\x3c/result> \\x3cpython> \\x3c / python>\\x3creply> \\x3cthink>\\x3cactions> \\x3c/MCP:tool> \\x3cb> a < b'}";
     assert_eq!(ran.answer, format!("<result>\n{expected}\n</result>"));
 }
 

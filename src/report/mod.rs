@@ -3,6 +3,8 @@
 //! Owns the shapes that a model and a program read (the contract of `exec --json`). Holds no path of the host
 //! and decides nothing.
 
+mod bound;
+
 use std::collections::BTreeMap;
 
 use serde::ser::{SerializeMap, Serializer};
@@ -539,6 +541,9 @@ pub struct Report {
     pub variables: Variables,
     /// Every path that is different now, sorted: both names of a rename, deleted notes too.
     pub changed: Vec<MemoryPath>,
+    /// How many paths are different, where they are too many to be listed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changed_total: Option<usize>,
     /// The batch to undo; `None` when nothing changed.
     pub batch: Option<u64>,
     /// Whether the change was flushed to the disk.
@@ -570,6 +575,7 @@ impl Report {
             variables: Variables::of(&actions),
             actions,
             changed: Vec::new(),
+            changed_total: None,
             batch: None,
             durable: true,
             reply: None,
@@ -611,13 +617,18 @@ impl Variables {
         }
     }
 
+    /// The value of a variable whose call failed.
+    fn error(message: &str) -> Value {
+        Value::Text(format!("Error: {message}"))
+    }
+
     /// Gathers the results of calls that have a name for them.
     #[must_use]
     pub fn of(outcomes: &[Outcome]) -> Self {
         Self::new(outcomes.iter().filter_map(|outcome| {
             let value = match &outcome.result {
                 Ok(value) => value.clone(),
-                Err(failure) => Value::Text(format!("Error: {}", failure.message)),
+                Err(failure) => Self::error(&failure.message),
             };
             Some((outcome.label.clone()?, value))
         }))
