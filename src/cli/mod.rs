@@ -47,7 +47,7 @@ mod talk;
 mod term;
 mod trace;
 
-use args::{Cli, Command, Global};
+use args::{AccountCommand, Cli, Command, ConsentCommand, Global, NotesCommand, OwnCommand, ProgramsCommand};
 use exit::{Stop, usage};
 
 /// Runs the program and gives its exit code.
@@ -68,38 +68,70 @@ pub fn main() -> ExitCode {
 fn run(global: &Global, command: Command) -> Result<u8, Stop> {
     trace::start(global.log.as_deref())?;
     match command {
-        Command::Init { dir } => init::run(global, dir),
-        Command::Exec(options) => exec::run(global, &options),
-        Command::Tree { folder, page } => look::tree(global, folder.as_deref(), &page),
-        Command::Read { note } => look::read(global, &note),
-        Command::Search(options) => search::run(global, &options),
-        Command::Links { note } => links::run(global, note.as_deref()),
-        Command::Facts { note, page } => facts::run(global, note.as_deref(), &page),
-        Command::Check { kind, all } => check::run(global, kind, all),
-        Command::Log { note: Some(note), lines: true, .. } => history::lines(global, &note),
-        Command::Log { stats: true, .. } => stats::run(global),
-        Command::Log { note, client, patch, page, .. } => history::log(global, note.as_deref(), client, patch, &page),
-        Command::Diff { batch } => history::diff(global, batch),
-        Command::Undo { batch, dry_run } => history::undo(global, batch, dry_run),
-        Command::Restore { note, at, dry_run } => history::restore(global, &note, at, dry_run),
-        Command::Rules { asked } => rules::run(global, asked.as_ref()),
-        Command::Audit(asked) => audit::run(global, &asked),
-        Command::Forget(options) => forget::run(global, &options),
-        Command::Pending => pending::run(global),
-        Command::Approve(options) => approve::approve(global, &options),
-        Command::Reject { id, never } => approve::reject(global, id, never),
-        Command::Actions { prompt, markdown, offer } => actions::list(global, prompt, markdown, offer),
-        Command::Schema { format, lines, offer } => actions::schema(global, format, &lines, offer),
-        Command::Eval(asked) => eval::run(global, &asked),
-        Command::Ask(options) => ask::run(global, &options),
-        Command::Session(asked) => session::run(global, &asked),
-        Command::Chat(options) => chat::run(global, &options),
-        Command::Mcp(options) => mcp::run(global, &options),
-        Command::Client(asked) => client::run(global, &asked),
-        Command::Model(asked) => model::run(global, &asked),
-        Command::Install(options) => install::run(global, &options),
-        Command::Doctor => doctor::run(global),
-        Command::Completions { shell } => actions::completions(global, shell),
+        Command::Notes(command) => run_notes(global, command),
+        Command::Account(command) => run_account(global, command),
+        Command::Consent(command) => run_consent(global, command),
+        Command::Programs(command) => run_programs(global, command),
+        Command::Own(command) => run_own(global, command),
+    }
+}
+
+fn run_notes(global: &Global, command: NotesCommand) -> Result<u8, Stop> {
+    match command {
+        NotesCommand::Init(options) => init::run(global, options.dir),
+        NotesCommand::Exec(options) => exec::run(global, &options),
+        NotesCommand::Tree(options) => look::tree(global, options.folder.as_deref(), &options.page),
+        NotesCommand::Read(options) => look::read(global, &options.note),
+        NotesCommand::Search(options) => search::run(global, &options),
+        NotesCommand::Links(options) => links::run(global, options.note.as_deref()),
+        NotesCommand::Facts(options) => facts::run(global, options.note.as_deref(), &options.page),
+        NotesCommand::Check(options) => check::run(global, options.kind, options.all),
+    }
+}
+
+fn run_account(global: &Global, command: AccountCommand) -> Result<u8, Stop> {
+    match command {
+        AccountCommand::Log(options) => match &options.note {
+            Some(note) if options.lines => history::lines(global, note),
+            _ if options.stats => stats::run(global),
+            note => history::log(global, note.as_deref(), options.client.clone(), options.patch, &options.page),
+        },
+        AccountCommand::Diff(options) => history::diff(global, options.batch),
+        AccountCommand::Undo(options) => history::undo(global, options.batch, options.dry_run),
+        AccountCommand::Restore(options) => history::restore(global, &options.note, options.at, options.dry_run),
+    }
+}
+
+fn run_consent(global: &Global, command: ConsentCommand) -> Result<u8, Stop> {
+    match command {
+        ConsentCommand::Rules { asked } => rules::run(global, asked.as_ref()),
+        ConsentCommand::Audit(asked) => audit::run(global, &asked),
+        ConsentCommand::Forget(options) => forget::run(global, &options),
+        ConsentCommand::Pending => pending::run(global),
+        ConsentCommand::Approve(options) => approve::approve(global, &options),
+        ConsentCommand::Reject(options) => approve::reject(global, options.id, options.never),
+    }
+}
+
+fn run_programs(global: &Global, command: ProgramsCommand) -> Result<u8, Stop> {
+    match command {
+        ProgramsCommand::Actions(options) => actions::list(global, options.prompt, options.markdown, options.offer),
+        ProgramsCommand::Schema(options) => actions::schema(global, options.format, &options.lines, options.offer),
+        ProgramsCommand::Ask(options) => ask::run(global, &options),
+        ProgramsCommand::Session(asked) => session::run(global, &asked),
+        ProgramsCommand::Chat(options) => chat::run(global, &options),
+        ProgramsCommand::Mcp(options) => mcp::run(global, &options),
+        ProgramsCommand::Client(asked) => client::run(global, &asked),
+        ProgramsCommand::Install(options) => install::run(global, &options),
+    }
+}
+
+fn run_own(global: &Global, command: OwnCommand) -> Result<u8, Stop> {
+    match command {
+        OwnCommand::Model(asked) => model::run(global, &asked),
+        OwnCommand::Eval(asked) => eval::run(global, &asked),
+        OwnCommand::Doctor => doctor::run(global),
+        OwnCommand::Completions { shell } => actions::completions(global, shell),
     }
 }
 

@@ -86,17 +86,19 @@ impl Engine {
         let (sender, receiver) = sync_channel::<Ready>(pace.files);
         let has_failed = AtomicBool::new(false);
         let (read, written) = thread::scope(|scope| {
-            let writer = scope.spawn(|| {
+            let write = || {
                 let others = others.into_iter().map(|swept| (swept, None));
                 let putting = Putting { started, pace, told: &|done| told(done, total), stop };
                 let put = self.put_all(index, others.chain(receiver), &putting);
                 // Nothing need be read any more.
                 has_failed.store(put.is_err(), Ordering::Relaxed);
                 put
-            });
+            };
+            let writer =
+                thread::Builder::new().spawn_scoped(scope, write).map_err(|error| TreeError::Io(error.to_string()))?;
             let read = self.read_all(&notes, sender, &|| has_failed.load(Ordering::Relaxed) || stop());
-            (read, writer.join())
-        });
+            Ok::<_, TreeError>((read, writer.join()))
+        })?;
         written.unwrap_or_else(|_| Err(TreeError::Io("a thread has died".to_owned()).into()))?;
         read?;
         let mut writing = index.write()?;

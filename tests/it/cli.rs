@@ -194,3 +194,50 @@ fn the_log_file_holds_no_contents() {
         assert!(!logged.contains(private), "{private}: {logged}");
     }
 }
+
+/// The stack of a thread in another program may be small. Unoptimised code needs the most of it.
+#[cfg(target_os = "linux")]
+#[test]
+fn no_command_needs_a_large_stack() {
+    let env = Env::ada();
+    let shell = |limit: &str, arguments: &str| {
+        let mut command = std::process::Command::new("sh");
+        let line = format!("ulimit -s {limit} && exec \"$0\" --memory \"$1\" {arguments}");
+        command.args(["-c", &line, env!("CARGO_BIN_EXE_memdir")]).arg(env.memory());
+        command.env_clear().env("HOME", env.home()).env("PATH", std::env::var_os("PATH").unwrap());
+        command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+        command.stderr(std::process::Stdio::piped());
+        command
+    };
+    let turns = [
+        "<actions>[{\"action\":\"append_file\",\"path\":\"user.md\",\"content\":\"- a: b\"}]</actions>",
+        "<python>\nx = read_file('user.md')\n</python>",
+    ];
+    for turn in turns {
+        let ran = finish(shell("256", "exec"), turn.as_bytes());
+        assert_eq!(ran.code, 0, "{turn}: {ran:?}");
+    }
+    for arguments in ["read user.md", "search London", "check", "links", "facts", "log -p", "doctor", "--help", "undo"]
+    {
+        let ran = finish(shell("256", arguments), b"");
+        assert_eq!(ran.code, 0, "{arguments}: {ran:?}");
+    }
+}
+
+/// Where a system starts no more threads, everything is done on the first one.
+#[test]
+fn a_command_that_can_start_no_thread_works() {
+    let env = Env::ada();
+    // No system gives a thread so large a stack. The threads of Python blocks ask for a size of their own.
+    let env = env.set("RUST_MIN_STACK", "70368744177664");
+    let report = env.exec(&json!([
+        {"action": "append_file", "path": "user.md", "content": "- tea: green"},
+        {"action": "create_file", "path": "a.md", "content": "[[user]]"},
+        {"action": "create_file", "path": "b.md", "content": "[[a]]"},
+    ]));
+    assert_eq!(report["changed"], json!(["a.md", "b.md", "user.md"]));
+    assert_eq!(env.ask(&["search", "tea"]).exits(0)["hits"][0]["path"], "user.md");
+    for arguments in [&["check"][..], &["links"], &["facts"], &["log"], &["undo"]] {
+        env.ask(arguments).exits(0);
+    }
+}

@@ -41,20 +41,26 @@ pub(in crate::dialect) fn read(
     }
     let given: HashMap<&str, &report::Value> = variables.iter().collect();
     thread::scope(|scope| {
-        let work = || parse(&source, given);
-        let started = thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work);
-        started.ok().and_then(|thread| thread.join().ok()).unwrap_or_else(|| {
-            Err(Failure::new(Code::Unavailable, "the block could not be read now").with_hint("send it again"))
-        })
+        let work = || parse(&source, &given);
+        match thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work) {
+            Ok(thread) => thread.join().unwrap_or_else(|_| {
+                Err(Failure::new(Code::Unavailable, "the block could not be read now").with_hint("send it again"))
+            }),
+            // Where no thread can be started: the guard has seen to it that the stack of any thread is enough.
+            Err(_) => parse(&source, &given),
+        }
     })
 }
 
-fn parse(source: &Source, given: HashMap<&str, &report::Value>) -> Result<(Script, Vec<Issue>), Failure> {
+fn parse<'s>(
+    source: &'s Source<'s>,
+    given: &HashMap<&'s str, &'s report::Value>,
+) -> Result<(Script, Vec<Issue>), Failure> {
     let parsed = parse_module(&source.code).map_err(|error| {
         let words = shorten(&error.error.to_string());
         refuse(source.line(error.location.start()), format!("this is not Python: {words}"))
     })?;
-    let mut reader = Reader { source, given, ..Reader::new(source) };
+    let mut reader = Reader { source, given: given.clone(), ..Reader::new(source) };
     reader.body(parsed.suite())?;
     let issues = match reader.printed {
         Some(line) => vec![issue("ignored_print", format!("line {line}: `print` prints nothing here"))],

@@ -1,0 +1,194 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use super::{ask, chat, client, eval, install, model, session};
+
+mod options;
+
+pub(super) use options::{
+    Actions, Approve, Audit, Check, Diff, Exec, Facts, FindingKind, Forget, Init, Links, Log, Offer, Paging,
+    Permission, Read, Reject, Restore, Rules, Schema, SchemaFormat, Search, ToolSet, Tree, Undo,
+};
+
+/// A long-term memory for language models: a folder of Markdown notes, and safe, undoable actions on it.
+#[derive(Debug, Parser)]
+#[command(name = "memdir", version, max_term_width = 100, disable_help_subcommand = true)]
+pub(super) struct Cli {
+    #[command(flatten)]
+    pub(super) global: Global,
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+/// Options of every command.
+#[derive(Args, Debug)]
+pub(super) struct Global {
+    /// The folder of notes; else MEMDIR, the settings file, ~/memdir
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Everywhere")]
+    pub(super) memory: Option<PathBuf>,
+    /// Print one JSON object on standard output
+    #[arg(long, global = true, help_heading = "Everywhere")]
+    pub(super) json: bool,
+    /// Keep the history in a folder below this one instead of the memory's .memdir
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Everywhere")]
+    pub(super) state: Option<PathBuf>,
+    /// Write to this file how text was read and why something was refused, without contents
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Everywhere")]
+    pub(super) log: Option<PathBuf>,
+}
+
+/// A command. They stand in groups, for what parses one group of them needs a stack for all that is in it.
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// What notes say, and changing it.
+    #[command(flatten)]
+    Notes(NotesCommand),
+    /// What was done, and what waits.
+    #[command(flatten)]
+    Account(AccountCommand),
+    /// Who may decide, and for how long something is kept.
+    #[command(flatten)]
+    Consent(ConsentCommand),
+    /// Models and programs that use the memory.
+    #[command(flatten)]
+    Programs(ProgramsCommand),
+    /// What describes or measures memdir itself.
+    #[command(flatten)]
+    Own(OwnCommand),
+}
+
+/// Commands about notes.
+#[derive(Debug, Subcommand)]
+pub(super) enum NotesCommand {
+    /// Make a memory, or adopt a folder of notes without changing one
+    Init(Init),
+    /// Run the actions in a text that a model wrote
+    #[command(long_about = EXEC)]
+    Exec(Exec),
+    /// List files and folders
+    Tree(Tree),
+    /// Print a note
+    Read(Read),
+    /// Find notes by what they say or by their names, the best first
+    Search(Search),
+    /// List the links of the memory, or of one note with the notes that link to it
+    Links(Links),
+    /// List what notes say as keys and values
+    Facts(Facts),
+    /// Look for what is wrong in the memory, and propose actions that mend it
+    Check(Check),
+}
+
+/// Commands about what was done.
+#[derive(Debug, Subcommand)]
+pub(super) enum AccountCommand {
+    /// Show what was changed, the newest first
+    Log(Log),
+    /// Show what a batch changed
+    Diff(Diff),
+    /// Undo a batch, and show what that changes
+    Undo(Undo),
+    /// Put a note back to what it was right after a batch
+    Restore(Restore),
+}
+
+/// Commands about what may be done, and what is kept of it.
+#[derive(Debug, Subcommand)]
+pub(super) enum ConsentCommand {
+    /// List the standing answers in the settings: what is always allowed, asked about or denied
+    Rules {
+        #[command(subcommand)]
+        asked: Option<Rules>,
+    },
+    /// Account for what was done: every call is an entry, and each entry seals the one before it
+    #[command(subcommand, long_about = AUDIT)]
+    Audit(Audit),
+    /// Erase a note or a text wherever it is kept: in notes, history, audit and the inbox
+    #[command(long_about = FORGET)]
+    Forget(Forget),
+    /// List the proposals that wait for you, each with the change it would make now and a code to approve it by
+    Pending,
+    /// Carry out a proposal, once you have seen the change and said yes
+    #[command(long_about = APPROVE)]
+    Approve(Approve),
+    /// Drop a proposal; nothing of it is kept
+    Reject(Reject),
+}
+
+/// Commands for models and programs that use the memory.
+#[derive(Debug, Subcommand)]
+pub(super) enum ProgramsCommand {
+    /// List the actions that a model can send
+    Actions(Actions),
+    /// Print what describes the actions to programs: JSON schemas, tool definitions, grammars
+    #[command(long_about = SCHEMA)]
+    Schema(Schema),
+    /// Ask a model that uses the memory
+    Ask(ask::Asked),
+    /// List the conversations that are kept, remove one, or do once more what one has done
+    #[command(subcommand)]
+    Session(session::Asked),
+    /// Talk with a model that uses the memory
+    #[command(long_about = chat::LONG)]
+    Chat(chat::Asked),
+    /// Serve the memory over the Model Context Protocol, on standard input and output
+    Mcp(super::mcp::Asked),
+    /// Say which programs may ask for the memory, and what each may see and do
+    #[command(subcommand, long_about = client::LONG)]
+    Client(client::Asked),
+    /// Set up an assistant so that it starts memdir by itself
+    #[command(long_about = install::LONG)]
+    Install(install::Asked),
+}
+
+/// Commands about memdir itself.
+#[derive(Debug, Subcommand)]
+pub(super) enum OwnCommand {
+    /// Get model files, keep them, and see which model is used
+    #[command(subcommand, long_about = model::LONG)]
+    Model(model::Asked),
+    /// Measure how well questions are answered
+    #[command(subcommand)]
+    Eval(eval::asked::Eval),
+    /// Check that the memory, its history and this system are in order
+    Doctor,
+    /// Print a script that completes commands in a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+const EXEC: &str = "Run the actions in a text that a model wrote.
+
+Reads the text from standard input, runs what stands in <actions>…</actions>, and prints the answer \
+for the model. All that succeeds is one batch, which `memdir undo` takes back. Exit status: 0 all done; \
+2 no action and no reply in the text; 3 some were refused; 4 some failed; see docs/cli.md.";
+
+const SCHEMA: &str = "Print what describes the actions to programs: JSON schemas, tool definitions, grammars.
+
+Tool definitions are the part of a request that has the key `tools`; what the model sends back goes to `memdir exec`. \
+A grammar lets a model write only turns that are read without a repair; every text in it is bounded, so give the model \
+room to end one, and do not run a turn that was cut off.";
+
+const AUDIT: &str = "Account for what was done: every call is an entry, and each entry seals the one before it.
+
+A chain shows by itself that something in its middle was changed, removed or put in. It does not show that its newest \
+entries were cut off together with what they account for, or that somebody who can write to the folder has computed \
+all of it anew. For that, keep a head elsewhere (`memdir audit head`) and give it to `memdir audit verify --head`.";
+
+const FORGET: &str = "Erase a note or a text wherever it is kept: in notes, history, audit and the inbox.
+
+All places are listed first, and the lines of other notes that speak of the note: you are asked about both. Without a terminal, \
+and with `--json`, nothing is erased unless you say `--yes`. What is erased cannot be brought back: `memdir undo` and `restore` answer `unavailable` \
+for it, and the audit keeps its chain without the words. Backups, snapshots, copies that a sync program has made, and \
+what a disk keeps of deleted files are out of reach. If it is interrupted, the same command again finishes it.";
+
+const APPROVE: &str = "Carry out a proposal, once you have seen the change and said yes.
+
+On a terminal the change is shown as it would be made now, and you are asked. Elsewhere it takes the code that `memdir \
+pending` shows beside the change: it holds for that change alone, and only once. If the notes have changed since so that \
+the proposal would do something else, nothing is done and you are asked again.";
