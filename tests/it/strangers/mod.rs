@@ -1,4 +1,4 @@
-//! What writers expected of memdir who had read its README and none of its code: `cases/` as they wrote it, in two rounds.
+//! What writers expected of memdir who had read its README and none of its code: `cases/` as they wrote it, in up to three rounds.
 //!
 //! The first run of each round was counted once, and is told in `docs/questions.md`. Since then the cases hold what was
 //! mended. Those in [`OPEN`] are not met, each with its reason; one that passes has to leave the list.
@@ -10,7 +10,9 @@ use serde_json::{Value, json};
 use crate::support::Env;
 
 /// Cases that are not met.
-const OPEN: [(&str, &str); 6] = [
+const OPEN: [(&str, &str); 8] = [
+    ("question_with_much_filler", "`again` counts as a word: a note of that name comes before the plumber"),
+    ("insurance_inside_a_german_compound", "a compound is not taken apart"),
     ("camelcase_acronym_type_by_its_words", "a title that holds one word comes before a text that holds both"),
     ("new_name_with_dollar_and_ampersand", "a `$` is written as `%24` in a link: two of them would be math"),
     ("markdown_link_is_relative_to_its_folder", "Obsidian follows the link, so `check` says nothing of it"),
@@ -19,8 +21,8 @@ const OPEN: [(&str, &str); 6] = [
     ("code_that_is_only_quoted", "a fence of dataviewjs is found by its line, not by what stands around it"),
 ];
 
-/// Runs the cases of both rounds; all that are wrong and not known to be, and all that are known to be and are not.
-fn run(rounds: [&str; 2], wrong: fn(&Env, &Value) -> Vec<String>) {
+/// Runs the cases of all rounds; all that are wrong and not known to be, and all that are known to be and are not.
+fn run(rounds: &[&str], wrong: fn(&Env, &Value) -> Vec<String>) {
     let mut failures = Vec::new();
     for cases in rounds {
         let cases: Vec<Value> = serde_json::from_str(cases).unwrap();
@@ -112,7 +114,12 @@ fn wrong_hits(case: &Value, hits: &[String]) -> Vec<String> {
 
 #[test]
 fn search_finds_what_they_expected() {
-    run([include_str!("cases/search-first.json"), include_str!("cases/search-second.json")], |env, case| {
+    let rounds = [
+        include_str!("cases/search-first.json"),
+        include_str!("cases/search-second.json"),
+        include_str!("cases/search-third.json"),
+    ];
+    run(&rounds, |env, case| {
         let query = case["query"].as_str().unwrap();
         let mode = case["mode"].as_str().unwrap_or("ranked");
         // Without an index first; `search` makes one.
@@ -125,7 +132,7 @@ fn search_finds_what_they_expected() {
 
 #[test]
 fn renames_leave_links_as_they_expected() {
-    run([include_str!("cases/renames-first.json"), include_str!("cases/renames-second.json")], |env, case| {
+    run(&[include_str!("cases/renames-first.json"), include_str!("cases/renames-second.json")], |env, case| {
         let mut refused = None;
         for rename in case["renames"].as_array().unwrap() {
             let action = json!({"action": "rename_file", "path": rename[0], "new_path": rename[1]});
@@ -157,7 +164,7 @@ fn listed(env: &Env, case: &Value) -> Vec<String> {
 
 #[test]
 fn facts_are_read_and_set_as_they_expected() {
-    run([include_str!("cases/facts-first.json"), include_str!("cases/facts-second.json")], |env, case| {
+    run(&[include_str!("cases/facts-first.json"), include_str!("cases/facts-second.json")], |env, case| {
         let Some(set) = case["set"].as_object() else { return listed(env, case) };
         let mut action = json!({"action": "set_fact"});
         action.as_object_mut().unwrap().extend(set.clone());
@@ -168,7 +175,12 @@ fn facts_are_read_and_set_as_they_expected() {
 
 #[test]
 fn check_reports_what_they_expected() {
-    run([include_str!("cases/check-first.json"), include_str!("cases/check-second.json")], |env, case| {
+    let rounds = [
+        include_str!("cases/check-first.json"),
+        include_str!("cases/check-second.json"),
+        include_str!("cases/check-third.json"),
+    ];
+    run(&rounds, |env, case| {
         let found = env.ask(&["check"]).exits(0);
         let findings = found["findings"].as_array().unwrap();
         let is_like = |wanted: &Value, finding: &Value| {
