@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::args::{Cli, Global, Offer, Permission, SchemaFormat};
 use super::exit::{Stop, print_json, usage};
-use super::{look, open};
+use super::open;
 use crate::action::Access;
 use crate::catalog::format::{Format, definitions};
 use crate::catalog::grammar::{self, Grammar};
@@ -84,7 +84,7 @@ fn grammar(global: &Global, notes: &[String], offer: Offer) -> Result<Grammar, S
     let author = open::author("cli", None, "person");
     let mut texts = Vec::new();
     for note in notes {
-        let path = look::path(note)?;
+        let path = opened.engine.note_named(note)?;
         let (text, _) = opened.engine.read(&path, &author)?;
         texts.push((path, text));
     }

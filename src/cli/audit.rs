@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, Write};
 
 use super::args::{Audit, Global, Paging};
 use super::exit::{self, Stop, print_json, usage};
-use super::{look, open, term};
+use super::{open, term};
 use crate::digest::Digest;
 use crate::vault::Account;
 
@@ -74,11 +74,11 @@ fn head(global: &Global) -> Result<u8, Stop> {
 const PAGE: usize = 50;
 
 fn readers(global: &Global, note: &str, page: &Paging) -> Result<u8, Stop> {
-    let path = look::path(note)?;
     let before = page.cursor.as_deref().map(str::parse).transpose();
     let before =
         before.map_err(|_| usage("the cursor is not one of `memdir audit readers`", "leave it out to start anew"))?;
     let opened = open::open(global)?;
+    let path = opened.engine.note_named(note)?;
     let found = opened.engine.readers(&path, page.limit(PAGE), before)?;
     if global.json {
         print_json(&found)?;

@@ -4,11 +4,11 @@ use std::io::{self, Write};
 
 use super::args::{Global, Paging};
 use super::exit::{Stop, print_json};
-use super::{look, open, term};
+use super::{open, term};
 
 pub(super) fn run(global: &Global, note: Option<&str>, page: &Paging) -> Result<u8, Stop> {
-    let note = note.map(look::path).transpose()?;
     let opened = open::open(global)?;
+    let note = note.map(|note| opened.engine.note_named(note)).transpose()?;
     let found = opened.engine.facts(note.as_ref(), page.limit(usize::MAX), page.cursor.as_deref())?;
     if global.json {
         print_json(&found)?;

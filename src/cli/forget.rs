@@ -4,16 +4,16 @@ use std::io::{self, BufRead, IsTerminal, Write};
 
 use super::args::{Forget, Global};
 use super::exit::{self, Stop, print_json};
-use super::{look, open, term};
+use super::{open, term};
 use crate::engine::{ForgetPreview, Forgotten, Lines, Target, Where};
 
 pub(super) fn run(global: &Global, options: &Forget) -> Result<u8, Stop> {
+    let opened = open::open(global)?;
     let target = match (&options.note, &options.text) {
-        (Some(note), _) => Target::Note(look::path(note)?),
+        (Some(note), _) => Target::Note(opened.engine.note_named(note)?),
         (None, text) => Target::Text(text.clone().unwrap_or_default()),
     };
     let mut lines = if options.lines { Lines::Erase } else { Lines::Keep };
-    let opened = open::open(global)?;
     let is_asked = !options.yes && !options.dry_run;
     if !options.yes || options.dry_run {
         let listed = opened.engine.places_of(&target)?;

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::args::{Global, Paging};
 use super::exit::{self, Stop, print_json, usage};
-use super::{look, open, term};
+use super::{open, term};
 use crate::engine::Change;
 use crate::path::MemoryPath;
 use crate::report::{Line, Log, LogEntry};
@@ -22,10 +22,10 @@ pub(super) fn log(
     patch: bool,
     page: &Paging,
 ) -> Result<u8, Stop> {
-    let path = note.map(look::path).transpose()?;
     let before = page.cursor.as_deref().map(str::parse).transpose();
     let before = before.map_err(|_| usage("the cursor is not one of `memdir log`", "leave it out to start anew"))?;
     let opened = open::open(global)?;
+    let path = note.map(|note| opened.engine.note_named(note)).transpose()?;
     let log = opened.engine.log(&Page { path, client, limit: page.limit(PAGE), before }, patch)?;
     if global.json {
         print_json(&log)?
@@ -70,8 +70,8 @@ struct Lines {
 }
 
 pub(super) fn lines(global: &Global, note: &str) -> Result<u8, Stop> {
-    let path = look::path(note)?;
     let opened = open::open(global)?;
+    let path = opened.engine.note_named(note)?;
     let (text, lines) = opened.engine.lines(&path)?;
     if global.json {
         print_json(&Lines { lines })?;
@@ -156,8 +156,8 @@ pub(super) fn undo(global: &Global, batch: Option<u64>, dry_run: bool) -> Result
 }
 
 pub(super) fn restore(global: &Global, note: &str, at: u64, dry_run: bool) -> Result<u8, Stop> {
-    let path = look::path(note)?;
     let opened = open::open(global)?;
+    let path = opened.engine.note_named(note)?;
     let change = opened.engine.propose_restore(&path, at)?;
     let (batch, changed, dry) = carry_out(global, &opened, change, dry_run)?;
     if global.json {

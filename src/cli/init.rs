@@ -1,6 +1,6 @@
 //! `memdir init`: a new memory, or an old folder of notes taken as it is.
 
-use std::io::{self, Write};
+use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::PathBuf;
 
 use serde::Serialize;
@@ -9,12 +9,16 @@ use super::args::Global;
 use super::config::Sources;
 use super::exit::{Stop, print_json};
 use super::{open, term};
-use crate::action::{Action, Call, CreateFile};
+use crate::action::{Action, Call, CreateFile, SetFact};
 use crate::check::{Checked, Finding};
 use crate::dialect::Parsed;
 use crate::engine::Manner;
 use crate::path::MemoryPath;
 use crate::policy::Mode;
+use crate::vault::{Author, INIT};
+
+/// The note about the person.
+const PERSON: &str = "user.md";
 
 /// The notes that a new memory starts with.
 const TEMPLATE: &[(&str, &str)] = &[
@@ -31,7 +35,7 @@ struct Initialized {
     findings: Vec<Finding>,
 }
 
-pub(super) fn run(global: &Global, dir: Option<PathBuf>) -> Result<u8, Stop> {
+pub(super) fn run(global: &Global, dir: Option<PathBuf>, is_quiet: bool) -> Result<u8, Stop> {
     let sources = Sources::read()?;
     let folder = match dir {
         Some(dir) => dir,
@@ -45,7 +49,9 @@ pub(super) fn run(global: &Global, dir: Option<PathBuf>) -> Result<u8, Stop> {
     let located = open::locate(global, &sources, &folder)?;
     let opened = open::join(located)?;
     let is_new = opened.engine.tree(None, 1, None)?.total == 0;
-    let created = if is_new { create(&opened)? } else { Vec::new() };
+    let can_ask = !global.json && !is_quiet && io::stdin().is_terminal() && io::stderr().is_terminal();
+    let facts = if is_new && can_ask { ask()? } else { Vec::new() };
+    let created = if is_new { create(&opened, &facts)? } else { Vec::new() };
     let Checked { findings, notes, links } = super::check::look(global, &opened.engine)?;
     let initialized = Initialized { created, notes, links, findings };
     if global.json {
@@ -56,16 +62,43 @@ pub(super) fn run(global: &Global, dir: Option<PathBuf>) -> Result<u8, Stop> {
     Ok(0)
 }
 
-/// Makes the notes of the template, as one batch that can be undone.
-fn create(opened: &open::Opened) -> Result<Vec<MemoryPath>, Stop> {
+/// Asks the person for the facts that assistants need first; each may be skipped.
+fn ask() -> Result<Vec<(&'static str, String)>, Stop> {
+    let questions = [
+        ("name", "What is your name?"),
+        ("city", "In which city do you live?"),
+        ("call me", "What shall assistants call you?"),
+    ];
+    let mut stderr = io::stderr().lock();
+    writeln!(stderr, "Three questions for {PERSON}; Enter skips one.")?;
+    let mut facts = Vec::new();
+    for (key, question) in questions {
+        write!(stderr, "{question} ")?;
+        stderr.flush()?;
+        let mut answer = String::new();
+        io::stdin().lock().read_line(&mut answer)?;
+        if !answer.trim().is_empty() {
+            facts.push((key, answer.trim().to_owned()));
+        }
+    }
+    Ok(facts)
+}
+
+/// Makes the notes of the template with what the person has told, as one batch that can be undone.
+fn create(opened: &open::Opened, facts: &[(&str, String)]) -> Result<Vec<MemoryPath>, Stop> {
     let mut calls = Vec::new();
     for (index, (path, content)) in TEMPLATE.iter().enumerate() {
         let path = super::look::path(path)?;
         let action = Action::CreateFile(CreateFile { path, content: (*content).to_owned() });
         calls.push(Call::plain(index + 1, action));
     }
+    for (key, value) in facts {
+        let path = super::look::path(PERSON)?;
+        let action = Action::SetFact(SetFact { path, key: (*key).to_owned(), value: value.clone() });
+        calls.push(Call::plain(calls.len() + 1, action));
+    }
     let parsed = Parsed::of(calls);
-    let author = open::author("cli", None, "person");
+    let author = Author { message: Some(INIT.to_owned()), ..open::author("cli", None, "person") };
     let manner = Manner { author, grant: None, mode: Mode::Off, read_only: false, atomic: true, seen: None };
     let report = opened.engine.conclude(opened.engine.propose(parsed, manner));
     match report.actions.into_iter().find_map(|outcome| outcome.result.err()) {
@@ -88,5 +121,7 @@ fn tell(initialized: &Initialized, opened: &open::Opened) -> Result<(), Stop> {
         let found = super::check::summary(&initialized.findings);
         writeln!(stdout, "found {found}; `memdir check` shows them")?;
     }
+    writeln!(stdout, "next: `memdir remember I like green tea` keeps a sentence, `memdir open` opens the folder,")?;
+    writeln!(stdout, "      `memdir install NAME` sets up an assistant, `memdir` alone shows how things stand")?;
     Ok(())
 }

@@ -4,13 +4,13 @@ use std::io::{self, Write};
 
 use super::args::Global;
 use super::exit::{Stop, print_json};
-use super::{look, one, open, term};
+use super::{one, open, term};
 use crate::action::{Action, GetLinks};
 use crate::report::{LinkEntry, LinkStatus, Links, Value};
 
 pub(super) fn run(global: &Global, note: Option<&str>) -> Result<u8, Stop> {
-    let note = note.map(look::path).transpose()?;
     let opened = open::open(global)?;
+    let note = note.map(|note| opened.engine.note_named(note)).transpose()?;
     let links = match &note {
         Some(note) => match one::run(&opened, Action::GetLinks(GetLinks { path: note.clone() }))? {
             Value::Links(links) => links,

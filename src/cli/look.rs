@@ -11,7 +11,7 @@ use crate::catalog;
 use crate::path::MemoryPath;
 use crate::report::Kind;
 
-/// Parses a path that a person typed.
+/// Parses a path that a person typed, of a folder or of something that need not be there.
 pub(super) fn path(text: &str) -> Result<MemoryPath, Stop> {
     MemoryPath::parse(text).map_err(|error| catalog::invalid_path(text, error).into())
 }
@@ -43,8 +43,8 @@ struct Read<'a> {
 }
 
 pub(super) fn read(global: &Global, note: &str) -> Result<u8, Stop> {
-    let path = path(note)?;
     let opened = open::open(global)?;
+    let path = opened.engine.note_named(note)?;
     let author = open::author("cli", None, "person");
     let (text, digest) = opened.engine.read(&path, &author)?;
     if global.json {

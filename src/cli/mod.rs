@@ -4,12 +4,14 @@
 //! settings file, and opens the memory's handle. Decides nothing about memory.
 
 use std::ffi::OsString;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
 use clap::error::ErrorKind;
 
 mod actions;
+mod ago;
 mod approve;
 mod args;
 mod ask;
@@ -43,11 +45,15 @@ mod rules;
 mod search;
 mod session;
 mod stats;
+mod status;
 mod talk;
 mod term;
 mod trace;
+mod verbs;
 
-use args::{AccountCommand, Cli, Command, ConsentCommand, Global, NotesCommand, OwnCommand, ProgramsCommand};
+use args::{
+    AccountCommand, Cli, Command, ConsentCommand, Global, NotesCommand, OwnCommand, ProgramsCommand, VerbsCommand,
+};
 use exit::{Stop, usage};
 
 /// Runs the program and gives its exit code.
@@ -59,7 +65,11 @@ pub fn main() -> ExitCode {
         Err(error) => return explain(&error, arguments.iter().any(|argument| argument == "--json")),
     };
     let Cli { global, command } = cli;
-    match run(&global, command) {
+    let done = match command {
+        Some(command) => run(&global, command),
+        None => status::run(&global),
+    };
+    match done {
         Ok(code) => ExitCode::from(code),
         Err(stop) => stop.end(global.json),
     }
@@ -69,6 +79,7 @@ fn run(global: &Global, command: Command) -> Result<u8, Stop> {
     trace::start(global.log.as_deref())?;
     match command {
         Command::Notes(command) => run_notes(global, command),
+        Command::Verbs(command) => run_verb(global, command),
         Command::Account(command) => run_account(global, command),
         Command::Consent(command) => run_consent(global, command),
         Command::Programs(command) => run_programs(global, command),
@@ -78,7 +89,7 @@ fn run(global: &Global, command: Command) -> Result<u8, Stop> {
 
 fn run_notes(global: &Global, command: NotesCommand) -> Result<u8, Stop> {
     match command {
-        NotesCommand::Init(options) => init::run(global, options.dir),
+        NotesCommand::Init(options) => init::run(global, options.dir, options.yes),
         NotesCommand::Exec(options) => exec::run(global, &options),
         NotesCommand::Tree(options) => look::tree(global, options.folder.as_deref(), &options.page),
         NotesCommand::Read(options) => look::read(global, &options.note),
@@ -86,6 +97,19 @@ fn run_notes(global: &Global, command: NotesCommand) -> Result<u8, Stop> {
         NotesCommand::Links(options) => links::run(global, options.note.as_deref()),
         NotesCommand::Facts(options) => facts::run(global, options.note.as_deref(), &options.page),
         NotesCommand::Check(options) => check::run(global, options.kind, options.all),
+    }
+}
+
+fn run_verb(global: &Global, command: VerbsCommand) -> Result<u8, Stop> {
+    match command {
+        VerbsCommand::Remember(options) => verbs::remember(global, &options),
+        VerbsCommand::Set(options) => verbs::set(global, &options),
+        VerbsCommand::Add(options) => verbs::add(global, &options),
+        VerbsCommand::New(options) => verbs::new(global, &options),
+        VerbsCommand::Edit(options) => verbs::edit(global, &options),
+        VerbsCommand::Mv(options) => verbs::rename(global, &options),
+        VerbsCommand::Rm(options) => verbs::remove(global, &options),
+        VerbsCommand::Open(options) => verbs::open_note(global, &options),
     }
 }
 
@@ -130,9 +154,16 @@ fn run_own(global: &Global, command: OwnCommand) -> Result<u8, Stop> {
     match command {
         OwnCommand::Model(asked) => model::run(global, &asked),
         OwnCommand::Eval(asked) => eval::run(global, &asked),
+        OwnCommand::Status => status::run(global),
         OwnCommand::Doctor => doctor::run(global),
+        OwnCommand::Version => version(),
         OwnCommand::Completions { shell } => actions::completions(global, shell),
     }
+}
+
+fn version() -> Result<u8, Stop> {
+    writeln!(io::stdout(), "memdir {}", env!("CARGO_PKG_VERSION"))?;
+    Ok(0)
 }
 
 /// Says what is wrong with the arguments, or prints the help that was asked for.

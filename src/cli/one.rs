@@ -27,7 +27,7 @@ pub(super) fn run(opened: &open::Opened, action: Action) -> Result<Value, Stop> 
 }
 
 /// A failure without the number and the name of an action, which the person did not write.
-fn bare(mut failure: Failure) -> Failure {
+pub(super) fn bare(mut failure: Failure) -> Failure {
     if failure.code == Code::InvalidAction
         && let Some((_, message)) = failure.message.split_once("`: ")
     {

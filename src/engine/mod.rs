@@ -39,6 +39,7 @@ mod keeper;
 mod lens;
 mod looks;
 mod meaning;
+mod name;
 mod pending;
 mod planning;
 mod query;

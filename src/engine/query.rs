@@ -70,6 +70,13 @@ impl Engine {
         image.content.text().map(str::to_owned)
     }
 
+    /// Whether a folder is at a path.
+    #[must_use]
+    pub fn is_folder(&self, path: &MemoryPath) -> bool {
+        let stat = self.vault.resolve(path).and_then(|place| self.vault.stat(&place));
+        stat.is_ok_and(|stat| stat.is_some_and(|stat| stat.kind == Kind::Directory))
+    }
+
     /// Lists all files and folders below a folder; `None` is the root.
     ///
     /// # Errors

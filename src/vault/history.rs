@@ -6,7 +6,7 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use super::journal::{self, Flush, Journal};
 use super::place::Places;
-use super::{Core, Vault, VaultError, Writer};
+use super::{Core, INIT, Vault, VaultError, Writer};
 use crate::path::MemoryPath;
 use crate::plan::{self, Called, Image, Step};
 use crate::report::{Kind, Log, LogAction, LogEntry};
@@ -53,7 +53,7 @@ impl Vault {
         Ok(Log { entries, cursor })
     }
 
-    /// The newest batch that is neither undone nor itself an undo.
+    /// The newest batch that is neither undone nor itself an undo, nor the one that began the memory.
     ///
     /// # Errors
     ///
@@ -61,7 +61,9 @@ impl Vault {
     pub fn newest_to_undo(&self) -> Result<Option<u64>, VaultError> {
         let core = self.known_core()?;
         let Some(core) = core.as_ref() else { return Ok(None) };
-        let sql = format!("SELECT id FROM batch WHERE {IN_FORCE} AND undoes IS NULL ORDER BY id DESC");
+        let sql = format!(
+            "SELECT id FROM batch WHERE {IN_FORCE} AND undoes IS NULL AND NOT (door = 'cli' AND message IS '{INIT}') ORDER BY id DESC"
+        );
         let mut statement = core.journal.db.prepare_cached(&sql)?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {

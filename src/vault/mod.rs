@@ -135,6 +135,9 @@ pub struct Vault {
     measured: Mutex<Option<u64>>,
 }
 
+/// What the batch of `memdir init` has for a message: a person who undoes the last change does not mean it.
+pub const INIT: &str = "init";
+
 /// What a vault that has a history keeps open.
 #[derive(Debug)]
 struct Core {

@@ -27,7 +27,7 @@ fn many(action: &Value, count: usize) -> String {
 #[test]
 fn an_answer_is_bounded_by_its_turn() {
     let long = "word ".repeat(200);
-    let note = (0..120).map(|number| format!("- item {number}: {long}\n")).collect::<String>();
+    let note = (0..30).map(|number| format!("- item {number}: {long}\n")).collect::<String>();
     let env = Env::with(&[("big.md", &note), ("user.md", "# Ada\n")]);
     assert_eq!(
         check(
@@ -43,7 +43,7 @@ fn an_answer_is_bounded_by_its_turn() {
     check(&env, "blocks", &r#"<actions>[{"action":"x"}]</actions>"#.repeat(9_000));
     let near = format!("- item 7: {long}wrong");
     let edit = |old: &str| json!({"action": "update_file", "path": "big.md", "old_content": old, "new_content": "x"});
-    check(&env, "near misses", &many(&edit(&near), 60));
+    check(&env, "near misses", &many(&edit(&near), 40));
     check(&env, "short misses", &many(&edit("- item 7: wrod"), 100));
     check(&env, "ambiguous", &many(&edit("word"), 100));
     let name = "y".repeat(90_000);

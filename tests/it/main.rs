@@ -51,3 +51,4 @@ mod talk;
 mod tools;
 mod updates;
 mod vaults;
+mod verbs;

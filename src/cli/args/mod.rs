@@ -9,18 +9,20 @@ use super::{ask, chat, client, eval, install, model, session};
 mod options;
 
 pub(super) use options::{
-    Actions, Approve, Audit, Check, Diff, Exec, Facts, FindingKind, Forget, Init, Links, Log, Offer, Paging,
-    Permission, Read, Reject, Restore, Rules, Schema, SchemaFormat, Search, ToolSet, Tree, Undo,
+    Actions, Add, Approve, Audit, Check, Diff, Edit, Exec, Facts, FindingKind, Forget, Init, Links, Log, Move, New,
+    Offer, OpenNote, Paging, Permission, Read, Reject, Remember, Remove, Restore, Rules, Schema, SchemaFormat, Search,
+    SetFact, ToolSet, Tree, Undo,
 };
 
 /// A long-term memory for language models: a folder of Markdown notes, and safe, undoable actions on it.
 #[derive(Debug, Parser)]
-#[command(name = "memdir", version, max_term_width = 100, disable_help_subcommand = true)]
+#[command(name = "memdir", version, max_term_width = 100)]
 pub(super) struct Cli {
     #[command(flatten)]
     pub(super) global: Global,
+    /// Without one, the state of the memory is shown.
     #[command(subcommand)]
-    pub(super) command: Command,
+    pub(super) command: Option<Command>,
 }
 
 /// Options of every command.
@@ -46,6 +48,9 @@ pub(super) enum Command {
     /// What notes say, and changing it.
     #[command(flatten)]
     Notes(NotesCommand),
+    /// What a person writes by hand.
+    #[command(flatten)]
+    Verbs(VerbsCommand),
     /// What was done, and what waits.
     #[command(flatten)]
     Account(AccountCommand),
@@ -69,10 +74,13 @@ pub(super) enum NotesCommand {
     #[command(long_about = EXEC)]
     Exec(Exec),
     /// List files and folders
+    #[command(alias = "ls")]
     Tree(Tree),
     /// Print a note
+    #[command(aliases = ["cat", "show"])]
     Read(Read),
     /// Find notes by what they say or by their names, the best first
+    #[command(aliases = ["find", "grep"])]
     Search(Search),
     /// List the links of the memory, or of one note with the notes that link to it
     Links(Links),
@@ -82,10 +90,34 @@ pub(super) enum NotesCommand {
     Check(Check),
 }
 
+/// Commands with which a person writes.
+#[derive(Debug, Subcommand)]
+pub(super) enum VerbsCommand {
+    /// Keep a sentence: in the note that it names, else in user.md
+    Remember(Remember),
+    /// Set a fact of a note, such as: set user city Porto
+    Set(SetFact),
+    /// Add a line to a note
+    Add(Add),
+    /// Make a note
+    New(New),
+    /// Change a note in your editor; memdir undo takes it back
+    Edit(Edit),
+    /// Rename or move a note or a folder; every link keeps leading there
+    #[command(alias = "rename")]
+    Mv(Move),
+    /// Delete a note or a folder; memdir undo brings it back
+    #[command(alias = "delete")]
+    Rm(Remove),
+    /// Open the memory or a note in Obsidian, or in your editor
+    Open(OpenNote),
+}
+
 /// Commands about what was done.
 #[derive(Debug, Subcommand)]
 pub(super) enum AccountCommand {
     /// Show what was changed, the newest first
+    #[command(alias = "history")]
     Log(Log),
     /// Show what a batch changed
     Diff(Diff),
@@ -153,8 +185,13 @@ pub(super) enum OwnCommand {
     /// Measure how well questions are answered
     #[command(subcommand)]
     Eval(eval::asked::Eval),
+    /// Show where the memory is, what is in it, what waits, and what to do next; `memdir` alone does the same
+    Status,
     /// Check that the memory, its history and this system are in order
     Doctor,
+    /// Print the version
+    #[command(hide = true)]
+    Version,
     /// Print a script that completes commands in a shell
     Completions {
         /// The shell

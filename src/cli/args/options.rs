@@ -25,6 +25,84 @@ neither is what was read before the memory had a history, which begins with its 
 pub(in crate::cli) struct Init {
     /// The folder; else that of --memory
     pub(in crate::cli) dir: Option<PathBuf>,
+    /// Ask nothing
+    #[arg(long)]
+    pub(in crate::cli) yes: bool,
+}
+
+/// Options of `remember`.
+#[derive(Args, Debug)]
+pub(in crate::cli) struct Remember {
+    /// The sentence; quotes are not needed
+    #[arg(required = true)]
+    pub(in crate::cli) text: Vec<String>,
+}
+
+/// Options of `set`.
+#[derive(Args, Debug)]
+pub(in crate::cli) struct SetFact {
+    /// The note, by its path, name, title or alias
+    pub(in crate::cli) note: String,
+    /// What the fact is called
+    pub(in crate::cli) key: String,
+    /// What it says
+    #[arg(required = true)]
+    pub(in crate::cli) value: Vec<String>,
+}
+
+/// Options of `add`.
+#[derive(Args, Debug)]
+pub(in crate::cli) struct Add {
+    /// The note, by its path, name, title or alias
+    pub(in crate::cli) note: String,
+    /// The line; an item of a list unless it begins with a mark of its own
+    #[arg(required = true, allow_hyphen_values = true)]
+    pub(in crate::cli) line: Vec<String>,
+}
+
+/// Options of `new`.
+#[derive(Args, Debug)]
+pub(in crate::cli) struct New {
+    /// Its path, such as people/anna; .md may be left out
+    pub(in crate::cli) name: String,
+    /// What stands below its title
+    pub(in crate::cli) text: Vec<String>,
+}
+
+/// Options of `edit`.
+#[derive(Args, Debug)]
+pub(in crate::cli) struct Edit {
+    /// The note, by its path, name, title or alias
+    pub(in crate::cli) note: String,
+}
+
+/// Options of `mv`.
+#[derive(Args, Debug)]
+pub(in crate::cli) struct Move {
+    /// The note or the folder
+    pub(in crate::cli) from: String,
+    /// Its new path, or the folder to move it into
+    pub(in crate::cli) to: String,
+}
+
+/// Options of `rm`.
+#[derive(Args, Debug)]
+pub(in crate::cli) struct Remove {
+    /// The note or the folder
+    pub(in crate::cli) note: String,
+    /// Delete a folder with all that is in it
+    #[arg(short, long)]
+    pub(in crate::cli) recursive: bool,
+}
+
+/// Options of `open`.
+#[derive(Args, Debug)]
+pub(in crate::cli) struct OpenNote {
+    /// The note; else the folder
+    pub(in crate::cli) note: Option<String>,
+    /// In the editor, also where Obsidian knows the folder
+    #[arg(long)]
+    pub(in crate::cli) editor: bool,
 }
 
 /// Options of `tree`.

@@ -284,3 +284,10 @@ impl<'a> Shown<'a> {
 
 #[cfg(test)]
 mod tests;
+
+/// The names of the clients of a memory.
+pub(super) fn names(sources: &Sources, root: &std::path::Path) -> Result<Vec<String>, Failure> {
+    let memory = file::memory(root)?;
+    let (all, _) = Clients::of(sources)?.read()?;
+    Ok(all.into_iter().filter(|entry| entry.memory == memory).map(|entry| entry.name).collect())
+}

@@ -1,0 +1,99 @@
+//! `memdir status`, and `memdir` alone: where the memory is, what is in it, what waits, and one thing to do next.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::args::Global;
+use super::config::Sources;
+use super::exit::{Stop, print_json};
+use super::{ago, client, open, term};
+use crate::report::{Code, LogEntry};
+use crate::vault::Page;
+
+/// What is known at a glance.
+#[derive(Serialize)]
+struct Status {
+    /// The folder; `null` where there is none yet.
+    memory: Option<String>,
+    notes: usize,
+    links: usize,
+    /// The clients that may ask for it.
+    clients: Vec<String>,
+    /// How many proposals wait for the person.
+    waiting: usize,
+    /// The newest change.
+    last: Option<LogEntry>,
+    /// What to do next.
+    next: String,
+}
+
+pub(super) fn run(global: &Global) -> Result<u8, Stop> {
+    let status = look(global)?;
+    if global.json {
+        print_json(&status)?;
+    } else {
+        tell(&status)?;
+    }
+    Ok(0)
+}
+
+fn look(global: &Global) -> Result<Status, Stop> {
+    let opened = match open::open(global) {
+        Err(stop) if stop.is(Code::NotFound) => {
+            let next = "`memdir init` makes a memory; `memdir init DIR` takes a folder of notes as it is".to_owned();
+            return Ok(Status { memory: None, notes: 0, links: 0, clients: Vec::new(), waiting: 0, last: None, next });
+        }
+        opened => opened?,
+    };
+    let engine = &opened.engine;
+    let clients = client::names(&Sources::read()?, &opened.root)?;
+    let waiting = engine.waiting()?.0.len();
+    let last = engine.log(&Page { path: None, client: None, limit: 1, before: None }, false)?.entries.pop();
+    let notes = engine.every_note()?.len();
+    let next = if waiting > 0 {
+        "`memdir pending` shows what waits for your yes"
+    } else if notes == 0 {
+        "`memdir remember I live in Porto` writes the first line"
+    } else if clients.is_empty() {
+        "`memdir install NAME` sets up an assistant, such as claude-code or cursor"
+    } else {
+        "`memdir search \"where do I live\"` asks it something"
+    };
+    Ok(Status {
+        memory: Some(opened.root.to_string_lossy().into_owned()),
+        notes,
+        links: engine.links()?.links.len(),
+        clients,
+        waiting,
+        last,
+        next: next.to_owned(),
+    })
+}
+
+fn tell(status: &Status) -> Result<(), Stop> {
+    let mut stdout = io::stdout().lock();
+    let Some(memory) = &status.memory else {
+        writeln!(stdout, "There is no memory yet.")?;
+        return Ok(writeln!(stdout, "next: {}", status.next)?);
+    };
+    writeln!(stdout, "memory:   {}", term::escape_line(memory))?;
+    writeln!(stdout, "holds:    {}, {}", count(status.notes, "note"), count(status.links, "link"))?;
+    let clients = if status.clients.is_empty() { "none".to_owned() } else { status.clients.join(", ") };
+    writeln!(stdout, "clients:  {}", term::escape_line(&clients))?;
+    if status.waiting > 0 {
+        writeln!(stdout, "waiting:  {}", count(status.waiting, "proposal"))?;
+    }
+    if let Some(last) = &status.last {
+        let by = last.client.as_deref().unwrap_or(&last.door);
+        let changed: Vec<&str> = last.changed.iter().take(3).map(crate::path::MemoryPath::as_str).collect();
+        let line = format!("{} by {by}: {}", ago::words(&last.time, open::now()), changed.join(", "));
+        writeln!(stdout, "changed:  {}", term::escape_line(&line))?;
+    }
+    writeln!(stdout, "next:     {}", status.next)?;
+    Ok(stdout.flush()?)
+}
+
+fn count(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}

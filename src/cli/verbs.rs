@@ -1,0 +1,218 @@
+//! What a person writes by hand: `remember`, `set`, `add`, `new`, `edit`, `mv`, `rm`, `open`.
+//!
+//! Each is an action, or a few, that goes the way of every other: permission, history, receipt, undo.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::Command;
+
+use super::args::{Add, Edit, Global, Move, New, OpenNote, Remember, Remove, SetFact};
+use super::config::{self, Sources};
+use super::exit::{self, Stop, print_json, usage};
+use super::{file, look, one, open, term};
+use crate::action::{
+    Action, AppendFile, Call, CreateFile, DeleteDir, DeleteFile, RenameFile, SetFact as SetFactAction, WriteFile,
+};
+use crate::dialect::Parsed;
+use crate::digest::Digest;
+use crate::engine::Manner;
+use crate::path::MemoryPath;
+use crate::policy::Mode;
+use crate::report::{Code, Failure, Report};
+
+/// The note about the person, where a text names no other.
+const PERSON: &str = "user.md";
+
+pub(super) fn remember(global: &Global, options: &Remember) -> Result<u8, Stop> {
+    let text = options.text.join(" ");
+    if text.trim().is_empty() {
+        return Err(usage("there is nothing to remember", "say it: `memdir remember Anna likes tulips`").into());
+    }
+    let opened = open::open(global)?;
+    let path = match opened.engine.note_in(&text)? {
+        Some(path) => path,
+        None => look::path(PERSON)?,
+    };
+    append(global, &opened, path, &text)
+}
+
+pub(super) fn add(global: &Global, options: &Add) -> Result<u8, Stop> {
+    let opened = open::open(global)?;
+    let path = opened.engine.note_named(&options.note)?;
+    append(global, &opened, path, &options.line.join(" "))
+}
+
+/// Adds a line to a note: an item of a list, unless it is written as something else. A note about the person that is not there yet
+/// is made.
+fn append(global: &Global, opened: &open::Opened, path: MemoryPath, text: &str) -> Result<u8, Stop> {
+    let text = text.trim();
+    let is_marked = ["- ", "* ", "+ ", "#", ">", "|"].iter().any(|mark| text.starts_with(mark));
+    let line = if is_marked { text.to_owned() } else { format!("- {text}") };
+    let action = match opened.engine.text_of(&path) {
+        None if path.as_str() == PERSON => {
+            Action::CreateFile(CreateFile { path, content: format!("# Me\n\n{line}\n") })
+        }
+        _ => Action::AppendFile(AppendFile { path, content: line }),
+    };
+    run(global, opened, action)
+}
+
+pub(super) fn set(global: &Global, options: &SetFact) -> Result<u8, Stop> {
+    let opened = open::open(global)?;
+    let path = opened.engine.note_named(&options.note)?;
+    let (key, value) = (options.key.clone(), options.value.join(" "));
+    run(global, &opened, Action::SetFact(SetFactAction { path, key, value }))
+}
+
+pub(super) fn new(global: &Global, options: &New) -> Result<u8, Stop> {
+    let opened = open::open(global)?;
+    let path = note_to_be(&options.name)?;
+    let mut content = format!("# {}\n", path.stem());
+    if !options.text.is_empty() {
+        content.push_str(&format!("\n{}\n", options.text.join(" ")));
+    }
+    run(global, &opened, Action::CreateFile(CreateFile { path, content }))
+}
+
+pub(super) fn rename(global: &Global, options: &Move) -> Result<u8, Stop> {
+    let opened = open::open(global)?;
+    let path = opened.engine.note_named(&options.from)?;
+    let target = &options.to;
+    let is_folder = target.ends_with('/') || opened.engine.is_folder(&look::path(target)?);
+    let new_path = match is_folder {
+        true => look::path(&format!("{}/{}", target.trim_end_matches('/'), path.name()))?,
+        // What is moved keeps its kind.
+        false if path.is_note() => note_to_be(target)?,
+        false => look::path(target)?,
+    };
+    run(global, &opened, Action::RenameFile(RenameFile { path, new_path }))
+}
+
+pub(super) fn remove(global: &Global, options: &Remove) -> Result<u8, Stop> {
+    let opened = open::open(global)?;
+    let path = opened.engine.note_named(&options.note)?;
+    let action = match opened.engine.is_folder(&path) {
+        true => Action::DeleteDir(DeleteDir { path, recursive: options.recursive.then_some(true) }),
+        false => Action::DeleteFile(DeleteFile { path }),
+    };
+    run(global, &opened, action)
+}
+
+pub(super) fn edit(global: &Global, options: &Edit) -> Result<u8, Stop> {
+    let opened = open::open(global)?;
+    let path = opened.engine.note_named(&options.note)?;
+    let text = opened.engine.read(&path, &open::author("cli", None, "person"))?.0;
+    let sources = Sources::read()?;
+    let editor = editor()?;
+    let folder = sources.cache_folder().ok_or_else(|| usage("there is no folder for a draft", "set HOME"))?;
+    let draft = folder.join("drafts").join(path.name());
+    let io = |error: io::Error| Failure::new(Code::Io, format!("the draft cannot be kept: {}", error.kind()));
+    let lock = file::Lock::of(&draft).map_err(io)?;
+    lock.replace(&draft, text.as_bytes(), None).map_err(io)?;
+    drop(lock);
+    let is_closed = wait_for(&editor, &draft)?;
+    let edited = file::read(&draft, u64::MAX).map_err(io)?.map(|(bytes, _)| bytes).unwrap_or_default();
+    let edited =
+        String::from_utf8(edited).map_err(|_| Failure::new(Code::NotText, "what the editor left is no text"))?;
+    if !is_closed || edited == text {
+        discard(&draft)?;
+        let why = if is_closed { "nothing was changed" } else { "the editor failed: nothing was changed" };
+        writeln!(io::stderr(), "{why}")?;
+        return Ok(0);
+    }
+    let if_digest = Some(Digest::of(text.as_bytes()));
+    let done = run(global, &opened, Action::WriteFile(WriteFile { path, content: edited, if_digest }));
+    match &done {
+        Ok(0) => discard(&draft)?,
+        _ => writeln!(io::stderr(), "your text is in {}", term::escape_line(&draft.to_string_lossy()))?,
+    }
+    done
+}
+
+pub(super) fn open_note(global: &Global, options: &OpenNote) -> Result<u8, Stop> {
+    let opened = open::open(global)?;
+    let path = match &options.note {
+        Some(note) => Some(opened.engine.note_named(note)?),
+        None => None,
+    };
+    let place = path.as_ref().map_or_else(|| opened.root.clone(), |path| opened.root.join(path.as_str()));
+    let has_obsidian = opened.root.join(".obsidian").is_dir();
+    if has_obsidian && !options.editor {
+        let url = format!(
+            "obsidian://open?path={}",
+            percent_encoding::utf8_percent_encode(&place.to_string_lossy(), percent_encoding::NON_ALPHANUMERIC)
+        );
+        let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+        if wait_for(opener, Path::new(&url)).is_ok_and(|is_done| is_done) {
+            return Ok(0);
+        }
+        writeln!(io::stderr(), "Obsidian could not be opened; the editor is tried")?;
+    }
+    match wait_for(&editor()?, &place)? {
+        true => Ok(0),
+        false => Err(Failure::new(Code::Io, "the editor failed").into()),
+    }
+}
+
+/// The person's editor.
+fn editor() -> Result<String, Failure> {
+    let named = ["VISUAL", "EDITOR"].iter().find_map(|name| config::variable(name));
+    named.ok_or_else(|| usage("no editor is named", "set EDITOR, such as `export EDITOR=nano`"))
+}
+
+/// Runs a program of the person's on a file and waits for its end; whether it ended well. As git does it, the shell takes apart
+/// what the person has set, and the file is an argument of its own.
+#[expect(clippy::disallowed_methods, reason = "the person's own editor, which she has named")]
+fn wait_for(program: &str, file: &Path) -> Result<bool, Failure> {
+    let status = match cfg!(windows) {
+        true => Command::new(program).arg(file).status(),
+        false => Command::new("sh").args(["-c", &format!("{program} \"$@\""), program]).arg(file).status(),
+    };
+    let status =
+        status.map_err(|error| Failure::new(Code::Io, format!("`{program}` cannot be run: {}", error.kind())))?;
+    Ok(status.success())
+}
+
+fn discard(draft: &Path) -> Result<(), Failure> {
+    let io = |error: io::Error| Failure::new(Code::Io, format!("the draft cannot be removed: {}", error.kind()));
+    file::Lock::of(draft).and_then(|lock| lock.remove(draft)).map_err(io)
+}
+
+/// The path of a note that a person names to make it: `.md` may be left out.
+fn note_to_be(name: &str) -> Result<MemoryPath, Stop> {
+    let path = look::path(name)?;
+    if path.is_note() { Ok(path) } else { look::path(&format!("{}.md", path.as_str())) }
+}
+
+/// Carries out an action of the person's, and says what it did.
+fn run(global: &Global, opened: &open::Opened, action: Action) -> Result<u8, Stop> {
+    let manner = Manner {
+        author: open::author("cli", None, "person"),
+        grant: None,
+        mode: Mode::Off,
+        read_only: false,
+        atomic: true,
+        seen: None,
+    };
+    let proposal = opened.engine.propose(Parsed::of([Call::plain(1, action)]), manner);
+    let mut report = opened.engine.conclude(proposal);
+    report.bound();
+    let code = exit::of_report(&report);
+    let failed = report.actions.iter().find_map(|outcome| outcome.result.as_ref().err().cloned());
+    if global.json {
+        exit::though_stored(report.batch, print_json(&report))?;
+        return Ok(code);
+    }
+    match failed {
+        Some(failure) => Err(one::bare(failure).into()),
+        None => exit::though_stored(report.batch, tell(&report)).map(|()| code),
+    }
+}
+
+fn tell(report: &Report) -> Result<(), Stop> {
+    for issue in &report.issues {
+        writeln!(io::stderr(), "note: {}", term::escape_line(&issue.message))?;
+    }
+    let said = report.receipt.as_deref().unwrap_or("nothing had to be changed");
+    Ok(writeln!(io::stdout(), "{}", term::escape_line(said))?)
+}

@@ -1,0 +1,185 @@
+//! What a person types: notes named as people name them, and the verbs that write.
+
+use serde_json::{Value, json};
+
+use crate::support::{Env, finish};
+
+fn people() -> Env {
+    Env::with(&[
+        ("user.md", "# Me\n\n- name: Ada\n- city: London\n\n## Preferences\n\n- answers: short\n"),
+        ("entities/jane_doe.md", "---\naliases: [Janie]\n---\n# Jane Doe\n\n- likes: tulips\n"),
+        ("entities/acme.md", "# Acme Corp\n\n- boss: [[jane_doe]]\n"),
+        ("work/plan.md", "# Plan\n"),
+        ("home/plan.md", "# Plan\n"),
+    ])
+}
+
+#[test]
+fn a_note_is_named_as_people_name_it() {
+    let env = people();
+    for (said, path) in [
+        ("user", "user.md"),
+        ("user.md", "user.md"),
+        ("JANE_DOE", "entities/jane_doe.md"),
+        ("Jane Doe", "entities/jane_doe.md"),
+        ("janie", "entities/jane_doe.md"),
+        ("[[jane_doe|her]]", "entities/jane_doe.md"),
+        ("acme corp", "entities/acme.md"),
+        ("entities/acme", "entities/acme.md"),
+        ("work/plan", "work/plan.md"),
+    ] {
+        assert_eq!(env.ask(&["read", said]).exits(0)["path"], path, "{said}");
+        assert_eq!(env.ask(&["facts", said]).code, 0, "{said}");
+    }
+    let several = env.ask(&["read", "plan"]).exits(4);
+    assert_eq!(several["error"]["code"], "ambiguous_link");
+    let message = several["error"]["message"].as_str().unwrap();
+    assert!(message.contains("`home/plan.md`") && message.contains("`work/plan.md`"), "{message}");
+    let nearest = env.ask(&["links", "jane_deo"]).exits(4);
+    assert_eq!(
+        (&nearest["error"]["code"], &nearest["error"]["hint"]),
+        (&json!("not_found"), &json!("the nearest is `jane_doe`"))
+    );
+    assert_eq!(env.ask(&["read", "people/gone.md"]).exits(4)["error"]["code"], "not_found");
+    assert_eq!(env.ask(&["read", "../x"]).exits(4)["error"]["code"], "invalid_path");
+}
+
+/// A name that is typed like a path never means another note: `forget` erases what it is given.
+#[test]
+fn a_path_means_no_note_elsewhere() {
+    let env = people();
+    assert_eq!(env.ask(&["forget", "acme.md", "--yes"]).exits(4)["error"]["code"], "not_found");
+    assert!(env.at("entities/acme.md").exists());
+}
+
+#[test]
+fn remember_files_a_sentence_where_it_belongs() {
+    let env = people();
+    let run = |words: &[&str]| env.run(&[&["remember"], words].concat(), "");
+    let said = run(&["Jane", "Doe", "moved", "to", "Porto"]);
+    assert_eq!(said.stdout, "+1 line in entities/jane_doe.md · undo: memdir undo\n", "{said:?}");
+    assert!(env.read("entities/jane_doe.md").ends_with("- likes: tulips\n- Jane Doe moved to Porto\n"));
+    run(&["I like green tea, says Janie"]);
+    assert!(env.read("entities/jane_doe.md").ends_with("- I like green tea, says Janie\n"));
+    run(&["the boss of [[acme]] is new"]);
+    assert!(env.read("entities/acme.md").ends_with("- the boss of [[acme]] is new\n"));
+    run(&["my plan is to sleep"]);
+    assert!(
+        env.read("user.md").ends_with("- my plan is to sleep\n"),
+        "no name, only a word like one: {}",
+        env.read("user.md")
+    );
+    assert_eq!(env.ask(&["remember", "the Plan is good"]).exits(4)["error"]["code"], "ambiguous_link");
+    assert_eq!(env.ask(&["remember", " "]).exits(2)["error"]["code"], "usage");
+    let fresh = Env::new();
+    std::fs::create_dir_all(fresh.memory()).unwrap();
+    fresh.run(&["remember", "I live in Porto"], "");
+    assert_eq!(fresh.read("user.md"), "# Me\n\n- I live in Porto\n");
+}
+
+#[test]
+fn facts_lines_and_notes_are_written_moved_and_taken_back() {
+    let env = people();
+    let run = |arguments: &[&str]| {
+        let ran = env.run(arguments, "");
+        assert_eq!(ran.code, 0, "{arguments:?}: {ran:?}");
+    };
+    run(&["set", "user", "city", "Porto"]);
+    run(&["set", "janie", "job", "vet in Porto"]);
+    run(&["add", "acme corp", "founded 1999"]);
+    run(&["add", "user", "## Pets"]);
+    run(&["new", "people/Tom Field", "My neighbour."]);
+    assert!(env.read("user.md").contains("- city: Porto\n") && env.read("user.md").ends_with("## Pets\n"));
+    assert!(env.read("entities/jane_doe.md").contains("- job: vet in Porto\n"));
+    assert!(env.read("entities/acme.md").ends_with("- founded 1999\n"));
+    assert_eq!(env.read("people/Tom Field.md"), "# Tom Field\n\nMy neighbour.\n");
+    run(&["mv", "jane_doe", "people/jane"]);
+    assert!(env.read("entities/acme.md").contains("- boss: [[jane]]\n"), "{}", env.read("entities/acme.md"));
+    run(&["mv", "acme", "people/"]);
+    assert!(env.at("people/acme.md").exists());
+    run(&["mv", "people", "friends"]);
+    assert!(env.at("friends/jane.md").exists() && !env.at("people").exists());
+    let refused = env.ask(&["rm", "friends"]).exits(4);
+    assert_eq!(refused["actions"][0]["error"]["code"], "not_empty");
+    run(&["rm", "-r", "friends"]);
+    assert!(!env.at("friends").exists());
+    run(&["undo"]);
+    assert!(env.at("friends/Tom Field.md").exists());
+    let exists = env.run(&["new", "user"], "");
+    assert_eq!(exists.code, 4);
+    assert!(exists.stderr.starts_with("memdir: ") && !exists.stderr.contains("create_file"), "{}", exists.stderr);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_edit_goes_through_the_journal_and_meets_no_other() {
+    let env = people().set("EDITOR", "sed -i s/London/Lisbon/").set("PATH", "/usr/bin:/bin");
+    let edited = env.run(&["edit", "user"], "");
+    assert_eq!((edited.code, edited.stdout.as_str()), (0, "1 line in user.md · undo: memdir undo\n"), "{edited:?}");
+    assert!(env.read("user.md").contains("- city: Lisbon\n"));
+    assert_eq!(env.run(&["edit", "user"], "").stderr, "nothing was changed\n");
+    env.ask(&["undo"]).exits(0);
+    assert!(env.read("user.md").contains("- city: London\n"));
+    let note = env.at("user.md").to_str().unwrap().to_owned();
+    let env = env.set("EDITOR", &format!("echo '- later: yes' >> {note}; sed -i s/London/Lisbon/"));
+    let met = env.run(&["edit", "user"], "");
+    assert_eq!(met.code, 4, "{met:?}");
+    assert!(env.read("user.md").contains("- city: London\n") && met.stderr.contains("your text is in"), "{met:?}");
+    let env = env.set("EDITOR", "false");
+    assert!(env.run(&["edit", "user"], "").stderr.contains("nothing was changed"));
+}
+
+/// What began the memory is not the last thing that somebody did.
+#[test]
+fn undo_does_not_take_back_init() {
+    let env = Env::new();
+    env.run(&["init"], "");
+    assert_eq!(env.ask(&["undo"]).exits(4)["error"]["code"], "nothing_to_undo");
+    env.run(&["remember", "I live in Porto"], "");
+    env.ask(&["undo"]).exits(0);
+    assert!(env.at("user.md").exists() && !env.read("user.md").contains("Porto"));
+    let log = env.ask(&["log"]).exits(0);
+    let first = log["entries"].as_array().unwrap().last().unwrap()["batch"].to_string();
+    env.ask(&["undo", &first]).exits(0);
+    assert!(!env.at("user.md").exists());
+}
+
+#[test]
+fn memdir_alone_says_how_things_stand() {
+    let env = people();
+    env.run(&["set", "user", "city", "Porto"], "");
+    let alone = env.run(&[], "");
+    assert_eq!(alone.code, 0);
+    for words in ["5 notes, 1 link", "changed:  just now by cli: user.md", "next: "] {
+        assert!(alone.stdout.contains(words), "{words}: {}", alone.stdout);
+    }
+    let status = env.ask(&["status"]).exits(0);
+    assert_eq!(
+        (&status["notes"], &status["links"], &status["waiting"], &status["clients"]),
+        (&json!(5), &json!(1), &json!(0), &json!([]))
+    );
+    assert_eq!(status["last"]["changed"], json!(["user.md"]));
+    let nowhere = env.base().join("nowhere");
+    let said = finish(env.bare(&["--memory", nowhere.to_str().unwrap()]), b"");
+    assert!(said.code == 0 && said.stdout.contains("memdir init"), "{said:?}");
+    let status = finish(env.bare(&["--memory", nowhere.to_str().unwrap(), "status", "--json"]), b"");
+    assert_eq!(status.exits(0)["memory"], Value::Null);
+}
+
+#[test]
+fn what_people_type_exists() {
+    let env = people();
+    for arguments in [
+        &["ls"][..],
+        &["cat", "user"],
+        &["show", "user"],
+        &["history"],
+        &["find", "tulips"],
+        &["version"],
+        &["help"],
+        &["help", "set"],
+    ] {
+        assert_eq!(env.run(arguments, "").code, 0, "{arguments:?}");
+    }
+    assert!(env.run(&["version"], "").stdout.starts_with("memdir "));
+}
