@@ -29,7 +29,7 @@ fn one_object_on_one_line_also_when_it_fails() {
         (&["undo", "one"], 2),
         (&["restore", "user.md"], 2),
         (&["log", "--cursor", "x"], 2),
-        (&[], 2),
+        (&[], 0),
     ];
     for (arguments, code) in cases {
         let ran = env.ask(arguments);
@@ -122,7 +122,7 @@ fn a_new_memory_is_made_from_the_template_and_can_be_undone() {
     assert_eq!(made["created"], json!(["daily/first-day.md", "entities/memdir.md", "user.md"]));
     assert_eq!((&made["notes"], &made["findings"]), (&json!(3), &json!([])));
     assert!(made["links"].as_u64().unwrap() > 0);
-    let undone = finish(env.bare(&["undo", "--json", "--memory", folder]), b"").exits(0);
+    let undone = finish(env.bare(&["undo", "1", "--json", "--memory", folder]), b"").exits(0);
     assert_eq!(undone["undone"], json!(1));
     let tree = finish(env.bare(&["tree", "--json", "--memory", folder]), b"").exits(0);
     assert_eq!(tree, json!({"entries": [], "total": 0, "cursor": null}));
