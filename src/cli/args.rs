@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use super::{ask, chat, client, eval, install, model, session};
+use super::{ask, chat, client, doctor, eval, install, model, session};
 use crate::action::SearchMode;
 use crate::check::Kind;
 use crate::{dialect, mcp, policy};
@@ -195,7 +195,8 @@ pub(super) enum Command {
     #[command(subcommand)]
     Eval(eval::asked::Eval),
     /// Check that the memory, its history and this system are in order
-    Doctor,
+    #[command(long_about = doctor::LONG)]
+    Doctor(doctor::Asked),
     /// Print a script that completes commands in a shell
     Completions {
         /// The shell

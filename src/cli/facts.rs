@@ -8,7 +8,7 @@ use super::{look, open, term};
 
 pub(super) fn run(global: &Global, note: Option<&str>, page: &Paging) -> Result<u8, Stop> {
     let note = note.map(look::path).transpose()?;
-    let opened = open::open(global)?;
+    let opened = open::open_to_read(global)?;
     let found = opened.engine.facts(note.as_ref(), page.limit(usize::MAX), page.cursor.as_deref())?;
     if global.json {
         print_json(&found)?;

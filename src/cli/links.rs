@@ -10,13 +10,12 @@ use crate::report::{LinkEntry, LinkStatus, Links, Value};
 
 pub(super) fn run(global: &Global, note: Option<&str>) -> Result<u8, Stop> {
     let note = note.map(look::path).transpose()?;
-    let opened = open::open(global)?;
     let links = match &note {
-        Some(note) => match one::run(&opened, Action::GetLinks(GetLinks { path: note.clone() }))? {
+        Some(note) => match one::run(&open::open(global)?, Action::GetLinks(GetLinks { path: note.clone() }))? {
             Value::Links(links) => links,
             _ => Links::default(),
         },
-        None => opened.engine.links()?,
+        None => open::open_to_read(global)?.engine.links()?,
     };
     if global.json {
         print_json(&links)?;

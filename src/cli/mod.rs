@@ -39,6 +39,7 @@ mod one;
 mod open;
 mod pending;
 mod progress;
+mod repair;
 mod rules;
 mod search;
 mod session;
@@ -98,7 +99,7 @@ fn run(global: &Global, command: Command) -> Result<u8, Stop> {
         Command::Client(asked) => client::run(global, &asked),
         Command::Model(asked) => model::run(global, &asked),
         Command::Install(options) => install::run(global, &options),
-        Command::Doctor => doctor::run(global),
+        Command::Doctor(options) => doctor::run(global, &options),
         Command::Completions { shell } => actions::completions(global, shell),
     }
 }

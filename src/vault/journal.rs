@@ -302,6 +302,40 @@ impl Journal {
 
     /// Reads the steps of a batch with their contents.
     pub(super) fn steps(&self, batch: u64) -> Result<Vec<RecordedStep>, VaultError> {
+        self.steps_with(batch, &|id| load(&self.db, id)?.ok_or(VaultError::Pruned(batch)))
+    }
+
+    /// Reads all that is kept of what was changed, each content once, and tells what is not as it was written.
+    pub(super) fn check_kept(&self, tell: &mut dyn FnMut(String)) -> Result<(), VaultError> {
+        let mut statement = self.db.prepare("SELECT id, batch FROM content ORDER BY id")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            match load(&self.db, row.get(0)?) {
+                Err(VaultError::Damaged(_)) => {
+                    tell(format!("a content of batch {} is not what was stored", row.get::<_, i64>(1)?));
+                }
+                other => drop(other?),
+            }
+        }
+        let nothing = Content::new(&b""[..]);
+        let mut statement = self.db.prepare("SELECT id FROM batch WHERE state IN (2, 3) ORDER BY id")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let batch = row.get(0)?;
+            match self.steps_with(batch, &|_| Ok(nothing.clone())) {
+                Err(VaultError::Damaged(fault)) => tell(format!("batch {batch}: {fault}")),
+                Err(VaultError::Pruned(_)) => {}
+                other => drop(other?),
+            }
+        }
+        Ok(())
+    }
+
+    fn steps_with(
+        &self,
+        batch: u64,
+        content: &dyn Fn(i64) -> Result<Content, VaultError>,
+    ) -> Result<Vec<RecordedStep>, VaultError> {
         let mut statement = self.db.prepare_cached(
             "SELECT kind, path, new_path, before, before_mode, after, after_mode, device, inode
              FROM step WHERE batch = ?1 ORDER BY number",
@@ -316,8 +350,7 @@ impl Journal {
             };
             let image = |id: usize, mode: usize| -> Result<Option<Image>, VaultError> {
                 let Some(id) = row.get::<_, Option<i64>>(id)? else { return Ok(None) };
-                let content = load(&self.db, id)?.ok_or(VaultError::Pruned(batch))?;
-                Ok(Some(Image { content, mode: row.get(mode)? }))
+                Ok(Some(Image { content: content(id)?, mode: row.get(mode)? }))
             };
             let step = match row.get::<_, i64>(0)? {
                 1 => Step::MakeFolder { path: path(1)?, mode: row.get(6)? },
@@ -448,6 +481,12 @@ fn store(transaction: &Transaction<'_>, batch: u64, content: &Content) -> Result
     Ok(id)
 }
 
+/// Decompresses a content. Both it and its row have to say the size: room is made for it before anything is read.
+fn unpack(body: &[u8], size: usize) -> Option<Vec<u8>> {
+    let said = zstd::zstd_safe::get_frame_content_size(body).ok()??;
+    if said == size as u64 { zstd::bulk::decompress(body, size).ok() } else { None }
+}
+
 /// Reads a content; `None` when it is no longer kept.
 pub(super) fn load(db: &Connection, id: i64) -> Result<Option<Content>, VaultError> {
     let mut statement = db.prepare_cached("SELECT digest, size, packed, body FROM content WHERE id = ?1")?;
@@ -456,7 +495,7 @@ pub(super) fn load(db: &Connection, id: i64) -> Result<Option<Content>, VaultErr
     });
     let Some((digest, size, is_packed, body)) = row.optional()? else { return Ok(None) };
     let damaged = || VaultError::Damaged(format!("content {id} is not what was stored"));
-    let bytes = if is_packed { zstd::bulk::decompress(&body, size).map_err(|_| damaged())? } else { body };
+    let bytes = if is_packed { unpack(&body, size).ok_or_else(damaged)? } else { body };
     let content = Content::new(bytes);
     if content.digest().as_bytes() == &digest { Ok(Some(content)) } else { Err(damaged()) }
 }

@@ -20,6 +20,7 @@ mod journal;
 mod place;
 mod readers;
 mod recover;
+mod repair;
 mod scan;
 mod sessions;
 mod state;
@@ -47,6 +48,7 @@ pub use forget::{Names, Replaced, Traces};
 pub use history::Page;
 pub use inbox::{Approval, Filed, Inbox, MOST_WAITING, MOST_WAITING_BYTES, Numbers};
 pub use readers::Reader;
+pub use repair::{Fault, PutAside, is_put_aside};
 pub use sessions::{Kept, MOST_SESSION_BYTES, Mark, SessionFile};
 pub use stats::{Stats, Tally, Times};
 pub use sweep::Sweep;
@@ -190,14 +192,21 @@ type LockFile = std::fs::File;
 impl Vault {
     /// Takes the handle of a memory and the canonical path it was opened by, which SQLite needs.
     ///
+    /// Touches nothing: notes can be read whatever became of the history.
+    #[must_use]
+    pub fn new(dir: Dir, root: PathBuf, options: Options) -> Self {
+        Self { dir, root, options, core: Mutex::default(), reads: Mutex::default(), measured: Mutex::default() }
+    }
+
+    /// As [`Vault::new`], for somebody who cannot go on without the history.
+    ///
     /// Makes nothing. A batch that a crash has left unfinished is finished first, if the lock is free.
     ///
     /// # Errors
     ///
     /// [`VaultError::Untrusted`] for a hostile `.memdir/`, [`VaultError::Damaged`] for a history that cannot be read.
     pub fn open(dir: Dir, root: PathBuf, options: Options) -> Result<Self, VaultError> {
-        let vault =
-            Self { dir, root, options, core: Mutex::default(), reads: Mutex::default(), measured: Mutex::default() };
+        let vault = Self::new(dir, root, options);
         vault.look_after_crash()?;
         Ok(vault)
     }
@@ -329,6 +338,9 @@ impl Vault {
     }
 
     fn open_core(&self, folder: StateFolder) -> Result<Core, VaultError> {
+        if folder.is_emptied() {
+            return Err(VaultError::Damaged("it is empty, and the log beside it is not".to_owned()));
+        }
         let lock = folder.lock_file()?.into_std();
         let log = if self.is_durable() { Some(folder.log_file()?) } else { None };
         let journal = Journal::open(&folder.history_path(), log, || acquire(&lock, self.options.lock_timeout))?;

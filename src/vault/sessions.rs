@@ -15,7 +15,7 @@ use super::{LockFile, Vault, VaultError, disk};
 use crate::time::Timestamp;
 
 /// The folder in that of the machine.
-const FOLDER: &str = "sessions";
+pub(super) const FOLDER: &str = "sessions";
 /// How the names of the files end.
 const ENDING: &str = ".jsonl";
 /// How those of files end that are to take the place of a session; they begin with a dot.

@@ -15,7 +15,7 @@ use super::journal::LogFile;
 use super::{VaultError, disk};
 
 /// The folder beside the notes.
-const FOLDER: &str = ".memdir";
+pub(super) const FOLDER: &str = ".memdir";
 /// What keeps deleted sentences out of a repository.
 const IGNORE: &str = ".gitignore";
 /// The file that writers lock.
@@ -50,7 +50,8 @@ pub(super) struct StateFolder {
 }
 
 impl Home<'_> {
-    fn parent<'a>(&'a self, memdir: &'a Dir) -> (&'a Dir, PathBuf) {
+    /// The folder that holds the one of this machine, and its path.
+    pub(super) fn parent<'a>(&'a self, memdir: &'a Dir) -> (&'a Dir, PathBuf) {
         match self.elsewhere {
             Some((folder, path)) => (folder, path.to_owned()),
             None => (memdir, self.root_path.join(FOLDER)),
@@ -105,6 +106,13 @@ impl StateFolder {
         read.is_ok_and(|text| text.lines().any(|line| line.trim() == "*"))
     }
 
+    /// Whether the database was emptied: one that is being made has no log yet. SQLite would begin a new one without a word.
+    pub(super) fn is_emptied(&self) -> bool {
+        // The log is looked at first, for another process may be making both.
+        let has_log = self.machine.symlink_metadata(WRITE_AHEAD_LOG).is_ok();
+        has_log && self.machine.symlink_metadata(HISTORY).is_ok_and(|metadata| metadata.len() == 0)
+    }
+
     /// The path of the database, which SQLite opens without following links.
     pub(super) fn history_path(&self) -> PathBuf {
         self.path.join(HISTORY)
@@ -124,18 +132,23 @@ impl StateFolder {
 
     /// Opens the file that writers lock.
     pub(super) fn lock_file(&self) -> Result<File, VaultError> {
-        let io = |error: io::Error| match disk::is_link_error(&error) {
-            true => VaultError::Untrusted("it holds a link, a pipe or a folder where a file belongs"),
-            false => VaultError::io("open the lock", None, error),
-        };
-        match disk::create_name(&self.memdir, LOCK, 0o600) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                let file = disk::open_name(&self.memdir, LOCK).map_err(io)?;
-                check_own_file(&file.metadata().map_err(io)?)?;
-                Ok(file)
-            }
-            other => other.map_err(io),
+        open_lock(&self.memdir)
+    }
+}
+
+/// Opens the file in `.memdir` that writers lock.
+pub(super) fn open_lock(memdir: &Dir) -> Result<File, VaultError> {
+    let io = |error: io::Error| match disk::is_link_error(&error) {
+        true => VaultError::Untrusted("it holds a link, a pipe or a folder where a file belongs"),
+        false => VaultError::io("open the lock", None, error),
+    };
+    match disk::create_name(memdir, LOCK, 0o600) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            let file = disk::open_name(memdir, LOCK).map_err(io)?;
+            check_own_file(&file.metadata().map_err(io)?)?;
+            Ok(file)
         }
+        other => other.map_err(io),
     }
 }
 

@@ -39,6 +39,7 @@ mod model;
 mod models;
 mod processes;
 mod python;
+mod repair;
 mod rules;
 mod sandbox;
 mod scenarios;

@@ -18,6 +18,7 @@ mod journal;
 mod lines;
 mod outside;
 mod recovery;
+mod repair;
 mod scan;
 mod sessions;
 mod sweep;
