@@ -45,7 +45,7 @@ pub(super) fn run(global: &Global, asked: &Asked) -> Result<u8, Stop> {
 }
 
 fn list(global: &Global) -> Result<u8, Stop> {
-    let sessions = open::open_to_read(global)?.engine.sessions()?;
+    let sessions = open::open(global)?.engine.sessions()?;
     if global.json {
         let shape = |kept: &crate::vault::Kept| json!({"session": kept.id, "changed": kept.changed.to_string(), "bytes": kept.bytes});
         print_json(&json!({"sessions": sessions.iter().map(shape).collect::<Vec<_>>()}))?;
