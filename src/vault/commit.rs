@@ -108,7 +108,9 @@ impl Writer<'_> {
             return Err(self.abandon(number, &steps, &places, Flush::Yes, error));
         }
         seen(Point::Certain);
-        if let Err(error) = self.put_in_place(number, &steps, &places, seen) {
+        // Before anybody is told that it is there, its history has to be, too.
+        let placed = self.put_in_place(number, &steps, &places, seen).and_then(|()| self.check_history());
+        if let Err(error) = placed {
             return Err(match self.give_back(number, &steps, &places) {
                 Ok(()) => error,
                 Err(failure) => unsettled(number, &error, &failure),

@@ -18,6 +18,7 @@ mod history;
 mod inbox;
 mod journal;
 mod place;
+mod proof;
 mod readers;
 mod recover;
 mod repair;
@@ -181,6 +182,9 @@ struct Reads {
     count: usize,
 }
 
+/// How often the state is opened anew that was exchanged meanwhile.
+const ATTEMPTS: usize = 3;
+
 /// Entries of reads are written in groups of this size, or when they are this old.
 const READ_GROUP: usize = 100;
 const READ_AGE: Duration = Duration::from_secs(1);
@@ -219,19 +223,30 @@ impl Vault {
     /// [`VaultError::NoWriteAccess`] where the folder cannot be written.
     pub fn lock(&self) -> Result<Writer<'_>, VaultError> {
         let mut core = self.core();
-        if core.is_none() {
-            let folder = StateFolder::create(&self.home())?;
-            let mut opened = self.open_core(folder)?;
-            if let Some(sum) = self.measured().take() {
-                opened.journal.begin_sum("note_bytes", sum)?;
+        for _ in 0..ATTEMPTS {
+            if core.is_none() {
+                *core = Some(self.make_core()?);
             }
-            *core = Some(opened);
+            let Some(open) = core.as_ref() else { break };
+            acquire(&open.lock, self.options.lock_timeout)?;
+            if open.folder.is_current(&self.home()) {
+                let mut writer = Writer { vault: self, core };
+                writer.recover()?;
+                return Ok(writer);
+            }
+            // The lock goes with its handle.
+            *core = None;
         }
-        let Some(open) = core.as_ref() else { return Err(VaultError::Busy) };
-        acquire(&open.lock, self.options.lock_timeout)?;
-        let mut writer = Writer { vault: self, core };
-        writer.recover()?;
-        Ok(writer)
+        Err(VaultError::Untrusted("it is exchanged while it is used"))
+    }
+
+    /// Makes what is missing of the state, and opens it.
+    fn make_core(&self) -> Result<Core, VaultError> {
+        let mut opened = self.open_core(StateFolder::create(&self.home())?)?;
+        if let Some(sum) = self.measured().take() {
+            opened.journal.begin_sum("note_bytes", sum)?;
+        }
+        Ok(opened)
     }
 
     /// Finishes what a crash has left, if another process has written since we last looked and the lock is free.
@@ -240,7 +255,7 @@ impl Vault {
     ///
     /// As [`Vault::open`].
     pub fn look_after_crash(&self) -> Result<(), VaultError> {
-        let mut core = self.core();
+        let mut core = self.current_core();
         if core.is_none() {
             let Some(folder) = StateFolder::open(&self.home())? else { return Ok(()) };
             match self.open_core(folder) {
@@ -302,7 +317,7 @@ impl Vault {
     }
 
     fn write_reads(&self, reads: &Reads) -> Result<(), VaultError> {
-        let mut core = self.core();
+        let mut core = self.current_core();
         let Some(core) = core.as_mut().filter(|_| reads.count > 0) else { return Ok(()) };
         core.journal.transaction(journal::Flush::No, |transaction| {
             let mut chain = audit::Chain::open(transaction, reads.count)?;
@@ -343,7 +358,7 @@ impl Vault {
         }
         let lock = folder.lock_file()?.into_std();
         let log = if self.is_durable() { Some(folder.log_file()?) } else { None };
-        let journal = Journal::open(&folder.history_path(), log, || acquire(&lock, self.options.lock_timeout))?;
+        let journal = Journal::open(&folder, log, || acquire(&lock, self.options.lock_timeout))?;
         // The kernel lets go of it when the process ends, whatever happens here.
         let _ = lock.unlock();
         Ok(Core { folder, lock, journal, leftovers: None, swept: 0, seen: None })
@@ -352,13 +367,22 @@ impl Vault {
     /// What is open; `None` only when this machine has written nothing yet. Who asks for the history has to hear why it
     /// cannot be read, and not that it is empty.
     fn known_core(&self) -> Result<MutexGuard<'_, Option<Core>>, VaultError> {
-        let mut core = self.core();
+        let mut core = self.current_core();
         if core.is_none()
             && let Some(folder) = StateFolder::open(&self.home())?
         {
             *core = Some(self.open_core(folder)?);
         }
         Ok(core)
+    }
+
+    /// What is open, unless something else has its name by now: a history that was moved away is not the memory's any more.
+    fn current_core(&self) -> MutexGuard<'_, Option<Core>> {
+        let mut core = self.core();
+        if core.as_ref().is_some_and(|core| !core.folder.is_current(&self.home())) {
+            *core = None;
+        }
+        core
     }
 
     fn core(&self) -> MutexGuard<'_, Option<Core>> {
@@ -394,6 +418,14 @@ pub struct Writer<'v> {
 impl Writer<'_> {
     fn core(&mut self) -> Result<&mut Core, VaultError> {
         self.core.as_mut().ok_or(VaultError::Busy)
+    }
+
+    /// Checks that the history to which a batch was written is still that of the memory.
+    fn check_history(&self) -> Result<(), VaultError> {
+        match &*self.core {
+            Some(core) if core.folder.is_current(&self.vault.home()) => Ok(()),
+            _ => Err(VaultError::Untrusted("it was exchanged while it was used")),
+        }
     }
 
     fn keep_for_sweep(&mut self, batch: u64, steps: Vec<RecordedStep>, places: Places) -> Result<(), VaultError> {
