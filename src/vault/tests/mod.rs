@@ -12,6 +12,8 @@ use crate::report::Kind;
 use crate::time::Timestamp;
 
 mod account;
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+mod attributes;
 mod clock;
 mod exchange;
 mod feed;
@@ -224,6 +226,35 @@ fn an_edit_between_check_and_exchange_is_kept() {
     assert_eq!(entries.len(), 2);
     drop(database);
     assert_eq!(env.vault().log(&Page { limit: 9, ..Page::default() }).unwrap().entries, []);
+}
+
+/// A file that changes places has another time of change then, whatever is in it.
+#[cfg(unix)]
+#[test]
+fn an_edit_before_the_exchange_is_met_without_one() {
+    use std::os::unix::fs::MetadataExt;
+    let changed = |env: &Env, name: &str| {
+        let found = std::fs::metadata(env.path().join(name)).unwrap();
+        (found.ino(), found.ctime(), found.ctime_nsec())
+    };
+    for after in [Some("b2"), None] {
+        let env = Env::new(&[("a.md", "a"), ("b.md", "b")]);
+        let vault = env.vault();
+        let steps = [put("a.md", Some("a"), Some("a2")), put("b.md", Some("b"), after)];
+        let (entries, author) = ([entry("update_file")], author());
+        let time = Timestamp::from_micros(0);
+        let batch = Batch { steps: &steps, entries: &entries, author: &author, time, undoes: None, approval: None };
+        let mut edited = None;
+        let result = vault.lock().unwrap().commit_watched(&batch, &mut |point| {
+            if point == super::Point::Done(0) {
+                env.write("b.md", "an editor's");
+                edited = Some(changed(&env, "b.md"));
+            }
+        });
+        assert!(matches!(result, Err(VaultError::Conflict(found)) if found == path("b.md")));
+        assert_eq!(Some(changed(&env, "b.md")), edited, "it was never anywhere else");
+        assert_eq!(env.read("b.md").as_deref(), Some("an editor's"));
+    }
 }
 
 #[test]
