@@ -14,7 +14,7 @@ use crate::path::MemoryPath;
 const WORST: usize = 10;
 
 pub(super) fn run(global: &Global, kind: Option<FindingKind>, is_all: bool) -> Result<u8, Stop> {
-    let opened = open::open(global)?;
+    let opened = open::open_to_read(global)?;
     let mut checked = look(global, &opened.engine)?;
     if let Some(kind) = kind {
         checked.findings.retain(|finding| finding.kind == kind.into());

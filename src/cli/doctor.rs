@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use clap::Args;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
@@ -9,12 +10,30 @@ use super::args::Global;
 use super::config::{Config, Sources};
 use super::exit::{Stop, print_json};
 use super::model::{self, used};
-use super::{open, term};
+use super::{open, repair, term};
 use crate::engine::{self, Engine, Meant};
 use crate::model::choose::Choice;
 use crate::model::{ModelError, Place};
 use crate::report::{Code, Failure};
-use crate::vault::{Exam, Vault};
+use crate::vault::{Exam, Vault, VaultError};
+
+/// What `memdir doctor --help` says.
+pub(super) const LONG: &str = "Check that the memory, its history and this system are in order.
+
+Every version that the history keeps is read. With --repair, a damaged history is put aside as a whole: its folder in \
+.memdir gets another name, and a new history begins. Notes are not touched and conversations are kept; the log, undo and \
+the audit until then, and proposals that waited, are no longer known. A history that is whole stays as it is.";
+
+/// What can be typed behind `memdir doctor`.
+#[derive(Args, Debug)]
+pub(super) struct Asked {
+    /// Put a damaged history aside and begin a new one
+    #[arg(long)]
+    pub(super) repair: bool,
+    /// Do not ask
+    #[arg(long, requires = "repair")]
+    pub(super) yes: bool,
+}
 
 #[derive(Debug, Serialize)]
 struct Checks {
@@ -52,7 +71,10 @@ impl Check {
     }
 }
 
-pub(super) fn run(global: &Global) -> Result<u8, Stop> {
+pub(super) fn run(global: &Global, options: &Asked) -> Result<u8, Stop> {
+    if options.repair {
+        return repair::run(global, options.yes);
+    }
     let checks = Checks { checks: look(global) };
     let worst = checks.checks.iter().map(|check| check.status).max().unwrap_or(Status::Ok);
     if global.json {
@@ -92,24 +114,20 @@ fn look(global: &Global) -> Vec<Check> {
             });
             let (place, embeddings) = (located.index.clone(), located.embeddings.take());
             checks.push(model(&sources, &located.config));
-            match open::vault(located) {
-                Ok((vault, config)) => {
-                    checks.extend(state(&vault));
-                    match config.engine(open::now) {
-                        Ok(settings) => {
-                            let engine = Engine::new(vault, engine::Settings { index: place, ..settings });
-                            let engine = match embeddings {
-                                Some(embeddings) => engine.with_embeddings(embeddings),
-                                None => engine,
-                            };
-                            checks.extend([inbox(&engine), index(&engine)]);
-                            checks.extend(meaning(&engine));
-                            checks.push(notes(&engine));
-                        }
-                        Err(failure) => checks.push(Check::failed("rules", failure)),
-                    }
+            let (vault, config) = open::vault(located);
+            checks.extend(state(&vault));
+            match config.engine(open::now) {
+                Ok(settings) => {
+                    let engine = Engine::new(vault, engine::Settings { index: place, ..settings });
+                    let engine = match embeddings {
+                        Some(embeddings) => engine.with_embeddings(embeddings),
+                        None => engine,
+                    };
+                    checks.extend([inbox(&engine), index(&engine)]);
+                    checks.extend(meaning(&engine));
+                    checks.push(notes(&engine));
                 }
-                Err(failure) => checks.push(Check::failed("history", failure)),
+                Err(failure) => checks.push(Check::failed("rules", failure)),
             }
         }
         Err(stop) => checks.extend(stop.failure().map(|failure| Check::failed("memory", failure))),
@@ -163,7 +181,7 @@ fn state(vault: &Vault) -> Vec<Check> {
     let Exam { batches, has_history, can_write, can_exchange, is_ignored_by_git, is_durable, lock } =
         match vault.examine() {
             Ok(exam) => exam,
-            Err(error) => return vec![Check::failed("history", engine::failure(&error))],
+            Err(error) => return vec![unusable(&error)],
         };
     let history = match (has_history, batches) {
         (true, batches) => Check::ok("history", format!("{batches} batches, no damage found")),
@@ -196,7 +214,32 @@ fn state(vault: &Vault) -> Vec<Check> {
         Ok(()) => Check::ok("lock", "free"),
         Err(error) => Check::failed("lock", engine::failure(&error)),
     };
-    vec![history, writing, durability, git, lock]
+    let mut checks = vec![history, writing, durability, git, lock];
+    checks.extend(put_aside(vault));
+    checks
+}
+
+/// Why the history cannot be used, with what SQLite says, and what helps.
+fn unusable(error: &VaultError) -> Check {
+    let Failure { message, hint, .. } = engine::failure(error);
+    match error {
+        VaultError::Damaged(_) | VaultError::Untrusted(_) | VaultError::History(_) => Check {
+            name: "history",
+            status: Status::Fail,
+            message: error.to_string(),
+            hint: Some(
+                "notes can be read; `memdir doctor --repair` puts the history aside and begins a new one".into(),
+            ),
+        },
+        _ => Check { name: "history", status: Status::Fail, message, hint },
+    }
+}
+
+/// Damaged histories that are still there.
+fn put_aside(vault: &Vault) -> Option<Check> {
+    let names = vault.put_aside_before().ok().filter(|names| !names.is_empty())?;
+    let message = format!("{} hold damaged histories, with texts of notes", names.join(", "));
+    Some(Check::warn("put aside", message, "remove these folders from .memdir when nothing in them is needed"))
 }
 
 /// What waits for the person.

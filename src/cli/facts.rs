@@ -7,7 +7,7 @@ use super::exit::{Stop, print_json};
 use super::{open, term};
 
 pub(super) fn run(global: &Global, note: Option<&str>, page: &Paging) -> Result<u8, Stop> {
-    let opened = open::open(global)?;
+    let opened = open::open_to_read(global)?;
     let note = note.map(|note| opened.engine.note_named(note)).transpose()?;
     let found = opened.engine.facts(note.as_ref(), page.limit(usize::MAX), page.cursor.as_deref())?;
     if global.json {

@@ -6,6 +6,7 @@ use super::args::{Forget, Global};
 use super::exit::{self, Stop, print_json};
 use super::{open, term};
 use crate::engine::{ForgetPreview, Forgotten, Lines, Target, Where};
+use crate::vault::is_put_aside;
 
 pub(super) fn run(global: &Global, options: &Forget) -> Result<u8, Stop> {
     let opened = open::open(global)?;
@@ -108,6 +109,9 @@ fn tell(forgotten: &Forgotten) -> Result<(), Stop> {
         let path = place.path.as_deref().unwrap_or_default();
         let why = match place.place {
             Where::Session => "a conversation: `memdir session remove` takes it away, on the machine that it is of",
+            Where::State if path.split('/').any(is_put_aside) => {
+                "a damaged history that was put aside: remove its folder when nothing in it is needed"
+            }
             Where::State => "the state of a machine: run `memdir forget` on that machine too",
             Where::File | Where::Name => "not changed, for it is another program's: see to it there",
             Where::Note | Where::Link | Where::Trash => "said in plain words: `memdir forget --text` takes it out",

@@ -9,7 +9,8 @@ use crate::action::{Action, GetLinks};
 use crate::report::{LinkEntry, LinkStatus, Links, Value};
 
 pub(super) fn run(global: &Global, note: Option<&str>) -> Result<u8, Stop> {
-    let opened = open::open(global)?;
+    // The answer to an action says itself that there is no history.
+    let opened = if note.is_some() { open::open(global)? } else { open::open_to_read(global)? };
     let note = note.map(|note| opened.engine.note_named(note)).transpose()?;
     let links = match &note {
         Some(note) => match one::run(&opened, Action::GetLinks(GetLinks { path: note.clone() }))? {

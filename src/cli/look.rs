@@ -18,7 +18,7 @@ pub(super) fn path(text: &str) -> Result<MemoryPath, Stop> {
 
 pub(super) fn tree(global: &Global, folder: Option<&str>, page: &Paging) -> Result<u8, Stop> {
     let folder = folder.filter(|folder| !matches!(*folder, "" | "." | "/")).map(path).transpose()?;
-    let opened = open::open(global)?;
+    let opened = open::open_to_read(global)?;
     let listed = opened.engine.tree(folder.as_ref(), page.limit(usize::MAX), page.cursor.as_deref())?;
     if global.json {
         print_json(&listed)?;
@@ -43,7 +43,7 @@ struct Read<'a> {
 }
 
 pub(super) fn read(global: &Global, note: &str) -> Result<u8, Stop> {
-    let opened = open::open(global)?;
+    let opened = open::open_to_read(global)?;
     let path = opened.engine.note_named(note)?;
     let author = open::author("cli", None, "person");
     let (text, digest) = opened.engine.read(&path, &author)?;

@@ -41,6 +41,7 @@ mod one;
 mod open;
 mod pending;
 mod progress;
+mod repair;
 mod rules;
 mod search;
 mod session;
@@ -155,7 +156,7 @@ fn run_own(global: &Global, command: OwnCommand) -> Result<u8, Stop> {
         OwnCommand::Model(asked) => model::run(global, &asked),
         OwnCommand::Eval(asked) => eval::run(global, &asked),
         OwnCommand::Status => status::run(global),
-        OwnCommand::Doctor => doctor::run(global),
+        OwnCommand::Doctor(options) => doctor::run(global, &options),
         OwnCommand::Version => version(),
         OwnCommand::Completions { shell } => actions::completions(global, shell),
     }

@@ -1,6 +1,7 @@
 //! The composition root: the one place with ambient authority. It finds the memory, opens its handle, and joins
 //! vault, settings and clock to an engine.
 
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -12,6 +13,7 @@ use super::args::Global;
 use super::config::{Config, Sources};
 use super::exit::{Stop, usage};
 use super::model::embedding;
+use super::term;
 use crate::digest::Digest;
 use crate::engine::{self, Embeddings, Engine, IndexPlace};
 use crate::report::{Code, Failure};
@@ -46,6 +48,15 @@ pub(super) fn open(global: &Global) -> Result<Opened, Stop> {
     join(locate_named(global)?)
 }
 
+/// As [`open`], for a command that reads notes: where the history cannot be used it says so and goes on.
+pub(super) fn open_to_read(global: &Global) -> Result<Opened, Stop> {
+    let opened = open(global)?;
+    if let Some(failure) = opened.engine.history_trouble() {
+        writeln!(io::stderr(), "note: {}", term::escape_line(&engine::without_history(&failure)))?;
+    }
+    Ok(opened)
+}
+
 /// As [`open`], for a process that answers a single turn.
 pub(super) fn open_for_one_turn(global: &Global) -> Result<Opened, Stop> {
     let mut located = locate_named(global)?;
@@ -63,7 +74,7 @@ fn locate_named(global: &Global) -> Result<Located, Stop> {
 pub(super) fn join(mut located: Located) -> Result<Opened, Stop> {
     let settings = engine::Settings { index: located.index.clone(), ..located.config.engine(now)? };
     let (root, embeddings) = (located.root.clone(), located.embeddings.take());
-    let (vault, config) = vault(located)?;
+    let (vault, config) = vault(located);
     let engine = Engine::new(vault, settings);
     let engine = match embeddings {
         Some(embeddings) => engine.with_embeddings(embeddings),
@@ -73,10 +84,9 @@ pub(super) fn join(mut located: Located) -> Result<Opened, Stop> {
     Ok(Opened { engine, config, root })
 }
 
-/// Opens the vault of a located memory.
-pub(super) fn vault(located: Located) -> Result<(Vault, Config), Failure> {
-    let vault = Vault::open(located.dir, located.root, located.options);
-    Ok((vault.map_err(|error| engine::failure(&error))?, located.config))
+/// The vault of a located memory.
+pub(super) fn vault(located: Located) -> (Vault, Config) {
+    (Vault::new(located.dir, located.root, located.options), located.config)
 }
 
 /// The folder that the options, the environment or the settings name; not yet looked at.

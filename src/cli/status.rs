@@ -39,7 +39,7 @@ pub(super) fn run(global: &Global) -> Result<u8, Stop> {
 }
 
 fn look(global: &Global) -> Result<Status, Stop> {
-    let opened = match open::open(global) {
+    let opened = match open::open_to_read(global) {
         Err(stop) if stop.is(Code::NotFound) => {
             let next = "`memdir init` makes a memory; `memdir init DIR` takes a folder of notes as it is".to_owned();
             return Ok(Status { memory: None, notes: 0, links: 0, clients: Vec::new(), waiting: 0, last: None, next });
@@ -48,10 +48,15 @@ fn look(global: &Global) -> Result<Status, Stop> {
     };
     let engine = &opened.engine;
     let clients = client::names(&Sources::read()?, &opened.root)?;
-    let waiting = engine.waiting()?.0.len();
-    let last = engine.log(&Page { path: None, client: None, limit: 1, before: None }, false)?.entries.pop();
+    let trouble = engine.history_trouble();
+    // Where the history cannot be used, that is what is told.
+    let waiting = engine.waiting().map_or(0, |(waiting, _)| waiting.len());
+    let log = engine.log(&Page { path: None, client: None, limit: 1, before: None }, false);
+    let last = log.ok().and_then(|mut log| log.entries.pop());
     let notes = engine.every_note()?.len();
-    let next = if waiting > 0 {
+    let next = if trouble.is_some() {
+        "`memdir doctor` says what is wrong with the history"
+    } else if waiting > 0 {
         "`memdir pending` shows what waits for your yes"
     } else if notes == 0 {
         "`memdir remember I live in Porto` writes the first line"

@@ -20,7 +20,7 @@ pub fn failure(error: &VaultError) -> Failure {
         VaultError::NoWriteAccess => say(Code::NoWriteAccess, "nothing was done; the folder cannot be written"),
         VaultError::Untrusted(_) => say(Code::NoWriteAccess, "the person has to look at `.memdir` in the memory"),
         VaultError::Damaged(_) => Failure::new(Code::Damaged, "the history of this memory cannot be read")
-            .with_hint("the person can run `memdir doctor`"),
+            .with_hint("nothing was done; the person can run `memdir doctor --repair`"),
         VaultError::Pruned(_) => say(Code::Unavailable, "the entry is kept, its contents are not"),
         VaultError::UnknownBatch(_) => say(Code::NotFound, "`memdir log` shows the batches"),
         VaultError::Decided(_) => say(Code::NotFound, "`memdir pending` shows those that wait"),
@@ -38,6 +38,18 @@ pub fn failure(error: &VaultError) -> Failure {
         VaultError::History(_) => Failure::new(Code::Io, "the history of this memory cannot be used now")
             .with_hint("nothing was done; the person can run `memdir doctor`"),
     }
+}
+
+/// Says what can be done and what cannot, where the history cannot be used.
+#[must_use]
+pub fn without_history(failure: &Failure) -> String {
+    let message = &failure.message;
+    let why = match failure.code {
+        Code::Damaged => ": the person can run `memdir doctor --repair`",
+        Code::DiskFull => "",
+        _ => ": the person can run `memdir doctor`",
+    };
+    format!("{message}, so notes are read as ever, without an entry in the audit, and nothing can be changed{why}")
 }
 
 /// Says to a client what the vault could not do, with nothing of what its grant hides.

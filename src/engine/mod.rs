@@ -51,8 +51,8 @@ mod standing;
 pub use account::{Head, Readers};
 pub use change::{Change, ChangeError, Done};
 pub use facts::{Facts, FoundFact};
-pub use failure::failure;
 use failure::told;
+pub use failure::{failure, without_history};
 pub use forget::{ForgetPreview, Forgotten, Lines, Mention, Place, Target, Where};
 pub use guard::Guard;
 pub use inbox::{HeldCall, OneTime, Waiting};
@@ -204,14 +204,26 @@ impl Engine {
     #[must_use]
     pub fn propose_guarded(&self, parsed: Parsed, manner: Manner, guard: Option<Guard>) -> Proposal {
         let _span = tracing::debug_span!("propose", calls = parsed.entries.len()).entered();
-        // Best effort: a history that cannot be read is said by what needs it.
-        if let Err(error) = self.vault.look_after_crash() {
-            tracing::warn!(%error, "an unfinished batch was not looked for");
-        }
+        let trouble = self.history_trouble();
         let started = (self.settings.clock)();
         let asker = Asker { manner: &manner, guard: guard.as_ref(), is_approved: false };
-        let planned = self.plan(&self.seen_by(manner.grant.as_deref()), &parsed, asker, started);
+        let mut planned = self.plan(&self.seen_by(manner.grant.as_deref()), &parsed, asker, started);
+        planned.issues.extend(trouble.map(|failure| Issue {
+            code: "history_unusable",
+            index: None,
+            message: without_history(&failure),
+        }));
         Proposal { parsed, planned, manner, guard, started }
+    }
+
+    /// Why the history cannot be used now; `None` where it can. Notes are read all the same, and leave no entry in the audit.
+    /// What a crash has left unfinished is finished on the way.
+    #[must_use]
+    pub fn history_trouble(&self) -> Option<Failure> {
+        let error = self.vault.look_after_crash().err()?;
+        tracing::warn!(%error, "the history cannot be used");
+        // Somebody else is at work on it.
+        if matches!(error, VaultError::Busy) { None } else { Some(failure(&error)) }
     }
 
     /// Makes a proposal true and says what became of each call.

@@ -219,14 +219,16 @@ impl Engine {
         let is_untidy = inbox.is_untidy;
         let mut opened = read(inbox);
         opened.waiting.extend(self.kept_here().values().cloned());
-        if !is_untidy && opened.waiting.iter().all(|waiting| now < waiting.expires) {
+        let is_late = opened.waiting.iter().any(|waiting| waiting.expires <= now);
+        let settled = if is_late { self.vault.settled_time(now).map_err(|error| failure(&error))? } else { None };
+        if !is_untidy && !opened.waiting.iter().any(|waiting| has_expired(waiting, settled)) {
             return Ok(opened);
         }
         match self.vault.lock() {
             Ok(mut writer) => self.open_inbox(&mut writer, now),
             // Who cannot write can still be told what waits.
             Err(VaultError::Busy | VaultError::NoWriteAccess) => {
-                opened.waiting.retain(|waiting| now < waiting.expires);
+                opened.waiting.retain(|waiting| !has_expired(waiting, settled));
                 Ok(opened)
             }
             Err(error) => Err(failure(&error)),
@@ -238,8 +240,9 @@ impl Engine {
         let inbox = writer.inbox().map_err(|error| failure(&error))?;
         let mut opened = read(inbox);
         opened.waiting.extend(self.kept_here().values().cloned());
-        let (waiting, expired): (Vec<_>, Vec<_>) =
-            opened.waiting.into_iter().partition(|waiting| now < waiting.expires);
+        let settled = writer.settled_time(now).map_err(|error| failure(&error))?;
+        let (expired, waiting): (Vec<_>, Vec<_>) =
+            opened.waiting.into_iter().partition(|waiting| has_expired(waiting, settled));
         if !expired.is_empty() {
             let ids: Vec<u64> = expired.iter().map(|waiting| waiting.id).collect();
             let entries: Vec<_> = ids.iter().map(|id| audit::decision("expire", *id)).collect();
@@ -456,6 +459,11 @@ fn read(inbox: Inbox) -> Opened {
 }
 
 /// Nothing of this number waits.
+/// Whether a proposal has waited for as long as it may, by the time that the history has settled on.
+fn has_expired(waiting: &Waiting, settled: Option<Timestamp>) -> bool {
+    settled.is_some_and(|time| waiting.expires <= time)
+}
+
 fn gone(id: u64, last: u64) -> Failure {
     let message = if id <= last && id > 0 {
         format!("proposal {id} is decided already")

@@ -99,7 +99,8 @@ struct Raw {
 type Found = (i64, Option<Vec<u8>>, rusqlite::Result<Raw>);
 
 impl Vault {
-    /// Computes the chain anew, entry by entry, and looks whether `head` is one of its hashes.
+    /// Computes the chain anew, entry by entry, looks whether `head` is one of its hashes, and reads every content that is
+    /// kept.
     ///
     /// Finds what was changed, removed, inserted or put into another order, and batches whose entries are gone. It does
     /// not find that the newest entries were removed together with their batches, or that the whole chain was computed
@@ -120,6 +121,7 @@ impl Vault {
         }
         if let Some(core) = self.known_core()?.as_ref() {
             walk.compare_batches(core)?;
+            core.journal.check_kept(&mut |fault| walk.tell(None, fault))?;
         }
         Ok(walk.end())
     }

@@ -6,18 +6,20 @@
 //! that is not the planned one is an outside edit that came in between: the batch is given back and the caller
 //! told. What a crash leaves half done, `recover` finishes or gives back from the journal alone.
 
-use std::io::{self, Write};
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use cap_fs_ext::DirExt;
 use cap_std::fs::Dir;
 
+use super::aside::{digest_of, is_temporary, open_old, set_temporary, temporary};
 use super::journal::{Flush, State};
 use super::place::Places;
 use super::{Approval, AuditEntry, Author, RecordedStep, VaultError, Writer, disk};
 use crate::digest::Digest;
 use crate::path::MemoryPath;
-use crate::plan::{Content, Image, Step};
+use crate::plan::{Image, Step};
 use crate::report::Kind;
 use crate::time::Timestamp;
 
@@ -108,7 +110,9 @@ impl Writer<'_> {
             return Err(self.abandon(number, &steps, &places, Flush::Yes, error));
         }
         seen(Point::Certain);
-        if let Err(error) = self.put_in_place(number, &steps, &places, seen) {
+        // Before anybody is told that it is there, its history has to be, too.
+        let placed = self.put_in_place(number, &steps, &places, seen).and_then(|()| self.check_history());
+        if let Err(error) = placed {
             return Err(match self.give_back(number, &steps, &places) {
                 Ok(()) => error,
                 Err(failure) => unsettled(number, &error, &failure),
@@ -153,9 +157,14 @@ impl Writer<'_> {
         error: VaultError,
     ) -> VaultError {
         // First, for on a full disk this makes the room that the mark takes.
-        self.remove_temporary(number, places);
+        let is_swept = self.remove_temporary(number, places);
         let Ok(core) = self.core() else { return error };
-        let Err(failure) = core.journal.abandon(number, growth(steps), flush) else { return error };
+        let Err(failure) = core.journal.abandon(number, growth(steps), flush) else {
+            if !is_swept {
+                core.journal.note_unswept(number);
+            }
+            return error;
+        };
         // An open batch is nothing, marked or not.
         let is_open = matches!(core.journal.newest(), Ok(Some((newest, State::Open))) if newest == number);
         if is_open { error } else { unsettled(number, &error, &failure) }
@@ -238,11 +247,14 @@ impl Writer<'_> {
         places: &Places,
         seen: &mut dyn FnMut(Point),
     ) -> Result<(), VaultError> {
+        let plain: Vec<Step> = steps.iter().map(|step| step.step.clone()).collect();
+        let moves = Places::moves(&plain);
         for (index, step) in steps.iter().enumerate() {
-            let Step::Put { path, after, .. } = &step.step else { continue };
+            let Step::Put { path, before, after } = &step.step else { continue };
             let folder = disk::open_folder(&self.vault.dir, places.early(index))
                 .map_err(|error| VaultError::io("open the folder of", Some(path), error))?;
-            set_temporary(&folder, &temporary(batch, index), after.as_ref())
+            let old = before.as_ref().and_then(|_| open_old(&self.vault.dir, &Places::origin(&moves, path)?));
+            set_temporary(&folder, &temporary(batch, index), after.as_ref(), old.as_ref())
                 .map_err(|error| VaultError::io("write", Some(path), error))?;
             if after.is_some() {
                 seen(Point::Written(index));
@@ -279,20 +291,30 @@ impl Writer<'_> {
         let core = self.core()?;
         let leftovers = core.leftovers.take();
         core.swept = core.swept.max(leftovers.as_ref().map_or(0, |leftovers| leftovers.batch));
-        let mut journal = || core.journal.commit(number, steps, batch, growth(steps));
-        let sweep = || leftovers.iter().for_each(|leftovers| leftovers.sweep(&vault.dir));
-        if !vault.is_durable() {
-            sweep();
-            return journal();
-        }
-        std::thread::scope(|scope| {
-            let sweeping = leftovers.is_some().then(|| std::thread::Builder::new().spawn_scoped(scope, sweep));
-            let flushed = beside(&puts, &flush, journal);
-            if let Some(Err(_)) = sweeping {
-                sweep();
+        let is_swept = AtomicBool::new(true);
+        let sweep = || {
+            if let Some(leftovers) = &leftovers {
+                is_swept.store(leftovers.sweep(&vault.dir), Ordering::Relaxed);
             }
-            flushed
-        })
+        };
+        let mut journal = || core.journal.commit(number, steps, batch, growth(steps));
+        let result = if vault.is_durable() {
+            std::thread::scope(|scope| {
+                let sweeping = leftovers.is_some().then(|| std::thread::Builder::new().spawn_scoped(scope, &sweep));
+                let flushed = beside(&puts, &flush, journal);
+                if let Some(Err(_)) = sweeping {
+                    sweep();
+                }
+                flushed
+            })
+        } else {
+            sweep();
+            journal()
+        };
+        if let Some(leftovers) = leftovers.filter(|_| !is_swept.into_inner()) {
+            core.journal.note_unswept(leftovers.batch);
+        }
+        result
     }
 
     /// Flushes every folder in which a name has changed.
@@ -367,14 +389,15 @@ impl Writer<'_> {
         }
     }
 
-    /// Removes the temporary files of a batch of which nothing was carried out.
-    pub(super) fn remove_temporary(&self, batch: u64, places: &Places) {
-        for (index, folder) in places.all() {
-            if let Ok(folder) = disk::open_folder(&self.vault.dir, folder) {
-                // Best effort: the next sweep knows the names too, and a stray file is hidden and harmless.
-                let _ = folder.remove_file(temporary(batch, index));
-            }
-        }
+    /// Removes the temporary files of a batch of which nothing was carried out; whether all are gone.
+    pub(super) fn remove_temporary(&self, batch: u64, places: &Places) -> bool {
+        let is_gone = |(index, folder)| {
+            let removed = disk::open_folder(&self.vault.dir, folder)
+                .and_then(|folder: Dir| folder.remove_file(temporary(batch, index)));
+            removed.is_ok() || removed.is_err_and(|error| disk::is_gone(&error))
+        };
+        // Each is tried, whatever became of the others.
+        places.all().filter(|place| !is_gone(*place)).count() == 0
     }
 }
 
@@ -390,18 +413,6 @@ fn planned_empty(step: &Step) -> Option<&MemoryPath> {
 fn modified(root: &Dir, path: Option<&MemoryPath>) -> Option<SystemTime> {
     let folder = disk::open_folder(root, path?.parent().as_ref()).ok()?;
     Some(folder.symlink_metadata(path?.name()).ok()?.modified().ok()?.into_std())
-}
-
-/// The name of the temporary file of a step.
-pub(super) fn temporary(batch: u64, index: usize) -> String {
-    format!(".memdir-{batch}-{index}.tmp")
-}
-
-/// Whether a name is that of a temporary file of ours.
-pub(super) fn is_temporary(name: &str) -> bool {
-    let numbers = name.strip_prefix(".memdir-").and_then(|rest| rest.strip_suffix(".tmp")?.split_once('-'));
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    numbers.is_some_and(|(batch, step)| is_number(batch) && is_number(step))
 }
 
 /// Opens the folder that holds `path`.
@@ -460,6 +471,13 @@ fn put(
     let Some(before) = before else {
         return disk::rename_new(aside, temporary, folder, name).map_err(io);
     };
+    // As late as can be, so that an edit which came since the plan was checked is met before the file changes places.
+    let is_planned = |found: io::Result<Option<Digest>>| match found {
+        Ok(Some(digest)) if digest == before.content.digest() => Ok(()),
+        Ok(_) => Err(VaultError::Conflict(path.clone())),
+        Err(error) => Err(VaultError::io("read", Some(path), error)),
+    };
+    is_planned(digest_of(folder, name))?;
     if has_after {
         match disk::replace(aside, temporary, folder, name).map_err(io)? {
             disk::Replaced::Exchanged => {}
@@ -468,11 +486,7 @@ fn put(
     } else {
         disk::rename_new(folder, name, aside, temporary).map_err(io)?;
     }
-    match digest_of(aside, temporary) {
-        Ok(Some(digest)) if digest == before.content.digest() => Ok(()),
-        Ok(_) => Err(VaultError::Conflict(path.clone())),
-        Err(error) => Err(VaultError::io("read", Some(path), error)),
-    }
+    is_planned(digest_of(aside, temporary))
 }
 
 /// Runs `work` while a few threads run `flush` over `items`; the first error wins, that of `work` before all.
@@ -501,52 +515,6 @@ fn beside<T: Sync>(
         }
         result
     })
-}
-
-/// Writes a new file with the image's content and mode; a stale one of the same name gives way.
-pub(super) fn write_new(folder: &Dir, name: &str, image: &Image) -> io::Result<()> {
-    let mode = image.mode.map_or(0o666, |mode| mode & 0o700);
-    let mut file = match disk::create_name(folder, name, mode) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            folder.remove_file(name)?;
-            disk::create_name(folder, name, mode)?
-        }
-        other => other?,
-    };
-    file.write_all(image.content.bytes())?;
-    match image.mode {
-        Some(mode) => disk::set_mode(&file, mode),
-        None => Ok(()),
-    }
-}
-
-/// Makes the temporary file of a step hold what it has to, anew: nothing where the step removes a file.
-///
-/// A stale one gives way. A cut of the power may have taken the row that named a batch and left its files, and then
-/// the next batch has the same number.
-pub(super) fn set_temporary(folder: &Dir, name: &str, after: Option<&Image>) -> io::Result<()> {
-    match after {
-        Some(after) => write_new(folder, name, after),
-        None => match folder.remove_file(name) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        },
-    }
-}
-
-/// Digests a regular file in an open folder; `None` when nothing or something else is there.
-pub(super) fn digest_of(folder: &Dir, name: &str) -> io::Result<Option<Digest>> {
-    let file = match disk::open_name(folder, name) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound || disk::is_link_error(&error) => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    if !file.metadata()?.is_file() {
-        return Ok(None);
-    }
-    let mut bytes = Vec::new();
-    io::Read::read_to_end(&mut &file, &mut bytes)?;
-    Ok(Some(Content::new(bytes).digest()))
 }
 
 /// The digest and the mode of the regular file at `path`; `None` when there is none.

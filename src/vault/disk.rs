@@ -281,6 +281,59 @@ pub(super) fn set_mode(file: &File, mode: u32) -> io::Result<()> {
     Ok(())
 }
 
+/// Gives a new file the extended attributes of another one, access lists among them.
+///
+/// What the system keeps for itself, or has no place for here, is left out, and so is what vouches for the content.
+pub(super) fn copy_attributes(from: &File, to: &File) -> io::Result<()> {
+    #[cfg(any(target_os = "linux", target_vendor = "apple"))]
+    {
+        use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fsetxattr};
+        const OF_CONTENT: [&[u8]; 3] = [b"security.ima", b"security.evm", b"security.capability"];
+        let names = attribute(|buffer| flistxattr(from, buffer))?.unwrap_or_default();
+        for name in names.split(|byte| *byte == 0).filter(|name| !name.is_empty() && !OF_CONTENT.contains(name)) {
+            let Some(value) = attribute(|buffer| fgetxattr(from, name, buffer))? else { continue };
+            match fsetxattr(to, name, &value, XattrFlags::empty()) {
+                Err(error) if is_withheld(error) => {}
+                other => other?,
+            }
+        }
+    }
+    #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+    let _ = (from, to);
+    Ok(())
+}
+
+/// Reads what has a length that nobody knows before; `None` where it is withheld or gone.
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+fn attribute(read: impl Fn(&mut [u8]) -> rustix::io::Result<usize>) -> io::Result<Option<Vec<u8>>> {
+    use rustix::io::Errno;
+    // More than any system lets a file have.
+    const MOST: usize = 16 << 20;
+    let mut buffer = vec![0; 1 << 10];
+    loop {
+        match read(&mut buffer) {
+            Ok(length) => {
+                buffer.truncate(length);
+                return Ok(Some(buffer));
+            }
+            Err(Errno::RANGE) if buffer.len() < MOST => buffer.resize(buffer.len() * 8, 0),
+            Err(error) if is_withheld(error) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// Whether an attribute is none that we may read or set.
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+fn is_withheld(error: rustix::io::Errno) -> bool {
+    use rustix::io::Errno;
+    #[cfg(target_vendor = "apple")]
+    if error == Errno::NOATTR {
+        return true;
+    }
+    matches!(error, Errno::PERM | Errno::ACCESS | Errno::NOTSUP | Errno::NODATA)
+}
+
 /// What tells a file or folder from every other one on the machine, for recovery after a crash.
 pub(super) fn identity(metadata: &cap_std::fs::Metadata) -> (u64, u64) {
     use cap_fs_ext::MetadataExt;

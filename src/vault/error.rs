@@ -98,6 +98,8 @@ impl VaultError {
     }
 }
 
+/// What SQLite says where the file that connections share cannot grow, for which the system has no other reason.
+const NO_ROOM_TO_SHARE: i32 = rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
 /// What SQLite says of a statement that names a table or a column which is not there.
 const SQL_ERROR: i32 = 1;
 
@@ -116,6 +118,11 @@ impl From<rusqlite::Error> for VaultError {
         ) || matches!(error, Error::SqliteFailure(failure, _) if failure.extended_code == SQL_ERROR);
         match error.sqlite_error_code() {
             _ if is_foreign => Self::Damaged(error.to_string()),
+            Some(ErrorCode::SystemIoFailure)
+                if error.sqlite_error().is_some_and(|failure| failure.extended_code == NO_ROOM_TO_SHARE) =>
+            {
+                Self::DiskFull
+            }
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy,
             Some(ErrorCode::DiskFull) => Self::DiskFull,
             Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Self::NoWriteAccess,

@@ -23,15 +23,19 @@ pub struct Exam {
 }
 
 impl Vault {
-    /// Looks at the history and at what this file system can do.
+    /// Looks at the history, with every content that is kept, and at what this file system can do.
     ///
     /// Makes two hidden files in the memory for a moment, and leaves none.
     ///
     /// # Errors
     ///
-    /// [`VaultError::Damaged`] when the database finds a fault in itself.
+    /// Why the history cannot be opened; [`VaultError::Damaged`] when there is a fault in it.
     pub fn examine(&self) -> Result<Exam, VaultError> {
-        let core = self.core();
+        let core = match self.known_core() {
+            // Where nobody may write, there is nothing to write to.
+            Err(error) if error.is_no_access() => self.core(),
+            core => core?,
+        };
         let mut exam = Exam {
             has_history: core.is_some(),
             batches: 0,
@@ -42,8 +46,10 @@ impl Vault {
             lock: Ok(()),
         };
         if let Some(core) = core.as_ref() {
-            let fault: String = core.journal.db.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
-            if fault != "ok" {
+            let fault: String = core.journal.db.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+            let mut faults = if fault == "ok" { Vec::new() } else { vec![fault] };
+            core.journal.check_kept(&mut |fault| faults.push(fault))?;
+            if let Some(fault) = faults.into_iter().next() {
                 return Err(VaultError::Damaged(fault));
             }
             let sql = "SELECT count(*) FROM batch WHERE state IN (2, 3)";

@@ -8,8 +8,8 @@ use std::io;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
+use super::aside::{digest_of, open_old_name, set_temporary};
 use super::audit::{Chain, FORGET};
-use super::commit::digest_of;
 use super::every::open_parent;
 use super::journal::{self, Flush, Journal};
 use super::{AuditEntry, Author, Core, Vault, VaultError, Writer, disk, history};
@@ -211,7 +211,8 @@ impl Writer<'_> {
         }
         let mode = disk::mode(&folder.symlink_metadata(name).map_err(io)?);
         let image = crate::plan::Image { content: Content::new(new), mode };
-        let written = super::commit::set_temporary(&folder, TEMPORARY, Some(&image));
+        let old = open_old_name(&folder, name);
+        let written = set_temporary(&folder, TEMPORARY, Some(&image), old.as_ref());
         written.and_then(|()| self.flush_name(&folder, TEMPORARY)).map_err(|error| {
             // Best effort: the next run removes it, too.
             let _ = folder.remove_file(TEMPORARY);

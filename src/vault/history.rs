@@ -86,6 +86,20 @@ impl Vault {
         Ok(newest(&core.journal, None, None, 1)?.first().copied())
     }
 
+    /// The moment from which age is counted, for contents, proposals and sessions: the start of the older of the two newest days
+    /// (in UTC) on which batches were committed, or `now` where that is earlier. `None` where all batches are of one day, or there
+    /// are none: nothing is old then.
+    ///
+    /// So a clock that jumps once makes nothing old. Two days of batches have to agree with it.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub fn settled_time(&self, now: Timestamp) -> Result<Option<Timestamp>, VaultError> {
+        let core = self.known_core()?;
+        core.as_ref().map_or(Ok(None), |core| core.journal.settled_time(now))
+    }
+
     /// The batch that undid this one, if one did and has not been undone itself.
     ///
     /// # Errors
@@ -133,14 +147,22 @@ impl Vault {
 }
 
 impl Writer<'_> {
-    /// Lets contents go that are older than what the history keeps; entries and chain stay.
+    /// As [`Vault::settled_time`].
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub fn settled_time(&mut self, now: Timestamp) -> Result<Option<Timestamp>, VaultError> {
+        self.core()?.journal.settled_time(now)
+    }
+
+    /// Lets contents go that are older than what the history keeps, counted from [`Vault::settled_time`]; entries and chain stay.
     ///
     /// # Errors
     ///
     /// Those of the database.
     pub fn prune(&mut self, now: Timestamp) -> Result<(), VaultError> {
-        let oldest = now.minus(self.vault.options.keep_for).micros();
-        let keep_bytes = self.vault.options.keep_bytes;
+        let (keep_for, keep_bytes) = (self.vault.options.keep_for, self.vault.options.keep_bytes);
         let vault = self.vault;
         let journal = &mut self.core()?.journal;
         let kept = journal.sum("content_bytes")?.unwrap_or(0);
@@ -151,11 +173,13 @@ impl Writer<'_> {
             None => 0,
         };
         let excess = kept.saturating_sub(keep_bytes.max(notes.saturating_mul(3)));
-        let first: Option<i64> = journal.db.query_row("SELECT min(batch) FROM content", [], |row| row.get(0))?;
-        // Up to the first batch that is young enough: a clock that once stood in 1970 makes nothing before it old.
-        let sql = "SELECT max(id) FROM batch
-                   WHERE id >= ?2 AND id < ifnull((SELECT min(id) FROM batch WHERE time >= ?1), 9223372036854775807)";
-        let aged: Option<i64> = journal.db.prepare_cached(sql)?.query_row(params![oldest, first], |row| row.get(0))?;
+        let aged = match journal.newest_before(now.minus(keep_for))? {
+            Some(_) => {
+                journal.settled_time(now)?.map(|time| journal.newest_before(time.minus(keep_for))).transpose()?
+            }
+            None => None,
+        };
+        let aged = aged.flatten();
         if excess == 0 && aged.is_none() {
             return Ok(());
         }
@@ -177,6 +201,36 @@ impl Writer<'_> {
             }
             journal::add(transaction, "content_bytes", -freed)
         })
+    }
+}
+
+/// Microseconds of a day.
+const DAY: i64 = 24 * 60 * 60 * 1_000_000;
+
+impl Journal {
+    /// As [`Vault::settled_time`].
+    fn settled_time(&self, now: Timestamp) -> Result<Option<Timestamp>, VaultError> {
+        let sql = format!("SELECT time FROM batch WHERE {IN_FORCE} ORDER BY id DESC");
+        let mut statement = self.db.prepare_cached(&sql)?;
+        let mut rows = statement.query([])?;
+        let mut newest = None;
+        while let Some(row) = rows.next()? {
+            let day = row.get::<_, i64>(0)?.div_euclid(DAY);
+            let other = *newest.get_or_insert(day);
+            if other != day {
+                let start = Timestamp::from_micros(day.min(other).saturating_mul(DAY));
+                return Ok(Some(start.min(now)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The newest batch before the first that is as young as `oldest`, if a content of it or an older one is kept: a clock that
+    /// once stood in 1970 makes nothing before it old.
+    fn newest_before(&self, oldest: Timestamp) -> Result<Option<i64>, VaultError> {
+        let sql = "SELECT max(id) FROM batch WHERE id >= (SELECT min(batch) FROM content)
+                   AND id < ifnull((SELECT min(id) FROM batch WHERE time >= ?1), 9223372036854775807)";
+        Ok(self.db.prepare_cached(sql)?.query_row([oldest.micros()], |row| row.get(0))?)
     }
 }
 

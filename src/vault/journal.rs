@@ -4,7 +4,6 @@
 //! [`State::Committed`] (it will be finished, whatever happens) to [`State::Applied`]; or it is given back by way of
 //! [`State::Aborting`]. Only `Committed` and `Aborting` are flushed: each is a promise, the others only save work.
 
-use std::path::Path;
 use std::time::Duration;
 
 use cap_std::fs::Dir;
@@ -12,17 +11,28 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use super::place::Places;
+use super::proof::{EXCHANGED, Proof};
+use super::state::StateFolder;
 use super::{Batch, RecordedStep, VaultError, audit, disk, inbox};
 use crate::path::MemoryPath;
 use crate::plan::{Content, Image, Step};
 use crate::report::Kind;
 
+/// The tables.
+const SCHEMA: &str = include_str!("schema.sql");
 /// The version of the tables; another one is refused.
 const VERSION: i64 = 1;
 /// "memd", so that `file` and we can tell the database from any other.
 const APPLICATION: i64 = 0x6d65_6d64;
 /// How long to wait for another connection.
 const BUSY: Duration = Duration::from_secs(10);
+/// How often the database is opened until what was opened is what the folder holds.
+const ATTEMPTS: usize = 3;
+/// How it is opened. SQLite refuses links in its path, as long as nobody puts one there at the same time.
+const FLAGS: OpenFlags = OpenFlags::SQLITE_OPEN_READ_WRITE
+    .union(OpenFlags::SQLITE_OPEN_NO_MUTEX)
+    .union(OpenFlags::SQLITE_OPEN_NOFOLLOW)
+    .union(OpenFlags::SQLITE_OPEN_EXRESCODE);
 /// Contents from this size on are compressed.
 const PACK_FROM: usize = 4096;
 
@@ -104,23 +114,59 @@ impl LogFile {
 }
 
 impl Journal {
-    /// Opens the database at a canonical `path`, and makes its tables when it is new, once `lock` has taken the lock that
-    /// keeps others from doing so. Without a `log` nothing is ever flushed.
+    /// Opens the database of a folder, and makes its tables when it is new, once `lock` has taken the lock that keeps others
+    /// from doing so. Without a `log` nothing is ever flushed.
     pub(super) fn open(
-        path: &Path,
-        log: Option<LogFile>,
-        lock: impl FnOnce() -> Result<(), VaultError>,
+        folder: &StateFolder,
+        mut log: Option<LogFile>,
+        lock: impl Fn() -> Result<(), VaultError>,
     ) -> Result<Self, VaultError> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX
-            | OpenFlags::SQLITE_OPEN_NOFOLLOW
-            | OpenFlags::SQLITE_OPEN_EXRESCODE;
-        let db = Connection::open_with_flags(path, flags)?;
+        let mut attempt = 0;
+        loop {
+            attempt += 1;
+            let proof = Proof::begin(folder);
+            let db = Connection::open_with_flags(folder.history_path(), FLAGS)?;
+            let mut journal = Self { db, log: log.take() };
+            match journal.ready(proof, &lock) {
+                // It may have been exchanged for a moment, or something else of this process has opened such a file.
+                Err(VaultError::Untrusted(EXCHANGED)) if attempt < ATTEMPTS => log = journal.log,
+                result => return result.map(|()| journal),
+            }
+        }
+    }
+
+    /// Readies a connection that was opened: proves what it opened, then lets it do its work.
+    fn ready(&mut self, proof: Proof<'_>, lock: impl Fn() -> Result<(), VaultError>) -> Result<(), VaultError> {
+        proof.check_database()?;
+        self.settle()?;
+        match self.version()? {
+            (VERSION, APPLICATION) => {
+                self.check_mode()?;
+                proof.check_beside()?;
+            }
+            (0, 0) => {
+                let folder = proof.end();
+                lock()?;
+                self.create_patiently(folder)?;
+            }
+            (version, APPLICATION) => {
+                return Err(VaultError::Damaged(format!("it has version {version}, and this program knows {VERSION}")));
+            }
+            _ => return Err(VaultError::Damaged("it is a database of another program".to_owned())),
+        }
+        self.check_tables()
+    }
+
+    /// What holds for every connection. The file may be anyone's, so nothing in it is run.
+    fn settle(&self) -> Result<(), VaultError> {
+        let db = &self.db;
         db.busy_timeout(BUSY)?;
         db.set_prepared_statement_cache_capacity(48);
         for (option, value) in [
             (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
             (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+            (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
+            (DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false),
             (DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true),
         ] {
             db.set_db_config(option, value)?;
@@ -128,19 +174,31 @@ impl Journal {
         db.execute_batch("PRAGMA cell_size_check = ON; PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = NORMAL;")?;
         #[cfg(target_vendor = "apple")]
         db.execute_batch("PRAGMA fullfsync = ON;")?;
-        let mut journal = Self { db, log };
-        match journal.version()? {
-            (VERSION, APPLICATION) => {}
-            (0, 0) => {
-                lock()?;
-                journal.create_patiently()?;
-            }
-            (version, APPLICATION) => {
-                return Err(VaultError::Damaged(format!("it has version {version}, and this program knows {VERSION}")));
-            }
-            _ => return Err(VaultError::Damaged("it is a database of another program".to_owned())),
+        Ok(())
+    }
+
+    /// Checks that what is written goes to the log beside the database, which is compared, and to no other file.
+    fn check_mode(&self) -> Result<(), VaultError> {
+        let mode: String = self.db.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
+        if mode.eq_ignore_ascii_case("wal") {
+            return Ok(());
         }
-        Ok(journal)
+        Err(VaultError::Damaged("it has another journal than memdir gives it".to_owned()))
+    }
+
+    /// Checks that the tables are ours and that there is nothing else: whoever sent the folder may have added what acts when
+    /// something is written.
+    fn check_tables(&self) -> Result<(), VaultError> {
+        // What SQLite itself counts where somebody asks it to does nothing.
+        let sql = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT GLOB 'sqlite_stat[0-9]'";
+        let mut statement = self.db.prepare(sql)?;
+        let mut found = statement.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
+        found.sort_unstable();
+        let lines: Vec<&str> = SCHEMA.lines().filter(|line| !line.starts_with("--")).collect();
+        let schema = lines.join("\n");
+        let mut ours: Vec<&str> = schema.split(';').map(str::trim).filter(|statement| !statement.is_empty()).collect();
+        ours.sort_unstable();
+        if found == ours { Ok(()) } else { Err(VaultError::Damaged("its tables are not those of memdir".to_owned())) }
     }
 
     fn version(&self) -> Result<(i64, i64), VaultError> {
@@ -150,11 +208,11 @@ impl Journal {
     }
 
     /// As [`Journal::create`], while others look at the file: turning the log on does not wait for them by itself.
-    fn create_patiently(&mut self) -> Result<(), VaultError> {
+    fn create_patiently(&mut self, folder: &StateFolder) -> Result<(), VaultError> {
         let mut waited = Duration::ZERO;
         let mut pause = Duration::from_millis(1);
         loop {
-            match self.create() {
+            match self.create(folder) {
                 Err(VaultError::Busy) if waited < BUSY => {
                     std::thread::sleep(pause);
                     waited += pause;
@@ -165,18 +223,23 @@ impl Journal {
         }
     }
 
-    fn create(&mut self) -> Result<(), VaultError> {
+    fn create(&mut self, folder: &StateFolder) -> Result<(), VaultError> {
+        let proof = Proof::begin(folder);
         let mode: String = self.db.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
         if !mode.eq_ignore_ascii_case("wal") {
             return Err(VaultError::Untrusted("this file system cannot hold the history, give `--state DIR`"));
         }
+        // The log is opened by whoever reads first.
+        self.version()?;
+        proof.check_beside()?;
+        drop(proof);
         self.transaction(Flush::Yes, |transaction| {
             // Another process may have been first.
             let version: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
             if version != 0 {
                 return Ok(());
             }
-            transaction.execute_batch(include_str!("schema.sql"))?;
+            transaction.execute_batch(SCHEMA)?;
             transaction.pragma_update(None, "application_id", APPLICATION)?;
             transaction.pragma_update(None, "user_version", VERSION)?;
             let id = audit::random()?;
@@ -302,6 +365,40 @@ impl Journal {
 
     /// Reads the steps of a batch with their contents.
     pub(super) fn steps(&self, batch: u64) -> Result<Vec<RecordedStep>, VaultError> {
+        self.steps_with(batch, &|id| load(&self.db, id)?.ok_or(VaultError::Pruned(batch)))
+    }
+
+    /// Reads all that is kept of what was changed, each content once, and tells what is not as it was written.
+    pub(super) fn check_kept(&self, tell: &mut dyn FnMut(String)) -> Result<(), VaultError> {
+        let mut statement = self.db.prepare("SELECT id, batch FROM content ORDER BY id")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            match load(&self.db, row.get(0)?) {
+                Err(VaultError::Damaged(_)) => {
+                    tell(format!("a content of batch {} is not what was stored", row.get::<_, i64>(1)?));
+                }
+                other => drop(other?),
+            }
+        }
+        let nothing = Content::new(&b""[..]);
+        let mut statement = self.db.prepare("SELECT id FROM batch WHERE state IN (2, 3) ORDER BY id")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let batch = row.get(0)?;
+            match self.steps_with(batch, &|_| Ok(nothing.clone())) {
+                Err(VaultError::Damaged(fault)) => tell(format!("batch {batch}: {fault}")),
+                Err(VaultError::Pruned(_)) => {}
+                other => drop(other?),
+            }
+        }
+        Ok(())
+    }
+
+    fn steps_with(
+        &self,
+        batch: u64,
+        content: &dyn Fn(i64) -> Result<Content, VaultError>,
+    ) -> Result<Vec<RecordedStep>, VaultError> {
         let mut statement = self.db.prepare_cached(
             "SELECT kind, path, new_path, before, before_mode, after, after_mode, device, inode
              FROM step WHERE batch = ?1 ORDER BY number",
@@ -316,8 +413,7 @@ impl Journal {
             };
             let image = |id: usize, mode: usize| -> Result<Option<Image>, VaultError> {
                 let Some(id) = row.get::<_, Option<i64>>(id)? else { return Ok(None) };
-                let content = load(&self.db, id)?.ok_or(VaultError::Pruned(batch))?;
-                Ok(Some(Image { content, mode: row.get(mode)? }))
+                Ok(Some(Image { content: content(id)?, mode: row.get(mode)? }))
             };
             let step = match row.get::<_, i64>(0)? {
                 1 => Step::MakeFolder { path: path(1)?, mode: row.get(6)? },
@@ -448,6 +544,12 @@ fn store(transaction: &Transaction<'_>, batch: u64, content: &Content) -> Result
     Ok(id)
 }
 
+/// Decompresses a content. Both it and its row have to say the size: room is made for it before anything is read.
+fn unpack(body: &[u8], size: usize) -> Option<Vec<u8>> {
+    let said = zstd::zstd_safe::get_frame_content_size(body).ok()??;
+    if said == size as u64 { zstd::bulk::decompress(body, size).ok() } else { None }
+}
+
 /// Reads a content; `None` when it is no longer kept.
 pub(super) fn load(db: &Connection, id: i64) -> Result<Option<Content>, VaultError> {
     let mut statement = db.prepare_cached("SELECT digest, size, packed, body FROM content WHERE id = ?1")?;
@@ -456,7 +558,7 @@ pub(super) fn load(db: &Connection, id: i64) -> Result<Option<Content>, VaultErr
     });
     let Some((digest, size, is_packed, body)) = row.optional()? else { return Ok(None) };
     let damaged = || VaultError::Damaged(format!("content {id} is not what was stored"));
-    let bytes = if is_packed { zstd::bulk::decompress(&body, size).map_err(|_| damaged())? } else { body };
+    let bytes = if is_packed { unpack(&body, size).ok_or_else(damaged)? } else { body };
     let content = Content::new(bytes);
     if content.digest().as_bytes() == &digest { Ok(Some(content)) } else { Err(damaged()) }
 }

@@ -18,8 +18,10 @@ mod history;
 mod inbox;
 mod journal;
 mod place;
+mod proof;
 mod readers;
 mod recover;
+mod repair;
 mod scan;
 mod sessions;
 mod state;
@@ -47,6 +49,7 @@ pub use forget::{Names, Replaced, Traces};
 pub use history::Page;
 pub use inbox::{Approval, Filed, Inbox, MOST_WAITING, MOST_WAITING_BYTES, Numbers};
 pub use readers::Reader;
+pub use repair::{Fault, PutAside, is_put_aside};
 pub use sessions::{Kept, MOST_SESSION_BYTES, Mark, SessionFile};
 pub use stats::{Stats, Tally, Times};
 pub use sweep::Sweep;
@@ -182,6 +185,9 @@ struct Reads {
     count: usize,
 }
 
+/// How often the state is opened anew that was exchanged meanwhile.
+const ATTEMPTS: usize = 3;
+
 /// Entries of reads are written in groups of this size, or when they are this old.
 const READ_GROUP: usize = 100;
 const READ_AGE: Duration = Duration::from_secs(1);
@@ -193,14 +199,21 @@ type LockFile = std::fs::File;
 impl Vault {
     /// Takes the handle of a memory and the canonical path it was opened by, which SQLite needs.
     ///
+    /// Touches nothing: notes can be read whatever became of the history.
+    #[must_use]
+    pub fn new(dir: Dir, root: PathBuf, options: Options) -> Self {
+        Self { dir, root, options, core: Mutex::default(), reads: Mutex::default(), measured: Mutex::default() }
+    }
+
+    /// As [`Vault::new`], for somebody who cannot go on without the history.
+    ///
     /// Makes nothing. A batch that a crash has left unfinished is finished first, if the lock is free.
     ///
     /// # Errors
     ///
     /// [`VaultError::Untrusted`] for a hostile `.memdir/`, [`VaultError::Damaged`] for a history that cannot be read.
     pub fn open(dir: Dir, root: PathBuf, options: Options) -> Result<Self, VaultError> {
-        let vault =
-            Self { dir, root, options, core: Mutex::default(), reads: Mutex::default(), measured: Mutex::default() };
+        let vault = Self::new(dir, root, options);
         vault.look_after_crash()?;
         Ok(vault)
     }
@@ -213,19 +226,30 @@ impl Vault {
     /// [`VaultError::NoWriteAccess`] where the folder cannot be written.
     pub fn lock(&self) -> Result<Writer<'_>, VaultError> {
         let mut core = self.core();
-        if core.is_none() {
-            let folder = StateFolder::create(&self.home())?;
-            let mut opened = self.open_core(folder)?;
-            if let Some(sum) = self.measured().take() {
-                opened.journal.begin_sum("note_bytes", sum)?;
+        for _ in 0..ATTEMPTS {
+            if core.is_none() {
+                *core = Some(self.make_core()?);
             }
-            *core = Some(opened);
+            let Some(open) = core.as_ref() else { break };
+            acquire(&open.lock, self.options.lock_timeout)?;
+            if open.folder.is_current(&self.home()) {
+                let mut writer = Writer { vault: self, core };
+                writer.recover()?;
+                return Ok(writer);
+            }
+            // The lock goes with its handle.
+            *core = None;
         }
-        let Some(open) = core.as_ref() else { return Err(VaultError::Busy) };
-        acquire(&open.lock, self.options.lock_timeout)?;
-        let mut writer = Writer { vault: self, core };
-        writer.recover()?;
-        Ok(writer)
+        Err(VaultError::Untrusted("it is exchanged while it is used"))
+    }
+
+    /// Makes what is missing of the state, and opens it.
+    fn make_core(&self) -> Result<Core, VaultError> {
+        let mut opened = self.open_core(StateFolder::create(&self.home())?)?;
+        if let Some(sum) = self.measured().take() {
+            opened.journal.begin_sum("note_bytes", sum)?;
+        }
+        Ok(opened)
     }
 
     /// Finishes what a crash has left, if another process has written since we last looked and the lock is free.
@@ -234,7 +258,7 @@ impl Vault {
     ///
     /// As [`Vault::open`].
     pub fn look_after_crash(&self) -> Result<(), VaultError> {
-        let mut core = self.core();
+        let mut core = self.current_core();
         if core.is_none() {
             let Some(folder) = StateFolder::open(&self.home())? else { return Ok(()) };
             match self.open_core(folder) {
@@ -296,7 +320,7 @@ impl Vault {
     }
 
     fn write_reads(&self, reads: &Reads) -> Result<(), VaultError> {
-        let mut core = self.core();
+        let mut core = self.current_core();
         let Some(core) = core.as_mut().filter(|_| reads.count > 0) else { return Ok(()) };
         core.journal.transaction(journal::Flush::No, |transaction| {
             let mut chain = audit::Chain::open(transaction, reads.count)?;
@@ -332,9 +356,12 @@ impl Vault {
     }
 
     fn open_core(&self, folder: StateFolder) -> Result<Core, VaultError> {
+        if folder.is_emptied() {
+            return Err(VaultError::Damaged("it is empty, and the log beside it is not".to_owned()));
+        }
         let lock = folder.lock_file()?.into_std();
         let log = if self.is_durable() { Some(folder.log_file()?) } else { None };
-        let journal = Journal::open(&folder.history_path(), log, || acquire(&lock, self.options.lock_timeout))?;
+        let journal = Journal::open(&folder, log, || acquire(&lock, self.options.lock_timeout))?;
         // The kernel lets go of it when the process ends, whatever happens here.
         let _ = lock.unlock();
         Ok(Core { folder, lock, journal, leftovers: None, swept: 0, seen: None })
@@ -343,13 +370,22 @@ impl Vault {
     /// What is open; `None` only when this machine has written nothing yet. Who asks for the history has to hear why it
     /// cannot be read, and not that it is empty.
     fn known_core(&self) -> Result<MutexGuard<'_, Option<Core>>, VaultError> {
-        let mut core = self.core();
+        let mut core = self.current_core();
         if core.is_none()
             && let Some(folder) = StateFolder::open(&self.home())?
         {
             *core = Some(self.open_core(folder)?);
         }
         Ok(core)
+    }
+
+    /// What is open, unless something else has its name by now: a history that was moved away is not the memory's any more.
+    fn current_core(&self) -> MutexGuard<'_, Option<Core>> {
+        let mut core = self.core();
+        if core.as_ref().is_some_and(|core| !core.folder.is_current(&self.home())) {
+            *core = None;
+        }
+        core
     }
 
     fn core(&self) -> MutexGuard<'_, Option<Core>> {
@@ -385,6 +421,14 @@ pub struct Writer<'v> {
 impl Writer<'_> {
     fn core(&mut self) -> Result<&mut Core, VaultError> {
         self.core.as_mut().ok_or(VaultError::Busy)
+    }
+
+    /// Checks that the history to which a batch was written is still that of the memory.
+    fn check_history(&self) -> Result<(), VaultError> {
+        match &*self.core {
+            Some(core) if core.folder.is_current(&self.vault.home()) => Ok(()),
+            _ => Err(VaultError::Untrusted("it was exchanged while it was used")),
+        }
     }
 
     fn keep_for_sweep(&mut self, batch: u64, steps: Vec<RecordedStep>, places: Places) -> Result<(), VaultError> {

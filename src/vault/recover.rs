@@ -7,10 +7,10 @@
 use std::io;
 
 use cap_std::fs::Dir;
+use rusqlite::params;
 
-use super::commit::{
-    digest_of, growth, identity, open_or_conflict, parent, restrict_folder, set_temporary, temporary, write_new,
-};
+use super::aside::{digest_of, open_old_name, set_temporary, temporary, write_new};
+use super::commit::{growth, identity, open_or_conflict, parent, restrict_folder};
 use super::journal::{Flush, Journal, State};
 use super::place::Places;
 use super::{Leftovers, RecordedStep, VaultError, Writer, disk};
@@ -42,8 +42,13 @@ impl Writer<'_> {
             State::Applied | State::Aborted => Ok(()),
             State::Open => {
                 let places = core.journal.places(batch)?;
-                self.remove_temporary(batch, &places);
-                self.core()?.journal.mark(batch, State::Aborted, Flush::No)
+                let is_swept = self.remove_temporary(batch, &places);
+                let journal = &mut self.core()?.journal;
+                journal.mark(batch, State::Aborted, Flush::No)?;
+                if !is_swept {
+                    journal.note_unswept(batch);
+                }
+                Ok(())
             }
             State::Committed => {
                 let (steps, places) = (unfinished_steps(&core.journal, batch)?, core.journal.places(batch)?);
@@ -199,7 +204,9 @@ impl Writer<'_> {
             return if is_kept { Ok(()) } else { disk::rename_new(folder, name, aside, temporary) };
         };
         if !is_kept {
-            write_new(aside, temporary, before)?;
+            // What is there has taken over the attributes of what was.
+            let old = if has_after { open_old_name(folder, name) } else { None };
+            write_new(aside, temporary, before, old.as_ref())?;
             self.flush(aside, temporary)?;
         }
         if has_after {
@@ -346,10 +353,14 @@ impl Writer<'_> {
         step: &RecordedStep,
         places: &Places,
     ) -> Result<(), VaultError> {
-        let Step::Put { path, after, .. } = &step.step else { return Ok(()) };
+        let Step::Put { path, before, after } = &step.step else { return Ok(()) };
         let folder = open_or_conflict(&self.vault.dir, places.late(index), path)?;
         let name = temporary(batch, index);
-        set_temporary(&folder, &name, after.as_ref())
+        let old = match before {
+            Some(_) => open_old_name(&parent(&self.vault.dir, path)?, path.name()),
+            None => None,
+        };
+        set_temporary(&folder, &name, after.as_ref(), old.as_ref())
             .and_then(|()| if after.is_some() { self.flush(&folder, &name) } else { Ok(()) })
             .map_err(|error| VaultError::io("write", Some(path), error))
     }
@@ -363,7 +374,9 @@ impl Writer<'_> {
         let vault = self.vault;
         let core = self.core()?;
         if let Some(leftovers) = core.leftovers.take() {
-            leftovers.sweep(&vault.dir);
+            if !leftovers.sweep(&vault.dir) {
+                core.journal.note_unswept(leftovers.batch);
+            }
             core.swept = core.swept.max(leftovers.batch);
         }
         self.sweep_of_others()
@@ -372,8 +385,11 @@ impl Writer<'_> {
     /// Removes what the newest batches of other processes have displaced, if those ended before they could.
     ///
     /// The newest two: a process that makes one batch after the other removes what the last displaced while it flushes
-    /// the next.
+    /// the next. And those before them of which something could not be removed, such as in a folder that was closed to us.
     pub(super) fn sweep_of_others(&mut self) -> Result<(), VaultError> {
+        for batch in self.core()?.journal.unswept()? {
+            self.sweep_batch(batch)?;
+        }
         let core = self.core()?;
         let Some((newest, state)) = core.journal.newest()? else { return Ok(()) };
         let own = core.leftovers.as_ref().map_or(0, |leftovers| leftovers.batch);
@@ -392,51 +408,91 @@ impl Writer<'_> {
         let core = self.core()?;
         let places = core.journal.places(batch)?;
         if !has_leftovers(&vault.dir, batch, &places) {
-            core.swept = batch;
-            return Ok(());
+            core.swept = core.swept.max(batch);
+            return core.journal.note_swept(batch);
         }
-        match core.journal.steps(batch) {
+        let is_swept = match core.journal.steps(batch) {
             // Nothing of it was ever carried out.
             Ok(steps) if steps.is_empty() => self.remove_temporary(batch, &places),
             Ok(steps) => Leftovers { batch, steps, places }.sweep(&vault.dir),
             // Without the contents nothing can be compared, so nothing is removed.
-            Err(VaultError::Pruned(_)) => {}
+            Err(VaultError::Pruned(_)) => true,
             Err(error) => return Err(error),
-        }
-        self.core()?.swept = batch;
-        Ok(())
+        };
+        let core = self.core()?;
+        core.swept = core.swept.max(batch);
+        if is_swept { core.journal.note_swept(batch) } else { Ok(core.journal.note_unswept(batch)) }
     }
 }
 
-/// Whether a temporary file of a batch lies about. Mostly the process that wrote the batch has removed all of them, and
-/// its contents need not be read.
+/// What the keys of batches begin with of which a temporary file could not be removed.
+const UNSWEPT: &str = "unswept:";
+
+impl Journal {
+    /// Notes that temporary files of a batch are left, for the next writers. Best effort: nobody waits for it.
+    pub(super) fn note_unswept(&mut self, batch: u64) {
+        let noted = self.transaction(Flush::No, |transaction| {
+            let sql = "INSERT INTO meta VALUES (?1, ?2) ON CONFLICT (key) DO NOTHING";
+            transaction.prepare_cached(sql)?.execute(params![format!("{UNSWEPT}{batch}"), batch])?;
+            Ok(())
+        });
+        if let Err(error) = noted {
+            tracing::warn!(%error, batch, "temporary files are left, and it was not noted");
+        }
+    }
+
+    /// Notes that nothing of a batch is left, if that was said before.
+    fn note_swept(&mut self, batch: u64) -> Result<(), VaultError> {
+        if !self.unswept()?.contains(&batch) {
+            return Ok(());
+        }
+        self.transaction(Flush::No, |transaction| {
+            let sql = "DELETE FROM meta WHERE key = ?1";
+            transaction.prepare_cached(sql)?.execute([format!("{UNSWEPT}{batch}")])?;
+            Ok(())
+        })
+    }
+
+    /// The batches of which a temporary file could not be removed.
+    fn unswept(&self) -> Result<Vec<u64>, VaultError> {
+        let mut statement = self.db.prepare_cached("SELECT value FROM meta WHERE key > ?1 AND key < ?1 || 'a'")?;
+        let rows = statement.query_map([UNSWEPT], |row| row.get(0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}
+
+/// Whether a temporary file of a batch lies about, or may. Mostly the process that wrote the batch has removed all of them,
+/// and its contents need not be read.
 fn has_leftovers(root: &Dir, batch: u64, places: &Places) -> bool {
     places.all().any(|(index, folder)| {
-        disk::open_folder(root, folder).is_ok_and(|folder| folder.symlink_metadata(temporary(batch, index)).is_ok())
+        let found = disk::open_folder(root, folder).and_then(|folder| folder.symlink_metadata(temporary(batch, index)));
+        !found.is_err_and(|error| disk::is_gone(&error))
     })
 }
 
 impl Leftovers {
     /// Removes displaced files, unless a program that still had one open has written to it: such an edit is kept
-    /// as a copy beside the note, under a name that says so.
-    pub(super) fn sweep(&self, root: &Dir) {
-        // In a batch that was given back the moves are, too.
-        for (index, aside) in self.places.all() {
-            let Some(Step::Put { path, before, after }) = self.steps.get(index).map(|step| &step.step) else {
-                continue;
-            };
-            let Ok(aside) = disk::open_folder(root, aside) else { continue };
-            let name = temporary(self.batch, index);
-            let Ok(Some(digest)) = digest_of(&aside, &name) else { continue };
-            let is_ours = [before, after].into_iter().flatten().any(|image| image.content.digest() == digest);
-            // Best effort, both: the next writer tries again, and nothing is lost by a file that stays.
-            if is_ours {
-                let _ = aside.remove_file(&name);
-            } else if let Ok(folder) = parent(root, path) {
-                let copy = conflict_copy(path, self.batch);
-                let _ = disk::rename_new(&aside, &name, &folder, &copy);
-            }
+    /// as a copy beside the note, under a name that says so. Whether nothing is left.
+    pub(super) fn sweep(&self, root: &Dir) -> bool {
+        // In a batch that was given back the moves are, too. Each is tried, whatever became of the others.
+        self.places.all().filter(|(index, aside)| self.sweep_one(root, *index, *aside).is_err()).count() == 0
+    }
+
+    fn sweep_one(&self, root: &Dir, index: usize, aside: Option<&MemoryPath>) -> io::Result<()> {
+        let Some(Step::Put { path, before, after }) = self.steps.get(index).map(|step| &step.step) else {
+            return Ok(());
+        };
+        let aside = match disk::open_folder(root, aside) {
+            Err(error) if disk::is_gone(&error) => return Ok(()),
+            aside => aside?,
+        };
+        let name = temporary(self.batch, index);
+        let Some(digest) = digest_of(&aside, &name)? else { return Ok(()) };
+        if [before, after].into_iter().flatten().any(|image| image.content.digest() == digest) {
+            return aside.remove_file(&name);
         }
+        let folder = disk::open_folder(root, path.parent().as_ref())?;
+        disk::rename_new(&aside, &name, &folder, &conflict_copy(path, self.batch))
     }
 }
 

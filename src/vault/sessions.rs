@@ -15,7 +15,7 @@ use super::{LockFile, Vault, VaultError, disk};
 use crate::time::Timestamp;
 
 /// The folder in that of the machine.
-const FOLDER: &str = "sessions";
+pub(super) const FOLDER: &str = "sessions";
 /// How the names of the files end.
 const ENDING: &str = ".jsonl";
 /// How those of files end that are to take the place of a session; they begin with a dot.
@@ -60,7 +60,7 @@ pub struct SessionFile {
 
 impl Vault {
     /// Makes the file of a session, and `.memdir/` where it is missing; sessions that nobody has gone on with for as long as
-    /// contents are kept go.
+    /// contents are kept go, counted from [`Vault::settled_time`].
     ///
     /// # Errors
     ///
@@ -226,8 +226,18 @@ impl Vault {
         if let Err(error) = self.sweep_temporaries(folder) {
             tracing::warn!(%error, "what was left beside sessions was not removed");
         }
-        let oldest = now.minus(self.options.keep_for);
-        for kept in list(folder).unwrap_or_default().into_iter().filter(|kept| kept.changed < oldest) {
+        let mut kept = list(folder).unwrap_or_default();
+        let keep_for = self.options.keep_for;
+        kept.retain(|kept| kept.changed < now.minus(keep_for));
+        if kept.is_empty() {
+            return;
+        }
+        let settled = self.settled_time(now).unwrap_or_else(|error| {
+            tracing::warn!(%error, "old sessions were not removed");
+            None
+        });
+        let Some(oldest) = settled.map(|time| time.minus(keep_for)) else { return };
+        for kept in kept.into_iter().filter(|kept| kept.changed < oldest) {
             if let Err(error) = self.prune_session(folder, &kept.id, oldest) {
                 tracing::warn!(%error, "an old session was not removed");
             }

@@ -2,7 +2,7 @@
 //!
 //! A folder that somebody sent may hold any `.memdir/`. SQLite opens by path, so a link planted here would be the
 //! one way out of the memory: every component is opened by handle first, has to be a real folder or file of the
-//! user's own, and SQLite is told to refuse links on top.
+//! user's own, and SQLite is told to refuse links on top. `proof` compares what it opened.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -15,15 +15,19 @@ use super::journal::LogFile;
 use super::{VaultError, disk};
 
 /// The folder beside the notes.
-const FOLDER: &str = ".memdir";
+pub(super) const FOLDER: &str = ".memdir";
 /// What keeps deleted sentences out of a repository.
 const IGNORE: &str = ".gitignore";
 /// The file that writers lock.
 const LOCK: &str = "lock";
 /// The database of the journal, the history and the audit.
-const HISTORY: &str = "history.sqlite";
+pub(super) const HISTORY: &str = "history.sqlite";
 /// What SQLite writes beside it.
-const WRITE_AHEAD_LOG: &str = "history.sqlite-wal";
+pub(super) const WRITE_AHEAD_LOG: &str = "history.sqlite-wal";
+/// What connections share.
+pub(super) const SHARED: &str = "history.sqlite-shm";
+/// The files that a connection has open, the database first.
+pub(super) const FILES: [&str; 3] = [HISTORY, WRITE_AHEAD_LOG, SHARED];
 
 /// Where the state of a machine belongs.
 #[derive(Debug)]
@@ -47,10 +51,13 @@ pub(super) struct StateFolder {
     machine: Dir,
     /// The path of `machine`, for SQLite alone.
     path: PathBuf,
+    /// What told `.memdir`, the machine's folder and the database from everything else when they were opened.
+    identities: [Option<(u64, u64)>; 3],
 }
 
 impl Home<'_> {
-    fn parent<'a>(&'a self, memdir: &'a Dir) -> (&'a Dir, PathBuf) {
+    /// The folder that holds the one of this machine, and its path.
+    pub(super) fn parent<'a>(&'a self, memdir: &'a Dir) -> (&'a Dir, PathBuf) {
         match self.elsewhere {
             Some((folder, path)) => (folder, path.to_owned()),
             None => (memdir, self.root_path.join(FOLDER)),
@@ -67,7 +74,8 @@ impl StateFolder {
         if !check_own_files(&folder)? {
             return Ok(None);
         }
-        Ok(Some(Self { memdir, machine: folder, path: parent_path.join(home.machine) }))
+        let path = parent_path.join(home.machine);
+        Ok(Some(Self::of(memdir, folder, path)))
     }
 
     /// Opens what is there and makes what is not.
@@ -91,7 +99,44 @@ impl StateFolder {
             disk::sync_folder(&memdir).map_err(io)?;
             disk::sync_folder(home.root).map_err(io)?;
         }
-        Ok(Self { memdir, machine: folder, path: parent_path.join(home.machine) })
+        let path = parent_path.join(home.machine);
+        Ok(Self::of(memdir, folder, path))
+    }
+
+    fn of(memdir: Dir, machine: Dir, path: PathBuf) -> Self {
+        let of_folder = |folder: &Dir| folder.dir_metadata().ok().map(|metadata| disk::identity(&metadata));
+        let identities = [of_folder(&memdir), of_folder(&machine), identity_in(&machine, HISTORY)];
+        Self { memdir, machine, path, identities }
+    }
+
+    /// Whether the names in the memory still lead to what was opened.
+    pub(super) fn is_current(&self, home: &Home<'_>) -> bool {
+        let parent = home.elsewhere.map_or(&self.memdir, |(folder, _)| folder);
+        let now =
+            [identity_in(home.root, FOLDER), identity_in(parent, home.machine), identity_in(&self.machine, HISTORY)];
+        now == self.identities
+    }
+
+    /// What tells one of [`FILES`] below the handle from every other file.
+    pub(super) fn identity_of(&self, name: &str) -> Option<(u64, u64)> {
+        identity_in(&self.machine, name)
+    }
+
+    /// The same of what the path leads to; `None` where the system cannot say.
+    pub(super) fn identity_by_path(&self, name: &str) -> Option<(u64, u64)> {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt;
+            // What is not there is another thing than what is.
+            let found = std::fs::symlink_metadata(self.path.join(name));
+            Some(found.map_or((0, 0), |found| (found.dev(), found.ino())))
+        }
+        #[cfg(not(unix))]
+        {
+            // No folder changes its name here while a file below it is open.
+            let _ = name;
+            None
+        }
     }
 
     /// The folder of this machine.
@@ -103,6 +148,13 @@ impl StateFolder {
     pub(super) fn is_ignored_by_git(root: &Dir) -> bool {
         let read = root.open_dir_nofollow(FOLDER).and_then(|memdir| memdir.read_to_string(".gitignore"));
         read.is_ok_and(|text| text.lines().any(|line| line.trim() == "*"))
+    }
+
+    /// Whether the database was emptied: one that is being made has no log yet. SQLite would begin a new one without a word.
+    pub(super) fn is_emptied(&self) -> bool {
+        // The log is looked at first, for another process may be making both.
+        let has_log = self.machine.symlink_metadata(WRITE_AHEAD_LOG).is_ok();
+        has_log && self.machine.symlink_metadata(HISTORY).is_ok_and(|metadata| metadata.len() == 0)
     }
 
     /// The path of the database, which SQLite opens without following links.
@@ -124,19 +176,28 @@ impl StateFolder {
 
     /// Opens the file that writers lock.
     pub(super) fn lock_file(&self) -> Result<File, VaultError> {
-        let io = |error: io::Error| match disk::is_link_error(&error) {
-            true => VaultError::Untrusted("it holds a link, a pipe or a folder where a file belongs"),
-            false => VaultError::io("open the lock", None, error),
-        };
-        match disk::create_name(&self.memdir, LOCK, 0o600) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                let file = disk::open_name(&self.memdir, LOCK).map_err(io)?;
-                check_own_file(&file.metadata().map_err(io)?)?;
-                Ok(file)
-            }
-            other => other.map_err(io),
-        }
+        open_lock(&self.memdir)
     }
+}
+
+/// Opens the file in `.memdir` that writers lock.
+pub(super) fn open_lock(memdir: &Dir) -> Result<File, VaultError> {
+    let io = |error: io::Error| match disk::is_link_error(&error) {
+        true => VaultError::Untrusted("it holds a link, a pipe or a folder where a file belongs"),
+        false => VaultError::io("open the lock", None, error),
+    };
+    match disk::create_name(memdir, LOCK, 0o600) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            let file = disk::open_name(memdir, LOCK).map_err(io)?;
+            check_own_file(&file.metadata().map_err(io)?)?;
+            Ok(file)
+        }
+        other => other.map_err(io),
+    }
+}
+
+fn identity_in(folder: &Dir, name: &str) -> Option<(u64, u64)> {
+    folder.symlink_metadata(name).ok().map(|metadata| disk::identity(&metadata))
 }
 
 /// Makes [`IGNORE`] in one instant: an empty one that a crash has left would never be filled.
@@ -191,7 +252,7 @@ pub(super) fn create_own_folder(parent: &Dir, name: &str) -> Result<Dir, VaultEr
 /// Checks the files that SQLite will open; false when there is no database yet.
 fn check_own_files(folder: &Dir) -> Result<bool, VaultError> {
     let mut is_there = false;
-    for name in [HISTORY, WRITE_AHEAD_LOG, "history.sqlite-shm", "history.sqlite-journal"] {
+    for name in FILES.into_iter().chain(["history.sqlite-journal"]) {
         match folder.symlink_metadata(name) {
             Ok(metadata) => {
                 check_own_file(&metadata)?;

@@ -6,7 +6,7 @@ use std::time::UNIX_EPOCH;
 
 use cap_std::fs::{Dir, Metadata};
 
-use super::{Core, Page, Vault, Writer, commit, disk};
+use super::{Core, Page, Vault, Writer, aside, disk};
 use crate::path::{self, MemoryPath};
 use crate::plan::{Content, Entry, Image, Listing, Scan, Scanned, Stat, Tree, TreeError};
 use crate::report::{Kind, Log};
@@ -53,7 +53,7 @@ impl Tree for Vault {
             let entry = entry.map_err(io)?;
             let name = entry.file_name();
             let name = name.to_str().unwrap_or_default();
-            if commit::is_temporary(name) {
+            if aside::is_temporary(name) {
                 continue;
             }
             let Ok(path) = MemoryPath::in_folder(folder, name) else {

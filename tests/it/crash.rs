@@ -154,6 +154,35 @@ fn a_disk_that_fails_once_changes_nothing_half() {
     fail_every(IO_ERROR, &["pwrite64", "fdatasync", "fsync", "renameat2", "unlinkat"], Which::Only);
 }
 
+/// Files that nobody could remove are told of by the journal, however many batches come before they can be.
+#[test]
+fn what_could_not_be_removed_is_removed_by_a_later_batch() {
+    let tracer = Tracer::build();
+    let env = memory();
+    let left = |env: &Env| {
+        let mut names: Vec<String> = env.seen().into_keys().filter(|name| name.contains(".memdir-")).collect();
+        names.retain(|name| name.ends_with(".tmp"));
+        names
+    };
+    let update = |number: u32| {
+        let (old, new) = (format!("first {number}"), format!("first {}", number + 1));
+        json!([{"action": "write_file", "path": "first.md", "content": new}, {"action": "write_file", "path": "dir/c.md", "content": old}])
+    };
+    for number in 0..4 {
+        let traced = tracer.fail(&turn(&env, &update(number)), "unlinkat", Which::From(1), IO_ERROR);
+        assert_eq!(traced.status, Some(0), "{}", traced.output);
+    }
+    assert!(left(&env).len() > 4, "{:?}", left(&env));
+    after_the_next_writer_of(&env);
+    assert_eq!(left(&env), [""; 0]);
+}
+
+/// Lets another writer come by.
+fn after_the_next_writer_of(env: &Env) {
+    let report = env.exec(&json!([{"action": "append_file", "path": "a.md", "content": "next"}]));
+    assert_eq!(report["actions"][0]["ok"], true, "{report}");
+}
+
 /// Two waves, whatever the size: one flush for the journal, one for each file, one for each folder.
 #[test]
 fn flushes_are_one_a_file_one_a_folder_and_one_for_the_journal() {

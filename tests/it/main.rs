@@ -40,6 +40,7 @@ mod model;
 mod models;
 mod processes;
 mod python;
+mod repair;
 mod rules;
 mod sandbox;
 mod scenarios;

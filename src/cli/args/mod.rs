@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use super::{ask, chat, client, eval, install, model, session};
+use super::{ask, chat, client, doctor, eval, install, model, session};
 
 mod options;
 
@@ -188,7 +188,8 @@ pub(super) enum OwnCommand {
     /// Show where the memory is, what is in it, what waits, and what to do next; `memdir` alone does the same
     Status,
     /// Check that the memory, its history and this system are in order
-    Doctor,
+    #[command(long_about = doctor::LONG)]
+    Doctor(doctor::Asked),
     /// Print the version
     #[command(hide = true)]
     Version,

@@ -2,11 +2,25 @@
 
 #![expect(clippy::print_stdout, reason = "the figures are for a person who runs it with --nocapture")]
 
+use std::path::Path;
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+
 use super::super::VaultError;
 use super::super::journal::{Journal, State};
+use super::super::state::{Home, StateFolder};
 use super::recovery::{
     Fate, Recording, Rest, Tally, files, open_quick, same, scenarios, state_file, without_temporary,
 };
+
+/// Opens the journal alone, which recovers nothing.
+fn journal(root: &Path) -> Result<Journal, VaultError> {
+    let root_path = root.canonicalize().unwrap();
+    let root = Dir::open_ambient_dir(&root_path, ambient_authority()).unwrap();
+    let home = Home { root: &root, root_path: &root_path, machine: "local", elsewhere: None };
+    Journal::open(&StateFolder::open(&home).unwrap().unwrap(), None, || Ok(()))
+}
 
 /// A replace, a create and a delete in a memory that is in use.
 fn recording() -> Recording {
@@ -52,11 +66,11 @@ fn a_log_cut_at_any_byte_is_as_it_was_after_some_transaction() {
     let recording = recording();
     let marks = recording.marks;
     recording.lay_out(&recording.before, &recording.fates(Fate::Undone(Rest::Missing)), &recording.log);
-    let (database, log) = (state_file(recording.env.path(), ""), state_file(recording.env.path(), "-wal"));
+    let log = state_file(recording.env.path(), "-wal");
     let log = std::fs::OpenOptions::new().write(true).open(log).unwrap();
     for length in (marks.flushed..=recording.log.len()).rev() {
         log.set_len(length as u64).unwrap();
-        let journal = Journal::open(&database, None, || Ok(())).unwrap();
+        let journal = journal(recording.env.path()).unwrap();
         let (batch, state) = journal.newest().unwrap().unwrap();
         let expected = match length {
             _ if length >= marks.applied => (2, State::Applied),
@@ -110,7 +124,7 @@ fn a_damaged_database_touches_no_note() {
     let tree = recording.tree(&recording.fates(fate)).unwrap();
     recording.lay_out(&tree, &recording.fates(fate), &recording.log[..recording.marks.certain]);
     let path = state_file(recording.env.path(), "");
-    Journal::open(&path, None, || Ok(())).unwrap().checkpoint().unwrap();
+    journal(recording.env.path()).unwrap().checkpoint().unwrap();
     let whole = std::fs::read(&path).unwrap();
     let mut tally = Tally::default();
     let mut damaged = 0;

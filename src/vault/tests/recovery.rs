@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
-use super::super::commit::is_temporary;
+use super::super::aside::is_temporary;
 use super::super::place::Places;
 use super::super::{Batch, Durability, Options, Page, Point, RecordedStep, Vault, VaultError};
 use super::{Env, author, commit, entry, path, put, rename, snapshot};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::Env;
+use super::{DAY, Env, commit_on};
 use crate::time::Timestamp;
 use crate::vault::{Options, SessionFile, Vault, VaultError};
 
@@ -147,6 +147,15 @@ fn none_becomes_too_large_to_be_read() {
     assert!(vault.open_session("7f3a").unwrap().read().is_ok());
 }
 
+/// Makes batches on the next two days after a moment, and gives one after them.
+fn agreed(vault: &Vault, time: Timestamp) -> Timestamp {
+    let day = time.micros() / DAY;
+    for day in [day + 1, day + 2] {
+        commit_on(vault, day, &format!("{day}.md"));
+    }
+    Timestamp::from_micros((day + 3) * DAY)
+}
+
 #[test]
 fn old_ones_go_when_another_begins() {
     let env = Env::new(&[]);
@@ -157,7 +166,8 @@ fn old_ones_go_when_another_begins() {
     let keep = Options::default().keep_for;
     drop(vault.begin_session("81", changed.plus(keep)).unwrap());
     assert_eq!(names(&vault), ["7f3a", "81"]);
-    drop(vault.begin_session("82", changed.plus(keep + day)).unwrap());
+    let later = agreed(&vault, changed.plus(keep + day));
+    drop(vault.begin_session("82", later).unwrap());
     assert_eq!(names(&vault), ["82"]);
 }
 
@@ -167,6 +177,7 @@ fn an_old_one_in_which_somebody_answers_stays() {
     let (vault, other) = (env.vault(), env.vault());
     let mut file = begun(&vault, "7f3a", &["one"]);
     let later = vault.sessions().unwrap()[0].changed.plus(Options::default().keep_for + Duration::from_secs(60));
+    let later = agreed(&vault, later);
     drop(other.begin_session("81", later).unwrap());
     file.append(b"two").unwrap();
     drop(file);

@@ -1,14 +1,41 @@
 //! The inbox: numbers, codes, expiry, changes meanwhile, several people, and folders that somebody else has filled.
 
 use std::fs;
+use std::time::Duration;
 
+use memdir::time::Timestamp;
+use memdir::vault::{AuditEntry, Author, Batch};
 use serde_json::{Value, json};
 
 use super::{FACT, WORD, asked, code, codes, folder, ids, personal, waiting};
-use crate::support::{Env, Ran, files};
+use crate::support::{Env, Ran, engine, files};
 
-/// Makes all that waits as old as can be.
+/// Makes all that waits as old as can be, and batches on two days that say what time it is.
 pub(super) fn age(env: &Env) {
+    let now = Timestamp::from(std::time::SystemTime::now());
+    for days in [1, 2] {
+        commit_at(env, now.plus(Duration::from_secs(days * 24 * 60 * 60)));
+    }
+    expire(env);
+}
+
+/// Commits a batch that changes nothing at a time.
+fn commit_at(env: &Env, time: Timestamp) {
+    let author = Author { door: "exec".into(), client: None, session: None, message: None, origin: "model".into() };
+    let entry = AuditEntry {
+        number: 1,
+        action: "append_file".into(),
+        code: None,
+        micros: 0,
+        permission: "off".into(),
+        payload: "{}".into(),
+    };
+    let vault = engine::vault(env.memory());
+    let batch = Batch { steps: &[], entries: &[entry], author: &author, time, undoes: None, approval: None };
+    vault.lock().unwrap().commit(&batch).unwrap();
+}
+
+fn expire(env: &Env) {
     for (name, bytes) in files(&folder(env)) {
         let mut file: Value = serde_json::from_slice(&bytes).unwrap();
         file["expires"] = json!(1);
@@ -165,6 +192,26 @@ fn what_has_expired_is_removed_by_whoever_comes_by() {
     let env = Env::ada().settings("[permission]\ninbox_days = 0\n");
     asked(&env, &json!([personal("user.md")]));
     assert_eq!(ids(&env), [0; 0]);
+}
+
+#[test]
+fn a_clock_that_jumps_once_drops_no_proposal() {
+    let env = waiting();
+    expire(&env);
+    let commands = [&["pending"][..], &["tree"], &["doctor"], &["approve", "1", "--code", "AAAAAAAA"]];
+    let stays = |when: &str| {
+        for command in commands {
+            env.ask(command);
+            assert_eq!(files(&folder(&env)).len(), 1, "{when}: {command:?}");
+        }
+    };
+    stays("without a batch");
+    let now = Timestamp::from(std::time::SystemTime::now());
+    commit_at(&env, now);
+    stays("batches of one day");
+    age(&env);
+    env.ask(&["pending"]);
+    assert_eq!(files(&folder(&env)).len(), 0, "two days agree");
 }
 
 #[test]

@@ -1,0 +1,154 @@
+//! A history that is damaged: what is wrong with it, and putting it aside so that a new one can begin.
+//!
+//! The folder of this machine is renamed as a whole, so that a crash leaves the old one or the new one. No note is
+//! touched, and nothing is deleted: what somebody can still read in the damaged files is theirs to keep.
+
+use std::io;
+
+use super::every::Region;
+use super::state::{FOLDER, open_lock, open_own_folder};
+use super::{Vault, VaultError, acquire, disk, sessions};
+
+/// What stands between the name of a machine and a number in the name of a folder that was put aside.
+const MARK: &str = "-damaged-";
+/// The most histories of a machine that are put aside.
+const MOST: usize = 1_000;
+
+/// What is wrong with a history.
+#[derive(Debug)]
+pub struct Fault {
+    /// Why it cannot be used.
+    pub error: VaultError,
+    /// Which folder was looked at, so that no other one is put aside.
+    identity: (u64, u64),
+}
+
+/// What became of a damaged history.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct PutAside {
+    /// The name that its folder has now.
+    pub name: String,
+    /// Whether the conversations of the machine are kept in its new folder.
+    pub has_sessions: bool,
+    /// Temporary files of a batch that nobody can finish now; what they hold may be in no note.
+    pub temporary: Vec<String>,
+}
+
+impl Vault {
+    /// Looks for what is wrong with the history, through all that is kept; `None` where nothing is, or there is none.
+    ///
+    /// # Errors
+    ///
+    /// What is no fault of the history: [`VaultError::Busy`], [`VaultError::DiskFull`], [`VaultError::NoWriteAccess`];
+    /// [`VaultError::Untrusted`] where `.memdir` itself is a link or somebody else's.
+    pub fn fault(&self) -> Result<Option<Fault>, VaultError> {
+        let Some(identity) = self.machine_identity()? else { return Ok(None) };
+        match self.examine() {
+            Ok(_) => Ok(None),
+            Err(error @ (VaultError::Damaged(_) | VaultError::Untrusted(_) | VaultError::History(_))) => {
+                Ok(Some(Fault { error, identity }))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Puts a damaged history aside and begins a new one. The conversations go over to it; what waited in the inbox, the log,
+    /// undo and the audit stay behind.
+    ///
+    /// # Errors
+    ///
+    /// [`VaultError::Busy`] while another process writes, or where it has put the folder aside meanwhile; what the system says.
+    pub fn put_aside(&self, fault: &Fault) -> Result<PutAside, VaultError> {
+        let mut temporary = Vec::new();
+        self.every_file(&mut |spot, _| {
+            temporary.extend((spot.region == Region::Leftover).then(|| spot.path.clone()));
+            Ok(())
+        })?;
+        let name = self.rename_machine(fault)?;
+        let mut writer = self.lock()?;
+        let new = writer.core()?.folder.machine();
+        let has_sessions = self.with_parent(|parent| {
+            let Some(old) = open_own_folder(parent, &name)? else { return Ok(false) };
+            match disk::rename_new(&old, sessions::FOLDER, new, sessions::FOLDER) {
+                Err(error) if disk::is_gone(&error) => Ok(false),
+                Err(error) => Err(VaultError::io("keep the sessions", None, error)),
+                Ok(()) => {
+                    let flush = |folder| disk::sync_folder(folder);
+                    let flushed = flush(new).and_then(|()| flush(&old));
+                    flushed.map(|()| true).map_err(|error| VaultError::io("flush the sessions", None, error))
+                }
+            }
+        })?;
+        Ok(PutAside { name, has_sessions: has_sessions.unwrap_or(false), temporary })
+    }
+
+    /// The damaged histories of all machines that were put aside.
+    ///
+    /// # Errors
+    ///
+    /// What the system says.
+    pub fn put_aside_before(&self) -> Result<Vec<String>, VaultError> {
+        let names = self.with_parent(|parent| {
+            let entries = parent.entries().map_err(|error| VaultError::io("look into `.memdir`", None, error))?;
+            let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+            let mut names: Vec<String> = names.filter(|name| is_put_aside(name)).collect();
+            names.sort();
+            Ok(names)
+        })?;
+        Ok(names.unwrap_or_default())
+    }
+
+    /// Renames the folder of this machine, under the lock, and gives its new name.
+    fn rename_machine(&self, fault: &Fault) -> Result<String, VaultError> {
+        *self.core() = None;
+        let missing = VaultError::Untrusted("it disappears while it is used");
+        let Some(memdir) = open_own_folder(&self.dir, FOLDER)? else { return Err(missing) };
+        let lock = open_lock(&memdir)?.into_std();
+        acquire(&lock, self.options.lock_timeout)?;
+        if self.machine_identity()? != Some(fault.identity) {
+            return Err(VaultError::Busy);
+        }
+        let io = |error| VaultError::io("put the history aside", None, error);
+        let machine = &self.options.machine;
+        // The lock goes with its handle.
+        let renamed = self.with_parent(|parent| {
+            for number in 1..=MOST {
+                let name = format!("{machine}{MARK}{number}");
+                match disk::rename_new(parent, machine, parent, &name) {
+                    Err(error) if disk::is_taken(&error) => {}
+                    other => {
+                        other.and_then(|()| disk::sync_folder(parent)).map_err(io)?;
+                        return Ok(name);
+                    }
+                }
+            }
+            Err(io(io::ErrorKind::AlreadyExists.into()))
+        });
+        renamed?.ok_or(missing)
+    }
+
+    /// What tells what has the name of this machine's folder from everything else, whatever it is.
+    fn machine_identity(&self) -> Result<Option<(u64, u64)>, VaultError> {
+        let found = self.with_parent(|parent| match parent.symlink_metadata(&self.options.machine) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(VaultError::io("look at `.memdir`", None, error)),
+            Ok(metadata) => Ok(Some(disk::identity(&metadata))),
+        });
+        found.map(Option::flatten)
+    }
+
+    /// Does something with the folder that holds this machine's; `None` where there is none.
+    fn with_parent<T>(
+        &self,
+        work: impl FnOnce(&cap_std::fs::Dir) -> Result<T, VaultError>,
+    ) -> Result<Option<T>, VaultError> {
+        let Some(memdir) = open_own_folder(&self.dir, FOLDER)? else { return Ok(None) };
+        work(self.home().parent(&memdir).0).map(Some)
+    }
+}
+
+/// Whether a folder beside those of machines is a damaged history that was put aside, by its name.
+#[must_use]
+pub fn is_put_aside(name: &str) -> bool {
+    name.rsplit_once(MARK).is_some_and(|(_, number)| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
+}

@@ -1,0 +1,199 @@
+//! Histories that are damaged: notes are read, nothing is missed by who looks, and a new history can begin.
+
+use super::*;
+use crate::vault::{Durability, Fault};
+
+/// Numbers that look random and are the same each time.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, below: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % below
+    }
+}
+
+/// A memory with a history of some pages, part of it still in the log.
+fn memory() -> Env {
+    let env = Env::new(&[("a.md", "0")]);
+    let vault = opened(&env);
+    let mut before = "0".to_owned();
+    for number in 1..12_u32 {
+        let after = text(number);
+        commit(&vault, &[put("a.md", Some(&before), Some(&after))], None).unwrap();
+        if number == 8 {
+            vault.lock().unwrap().core().unwrap().journal.checkpoint().unwrap();
+        }
+        before = after;
+    }
+    env
+}
+
+/// Text of 3 KB that does not compress.
+fn text(number: u32) -> String {
+    let mut dice = Dice(number.into());
+    (0..3_000).map(|_| char::from(33 + dice.roll(90) as u8)).collect()
+}
+
+/// A vault as the command line has it: opened whatever became of the history.
+fn opened(env: &Env) -> Vault {
+    let root = env.path().canonicalize().unwrap();
+    let options = Options { durability: Durability::Atomic, ..Options::default() };
+    Vault::new(Dir::open_ambient_dir(&root, ambient_authority()).unwrap(), root, options)
+}
+
+fn database(env: &Env) -> std::path::PathBuf {
+    env.path().join(".memdir/local/history.sqlite")
+}
+
+/// Leaves nothing of a history.
+fn ruin(env: &Env) {
+    std::fs::write(database(env), "x".repeat(9_999)).unwrap();
+    std::fs::write(env.path().join(".memdir/local/history.sqlite-wal"), "").unwrap();
+}
+
+/// Damages a history, and checks what is promised of any damage; gives what was found.
+#[track_caller]
+fn check(what: &str, damage: impl FnOnce(&Env)) -> Option<String> {
+    let env = memory();
+    let note = env.read("a.md").unwrap();
+    damage(&env);
+    let vault = opened(&env);
+    let read = |vault: &Vault| vault.read(&path("a.md"), 9_999).unwrap().content.text().unwrap().to_owned();
+    assert_eq!(read(&vault), note, "{what}");
+    let fault = vault.fault().unwrap_or_else(|error| panic!("{what}: {error}"));
+    let told = fault.as_ref().map(|fault| fault.error.to_string());
+    if let Some(fault) = fault {
+        let aside = vault.put_aside(&fault).unwrap_or_else(|error| panic!("{what}: {error}"));
+        assert!(env.path().join(".memdir").join(&aside.name).exists(), "{what}");
+        assert_eq!(vault.put_aside_before().unwrap(), [aside.name], "{what}");
+        assert!(vault.fault().unwrap().is_none(), "{what}");
+    }
+    assert_eq!(read(&vault), note, "{what}: after the repair");
+    let batch = commit(&vault, &[put("a.md", Some(&note), Some("new"))], None).unwrap();
+    assert_eq!(vault.steps(batch).unwrap().len(), 1, "{what}: it can be undone");
+    commit(&vault, &[put("a.md", Some("new"), Some(&note))], Some(batch)).unwrap();
+    assert_eq!(env.read("a.md").unwrap(), note, "{what}");
+    assert!(vault.account(None).unwrap().ok, "{what}");
+    told
+}
+
+#[test]
+fn whatever_is_damaged_notes_are_read_and_a_new_history_can_begin() {
+    let mut dice = Dice(17);
+    let mut found = 0;
+    for round in 0..40 {
+        let ending = ["", "-wal"][round % 2];
+        let told = check(&format!("round {round}"), |env| {
+            let file = env.path().join(format!(".memdir/local/history.sqlite{ending}"));
+            let mut bytes = std::fs::read(&file).unwrap();
+            for _ in 0..=dice.roll(3) {
+                let (at, length) = (dice.roll(bytes.len()), [1, 64, 4096][dice.roll(3)]);
+                bytes.iter_mut().skip(at).take(length).for_each(|byte| *byte = dice.roll(256) as u8);
+            }
+            if dice.roll(4) == 0 {
+                bytes.truncate(dice.roll(bytes.len()));
+            }
+            std::fs::write(&file, bytes).unwrap();
+        });
+        found += usize::from(told.is_some());
+    }
+    assert!(found > 10, "{found}");
+}
+
+#[test]
+fn a_history_that_is_empty_zeroed_replaced_or_gone_is_one_that_can_be_put_aside() {
+    for (what, bytes) in [("empty", vec![]), ("zeros", vec![0; 40_960]), ("text", b"some text\n".repeat(999))] {
+        let told = check(what, |env| {
+            std::fs::write(database(env), bytes).unwrap();
+            // What is in the log would make up for it.
+            if what != "empty" {
+                std::fs::write(env.path().join(".memdir/local/history.sqlite-wal"), "").unwrap();
+            }
+        });
+        assert!(told.is_some(), "{what}");
+    }
+    let told = check("a folder", |env| {
+        std::fs::remove_file(database(env)).unwrap();
+        std::fs::create_dir(database(env)).unwrap();
+    });
+    assert!(told.unwrap().contains("cannot be trusted"));
+    let other = check("a database of somebody else's", |env| {
+        for ending in ["", "-wal", "-shm"] {
+            std::fs::remove_file(env.path().join(format!(".memdir/local/history.sqlite{ending}"))).unwrap();
+        }
+        let other = rusqlite::Connection::open(database(env)).unwrap();
+        other
+            .execute_batch("PRAGMA application_id = 5; CREATE TABLE other (x); INSERT INTO other VALUES (1);")
+            .unwrap();
+    });
+    assert!(other.is_some());
+}
+
+/// The byte that is flipped is in the text of one version alone, which neither tables nor chain are about.
+#[test]
+fn a_version_that_is_damaged_is_told_by_doctor_and_by_the_audit() {
+    let env = memory();
+    let vault = opened(&env);
+    assert!(vault.account(None).unwrap().ok && vault.examine().is_ok());
+    vault.lock().unwrap().core().unwrap().journal.checkpoint().unwrap();
+    drop(vault);
+    let mut bytes = std::fs::read(database(&env)).unwrap();
+    let sought = &text(5).into_bytes()[100..160];
+    let places: Vec<_> = (0..bytes.len()).filter(|at| bytes[*at..].starts_with(sought)).collect();
+    assert!(!places.is_empty());
+    places.into_iter().for_each(|at| bytes[at] ^= 1);
+    std::fs::write(database(&env), bytes).unwrap();
+    let vault = opened(&env);
+    let account = vault.account(None).unwrap();
+    assert_eq!(
+        account.problems.iter().map(|problem| problem.message.as_str()).collect::<Vec<_>>(),
+        ["a content of batch 6 is not what was stored"]
+    );
+    assert!(!account.ok);
+    assert!(matches!(vault.examine(), Err(VaultError::Damaged(_))));
+    assert!(matches!(vault.fault(), Ok(Some(Fault { error: VaultError::Damaged(_), .. }))));
+}
+
+/// Room for a content is made before it is read, so a size that is wrong must not be believed.
+#[test]
+fn a_size_that_is_damaged_costs_no_memory() {
+    let env = Env::new(&[("a.md", "a")]);
+    let vault = env.vault();
+    commit(&vault, &[put("a.md", Some("a"), Some(&"long ".repeat(9_999)))], None).unwrap();
+    let database = rusqlite::Connection::open(database(&env)).unwrap();
+    database.execute("UPDATE content SET size = ?1 WHERE packed = 1", [i64::MAX / 2]).unwrap();
+    assert!(matches!(vault.steps(1), Err(VaultError::Damaged(_))));
+    assert!(!vault.account(None).unwrap().ok);
+}
+
+#[test]
+fn what_another_process_has_put_aside_is_not_put_aside_again() {
+    let env = memory();
+    ruin(&env);
+    let (vault, other) = (opened(&env), opened(&env));
+    let (fault, same) = (vault.fault().unwrap().unwrap(), other.fault().unwrap().unwrap());
+    assert_eq!(vault.put_aside(&fault).unwrap().name, "local-damaged-1");
+    assert!(matches!(other.put_aside(&same), Err(VaultError::Busy)));
+    commit(&other, &[put("b.md", None, Some("b"))], None).unwrap();
+    ruin(&env);
+    let vault = opened(&env);
+    let fault = vault.fault().unwrap().unwrap();
+    assert_eq!(vault.put_aside(&fault).unwrap().name, "local-damaged-2");
+}
+
+#[test]
+fn conversations_are_kept_and_what_an_unfinished_batch_has_left_is_told() {
+    let env = memory();
+    let vault = env.vault();
+    vault.begin_session("7f3a", Timestamp::from_micros(0)).unwrap().append(b"{}").unwrap();
+    drop(vault);
+    ruin(&env);
+    env.write("dir/.memdir-12-0.tmp", "an editor's words");
+    let vault = opened(&env);
+    let aside = vault.put_aside(&vault.fault().unwrap().unwrap()).unwrap();
+    assert!(aside.has_sessions);
+    assert_eq!(aside.temporary, ["dir/.memdir-12-0.tmp"]);
+    assert_eq!(vault.read_session("7f3a").unwrap().unwrap(), b"{}\n");
+    assert_eq!(env.read("dir/.memdir-12-0.tmp").as_deref(), Some("an editor's words"));
+}

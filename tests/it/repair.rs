@@ -1,0 +1,145 @@
+//! A history that is damaged, or on a disk that is full: reading goes on, and `doctor --repair` is the way out.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::support::rpc::{Client, LEGACY};
+use crate::support::{Env, said};
+
+const HISTORY: &str = "history.sqlite";
+
+/// A memory with a history.
+fn memory() -> Env {
+    let env = Env::ada();
+    env.exec(&json!([{"action": "append_file", "path": "user.md", "content": "- pet: cat"}]));
+    env
+}
+
+/// The folder of this machine.
+fn state(env: &Env) -> PathBuf {
+    let entries = fs::read_dir(env.at(".memdir")).unwrap().map(|entry| entry.unwrap().path());
+    entries.filter(|path| path.is_dir() && !path.to_str().unwrap().contains("damaged")).collect::<Vec<_>>().remove(0)
+}
+
+fn ruin(env: &Env) {
+    for name in [HISTORY, "history.sqlite-wal"] {
+        fs::write(state(env).join(name), vec![b'x'; 8192]).unwrap();
+    }
+}
+
+/// Checks that whatever reads notes does, that it is said once what is wrong, and that nothing can be changed.
+#[track_caller]
+fn reads_and_does_not_write(env: &Env, hint: &str) {
+    let notes = env.files();
+    assert_eq!(env.ask(&["read", "user.md"]).exits(0)["text"], json!("# Ada\n\n- city: London\n- pet: cat\n"));
+    for command in [&["tree"][..], &["search", "London"], &["links"], &["links", "user.md"], &["facts"], &["check"]] {
+        let ran = env.ask(command);
+        assert_eq!((ran.code, ran.stderr.matches("nothing can be changed").count()), (0, 1), "{command:?}: {ran:?}");
+        assert!(ran.stderr.contains(hint), "{command:?}: {ran:?}");
+        ran.json();
+    }
+    let text = said(&json!([
+        {"action": "read_file", "path": "user.md"},
+        {"action": "append_file", "path": "user.md", "content": "x"},
+    ]));
+    let report = env.say(&text, &[]).json();
+    assert_eq!((&report["actions"][0]["ok"], &report["actions"][1]["ok"]), (&json!(true), &json!(false)), "{report}");
+    let codes: Vec<&Value> = report["issues"].as_array().unwrap().iter().map(|issue| &issue["code"]).collect();
+    assert_eq!(codes, [&json!("history_unusable")], "{report}");
+    let mut client = Client::open(env, LEGACY[0], &[]);
+    let answer = client.call("read_file", json!({"path": "user.md"}));
+    assert_ne!(answer["isError"], json!(true), "{answer}");
+    assert_eq!(env.files(), notes);
+}
+
+#[test]
+fn a_damaged_history_stops_no_reading_and_a_command_is_the_way_out() {
+    let env = memory();
+    ruin(&env);
+    let notes = env.files();
+    reads_and_does_not_write(&env, "memdir doctor --repair");
+    env.ask(&["session", "list"]).exits(0);
+    for command in [&["log"][..], &["undo"], &["audit", "verify"], &["pending"]] {
+        let error = env.ask(command).exits(7)["error"].clone();
+        assert_eq!(error["code"], json!("damaged"), "{command:?}");
+        assert!(error["hint"].as_str().unwrap().contains("`memdir doctor --repair`"), "{error}");
+    }
+    let checks = env.ask(&["doctor"]).exits(4);
+    let history = checks["checks"].as_array().unwrap().iter().find(|check| check["name"] == "history").unwrap().clone();
+    assert_eq!(history["status"], json!("fail"));
+    assert!(history["hint"].as_str().unwrap().contains("doctor --repair"), "{history}");
+
+    for arguments in [&["doctor", "--repair"][..], &["doctor", "--repair", "--json"]] {
+        let ran = env.run(arguments, "y\n");
+        assert_eq!(ran.code, 2, "{ran:?}");
+        assert!(format!("{ran:?}").contains("--yes") && format!("{ran:?}").contains("undo"), "{ran:?}");
+    }
+    assert_eq!(env.ask(&["log"]).code, 7, "nothing was done");
+    let repaired = env.ask(&["doctor", "--repair", "--yes"]).exits(0);
+    assert_eq!(repaired["repaired"], json!(true));
+    let aside = repaired["put_aside"].as_str().unwrap();
+    assert_eq!(fs::read(env.at(aside).join(HISTORY)).unwrap(), vec![b'x'; 8192]);
+    assert_eq!(env.files(), notes);
+
+    assert_eq!(env.ask(&["log"]).exits(0)["entries"], json!([]));
+    env.exec(&json!([{"action": "append_file", "path": "user.md", "content": "- pet: dog"}]));
+    assert_ne!(env.files(), notes);
+    env.ask(&["undo"]).exits(0);
+    assert_eq!(env.files(), notes);
+    assert_eq!(env.ask(&["audit", "verify"]).exits(0)["ok"], json!(true));
+    let checks = env.ask(&["doctor"]).exits(0);
+    let aside = checks["checks"].as_array().unwrap().iter().find(|check| check["name"] == "put aside").unwrap();
+    assert_eq!(aside["status"], json!("warn"));
+    assert_eq!(env.ask(&["doctor", "--repair", "--yes"]).exits(0)["repaired"], json!(false));
+}
+
+#[test]
+fn a_whole_history_is_not_put_aside() {
+    let env = memory();
+    assert_eq!(env.ask(&["doctor", "--repair"]).exits(0)["repaired"], json!(false));
+    assert_eq!(env.ask(&["log"]).exits(0)["entries"].as_array().unwrap().len(), 1);
+    let fresh = Env::ada();
+    assert_eq!(fresh.ask(&["doctor", "--repair"]).exits(0)["repaired"], json!(false));
+    assert!(!fresh.at(".memdir").exists());
+}
+
+/// A state folder that is not ours is used by nobody, and reading needs none.
+#[cfg(unix)]
+#[test]
+fn a_link_in_the_place_of_the_state_stops_no_reading() {
+    let env = memory();
+    fs::rename(env.at(".memdir"), env.base().join("elsewhere")).unwrap();
+    std::os::unix::fs::symlink(env.base().join("elsewhere"), env.at(".memdir")).unwrap();
+    reads_and_does_not_write(&env, "memdir doctor");
+    assert_eq!(env.ask(&["doctor", "--repair", "--yes"]).exits(4)["error"]["code"], json!("no_write_access"));
+    assert!(fs::symlink_metadata(env.at(".memdir")).unwrap().is_symlink());
+}
+
+/// What connections share is made by whoever comes first, and on a full disk nobody can.
+#[cfg(target_os = "linux")]
+#[test]
+fn on_a_full_disk_reading_goes_on() {
+    use crate::support::trace::{Tracer, Which};
+    const NO_SPACE: i32 = 28;
+    let env = memory();
+    let tracer = Tracer::build();
+    let full = |arguments: &[&str]| {
+        let _ = fs::remove_file(state(&env).join("history.sqlite-shm"));
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_memdir"));
+        command.arg("--memory").arg(env.memory()).args(arguments).env("HOME", env.home());
+        tracer.fail(&command, "pwrite64", Which::From(1), NO_SPACE)
+    };
+    let read = full(&["read", "user.md"]);
+    assert_eq!(read.status, Some(0), "{}", read.output);
+    assert!(read.output.contains("- pet: cat") && read.output.contains("the disk is full"), "{}", read.output);
+    for arguments in [&["search", "London"][..], &["tree"]] {
+        let read = full(arguments);
+        assert_eq!(read.status, Some(0), "{arguments:?}: {}", read.output);
+        assert!(read.output.contains("user.md"), "{arguments:?}: {}", read.output);
+    }
+    let log = full(&["log", "--json"]);
+    assert_eq!(log.status, Some(4), "{}", log.output);
+    assert!(log.output.contains("\"disk_full\""), "{}", log.output);
+}
