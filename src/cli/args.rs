@@ -346,7 +346,7 @@ pub(super) struct Exec {
     /// Refuse every action that writes
     #[arg(long)]
     pub(super) read_only: bool,
-    /// What becomes of personal facts and active content: off notes them, flag wants the model to say that the person agreed, ask keeps them until the person decides
+    /// What becomes of personal facts and active content: off notes them, flag wants the model to say that the person agreed, ask keeps them until the person decides, all keeps every change until then
     #[arg(long, value_name = "MODE")]
     pub(super) permission: Option<Permission>,
     /// How the text is written
@@ -482,6 +482,7 @@ pub(super) enum Permission {
     Off,
     Flag,
     Ask,
+    All,
 }
 
 impl From<Permission> for policy::Mode {
@@ -490,6 +491,7 @@ impl From<Permission> for policy::Mode {
             Permission::Off => Self::Off,
             Permission::Flag => Self::Flag,
             Permission::Ask => Self::Ask,
+            Permission::All => Self::All,
         }
     }
 }

@@ -33,7 +33,7 @@ pub(super) struct Conversation {
     /// Go on with the latest conversation
     #[arg(long = "continue")]
     latest: bool,
-    /// What becomes of personal facts and active content, also when this conversation goes on: off notes them, flag wants the model to say that the person agreed, ask keeps them until the person decides
+    /// What becomes of personal facts and active content, also when this conversation goes on: off notes them, flag wants the model to say that the person agreed, ask keeps them until the person decides, all keeps every change until then
     #[arg(long, value_name = "MODE")]
     pub(super) permission: Option<Permission>,
     /// Let the model only look things up, also when this conversation goes on

@@ -404,6 +404,66 @@ mod reviews {
     }
 
     #[test]
+    fn all_asks_about_whatever_changes_something() {
+        let waits = |message: &str| {
+            Err(Failure::new(Code::AwaitingApproval, message).with_hint("go on without it; the person decides"))
+        };
+        let every = || waits("every change is asked about here");
+        for row in catalog::ROWS {
+            let example: serde_json::Value = serde_json::from_str(row.example).unwrap();
+            let mut arguments = example.as_object().cloned().unwrap();
+            arguments.retain(|key, _| !["action", "assign_to", "has_explicit_permission"].contains(&key.as_str()));
+            let action = catalog::decode(3, row.name, arguments).unwrap();
+            let expected = if access(&action) == Access::Read { Ok("off") } else { every() };
+            check(call(action.clone()), Mode::All, &[], expected.clone(), &[]);
+            check(claimed(action), Mode::All, &[], expected, &[]);
+        }
+        for text in ["- city: Paris", "Sie trägt gern Grün.", "彼女は紅茶が好きです", ""] {
+            check(call(create("user.md", text)), Mode::All, &[], every(), &[]);
+        }
+        check(call(rename("a.md", "b.md")), Mode::All, &[], every(), &[]);
+        check(call(delete("a.md")), Mode::All, &[], every(), &[]);
+        check(call(create("a.md", "ada@example.com")), Mode::All, &[], waits(EMAIL), &[]);
+        check(call(create("a.md", PASSWORD)), Mode::All, &[], Err(secret("a password")), &[]);
+    }
+
+    #[test]
+    fn all_lets_through_what_a_rule_allows() {
+        let allow = rule(Verdict::Allow);
+        let every = || -> Result<&str, Failure> {
+            let failure = Failure::new(Code::AwaitingApproval, "every change is asked about here");
+            Err(failure.with_hint("go on without it; the person decides"))
+        };
+        let there = Rule { path: named("inbox/**"), ..allow.clone() };
+        check(call(create("inbox/a.md", "- city: Paris")), Mode::All, &[there.clone()], Ok("rule:1"), &[]);
+        check(call(create("a.md", "- city: Paris")), Mode::All, &[there.clone()], every(), &[]);
+        check(call(rename("inbox/a.md", "a.md")), Mode::All, &[there.clone()], every(), &[]);
+        let mails = Rule { detector: named("email"), ..allow.clone() };
+        check(call(create("a.md", "ada@example.com, likes tea")), Mode::All, &[mails], every(), &[]);
+        let denies = Rule { path: named("inbox/b.md"), ..rule(Verdict::Deny) };
+        let rules = [there.clone(), denies];
+        check(call(create("inbox/b.md", "x")), Mode::All, &rules, Err(by_rule("rule 2 denies `create_file`")), &[]);
+
+        let rules = Rules::new(vec![there]).unwrap();
+        let context =
+            Context { mode: Mode::All, approved: false, read_only: false, client: None, grant: None, rules: &rules };
+        let at = |call: Call, place: &str| review_target(&call, &path(place), &context).map_err(|it| it.failure);
+        assert_eq!(at(call(create("inbox/a.md", "x")), "inbox/a.md"), Ok(()));
+        assert_eq!(at(call(create("inbox/a.md", "x")), "user.md"), every().map(|_| ()));
+        assert_eq!(at(call(read("inbox/a.md")), "user.md"), Ok(()));
+    }
+
+    #[test]
+    fn who_has_agreed_is_asked_no_more() {
+        let rules = Rules::default();
+        let context =
+            Context { mode: Mode::All, approved: true, read_only: false, client: None, grant: None, rules: &rules };
+        let cleared = review(call(create("a.md", "- city: Paris")), &context, &mut Vec::new()).unwrap();
+        assert_eq!(*cleared.permission(), Permission::Approved);
+        assert!(review_target(&call(create("a.md", "x")), &path("b.md"), &context).is_ok());
+    }
+
+    #[test]
     fn read_only_lets_only_reading_through() {
         for (action, access) in [(create("a.md", "x"), "create_file"), (delete("a.md"), "delete_file")] {
             let message = format!("this memory is read-only here, and `{access}` writes");
