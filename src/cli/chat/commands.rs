@@ -4,7 +4,7 @@ use super::Chat;
 use super::talker::Word;
 use super::why;
 use crate::action::{Action, Call, SearchFiles};
-use crate::agent::Actions;
+use crate::agent::{Actions, unenforced};
 use crate::catalog;
 use crate::cli::exit::usage;
 use crate::dialect::Parsed;
@@ -260,7 +260,10 @@ fn filter(chat: &mut Chat<'_>, text: &str) -> Result<Next, ChangeError> {
     match text {
         "" => {}
         "off" => filters.clear(),
-        text => filters.push(text.to_owned()),
+        text => match unenforced(&Filter::compile(text)) {
+            Some(failure) => return Err(failure.into()),
+            None => filters.push(text.to_owned()),
+        },
     }
     let filters = filters.clone();
     if filters.is_empty() {
@@ -268,7 +271,11 @@ fn filter(chat: &mut Chat<'_>, text: &str) -> Result<Next, ChangeError> {
     }
     for (text, number) in filters.iter().zip(1..) {
         chat.talker.screen.show(&format!("{number}  {text}"));
-        if let Some(rest) = Filter::compile(text).rest() {
+        let filter = Filter::compile(text);
+        for names in filter.names().lines() {
+            chat.talker.screen.tell(&format!("   keeps back: {names}"));
+        }
+        for rest in filter.rest() {
             chat.talker.screen.warn(&format!("   this part is only asked of the model: {rest}"));
         }
     }
