@@ -17,7 +17,10 @@ mod detect;
 mod filter;
 mod glob;
 mod grant;
+mod personal;
+mod phone;
 mod rule;
+mod said;
 mod table;
 
 pub use filter::{Filter, Found, Redacted};
@@ -27,7 +30,7 @@ pub use rule::{Rule, RuleError, Rules};
 
 use detect::Unready;
 use rule::Checked;
-use table::{Class, ROWS, Row};
+use table::{Class, Row, rows};
 
 /// What becomes of a call that somebody should be asked about, the mildest first.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
@@ -386,7 +389,11 @@ fn judge(action: &Action, context: &Context<'_>) -> Result<Judgement, Unready> {
 /// What the detectors find in the text and the names that the action would bring.
 fn found_in(action: &Action) -> Result<Vec<&'static Row>, Unready> {
     let mut found = match action.text() {
-        Some((new, old)) => detect::find(&new, old, |_| true)?,
+        Some((new, old)) => match heading(action) {
+            // What stands below a heading is said by both.
+            Some(heading) => detect::find(&format!("# {heading}\n{new}"), &format!("# {heading}\n{old}"), |_| true)?,
+            None => detect::find(&new, old, |_| true)?,
+        },
         None => Vec::new(),
     };
     let (name, old) = match (action, action.path(), action.new_path()) {
@@ -394,12 +401,25 @@ fn found_in(action: &Action) -> Result<Vec<&'static Row>, Unready> {
         (_, Some(path), None) if access(action) == Access::Write => (path.as_str(), ""),
         _ => return Ok(found),
     };
-    for row in detect::find(name, old, |class| class == Class::Secret)? {
+    // A name says what it says in words, whatever stands between them.
+    let words = |name: &str| name.strip_suffix(".md").unwrap_or(name).replace(['_', '-', '/'], " ");
+    let in_name = detect::find(name, old, |class| class != Class::ActiveContent)?;
+    let in_words = detect::find(&words(name), &words(old), |class| class == Class::Personal)?;
+    for row in in_name.into_iter().chain(in_words) {
         if !found.iter().any(|other| other.name == row.name) {
             found.push(row);
         }
     }
     Ok(found)
+}
+
+/// The heading below which the action would write.
+fn heading(action: &Action) -> Option<&str> {
+    match action {
+        Action::ReplaceSection(replace) => Some(&replace.heading),
+        Action::AppendToSection(append) => Some(&append.heading),
+        _ => None,
+    }
 }
 
 impl Judgement {
@@ -476,7 +496,7 @@ impl Ground {
     pub fn words(&self, action: &str) -> String {
         match self {
             Self::Rule(number) => format!("rule {number} asks about `{action}`"),
-            Self::Detector(name) => match ROWS.iter().find(|row| row.name == name) {
+            Self::Detector(name) => match rows().iter().find(|row| row.name == name) {
                 Some(row) => format!("{}: {}", row.class.words(), row.words),
                 None => name.clone(),
             },
@@ -490,7 +510,7 @@ impl Ground {
     pub fn code(&self) -> &str {
         match self {
             Self::Rule(_) => "rule",
-            Self::Detector(name) => ROWS.iter().find(|row| row.name == name).map_or(name, |row| row.class.name()),
+            Self::Detector(name) => rows().iter().find(|row| row.name == name).map_or(name, |row| row.class.name()),
             Self::Change => "change",
         }
     }

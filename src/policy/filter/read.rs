@@ -214,7 +214,8 @@ fn note(name: &str) -> Vec<Matcher> {
     let name = name.trim();
     let name = name.strip_suffix(".md").unwrap_or(name);
     let glob: String = name.chars().map(|one| if one.is_alphanumeric() || one == '/' { one } else { '?' }).collect();
-    let path = Glob::parse(&format!("**/{glob}.md")).map(|read| Matcher::Path(format!("**/{glob}.md"), read));
+    let glob = format!("**/{}.md", glob.to_lowercase());
+    let path = Glob::parse(&glob).map(|read| Matcher::Path(glob, read));
     let last = words(name.rsplit('/').next().unwrap_or_default());
     if last.is_empty() { Vec::new() } else { path.into_iter().chain([Matcher::Name(last)]).collect() }
 }

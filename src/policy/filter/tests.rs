@@ -393,7 +393,7 @@ proptest! {
         let is_said = filter.names().contains("berlin") || filter.rest().iter().any(|part| part.contains("berlin"));
         prop_assert!(!words.contains(&"berlin") || is_said, "{}", text);
         let again = Filter::compile(&filter.names());
-        prop_assert_eq!((again.not, again.only, again.rest.is_empty()), (filter.not, filter.only, true), "{}", text);
+        prop_assert!(again.rest().is_empty() && is_no_less(&again.not, &filter.not), "{}: {}", text, filter.names());
     }
 }
 
@@ -403,11 +403,15 @@ fn what_a_filter_became_is_read_as_no_less() {
     for (text, _) in TABLE.iter().chain(NAMED) {
         let filter = Filter::compile(text);
         let again = Filter::compile(&filter.names());
-        assert!(sorted(&again.not).is_superset(&sorted(&filter.not)), "{text}: {}", filter.names());
+        assert!(is_no_less(&again.not, &filter.not), "{text}: {}", filter.names());
         let only = |filter: &Filter| filter.only.iter().map(|only| sorted(only)).collect::<Vec<_>>();
         assert_eq!(only(&again), only(&filter), "{text}: {}", filter.names());
         assert!(again.rest().is_empty(), "{text}: {}", filter.names());
     }
+}
+
+fn is_no_less(more: &[Matcher], less: &[Matcher]) -> bool {
+    less.iter().all(|matcher| more.contains(matcher))
 }
 
 /// Filters that name what they are about, in whatever language.
@@ -420,13 +424,13 @@ const NAMED: &[(&str, &str)] = &[
     ("#privat/familie", "#privat/familie"),
     ("health/**", "health/**"),
     ("santé/", "santé/"),
-    ("note:Tom", "**/Tom.md note:tom"),
-    ("note:Jane Doe and #work", "**/Jane?Doe.md note:jane doe #work"),
+    ("note:Tom", "**/tom.md note:tom"),
+    ("note:Jane Doe and #work", "**/jane?doe.md note:jane doe #work"),
     ("email, card_number", "email card_number"),
     ("active_content", "active_content"),
     ("only fact:shoe size", "only 'shoe size'"),
-    ("only #public, note:Tom", "only #public **/Tom.md note:tom"),
-    ("Do not show fact:shoe size, #work or note:Tom.", "'shoe size' #work **/Tom.md note:tom"),
+    ("only #public, note:Tom", "only #public **/tom.md note:tom"),
+    ("Do not show fact:shoe size, #work or note:Tom.", "'shoe size' #work **/tom.md note:tom"),
     ("#work\nfact:shoe size; Sei nett.", "#work 'shoe size'; rest 1"),
     ("nunca muestres números de teléfono", "rest 1"),
     ("keine Telefonnummern", "rest 1"),
@@ -523,5 +527,5 @@ fn a_note_is_left_out_by_its_name_and_where_others_tell_of_it() {
     assert_eq!(left("a.md", text), "- pet: Rex\n");
     assert_eq!(left("people/jane_smith.md", "- city: Ulm\n"), "- city: Ulm\n");
     let globs: Vec<_> = filter.rules().into_iter().filter_map(|rule| rule.path).collect();
-    assert_eq!(globs, ["**/Jane?Doe.md"]);
+    assert_eq!(globs, ["**/jane?doe.md"]);
 }
