@@ -46,7 +46,7 @@ fn is_national(text: &str, groups: &[&str], digits: usize) -> bool {
     let leads = |marks: &str| text.trim_start_matches('(').starts_with(|one| marks.contains(one));
     let all_of = |least: usize| sizes.iter().all(|size| *size >= least);
     match sizes.as_slice() {
-        [_] => (10..=11).contains(&digits) && (leads("0") || digits == 11 && is_chinese(text)),
+        [_] => (10..=11).contains(&digits) && (leads("0") || is_undivided(text)),
         // An area in brackets, or a zero before it.
         [first, ..] if text.starts_with('(') => *first > 1 && all_of(2),
         _ if leads("0") => digits >= 8 && all_of(2),
@@ -57,12 +57,24 @@ fn is_national(text: &str, groups: &[&str], digits: usize) -> bool {
         [3, 3, 3] => leads("56789"),
         [3, 2, 4] => false,
         [2, 2, 2, 2] => !text.contains(['.', '/', '-']),
-        many => (9..=12).contains(&digits) && many.len() > 2 && all_of(2) && many.iter().all(|size| *size <= 4),
+        many => {
+            let is_of_fractions = text.contains('.') && text.contains(' ');
+            (9..=12).contains(&digits)
+                && many.len() > 2
+                && many.iter().all(|size| (2..=4).contains(size))
+                && !is_of_fractions
+        }
     }
 }
 
-fn is_chinese(text: &str) -> bool {
-    text.starts_with('1') && text.get(1..2).is_some_and(|second| ("3"..="9").contains(&second))
+/// Digits that nothing divides: eleven as in China, ten as in America.
+fn is_undivided(digits: &str) -> bool {
+    let is = |at: usize, least: u8| digits.as_bytes().get(at).is_some_and(|digit| *digit >= least);
+    match digits.len() {
+        11 => digits.starts_with('1') && is(1, b'3'),
+        10 => is(0, b'2') && is(3, b'2'),
+        _ => false,
+    }
 }
 
 /// A day, with or without a time behind it, or the number of a book.

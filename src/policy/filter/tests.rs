@@ -514,6 +514,37 @@ fn a_fact_is_left_out_in_every_shape() {
 }
 
 #[test]
+fn every_ordinary_line_with_a_phone_number_is_left_out() {
+    let filter = Filter::compile("never show phone numbers");
+    let lines = [
+        "Call Tom on 020 7946 0958.",
+        "Tom \u{2014} 07700 900123",
+        "| Tom | 555-0123 |",
+        "- Mum: 0170 1234567",
+        "Reach her at (030) 901820",
+        "Ring me: 01 42 68 53 00",
+        "WhatsApp +34 612 345 678",
+        "\u{260e} 079 123 45 67",
+        "Her number is 555-0199",
+        "Office +1 (415) 555-2671 ext. 12",
+        "0041 44 668 18 00 (evenings)",
+        "text 415.555.2671",
+        "mob 98765 43210",
+        "Nummer: 0151-23456789",
+        "Ofis: 0532 123 45 67",
+        "138-0013-8000",
+        "Emergency: Ann 617-555-0142",
+        "Dad 2025550143",
+        "tel:+4915112345678",
+        "My number\u{2019}s 07911\u{a0}123456",
+        "0800 1111 is free",
+        "\"312 555 0188\"",
+    ];
+    let left: Vec<_> = lines.into_iter().filter(|line| filter.find(line).is_empty()).collect();
+    assert_eq!(left, [""; 0]);
+}
+
+#[test]
 fn a_note_is_left_out_by_its_name_and_where_others_tell_of_it() {
     let filter = Filter::compile("note:Jane Doe");
     let left = |path: &str, text: &str| filter.redact(&MemoryPath::parse(path).unwrap(), text).text;
