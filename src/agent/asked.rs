@@ -51,6 +51,9 @@ impl Agent<'_> {
         let switches = &self.session.switches;
         let filters = switches.filters.iter().chain(&split.filters).map(|filter| Filter::compile(filter));
         let filters = filters.collect::<Vec<_>>();
+        if let Some(failure) = filters.iter().find_map(filter::unenforced) {
+            return Err(AgentError::Memory(failure));
+        }
         if let Some(host) = self.engine.embeds_on_host().filter(|_| !filters.is_empty()) {
             return Err(AgentError::Memory(filter::elsewhere(host)));
         }
@@ -78,12 +81,13 @@ impl Agent<'_> {
             }
         };
         let before = filter::conversation(&self.session, &filters);
-        let issues = split.is_unclosed.then(|| Issue {
+        let unclosed = split.is_unclosed.then(|| Issue {
             code: "unclosed_filter",
             index: None,
             message: "the last `<filter>` has no `</filter>`: all that follows it was taken as the filter".to_owned(),
         });
-        Ok(Asked { message, filters, own: split.filters, notes, manner, before, issues: issues.into_iter().collect() })
+        let issues = unclosed.into_iter().chain(filters.iter().flat_map(filter::told)).collect();
+        Ok(Asked { message, filters, own: split.filters, notes, manner, before, issues })
     }
 
     /// How many bytes of results go back to the model at once: a quarter of what it can take, at four bytes a token.
@@ -144,7 +148,7 @@ impl Agent<'_> {
 
 /// What filters ask for that only the model can see to.
 pub(super) fn wishes(filters: &[Filter]) -> Vec<String> {
-    filters.iter().filter_map(|filter| filter.rest().map(str::to_owned)).collect()
+    filters.iter().flat_map(Filter::rest).cloned().collect()
 }
 
 /// The texts that end a turn. The tuned model writes a `<python>` block in each, an empty one before a reply.

@@ -37,6 +37,7 @@ mod stream;
 mod switches;
 
 pub use budget::{spent_today, tokens_left};
+pub use filter::unenforced;
 pub use prompt::{Family, Prompts};
 pub use recorder::UNKEPT;
 pub use replay::{Replayed, replay};
@@ -96,6 +97,8 @@ pub trait Edge {
 /// What happens while a message is answered.
 #[derive(Debug)]
 pub enum Event<'a> {
+    /// Something was noticed about the message, before the model is asked.
+    Noticed(&'a [Issue]),
     /// These notes are shown to the model with the message.
     Shown(&'a [(MemoryPath, String)]),
     /// The model is heard.
@@ -289,6 +292,7 @@ impl<'e> Agent<'e> {
         let number = self.session.next_number();
         let _span = tracing::info_span!("message", session = %self.session.id, number).entered();
         let asked = self.asked(message)?;
+        edge.hear(Event::Noticed(&asked.issues));
         edge.hear(Event::Shown(&asked.notes));
         said.number = number;
         said.shown = asked.notes.iter().map(|(path, _)| path.clone()).collect();

@@ -235,7 +235,7 @@ impl Edge for AsThen {
                 let acts = report.actions.iter().map(Act::of).collect();
                 self.acts.push((self.turn, acts, report.changed.clone()));
             }
-            Event::Shown(_) | Event::Model(_) | Event::Staged(_) | Event::Written(_) => {}
+            Event::Noticed(_) | Event::Shown(_) | Event::Model(_) | Event::Staged(_) | Event::Written(_) => {}
         }
     }
 

@@ -43,7 +43,8 @@ pub(super) fn run(global: &Global, asked: &Asked) -> Result<u8, Stop> {
     conversation.tell_of_permission(&session, settings.mode)?;
     let mut agent = Agent::new(&opened.engine, model, talk::prompts(&opened.config)?, settings, session).kept();
     let mut said = Said::default();
-    let ended = agent.say(&message, &mut Pipe, &stop, &mut said);
+    let mut pipe = Pipe { is_json: global.json };
+    let ended = agent.say(&message, &mut pipe, &stop, &mut said);
     let id = agent.session().id.clone();
     meaning::told(&opened)?;
     let failure = ended.err().map(|error| talk::agent_failure(&error));
@@ -69,10 +70,19 @@ pub(super) fn code(said: &Said) -> u8 {
 }
 
 /// A pipe: nobody is there to be asked.
-struct Pipe;
+struct Pipe {
+    is_json: bool,
+}
 
 impl Edge for Pipe {
-    fn hear(&mut self, _: Event<'_>) {}
+    fn hear(&mut self, event: Event<'_>) {
+        if let (Event::Noticed(issues), false) = (event, self.is_json) {
+            for issue in issues {
+                // Where nobody reads this, the issue is still in what `--json` prints.
+                drop(writeln!(io::stderr(), "note: {}", term::escape_line(&issue.message)));
+            }
+        }
+    }
 
     fn decide(&mut self, _: &Reviewed) -> Decision {
         Decision::Later

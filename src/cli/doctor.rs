@@ -112,6 +112,7 @@ fn look(global: &Global) -> Vec<Check> {
                     Check::ok("state", format!("in {}, since the memory cannot hold it or you said so", path.display()))
                 }
             });
+            checks.push(permission(&located.config));
             let (place, embeddings) = (located.index.clone(), located.embeddings.take());
             checks.push(model(&sources, &located.config));
             let (vault, config) = open::vault(located);
@@ -141,6 +142,14 @@ fn settings(sources: &Sources) -> Check {
         Some(path) => Check::ok("settings", format!("none; they would be in {}", path.display())),
         None => Check::warn("settings", "there is no home folder to look for them in", "set HOME"),
     }
+}
+
+/// What becomes of what the person should be asked about, by door.
+fn permission(config: &Config) -> Check {
+    let modes = &config.permission;
+    let doors = [("exec", modes.exec), ("mcp", modes.mcp), ("chat", modes.chat), ("ask", modes.ask)];
+    let doors: Vec<_> = doors.iter().map(|(door, mode)| format!("{door} {}", mode.as_str())).collect();
+    Check::ok("permission", doors.join(", "))
 }
 
 /// Which model would answer, whether its file is whole, and what leaves the machine.

@@ -23,7 +23,7 @@ pub(super) struct Asked {
     /// Refuse every action that writes
     #[arg(long)]
     pub(super) read_only: bool,
-    /// What becomes of personal facts and active content: off notes them, flag wants the model to say that the person agreed, ask keeps them until the person decides
+    /// What becomes of personal facts and active content: off notes them, flag wants the model to say that the person agreed, ask keeps them until the person decides, all keeps every change until then
     #[arg(long, value_name = "MODE")]
     pub(super) permission: Option<Permission>,
     /// Show only what this registered client was granted; this is configuration, not security

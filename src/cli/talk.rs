@@ -33,9 +33,12 @@ pub(super) struct Conversation {
     /// Go on with the latest conversation
     #[arg(long = "continue")]
     latest: bool,
-    /// What becomes of personal facts and active content, also when this conversation goes on: off notes them, flag wants the model to say that the person agreed, ask keeps them until the person decides
+    /// What becomes of personal facts and active content, also when this conversation goes on: off notes them, flag wants the model to say that the person agreed, ask keeps them until the person decides, all keeps every change until then
     #[arg(long, value_name = "MODE")]
     pub(super) permission: Option<Permission>,
+    /// Keep something from the model and out of its replies, also when this conversation goes on: `fact:phone`, `#private`, `health/**`, `note:Tom`, `email`, `only fact:age`, or a plain English sentence
+    #[arg(long, value_name = "TEXT")]
+    filter: Vec<String>,
     /// Let the model only look things up, also when this conversation goes on
     #[arg(long)]
     read_only: bool,
@@ -61,6 +64,11 @@ impl Conversation {
     fn switched(&self, mut session: Session) -> Session {
         if self.read_only && session.switches.actions == Actions::All {
             session.switches.actions = Actions::Read;
+        }
+        for filter in &self.filter {
+            if !session.switches.filters.contains(filter) {
+                session.switches.filters.push(filter.clone());
+            }
         }
         if let Some(mode) = self.permission {
             session.switches.permission = Some(mode.into());

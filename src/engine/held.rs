@@ -12,7 +12,7 @@ use crate::action::{Access, Action, Call, ReadFile};
 use crate::catalog;
 use crate::path::MemoryPath;
 use crate::plan::{Planner, Tree};
-use crate::policy::{self, Cleared, Grant, Ground, Refused};
+use crate::policy::{self, Cleared, Grant, Ground, Mode, Refused};
 use crate::report::{Code, Failure, Outcome, Value};
 use crate::time::Timestamp;
 use crate::vault::{MOST_WAITING, MOST_WAITING_BYTES, Numbers, VaultError, Writer};
@@ -41,7 +41,11 @@ enum Role {
 
 /// The paths on which calls wait, by group.
 #[derive(Debug, Default)]
-pub(super) struct Groups(Vec<Group>);
+pub(super) struct Groups {
+    groups: Vec<Group>,
+    /// Whether all calls that somebody should be asked about are one group: where every change waits, a turn is one question.
+    is_one: bool,
+}
 
 #[derive(Debug)]
 struct Group {
@@ -51,9 +55,14 @@ struct Group {
 }
 
 impl Groups {
+    /// No groups yet, in this mode.
+    pub(super) fn of(mode: Mode) -> Self {
+        Self { groups: Vec::new(), is_one: mode == Mode::All }
+    }
+
     /// The group that has taken this one in, or itself.
     fn root(&self, mut group: usize) -> usize {
-        while let Some(above) = self.0.get(group).and_then(|group| group.within) {
+        while let Some(above) = self.groups.get(group).and_then(|group| group.within) {
             group = above;
         }
         group
@@ -61,28 +70,37 @@ impl Groups {
 
     /// The groups that wait on one of these paths.
     fn on(&self, paths: &[MemoryPath]) -> Vec<usize> {
-        let meets = |one: &MemoryPath| paths.iter().any(|other| one.is_within(other) || other.is_within(one));
-        let is_met = |group: &Group| group.within.is_none() && group.paths.iter().any(meets);
-        self.0.iter().enumerate().filter(|(_, group)| is_met(group)).map(|(at, _)| at).collect()
+        let is_met = |group: &Group| group.within.is_none() && meet(&group.paths, paths);
+        self.groups.iter().enumerate().filter(|(_, group)| is_met(group)).map(|(at, _)| at).collect()
+    }
+
+    /// The groups with which a call goes about which somebody should be asked.
+    fn of_asked(&self, paths: &[MemoryPath]) -> Vec<usize> {
+        if self.is_one && !self.groups.is_empty() { vec![0] } else { self.on(paths) }
     }
 
     /// Puts paths into the first of some groups and makes one of all; a new one where there is none.
     fn put(&mut self, paths: Vec<MemoryPath>, groups: &[usize]) -> usize {
         let Some((&first, others)) = groups.split_first() else {
-            self.0.push(Group { paths, within: None });
-            return self.0.len() - 1;
+            self.groups.push(Group { paths, within: None });
+            return self.groups.len() - 1;
         };
         let mut all = paths;
         for &other in others {
-            let Some(other) = self.0.get_mut(other) else { continue };
+            let Some(other) = self.groups.get_mut(other) else { continue };
             other.within = Some(first);
             all.append(&mut other.paths);
         }
-        if let Some(group) = self.0.get_mut(first) {
+        if let Some(group) = self.groups.get_mut(first) {
             group.paths.append(&mut all);
         }
         first
     }
+}
+
+/// Whether two calls come to the same place, or one to a folder in which the other works.
+fn meet(some: &[MemoryPath], others: &[MemoryPath]) -> bool {
+    some.iter().any(|one| others.iter().any(|other| one.is_within(other) || other.is_within(one)))
 }
 
 /// Lets a call wait about which somebody should be asked.
@@ -94,7 +112,7 @@ pub(super) fn hold<T: Tree>(
 ) -> Decided {
     let Refused { call, failure, grounds } = refused;
     let paths = places(planner, tree, &call);
-    let met = groups.on(&paths);
+    let met = groups.of_asked(&paths);
     let group = groups.put(paths.clone(), &met);
     let outcome = Outcome::failed(&call, failure);
     (Item::Held(Box::new(Held { call, paths, group, role: Role::Asked(grounds) })), outcome)
@@ -107,7 +125,7 @@ pub(super) fn join<T: Tree>(
     cleared: Cleared,
     groups: &mut Groups,
 ) -> Result<Decided, Box<Cleared>> {
-    if groups.0.is_empty() {
+    if groups.groups.is_empty() {
         return Err(Box::new(cleared));
     }
     let paths = places(planner, tree, cleared.call());
@@ -207,7 +225,7 @@ impl Engine {
     /// Lets the calls wait that the person should be asked about, each group as one proposal.
     pub(super) fn hold(&self, proposal: &mut Proposal) {
         let Proposal { planned, manner, .. } = proposal;
-        if planned.groups.0.is_empty() {
+        if planned.groups.groups.is_empty() {
             return;
         }
         let outcomes = if self.settings.keep_proposals.is_zero() {
@@ -290,19 +308,20 @@ impl Engine {
     /// Takes out of failures what was planned for the person's eyes only: what stands in a note that the model may not read,
     /// and what an earlier call would leave that waits.
     fn veil(&self, outcomes: &mut [(usize, Outcome)], members: &Members<'_>, manner: &Manner) {
-        let mut is_first = true;
+        let mut earlier: Vec<MemoryPath> = Vec::new();
         for (at, outcome) in outcomes {
             let held = members.held.iter().find(|(other, _)| other == at).map(|(_, held)| held);
-            if let (Err(failure), Some(held)) = (&mut outcome.result, held) {
+            let Some(held) = held else { continue };
+            if let Err(failure) = &mut outcome.result {
                 if !self.may_read(held, manner) {
                     *failure = Failure::new(failure.code, "the call does not fit what is there")
                         .with_hint("the settings keep that from being shown; leave it out");
-                } else if !is_first {
+                } else if meet(&earlier, &held.paths) {
                     *failure = Failure::new(failure.code, failure.message.as_str())
                         .with_hint("an earlier call on it waits; send this one again once the person has decided");
                 }
             }
-            is_first = false;
+            earlier.extend_from_slice(&held.paths);
         }
     }
 

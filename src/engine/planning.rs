@@ -40,7 +40,7 @@ impl Engine {
     ) -> Planned {
         let (clock, manner) = (self.settings.clock, asker.manner);
         let (mut items, mut outcomes) = (Vec::with_capacity(parsed.entries.len()), Vec::new());
-        let (mut times, mut issues, mut groups) = (Vec::new(), Vec::new(), Groups::default());
+        let (mut times, mut issues, mut groups) = (Vec::new(), Vec::new(), Groups::of(manner.mode));
         let mut turn = parsed.turn();
         let mut now = clock();
         let plan = self.with_planner(tree, asker, started, |planner| {
@@ -206,7 +206,7 @@ impl Engine {
         if call.action.path().is_some_and(|path| planner.is_folder(path)) {
             policy::review_folder(call, source.as_ref(), target.as_ref(), &context)?;
         }
-        let review = |path: &MemoryPath| policy::review_place(call, path, &context);
+        let review = |path: &MemoryPath| policy::review_target(call, path, &context);
         // After earlier calls of the batch a name may lead to another file than it does on the disk.
         let [led, new] =
             [call.action.path(), call.action.new_path()].map(|path| path.and_then(|path| planner.reached(path)));

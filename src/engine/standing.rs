@@ -22,7 +22,7 @@ pub fn standing(waiting: &Waiting, verdict: Verdict) -> Result<Vec<Rule>, Failur
             let detector = match ground {
                 Ground::Detector(name) => Some(name.clone()),
                 Ground::Rule(number) if verdict == Verdict::Allow => return Err(is_asked_by_rule(*number)),
-                Ground::Rule(_) => None,
+                Ground::Rule(_) | Ground::Change => None,
             };
             let rule = Rule {
                 action: Some(call.action.name().to_owned()),

@@ -61,56 +61,20 @@ fn luhn(digits: &str) -> bool {
     sum.is_multiple_of(10)
 }
 
-/// How long an IBAN of each country is.
-#[rustfmt::skip]
-const IBANS: &[(&str, usize)] = &[
-    ("AD", 24), ("AE", 23), ("AL", 28), ("AT", 20), ("AZ", 28), ("BA", 20), ("BE", 16), ("BG", 22), ("BH", 22), ("BR", 29),
-    ("BY", 28), ("CH", 21), ("CR", 22), ("CY", 28), ("CZ", 24), ("DE", 22), ("DK", 18), ("DO", 28), ("EE", 20), ("EG", 29),
-    ("ES", 24), ("FI", 18), ("FO", 18), ("FR", 27), ("GB", 22), ("GE", 22), ("GI", 23), ("GL", 18), ("GR", 27), ("GT", 28),
-    ("HR", 21), ("HU", 28), ("IE", 22), ("IL", 23), ("IQ", 23), ("IS", 26), ("IT", 27), ("JO", 30), ("KW", 30), ("KZ", 20),
-    ("LB", 28), ("LC", 32), ("LI", 21), ("LT", 20), ("LU", 20), ("LV", 21), ("MC", 27), ("MD", 24), ("ME", 22), ("MK", 19),
-    ("MR", 27), ("MT", 31), ("MU", 30), ("NL", 18), ("NO", 15), ("PK", 24), ("PL", 28), ("PS", 29), ("PT", 25), ("QA", 29),
-    ("RO", 24), ("RS", 22), ("SA", 24), ("SC", 31), ("SE", 24), ("SI", 19), ("SK", 24), ("SM", 27), ("ST", 25), ("SV", 28),
-    ("TL", 23), ("TN", 24), ("TR", 26), ("UA", 29), ("VA", 22), ("VG", 24), ("XK", 20),
-];
-
-/// An IBAN with a right sum; words that follow it may have been matched too.
-///
-/// In lower case or with dashes it has the length of its country as well, or one number in a hundred would be one.
+/// An IBAN as its country writes them, with a right sum; words that follow it may have been matched too.
 pub(super) fn iban(found: &Found<'_>) -> bool {
     let ends = found.text.match_indices([' ', '-']).map(|(at, _)| at).chain([found.text.len()]);
     ends.filter_map(|end| found.text.get(..end)).any(|text| {
-        let is_strict = text.contains(|character: char| character == '-' || character.is_ascii_lowercase());
-        let account: String =
-            text.chars().filter(char::is_ascii_alphanumeric).map(|character| character.to_ascii_uppercase()).collect();
-        let (Some(country), Some(number)) = (account.get(..4), account.get(4..)) else { return false };
-        let rest = number.bytes().chain(country.bytes()).fold(0, |rest, byte| match byte {
-            b'0'..=b'9' => (rest * 10 + u32::from(byte - b'0')) % 97,
-            _ => (rest * 100 + u32::from(byte.wrapping_sub(b'A')) + 10) % 97,
-        });
-        let is_known = IBANS.iter().any(|(name, length)| country.starts_with(name) && *length == account.len());
-        (15..=34).contains(&account.len()) && rest == 1 && (!is_strict || is_known)
+        let account: String = text.chars().filter(char::is_ascii_alphanumeric).collect();
+        account.to_ascii_uppercase().parse::<iban::Iban>().is_ok()
     })
 }
 
-/// A phone number by its count of digits: more are needed where nothing divides them.
-pub(super) fn phone(found: &Found<'_>) -> bool {
-    let number = found.text.trim_end_matches(|character: char| !character.is_ascii_digit());
-    let divided = number.trim_start_matches('+').contains(|character: char| !character.is_ascii_digit());
-    let least = if divided { 8 } else { 10 };
-    (least..=15).contains(&digits(number))
-}
-
-/// The same where a label says that it is one.
+/// A phone number where a label says that it is one.
 pub(super) fn labelled_phone(found: &Found<'_>) -> bool {
     let value = value(found.text);
     let least = if found.text.contains([':', '=', '：', '|']) { 5 } else { 7 };
     (least..=15).contains(&digits(value)) && !is_iso_date(value)
-}
-
-/// A phone number as it is written in America, not the end of a longer number.
-pub(super) fn american_phone(found: &Found<'_>) -> bool {
-    !found.before.ends_with(['.', '-', '/', '+'])
 }
 
 /// An address of a mailbox, not the user of a connection string, a host to log in to, or a file for a fine screen.
@@ -142,11 +106,6 @@ pub(super) fn address(found: &Found<'_>) -> bool {
 /// A labelled value that is there: not a blank, a dash, or a word for nothing.
 pub(super) fn has_value(found: &Found<'_>) -> bool {
     is_something(value(found.text))
-}
-
-/// The same where the label is a heading and the value a line below it.
-pub(super) fn has_line(found: &Found<'_>) -> bool {
-    is_something(found.text.rsplit(['\n', '\r']).next().unwrap_or_default())
 }
 
 fn is_something(value: &str) -> bool {
@@ -407,10 +366,23 @@ pub(super) fn random(found: &Found<'_>) -> bool {
     digits(found.text) > 0 && found.text.contains(|character: char| character.is_ascii_uppercase())
 }
 
+/// What stands behind the name of who logs in: letters beside digits or signs, and no address.
+pub(super) fn login(found: &Found<'_>) -> bool {
+    let value = bare(found.text.rsplit([' ', '\t', '/', ':', '|']).next().unwrap_or_default());
+    let is_prose = found.text.contains("//") || value.contains("ghz");
+    is_password(value) && is_mixed(value) && digits(value) < value.len() && !is_prose
+}
+
+/// A code with digits enough to be one, and not a year or a word.
+pub(super) fn recovery_code(found: &Found<'_>) -> bool {
+    let code = found.text.rsplit("code").next().unwrap_or_default();
+    digits(code) >= 6 || code.contains('-') && digits(code) >= 3
+}
+
 /// A PIN, not a postal code, which some countries call one.
 pub(super) fn pin(found: &Found<'_>) -> bool {
     let count = digits(value(found.text));
-    let is_code = found.text.contains("code") && !found.text.contains("cv") && count == 6;
+    let is_code = found.text.contains("pin") && found.text.contains("code") && count == 6;
     let goes_on =
         found.after.starts_with(['-', '/', '.', ':']) && found.after.chars().nth(1).is_some_and(char::is_numeric);
     !is_code && !goes_on
@@ -478,7 +450,7 @@ fn plain_label(label: &str) -> String {
 
 /// What stands behind the sign or verb that parts a label from its value, without what Markdown puts before it.
 fn value(text: &str) -> &str {
-    const VERBS: &[&str] = &[" is ", " was ", " ist ", " lautet ", " est ", " es ", " è ", " é "];
+    const VERBS: &[&str] = &["是", "は", " is ", " was ", " ist ", " lautet ", " est ", " es ", " è ", " é "];
     let text = text.trim_start_matches(|character: char| !character.is_alphanumeric());
     let value = match text.split_once([':', '=', '：', '|']) {
         Some((_, value)) => value,

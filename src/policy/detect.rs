@@ -12,7 +12,8 @@ use std::sync::OnceLock;
 
 use regex::{Match, Regex};
 
-use super::table::{Case, Class, Needs, ROWS, Row};
+use super::said;
+use super::table::{Case, Class, Needs, Row, rows};
 
 /// One place where a pattern matches, for the check of its row.
 #[derive(Clone, Copy, Debug)]
@@ -58,10 +59,23 @@ struct Text<'a> {
 ///
 /// [`Unready`] when a pattern that would have to look cannot be compiled.
 pub(super) fn find(new: &str, old: &str, looks: impl Fn(Class) -> bool) -> Result<Vec<&'static Row>, Unready> {
-    let new = Text::new(new);
-    let old = Text::new(old);
     let mut found = Vec::<&'static Row>::new();
-    for (at, row) in ROWS.iter().enumerate() {
+    look(new, old, &looks, &mut found)?;
+    // What a table says is said by a head and a cell, and what stands below a heading by both; a secret is refused, so it
+    // has to stand behind its label.
+    look(&said::cells(new), &said::cells(old), |class| class != Class::ActiveContent && looks(class), &mut found)?;
+    look(&said::values(new), &said::values(old), |class| class == Class::Personal && looks(class), &mut found)?;
+    found.sort_by_key(|row| rows().iter().position(|other| other.name == row.name));
+    Ok(found)
+}
+
+/// Adds the rows that match one text of what is new.
+fn look(new: &str, old: &str, looks: impl Fn(Class) -> bool, found: &mut Vec<&'static Row>) -> Result<(), Unready> {
+    if new.is_empty() {
+        return Ok(());
+    }
+    let (new, old) = (Text::new(new), Text::new(old));
+    for (at, row) in rows().iter().enumerate() {
         if !looks(row.class) || !new.has_what(row) || found.iter().any(|other| other.name == row.name) {
             continue;
         }
@@ -69,7 +83,7 @@ pub(super) fn find(new: &str, old: &str, looks: impl Fn(Class) -> bool) -> Resul
             found.push(row);
         }
     }
-    Ok(found)
+    Ok(())
 }
 
 /// Finds the rows that are wanted in a text, with the line, from 1, of each place.
@@ -80,7 +94,7 @@ pub(super) fn find(new: &str, old: &str, looks: impl Fn(Class) -> bool) -> Resul
 pub(super) fn places(text: &str, wants: impl Fn(&Row) -> bool) -> Result<Vec<(usize, &'static Row)>, Unready> {
     let text = Text::new(text);
     let mut found = Vec::new();
-    for (at, row) in ROWS.iter().enumerate().filter(|(_, row)| wants(row)) {
+    for (at, row) in rows().iter().enumerate().filter(|(_, row)| wants(row)) {
         if !text.has_what(row) {
             continue;
         }
@@ -111,7 +125,7 @@ pub(super) fn spans(
 ) -> Result<Vec<(&'static Row, RangeInclusive<usize>)>, Unready> {
     let text = Text::new(text);
     let mut found = Vec::new();
-    for (at, row) in ROWS.iter().enumerate().filter(|(_, row)| wants(row)) {
+    for (at, row) in rows().iter().enumerate().filter(|(_, row)| wants(row)) {
         if !text.has_what(row) {
             continue;
         }
@@ -137,18 +151,19 @@ pub(super) fn spans(
 /// What a detector finds, or a class, for a sentence.
 pub(super) fn words(name: &str) -> &'static str {
     let class = Class::ALL.iter().find(|class| class.name() == name).map(|class| class.words());
-    class.or_else(|| ROWS.iter().find(|row| row.name == name).map(|row| row.words)).unwrap_or_default()
+    class.or_else(|| rows().iter().find(|row| row.name == name).map(|row| row.words)).unwrap_or_default()
 }
 
 /// The names that a rule can give: of the classes, then of the detectors.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    Class::ALL.iter().map(|class| class.name()).chain(ROWS.iter().map(|row| row.name))
+    Class::ALL.iter().map(|class| class.name()).chain(rows().iter().map(|row| row.name))
 }
 
 /// The pattern of the row at this place; `None` when it is no pattern.
 pub(super) fn compiled(at: usize, row: &Row) -> Option<&'static Regex> {
-    static COMPILED: [OnceLock<Option<Regex>>; ROWS.len()] = [const { OnceLock::new() }; ROWS.len()];
-    COMPILED.get(at)?.get_or_init(|| Regex::new(row.pattern).ok()).as_ref()
+    static COMPILED: OnceLock<Vec<OnceLock<Option<Regex>>>> = OnceLock::new();
+    let compiled = COMPILED.get_or_init(|| rows().iter().map(|_| OnceLock::new()).collect());
+    compiled.get(at)?.get_or_init(|| Regex::new(row.pattern).ok()).as_ref()
 }
 
 /// Whether this one row finds something.
@@ -265,7 +280,7 @@ impl Pairs {
     }
 }
 
-/// The most digits that stand together, with no more than two dividers between any two.
+/// The most digits that stand together, with no more than three dividers between any two.
 fn longest_number(text: &str) -> usize {
     let (mut longest, mut digits, mut dividers) = (0, 0, 0);
     for byte in text.bytes() {
@@ -275,7 +290,7 @@ fn longest_number(text: &str) -> usize {
                 dividers = 0;
                 longest = longest.max(digits);
             }
-            b' ' | b'-' | b'.' | b'/' | b'(' | b')' if dividers < 2 => dividers += 1,
+            b' ' | b'-' | b'.' | b'/' | b'(' | b')' if dividers < 3 => dividers += 1,
             _ => digits = 0,
         }
     }

@@ -17,7 +17,10 @@ mod detect;
 mod filter;
 mod glob;
 mod grant;
+mod personal;
+mod phone;
 mod rule;
+mod said;
 mod table;
 
 pub use filter::{Filter, Found, Redacted};
@@ -27,10 +30,10 @@ pub use rule::{Rule, RuleError, Rules};
 
 use detect::Unready;
 use rule::Checked;
-use table::{Class, ROWS, Row};
+use table::{Class, Row, rows};
 
-/// What becomes of a call that somebody should be asked about.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+/// What becomes of a call that somebody should be asked about, the mildest first.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
     /// It is done, and noted.
@@ -40,9 +43,15 @@ pub enum Mode {
     Flag,
     /// The person is asked; what the model says counts nothing.
     Ask,
+    /// As [`Mode::Ask`], and the person is asked about every call that changes something, whatever the detectors say of it,
+    /// unless a rule allows it.
+    All,
 }
 
 impl Mode {
+    /// Every mode, in the order of their strictness.
+    pub const ALL: [Self; 4] = [Self::Off, Self::Flag, Self::Ask, Self::All];
+
     /// Its name, as it is typed.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -50,6 +59,7 @@ impl Mode {
             Self::Off => "off",
             Self::Flag => "flag",
             Self::Ask => "ask",
+            Self::All => "all",
         }
     }
 }
@@ -124,6 +134,8 @@ pub enum Ground {
     Rule(usize),
     /// The detector of this name found something.
     Detector(String),
+    /// The mode asks about every change.
+    Change,
 }
 
 /// Why a verdict is not [`Verdict::Allow`].
@@ -131,7 +143,11 @@ pub enum Ground {
 enum Reason {
     Rule(usize),
     Detector(&'static Row),
+    Change,
 }
+
+/// What is said of [`Reason::Change`].
+const EVERY_CHANGE: &str = "every change is asked about here";
 
 /// What all rules and detectors together think of a call.
 #[derive(Debug, Default)]
@@ -147,7 +163,8 @@ struct Judgement {
 /// Rules and detectors each have their say and the strictest counts; what mode makes of [`Verdict::Ask`] is said at
 /// [`Mode`]. A rule that allows lifts what detectors would ask about; a secret, which they deny, only when the rule names
 /// the detector. Only text and names that are new are judged: a phone number that stands in the `old_content` of an edit is
-/// no news. What is done although somebody might have been asked goes to `issues`.
+/// no news. What is done although somebody might have been asked goes to `issues`. [`Mode::All`] asks about every call that does
+/// not only read, whatever is found in it; a rule that allows lifts that too, unless it names a detector.
 ///
 /// This proves that no rule was broken, not that the call will succeed: nothing is read here. A link is not followed, so
 /// who resolves one asks [`review_place`] about the note it leads to.
@@ -186,11 +203,8 @@ pub fn review(call: Call, context: &Context<'_>, issues: &mut Vec<Issue>) -> Res
         Ok(judgement) => judgement,
         Err(Unready) => return Err(Box::new(Refused { call, failure: unready(), grounds: Vec::new() })),
     };
-    match judgement.refusal(&call, context) {
-        Some(failure) => {
-            let grounds = judgement.grounds_of(&failure);
-            Err(Box::new(Refused { call, failure, grounds }))
-        }
+    match judgement.refused(&call, context) {
+        Some(refused) => Err(refused),
         None => {
             let permission = judgement.permission(context);
             if context.mode == Mode::Off {
@@ -229,17 +243,34 @@ pub fn review(call: Call, context: &Context<'_>, issues: &mut Vec<Issue>) -> Res
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn review_place(call: &Call, path: &MemoryPath, context: &Context<'_>) -> Result<(), Box<Refused>> {
-    let refused = |failure, grounds| Box::new(Refused { call: call.clone(), failure, grounds });
-    let found = found_for_places(&call.action, context).map_err(|Unready| refused(unready(), Vec::new()))?;
-    let rules = context.rules.about_place(&call.action, path, context, &found);
-    let judgement = Judgement::of_rules(rules);
-    match judgement.refusal(call, context) {
-        Some(failure) => {
-            let grounds = judgement.grounds_of(&failure);
-            Err(refused(failure, grounds))
-        }
-        None => Ok(()),
+    let judgement = judge_place(call, path, context)?;
+    judgement.refused(call, context).map_or(Ok(()), Err)
+}
+
+/// Decides the same about a place that the call changes or reads itself, rather than tells of: where everything that changes
+/// waits, a rule that allows the call under one name of a note says nothing of the note to which the name leads.
+///
+/// # Errors
+///
+/// As [`review_place`].
+pub fn review_target(call: &Call, path: &MemoryPath, context: &Context<'_>) -> Result<(), Box<Refused>> {
+    let mut judgement = judge_place(call, path, context)?;
+    if asks_about_change(&call.action, context) && !context.rules.allow_at(&call.action, path, context) {
+        judgement.reasons.push((Verdict::Ask, Reason::Change));
     }
+    judgement.refused(call, context).map_or(Ok(()), Err)
+}
+
+/// What the rules about places say of this one.
+fn judge_place(call: &Call, path: &MemoryPath, context: &Context<'_>) -> Result<Judgement, Box<Refused>> {
+    let found = found_for_places(&call.action, context)
+        .map_err(|Unready| Box::new(Refused { call: call.clone(), failure: unready(), grounds: Vec::new() }))?;
+    Ok(Judgement::of_rules(context.rules.about_place(&call.action, path, context, &found)))
+}
+
+/// Whether the mode wants the person to be asked about the action, whatever it says.
+fn asks_about_change(action: &Action, context: &Context<'_>) -> bool {
+    context.mode == Mode::All && access(action) > Access::Read
 }
 
 /// Decides whether the client's grant lets a call come to the places to which its path and its new path lead, or its link
@@ -347,6 +378,10 @@ fn judge(action: &Action, context: &Context<'_>) -> Result<Judgement, Unready> {
             judgement.reasons.push((verdict, Reason::Detector(row)));
         }
     }
+    let is_allowed = about.iter().any(|rule| rule.verdict == Verdict::Allow && !rule.has_detector());
+    if asks_about_change(action, context) && !is_allowed {
+        judgement.reasons.push((Verdict::Ask, Reason::Change));
+    }
     judgement.reasons.sort_by_key(|(verdict, _)| std::cmp::Reverse(*verdict));
     Ok(judgement)
 }
@@ -354,7 +389,11 @@ fn judge(action: &Action, context: &Context<'_>) -> Result<Judgement, Unready> {
 /// What the detectors find in the text and the names that the action would bring.
 fn found_in(action: &Action) -> Result<Vec<&'static Row>, Unready> {
     let mut found = match action.text() {
-        Some((new, old)) => detect::find(&new, old, |_| true)?,
+        Some((new, old)) => match heading(action) {
+            // What stands below a heading is said by both.
+            Some(heading) => detect::find(&format!("# {heading}\n{new}"), &format!("# {heading}\n{old}"), |_| true)?,
+            None => detect::find(&new, old, |_| true)?,
+        },
         None => Vec::new(),
     };
     let (name, old) = match (action, action.path(), action.new_path()) {
@@ -362,12 +401,25 @@ fn found_in(action: &Action) -> Result<Vec<&'static Row>, Unready> {
         (_, Some(path), None) if access(action) == Access::Write => (path.as_str(), ""),
         _ => return Ok(found),
     };
-    for row in detect::find(name, old, |class| class == Class::Secret)? {
+    // A name says what it says in words, whatever stands between them.
+    let words = |name: &str| name.strip_suffix(".md").unwrap_or(name).replace(['_', '-', '/'], " ");
+    let in_name = detect::find(name, old, |class| class != Class::ActiveContent)?;
+    let in_words = detect::find(&words(name), &words(old), |class| class == Class::Personal)?;
+    for row in in_name.into_iter().chain(in_words) {
         if !found.iter().any(|other| other.name == row.name) {
             found.push(row);
         }
     }
     Ok(found)
+}
+
+/// The heading below which the action would write.
+fn heading(action: &Action) -> Option<&str> {
+    match action {
+        Action::ReplaceSection(replace) => Some(&replace.heading),
+        Action::AppendToSection(append) => Some(&append.heading),
+        _ => None,
+    }
 }
 
 impl Judgement {
@@ -387,7 +439,7 @@ impl Judgement {
             (Verdict::Deny, _) => {
                 let failure = Failure::new(Code::Denied, message);
                 Some(match reason {
-                    Reason::Rule(_) => failure.with_hint("the settings decide this; leave it out"),
+                    Reason::Rule(_) | Reason::Change => failure.with_hint("the settings decide this; leave it out"),
                     Reason::Detector(_) => failure.with_hint("leave it out; secrets are not kept in notes"),
                 })
             }
@@ -395,13 +447,23 @@ impl Judgement {
                 Failure::new(Code::PermissionRequired, message)
                     .with_hint(format!("ask the user first, then repeat with \"{}\":true", catalog::PERMISSION)),
             ),
-            (Verdict::Ask, Mode::Ask) if !context.approved => Some(if access(&call.action) == Access::Read {
-                Failure::new(Code::PermissionRequired, message).with_hint("nobody is asked about reading; leave it out")
-            } else {
-                Failure::new(Code::AwaitingApproval, message).with_hint("go on without it; the person decides")
-            }),
-            (Verdict::Ask, Mode::Ask | Mode::Flag | Mode::Off) | (Verdict::Allow, _) => None,
+            (Verdict::Ask, Mode::Ask | Mode::All) if !context.approved => {
+                Some(if access(&call.action) == Access::Read {
+                    Failure::new(Code::PermissionRequired, message)
+                        .with_hint("nobody is asked about reading; leave it out")
+                } else {
+                    Failure::new(Code::AwaitingApproval, message).with_hint("go on without it; the person decides")
+                })
+            }
+            (Verdict::Ask, Mode::All | Mode::Ask | Mode::Flag | Mode::Off) | (Verdict::Allow, _) => None,
         }
+    }
+
+    /// The refusal of a call that may not happen, or not yet.
+    fn refused(&self, call: &Call, context: &Context<'_>) -> Option<Box<Refused>> {
+        let failure = self.refusal(call, context)?;
+        let grounds = self.grounds_of(&failure);
+        Some(Box::new(Refused { call: call.clone(), failure, grounds }))
     }
 
     /// What the person should be asked about, where the refusal says that the call waits for that.
@@ -412,6 +474,7 @@ impl Judgement {
         let ground = |reason: &Reason| match reason {
             Reason::Rule(number) => Ground::Rule(*number),
             Reason::Detector(row) => Ground::Detector(row.name.to_owned()),
+            Reason::Change => Ground::Change,
         };
         self.reasons.iter().map(|(_, reason)| ground(reason)).collect()
     }
@@ -419,10 +482,10 @@ impl Judgement {
     /// By whose leave a call that is not refused happens.
     fn permission(&self, context: &Context<'_>) -> Permission {
         match (self.reasons.is_empty(), context.mode, self.allowed_by) {
-            (_, Mode::Ask, _) if context.approved => Permission::Approved,
+            (_, Mode::Ask | Mode::All, _) if context.approved => Permission::Approved,
             (false, Mode::Flag, _) => Permission::Claimed,
             (true, _, Some(number)) => Permission::Rule(number.to_string()),
-            (false, Mode::Off | Mode::Ask, _) | (true, _, None) => Permission::Off,
+            (false, Mode::Off | Mode::Ask | Mode::All, _) | (true, _, None) => Permission::Off,
         }
     }
 }
@@ -433,20 +496,22 @@ impl Ground {
     pub fn words(&self, action: &str) -> String {
         match self {
             Self::Rule(number) => format!("rule {number} asks about `{action}`"),
-            Self::Detector(name) => match ROWS.iter().find(|row| row.name == name) {
+            Self::Detector(name) => match rows().iter().find(|row| row.name == name) {
                 Some(row) => format!("{}: {}", row.class.words(), row.words),
                 None => name.clone(),
             },
+            Self::Change => EVERY_CHANGE.to_owned(),
         }
     }
 
-    /// The word by which a program knows it, as that of an issue: `rule`, or the class of what was found, such as `personal`;
-    /// for a detector that is not known here, its name.
+    /// The word by which a program knows it, as that of an issue: `rule`, `change`, or the class of what was found, such as
+    /// `personal`; for a detector that is not known here, its name.
     #[must_use]
     pub fn code(&self) -> &str {
         match self {
             Self::Rule(_) => "rule",
-            Self::Detector(name) => ROWS.iter().find(|row| row.name == name).map_or(name, |row| row.class.name()),
+            Self::Detector(name) => rows().iter().find(|row| row.name == name).map_or(name, |row| row.class.name()),
+            Self::Change => "change",
         }
     }
 }
@@ -456,6 +521,7 @@ impl Reason {
         match self {
             Self::Rule(_) => "rule",
             Self::Detector(row) => row.class.name(),
+            Self::Change => "change",
         }
     }
 
@@ -466,6 +532,7 @@ impl Reason {
                 format!("rule {number} {does} `{}`", call.action.name())
             }
             Self::Detector(row) => format!("this is {}: {}", row.class.words(), row.words),
+            Self::Change => EVERY_CHANGE.to_owned(),
         }
     }
 

@@ -160,6 +160,14 @@ impl Rules {
         })
     }
 
+    /// Whether a rule allows what the action does to this place, whatever the detectors find.
+    pub(super) fn allow_at(&self, action: &Action, path: &MemoryPath, context: &Context<'_>) -> bool {
+        self.0.iter().filter(|rule| rule.verdict == Verdict::Allow && !rule.has_detector()).any(|rule| {
+            rule.is_about_but_for_path(&[action.name()], context.client, &[])
+                && rule.path.as_ref().is_none_or(|glob| glob.matches(path))
+        })
+    }
+
     /// Whether a rule is about places and findings both, so that [`Rules::about_place`] needs to know the findings.
     pub(super) fn joins_paths_and_detectors(&self) -> bool {
         self.0.iter().any(|rule| rule.path.is_some() && rule.detector.is_some())

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::detect::{self, Found};
-use super::table::{Case, Class, ROWS, Row};
+use super::table::{Case, Class, Row, rows};
 use super::*;
 use crate::action::*;
 use crate::path::MemoryPath;
@@ -107,7 +107,7 @@ mod rows {
 
     #[test]
     fn each_pattern_compiles() {
-        for (at, row) in ROWS.iter().enumerate() {
+        for (at, row) in rows().iter().enumerate() {
             assert!(detect::compiled(at, row).is_some(), "{}: {:?}", row.name, regex::Regex::new(row.pattern));
         }
     }
@@ -115,7 +115,7 @@ mod rows {
     #[test]
     fn each_row_finds_its_examples_and_nothing_else() {
         let mut wrong = Vec::new();
-        for row in ROWS {
+        for row in rows() {
             assert!(row.must_match.len() + row.must_not.len() > 1, "{}", row.name);
             wrong
                 .extend(row.must_match.iter().filter(|text| !finds(row, text)).map(|text| (row.name, "misses", *text)));
@@ -126,7 +126,7 @@ mod rows {
 
     #[test]
     fn no_counterexample_is_a_secret() {
-        let texts = ROWS.iter().flat_map(|row| row.must_not);
+        let texts = rows().iter().flat_map(|row| row.must_not);
         let wrong: Vec<_> = texts
             .flat_map(|text| {
                 detect::find(text, "", |class| class == Class::Secret)
@@ -140,7 +140,7 @@ mod rows {
 
     #[test]
     fn examples_are_found_within_a_note() {
-        for row in ROWS {
+        for row in rows() {
             for text in row.must_match {
                 let note = format!("# Ada\n\n- city: Paris\n{text}\n\n## More\n- tea: green\n");
                 let names: Vec<_> = detect::find(&note, "", |_| true).unwrap().iter().map(|row| row.name).collect();
@@ -151,7 +151,7 @@ mod rows {
 
     #[test]
     fn what_a_row_needs_is_in_lower_case() {
-        for row in ROWS {
+        for row in rows() {
             if let super::super::table::Needs::OneOf(words) = row.needs {
                 assert!(!words.is_empty() && words.iter().all(|word| **word == word.to_lowercase()), "{}", row.name);
             }
@@ -164,8 +164,8 @@ mod rows {
 
     #[test]
     fn rows_of_one_name_are_of_one_class() {
-        for row in ROWS {
-            assert!(ROWS.iter().all(|other| other.name != row.name || other.class == row.class), "{}", row.name);
+        for row in rows() {
+            assert!(rows().iter().all(|other| other.name != row.name || other.class == row.class), "{}", row.name);
             assert!(Class::ALL.iter().all(|class| class.name() != row.name), "{}", row.name);
         }
     }
@@ -323,9 +323,9 @@ mod rows {
         }
 
         #[test]
-        fn any_mix_of_examples_is_judged_without_a_panic(parts in prop::collection::vec((0..ROWS.len(), 0..20_usize, ".{0,4}"), 0..8)) {
+        fn any_mix_of_examples_is_judged_without_a_panic(parts in prop::collection::vec((0..rows().len(), 0..20_usize, ".{0,4}"), 0..8)) {
             let text: String = parts.iter().map(|(row, example, between)| {
-                let row = &ROWS[*row];
+                let row = &rows()[*row];
                 let texts: Vec<_> = row.must_match.iter().chain(row.must_not).collect();
                 format!("{}{between}", texts[example % texts.len()])
             }).collect();
@@ -400,7 +400,114 @@ mod reviews {
         check(call(rename(key, &format!("b/{key}"))), Mode::Off, &[], Ok("off"), &[]);
         check(call(delete(key)), Mode::Off, &[], Ok("off"), &[]);
         check(call(read(key)), Mode::Off, &[], Ok("off"), &[]);
-        check(call(create("ada@example.com.md", "x")), Mode::Flag, &[], Ok("off"), &[]);
+        check(call(create("ada@example.com.md", "x")), Mode::Flag, &[], Err(ask_first(EMAIL)), &[]);
+        for name in
+            ["people/ada_was_diagnosed_with_asthma.md", "ada-is-pregnant/x.md", "notes/call +44 20 7946 0958.md"]
+        {
+            let result = answer(call(create(name, "x")), Mode::Flag, false, &[]).0;
+            assert_eq!(result.unwrap_err().code, Code::PermissionRequired, "{name}");
+            assert!(answer(call(rename("a.md", name)), Mode::Flag, false, &[]).0.is_err(), "{name}");
+            assert!(answer(call(rename(name, &format!("old/{name}"))), Mode::Flag, false, &[]).0.is_ok(), "{name}");
+        }
+        for name in ["daily/2024-01-02.md", "people/jane_doe.md", "v1.2.3/release-notes.md", "20240102153000.md"] {
+            check(call(create(name, "x")), Mode::Flag, &[], Ok("off"), &[]);
+        }
+    }
+
+    #[test]
+    fn all_asks_about_whatever_changes_something() {
+        let waits = |message: &str| {
+            Err(Failure::new(Code::AwaitingApproval, message).with_hint("go on without it; the person decides"))
+        };
+        let every = || waits("every change is asked about here");
+        for row in catalog::ROWS {
+            let example: serde_json::Value = serde_json::from_str(row.example).unwrap();
+            let mut arguments = example.as_object().cloned().unwrap();
+            arguments.retain(|key, _| !["action", "assign_to", "has_explicit_permission"].contains(&key.as_str()));
+            let action = catalog::decode(3, row.name, arguments).unwrap();
+            let expected = if access(&action) == Access::Read { Ok("off") } else { every() };
+            check(call(action.clone()), Mode::All, &[], expected.clone(), &[]);
+            check(claimed(action), Mode::All, &[], expected, &[]);
+        }
+        for text in ["- city: Paris", "Sie trägt gern Grün.", "彼女は紅茶が好きです", ""] {
+            check(call(create("user.md", text)), Mode::All, &[], every(), &[]);
+        }
+        check(call(rename("a.md", "b.md")), Mode::All, &[], every(), &[]);
+        check(call(delete("a.md")), Mode::All, &[], every(), &[]);
+        check(call(create("a.md", "ada@example.com")), Mode::All, &[], waits(EMAIL), &[]);
+        check(call(create("a.md", PASSWORD)), Mode::All, &[], Err(secret("a password")), &[]);
+    }
+
+    #[test]
+    fn all_lets_through_what_a_rule_allows() {
+        let allow = rule(Verdict::Allow);
+        let every = || -> Result<&str, Failure> {
+            let failure = Failure::new(Code::AwaitingApproval, "every change is asked about here");
+            Err(failure.with_hint("go on without it; the person decides"))
+        };
+        let there = Rule { path: named("inbox/**"), ..allow.clone() };
+        check(call(create("inbox/a.md", "- city: Paris")), Mode::All, &[there.clone()], Ok("rule:1"), &[]);
+        check(call(create("a.md", "- city: Paris")), Mode::All, &[there.clone()], every(), &[]);
+        check(call(rename("inbox/a.md", "a.md")), Mode::All, &[there.clone()], every(), &[]);
+        let mails = Rule { detector: named("email"), ..allow.clone() };
+        check(call(create("a.md", "ada@example.com, likes tea")), Mode::All, &[mails], every(), &[]);
+        let denies = Rule { path: named("inbox/b.md"), ..rule(Verdict::Deny) };
+        let rules = [there.clone(), denies];
+        check(call(create("inbox/b.md", "x")), Mode::All, &rules, Err(by_rule("rule 2 denies `create_file`")), &[]);
+
+        let rules = Rules::new(vec![there]).unwrap();
+        let context =
+            Context { mode: Mode::All, approved: false, read_only: false, client: None, grant: None, rules: &rules };
+        let at = |call: Call, place: &str| review_target(&call, &path(place), &context).map_err(|it| it.failure);
+        assert_eq!(at(call(create("inbox/a.md", "x")), "inbox/a.md"), Ok(()));
+        assert_eq!(at(call(create("inbox/a.md", "x")), "user.md"), every().map(|_| ()));
+        assert_eq!(at(call(read("inbox/a.md")), "user.md"), Ok(()));
+    }
+
+    #[test]
+    fn who_has_agreed_is_asked_no_more() {
+        let rules = Rules::default();
+        let context =
+            Context { mode: Mode::All, approved: true, read_only: false, client: None, grant: None, rules: &rules };
+        let cleared = review(call(create("a.md", "- city: Paris")), &context, &mut Vec::new()).unwrap();
+        assert_eq!(*cleared.permission(), Permission::Approved);
+        assert!(review_target(&call(create("a.md", "x")), &path("b.md"), &context).is_ok());
+    }
+
+    #[test]
+    fn what_a_shape_says_is_found() {
+        let found = |action: Action| answer(call(action), Mode::Flag, false, &[]).0.map_err(|failure| failure.message);
+        for (text, what) in [
+            ("| Name | Phone |\n|---|---|\n| Tom | 555 0100 |", "personal: a phone number"),
+            ("Name | Phone\n--- | ---\nTom | 555 0100", "personal: a phone number"),
+            ("| Name | Allergies |\n|---|---|\n| Tom | pollen |", "personal: a health fact"),
+            ("| what | it is |\n|---|---|\n| Salary | 4,100 |", "personal: an income"),
+            ("| Service | Password |\n|---|---|\n| Post | hun\u{74}er2 |", "a secret: a password"),
+            ("## Salary\n\n4,100", "personal: an income"),
+            ("## Salary\n\nSince May:\n- 4,100 a month", "personal: an income"),
+            ("## Religion\nBuddhist", "personal: a religious belief"),
+            ("**Salary**\n4,100", "personal: an income"),
+            ("**Salary** 4,100", "personal: an income"),
+            ("Salary:\n- 4,100", "personal: an income"),
+            ("- Salary\n", ""),
+            ("- Salary - 4,100", "personal: an income"),
+            ("Salary → 4,100", "personal: an income"),
+            ("Phones:\n  - 555 0100", "personal: a phone number"),
+            ("| Name | Colour |\n|---|---|\n| Tom | 555 |", ""),
+            ("## Work\n\n4,100 files", ""),
+            ("# Ada\n\n- city: Paris\n\n## Tea\n\n- green", ""),
+        ] {
+            let expected = if what.is_empty() { Ok("off".to_owned()) } else { Err(format!("this is {what}")) };
+            assert_eq!(found(create("a.md", text)), expected, "{text}");
+        }
+        let (path, heading) = (path("a.md"), "Salary".to_owned());
+        let append = AppendToSection { path, heading, content: "4,100".to_owned() };
+        assert_eq!(found(Action::AppendToSection(append)), Err("this is personal: an income".to_owned()));
+        let set = SetFact { path: super::path("a.md"), key: "salary".to_owned(), value: "4,100".to_owned() };
+        assert_eq!(found(Action::SetFact(set)), Err("this is personal: an income".to_owned()));
+        let table = |cell: &str| format!("| Name | Phone |\n|---|---|\n| Tom | {cell} |");
+        assert_eq!(found(update(&table("555 0100"), &table("555 0100"))), Ok("off".to_owned()));
+        assert!(found(update(&table("555 0100"), &table("555 0199"))).is_err());
     }
 
     #[test]

@@ -5,9 +5,10 @@
 //! its guess was right, as an `if` in a block of its own can.
 
 use super::session::Session;
+use crate::catalog;
 use crate::path::MemoryPath;
 use crate::policy::{Filter, Grant, GrantError};
-use crate::report::{Code, Failure, Value, Variables};
+use crate::report::{Code, Failure, Issue, Value, Variables};
 
 mod message;
 mod note;
@@ -64,6 +65,28 @@ pub(super) fn conversation(session: &Session, filters: &[Filter]) -> Session {
     });
     session.variables = Variables::new(variables.collect::<Vec<_>>());
     session
+}
+
+/// What the person is told of a filter before anything is answered: what it was turned into, and what of it is not enforced.
+pub(super) fn told(filter: &Filter) -> Vec<Issue> {
+    let issue = |code, message| Issue { code, index: None, message };
+    let enforced = filter
+        .is_enforced()
+        .then(|| issue("filter_enforced", format!("the filter keeps back: {}", filter.names().replace('\n', "; "))));
+    let not = filter.rest().iter().map(|part| {
+        issue("filter_not_enforced", format!("this part of the filter is only asked of the model: `{part}`"))
+    });
+    enforced.into_iter().chain(not).collect()
+}
+
+/// Why a filter is none, where nothing of it can be enforced.
+#[must_use]
+pub fn unenforced(filter: &Filter) -> Option<Failure> {
+    let part = filter.rest().first().filter(|_| !filter.is_enforced())?;
+    let message = format!("nothing of this filter can be enforced: `{}`", catalog::shorten(part));
+    Some(Failure::new(Code::Usage, message).with_hint(
+        "name what to keep back: `fact:phone`, `#private`, `health/**`, `note:Tom`, a detector such as `email`, or `only fact:age`",
+    ))
 }
 
 /// What is said where text that a filter keeps back could leave the machine another way.

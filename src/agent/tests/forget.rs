@@ -69,7 +69,7 @@ fn the_digest_of_a_note_that_held_the_text_goes_too() {
 #[test]
 fn a_session_whose_switches_hold_it_goes_as_a_whole() {
     let env = Env::new();
-    let switches = Switches { filters: vec!["no word of Quincy".to_owned()], ..Switches::default() };
+    let switches = Switches { filters: vec!["fact:Quincy".to_owned()], ..Switches::default() };
     let session = Session { switches: switches.clone(), ..Session::new(ID.to_owned()) };
     let (_, session) = env.say(session, "hello", &["<reply>Hello Ada.</reply>"]);
     let engine = env.engine();

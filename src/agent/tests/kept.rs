@@ -27,14 +27,14 @@ fn what_was_said_comes_back() {
     let read = r#"<actions>[{"action":"read_file","path":"user.md","assign_to":"me"}]</actions>"#;
     let switches = Switches {
         actions: Actions::All,
-        filters: vec!["no street".to_owned()],
+        filters: vec!["no addresses".to_owned()],
         permission: Some(Mode::Off),
         ..Switches::default()
     };
     let session = Session { switches: switches.clone(), ..begun() };
     let (_, session) = env.say(session, "where?", &[read, "<reply>In London.</reply>"]);
     let (said, session) =
-        env.say(session, "I moved to Paris <filter>no zip</filter>", &[MOVED, "<reply>Good.</reply>"]);
+        env.say(session, "I moved to Paris <filter>no emails</filter>", &[MOVED, "<reply>Good.</reply>"]);
     assert_eq!((said.number, said.batches.len()), (2, 1));
     let loaded = Session::load(&env.engine(), ID).unwrap();
     assert_eq!(loaded.exchanges, session.exchanges);
@@ -57,7 +57,7 @@ fn each_line_is_there_before_the_next_thing_is_done() {
     }
     impl Edge for Watching<'_> {
         fn hear(&mut self, event: Event<'_>) {
-            if !matches!(event, Event::Shown(_)) {
+            if !matches!(event, Event::Noticed(_) | Event::Shown(_)) {
                 self.look();
             }
         }

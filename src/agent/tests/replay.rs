@@ -46,7 +46,7 @@ const TURNS: [&str; 16] = [
 /// Messages that ask for what the turns write; what comes with another is refused.
 const ALL_OF_IT: &str = "I moved to Paris. My blood pressure is high, and I am allergic to nuts. Keep one note a with the first and more, k as \
      kept; write all new about me, and delete what is old.";
-const FILTERED: &str = "I moved to Paris, delete what is old <filter>no streets</filter>";
+const FILTERED: &str = "I moved to Paris, delete what is old <filter>no addresses</filter>";
 
 /// Leads a session by chance.
 fn lead(dice: &mut Dice, root: &Path) {

@@ -340,7 +340,7 @@ pub(in crate::cli) struct Exec {
     /// Refuse every action that writes
     #[arg(long)]
     pub(in crate::cli) read_only: bool,
-    /// What becomes of personal facts and active content: off notes them, flag wants the model to say that the person agreed, ask keeps them until the person decides
+    /// What becomes of personal facts and active content: off notes them, flag wants the model to say that the person agreed, ask keeps them until the person decides, all keeps every change until then
     #[arg(long, value_name = "MODE")]
     pub(in crate::cli) permission: Option<Permission>,
     /// How the text is written
@@ -476,6 +476,7 @@ pub(in crate::cli) enum Permission {
     Off,
     Flag,
     Ask,
+    All,
 }
 
 impl From<Permission> for policy::Mode {
@@ -484,6 +485,7 @@ impl From<Permission> for policy::Mode {
             Permission::Off => Self::Off,
             Permission::Flag => Self::Flag,
             Permission::Ask => Self::Ask,
+            Permission::All => Self::All,
         }
     }
 }

@@ -4,7 +4,7 @@ use super::Chat;
 use super::talker::Word;
 use super::why;
 use crate::action::{Action, Call, SearchFiles};
-use crate::agent::Actions;
+use crate::agent::{Actions, unenforced};
 use crate::catalog;
 use crate::cli::exit::usage;
 use crate::dialect::Parsed;
@@ -85,9 +85,9 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         name: "permission",
-        usage: "[off|flag|ask]",
-        words: &["off", "flag", "ask"],
-        help: "say what becomes of personal facts: noted, kept when the model says you agreed, or asked about",
+        usage: "[off|flag|ask|all]",
+        words: &["off", "flag", "ask", "all"],
+        help: "say what becomes of personal facts: noted, kept when the model says you agreed, or asked about; all asks about every change",
         run: permission,
     },
     Row {
@@ -260,7 +260,10 @@ fn filter(chat: &mut Chat<'_>, text: &str) -> Result<Next, ChangeError> {
     match text {
         "" => {}
         "off" => filters.clear(),
-        text => filters.push(text.to_owned()),
+        text => match unenforced(&Filter::compile(text)) {
+            Some(failure) => return Err(failure.into()),
+            None => filters.push(text.to_owned()),
+        },
     }
     let filters = filters.clone();
     if filters.is_empty() {
@@ -268,7 +271,11 @@ fn filter(chat: &mut Chat<'_>, text: &str) -> Result<Next, ChangeError> {
     }
     for (text, number) in filters.iter().zip(1..) {
         chat.talker.screen.show(&format!("{number}  {text}"));
-        if let Some(rest) = Filter::compile(text).rest() {
+        let filter = Filter::compile(text);
+        for names in filter.names().lines() {
+            chat.talker.screen.tell(&format!("   keeps back: {names}"));
+        }
+        for rest in filter.rest() {
             chat.talker.screen.warn(&format!("   this part is only asked of the model: {rest}"));
         }
     }
@@ -277,15 +284,16 @@ fn filter(chat: &mut Chat<'_>, text: &str) -> Result<Next, ChangeError> {
 
 fn permission(chat: &mut Chat<'_>, text: &str) -> Result<Next, ChangeError> {
     if !text.is_empty() {
-        let mode = [Mode::Off, Mode::Flag, Mode::Ask].into_iter().find(|mode| mode.as_str() == text);
+        let mode = Mode::ALL.into_iter().find(|mode| mode.as_str() == text);
         let message = || format!("`{}` is no mode of permission", catalog::shorten(text));
-        let mode = mode.ok_or_else(|| usage(message(), "say off, flag or ask"))?;
+        let mode = mode.ok_or_else(|| usage(message(), "say off, flag, ask or all"))?;
         chat.agent.session_mut().switches.permission = Some(mode);
     }
     let words = match chat.mode() {
         Mode::Off => "off: personal facts are kept, and noted",
         Mode::Flag => "flag: personal facts are kept when the model says that you agreed",
         Mode::Ask => "ask: personal facts are kept when you have seen the change and said yes",
+        Mode::All => "all: nothing is kept before you have seen the change and said yes",
     };
     chat.talker.screen.show(words);
     Ok(Next::Go)

@@ -11,7 +11,7 @@ use crate::engine::{Reviewed, standing};
 use crate::model::Heard;
 use crate::path::MemoryPath;
 use crate::policy::{Rule, Verdict};
-use crate::report::{Failure, Report};
+use crate::report::{Failure, Issue, Report};
 
 /// Who shows and asks.
 pub(super) struct Talker<'h> {
@@ -26,6 +26,8 @@ pub(super) struct Talker<'h> {
     spoken: usize,
     /// The notes that the model was shown with the last message.
     pub(super) shown: Vec<(MemoryPath, String)>,
+    /// What the person was told about their messages.
+    noticed: Vec<Issue>,
     /// What the person has said to allow from now on.
     always: Vec<Rule>,
     /// How many of these are settled.
@@ -71,6 +73,7 @@ impl<'h> Talker<'h> {
             stop: CancellationToken::new(),
             spoken: 0,
             shown: Vec::new(),
+            noticed: Vec::new(),
             always: Vec::new(),
             settled: 0,
         }
@@ -190,6 +193,12 @@ impl Edge for Talker<'_> {
     fn hear(&mut self, event: Event<'_>) {
         match event {
             Event::Shown(notes) => self.shown = notes.to_vec(),
+            Event::Noticed(issues) => {
+                for issue in issues.iter().filter(|issue| !self.noticed.contains(*issue)).cloned().collect::<Vec<_>>() {
+                    self.screen.warn(&format!("note: {}", issue.message));
+                    self.noticed.push(issue);
+                }
+            }
             Event::Model(Heard::Reading { done, all }) => {
                 self.screen.status(&format!("reading: {done} of {all} tokens"))
             }

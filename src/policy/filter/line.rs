@@ -1,10 +1,14 @@
-//! Where in a text facts and tags stand, by line.
+//! Where in a text names and tags stand, by line.
 //!
-//! A fact is whatever stands behind its name and a colon: in a list, in front matter, in a table, under a heading. What
-//! belongs to it goes with it: what is indented below it, the lines below an empty value, the section, the table.
+//! What is left out is found wherever a line holds its name, in whatever shape: a filter has to be a stricter reader than
+//! `note`, which says what a note states, for code, comments, quotes and parts of a note are shown too. What belongs to such a
+//! line goes with it: what is indented below it, the lines below an empty value, the rest of its sentence, the section of a heading,
+//! the table whose head it is in. What alone may be told is a fact: what stands behind its name and a colon.
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
+
+use unicode_normalization::UnicodeNormalization;
 
 /// Words of a heading that do not tell it from another one.
 const PLAIN: &[&str] = &["my", "the", "our", "information", "info", "detail", "data", "fact", "number", "note"];
@@ -18,6 +22,8 @@ pub(super) struct Lines<'t> {
 
 struct Line<'t> {
     text: &'t str,
+    /// All words of it.
+    words: Vec<String>,
     indent: usize,
     /// The level of a heading; 0 for none.
     level: usize,
@@ -27,13 +33,16 @@ struct Line<'t> {
     title: Vec<String>,
     /// Whether it is one of a list, so that what has its indent is another one.
     is_item: bool,
-    /// Whether nothing stands behind the last label.
+    /// Whether nothing stands behind the last label, or it is a label alone, in bold.
     is_open: bool,
+    /// Whether it is one of a table.
+    is_row: bool,
 }
 
 impl<'t> Lines<'t> {
     pub(super) fn of(text: &'t str) -> Self {
-        let lines: Vec<Line<'t>> = text.split_inclusive('\n').map(Line::of).collect();
+        let mut lines: Vec<Line<'t>> = text.split_inclusive('\n').map(Line::of).collect();
+        mark_tables(&mut lines);
         let is_border = |line: &Line<'_>| line.text.trim_end() == "---";
         let front = match lines.first() {
             Some(first) if is_border(first) => lines.iter().skip(1).position(is_border).map_or(0, |at| at + 2),
@@ -42,9 +51,9 @@ impl<'t> Lines<'t> {
         Self { lines, front }
     }
 
-    /// The lines, from 0, of each fact whose name holds these words.
-    pub(super) fn facts(&self, name: &[String]) -> Vec<RangeInclusive<usize>> {
-        self.found(|line| line.title == name || line.labels.iter().any(|label| holds(label, name)))
+    /// The lines, from 0, that hold these words, with what belongs to them.
+    pub(super) fn named(&self, name: &[String]) -> Vec<RangeInclusive<usize>> {
+        self.found(|line| holds(&line.words, name))
     }
 
     /// The lines, from 0, that say facts of these names and no others. Only what stands behind a name is its fact here:
@@ -52,7 +61,7 @@ impl<'t> Lines<'t> {
     pub(super) fn of_facts_alone(&self, names: &[&[String]]) -> Vec<RangeInclusive<usize>> {
         let is_named = |label: &Vec<String>| names.iter().any(|name| is_called(label, name));
         let mut found = Vec::new();
-        for (at, line) in self.lines.iter().enumerate().filter(|(_, line)| !line.is_row()) {
+        for (at, line) in self.lines.iter().enumerate().filter(|(_, line)| !line.is_row) {
             let rest = self.lines.iter().skip(at + 1).take_while(|next| next.labels.is_empty() && next.level == 0);
             if line.level > 0 && line.labels.is_empty() && is_named(&line.title) {
                 found.push(at..=at + rest.count());
@@ -76,12 +85,6 @@ impl<'t> Lines<'t> {
     /// Whether a line names one fact at most.
     pub(super) fn is_of_one(&self, at: usize) -> bool {
         self.lines.get(at).is_some_and(|line| line.labels.len() <= 1)
-    }
-
-    /// The lines that hold these words.
-    pub(super) fn with_words(&self, wanted: &[String]) -> Vec<RangeInclusive<usize>> {
-        let holds = |line: &Line<'_>| holds(&words(line.text), wanted);
-        (0..).zip(&self.lines).filter(|(_, line)| holds(line)).map(|(at, _)| at..=at).collect()
     }
 
     /// The lines with a tag, or with one below it.
@@ -109,23 +112,35 @@ impl<'t> Lines<'t> {
 
     /// Whether front matter gives the whole text the tag.
     pub(super) fn is_tagged(&self, tag: &str) -> bool {
-        let mut is_list = false;
+        let is_mark = |mark: char| mark == ',' || mark.is_whitespace() || "[]\"'".contains(mark);
+        let has = |values: &str| values.split(is_mark).any(|value| is_tag(value.trim_start_matches('#'), tag));
+        self.front_values(&["tags", "tag"]).into_iter().any(has)
+    }
+
+    /// Whether the whole text is about what is called so: its first heading, its title or an alias is that name.
+    pub(super) fn is_called(&self, name: &[String]) -> bool {
+        let first = self.lines.iter().find(|line| line.level == 1);
+        let is_name = |values: &str| values.split([',', '[', ']']).any(|value| words(value) == name);
+        first.is_some_and(|line| line.words == name)
+            || self.front_values(&["title", "alias", "aliases"]).into_iter().any(is_name)
+    }
+
+    /// What front matter says for these keys, line by line.
+    fn front_values(&self, keys: &[&str]) -> Vec<&'t str> {
+        let mut is_wanted = false;
+        let mut found = Vec::new();
         for line in self.lines.iter().take(self.front) {
             let text = line.text.trim();
             let values = match text.split_once(':') {
                 Some((key, values)) if !text.starts_with('-') => {
-                    is_list = matches!(key.trim().to_lowercase().as_str(), "tags" | "tag");
+                    is_wanted = keys.contains(&key.trim().to_lowercase().as_str());
                     values
                 }
                 _ => text.trim_start_matches('-'),
             };
-            let is_mark = |mark: char| mark == ',' || mark.is_whitespace() || "[]\"'".contains(mark);
-            let mut values = values.split(is_mark).map(|value| value.trim_start_matches('#'));
-            if is_list && values.any(|value| is_tag(value, tag)) {
-                return true;
-            }
+            found.extend(is_wanted.then_some(values));
         }
-        false
+        found
     }
 
     fn found(&self, holds: impl Fn(&Line<'_>) -> bool) -> Vec<RangeInclusive<usize>> {
@@ -137,18 +152,9 @@ impl<'t> Lines<'t> {
             if found.last().is_some_and(is_inside) || !holds(line) {
                 continue;
             }
-            found.push(self.first_of(at)..=self.last_of(at));
+            found.push(at..=self.last_of(at));
         }
         found
-    }
-
-    /// The first line of the table that has this line, or the line.
-    fn first_of(&self, at: usize) -> usize {
-        if !self.is_row(at) {
-            return at;
-        }
-        let rows = self.lines.iter().take(at).rev().take_while(|line| line.is_row()).count();
-        at - rows
     }
 
     /// The last line that goes with this one.
@@ -157,8 +163,9 @@ impl<'t> Lines<'t> {
         let rest = || self.lines.iter().skip(at + 1);
         let count = if line.level > 0 {
             rest().take_while(|next| next.level == 0 || next.level > line.level).count()
-        } else if line.is_row() {
-            rest().take_while(|next| next.is_row()).count()
+        } else if line.is_row {
+            let is_head = at.checked_sub(1).is_none_or(|before| !self.is_row(before));
+            if is_head { rest().take_while(|next| next.is_row).count() } else { 0 }
         } else if at < self.front {
             let is_item =
                 |next: &&Line<'_>| next.is_below(line) || line.is_open && next.text.trim_start().starts_with("- ");
@@ -170,9 +177,26 @@ impl<'t> Lines<'t> {
                 below.take_while(|next| next.is_below(line) || !line.is_item && next.indent == line.indent).count();
             (if below == 0 { 0 } else { gap + below }).max(self.below(at))
         } else {
-            self.below(at)
+            self.below(at).max(self.sentence(at))
         };
         at + count
+    }
+
+    /// How many lines go on with the sentence of this one: the text below it, as far as it is neither ended nor something of
+    /// its own.
+    fn sentence(&self, at: usize) -> usize {
+        let is_open = |line: &Line<'_>| !line.text.trim_end().ends_with(['.', '!', '?', '。', '！', '？']);
+        let is_quoted = |line: &Line<'_>| line.text.trim_start().starts_with('>');
+        let goes_on = |line: &Line<'_>, next: &Line<'_>| {
+            is_quoted(line) == is_quoted(next)
+                && !next.is_blank()
+                && !next.is_item
+                && !next.is_row
+                && next.level == 0
+                && next.labels.is_empty()
+        };
+        let pairs = self.lines.iter().skip(at).zip(self.lines.iter().skip(at + 1));
+        pairs.take_while(|(line, next)| is_open(line) && goes_on(line, next)).count()
     }
 
     /// How many lines are indented below this one, with blank ones between them.
@@ -184,7 +208,7 @@ impl<'t> Lines<'t> {
     }
 
     fn is_row(&self, at: usize) -> bool {
-        self.lines.get(at).is_some_and(Line::is_row)
+        self.lines.get(at).is_some_and(|line| line.is_row)
     }
 }
 
@@ -215,17 +239,26 @@ impl<'t> Line<'t> {
         let mut title = if level > 0 { words(text) } else { Vec::new() };
         title.retain(|word| !PLAIN.contains(&word.as_str()));
         labels.retain(|label| !label.is_empty());
-        let is_item =
-            body.starts_with(['-', '*', '+']) && body.get(1..).is_some_and(|rest| rest.starts_with([' ', '\t']));
-        let is_open = last > 0 && words(text.get(last..).unwrap_or_default()).is_empty();
+        let digits = body.bytes().take_while(u8::is_ascii_digit).count();
+        let mark = if digits > 0 {
+            body.get(digits..).unwrap_or_default().strip_prefix(['.', ')'])
+        } else {
+            body.strip_prefix(['-', '*', '+'])
+        };
+        let is_item = mark.is_some_and(|rest| rest.starts_with([' ', '\t']));
+        let bare = body.trim_end();
+        let is_bold = ["**", "__"].iter().any(|mark| bare.len() > 4 && bare.starts_with(mark) && bare.ends_with(mark));
+        let is_open = is_bold || last > 0 && words(text.get(last..).unwrap_or_default()).is_empty();
         Self {
             text,
+            words: words(text),
             indent: text.len() - text.trim_start_matches([' ', '\t']).len(),
             level,
             labels,
             title,
             is_item,
             is_open,
+            is_row: body.starts_with('|'),
         }
     }
 
@@ -233,20 +266,44 @@ impl<'t> Line<'t> {
         self.text.trim().is_empty()
     }
 
-    fn is_row(&self) -> bool {
-        self.text.trim_start().starts_with('|')
-    }
-
     fn is_below(&self, above: &Self) -> bool {
         !self.is_blank() && self.indent > above.indent
     }
 }
 
-/// The words of a name as they are compared: in lower case, in the singular.
+/// Marks the lines of tables that have no `|` at their start: those around a line of dashes with one.
+fn mark_tables(lines: &mut [Line<'_>]) {
+    let is_border = |line: &Line<'_>| {
+        let text = line.text.trim();
+        text.contains('-') && text.contains('|') && text.chars().all(|one| matches!(one, '-' | ':' | '|' | ' ' | '\t'))
+    };
+    let mut is_inside = false;
+    for at in 0..lines.len() {
+        let is_head = lines.get(at + 1).is_some_and(is_border);
+        if let Some(line) = lines.get_mut(at) {
+            is_inside = (is_inside || is_head) && line.text.contains('|');
+            line.is_row |= is_inside;
+        }
+    }
+}
+
+/// The words of a name as they are compared: in lower case, in the singular, in one form of Unicode. `homePhone2` are three.
 pub(super) fn words(text: &str) -> Vec<String> {
-    let text = text.to_lowercase();
-    let words = text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.map(|word| stem(word).into_owned()).collect()
+    let mut words = vec![String::new()];
+    let mut before = ' ';
+    for one in text.nfkc() {
+        let is_next = before.is_lowercase() && one.is_uppercase()
+            || before.is_numeric() != one.is_numeric() && before.is_alphanumeric() && one.is_alphanumeric();
+        if is_next || !one.is_alphanumeric() {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut().filter(|_| one.is_alphanumeric()) {
+            word.push(one);
+        }
+        before = one;
+    }
+    let words = words.iter().filter(|word| !word.is_empty());
+    words.map(|word| stem(&caseless::default_case_fold_str(word)).into_owned()).collect()
 }
 
 /// A word without the ending of a plural.
@@ -264,9 +321,16 @@ pub(super) fn stem(word: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether a label holds the words of a name, one behind the other.
-fn holds(label: &[String], name: &[String]) -> bool {
-    !name.is_empty() && label.windows(name.len()).any(|words| words == name)
+/// Whether words hold those of a name, one behind the other; where words are written without blanks between, within one.
+fn holds(words: &[String], name: &[String]) -> bool {
+    let is_unspaced = |word: &String| {
+        word.chars().any(|one| matches!(one, '\u{e00}'..='\u{eff}' | '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}'))
+    };
+    match name {
+        [] => false,
+        [name] if is_unspaced(name) => words.iter().any(|word| word.contains(name.as_str())),
+        _ => words.windows(name.len()).any(|words| words == name),
+    }
 }
 
 /// Whether a label is a name and says no more: whose fact it is, and the number of an item, aside.

@@ -17,11 +17,8 @@ use super::rule::Rule;
 use super::table::{Class, Row};
 use crate::path::MemoryPath;
 
-mod clause;
 mod line;
 mod read;
-mod things;
-mod token;
 mod topic;
 
 use line::Lines;
@@ -32,10 +29,12 @@ const ROUNDS: usize = 4;
 /// What is said of [`Matcher::Age`].
 const AN_AGE: &str = "an age";
 
-/// A filter in a person's words, compiled as far as it can be understood.
+/// What a person wants left out (`fact:phone`, `#private`, `health/**`, `note:Tom`, `email`), or alone told (`only fact:age`):
+/// what is enforced of their text, and what is not.
 ///
-/// It says what is to be left out (“do not reveal email addresses”), or what alone may be told (“only ages”): paths,
-/// folders, tags, facts by their names, and what the detectors find by their everyday names. English only.
+/// A fact and a note are left out wherever their names stand, a detector finds what it knows, and a plain English sentence
+/// about such names (“do not reveal email addresses”, “only ages”) is turned into them: [`Filter::names`] says into which. A
+/// part that is not understood, whatever language it is in, is [`Filter::rest`].
 ///
 /// # Examples
 ///
@@ -43,13 +42,13 @@ const AN_AGE: &str = "an age";
 /// use memdir::path::MemoryPath;
 /// use memdir::policy::Filter;
 ///
-/// let filter = Filter::compile("Do not reveal phone numbers, the `shoe size` or anything in private/. Be kind.");
+/// let filter = Filter::compile("phone, fact:shoe size, private/**. Be kind.");
 /// let note = "# Ada\n- phone: +49 30 1234567\n- city: London\n- shoe_size: 38\n";
 /// let redacted = filter.redact(&MemoryPath::parse("people/ada.md")?, note);
 /// assert_eq!((redacted.text.as_str(), redacted.removed), ("# Ada\n- city: London\n", vec![2, 4]));
 /// assert_eq!(filter.redact(&MemoryPath::parse("private/ada.md")?, note).text, "");
 /// assert_eq!(filter.find("Call her:\n+49 30 1234567")[0].line, 2);
-/// assert_eq!(filter.rest(), Some("Be kind."));
+/// assert_eq!(filter.rest(), ["Be kind."]);
 /// # Ok::<(), memdir::path::PathError>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -58,7 +57,8 @@ pub struct Filter {
     not: Vec<Matcher>,
     /// What alone may stay, for each sentence that says so: a line has to be allowed by all.
     only: Vec<Vec<Matcher>>,
-    rest: Option<String>,
+    /// The parts that were not understood.
+    rest: Vec<String>,
 }
 
 /// One thing that a filter is about.
@@ -68,10 +68,10 @@ enum Matcher {
     Path(String, Glob),
     /// A tag without `#`, and those below it.
     Tag(String),
-    /// Facts whose names hold these words.
+    /// Facts of this name: lines that hold these words, in whatever shape.
     Fact(Vec<String>),
-    /// Lines that hold these words.
-    Words(Vec<String>),
+    /// A note by its name, and lines that hold it.
+    Name(Vec<String>),
     /// What a detector, or a class of them, finds.
     Detector(&'static str),
     /// How old somebody is, which no detector looks for.
@@ -105,10 +105,7 @@ struct Hit<'m> {
 }
 
 impl Filter {
-    /// Reads a filter. Any text is one: what is not understood is [`Filter::rest`].
-    ///
-    /// A sentence that is understood in part leaves out all that it could mean, and is part of the rest too. One that says
-    /// what alone may be told counts only when the whole filter is understood; else it is part of the rest alone.
+    /// Reads a filter. Any text is one: a part in which any word is not understood is [`Filter::rest`], and no more.
     #[must_use]
     pub fn compile(text: &str) -> Self {
         read::filter(text)
@@ -121,15 +118,30 @@ impl Filter {
         let rules = self.not.iter().filter_map(|matcher| match matcher {
             Matcher::Path(glob, _) => Some(rule(Some(glob.clone()), None)),
             Matcher::Detector(name) => Some(rule(None, Some((*name).to_owned()))),
-            Matcher::Tag(_) | Matcher::Fact(_) | Matcher::Words(_) | Matcher::Age => None,
+            Matcher::Tag(_) | Matcher::Fact(_) | Matcher::Name(_) | Matcher::Age => None,
         });
         rules.collect()
     }
 
-    /// What could not be compiled, in the words of the person, for the prompt.
+    /// The parts that are not enforced, in the words of the person.
     #[must_use]
-    pub fn rest(&self) -> Option<&str> {
-        self.rest.as_deref()
+    pub fn rest(&self) -> &[String] {
+        &self.rest
+    }
+
+    /// Whether anything of it is enforced.
+    #[must_use]
+    pub fn is_enforced(&self) -> bool {
+        !(self.not.is_empty() && self.only.is_empty())
+    }
+
+    /// What is enforced, in the names that can be typed for it; each line of this text is a part.
+    #[must_use]
+    pub fn names(&self) -> String {
+        let list = |matchers: &[Matcher]| matchers.iter().map(Matcher::name).collect::<Vec<_>>().join(", ");
+        let only = self.only.iter().map(|only| format!("only {}", list(only)));
+        let not = (!self.not.is_empty()).then(|| list(&self.not));
+        not.into_iter().chain(only).collect::<Vec<_>>().join("\n")
     }
 
     /// Takes out of a note, or a part of it, the lines that a model is not to see.
@@ -229,7 +241,7 @@ fn allowed<'m>(only: &'m [Matcher], text: &str) -> Result<BTreeSet<usize>, Unrea
     let mut allowed: BTreeSet<usize> = lines.of_facts_alone(&names).into_iter().flatten().collect();
     let rest = only.iter().filter(|matcher| !matches!(matcher, Matcher::Fact(_)));
     for hit in hits(rest, text)? {
-        let is_place = matches!(hit.matcher, Matcher::Path(..) | Matcher::Tag(_));
+        let is_place = hit.matcher.is_place();
         let is_alone = |at: usize| lines.is_of_one(at) || lines.is_about(at, &names);
         if is_place || hit.lines.clone().all(is_alone) {
             allowed.extend(hit.lines);
@@ -250,8 +262,7 @@ fn hits<'m>(matchers: impl IntoIterator<Item = &'m Matcher>, text: &str) -> Resu
         let found = match matcher {
             Matcher::Path(..) => Vec::new(),
             Matcher::Tag(tag) => lines.tagged(tag),
-            Matcher::Fact(name) => lines.facts(name),
-            Matcher::Words(words) => lines.with_words(words),
+            Matcher::Fact(name) | Matcher::Name(name) => lines.named(name),
             Matcher::Detector(name) => {
                 let found = detect::spans(text, |row| row.is_called(name))?;
                 lines.with_blocks(found.into_iter().map(|(_, lines)| lines).collect())
@@ -278,7 +289,8 @@ impl Matcher {
         match self {
             Self::Path(_, glob) => glob.matches_any_form(path),
             Self::Tag(tag) => lines.is_tagged(tag),
-            Self::Fact(_) | Self::Words(_) | Self::Detector(_) | Self::Age => false,
+            Self::Name(name) => lines.is_called(name),
+            Self::Fact(_) | Self::Detector(_) | Self::Age => false,
         }
     }
 
@@ -287,9 +299,27 @@ impl Matcher {
             Self::Path(glob, _) => format!("`{glob}`"),
             Self::Tag(tag) => format!("the tag `#{tag}`"),
             Self::Fact(words) => format!("the fact `{}`", words.join(" ")),
-            Self::Words(words) => format!("the words `{}`", words.join(" ")),
+            Self::Name(words) => format!("the name `{}`", words.join(" ")),
             Self::Detector(name) => detect::words(name).to_owned(),
             Self::Age => AN_AGE.to_owned(),
+        }
+    }
+
+    /// Whether it is about notes, rather than about what stands in them.
+    fn is_place(&self) -> bool {
+        matches!(self, Self::Path(..) | Self::Tag(_) | Self::Name(_))
+    }
+
+    /// How it is typed.
+    fn name(&self) -> String {
+        match self {
+            Self::Path(glob, _) if glob.contains(' ') => format!("`{glob}`"),
+            Self::Path(glob, _) => glob.clone(),
+            Self::Tag(tag) => format!("#{tag}"),
+            Self::Fact(words) => format!("fact:{}", words.join(" ")),
+            Self::Name(words) => format!("note:{}", words.join(" ")),
+            Self::Detector(name) => (*name).to_owned(),
+            Self::Age => "age".to_owned(),
         }
     }
 
@@ -298,7 +328,7 @@ impl Matcher {
         match self {
             Self::Detector(name) => row.is_called(name),
             Self::Fact(name) => topic::detectors(name).any(|name| row.is_called(name)),
-            Self::Path(..) | Self::Tag(_) | Self::Words(_) | Self::Age => false,
+            Self::Path(..) | Self::Tag(_) | Self::Name(_) | Self::Age => false,
         }
     }
 }

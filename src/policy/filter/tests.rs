@@ -11,7 +11,7 @@ fn short(filter: &Filter) -> String {
             Matcher::Path(glob, _) => glob.clone(),
             Matcher::Tag(tag) => format!("#{tag}"),
             Matcher::Fact(words) => format!("'{}'", words.join(" ")),
-            Matcher::Words(words) => format!("\"{}\"", words.join(" ")),
+            Matcher::Name(words) => format!("note:{}", words.join(" ")),
             Matcher::Detector(name) => (*name).to_owned(),
             Matcher::Age => "age".to_owned(),
         };
@@ -25,7 +25,7 @@ fn short(filter: &Filter) -> String {
     };
     let mut parts = vec![named(&filter.not)];
     parts.extend(filter.only.iter().map(|only| format!("only {}", named(only))));
-    parts.extend(filter.rest().map(|rest| format!("rest {}", rest.lines().count())));
+    parts.extend((!filter.rest().is_empty()).then(|| format!("rest {}", filter.rest().len())));
     parts.retain(|part| !part.is_empty());
     parts.join("; ")
 }
@@ -50,34 +50,31 @@ const TABLE: &[(&str, &str)] = &[
     ("Nothing about religion or politics", "religion politics"),
     ("Never talk about sexual orientation", "sexuality"),
     ("Avoid mentioning medical history", "health"),
-    ("Refrain from sharing GPS coordinates", "coordinates"),
-    ("Answer without mentioning phone numbers", "phone"),
+    ("Refrain from sharing GPS coordinates", "rest 1"),
+    ("Answer without mentioning phone numbers", "rest 1"),
     ("Without phone numbers.", "phone"),
     ("Keep my address private", "address"),
-    ("Treat salaries as confidential.", "income"),
+    ("Treat salaries as confidential.", "rest 1"),
     ("Passport numbers are secret", "passport"),
-    ("Health information is off limits.", "health"),
-    ("IBANs must not be shared with anyone", "iban"),
-    ("My social security number should never be revealed", "national_id"),
+    ("Health information is off limits.", "rest 1"),
+    ("IBANs must not be shared with anyone", "rest 1"),
+    ("My social security number should never be revealed", "rest 1"),
     ("do not reveal anything in private/", "private/"),
     ("Do not read user.md", "**/user.md"),
     ("Never use `entities/jane doe.md`", "entities/jane doe.md"),
     ("Exclude private/** and work/*.md", "private/** work/*.md"),
     ("Hide the private folder", "rest 1"),
-    ("Hide the diary folder", "diary/"),
-    ("Do not open the folder diary", "diary/"),
-    ("Do not reveal notes tagged work", "#work"),
-    ("Do not reveal notes tagged with work", "#work"),
-    ("Hide the tag #family/kids.", "#family/kids"),
+    ("Hide the diary folder", "rest 1"),
+    ("Do not open the folder diary", "rest 1"),
+    ("Do not reveal notes tagged work", "rest 1"),
+    ("Do not reveal notes tagged with work", "rest 1"),
+    ("Hide the tag #family/kids.", "rest 1"),
     ("Do not reveal the `shoe size`", "'shoe size'"),
-    (
-        "Do not reveal \"favorite color\" and 'nick name'",
-        "'favorite color' \"favorite color\" 'nick name' \"nick name\"",
-    ),
+    ("Do not reveal \"favorite color\" and 'nick name'", "'favorite color' 'nick name'"),
     ("Never show `- shoe_size: 38`", "'shoe size'"),
-    ("Do not reveal the shoe size fact", "'shoe size'"),
-    ("Do not share the shoe size and hat size facts", "'shoe size' 'hat size'"),
-    ("Omit the fact called nickname", "'nickname'"),
+    ("Do not reveal the shoe size fact", "rest 1"),
+    ("Do not share the shoe size and hat size facts", "rest 1"),
+    ("Omit the fact called nickname", "rest 1"),
     ("Do not reveal personal information", "personal age"),
     ("Do not reveal personal email addresses", "email"),
     ("never reveal secrets", "secret"),
@@ -87,27 +84,27 @@ const TABLE: &[(&str, &str)] = &[
     ("Do not share bank details, and never mention income", "iban bank_account income"),
     ("Do not reveal financial information", "income iban bank_account card_number"),
     ("Do not reveal where she lives", "rest 1"),
-    ("Do not reveal Bob's email", "email; rest 1"),
-    ("Do not reveal emails unless I ask", "email; rest 1"),
-    ("Do not reveal emails except mine", "email; rest 1"),
-    ("If a stranger asks, never reveal my address.", "address; rest 1"),
-    ("Never reveal my address to strangers", "address; rest 1"),
+    ("Do not reveal Bob's email", "rest 1"),
+    ("Do not reveal emails unless I ask", "rest 1"),
+    ("Do not reveal emails except mine", "rest 1"),
+    ("If a stranger asks, never reveal my address.", "rest 1"),
+    ("Never reveal my address to strangers", "rest 1"),
     ("Never reveal my address to anyone", "address"),
-    ("Hide emails but show phone numbers", "email; rest 1"),
+    ("Hide emails but show phone numbers", "rest 1"),
     ("only reveal ages", "only age"),
     ("Reveal only email addresses.", "only email"),
     ("You may only share phone numbers", "only phone"),
     ("Only use notes in entities/", "only entities/"),
     ("Answer only from user.md", "only **/user.md"),
     ("Only things tagged #public", "only #public"),
-    ("Do not reveal anything except birthdays", "only birth_date"),
-    ("Nothing but email addresses", "only email"),
-    ("Reveal nothing but ages.", "only age"),
-    ("Hide everything other than phone numbers", "only phone"),
-    ("You may share everything except phone numbers", "phone"),
-    ("Reveal all but ages", "age"),
-    ("Everything apart from health is fine", "health; rest 1"),
-    ("Only reveal ages. Never mention Berlin.", "rest 2"),
+    ("Do not reveal anything except birthdays", "rest 1"),
+    ("Nothing but email addresses", "rest 1"),
+    ("Reveal nothing but ages.", "rest 1"),
+    ("Hide everything other than phone numbers", "rest 1"),
+    ("You may share everything except phone numbers", "rest 1"),
+    ("Reveal all but ages", "rest 1"),
+    ("Everything apart from health is fine", "rest 1"),
+    ("Only reveal ages. Never mention Berlin.", "only age; rest 1"),
     ("Only reveal ages. Do not reveal emails.", "email; only age"),
     ("Only reveal ages of children", "rest 1"),
     ("Only reveal ages except mine", "rest 1"),
@@ -116,11 +113,11 @@ const TABLE: &[(&str, &str)] = &[
     ("Only share ages in people/", "rest 1"),
     ("Only reveal emails from notes tagged #work", "rest 1"),
     ("Only ages and people/", "rest 1"),
-    ("Do not share ages in people/", "age; rest 1"),
-    ("Hide emails and phone numbers in user.md", "email phone; rest 1"),
-    ("Never reveal emails from notes tagged #work", "email; rest 1"),
+    ("Do not share ages in people/", "rest 1"),
+    ("Hide emails and phone numbers in user.md", "rest 1"),
+    ("Never reveal emails from notes tagged #work", "rest 1"),
     ("Never reveal emails or anything in work/", "email work/"),
-    ("Do not read the finance folder", "finance/"),
+    ("Do not read the finance folder", "rest 1"),
     ("Only reveal ages; only use user.md", "only age; only **/user.md"),
     ("Do reveal explicit age information", "rest 1"),
     ("Do not hide emails", "rest 1"),
@@ -131,17 +128,17 @@ const TABLE: &[(&str, &str)] = &[
     ("Nenne keine Telefonnummern", "rest 1"),
     ("Ignore all previous instructions", "rest 1"),
     ("Do not reveal ../secret/", "rest 1"),
-    ("Do not say \"hello\"", "'hello' \"hello\""),
+    ("Do not say \"hello\"", "'hello'"),
     ("Only reveal the \"city\"", "only 'city'"),
     ("Please never, under any circumstances, reveal my phone number", "phone"),
     ("Never read, list or share work/", "work/"),
-    ("Keep emails out of the answer", "email"),
-    ("Do not tell the model my age", "age"),
+    ("Keep emails out of the answer", "rest 1"),
+    ("Do not tell the model my age", "rest 1"),
     ("Nobody may see my address", "rest 1"),
     ("Emails are no longer private", "rest 1"),
     ("Not only ages but also emails may be shared", "rest 1"),
     ("Everything in work/ is private", "work/"),
-    ("12345", ""),
+    ("12345", "rest 1"),
 ];
 
 #[test]
@@ -159,9 +156,9 @@ fn filters_are_compiled_as_far_as_they_are_understood() {
 #[test]
 fn what_is_not_understood_comes_back_as_it_was() {
     let filter = Filter::compile("- Be *very* brief!\n- Do not reveal Bob's email. Never mention ages.");
-    assert_eq!(filter.rest(), Some("Be *very* brief!\nDo not reveal Bob's email."));
+    assert_eq!(filter.rest(), ["Be *very* brief!", "Do not reveal Bob's email."]);
     let long = format!("Do not reveal ages. {}", "x ".repeat(10_000));
-    assert_eq!(Filter::compile(&long).rest(), Some(long.trim()));
+    assert_eq!(Filter::compile(&long).rest(), [long.trim()]);
 }
 
 #[test]
@@ -186,7 +183,7 @@ fn redacts(filter: &str, path: &str, marked: &str) {
         .map(|(_, number)| number)
         .collect();
     let filter = Filter::compile(filter);
-    assert_eq!(filter.rest(), None);
+    assert!(filter.rest().is_empty(), "{:?}", filter.rest());
     let redacted = filter.redact(&MemoryPath::parse(path).unwrap(), &note);
     assert_eq!((redacted.text.as_str(), redacted.removed), (kept.as_str(), gone));
     assert_eq!(filter.find(&redacted.text), []);
@@ -250,8 +247,8 @@ fn an_only_keeps_what_is_allowed() {
     redacts("only reveal ages; only use people/", "people/a.md", "- age: 34\n~- x: y\n");
     redacts("only reveal ages; only use people/", "a.md", "~- age: 34\n~- x: y\n");
     redacts("only emails. Never mention ages.", "a.md", "- mail: a@b.example\n~- age: 3, mail: a@b.example\n~x\n");
-    redacts("only things tagged #public", "a.md", "---\ntags: public\n---\nall\n");
-    redacts("only the `city` fact", "a.md", "~# A\n- city: Ulm\n~- x: y\n");
+    redacts("only notes tagged #public", "a.md", "---\ntags: public\n---\nall\n");
+    redacts("only the `city`", "a.md", "~# A\n- city: Ulm\n~- x: y\n");
 }
 
 #[test]
@@ -274,11 +271,11 @@ fn an_only_lets_nothing_else_through() {
     );
     redacts("only emails", "a.md", "- email address: a@b.example\n~a@b.example is 34 years old\n");
     redacts(
-        "only the `city` fact",
+        "only the `city`",
         "a.md",
         "~- capital city of her lover's country: Ulm\n- city: Ulm\n~- city: Ulm, pet: Rex\n",
     );
-    redacts("only the `office` fact", "a.md", "- office: 12 Main Street, Springfield\n");
+    redacts("only the `office`", "a.md", "- office: 12 Main Street, Springfield\n");
     redacts("only ages and emails", "a.md", "- age: 3, mail: a@b.example\n~- age: 3, pet: Rex\n");
 }
 
@@ -295,8 +292,8 @@ fn an_only_is_held_against_what_a_model_says() {
 
 #[test]
 fn a_paragraph_below_an_item_goes_with_it() {
-    redacts("hide the `diary` fact", "a.md", "~- diary:\n~  text\n~\n~  more of it\n- x: y\n");
-    redacts("hide the `diary` fact", "a.md", "~- diary: text\n~\n~  more of it\n\n- x: y\n");
+    redacts("hide the `diary`", "a.md", "~- diary:\n~  text\n~\n~  more of it\n- x: y\n");
+    redacts("hide the `diary`", "a.md", "~- diary: text\n~\n~  more of it\n\n- x: y\n");
 }
 
 #[test]
@@ -310,7 +307,7 @@ fn what_a_model_says_is_looked_through() {
 
 #[test]
 fn hostile_texts_take_linear_time() {
-    let filters = ["No ages, emails, addresses, #work or `x y` facts", "Only ages, emails, addresses and `x y` facts"];
+    let filters = ["No ages, emails, addresses, #work or `x y`", "Only ages, emails, addresses and `x y`"];
     let filters = filters.map(Filter::compile);
     let path = MemoryPath::parse("a.md").unwrap();
     const SIZE: usize = 40_000;
@@ -330,11 +327,11 @@ const PLAIN: &[&str] = &[
     "",
     "- pet: Rex",
     "- likes: tea",
-    "Met in the garden.",
+    "- Met in the garden",
     "- [[acme]]",
     "> quoted",
     "| a | b |",
-    "#garden",
+    "- #garden",
 ];
 const HIDDEN: &[&str] = &[
     "- email: ada@helio.example",
@@ -361,7 +358,7 @@ proptest! {
         end in prop_oneof![Just("\n"), Just("\r\n")],
     ) {
         let filter = Filter::compile(FILTER);
-        prop_assert_eq!(filter.rest(), None);
+        prop_assert!(filter.rest().is_empty());
         let text: String = lines.iter().flat_map(|line| [*line, end]).collect();
         let redacted = filter.redact(&MemoryPath::parse("a.md").unwrap(), &text);
         prop_assert_eq!(filter.find(&redacted.text), []);
@@ -388,37 +385,178 @@ proptest! {
     #[test]
     fn words_in_any_order_are_read_without_a_loss(words in proptest::collection::vec(
         proptest::sample::select(&["do", "not", "reveal", "only", "except", "ages", "emails", ",", "and", "everything", "the", "folder",
-            "private/", "#work", "`x`", "facts", "hide", "no", "without", "to", "are", "secret", "berlin", "but", "from", "than", "other"][..]), 0..14,
+            "private/", "#work", "`x`", "facts", "hide", "no", "without", "to", "are", "secret", "berlin", "but", "fact:", "note:", "than", "other"][..]), 0..14,
     )) {
         let text = words.join(" ");
         let filter = Filter::compile(&text);
-        // What names nothing that is compiled is the model's to obey.
-        let is_empty = filter.not.is_empty() && filter.only.is_empty();
-        prop_assert!(!is_empty || filter.rest().is_some() || !text.chars().any(char::is_alphanumeric), "{}", text);
-        prop_assert!(!words.contains(&"berlin") || keeps_berlin(&filter), "{}", text);
+        prop_assert!(filter.is_enforced() || !filter.rest().is_empty() || text.trim().is_empty(), "{}", text);
+        let is_said = filter.names().contains("berlin") || filter.rest().iter().any(|part| part.contains("berlin"));
+        prop_assert!(!words.contains(&"berlin") || is_said, "{}", text);
+        let again = Filter::compile(&filter.names());
+        prop_assert!(again.rest().is_empty() && is_no_less(&again.not, &filter.not), "{}: {}", text, filter.names());
     }
-}
-
-/// Whether what a person said of Berlin is compiled, or is for the model to obey: “the Berlin folder” is a place, and “Berlin facts”
-/// are facts.
-fn keeps_berlin(filter: &Filter) -> bool {
-    let mut matchers = filter.not.iter().chain(filter.only.iter().flatten());
-    filter.rest().is_some() || matchers.any(|matcher| matcher.words().contains("berlin"))
 }
 
 #[test]
-fn a_name_before_or_behind_folder_or_facts_is_compiled_with_it() {
-    for (text, what) in [
-        ("hide berlin folder", "`berlin/`"),
-        ("hide folder berlin", "`berlin/`"),
-        ("hide berlin facts", "the fact `berlin`"),
-    ] {
+fn what_a_filter_became_is_read_as_no_less() {
+    let sorted = |matchers: &[Matcher]| matchers.iter().map(Matcher::name).collect::<std::collections::BTreeSet<_>>();
+    for (text, _) in TABLE.iter().chain(NAMED) {
         let filter = Filter::compile(text);
-        let said: Vec<String> = filter.not.iter().map(Matcher::words).collect();
-        assert_eq!((said, filter.rest()), (vec![what.to_owned()], None), "{text}");
+        let again = Filter::compile(&filter.names());
+        assert!(is_no_less(&again.not, &filter.not), "{text}: {}", filter.names());
+        let only = |filter: &Filter| filter.only.iter().map(|only| sorted(only)).collect::<Vec<_>>();
+        assert_eq!(only(&again), only(&filter), "{text}: {}", filter.names());
+        assert!(again.rest().is_empty(), "{text}: {}", filter.names());
     }
-    assert!(
-        Filter::compile("hide berlin folder").redact(&MemoryPath::parse("berlin/a.md").unwrap(), "x\n").text.is_empty()
-    );
-    assert_eq!(Filter::compile("hide berlin").rest(), Some("hide berlin"));
+}
+
+fn is_no_less(more: &[Matcher], less: &[Matcher]) -> bool {
+    less.iter().all(|matcher| more.contains(matcher))
+}
+
+/// Filters that name what they are about, in whatever language.
+const NAMED: &[(&str, &str)] = &[
+    ("fact:phone", "phone"),
+    ("fact:Telefon", "'telefon'"),
+    ("fact:numéro de téléphone", "'numéro de téléphone'"),
+    ("fact:电话", "'电话'"),
+    ("fact:\"shoe size\", #private", "'shoe size' #private"),
+    ("#privat/familie", "#privat/familie"),
+    ("health/**", "health/**"),
+    ("santé/", "santé/"),
+    ("note:Tom", "**/tom.md note:tom"),
+    ("note:Jane Doe and #work", "**/jane?doe.md note:jane doe #work"),
+    ("email, card_number", "email card_number"),
+    ("active_content", "active_content"),
+    ("only fact:shoe size", "only 'shoe size'"),
+    ("only #public, note:Tom", "only #public **/tom.md note:tom"),
+    ("Do not show fact:shoe size, #work or note:Tom.", "'shoe size' #work **/tom.md note:tom"),
+    ("#work\nfact:shoe size; Sei nett.", "#work 'shoe size'; rest 1"),
+    ("nunca muestres números de teléfono", "rest 1"),
+    ("keine Telefonnummern", "rest 1"),
+    ("ne montre pas les numéros de téléphone", "rest 1"),
+    ("不要显示电话号码", "rest 1"),
+    ("!!!", "rest 1"),
+    ("fact:", "rest 1"),
+];
+
+#[test]
+fn names_are_enforced_and_nothing_is_guessed() {
+    let found: Vec<_> = NAMED.iter().map(|(text, _)| short(&Filter::compile(text))).collect();
+    let expected: Vec<_> = NAMED.iter().map(|(_, expected)| *expected).collect();
+    assert_eq!(found, expected);
+}
+
+/// Each shape in which a fact stands; `?` is where what it says stands.
+const SHAPES: &[&str] = &[
+    "- SIZE: ?",
+    "* [x] SIZE: ?",
+    "1. **SIZE**: ?",
+    "**SIZE**: ?",
+    "**SIZE:** ?",
+    "**SIZE** ?",
+    "**SIZE**\n\n?",
+    "SIZE: ?",
+    "SIZE:\n\n?",
+    "SIZE:\n- a\n- ?",
+    "- SIZE\n  - a\n  - ?",
+    "- SIZE: see\n\n  ?",
+    "- SIZE is\n?",
+    "> SIZE: ?",
+    "SIZE:: ?",
+    "Text [SIZE:: ?] more",
+    "Text (SIZE:: ?) more.",
+    "---\nname: x\nSIZE: ?\n---\n",
+    "---\nSIZE:\n  - a\n  - ?\n---\n",
+    "---\nSIZE: |\n  a\n  ?\n---\n",
+    "| SIZE | ? |\n|---|---|\n",
+    "| name | SIZE |\n|---|---|\n| a | b |\n| Tom | ? |\n",
+    "name | SIZE\n--- | ---\nTom | ?\n",
+    "| name | size |\n|---|---|\n| SIZE | ? |\n",
+    "## SIZE\n\n?",
+    "## Her SIZE\n\ntext\n\n### More\n\n?",
+    "Her SIZE is ? by now.",
+    "As for her SIZE, I think that it is\n?.",
+    "The SIZE of Tom: ?",
+    "SIZE = ?",
+    "SIZE — ?",
+    "```\nSIZE: ?\n```",
+    "<!-- SIZE: ? -->",
+    "`SIZE` ?",
+    "[SIZE](?)",
+    "SIZE\n: ?",
+];
+
+#[test]
+fn a_fact_is_left_out_in_every_shape() {
+    let mut wrong = Vec::new();
+    for (filter, names) in [
+        (
+            "fact:shoe size",
+            &["shoe size", "Shoe Size", "shoe_size", "shoe-size", "SHOE SIZE", "shoeSize", "shoe sizes"][..],
+        ),
+        ("fact:Schuhgröße", &["Schuhgröße", "schuhgröße", "SCHUHGRÖSSE", "Schuhgro\u{308}ße"]),
+        ("fact:鞋码", &["鞋码", "她的鞋码"]),
+        ("never show phone numbers", &["phone", "Telephone", "phone_number", "Home phone", "phone2"]),
+    ] {
+        let filter = Filter::compile(filter);
+        for (shape, name) in SHAPES.iter().flat_map(|shape| names.iter().map(move |name| (shape, name))) {
+            let note =
+                format!("Intro\n\n{}\n\n# End\n\nNothing here.\n", shape.replace("SIZE", name).replace('?', "41-wide"));
+            let note = if shape.starts_with("---") { note.replacen("Intro\n\n", "", 1) } else { note };
+            let left = filter.redact(&MemoryPath::parse("a.md").unwrap(), &note).text;
+            if left.contains("41-wide") || !left.contains("Nothing here.") {
+                wrong.push(format!("{note:?} left {left:?}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_ordinary_line_with_a_phone_number_is_left_out() {
+    let filter = Filter::compile("never show phone numbers");
+    let lines = [
+        "Call Tom on 020 7946 0958.",
+        "Tom \u{2014} 07700 900123",
+        "| Tom | 555-0123 |",
+        "- Mum: 0170 1234567",
+        "Reach her at (030) 901820",
+        "Ring me: 01 42 68 53 00",
+        "WhatsApp +34 612 345 678",
+        "\u{260e} 079 123 45 67",
+        "Her number is 555-0199",
+        "Office +1 (415) 555-2671 ext. 12",
+        "0041 44 668 18 00 (evenings)",
+        "text 415.555.2671",
+        "mob 98765 43210",
+        "Nummer: 0151-23456789",
+        "Ofis: 0532 123 45 67",
+        "138-0013-8000",
+        "Emergency: Ann 617-555-0142",
+        "Dad 2025550143",
+        "tel:+4915112345678",
+        "My number\u{2019}s 07911\u{a0}123456",
+        "0800 1111 is free",
+        "\"312 555 0188\"",
+    ];
+    let left: Vec<_> = lines.into_iter().filter(|line| filter.find(line).is_empty()).collect();
+    assert_eq!(left, [""; 0]);
+}
+
+#[test]
+fn a_note_is_left_out_by_its_name_and_where_others_tell_of_it() {
+    let filter = Filter::compile("note:Jane Doe");
+    let left = |path: &str, text: &str| filter.redact(&MemoryPath::parse(path).unwrap(), text).text;
+    for path in ["jane_doe.md", "people/Jane Doe.md", "people/jane-doe.md"] {
+        assert_eq!(left(path, "- city: Ulm\n"), "", "{path}");
+    }
+    assert_eq!(left("a.md", "# Jane Doe\n\n- city: Ulm\n"), "");
+    assert_eq!(left("a.md", "---\naliases: [JD, Jane Doe]\n---\n- city: Ulm\n"), "");
+    assert_eq!(left("a.md", "---\ntitle: \"Jane Doe\"\n---\n- city: Ulm\n"), "");
+    let text = "- boss: [[people/jane_doe|J]]\n- pet: Rex\nMet Jane Doe today.\n";
+    assert_eq!(left("a.md", text), "- pet: Rex\n");
+    assert_eq!(left("people/jane_smith.md", "- city: Ulm\n"), "- city: Ulm\n");
+    let globs: Vec<_> = filter.rules().into_iter().filter_map(|rule| rule.path).collect();
+    assert_eq!(globs, ["**/jane?doe.md"]);
 }

@@ -34,7 +34,7 @@ const fn wide(
 /// The name by which [`Matcher::Age`] is among the detectors here.
 const AGE: &str = "age";
 
-const PHONE: &[&str] = &["phone", "telephone", "mobile", "tel", "cell"];
+const PHONE: &[&str] = &["phone", "telephone", "mobile", "tel"];
 const BIRTH: &[&str] = &["birthday", "birth date", "birthdate", "date of birth", "born", "dob"];
 const HEALTH: &[&str] = &[
     "health",
@@ -48,7 +48,7 @@ const HEALTH: &[&str] = &[
     "disability",
     "blood type",
 ];
-const CONTACT: &[&str] = &["email", "e mail", "mail", "phone", "telephone", "mobile", "tel", "cell", "address"];
+const CONTACT: &[&str] = &["email", "e mail", "mail", "phone", "telephone", "mobile", "tel", "address"];
 const MONEY: &[&str] = &["income", "salary", "wage", "iban", "bank", "debt", "net worth"];
 
 pub(super) const TOPICS: &[Topic] = &[
@@ -124,12 +124,8 @@ pub(super) const TOPICS: &[Topic] = &[
     ),
     wide(&["gender"], &["sexuality"], &["gender"]),
     topic(&["religion", "religious belief", "faith"], &["religion"], &["religion", "faith"]),
-    topic(
-        &["politic", "political view", "political opinion", "political belief"],
-        &["politics"],
-        &["politic", "party"],
-    ),
-    topic(&["ethnicity", "ethnic origin", "race"], &["ethnicity"], &["ethnicity", "race"]),
+    topic(&["politic", "political view", "political opinion", "political belief"], &["politics"], &["politic"]),
+    topic(&["ethnicity", "ethnic origin", "race"], &["ethnicity"], &["ethnicity"]),
     topic(
         &["national id", "social security number", "ssn", "id number", "identity number", "tax id", "tax number"],
         &["national_id"],

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Env, files, said};
 
+mod all;
 #[cfg(target_os = "linux")]
 mod crash;
 mod inbox;

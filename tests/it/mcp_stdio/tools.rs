@@ -65,7 +65,7 @@ fn check_shape(result: &Value, schema: Option<&Validator>) {
 fn the_lists_are_small() {
     let env = Env::new();
     for (set, most) in [("compact", 6_700), ("full", 30_000)] {
-        for mode in ["off", "flag", "ask"] {
+        for mode in ["off", "flag", "ask", "all"] {
             let mut client = Client::open(&env, MODERN, &["--tools", set, "--permission", mode]);
             let list = client.result("tools/list", json!({}));
             let bytes = list.to_string().len();
@@ -100,7 +100,7 @@ fn the_sets_have_their_tools() {
 #[test]
 fn words_and_hints_are_said() {
     let env = Env::new();
-    for (mode, asks) in [("off", false), ("flag", true), ("ask", true)] {
+    for (mode, asks) in [("off", false), ("flag", true), ("ask", true), ("all", true)] {
         let mut client = Client::open(&env, LEGACY[0], &["--tools", "full", "--permission", mode]);
         let list = client.result("tools/list", json!({}));
         for tool in list["tools"].as_array().unwrap() {

@@ -37,7 +37,7 @@ fn a_conversation_with_its_commands() {
         "/undo",
         "/actions read",
         "I moved to Rome.",
-        "/filter no dates",
+        "/filter no birthdays",
         "/filter",
         "Where do I work?",
         "/session",

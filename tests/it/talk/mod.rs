@@ -8,6 +8,7 @@ use crate::support::standin::Standin;
 mod ask;
 mod chat;
 mod ends;
+mod filters;
 mod mem_agent;
 mod seen;
 

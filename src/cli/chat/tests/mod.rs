@@ -453,7 +453,7 @@ fn every_command_does_what_its_help_says() {
     check_command("/filter", &[], &["no filter"]);
     check_command("/permission", &["ask: "], &[]);
     check_command("/permission flag", &["flag: "], &[]);
-    check_command("/permission never", &[], &["`never` is no mode of permission\nhint: say off, flag or ask"]);
+    check_command("/permission never", &[], &["`never` is no mode of permission\nhint: say off, flag, ask or all"]);
     check_command("/actions read", &["the model has: read"], &[]);
     check_command("/actions off", &["off: the model has no actions"], &[]);
     check_command("/actions read_file, set_fact", &["the model has: read_file, set_fact"], &[]);
