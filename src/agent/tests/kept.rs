@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use tokio_util::sync::CancellationToken;
 
-use super::{Agent, Env, ID, MOVED, Person, Session, agent, say, settings};
+use super::{Agent, Env, ID, MOVED, Person, Session, agent, notes, say, settings};
 use crate::agent::{Actions, AgentError, Decision, Edge, Event, Family, Prompts, Said, Switches, UNKEPT, replay};
 use crate::engine::Reviewed;
 use crate::model::ModelError;
@@ -334,4 +334,31 @@ fn what_the_person_has_let_be_written_is_known() {
     assert_eq!(session.seen, first.session().seen);
     let (said, _) = env.say(session, "write all about me anew: I live in Paris", &[all, "<reply>Good.</reply>"]);
     assert!(said.actions[0].1.result.is_ok(), "{:?}", said.actions);
+}
+
+#[test]
+fn a_turn_that_changes_many_notes_is_one_question_where_everything_waits() {
+    const TURN: &str = r##"<actions>[
+        {"action":"create_file","path":"tea.md","content":"Green, without sugar.\n"},
+        {"action":"set_fact","path":"user.md","key":"city","value":"Paris"},
+        {"action":"create_file","path":"chess.md","content":"# Chess\n"}
+    ]</actions>"##;
+    let talked = |decision: Decision| {
+        let env = Env::new();
+        let engine = env.engine();
+        let mut session = Session::new(ID.to_owned());
+        session.switches.permission = Some(Mode::All);
+        let mut agent = agent(&engine, session, &[TURN, "<reply>Good.</reply>"]);
+        // Who is asked a second time is not there any more.
+        let said = say(&mut agent, "I moved.", &mut Person::saying([decision])).unwrap();
+        (said, notes(env.folder.path()))
+    };
+    let (said, after) = talked(Decision::Yes);
+    assert_eq!((said.pending, said.batches.len()), (Vec::new(), 1));
+    assert_eq!(after.keys().collect::<Vec<_>>(), ["chess.md", "tea.md", "user.md"]);
+    assert_eq!(after["user.md"], b"# Ada\n\n- city: Paris\n");
+    let (said, after) = talked(Decision::Later);
+    assert_eq!((said.pending, said.batches.len()), (vec![1], 0));
+    assert_eq!(after["user.md"], b"# Ada\n\n- city: London\n");
+    assert_eq!(after.len(), 1);
 }

@@ -263,30 +263,3 @@ fn claims_permission_filters_and_limits_hold_in_stages() {
     let came = talk(Settings { tokens: Some(20), ..settings() }, &[], "Ada?", &[SEEN, FINAL]);
     assert_eq!((came.said.reply, came.said.notice), (None, Some(Notice::Tokens)));
 }
-
-#[test]
-fn a_turn_that_changes_many_notes_is_one_question_where_everything_waits() {
-    const TURN: &str = r##"<actions>[
-        {"action":"create_file","path":"tea.md","content":"Green, without sugar.\n"},
-        {"action":"set_fact","path":"user.md","key":"city","value":"Paris"},
-        {"action":"create_file","path":"chess.md","content":"# Chess\n"}
-    ]</actions>"##;
-    let talked = |decision: Decision| {
-        let env = Env::new();
-        let engine = env.engine();
-        let mut session = Session::new(ID.to_owned());
-        session.switches.permission = Some(Mode::All);
-        let mut agent = agent(&engine, session, &[TURN, "<reply>Good.</reply>"]);
-        // Who is asked a second time is not there any more.
-        let said = say(&mut agent, "I moved.", &mut Person::saying([decision])).unwrap();
-        (said, notes(env.folder.path()))
-    };
-    let (said, after) = talked(Decision::Yes);
-    assert_eq!((said.pending, said.batches.len()), (Vec::new(), 1));
-    assert_eq!(after.keys().collect::<Vec<_>>(), ["chess.md", "tea.md", "user.md"]);
-    assert_eq!(after["user.md"], b"# Ada\n\n- city: Paris\n");
-    let (said, after) = talked(Decision::Later);
-    assert_eq!((said.pending, said.batches.len()), (vec![1], 0));
-    assert_eq!(after["user.md"], b"# Ada\n\n- city: London\n");
-    assert_eq!(after.len(), 1);
-}
