@@ -18,7 +18,7 @@ use crate::digest::Digest;
 use crate::engine::{self, Embeddings, Engine, IndexPlace};
 use crate::report::{Code, Failure};
 use crate::time::Timestamp;
-use crate::vault::{Author, Durability, Options, Vault};
+use crate::vault::{Author, Durability, OpenedFolder, Options, Spare, Vault};
 
 /// A memory, opened.
 pub(super) struct Opened {
@@ -120,17 +120,7 @@ pub(super) fn locate(global: &Global, sources: &Sources, folder: &Path) -> Resul
     })?;
     let config = sources.for_memory(&root)?;
     let mut options = config.vault(machine());
-    let base = global.state.clone().or_else(|| is_remote(&dir).then(|| sources.state_folder()).flatten());
-    if let Some(base) = base {
-        // Each memory has a folder of its own there: a journal belongs to one memory.
-        let path = make_folder(&base.join(name_of(&root)))
-            .map_err(|error| usage(format!("the folder for state cannot be made: {}", error.kind()), "name another"))?;
-        if path.starts_with(&root) {
-            return Err(usage("the folder for state is inside the memory", "name one outside of it").into());
-        }
-        let dir = open_dir(&path).map_err(|error| Failure::new(Code::Io, error.kind().to_string()))?;
-        options.state = Some((Arc::new(dir), path));
-    }
+    place_state(global, sources, &root, &dir, &mut options)?;
     let index = match sources.cache_folder().map(|base| base.join(name_of(&root)).join("index.sqlite")) {
         Some(file) if !place_of(&file).starts_with(&root) => IndexPlace::File(file),
         Some(_) | None => IndexPlace::Process,
@@ -160,21 +150,41 @@ pub(super) fn thrown_away(folder: &Path) -> Result<Engine, Stop> {
     Ok(join(Located { index: IndexPlace::Process, options, ..located })?.engine)
 }
 
-/// Whether the folder is on a network drive, on which SQLite's write-ahead log does not work.
-///
-/// The numbers are those of Linux' `statfs(2)`: NFS, SMB and CIFS, 9P, AFS, Ceph, Coda.
-fn is_remote(dir: &Dir) -> bool {
-    #[cfg(target_os = "linux")]
-    {
-        const REMOTE: [u32; 8] =
-            [0x6969, 0x517b, 0xff53_4d42, 0xfe53_4d42, 0x0102_1997, 0x5346_414f, 0x00c3_6400, 0x7375_7245];
-        rustix::fs::fstatfs(dir).is_ok_and(|found| u32::try_from(found.f_type).is_ok_and(|kind| REMOTE.contains(&kind)))
+/// Says where the state of a memory is: where the person wants it, else in the memory, unless it went to a folder of the
+/// person's, or has to go there, since the memory's drive cannot hold it. That is tried when the state is made.
+fn place_state(
+    global: &Global,
+    sources: &Sources,
+    root: &Path,
+    dir: &Dir,
+    options: &mut Options,
+) -> Result<(), Failure> {
+    // Each memory has a folder of its own there: a journal belongs to one memory.
+    let spare =
+        sources.state_folder().map(|base| base.join(name_of(root))).filter(|path| !place_of(path).starts_with(root));
+    let database = Path::new(".memdir").join(&options.machine).join("history.sqlite");
+    let is_here = dir.symlink_metadata(database).is_ok_and(|found| found.len() > 0);
+    let used = match &global.state {
+        Some(base) => Some(base.join(name_of(root))),
+        None => spare.clone().filter(|path| !is_here && canonical(path).is_ok()),
+    };
+    let Some(path) = used else {
+        options.spare = spare.map(|path| Spare { path, make: open_made });
+        return Ok(());
+    };
+    let path = make_folder(&path)
+        .map_err(|error| usage(format!("the folder for state cannot be made: {}", error.kind()), "name another"))?;
+    if path.starts_with(root) {
+        return Err(usage("the folder for state is inside the memory", "name one outside of it"));
     }
-    #[cfg(not(target_os = "linux"))]
-    {
-        let _ = dir;
-        false
-    }
+    options.state = Some(open_made(&path).map_err(|error| Failure::new(Code::Io, error.kind().to_string()))?);
+    Ok(())
+}
+
+/// Makes a folder and opens it.
+fn open_made(path: &Path) -> std::io::Result<OpenedFolder> {
+    let path = make_folder(path)?;
+    Ok((Arc::new(open_dir(&path)?), path))
 }
 
 /// The first 16 hex digits of the digest over a path.

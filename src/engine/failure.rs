@@ -18,6 +18,12 @@ pub fn failure(error: &VaultError) -> Failure {
         VaultError::Busy => say(Code::Busy, "nothing was done; try again in a moment"),
         VaultError::DiskFull => say(Code::DiskFull, "nothing was done; make room, then try again"),
         VaultError::NoWriteAccess => say(Code::NoWriteAccess, "nothing was done; the folder cannot be written"),
+        VaultError::Unfit => {
+            say(Code::NoWriteAccess, "nothing was done; the person can name another folder with `--state DIR`")
+        }
+        VaultError::NoLocks => {
+            say(Code::NoWriteAccess, "nothing was done; the person can move the memory to another drive")
+        }
         VaultError::Untrusted(_) => say(Code::NoWriteAccess, "the person has to look at `.memdir` in the memory"),
         VaultError::Damaged(_) => Failure::new(Code::Damaged, "the history of this memory cannot be read")
             .with_hint("nothing was done; the person can run `memdir doctor --repair`"),

@@ -20,6 +20,12 @@ pub enum VaultError {
     /// The system does not let us write here.
     #[error("no permission to write to this memory")]
     NoWriteAccess,
+    /// The drive cannot hold a history: what several connections have to share does not work on it.
+    #[error("this drive cannot hold the history")]
+    Unfit,
+    /// The drive keeps no locks, so that two programs could write at once.
+    #[error("this drive keeps no locks, so that two programs could write at once")]
+    NoLocks,
     /// `.memdir` is not what memdir made. Nothing in it was used.
     #[error("the folder `.memdir` cannot be trusted: {0}")]
     Untrusted(&'static str),
@@ -87,6 +93,15 @@ impl VaultError {
         }
     }
 
+    /// Says of an error that came up when a history was made whether the drive can hold none.
+    pub(super) fn of_drive(self) -> Self {
+        let code = match &self {
+            Self::History(error) => error.sqlite_error().map(|failure| failure.extended_code),
+            _ => None,
+        };
+        if code.is_some_and(|code| UNFIT.contains(&code)) { Self::Unfit } else { self }
+    }
+
     /// Whether the history could not be opened for want of the right to write: SQLite shares a file among those who
     /// read, and where that is missing and cannot be made it just says that it cannot open the database.
     pub(super) fn is_no_access(&self) -> bool {
@@ -98,6 +113,16 @@ impl VaultError {
     }
 }
 
+/// What SQLite says of locks and of shared memory that a drive does not have.
+const UNFIT: [i32; 7] = [
+    rusqlite::ffi::SQLITE_IOERR_SHMMAP,
+    rusqlite::ffi::SQLITE_IOERR_SHMOPEN,
+    rusqlite::ffi::SQLITE_IOERR_SHMLOCK,
+    rusqlite::ffi::SQLITE_IOERR_LOCK,
+    rusqlite::ffi::SQLITE_IOERR_RDLOCK,
+    rusqlite::ffi::SQLITE_IOERR_UNLOCK,
+    rusqlite::ffi::SQLITE_IOERR_CHECKRESERVEDLOCK,
+];
 /// What SQLite says where the file that connections share cannot grow, for which the system has no other reason.
 const NO_ROOM_TO_SHARE: i32 = rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
 /// What SQLite says of a statement that names a table or a column which is not there.

@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use cap_fs_ext::DirExt;
 use cap_std::fs::{Dir, Metadata};
 
-use super::commit::is_temporary;
+use super::aside::is_temporary;
 use super::{Vault, VaultError, disk};
 use crate::path::MemoryPath;
 
@@ -75,7 +75,7 @@ impl Vault {
     /// looked into is left out.
     pub fn every_file(&self, visit: &mut Visit<'_>) -> Result<(), VaultError> {
         // With the state elsewhere, what is there is from before.
-        let own = self.options.state.is_none().then(|| format!("{STATE}/{}", self.options.machine));
+        let own = self.elsewhere().is_none().then(|| format!("{STATE}/{}", self.options.machine));
         let root = self.dir.try_clone().map_err(|error| VaultError::io("open the memory", None, error))?;
         walk(root, "", &|path| if Some(path) == own.as_deref() { None } else { Some(region(path)) }, visit)
     }
@@ -89,7 +89,7 @@ impl Vault {
         let mut core = self.core();
         // Closing any handle of a file that SQLite has open gives up the locks that it holds on it.
         *core = None;
-        let opened = match &self.options.state {
+        let opened = match self.elsewhere() {
             Some((dir, _)) => dir.open_dir_nofollow(&self.options.machine),
             None => self.dir.open_dir_nofollow(STATE).and_then(|state| state.open_dir_nofollow(&self.options.machine)),
         };

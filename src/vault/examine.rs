@@ -55,7 +55,11 @@ impl Vault {
             let sql = "SELECT count(*) FROM batch WHERE state IN (2, 3)";
             exam.batches = core.journal.db.query_row(sql, [], |row| row.get(0))?;
             exam.lock = match core.lock.try_lock() {
-                Ok(()) => core.lock.unlock().map_err(|error| VaultError::io("unlock the memory", None, error)),
+                Ok(()) => {
+                    let checked = core.folder.check_locks();
+                    let unlocked = core.lock.unlock();
+                    checked.and(unlocked.map_err(|error| VaultError::io("unlock the memory", None, error)))
+                }
                 Err(_) => Err(VaultError::Busy),
             };
             exam.is_ignored_by_git = StateFolder::is_ignored_by_git(&self.dir);

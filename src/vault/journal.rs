@@ -140,16 +140,16 @@ impl Journal {
         proof.check_database()?;
         self.settle()?;
         match self.version()? {
-            (VERSION, APPLICATION) => {
+            (VERSION, APPLICATION, _) => {
                 self.check_mode()?;
                 proof.check_beside()?;
             }
-            (0, 0) => {
+            (0, 0, 0) => {
                 let folder = proof.end();
                 lock()?;
-                self.create_patiently(folder)?;
+                self.create_patiently(folder).map_err(VaultError::of_drive)?;
             }
-            (version, APPLICATION) => {
+            (version, APPLICATION, _) => {
                 return Err(VaultError::Damaged(format!("it has version {version}, and this program knows {VERSION}")));
             }
             _ => return Err(VaultError::Damaged("it is a database of another program".to_owned())),
@@ -201,10 +201,12 @@ impl Journal {
         if found == ours { Ok(()) } else { Err(VaultError::Damaged("its tables are not those of memdir".to_owned())) }
     }
 
-    fn version(&self) -> Result<(i64, i64), VaultError> {
+    /// The version, whose database it is, and how much is in it.
+    fn version(&self) -> Result<(i64, i64, i64), VaultError> {
         // In one look: another process may be making the tables.
-        let sql = "SELECT user_version, application_id FROM pragma_user_version, pragma_application_id";
-        Ok(self.db.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?)
+        let sql = "SELECT user_version, application_id, (SELECT count(*) FROM sqlite_schema)
+                   FROM pragma_user_version, pragma_application_id";
+        Ok(self.db.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?)
     }
 
     /// As [`Journal::create`], while others look at the file: turning the log on does not wait for them by itself.
@@ -227,7 +229,7 @@ impl Journal {
         let proof = Proof::begin(folder);
         let mode: String = self.db.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
         if !mode.eq_ignore_ascii_case("wal") {
-            return Err(VaultError::Untrusted("this file system cannot hold the history, give `--state DIR`"));
+            return Err(VaultError::Unfit);
         }
         // The log is opened by whoever reads first.
         self.version()?;

@@ -5,6 +5,7 @@
 //! [`MemoryPath`], so no action can name it.
 
 mod account;
+mod aside;
 mod audit;
 mod blame;
 mod commit;
@@ -32,8 +33,8 @@ mod walk;
 mod watch;
 
 use std::io;
-use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use cap_std::fs::Dir;
@@ -80,7 +81,9 @@ pub struct Options {
     /// program never write one database.
     pub machine: String,
     /// A folder to keep the state in instead of `.memdir/`, with its canonical path; the lock never moves.
-    pub state: Option<(std::sync::Arc<Dir>, PathBuf)>,
+    pub state: Option<OpenedFolder>,
+    /// Where the state goes when it turns out, as it is made, that the memory's drive cannot hold it.
+    pub spare: Option<Spare>,
     /// When "saved" is said.
     pub durability: Durability,
     /// How long to wait for another process that writes.
@@ -91,11 +94,24 @@ pub struct Options {
     pub keep_bytes: u64,
 }
 
+/// A folder that is made when it is needed.
+#[derive(Clone, Debug)]
+pub struct Spare {
+    /// Its path.
+    pub path: PathBuf,
+    /// Makes and opens it, and gives its canonical path.
+    pub make: fn(&Path) -> io::Result<OpenedFolder>,
+}
+
+/// An open folder, and its canonical path.
+pub type OpenedFolder = (Arc<Dir>, PathBuf);
+
 impl Default for Options {
     fn default() -> Self {
         Self {
             machine: "local".to_owned(),
             state: None,
+            spare: None,
             durability: Durability::Full,
             lock_timeout: Duration::from_secs(10),
             keep_for: Duration::from_secs(90 * 24 * 60 * 60),
@@ -136,6 +152,8 @@ pub struct Vault {
     reads: Mutex<Reads>,
     /// Bytes of all notes, counted before there was a history to keep the sum.
     measured: Mutex<Option<u64>>,
+    /// The folder of [`Options::spare`], once it was needed.
+    spare: OnceLock<OpenedFolder>,
 }
 
 /// What the batch of `memdir init` has for a message: a person who undoes the last change does not mean it.
@@ -202,7 +220,8 @@ impl Vault {
     /// Touches nothing: notes can be read whatever became of the history.
     #[must_use]
     pub fn new(dir: Dir, root: PathBuf, options: Options) -> Self {
-        Self { dir, root, options, core: Mutex::default(), reads: Mutex::default(), measured: Mutex::default() }
+        let (core, reads, measured) = (Mutex::default(), Mutex::default(), Mutex::default());
+        Self { dir, root, options, core, reads, measured, spare: OnceLock::new() }
     }
 
     /// As [`Vault::new`], for somebody who cannot go on without the history.
@@ -245,7 +264,17 @@ impl Vault {
 
     /// Makes what is missing of the state, and opens it.
     fn make_core(&self) -> Result<Core, VaultError> {
-        let mut opened = self.open_core(StateFolder::create(&self.home())?)?;
+        let made = || self.open_core(StateFolder::create(&self.home())?);
+        let mut opened = match (made(), &self.options.spare) {
+            (Err(VaultError::Unfit), Some(spare)) if self.elsewhere().is_none() => {
+                let folder = (spare.make)(&spare.path);
+                let folder = folder.map_err(|error| VaultError::io("make the folder for the state", None, error))?;
+                tracing::info!("the drive cannot hold the history, which is kept elsewhere");
+                self.spare.get_or_init(|| folder);
+                made()?
+            }
+            (opened, _) => opened?,
+        };
         if let Some(sum) = self.measured().take() {
             opened.journal.begin_sum("note_bytes", sum)?;
         }
@@ -351,8 +380,13 @@ impl Vault {
             root: &self.dir,
             root_path: &self.root,
             machine: &self.options.machine,
-            elsewhere: self.options.state.as_ref().map(|(dir, path)| (dir.as_ref(), path.as_path())),
+            elsewhere: self.elsewhere().map(|(dir, path)| (dir.as_ref(), path.as_path())),
         }
+    }
+
+    /// Where the state is instead of in the memory.
+    fn elsewhere(&self) -> Option<&OpenedFolder> {
+        self.options.state.as_ref().or_else(|| self.spare.get())
     }
 
     fn open_core(&self, folder: StateFolder) -> Result<Core, VaultError> {
@@ -361,7 +395,14 @@ impl Vault {
         }
         let lock = folder.lock_file()?.into_std();
         let log = if self.is_durable() { Some(folder.log_file()?) } else { None };
-        let journal = Journal::open(&folder, log, || acquire(&lock, self.options.lock_timeout))?;
+        let make = || acquire(&lock, self.options.lock_timeout).and_then(|()| folder.check_locks());
+        let journal = match Journal::open(&folder, log, make) {
+            Err(VaultError::Unfit) => {
+                folder.discard(&self.home());
+                return Err(VaultError::Unfit);
+            }
+            journal => journal?,
+        };
         // The kernel lets go of it when the process ends, whatever happens here.
         let _ = lock.unlock();
         Ok(Core { folder, lock, journal, leftovers: None, swept: 0, seen: None })
@@ -405,8 +446,11 @@ impl Vault {
     /// it too; a program that ends while a thread of its still holds the vault never drops it.
     pub fn finish(&self) {
         self.settle_reads();
-        if let Some(leftovers) = self.core().as_mut().and_then(|core| core.leftovers.take()) {
-            leftovers.sweep(&self.dir);
+        if let Some(core) = self.core().as_mut()
+            && let Some(leftovers) = core.leftovers.take()
+            && !leftovers.sweep(&self.dir)
+        {
+            core.journal.note_unswept(leftovers.batch);
         }
     }
 }

@@ -178,6 +178,19 @@ impl StateFolder {
     pub(super) fn lock_file(&self) -> Result<File, VaultError> {
         open_lock(&self.memdir)
     }
+
+    /// Tries whether the lock, while it is held, keeps another one away, as it would that of another process.
+    pub(super) fn check_locks(&self) -> Result<(), VaultError> {
+        let other = self.lock_file()?.into_std();
+        if other.try_lock().is_ok() { Err(VaultError::NoLocks) } else { Ok(()) }
+    }
+
+    /// Removes what was made for a database that cannot be here. Best effort: it is empty.
+    pub(super) fn discard(&self, home: &Home<'_>) {
+        let _ = self.machine.remove_file("history.sqlite-journal");
+        FILES.iter().rev().for_each(|name| drop(self.machine.remove_file(name)));
+        let _ = home.elsewhere.map_or(&self.memdir, |(folder, _)| folder).remove_dir(home.machine);
+    }
 }
 
 /// Opens the file in `.memdir` that writers lock.

@@ -25,6 +25,8 @@ mod conversation;
 mod crash;
 mod dialects;
 mod docs;
+#[cfg(target_os = "linux")]
+mod drives;
 mod embeddings;
 mod forms;
 mod grammar;

@@ -174,6 +174,7 @@ impl Config {
         Options {
             machine,
             state: None,
+            spare: None,
             durability: self.durability,
             lock_timeout: Duration::from_secs(self.limits.lock_seconds),
             keep_for: Duration::from_secs(self.history.keep_days.saturating_mul(24 * 60 * 60)),

@@ -89,10 +89,24 @@ fn a_proposal_waits_until_its_time_is_over() {
     let folder = memory(&[("a.md", "one\n")]);
     let mut engine = in_process(folder.path());
     drop(engine.conclude(engine.propose(dialect::parse(ASKED), asking())));
-    // Made at second 1, for seven days.
+    // Made at second 1, for seven days; what time it is two days of batches say.
+    let write = |engine: &Engine, name: &str| {
+        let text = format!(r#"<actions>[{{"action":"create_file","path":"{name}.md","content":"x"}}]</actions>"#);
+        let manner = Manner { mode: Mode::Off, ..asking() };
+        assert!(engine.conclude(engine.propose(dialect::parse(text.as_bytes()), manner)).batch.is_some());
+    };
+    engine.settings.clock = || Timestamp::from_seconds(9_000 * 86_400);
+    assert_eq!(engine.waiting().unwrap().0.len(), 1, "no batch");
+    write(&engine, "one-day");
+    assert_eq!(engine.waiting().unwrap().0.len(), 1, "batches of one day");
     engine.settings.clock = || Timestamp::from_seconds(7 * 86_400);
-    assert_eq!(engine.waiting().unwrap().0.len(), 1);
-    engine.settings.clock = || Timestamp::from_seconds(7 * 86_400 + 1);
+    write(&engine, "seventh-day");
+    assert_eq!(engine.waiting().unwrap().0.len(), 1, "the clock had jumped");
+    engine.settings.clock = || Timestamp::from_seconds(8 * 86_400);
+    write(&engine, "eighth-day");
+    engine.settings.clock = || Timestamp::from_seconds(9 * 86_400);
+    assert_eq!(engine.waiting().unwrap().0.len(), 1, "batches of the eighth day alone");
+    write(&engine, "ninth-day");
     assert_eq!(engine.waiting().unwrap().0.len(), 0);
     assert_eq!(engine.reject(1, &person()).unwrap_err().message, "proposal 1 is decided already");
 }
