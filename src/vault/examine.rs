@@ -31,7 +31,7 @@ impl Vault {
     ///
     /// [`VaultError::Damaged`] when the database finds a fault in itself.
     pub fn examine(&self) -> Result<Exam, VaultError> {
-        let core = self.core();
+        let core = self.core(self.options.lock_timeout)?;
         let mut exam = Exam {
             has_history: core.is_some(),
             batches: 0,

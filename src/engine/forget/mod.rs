@@ -178,6 +178,7 @@ impl Engine {
             edit(writer)?;
         }
         survey.removals.iter().try_for_each(|path| writer.remove_spot(path)).map_err(say)?;
+        writer.end_forgetting(&survey.sought, author, (self.settings.clock)()).map_err(say)?;
         // Another process may have built it anew meanwhile.
         self.erase_index()
     }
