@@ -61,6 +61,7 @@ pub use meaning::{Embeddings, Meant, Opening};
 pub use pending::{Leave, Pending, Reviewed, Unreadable};
 pub use query::{Listed, ListedEntry};
 pub use retrieve::Retrieved;
+pub use sessions::SessionLog;
 pub use standing::standing;
 
 /// How an engine works, whoever asks.

@@ -29,8 +29,8 @@ use detect::Unready;
 use rule::Checked;
 use table::{Class, ROWS, Row};
 
-/// What becomes of a call that somebody should be asked about.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+/// What becomes of a call that somebody should be asked about; what comes later is stricter.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
     /// It is done, and noted.

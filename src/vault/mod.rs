@@ -48,7 +48,7 @@ pub use forget::{Names, Replaced, Traces};
 pub use history::Page;
 pub use inbox::{Approval, Filed, Inbox, MOST_WAITING, MOST_WAITING_BYTES, Numbers};
 pub use readers::Reader;
-pub use sessions::{Kept, MOST_SESSION_BYTES, Mark, SessionFile};
+pub use sessions::{Kept, MOST_SESSION_BYTES, Mark, SessionFile, SessionKey};
 pub use stats::{Stats, Tally, Times};
 pub use sweep::Sweep;
 pub use watch::{Noticed, Watch};
@@ -483,15 +483,14 @@ impl Vault {
     fn core_now(&self) -> Option<MutexGuard<'_, Option<Core>>> {
         match self.core.try_lock() {
             Ok(core) => Some(core),
-            // A thread that panicked may have left the database in any state but a broken one.
-            Err(TryLockError::Poisoned(core)) => Some(core.into_inner()),
+            Err(TryLockError::Poisoned(poisoned)) => Some(closed(&self.core, poisoned)),
             Err(TryLockError::WouldBlock) => None,
         }
     }
 
     /// Held for a question only, and never by who waits for something.
     fn beside(&self) -> MutexGuard<'_, Option<Core>> {
-        self.beside.lock().unwrap_or_else(PoisonError::into_inner)
+        self.beside.lock().unwrap_or_else(|poisoned| closed(&self.beside, poisoned))
     }
 }
 
@@ -538,12 +537,22 @@ impl Writer<'_> {
 impl Drop for Writer<'_> {
     fn drop(&mut self) {
         if let Some(core) = self.core.as_mut() {
-            // After a panic there may be something to finish.
-            core.seen = if std::thread::panicking() { None } else { core.folder.log_mark() };
+            core.seen = core.folder.log_mark();
             // The kernel lets go of it when the process ends, whatever happens here.
             let _ = core.lock.unlock();
         }
     }
+}
+
+/// What was open when a thread panicked: it is closed, and opened anew by who needs it.
+fn closed<'c>(
+    mutex: &'c Mutex<Option<Core>>,
+    poisoned: PoisonError<MutexGuard<'c, Option<Core>>>,
+) -> MutexGuard<'c, Option<Core>> {
+    let mut core = poisoned.into_inner();
+    *core = None;
+    mutex.clear_poison();
+    core
 }
 
 /// Waits for the lock, a little longer each time.

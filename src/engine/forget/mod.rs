@@ -209,8 +209,9 @@ impl Engine {
             Err(VaultError::NoSession(_)) => return Ok(()),
             file => file?,
         };
-        match survey.cut_session(&file.read()?) {
-            Some(Cut { lines: Some(lines), .. }) => file.replace(&lines),
+        let before = file.read()?;
+        match survey.cut_session(&before) {
+            Some(Cut { lines: Some(lines), .. }) => file.replace(&self.sealed_anew(id, &before, lines)?),
             Some(Cut { lines: None, .. }) => file.remove(),
             None => Ok(()),
         }

@@ -30,6 +30,7 @@ use super::names::only;
 use super::reply::{Refusal, Reply};
 use super::{HttpLimits, HttpOptions};
 use crate::mcp::connection::{Connection, Way};
+use crate::mcp::panics::{Lasting, survived};
 use crate::mcp::service::{self, Service};
 use crate::mcp::{Client, Server};
 
@@ -47,7 +48,7 @@ pub(super) struct Gate {
     server: Arc<Server>,
     options: HttpOptions,
     callers: Callers,
-    protocol: StreamableHttpService<Service, LocalSessionManager>,
+    protocol: StreamableHttpService<Lasting, LocalSessionManager>,
     /// Cancelled when the server stops: ends what would go on for ever.
     stop: CancellationToken,
 }
@@ -72,7 +73,7 @@ impl Gate {
         let shared = Arc::clone(&server);
         let service = move || {
             let connection = Arc::new(Connection::new(Way::Http));
-            Ok(Service { server: Arc::clone(&shared), connection })
+            Ok(Lasting(Service { server: Arc::clone(&shared), connection }))
         };
         let protocol = StreamableHttpService::new(service, Arc::clone(&manager), config);
         Arc::new(Self { server, options, callers: Callers::new(manager), protocol, stop })
@@ -98,7 +99,7 @@ impl Gate {
 /// Lets nothing through that is sent to another name or from a foreign page.
 async fn guard(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Response {
     let mut response = if gate.options.names.allow(request.uri(), request.headers()) {
-        next.run(request).await
+        survived(next.run(request)).await.unwrap_or_else(|_| Refusal::Fault.into_response())
     } else {
         tracing::warn!("refused a request by its `Host` or `Origin`");
         Refusal::Name.into_response()

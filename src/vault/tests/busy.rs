@@ -6,9 +6,9 @@ use std::time::Duration;
 use rusqlite::Connection;
 
 use super::{Env, author, commit, entry, open_with, path, put};
-use crate::plan::Tree;
+use crate::plan::{Scan, Tree};
 use crate::time::Timestamp;
-use crate::vault::{Options, Page, Vault, VaultError};
+use crate::vault::{Batch, Options, Page, Point, Vault, VaultError};
 
 /// One that waits long for other processes.
 fn patient(env: &Env) -> Vault {
@@ -122,4 +122,44 @@ fn threads_that_write_wait_for_each_other_as_long_as_for_other_processes() {
     });
     drop(held);
     vault.lock_now().map(drop).unwrap();
+}
+
+#[test]
+fn after_a_panic_a_batch_is_finished_or_given_back_by_the_next_who_looks() {
+    for (point, expected) in
+        [(Point::Opened, "0"), (Point::Written(0), "0"), (Point::Certain, "1"), (Point::Flushed, "1")]
+    {
+        let env = Env::new(&[("a.md", "0")]);
+        let vault = env.vault();
+        commit(&vault, &[put("b.md", None, Some("b"))], None).unwrap();
+        let (steps, entries, author) = ([put("a.md", Some("0"), Some("1"))], [entry("update_file")], author());
+        let time = Timestamp::from_micros(0);
+        let batch = Batch { steps: &steps, entries: &entries, author: &author, time, undoes: None, approval: None };
+        let broken = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            let mut writer = vault.lock().unwrap();
+            let _ = writer.commit_watched(&batch, &mut |at| assert!(at != point, "as it is written in this test"));
+        }));
+        assert!(broken.is_err());
+        vault.look_after_crash().unwrap();
+        assert_eq!(env.read("a.md").as_deref(), Some(expected), "{point:?}");
+        commit(&vault, &[put("b.md", Some("b"), Some("c"))], None).unwrap();
+        assert!(vault.account(None).unwrap().ok, "{point:?}");
+        drop(vault);
+        let names: Vec<_> = env.snapshot().into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["a.md", "b.md"], "{point:?}");
+    }
+}
+
+#[test]
+fn a_panic_in_a_walk_does_not_keep_the_other_threads_waiting() {
+    let names: Vec<String> = (0..300).map(|number| format!("{}/{number}.md", number % 30)).collect();
+    let notes: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "x")).collect();
+    let env = Env::new(&notes);
+    let vault = env.vault();
+    let scan = Scan { folder: None, limit: 99, wants: &|_| true, stop: &|| false };
+    let broken = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        vault.scan(&scan, &|path, _| assert!(path.as_str() != "17/77.md" && path.as_str() != "7/7.md"))
+    }));
+    assert!(broken.is_err());
+    assert_eq!(vault.scan(&scan, &|_, _| ()).unwrap().len(), 300);
 }
