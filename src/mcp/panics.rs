@@ -10,9 +10,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::task::Poll;
 
-use rmcp::model::{ClientNotification, ClientRequest, ProtocolVersion, ServerConfig, ServerResult};
-use rmcp::service::{NotificationContext, RequestContext};
-use rmcp::{ErrorData, RoleServer};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest, CustomResult,
+    DiscoverResult, GetPromptRequestParams, GetPromptResponse, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
+    ReadResourceResponse, ServerConfig, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
+};
+use rmcp::service::{RequestContext, SubscriptionContext};
+use rmcp::{ErrorData, RoleServer, ServerHandler};
 
 use super::service::Service;
 
@@ -47,31 +52,48 @@ pub(super) fn fault() -> ErrorData {
 #[derive(Clone, Debug)]
 pub(super) struct Lasting(pub(super) Service);
 
-impl rmcp::Service<RoleServer> for Lasting {
-    async fn handle_request(
-        &self,
-        request: ClientRequest,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ServerResult, ErrorData> {
-        let handled = survived(rmcp::Service::handle_request(&self.0, request, context)).await;
-        handled.unwrap_or_else(|Panicked| Err(fault()))
-    }
+/// Hands each of these to the service.
+macro_rules! lasting {
+    ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
+        $(async fn $name(&self, $($argument: $type),*) -> Result<$result, ErrorData> {
+            survived(self.0.$name($($argument),*)).await.unwrap_or_else(|Panicked| Err(fault()))
+        })*
+    };
+}
 
-    async fn handle_notification(
-        &self,
-        notification: ClientNotification,
-        context: NotificationContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
-        let handled = survived(rmcp::Service::handle_notification(&self.0, notification, context)).await;
-        handled.unwrap_or_else(|Panicked| Err(fault()))
-    }
+type Context = RequestContext<RoleServer>;
+type Page = Option<PaginatedRequestParams>;
 
-    fn get_info(&self) -> ServerConfig {
-        rmcp::Service::get_info(&self.0)
+/// All that [`Service`] has of its own.
+#[expect(deprecated, reason = "the older versions of the protocol are spoken, too")]
+impl ServerHandler for Lasting {
+    lasting! {
+        ping(context: Context) -> ();
+        discover(context: Context) -> DiscoverResult;
+        list_tools(page: Page, context: Context) -> ListToolsResult;
+        call_tool(request: CallToolRequestParams, context: Context) -> CallToolResponse;
+        on_custom_request(request: CustomRequest, context: Context) -> CustomResult;
+        list_resources(page: Page, context: Context) -> ListResourcesResult;
+        list_resource_templates(page: Page, context: Context) -> ListResourceTemplatesResult;
+        read_resource(request: ReadResourceRequestParams, context: Context) -> ReadResourceResponse;
+        subscribe(request: SubscribeRequestParams, context: Context) -> ();
+        unsubscribe(request: UnsubscribeRequestParams, context: Context) -> ();
+        listen(context: SubscriptionContext) -> ();
+        list_prompts(page: Page, context: Context) -> ListPromptsResult;
+        get_prompt(request: GetPromptRequestParams, context: Context) -> GetPromptResponse;
+        complete(request: CompleteRequestParams, context: Context) -> CompleteResult;
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
-        rmcp::Service::supported_protocol_versions(&self.0)
+        self.0.supported_protocol_versions()
+    }
+
+    fn get_info(&self) -> ServerConfig {
+        self.0.get_info()
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        self.0.accepted_subscription_filter(requested)
     }
 }
 
