@@ -81,7 +81,6 @@ pub(in crate::model) fn lock_folder(folder: &Path) -> io::Result<Option<File>> {
     /// A change is made in an instant.
     const PATIENCE: Duration = Duration::from_secs(10);
     let Ok(folder) = OpenOptions::new().read(true).open(folder) else { return Ok(None) };
-    let folder: File = folder;
     let locked = retry::within(PATIENCE, || match folder.try_lock() {
         Ok(()) => Ok(Some(true)),
         Err(std::fs::TryLockError::WouldBlock) => Ok(None),
