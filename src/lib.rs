@@ -40,5 +40,7 @@ pub mod rank;
 #[warn(clippy::wildcard_enum_match_arm)]
 pub mod report;
 #[warn(clippy::wildcard_enum_match_arm)]
+pub mod retry;
+#[warn(clippy::wildcard_enum_match_arm)]
 pub mod time;
 pub mod vault;

@@ -60,7 +60,7 @@ impl Agent<'_> {
         let manner = Manner {
             author: self.author(Some(self.session.next_number())),
             grant: filter::hiding(switches.grant()?, &filters)?.map(Arc::new),
-            mode: switches.permission.unwrap_or(self.settings.mode),
+            mode: self.session.mode(self.settings.mode),
             read_only: switches.actions != Actions::All,
             atomic: false,
             seen: None,

@@ -9,6 +9,7 @@ use super::line::{Line, Voice, lines, with_filters};
 use super::switches::Switches;
 use crate::engine::Engine;
 use crate::plan::Seen;
+use crate::policy::Mode;
 use crate::report::{Code, Failure, Value, Variables};
 use crate::vault::Mark;
 
@@ -25,6 +26,8 @@ pub struct Session {
     pub seen: Seen,
     /// What its turns have set.
     pub variables: Variables,
+    /// The mode of permission that the person has typed since the program has begun, which no file keeps.
+    pub(super) typed: Option<Mode>,
     /// The number of the last message, also where that is forgotten.
     pub(super) last: u64,
     /// What its file is known to hold.
@@ -63,6 +66,24 @@ impl Session {
         Self { id, ..Self::default() }
     }
 
+    /// Takes the mode of permission that the person types: it holds as long as the program runs, whatever the settings say.
+    pub fn set_permission(&mut self, mode: Mode) {
+        (self.typed, self.switches.permission) = (Some(mode), Some(mode));
+    }
+
+    /// What becomes of calls that somebody should be asked about: what the person has typed, else the stricter of what the settings
+    /// say and what the session has kept. Its file stands in the folder of the notes, and nothing there loosens anything.
+    #[must_use]
+    pub fn mode(&self, settings: Mode) -> Mode {
+        self.typed.unwrap_or_else(|| self.switches.permission.map_or(settings, |kept| kept.max(settings)))
+    }
+
+    /// The mode that the session has kept and that does not hold, since the settings are stricter.
+    #[must_use]
+    pub fn looser(&self, settings: Mode) -> Option<Mode> {
+        self.switches.permission.filter(|kept| self.typed.is_none() && *kept < settings)
+    }
+
     /// The number of the next message.
     #[must_use]
     pub fn next_number(&self) -> u64 {
@@ -73,26 +94,29 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// `not_found`, `busy` while another process answers in it, `too_large`, `damaged` for lines that this program does not know.
+    /// `not_found`, `busy` while another process answers in it, `denied` for one that this memory's history has not written,
+    /// `too_large`, `damaged` for lines that this program does not know.
     pub fn load(engine: &Engine, id: &str) -> Result<Self, Failure> {
-        let mut file = engine.open_session(id)?;
-        let bytes = file.read().map_err(|error| crate::engine::failure(&error))?;
+        let (file, bytes) = engine.open_session(id)?;
         let mut session = Self::of(id, &bytes)?;
         session.written.mark = Some(file.mark());
         Ok(session)
     }
 
-    /// Reads the conversation that was gone on with last.
+    /// Reads the conversation that was gone on with last; one that this memory's history has not written is passed over.
     ///
     /// # Errors
     ///
     /// As [`Session::load`]; `not_found` where none is kept.
     pub fn newest(engine: &Engine) -> Result<Self, Failure> {
-        match engine.sessions()?.first() {
-            Some(kept) => Self::load(engine, &kept.id),
-            None => Err(Failure::new(Code::NotFound, "no session is kept in this memory")
-                .with_hint("leave `--continue` out to begin one")),
+        for kept in engine.sessions()? {
+            match Self::load(engine, &kept.id) {
+                Err(failure) if failure.code == Code::Denied => {}
+                loaded => return loaded,
+            }
         }
+        Err(Failure::new(Code::NotFound, "no session is kept in this memory")
+            .with_hint("leave `--continue` out to begin one"))
     }
 
     /// Makes a conversation from its lines.

@@ -5,11 +5,13 @@
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 use super::exit::{Stop, usage};
+use super::file;
 use crate::plan::Seen;
 use crate::report::{Code, Failure, Value, Variables};
 use crate::time::Timestamp;
@@ -43,9 +45,9 @@ struct Versioned {
 }
 
 impl Conversation {
-    /// Opens the file, makes it if it is not there, and waits for whoever has it.
+    /// Opens the file, makes it if it is not there, and waits for whoever has it, for at most so long.
     #[expect(clippy::disallowed_types, reason = "the person names this file on the command line")]
-    pub(super) fn open(path: &Path) -> Result<Self, Stop> {
+    pub(super) fn open(path: &Path, limit: Duration) -> Result<Self, Stop> {
         let unusable = |error: io::Error| {
             usage(format!("the conversation cannot be opened: {}", error.kind()), "name a file that can be written")
         };
@@ -58,7 +60,10 @@ impl Conversation {
         if !is_file {
             return Err(usage("the conversation is no file", "name a file that can be written").into());
         }
-        file.lock().map_err(unusable)?;
+        if file::lock(&file, limit).map_err(unusable)?.is_none() {
+            let failure = Failure::new(Code::Busy, "another turn of this conversation is still at work");
+            return Err(failure.with_hint("nothing was done; try again in a moment").into());
+        }
         let mut conversation = Self { file, variables: Map::new(), seen: Seen::default() };
         conversation.load().map_err(unusable)??;
         Ok(conversation)

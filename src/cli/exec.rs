@@ -16,7 +16,8 @@ const MAX_INPUT_BYTES: u64 = 256 << 20;
 pub(super) fn run(global: &Global, options: &Exec) -> Result<u8, Stop> {
     let opened = open::open_for_one_turn(global)?;
     let input = read_input()?;
-    let conversation = options.conversation.as_deref().map(Conversation::open).transpose()?;
+    let limit = opened.config.lock_timeout();
+    let conversation = options.conversation.as_deref().map(|file| Conversation::open(file, limit)).transpose()?;
     let variables = conversation.as_ref().map(Conversation::variables).unwrap_or_default();
     let parsed = dialect::parse_as(&input, options.dialect.named(), &variables);
     drop(input);

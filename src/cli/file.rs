@@ -5,6 +5,12 @@
 use std::fs::{OpenOptions, Permissions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::retry;
+
+/// How long another process may take to change a file.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The folder of a file, locked, so that of two processes that change the file none undoes the other.
 #[derive(Debug)]
@@ -12,7 +18,8 @@ use std::path::{Path, PathBuf};
 pub(super) struct Lock(Option<std::fs::File>);
 
 impl Lock {
-    /// Locks the folder of `file`, which is made if it is not there, for this person alone.
+    /// Locks the folder of `file`, which is made if it is not there, for this person alone; `TimedOut` where another process
+    /// keeps it.
     #[expect(clippy::disallowed_types, reason = "a folder outside the memory, named by its path")]
     pub(super) fn of(file: &Path) -> io::Result<Self> {
         let Some(folder) = file.parent() else { return Ok(Self(None)) };
@@ -24,7 +31,7 @@ impl Lock {
         // Where a folder cannot be opened as a file, two changes in the same instant are not told apart.
         let folder = std::fs::File::open(folder).ok();
         if let Some(folder) = &folder {
-            folder.lock()?;
+            lock(folder, PATIENCE)?.ok_or(io::ErrorKind::TimedOut)?;
         }
         Ok(Self(folder))
     }
@@ -89,6 +96,17 @@ impl Drop for Lock {
     }
 }
 
+/// Locks a file or folder until it is closed, or let go of; `None` where another process keeps it for longer than `limit`.
+#[expect(clippy::disallowed_types, reason = "only the std file can be locked")]
+pub(super) fn lock(file: &std::fs::File, limit: Duration) -> io::Result<Option<()>> {
+    retry::within(limit, || match file.try_lock() {
+        Ok(()) => Ok(Some(())),
+        Err(std::fs::TryLockError::WouldBlock) => Ok(None),
+        Err(std::fs::TryLockError::Error(error)) if error.kind() == io::ErrorKind::Interrupted => Ok(None),
+        Err(std::fs::TryLockError::Error(error)) => Err(error),
+    })
+}
+
 /// Opens a regular file and reads it, if it is there and has at most `most` bytes.
 #[expect(clippy::disallowed_types, reason = "a file outside the memory, named by its path")]
 pub(super) fn read(path: &Path, most: u64) -> io::Result<Option<(Vec<u8>, std::fs::Metadata)>> {
@@ -121,10 +139,66 @@ pub(super) fn read(path: &Path, most: u64) -> io::Result<Option<(Vec<u8>, std::f
 /// Those of the system, and `NotFound` for a link that leads nowhere.
 #[expect(clippy::disallowed_methods, reason = "a file outside the memory, named by its path")]
 pub(super) fn follow(path: &Path) -> io::Result<PathBuf> {
-    match std::fs::canonicalize(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound && std::fs::symlink_metadata(path).is_err() => {
-            Ok(path.to_owned())
+    // One look at the name decides: another process may make the file at any moment.
+    match std::fs::symlink_metadata(path) {
+        Ok(found) if found.is_symlink() => std::fs::canonicalize(path),
+        Ok(_) => {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            Ok(std::fs::canonicalize(folder)?.join(path.file_name().unwrap_or_default()))
         }
-        found => found,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(path.to_owned()),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::disallowed_methods, reason = "the test is the other process")]
+
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn a_file_that_another_process_makes_meanwhile_is_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let whole = std::fs::canonicalize(folder.path()).unwrap().join("clients.toml");
+        let (file, is_over) = (folder.path().join("clients.toml"), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    std::fs::write(&file, "").unwrap();
+                    std::fs::remove_file(&file).unwrap();
+                }
+            });
+            let wrong = (0..20_000)
+                .map(|_| follow(&file))
+                .find(|found| !found.as_ref().is_ok_and(|found| *found == file || *found == whole));
+            is_over.store(true, Ordering::Relaxed);
+            assert!(wrong.is_none(), "{wrong:?}");
+        });
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_followed_and_one_that_leads_nowhere_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let base = std::fs::canonicalize(folder.path()).unwrap();
+        std::os::unix::fs::symlink("there", base.join("link")).unwrap();
+        assert_eq!(follow(&base.join("link")).unwrap_err().kind(), io::ErrorKind::NotFound);
+        std::fs::write(base.join("there"), "").unwrap();
+        assert_eq!(follow(&base.join("link")).unwrap(), base.join("there"));
+        assert_eq!(follow(&base.join("none")).unwrap(), base.join("none"));
+    }
+
+    #[test]
+    fn nobody_waits_for_ever_for_a_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("config.toml");
+        let held = Lock::of(&file).unwrap();
+        let other = OpenOptions::new().read(true).open(folder.path()).unwrap();
+        assert_eq!(lock(&other, Duration::from_millis(2)).unwrap(), None);
+        drop(held);
+        assert_eq!(lock(&other, Duration::ZERO).unwrap(), Some(()));
     }
 }

@@ -10,7 +10,7 @@ use super::args::Global;
 use super::exit::{Stop, print_json, usage};
 use super::{file, open, talk, term};
 use crate::agent::{self, Family, Replayed};
-use crate::vault::MOST_SESSION_BYTES;
+use crate::vault::{Kept, MOST_SESSION_BYTES};
 
 /// What can be typed behind `memdir session`.
 #[derive(Debug, Subcommand)]
@@ -45,15 +45,19 @@ pub(super) fn run(global: &Global, asked: &Asked) -> Result<u8, Stop> {
 }
 
 fn list(global: &Global) -> Result<u8, Stop> {
-    let sessions = open::open(global)?.engine.sessions()?;
+    let engine = open::open(global)?.engine;
+    let sessions = engine.sessions()?;
+    // One that is too large is not gone on with either.
+    let is_known = |kept: &Kept| engine.read_own_session(&kept.id).is_ok_and(|lines| lines.is_some());
     if global.json {
-        let shape = |kept: &crate::vault::Kept| json!({"session": kept.id, "changed": kept.changed.to_string(), "bytes": kept.bytes});
+        let shape = |kept: &Kept| json!({"session": kept.id, "changed": kept.changed.to_string(), "bytes": kept.bytes, "known": is_known(kept)});
         print_json(&json!({"sessions": sessions.iter().map(shape).collect::<Vec<_>>()}))?;
         return Ok(0);
     }
     let mut stdout = io::stdout().lock();
     for kept in sessions {
-        writeln!(stdout, "{}  {}  {} bytes", kept.id, kept.changed, kept.bytes)?;
+        let unknown = if is_known(&kept) { "" } else { "  unknown: nobody goes on with it" };
+        writeln!(stdout, "{}  {}  {} bytes{unknown}", kept.id, kept.changed, kept.bytes)?;
     }
     Ok(stdout.flush().map(|()| 0)?)
 }

@@ -33,7 +33,7 @@ pub(super) struct Conversation {
     /// Go on with the latest conversation
     #[arg(long = "continue")]
     latest: bool,
-    /// What becomes of personal facts and active content, also when this conversation goes on: off notes them, flag wants the model to say that the person agreed, ask keeps them until the person decides, all keeps every change until then
+    /// What becomes of personal facts and active content: off notes them, flag wants the model to say that the person agreed, ask keeps them until the person decides, all keeps every change until then; one that is less strict than the settings' holds for this run alone
     #[arg(long, value_name = "MODE")]
     pub(super) permission: Option<Permission>,
     /// Keep something from the model and out of its replies, also when this conversation goes on: `fact:phone`, `#private`, `health/**`, `note:Tom`, `email`, `only fact:age`, or a plain English sentence
@@ -71,23 +71,33 @@ impl Conversation {
             }
         }
         if let Some(mode) = self.permission {
-            session.switches.permission = Some(mode.into());
+            session.set_permission(mode.into());
         }
         session
     }
 
-    /// Tells that a conversation has kept another mode of permission than the one of the settings, where none was typed: its file
-    /// stands in the folder of the notes, so what it loosens must not go unseen.
+    /// Tells that a conversation has kept another mode of permission than the one of the settings, where none was typed.
     pub(super) fn tell_of_permission(&self, session: &Session, set: Mode) -> Result<(), Stop> {
-        if let Some(kept) = session.switches.permission.filter(|kept| *kept != set && self.permission.is_none()) {
+        let kept = session.switches.permission.filter(|kept| *kept > set && self.permission.is_none());
+        let stricter = kept.map(|kept| {
             let (kept, set) = (kept.as_str(), set.as_str());
-            let note = format!(
+            format!(
                 "permission is {kept} in this conversation and {set} in the settings; `--permission {set}` changes it"
-            );
+            )
+        });
+        if let Some(note) = stricter.or_else(|| looser(session, set, "--permission ")) {
             writeln!(io::stderr(), "note: {note}")?;
         }
         Ok(())
     }
+}
+
+/// Says that a conversation has kept a mode of permission that does not hold, and by which word it is typed.
+pub(super) fn looser(session: &Session, set: Mode, word: &str) -> Option<String> {
+    let (kept, set) = (session.looser(set)?.as_str(), set.as_str());
+    Some(format!(
+        "permission is {kept} in this conversation and {set} in the settings, which holds; `{word}{kept}` changes it for now"
+    ))
 }
 
 /// A new conversation, with a name of its own.

@@ -3,6 +3,7 @@
 //! While it fills the index, questions are answered by reading the notes; so they are wherever no index is. A question that
 //! would have liked one says so, and the program is to build it then.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -93,7 +94,8 @@ impl Engine {
             return;
         }
         background.is_wanted.store(false, Ordering::Relaxed);
-        let built = self.build_alone(file, stop);
+        let built = catch_unwind(AssertUnwindSafe(|| self.build_alone(file, stop)));
+        let built = built.unwrap_or_else(|_| Err("it has panicked: this is a bug of memdir".to_owned()));
         background.set_filling(false);
         background.is_running.store(false, Ordering::Relaxed);
         let failed = built.err();

@@ -16,6 +16,8 @@ pub struct Change {
     path: Option<MemoryPath>,
     undoes: Option<u64>,
     started: Timestamp,
+    /// How often something had been forgotten then.
+    forgets: u64,
 }
 
 /// A change that is made.
@@ -96,6 +98,7 @@ impl Engine {
     pub fn propose_undo(&self, batch: Option<u64>) -> Result<Change, ChangeError> {
         let nothing =
             |message: String| Failure::new(Code::NothingToUndo, message).with_hint("`memdir log` shows the batches");
+        let forgets = self.vault.forgets();
         let batch = match batch {
             Some(batch) => batch,
             None => self.vault.newest_to_undo()?.ok_or_else(|| nothing("there is nothing to undo".to_owned()))?,
@@ -107,7 +110,7 @@ impl Engine {
         let steps = self.vault.steps(batch)?;
         let plan = plan::undo(&steps, &self.vault, &self.settings.limits)?;
         let started = (self.settings.clock)();
-        Ok(Change { plan, action: "undo", batch, path: None, undoes: Some(batch), started })
+        Ok(Change { plan, action: "undo", batch, path: None, undoes: Some(batch), started, forgets })
     }
 
     /// Plans to put a note back to what it was right after a batch.
@@ -117,6 +120,7 @@ impl Engine {
     /// `not_found` for a batch or a note that the history does not know, `unavailable` for contents that are no
     /// longer kept.
     pub fn propose_restore(&self, path: &MemoryPath, batch: u64) -> Result<Change, ChangeError> {
+        let forgets = self.vault.forgets();
         let path = &self.vault.resolve(path).unwrap_or_else(|_| path.clone());
         let image = self.vault.image_at(path, batch)?.ok_or_else(|| {
             Failure::new(Code::NotFound, format!("the history does not know `{path}`"))
@@ -124,7 +128,7 @@ impl Engine {
         })?;
         let plan = plan::restore(path, image, &self.vault, &self.settings.limits).map_err(UndoError::Tree)?;
         let started = (self.settings.clock)();
-        Ok(Change { plan, action: "restore", batch, path: Some(path.clone()), undoes: None, started })
+        Ok(Change { plan, action: "restore", batch, path: Some(path.clone()), undoes: None, started, forgets })
     }
 
     /// Makes a change true.
@@ -159,7 +163,8 @@ impl Engine {
                 let error = ChangeError::from(error);
                 let code = Some(error.failure.code.to_string());
                 let [entry] = entries;
-                if let Err(error) = self.vault.note_reads(vec![AuditEntry { code, ..entry }], author, change.started) {
+                let entry = AuditEntry { code, ..entry };
+                if let Err(error) = self.vault.note_reads(vec![entry], author, change.started, change.forgets) {
                     tracing::warn!(%error, "the audit was not written");
                 }
                 return Err(error);

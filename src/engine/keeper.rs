@@ -3,6 +3,7 @@
 //! What goes wrong with an index is no news for who asks: it is removed, and the notes are read instead.
 
 use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -102,7 +103,10 @@ impl Engine {
         let notes = Arc::clone(&noticed);
         let told = move |event| {
             notes.lock().unwrap_or_else(PoisonError::into_inner).note(&event);
-            listen(&event);
+            // Searches rely on what is noted here, whatever becomes of those who listen.
+            if catch_unwind(AssertUnwindSafe(|| listen(&event))).is_err() {
+                tracing::error!("who was told of a change has panicked: this is a bug of memdir");
+            }
         };
         let watch = self.vault.watch(told).map_err(|error| failure(&error))?;
         *self.keeper.watched() = Some(Watched { _watch: watch, noticed });

@@ -62,6 +62,7 @@ pub use meaning::{Embeddings, Meant, Opening};
 pub use pending::{Leave, Pending, Reviewed, Unreadable};
 pub use query::{Listed, ListedEntry};
 pub use retrieve::Retrieved;
+pub use sessions::SessionLog;
 pub use standing::standing;
 
 /// How an engine works, whoever asks.
@@ -148,6 +149,8 @@ pub struct Proposal {
     manner: Manner,
     guard: Option<Guard>,
     started: Timestamp,
+    /// How often something had been forgotten then.
+    forgets: u64,
 }
 
 /// A call as it was reviewed.
@@ -205,7 +208,7 @@ impl Engine {
     pub fn propose_guarded(&self, parsed: Parsed, manner: Manner, guard: Option<Guard>) -> Proposal {
         let _span = tracing::debug_span!("propose", calls = parsed.entries.len()).entered();
         let trouble = self.history_trouble();
-        let started = (self.settings.clock)();
+        let (started, forgets) = ((self.settings.clock)(), self.vault.forgets());
         let asker = Asker { manner: &manner, guard: guard.as_ref(), is_approved: false };
         let mut planned = self.plan(&self.seen_by(manner.grant.as_deref()), &parsed, asker, started);
         planned.issues.extend(trouble.map(|failure| Issue {
@@ -213,7 +216,7 @@ impl Engine {
             index: None,
             message: without_history(&failure),
         }));
-        Proposal { parsed, planned, manner, guard, started }
+        Proposal { parsed, planned, manner, guard, started, forgets }
     }
 
     /// Why the history cannot be used now; `None` where it can. Notes are read all the same, and leave no entry in the audit.
@@ -278,20 +281,21 @@ impl Engine {
 
     fn commit(&self, proposal: &mut Proposal) -> Result<Option<Committed>, VaultError> {
         let mut writer = self.vault.lock()?;
+        if proposal.forgets != self.vault.forgets() {
+            // What was forgotten meanwhile must not come back with what the calls have read.
+            self.plan_again(&writer, proposal);
+        }
         let mut attempt = 0;
         loop {
             attempt += 1;
+            if proposal.planned.plan.is_empty() {
+                return Ok(None);
+            }
             match self.commit_planned(&mut writer, proposal) {
                 // Planned again under the lock, so that only an editor can come in between once more.
                 Err(VaultError::Conflict(_)) if attempt < ATTEMPTS => {
                     tracing::info!("planned again, since a note has changed");
-                    let tree = Indexed::new(self, &writer, proposal.manner.grant.as_deref(), true);
-                    let Proposal { manner, guard, .. } = &*proposal;
-                    let asker = Asker { manner, guard: guard.as_ref(), is_approved: false };
-                    proposal.planned = self.plan(&tree, &proposal.parsed, asker, proposal.started);
-                    if proposal.planned.plan.is_empty() {
-                        return Ok(None);
-                    }
+                    self.plan_again(&writer, proposal);
                 }
                 // The owner's links in notes that the client does not see: that they cannot be written is not for it to know.
                 Err(error) if !matches!(error, VaultError::Unsettled(_)) && proposal.leave_hidden() => {
@@ -300,6 +304,15 @@ impl Engine {
                 other => return other.map(Some),
             }
         }
+    }
+
+    /// Plans a proposal anew, under the lock.
+    fn plan_again(&self, writer: &Writer<'_>, proposal: &mut Proposal) {
+        let tree = Indexed::new(self, writer, proposal.manner.grant.as_deref(), true);
+        let Proposal { manner, guard, .. } = &*proposal;
+        let asker = Asker { manner, guard: guard.as_ref(), is_approved: false };
+        proposal.planned = self.plan(&tree, &proposal.parsed, asker, proposal.started);
+        proposal.forgets = self.vault.forgets();
     }
 
     fn commit_planned(&self, writer: &mut Writer<'_>, proposal: &Proposal) -> Result<Committed, VaultError> {
@@ -344,7 +357,7 @@ impl Engine {
 
     /// Notes calls that changed nothing for the audit.
     fn note(&self, proposal: &Proposal, entries: Vec<AuditEntry>) {
-        let noted = self.vault.note_reads(entries, &proposal.manner.author, proposal.started);
+        let noted = self.vault.note_reads(entries, &proposal.manner.author, proposal.started, proposal.forgets);
         if let Err(error) = noted {
             tracing::warn!(%error, "the audit of reads was not written");
         }

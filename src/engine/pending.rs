@@ -224,9 +224,9 @@ impl Engine {
         if !is_untidy && !opened.waiting.iter().any(|waiting| has_expired(waiting, settled)) {
             return Ok(opened);
         }
-        match self.vault.lock() {
+        match self.vault.lock_now() {
             Ok(mut writer) => self.open_inbox(&mut writer, now),
-            // Who cannot write can still be told what waits.
+            // Who cannot write now can still be told what waits.
             Err(VaultError::Busy | VaultError::NoWriteAccess) => {
                 opened.waiting.retain(|waiting| !has_expired(waiting, settled));
                 Ok(opened)
@@ -265,12 +265,8 @@ impl Engine {
     fn found(&self, opened: Opened, id: u64) -> Result<Waiting, Failure> {
         let is_there = opened.waiting.iter().any(|waiting| waiting.id == id)
             || opened.unreadable.iter().any(|unreadable| unreadable.id == id);
-        let last = if is_there { id } else { self.last_proposal(id)? };
+        let last = if is_there { id } else { self.vault.last_proposal().map_err(|error| failure(&error))? };
         self.found_by(opened, id, last)
-    }
-
-    fn last_proposal(&self, id: u64) -> Result<u64, Failure> {
-        self.lock_inbox(id)?.last_proposal().map_err(|error| failure(&error))
     }
 
     fn found_by(&self, opened: Opened, id: u64, last: u64) -> Result<Waiting, Failure> {

@@ -41,7 +41,7 @@ impl Engine {
     ///
     /// Those of `read_file`.
     pub fn read(&self, path: &MemoryPath, author: &Author) -> Result<(String, Digest), Failure> {
-        let started = (self.settings.clock)();
+        let (started, forgets) = ((self.settings.clock)(), self.vault.forgets());
         let image = self.vault.read(path, self.settings.limits.file_bytes);
         let result = image.map_err(plan::failure).and_then(|image| match image.content.text() {
             Some(text) => Ok((text.to_owned(), image.content.digest())),
@@ -55,7 +55,7 @@ impl Engine {
             permission: "off".to_owned(),
             payload: serde_json::json!({ "path": path }).to_string(),
         };
-        if let Err(error) = self.vault.note_reads(vec![entry], author, started) {
+        if let Err(error) = self.vault.note_reads(vec![entry], author, started, forgets) {
             tracing::warn!(%error, "the audit of reads was not written");
         }
         result

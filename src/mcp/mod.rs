@@ -22,6 +22,7 @@ mod complete;
 mod connection;
 mod http;
 mod notices;
+mod panics;
 mod pool;
 mod prompts;
 mod rate;

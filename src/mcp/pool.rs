@@ -1,13 +1,15 @@
 //! [`Pool`]: the threads that work for the connections.
 //!
 //! The engine is synchronous, and a write waits for the lock of the memory. So one thread does all that writes, in the order
-//! in which it was asked, and a few others answer what only reads; the connections await them.
+//! in which it was asked, and a few others answer what only reads; the connections await them. A job that panics ends alone.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use tokio::sync::{mpsc, oneshot};
+
+use super::panics::{Panicked, survive};
 
 /// How much may wait for a thread before those who ask have to wait themselves.
 const MOST_WAITING: usize = 256;
@@ -36,9 +38,20 @@ struct Lines {
     threads: Vec<JoinHandle<()>>,
 }
 
-/// The threads are gone.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Gone;
+/// Why a job has no result.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Unfinished {
+    /// The threads are gone.
+    Gone,
+    /// It has panicked.
+    Panicked,
+}
+
+impl From<Panicked> for Unfinished {
+    fn from(_: Panicked) -> Self {
+        Self::Panicked
+    }
+}
 
 impl Pool {
     pub(super) fn start() -> io::Result<Self> {
@@ -54,7 +67,7 @@ impl Pool {
         &self,
         line: Line,
         job: impl FnOnce() -> R + Send + 'static,
-    ) -> Result<R, Gone> {
+    ) -> Result<R, Unfinished> {
         let (tell, told) = oneshot::channel();
         let sender = self.lines().as_ref().map(|lines| match line {
             Line::Write => lines.writes.clone(),
@@ -62,11 +75,11 @@ impl Pool {
         });
         let job = Box::new(move || {
             if !tell.is_closed() {
-                drop(tell.send(job()));
+                drop(tell.send(survive(job)));
             }
         });
-        sender.ok_or(Gone)?.send(job).await.map_err(|_| Gone)?;
-        told.await.map_err(|_| Gone)
+        sender.ok_or(Unfinished::Gone)?.send(job).await.map_err(|_| Unfinished::Gone)?;
+        Ok(told.await.map_err(|_| Unfinished::Gone)??)
     }
 
     /// Waits for what has begun, and ends the threads.
@@ -137,5 +150,17 @@ mod tests {
         drop(said);
         assert_eq!(heard.iter().collect::<Vec<_>>(), ["first"]);
         assert!(pool.run(Line::Read, || ()).await.is_err(), "nothing is begun any more");
+    }
+
+    #[tokio::test]
+    async fn a_job_that_panics_ends_alone() {
+        let pool = Pool::start().unwrap();
+        for line in [Line::Write, Line::Read, Line::Write, Line::Read, Line::Read] {
+            let broken = pool.run(line, || assert!(std::hint::black_box(false), "as it is written in this test")).await;
+            assert_eq!(broken, Err(Unfinished::Panicked));
+            assert_eq!(pool.run(line, || 7).await, Ok(7));
+        }
+        pool.finish();
+        assert_eq!(pool.run(Line::Read, || 7).await, Err(Unfinished::Gone));
     }
 }

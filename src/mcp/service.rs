@@ -20,10 +20,10 @@ use tokio::time::Instant;
 
 use super::connection::{Connection, Way};
 use super::http::Caller;
-use super::pool::{Gone, Line};
+use super::pool::{Line, Unfinished};
 use super::rate::TooSoon;
 use super::signed::{KEEP_MS, Signed};
-use super::{Claim, Client, Options, Server, ToolSet, complete, prompts, resources, subscriptions, tools};
+use super::{Claim, Client, Options, Server, ToolSet, complete, panics, prompts, resources, subscriptions, tools};
 use crate::report::Code;
 
 /// What a request that is no call of a tool is answered by when it comes too soon.
@@ -115,7 +115,10 @@ impl Service {
     ) -> Result<R, ErrorData> {
         tokio::select! {
             done = self.server.pool.run(line, job) => {
-                done.map_err(|Gone| ErrorData::internal_error("the server is ending", None))
+                done.map_err(|unfinished| match unfinished {
+                    Unfinished::Gone => ErrorData::internal_error("the server is ending", None),
+                    Unfinished::Panicked => panics::fault(),
+                })
             }
             () = context.ct.cancelled() => Err(cancelled()),
         }

@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Server;
 use super::connection::{Connection, Way};
+use super::panics::Lasting;
 use super::service::{self, Service, VERSIONS};
 
 /// How long a client that has closed its end may take to read what is still to be said.
@@ -50,7 +51,7 @@ pub async fn serve_streams(
         has_begun: false,
     };
     let watched = Arc::clone(&server);
-    let service = Service { server, connection };
+    let service = Lasting(Service { server, connection });
     let ended = match serve_server_with_ct(service, streams, CancellationToken::new()).await {
         Ok(running) => {
             watched.watch();

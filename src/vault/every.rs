@@ -86,9 +86,9 @@ impl Vault {
     ///
     /// What the system says.
     pub fn every_state_file(&self, visit: &mut Visit<'_>) -> Result<(), VaultError> {
-        let mut core = self.core();
+        let (mut core, mut beside) = (self.core(self.options.lock_timeout)?, self.beside());
         // Closing any handle of a file that SQLite has open gives up the locks that it holds on it.
-        *core = None;
+        (*core, *beside) = (None, None);
         let opened = match self.elsewhere() {
             Some((dir, _)) => dir.open_dir_nofollow(&self.options.machine),
             None => self.dir.open_dir_nofollow(STATE).and_then(|state| state.open_dir_nofollow(&self.options.machine)),

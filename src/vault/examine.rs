@@ -33,7 +33,7 @@ impl Vault {
     pub fn examine(&self) -> Result<Exam, VaultError> {
         let core = match self.known_core() {
             // Where nobody may write, there is nothing to write to.
-            Err(error) if error.is_no_access() => self.core(),
+            Err(error) if error.is_no_access() => self.core(self.options.lock_timeout)?,
             core => core?,
         };
         let mut exam = Exam {

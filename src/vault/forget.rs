@@ -12,7 +12,7 @@ use super::aside::{digest_of, open_old_name, set_temporary};
 use super::audit::{Chain, FORGET};
 use super::every::open_parent;
 use super::journal::{self, Flush, Journal};
-use super::{AuditEntry, Author, Core, Vault, VaultError, Writer, disk, history};
+use super::{AuditEntry, Author, Core, Reads, Vault, VaultError, Writer, disk, history};
 use crate::digest::Digest;
 use crate::path::MemoryPath;
 use crate::plan::{Called, Content, Sought, When};
@@ -22,6 +22,10 @@ use crate::time::Timestamp;
 const TEMPORARY: &str = ".memdir-0-0.tmp";
 /// Says in `meta` that pages of the database may still hold what was forgotten.
 const UNFINISHED: &str = "forgetting";
+/// Counts in `meta` how often something was forgotten.
+const FORGETS: &str = "forgets";
+/// What an entry says that may have named what was forgotten since.
+const NOTHING: &str = "{}";
 /// Places in which no temporary file lies.
 const NO_PLACES: &str = r#"{"early":[],"late":[]}"#;
 
@@ -167,9 +171,24 @@ impl Writer<'_> {
             };
             Chain::open(transaction, 1)?.append(None, &[entry], author, time)?;
             transaction.execute("INSERT INTO meta VALUES (?1, 1) ON CONFLICT (key) DO NOTHING", [UNFINISHED])?;
-            Ok(())
+            count_forget(transaction)
         })?;
         self.finish_forgetting().map(drop)
+    }
+
+    /// Comes after the notes are changed too: erases what others, who read until then, have noted in the audit since
+    /// [`Writer::forget_history`]. What they have read and not noted yet will not say what it was.
+    ///
+    /// # Errors
+    ///
+    /// As [`Writer::forget_history`].
+    pub fn end_forgetting(&mut self, sought: &Sought, author: &Author, time: Timestamp) -> Result<(), VaultError> {
+        let journal = &mut self.core()?.journal;
+        let late = journal.transaction(Flush::No, |transaction| {
+            count_forget(transaction)?;
+            entries(transaction, sought, &BTreeSet::new())
+        })?;
+        if late.is_empty() { Ok(()) } else { self.forget_history(sought, author, time) }
     }
 
     /// Writes the database anew if something was forgotten and a crash came before that; whether it was so.
@@ -260,6 +279,33 @@ impl Writer<'_> {
 }
 
 impl Journal {
+    /// How often something was forgotten.
+    pub(super) fn forgets(&self) -> Result<u64, VaultError> {
+        Ok(self.sum(FORGETS)?.unwrap_or(0))
+    }
+
+    /// Writes entries of calls that changed nothing.
+    pub(super) fn note_reads(&mut self, reads: &Reads) -> Result<(), VaultError> {
+        self.transaction(Flush::No, |transaction| {
+            let sql = "SELECT value FROM meta WHERE key = ?1";
+            let forgets = transaction.prepare_cached(sql)?.query_row([FORGETS], |row| row.get(0)).optional()?;
+            let forgets: u64 = forgets.unwrap_or(0);
+            let mut chain = Chain::open(transaction, reads.count)?;
+            for noted in &reads.batches {
+                let bare: Vec<AuditEntry>;
+                let entries = if noted.forgets == forgets {
+                    &noted.entries
+                } else {
+                    let forgotten = |entry: &AuditEntry| AuditEntry { payload: NOTHING.to_owned(), ..entry.clone() };
+                    bare = noted.entries.iter().map(forgotten).collect();
+                    &bare
+                };
+                chain.append(None, entries, &noted.author, noted.time)?;
+            }
+            Ok(())
+        })
+    }
+
     /// Empties the write-ahead log, however long that takes others.
     fn empty_log(&self) -> Result<(), VaultError> {
         // One try waits for readers as long as any statement does.
@@ -311,6 +357,14 @@ fn rows(db: &Connection, sought: &Sought) -> Result<Rows, VaultError> {
             *rows.traces.changes.entry(None).or_default() += 1;
         }
     }
+    rows.entries = entries(db, sought, &touched)?;
+    rows.traces.entries = u64::try_from(rows.entries.len()).unwrap_or(u64::MAX);
+    Ok(rows)
+}
+
+/// The entries of the audit that have to lose their payload.
+fn entries(db: &Connection, sought: &Sought, touched: &BTreeSet<i64>) -> Result<Vec<i64>, VaultError> {
+    let mut found = Vec::new();
     let mut entries = db.prepare("SELECT seq, payload, batch FROM entry WHERE payload IS NOT NULL")?;
     let mut entries = entries.query([])?;
     while let Some(row) = entries.next()? {
@@ -318,11 +372,16 @@ fn rows(db: &Connection, sought: &Sought) -> Result<Rows, VaultError> {
         // Of a long text the payload has only the digest, without salt, and that has to go with the text.
         let has_digest = || batch.is_some_and(|batch| touched.contains(&batch)) && payload.contains(r#""digest":"#);
         if sought.is_in_payload(&payload, batch.map(i64::unsigned_abs)) || has_digest() {
-            rows.entries.push(row.get(0)?);
+            found.push(row.get(0)?);
         }
     }
-    rows.traces.entries = u64::try_from(rows.entries.len()).unwrap_or(u64::MAX);
-    Ok(rows)
+    Ok(found)
+}
+
+fn count_forget(transaction: &Connection) -> Result<(), VaultError> {
+    let sql = "INSERT INTO meta VALUES (?1, 1) ON CONFLICT (key) DO UPDATE SET value = value + 1";
+    transaction.execute(sql, [FORGETS])?;
+    Ok(())
 }
 
 /// The contents that were ever under a path that has to go.

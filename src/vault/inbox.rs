@@ -91,6 +91,15 @@ impl Vault {
         let names = names(&folder, &core.journal)?;
         Ok(Inbox { is_untidy: !names.leftovers.is_empty(), ..read_all(&folder, &names) })
     }
+
+    /// The last number that was given to a proposal; 0 before the first.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub fn last_proposal(&self) -> Result<u64, VaultError> {
+        self.known_core()?.as_ref().map_or(Ok(0), |core| core.journal.last_proposal())
+    }
 }
 
 impl Writer<'_> {
@@ -122,7 +131,7 @@ impl Writer<'_> {
     ///
     /// Those of the database.
     pub fn last_proposal(&mut self) -> Result<u64, VaultError> {
-        Ok(self.core()?.journal.sum(LAST)?.unwrap_or(0))
+        self.core()?.journal.last_proposal()
     }
 
     /// The number that the next proposal will have.
@@ -277,6 +286,10 @@ enum Put {
 }
 
 impl Journal {
+    fn last_proposal(&self) -> Result<u64, VaultError> {
+        Ok(self.sum(LAST)?.unwrap_or(0))
+    }
+
     /// The proposals that wait in a file, and those that are decided whose file may still be there. One whose batch was
     /// given back waits on.
     fn proposals(&self) -> Result<BTreeMap<u64, Standing>, VaultError> {

@@ -266,6 +266,17 @@ impl Journal {
         Ok(result)
     }
 
+    /// Does work that waits for no other connection: where one is in the way, it fails with [`VaultError::Busy`].
+    pub(super) fn at_once<T>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<T, VaultError>,
+    ) -> Result<T, VaultError> {
+        self.db.busy_timeout(Duration::ZERO)?;
+        let done = work(self);
+        self.db.busy_timeout(BUSY)?;
+        done
+    }
+
     /// The newest batch and how far it has come.
     pub(super) fn newest(&self) -> Result<Option<(u64, State)>, VaultError> {
         let mut statement = self.db.prepare_cached("SELECT id, state FROM batch ORDER BY id DESC LIMIT 1")?;
@@ -447,9 +458,14 @@ impl Journal {
         })
     }
 
-    /// Folds the write-ahead log into the database.
-    pub(super) fn checkpoint(&self) -> Result<(), VaultError> {
-        Ok(self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?)
+    /// Folds the write-ahead log into the database, as far as nobody is in the way: it is done another time then.
+    pub(super) fn checkpoint(&mut self) -> Result<(), VaultError> {
+        let folded =
+            |journal: &mut Self| Ok(journal.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?);
+        match self.at_once(folded) {
+            Err(VaultError::Busy) => Ok(()),
+            other => other,
+        }
     }
 }
 

@@ -32,9 +32,11 @@ mod tree;
 mod walk;
 mod watch;
 
+use std::cell::Cell;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::time::Duration;
 
 use cap_std::fs::Dir;
@@ -51,13 +53,14 @@ pub use history::Page;
 pub use inbox::{Approval, Filed, Inbox, MOST_WAITING, MOST_WAITING_BYTES, Numbers};
 pub use readers::Reader;
 pub use repair::{Fault, PutAside, is_put_aside};
-pub use sessions::{Kept, MOST_SESSION_BYTES, Mark, SessionFile};
+pub use sessions::{Kept, MOST_SESSION_BYTES, Mark, SessionFile, SessionKey};
 pub use stats::{Stats, Tally, Times};
 pub use sweep::Sweep;
 pub use watch::{Noticed, Watch};
 
 use crate::path::MemoryPath;
 use crate::plan::Step;
+use crate::retry;
 use crate::time::Timestamp;
 use journal::Journal;
 use place::Places;
@@ -142,14 +145,19 @@ impl RecordedStep {
 /// A memory on disk.
 ///
 /// Any folder is one; `.memdir/` appears at the first write. Reads go through the handle and need no lock. Several
-/// threads may share a vault and several processes a folder: writers take turns.
+/// threads may share a vault and several processes a folder: writers take turns, and nobody who only reads waits for one.
 #[derive(Debug)]
 pub struct Vault {
     dir: Dir,
     root: PathBuf,
     options: Options,
+    /// Held by the thread that writes, also while it waits for another process.
     core: Mutex<Option<Core>>,
+    /// For those who read meanwhile; opened when that happens first.
+    beside: Mutex<Option<Core>>,
     reads: Mutex<Reads>,
+    /// How often something was forgotten in this memory, when that was last looked for.
+    forgets: AtomicU64,
     /// Bytes of all notes, counted before there was a history to keep the sum.
     measured: Mutex<Option<u64>>,
     /// The folder of [`Options::spare`], once it was needed.
@@ -175,7 +183,7 @@ struct Core {
 
 impl Core {
     /// Folds the write-ahead log into the database when it has grown; only under the lock.
-    fn checkpoint(&self) -> Result<(), VaultError> {
+    fn checkpoint(&mut self) -> Result<(), VaultError> {
         if self.has_long_log() { self.journal.checkpoint() } else { Ok(()) }
     }
 
@@ -199,16 +207,47 @@ struct Leftovers {
 /// Audit entries of reads that are not written yet.
 #[derive(Debug, Default)]
 struct Reads {
-    batches: Vec<(Vec<AuditEntry>, Author, Timestamp)>,
+    batches: Vec<Noted>,
     count: usize,
 }
 
 /// How often the state is opened anew that was exchanged meanwhile.
 const ATTEMPTS: usize = 3;
 
+/// The entries of one who asked.
+#[derive(Debug)]
+struct Noted {
+    entries: Vec<AuditEntry>,
+    author: Author,
+    time: Timestamp,
+    /// How often something had been forgotten when they asked.
+    forgets: u64,
+}
+
+/// Whether to wait for others who use the history.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Patience {
+    /// No: an answer waits.
+    None,
+    /// As long as for any write.
+    Usual,
+}
+
+/// Whether the tables of a history are made where there are none.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Tables {
+    Make,
+    Leave,
+}
+
+/// How long a writer waits for threads that read, if it waits at all.
+const MOMENT: Duration = Duration::from_secs(1);
+
 /// Entries of reads are written in groups of this size, or when they are this old.
 const READ_GROUP: usize = 100;
 const READ_AGE: Duration = Duration::from_secs(1);
+/// So many wait at most while another process keeps the history; then those who ask wait for it too.
+const MOST_READS: usize = 10_000;
 
 /// The file that writers lock.
 #[expect(clippy::disallowed_types, reason = "only the std file can be locked; it comes from the handle")]
@@ -220,8 +259,17 @@ impl Vault {
     /// Touches nothing: notes can be read whatever became of the history.
     #[must_use]
     pub fn new(dir: Dir, root: PathBuf, options: Options) -> Self {
-        let (core, reads, measured) = (Mutex::default(), Mutex::default(), Mutex::default());
-        Self { dir, root, options, core, reads, measured, spare: OnceLock::new() }
+        Self {
+            dir,
+            root,
+            options,
+            core: Mutex::default(),
+            beside: Mutex::default(),
+            reads: Mutex::default(),
+            forgets: AtomicU64::default(),
+            measured: Mutex::default(),
+            spare: OnceLock::new(),
+        }
     }
 
     /// As [`Vault::new`], for somebody who cannot go on without the history.
@@ -241,18 +289,35 @@ impl Vault {
     ///
     /// # Errors
     ///
-    /// [`VaultError::Busy`] when another process keeps the lock for longer than the options say;
+    /// [`VaultError::Busy`] when another thread or process keeps the lock for longer than the options say;
     /// [`VaultError::NoWriteAccess`] where the folder cannot be written.
     pub fn lock(&self) -> Result<Writer<'_>, VaultError> {
-        let mut core = self.core();
+        let limit = self.options.lock_timeout;
+        // A thread that reads has it for a moment only.
+        self.lock_within(limit.max(MOMENT), limit)
+    }
+
+    /// As [`Vault::lock`], and waits for nobody.
+    ///
+    /// # Errors
+    ///
+    /// The same.
+    pub fn lock_now(&self) -> Result<Writer<'_>, VaultError> {
+        self.lock_within(Duration::ZERO, Duration::ZERO)
+    }
+
+    /// Waits so long for other threads, and then so long for other processes.
+    fn lock_within(&self, threads: Duration, processes: Duration) -> Result<Writer<'_>, VaultError> {
+        let mut core = self.core(threads)?;
         for _ in 0..ATTEMPTS {
             if core.is_none() {
                 *core = Some(self.make_core()?);
             }
             let Some(open) = core.as_ref() else { break };
-            acquire(&open.lock, self.options.lock_timeout)?;
+            acquire(&open.lock, processes)?;
             if open.folder.is_current(&self.home()) {
                 let mut writer = Writer { vault: self, core };
+                self.note_forgets(&writer.core()?.journal)?;
                 writer.recover()?;
                 return Ok(writer);
             }
@@ -264,7 +329,7 @@ impl Vault {
 
     /// Makes what is missing of the state, and opens it.
     fn make_core(&self) -> Result<Core, VaultError> {
-        let made = || self.open_core(StateFolder::create(&self.home())?);
+        let made = || self.open_core(StateFolder::create(&self.home())?, Tables::Make)?.ok_or(VaultError::Busy);
         let mut opened = match (made(), &self.options.spare) {
             (Err(VaultError::Unfit), Some(spare)) if self.elsewhere().is_none() => {
                 let folder = (spare.make)(&spare.path);
@@ -281,17 +346,19 @@ impl Vault {
         Ok(opened)
     }
 
-    /// Finishes what a crash has left, if another process has written since we last looked and the lock is free.
+    /// Finishes what a crash has left, if another process has written since we last looked and the lock is free. Waits for
+    /// nobody: whoever writes in this process finishes it first.
     ///
     /// # Errors
     ///
     /// As [`Vault::open`].
     pub fn look_after_crash(&self) -> Result<(), VaultError> {
-        let mut core = self.current_core();
+        let Some(core) = self.core_now() else { return Ok(()) };
+        let mut core = self.current(core);
         if core.is_none() {
             let Some(folder) = StateFolder::open(&self.home())? else { return Ok(()) };
-            match self.open_core(folder) {
-                Ok(opened) => *core = Some(opened),
+            match self.open_core(folder, Tables::Leave) {
+                Ok(opened) => *core = opened,
                 // The notes in what cannot be written, such as a folder on a read-only disk, can still be read.
                 Err(error) if error.is_no_access() => {
                     tracing::debug!(%error, "the history cannot be opened");
@@ -305,6 +372,7 @@ impl Vault {
         if mark.is_some() && mark == open.seen {
             return Ok(());
         }
+        self.note_forgets(&open.journal)?;
         if !open.journal.is_unfinished()? {
             open.seen = mark;
             return Ok(());
@@ -320,41 +388,84 @@ impl Vault {
         }
     }
 
+    /// How often something was forgotten in this memory, as of the last [`Vault::look_after_crash`] or [`Vault::lock`]. Who reads
+    /// asks before, and says it to [`Vault::note_reads`] after.
+    pub fn forgets(&self) -> u64 {
+        self.forgets.load(Ordering::Relaxed)
+    }
+
+    fn note_forgets(&self, journal: &Journal) -> Result<(), VaultError> {
+        self.forgets.store(journal.forgets()?, Ordering::Relaxed);
+        Ok(())
+    }
+
     /// Notes calls that changed nothing for the audit. They are written in groups, unflushed: a crash may lose
     /// those of the last second. Without a `.memdir/` they leave no trace.
+    ///
+    /// `forgets` is what [`Vault::forgets`] said before anything was read. If something was forgotten since, the entries say no
+    /// more what was read: it may be what was forgotten. No answer waits for others who use the history: what cannot be written
+    /// now is written later.
     ///
     /// # Errors
     ///
     /// Those of the database, when a group is written.
-    pub fn note_reads(&self, entries: Vec<AuditEntry>, author: &Author, time: Timestamp) -> Result<(), VaultError> {
-        let mut reads = self.reads.lock().unwrap_or_else(PoisonError::into_inner);
+    pub fn note_reads(
+        &self,
+        entries: Vec<AuditEntry>,
+        author: &Author,
+        time: Timestamp,
+        forgets: u64,
+    ) -> Result<(), VaultError> {
+        let mut reads = self.reads();
         reads.count += entries.len();
-        reads.batches.push((entries, author.clone(), time));
-        let is_old = reads.batches.first().is_some_and(|(_, _, first)| time.since(*first) >= READ_AGE);
+        reads.batches.push(Noted { entries, author: author.clone(), time, forgets });
+        let is_old = reads.batches.first().is_some_and(|first| time.since(first.time) >= READ_AGE);
         if reads.count < READ_GROUP && !is_old {
             return Ok(());
         }
-        let group = std::mem::take(&mut *reads);
+        let patience = if reads.count < MOST_READS { Patience::None } else { Patience::Usual };
         drop(reads);
-        self.write_reads(&group)
+        self.write_reads(patience)
     }
 
     /// Writes the audit of the last reads, which else waits for the next one. Nobody waits for it, so that it fails is only
     /// logged.
     pub fn settle_reads(&self) {
-        let reads = std::mem::take(&mut *self.reads.lock().unwrap_or_else(PoisonError::into_inner));
-        if let Err(error) = self.write_reads(&reads) {
-            tracing::warn!(%error, entries = reads.count, "the audit of reads was not written");
+        self.settle(Patience::None);
+    }
+
+    fn settle(&self, patience: Patience) {
+        if let Err(error) = self.write_reads(patience) {
+            tracing::warn!(%error, "the audit of reads was not written");
         }
     }
 
-    fn write_reads(&self, reads: &Reads) -> Result<(), VaultError> {
-        let mut core = self.current_core();
+    /// Writes what is noted. Where there is no patience and the history is busy, it stays noted.
+    fn write_reads(&self, patience: Patience) -> Result<(), VaultError> {
+        let limit = if patience == Patience::None { Duration::ZERO } else { self.options.lock_timeout };
+        let mut core = match self.core(limit) {
+            Err(VaultError::Busy) if patience == Patience::None => return Ok(()),
+            core => self.current(core?),
+        };
+        // Taken only now, so that of two threads the one writes before the other.
+        let mut reads = std::mem::take(&mut *self.reads());
         let Some(core) = core.as_mut().filter(|_| reads.count > 0) else { return Ok(()) };
-        core.journal.transaction(journal::Flush::No, |transaction| {
-            let mut chain = audit::Chain::open(transaction, reads.count)?;
-            reads.batches.iter().try_for_each(|(entries, author, time)| chain.append(None, entries, author, *time))
-        })?;
+        let journal = &mut core.journal;
+        let written = match patience {
+            Patience::None => journal.at_once(|journal| journal.note_reads(&reads)),
+            Patience::Usual => journal.note_reads(&reads),
+        };
+        match written {
+            Err(VaultError::Busy) if patience == Patience::None => {
+                let mut newer = self.reads();
+                newer.count += reads.count;
+                reads.batches.append(&mut newer.batches);
+                newer.batches = reads.batches;
+                return Ok(());
+            }
+            written => written?,
+        }
+        self.note_forgets(&core.journal)?;
         // A memory that is only read has no writer to keep the log short.
         if core.has_long_log() && core.lock.try_lock().is_ok() {
             let folded = core.journal.checkpoint();
@@ -363,6 +474,10 @@ impl Vault {
             folded?;
         }
         Ok(())
+    }
+
+    fn reads(&self) -> MutexGuard<'_, Reads> {
+        self.reads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn measured(&self) -> MutexGuard<'_, Option<u64>> {
@@ -389,49 +504,76 @@ impl Vault {
         self.options.state.as_ref().or_else(|| self.spare.get())
     }
 
-    fn open_core(&self, folder: StateFolder) -> Result<Core, VaultError> {
+    /// Opens the history; `None` where its tables are not made and are to be left so: that may take a wait for the lock.
+    fn open_core(&self, folder: StateFolder, tables: Tables) -> Result<Option<Core>, VaultError> {
         if folder.is_emptied() {
             return Err(VaultError::Damaged("it is empty, and the log beside it is not".to_owned()));
         }
         let lock = folder.lock_file()?.into_std();
         let log = if self.is_durable() { Some(folder.log_file()?) } else { None };
-        let make = || acquire(&lock, self.options.lock_timeout).and_then(|()| folder.check_locks());
-        let journal = match Journal::open(&folder, log, make) {
+        let is_empty = Cell::new(false);
+        let make = || match tables {
+            Tables::Make => acquire(&lock, self.options.lock_timeout).and_then(|()| folder.check_locks()),
+            Tables::Leave => {
+                is_empty.set(true);
+                Err(VaultError::Busy)
+            }
+        };
+        let opened = Journal::open(&folder, log, make);
+        if is_empty.get() {
+            return Ok(None);
+        }
+        let journal = match opened {
             Err(VaultError::Unfit) => {
                 folder.discard(&self.home());
                 return Err(VaultError::Unfit);
             }
-            journal => journal?,
+            opened => opened?,
         };
         // The kernel lets go of it when the process ends, whatever happens here.
         let _ = lock.unlock();
-        Ok(Core { folder, lock, journal, leftovers: None, swept: 0, seen: None })
+        Ok(Some(Core { folder, lock, journal, leftovers: None, swept: 0, seen: None }))
     }
 
-    /// What is open; `None` only when this machine has written nothing yet. Who asks for the history has to hear why it
-    /// cannot be read, and not that it is empty.
+    /// What is open, for one who reads; `None` only when this machine has written nothing yet. Who asks for the history has to
+    /// hear why it cannot be read, and not that it is empty. While a thread writes, or waits until it may, there is another
+    /// connection, which sees what is committed.
     fn known_core(&self) -> Result<MutexGuard<'_, Option<Core>>, VaultError> {
-        let mut core = self.current_core();
+        let core = self.core_now().unwrap_or_else(|| self.beside());
+        let mut core = self.current(core);
         if core.is_none()
             && let Some(folder) = StateFolder::open(&self.home())?
         {
-            *core = Some(self.open_core(folder)?);
+            *core = self.open_core(folder, Tables::Leave)?;
         }
         Ok(core)
     }
 
     /// What is open, unless something else has its name by now: a history that was moved away is not the memory's any more.
-    fn current_core(&self) -> MutexGuard<'_, Option<Core>> {
-        let mut core = self.core();
+    fn current<'c>(&self, mut core: MutexGuard<'c, Option<Core>>) -> MutexGuard<'c, Option<Core>> {
         if core.as_ref().is_some_and(|core| !core.folder.is_current(&self.home())) {
             *core = None;
         }
         core
     }
 
-    fn core(&self) -> MutexGuard<'_, Option<Core>> {
-        // A thread that panicked may have left the database in any state but a broken one.
-        self.core.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Waits until no other thread writes, for at most so long.
+    fn core(&self, limit: Duration) -> Result<MutexGuard<'_, Option<Core>>, VaultError> {
+        retry::within(limit, || Ok::<_, VaultError>(self.core_now()))?.ok_or(VaultError::Busy)
+    }
+
+    /// `None` while another thread uses it.
+    fn core_now(&self) -> Option<MutexGuard<'_, Option<Core>>> {
+        match self.core.try_lock() {
+            Ok(core) => Some(core),
+            Err(TryLockError::Poisoned(poisoned)) => Some(closed(&self.core, poisoned)),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+
+    /// Held for a question only, and never by who waits for something.
+    fn beside(&self) -> MutexGuard<'_, Option<Core>> {
+        self.beside.lock().unwrap_or_else(|poisoned| closed(&self.beside, poisoned))
     }
 }
 
@@ -445,8 +587,10 @@ impl Vault {
     /// Removes displaced files and writes the audit of the last reads: work that no answer waits for. Dropping the vault does
     /// it too; a program that ends while a thread of its still holds the vault never drops it.
     pub fn finish(&self) {
-        self.settle_reads();
-        if let Some(core) = self.core().as_mut()
+        self.settle(Patience::Usual);
+        // Where somebody else is at work, the next writer removes them.
+        if let Ok(mut core) = self.core(self.options.lock_timeout)
+            && let Some(core) = core.as_mut()
             && let Some(leftovers) = core.leftovers.take()
             && !leftovers.sweep(&self.dir)
         {
@@ -491,23 +635,26 @@ impl Drop for Writer<'_> {
     }
 }
 
+/// What was open when a thread panicked: it is closed, and opened anew by who needs it.
+fn closed<'c>(
+    mutex: &'c Mutex<Option<Core>>,
+    poisoned: PoisonError<MutexGuard<'c, Option<Core>>>,
+) -> MutexGuard<'c, Option<Core>> {
+    let mut core = poisoned.into_inner();
+    *core = None;
+    mutex.clear_poison();
+    core
+}
+
 /// Waits for the lock, a little longer each time.
 fn acquire(lock: &LockFile, timeout: Duration) -> Result<(), VaultError> {
-    let mut waited = Duration::ZERO;
-    let mut pause = Duration::from_micros(200);
-    loop {
-        match lock.try_lock() {
-            Ok(()) => return Ok(()),
-            Err(std::fs::TryLockError::WouldBlock) if waited < timeout => {
-                std::thread::sleep(pause);
-                waited += pause;
-                pause = (pause * 2).min(Duration::from_millis(10));
-            }
-            Err(std::fs::TryLockError::WouldBlock) => return Err(VaultError::Busy),
-            Err(std::fs::TryLockError::Error(error)) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(std::fs::TryLockError::Error(error)) => return Err(VaultError::io("lock the memory", None, error)),
-        }
-    }
+    let locked = retry::within(timeout, || match lock.try_lock() {
+        Ok(()) => Ok(Some(())),
+        Err(std::fs::TryLockError::WouldBlock) => Ok(None),
+        Err(std::fs::TryLockError::Error(error)) if error.kind() == io::ErrorKind::Interrupted => Ok(None),
+        Err(std::fs::TryLockError::Error(error)) => Err(VaultError::io("lock the memory", None, error)),
+    });
+    locked?.ok_or(VaultError::Busy)
 }
 
 #[cfg(test)]

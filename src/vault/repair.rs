@@ -100,7 +100,7 @@ impl Vault {
 
     /// Renames the folder of this machine, under the lock, and gives its new name.
     fn rename_machine(&self, fault: &Fault) -> Result<String, VaultError> {
-        *self.core() = None;
+        (*self.core(self.options.lock_timeout)?, *self.beside()) = (None, None);
         let missing = VaultError::Untrusted("it disappears while it is used");
         let Some(memdir) = open_own_folder(&self.dir, FOLDER)? else { return Err(missing) };
         let lock = open_lock(&memdir)?.into_std();

@@ -1,7 +1,7 @@
 //! Sessions: one file for each kept conversation, as lines.
 //!
 //! Owns the folder of those files, their names, their locks, and that a line is there whole or not at all. Knows nothing of
-//! what the lines say. A file is locked while a message is answered, so that two processes never write into one session at
+//! what the lines say. The journal keeps a key for each, by which those who write the lines know their own. A file is locked while a message is answered, so that two processes never write into one session at
 //! once; between messages anyone may go on with it, and sees by its [`Mark`] that somebody else did.
 
 use std::io::{self, Read, Write};
@@ -9,7 +9,10 @@ use std::time::Duration;
 
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt};
 use cap_std::fs::{Dir, OpenOptions};
+use rusqlite::OptionalExtension;
 
+use super::audit::random;
+use super::journal::{Flush, Journal};
 use super::state::{StateFolder, check_own_file, create_own_folder, open_own_folder};
 use super::{LockFile, Vault, VaultError, disk};
 use crate::time::Timestamp;
@@ -24,6 +27,8 @@ const TEMPORARY: &str = ".tmp";
 pub const MOST_SESSION_BYTES: u64 = 16 << 20;
 /// The longest name of a session, in hexadecimal digits.
 const MAX_ID: usize = 32;
+/// What the keys begin with in the journal's `meta` that hold those of sessions.
+const SESSION: &str = "session:";
 /// How often a file is opened anew that is replaced meanwhile.
 const ATTEMPTS: usize = 3;
 
@@ -44,6 +49,9 @@ pub struct Mark {
     identity: (u64, u64),
     bytes: u64,
 }
+
+/// What only the journal knows of a session, and who leads it.
+pub type SessionKey = [u8; 16];
 
 /// How long a session is waited for: a program that is being started by this one holds its files for a moment too.
 const PATIENCE: Duration = Duration::from_millis(300);
@@ -68,7 +76,7 @@ impl Vault {
     pub fn begin_session(&self, id: &str, now: Timestamp) -> Result<SessionFile, VaultError> {
         check_id(id)?;
         let io = |error| VaultError::io("begin a session", None, error);
-        if StateFolder::open(&self.home())?.is_none() {
+        if self.known_core()?.is_none() {
             // Makes what is missing, in the one way in which that is done.
             drop(self.lock()?);
         }
@@ -77,10 +85,57 @@ impl Vault {
         self.prune_sessions(&folder, now);
         let name = format!("{id}{ENDING}");
         disk::create_name(&folder, &name, 0o600).map_err(io)?;
+        self.note_session(id).inspect_err(|_| {
+            // Best effort: nobody knows it, and nobody goes on with it.
+            let _ = folder.remove_file(&name);
+        })?;
         if self.is_durable() {
             disk::sync_folder(&folder).map_err(io)?;
         }
         self.lock_session(folder, id, PATIENCE)
+    }
+
+    /// The key of a session that this history has begun and not removed; `None` for any other.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub fn session_key(&self, id: &str) -> Result<Option<SessionKey>, VaultError> {
+        check_id(id)?;
+        let core = self.known_core()?;
+        let Some(core) = core.as_ref() else { return Ok(None) };
+        let mut statement = core.journal.db.prepare_cached("SELECT value FROM meta WHERE key = ?1")?;
+        Ok(statement.query_row([key_of(id)], |row| row.get(0)).optional()?)
+    }
+
+    /// Makes a key for a session that begins.
+    fn note_session(&self, id: &str) -> Result<(), VaultError> {
+        let key: SessionKey = random()?;
+        self.with_journal(|journal| {
+            journal.transaction(Flush::Yes, |transaction| {
+                let sql = "INSERT INTO meta VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = excluded.value";
+                transaction.execute(sql, (key_of(id), key))?;
+                Ok(())
+            })
+        })
+    }
+
+    /// Knows a session no more that was removed: a file of its name would be another one.
+    fn forget_session(&self, id: &str) {
+        let forgotten = self.with_journal(|journal| {
+            journal.transaction(Flush::No, |transaction| {
+                transaction.execute("DELETE FROM meta WHERE key = ?1", [key_of(id)])?;
+                Ok(())
+            })
+        });
+        if let Err(error) = forgotten {
+            tracing::warn!(%error, "the key of a session that was removed stays");
+        }
+    }
+
+    fn with_journal<T>(&self, work: impl FnOnce(&mut Journal) -> Result<T, VaultError>) -> Result<T, VaultError> {
+        let mut core = self.core(self.options.lock_timeout)?;
+        work(&mut core.as_mut().ok_or(VaultError::NoWriteAccess)?.journal)
     }
 
     /// Opens a session to go on with it.
@@ -143,7 +198,9 @@ impl Vault {
     ///
     /// As [`Vault::open_session`], but for the length.
     pub fn remove_session(&self, id: &str) -> Result<(), VaultError> {
-        self.open_session(id)?.remove()
+        self.open_session(id)?.remove()?;
+        self.forget_session(id);
+        Ok(())
     }
 
     /// Removes what killed processes have left in the folder of sessions: half lines, and files that should have taken the place of
@@ -249,7 +306,12 @@ impl Vault {
         let io = |error| VaultError::io("look at an old session", None, error);
         let session = self.lock_session(folder.try_clone().map_err(io)?, id, Duration::ZERO)?;
         let changed = session.file.metadata().and_then(|metadata| metadata.modified()).map_err(io)?;
-        if Timestamp::from(changed) < oldest { session.remove() } else { Ok(()) }
+        if Timestamp::from(changed) >= oldest {
+            return Ok(());
+        }
+        session.remove()?;
+        self.forget_session(id);
+        Ok(())
     }
 }
 
@@ -369,6 +431,10 @@ fn is_id(id: &str) -> bool {
 
 fn check_id(id: &str) -> Result<(), VaultError> {
     if is_id(id) { Ok(()) } else { Err(VaultError::NoSession(id.chars().take(MAX_ID).collect())) }
+}
+
+fn key_of(id: &str) -> String {
+    format!("{SESSION}{id}")
 }
 
 fn list(folder: &Dir) -> io::Result<Vec<Kept>> {

@@ -116,8 +116,23 @@ pub(super) fn walk<R: Walked, W: FnMut(&Dir, Found) -> Result<Option<R>, Unknown
     Ok(Walk { found, unknown })
 }
 
+/// Ends the walk for all threads where one of them panics: its job would never be done, and the others would wait for it.
+struct Ends<'w, R>(&'w Work<'w, R>);
+
+impl<R> Drop for Ends<'_, R> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.is_stopped.store(true, Ordering::Relaxed);
+            // Nobody is between looking and waiting once this is held.
+            drop(self.0.state());
+            self.0.changed.notify_all();
+        }
+    }
+}
+
 /// Does what there is to do until there is nothing left.
 fn run<R: Walked>(vault: &Vault, work: &Work<'_, R>, mut look: impl FnMut(&Dir, Found) -> Result<Option<R>, Unknown>) {
+    let _ends = Ends(work);
     while let Some(job) = work.next() {
         match job {
             Job::Folder(path) => {

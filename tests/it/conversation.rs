@@ -148,3 +148,18 @@ fn what_a_block_has_set_is_not_kept_where_a_call_of_it_has_no_leave() {
     run(&env, "x = 'a'", &["--dry-run"]).exits(0);
     assert_eq!(file(&env), kept);
 }
+
+#[test]
+fn a_turn_waits_for_another_one_only_so_long() {
+    let env = Env::ada().set("MEMDIR_LIMITS_LOCK_SECONDS", "0");
+    turn(&env, &write("new.md"), &[]).exits(0);
+    let before = (env.files(), file(&env));
+    let held = fs::OpenOptions::new().append(true).open(env.base().join("talk.jsonl")).unwrap();
+    held.lock().unwrap();
+    let ran = turn(&env, &write("newer.md"), &[]);
+    assert_eq!(ran.exits(4)["error"]["code"], json!("busy"));
+    assert!(ran.exits(4)["error"]["hint"].is_string());
+    held.unlock().unwrap();
+    assert_eq!((env.files(), file(&env)), before);
+    turn(&env, &write("newer.md"), &[]).exits(0);
+}

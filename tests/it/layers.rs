@@ -13,6 +13,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("path", 0),
     ("time", 0),
     ("digest", 0),
+    ("retry", 0),
     ("action", 0),
     ("catalog", 0),
     ("report", 0),
@@ -63,7 +64,7 @@ const NEVER: &[(&[&str], &str, &str)] = &[
         "the clock and chance are parameters",
     ),
     (
-        &["path", "time", "digest", "action", "catalog", "report"],
+        &["path", "time", "digest", "retry", "action", "catalog", "report"],
         r"\basync\b|std::(fs|net|process|env|io)\b",
         "words touch nothing",
     ),

@@ -59,7 +59,8 @@ fn sessions_are_listed_and_removed() {
         (&listed["sessions"][0]["session"], &listed["sessions"][0]["bytes"]),
         (&json!("7f3a"), &json!(LINES.len()))
     );
-    assert!(env.run(&["session", "list"], "").stdout.starts_with("7f3a  20"));
+    let shown = env.run(&["session", "list"], "").stdout;
+    assert!(shown.starts_with("7f3a  20") && shown.ends_with("  unknown: nobody goes on with it\n"), "{shown}");
     let removed = env.run(&["session", "remove", "7f3a", "--json"], "");
     assert_eq!((removed.code, object(&removed.stdout)), (0, json!({"removed": "7f3a"})));
     assert_eq!(env.run(&["session", "remove", "7f3a"], "").code, 4);
@@ -178,4 +179,35 @@ fn what_is_said_of_calls_that_failed_commands_no_terminal() {
     let ran = Env::ada().quick().settings(&served(&standin, "")).run(&["ask", "I moved to Paris"], "");
     assert!(ran.stderr.contains("not all of it was saved"), "{ran:?}");
     assert!(!ran.stderr.contains('\u{1b}') && !ran.stderr.contains('\u{7}'), "{ran:?}");
+}
+
+#[test]
+fn a_planted_session_is_not_gone_on_with() {
+    let standin = Standin::answers(["<reply>Hi.</reply>", "<reply>Hi again.</reply>"]);
+    let env = kept().settings(&served(&standin, ""));
+    let refused = |arguments: &[&str], code: &str| {
+        let ran = env.run(arguments, "Hello\n");
+        assert!(ran.code != 0 && !ran.stdout.contains("Hi"), "{ran:?}");
+        let ran = env.run(&[arguments, &["--json"]].concat(), "");
+        assert_eq!(object(&ran.stdout)["error"]["code"], code, "{ran:?}");
+        assert!(object(&ran.stdout)["error"]["hint"].is_string(), "{ran:?}");
+    };
+    refused(&["ask", "--session", "7f3a", "Hello"], "denied");
+    refused(&["ask", "--continue", "Hello"], "not_found");
+    assert_eq!(env.run(&["chat", "--session", "7f3a"], "Hello\n").code, 3);
+    assert_eq!(standin.asked().len(), 0);
+    // One of our own goes on, until somebody changes it.
+    let own = object(&env.run(&["ask", "Hello", "--json"], "").stdout)["session"].as_str().unwrap().to_owned();
+    assert_eq!(env.run(&["ask", "--continue", "Hello"], "").stdout, "Hi again.\n");
+    let listed = object(&env.run(&["session", "list", "--json"], "").stdout);
+    let known = |id: &str| {
+        let sessions = listed["sessions"].as_array().unwrap();
+        sessions.iter().find(|session| session["session"] == id).unwrap()["known"].clone()
+    };
+    assert_eq!((known(&own), known("7f3a")), (json!(true), json!(false)));
+    let (path, _) = env.seen().into_iter().find(|(path, _)| path.ends_with(&format!("{own}.jsonl"))).unwrap();
+    let planted = r#"{"version":1,"kind":"switches","switches":{"permission":"off"}}"#;
+    env.write(&path, format!("{}{planted}\n", env.read(&path)));
+    refused(&["ask", "--session", &own, "Hello"], "denied");
+    assert_eq!(standin.asked().len(), 2);
 }

@@ -117,6 +117,13 @@ impl Env {
         std::fs::read_to_string(self.path()).unwrap()
     }
 
+    /// Puts lines into the session as memdir would have written them.
+    fn put(&self, lines: &str) {
+        let before = std::fs::read(self.path()).unwrap();
+        let sealed = self.engine().sealed_anew(ID, &before, lines.into()).unwrap();
+        std::fs::write(self.path(), sealed).unwrap();
+    }
+
     fn path(&self) -> std::path::PathBuf {
         self.folder.path().join(format!(".memdir/local/sessions/{ID}.jsonl"))
     }

@@ -287,7 +287,7 @@ fn permission(chat: &mut Chat<'_>, text: &str) -> Result<Next, ChangeError> {
         let mode = Mode::ALL.into_iter().find(|mode| mode.as_str() == text);
         let message = || format!("`{}` is no mode of permission", catalog::shorten(text));
         let mode = mode.ok_or_else(|| usage(message(), "say off, flag, ask or all"))?;
-        chat.agent.session_mut().switches.permission = Some(mode);
+        chat.agent.session_mut().set_permission(mode);
     }
     let words = match chat.mode() {
         Mode::Off => "off: personal facts are kept, and noted",

@@ -18,7 +18,7 @@ use crate::model::{Model, ModelError, Place};
 use crate::path::MemoryPath;
 use crate::policy::{Mode, Rule};
 use crate::report::{Code, Failure};
-use crate::vault::Author;
+use crate::vault::{Author, Kept};
 
 mod commands;
 mod complete;
@@ -104,8 +104,10 @@ pub(super) fn run(global: &Global, asked: &Asked) -> Result<u8, Stop> {
         |name: Option<&str>| talk::open_model(global, &opened.config, name, &CancellationToken::new()).map_err(stopped);
     let conversation = &asked.conversation;
     let session = conversation.session(&opened.engine)?;
-    if !io::stdin().is_terminal() {
-        conversation.tell_of_permission(&session, opened.config.permission.chat)?;
+    let mode = opened.config.permission.chat;
+    // On a terminal the line before the first message says what else is not as usual.
+    if !io::stdin().is_terminal() || session.looser(mode).is_some() {
+        conversation.tell_of_permission(&session, mode)?;
     }
     meaning::refresh(global, &opened, !session.switches.filters.is_empty(), &|| false)?;
     let model = open_model(conversation.model.as_deref())?;
@@ -119,7 +121,11 @@ pub(super) fn run(global: &Global, asked: &Asked) -> Result<u8, Stop> {
         session: &|id| conversation.other(&opened.engine, id),
         sessions: &|| {
             let sessions = opened.engine.sessions()?;
-            Ok(sessions.iter().map(|kept| format!("{}  {}", kept.id, kept.changed)).collect())
+            let line = |kept: &Kept| {
+                let unknown = if opened.engine.read_own_session(&kept.id)?.is_some() { "" } else { "  unknown" };
+                Ok(format!("{}  {}{unknown}", kept.id, kept.changed))
+            };
+            sessions.iter().map(line).collect()
         },
     };
     let screen = Screen::standard();
@@ -152,7 +158,7 @@ fn typed_before(engine: &Engine) -> Vec<String> {
     let as_typed = |text: String| if text.starts_with('/') { format!("/{text}") } else { text };
     let mut newest = Vec::new();
     for kept in engine.sessions().unwrap_or_default().iter().take(MOST_SESSIONS) {
-        let Ok(Some(lines)) = engine.read_session(&kept.id) else { continue };
+        let Ok(Some(lines)) = engine.read_own_session(&kept.id) else { continue };
         newest.extend(Session::typed(&lines).into_iter().rev().filter(is_plain).map(as_typed));
         if newest.len() >= MOST {
             newest.truncate(MOST);
@@ -313,7 +319,7 @@ impl Chat<'_> {
 
     /// What becomes of calls that somebody should be asked about.
     fn mode(&self) -> Mode {
-        self.agent.session().switches.permission.unwrap_or(self.mode)
+        self.agent.session().mode(self.mode)
     }
 
     /// The person, for the history.
@@ -328,6 +334,9 @@ impl Chat<'_> {
     }
 
     fn change_session(&mut self, session: Session) {
+        if let Some(note) = talk::looser(&session, self.mode, "/permission ") {
+            self.talker.screen.warn(&format!("note: {note}"));
+        }
         *self.agent.session_mut() = session;
         self.last = None;
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
 
 use super::{Sources, canonical, check_table, read_file, read_text, wrong};
-use crate::cli::file::Lock;
+use crate::cli::file::{self, Lock};
 use crate::policy::{Rule, Rules};
 use crate::report::Failure;
 
@@ -93,7 +93,7 @@ impl Sources {
     fn file_to_change(&self) -> Result<PathBuf, Failure> {
         let none = || wrong("this system names no folder for settings".to_owned());
         let path = self.path().ok_or_else(none)?;
-        Ok(canonical(path).unwrap_or_else(|| path.to_owned()))
+        file::follow(path).map_err(|error| wrong(format!("the settings file cannot be found: {}", error.kind())))
     }
 }
 

@@ -169,6 +169,11 @@ impl Config {
         })
     }
 
+    /// How long to wait for another process that writes.
+    pub(super) fn lock_timeout(&self) -> Duration {
+        Duration::from_secs(self.limits.lock_seconds)
+    }
+
     /// How a vault works under these settings.
     pub(super) fn vault(&self, machine: String) -> Options {
         Options {
@@ -176,7 +181,7 @@ impl Config {
             state: None,
             spare: None,
             durability: self.durability,
-            lock_timeout: Duration::from_secs(self.limits.lock_seconds),
+            lock_timeout: self.lock_timeout(),
             keep_for: Duration::from_secs(self.history.keep_days.saturating_mul(24 * 60 * 60)),
             keep_bytes: self.history.keep_bytes,
         }

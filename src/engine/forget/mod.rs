@@ -220,6 +220,7 @@ impl Engine {
             edit(writer)?;
         }
         survey.removals.iter().try_for_each(|path| writer.remove_spot(path)).map_err(say)?;
+        writer.end_forgetting(&survey.sought, author, (self.settings.clock)()).map_err(say)?;
         // Another process may have built it anew meanwhile.
         self.erase_index()
     }
@@ -250,8 +251,9 @@ impl Engine {
             Err(VaultError::NoSession(_)) => return Ok(()),
             file => file?,
         };
-        match survey.cut_session(&file.read()?) {
-            Some(Cut { lines: Some(lines), .. }) => file.replace(&lines),
+        let before = file.read()?;
+        match survey.cut_session(&before) {
+            Some(Cut { lines: Some(lines), .. }) => file.replace(&self.sealed_anew(id, &before, lines)?),
             Some(Cut { lines: None, .. }) => file.remove(),
             None => Ok(()),
         }

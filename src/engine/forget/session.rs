@@ -9,7 +9,7 @@ use super::{Place, Where};
 use crate::plan::Sought;
 
 /// What every line says that is no text of anybody's.
-const FRAME: [&str; 7] = ["version", "kind", "time", "session", "model", "door", "permission"];
+const FRAME: [&str; 8] = ["version", "kind", "time", "session", "model", "door", "permission", "seal"];
 
 /// A session without what is to be forgotten.
 #[derive(Debug)]

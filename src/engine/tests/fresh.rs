@@ -222,3 +222,33 @@ fn who_is_not_told_everything_any_more_never_relies_on_it_again() {
     noted.note(&Noticed::Rescan);
     assert!((0..3).all(|_| noted.take().is_everything));
 }
+
+#[test]
+fn a_panic_while_the_index_is_built_is_no_end_of_building() {
+    let (folder, cache) = (memory(&[("a.md", "amber\n"), ("b.md", "basalt\n")]), memory(&[]));
+    let engine = indexed(folder.path(), cache.path(), later).with_background_index();
+    assert!(engine.wants_index());
+    engine
+        .build_in_background(&|| std::hint::black_box(true).then(|| panic!("as it is written in this test")).is_some());
+    assert_eq!(holding(&engine, "amber", false), None, "the notes are read meanwhile");
+    engine.build_in_background(&|| false);
+    assert_eq!(holding(&engine, "amber", false), Some(1));
+}
+
+#[test]
+fn who_listens_to_changes_and_panics_hears_of_the_next() {
+    let folder = memory(&[("a.md", "amber\n")]);
+    let engine = engine(folder.path());
+    let (tell, told) = channel();
+    let is_first = std::sync::atomic::AtomicBool::new(true);
+    engine
+        .watch(move |noticed| {
+            tell.send(noticed.clone()).unwrap();
+            assert!(!is_first.swap(false, Ordering::Relaxed), "as it is written in this test");
+        })
+        .unwrap();
+    std::fs::write(folder.path().join("b.md"), "basalt\n").unwrap();
+    told.recv_timeout(Duration::from_secs(30)).unwrap();
+    std::fs::write(folder.path().join("c.md"), "cedar\n").unwrap();
+    told.recv_timeout(Duration::from_secs(30)).unwrap();
+}

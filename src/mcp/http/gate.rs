@@ -7,29 +7,32 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::Router;
-use axum::body::{Body, Bytes, HttpBody, to_bytes};
-use axum::extract::rejection::{BytesRejection, FailedToBufferBody};
-use axum::extract::{DefaultBodyLimit, FromRequest, Request, State};
-use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
+use axum::body::{Body, BodyDataStream, Bytes, HttpBody, to_bytes};
+use axum::extract::{Request, State};
+use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, X_CONTENT_TYPE_OPTIONS};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use futures_util::StreamExt;
 use rmcp::model::JsonRpcError;
 use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::caller::{Caller, Callers, Flight, Token};
+use super::doors::Door;
 use super::names::only;
 use super::reply::{Refusal, Reply};
 use super::{HttpLimits, HttpOptions};
 use crate::mcp::connection::{Connection, Way};
+use crate::mcp::panics::{Lasting, survived};
 use crate::mcp::service::{self, Service};
 use crate::mcp::{Client, Server};
 
@@ -47,7 +50,7 @@ pub(super) struct Gate {
     server: Arc<Server>,
     options: HttpOptions,
     callers: Callers,
-    protocol: StreamableHttpService<Service, LocalSessionManager>,
+    protocol: StreamableHttpService<Lasting, LocalSessionManager>,
     /// Cancelled when the server stops: ends what would go on for ever.
     stop: CancellationToken,
 }
@@ -72,7 +75,7 @@ impl Gate {
         let shared = Arc::clone(&server);
         let service = move || {
             let connection = Arc::new(Connection::new(Way::Http));
-            Ok(Service { server: Arc::clone(&shared), connection })
+            Ok(Lasting(Service { server: Arc::clone(&shared), connection }))
         };
         let protocol = StreamableHttpService::new(service, Arc::clone(&manager), config);
         Arc::new(Self { server, options, callers: Callers::new(manager), protocol, stop })
@@ -85,11 +88,9 @@ impl Gate {
 
     /// Everything that can be asked for.
     pub(super) fn routes(self: Arc<Self>) -> Router {
-        let limit = DefaultBodyLimit::max(self.options.limits.body_bytes);
         Router::new()
             .route("/mcp", get(answer).post(answer).delete(answer).fallback(async || Refusal::Method))
             .route("/health", get(async || ([(CONTENT_TYPE, "application/json")], r#"{"status":"ok"}"#)))
-            .layer(limit)
             .layer(from_fn_with_state(Arc::clone(&self), guard))
             .with_state(self)
     }
@@ -98,7 +99,7 @@ impl Gate {
 /// Lets nothing through that is sent to another name or from a foreign page.
 async fn guard(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Response {
     let mut response = if gate.options.names.allow(request.uri(), request.headers()) {
-        next.run(request).await
+        survived(next.run(request)).await.unwrap_or_else(|_| Refusal::Fault.into_response())
     } else {
         tracing::warn!("refused a request by its `Host` or `Origin`");
         Refusal::Name.into_response()
@@ -114,13 +115,17 @@ async fn answer(State(gate): State<Arc<Gate>>, request: Request) -> Result<Respo
     let (mut parts, body) = request.into_parts();
     let token = Token::new(token(&parts.headers).ok_or(Refusal::Token)?);
     let find = |token: &Token| token.client(&gate.server.clients).map_err(|_| Refusal::Token);
-    let place = gate.callers.place(&find(&token)?.name).ok_or(Refusal::Busy)?;
-    let (body, said) = if parts.method == Method::POST {
-        let body = gate.read(&parts, body).await?;
+    let known = find(&token)?;
+    if let Some(door) = parts.extensions.get::<Arc<Door>>() {
+        door.admit();
+    }
+    let place = gate.callers.place(&known.name).ok_or(Refusal::Busy)?;
+    let (body, said, place) = if parts.method == Method::POST {
+        let (body, place) = gate.read(&parts, body, place).await?;
         let said = Said::read(&body)?;
-        (body, said)
+        (body, said, place)
     } else {
-        (Bytes::new(), Said::default())
+        (Bytes::new(), Said::default(), place)
     };
     // The body may have taken its time, and the client may be another by now, or none.
     let client = find(&token)?;
@@ -166,23 +171,33 @@ impl Said {
 }
 
 impl Gate {
-    /// Reads the whole of a body that says it is JSON.
-    async fn read(&self, parts: &Parts, body: Body) -> Result<Bytes, Refusal> {
+    /// Reads the whole of a body that says it is JSON. `place` is that of its request.
+    async fn read(
+        &self,
+        parts: &Parts,
+        body: Body,
+        place: OwnedSemaphorePermit,
+    ) -> Result<(Bytes, OwnedSemaphorePermit), Refusal> {
         let HttpLimits { body_bytes, body_time, .. } = self.options.limits;
         if !is_json(&parts.headers) {
             return Err(Refusal::Type);
         }
-        if body.size_hint().lower() > body_bytes as u64 {
+        let is_too_large = body.size_hint().lower() > body_bytes as u64;
+        let mut pieces = body.into_data_stream();
+        let read = match is_too_large {
+            true => Err(Refusal::Size),
+            false => timeout(body_time, collect(&mut pieces, body_bytes)).await.unwrap_or(Err(Refusal::Slow)),
+        };
+        // Who waits for leave to send a body gets none, and sends nothing.
+        if read == Err(Refusal::Size) && !parts.headers.contains_key(EXPECT) {
+            tokio::spawn(async move {
+                let _place = place;
+                // Whoever is still sending hears the answer only if the connection stays until they are done, or the time is over.
+                let _ = timeout(body_time, async { while let Some(Ok(_)) = pieces.next().await {} }).await;
+            });
             return Err(Refusal::Size);
         }
-        let mut request = Request::new(body);
-        DefaultBodyLimit::max(body_bytes).apply(&mut request);
-        match timeout(body_time, Bytes::from_request(request, &())).await {
-            Ok(Ok(bytes)) => Ok(bytes),
-            Ok(Err(BytesRejection::FailedToBufferBody(FailedToBufferBody::LengthLimitError(_)))) => Err(Refusal::Size),
-            Ok(Err(_)) => Err(Refusal::Broken),
-            Err(_) => Err(Refusal::Slow),
-        }
+        Ok((read?, place))
     }
 
     /// The conversation that a request belongs to. The session of another client is as good as none.
@@ -203,6 +218,19 @@ impl Gate {
         let (Some(session), Some(_), Some(id)) = (session, said.method, said.id) else { return Ok(None) };
         self.callers.flight(session, id.to_string()).ok_or(Refusal::Twice).map(Some)
     }
+}
+
+/// Puts the pieces of a body together, if they are not more than so many bytes.
+async fn collect(pieces: &mut BodyDataStream, most: usize) -> Result<Bytes, Refusal> {
+    let mut whole = Vec::new();
+    while let Some(piece) = pieces.next().await {
+        let piece = piece.map_err(|_| Refusal::Broken)?;
+        if whole.len() + piece.len() > most {
+            return Err(Refusal::Size);
+        }
+        whole.extend_from_slice(&piece);
+    }
+    Ok(whole.into())
 }
 
 /// Says in the protocol's words what the service says in others, and nothing of what went wrong inside.

@@ -9,18 +9,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::Server;
 
 mod caller;
+mod doors;
 mod gate;
 mod names;
 mod patience;
@@ -30,6 +33,7 @@ pub use names::{NameError, Names};
 
 pub(super) use caller::Caller;
 
+use doors::Doors;
 use gate::Gate;
 use patience::Patient;
 
@@ -52,8 +56,10 @@ pub struct HttpOptions {
 /// How much clients may send and how long they may take.
 #[derive(Clone, Copy, Debug)]
 pub struct HttpLimits {
-    /// How many connections are open at the same time. More wait until one ends.
+    /// How many connections have a place on which a client has shown its token; more count among those of strangers.
     pub connections: usize,
+    /// How many connections are open besides, on which nobody has. For one more the one that came first ends.
+    pub strangers: usize,
     /// How long the headers of a request may take, and how long a connection may be idle.
     pub header_time: Duration,
     /// How many bytes a body may have.
@@ -72,6 +78,7 @@ impl Default for HttpLimits {
     fn default() -> Self {
         Self {
             connections: 256,
+            strangers: 64,
             header_time: Duration::from_secs(10),
             body_bytes: 4 * 1024 * 1024,
             body_time: Duration::from_secs(30),
@@ -115,11 +122,11 @@ pub async fn serve_http(
     let limits = options.limits;
     let gate = Gate::new(server, options, stop.clone(), end.clone());
     let routes = Arc::clone(&gate).routes();
-    let places = Arc::new(Semaphore::new(limits.connections));
+    let doors = Doors::new(limits.connections, limits.strangers);
     let open = GracefulShutdown::new();
-    while let Some(came) = stop.run_until_cancelled(accept(&listener, &places)).await {
+    while let Some(came) = stop.run_until_cancelled(accept(&listener, &doors)).await {
         match came {
-            Ok((stream, place)) => serve_one(stream, place, &routes, limits, &open),
+            Ok(stream) => serve_one(stream, &doors, &routes, limits, &open),
             Err(error) => {
                 tracing::warn!(%error, "no connection was taken");
                 sleep(PAUSE).await;
@@ -140,30 +147,34 @@ pub fn http_routes(server: Arc<Server>, options: HttpOptions, stop: Cancellation
     Gate::new(server, options, stop.clone(), stop).routes()
 }
 
-/// Takes the next connection once there is a place for it.
-async fn accept(listener: &TcpListener, places: &Arc<Semaphore>) -> io::Result<(TcpStream, OwnedSemaphorePermit)> {
-    let place = Arc::clone(places).acquire_owned().await.map_err(io::Error::other)?;
+/// Takes the next connection once there is room for it.
+async fn accept(listener: &TcpListener, doors: &Doors) -> io::Result<TcpStream> {
+    doors.make_room().await;
     let (stream, _) = listener.accept().await?;
     stream.set_nodelay(true)?;
-    Ok((stream, place))
+    Ok(stream)
 }
 
-fn serve_one(
-    stream: TcpStream,
-    place: OwnedSemaphorePermit,
-    routes: &Router,
-    limits: HttpLimits,
-    open: &GracefulShutdown,
-) {
+fn serve_one(stream: TcpStream, doors: &Arc<Doors>, routes: &Router, limits: HttpLimits, open: &GracefulShutdown) {
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(limits.header_time);
     builder.max_headers(MOST_HEADERS).max_buf_size(HEADER_BYTES);
     let stream = TokioIo::new(Patient::new(stream, limits.write_time));
-    let connection = open.watch(builder.serve_connection(stream, TowerToHyperService::new(routes.clone())));
+    let (door, routes) = (doors.open(), TowerToHyperService::new(routes.clone()));
+    let at = Arc::clone(&door);
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(Arc::clone(&at));
+        routes.call(request)
+    });
+    let connection = open.watch(builder.serve_connection(stream, service));
     tokio::spawn(async move {
-        if let Err(error) = connection.await {
-            tracing::debug!(%error, "a connection ended");
+        tokio::select! {
+            ended = connection => {
+                if let Err(error) = ended {
+                    tracing::debug!(%error, "a connection ended");
+                }
+            }
+            () = door.left() => tracing::debug!("a connection was ended for a newer one"),
         }
-        drop(place);
     });
 }

@@ -101,7 +101,9 @@ impl Kept {
         for entry in std::fs::read_dir(&self.folder)? {
             let entry = entry?;
             if entry.file_name().to_str().is_some_and(|name| name.ends_with(ending)) {
-                files.push((entry.metadata()?.modified()?, entry.path()));
+                // Another process may have removed it since.
+                let changed = entry.metadata().and_then(|metadata| metadata.modified());
+                files.extend(changed.ok().map(|changed| (changed, entry.path())));
             }
         }
         files.sort();

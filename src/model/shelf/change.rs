@@ -93,7 +93,7 @@ impl Shelf {
     /// Locks the folder, which is made if it is not there; nothing where the system locks no folders.
     fn lock(&self) -> Result<Option<disk::File>, ShelfError> {
         disk::make_folder(&self.folder).map_err(|error| failed("made", "the folder of models", &error))?;
-        Ok(disk::lock_folder(&self.folder))
+        disk::lock_folder(&self.folder).map_err(|error| failed("locked", "the folder of models", &error))
     }
 
     /// Writes down what is known of a model, under the lock.

@@ -3,6 +3,9 @@
 use std::fs::{Metadata, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::retry;
 
 /// A file outside any memory.
 #[expect(clippy::disallowed_types, reason = "weights lie outside any memory and are named by their path")]
@@ -73,10 +76,20 @@ pub(super) fn identity(metadata: &Metadata) -> Option<(u64, u64)> {
 }
 
 /// Locks a folder until what comes back is dropped; `None` where the system does not, and then two changes in the same instant are
-/// not told apart.
-pub(in crate::model) fn lock_folder(folder: &Path) -> Option<File> {
-    let folder: File = OpenOptions::new().read(true).open(folder).ok()?;
-    folder.lock().ok().map(|()| folder)
+/// not told apart. `TimedOut` where another process keeps it.
+pub(in crate::model) fn lock_folder(folder: &Path) -> io::Result<Option<File>> {
+    /// A change is made in an instant.
+    const PATIENCE: Duration = Duration::from_secs(10);
+    let Ok(folder) = OpenOptions::new().read(true).open(folder) else { return Ok(None) };
+    let locked = retry::within(PATIENCE, || match folder.try_lock() {
+        Ok(()) => Ok(Some(true)),
+        Err(std::fs::TryLockError::WouldBlock) => Ok(None),
+        Err(std::fs::TryLockError::Error(_)) => Ok::<_, io::Error>(Some(false)),
+    })?;
+    match locked {
+        Some(is_locked) => Ok(is_locked.then_some(folder)),
+        None => Err(io::ErrorKind::TimedOut.into()),
+    }
 }
 
 /// Reads a small text; `None` where there is no such file.

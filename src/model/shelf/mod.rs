@@ -136,6 +136,8 @@ impl Shelf {
             if let Some(name) = name.strip_suffix(".toml").filter(|name| is_name(name)) {
                 match self.find(name) {
                     Ok(kept) => listed.kept.push(kept),
+                    // Another process has removed it since.
+                    Err(ShelfError::NotThere { .. }) => {}
                     Err(error) => listed.broken.push(error),
                 }
             } else if let Some(name) = name.strip_suffix(".part").filter(|name| is_name(name)) {

@@ -369,3 +369,23 @@ fn what_is_written_down_is_written_through_nothing_that_lies_in_its_way() {
     assert!(home.add(&[file], Some("c"), Place::Shelf).is_err());
     assert_eq!(home.names(), ["b.part", "c.gguf"]);
 }
+
+#[test]
+fn a_model_that_another_process_removes_meanwhile_is_not_broken() {
+    let home = Home::new();
+    let file = home.write("small.gguf", &Gguf::small().bytes());
+    home.add(&[file], Some("small"), Place::Here).unwrap();
+    let (record, aside) = (home.shelf.folder().join("small.toml"), home.shelf.folder().join("small.aside"));
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                fs::rename(&record, &aside).unwrap();
+                fs::rename(&aside, &record).unwrap();
+            }
+        });
+        let broken = (0..20_000).map(|_| home.shelf.list().unwrap().broken).find(|broken| !broken.is_empty());
+        is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert!(broken.is_none(), "{broken:?}");
+    });
+}

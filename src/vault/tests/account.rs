@@ -21,6 +21,7 @@ fn audited() -> Env {
             vec![entry("read_file"), entry("read_file"), entry("get_size")],
             &author(),
             Timestamp::from_micros(7),
+            0,
         )
         .unwrap();
     assert!(vault.stat(&path("a.md")).unwrap().is_some());
@@ -178,7 +179,7 @@ fn forgotten_entries_are_counted_and_the_list_of_problems_ends() {
     assert_eq!((found.ok, found.forgotten), (true, 2));
     for _ in 0..30 {
         let reads = (0..100).map(|_| entry("read_file")).collect();
-        vault.note_reads(reads, &author(), Timestamp::from_micros(8)).unwrap();
+        vault.note_reads(reads, &author(), Timestamp::from_micros(8), 0).unwrap();
     }
     drop(vault);
     database(&env).execute_batch("UPDATE entry SET door = 'web'").unwrap();

@@ -3,11 +3,11 @@
 #[cfg(unix)]
 use std::os::unix::fs::symlink;
 
-use super::{Env, author, commit, path, put, rename};
-use crate::plan::{Forms, Sought, Step};
+use super::{Env, author, commit, entry, path, put, rename};
+use crate::plan::{Called, Forms, Sought, Step};
 use crate::report::Kind;
 use crate::time::Timestamp;
-use crate::vault::{Region, Replaced};
+use crate::vault::{AuditEntry, Region, Replaced};
 
 #[test]
 fn an_edit_that_came_in_between_is_kept() {
@@ -122,4 +122,52 @@ fn the_number_of_a_content_that_is_erased_is_given_to_no_other() {
     commit(&vault, &[put("b.md", None, Some("of another note"))], None).unwrap();
     assert!(matches!(vault.steps(1), Err(crate::vault::VaultError::Pruned(1))), "{:?}", vault.steps(1));
     assert_eq!(vault.steps(2).unwrap(), [put("b.md", None, Some("of another note"))]);
+}
+
+/// The state files in which a text stands, and the bytes of all of them.
+fn state_with(env: &Env, text: &str) -> Vec<String> {
+    let folder = env.path().join(".memdir/local");
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let holds = |bytes: &[u8]| bytes.windows(text.len()).any(|window| window == text.as_bytes());
+    files
+        .filter(|file| file.is_file() && holds(&std::fs::read(file).unwrap()))
+        .map(|file| file.display().to_string())
+        .collect()
+}
+
+#[test]
+fn what_others_read_before_does_not_come_back_after_it_is_forgotten() {
+    let env = Env::new(&[("secret-plan.md", "0"), ("other.md", "x")]);
+    let (server, person) = (env.vault(), env.vault());
+    commit(&person, &[put("secret-plan.md", Some("0"), Some("1"))], None).unwrap();
+    let read = |name: &str| AuditEntry { payload: format!(r#"{{"path":"{name}"}}"#), ..entry("read_file") };
+    let note = |name: &str, forgets| {
+        server.note_reads(vec![read(name)], &author(), Timestamp::from_micros(0), forgets).unwrap();
+    };
+    server.look_after_crash().unwrap();
+    let before = server.forgets();
+    note("secret-plan.md", before);
+    let sought = Sought::Note(vec![Called::always(path("secret-plan.md"))]);
+    let mut writer = person.lock().unwrap();
+    writer.forget_history(&sought, &author(), Timestamp::from_micros(1)).unwrap();
+    // The note is still there: somebody reads it, and it is written down at once.
+    server.look_after_crash().unwrap();
+    let between = server.forgets();
+    assert!(between > before);
+    note("secret-plan.md", between);
+    server.settle_reads();
+    note("secret-plan.md", between);
+    writer.remove_spot("secret-plan.md").unwrap();
+    writer.end_forgetting(&sought, &author(), Timestamp::from_micros(2)).unwrap();
+    drop(writer);
+    server.settle_reads();
+    server.look_after_crash().unwrap();
+    note("other.md", server.forgets());
+    server.settle_reads();
+    assert_eq!(state_with(&env, "secret-plan"), [] as [&str; 0]);
+    assert!(!state_with(&env, "other.md").is_empty(), "what was read after it is noted whole");
+    let account = person.account(None).unwrap();
+    assert!(account.ok, "{account:?}");
+    let reads = person.records(0).unwrap().into_iter().filter(|record| record.action == "read_file").count();
+    assert_eq!(reads, 4, "each call is there");
 }

@@ -14,6 +14,7 @@ use crate::time::Timestamp;
 mod account;
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 mod attributes;
+mod busy;
 mod clock;
 mod exchange;
 mod feed;
@@ -68,9 +69,13 @@ impl Env {
 }
 
 fn open(path: &Path) -> Result<Vault, VaultError> {
+    open_with(path, Options::default())
+}
+
+fn open_with(path: &Path, options: Options) -> Result<Vault, VaultError> {
     let path = path.canonicalize().unwrap();
     let dir = Dir::open_ambient_dir(&path, ambient_authority()).unwrap();
-    Vault::open(dir, path, Options::default())
+    Vault::open(dir, path, options)
 }
 
 fn snapshot(root: &Path) -> Vec<(String, Option<Vec<u8>>)> {

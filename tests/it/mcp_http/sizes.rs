@@ -1,5 +1,7 @@
 //! How much may be sent, and how slowly.
 
+use std::io::ErrorKind;
+
 use super::*;
 
 fn small() -> HttpLimits {
@@ -85,20 +87,69 @@ fn who_does_not_read_is_left() {
     for _ in 0..40 {
         wire.write(modern("desk", "tools/call", call("read_file", json!({"path": "big.md"}))));
     }
-    // The only place is free again once the server has left.
+    // It takes what is sent to it no more, once the server has left.
+    let left = loop {
+        if let Err(error) = wire.stream.write_all(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n") {
+            break error;
+        }
+    };
+    assert!(matches!(left.kind(), ErrorKind::ConnectionReset | ErrorKind::BrokenPipe), "{left}");
     let read = site.call("phone", "read_file", json!({"path": "user.md"}));
     assert_eq!(read["isError"], json!(false));
     assert!(wire.rest().len() < 36_000_000);
 }
 
 #[test]
-fn more_connections_than_allowed_wait_for_their_turn() {
-    let site = Site::limited(HttpLimits { connections: 2, ..HttpLimits::default() });
-    let held: Vec<Wire> = (0..2).map(|_| site.connect()).collect();
-    let mut third = site.connect();
-    third.write("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    drop(held);
-    assert_eq!(third.answer().status, 200);
+fn connections_without_a_token_take_no_place_of_those_with_one() {
+    let site = Site::limited(HttpLimits { connections: 2, strangers: 3, ..HttpLimits::default() });
+    let ask = || modern("desk", "tools/call", call("read_file", json!({"path": "user.md"})));
+    let mut known = site.connect();
+    known.write(ask());
+    assert_eq!(known.answer().status, 200);
+    // Each says something, and never all of it.
+    let slow = ["", "G", "POST /mcp HTTP/1.1\r\nHost: localhost\r\n", &HEAD.replace("desk", "nobody")];
+    let mut strangers: Vec<Wire> = Vec::new();
+    for number in 0..12 {
+        let mut wire = site.connect();
+        wire.write(slow[number % slow.len()]);
+        strangers.push(wire);
+    }
+    let read = site.call("phone", "read_file", json!({"path": "user.md"}));
+    assert_eq!(read["isError"], json!(false));
+    let mut last = strangers.pop().unwrap();
+    for mut wire in strangers.into_iter().take(8) {
+        assert_eq!(wire.rest(), "", "those that came first have made room");
+    }
+    last.write("\r\n");
+    check_refused(&last.answer(), 401);
+    // The client's connection has kept its place.
+    known.write(ask());
+    assert_eq!(known.answer().status, 200);
+}
+
+#[test]
+fn who_sends_all_of_a_body_that_is_too_large_hears_that_it_is() {
+    let site = Site::limited(HttpLimits { body_bytes: 2000, ..HttpLimits::default() });
+    let large = "x".repeat(12_000_000);
+    for round in 0..3 {
+        let mut wire = site.connect();
+        wire.write(format!("{HEAD}Content-Length: {}\r\n\r\n", large.len()));
+        wire.write(&large);
+        check_refused(&wire.answer(), 413);
+        // The connection can be used again.
+        wire.write("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        assert_eq!(wire.answer().status, 200, "round {round}");
+        let mut wire = site.connect();
+        wire.write(format!("{HEAD}Transfer-Encoding: chunked\r\n\r\n"));
+        for _ in 0..12 {
+            wire.write(format!("f4240\r\n{}\r\n", "x".repeat(1_000_000)));
+        }
+        wire.write("0\r\n\r\n");
+        check_refused(&wire.answer(), 413);
+    }
+    let mut wire = site.connect();
+    wire.write(format!("{HEAD}Expect: 100-continue\r\nContent-Length: {}\r\n\r\n", large.len()));
+    check_refused(&wire.answer(), 413);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The server of MCP on its standard streams, through a client of ours.
 
 mod ask;
+mod busy;
 mod end;
 mod index;
 mod open;

@@ -86,7 +86,7 @@ fn switches_stay_with_the_session() {
 }
 
 #[test]
-fn a_mode_of_permission_stays_with_the_session_and_is_told_of_until_another_is_typed() {
+fn a_looser_mode_of_permission_holds_only_while_it_is_typed() {
     let keeps = |number: u8| {
         format!(
             r#"<actions>[{{"action":"append_file","path":"user.md","content":"- phone: +44 20 7946 095{number}\n"}}]</actions>"#
@@ -94,22 +94,24 @@ fn a_mode_of_permission_stays_with_the_session_and_is_told_of_until_another_is_t
     };
     let (first, second) = (keeps(1), keeps(2));
     let standin = Standin::answers([
-        "<reply>Hello.</reply>",
         &first,
         "<reply>Kept.</reply>",
         &second,
         "<reply>It waits.</reply>",
+        &second,
+        "<reply>Kept.</reply>",
         "<reply>Hello.</reply>",
         &first,
         "<reply>Kept.</reply>",
     ]);
     let env = ada(&standin);
-    assert_eq!(env.run(&["chat"], "/permission off\nHello\n").code, 0);
-    let note = "note: permission is off in this conversation and ask in the settings; `--permission ask` changes it\n";
-    let ran = env.run(&["ask", "--continue", "My phone is +44 20 7946 0951."], "");
-    assert!(ran.stderr.starts_with(note) && !ran.stderr.contains("waits"), "{ran:?}");
-    let ran = env.run(&["ask", "--continue", "--permission", "ask", "My other phone is +44 20 7946 0952."], "");
-    assert_eq!(ran.stderr, "proposal 1 waits for you: memdir pending\n", "{ran:?}");
+    let ran = env.run(&["chat"], "/permission off\nMy phone is +44 20 7946 0951.\n");
+    assert!(ran.stdout.contains("Kept.") && !ran.stderr.contains("waits"), "{ran:?}");
+    let note = "note: permission is off in this conversation and ask in the settings, which holds; `--permission off` changes it for now\n";
+    let ran = env.run(&["ask", "--continue", "My other phone is +44 20 7946 0952."], "");
+    assert_eq!(ran.stderr, format!("{note}proposal 1 waits for you: memdir pending\n"), "{ran:?}");
+    let ran = env.run(&["ask", "--continue", "--permission", "off", "My other phone is +44 20 7946 0952."], "");
+    assert!(!ran.stderr.contains("note:") && !ran.stderr.contains("waits"), "{ran:?}");
     let ran = env.run(&["ask", "--continue", "--permission", "flag", "Hello"], "");
     assert_eq!(ran.stderr, "", "who has typed it need not be told");
     // What was typed holds for every conversation that is held then.
