@@ -22,7 +22,8 @@ pub(super) const LONG: &str = "Check that the memory, its history and this syste
 
 Every version that the history keeps is read. With --repair, a damaged history is put aside as a whole: its folder in \
 .memdir gets another name, and a new history begins. Notes are not touched and conversations are kept; the log, undo and \
-the audit until then, and proposals that waited, are no longer known. A history that is whole stays as it is.";
+the audit until then, and proposals that waited, are no longer known. A history that is whole stays as it is; then temporary files that nobody had removed go, if their text is \
+in the history.";
 
 /// What can be typed behind `memdir doctor`.
 #[derive(Args, Debug)]
@@ -219,13 +220,22 @@ fn state(vault: &Vault) -> Vec<Check> {
             "restore it with the one line `*`, or history may be published",
         )
     };
+    let left = if lock.is_ok() { temporary(vault) } else { None };
     let lock = match lock {
         Ok(()) => Check::ok("lock", "free"),
         Err(error) => Check::failed("lock", engine::failure(&error)),
     };
     let mut checks = vec![history, writing, durability, git, lock];
+    checks.extend(left);
     checks.extend(put_aside(vault));
     checks
+}
+
+/// Temporary files that nobody has removed.
+fn temporary(vault: &Vault) -> Option<Check> {
+    let files = vault.temporary_files().ok().filter(|files| !files.is_empty())?;
+    let message = format!("{} hold texts of notes, left by changes that ended early", files.join(", "));
+    Some(Check::warn("temporary files", message, "`memdir doctor --repair` removes those whose text the history has"))
 }
 
 /// Why the history cannot be used, with what SQLite says, and what helps.

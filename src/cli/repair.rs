@@ -9,7 +9,7 @@ use super::config::Sources;
 use super::exit::{Stop, print_json, usage};
 use super::{open, term};
 use crate::engine;
-use crate::vault::{Fault, PutAside, VaultError};
+use crate::vault::{Fault, PutAside, Swept, VaultError};
 
 /// What a damaged history takes along.
 const LOST: &str = "the log, undo and the audit until now, and proposals that wait";
@@ -23,7 +23,9 @@ struct Repaired {
     put_aside: Option<String>,
     /// Whether conversations were kept.
     sessions: bool,
-    /// Temporary files of a change that nobody can finish now.
+    /// How many temporary files of changes that ended early were removed.
+    removed: usize,
+    /// Those that are left, since their text may be nowhere else.
     temporary: Vec<String>,
 }
 
@@ -36,14 +38,7 @@ pub(super) fn run(global: &Global, is_agreed: bool) -> Result<u8, Stop> {
     let (vault, _) = open::vault(located);
     let failed = |error: VaultError| Stop::from(engine::failure(&error));
     let Some(fault) = vault.fault().map_err(failed)? else {
-        let nothing =
-            Repaired { repaired: false, fault: None, put_aside: None, sessions: false, temporary: Vec::new() };
-        if global.json {
-            print_json(&nothing)?;
-        } else {
-            writeln!(io::stdout(), "no damage was found; nothing was changed")?;
-        }
-        return Ok(0);
+        return sweep(global, vault.sweep_temporary_files().map_err(failed)?);
     };
     if !is_agreed && !asked(global, &fault)? {
         return Ok(0);
@@ -52,7 +47,14 @@ pub(super) fn run(global: &Global, is_agreed: bool) -> Result<u8, Stop> {
     let put_aside = format!("{base}/{name}");
     if global.json {
         let fault = Some(fault.error.to_string());
-        print_json(&Repaired { repaired: true, fault, put_aside: Some(put_aside), sessions: has_sessions, temporary })?;
+        print_json(&Repaired {
+            repaired: true,
+            fault,
+            put_aside: Some(put_aside),
+            sessions: has_sessions,
+            removed: 0,
+            temporary,
+        })?;
         return Ok(0);
     }
     let mut stdout = io::stdout().lock();
@@ -61,15 +63,35 @@ pub(super) fn run(global: &Global, is_agreed: bool) -> Result<u8, Stop> {
     if has_sessions {
         writeln!(stdout, "kept: the conversations")?;
     }
-    for path in temporary {
-        writeln!(stdout, "look at: {}, left by a change that nobody can finish now", term::escape_line(&path))?;
-    }
+    look_at(&temporary, &mut stdout)?;
     writeln!(
         stdout,
         "put aside: {}, which holds texts of notes: remove it when you need it no more",
         term::escape_line(&put_aside)
     )?;
     Ok(0)
+}
+
+/// Tells what became of temporary files where nothing is wrong with the history.
+fn sweep(global: &Global, Swept { removed, left }: Swept) -> Result<u8, Stop> {
+    if global.json {
+        let swept =
+            Repaired { repaired: false, fault: None, put_aside: None, sessions: false, removed, temporary: left };
+        print_json(&swept)?;
+        return Ok(0);
+    }
+    let mut stdout = io::stdout().lock();
+    writeln!(stdout, "no damage was found")?;
+    if removed > 0 {
+        writeln!(stdout, "removed: {removed} temporary files, left by changes that ended early")?;
+    }
+    look_at(&left, &mut stdout)?;
+    Ok(0)
+}
+
+fn look_at(left: &[String], output: &mut impl Write) -> io::Result<()> {
+    left.iter()
+        .try_for_each(|path| writeln!(output, "look at: {}, whose text may be nowhere else", term::escape_line(path)))
 }
 
 /// Says what is wrong and what would be lost, and asks; who cannot be asked has to say yes beforehand.

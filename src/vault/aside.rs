@@ -16,9 +16,18 @@ pub(super) fn temporary(batch: u64, index: usize) -> String {
 
 /// Whether a name is that of a temporary file of ours.
 pub(super) fn is_temporary(name: &str) -> bool {
-    let numbers = name.strip_prefix(".memdir-").and_then(|rest| rest.strip_suffix(".tmp")?.split_once('-'));
+    numbers(name).is_some()
+}
+
+/// The batch of a temporary file; 0, which none has, for another name.
+pub(super) fn batch_of(name: &str) -> u64 {
+    numbers(name).and_then(|(batch, _)| batch.parse().ok()).unwrap_or(0)
+}
+
+fn numbers(name: &str) -> Option<(&str, &str)> {
+    let numbers = name.strip_prefix(".memdir-")?.strip_suffix(".tmp")?.split_once('-');
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    numbers.is_some_and(|(batch, step)| is_number(batch) && is_number(step))
+    numbers.filter(|(batch, step)| is_number(batch) && is_number(step))
 }
 
 /// Opens a file whose attributes its new version takes over; `None` where it is gone or is none, which is found out later.

@@ -52,7 +52,7 @@ pub use forget::{Names, Replaced, Traces};
 pub use history::Page;
 pub use inbox::{Approval, Filed, Inbox, MOST_WAITING, MOST_WAITING_BYTES, Numbers};
 pub use readers::Reader;
-pub use repair::{Fault, PutAside, is_put_aside};
+pub use repair::{Fault, PutAside, Swept, is_put_aside};
 pub use sessions::{Kept, MOST_SESSION_BYTES, Mark, SessionFile, SessionKey};
 pub use stats::{Stats, Tally, Times};
 pub use sweep::Sweep;

@@ -5,9 +5,14 @@
 
 use std::io;
 
-use super::every::Region;
+use rusqlite::params;
+
+use super::aside::{batch_of, digest_of};
+use super::every::{Region, open_parent};
+use super::journal::{Journal, State};
 use super::state::{FOLDER, open_lock, open_own_folder};
 use super::{Vault, VaultError, acquire, disk, sessions};
+use crate::digest::Digest;
 
 /// What stands between the name of a machine and a number in the name of a folder that was put aside.
 const MARK: &str = "-damaged-";
@@ -34,7 +39,59 @@ pub struct PutAside {
     pub temporary: Vec<String>,
 }
 
+/// What became of temporary files that nobody had removed.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Swept {
+    /// How many are gone.
+    pub removed: usize,
+    /// Those whose text may be nowhere else.
+    pub left: Vec<String>,
+}
+
 impl Vault {
+    /// The temporary files in the memory. While nobody writes there are none, but where the power was cut, or where a folder
+    /// was moved or closed to us while it held one.
+    ///
+    /// # Errors
+    ///
+    /// What the system says.
+    pub fn temporary_files(&self) -> Result<Vec<String>, VaultError> {
+        let mut found = Vec::new();
+        self.every_file(&mut |spot, _| {
+            found.extend((spot.region == Region::Leftover).then(|| spot.path.clone()));
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Removes temporary files that no batch needs: those whose text the history has, and those of batches of which nothing was
+    /// carried out.
+    ///
+    /// # Errors
+    ///
+    /// As [`Vault::lock`]; those of the database and the system.
+    pub fn sweep_temporary_files(&self) -> Result<Swept, VaultError> {
+        if self.temporary_files()?.is_empty() {
+            return Ok(Swept::default());
+        }
+        let mut writer = self.lock()?;
+        writer.sweep_newest()?;
+        let mut swept = Swept::default();
+        for path in self.temporary_files()? {
+            let io = |error| VaultError::io("remove a temporary file", None, error);
+            let (folder, name) = open_parent(&self.dir, &path).map_err(io)?;
+            let Some(digest) = digest_of(&folder, name).map_err(io)? else { continue };
+            let journal = &writer.core()?.journal;
+            if journal.has_content(digest)? || journal.is_given_up(batch_of(name))? {
+                folder.remove_file(name).map_err(io)?;
+                swept.removed += 1;
+            } else {
+                swept.left.push(path);
+            }
+        }
+        Ok(swept)
+    }
+
     /// Looks for what is wrong with the history, through all that is kept; `None` where nothing is, or there is none.
     ///
     /// # Errors
@@ -59,11 +116,7 @@ impl Vault {
     ///
     /// [`VaultError::Busy`] while another process writes, or where it has put the folder aside meanwhile; what the system says.
     pub fn put_aside(&self, fault: &Fault) -> Result<PutAside, VaultError> {
-        let mut temporary = Vec::new();
-        self.every_file(&mut |spot, _| {
-            temporary.extend((spot.region == Region::Leftover).then(|| spot.path.clone()));
-            Ok(())
-        })?;
+        let temporary = self.temporary_files()?;
         let name = self.rename_machine(fault)?;
         let mut writer = self.lock()?;
         let new = writer.core()?.folder.machine();
@@ -144,6 +197,21 @@ impl Vault {
     ) -> Result<Option<T>, VaultError> {
         let Some(memdir) = open_own_folder(&self.dir, FOLDER)? else { return Ok(None) };
         work(self.home().parent(&memdir).0).map(Some)
+    }
+}
+
+impl Journal {
+    /// Whether a content is kept.
+    fn has_content(&self, digest: Digest) -> Result<bool, VaultError> {
+        let mut statement = self.db.prepare_cached("SELECT 1 FROM content WHERE digest = ?1")?;
+        Ok(statement.exists([digest.as_bytes()])?)
+    }
+
+    /// Whether nothing of a batch was carried out.
+    fn is_given_up(&self, batch: u64) -> Result<bool, VaultError> {
+        let sql = "SELECT 1 FROM batch WHERE id = ?1 AND state = ?2 AND id NOT IN (SELECT batch FROM step)";
+        let mut statement = self.db.prepare_cached(sql)?;
+        Ok(statement.exists(params![batch, State::Aborted.code()])?)
     }
 }
 

@@ -197,3 +197,30 @@ fn conversations_are_kept_and_what_an_unfinished_batch_has_left_is_told() {
     assert_eq!(vault.read_session("7f3a").unwrap().unwrap(), b"{}\n");
     assert_eq!(env.read("dir/.memdir-12-0.tmp").as_deref(), Some("an editor's words"));
 }
+
+#[test]
+fn temporary_files_go_if_their_text_is_kept_and_are_told_else() {
+    let env = memory();
+    let vault = opened(&env);
+    assert_eq!(vault.sweep_temporary_files().unwrap(), crate::vault::Swept::default());
+    // One that a folder took along, one of a batch that was given up, and one of a batch that no row names any more.
+    env.write("moved/.memdir-5-0.tmp", &text(3));
+    // The second cannot be written, for its folder goes once the first is.
+    env.write("gone/b.md", "b");
+    let steps = [put("b.md", None, Some("b")), put("gone/b.md", Some("b"), Some("b2"))];
+    let (entries, author) = ([entry("update_file")], author());
+    let time = Timestamp::from_micros(0);
+    let batch = Batch { steps: &steps, entries: &entries, author: &author, time, undoes: None, approval: None };
+    let result = vault.lock().unwrap().commit_watched(&batch, &mut |point| {
+        if point == crate::vault::Point::Written(0) {
+            std::fs::remove_dir_all(env.path().join("gone")).unwrap();
+        }
+    });
+    assert!(result.is_err());
+    let taken = 12;
+    env.write(&format!("moved/.memdir-{taken}-0.tmp"), "half of a no");
+    env.write("moved/.memdir-999-0.tmp", "an editor's words");
+    let swept = vault.sweep_temporary_files().unwrap();
+    assert_eq!((swept.removed, swept.left), (2, vec!["moved/.memdir-999-0.tmp".to_owned()]));
+    assert_eq!(vault.temporary_files().unwrap(), ["moved/.memdir-999-0.tmp"]);
+}
