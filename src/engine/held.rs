@@ -7,7 +7,7 @@ use super::inbox::{HeldCall, OneTime, Waiting};
 use super::indexed::Indexed;
 use super::pending::{Opened, Trial};
 use super::planning::{Asker, Decided};
-use super::{Engine, InboxPlace, Item, Manner, Planned, Proposal, audit, told};
+use super::{Engine, InboxPlace, Item, Manner, Planned, Proposal, aborted, audit, told};
 use crate::action::{Access, Action, Call, ReadFile};
 use crate::catalog;
 use crate::path::MemoryPath;
@@ -58,6 +58,11 @@ impl Groups {
     /// No groups yet, in this mode.
     pub(super) fn of(mode: Mode) -> Self {
         Self { groups: Vec::new(), is_one: mode == Mode::All }
+    }
+
+    /// Whether all calls that wait are one group.
+    pub(super) fn is_single(&self) -> bool {
+        self.groups.iter().filter(|group| group.within.is_none()).count() == 1
     }
 
     /// The group that has taken this one in, or itself.
@@ -224,21 +229,22 @@ struct Members<'p> {
 impl Engine {
     /// Lets the calls wait that the person should be asked about, each group as one proposal.
     pub(super) fn hold(&self, proposal: &mut Proposal) {
-        let Proposal { planned, manner, .. } = proposal;
+        let Proposal { planned, manner, parsed, .. } = proposal;
+        let is_atomic = manner.is_atomic(parsed);
         if planned.groups.groups.is_empty() {
             return;
         }
         let outcomes = if self.settings.keep_proposals.is_zero() {
             outcomes_where_nothing_waits(planned)
         } else {
-            self.outcomes_of_held(planned, manner)
+            self.outcomes_of_held(planned, manner, is_atomic)
         };
         tell(planned, &outcomes);
         planned.set(outcomes);
     }
 
     /// What becomes of each call that was held, by its place among the items.
-    fn outcomes_of_held(&self, planned: &Planned, manner: &Manner) -> Vec<(usize, Outcome)> {
+    fn outcomes_of_held(&self, planned: &Planned, manner: &Manner, is_atomic: bool) -> Vec<(usize, Outcome)> {
         let fail = |members: &Members<'_>, failure: &Failure| -> Vec<(usize, Outcome)> {
             let failed = members.held.iter().map(|(at, held)| (*at, Outcome::failed(&held.call, failure.clone())));
             failed.collect()
@@ -257,7 +263,7 @@ impl Engine {
         };
         let mut outcomes = Vec::new();
         for members in &groups {
-            let proposed = self.propose_group(&mut writer, &mut room, planned, members, manner);
+            let proposed = self.propose_group(&mut writer, &mut room, planned, members, (manner, is_atomic));
             outcomes.extend(proposed.unwrap_or_else(|untold| fail(members, &untold.told(grant))));
         }
         outcomes
@@ -269,7 +275,7 @@ impl Engine {
         room: &mut Room,
         planned: &Planned,
         members: &Members<'_>,
-        manner: &Manner,
+        (manner, is_atomic): (&Manner, bool),
     ) -> Result<Vec<(usize, Outcome)>, Untold> {
         let now = (self.settings.clock)();
         if room.proposals == 0 {
@@ -284,6 +290,14 @@ impl Engine {
         self.veil(&mut outcomes, members, manner);
         let fits = |at: usize| outcomes.iter().any(|(other, outcome)| *other == at && outcome.result.is_ok());
         let is_asked = writes.clone().any(|(at, held)| fits(*at) && matches!(held.role, Role::Asked(_)));
+        let failed = outcomes.iter().find(|(_, outcome)| outcome.result.is_err()).map(|(_, outcome)| outcome.index);
+        if let Some(failed) = failed.filter(|_| is_atomic) {
+            outcomes
+                .iter_mut()
+                .filter(|(_, it)| it.result.is_ok())
+                .for_each(|(_, it)| it.result = Err(aborted(failed)));
+            return Ok(outcomes);
+        }
         if !is_asked || trial.plan.is_empty() {
             if !is_asked {
                 forsake(&mut outcomes, members);

@@ -415,7 +415,26 @@ impl Proposal {
     }
 }
 
+impl Manner {
+    /// Whether one failure of these calls leaves nothing done.
+    fn is_atomic(&self, parsed: &Parsed) -> bool {
+        self.atomic || parsed.frame.is_atomic()
+    }
+}
+
+/// What becomes of the other calls of an atomic batch.
+fn aborted(failed: usize) -> Failure {
+    Failure::new(Code::BatchAborted, format!("nothing was done, since action {failed} failed"))
+        .with_hint(format!("mend action {failed}, then send all of them again"))
+}
+
 impl Planned {
+    /// Whether all that would change something waits, and as one proposal: then the person decides about the whole.
+    fn waits_as_one(&self) -> bool {
+        let is_left = |(outcome, item): (&Outcome, &Item)| outcome.result.is_ok() || matches!(item, Item::Held(_));
+        self.plan.is_empty() && self.groups.is_single() && self.outcomes.iter().zip(&self.items).all(is_left)
+    }
+
     /// Replaces outcomes by their places.
     fn set(&mut self, outcomes: Vec<(usize, Outcome)>) {
         for (at, outcome) in outcomes {
@@ -452,13 +471,20 @@ impl Planned {
         self.variables = self.variables.take().map(|_| Variables::default());
     }
 
-    /// Lets every call fail that did not, since one did and the batch is atomic. Those that wait have failed.
+    /// Lets every call fail that did not, since one did and the batch is atomic. Those that would have waited have failed.
     fn abort(&mut self) {
         self.groups = Groups::default();
         let failed = self.outcomes.iter().find(|outcome| outcome.result.is_err()).map_or(0, |outcome| outcome.index);
-        for outcome in self.outcomes.iter_mut().filter(|outcome| outcome.result.is_ok()) {
-            let failure = Failure::new(Code::BatchAborted, format!("nothing was done, since action {failed} failed"));
-            outcome.result = Err(failure.with_hint(format!("mend action {failed}, then send all of them again")));
+        for (outcome, item) in self.outcomes.iter_mut().zip(&self.items) {
+            match &outcome.result {
+                Ok(_) => outcome.result = Err(aborted(failed)),
+                Err(failure) if matches!(item, Item::Held(_)) => {
+                    let failure = Failure::new(failure.code, failure.message.as_str());
+                    let hint = "nothing of an atomic batch waits by itself; send it again without `atomic`";
+                    outcome.result = Err(failure.with_hint(hint));
+                }
+                Err(_) => {}
+            }
         }
         self.undo();
     }

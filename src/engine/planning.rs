@@ -71,8 +71,9 @@ impl Engine {
         let mut planned = Planned { items, plan, outcomes, times, issues, groups, variables: turn.variables() };
         if now.since(started) > self.settings.batch_time {
             planned.fail_all(&too_late());
-        } else if (manner.atomic || parsed.frame.is_atomic())
+        } else if manner.is_atomic(parsed)
             && planned.outcomes.iter().any(|outcome| outcome.result.is_err())
+            && !planned.waits_as_one()
         {
             planned.abort();
         }

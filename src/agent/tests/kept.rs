@@ -350,7 +350,7 @@ fn a_turn_that_changes_many_notes_is_one_question_where_everything_waits() {
         session.switches.permission = Some(Mode::All);
         let mut agent = agent(&engine, session, &[TURN, "<reply>Good.</reply>"]);
         // Who is asked a second time is not there any more.
-        let said = say(&mut agent, "I moved.", &mut Person::saying([decision])).unwrap();
+        let said = say(&mut agent, "I moved to Paris.", &mut Person::saying([decision])).unwrap();
         (said, notes(env.folder.path()))
     };
     let (said, after) = talked(Decision::Yes);

@@ -91,3 +91,34 @@ fn an_answer_for_always_is_a_rule_that_the_mode_goes_by() {
     );
     env.say(&said(&add), &["--permission", "all"]).exits(0);
 }
+
+#[test]
+fn an_atomic_batch_waits_as_a_whole_or_not_at_all() {
+    let env = Env::ada();
+    let batch = |old: &str| {
+        said(&json!([
+            {"action": "create_file", "path": "new.md", "content": "x\n"},
+            {"action": "update_file", "path": "user.md", "old_content": old, "new_content": "- city: Ulm"},
+        ]))
+    };
+    let report = env.say(&batch("- town: Bonn"), &["--permission", "all", "--atomic"]).exits(4);
+    assert_eq!(codes(&report), ["batch_aborted", "content_not_found"], "{report}");
+    assert_eq!(ids(&env), [0; 0]);
+    let report = env.say(&batch("- city: London"), &["--permission", "all", "--atomic"]).exits(3);
+    assert_eq!(codes(&report), ["awaiting_approval"; 2], "{report}");
+    assert_eq!((ids(&env).len(), env.at("new.md").exists()), (1, false));
+    let id = ids(&env)[0];
+    env.ask(&["approve", &id.to_string(), "--code", &code(&env, id)]).exits(0);
+    assert_eq!((env.read("new.md").as_str(), env.read("user.md").as_str()), ("x\n", "# Ada\n\n- city: Ulm\n"));
+}
+
+#[test]
+fn what_waits_beside_what_is_done_fails_with_an_atomic_batch_and_says_so() {
+    let env = Env::ada();
+    let batch = json!([{"action": "create_file", "path": "new.md", "content": "x\n"}, super::personal("user.md")]);
+    let report = env.say(&said(&batch), &["--permission", "ask", "--atomic"]).json();
+    assert_eq!(codes(&report), ["batch_aborted", "awaiting_approval"], "{report}");
+    let hint = report["actions"][1]["error"]["hint"].as_str().unwrap();
+    assert!(hint.contains("without `atomic`"), "{report}");
+    assert_eq!((ids(&env).len(), env.at("new.md").exists()), (0, false));
+}
