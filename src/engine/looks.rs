@@ -82,9 +82,10 @@ impl Engine {
         self.keeper.idle().retain(Index::is_current);
     }
 
-    /// Writes down who has read what last. To be called soon after, where the program goes on.
-    pub fn settle_reads(&self) {
-        self.vault.settle_reads();
+    /// Writes down who has read what last. To be called soon after, where the program goes on, and again where it says that
+    /// something is left.
+    pub fn settle_reads(&self) -> bool {
+        self.vault.settle_reads()
     }
 
     /// Does what no answer waits for, such as writing down who has read what last. To be called before the program ends

@@ -129,12 +129,17 @@ impl Server {
         }
         let server = Arc::downgrade(self);
         tokio::spawn(async move {
-            tokio::time::sleep(SETTLE).await;
-            let Some(server) = server.upgrade() else { return };
-            server.is_settling.store(false, Ordering::Relaxed);
-            let engine = Arc::clone(&server.engine);
-            // A server that has ended has written it down.
-            let _ = server.pool.run(pool::Line::Read, move || engine.settle_reads()).await;
+            loop {
+                tokio::time::sleep(SETTLE).await;
+                let Some(server) = server.upgrade() else { return };
+                server.is_settling.store(false, Ordering::Relaxed);
+                let engine = Arc::clone(&server.engine);
+                // A server that has ended has written it down.
+                let is_settled = server.pool.run(pool::Line::Read, move || engine.settle_reads()).await.unwrap_or(true);
+                if is_settled || server.is_settling.swap(true, Ordering::Relaxed) {
+                    return;
+                }
+            }
         });
     }
 

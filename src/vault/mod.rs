@@ -390,6 +390,7 @@ impl Vault {
 
     /// How often something was forgotten in this memory, as of the last [`Vault::look_after_crash`] or [`Vault::lock`]. Who reads
     /// asks before, and says it to [`Vault::note_reads`] after.
+    #[must_use]
     pub fn forgets(&self) -> u64 {
         self.forgets.load(Ordering::Relaxed)
     }
@@ -429,9 +430,10 @@ impl Vault {
     }
 
     /// Writes the audit of the last reads, which else waits for the next one. Nobody waits for it, so that it fails is only
-    /// logged.
-    pub fn settle_reads(&self) {
+    /// logged. Says whether nothing is left: what cannot be written while others use the history is to be tried again.
+    pub fn settle_reads(&self) -> bool {
         self.settle(Patience::None);
+        self.reads().count == 0
     }
 
     fn settle(&self, patience: Patience) {

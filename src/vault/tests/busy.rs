@@ -98,13 +98,14 @@ fn what_was_read_is_noted_later_where_another_process_keeps_the_database() {
         let vault = &vault;
         scope.spawn(move || {
             read(vault, 1);
+            assert!(!vault.settle_reads(), "something is left");
             tell.send(()).unwrap();
             read(vault, 1);
         });
         assert_eq!(told.recv_timeout(Duration::from_secs(8)), Ok(()), "it waits for the other process");
         kept.rollback().unwrap();
     });
-    vault.settle_reads();
+    assert!(vault.settle_reads());
     let account = vault.account(None).unwrap();
     assert!(account.ok && account.entries == 1 + 2 * 200, "{account:?}");
 }
