@@ -28,6 +28,8 @@ pub(super) fn around(db: &Connection, note: &MemoryPath) -> Result<Files, IndexE
     if let Some(before) = stem.strip_suffix(".md") {
         gather(db, NAMED, &called(before), &mut found)?;
     }
+    // A Markdown link is joined to its own folder first, where `ada.md` may be `ada.md.md`.
+    gather(db, NAMED, &called(&format!("{stem}.md")), &mut found)?;
     gather(db, LINKING, &own, &mut found)?;
     let links: Vec<(String, Syntax)> = match found.get(note) {
         Some(Some(seen)) => seen.links.iter().map(|link| (link.path.clone(), link.syntax)).collect(),

@@ -98,6 +98,17 @@ fn a_name_that_ends_twice() {
     }
 }
 
+/// Found by the property: what lies beside the note with the link comes first.
+#[test]
+fn a_name_that_ends_twice_beside_a_link() {
+    let notes = [("ada.md/ad.md.md", ""), ("ada.md/ada.md", "[t](<ad.md>)\n"), ("ad.md", "")];
+    let index = index(&notes);
+    for (note, linking) in [("ada.md/ad.md.md", 1), ("ad.md", 0)] {
+        let links = Web::new(index.around(&path(note)).unwrap().unwrap()).links_to(&path(note));
+        assert_eq!(links.links.len(), linking, "{note}");
+    }
+}
+
 #[test]
 fn only_what_matters_is_there() {
     let notes =
