@@ -134,3 +134,59 @@ fn places_that_the_papers_name_exist() {
         }
     }
 }
+
+/// The commands of a block of a page, each with what is shown below it. A command may go on to the end of its here-document.
+fn typed(block: &str) -> Vec<(String, Vec<String>)> {
+    let mut session: Vec<(String, Vec<String>)> = Vec::new();
+    let mut end: Option<String> = None;
+    for line in block.lines() {
+        match (line.strip_prefix("$ "), session.last_mut()) {
+            (_, Some((command, _))) if end.is_some() => {
+                command.push_str(&format!("\n{line}"));
+                end = end.filter(|end| end != line);
+            }
+            (Some(command), _) => {
+                end = command.split_once("<<'").map(|(_, mark)| mark.trim_end_matches('\'').to_owned());
+                session.push((command.to_owned(), Vec::new()));
+            }
+            (None, Some((_, shown))) => shown.push(line.to_owned()),
+            (None, None) => panic!("{line}: nothing was typed before"),
+        }
+    }
+    session
+}
+
+/// Whether a text is as it is shown; `…` stands for anything, on a line of its own for any lines.
+fn is_shown(text: &str, shown: &[String]) -> bool {
+    let quoted: Vec<String> = shown.iter().map(|line| regex::escape(line).replace('…', "[^\n]*")).collect();
+    let pattern =
+        quoted.iter().map(|line| if line == "[^\n]*" { "(?:[^\n]*\n)*?".to_owned() } else { format!("{line}\n") });
+    Regex::new(&format!("^{}$", pattern.collect::<String>())).unwrap().is_match(text)
+}
+
+/// Every block under `<!-- typed -->` is typed as it is printed, in order, in one fresh home.
+#[test]
+fn what_is_shown_of_a_session_is_what_happens() {
+    let page = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let blocks: Vec<&str> =
+        page.split("<!-- typed -->\n```console\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
+    assert!(!blocks.is_empty());
+    let env = Env::new();
+    let folder = std::path::Path::new(env!("CARGO_BIN_EXE_memdir")).parent().unwrap();
+    for (command, shown) in blocks.into_iter().flat_map(typed) {
+        let mut shell = std::process::Command::new("sh");
+        shell
+            .args(["-c", &format!("{{ {command}\n}} 2>&1")])
+            .env_clear()
+            .env("HOME", env.home())
+            .current_dir(env.home());
+        shell.env("PATH", format!("{}:/usr/bin:/bin", folder.display()));
+        shell
+            .stdin(std::process::Stdio::null())
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped());
+        let ran = shell.output().unwrap();
+        let text = String::from_utf8(ran.stdout).unwrap();
+        assert!(ran.status.success() && is_shown(&text, &shown), "$ {command}\n{text}\nshown:\n{}", shown.join("\n"));
+    }
+}
