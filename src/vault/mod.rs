@@ -393,7 +393,8 @@ impl Vault {
         let lock = folder.lock_file()?.into_std();
         let log = if self.is_durable() { Some(folder.log_file()?) } else { None };
         let make = || acquire(&lock, self.options.lock_timeout).and_then(|()| folder.check_locks());
-        let journal = match Journal::open(&folder, log, make) {
+        let opened = Journal::open(&folder, log, make);
+        let journal = match opened.map_err(|error| if folder.is_empty() { error.of_drive() } else { error }) {
             Err(VaultError::Unfit) => {
                 folder.discard(&self.home());
                 return Err(VaultError::Unfit);
