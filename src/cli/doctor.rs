@@ -240,18 +240,17 @@ fn temporary(vault: &Vault) -> Option<Check> {
 
 /// Why the history cannot be used, with what SQLite says, and what helps.
 fn unusable(error: &VaultError) -> Check {
-    let Failure { message, hint, .. } = engine::failure(error);
-    match error {
-        VaultError::Damaged(_) | VaultError::Untrusted(_) | VaultError::History(_) => Check {
-            name: "history",
-            status: Status::Fail,
-            message: error.to_string(),
-            hint: Some(
-                "notes can be read; `memdir doctor --repair` puts the history aside and begins a new one".into(),
-            ),
-        },
-        _ => Check { name: "history", status: Status::Fail, message, hint },
-    }
+    let failure = engine::failure(error);
+    let hint = match error {
+        VaultError::Damaged(_) | VaultError::History(_) => {
+            "notes can be read; `memdir doctor --repair` puts the history aside and begins a new one"
+        }
+        VaultError::Untrusted(_) => {
+            "notes can be read; look at `.memdir`, in which `memdir doctor --repair` can put the history aside"
+        }
+        _ => return Check::failed("history", failure),
+    };
+    Check::failed("history", Failure { message: error.to_string(), hint: Some(hint.to_owned()), ..failure })
 }
 
 /// Damaged histories that are still there.

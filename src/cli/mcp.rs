@@ -41,7 +41,7 @@ pub(super) struct Asked {
 }
 
 pub(super) fn run(global: &Global, options: &Asked) -> Result<u8, Stop> {
-    let opened = open::open(global)?;
+    let opened = open::open_to_read(global)?;
     let settled = Options {
         tools: options.tools.into(),
         read_only: options.read_only,

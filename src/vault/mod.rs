@@ -525,7 +525,7 @@ impl Vault {
         if is_empty.get() {
             return Ok(None);
         }
-        let journal = match opened {
+        let journal = match opened.map_err(|error| if folder.is_empty() { error.of_drive() } else { error }) {
             Err(VaultError::Unfit) => {
                 folder.discard(&self.home());
                 return Err(VaultError::Unfit);

@@ -421,7 +421,11 @@ impl Writer<'_> {
         };
         let core = self.core()?;
         core.swept = core.swept.max(batch);
-        if is_swept { core.journal.note_swept(batch) } else { Ok(core.journal.note_unswept(batch)) }
+        if is_swept {
+            return core.journal.note_swept(batch);
+        }
+        core.journal.note_unswept(batch);
+        Ok(())
     }
 }
 

@@ -126,8 +126,7 @@ impl Vault {
                 Err(error) if disk::is_gone(&error) => Ok(false),
                 Err(error) => Err(VaultError::io("keep the sessions", None, error)),
                 Ok(()) => {
-                    let flush = |folder| disk::sync_folder(folder);
-                    let flushed = flush(new).and_then(|()| flush(&old));
+                    let flushed = disk::sync_folder(new).and_then(|()| disk::sync_folder(&old));
                     flushed.map(|()| true).map_err(|error| VaultError::io("flush the sessions", None, error))
                 }
             }

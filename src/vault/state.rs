@@ -154,7 +154,12 @@ impl StateFolder {
     pub(super) fn is_emptied(&self) -> bool {
         // The log is looked at first, for another process may be making both.
         let has_log = self.machine.symlink_metadata(WRITE_AHEAD_LOG).is_ok();
-        has_log && self.machine.symlink_metadata(HISTORY).is_ok_and(|metadata| metadata.len() == 0)
+        has_log && self.is_empty()
+    }
+
+    /// Whether nothing was ever written to the database.
+    pub(super) fn is_empty(&self) -> bool {
+        self.machine.symlink_metadata(HISTORY).is_ok_and(|metadata| metadata.len() == 0)
     }
 
     /// The path of the database, which SQLite opens without following links.

@@ -9,6 +9,7 @@ use crate::support::trace::{Tracer, Which};
 use crate::support::{Env, said};
 
 const NO_DEVICE: i32 = 19;
+const NOT_SUPPORTED: i32 = 95;
 
 /// A command that appends a line as a model's turn.
 fn turn(env: &Env) -> Command {
@@ -64,4 +65,21 @@ fn a_drive_without_shared_memory_has_its_history_elsewhere() {
     }
     println!("{} mappings failed: {here} histories here, {elsewhere} elsewhere", counted.calls("mmap"));
     assert!(elsewhere > 0);
+}
+
+/// Locks of parts of files: without them two connections would write at once. Until the first call that matters, since later
+/// ones are waited for.
+#[test]
+fn a_drive_without_locks_has_its_history_elsewhere() {
+    let tracer = Tracer::build();
+    let counted = tracer.count(&turn(&Env::ada()));
+    let is_elsewhere = |at: &usize| {
+        let env = Env::ada();
+        let before = env.files();
+        let traced = tracer.fail(&turn(&env), "fcntl", Which::Only(*at), NOT_SUPPORTED);
+        let is_said = traced.output.contains("\"batch\":1");
+        assert_eq!(env.files() != before, is_said, "call {at}: {}", traced.output);
+        is_said && databases(&env) == [0, 1]
+    };
+    assert!((1..=counted.calls("fcntl")).any(|at| is_elsewhere(&at)));
 }
