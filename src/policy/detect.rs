@@ -63,8 +63,18 @@ pub(super) fn find(new: &str, old: &str, looks: impl Fn(Class) -> bool) -> Resul
     look(new, old, &looks, &mut found)?;
     // What a table says is said by a head and a cell, and what stands below a heading by both; a secret is refused, so it
     // has to stand behind its label.
-    look(&said::cells(new), &said::cells(old), |class| class != Class::ActiveContent && looks(class), &mut found)?;
-    look(&said::values(new), &said::values(old), |class| class == Class::Personal && looks(class), &mut found)?;
+    look(
+        &said::cells(new).text,
+        &said::cells(old).text,
+        |class| class != Class::ActiveContent && looks(class),
+        &mut found,
+    )?;
+    look(
+        &said::values(new).text,
+        &said::values(old).text,
+        |class| class == Class::Personal && looks(class),
+        &mut found,
+    )?;
     found.sort_by_key(|row| rows().iter().position(|other| other.name == row.name));
     Ok(found)
 }
@@ -114,7 +124,7 @@ pub(super) fn places(text: &str, wants: impl Fn(&Row) -> bool) -> Result<Vec<(us
     Ok(found)
 }
 
-/// Finds the lines, from 0, of each place where one of the rows that are wanted finds something.
+/// Finds the lines, from 0, of each place where one of the rows that are wanted finds something, in whatever shape it says so.
 ///
 /// # Errors
 ///
@@ -123,6 +133,22 @@ pub(super) fn spans(
     text: &str,
     wants: impl Fn(&Row) -> bool,
 ) -> Result<Vec<(&'static Row, RangeInclusive<usize>)>, Unready> {
+    let mut found = spans_of(text, &wants)?;
+    let cells = said::cells(text);
+    let in_cells = spans_of(&cells.text, |row| row.class != Class::ActiveContent && wants(row))?;
+    let values = said::values(text);
+    let in_values = spans_of(&values.text, |row| row.class == Class::Personal && wants(row))?;
+    for (said, spans) in [(&cells, in_cells), (&values, in_values)] {
+        found.extend(spans.into_iter().filter_map(|(row, lines)| {
+            let line = |at: &usize| said.lines.get(*at).copied();
+            let (first, last) = (line(lines.start())?, line(lines.end())?);
+            Some((row, first.min(last)..=first.max(last)))
+        }));
+    }
+    Ok(found)
+}
+
+fn spans_of(text: &str, wants: impl Fn(&Row) -> bool) -> Result<Vec<(&'static Row, RangeInclusive<usize>)>, Unready> {
     let text = Text::new(text);
     let mut found = Vec::new();
     for (at, row) in rows().iter().enumerate().filter(|(_, row)| wants(row)) {

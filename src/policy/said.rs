@@ -5,17 +5,23 @@
 
 /// The longest label, in bytes; what is longer is prose.
 const LABEL: usize = 48;
-/// How many lines below a heading or a label are taken to be its values.
-const LINES: usize = 24;
+
+/// Labels with their values, a line each.
+#[derive(Debug, Default)]
+pub(super) struct Said {
+    pub(super) text: String,
+    /// In which line of what was read each value stands, from 0.
+    pub(super) lines: Vec<usize>,
+}
 
 /// The cells of tables, each behind the head of its column, and behind the first cell of its row.
-pub(super) fn cells(text: &str) -> String {
-    let mut said = String::new();
+pub(super) fn cells(text: &str) -> Said {
+    let mut said = Said::default();
     if !text.contains('|') {
         return said;
     }
     let mut head: Option<Vec<&str>> = None;
-    for line in text.lines() {
+    for (at, line) in text.lines().enumerate() {
         if !line.contains('|') {
             head = None;
             continue;
@@ -26,41 +32,39 @@ pub(super) fn cells(text: &str) -> String {
             continue;
         };
         for (label, value) in head.iter().zip(&row) {
-            add(&mut said, label, value);
+            said.add(at, label, value);
         }
         if let Some((label, values)) = row.split_first() {
-            values.iter().for_each(|value| add(&mut said, label, value));
+            values.iter().for_each(|value| said.add(at, label, value));
         }
     }
     said
 }
 
 /// The lines below headings and labels, and values that a dash, an arrow or bold letters part from their labels.
-pub(super) fn values(text: &str) -> String {
-    let mut said = String::new();
-    // The heading and the label that are open, each with how many lines it has had.
-    let (mut heading, mut label): (Option<(&str, usize)>, Option<(&str, usize)>) = (None, None);
-    for line in text.lines() {
+pub(super) fn values(text: &str) -> Said {
+    let mut said = Said::default();
+    // The heading that is open; and the label, with whether anything stands below it yet.
+    let (mut heading, mut label): (Option<&str>, Option<(&str, bool)>) = (None, None);
+    for (at, line) in text.lines().enumerate() {
         let body = line.trim();
         let bare = body.trim_start_matches(['-', '*', '+', '>', ' ', '\t']);
         if body.starts_with('#') {
-            (heading, label) = (Some((body.trim_matches(['#', ' ', ':', '*', '_']), 0)), None);
+            (heading, label) = (Some(body.trim_matches(['#', ' ', ':', '*', '_'])), None);
         } else if body.is_empty() {
             // What stands after a gap is a label's only where nothing stands before it.
-            label = label.filter(|(_, lines)| *lines == 0);
+            label = label.filter(|(_, is_used)| !is_used);
         } else {
-            for open in [&mut heading, &mut label] {
-                if let Some((name, lines)) = *open {
-                    add(&mut said, name, bare);
-                    *open = (lines < LINES).then_some((name, lines + 1));
-                }
+            for name in heading.into_iter().chain(label.map(|(name, _)| name)) {
+                said.add(at, name, bare);
             }
-            label = label_of(body).map(|name| (name, 0)).or(label);
+            let next = label_of(body).map(|name| (name, false));
+            label = next.or(label.map(|(name, _)| (name, true)));
         }
         let parted = [" - ", " -> ", " → ", " => ", "\t"].iter().filter_map(|mark| bare.split_once(mark));
-        parted.for_each(|(label, value)| add(&mut said, label, value));
+        parted.for_each(|(label, value)| said.add(at, label, value));
         if let Some((label, value)) = body.split_once("**").and_then(|(_, rest)| rest.split_once("**")) {
-            add(&mut said, label, value);
+            said.add(at, label, value);
         }
     }
     said
@@ -74,12 +78,15 @@ fn label_of(line: &str) -> Option<&str> {
     Some(label.trim_matches(['-', '*', '+', '>', ' ', '_']))
 }
 
-/// Writes a value behind its label, where both are there.
-fn add(said: &mut String, label: &str, value: &str) {
-    let label = label.trim_matches(['*', '_', '`', ' ']);
-    if label.is_empty() || label.len() > LABEL || !value.contains(char::is_alphanumeric) {
-        return;
+impl Said {
+    /// Writes a value behind its label, where both are there.
+    fn add(&mut self, line: usize, label: &str, value: &str) {
+        let label = label.trim_matches(['*', '_', '`', ' ']);
+        if label.is_empty() || label.len() > LABEL || !value.contains(char::is_alphanumeric) {
+            return;
+        }
+        let value = value.trim_start_matches([':', '=', ' ', '\t']);
+        self.text.extend([label, ": ", value, "\n"]);
+        self.lines.push(line);
     }
-    let value = value.trim_start_matches([':', '=', ' ', '\t']);
-    said.extend([label, ": ", value, "\n"]);
 }

@@ -93,8 +93,7 @@ fn parts(text: &str) -> impl Iterator<Item = &str> {
     cuts.push(text.len());
     let ends: Vec<usize> = cuts.iter().skip(1).copied().collect();
     let parts = cuts.into_iter().zip(ends).map(move |(start, end)| text.get(start..end).unwrap_or_default().trim());
-    let bare = |part: &'_ str| part.trim_start_matches(|mark: char| matches!(mark, '-' | '•' | '–' | ' ' | '\t')).len();
-    let parts = parts.map(move |part| part.get(part.len() - bare(part)..).unwrap_or_default());
+    let parts = parts.map(|part| part.trim_start_matches(['-', '•', '–', ' ', '\t']));
     parts.map(|part| part.strip_prefix("* ").unwrap_or(part)).filter(|part| {
         let is_number = part.trim_end_matches(['.', ')', ':']).bytes().all(|byte| byte.is_ascii_digit());
         part.chars().any(|one| one.is_alphanumeric() || one == '*') && !is_number
@@ -236,6 +235,7 @@ fn clauses(tokens: &[Token]) -> Vec<&[Token]> {
 
 /// Reads a clause; `None` where a word of it is not known.
 fn clause(tokens: &[Token]) -> Option<(Head, Vec<Matcher>)> {
+    // Names alone are left out.
     let (head, tokens) = head(tokens).or_else(|| kept(tokens)).unwrap_or((Head::Not, tokens));
     let (found, is_wide) = things(tokens)?;
     let places = found.iter().filter(|matcher| matcher.is_place()).count();

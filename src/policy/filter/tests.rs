@@ -545,6 +545,19 @@ fn every_ordinary_line_with_a_phone_number_is_left_out() {
 }
 
 #[test]
+fn what_a_detector_finds_is_left_out_in_every_shape() {
+    for note in [
+        "| Name | Salary |\n|---|---|\n~| Ada | 4,100 |\n| Bob | none |\n",
+        "Name | Religion\n--- | ---\n~Ada | Buddhist\n",
+        "## Religion\n\n~Buddhist\n## Tea\n\ngreen\n",
+        "Allergies:\n~- pollen\n~- nuts\n\n## Tea\n\n- green\n",
+        "~- Salary \u{2192} 4,100\n- tea\n",
+    ] {
+        redacts("personal", "a.md", note);
+    }
+}
+
+#[test]
 fn a_note_is_left_out_by_its_name_and_where_others_tell_of_it() {
     let filter = Filter::compile("note:Jane Doe");
     let left = |path: &str, text: &str| filter.redact(&MemoryPath::parse(path).unwrap(), text).text;
