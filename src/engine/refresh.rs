@@ -74,7 +74,7 @@ impl Engine {
             return ask(&reading);
         }
         // The index as the batch would leave it, for this question only.
-        let mut writing = index.write_soon()?;
+        let mut writing = index.write()?;
         for Altered { path, content } in altered {
             match content {
                 Some(content) => {
@@ -183,7 +183,7 @@ impl Engine {
         if changes.is_empty() && seen.is_none() && index.status()?.is_complete {
             return Ok(is_all);
         }
-        let mut writing = index.write_soon()?;
+        let mut writing = index.write()?;
         // First what is gone: a folder may stand in its place.
         for path in changes.gone.iter().chain(changes.differ.iter().map(|swept| &swept.path)) {
             let now = (self.settings.clock)();

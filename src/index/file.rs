@@ -23,8 +23,6 @@ const VERSION: i64 = 5;
 const APPLICATION: i64 = 0x6d65_6d69;
 /// How long to wait for another connection.
 const BUSY: Duration = Duration::from_secs(10);
-/// The same for a question.
-const SOON: Duration = Duration::from_millis(500);
 
 /// The device and the number of a file.
 pub type Number = (u64, u64);
@@ -197,16 +195,6 @@ fn settle(db: &Connection) -> Result<(), IndexError> {
          PRAGMA temp_store = MEMORY; PRAGMA cache_size = -65536; PRAGMA journal_size_limit = 8388608;",
     )?;
     Ok(())
-}
-
-/// Lets the next statements wait for other connections only as long as a question may.
-pub(super) fn hurry(db: &Connection) -> Result<(), IndexError> {
-    Ok(db.busy_timeout(SOON)?)
-}
-
-/// Lets them wait as long as ever.
-pub(super) fn take_time(db: &Connection) -> Result<(), IndexError> {
-    Ok(db.busy_timeout(BUSY)?)
 }
 
 /// Brings the log into the database and empties it, if nobody else is reading or writing.

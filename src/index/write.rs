@@ -48,19 +48,6 @@ impl Index {
         Ok(Writing { index: self, puts: 0, is_committed: false })
     }
 
-    /// As [`Index::write`], for a question that waits: without the index it is answered too.
-    ///
-    /// # Errors
-    ///
-    /// [`IndexError::Busy`] after half a second, or any [`IndexError`].
-    pub fn write_soon(&mut self) -> Result<Writing<'_>, IndexError> {
-        file::hurry(&self.db)?;
-        let begun = self.checked(|db| Ok(db.prepare_cached("BEGIN IMMEDIATE")?.execute([])?));
-        file::take_time(&self.db)?;
-        begun?;
-        Ok(Writing { index: self, puts: 0, is_committed: false })
-    }
-
     fn set(&self, sql: &str, value: i64) -> Result<(), IndexError> {
         self.checked(|db| Ok(db.prepare_cached(sql)?.execute([value])?)).map(|_| ())
     }

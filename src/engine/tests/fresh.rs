@@ -252,22 +252,3 @@ fn who_listens_to_changes_and_panics_hears_of_the_next() {
     std::fs::write(folder.path().join("c.md"), "cedar\n").unwrap();
     told.recv_timeout(Duration::from_secs(30)).unwrap();
 }
-
-#[test]
-fn a_question_does_not_wait_for_whoever_keeps_the_index() {
-    let (folder, cache) = (memory(&[("a.md", "amber\n")]), memory(&[]));
-    let engine = indexed(folder.path(), cache.path(), later);
-    assert_eq!(holding(&engine, "amber", false), Some(1));
-    std::fs::write(folder.path().join("b.md"), "basalt\n").unwrap();
-    let mut other = rusqlite::Connection::open(cache.path().join("own/index.sqlite")).unwrap();
-    let kept = other.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).unwrap();
-    let (tell, told) = channel();
-    thread::scope(|scope| {
-        let engine = &engine;
-        scope.spawn(move || tell.send(holding(engine, "basalt", false)).unwrap());
-        let answered = told.recv_timeout(Duration::from_secs(8));
-        kept.rollback().unwrap();
-        assert_eq!(answered, Ok(None), "the notes are read");
-    });
-    assert_eq!(holding(&engine, "basalt", false), Some(1));
-}
