@@ -1,12 +1,13 @@
 //! `memdir approve` and `memdir reject`: the person's word.
 
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, Write};
 
 use serde::Serialize;
 
 use super::args::{Approve, Global};
 use super::config::Sources;
 use super::exit::{Stop, print_json, usage};
+use super::question::{self, can_ask};
 use super::{open, pending, term};
 use crate::engine::{Done, Leave, standing};
 use crate::path::MemoryPath;
@@ -32,7 +33,7 @@ pub(super) fn approve(global: &Global, options: &Approve) -> Result<u8, Stop> {
     let done = match &options.code {
         Some(code) => Some(opened.engine.approve(id, Leave::Code(code), &by)?),
         None if global.json || !can_ask() => {
-            let message = "nobody can be asked here, so nothing is approved";
+            let message = "there is no terminal to ask on, so nothing is approved";
             let hint = "on a terminal and without `--json` it shows the change and asks; elsewhere the person gives the \
                         code that `memdir pending` shows: `--code CODE`";
             return Err(usage(message, hint).into());
@@ -93,10 +94,6 @@ fn tell(
     Ok(0)
 }
 
-fn can_ask() -> bool {
-    io::stdin().is_terminal() && io::stderr().is_terminal()
-}
-
 /// Shows what would change and asks, again where that is something else by then; `None` where the person says no.
 fn asked(opened: &open::Opened, id: u64) -> Result<Option<Done>, Stop> {
     loop {
@@ -104,13 +101,9 @@ fn asked(opened: &open::Opened, id: u64) -> Result<Option<Done>, Stop> {
         if let Some(trouble) = reviewed.trouble {
             return Err(trouble.into());
         }
-        let mut stderr = io::stderr().lock();
+        let mut stderr = io::stderr();
         pending::show(&reviewed, &mut stderr)?;
-        write!(stderr, "approve this? [y/N] ")?;
-        stderr.flush()?;
-        let mut answer = String::new();
-        io::stdin().lock().read_line(&mut answer)?;
-        if !matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
+        if !question::agrees("approve this?")? {
             writeln!(stderr, "it waits on; `memdir reject {id}` drops it")?;
             return Ok(None);
         }

@@ -22,8 +22,8 @@ pub(super) const LONG: &str = "Check that the memory, its history and this syste
 
 Every version that the history keeps is read. With --repair, a damaged history is put aside as a whole: its folder in \
 .memdir gets another name, and a new history begins. Notes are not touched and conversations are kept; the log, undo and \
-the audit until then, and proposals that waited, are no longer known. A history that is whole stays as it is; then temporary files that nobody had removed go, if their text is \
-in the history.";
+the audit until then, and proposals that waited, are no longer known. If the history is intact, it is kept, and leftover temporary files are \
+deleted if their text is in the history.";
 
 /// What can be typed behind `memdir doctor`.
 #[derive(Args, Debug)]

@@ -1,10 +1,10 @@
 //! `memdir forget`: lists all places, asks, and erases.
 
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, Write};
 
 use super::args::{Forget, Global};
 use super::exit::{self, Stop, print_json};
-use super::{open, term};
+use super::{open, question, term};
 use crate::engine::{ForgetPreview, Forgotten, Lines, Target, Where};
 use crate::vault::is_put_aside;
 
@@ -15,17 +15,17 @@ pub(super) fn run(global: &Global, options: &Forget) -> Result<u8, Stop> {
         (None, text) => Target::Text(text.clone().unwrap_or_default()),
     };
     let mut lines = if options.lines { Lines::Erase } else { Lines::Keep };
+    let mut shown = None;
     let is_asked = !options.yes && !options.dry_run;
     if !options.yes || options.dry_run {
         let listed = opened.engine.places_of(&target)?;
-        let can_ask = !global.json && io::stdin().is_terminal() && io::stderr().is_terminal();
-        if is_asked && !can_ask {
+        if is_asked && (global.json || !question::can_ask()) {
             return unasked(global, listed);
         }
         if is_asked {
             list(&listed, &mut io::stderr().lock())?;
         }
-        if options.dry_run || !is_agreed("erase all of this? it cannot be brought back")? {
+        if options.dry_run || !question::agrees("erase all of this? it cannot be brought back")? {
             let found = Forgotten { listed, erased: false, left: Vec::new() };
             if global.json {
                 print_json(&found)?;
@@ -37,11 +37,12 @@ pub(super) fn run(global: &Global, options: &Forget) -> Result<u8, Stop> {
             return Ok(0);
         }
         let question = "erase these lines too? with no, only the links in them go";
-        if !listed.lines.is_empty() && !options.lines && is_agreed(question)? {
+        if !listed.lines.is_empty() && !options.lines && question::agrees(question)? {
             lines = Lines::Erase;
         }
+        shown = Some(listed);
     }
-    let forgotten = opened.engine.forget(&target, lines, &open::author("cli", None, "person"))?;
+    let forgotten = opened.engine.forget(&target, lines, shown.as_ref(), &open::author("cli", None, "person"))?;
     if global.json {
         print_json(&forgotten)?;
     } else if !is_asked {
@@ -56,8 +57,10 @@ fn unasked(global: &Global, listed: ForgetPreview) -> Result<u8, Stop> {
     if !global.json {
         list(&listed, &mut io::stdout().lock())?;
     }
-    let failure =
-        exit::usage("nothing was erased: nobody can be asked here", "look at the list, then say it with `--yes`");
+    let failure = exit::usage(
+        "nothing was erased: there is no terminal to confirm on",
+        "review the list, then run this again with `--yes`",
+    );
     Err(Stop::unasked(failure, listed))
 }
 
@@ -89,16 +92,6 @@ fn word(place: Where) -> &'static str {
         Where::Index => "index",
         Where::State => "state",
     }
-}
-
-/// Asks the person, who is there.
-fn is_agreed(question: &str) -> Result<bool, Stop> {
-    let mut stderr = io::stderr().lock();
-    write!(stderr, "{question} [y/N] ")?;
-    stderr.flush()?;
-    let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer)?;
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
 /// Says what is left, and who can see to it.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use super::PERSON;
 use super::args::Global;
 use super::config::Sources;
 use super::exit::{Stop, print_json};
@@ -16,9 +17,6 @@ use crate::engine::Manner;
 use crate::path::MemoryPath;
 use crate::policy::Mode;
 use crate::vault::{Author, INIT};
-
-/// The note about the person.
-const PERSON: &str = "user.md";
 
 /// The notes that a new memory starts with.
 const TEMPLATE: &[(&str, &str)] = &[

@@ -41,6 +41,7 @@ mod one;
 mod open;
 mod pending;
 mod progress;
+mod question;
 mod repair;
 mod rules;
 mod search;
@@ -57,6 +58,9 @@ use args::{
 };
 use exit::{Stop, usage};
 
+/// The note about the person.
+const PERSON: &str = "user.md";
+
 /// Runs the program and gives its exit code.
 #[must_use]
 pub fn main() -> ExitCode {
@@ -66,11 +70,7 @@ pub fn main() -> ExitCode {
         Err(error) => return explain(&error, arguments.iter().any(|argument| argument == "--json")),
     };
     let Cli { global, command } = cli;
-    let done = match command {
-        Some(command) => run(&global, command),
-        None => status::run(&global),
-    };
-    match done {
+    match run(&global, command.unwrap_or(Command::Own(OwnCommand::Status))) {
         Ok(code) => ExitCode::from(code),
         Err(stop) => stop.end(global.json),
     }

@@ -52,7 +52,8 @@ pub(super) fn open(global: &Global) -> Result<Opened, Stop> {
 pub(super) fn open_to_read(global: &Global) -> Result<Opened, Stop> {
     let opened = open(global)?;
     if let Some(failure) = opened.engine.history_trouble() {
-        writeln!(io::stderr(), "note: {}", term::escape_line(&engine::without_history(&failure)))?;
+        // Where that cannot be said, the notes can still be read.
+        let _ = writeln!(io::stderr(), "note: {}", term::escape_line(&engine::without_history(&failure)));
     }
     Ok(opened)
 }

@@ -1,13 +1,13 @@
 //! `memdir doctor --repair`: a damaged history is put aside, and a new one begins.
 
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, Write};
 
 use serde::Serialize;
 
 use super::args::Global;
 use super::config::Sources;
 use super::exit::{Stop, print_json, usage};
-use super::{open, term};
+use super::{open, question, term};
 use crate::engine;
 use crate::vault::{Fault, PutAside, Swept, VaultError};
 
@@ -97,17 +97,14 @@ fn look_at(left: &[String], output: &mut impl Write) -> io::Result<()> {
 /// Says what is wrong and what would be lost, and asks; who cannot be asked has to say yes beforehand.
 fn asked(global: &Global, fault: &Fault) -> Result<bool, Stop> {
     let error = &fault.error;
-    if global.json || !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-        let message = format!("{error}; to repair it costs {LOST}, and no note");
+    if global.json || !question::can_ask() {
+        let message = format!("{error}; repairing it discards {LOST}, and changes no note");
         return Err(usage(message, "`memdir doctor --repair --yes` does it").into());
     }
-    let mut stderr = io::stderr().lock();
+    let mut stderr = io::stderr();
     writeln!(stderr, "{}", term::escape_line(&error.to_string()))?;
-    write!(stderr, "begin a new history? it costs {LOST}; notes are not touched [y/N] ")?;
-    stderr.flush()?;
-    let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer)?;
-    let is_agreed = matches!(answer.trim().to_lowercase().as_str(), "y" | "yes");
+    let question = format!("begin a new history? this discards {LOST}; notes are not changed");
+    let is_agreed = question::agrees(&question)?;
     if !is_agreed {
         writeln!(stderr, "nothing was changed")?;
     }

@@ -56,7 +56,8 @@ fn list(global: &Global) -> Result<u8, Stop> {
     }
     let mut stdout = io::stdout().lock();
     for kept in sessions {
-        let unknown = if is_known(&kept) { "" } else { "  unknown: nobody goes on with it" };
+        let unknown =
+            if is_known(&kept) { "" } else { "  unknown: not written by this memory, so it cannot be continued" };
         writeln!(stdout, "{}  {}  {} bytes{unknown}", kept.id, kept.changed, kept.bytes)?;
     }
     Ok(stdout.flush().map(|()| 0)?)

@@ -57,7 +57,7 @@ fn look(global: &Global) -> Result<Status, Stop> {
     let next = if trouble.is_some() {
         "`memdir doctor` says what is wrong with the history"
     } else if waiting > 0 {
-        "`memdir pending` shows what waits for your yes"
+        "`memdir pending` shows the proposals that wait for your approval"
     } else if notes == 0 {
         "`memdir remember I live in Porto` writes the first line"
     } else if clients.is_empty() {

@@ -96,7 +96,7 @@ impl Conversation {
 pub(super) fn looser(session: &Session, set: Mode, word: &str) -> Option<String> {
     let (kept, set) = (session.looser(set)?.as_str(), set.as_str());
     Some(format!(
-        "permission is {kept} in this conversation and {set} in the settings, which holds; `{word}{kept}` changes it for now"
+        "this conversation was kept with permission {kept}, but the stricter setting {set} holds; `{word}{kept}` overrides it for this run"
     ))
 }
 

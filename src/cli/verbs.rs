@@ -3,7 +3,7 @@
 //! Each is an action, or a few, that goes the way of every other: permission, history, receipt, undo.
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::args::{Add, Edit, Global, Move, New, OpenNote, Remember, Remove, SetFact};
@@ -15,13 +15,11 @@ use crate::action::{
 };
 use crate::dialect::Parsed;
 use crate::digest::Digest;
-use crate::engine::Manner;
+use crate::engine::{self, Manner};
 use crate::path::MemoryPath;
 use crate::policy::Mode;
 use crate::report::{Code, Failure, Report};
-
-/// The note about the person, where a text names no other.
-const PERSON: &str = "user.md";
+use crate::vault::random;
 
 pub(super) fn remember(global: &Global, options: &Remember) -> Result<u8, Stop> {
     let text = options.text.join(" ");
@@ -31,7 +29,7 @@ pub(super) fn remember(global: &Global, options: &Remember) -> Result<u8, Stop> 
     let opened = open::open(global)?;
     let path = match opened.engine.note_in(&text)? {
         Some(path) => path,
-        None => look::path(PERSON)?,
+        None => look::path(super::PERSON)?,
     };
     append(global, &opened, path, &text)
 }
@@ -49,7 +47,7 @@ fn append(global: &Global, opened: &open::Opened, path: MemoryPath, text: &str) 
     let is_marked = ["- ", "* ", "+ ", "#", ">", "|"].iter().any(|mark| text.starts_with(mark));
     let line = if is_marked { text.to_owned() } else { format!("- {text}") };
     let action = match opened.engine.text_of(&path) {
-        None if path.as_str() == PERSON => {
+        None if path.as_str() == super::PERSON => {
             Action::CreateFile(CreateFile { path, content: format!("# Me\n\n{line}\n") })
         }
         _ => Action::AppendFile(AppendFile { path, content: line }),
@@ -102,31 +100,65 @@ pub(super) fn edit(global: &Global, options: &Edit) -> Result<u8, Stop> {
     let opened = open::open(global)?;
     let path = opened.engine.note_named(&options.note)?;
     let text = opened.engine.read(&path, &open::author("cli", None, "person"))?.0;
-    let sources = Sources::read()?;
     let editor = editor()?;
-    let folder = sources.cache_folder().ok_or_else(|| usage("there is no folder for a draft", "set HOME"))?;
-    let draft = folder.join("drafts").join(path.name());
-    let io = |error: io::Error| Failure::new(Code::Io, format!("the draft cannot be kept: {}", error.kind()));
-    let lock = file::Lock::of(&draft).map_err(io)?;
-    lock.replace(&draft, text.as_bytes(), None).map_err(io)?;
-    drop(lock);
-    let is_closed = wait_for(&editor, &draft)?;
-    let edited = file::read(&draft, u64::MAX).map_err(io)?.map(|(bytes, _)| bytes).unwrap_or_default();
-    let edited =
-        String::from_utf8(edited).map_err(|_| Failure::new(Code::NotText, "what the editor left is no text"))?;
-    if !is_closed || edited == text {
-        discard(&draft)?;
-        let why = if is_closed { "nothing was changed" } else { "the editor failed: nothing was changed" };
-        writeln!(io::stderr(), "{why}")?;
+    let draft = Draft::of(&path, &text)?;
+    let is_closed = wait_for(&editor, &draft.0)?;
+    let Some(edited) = draft.read()? else {
+        return Err(Failure::new(Code::NotFound, "the draft is gone, and the note is as it was").into());
+    };
+    if edited == text.as_bytes() {
+        draft.discard()?;
+        if !is_closed {
+            return Err(Failure::new(Code::Io, "the editor failed, and nothing was changed").into());
+        }
+        writeln!(io::stderr(), "nothing was changed")?;
         return Ok(0);
     }
-    let if_digest = Some(Digest::of(text.as_bytes()));
-    let done = run(global, &opened, Action::WriteFile(WriteFile { path, content: edited, if_digest }));
+    let content = String::from_utf8(edited).map_err(|_| Failure::new(Code::NotText, "the edited text is not UTF-8"));
+    let done = match content {
+        Ok(content) if is_closed => {
+            let if_digest = Some(Digest::of(text.as_bytes()));
+            run(global, &opened, Action::WriteFile(WriteFile { path, content, if_digest }))
+        }
+        Ok(_) => Err(Failure::new(Code::Io, "the editor failed, so the note was not changed").into()),
+        Err(failure) => Err(failure.into()),
+    };
     match &done {
-        Ok(0) => discard(&draft)?,
-        _ => writeln!(io::stderr(), "your text is in {}", term::escape_line(&draft.to_string_lossy()))?,
+        Ok(0) => draft.discard()?,
+        _ => writeln!(io::stderr(), "your text is in {}", term::escape_line(&draft.0.to_string_lossy()))?,
     }
     done
+}
+
+/// The copy of a note that an editor changes, in a folder of its own, so that two of them never meet.
+struct Draft(PathBuf);
+
+impl Draft {
+    fn of(note: &MemoryPath, text: &str) -> Result<Self, Failure> {
+        let cache = Sources::read()?.cache_folder();
+        let cache = cache.ok_or_else(|| usage("there is no folder for a draft", "set HOME"))?;
+        let number = random().map_err(|error| engine::failure(&error))?;
+        let own = format!("{:032x}", u128::from_le_bytes(number));
+        let draft = Self(cache.join("drafts").join(own).join(note.name()));
+        let made = file::Lock::of(&draft.0).and_then(|lock| lock.make(&draft.0, text.as_bytes(), None));
+        made.map_err(|error| Failure::new(Code::Io, format!("the draft cannot be made: {}", error.kind())))?;
+        Ok(draft)
+    }
+
+    fn read(&self) -> Result<Option<Vec<u8>>, Failure> {
+        let read = file::read(&self.0, u64::MAX);
+        let read = read.map_err(|error| Failure::new(Code::Io, format!("the draft cannot be read: {}", error.kind())));
+        Ok(read?.map(|(bytes, _)| bytes))
+    }
+
+    /// Removes the draft and its folder; what an editor has left beside it stays.
+    #[expect(clippy::disallowed_methods, reason = "a folder in the person's cache, which this run has made")]
+    fn discard(&self) -> Result<(), Failure> {
+        let removed = file::Lock::of(&self.0).and_then(|lock| lock.remove(&self.0));
+        removed.map_err(|error| Failure::new(Code::Io, format!("the draft cannot be removed: {}", error.kind())))?;
+        let _ = self.0.parent().map(std::fs::remove_dir);
+        Ok(())
+    }
 }
 
 pub(super) fn open_note(global: &Global, options: &OpenNote) -> Result<u8, Stop> {
@@ -171,11 +203,6 @@ fn wait_for(program: &str, file: &Path) -> Result<bool, Failure> {
     let status =
         status.map_err(|error| Failure::new(Code::Io, format!("`{program}` cannot be run: {}", error.kind())))?;
     Ok(status.success())
-}
-
-fn discard(draft: &Path) -> Result<(), Failure> {
-    let io = |error: io::Error| Failure::new(Code::Io, format!("the draft cannot be removed: {}", error.kind()));
-    file::Lock::of(draft).and_then(|lock| lock.remove(draft)).map_err(io)
 }
 
 /// The path of a note that a person names to make it: `.md` may be left out.

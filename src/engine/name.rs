@@ -5,7 +5,7 @@ use crate::catalog::{invalid_path, nearest};
 use crate::note::target::comparable;
 use crate::note::{Note, link, words};
 use crate::path::MemoryPath;
-use crate::plan::{self, Tree};
+use crate::plan::{self, MIN_TEXT_CHARS, Tree};
 use crate::report::{Code, Failure};
 
 /// A note, and what it is called.
@@ -44,15 +44,16 @@ impl Engine {
         if path.is_note() || name.contains('/') {
             return Ok(path);
         }
+        let quoted = format!("`{}`", crate::catalog::shorten(said));
         let wanted = comparable(name);
         let notes = self.every_note()?;
-        if let Some(found) = one_of(said, notes.iter().filter(|note| comparable(note.stem()) == wanted))? {
+        if let Some(found) = one_of(&quoted, notes.iter().filter(|note| comparable(note.stem()) == wanted))? {
             return Ok(found);
         }
         let called = self.called()?;
         let wanted = words::fold(name);
         let is_called = |called: &&Called| called.names.iter().any(|name| words::fold(name.trim()) == wanted);
-        if let Some(found) = one_of(said, called.iter().filter(is_called).map(|called| &called.path))? {
+        if let Some(found) = one_of(&quoted, called.iter().filter(is_called).map(|called| &called.path))? {
             return Ok(found);
         }
         let names = called.iter().flat_map(|called| called.names.iter().map(String::as_str));
@@ -77,7 +78,7 @@ impl Engine {
         let text = words_of(text);
         let (mut best, mut found) = (None, Vec::new());
         for called in self.called()? {
-            let starts = called.names.iter().filter_map(|name| {
+            let starts = called.names.iter().filter(|name| is_name(name)).filter_map(|name| {
                 let name = words_of(name);
                 let at = text.windows(name.len().max(1)).position(|part| part == name)?;
                 Some((at, std::cmp::Reverse(name.len())))
@@ -90,7 +91,7 @@ impl Engine {
                 found.push(called.path);
             }
         }
-        one_of("the note that this is about", found.iter())
+        one_of("the text", found.iter())
     }
 
     fn called(&self) -> Result<Vec<Called>, Failure> {
@@ -107,6 +108,13 @@ impl Engine {
     }
 }
 
+/// Whether a title or an alias can stand for its note in a sentence. One that begins small, or is as short as `I`, is a word of any
+/// sentence; a model that may write some note could draw what a person says into it.
+fn is_name(name: &str) -> bool {
+    name.chars().filter(|character| character.is_alphanumeric()).count() >= MIN_TEXT_CHARS
+        && !name.trim_start().starts_with(char::is_lowercase)
+}
+
 /// The words of a text as they are written: who writes of a home does not mean the note Home.
 fn words_of(text: &str) -> Vec<String> {
     let mut found = Vec::new();
@@ -121,6 +129,6 @@ fn one_of<'n>(said: &str, found: impl Iterator<Item = &'n MemoryPath>) -> Result
     let listed: Vec<String> = found.iter().take(MOST_LISTED).map(|path| format!("`{path}`")).collect();
     let more = found.len().checked_sub(MOST_LISTED).filter(|more| *more > 0);
     let more = more.map_or_else(String::new, |more| format!(" and {more} more"));
-    let message = format!("`{}` can be {}{more}", crate::catalog::shorten(said), listed.join(", "));
+    let message = format!("{said} can mean {}{more}", listed.join(", "));
     Err(Failure::new(Code::AmbiguousLink, message).with_hint(format!("give its path, such as `{first}`")))
 }

@@ -165,7 +165,7 @@ impl Engine {
         let most = self.settings.batch_actions;
         let mut message = format!("a batch holds at most {most} actions");
         if let Some(others) = all.checked_sub(most + 1).filter(|others| *others > 0) {
-            message.push_str(&format!("; not looked at after this one: {others}"));
+            message.push_str(&format!("; this one and the {others} after it were not run"));
         }
         let failure = Failure::new(Code::TooLarge, message).with_hint("send the rest in the next turn");
         match entry {

@@ -31,7 +31,7 @@ impl Report {
         }
         let count = fitting(&self.issues, ISSUE_BYTES);
         if count < self.issues.len() {
-            let message = format!("{} more of such notes are left out", self.issues.len() - count);
+            let message = format!("{} more issues omitted", self.issues.len() - count);
             self.issues.truncate(count);
             self.issues.push(Issue { code: "left_out", index: None, message });
         }
@@ -56,8 +56,8 @@ fn bound_failed(outcome: &mut Outcome, left: &mut usize) {
     // What follows has no more room, however short it is: else a call would be told less than one behind it.
     *left = 0;
     clip_failure(failure, SHORT_MESSAGE);
-    let (proposal, waiting) = (failure.details.proposal, failure.details.waiting);
-    *failure.details = Details { proposal, waiting, ..Details::default() };
+    let Details { proposal, waiting, is_read, note_lines, .. } = *failure.details;
+    *failure.details = Details { proposal, waiting, is_read, note_lines, ..Details::default() };
 }
 
 fn clip_failure(failure: &mut Failure, most: usize) {

@@ -10,7 +10,7 @@ use crate::vault::Author;
 fn forget(engine: &Engine, target: &Target) -> Vec<Where> {
     let author = Author { door: "cli".into(), client: None, session: None, message: None, origin: "person".into() };
     let listed = engine.places_of(target).unwrap();
-    let done = engine.forget(target, Lines::Keep, &author).unwrap();
+    let done = engine.forget(target, Lines::Keep, None, &author).unwrap();
     assert_eq!(done.listed, listed, "what is listed is what goes");
     assert_eq!(done.left, []);
     assert_eq!(engine.places_of(target).unwrap_err().code, Code::NotFound);
@@ -93,7 +93,7 @@ fn half_a_line_goes_too() {
         [Where::Session]
     );
     let author = Author { door: "cli".into(), client: None, session: None, message: None, origin: "person".into() };
-    assert_eq!(engine.forget(&target, Lines::Keep, &author).unwrap().left, []);
+    assert_eq!(engine.forget(&target, Lines::Keep, None, &author).unwrap().left, []);
     assert_eq!(env.file(), whole, "and no more than that");
 }
 

@@ -407,7 +407,7 @@ fn forgetting_does_not_make_a_planted_line_ours() {
     let planted = r#"{"version":1,"kind":"switches","switches":{"permission":"off"}}"#;
     std::fs::write(env.path(), format!("{}{planted}\n", env.file())).unwrap();
     let author = Author { door: "cli".into(), client: None, session: None, message: None, origin: "person".into() };
-    env.engine().forget(&Target::Text("Quincy".to_owned()), Lines::Keep, &author).unwrap();
+    env.engine().forget(&Target::Text("Quincy".to_owned()), Lines::Keep, None, &author).unwrap();
     assert!(!env.file().contains("Quincy"), "{}", env.file());
     assert_eq!(Session::load(&env.engine(), ID).unwrap_err().code, Code::Denied);
 }

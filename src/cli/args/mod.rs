@@ -42,7 +42,7 @@ pub(super) struct Global {
     pub(super) log: Option<PathBuf>,
 }
 
-/// A command. They stand in groups, for what parses one group of them needs a stack for all that is in it.
+/// A command. Grouped, because the parser that clap makes of an enum needs stack for every variant in it.
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// What notes say, and changing it.

@@ -3,7 +3,7 @@
 //! Owns where each assistant keeps its configuration and how the one entry of ours is put into it. All else in such a file is
 //! the person's: it stays byte for byte, and a file that cannot be read as what it should be is not touched.
 
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
@@ -22,7 +22,7 @@ pub(super) use asked::{Asked, LONG};
 use super::args::{Global, ToolSet};
 use super::config::Sources;
 use super::exit::{Stop, print_json, usage};
-use super::{client, open, term};
+use super::{client, open, question, term};
 use crate::engine::ChangeError;
 use crate::report::{Code, Failure};
 use change::{Trouble, Wanted};
@@ -123,11 +123,11 @@ fn apply(global: &Global, options: &Asked, assistant: &Assistant, path: &Path, w
         return tell(global, &done(false, None), options.dry_run);
     }
     if !options.yes {
-        let can_ask = !global.json && io::stdin().is_terminal() && io::stderr().is_terminal();
+        let can_ask = !global.json && question::can_ask();
         if changed.is_foreign || !can_ask {
             let (code, message) = match changed.is_foreign {
                 true => (Code::Conflict, "there is an entry `memdir` that starts another program"),
-                false => (Code::Usage, "nobody can be asked here, so nothing is changed"),
+                false => (Code::Usage, "there is no terminal to ask on, so nothing is changed"),
             };
             let failure = Failure::new(code, message).with_hint("look at the change, then send `--yes`");
             return Err(ChangeError { failure, diff: Some(diff) }.into());
@@ -142,13 +142,9 @@ fn apply(global: &Global, options: &Asked, assistant: &Assistant, path: &Path, w
 
 /// Shows the change and asks the person.
 fn is_agreed(diff: &str, path: &Path) -> Result<bool, Stop> {
-    let mut stderr = io::stderr().lock();
-    writeln!(stderr, "{}", term::diff(diff, &stderr))?;
-    write!(stderr, "change {}? [y/N] ", term::escape_line(&path.to_string_lossy()))?;
-    stderr.flush()?;
-    let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer)?;
-    let is_agreed = matches!(answer.trim().to_lowercase().as_str(), "y" | "yes");
+    let mut stderr = io::stderr();
+    writeln!(stderr, "{}", term::diff(diff, &io::stderr()))?;
+    let is_agreed = question::agrees(&format!("change {}?", term::escape_line(&path.to_string_lossy())))?;
     if !is_agreed {
         writeln!(stderr, "nothing was changed")?;
     }

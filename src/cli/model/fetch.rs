@@ -1,6 +1,6 @@
 //! `memdir model fetch` and `memdir model add`: a file comes onto the shelf.
 
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, Write};
 
 use serde::Serialize;
 
@@ -137,20 +137,16 @@ fn digest(text: &str) -> Result<Digest, Failure> {
 fn is_agreed(global: &Global, fetching: &Fetching) -> Result<bool, Stop> {
     let row = catalogue::find(&fetching.name);
     let what = words(fetching, row);
-    if global.json || !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+    if global.json || !question::can_ask() {
         let hint = format!("repeat with `--yes` to fetch {what}");
         return Err(usage("nothing is fetched without your yes, and there is nobody to ask", hint).into());
     }
-    let mut stderr = io::stderr().lock();
+    let mut stderr = io::stderr();
     writeln!(stderr, "{}", term::escape_line(&what))?;
     if let Some(row) = row {
         writeln!(stderr, "good for: {}", row.good_for)?;
     }
-    write!(stderr, "fetch it? [y/N] ")?;
-    stderr.flush()?;
-    let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer)?;
-    let is_agreed = matches!(answer.trim().to_lowercase().as_str(), "y" | "yes");
+    let is_agreed = question::agrees("fetch it?")?;
     if !is_agreed {
         writeln!(stderr, "nothing was fetched")?;
     }

@@ -83,6 +83,20 @@ pub struct ForgetPreview {
     pub lines: Vec<Mention>,
 }
 
+impl ForgetPreview {
+    /// Whether all of it was in another list: places may hold more or less of it, but each was named, and so was each line.
+    fn is_within(&self, shown: &Self) -> bool {
+        let is_listed = |place: &Place| {
+            let is_same = |other: &Place| (other.place, &other.path) == (place.place, &place.path);
+            // Looking at a note is an entry of the audit, and makes an index.
+            matches!(place.place, Where::Audit | Where::Index) || shown.places.iter().any(is_same)
+        };
+        let is_shown =
+            |line: &Mention| shown.lines.iter().any(|other| (&other.path, &other.text) == (&line.path, &line.text));
+        self.places.iter().all(is_listed) && self.lines.iter().all(is_shown)
+    }
+}
+
 /// What becomes of the lines of other notes that link to a note or name it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Lines {
@@ -104,10 +118,13 @@ pub struct Forgotten {
     pub left: Vec<Place>,
 }
 
+type NamesOf<'a> = dyn Fn(&MemoryPath, bool) -> Result<Names, VaultError> + 'a;
+type TracesOf<'a> = dyn Fn(&Sought) -> Result<Traces, VaultError> + 'a;
+
 /// Asks the history: the vault, or its writer while the lock is held.
 struct Past<'a> {
-    names: Box<dyn Fn(&MemoryPath, bool) -> Result<Names, VaultError> + 'a>,
-    traces: Box<dyn Fn(&Sought) -> Result<Traces, VaultError> + 'a>,
+    names: Box<NamesOf<'a>>,
+    traces: Box<TracesOf<'a>>,
     /// What waits for the person, as JSON, by number.
     proposals: Vec<(u64, String)>,
 }
@@ -130,15 +147,24 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// As [`Engine::places_of`], and `conflict` where names, or files that are no text, hold it: then nothing is done.
+    /// As [`Engine::places_of`], and `conflict` where somebody was `shown` less than is there by now, or where names, or files that are no text, hold it: then nothing is done.
     /// An error that comes later says that the same command finishes it.
-    pub fn forget(&self, target: &Target, lines: Lines, author: &Author) -> Result<Forgotten, Failure> {
+    pub fn forget(
+        &self,
+        target: &Target,
+        lines: Lines,
+        shown: Option<&ForgetPreview>,
+        author: &Author,
+    ) -> Result<Forgotten, Failure> {
         if !self.vault.has_history().map_err(|error| failure(&error))? {
             // Who looks for nothing in a memory leaves nothing in it.
             self.places_of(target)?;
         }
-        let (listed, survey) = self.erase(target, lines, author)?;
-        let left = self.look_again(&survey).map_err(|error| failure(&error))?;
+        let (listed, erased) = self.erase(target, lines, shown, author)?;
+        let left = erased.iter().map(|sought| self.look_again(sought)).collect::<Result<Vec<_>, _>>();
+        let mut left: Vec<Place> = left.map_err(|error| failure(&error))?.into_iter().flatten().collect();
+        left.sort();
+        left.dedup();
         Ok(Forgotten { listed, erased: true, left })
     }
 
@@ -161,7 +187,13 @@ impl Engine {
         filed.chain(here.values().map(|waiting| (waiting.id, said(waiting.encode())))).collect()
     }
 
-    fn erase(&self, target: &Target, lines: Lines, author: &Author) -> Result<(ForgetPreview, Survey), Failure> {
+    fn erase(
+        &self,
+        target: &Target,
+        lines: Lines,
+        shown: Option<&ForgetPreview>,
+        author: &Author,
+    ) -> Result<(ForgetPreview, Vec<Sought>), Failure> {
         let say = |error: VaultError| failure(&error);
         let mut writer = self.vault.lock().map_err(say)?;
         writer.sweep_leftovers().map_err(say)?;
@@ -172,20 +204,27 @@ impl Engine {
             return Err(blocked(&survey.blocked));
         }
         let listed = survey.listed();
+        if shown.is_some_and(|shown| !listed.is_within(shown)) {
+            let failure = Failure::new(Code::Conflict, "there is more of it by now than was listed");
+            return Err(failure.with_hint("nothing was erased; look at the new list"));
+        }
         if listed.places.is_empty() {
             // An earlier run may have come to just before its end.
             let was_left = writer.finish_forgetting().map_err(say)? || is_swept;
-            return if was_left { Ok((listed, survey)) } else { Err(nothing(target)) };
+            return if was_left { Ok((listed, vec![survey.sought])) } else { Err(nothing(target)) };
         }
+        let mut erased = Vec::new();
         if lines == Lines::Erase && !listed.lines.is_empty() {
             // Before the note: without it nothing would tell an interrupted run's successor which lines they are.
             let sought = Sought::Lines(listed.lines.iter().map(|line| line.text.clone()).collect());
             let about = self.look_everywhere(sought, None, &self.past_of(&mut writer)?)?;
             self.erase_all(&mut writer, &about, author).map_err(partly)?;
+            erased.push(about.sought);
             survey = look(&mut writer)?;
         }
         self.erase_all(&mut writer, &survey, author).map_err(partly)?;
-        Ok((listed, survey))
+        erased.push(survey.sought);
+        Ok((listed, erased))
     }
 
     /// What the history says to the one who holds the lock.
@@ -348,11 +387,11 @@ impl Engine {
     }
 
     /// Looks for the letters once more, everywhere.
-    fn look_again(&self, survey: &Survey) -> Result<Vec<Place>, VaultError> {
-        let finders = Finders::new(&survey.sought);
+    fn look_again(&self, sought: &Sought) -> Result<Vec<Place>, VaultError> {
+        let finders = Finders::new(sought);
         let mut left = Vec::new();
         let mut visit = |spot: &Spot, file: Option<&mut dyn Read>| {
-            let in_name = matches!(survey.sought, Sought::Text(_)) && survey.sought.is_path(spot.name(), When::Ever);
+            let in_name = matches!(sought, Sought::Text(_)) && sought.is_path(spot.name(), When::Ever);
             let count = file.map_or(Ok(0), |file| finders.count(file, spot.region))? + u64::from(in_name);
             if count > 0 {
                 left.push(Place { place: kind_of(spot), path: Some(spot.path.clone()), count });

@@ -43,7 +43,10 @@ fn one_object_on_one_line_also_when_it_fails() {
         if *code == 2 && *arguments != ["exec"] {
             assert_eq!(value["error"]["code"], json!("usage"), "{arguments:?}");
         }
-        assert!(!ran.stdout.contains(env.base().to_str().unwrap()) || matches!(arguments, [] | ["doctor"]), "{arguments:?}");
+        assert!(
+            !ran.stdout.contains(env.base().to_str().unwrap()) || matches!(arguments, [] | ["doctor"]),
+            "{arguments:?}"
+        );
     }
     let lost = finish(env.bare(&["tree", "--json", "--memory", missing.to_str().unwrap()]), b"");
     assert_eq!(lost.exits(4)["error"]["code"], json!("not_found"));

@@ -58,7 +58,7 @@ fn settings_of_one_memory_come_before_those_of_all_and_the_environment_before_bo
     };
     assert_eq!(failed(&env), json!("a batch holds at most 2 actions"));
     let env = env.set("MEMDIR_LIMITS_BATCH_ACTIONS", "1");
-    assert_eq!(failed(&env), json!("a batch holds at most 1 actions; not looked at after this one: 1"));
+    assert_eq!(failed(&env), json!("a batch holds at most 1 actions; this one and the 1 after it were not run"));
 }
 
 #[test]
