@@ -10,7 +10,7 @@ use super::shown::Shown;
 use super::used::HAS_ENGINE;
 use crate::cli::args::Global;
 use crate::cli::exit::{Stop, print_json, usage};
-use crate::cli::{interrupt, open, progress, term};
+use crate::cli::{interrupt, open, progress, question, term};
 use crate::digest::Digest;
 use crate::model::catalogue::{self, Row};
 use crate::model::fetch::{Address, Fetching, Patience, Progress, fetch};

@@ -107,7 +107,7 @@ fn a_looser_mode_of_permission_holds_only_while_it_is_typed() {
     let env = ada(&standin);
     let ran = env.run(&["chat"], "/permission off\nMy phone is +44 20 7946 0951.\n");
     assert!(ran.stdout.contains("Kept.") && !ran.stderr.contains("waits"), "{ran:?}");
-    let note = "note: permission is off in this conversation and ask in the settings, which holds; `--permission off` changes it for now\n";
+    let note = "note: this conversation was kept with permission off, but the stricter setting ask holds; `--permission off` overrides it for this run\n";
     let ran = env.run(&["ask", "--continue", "My other phone is +44 20 7946 0952."], "");
     assert_eq!(ran.stderr, format!("{note}proposal 1 waits for you: memdir pending\n"), "{ran:?}");
     let ran = env.run(&["ask", "--continue", "--permission", "off", "My other phone is +44 20 7946 0952."], "");
