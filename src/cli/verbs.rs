@@ -44,6 +44,9 @@ pub(super) fn add(global: &Global, options: &Add) -> Result<u8, Stop> {
 /// is made.
 fn append(global: &Global, opened: &open::Opened, path: MemoryPath, text: &str) -> Result<u8, Stop> {
     let text = text.trim();
+    if text.is_empty() {
+        return Err(usage("there is nothing to add", "give the line: `memdir add user likes tulips`").into());
+    }
     let is_marked = ["- ", "* ", "+ ", "#", ">", "|"].iter().any(|mark| text.starts_with(mark));
     let line = if is_marked { text.to_owned() } else { format!("- {text}") };
     let action = match opened.engine.text_of(&path) {
@@ -231,9 +234,21 @@ fn run(global: &Global, opened: &open::Opened, action: Action) -> Result<u8, Sto
         return Ok(code);
     }
     match failed {
-        Some(failure) => Err(one::bare(failure).into()),
+        Some(failure) => Err(in_own_words(one::bare(failure)).into()),
         None => exit::though_stored(report.batch, tell(&report)).map(|()| code),
     }
+}
+
+/// A failure with the command that the person can type next, where its hint is for a model.
+fn in_own_words(failure: Failure) -> Failure {
+    let hint = match failure.code {
+        Code::NotEmpty => "`memdir rm -r` deletes it with all that is in it",
+        Code::AlreadyExists => "`memdir edit` changes it; or choose another name",
+        Code::NotFound if failure.hint.is_none() => "`memdir tree` lists the notes",
+        Code::AmbiguousMatch => "`memdir edit` changes the one that you mean",
+        _ => return failure,
+    };
+    failure.with_hint(hint)
 }
 
 fn tell(report: &Report) -> Result<(), Stop> {

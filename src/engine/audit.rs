@@ -11,7 +11,7 @@ use crate::catalog::{ACTION, row};
 use crate::digest::Digest;
 use crate::path::MemoryPath;
 use crate::plan::{Plan, Step};
-use crate::policy::{Cleared, Grant, Permission};
+use crate::policy::{self, Cleared, Grant, Permission};
 use crate::report::{Outcome, Value};
 use crate::vault::AuditEntry;
 
@@ -111,7 +111,9 @@ pub(super) fn decision(action: &str, proposal: u64) -> AuditEntry {
 fn payload(action: Option<&Action>, outcome: &Outcome) -> String {
     let arguments = action.map(|action| arguments(action, outcome.result.is_ok()));
     let payload = Payload { path: &outcome.path, arguments, result: kept(outcome), shown: shown(outcome) };
-    serde_json::to_string(&payload).unwrap_or_default()
+    let payload = serde_json::to_string(&payload).unwrap_or_default();
+    // What was refused as a secret may stand in the path or in the words of the failure.
+    if outcome.result.is_err() && policy::holds_secret(&payload) { "{}".to_owned() } else { payload }
 }
 
 fn entry(outcome: &Outcome, time: Duration, permission: Permission, payload: String) -> AuditEntry {

@@ -85,6 +85,8 @@ impl<T: Tree> Lens<'_, T> {
         entry.actions.retain(|action| action.path.as_ref().is_some_and(shows));
         for (index, action) in (1..).zip(&mut entry.actions) {
             action.index = index;
+            // How long it took tells how many notes there are that are hidden.
+            action.ms = 0.0;
         }
         Some(entry).filter(|entry| !entry.changed.is_empty())
     }

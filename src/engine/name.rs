@@ -23,8 +23,8 @@ impl Engine {
     /// Finds the note that a person names.
     ///
     /// What is there under that path is meant first, then what is with `.md`, then a file name anywhere, a title or an alias. A text
-    /// with a `/` or with `.md` at its end is a path: it is given back as it is where nothing is there, for the one who asks may
-    /// know a note that is gone.
+    /// with a `/` or with `.md` at its end is a path, in any case: it is given back as it is where nothing is there, for the one
+    /// who asks may know a note that is gone.
     ///
     /// # Errors
     ///
@@ -41,12 +41,13 @@ impl Engine {
                 return Ok(path.clone());
             }
         }
-        if path.is_note() || name.contains('/') {
-            return Ok(path);
-        }
         let quoted = format!("`{}`", crate::catalog::shorten(said));
         let wanted = comparable(name);
         let notes = self.every_note()?;
+        if path.is_note() || name.contains('/') {
+            let is_same = |note: &&MemoryPath| bare(&comparable(note.as_str())) == bare(&wanted);
+            return Ok(one_of(&quoted, notes.iter().filter(is_same))?.unwrap_or(path));
+        }
         if let Some(found) = one_of(&quoted, notes.iter().filter(|note| comparable(note.stem()) == wanted))? {
             return Ok(found);
         }
@@ -113,6 +114,10 @@ impl Engine {
 fn is_name(name: &str) -> bool {
     name.chars().filter(|character| character.is_alphanumeric()).count() >= MIN_TEXT_CHARS
         && !name.trim_start().starts_with(char::is_lowercase)
+}
+
+fn bare(path: &str) -> &str {
+    path.strip_suffix(".md").unwrap_or(path)
 }
 
 /// The words of a text as they are written: who writes of a home does not mean the note Home.

@@ -354,6 +354,12 @@ pub fn active_content(
     Ok(found)
 }
 
+/// Whether a detector of secrets finds something in a text; also where the detectors cannot work.
+#[must_use]
+pub fn holds_secret(text: &str) -> bool {
+    detect::find(text, "", |class| class == Class::Secret).map_or(true, |found| !found.is_empty())
+}
+
 fn unready() -> Failure {
     Failure::new(Code::Internal, "the detectors cannot work, so nothing may be written")
 }

@@ -2,10 +2,12 @@
 
 use serde::Serialize;
 
-use super::{Details, Failure, Issue, Outcome, Report, Variables};
+use super::{Details, Failure, Issue, Outcome, Report, Value, Variables};
 
 /// What the failures of a report may have together, in bytes of JSON, before they are cut to their first words.
 const FAILURE_BYTES: usize = 24 << 10;
+/// What variables may have together beyond the texts that were asked for, which a block can join and double.
+const VARIABLE_BYTES: usize = 32 << 10;
 /// What its issues may have together.
 const ISSUE_BYTES: usize = 8 << 10;
 /// What the paths that changed may have together.
@@ -29,6 +31,9 @@ impl Report {
                 self.variables.replace(label, &Variables::error(&before), Variables::error(&failure.message));
             }
         }
+        let asked =
+            self.actions.iter().filter_map(|outcome| outcome.result.as_ref().ok()).map(text_bytes).sum::<usize>();
+        self.variables.bound(asked + VARIABLE_BYTES, SHORT_MESSAGE);
         let count = fitting(&self.issues, ISSUE_BYTES);
         if count < self.issues.len() {
             let message = format!("{} more issues omitted", self.issues.len() - count);
@@ -65,8 +70,13 @@ fn clip_failure(failure: &mut Failure, most: usize) {
     failure.hint.iter_mut().for_each(|hint| clip(hint, most));
 }
 
+/// The bytes of a value that is a text.
+fn text_bytes(value: &Value) -> usize {
+    if let Value::Text(text) = value { text.len() } else { 0 }
+}
+
 /// Keeps the first bytes of a text, whole characters.
-fn clip(text: &mut String, most: usize) {
+pub(super) fn clip(text: &mut String, most: usize) {
     if text.len() > most {
         text.truncate(text.floor_char_boundary(most));
         text.push('…');

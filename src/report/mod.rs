@@ -617,6 +617,18 @@ impl Variables {
         }
     }
 
+    /// Cuts the texts for which there is no more room than `most` bytes to their first `short` ones.
+    fn bound(&mut self, most: usize, short: usize) {
+        let mut left = most;
+        for (_, value) in &mut self.0 {
+            let Value::Text(text) = value else { continue };
+            match left.checked_sub(text.len()) {
+                Some(rest) => left = rest,
+                None => bound::clip(text, short),
+            }
+        }
+    }
+
     /// The value of a variable whose call failed.
     fn error(message: &str) -> Value {
         Value::Text(format!("Error: {message}"))

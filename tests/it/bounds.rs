@@ -58,6 +58,10 @@ fn an_answer_is_bounded_by_its_turn() {
     check(&env, "a long pattern", &many(&json!({"action": "search_files", "query": name, "mode": "regex"}), 1));
     check(&env, "unknown keys", &many(&json!({"action": "read_file", "path": "user.md", "zzz": "x"}), 100));
     check(&env, "python", &format!("<python>\n{}</python>", "read_file('nowhere.md')\n".repeat(9_000)));
+    check(&env, "doubled", &format!("<python>\nx=\"aaaaaaaaaa\"\n{}</python>", "x=x+x\n".repeat(18)));
+    let many: String = (0..90).map(|at| format!("y{at}=x\n")).collect();
+    let copied = env.run(&["exec"], &format!("<python>\nx=read_file(\"big.md\")\n{many}</python>")).stdout;
+    assert!(copied.len() < note.len() * 3 + FREE, "{}", copied.len());
     check(&env, "mcp", &"<mcp:tool>\nname: x\n</mcp:tool>\n".repeat(3_000));
     let call = |number: usize| json!({"id": format!("c{number}"), "type": "function", "function": {"name": "x", "arguments": "{}"}});
     check(

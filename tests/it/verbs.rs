@@ -27,6 +27,7 @@ fn a_note_is_named_as_people_name_it() {
         ("acme corp", "entities/acme.md"),
         ("entities/acme", "entities/acme.md"),
         ("work/plan", "work/plan.md"),
+        ("WORK/PLAN.MD", "work/plan.md"),
     ] {
         assert_eq!(env.ask(&["read", said]).exits(0)["path"], path, "{said}");
         assert_eq!(env.ask(&["facts", said]).code, 0, "{said}");
@@ -101,6 +102,8 @@ fn facts_lines_and_notes_are_written_moved_and_taken_back() {
     assert!(env.at("friends/jane.md").exists() && !env.at("people").exists());
     let refused = env.ask(&["rm", "friends"]).exits(4);
     assert_eq!(refused["actions"][0]["error"]["code"], "not_empty");
+    assert!(env.run(&["rm", "friends"], "").stderr.contains("memdir rm -r"));
+    assert_eq!(env.ask(&["add", "user", ""]).exits(2)["error"]["code"], "usage");
     run(&["rm", "-r", "friends"]);
     assert!(!env.at("friends").exists());
     run(&["undo"]);
@@ -125,8 +128,19 @@ fn an_edit_goes_through_the_journal_and_meets_no_other() {
     let met = env.run(&["edit", "user"], "");
     assert_eq!(met.code, 4, "{met:?}");
     assert!(env.read("user.md").contains("- city: London\n") && met.stderr.contains("your text is in"), "{met:?}");
-    let env = env.set("EDITOR", "false");
-    assert!(env.run(&["edit", "user"], "").stderr.contains("nothing was changed"));
+    let failed = env.set("EDITOR", "false");
+    let ran = failed.run(&["edit", "user"], "");
+    assert!(ran.code == 4 && ran.stderr.contains("nothing was changed"), "{ran:?}");
+    // What was written before the editor failed, and what is no text, is kept; a draft that is gone empties no note.
+    let before = failed.read("user.md");
+    for (editor, kept) in
+        [("sh -c 'echo more >> $0; exit 1'", true), ("sh -c 'printf \"\\377\" > $0'", true), ("rm", false)]
+    {
+        let env = Env::with(&[("user.md", &before)]).set("EDITOR", editor).set("PATH", "/usr/bin:/bin");
+        let ran = env.run(&["edit", "user"], "");
+        assert!(ran.code == 4 && ran.stderr.contains("your text is in") == kept, "{editor}: {ran:?}");
+        assert_eq!(env.read("user.md"), before, "{editor}");
+    }
 }
 
 /// What began the memory is not the last thing that somebody did.

@@ -174,6 +174,25 @@ fn a_text_that_begins_like_an_option_can_be_forgotten() {
     assert_eq!(env.read("a.md"), "- other\n");
 }
 
+/// What is refused as a secret is nowhere, as a name neither.
+#[test]
+fn a_secret_in_a_path_that_is_refused_is_not_kept() {
+    let env = jane();
+    let secret = format!("ghp_{}", "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5");
+    for action in ["create_file", "read_file", "delete_file"] {
+        env.say(
+            &crate::support::said(&json!([{"action": action, "path": format!("{secret}.md"), "content": "x"}])),
+            &[],
+        );
+        env.say(
+            &crate::support::said(&json!([{"action": action, "path": format!("{secret}.md")}])),
+            &["--permission", "all"],
+        );
+    }
+    assert_eq!(files_with(&env, &secret), [""; 0]);
+    env.ask(&["audit", "verify"]).exits(0);
+}
+
 #[test]
 fn a_longer_name_is_not_said_to_be_left() {
     let env = Env::with(&[("data.md", "# Data\n"), ("x/a.md", "# X\n")]);
