@@ -30,6 +30,10 @@ pub(super) struct Asked {
     pub(super) issues: Vec<Issue>,
 }
 
+/// What to do about a filter that is kept with a conversation and is none.
+const WAY_OUT: &str =
+    "it is kept with this conversation: `/filter off` in a chat takes its filters away, or begin another conversation";
+
 /// Under so many millions of parameters a model says anything rather than that it does not know.
 const TINY: u64 = 1_000;
 
@@ -49,11 +53,15 @@ impl Agent<'_> {
         let split = filter::split(message);
         let message = split.message;
         let switches = &self.session.switches;
-        let filters = switches.filters.iter().chain(&split.filters).map(|filter| Filter::compile(filter));
-        let filters = filters.collect::<Vec<_>>();
-        if let Some(failure) = filters.iter().find_map(filter::unenforced) {
+        let filters = |texts: &[String]| texts.iter().map(|text| Filter::compile(text)).collect::<Vec<_>>();
+        let (kept, own) = (filters(&switches.filters), filters(&split.filters));
+        if let Some(failure) = kept.iter().find_map(filter::unenforced) {
+            return Err(AgentError::Memory(failure.with_hint(WAY_OUT)));
+        }
+        if let Some(failure) = own.iter().find_map(filter::unenforced) {
             return Err(AgentError::Memory(failure));
         }
+        let filters: Vec<Filter> = kept.into_iter().chain(own).collect();
         if let Some(host) = self.engine.embeds_on_host().filter(|_| !filters.is_empty()) {
             return Err(AgentError::Memory(filter::elsewhere(host)));
         }

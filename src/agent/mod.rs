@@ -272,6 +272,10 @@ impl<'e> Agent<'e> {
         stop: &CancellationToken,
         said: &mut Said,
     ) -> Result<(), AgentError> {
+        // What can never be enforced is not kept.
+        if let Some(failure) = self.session.refused_filter() {
+            return Err(failure.into());
+        }
         if self.is_kept {
             let voice = Voice { name: self.model.card().name.clone(), family: self.settings.family };
             self.recorder = Recorder::open(self.engine, &mut self.session, voice, (self.settings.clock)())?;

@@ -5,11 +5,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::filter::unenforced;
 use super::line::{Line, Voice, lines, with_filters};
 use super::switches::Switches;
 use crate::engine::Engine;
 use crate::plan::Seen;
-use crate::policy::Mode;
+use crate::policy::{Filter, Mode};
 use crate::report::{Code, Failure, Value, Variables};
 use crate::vault::Mark;
 
@@ -78,6 +79,21 @@ impl Session {
         self.typed.unwrap_or_else(|| self.switches.permission.map_or(settings, |kept| kept.max(settings)))
     }
 
+    /// Takes over the mode that the person has typed in the conversation before this one, where it is stricter than what would hold
+    /// here.
+    pub fn keep_stricter(&mut self, before: &Self, settings: Mode) {
+        if let Some(typed) = before.typed.filter(|typed| *typed > self.mode(settings)) {
+            self.set_permission(typed);
+        }
+    }
+
+    /// Why a filter is none that was typed for this conversation and is not kept with it yet.
+    #[must_use]
+    pub fn refused_filter(&self) -> Option<Failure> {
+        let is_new = |filter: &&String| !self.written.switches.filters.contains(filter);
+        self.switches.filters.iter().filter(is_new).find_map(|filter| unenforced(&Filter::compile(filter)))
+    }
+
     /// The mode that the session has kept and that does not hold, since the settings are stricter.
     #[must_use]
     pub fn looser(&self, settings: Mode) -> Option<Mode> {
@@ -103,7 +119,8 @@ impl Session {
         Ok(session)
     }
 
-    /// Reads the conversation that was gone on with last; one that this memory's history has not written is passed over.
+    /// Reads the conversation that was gone on with last; one that this memory's history has not written, or that is too large to
+    /// be gone on with, is passed over.
     ///
     /// # Errors
     ///
@@ -111,7 +128,7 @@ impl Session {
     pub fn newest(engine: &Engine) -> Result<Self, Failure> {
         for kept in engine.sessions()? {
             match Self::load(engine, &kept.id) {
-                Err(failure) if failure.code == Code::Denied => {}
+                Err(failure) if matches!(failure.code, Code::Denied | Code::TooLarge) => {}
                 loaded => return loaded,
             }
         }

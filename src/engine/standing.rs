@@ -2,7 +2,7 @@
 
 use super::inbox::{HeldCall, Waiting};
 use crate::action::Call;
-use crate::policy::{Ground, Rule, Verdict};
+use crate::policy::{CHANGE, Ground, Rule, Verdict};
 use crate::report::{Code, Failure};
 
 /// The characters that mean something in the path of a rule, or that no such path may have.
@@ -22,6 +22,8 @@ pub fn standing(waiting: &Waiting, verdict: Verdict) -> Result<Vec<Rule>, Failur
             let detector = match ground {
                 Ground::Detector(name) => Some(name.clone()),
                 Ground::Rule(number) if verdict == Verdict::Allow => return Err(is_asked_by_rule(*number)),
+                // What is found in calls like this one is asked about all the same.
+                Ground::Change if verdict == Verdict::Allow => Some(CHANGE.to_owned()),
                 Ground::Rule(_) | Ground::Change => None,
             };
             let rule = Rule {
@@ -102,15 +104,13 @@ mod tests {
 
     /// Whether a call waits under these rules.
     fn waits(rules: &[Rule], client: &str, action: Action) -> Result<bool, Code> {
+        waits_in(Mode::Ask, rules, client, action)
+    }
+
+    fn waits_in(mode: Mode, rules: &[Rule], client: &str, action: Action) -> Result<bool, Code> {
         let rules = Rules::new(rules.to_vec()).unwrap();
-        let context = Context {
-            mode: Mode::Ask,
-            approved: false,
-            read_only: false,
-            client: Some(client),
-            grant: None,
-            rules: &rules,
-        };
+        let context =
+            Context { mode, approved: false, read_only: false, client: Some(client), grant: None, rules: &rules };
         match review(Call::plain(1, action), &context, &mut Vec::new()) {
             Ok(_) => Ok(false),
             Err(refused) if refused.failure.code == Code::AwaitingApproval => Ok(true),
@@ -135,6 +135,30 @@ mod tests {
             assert_eq!(waits(&always, client, add(path, text)), with_always, "always: {client} {path} {text}");
             assert_eq!(waits(&never, client, add(path, text)), with_never, "never: {client} {path} {text}");
         }
+    }
+
+    #[test]
+    fn always_for_a_change_that_only_the_mode_asked_about_lifts_nothing_that_is_found() {
+        let add = |text: &str| action("append_file", serde_json::json!({"path": "user.md", "content": text}));
+        let always = |grounds| standing(&waiting(add("- pet: cat"), grounds), Verdict::Allow).unwrap();
+        let plain = always(vec![Ground::Change]);
+        let both = always(vec![Ground::Detector("email".to_owned()), Ground::Change]);
+        let (tea, mail, script) = ("- tea: green", "- email: ada@example.com", "<script>alert(1)</script>");
+        for (rules, mode, text, expected) in [
+            (&plain, Mode::All, tea, false),
+            (&plain, Mode::All, mail, true),
+            (&plain, Mode::All, script, true),
+            (&plain, Mode::Ask, tea, false),
+            (&plain, Mode::Ask, mail, true),
+            (&plain, Mode::Ask, script, true),
+            (&both, Mode::All, mail, false),
+            (&both, Mode::All, script, true),
+            (&both, Mode::Ask, mail, false),
+        ] {
+            assert_eq!(waits_in(mode, rules, "shelf", add(text)), Ok(expected), "{mode:?} {text} {rules:?}");
+        }
+        let never = standing(&waiting(add("x"), vec![Ground::Change]), Verdict::Deny).unwrap();
+        assert_eq!(waits_in(Mode::Ask, &never, "shelf", add("- tea: green")), Err(Code::Denied));
     }
 
     #[test]

@@ -26,6 +26,7 @@ mod table;
 pub use filter::{Filter, Found, Redacted};
 pub use glob::GlobError;
 pub use grant::{Grant, GrantError};
+pub(crate) use rule::CHANGE;
 pub use rule::{Rule, RuleError, Rules};
 
 use detect::Unready;
@@ -164,7 +165,8 @@ struct Judgement {
 /// [`Mode`]. A rule that allows lifts what detectors would ask about; a secret, which they deny, only when the rule names
 /// the detector. Only text and names that are new are judged: a phone number that stands in the `old_content` of an edit is
 /// no news. What is done although somebody might have been asked goes to `issues`. [`Mode::All`] asks about every call that does
-/// not only read, whatever is found in it; a rule that allows lifts that too, unless it names a detector.
+/// not only read, whatever is found in it; a rule that allows lifts that too, unless it names a detector, and one that names
+/// `change` lifts that alone.
 ///
 /// This proves that no rule was broken, not that the call will succeed: nothing is read here. A link is not followed, so
 /// who resolves one asks [`review_place`] about the note it leads to.
@@ -384,7 +386,7 @@ fn judge(action: &Action, context: &Context<'_>) -> Result<Judgement, Unready> {
             judgement.reasons.push((verdict, Reason::Detector(row)));
         }
     }
-    let is_allowed = about.iter().any(|rule| rule.verdict == Verdict::Allow && !rule.has_detector());
+    let is_allowed = about.iter().any(|rule| rule.allows_change());
     if asks_about_change(action, context) && !is_allowed {
         judgement.reasons.push((Verdict::Ask, Reason::Change));
     }
@@ -421,10 +423,12 @@ fn found_in(action: &Action) -> Result<Vec<&'static Row>, Unready> {
 
 /// The heading below which the action would write.
 fn heading(action: &Action) -> Option<&str> {
-    match action {
-        Action::ReplaceSection(replace) => Some(&replace.heading),
-        Action::AppendToSection(append) => Some(&append.heading),
-        _ => None,
+    if let Action::ReplaceSection(replace) = action {
+        Some(&replace.heading)
+    } else if let Action::AppendToSection(append) = action {
+        Some(&append.heading)
+    } else {
+        None
     }
 }
 

@@ -9,6 +9,19 @@ use super::table::{Case, Class, Needs, Row};
 
 const TEXT: &str = include_str!("personal.txt");
 
+// Blocks end at an empty line, and with other ends of lines there would be none: nothing personal would be asked about.
+const _: () = assert!(!has_carriage_return(TEXT.as_bytes()), "personal.txt has to have LF as the end of its lines");
+
+const fn has_carriage_return(mut text: &[u8]) -> bool {
+    while let [first, rest @ ..] = text {
+        if *first == b'\r' {
+            return true;
+        }
+        text = rest;
+    }
+    false
+}
+
 /// What stands between a label and its value: `- **Home phone** (old): 555 0100`.
 const BETWEEN: &str = r#")(?:[ (#.-][a-z0-9 .()#-]{0,16})?["'`*]*[ \t]*[:=：|]["'`* \t]*"#;
 /// The same where the value is a number, so that a sentence can give it too: `her phone is 555 0100`.

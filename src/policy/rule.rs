@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::detect;
 use super::glob::{Glob, GlobError};
 use super::table::Row;
-use super::{Context, Verdict};
+use super::{Context, Verdict, asks_about_change};
 use crate::action::{Action, NAMES, Operation};
 use crate::catalog::nearest;
 use crate::path::MemoryPath;
@@ -27,11 +27,15 @@ pub struct Rule {
     pub path: Option<String>,
     /// The program that asks, by its exact name.
     pub client: Option<String>,
-    /// A detector (`email`), or a class of them (`personal`, `secret`, `active_content`), that found something.
+    /// A detector (`email`), or a class of them (`personal`, `secret`, `active_content`), that found something. In a rule that
+    /// allows, `change` is what [`Mode::All`](super::Mode::All) asks about beside what they find.
     pub detector: Option<String>,
     /// The answer.
     pub verdict: Verdict,
 }
+
+/// What a rule that allows names as its detector to be about [`Ground::Change`](super::Ground::Change).
+pub(crate) const CHANGE: &str = "change";
 
 /// The rules of the settings, checked. The default has none.
 #[derive(Clone, Debug, Default)]
@@ -133,7 +137,10 @@ impl Rules {
         context: &'a Context<'_>,
         found: &'a [&'static Row],
     ) -> impl Iterator<Item = &'a Checked> {
-        self.0.iter().filter(move |rule| rule.is_about(action, context.client, found))
+        let is_asked = asks_about_change(action, context);
+        self.0
+            .iter()
+            .filter(move |rule| rule.is_about(action, context.client, found) && (is_asked || !rule.is_of_change()))
     }
 
     /// The rules that ask about or deny a call because it comes to `path` too, whatever its arguments say.
@@ -160,9 +167,9 @@ impl Rules {
         })
     }
 
-    /// Whether a rule allows what the action does to this place, whatever the detectors find.
+    /// Whether a rule allows what the action does to this place, as far as the mode asks about every change.
     pub(super) fn allow_at(&self, action: &Action, path: &MemoryPath, context: &Context<'_>) -> bool {
-        self.0.iter().filter(|rule| rule.verdict == Verdict::Allow && !rule.has_detector()).any(|rule| {
+        self.0.iter().filter(|rule| rule.allows_change()).any(|rule| {
             rule.is_about_but_for_path(&[action.name()], context.client, &[])
                 && rule.path.as_ref().is_none_or(|glob| glob.matches(path))
         })
@@ -181,8 +188,9 @@ impl Checked {
             let nearest = nearest(name, NAMES.iter().copied());
             return Err(RuleError::Action { number, name: name.clone(), nearest });
         }
-        if let Some(name) = detector.as_ref().filter(|name| !detect::names().any(|known| known == name.as_str())) {
-            let nearest = nearest(name, detect::names());
+        let names = || detect::names().chain((verdict == Verdict::Allow).then_some(CHANGE));
+        if let Some(name) = detector.as_ref().filter(|name| !names().any(|known| known == name.as_str())) {
+            let nearest = nearest(name, names());
             return Err(RuleError::Detector { number, name: name.clone(), nearest });
         }
         let path = match path {
@@ -205,6 +213,16 @@ impl Checked {
         self.detector.is_some()
     }
 
+    /// Whether the rule lifts what a mode asks about whatever is found, and nothing else.
+    fn is_of_change(&self) -> bool {
+        self.detector.as_deref() == Some(CHANGE)
+    }
+
+    /// Whether the rule lifts what a mode asks about whatever is found.
+    pub(super) fn allows_change(&self) -> bool {
+        self.verdict == Verdict::Allow && (self.detector.is_none() || self.is_of_change())
+    }
+
     fn is_about(&self, action: &Action, client: Option<&str>, found: &[&'static Row]) -> bool {
         self.is_about_but_for_path(&[action.name()], client, found)
             && self.path.as_ref().is_none_or(|glob| self.is_about_path(glob, action))
@@ -213,7 +231,7 @@ impl Checked {
     fn is_about_but_for_path(&self, names: &[&str], client: Option<&str>, found: &[&'static Row]) -> bool {
         self.action.as_ref().is_none_or(|name| names.contains(&name.as_str()))
             && self.client.as_ref().is_none_or(|name| Some(name.as_str()) == client)
-            && (self.detector.is_none() || found.iter().any(|row| self.names(row)))
+            && (self.detector.is_none() || self.is_of_change() || found.iter().any(|row| self.names(row)))
     }
 
     fn is_about_path(&self, glob: &Glob, action: &Action) -> bool {

@@ -141,7 +141,6 @@ macro_rules! elsewhere {
 }
 
 /// All rows, in the order in which findings are told.
-/// All rows, in the order in which findings are told.
 pub(super) fn rows() -> &'static [Row] {
     static ROWS: OnceLock<Vec<Row>> = OnceLock::new();
     ROWS.get_or_init(|| SECRETS.iter().copied().chain(personal::rows()).chain(ACTIVE.iter().copied()).collect())

@@ -446,11 +446,22 @@ mod reviews {
             Err(failure.with_hint("go on without it; the person decides"))
         };
         let there = Rule { path: named("inbox/**"), ..allow.clone() };
-        check(call(create("inbox/a.md", "- city: Paris")), Mode::All, &[there.clone()], Ok("rule:1"), &[]);
-        check(call(create("a.md", "- city: Paris")), Mode::All, &[there.clone()], every(), &[]);
-        check(call(rename("inbox/a.md", "a.md")), Mode::All, &[there.clone()], every(), &[]);
+        check(call(create("inbox/a.md", "- city: Paris")), Mode::All, std::slice::from_ref(&there), Ok("rule:1"), &[]);
+        check(call(create("a.md", "- city: Paris")), Mode::All, std::slice::from_ref(&there), every(), &[]);
+        check(call(rename("inbox/a.md", "a.md")), Mode::All, std::slice::from_ref(&there), every(), &[]);
         let mails = Rule { detector: named("email"), ..allow.clone() };
         check(call(create("a.md", "ada@example.com, likes tea")), Mode::All, &[mails], every(), &[]);
+        let change = Rule { detector: named("change"), ..there.clone() };
+        let changes = std::slice::from_ref(&change);
+        check(call(create("inbox/a.md", "- city: Paris")), Mode::All, changes, Ok("rule:1"), &[]);
+        check(call(create("inbox/a.md", "- city: Paris")), Mode::Ask, changes, Ok("off"), &[]);
+        check(call(create("a.md", "- city: Paris")), Mode::All, changes, every(), &[]);
+        for verdict in [Verdict::Ask, Verdict::Deny] {
+            assert!(
+                Rules::new(vec![Rule { verdict, ..change.clone() }]).is_err(),
+                "{verdict}: no finding is called so"
+            );
+        }
         let denies = Rule { path: named("inbox/b.md"), ..rule(Verdict::Deny) };
         let rules = [there.clone(), denies];
         check(call(create("inbox/b.md", "x")), Mode::All, &rules, Err(by_rule("rule 2 denies `create_file`")), &[]);

@@ -401,6 +401,47 @@ fn what_memdir_has_not_written_is_not_gone_on_with() {
 }
 
 #[test]
+fn one_that_is_too_large_does_not_keep_the_others_from_being_gone_on_with() {
+    let env = Env::new();
+    env.say(begun(), "hello", &["<reply>Hello.</reply>"]);
+    let planted = std::fs::File::create(env.path().with_file_name("81.jsonl")).unwrap();
+    planted.set_len(crate::vault::MOST_SESSION_BYTES + 1).unwrap();
+    let later = std::fs::metadata(env.path()).unwrap().modified().unwrap() + std::time::Duration::from_secs(60);
+    planted.set_modified(later).unwrap();
+    assert_eq!(env.engine().sessions().unwrap()[0].id, "81");
+    assert_eq!(Session::load(&env.engine(), "81").unwrap_err().code, Code::TooLarge);
+    assert_eq!(Session::newest(&env.engine()).unwrap().id, ID);
+}
+
+#[test]
+fn a_filter_of_which_nothing_can_be_enforced_is_not_kept_and_one_that_is_kept_can_be_left() {
+    let env = Env::new();
+    let with = |filters: &[&str], session: Session| {
+        let filters = filters.iter().map(|filter| (*filter).to_owned()).collect();
+        Session { switches: Switches { filters, ..Switches::default() }, ..session }
+    };
+    let engine = env.engine();
+    let mut person = Person::default();
+    let refused = |said: Result<Said, AgentError>| match said {
+        Err(AgentError::Memory(failure)) if failure.code == Code::Usage => failure.hint.unwrap(),
+        said => panic!("{said:?}"),
+    };
+    let mut typed = agent(&engine, with(&["Be kind"], begun()), &[]);
+    assert!(refused(say(&mut typed, "hello", &mut person)).contains("`fact:phone`"));
+    assert!(!env.path().exists(), "nothing of it is kept");
+    // As an older memdir could have kept it.
+    env.say(begun(), "hello", &["<reply>Hello.</reply>"]);
+    env.put(&format!("{}{}\n", env.file(), r#"{"version":1,"kind":"switches","switches":{"filters":["Be kind"]}}"#));
+    let session = Session::load(&engine, ID).unwrap();
+    assert_eq!(session.refused_filter(), None);
+    let mut kept = agent(&engine, session, &["<reply>Good.</reply>"]);
+    let hint = refused(say(&mut kept, "hello", &mut person));
+    assert!(hint.contains("`/filter off`") && hint.contains("begin another conversation"), "{hint}");
+    kept.session_mut().switches.filters.clear();
+    assert_eq!(say(&mut kept, "hello", &mut person).unwrap().reply.as_deref(), Some("Good."));
+}
+
+#[test]
 fn forgetting_does_not_make_a_planted_line_ours() {
     let env = Env::new();
     env.say(begun(), "my doctor is Dr Quincy", &["<reply>Good to know.</reply>"]);

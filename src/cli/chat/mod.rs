@@ -104,6 +104,9 @@ pub(super) fn run(global: &Global, asked: &Asked) -> Result<u8, Stop> {
         |name: Option<&str>| talk::open_model(global, &opened.config, name, &CancellationToken::new()).map_err(stopped);
     let conversation = &asked.conversation;
     let session = conversation.session(&opened.engine)?;
+    if let Some(failure) = session.refused_filter() {
+        return Err(failure.into());
+    }
     let mode = opened.config.permission.chat;
     // On a terminal the line before the first message says what else is not as usual.
     if !io::stdin().is_terminal() || session.looser(mode).is_some() {
@@ -119,14 +122,7 @@ pub(super) fn run(global: &Global, asked: &Asked) -> Result<u8, Stop> {
         open_model: &|name| open_model(Some(name)),
         add_rule: &|rule| sources.add_rule(&opened.root, rule),
         session: &|id| conversation.other(&opened.engine, id),
-        sessions: &|| {
-            let sessions = opened.engine.sessions()?;
-            let line = |kept: &Kept| {
-                let unknown = if opened.engine.read_own_session(&kept.id)?.is_some() { "" } else { "  unknown" };
-                Ok(format!("{}  {}{unknown}", kept.id, kept.changed))
-            };
-            sessions.iter().map(line).collect()
-        },
+        sessions: &|| kept_sessions(&opened.engine),
     };
     let screen = Screen::standard();
     let (lines, interrupts): (Box<dyn Lines>, _) = if io::stdin().is_terminal() {
@@ -144,6 +140,16 @@ pub(super) fn run(global: &Global, asked: &Asked) -> Result<u8, Stop> {
 /// Why something could not be done that ends a command elsewhere.
 fn stopped(stop: Stop) -> Failure {
     stop.failure().unwrap_or_else(|| Failure::new(Code::Io, "the output is closed"))
+}
+
+/// The conversations that are kept, one a line, the newest first.
+fn kept_sessions(engine: &Engine) -> Result<Vec<String>, Failure> {
+    let line = |kept: &Kept| {
+        // One that is too large is not gone on with either.
+        let is_known = engine.read_own_session(&kept.id).is_ok_and(|lines| lines.is_some());
+        format!("{}  {}{}", kept.id, kept.changed, if is_known { "" } else { "  unknown" })
+    };
+    Ok(engine.sessions()?.iter().map(line).collect())
 }
 
 /// What was typed in the latest chats that are kept, the oldest first: so what is forgotten or pruned there is called back nowhere.
@@ -333,7 +339,8 @@ impl Chat<'_> {
         self.agent.set_model(model, family, context);
     }
 
-    fn change_session(&mut self, session: Session) {
+    fn change_session(&mut self, mut session: Session) {
+        session.keep_stricter(self.agent.session(), self.mode);
         if let Some(note) = talk::looser(&session, self.mode, "/permission ") {
             self.talker.screen.warn(&format!("note: {note}"));
         }

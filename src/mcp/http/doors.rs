@@ -9,7 +9,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
-/// So long a stranger may take to show a token, however many there are: a client that has just come is about to.
+/// How long an unauthenticated connection may stay when there are too many.
 const MOMENT: Duration = Duration::from_millis(100);
 
 /// All connections that are open.
@@ -119,6 +119,21 @@ mod tests {
     async fn come(doors: &Arc<Doors>) -> Arc<Door> {
         doors.make_room().await;
         doors.open()
+    }
+
+    #[tokio::test]
+    async fn nobody_has_to_leave_before_somebody_comes() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let doors = Doors::new(1, 1);
+        let door = doors.open();
+        // Its moment is over.
+        doors.strangers().open.get_mut(&door.number).unwrap().came = Instant::now().checked_sub(2 * MOMENT).unwrap();
+        let mut next = std::pin::pin!(super::super::accept(&listener, &doors));
+        assert!(tokio::time::timeout(Duration::ZERO, &mut next).await.is_err(), "nobody is there");
+        assert!(!door.leave.is_cancelled());
+        let _client = tokio::net::TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        next.await.unwrap();
+        assert!(door.leave.is_cancelled());
     }
 
     #[tokio::test]

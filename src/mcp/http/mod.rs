@@ -147,11 +147,11 @@ pub fn http_routes(server: Arc<Server>, options: HttpOptions, stop: Cancellation
     Gate::new(server, options, stop.clone(), stop).routes()
 }
 
-/// Takes the next connection once there is room for it.
+/// Takes the next connection, and makes room for it: while nobody comes, nobody has to leave.
 async fn accept(listener: &TcpListener, doors: &Doors) -> io::Result<TcpStream> {
-    doors.make_room().await;
     let (stream, _) = listener.accept().await?;
     stream.set_nodelay(true)?;
+    doors.make_room().await;
     Ok(stream)
 }
 

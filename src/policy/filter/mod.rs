@@ -184,21 +184,21 @@ impl Filter {
         found
     }
 
-    /// What the detectors find in a text and no “only” allows: the lines, from 0, and what it is. An “only” that names facts
-    /// alone says nothing of what is in them, and one that names places nothing of what is in a text.
+    /// What the detectors find in a text and no “only” allows: the lines, from 0, and what it is. An “only” that names facts of
+    /// which no detector knows says nothing of what is in them, and one that names places nothing of what is in a text.
     fn others(&self, text: &str) -> Result<Vec<(RangeInclusive<usize>, &'static str)>, Unready> {
         let mut others = Vec::new();
         for only in &self.only {
-            let has_detector = only.iter().any(|matcher| matches!(matcher, Matcher::Detector(_) | Matcher::Age));
-            if !has_detector {
+            let found_by: Vec<Matcher> = only.iter().flat_map(Matcher::found_by).collect();
+            if found_by.is_empty() {
                 continue;
             }
             let wants = |row: &Row| {
-                let is_allowed = |matcher: &Matcher| matcher.allows(row);
-                row.class != Class::ActiveContent && !only.iter().any(is_allowed)
+                let is_allowed = |matcher: &Matcher| matches!(matcher, Matcher::Detector(name) if row.is_called(name));
+                row.class != Class::ActiveContent && !found_by.iter().any(is_allowed)
             };
             others.extend(detect::spans(text, wants)?.into_iter().map(|(row, lines)| (lines, row.words)));
-            if !only.contains(&Matcher::Age) {
+            if !found_by.contains(&Matcher::Age) {
                 others.extend(ages(text)?.into_iter().map(|lines| (lines, AN_AGE)));
             }
         }
@@ -316,21 +316,29 @@ impl Matcher {
             Self::Path(glob, _) if glob.contains(' ') => format!("`{glob}`"),
             Self::Path(glob, _) => glob.clone(),
             Self::Tag(tag) => format!("#{tag}"),
-            Self::Fact(words) => format!("fact:{}", words.join(" ")),
-            Self::Name(words) => format!("note:{}", words.join(" ")),
+            Self::Fact(words) => format!("fact:{}", typed(words)),
+            Self::Name(words) => format!("note:{}", typed(words)),
             Self::Detector(name) => (*name).to_owned(),
             Self::Age => "age".to_owned(),
         }
     }
 
-    /// Whether what a row of the detectors finds belongs to it.
-    fn allows(&self, row: &Row) -> bool {
-        match self {
-            Self::Detector(name) => row.is_called(name),
-            Self::Fact(name) => topic::detectors(name).any(|name| row.is_called(name)),
-            Self::Path(..) | Self::Tag(_) | Self::Name(_) | Self::Age => false,
-        }
+    /// The detectors of it, of which a fact has those of its topic.
+    fn found_by(&self) -> Vec<Self> {
+        let mut found = match self {
+            Self::Detector(_) | Self::Age => vec![self.clone()],
+            Self::Fact(name) => topic::matchers(name),
+            Self::Path(..) | Self::Tag(_) | Self::Name(_) => Vec::new(),
+        };
+        found.retain(|matcher| matches!(matcher, Self::Detector(_) | Self::Age));
+        found
     }
+}
+
+/// A name as it is typed behind `fact:` or `note:`.
+fn typed(words: &[String]) -> String {
+    let name = words.join(" ");
+    if read::needs_quotes(words) { format!("\"{name}\"") } else { name }
 }
 
 #[cfg(test)]

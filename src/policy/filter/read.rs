@@ -5,7 +5,7 @@
 //! any word is not known is not understood, and then none of it counts: what is enforced is never a guess.
 
 use super::line::{is_of_tag, words};
-use super::topic::Topic;
+use super::topic::{self, Topic};
 use super::{Filter, Matcher};
 use crate::policy::glob::Glob;
 use crate::policy::table::Class;
@@ -25,6 +25,10 @@ enum Token {
     Comma,
     /// What needs no sentence to be understood.
     Thing(Vec<Matcher>),
+    /// The name of a fact, as its words.
+    Fact(Vec<String>),
+    /// What nobody can read.
+    Unknown,
 }
 
 /// What a part says about the things in it.
@@ -106,16 +110,17 @@ fn tokens(part: &str) -> Vec<Token> {
     while let Some(first) = rest.chars().next() {
         let after = rest.get(first.len_utf8()..).unwrap_or_default();
         if let Some((quoted, behind)) = quoted(rest) {
-            let thing = thing(quoted).unwrap_or_else(|| fact(quoted.split(':').next().unwrap_or_default()));
-            tokens.push(if thing.is_empty() { Token::Word(String::new()) } else { Token::Thing(thing) });
+            let found = thing(quoted).map(Token::Thing);
+            let found = found.or_else(|| fact(quoted.split(':').next().unwrap_or_default()));
+            tokens.push(found.unwrap_or(Token::Unknown));
             rest = behind;
         } else if first.is_whitespace() {
             rest = after;
         } else if matches!(first, ',' | '，' | '、') {
             tokens.push(Token::Comma);
             rest = after;
-        } else if let Some((thing, behind)) = prefixed(rest) {
-            tokens.push(Token::Thing(thing));
+        } else if let Some((found, behind)) = prefixed(rest) {
+            tokens.push(found);
             rest = behind;
         } else {
             let end =
@@ -142,8 +147,9 @@ fn quoted(text: &str) -> Option<(&str, &str)> {
     (!quoted.trim().is_empty()).then_some((quoted.trim(), behind))
 }
 
-/// `fact:…` or `note:…`, whose name goes on to a comma, or to an “and” or “or”.
-fn prefixed(text: &str) -> Option<(Vec<Matcher>, &str)> {
+/// `fact:…` or `note:…`. A name without quotes goes on to a comma or a joint, and none is read where a word in it could turn
+/// what the part says.
+fn prefixed(text: &str) -> Option<(Token, &str)> {
     let prefix = ["fact:", "note:"]
         .into_iter()
         .find(|prefix| text.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix)))?;
@@ -151,13 +157,41 @@ fn prefixed(text: &str) -> Option<(Vec<Matcher>, &str)> {
     let (name, behind) = match quoted(after) {
         Some(found) => found,
         None => {
-            let ends = [",", "，", "、", " and ", " or "].iter().filter_map(|end| after.find(end));
-            after.split_at(ends.min().unwrap_or(after.len()))
+            let (name, behind) = after.split_at(end_of_name(after));
+            if pieces(name).any(|(_, word)| is_word_of(word, TURNING)) {
+                return Some((Token::Unknown, behind));
+            }
+            (name, behind)
         }
     };
     let name = name.trim_end_matches(['.', '!', '?', ';', ':']);
-    let found = if prefix == "fact:" { fact(name) } else { note(name) };
-    (!found.is_empty()).then_some((found, behind))
+    let found = if prefix == "fact:" { fact(name) } else { Some(Token::Thing(note(name)?)) };
+    Some((found?, behind))
+}
+
+/// Where a name without quotes ends.
+fn end_of_name(text: &str) -> usize {
+    let end = text.find([',', '，', '、']).unwrap_or(text.len());
+    let joint = pieces(text.get(..end).unwrap_or_default()).find(|(_, word)| is_word_of(word, JOINTS));
+    joint.map_or(end, |(at, _)| at)
+}
+
+/// What stands between blanks, and where each piece starts.
+fn pieces(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.split_inclusive(char::is_whitespace).scan(0, |next, piece| {
+        let start = *next;
+        *next += piece.len();
+        Some((start, piece.trim_matches(|one: char| !one.is_alphanumeric() && one != '&')))
+    })
+}
+
+fn is_word_of(word: &str, known: &str) -> bool {
+    known.split(' ').any(|known| known.eq_ignore_ascii_case(word))
+}
+
+/// Whether a name has to stand in quotes to be read as one.
+pub(super) fn needs_quotes(name: &[String]) -> bool {
+    name.iter().any(|word| is_word_of(word, JOINTS) || is_word_of(word, TURNING))
 }
 
 /// Adds what stands between two blanks.
@@ -168,7 +202,7 @@ fn add_word(piece: &str, tokens: &mut Vec<Token>) {
     }
     if is_path(piece) {
         // No path of a memory.
-        return tokens.push(Token::Word(String::new()));
+        return tokens.push(Token::Unknown);
     }
     let plain = piece.to_lowercase().replace('\u{2019}', "'").replace("n't", "nt");
     let parts = plain.split(['-', '_', '/', '&', '\'']).filter(|part| !part.is_empty());
@@ -198,25 +232,30 @@ fn is_path(piece: &str) -> bool {
         || slashes > 1
 }
 
-/// The fact of this name, with what its topic is told by, where it is the name of one.
-fn fact(name: &str) -> Vec<Matcher> {
+fn fact(name: &str) -> Option<Token> {
     let name = words(name);
-    let plain: Vec<&str> = name.iter().map(String::as_str).collect();
-    let topic = Topic::at(&plain).filter(|(_, count)| *count == plain.len()).map(|(said, _)| said.matchers);
-    let mut found = if name.is_empty() { Vec::new() } else { vec![Matcher::Fact(name)] };
-    add_new(&mut found, topic.into_iter().flatten().collect());
+    (!name.is_empty()).then_some(Token::Fact(name))
+}
+
+/// The fact of this name. Where it is left out, so is what its topic is told by, if it is the name of one; where it alone may be
+/// told, nothing else of its topic may.
+fn of_fact(name: &[String], head: Head) -> Vec<Matcher> {
+    let mut found = vec![Matcher::Fact(name.to_vec())];
+    if head == Head::Not {
+        add_new(&mut found, topic::matchers(name));
+    }
     found
 }
 
 /// A note by its name, wherever it stands, and what is said of it elsewhere.
-fn note(name: &str) -> Vec<Matcher> {
+fn note(name: &str) -> Option<Vec<Matcher>> {
     let name = name.trim();
     let name = name.strip_suffix(".md").unwrap_or(name);
     let glob: String = name.chars().map(|one| if one.is_alphanumeric() || one == '/' { one } else { '?' }).collect();
     let glob = format!("**/{}.md", glob.to_lowercase());
     let path = Glob::parse(&glob).map(|read| Matcher::Path(glob, read));
     let last = words(name.rsplit('/').next().unwrap_or_default());
-    if last.is_empty() { Vec::new() } else { path.into_iter().chain([Matcher::Name(last)]).collect() }
+    (!last.is_empty()).then(|| path.into_iter().chain([Matcher::Name(last)]).collect())
 }
 
 /// The clauses of a part: each starts with a head of its own.
@@ -237,7 +276,7 @@ fn clauses(tokens: &[Token]) -> Vec<&[Token]> {
 fn clause(tokens: &[Token]) -> Option<(Head, Vec<Matcher>)> {
     // Names alone are left out.
     let (head, tokens) = head(tokens).or_else(|| kept(tokens)).unwrap_or((Head::Not, tokens));
-    let (found, is_wide) = things(tokens)?;
+    let (found, is_wide) = things(tokens, head)?;
     let places = found.iter().filter(|matcher| matcher.is_place()).count();
     // “Only ages in people/” is neither all ages nor all of it, and what is found too widely may be left out, but not told.
     let is_clear = head == Head::Not || !is_wide && (places == 0 || places == found.len());
@@ -289,14 +328,19 @@ fn other_verbs(mut tokens: &[Token]) -> &[Token] {
 }
 
 /// The things that tokens name, and whether some name finds more than it says; `None` where a word is not known.
-fn things(mut tokens: &[Token]) -> Option<(Vec<Matcher>, bool)> {
+fn things(mut tokens: &[Token], head: Head) -> Option<(Vec<Matcher>, bool)> {
     let (mut found, mut is_wide) = (Vec::new(), false);
     // Whether content was named just before, and whether a word such as “in” has followed it.
     let (mut is_named, mut is_within) = (false, false);
     while let Some((first, rest)) = tokens.split_first() {
         tokens = rest;
         match first {
+            Token::Unknown => return None,
             Token::Comma => (is_named, is_within) = (false, false),
+            Token::Fact(name) => {
+                is_named = true;
+                add_new(&mut found, of_fact(name, head));
+            }
             Token::Thing(matchers) => {
                 let is_place = matchers.iter().any(Matcher::is_place);
                 if is_place && is_within {
@@ -349,6 +393,12 @@ fn skip<'t>(mut tokens: &'t [Token], known: &str) -> &'t [Token] {
 fn is_one_of(token: &Token, known: &str) -> bool {
     matches!(token, Token::Word(word) if known.split(' ').any(|known| known == word))
 }
+
+/// The words at which a name without quotes ends.
+const JOINTS: &str = "and or nor but &";
+
+/// The words that, in a name without quotes, could say something of it.
+const TURNING: &str = "except unless in";
 
 const LEAD: &str = "please you i do must should shall may can will also and but then always";
 

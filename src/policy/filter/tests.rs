@@ -280,6 +280,28 @@ fn an_only_lets_nothing_else_through() {
 }
 
 #[test]
+fn an_only_of_a_fact_tells_that_fact_and_nothing_else_of_its_topic() {
+    for (name, is_wide) in super::topic::Topic::names() {
+        let words = super::line::words(name);
+        for text in [format!("only fact:{name}"), format!("only \"{name}\""), format!("Only reveal the `{name}`")] {
+            let filter = Filter::compile(&text);
+            assert_eq!(filter.only, [[Matcher::Fact(words.clone())]], "{text}");
+            assert!(filter.not.is_empty() && filter.rest().is_empty(), "{text}");
+        }
+        assert_eq!(Filter::compile(&format!("only {name}")).only.is_empty(), is_wide, "{name}");
+        assert!(Filter::compile(&format!("fact:{name}")).not.len() > 1, "{name} is left out with its topic");
+    }
+    redacts("only fact:gender", "a.md", "- gender: female\n~- sexual orientation: lesbian\n");
+    redacts("only fact:diagnosis", "a.md", "- diagnosis: asthma\n~- medication: statins\n~- allergies: nuts\n");
+    redacts("only fact:finance", "a.md", "- finance: tight\n~- salary: 4,100 EUR\n~- IBAN: DE89370400440532013000\n");
+    redacts("only `location`", "a.md", "- location: Ulm\n~- address: 12 Main Street, Springfield\n");
+    redacts("only fact:phone", "a.md", "- phone: +49 30 1234567\n~- phone: +49 30 1234567, a@b.example\n");
+    let found = Filter::compile("only fact:phone").find("Call +49 30 1234567.\nWrite to a@b.example");
+    assert_eq!(found.iter().map(|found| found.line).collect::<Vec<_>>(), [2]);
+    assert_eq!(Filter::compile("only fact:age").find("Lucy is 34."), []);
+}
+
+#[test]
 fn an_only_is_held_against_what_a_model_says() {
     let found = |filter: &str, text: &str| -> Vec<String> {
         Filter::compile(filter).find(text).into_iter().map(|found| found.what).collect()
@@ -438,6 +460,24 @@ const NAMED: &[(&str, &str)] = &[
     ("不要显示电话号码", "rest 1"),
     ("!!!", "rest 1"),
     ("fact:", "rest 1"),
+    ("fact:Telefon AND #work", "'telefon' #work"),
+    ("fact:Telefon Or fact:Adresse", "'telefon' 'adresse'"),
+    ("fact:Telefon & #work", "'telefon' #work"),
+    ("fact:Telefon nor #work", "'telefon' #work"),
+    ("fact:phone AND email", "phone email"),
+    ("note:Tom AND email", "**/tom.md note:tom email"),
+    ("fact:phone but email", "rest 1"),
+    ("fact:phone BUT email", "rest 1"),
+    ("fact:phone but never mention ages", "phone age"),
+    ("fact:phone except mine", "rest 1"),
+    ("fact:phone (unless I ask)", "rest 1"),
+    ("fact:phone in people/", "rest 1"),
+    ("note:Tom Except on Sundays", "rest 1"),
+    ("fact:phone in people/, email", "rest 1"),
+    ("hide ../secret/ emails", "rest 1"),
+    ("only ../secret/ emails", "rest 1"),
+    ("fact:\"salt and pepper\"", "'salt and pepper'"),
+    ("note:\"Alice in Wonderland\"", "**/alice?in?wonderland.md note:alice in wonderland"),
 ];
 
 #[test]

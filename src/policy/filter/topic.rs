@@ -209,6 +209,12 @@ impl Topic {
         best
     }
 
+    /// The names of all topics, each with whether it is wide.
+    #[cfg(test)]
+    pub(super) fn names() -> impl Iterator<Item = (&'static str, bool)> {
+        TOPICS.iter().flat_map(|topic| topic.names.iter().map(|name| (*name, topic.is_wide)))
+    }
+
     fn said(&self) -> Said {
         let detectors = self.detectors.iter().map(|name| match *name {
             AGE => Matcher::Age,
@@ -219,13 +225,11 @@ impl Topic {
     }
 }
 
-/// The detectors of the topic that these words are a name of.
-pub(super) fn detectors(name: &[String]) -> impl Iterator<Item = &'static str> {
+/// What the topic is told by that these words are a name of.
+pub(super) fn matchers(name: &[String]) -> Vec<Matcher> {
     let name: Vec<&str> = name.iter().map(String::as_str).collect();
-    let said = Topic::at(&name).filter(|(_, count)| *count == name.len()).map(|(said, _)| said.matchers);
-    said.into_iter()
-        .flatten()
-        .filter_map(|matcher| if let Matcher::Detector(name) = matcher { Some(name) } else { None })
+    let said = Topic::at(&name).filter(|(_, count)| *count == name.len());
+    said.map_or_else(Vec::new, |(said, _)| said.matchers)
 }
 
 /// What a name stands for.

@@ -507,3 +507,31 @@ fn switches_hold_for_what_the_model_is_asked() {
     let refused = &seen.requests.last().unwrap().messages.last().unwrap().text;
     assert!(refused.contains(r#""ok":false"#), "{refused}");
 }
+
+#[test]
+fn a_stricter_mode_that_was_typed_holds_in_the_next_conversation_too() {
+    let asked = |lines: &[&str]| {
+        let talk = talk(&[CITY, DONE]);
+        let seen = talk.with(lines);
+        (seen.prompts.iter().filter(|prompt| prompt.starts_with("[y]es")).count(), talk.note() == USER, seen.out)
+    };
+    let (questions, is_same, out) = asked(&["/permission all", "/session new", "I moved to Paris.", "n"]);
+    assert_eq!((questions, is_same), (1, true), "{out}");
+    assert!(out.contains("session beef") && out.contains("permission: all"), "{out}");
+    let looser = talk(&[MAIL, DONE]);
+    let seen = looser.with(&["/permission off", "/session new", "Keep ada@example.com.", "n"]);
+    assert_eq!(looser.note(), USER, "a looser one ends with its conversation: {}", seen.notes);
+}
+
+#[test]
+fn conversations_are_listed_beside_one_that_cannot_be_read() {
+    let talk = talk(&[DONE]);
+    talk.with(&["Hello"]);
+    let folder = talk.memory.path().join(".memdir/local/sessions");
+    std::fs::File::create(folder.join("bad0.jsonl")).unwrap().set_len(crate::vault::MOST_SESSION_BYTES + 1).unwrap();
+    let mut lines = kept_sessions(&engine(talk.memory.path())).unwrap();
+    lines.sort();
+    let [bad, cafe] = lines.as_slice() else { panic!("{lines:?}") };
+    assert!(bad.starts_with("bad0  ") && bad.ends_with("  unknown"), "{bad}");
+    assert!(cafe.starts_with("cafe  ") && !cafe.contains("unknown"), "{cafe}");
+}
