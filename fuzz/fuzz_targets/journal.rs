@@ -40,7 +40,7 @@ fuzz_target!(|edits: Vec<(u32, u8)>| {
     }
     let _ = std::fs::remove_file(state.join("history.sqlite-shm"));
     if let Some(vault) = open(&root) {
-        let _ = vault.log(&Page { path: None, limit: 10, before: None });
+        let _ = vault.log(&Page { limit: 10, ..Page::default() });
         let _ = (vault.steps(1), vault.image_at(&path, 1), vault.newest_to_undo());
         drop(vault.lock());
     }
