@@ -19,6 +19,7 @@ use crate::time::Timestamp;
 use crate::vault::{Author, Durability, Options, Page, Vault};
 
 mod ask;
+mod forgets;
 mod fresh;
 mod meaning;
 
