@@ -1,11 +1,12 @@
 //! Changes that a person asks for by batch: undo and restore.
 
+use super::failure::forgotten_meanwhile;
 use super::{Engine, failure};
 use crate::path::MemoryPath;
 use crate::plan::{self, Plan, Seen, Tree, UndoError};
 use crate::report::{Code, Details, Failure};
 use crate::time::Timestamp;
-use crate::vault::{AuditEntry, Author, Batch, VaultError};
+use crate::vault::{AuditEntry, Author, Batch, Committed, VaultError};
 
 /// A change that would give back an earlier state; nothing is done yet.
 #[derive(Debug)]
@@ -98,6 +99,7 @@ impl Engine {
     pub fn propose_undo(&self, batch: Option<u64>) -> Result<Change, ChangeError> {
         let nothing =
             |message: String| Failure::new(Code::NothingToUndo, message).with_hint("`memdir log` shows the batches");
+        self.vault.look_after_crash()?;
         let forgets = self.vault.forgets();
         let batch = match batch {
             Some(batch) => batch,
@@ -120,6 +122,7 @@ impl Engine {
     /// `not_found` for a batch or a note that the history does not know, `unavailable` for contents that are no
     /// longer kept.
     pub fn propose_restore(&self, path: &MemoryPath, batch: u64) -> Result<Change, ChangeError> {
+        self.vault.look_after_crash()?;
         let forgets = self.vault.forgets();
         let path = &self.vault.resolve(path).unwrap_or_else(|_| path.clone());
         let image = self.vault.image_at(path, batch)?.ok_or_else(|| {
@@ -135,7 +138,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// `conflict` when a note has changed since the change was planned, and what the vault says.
+    /// `conflict` when a note has changed or something was forgotten since the change was planned, and what the vault says.
     pub fn conclude_change(&self, change: Change, author: &Author) -> Result<Done, ChangeError> {
         if change.plan.is_empty() && change.undoes.is_none() {
             return Ok(Done::default());
@@ -157,10 +160,9 @@ impl Engine {
             undoes: change.undoes,
             approval: None,
         };
-        let committed = match self.vault.lock().and_then(|mut writer| writer.commit(&batch)) {
+        let committed = match self.commit_change(&batch, change.forgets) {
             Ok(committed) => committed,
             Err(error) => {
-                let error = ChangeError::from(error);
                 let code = Some(error.failure.code.to_string());
                 let [entry] = entries;
                 let entry = AuditEntry { code, ..entry };
@@ -172,5 +174,14 @@ impl Engine {
         };
         let (changed, receipt) = (change.plan.changed(), Some(change.plan.receipt()));
         Ok(Done { batch: Some(committed.batch), changed, receipt, seen: Seen::default() })
+    }
+
+    /// Commits a change, unless something was forgotten since it was planned: that would come back with it.
+    fn commit_change(&self, batch: &Batch<'_>, forgets: u64) -> Result<Committed, ChangeError> {
+        let mut writer = self.vault.lock()?;
+        if forgets != writer.forgets()? {
+            return Err(forgotten_meanwhile().into());
+        }
+        Ok(writer.commit(batch)?)
     }
 }

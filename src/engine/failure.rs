@@ -27,6 +27,7 @@ pub fn failure(error: &VaultError) -> Failure {
         VaultError::Untrusted(_) => say(Code::NoWriteAccess, "the person has to look at `.memdir` in the memory"),
         VaultError::Damaged(_) => Failure::new(Code::Damaged, "the history of this memory cannot be read")
             .with_hint("nothing was done; the person can run `memdir doctor --repair`"),
+        VaultError::Newer(_) => say(Code::Unavailable, "nothing was done; update memdir"),
         VaultError::Pruned(_) => say(Code::Unavailable, "the entry is kept, its contents are not"),
         VaultError::UnknownBatch(_) => say(Code::NotFound, "`memdir log` shows the batches"),
         VaultError::Decided(_) => say(Code::NotFound, "`memdir pending` shows those that wait"),
@@ -50,12 +51,19 @@ pub fn failure(error: &VaultError) -> Failure {
 #[must_use]
 pub fn without_history(failure: &Failure) -> String {
     let message = &failure.message;
-    let why = match failure.code {
-        Code::Damaged => ": the person can run `memdir doctor --repair`",
-        Code::DiskFull => "",
-        _ => ": the person can run `memdir doctor`",
+    let why = if failure.code == Code::Damaged {
+        ": the person can run `memdir doctor --repair`"
+    } else if failure.code == Code::DiskFull {
+        ""
+    } else {
+        ": the person can run `memdir doctor`"
     };
-    format!("{message}, so notes are read as ever, without an entry in the audit, and nothing can be changed{why}")
+    format!("{message}; notes can still be read (without an audit entry), but nothing can be changed{why}")
+}
+
+/// Why nothing is done with what was planned before something was forgotten: it may hold what was forgotten.
+pub(super) fn forgotten_meanwhile() -> Failure {
+    Failure::new(Code::Conflict, "something was forgotten meanwhile").with_hint("nothing was done; try again")
 }
 
 /// Says to a client what the vault could not do, with nothing of what its grant hides.

@@ -3,6 +3,7 @@
 //! While a text is planned they are only put together. Once the rest of the batch is done, each group is planned against
 //! what is there then, and waits as one proposal.
 
+use super::failure::forgotten_meanwhile;
 use super::inbox::{HeldCall, OneTime, Waiting};
 use super::indexed::Indexed;
 use super::pending::{Opened, Trial};
@@ -229,7 +230,7 @@ struct Members<'p> {
 impl Engine {
     /// Lets the calls wait that the person should be asked about, each group as one proposal.
     pub(super) fn hold(&self, proposal: &mut Proposal) {
-        let Proposal { planned, manner, parsed, .. } = proposal;
+        let Proposal { planned, manner, parsed, forgets, .. } = proposal;
         let is_atomic = manner.is_atomic(parsed);
         if planned.groups.groups.is_empty() {
             return;
@@ -237,14 +238,19 @@ impl Engine {
         let outcomes = if self.settings.keep_proposals.is_zero() {
             outcomes_where_nothing_waits(planned)
         } else {
-            self.outcomes_of_held(planned, manner, is_atomic)
+            self.outcomes_of_held(planned, (manner, is_atomic), *forgets)
         };
         tell(planned, &outcomes);
         planned.set(outcomes);
     }
 
     /// What becomes of each call that was held, by its place among the items.
-    fn outcomes_of_held(&self, planned: &Planned, manner: &Manner, is_atomic: bool) -> Vec<(usize, Outcome)> {
+    fn outcomes_of_held(
+        &self,
+        planned: &Planned,
+        (manner, is_atomic): (&Manner, bool),
+        forgets: u64,
+    ) -> Vec<(usize, Outcome)> {
         let fail = |members: &Members<'_>, failure: &Failure| -> Vec<(usize, Outcome)> {
             let failed = members.held.iter().map(|(at, held)| (*at, Outcome::failed(&held.call, failure.clone())));
             failed.collect()
@@ -253,6 +259,10 @@ impl Engine {
         let grant = manner.grant.as_deref();
         let locked = self.vault.lock().map_err(|error| told(&error, grant));
         let opened = locked.and_then(|mut writer| {
+            // What the calls say may come from what was read before it was forgotten.
+            if forgets != writer.forgets().map_err(|error| told(&error, grant))? {
+                return Err(forgotten_meanwhile());
+            }
             let opened = self.open_inbox(&mut writer, (self.settings.clock)())?;
             let here = self.kept_here().values().map(|waiting| waiting.encode().len()).sum();
             Ok((writer, Room::beside(&opened, here)))

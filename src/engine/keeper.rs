@@ -105,7 +105,7 @@ impl Engine {
             notes.lock().unwrap_or_else(PoisonError::into_inner).note(&event);
             // Searches rely on what is noted here, whatever becomes of those who listen.
             if catch_unwind(AssertUnwindSafe(|| listen(&event))).is_err() {
-                tracing::error!("who was told of a change has panicked: this is a bug of memdir");
+                tracing::error!("a change listener panicked: this is a bug of memdir");
             }
         };
         let watch = self.vault.watch(told).map_err(|error| failure(&error))?;

@@ -205,13 +205,14 @@ impl Engine {
 
     /// As [`Engine::propose`], with somebody who has a last word on each call.
     #[must_use]
-    pub fn propose_guarded(&self, parsed: Parsed, manner: Manner, guard: Option<Guard>) -> Proposal {
+    pub fn propose_guarded(&self, mut parsed: Parsed, manner: Manner, guard: Option<Guard>) -> Proposal {
         let _span = tracing::debug_span!("propose", calls = parsed.entries.len()).entered();
         let trouble = self.history_trouble();
         let (started, forgets) = ((self.settings.clock)(), self.vault.forgets());
         let asker = Asker { manner: &manner, guard: guard.as_ref(), is_approved: false };
-        let mut planned = self.plan(&self.seen_by(manner.grant.as_deref()), &parsed, asker, started);
-        planned.issues.extend(trouble.map(|failure| Issue {
+        let planned = self.plan(&self.seen_by(manner.grant.as_deref()), &parsed, asker, started);
+        // Beside what is said of the text, so that it is still said when that is planned again.
+        parsed.issues.extend(trouble.map(|failure| Issue {
             code: "history_unusable",
             index: None,
             message: without_history(&failure),
@@ -281,7 +282,7 @@ impl Engine {
 
     fn commit(&self, proposal: &mut Proposal) -> Result<Option<Committed>, VaultError> {
         let mut writer = self.vault.lock()?;
-        if proposal.forgets != self.vault.forgets() {
+        if proposal.forgets != writer.forgets()? {
             // What was forgotten meanwhile must not come back with what the calls have read.
             self.plan_again(&writer, proposal);
         }
@@ -480,7 +481,7 @@ impl Planned {
                 Ok(_) => outcome.result = Err(aborted(failed)),
                 Err(failure) if matches!(item, Item::Held(_)) => {
                     let failure = Failure::new(failure.code, failure.message.as_str());
-                    let hint = "nothing of an atomic batch waits by itself; send it again without `atomic`";
+                    let hint = "an atomic batch cannot be held in part; send it again without `atomic`";
                     outcome.result = Err(failure.with_hint(hint));
                 }
                 Err(_) => {}

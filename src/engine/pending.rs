@@ -454,12 +454,12 @@ fn read(inbox: Inbox) -> Opened {
     opened
 }
 
-/// Nothing of this number waits.
 /// Whether a proposal has waited for as long as it may, by the time that the history has settled on.
 fn has_expired(waiting: &Waiting, settled: Option<Timestamp>) -> bool {
     settled.is_some_and(|time| waiting.expires <= time)
 }
 
+/// Nothing of this number waits.
 fn gone(id: u64, last: u64) -> Failure {
     let message = if id <= last && id > 0 {
         format!("proposal {id} is decided already")

@@ -41,6 +41,8 @@ impl Engine {
     ///
     /// Those of `read_file`.
     pub fn read(&self, path: &MemoryPath, author: &Author) -> Result<(String, Digest), Failure> {
+        // The note can be read whatever is wrong with the history; what is wrong is logged there.
+        let _ = self.history_trouble();
         let (started, forgets) = ((self.settings.clock)(), self.vault.forgets());
         let image = self.vault.read(path, self.settings.limits.file_bytes);
         let result = image.map_err(plan::failure).and_then(|image| match image.content.text() {

@@ -172,7 +172,7 @@ impl Engine {
 
 fn unknown(id: &str) -> Failure {
     let message = format!("session `{id}` was not written by memdir in this memory, or was changed since");
-    let hint = format!("it cannot be continued; start a new session, `memdir session remove {id}` removes this one");
+    let hint = format!("it cannot be continued; start a new session; `memdir session remove {id}` removes this one");
     Failure::new(Code::Denied, message).with_hint(hint)
 }
 

@@ -56,10 +56,10 @@ pub(super) fn write_new(folder: &Dir, name: &str, image: &Image, old: Option<&Fi
         other => other?,
     };
     // The mode comes last, for an access list sets it, too.
-    old.map_or(Ok(()), |old| disk::copy_attributes(old, &file))?;
+    let lacks_list = old.map_or(Ok(false), |old| disk::copy_attributes(old, &file))?;
     file.write_all(image.content.bytes())?;
     match image.mode {
-        Some(mode) => disk::set_mode(&file, mode),
+        Some(mode) => disk::set_mode(&file, if lacks_list { mode & !0o070 } else { mode }),
         None => Ok(()),
     }
 }

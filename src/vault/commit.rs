@@ -300,7 +300,7 @@ impl Writer<'_> {
         let mut journal = || core.journal.commit(number, steps, batch, growth(steps));
         let result = if vault.is_durable() {
             std::thread::scope(|scope| {
-                let sweeping = leftovers.is_some().then(|| std::thread::Builder::new().spawn_scoped(scope, &sweep));
+                let sweeping = leftovers.is_some().then(|| std::thread::Builder::new().spawn_scoped(scope, sweep));
                 let flushed = beside(&puts, &flush, journal);
                 if let Some(Err(_)) = sweeping {
                     sweep();

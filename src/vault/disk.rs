@@ -283,24 +283,31 @@ pub(super) fn set_mode(file: &File, mode: u32) -> io::Result<()> {
 
 /// Gives a new file the extended attributes of another one, access lists among them.
 ///
-/// What the system keeps for itself, or has no place for here, is left out, and so is what vouches for the content.
-pub(super) fn copy_attributes(from: &File, to: &File) -> io::Result<()> {
+/// What the system keeps for itself, or has no place for here, is left out, and so is what vouches for the content. Says
+/// whether that is so of an access list: its mask is the group's part of the mode, which without it would let the group in.
+pub(super) fn copy_attributes(from: &File, to: &File) -> io::Result<bool> {
+    let mut lacks_list = false;
     #[cfg(any(target_os = "linux", target_vendor = "apple"))]
     {
         use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fsetxattr};
+        const ACCESS_LIST: &[u8] = b"system.posix_acl_access";
         const OF_CONTENT: [&[u8]; 3] = [b"security.ima", b"security.evm", b"security.capability"];
         let names = attribute(|buffer| flistxattr(from, buffer))?.unwrap_or_default();
         for name in names.split(|byte| *byte == 0).filter(|name| !name.is_empty() && !OF_CONTENT.contains(name)) {
-            let Some(value) = attribute(|buffer| fgetxattr(from, name, buffer))? else { continue };
-            match fsetxattr(to, name, &value, XattrFlags::empty()) {
-                Err(error) if is_withheld(error) => {}
-                other => other?,
-            }
+            let copied = match attribute(|buffer| fgetxattr(from, name, buffer))? {
+                None => false,
+                Some(value) => match fsetxattr(to, name, &value, XattrFlags::empty()) {
+                    // A list may name users that are not known in the namespace that we are in.
+                    Err(error) if is_withheld(error) || error == rustix::io::Errno::INVAL => false,
+                    other => other.map(|()| true)?,
+                },
+            };
+            lacks_list |= !copied && name == ACCESS_LIST;
         }
     }
     #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
     let _ = (from, to);
-    Ok(())
+    Ok(lacks_list)
 }
 
 /// Reads what has a length that nobody knows before; `None` where it is withheld or gone.

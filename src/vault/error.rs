@@ -4,6 +4,13 @@ use std::io;
 
 use crate::path::MemoryPath;
 
+/// Why a connection is not used that was just opened.
+pub(super) const EXCHANGED: &str = "it was exchanged while the history was opened";
+/// Why a connection is used no more.
+pub(super) const REPLACED: &str = "it was replaced while memdir was using it";
+/// Why there is nothing to use.
+pub(super) const GONE: &str = "it disappears while it is used";
+
 /// Why the vault could not do something, by what the caller does next.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -24,14 +31,17 @@ pub enum VaultError {
     #[error("this drive cannot hold the history")]
     Unfit,
     /// The drive keeps no locks, so that two programs could write at once.
-    #[error("this drive keeps no locks, so that two programs could write at once")]
+    #[error("this drive does not support file locks, so two programs could write at the same time")]
     NoLocks,
     /// `.memdir` is not what memdir made. Nothing in it was used.
     #[error("the folder `.memdir` cannot be trusted: {0}")]
     Untrusted(&'static str),
-    /// The history is damaged, or of a version that this program does not know.
+    /// The history is damaged.
     #[error("the history cannot be read: {0}")]
     Damaged(String),
+    /// The history was written by a newer memdir. Nothing is wrong with it; update this one.
+    #[error("the history was written by a newer memdir: it has version {0}")]
+    Newer(i64),
     /// Contents of this batch are no longer kept.
     #[error("contents of batch {0} are no longer kept")]
     Pruned(u64),
@@ -102,6 +112,15 @@ impl VaultError {
         if code.is_some_and(|code| UNFIT.contains(&code)) { Self::Unfit } else { self }
     }
 
+    /// Whether it says of the history what stays so, whoever looks and however often.
+    pub(super) fn is_lasting_fault(&self) -> bool {
+        match self {
+            Self::Damaged(_) => true,
+            Self::Untrusted(cause) => ![EXCHANGED, REPLACED, GONE].contains(cause),
+            _ => false,
+        }
+    }
+
     /// Whether the history could not be opened for want of the right to write: SQLite shares a file among those who
     /// read, and where that is missing and cannot be made it just says that it cannot open the database.
     pub(super) fn is_no_access(&self) -> bool {
@@ -125,6 +144,8 @@ const UNFIT: [i32; 7] = [
 ];
 /// What SQLite says where the file that connections share cannot grow, for which the system has no other reason.
 const NO_ROOM_TO_SHARE: i32 = rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
+/// What SQLite says of a file that ends before it should.
+const CUT_SHORT: i32 = rusqlite::ffi::SQLITE_IOERR_SHORT_READ;
 /// What SQLite says of a statement that names a table or a column which is not there.
 const SQL_ERROR: i32 = 1;
 
@@ -149,6 +170,11 @@ impl From<rusqlite::Error> for VaultError {
                 Self::DiskFull
             }
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy,
+            Some(ErrorCode::SystemIoFailure)
+                if error.sqlite_error().is_some_and(|failure| failure.extended_code == CUT_SHORT) =>
+            {
+                Self::Damaged(error.to_string())
+            }
             Some(ErrorCode::DiskFull) => Self::DiskFull,
             Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Self::NoWriteAccess,
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged(error.to_string()),

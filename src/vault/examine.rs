@@ -1,7 +1,9 @@
 //! What the vault can tell of itself and of the file system it is on.
 
+use super::journal::{Journal, load};
 use super::state::StateFolder;
 use super::{Vault, VaultError, disk};
+use crate::plan::Content;
 
 /// What [`Vault::examine`] found.
 #[derive(Debug)]
@@ -47,7 +49,10 @@ impl Vault {
         };
         if let Some(core) = core.as_ref() {
             let fault: String = core.journal.db.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
-            let mut faults = if fault == "ok" { Vec::new() } else { vec![fault] };
+            if fault != "ok" {
+                return Err(VaultError::Damaged(fault));
+            }
+            let mut faults = Vec::new();
             core.journal.check_kept(&mut |fault| faults.push(fault))?;
             if let Some(fault) = faults.into_iter().next() {
                 return Err(VaultError::Damaged(fault));
@@ -77,5 +82,33 @@ impl Vault {
             let _ = self.dir.remove_file(name);
         }
         (can_write, can_write && matches!(replaced, Ok(disk::Replaced::Exchanged)))
+    }
+}
+
+impl Journal {
+    /// Reads all that is kept of what was changed, each content once, and tells what is not as it was written.
+    pub(super) fn check_kept(&self, tell: &mut dyn FnMut(String)) -> Result<(), VaultError> {
+        let mut statement = self.db.prepare("SELECT id, batch FROM content ORDER BY id")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            match load(&self.db, row.get(0)?) {
+                Err(VaultError::Damaged(_)) => {
+                    tell(format!("a content of batch {} is not what was stored", row.get::<_, i64>(1)?));
+                }
+                other => drop(other?),
+            }
+        }
+        let nothing = Content::new(&b""[..]);
+        let mut statement = self.db.prepare("SELECT id FROM batch WHERE state IN (2, 3) ORDER BY id")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let batch = row.get(0)?;
+            match self.steps_with(batch, &|_| Ok(nothing.clone())) {
+                Err(VaultError::Damaged(fault)) => tell(format!("batch {batch}: {fault}")),
+                Err(VaultError::Pruned(_)) => {}
+                other => drop(other?),
+            }
+        }
+        Ok(())
     }
 }

@@ -287,9 +287,7 @@ impl Journal {
     /// Writes entries of calls that changed nothing.
     pub(super) fn note_reads(&mut self, reads: &Reads) -> Result<(), VaultError> {
         self.transaction(Flush::No, |transaction| {
-            let sql = "SELECT value FROM meta WHERE key = ?1";
-            let forgets = transaction.prepare_cached(sql)?.query_row([FORGETS], |row| row.get(0)).optional()?;
-            let forgets: u64 = forgets.unwrap_or(0);
+            let forgets = journal::sum(transaction, FORGETS)?.unwrap_or(0);
             let mut chain = Chain::open(transaction, reads.count)?;
             for noted in &reads.batches {
                 let bare: Vec<AuditEntry>;

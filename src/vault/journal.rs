@@ -10,13 +10,15 @@ use cap_std::fs::Dir;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params};
 
+use super::error::EXCHANGED;
 use super::place::Places;
-use super::proof::{EXCHANGED, Proof};
+use super::proof::Proof;
 use super::state::StateFolder;
 use super::{Batch, RecordedStep, VaultError, audit, disk, inbox};
 use crate::path::MemoryPath;
 use crate::plan::{Content, Image, Step};
 use crate::report::Kind;
+use crate::retry;
 
 /// The tables.
 const SCHEMA: &str = include_str!("schema.sql");
@@ -24,6 +26,8 @@ const SCHEMA: &str = include_str!("schema.sql");
 const VERSION: i64 = 1;
 /// "memd", so that `file` and we can tell the database from any other.
 const APPLICATION: i64 = 0x6d65_6d64;
+/// The key of the number of the first batch, where that is not 1.
+const FIRST_BATCH: &str = "first_batch";
 /// How long to wait for another connection.
 const BUSY: Duration = Duration::from_secs(10);
 /// How often the database is opened until what was opened is what the folder holds.
@@ -115,11 +119,11 @@ impl LogFile {
 
 impl Journal {
     /// Opens the database of a folder, and makes its tables when it is new, once `lock` has taken the lock that keeps others
-    /// from doing so. Without a `log` nothing is ever flushed.
+    /// from doing so and given the number of the first batch. Without a `log` nothing is ever flushed.
     pub(super) fn open(
         folder: &StateFolder,
         mut log: Option<LogFile>,
-        lock: impl Fn() -> Result<(), VaultError>,
+        lock: impl Fn() -> Result<u64, VaultError>,
     ) -> Result<Self, VaultError> {
         let mut attempt = 0;
         loop {
@@ -136,7 +140,7 @@ impl Journal {
     }
 
     /// Readies a connection that was opened: proves what it opened, then lets it do its work.
-    fn ready(&mut self, proof: Proof<'_>, lock: impl Fn() -> Result<(), VaultError>) -> Result<(), VaultError> {
+    fn ready(&mut self, proof: Proof<'_>, lock: impl Fn() -> Result<u64, VaultError>) -> Result<(), VaultError> {
         proof.check_database()?;
         self.settle()?;
         match self.version()? {
@@ -146,9 +150,15 @@ impl Journal {
             }
             (0, 0, 0) => {
                 let folder = proof.end();
-                lock()?;
-                self.create_patiently(folder).map_err(VaultError::of_drive)?;
+                let first = lock()?;
+                // Another process may have made the tables, and filled them, while we waited.
+                if self.version()? == (0, 0, 0) {
+                    self.create_patiently(folder, first).map_err(VaultError::of_drive)?;
+                } else {
+                    return Err(VaultError::Untrusted(EXCHANGED));
+                }
             }
+            (version, APPLICATION, _) if version > VERSION => return Err(VaultError::Newer(version)),
             (version, APPLICATION, _) => {
                 return Err(VaultError::Damaged(format!("it has version {version}, and this program knows {VERSION}")));
             }
@@ -183,7 +193,7 @@ impl Journal {
         if mode.eq_ignore_ascii_case("wal") {
             return Ok(());
         }
-        Err(VaultError::Damaged("it has another journal than memdir gives it".to_owned()))
+        Err(VaultError::Damaged("its journal mode is not WAL".to_owned()))
     }
 
     /// Checks that the tables are ours and that there is nothing else: whoever sent the folder may have added what acts when
@@ -210,22 +220,15 @@ impl Journal {
     }
 
     /// As [`Journal::create`], while others look at the file: turning the log on does not wait for them by itself.
-    fn create_patiently(&mut self, folder: &StateFolder) -> Result<(), VaultError> {
-        let mut waited = Duration::ZERO;
-        let mut pause = Duration::from_millis(1);
-        loop {
-            match self.create(folder) {
-                Err(VaultError::Busy) if waited < BUSY => {
-                    std::thread::sleep(pause);
-                    waited += pause;
-                    pause = (pause * 2).min(Duration::from_millis(20));
-                }
-                other => return other,
-            }
-        }
+    fn create_patiently(&mut self, folder: &StateFolder, first: u64) -> Result<(), VaultError> {
+        let created = retry::within(BUSY, || match self.create(folder, first) {
+            Err(VaultError::Busy) => Ok(None),
+            other => other.map(Some),
+        });
+        created?.ok_or(VaultError::Busy)
     }
 
-    fn create(&mut self, folder: &StateFolder) -> Result<(), VaultError> {
+    fn create(&mut self, folder: &StateFolder, first: u64) -> Result<(), VaultError> {
         let proof = Proof::begin(folder);
         let mode: String = self.db.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
         if !mode.eq_ignore_ascii_case("wal") {
@@ -246,6 +249,9 @@ impl Journal {
             transaction.pragma_update(None, "user_version", VERSION)?;
             let id = audit::random()?;
             transaction.execute("INSERT INTO meta VALUES ('id', ?1)", [id.as_slice()])?;
+            if first > 1 {
+                transaction.execute("INSERT INTO meta VALUES (?1, ?2)", params![FIRST_BATCH, first])?;
+            }
             Ok(())
         })
     }
@@ -289,8 +295,9 @@ impl Journal {
         let places = serde_json::to_string(places).unwrap_or_default();
         let author = batch.author;
         self.transaction(Flush::No, |transaction| {
-            let sql = "INSERT INTO batch (state, time, door, client, session, message, undoes, places)
-                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+            let sql = "INSERT INTO batch (id, state, time, door, client, session, message, undoes, places)
+                       VALUES (ifnull((SELECT 1 + max(id) FROM batch), ?9), ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+            let first = sum(transaction, FIRST_BATCH)?.unwrap_or(1);
             let row = params![
                 State::Open.code(),
                 batch.time.micros(),
@@ -299,7 +306,8 @@ impl Journal {
                 author.session,
                 author.message,
                 batch.undoes,
-                places
+                places,
+                first
             ];
             transaction.prepare_cached(sql)?.execute(row)?;
             Ok(u64::try_from(transaction.last_insert_rowid()).unwrap_or_default())
@@ -381,33 +389,8 @@ impl Journal {
         self.steps_with(batch, &|id| load(&self.db, id)?.ok_or(VaultError::Pruned(batch)))
     }
 
-    /// Reads all that is kept of what was changed, each content once, and tells what is not as it was written.
-    pub(super) fn check_kept(&self, tell: &mut dyn FnMut(String)) -> Result<(), VaultError> {
-        let mut statement = self.db.prepare("SELECT id, batch FROM content ORDER BY id")?;
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
-            match load(&self.db, row.get(0)?) {
-                Err(VaultError::Damaged(_)) => {
-                    tell(format!("a content of batch {} is not what was stored", row.get::<_, i64>(1)?));
-                }
-                other => drop(other?),
-            }
-        }
-        let nothing = Content::new(&b""[..]);
-        let mut statement = self.db.prepare("SELECT id FROM batch WHERE state IN (2, 3) ORDER BY id")?;
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
-            let batch = row.get(0)?;
-            match self.steps_with(batch, &|_| Ok(nothing.clone())) {
-                Err(VaultError::Damaged(fault)) => tell(format!("batch {batch}: {fault}")),
-                Err(VaultError::Pruned(_)) => {}
-                other => drop(other?),
-            }
-        }
-        Ok(())
-    }
-
-    fn steps_with(
+    /// As [`Journal::steps`], with contents from somewhere.
+    pub(super) fn steps_with(
         &self,
         batch: u64,
         content: &dyn Fn(i64) -> Result<Content, VaultError>,
@@ -444,9 +427,12 @@ impl Journal {
 
     /// Reads a running sum; `None` when it was never taken.
     pub(super) fn sum(&self, key: &str) -> Result<Option<u64>, VaultError> {
-        let mut statement = self.db.prepare_cached("SELECT value FROM meta WHERE key = ?1")?;
-        let value: Option<i64> = statement.query_row([key], |row| row.get(0)).optional()?;
-        Ok(value.map(|value| u64::try_from(value).unwrap_or(0)))
+        sum(&self.db, key)
+    }
+
+    /// The number of the first batch. It is above those of temporary files that an earlier history has left.
+    pub(super) fn first_batch(&self) -> Result<u64, VaultError> {
+        Ok(self.sum(FIRST_BATCH)?.unwrap_or(1))
     }
 
     /// Begins a running sum, unflushed. One that is there stays: another process may have added to it since.
@@ -473,6 +459,13 @@ fn set_state(transaction: &Transaction<'_>, batch: u64, state: State) -> Result<
     let sql = "UPDATE batch SET state = ?2 WHERE id = ?1";
     transaction.prepare_cached(sql)?.execute(params![batch, state.code()])?;
     Ok(())
+}
+
+/// As [`Journal::sum`], also within a transaction.
+pub(super) fn sum(db: &Connection, key: &str) -> Result<Option<u64>, VaultError> {
+    let mut statement = db.prepare_cached("SELECT value FROM meta WHERE key = ?1")?;
+    let value: Option<i64> = statement.query_row([key], |row| row.get(0)).optional()?;
+    Ok(value.map(|value| u64::try_from(value).unwrap_or(0)))
 }
 
 /// Adds to a running sum that was taken before; one that was not stays unknown.
@@ -562,10 +555,20 @@ fn store(transaction: &Transaction<'_>, batch: u64, content: &Content) -> Result
     Ok(id)
 }
 
-/// Decompresses a content. Both it and its row have to say the size: room is made for it before anything is read.
+/// No content is larger than this.
+const MOST_CONTENT: usize = 1 << 30;
+
+/// Decompresses a content. Both it and its row have to say the size: room is made for it before anything is read. Whoever
+/// sent the folder may have written both.
 fn unpack(body: &[u8], size: usize) -> Option<Vec<u8>> {
     let said = zstd::zstd_safe::get_frame_content_size(body).ok()??;
-    if said == size as u64 { zstd::bulk::decompress(body, size).ok() } else { None }
+    if said != size as u64 || size > MOST_CONTENT {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(size).ok()?;
+    zstd::bulk::Decompressor::new().ok()?.decompress_to_buffer(body, &mut bytes).ok()?;
+    Some(bytes)
 }
 
 /// Reads a content; `None` when it is no longer kept.

@@ -62,6 +62,7 @@ use crate::path::MemoryPath;
 use crate::plan::Step;
 use crate::retry;
 use crate::time::Timestamp;
+use error::REPLACED;
 use journal::Journal;
 use place::Places;
 use state::{Home, StateFolder};
@@ -324,7 +325,7 @@ impl Vault {
             // The lock goes with its handle.
             *core = None;
         }
-        Err(VaultError::Untrusted("it is exchanged while it is used"))
+        Err(VaultError::Untrusted(REPLACED))
     }
 
     /// Makes what is missing of the state, and opens it.
@@ -430,24 +431,33 @@ impl Vault {
     }
 
     /// Writes the audit of the last reads, which else waits for the next one. Nobody waits for it, so that it fails is only
-    /// logged. Says whether nothing is left: what cannot be written while others use the history is to be tried again.
+    /// logged. Says whether there is nothing to try again soon: what cannot be written while others use the history is left.
     pub fn settle_reads(&self) -> bool {
-        self.settle(Patience::None);
-        self.reads().count == 0
+        self.settle(Patience::None).is_err() || self.reads().count == 0
     }
 
-    fn settle(&self, patience: Patience) {
-        if let Err(error) = self.write_reads(patience) {
-            tracing::warn!(%error, "the audit of reads was not written");
-        }
+    fn settle(&self, patience: Patience) -> Result<(), VaultError> {
+        let written = self.write_reads(patience);
+        written.inspect_err(|error| tracing::warn!(%error, "the audit of reads was not written"))
     }
 
     /// Writes what is noted. Where there is no patience and the history is busy, it stays noted.
     fn write_reads(&self, patience: Patience) -> Result<(), VaultError> {
         let limit = if patience == Patience::None { Duration::ZERO } else { self.options.lock_timeout };
-        let mut core = match self.core(limit) {
+        if self.reads().count == 0 {
+            return Ok(());
+        }
+        let core = self.core(limit).and_then(|core| self.reopened(core));
+        let mut core = match core {
             Err(VaultError::Busy) if patience == Patience::None => return Ok(()),
-            core => self.current(core?),
+            Err(error) => {
+                let mut reads = self.reads();
+                if reads.count >= MOST_READS {
+                    *reads = Reads::default();
+                }
+                return Err(error);
+            }
+            Ok(core) => core,
         };
         // Taken only now, so that of two threads the one writes before the other.
         let mut reads = std::mem::take(&mut *self.reads());
@@ -515,7 +525,11 @@ impl Vault {
         let log = if self.is_durable() { Some(folder.log_file()?) } else { None };
         let is_empty = Cell::new(false);
         let make = || match tables {
-            Tables::Make => acquire(&lock, self.options.lock_timeout).and_then(|()| folder.check_locks()),
+            Tables::Make => {
+                acquire(&lock, self.options.lock_timeout)?;
+                folder.check_locks()?;
+                self.first_batch()
+            }
             Tables::Leave => {
                 is_empty.set(true);
                 Err(VaultError::Busy)
@@ -532,6 +546,7 @@ impl Vault {
             }
             opened => opened?,
         };
+        self.note_forgets(&journal)?;
         // The kernel lets go of it when the process ends, whatever happens here.
         let _ = lock.unlock();
         Ok(Some(Core { folder, lock, journal, leftovers: None, swept: 0, seen: None }))
@@ -541,7 +556,12 @@ impl Vault {
     /// hear why it cannot be read, and not that it is empty. While a thread writes, or waits until it may, there is another
     /// connection, which sees what is committed.
     fn known_core(&self) -> Result<MutexGuard<'_, Option<Core>>, VaultError> {
-        let core = self.core_now().unwrap_or_else(|| self.beside());
+        self.reopened(self.core_now().unwrap_or_else(|| self.beside()))
+    }
+
+    /// As [`Vault::current`], and opens what is closed: nothing was opened yet, or a thread has panicked with it, or
+    /// something else has its name.
+    fn reopened<'c>(&self, core: MutexGuard<'c, Option<Core>>) -> Result<MutexGuard<'c, Option<Core>>, VaultError> {
         let mut core = self.current(core);
         if core.is_none()
             && let Some(folder) = StateFolder::open(&self.home())?
@@ -589,7 +609,8 @@ impl Vault {
     /// Removes displaced files and writes the audit of the last reads: work that no answer waits for. Dropping the vault does
     /// it too; a program that ends while a thread of its still holds the vault never drops it.
     pub fn finish(&self) {
-        self.settle(Patience::Usual);
+        // What went wrong is logged.
+        let _ = self.settle(Patience::Usual);
         // Where somebody else is at work, the next writer removes them.
         if let Ok(mut core) = self.core(self.options.lock_timeout)
             && let Some(core) = core.as_mut()
@@ -613,11 +634,20 @@ impl Writer<'_> {
         self.core.as_mut().ok_or(VaultError::Busy)
     }
 
+    /// How often something was forgotten in this memory. While the lock is held nobody else forgets.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub fn forgets(&self) -> Result<u64, VaultError> {
+        self.core.as_ref().ok_or(VaultError::Busy)?.journal.forgets()
+    }
+
     /// Checks that the history to which a batch was written is still that of the memory.
     fn check_history(&self) -> Result<(), VaultError> {
         match &*self.core {
             Some(core) if core.folder.is_current(&self.vault.home()) => Ok(()),
-            _ => Err(VaultError::Untrusted("it was exchanged while it was used")),
+            _ => Err(VaultError::Untrusted(REPLACED)),
         }
     }
 
@@ -630,7 +660,8 @@ impl Writer<'_> {
 impl Drop for Writer<'_> {
     fn drop(&mut self) {
         if let Some(core) = self.core.as_mut() {
-            core.seen = core.folder.log_mark();
+            // What was forgotten under this lock is known before it is said that nothing is new.
+            core.seen = self.vault.note_forgets(&core.journal).ok().and_then(|()| core.folder.log_mark());
             // The kernel lets go of it when the process ends, whatever happens here.
             let _ = core.lock.unlock();
         }

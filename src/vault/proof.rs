@@ -8,10 +8,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::VaultError;
+use super::error::EXCHANGED;
 use super::state::{FILES, HISTORY, SHARED, StateFolder, WRITE_AHEAD_LOG};
-
-/// Why what was opened is not used.
-pub(super) const EXCHANGED: &str = "it was exchanged while the history was opened";
 
 /// What tells a file from every other one.
 type Identity = (u64, u64);

@@ -388,16 +388,23 @@ impl Writer<'_> {
     /// the next. And those before them of which something could not be removed, such as in a folder that was closed to us.
     pub(super) fn sweep_of_others(&mut self) -> Result<(), VaultError> {
         for batch in self.core()?.journal.unswept()? {
-            self.sweep_batch(batch)?;
+            match self.sweep_batch(batch) {
+                // It is not needed for what comes now; `doctor` tells it.
+                Err(error @ VaultError::Damaged(_)) => {
+                    tracing::warn!(%error, batch, "what a batch has left was not removed");
+                }
+                other => other?,
+            }
         }
         let core = self.core()?;
         let Some((newest, state)) = core.journal.newest()? else { return Ok(()) };
+        let first = core.journal.first_batch()?;
         let own = core.leftovers.as_ref().map_or(0, |leftovers| leftovers.batch);
         let swept = core.swept.max(own);
         if swept >= newest || !matches!(state, State::Applied | State::Aborted) {
             return Ok(());
         }
-        for batch in newest.saturating_sub(1).max(swept + 1)..=newest {
+        for batch in newest.saturating_sub(1).max(swept + 1).max(first)..=newest {
             self.sweep_batch(batch)?;
         }
         Ok(())

@@ -8,6 +8,7 @@ use std::io;
 use rusqlite::params;
 
 use super::aside::{batch_of, digest_of};
+use super::error::GONE;
 use super::every::{Region, open_parent};
 use super::journal::{Journal, State};
 use super::state::{FOLDER, open_lock, open_own_folder};
@@ -16,6 +17,8 @@ use crate::digest::Digest;
 
 /// What stands between the name of a machine and a number in the name of a folder that was put aside.
 const MARK: &str = "-damaged-";
+/// No history has so many batches: a temporary file with a larger number is none that memdir wrote.
+const MOST_BATCHES: u64 = 1 << 40;
 /// The most histories of a machine that are put aside.
 const MOST: usize = 1_000;
 
@@ -33,7 +36,8 @@ pub struct Fault {
 pub struct PutAside {
     /// The name that its folder has now.
     pub name: String,
-    /// Whether the conversations of the machine are kept in its new folder.
+    /// Whether the conversations of the machine are kept in its new folder. They can be read and not be continued, for what
+    /// vouches for them stays behind.
     pub has_sessions: bool,
     /// Temporary files of a batch that nobody can finish now; what they hold may be in no note.
     pub temporary: Vec<String>,
@@ -92,19 +96,29 @@ impl Vault {
         Ok(swept)
     }
 
+    /// The number of the first batch of a new history. Where one was put aside, temporary files of its batches may be left,
+    /// whose text may be nowhere else: no new batch may take them for its own.
+    pub(super) fn first_batch(&self) -> Result<u64, VaultError> {
+        if self.put_aside_before()?.is_empty() {
+            return Ok(1);
+        }
+        let files = self.temporary_files()?;
+        let names = files.iter().map(|path| path.rsplit_once('/').map_or(path.as_str(), |(_, name)| name));
+        Ok(names.map(batch_of).filter(|batch| *batch < MOST_BATCHES).max().map_or(1, |batch| batch + 1))
+    }
+
     /// Looks for what is wrong with the history, through all that is kept; `None` where nothing is, or there is none.
     ///
     /// # Errors
     ///
-    /// What is no fault of the history: [`VaultError::Busy`], [`VaultError::DiskFull`], [`VaultError::NoWriteAccess`];
+    /// What is no fault of the history, or may pass: [`VaultError::Busy`], [`VaultError::DiskFull`],
+    /// [`VaultError::NoWriteAccess`], [`VaultError::Newer`], [`VaultError::History`];
     /// [`VaultError::Untrusted`] where `.memdir` itself is a link or somebody else's.
     pub fn fault(&self) -> Result<Option<Fault>, VaultError> {
         let Some(identity) = self.machine_identity()? else { return Ok(None) };
         match self.examine() {
             Ok(_) => Ok(None),
-            Err(error @ (VaultError::Damaged(_) | VaultError::Untrusted(_) | VaultError::History(_))) => {
-                Ok(Some(Fault { error, identity }))
-            }
+            Err(error) if error.is_lasting_fault() => Ok(Some(Fault { error, identity })),
             Err(error) => Err(error),
         }
     }
@@ -121,7 +135,8 @@ impl Vault {
         let mut writer = self.lock()?;
         let new = writer.core()?.folder.machine();
         let has_sessions = self.with_parent(|parent| {
-            let Some(old) = open_own_folder(parent, &name)? else { return Ok(false) };
+            // What was in the place of the folder may be a link, a file or somebody else's.
+            let Ok(Some(old)) = open_own_folder(parent, &name) else { return Ok(false) };
             match disk::rename_new(&old, sessions::FOLDER, new, sessions::FOLDER) {
                 Err(error) if disk::is_gone(&error) => Ok(false),
                 Err(error) => Err(VaultError::io("keep the sessions", None, error)),
@@ -153,7 +168,7 @@ impl Vault {
     /// Renames the folder of this machine, under the lock, and gives its new name.
     fn rename_machine(&self, fault: &Fault) -> Result<String, VaultError> {
         (*self.core(self.options.lock_timeout)?, *self.beside()) = (None, None);
-        let missing = VaultError::Untrusted("it disappears while it is used");
+        let missing = VaultError::Untrusted(GONE);
         let Some(memdir) = open_own_folder(&self.dir, FOLDER)? else { return Err(missing) };
         let lock = open_lock(&memdir)?.into_std();
         acquire(&lock, self.options.lock_timeout)?;

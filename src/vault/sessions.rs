@@ -134,7 +134,7 @@ impl Vault {
     }
 
     fn with_journal<T>(&self, work: impl FnOnce(&mut Journal) -> Result<T, VaultError>) -> Result<T, VaultError> {
-        let mut core = self.core(self.options.lock_timeout)?;
+        let mut core = self.reopened(self.core(self.options.lock_timeout)?)?;
         work(&mut core.as_mut().ok_or(VaultError::NoWriteAccess)?.journal)
     }
 

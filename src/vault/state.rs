@@ -11,6 +11,7 @@ use cap_fs_ext::DirExt;
 use cap_std::fs::{Dir, DirBuilder, File, Metadata};
 
 use super::audit::random;
+use super::error::GONE;
 use super::journal::LogFile;
 use super::{VaultError, disk};
 
@@ -264,7 +265,7 @@ pub(super) fn create_own_folder(parent: &Dir, name: &str) -> Result<Dir, VaultEr
         }
         _ => {}
     }
-    open_own_folder(parent, name)?.ok_or(VaultError::Untrusted("it disappears while it is used"))
+    open_own_folder(parent, name)?.ok_or(VaultError::Untrusted(GONE))
 }
 
 /// Checks the files that SQLite will open; false when there is no database yet.

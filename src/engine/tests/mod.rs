@@ -19,6 +19,7 @@ use crate::time::Timestamp;
 use crate::vault::{Author, Durability, Options, Page, Vault};
 
 mod ask;
+mod forgets;
 mod fresh;
 mod meaning;
 
@@ -388,4 +389,24 @@ fn what_a_batch_takes_away_leaves_no_other_form_of_its_name_to_write() {
     let report = engine.conclude(engine.propose(dialect::parse(text.as_bytes()), manner));
     assert_eq!(std::fs::read_to_string(folder.path().join(twin)).unwrap(), "not granted\n", "{report:?}");
     assert_eq!(std::fs::read_to_string(folder.path().join("new.md")).unwrap(), "granted\n");
+}
+
+#[test]
+fn what_was_wrong_with_the_history_is_still_said_when_a_batch_is_planned_again() {
+    let folder = memory(&[("a.md", "one\n")]);
+    let engine = engine(folder.path());
+    let other = engine_with(folder.path(), Durability::Atomic);
+    assert_eq!(other.conclude(other.propose(dialect::parse(EDIT), manner())).batch, Some(1));
+    drop(other);
+    let (state, away) = (folder.path().join(".memdir/local"), folder.path().join(".memdir/away"));
+    std::fs::rename(&state, &away).unwrap();
+    std::fs::write(&state, "no folder").unwrap();
+    let text = br#"<actions>[{"action":"append_file","path":"a.md","content":"more"}]</actions>"#;
+    let proposal = engine.propose(dialect::parse(text), manner());
+    std::fs::remove_file(&state).unwrap();
+    std::fs::rename(&away, &state).unwrap();
+    std::fs::write(folder.path().join("a.md"), "two\n").unwrap();
+    let report = engine.conclude(proposal);
+    assert_eq!((codes(&report), report.batch), (vec![None], Some(2)));
+    assert_eq!(report.issues.iter().map(|issue| issue.code).collect::<Vec<_>>(), ["history_unusable"]);
 }

@@ -8,6 +8,8 @@ use rusqlite::Connection;
 use super::{Env, author, commit, entry, open_with, path, put};
 use crate::plan::{Scan, Tree};
 use crate::time::Timestamp;
+use crate::vault::journal::Journal;
+use crate::vault::state::{Home, StateFolder};
 use crate::vault::{Batch, Options, Page, Point, Vault, VaultError};
 
 /// One that waits long for other processes.
@@ -170,4 +172,35 @@ fn a_panic_in_a_walk_does_not_keep_the_other_threads_waiting() {
     assert_eq!(told.recv_timeout(Duration::from_secs(30)), Ok(true));
     let scan = Scan { folder: None, limit: 99, wants: &|_| true, stop: &|| false };
     assert_eq!(vault.scan(&scan, &|_, _| ()).unwrap().len(), 300);
+}
+
+/// As after a panic, or when another has looked through all files of the state.
+#[test]
+fn what_was_closed_meanwhile_is_opened_again() {
+    let env = Env::new(&[("a.md", "0")]);
+    let vault = env.vault();
+    commit(&vault, &[put("a.md", Some("0"), Some("1"))], None).unwrap();
+    drop(vault.begin_session("7f3a", Timestamp::from_micros(0)).unwrap());
+    vault.note_reads(vec![entry("read_file")], &author(), Timestamp::from_micros(0), vault.forgets()).unwrap();
+    *vault.core_now().unwrap() = None;
+    assert!(vault.settle_reads());
+    let account = vault.account(None).unwrap();
+    assert!(account.ok && account.entries == 2, "{account:?}");
+    *vault.core_now().unwrap() = None;
+    vault.remove_session("7f3a").unwrap();
+    assert_eq!(vault.session_key("7f3a").unwrap(), None);
+}
+
+#[test]
+fn tables_that_another_made_while_one_waited_are_taken_as_they_are() {
+    let env = Env::new(&[("a.md", "0")]);
+    let root = env.path().canonicalize().unwrap();
+    let dir = cap_std::fs::Dir::open_ambient_dir(&root, cap_std::ambient_authority()).unwrap();
+    let home = Home { root: &dir, root_path: &root, machine: "local", elsewhere: None };
+    let folder = StateFolder::create(&home).unwrap();
+    let journal = Journal::open(&folder, None, || {
+        commit(&env.vault(), &[put("a.md", Some("0"), Some("1"))], None)?;
+        Ok(7)
+    });
+    assert_eq!(journal.unwrap().newest().unwrap().map(|(batch, _)| batch), Some(1));
 }

@@ -63,7 +63,6 @@ fn race(what: &str, one: &dyn Fn(&Env, Option<&Vault>, usize) -> bool, is_kept: 
         log.entries.iter().any(|entry| entry.changed.contains(&name)) && env.read(name.as_str()).is_some()
     };
     assert!(said.iter().all(is_there), "{what}: a batch without its history");
-    println!("{what}: {} of {ROUNDS} batches, {} exchanges", said.len(), exchanges.load(Ordering::Relaxed));
     assert!(!said.is_empty() && said.len() < ROUNDS, "{what}: the race was one: {}", said.len());
 }
 

@@ -171,3 +171,17 @@ fn what_others_read_before_does_not_come_back_after_it_is_forgotten() {
     let reads = person.records(0).unwrap().into_iter().filter(|record| record.action == "read_file").count();
     assert_eq!(reads, 4, "each call is there");
 }
+
+#[test]
+fn who_opens_the_history_to_look_knows_how_often_something_was_forgotten() {
+    let env = Env::new(&[("a.md", "0")]);
+    let person = env.vault();
+    commit(&person, &[put("a.md", Some("0"), Some("1"))], None).unwrap();
+    let sought = Sought::Note(vec![Called::always(path("b.md"))]);
+    person.lock().unwrap().forget_history(&sought, &author(), Timestamp::from_micros(1)).unwrap();
+    let root = env.path().canonicalize().unwrap();
+    let dir = cap_std::fs::Dir::open_ambient_dir(&root, cap_std::ambient_authority()).unwrap();
+    let vault = crate::vault::Vault::new(dir, root, crate::vault::Options::default());
+    vault.undone_by(1).unwrap();
+    assert_eq!(vault.forgets(), 1);
+}

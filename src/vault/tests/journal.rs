@@ -19,7 +19,7 @@ fn journal(root: &Path) -> Result<Journal, VaultError> {
     let root_path = root.canonicalize().unwrap();
     let root = Dir::open_ambient_dir(&root_path, ambient_authority()).unwrap();
     let home = Home { root: &root, root_path: &root_path, machine: "local", elsewhere: None };
-    Journal::open(&StateFolder::open(&home).unwrap().unwrap(), None, || Ok(()))
+    Journal::open(&StateFolder::open(&home).unwrap().unwrap(), None, || Ok(1))
 }
 
 /// A replace, a create and a delete in a memory that is in use.

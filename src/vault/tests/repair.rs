@@ -32,7 +32,7 @@ fn memory() -> Env {
 /// Text of 3 KB that does not compress.
 fn text(number: u32) -> String {
     let mut dice = Dice(number.into());
-    (0..3_000).map(|_| char::from(33 + dice.roll(90) as u8)).collect()
+    (0..3_000).map(|_| char::from(33 + u8::try_from(dice.roll(90)).unwrap())).collect()
 }
 
 /// A vault as the command line has it: opened whatever became of the history.
@@ -89,7 +89,7 @@ fn whatever_is_damaged_notes_are_read_and_a_new_history_can_begin() {
             let mut bytes = std::fs::read(&file).unwrap();
             for _ in 0..=dice.roll(3) {
                 let (at, length) = (dice.roll(bytes.len()), [1, 64, 4096][dice.roll(3)]);
-                bytes.iter_mut().skip(at).take(length).for_each(|byte| *byte = dice.roll(256) as u8);
+                bytes.iter_mut().skip(at).take(length).for_each(|byte| *byte = u8::try_from(dice.roll(256)).unwrap());
             }
             if dice.roll(4) == 0 {
                 bytes.truncate(dice.roll(bytes.len()));
@@ -196,6 +196,92 @@ fn conversations_are_kept_and_what_an_unfinished_batch_has_left_is_told() {
     assert_eq!(aside.temporary, ["dir/.memdir-12-0.tmp"]);
     assert_eq!(vault.read_session("7f3a").unwrap().unwrap(), b"{}\n");
     assert_eq!(env.read("dir/.memdir-12-0.tmp").as_deref(), Some("an editor's words"));
+}
+
+#[test]
+fn what_a_batch_of_a_history_that_was_put_aside_has_left_is_never_taken_for_that_of_a_new_one() {
+    let env = memory();
+    ruin(&env);
+    let left = [".memdir-1-0.tmp", "dir/.memdir-12-0.tmp"];
+    left.iter().for_each(|name| env.write(name, "an editor's words"));
+    let foreign = format!(".memdir-{}-0.tmp", i64::MAX);
+    env.write(&foreign, "of nobody");
+    let vault = opened(&env);
+    vault.put_aside(&vault.fault().unwrap().unwrap()).unwrap();
+    assert_eq!(commit(&vault, &[put("b.md", None, Some("b"))], None).unwrap(), 13, "above all that are left");
+    // Of one that is given up, too, nothing of the old history is removed.
+    env.write("c.md", "theirs");
+    assert!(commit(&vault, &[put("c.md", None, Some("c"))], None).is_err());
+    drop(vault);
+    let vault = opened(&env);
+    commit(&vault, &[put("d.md", None, Some("d"))], None).unwrap();
+    assert_eq!(vault.sweep_temporary_files().unwrap().removed, 0);
+    for name in left {
+        assert_eq!(env.read(name).as_deref(), Some("an editor's words"), "{name}");
+    }
+    assert!(env.read(&foreign).is_some() && vault.account(None).unwrap().ok);
+}
+
+#[test]
+fn a_history_of_a_newer_memdir_and_what_may_pass_is_not_put_aside() {
+    let env = memory();
+    let other = rusqlite::Connection::open(database(&env)).unwrap();
+    other.pragma_update(None, "user_version", 2).unwrap();
+    drop(other);
+    let vault = opened(&env);
+    assert!(matches!(vault.fault(), Err(VaultError::Newer(2))));
+    assert!(matches!(vault.lock().map(drop), Err(VaultError::Newer(2))));
+    let io = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_IOERR_READ);
+    for (error, is_lasting) in [
+        (VaultError::from(rusqlite::Error::SqliteFailure(io, None)), false),
+        (VaultError::Untrusted(crate::vault::error::EXCHANGED), false),
+        (VaultError::Untrusted(crate::vault::error::REPLACED), false),
+        (VaultError::Untrusted("it belongs to somebody else"), true),
+        (VaultError::Damaged(String::new()), true),
+    ] {
+        assert_eq!(error.is_lasting_fault(), is_lasting, "{error}");
+    }
+}
+
+#[test]
+fn a_file_in_the_place_of_the_history_is_put_aside() {
+    let env = memory();
+    std::fs::remove_dir_all(env.path().join(".memdir/local")).unwrap();
+    env.write(".memdir/local", "no folder");
+    let vault = opened(&env);
+    let aside = vault.put_aside(&vault.fault().unwrap().unwrap()).unwrap();
+    assert!(!aside.has_sessions);
+    assert_eq!(env.read(&format!(".memdir/{}", aside.name)).as_deref(), Some("no folder"));
+}
+
+/// Whoever sent the folder has written the row and the content.
+#[test]
+fn a_size_on_which_row_and_content_agree_costs_no_memory_either() {
+    let env = Env::new(&[("a.md", "a")]);
+    let vault = env.vault();
+    commit(&vault, &[put("a.md", Some("a"), Some(&"long ".repeat(9_999)))], None).unwrap();
+    let size = 1_u64 << 46;
+    // The head of a frame with a size of eight bytes, and one empty block, the last.
+    let frame = [&[0x28, 0xb5, 0x2f, 0xfd, 0xe0][..], &size.to_le_bytes(), &[1, 0, 0]].concat();
+    assert_eq!(zstd::zstd_safe::get_frame_content_size(&frame).unwrap(), Some(size));
+    let database = rusqlite::Connection::open(database(&env)).unwrap();
+    database.execute("UPDATE content SET size = ?1, body = ?2 WHERE packed = 1", (size, frame)).unwrap();
+    assert!(matches!(vault.steps(1), Err(VaultError::Damaged(_))));
+}
+
+#[test]
+fn what_a_damaged_batch_has_left_keeps_nobody_from_writing() {
+    let env = memory();
+    let vault = opened(&env);
+    vault.lock().unwrap().core().unwrap().journal.note_unswept(1);
+    drop(vault);
+    let database = rusqlite::Connection::open(database(&env)).unwrap();
+    database.execute("UPDATE batch SET places = 'x' WHERE id = 1", []).unwrap();
+    drop(database);
+    let vault = opened(&env);
+    commit(&vault, &[put("b.md", None, Some("b"))], None).unwrap();
+    assert!(vault.sweep_temporary_files().is_ok());
+    vault.lock().unwrap().sweep_newest().unwrap();
 }
 
 #[test]
