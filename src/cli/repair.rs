@@ -61,7 +61,7 @@ pub(super) fn run(global: &Global, is_agreed: bool) -> Result<u8, Stop> {
     writeln!(stdout, "a new history has begun; notes are as they were")?;
     writeln!(stdout, "lost: {LOST}")?;
     if has_sessions {
-        writeln!(stdout, "kept: the conversations")?;
+        writeln!(stdout, "kept, to be read only: the conversations")?;
     }
     look_at(&temporary, &mut stdout)?;
     writeln!(

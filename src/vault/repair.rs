@@ -117,7 +117,11 @@ impl Vault {
     pub fn fault(&self) -> Result<Option<Fault>, VaultError> {
         let Some(identity) = self.machine_identity()? else { return Ok(None) };
         match self.examine() {
-            Ok(_) => Ok(None),
+            // What its newest batch says may be what nobody can finish.
+            Ok(_) => match self.lock_now().map(drop) {
+                Err(error) if error.is_lasting_fault() => Ok(Some(Fault { error, identity })),
+                Ok(()) | Err(_) => Ok(None),
+            },
             Err(error) if error.is_lasting_fault() => Ok(Some(Fault { error, identity })),
             Err(error) => Err(error),
         }

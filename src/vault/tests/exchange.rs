@@ -63,7 +63,7 @@ fn race(what: &str, one: &dyn Fn(&Env, Option<&Vault>, usize) -> bool, is_kept: 
         log.entries.iter().any(|entry| entry.changed.contains(&name)) && env.read(name.as_str()).is_some()
     };
     assert!(said.iter().all(is_there), "{what}: a batch without its history");
-    assert!(!said.is_empty() && said.len() < ROUNDS, "{what}: the race was one: {}", said.len());
+    assert!(exchanges.load(Ordering::Relaxed) > 0, "{what}: nothing was exchanged");
 }
 
 #[cfg(target_os = "linux")]

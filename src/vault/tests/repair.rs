@@ -269,6 +269,23 @@ fn a_size_on_which_row_and_content_agree_costs_no_memory_either() {
     assert!(matches!(vault.steps(1), Err(VaultError::Damaged(_))));
 }
 
+/// Else every write would send to a repair that finds nothing.
+#[test]
+fn a_newest_batch_that_cannot_be_finished_is_damage() {
+    let env = memory();
+    let database = rusqlite::Connection::open(database(&env)).unwrap();
+    let garbage = "UPDATE batch SET places = 'garbage', state = 0 WHERE id = (SELECT max(id) FROM batch)";
+    assert_eq!(database.execute(garbage, []).unwrap(), 1);
+    drop(database);
+    let vault = opened(&env);
+    assert!(vault.lock().is_err());
+    let fault = vault.fault().unwrap().unwrap();
+    vault.put_aside(&fault).unwrap();
+    let before = env.read("a.md").unwrap();
+    commit(&vault, &[put("a.md", Some(&before), Some("after"))], None).unwrap();
+    assert_eq!(env.read("a.md").unwrap(), "after");
+}
+
 #[test]
 fn what_a_damaged_batch_has_left_keeps_nobody_from_writing() {
     let env = memory();
