@@ -118,7 +118,7 @@ fn a_looser_mode_of_permission_holds_only_while_it_is_typed() {
     let ran = env.run(&["chat", "--permission", "off"], "/session new\nMy phone is +44 20 7946 0951.\n");
     assert!(ran.stdout.contains("Kept.") && !ran.stderr.contains("waits"), "{ran:?}");
     let ran = env.run(&["chat", "--continue"], "");
-    assert!(ran.stderr.contains("permission is off in this conversation"), "{ran:?}");
+    assert!(ran.stderr.contains("this conversation was kept with permission off"), "{ran:?}");
 }
 
 #[test]
