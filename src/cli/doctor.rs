@@ -148,7 +148,8 @@ fn settings(sources: &Sources) -> Check {
 /// What becomes of what the person should be asked about, by door.
 fn permission(config: &Config) -> Check {
     let modes = &config.permission;
-    let doors = [("exec", modes.exec), ("mcp", modes.mcp), ("chat", modes.chat), ("ask", modes.ask)];
+    let doors =
+        [("exec", modes.exec), ("cli", modes.cli), ("mcp", modes.mcp), ("chat", modes.chat), ("ask", modes.ask)];
     let doors: Vec<_> = doors.iter().map(|(door, mode)| format!("{door} {}", mode.as_str())).collect();
     Check::ok("permission", doors.join(", "))
 }

@@ -17,7 +17,6 @@ use crate::dialect::Parsed;
 use crate::digest::Digest;
 use crate::engine::{self, Manner};
 use crate::path::MemoryPath;
-use crate::policy::Mode;
 use crate::report::{Code, Failure, Report};
 use crate::vault::random;
 
@@ -35,6 +34,13 @@ pub(super) fn remember(global: &Global, options: &Remember) -> Result<u8, Stop> 
 }
 
 pub(super) fn add(global: &Global, options: &Add) -> Result<u8, Stop> {
+    // A line may begin with a dash, so what looks like an option behind the note is part of it.
+    if let Some(word) =
+        options.line.iter().find(|word| ["--memory", "--json", "--state", "--log", "--help"].contains(&word.as_str()))
+    {
+        let hint = format!("put `{word}` before the note, or the whole line in quotes");
+        return Err(usage(format!("`{word}` stands in the line"), hint).into());
+    }
     let opened = open::open(global)?;
     let path = opened.engine.note_named(&options.note)?;
     append(global, &opened, path, &options.line.join(" "))
@@ -219,7 +225,7 @@ fn run(global: &Global, opened: &open::Opened, action: Action) -> Result<u8, Sto
     let manner = Manner {
         author: open::author("cli", None, "person"),
         grant: None,
-        mode: Mode::Off,
+        mode: opened.config.permission.cli,
         read_only: false,
         atomic: true,
         seen: None,

@@ -60,7 +60,11 @@ fn sessions_are_listed_and_removed() {
         (&json!("7f3a"), &json!(LINES.len()))
     );
     let shown = env.run(&["session", "list"], "").stdout;
-    assert!(shown.starts_with("7f3a  20") && shown.ends_with("  unknown: not written by this memory, so it cannot be continued\n"), "{shown}");
+    assert!(
+        shown.starts_with("7f3a  20")
+            && shown.ends_with("  unknown: not written by this memory, so it cannot be continued\n"),
+        "{shown}"
+    );
     let removed = env.run(&["session", "remove", "7f3a", "--json"], "");
     assert_eq!((removed.code, object(&removed.stdout)), (0, json!({"removed": "7f3a"})));
     assert_eq!(env.run(&["session", "remove", "7f3a"], "").code, 4);

@@ -88,7 +88,10 @@ fn facts_lines_and_notes_are_written_moved_and_taken_back() {
     run(&["set", "user", "city", "Porto"]);
     run(&["set", "janie", "job", "vet in Porto"]);
     run(&["add", "acme corp", "founded 1999"]);
+    run(&["add", "user", "- pet: Rex"]);
     run(&["add", "user", "## Pets"]);
+    let option = env.run(&["add", "user", "hello", "--memory", "/other"], "");
+    assert!(option.code == 2 && option.stderr.contains("put `--memory` before the note"), "{option:?}");
     run(&["new", "people/Tom Field", "My neighbour."]);
     assert!(env.read("user.md").contains("- city: Porto\n") && env.read("user.md").ends_with("## Pets\n"));
     assert!(env.read("entities/jane_doe.md").contains("- job: vet in Porto\n"));
@@ -103,7 +106,7 @@ fn facts_lines_and_notes_are_written_moved_and_taken_back() {
     let refused = env.ask(&["rm", "friends"]).exits(4);
     assert_eq!(refused["actions"][0]["error"]["code"], "not_empty");
     assert!(env.run(&["rm", "friends"], "").stderr.contains("memdir rm -r"));
-    assert_eq!(env.ask(&["add", "user", ""]).exits(2)["error"]["code"], "usage");
+    assert_eq!(env.run(&["--json", "add", "user", ""], "").exits(2)["error"]["code"], "usage");
     run(&["rm", "-r", "friends"]);
     assert!(!env.at("friends").exists());
     run(&["undo"]);

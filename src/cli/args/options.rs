@@ -55,8 +55,8 @@ pub(in crate::cli) struct SetFact {
 pub(in crate::cli) struct Add {
     /// The note, by its path, name, title or alias
     pub(in crate::cli) note: String,
-    /// The line; an item of a list unless it begins with a mark of its own. Put `--` before words that begin with a dash
-    #[arg(required = true)]
+    /// The line; an item of a list unless it begins with a mark of its own. Options stand before the note
+    #[arg(required = true, allow_hyphen_values = true)]
     pub(in crate::cli) line: Vec<String>,
 }
 

@@ -83,6 +83,8 @@ pub(super) struct Config {
 #[serde(default)]
 pub(super) struct Permission {
     pub(super) exec: Mode,
+    /// Of what the person types herself.
+    pub(super) cli: Mode,
     pub(super) mcp: Mode,
     pub(super) chat: Mode,
     pub(super) ask: Mode,
@@ -95,7 +97,7 @@ pub(super) struct Permission {
 impl Default for Permission {
     fn default() -> Self {
         let inbox = engine::InboxPlace::default();
-        Self { exec: Mode::Off, mcp: Mode::Flag, chat: Mode::Ask, ask: Mode::Ask, inbox, inbox_days: 7 }
+        Self { exec: Mode::Off, cli: Mode::Off, mcp: Mode::Flag, chat: Mode::Ask, ask: Mode::Ask, inbox, inbox_days: 7 }
     }
 }
 
