@@ -11,11 +11,13 @@ use super::config::{self, Sources};
 use super::exit::{self, Stop, print_json, usage};
 use super::{file, look, one, open, term};
 use crate::action::{
-    Action, AppendFile, Call, CreateFile, DeleteDir, DeleteFile, RenameFile, SetFact as SetFactAction, WriteFile,
+    Action, AppendFile, Call, CreateFile, DeleteDir, DeleteFile, InsertText, RenameFile, SetFact as SetFactAction,
+    WriteFile,
 };
 use crate::dialect::Parsed;
 use crate::digest::Digest;
 use crate::engine::{self, Manner};
+use crate::note::{Heading, Note};
 use crate::path::MemoryPath;
 use crate::report::{Code, Failure, Report};
 use crate::vault::random;
@@ -30,7 +32,22 @@ pub(super) fn remember(global: &Global, options: &Remember) -> Result<u8, Stop> 
         Some(path) => path,
         None => look::path(super::PERSON)?,
     };
-    append(global, &opened, path, &text)
+    let place = opened.engine.text_of(&path).and_then(|text| end_of_first_list(&text));
+    append(global, &opened, path, &text, place)
+}
+
+/// The last line, from 1, of the list in which the facts below the title stand; `None` where no fact stands there.
+fn end_of_first_list(text: &str) -> Option<usize> {
+    let note = Note::parse(text);
+    let lines: Vec<&str> = text.lines().collect();
+    let starts = |heading: &Heading| text.get(..heading.span.start).map_or(0, |before| before.lines().count() + 1);
+    let end = note.headings().get(1).map_or(usize::MAX, starts);
+    let is_item = |line: &usize| lines.get(line - 1).is_some_and(|line| line.starts_with("- "));
+    let last = note.facts().into_iter().map(|fact| fact.line).filter(|line| *line < end).filter(is_item).max()?;
+    let last = (last..).take_while(is_item).last()?;
+    // What is indented below belongs to the last item.
+    let is_alone = lines.get(last).is_none_or(|next| !next.starts_with([' ', '\t']));
+    is_alone.then_some(last)
 }
 
 pub(super) fn add(global: &Global, options: &Add) -> Result<u8, Stop> {
@@ -43,12 +60,18 @@ pub(super) fn add(global: &Global, options: &Add) -> Result<u8, Stop> {
     }
     let opened = open::open(global)?;
     let path = opened.engine.note_named(&options.note)?;
-    append(global, &opened, path, &options.line.join(" "))
+    append(global, &opened, path, &options.line.join(" "), None)
 }
 
-/// Adds a line to a note: an item of a list, unless it is written as something else. A note about the person that is not there yet
-/// is made.
-fn append(global: &Global, opened: &open::Opened, path: MemoryPath, text: &str) -> Result<u8, Stop> {
+/// Adds a line to a note, behind the line `place` or at its end: an item of a list, unless it is written as something else. A note
+/// about the person that is not there yet is made.
+fn append(
+    global: &Global,
+    opened: &open::Opened,
+    path: MemoryPath,
+    text: &str,
+    place: Option<usize>,
+) -> Result<u8, Stop> {
     let text = text.trim();
     if text.is_empty() {
         return Err(usage("there is nothing to add", "give the line: `memdir add user likes tulips`").into());
@@ -59,7 +82,10 @@ fn append(global: &Global, opened: &open::Opened, path: MemoryPath, text: &str) 
         None if path.as_str() == super::PERSON => {
             Action::CreateFile(CreateFile { path, content: format!("# Me\n\n{line}\n") })
         }
-        _ => Action::AppendFile(AppendFile { path, content: line }),
+        _ => match place.and_then(|place| u32::try_from(place).ok()) {
+            Some(place) => Action::InsertText(InsertText { path, line: place, content: line }),
+            None => Action::AppendFile(AppendFile { path, content: line }),
+        },
     };
     run(global, opened, action)
 }
