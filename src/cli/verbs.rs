@@ -42,8 +42,11 @@ fn end_of_first_list(text: &str) -> Option<usize> {
     let lines: Vec<&str> = text.lines().collect();
     let starts = |heading: &Heading| text.get(..heading.span.start).map_or(0, |before| before.lines().count() + 1);
     let end = note.headings().get(1).map_or(usize::MAX, starts);
+    // An item of front matter is none of the text.
+    let begin = text.get(..note.body()).map_or(0, |front| front.lines().count());
     let is_item = |line: &usize| lines.get(line - 1).is_some_and(|line| line.starts_with("- "));
-    let last = note.facts().into_iter().map(|fact| fact.line).filter(|line| *line < end).filter(is_item).max()?;
+    let facts = note.facts().into_iter().map(|fact| fact.line).filter(|line| (begin + 1..end).contains(line));
+    let last = facts.filter(is_item).max()?;
     let last = (last..).take_while(is_item).last()?;
     // What is indented below belongs to the last item.
     let is_alone = lines.get(last).is_none_or(|next| !next.starts_with([' ', '\t']));
@@ -72,17 +75,19 @@ fn append(
     text: &str,
     place: Option<usize>,
 ) -> Result<u8, Stop> {
-    let text = text.trim();
+    // One line, also where it was typed as several.
+    let text = text.split(['\r', '\n']).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
     if text.is_empty() {
         return Err(usage("there is nothing to add", "give the line: `memdir add user likes tulips`").into());
     }
     let is_marked = ["- ", "* ", "+ ", "#", ">", "|"].iter().any(|mark| text.starts_with(mark));
-    let line = if is_marked { text.to_owned() } else { format!("- {text}") };
+    let line = if is_marked { text } else { format!("- {text}") };
     let action = match opened.engine.text_of(&path) {
         None if path.as_str() == super::PERSON => {
             Action::CreateFile(CreateFile { path, content: format!("# Me\n\n{line}\n") })
         }
-        _ => match place.and_then(|place| u32::try_from(place).ok()) {
+        // A heading or a quotation belongs into no list.
+        _ => match place.filter(|_| line.starts_with("- ")).and_then(|place| u32::try_from(place).ok()) {
             Some(place) => Action::InsertText(InsertText { path, line: place, content: line }),
             None => Action::AppendFile(AppendFile { path, content: line }),
         },

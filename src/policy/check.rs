@@ -366,19 +366,6 @@ pub(super) fn random(found: &Found<'_>) -> bool {
     digits(found.text) > 0 && found.text.contains(|character: char| character.is_ascii_uppercase())
 }
 
-/// What stands behind the name of who logs in: letters beside digits or signs, and no address.
-pub(super) fn login(found: &Found<'_>) -> bool {
-    let value = bare(found.text.rsplit([' ', '\t', '/', ':', '|']).next().unwrap_or_default());
-    let is_prose = found.text.contains("//") || value.contains("ghz");
-    is_password(value) && is_mixed(value) && digits(value) < value.len() && !is_prose
-}
-
-/// A code with digits enough to be one, and not a year or a word.
-pub(super) fn recovery_code(found: &Found<'_>) -> bool {
-    let code = found.text.rsplit("code").next().unwrap_or_default();
-    digits(code) >= 6 || code.contains('-') && digits(code) >= 3
-}
-
 /// A PIN, not a postal code, which some countries call one.
 pub(super) fn pin(found: &Found<'_>) -> bool {
     let count = digits(value(found.text));
@@ -450,7 +437,7 @@ fn plain_label(label: &str) -> String {
 
 /// What stands behind the sign or verb that parts a label from its value, without what Markdown puts before it.
 fn value(text: &str) -> &str {
-    const VERBS: &[&str] = &["是", "は", " is ", " was ", " ist ", " lautet ", " est ", " es ", " è ", " é "];
+    const VERBS: &[&str] = &[" is ", " was ", " ist ", " lautet ", " est ", " es ", " è ", " é "];
     let text = text.trim_start_matches(|character: char| !character.is_alphanumeric());
     let value = match text.split_once([':', '=', '：', '|']) {
         Some((_, value)) => value,

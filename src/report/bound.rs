@@ -6,8 +6,8 @@ use super::{Details, Failure, Issue, Outcome, Report, Value, Variables};
 
 /// What the failures of a report may have together, in bytes of JSON, before they are cut to their first words.
 const FAILURE_BYTES: usize = 24 << 10;
-/// What variables may have together beyond the texts that were asked for, which a block can join and double.
-const VARIABLE_BYTES: usize = 32 << 10;
+/// What variables may have together beyond the texts that were asked for.
+const VARIABLE_BYTES: usize = 16 << 10;
 /// What its issues may have together.
 const ISSUE_BYTES: usize = 8 << 10;
 /// What the paths that changed may have together.
@@ -19,7 +19,8 @@ const SHORT_MESSAGE: usize = 120;
 
 impl Report {
     /// Cuts what nobody asked for, the first things last: suggestions and words of failures, issues, paths that changed.
-    /// Values are left as they are. Some 50 KB stay at most, for a batch within its limit.
+    /// The values of actions are left as they are; of variables, which a block can join and double, as much is kept as was asked
+    /// for and a little more. Some 80 KB stay beside that at most, for a batch within its limit.
     pub fn bound(&mut self) {
         let mut left = FAILURE_BYTES;
         for outcome in &mut self.actions {
@@ -31,9 +32,11 @@ impl Report {
                 self.variables.replace(label, &Variables::error(&before), Variables::error(&failure.message));
             }
         }
-        let asked =
-            self.actions.iter().filter_map(|outcome| outcome.result.as_ref().ok()).map(text_bytes).sum::<usize>();
-        self.variables.bound(asked + VARIABLE_BYTES, SHORT_MESSAGE);
+        if self.variables.iter().next().is_some() {
+            let values = self.actions.iter().filter_map(|outcome| outcome.result.as_ref().ok());
+            let asked: usize = values.filter(|value| matches!(value, Value::Text(_))).map(size).sum();
+            self.variables.bound(asked + VARIABLE_BYTES, SHORT_MESSAGE);
+        }
         let count = fitting(&self.issues, ISSUE_BYTES);
         if count < self.issues.len() {
             let message = format!("{} more issues omitted", self.issues.len() - count);
@@ -70,11 +73,6 @@ fn clip_failure(failure: &mut Failure, most: usize) {
     failure.hint.iter_mut().for_each(|hint| clip(hint, most));
 }
 
-/// The bytes of a value that is a text.
-fn text_bytes(value: &Value) -> usize {
-    if let Value::Text(text) = value { text.len() } else { 0 }
-}
-
 /// Keeps the first bytes of a text, whole characters.
 pub(super) fn clip(text: &mut String, most: usize) {
     if text.len() > most {
@@ -83,7 +81,7 @@ pub(super) fn clip(text: &mut String, most: usize) {
     }
 }
 
-fn size(item: &impl Serialize) -> usize {
+pub(super) fn size(item: &impl Serialize) -> usize {
     serde_json::to_string(item).map_or(0, |json| json.len())
 }
 

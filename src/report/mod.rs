@@ -622,7 +622,7 @@ impl Variables {
         let mut left = most;
         for (_, value) in &mut self.0 {
             let Value::Text(text) = value else { continue };
-            match left.checked_sub(text.len()) {
+            match left.checked_sub(bound::size(text)) {
                 Some(rest) => left = rest,
                 None => bound::clip(text, short),
             }

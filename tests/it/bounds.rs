@@ -59,6 +59,11 @@ fn an_answer_is_bounded_by_its_turn() {
     check(&env, "unknown keys", &many(&json!({"action": "read_file", "path": "user.md", "zzz": "x"}), 100));
     check(&env, "python", &format!("<python>\n{}</python>", "read_file('nowhere.md')\n".repeat(9_000)));
     check(&env, "doubled", &format!("<python>\nx=\"aaaaaaaaaa\"\n{}</python>", "x=x+x\n".repeat(18)));
+    check(
+        &env,
+        "doubled marks",
+        &format!("<python>\nx=\"\\x01\\x01\\x01\\x01\\x01\\x01\"\n{}</python>", "x=x+x\n".repeat(13)),
+    );
     let many: String = (0..90).map(|at| format!("y{at}=x\n")).collect();
     let copied = env.run(&["exec"], &format!("<python>\nx=read_file(\"big.md\")\n{many}</python>")).stdout;
     assert!(copied.len() < note.len() * 3 + FREE, "{}", copied.len());

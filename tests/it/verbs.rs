@@ -70,6 +70,9 @@ fn remember_files_a_sentence_where_it_belongs() {
     assert!(user.contains("- city: London\n- my plan is to sleep\n\n"), "{user}");
     assert_eq!(env.ask(&["remember", "the Plan is good"]).exits(4)["error"]["code"], "ambiguous_link");
     assert_eq!(env.ask(&["remember", " "]).exits(2)["error"]["code"], "usage");
+    let odd = Env::with(&[("user.md", "---\npeople:\n- name: Bob\n---\n# Me\n\nNothing yet.\n")]);
+    odd.run(&["remember", "I like\ngreen tea"], "");
+    assert_eq!(odd.read("user.md"), "---\npeople:\n- name: Bob\n---\n# Me\n\nNothing yet.\n- I like green tea\n");
     let fresh = Env::new();
     std::fs::create_dir_all(fresh.memory()).unwrap();
     fresh.run(&["remember", "I live in Porto"], "");

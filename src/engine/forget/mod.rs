@@ -147,7 +147,8 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// As [`Engine::places_of`], and `conflict` where somebody was `shown` less than is there by now, or where names, or files that are no text, hold it: then nothing is done.
+    /// As [`Engine::places_of`], and `conflict` where somebody was `shown` less than is there by now, or where names, or files
+    /// that are no text, hold it: then nothing is done.
     /// An error that comes later says that the same command finishes it.
     pub fn forget(
         &self,
