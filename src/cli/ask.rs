@@ -78,7 +78,7 @@ impl Edge for Pipe {
     fn hear(&mut self, event: Event<'_>) {
         if let (Event::Noticed(issues), false) = (event, self.is_json) {
             for issue in issues {
-                // Where nobody reads this, the issue is still in what `--json` prints.
+                // If standard error is closed, `--json` still prints the issue.
                 drop(writeln!(io::stderr(), "note: {}", term::escape_line(&issue.message)));
             }
         }

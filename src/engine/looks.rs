@@ -82,7 +82,7 @@ impl Engine {
         self.keeper.idle().retain(Index::is_current);
     }
 
-    /// Writes down who has read what last. To be called soon after, where the program goes on, and again where it says that
+    /// Writes the audit entries of the last reads. A server calls it soon after them, and again where it says that
     /// something is left.
     pub fn settle_reads(&self) -> bool {
         self.vault.settle_reads()

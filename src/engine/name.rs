@@ -109,8 +109,8 @@ impl Engine {
     }
 }
 
-/// Whether a title or an alias can stand for its note in a sentence. One that begins small, or is as short as `I`, is a word of any
-/// sentence; a model that may write some note could draw what a person says into it.
+/// Whether a title or an alias can stand for its note in a sentence. One that begins with a small letter, or is as short as `I`,
+/// occurs in ordinary sentences; a model with write access to a single note could use it to attract what the person says.
 fn is_name(name: &str) -> bool {
     name.chars().filter(|character| character.is_alphanumeric()).count() >= MIN_TEXT_CHARS
         && !name.trim_start().starts_with(char::is_lowercase)

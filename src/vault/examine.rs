@@ -34,7 +34,7 @@ impl Vault {
     /// Why the history cannot be opened; [`VaultError::Damaged`] when there is a fault in it.
     pub fn examine(&self) -> Result<Exam, VaultError> {
         let core = match self.known_core() {
-            // Where nobody may write, there is nothing to write to.
+            // Without write access there may be no history, and none can be made.
             Err(error) if error.is_no_access() => self.core(self.options.lock_timeout)?,
             core => core?,
         };

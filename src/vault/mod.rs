@@ -154,7 +154,7 @@ pub struct Vault {
     options: Options,
     /// Held by the thread that writes, also while it waits for another process.
     core: Mutex<Option<Core>>,
-    /// For those who read meanwhile; opened when that happens first.
+    /// For reads while `core` is taken; opened when it is first needed.
     beside: Mutex<Option<Core>>,
     reads: Mutex<Reads>,
     /// How often something was forgotten in this memory, when that was last looked for.
@@ -247,7 +247,7 @@ const MOMENT: Duration = Duration::from_secs(1);
 /// Entries of reads are written in groups of this size, or when they are this old.
 const READ_GROUP: usize = 100;
 const READ_AGE: Duration = Duration::from_secs(1);
-/// So many wait at most while another process keeps the history; then those who ask wait for it too.
+/// At most so many entries wait while another process keeps the history locked; then the next read waits too.
 const MOST_READS: usize = 10_000;
 
 /// The file that writers lock.

@@ -117,7 +117,7 @@ impl Vault {
     pub fn fault(&self) -> Result<Option<Fault>, VaultError> {
         let Some(identity) = self.machine_identity()? else { return Ok(None) };
         match self.examine() {
-            // What its newest batch says may be what nobody can finish.
+            // The newest batch may be one that cannot be finished or given back.
             Ok(_) => match self.lock_now().map(drop) {
                 Err(error) if error.is_lasting_fault() => Ok(Some(Fault { error, identity })),
                 Ok(()) | Err(_) => Ok(None),

@@ -54,7 +54,7 @@ pub(super) enum Command {
     /// What was done, and what waits.
     #[command(flatten)]
     Account(AccountCommand),
-    /// Who may decide, and for how long something is kept.
+    /// Rules, audit, proposals, and erasing.
     #[command(flatten)]
     Consent(ConsentCommand),
     /// Models and programs that use the memory.

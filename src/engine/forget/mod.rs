@@ -169,7 +169,7 @@ impl Engine {
         Ok(Forgotten { listed, erased: true, left })
     }
 
-    /// Where something is kept, as nobody is kept from writing meanwhile.
+    /// Where something is kept, found without the lock: others may write meanwhile.
     fn survey_unlocked(&self, target: &Target) -> Result<Survey, Failure> {
         let filed = self.vault.inbox().map_err(|error| failure(&error))?.filed;
         let past = Past {

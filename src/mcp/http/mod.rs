@@ -58,7 +58,7 @@ pub struct HttpOptions {
 pub struct HttpLimits {
     /// How many connections have a place on which a client has shown its token; more count among those of strangers.
     pub connections: usize,
-    /// How many connections are open besides, on which nobody has. For one more the one that came first ends.
+    /// How many connections without a token may be open beside these. When there are more, the oldest is closed.
     pub strangers: usize,
     /// How long the headers of a request may take, and how long a connection may be idle.
     pub header_time: Duration,

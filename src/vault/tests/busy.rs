@@ -21,7 +21,7 @@ fn page() -> Page {
     Page { path: None, client: None, limit: 9, before: None }
 }
 
-/// Asks for everything that those who read ask for.
+/// Makes every kind of read.
 fn read(vault: &Vault, entries: u64) {
     vault.look_after_crash().unwrap();
     assert_eq!(vault.log(&page()).unwrap().entries.len() as u64, entries);
