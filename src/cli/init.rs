@@ -49,7 +49,7 @@ pub(super) fn run(global: &Global, dir: Option<PathBuf>, is_quiet: bool) -> Resu
     let is_new = opened.engine.tree(None, 1, None)?.total == 0;
     let can_ask = !global.json && !is_quiet && io::stdin().is_terminal() && io::stderr().is_terminal();
     let facts = if is_new && can_ask { ask()? } else { Vec::new() };
-    let created = if is_new { create(&opened, &facts)? } else { Vec::new() };
+    let created = if is_new { create(&opened, TEMPLATE, &facts)? } else { Vec::new() };
     let Checked { findings, notes, links } = super::check::look(global, &opened.engine)?;
     let initialized = Initialized { created, notes, links, findings };
     if global.json {
@@ -82,10 +82,14 @@ fn ask() -> Result<Vec<(&'static str, String)>, Stop> {
     Ok(facts)
 }
 
-/// Makes the notes of the template with what the person has told, as one batch that can be undone.
-fn create(opened: &open::Opened, facts: &[(&str, String)]) -> Result<Vec<MemoryPath>, Stop> {
+/// Makes notes with what the person has told, as one batch that can be undone.
+pub(super) fn create(
+    opened: &open::Opened,
+    notes: &[(&str, &str)],
+    facts: &[(&str, String)],
+) -> Result<Vec<MemoryPath>, Stop> {
     let mut calls = Vec::new();
-    for (index, (path, content)) in TEMPLATE.iter().enumerate() {
+    for (index, (path, content)) in notes.iter().enumerate() {
         let path = super::look::path(path)?;
         let action = Action::CreateFile(CreateFile { path, content: (*content).to_owned() });
         calls.push(Call::plain(index + 1, action));
@@ -119,7 +123,18 @@ fn tell(initialized: &Initialized, opened: &open::Opened) -> Result<(), Stop> {
         let found = super::check::summary(&initialized.findings);
         writeln!(stdout, "found {found}; `memdir check` shows them")?;
     }
-    writeln!(stdout, "next: `memdir remember I like green tea` keeps a sentence, `memdir open` opens the folder,")?;
-    writeln!(stdout, "      `memdir install NAME` sets up an assistant, `memdir` alone shows how things stand")?;
+    let here = super::install::here();
+    match here.others.as_slice() {
+        [name, ..] => {
+            let here = here.others.join(", ");
+            writeln!(stdout, "next: `memdir install {name}` sets up an assistant; found here: {here}")?;
+        }
+        [] => writeln!(stdout, "next: `memdir install NAME` sets up an assistant, such as claude-code or cursor")?,
+    }
+    writeln!(
+        stdout,
+        "      `memdir remember I like green tea` keeps a sentence yourself, `memdir open` opens the folder"
+    )?;
+    writeln!(stdout, "      `memdir` alone shows how things stand")?;
     Ok(())
 }

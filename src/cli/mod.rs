@@ -21,6 +21,7 @@ mod check;
 mod client;
 mod config;
 mod conversation;
+mod demo;
 mod doctor;
 mod eval;
 mod exec;
@@ -91,6 +92,7 @@ fn run(global: &Global, command: Command) -> Result<u8, Stop> {
 fn run_notes(global: &Global, command: NotesCommand) -> Result<u8, Stop> {
     match command {
         NotesCommand::Init(options) => init::run(global, options.dir, options.yes),
+        NotesCommand::Demo(options) => demo::run(global, options.dir),
         NotesCommand::Exec(options) => exec::run(global, &options),
         NotesCommand::Tree(options) => look::tree(global, options.folder.as_deref(), &options.page),
         NotesCommand::Read(options) => look::read(global, &options.note),

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::args::Global;
 use super::config::Sources;
 use super::exit::{Stop, print_json};
+use super::install::{self, Here};
 use super::{ago, client, open, term};
 use crate::report::{Code, LogEntry};
 use crate::vault::Page;
@@ -18,6 +19,8 @@ struct Status {
     memory: Option<String>,
     notes: usize,
     links: usize,
+    /// The assistants on this machine, and whether they start memdir.
+    assistants: Here,
     /// The clients that may ask for it.
     clients: Vec<String>,
     /// How many proposals wait for the person.
@@ -42,12 +45,22 @@ fn look(global: &Global) -> Result<Status, Stop> {
     let opened = match open::open_to_read(global) {
         Err(stop) if stop.is(Code::NotFound) => {
             let next = "`memdir init` makes a memory; `memdir init DIR` takes a folder of notes as it is".to_owned();
-            return Ok(Status { memory: None, notes: 0, links: 0, clients: Vec::new(), waiting: 0, last: None, next });
+            return Ok(Status {
+                memory: None,
+                notes: 0,
+                links: 0,
+                assistants: install::here(),
+                clients: Vec::new(),
+                waiting: 0,
+                last: None,
+                next,
+            });
         }
         opened => opened?,
     };
     let engine = &opened.engine;
     let clients = client::names(&Sources::read()?, &opened.root)?;
+    let assistants = install::here();
     let trouble = engine.history_trouble();
     // Where the history cannot be used, that is what is told.
     let waiting = engine.waiting().map_or(0, |(waiting, _)| waiting.len());
@@ -55,24 +68,28 @@ fn look(global: &Global) -> Result<Status, Stop> {
     let last = log.ok().and_then(|mut log| log.entries.pop());
     let notes = engine.every_note()?.len();
     let next = if trouble.is_some() {
-        "`memdir doctor` says what is wrong with the history"
+        "`memdir doctor` says what is wrong with the history".to_owned()
     } else if waiting > 0 {
-        "`memdir pending` shows the proposals that wait for your approval"
+        "`memdir pending` shows the proposals that wait for your approval".to_owned()
     } else if notes == 0 {
-        "`memdir remember I live in Porto` writes the first line"
-    } else if clients.is_empty() {
-        "`memdir install NAME` sets up an assistant, such as claude-code or cursor"
+        "`memdir remember I live in Porto` writes the first line".to_owned()
+    } else if clients.is_empty() && assistants.set_up.is_empty() {
+        match assistants.others.first() {
+            Some(name) => format!("`memdir install {name}` sets it up"),
+            None => "`memdir install NAME` sets up an assistant, such as claude-code or cursor".to_owned(),
+        }
     } else {
-        "`memdir search \"where do I live\"` asks it something"
+        "`memdir search \"where do I live\"` asks it something".to_owned()
     };
     Ok(Status {
         memory: Some(opened.root.to_string_lossy().into_owned()),
         notes,
         links: engine.links()?.links.len(),
+        assistants,
         clients,
         waiting,
         last,
-        next: next.to_owned(),
+        next,
     })
 }
 
@@ -84,8 +101,12 @@ fn tell(status: &Status) -> Result<(), Stop> {
     };
     writeln!(stdout, "memory:   {}", term::escape_line(memory))?;
     writeln!(stdout, "holds:    {}, {}", count(status.notes, "note"), count(status.links, "link"))?;
-    let clients = if status.clients.is_empty() { "none".to_owned() } else { status.clients.join(", ") };
-    writeln!(stdout, "clients:  {}", term::escape_line(&clients))?;
+    let set_up =
+        if status.assistants.set_up.is_empty() { "none".to_owned() } else { status.assistants.set_up.join(", ") };
+    writeln!(stdout, "set up:   {set_up}")?;
+    if !status.clients.is_empty() {
+        writeln!(stdout, "clients:  {}", term::escape_line(&status.clients.join(", ")))?;
+    }
     if status.waiting > 0 {
         writeln!(stdout, "waiting:  {}", count(status.waiting, "proposal"))?;
     }

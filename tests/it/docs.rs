@@ -5,10 +5,12 @@
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use memdir::catalog;
 use regex::Regex;
 
+use crate::support::standin::Standin;
 use crate::support::{Env, files, finish};
 
 const LIST_START: &str = "<!-- actions: made from the catalog -->\n";
@@ -135,22 +137,30 @@ fn places_that_the_papers_name_exist() {
     }
 }
 
-/// The commands of a block of a page, each with what is shown below it. A command may go on to the end of its here-document.
-fn typed(block: &str) -> Vec<(String, Vec<String>)> {
-    let mut session: Vec<(String, Vec<String>)> = Vec::new();
-    let mut end: Option<String> = None;
-    for line in block.lines() {
-        match (line.strip_prefix("$ "), session.last_mut()) {
-            (_, Some((command, _))) if end.is_some() => {
-                command.push_str(&format!("\n{line}"));
-                end = end.filter(|end| end != line);
+/// A command of a page, as it is printed there, with what is shown below it.
+struct Typed {
+    command: String,
+    shown: Vec<String>,
+}
+
+/// The commands of the `console` blocks of a page, in order. A command may go on to the end of its here-document.
+fn typed(page: &str) -> Vec<Typed> {
+    let mut session: Vec<Typed> = Vec::new();
+    for block in page.split("```console\n").skip(1).map(|rest| rest.split("```").next().unwrap()) {
+        let mut end: Option<String> = None;
+        for line in block.lines() {
+            match (line.strip_prefix("$ "), session.last_mut()) {
+                (_, Some(typed)) if end.is_some() => {
+                    typed.command.push_str(&format!("\n{line}"));
+                    end = end.filter(|end| end != line);
+                }
+                (Some(command), _) => {
+                    end = command.split_once("<<'").map(|(_, mark)| mark.trim_end_matches('\'').to_owned());
+                    session.push(Typed { command: command.to_owned(), shown: Vec::new() });
+                }
+                (None, Some(typed)) => typed.shown.push(line.to_owned()),
+                (None, None) => panic!("{line}: nothing was typed before"),
             }
-            (Some(command), _) => {
-                end = command.split_once("<<'").map(|(_, mark)| mark.trim_end_matches('\'').to_owned());
-                session.push((command.to_owned(), Vec::new()));
-            }
-            (None, Some((_, shown))) => shown.push(line.to_owned()),
-            (None, None) => panic!("{line}: nothing was typed before"),
         }
     }
     session
@@ -164,29 +174,71 @@ fn is_shown(text: &str, shown: &[String]) -> bool {
     Regex::new(&format!("^{}$", pattern.collect::<String>())).unwrap().is_match(text)
 }
 
-/// Every block under `<!-- typed -->` is typed as it is printed, in order, in one fresh home.
+/// What stands between the outputs of two commands that one shell runs.
+const NEXT: &str = "\u{1}next\u{1}";
+
+/// Types commands into one shell, so that `export` and `cd` hold, and gives what each one shows with its exit status.
+fn type_all<'a>(env: &Env, standin: &Standin, commands: impl Iterator<Item = &'a str>) -> Vec<(String, i32)> {
+    let script: String =
+        commands.map(|command| format!("{{ {command}\n}} </dev/null 2>&1; printf '%s%s\\n' $? '{NEXT}'\n")).collect();
+    let folder = Path::new(env!("CARGO_BIN_EXE_memdir")).parent().unwrap();
+    let mut shell = std::process::Command::new("sh");
+    shell.env_clear().env("HOME", env.home()).env("PATH", format!("{}:/usr/bin:/bin", folder.display()));
+    shell.env("MEMDIR_MODEL_NAME", "openai-compatible::scripted").env("MEMDIR_MODEL_ADDRESS", standin.address());
+    shell.args(["-c", &script]).current_dir(env.home());
+    shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let ran = finish(shell, b"");
+    let end = format!("{NEXT}\n");
+    let outputs = ran.stdout.split_terminator(end.as_str());
+    let ended = Regex::new(r"(\d+)$").unwrap();
+    outputs
+        .map(|text| (ended.replace(text, "").into_owned(), ended.captures(text).unwrap()[1].parse().unwrap()))
+        .collect()
+}
+
+/// Every `console` block of README and docs/ shows what happens when it is typed, in order, in one fresh home. A page of docs/ begins
+/// with the memory that `memdir demo` makes; `~/Vault` is somebody's vault; a server on this machine has a model.
 #[test]
-fn what_is_shown_of_a_session_is_what_happens() {
-    let page = std::fs::read_to_string(root().join("README.md")).unwrap();
-    let blocks: Vec<&str> =
-        page.split("<!-- typed -->\n```console\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
-    assert!(!blocks.is_empty());
+fn what_the_papers_show_is_what_happens() {
     let env = Env::new();
-    let folder = std::path::Path::new(env!("CARGO_BIN_EXE_memdir")).parent().unwrap();
-    for (command, shown) in blocks.into_iter().flat_map(typed) {
-        let mut shell = std::process::Command::new("sh");
-        shell
-            .args(["-c", &format!("{{ {command}\n}} 2>&1")])
-            .env_clear()
-            .env("HOME", env.home())
-            .current_dir(env.home());
-        shell.env("PATH", format!("{}:/usr/bin:/bin", folder.display()));
-        shell
-            .stdin(std::process::Stdio::null())
-            .stdout(std::process::Stdio::piped())
-            .stderr(std::process::Stdio::piped());
-        let ran = shell.output().unwrap();
-        let text = String::from_utf8(ran.stdout).unwrap();
-        assert!(ran.status.success() && is_shown(&text, &shown), "$ {command}\n{text}\nshown:\n{}", shown.join("\n"));
+    for (path, bytes) in files(&root().join("examples/household")) {
+        let file = env.home().join("Vault").join(path);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, bytes).unwrap();
+    }
+    let anew = "rm -rf ~/memdir-demo; memdir demo; export MEMDIR=~/memdir-demo";
+    let mut session: Vec<(PathBuf, Typed)> = Vec::new();
+    for paper in papers() {
+        let page = fs::read_to_string(&paper).unwrap();
+        if paper.starts_with(root().join("docs")) && page.contains("```console\n") {
+            session.push((paper.clone(), Typed { command: anew.to_owned(), shown: vec!["…".to_owned()] }));
+        }
+        session.extend(typed(&page).into_iter().map(|typed| (paper.clone(), typed)));
+    }
+    assert!(session.len() > 20);
+    let turn = r#"<actions>[{"action":"set_fact","path":"user.md","key":"city","value":"Porto"}]</actions>"#;
+    let answers = [turn.to_owned(), "<reply>Porto it is.</reply>".to_owned()];
+    let standin = Standin::answers(answers);
+    let outputs = type_all(&env, &standin, session.iter().map(|(_, typed)| typed.command.as_str()));
+    let mut wrong = Vec::new();
+    for ((paper, typed), (text, code)) in session.iter().zip(&outputs) {
+        // 3 says that something waits for the person.
+        if !matches!(code, 0 | 3) || !is_shown(text, &typed.shown) {
+            let paper = paper.file_name().unwrap().to_string_lossy();
+            wrong.push(format!("{paper}: $ {}  (exit {code})\n{text}", typed.command));
+        }
+    }
+    assert!(wrong.is_empty() && outputs.len() == session.len(), "{}", wrong.join("\n"));
+}
+
+/// What the other blocks of commands call, which build, fetch or need a tool, is there.
+#[test]
+fn the_scripts_that_the_papers_call_exist() {
+    let script = Regex::new(r"scripts/[\w./-]+").unwrap();
+    for paper in papers() {
+        for found in script.find_iter(&fs::read_to_string(&paper).unwrap()) {
+            let file = found.as_str().trim_end_matches('.');
+            assert!(root().join(file).exists(), "{}: {file}", paper.display());
+        }
     }
 }

@@ -23,6 +23,7 @@ mod contract;
 mod conversation;
 #[cfg(target_os = "linux")]
 mod crash;
+mod demo;
 mod dialects;
 mod docs;
 #[cfg(target_os = "linux")]

@@ -9,9 +9,9 @@ use super::{ask, chat, client, doctor, eval, install, model, session};
 mod options;
 
 pub(super) use options::{
-    Actions, Add, Approve, Audit, Check, Diff, Edit, Exec, Facts, FindingKind, Forget, Init, Links, Log, Move, New,
-    Offer, OpenNote, Paging, Permission, Read, Reject, Remember, Remove, Restore, Rules, Schema, SchemaFormat, Search,
-    SetFact, ToolSet, Tree, Undo,
+    Actions, Add, Approve, Audit, Check, Demo, Diff, Edit, Exec, Facts, FindingKind, Forget, Init, Links, Log, Move,
+    New, Offer, OpenNote, Paging, Permission, Read, Reject, Remember, Remove, Restore, Rules, Schema, SchemaFormat,
+    Search, SetFact, ToolSet, Tree, Undo,
 };
 
 /// A long-term memory for language models: a folder of Markdown notes, and safe, undoable actions on it.
@@ -70,6 +70,8 @@ pub(super) enum Command {
 pub(super) enum NotesCommand {
     /// Make a memory, or adopt a folder of notes without changing one
     Init(Init),
+    /// Make a memory with a story, to try every command on
+    Demo(Demo),
     /// Run the actions in a text that a model wrote
     #[command(long_about = EXEC)]
     Exec(Exec),

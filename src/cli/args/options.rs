@@ -30,6 +30,13 @@ pub(in crate::cli) struct Init {
     pub(in crate::cli) yes: bool,
 }
 
+/// Options of `demo`.
+#[derive(Args, Debug)]
+pub(in crate::cli) struct Demo {
+    /// The folder, which must be new or empty; else ~/memdir-demo
+    pub(in crate::cli) dir: Option<PathBuf>,
+}
+
 /// Options of `remember`.
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Remember {

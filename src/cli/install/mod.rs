@@ -56,6 +56,33 @@ struct Printed<'a> {
     entry: String,
 }
 
+/// The assistants that this person uses here.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Here {
+    /// Those that start memdir.
+    pub(super) set_up: Vec<&'static str>,
+    /// Those that do not.
+    pub(super) others: Vec<&'static str>,
+}
+
+/// Looks for assistants by their configuration, without changing any.
+pub(super) fn here() -> Here {
+    let home = places::Home::read();
+    let mut here = Here::default();
+    for assistant in asked::Assistant::value_variants().iter().map(|named| Assistant::of(*named)) {
+        if !places::is_here(&home, &assistant) {
+            continue;
+        }
+        let target = home.file_of(assistant.place).ok().and_then(|path| Target::read(&path).ok());
+        let has_entry = target.is_some_and(|target| {
+            let without = change::change(&assistant.format, &target, &Wanted::Gone);
+            without.is_ok_and(|changed| !target.diff(changed.text.as_deref()).is_empty())
+        });
+        if has_entry { here.set_up.push(assistant.name) } else { here.others.push(assistant.name) }
+    }
+    here
+}
+
 pub(super) fn run(global: &Global, options: &Asked) -> Result<u8, Stop> {
     let assistant = Assistant::of(options.assistant);
     let path = places::Home::read().file_of(assistant.place)?;

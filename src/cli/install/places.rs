@@ -143,6 +143,12 @@ impl Home {
     }
 }
 
+/// Whether this person uses an assistant here: its configuration is there, or the folder made for it.
+pub(super) fn is_here(home: &Home, assistant: &Assistant) -> bool {
+    let Ok(file) = home.file_of(assistant.place) else { return false };
+    file.is_file() || file.parent().is_some_and(|folder| Some(folder) != home.home.as_deref() && folder.is_dir())
+}
+
 fn joined(folder: PathBuf, path: &[&str]) -> PathBuf {
     path.iter().fold(folder, |folder, name| folder.join(name))
 }

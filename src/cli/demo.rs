@@ -1,0 +1,142 @@
+//! `memdir demo`: a memory with a story, to try every command on.
+//!
+//! The notes are those of `examples/memory`, the turns those of `examples/turns`, run as two assistants would run them.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::args::Global;
+use super::config::Sources;
+use super::exit::{Stop, print_json, usage};
+use super::{init, open, term};
+use crate::dialect;
+use crate::engine::Manner;
+use crate::policy::Mode;
+use crate::report::{Report, Variables};
+use crate::vault::Author;
+
+/// The notes as they are before the story begins.
+const NOTES: &[(&str, &str)] = &[
+    ("user.md", include_str!("../../examples/memory/user.md")),
+    ("entities/folha_studio.md", include_str!("../../examples/memory/entities/folha_studio.md")),
+    ("entities/tomas_reis.md", include_str!("../../examples/memory/entities/tomas_reis.md")),
+];
+
+/// What a person said to an assistant, and the text that its model wrote.
+struct Scene {
+    client: &'static str,
+    said: &'static str,
+    turn: &'static str,
+    mode: Mode,
+}
+
+const STORY: &[Scene] = &[
+    Scene {
+        client: "claude",
+        said: "I moved to Porto in November, and I bind books at home now.",
+        turn: include_str!("../../examples/turns/1-move.txt"),
+        mode: Mode::Flag,
+    },
+    Scene {
+        client: "claude",
+        said: "My sister Ines lives in Berlin.",
+        turn: include_str!("../../examples/turns/2-new-person.txt"),
+        mode: Mode::Flag,
+    },
+    Scene {
+        client: "cursor",
+        said: "Who do you know that is close to me?",
+        turn: include_str!("../../examples/turns/3-look-around.txt"),
+        mode: Mode::Flag,
+    },
+    Scene {
+        client: "cursor",
+        said: "Give people a folder. Tomas has a double bass from 1921.",
+        turn: include_str!("../../examples/turns/4-tidy-up.txt"),
+        mode: Mode::Flag,
+    },
+    Scene {
+        client: "cursor",
+        said: "My new number is +351 912 345 678.",
+        turn: include_str!("../../examples/turns/6-ask-first.txt"),
+        mode: Mode::Ask,
+    },
+];
+
+#[derive(Serialize)]
+struct Made {
+    memory: String,
+    notes: usize,
+    batches: Vec<u64>,
+    waiting: usize,
+}
+
+pub(super) fn run(global: &Global, dir: Option<PathBuf>) -> Result<u8, Stop> {
+    let sources = Sources::read()?;
+    let folder = dir.or_else(|| sources.home().map(|home| home.join("memdir-demo")));
+    let folder = folder.ok_or_else(|| usage("this system names no home folder", "name one: `memdir demo DIR`"))?;
+    open::make_folder(&folder)
+        .map_err(|error| usage(format!("the folder cannot be made: {}", error.kind()), "name another"))?;
+    let opened = open::join(open::locate(global, &sources, &folder)?)?;
+    if opened.engine.tree(None, 1, None)?.total > 0 {
+        let message = format!("{} is not empty", term::escape_line(&opened.root.to_string_lossy()));
+        return Err(usage(message, "name another folder, `memdir demo DIR`, or remove this one").into());
+    }
+    init::create(&opened, NOTES, &[])?;
+    let mut reports = Vec::new();
+    for scene in STORY {
+        let report = play(&opened, scene);
+        if !global.json {
+            tell(scene, &report)?;
+        }
+        reports.push(report);
+    }
+    let made = Made {
+        memory: opened.root.to_string_lossy().into_owned(),
+        notes: opened.engine.every_note()?.len(),
+        batches: reports.iter().filter_map(|report| report.batch).collect(),
+        waiting: opened.engine.waiting()?.0.len(),
+    };
+    if global.json {
+        print_json(&made)?;
+    } else {
+        tell_end(&made)?;
+    }
+    Ok(0)
+}
+
+fn play(opened: &open::Opened, scene: &Scene) -> Report {
+    let parsed = dialect::parse_as(scene.turn.as_bytes(), None, &Variables::default());
+    let author =
+        Author { message: Some(scene.said.to_owned()), ..open::author("mcp", Some(scene.client.to_owned()), "model") };
+    let manner = Manner { author, grant: None, mode: scene.mode, read_only: false, atomic: false, seen: None };
+    opened.engine.conclude(opened.engine.propose(parsed, manner))
+}
+
+fn tell(scene: &Scene, report: &Report) -> Result<(), Stop> {
+    let mut stdout = io::stdout().lock();
+    writeln!(stdout, "Mira to {}: {}", scene.client, scene.said)?;
+    let waits = report.actions.iter().find_map(|outcome| outcome.result.as_ref().err()?.details.proposal);
+    match (&report.receipt, waits) {
+        (_, Some(id)) => writeln!(stdout, "    proposal {id} waits for Mira's yes")?,
+        (Some(receipt), None) => writeln!(stdout, "    {}", term::escape_line(receipt))?,
+        (None, None) => writeln!(stdout, "    nothing changed; the notes were read")?,
+    }
+    Ok(())
+}
+
+fn tell_end(made: &Made) -> Result<(), Stop> {
+    let mut stdout = io::stdout().lock();
+    let memory = term::escape_line(&made.memory).into_owned();
+    writeln!(stdout)?;
+    writeln!(stdout, "{} notes are in {memory}; nothing else was touched. Try them:", made.notes)?;
+    writeln!(stdout)?;
+    writeln!(stdout, "    export MEMDIR='{memory}'")?;
+    writeln!(stdout, "    memdir search \"where does my sister live\"")?;
+    writeln!(stdout, "    memdir log")?;
+    writeln!(stdout, "    memdir pending")?;
+    writeln!(stdout, "    memdir undo")?;
+    Ok(stdout.flush()?)
+}
