@@ -113,7 +113,7 @@ impl Agent<'_> {
         spent: &mut Spent,
     ) -> Result<Answer, AgentError> {
         let request = self.request(run, asked);
-        stream.begin(run.may_claim());
+        stream.begin();
         let (mut answer, ms) = self.ask_model(&request, asked, edge, stop, spent, Some(stream))?;
         stream::end_with_reply(&mut answer);
         if stream.has_spoken() {

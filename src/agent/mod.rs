@@ -19,7 +19,6 @@ use stream::Stream;
 mod asked;
 mod bound;
 mod budget;
-mod claim;
 mod context;
 mod drive;
 mod filter;
@@ -161,6 +160,14 @@ pub struct Said {
     pub malformed: usize,
     /// What the model has read and written.
     pub spent: Spent,
+}
+
+impl Said {
+    /// What was stored: a line for each batch; `None` where nothing was.
+    #[must_use]
+    pub fn receipt(&self) -> Option<String> {
+        (!self.receipts.is_empty()).then(|| self.receipts.join("\n"))
+    }
 }
 
 /// What a model has used.
@@ -340,7 +347,7 @@ impl<'e> Agent<'e> {
 
     /// The message becomes a part of the conversation, with the variables that its turns have set if it was answered to its end.
     fn end_exchange(&mut self, asked: &Asked, said: &Said, variables: Option<Variables>, is_unclear: bool) {
-        let receipt = (!said.receipts.is_empty()).then(|| said.receipts.join("\n"));
+        let receipt = said.receipt();
         let (message, reply) = (asked.message.clone(), said.reply.clone());
         self.session.exchanges.push(Exchange { number: said.number, message, is_unclear, reply, receipt });
         let failed = variables.is_none();

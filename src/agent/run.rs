@@ -1,14 +1,11 @@
 //! One run: from a message of the person to the reply, as a state machine that waits for nothing.
 //!
-//! Owns the order of things and when it ends: turns, tokens, a claim that is not true. It is given what others did and says
-//! what is to be done next; so limits and recovery are tables in a test.
+//! Owns the order of things and when it ends: turns, tokens. It is given what others did and says what is to be done next; so
+//! limits and recovery are tables in a test. Nothing here judges a reply by its words: receipts say what was stored.
 
 use serde::{Deserialize, Serialize};
 
-use super::claim::{self, Claim, Kind};
 use super::{bound, small};
-use crate::action::Access;
-use crate::catalog;
 use crate::dialect::{self, Dialect, Frame, Parsed};
 use crate::model::{Answer, End, Message, Role};
 use crate::report::{Code, Failure, Outcome, Report, Value, Variables};
@@ -83,10 +80,8 @@ pub enum Notice {
     Turns(u32),
     /// There are no tokens left for today.
     Tokens,
-    /// The reply said that something was saved, and nothing was; the words that said so are not in it any more.
-    ClaimRemoved,
-    /// The reply says that something was saved, and some of what was tried last was not: why, call by call.
-    Partly(Vec<String>),
+    /// Some of the changes that the model tried last were not made: why, call by call.
+    Missed(Vec<String>),
     /// The model has done the same three times in a row, to no end.
     Stuck,
     /// The last turn was cut off, and was not run.
@@ -115,8 +110,6 @@ pub struct Run {
     transcript: Vec<Message>,
     turns: Vec<Turn>,
     tokens: u64,
-    /// Whether the reply was sent back once for a claim that is not true.
-    is_warned: bool,
     /// How often in a row nothing could be read.
     unread: u32,
     /// How many turns could not be used: cut off, or nothing to be read in them.
@@ -156,7 +149,6 @@ impl Run {
             transcript: Vec::new(),
             turns: Vec::new(),
             tokens: 0,
-            is_warned: false,
             unread: 0,
             malformed: 0,
             tried: (String::new(), 0),
@@ -234,13 +226,6 @@ impl Run {
         u32::try_from(self.turns.len()).unwrap_or(u32::MAX).saturating_add(1) >= self.limits.turns
     }
 
-    /// Whether a reply may say that something was saved, and that something was deleted.
-    #[must_use]
-    pub fn may_claim(&self) -> bool {
-        let kinds = self.receipt_kinds();
-        kinds.contains(&Kind::Saved) && kinds.contains(&Kind::Deleted) && self.missed().is_empty()
-    }
-
     /// The person has heard the beginning of the reply that the next turn is: where it is cut off, it is not said anew.
     pub fn heard(&mut self) {
         self.is_heard = true;
@@ -256,7 +241,7 @@ impl Run {
         // The tuned model writes a block in each turn, an empty one before a reply.
         let has_calls = !parsed.entries.is_empty() || parsed.script.as_ref().is_some_and(|script| !script.is_empty());
         let is_heard = std::mem::take(&mut self.is_heard) && !has_calls;
-        let cut = parsed.reply.as_ref().filter(|reply| is_cut && is_heard && self.is_true(reply));
+        let cut = parsed.reply.as_ref().filter(|_| is_cut && is_heard);
         if let Some(reply) = cut {
             let finish = Finish { reply: Some(reply.clone()), notice: Some(Notice::ReplyCut) };
             self.state = State::Done(finish);
@@ -264,7 +249,7 @@ impl Run {
             self.send_back(CUT, Notice::Cut);
         } else if !has_calls {
             match parsed.reply.or_else(|| untagged(&text)) {
-                Some(reply) => self.replied(&reply),
+                Some(reply) => self.replied(reply),
                 None => self.send_back(nothing(self.manners.dialect), Notice::Nothing),
             }
         } else {
@@ -349,23 +334,10 @@ impl Run {
     }
 
     /// The model replies to the person, and has seen the results of all its calls.
-    fn replied(&mut self, reply: &str) {
-        let (shown, missed) = (self.receipt_kinds(), self.missed());
-        let claims = claim::find(reply);
-        let untrue: Vec<Claim> = claims.iter().filter(|claim| !shown.contains(&claim.kind)).cloned().collect();
-        let (reply, notice) = if untrue.is_empty() && (claims.is_empty() || missed.is_empty()) {
-            (Some(reply.to_owned()), None)
-        } else if !self.is_warned && !self.is_out_of_turns() {
-            self.is_warned = true;
-            self.say(Role::User, warning(untrue.is_empty(), &missed));
-            self.state = State::Model;
-            return;
-        } else if untrue.is_empty() {
-            (Some(reply.to_owned()), Some(Notice::Partly(missed)))
-        } else {
-            (claim::remove(reply, &untrue), Some(Notice::ClaimRemoved))
-        };
-        self.state = State::Done(Finish { reply, notice });
+    fn replied(&mut self, reply: String) {
+        let missed = self.missed();
+        let notice = (!missed.is_empty()).then_some(Notice::Missed(missed));
+        self.state = State::Done(Finish { reply: Some(reply), notice });
     }
 
     /// What the program says itself about the calls of the last turn.
@@ -374,44 +346,19 @@ impl Run {
         small::done(&dialect::parse_as(text.as_bytes(), self.manners.dialect, &self.variables), report)
     }
 
-    /// Whether a reply claims nothing that was not done.
-    fn is_true(&self, reply: &str) -> bool {
-        let shown = self.receipt_kinds();
-        claim::find(reply).iter().all(|claim| shown.contains(&claim.kind) && self.missed().is_empty())
-    }
-
     fn reports(&self) -> impl DoubleEndedIterator<Item = &Report> {
         self.turns.iter().filter_map(|turn| turn.report.as_ref())
     }
 
-    /// What a reply may claim: an action that was carried out, or had nothing to change any more, is a receipt. What waits for the
-    /// person, was refused or failed is none. A change of a place in a note can have saved something or taken it away.
-    fn receipt_kinds(&self) -> Vec<Kind> {
-        let done = self.reports().flat_map(|report| &report.actions).filter(|outcome| outcome.result.is_ok());
-        let kinds = done.filter_map(|outcome| {
-            let action = outcome.action.as_deref()?;
-            let is_done = outcome.result == Ok(Value::Bool(true));
-            Some(match (action, catalog::row(action)?.access) {
-                ("memory", _) if !is_done => [None, None],
-                ("memory" | "update_file" | "write_file" | "replace_section" | "set_fact" | "rename_file", _) => {
-                    [Some(Kind::Saved), Some(Kind::Deleted)]
-                }
-                (_, Access::Read) => [None, None],
-                (_, Access::Write) => [Some(Kind::Saved), None],
-                (_, Access::Remove) => [None, Some(Kind::Deleted)],
-            })
-        });
-        kinds.flatten().flatten().collect()
-    }
-
-    /// Why changes were not made that the model tried last.
+    /// Why changes were not made that the model tried last; those that wait for the person are told by themselves.
     fn missed(&self) -> Vec<String> {
         let last = self.reports().rfind(|report| report.actions.iter().any(is_write));
         let outcomes = last.into_iter().flat_map(|report| &report.actions).filter(|outcome| is_write(outcome));
         let words = |outcome: &Outcome| {
             let path = outcome.path.as_deref().map_or_else(String::new, |path| format!(" `{path}`"));
             let action = outcome.action.as_deref().unwrap_or_default();
-            Some(format!("`{action}`{path}: {}", outcome.result.as_ref().err()?.message))
+            let failure = outcome.result.as_ref().err().filter(|failure| failure.details.proposal.is_none())?;
+            Some(format!("`{action}`{path}: {}", failure.message))
         };
         outcomes.filter_map(words).collect()
     }
@@ -449,17 +396,6 @@ impl Run {
 /// Whether a call was to change something.
 fn is_write(outcome: &Outcome) -> bool {
     outcome.action.as_deref().is_some_and(super::writes)
-}
-
-/// What a model is told that says it has saved something, and has not.
-fn warning(has_saved: bool, missed: &[String]) -> String {
-    let how = if has_saved { "Not all of it was" } else { "Nothing was" };
-    let what: String = missed.iter().map(|missed| format!("{missed}\n")).collect();
-    let what = if what.is_empty() { "No action has changed a note since the message.\n".to_owned() } else { what };
-    format!(
-        "<result>\nYour reply says that something was saved or changed. {how}.\n{what}Either save it now, or say in your reply \
-         what is not.\n</result>"
-    )
 }
 
 const CUT: &str =

@@ -56,7 +56,7 @@ pub(super) fn run(global: &Global, asked: &Asked) -> Result<u8, Stop> {
         print_json(&object)?;
         return Ok(failure.map_or_else(|| code(&said), |failure| exit::code(failure.code)));
     }
-    tell(&said)?;
+    tell(&said, failure.is_none())?;
     failure.map_or_else(|| Ok(code(&said)), |failure| Err(failure.into()))
 }
 
@@ -135,6 +135,7 @@ fn shape(engine: &Engine, said: &Said, session: &str, model: &str) -> Result<Map
         "variables": value(&said.variables)?,
         "changed": value(&said.changed)?,
         "batches": said.batches,
+        "receipt": said.receipt(),
         "pending": pending,
         "issues": value(&issues)?,
         "session": session,
@@ -168,7 +169,7 @@ fn value(value: &impl Serialize) -> Result<Value, Failure> {
 }
 
 /// Prints the reply, and what the person should know beside it.
-fn tell(said: &Said) -> Result<(), Stop> {
+fn tell(said: &Said, is_answered: bool) -> Result<(), Stop> {
     let mut stdout = io::stdout().lock();
     if let Some(reply) = &said.reply {
         let shown = if stdout.is_terminal() { term::escape(reply) } else { reply.as_str().into() };
@@ -182,8 +183,8 @@ fn tell(said: &Said) -> Result<(), Stop> {
     for issue in said.issues.iter().filter(|issue| issue.code == UNKEPT) {
         writeln!(stderr, "note: {}", term::escape_line(&issue.message))?;
     }
-    for receipt in &said.receipts {
-        writeln!(stderr, "{}", term::escape_line(receipt))?;
+    if is_answered || said.receipt().is_some() {
+        writeln!(stderr, "{}", term::escape(&stored(said)))?;
     }
     for id in &said.pending {
         writeln!(stderr, "proposal {id} waits for you: memdir pending")?;
@@ -191,13 +192,17 @@ fn tell(said: &Said) -> Result<(), Stop> {
     Ok(())
 }
 
+/// What a message has stored, as the person is told under each answer, whatever the model says of it.
+pub(super) fn stored(said: &Said) -> String {
+    said.receipt().unwrap_or_else(|| "nothing was stored".to_owned())
+}
+
 /// The code by which a program knows a notice.
 fn kind(notice: &Notice) -> &'static str {
     match notice {
         Notice::Turns(_) => "out_of_turns",
         Notice::Tokens => "out_of_tokens",
-        Notice::ClaimRemoved => "claim_removed",
-        Notice::Partly(_) => "partly_saved",
+        Notice::Missed(_) => "not_stored",
         Notice::Stuck => "stuck",
         Notice::Cut => "turn_cut",
         Notice::ReplyCut => "reply_cut",
@@ -210,10 +215,7 @@ pub(super) fn words(notice: &Notice) -> String {
     match notice {
         Notice::Turns(turns) => format!("the model had no turn left after {turns}; what it did is done"),
         Notice::Tokens => "no tokens are left for today: see `tokens_a_day` in the settings".to_owned(),
-        Notice::ClaimRemoved => {
-            "the model said that something was done that was not; these words are left out".to_owned()
-        }
-        Notice::Partly(missed) => format!("not all of it was saved: {}", missed.join("; ")),
+        Notice::Missed(missed) => format!("not stored: {}", missed.join("; ")),
         Notice::Stuck => "the model tried the same thing three times, to no end; what it did before is done".to_owned(),
         Notice::Cut => "the model's turn was cut off, and not run".to_owned(),
         Notice::ReplyCut => "the reply was longer than a turn may be, and ends where it was cut off".to_owned(),

@@ -178,10 +178,9 @@ fn what_is_said_of_calls_that_failed_commands_no_terminal() {
     let fact = json!({"action": "set_fact", "path": "user.md", "key": "city", "value": "Paris"});
     let call = json!({"action": "append_file", "path": "a\u{1b}[2J\u{1b}]0;x\u{7}.md", "content": "x"});
     let turn = format!("<actions>{}</actions>", json!([fact, call]));
-    let standin =
-        Standin::answers([turn.as_str(), "<reply>I have saved that.</reply>", "<reply>I have saved that.</reply>"]);
+    let standin = Standin::answers([turn.as_str(), "<reply>I have saved that.</reply>"]);
     let ran = Env::ada().quick().settings(&served(&standin, "")).run(&["ask", "I moved to Paris"], "");
-    assert!(ran.stderr.contains("not all of it was saved"), "{ran:?}");
+    assert!(ran.stderr.contains("not stored: "), "{ran:?}");
     assert!(!ran.stderr.contains('\u{1b}') && !ran.stderr.contains('\u{7}'), "{ran:?}");
 }
 

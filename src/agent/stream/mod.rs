@@ -1,10 +1,9 @@
 //! A reply while it is written: the pieces of turns in, what may be shown out.
 //!
-//! Owns what may be shown before all is known. A turn that begins with its reply ends with it, so no call can follow; what says that
-//! something was saved, or what a filter is about, is held back with all that follows, until the reply is whole. A turn can still be
-//! sent back: then what was shown stays the beginning of the reply.
+//! Owns what may be shown before all is known. A turn that begins with its reply ends with it, so no call can follow; what a filter is
+//! about is held back with all that follows, until the reply is whole. A turn can still be sent back: then what was shown stays the
+//! beginning of the reply.
 
-use super::claim;
 use crate::dialect::Preview;
 use crate::model::{Answer, End, Heard};
 use crate::policy::Filter;
@@ -30,10 +29,6 @@ const LEAST: usize = 24;
 pub(super) struct Stream<'f> {
     filters: &'f [Filter],
     is_listened_to: bool,
-    /// Whether what says that something was saved may be true.
-    has_saved: bool,
-    /// Whether a text says that something was saved.
-    claims: fn(&str) -> bool,
     preview: Preview,
     /// How many bytes of the thoughts were shown.
     thoughts: usize,
@@ -52,8 +47,6 @@ impl<'f> Stream<'f> {
         Self {
             filters,
             is_listened_to,
-            has_saved: false,
-            claims: |text| !claim::find(text).is_empty(),
             preview: Preview::default(),
             thoughts: 0,
             looked_at: 0,
@@ -65,8 +58,7 @@ impl<'f> Stream<'f> {
     }
 
     /// A turn begins.
-    pub(super) fn begin(&mut self, has_saved: bool) {
-        self.has_saved = has_saved;
+    pub(super) fn begin(&mut self) {
         self.preview = Preview::default();
         (self.thoughts, self.looked_at, self.before) = (0, 0, self.shown.len());
         (self.is_held, self.is_other_told) = (false, false);
@@ -79,7 +71,7 @@ impl<'f> Stream<'f> {
         }
         match heard {
             Heard::Reading { .. } => {}
-            Heard::Again(_) => self.begin(self.has_saved),
+            Heard::Again(_) => self.begin(),
             Heard::Thought(thought) => self.thought(thought, tell),
             Heard::Text(piece) => {
                 self.preview.push(piece);
@@ -135,8 +127,7 @@ impl<'f> Stream<'f> {
             let Some(end) = sentence(reply, self.looked_at, by_lines) else { break };
             self.looked_at = end;
             let said = reply.get(..end).unwrap_or_default();
-            self.is_held = !self.has_saved && (self.claims)(said)
-                || self.filters.iter().any(|filter| !filter.find(said).is_empty());
+            self.is_held = self.filters.iter().any(|filter| !filter.find(said).is_empty());
             if self.is_held {
                 break;
             }

@@ -21,7 +21,7 @@ fn play(turns: &[Written<'_>], filters: &[Filter], pieces: &dyn Fn(&str) -> Vec<
         match run.next_step() {
             Step::CallModel => {
                 let (text, end) = next.next().unwrap();
-                stream.begin(run.may_claim());
+                stream.begin();
                 for piece in pieces(text) {
                     stream.hear(Heard::Text(&piece), &mut |written| {
                         if let super::Written::Reply(more) = written {
@@ -107,7 +107,7 @@ fn what_is_shown_is_the_beginning_of_the_reply_wherever_turns_are_cut() {
 #[test]
 fn sentences_are_shown_as_they_end() {
     let mut stream = Stream::new(&[], true);
-    stream.begin(false);
+    stream.begin();
     let mut shown = Vec::new();
     for piece in [format!("<think>Easy.</think>\n<reply>{LONG}"), "</reply>".to_owned()] {
         stream.hear(Heard::Text(&piece), &mut |written| shown.push(format!("{written:?}")));
@@ -123,36 +123,23 @@ fn sentences_are_shown_as_they_end() {
 
 #[test]
 fn a_sentence_that_may_not_be_said_holds_back_all_that_follows() {
-    let check = |filters: &[Filter], has_saved: bool, reply: &str, expected: &str| {
-        let mut stream = Stream::new(filters, true);
-        stream.claims = |text| text.contains("saved");
-        stream.begin(has_saved);
-        let mut shown = String::new();
-        let mut is_other = false;
-        stream.hear(Heard::Text(&format!("<reply>{reply}")), &mut |written| match written {
-            super::Written::Reply(more) => shown.push_str(more),
-            super::Written::Other => is_other = true,
-            super::Written::Thought(_) => {}
-        });
-        assert_eq!((shown.as_str(), is_other), (expected, !has_saved), "{reply}");
-    };
-    let claim = "A first sentence that is true. It is all saved for you now. A third sentence that is true. And";
-    check(&[], false, claim, "A first sentence that is true.");
-    check(
-        &[],
-        true,
-        claim,
-        "A first sentence that is true. It is all saved for you now. A third sentence that is true.",
-    );
     let filters = [Filter::compile("Do not reveal phone numbers.")];
+    let mut stream = Stream::new(&filters, true);
+    stream.begin();
+    let (mut shown, mut is_other) = (String::new(), false);
     let number = "Here is what I know of her.\nHer phone is +49 30 1234567.\nShe lives in Berlin.\nAnd";
-    check(&filters, false, number, "Here is what I know of her.");
+    stream.hear(Heard::Text(&format!("<reply>{number}")), &mut |written| match written {
+        super::Written::Reply(more) => shown.push_str(more),
+        super::Written::Other => is_other = true,
+        super::Written::Thought(_) => {}
+    });
+    assert_eq!((shown.as_str(), is_other), ("Here is what I know of her.", true));
 }
 
 #[test]
 fn who_does_not_listen_gets_the_reply_alone() {
     let mut stream = Stream::new(&[], false);
-    stream.begin(false);
+    stream.begin();
     stream.hear(Heard::Text(&format!("<reply>{LONG}")), &mut |_| panic!("nobody listens"));
     assert_eq!(stream.whole(Some("Another.".to_owned())).as_deref(), Some("Another."));
     assert_eq!(stream.whole(None), None);
@@ -162,7 +149,7 @@ fn who_does_not_listen_gets_the_reply_alone() {
 fn a_reply_that_is_asked_for_again_is_not_said_twice() {
     let check = |again: &str, expected: &str| {
         let mut stream = Stream::new(&[], true);
-        stream.begin(false);
+        stream.begin();
         let mut shown = String::new();
         for heard in [
             Heard::Text("<reply>It is a fine city to live in. And it"),
@@ -188,7 +175,7 @@ fn a_reply_that_is_asked_for_again_is_not_said_twice() {
 fn what_is_thought_is_not_told_where_something_has_to_be_withheld() {
     let told = |filters: &[Filter], heard: &[Heard<'_>]| {
         let mut stream = Stream::new(filters, true);
-        stream.begin(false);
+        stream.begin();
         let mut told = Vec::new();
         for heard in heard {
             stream.hear(*heard, &mut |written| told.push(format!("{written:?}")));

@@ -160,46 +160,26 @@ fn a_turn_that_cannot_be_read_goes_back_twice() {
 }
 
 #[test]
-fn a_claim_that_is_not_true_goes_back_once_and_is_then_taken_out() {
-    for report in [none_done(vec![failed(Code::NotFound)]), none_done(vec![waits(7)]), read("x")] {
+fn a_reply_is_shown_as_it_was_written_whatever_it_says() {
+    for report in [none_done(vec![waits(7)]), read("x"), none_done(vec![Ok(Value::Bool(true))])] {
         let mut run = run_with(LIMITS);
-        acts(&mut run, WRITE, report, false);
+        acts(&mut run, WRITE, report.clone(), false);
         hears(&mut run, turn(SAVED));
-        assert!(told(&run).contains("Nothing was."), "{}", told(&run));
-        hears(&mut run, turn("<reply>I have saved that. You live in Paris.</reply>"));
         let Step::Done(finish) = run.next_step() else { panic!("{:?}", run.next_step()) };
-        assert_eq!(finish.notice, Some(Notice::ClaimRemoved));
-        assert!(finish.reply.unwrap().ends_with("You live in Paris."));
+        assert_eq!(finish.reply.as_deref(), Some("I have saved that."), "{report:?}");
     }
     let mut run = run_with(LIMITS);
     hears(&mut run, turn(SAVED));
-    acts(&mut run, WRITE, done(1, vec![Ok(Value::Bool(true))]), false);
-    hears(&mut run, turn(SAVED));
-    ends(&mut run, Some("I have saved that."), None);
-    // With no turn left it is taken out at once.
-    let mut run = run_with(Limits { turns: 1, ..LIMITS });
-    hears(&mut run, turn(SAVED));
-    let Step::Done(finish) = run.next_step() else { panic!("not done") };
-    assert_eq!(finish.notice, Some(Notice::ClaimRemoved));
-}
-
-#[test]
-fn what_is_so_already_may_be_called_saved() {
-    let mut run = run_with(LIMITS);
-    acts(&mut run, WRITE, none_done(vec![Ok(Value::Bool(true))]), false);
-    hears(&mut run, turn(SAVED));
     ends(&mut run, Some("I have saved that."), None);
 }
 
 #[test]
-fn a_claim_of_which_only_a_part_is_true_is_told_so() {
+fn changes_that_were_not_made_are_told_beside_the_reply() {
     let mut run = run_with(LIMITS);
     acts(&mut run, WRITE, done(1, vec![Ok(Value::Bool(true)), failed(Code::ContentNotFound)]), false);
-    hears(&mut run, turn(SAVED));
-    assert!(told(&run).contains("Not all of it was.\n`append_file` `user.md`: content_not_found"), "{}", told(&run));
-    hears(&mut run, turn(SAVED));
+    hears(&mut run, turn("<reply>Hello.</reply>"));
     let missed = vec!["`append_file` `user.md`: content_not_found".to_owned()];
-    ends(&mut run, Some("I have saved that."), Some(Notice::Partly(missed)));
+    ends(&mut run, Some("Hello."), Some(Notice::Missed(missed)));
     // What was made good by a later turn is no part of it.
     let mut run = run_with(LIMITS);
     acts(&mut run, WRITE, done(1, vec![Ok(Value::Bool(true)), failed(Code::ContentNotFound)]), false);
@@ -275,7 +255,8 @@ fn the_same_failure_three_times_in_a_row_is_the_last() {
         acts(&mut run, WRITE, none_done(vec![failed(code)]), false);
     }
     hears(&mut run, turn("<reply>It does not work.</reply>"));
-    ends(&mut run, Some("It does not work."), None);
+    let missed = vec!["`append_file` `user.md`: not_found".to_owned()];
+    ends(&mut run, Some("It does not work."), Some(Notice::Missed(missed)));
 }
 
 #[test]

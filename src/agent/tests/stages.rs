@@ -157,40 +157,24 @@ fn a_filter_without_an_end_takes_the_rest_and_says_so() {
 /// A message that asks for all that is tried below.
 const ALL_OF_IT: &str = "I like coffee. My phone is +49 30 7654321. Delete the note on Ada.";
 
-#[track_caller]
-fn check_claim(turns: &[&str], reply: Option<&str>, notice: Option<Notice>) -> Came {
-    let came = talk(settings(), &[], ALL_OF_IT, turns);
-    assert_eq!((came.said.reply.as_deref(), came.said.notice.clone()), (reply, notice));
-    came
-}
-
 #[test]
-fn only_receipts_let_a_reply_say_that_something_was_done() {
+fn receipts_say_what_was_stored_and_no_reply_is_judged_by_its_words() {
     let save = r#"<actions>[{"action":"append_file","path":"user.md","content":"- likes: coffee\n"}]</actions>"#;
-    let delete = r#"<actions>[{"action":"delete_file","path":"entities/ada.md"}]</actions>"#;
     let personal =
         r#"<actions>[{"action":"append_file","path":"user.md","content":"- phone: +49 30 7654321\n"}]</actions>"#;
     let missing = r#"<actions>[{"action":"append_file","path":"nobody.md","content":"coffee"}]</actions>"#;
     let saved = "<reply>Coffee is fine. I've saved that.</reply>";
-    check_claim(&[save, saved], Some("Coffee is fine. I've saved that."), None);
-    check_claim(&[saved, saved], Some("Coffee is fine."), Some(Notice::ClaimRemoved));
-    check_claim(&[saved, save, saved], Some("Coffee is fine. I've saved that."), None);
-    check_claim(&[saved, "<reply>Coffee is fine.</reply>"], Some("Coffee is fine."), None);
-    check_claim(&[missing, saved, saved], Some("Coffee is fine."), Some(Notice::ClaimRemoved));
-    // It waits for the person.
-    let came = check_claim(&[personal, saved, saved], Some("Coffee is fine."), Some(Notice::ClaimRemoved));
-    assert_eq!(came.said.pending.len(), 1);
-    assert!(came.asked[2].contains("Nothing was."), "{}", came.asked[2]);
-    // To have deleted something is no receipt for having saved something.
-    check_claim(&[delete, saved, saved], Some("Coffee is fine."), Some(Notice::ClaimRemoved));
-    let deleted = "<reply>I've deleted the note.</reply>";
-    check_claim(&[save, deleted, deleted], None, Some(Notice::ClaimRemoved));
-    check_claim(&[delete, deleted], Some("I've deleted the note."), None);
-    // What only reads is none either.
-    let read = r#"<actions>[{"action":"memory","operation":"list"}]</actions>"#;
-    check_claim(&[read, saved, saved], Some("Coffee is fine."), Some(Notice::ClaimRemoved));
-    let keep = r#"<actions>[{"action":"memory","operation":"store","key":"drink","content":"coffee"}]</actions>"#;
-    check_claim(&[keep, saved], Some("Coffee is fine. I've saved that."), None);
+    let check = |turns: &[&str], is_stored: bool| {
+        let came = talk(settings(), &[], ALL_OF_IT, turns);
+        assert_eq!(came.said.reply.as_deref(), Some("Coffee is fine. I've saved that."), "{turns:?}");
+        assert_eq!(came.said.receipt().is_some(), is_stored, "{turns:?}");
+        came.said
+    };
+    assert_eq!(check(&[save, saved], true).notice, None);
+    assert_eq!(check(&[saved], false).notice, None);
+    let said = check(&[missing, saved], false);
+    assert!(matches!(said.notice, Some(Notice::Missed(missed)) if missed.len() == 1));
+    assert_eq!(check(&[personal, saved], false).pending.len(), 1);
 }
 
 const SEEN: &str = r#"{"summary":"Ada lives in London [entities/ada#Ada].","entities":["Ada","London"]}"#;
@@ -240,15 +224,9 @@ fn a_stage_that_cannot_be_read_is_asked_again_and_then_left() {
 }
 
 #[test]
-fn claims_permission_filters_and_limits_hold_in_stages() {
+fn filters_and_limits_hold_in_stages() {
     use Stage::{Decision, Perception, Response};
     let settings = || Settings { staged: true, ..settings() };
-    let saved = r#"{"reply":"Fine. I've saved that."}"#;
-    let came = talk(settings(), &[], "I like coffee.", &[SEEN, FINAL, saved, FINAL, saved]);
-    check_stages(&came, &[Perception, Decision, Response, Decision, Response]);
-    assert_eq!((came.said.reply.as_deref(), came.said.notice.clone()), (Some("Fine."), Some(Notice::ClaimRemoved)));
-    assert!(came.asked[3].contains("Nothing was."), "{}", came.asked[3]);
-
     let read = r#"{"actions":[{"action":"read_file","path":"entities/ada.md"}]}"#;
     let told = r#"{"reply":"Her phone is +49 30 1234567. She likes tea."}"#;
     let came = talk(settings(), &[], &format!("Who is Ada? {FILTER}"), &[SEEN, read, SEEN, FINAL, told]);

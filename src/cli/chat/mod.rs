@@ -248,7 +248,7 @@ impl Chat<'_> {
         let mut said = Said::default();
         let ended = self.agent.say(message, &mut self.talker, &token, &mut said);
         self.interrupts.end();
-        self.talker.end(&said);
+        self.talker.end(&said, ended.is_ok());
         self.talker.settle();
         self.tokens = self.tokens.saturating_add(said.spent.input_tokens).saturating_add(said.spent.output_tokens);
         if !said.changed.is_empty() {

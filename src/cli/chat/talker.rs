@@ -86,7 +86,7 @@ impl<'h> Talker<'h> {
     }
 
     /// Shows what is not yet shown of an answer that is over, and what was done.
-    pub(super) fn end(&mut self, said: &Said) {
+    pub(super) fn end(&mut self, said: &Said, is_answered: bool) {
         if let Some(rest) = said.reply.as_deref().and_then(|reply| reply.get(self.spoken..)) {
             self.screen.speak(rest);
         }
@@ -94,8 +94,8 @@ impl<'h> Talker<'h> {
         if let Some(notice) = &said.notice {
             self.screen.warn(&format!("note: {}", ask::words(notice)));
         }
-        for receipt in &said.receipts {
-            self.screen.tell(receipt);
+        if is_answered || said.receipt().is_some() {
+            self.screen.tell(&ask::stored(said));
         }
         for id in &said.pending {
             self.screen.warn(&format!("proposal {id} waits for you: /pending"));

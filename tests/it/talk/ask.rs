@@ -16,7 +16,10 @@ fn a_reply_is_all_there_is_on_standard_output() {
     let env = ada(&standin);
     let before = env.files();
     let ran = env.run(&["ask", "Where do I live?"], "");
-    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "You live in London [user].\n", ""));
+    assert_eq!(
+        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+        (0, "You live in London [user].\n", "nothing was stored\n")
+    );
     assert_eq!(env.files(), before);
     let asked = standin.asked();
     assert_eq!(asked.len(), 1);
@@ -76,7 +79,7 @@ fn with_its_turns_used_up_it_says_so() {
     let env = ada_with(&standin, "turns = 2\n");
     let ran = env.run(&["ask", "Where do I live?"], "");
     assert_eq!(ran.stdout, "");
-    assert_eq!(ran.stderr, "note: the model had no turn left after 2; what it did is done\n");
+    assert_eq!(ran.stderr, "note: the model had no turn left after 2; what it did is done\nnothing was stored\n");
     assert_eq!((ran.code, standin.asked().len()), (4, 2), "a message without a reply is no success: {ran:?}");
 }
 
@@ -92,14 +95,22 @@ fn a_program_hears_why_there_is_no_reply() {
 }
 
 #[test]
-fn a_claim_without_a_receipt_is_taken_out_and_a_program_hears_of_it() {
+fn under_each_answer_stands_what_was_stored() {
     let claims = "<reply>I have saved that you moved to Paris. Enjoy it!</reply>";
-    let standin = Standin::answers([claims, claims]);
+    let standin = Standin::answers([claims, claims, MOVES, claims]);
     let env = ada(&standin);
     let said = env.ask(&["ask", "I moved to Paris."]).exits(0);
-    assert_eq!(said["reply"], "Enjoy it!", "{said}");
-    assert_eq!(said["issues"][0]["code"], "claim_removed", "{said}");
-    assert!(last(&standin.asked()[1]).contains("Nothing was"), "it was sent back once");
+    assert_eq!(
+        (&said["reply"], &said["receipt"]),
+        (&json!("I have saved that you moved to Paris. Enjoy it!"), &json!(null))
+    );
+    let ran = env.run(&["ask", "I moved to Paris."], "");
+    assert_eq!(
+        (ran.stdout.as_str(), ran.stderr.as_str()),
+        ("I have saved that you moved to Paris. Enjoy it!\n", "nothing was stored\n")
+    );
+    let said = env.ask(&["ask", "I moved to Paris."]).exits(0);
+    assert_eq!(said["receipt"], "1 line in user.md · undo: memdir undo");
 }
 
 #[test]
@@ -143,7 +154,7 @@ fn what_waits_is_told_to_people_too() {
     let env = ada(&standin);
     let ran = env.run(&["ask", "--permission", "ask", "My phone is +44 20 7946 0958."], "");
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "It waits for your yes.\n"));
-    assert_eq!(ran.stderr, "proposal 1 waits for you: memdir pending\n");
+    assert_eq!(ran.stderr, "nothing was stored\nproposal 1 waits for you: memdir pending\n");
 }
 
 #[test]

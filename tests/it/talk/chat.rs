@@ -109,11 +109,11 @@ fn a_looser_mode_of_permission_holds_only_while_it_is_typed() {
     assert!(ran.stdout.contains("Kept.") && !ran.stderr.contains("waits"), "{ran:?}");
     let note = "note: this conversation was kept with permission off, but the stricter setting ask holds; `--permission off` overrides it for this run\n";
     let ran = env.run(&["ask", "--continue", "My other phone is +44 20 7946 0952."], "");
-    assert_eq!(ran.stderr, format!("{note}proposal 1 waits for you: memdir pending\n"), "{ran:?}");
+    assert_eq!(ran.stderr, format!("{note}nothing was stored\nproposal 1 waits for you: memdir pending\n"), "{ran:?}");
     let ran = env.run(&["ask", "--continue", "--permission", "off", "My other phone is +44 20 7946 0952."], "");
     assert!(!ran.stderr.contains("note:") && !ran.stderr.contains("waits"), "{ran:?}");
     let ran = env.run(&["ask", "--continue", "--permission", "flag", "Hello"], "");
-    assert_eq!(ran.stderr, "", "who has typed it need not be told");
+    assert_eq!(ran.stderr, "nothing was stored\n", "who has typed it need not be told");
     // What was typed holds for every conversation that is held then.
     let ran = env.run(&["chat", "--permission", "off"], "/session new\nMy phone is +44 20 7946 0951.\n");
     assert!(ran.stdout.contains("Kept.") && !ran.stderr.contains("waits"), "{ran:?}");

@@ -25,7 +25,7 @@ fn what_a_filter_became_and_what_is_not_enforced_is_told_beside_the_answer() {
     assert_eq!(issues(&said), [("filter_enforced", kept), ("filter_not_enforced", not)]);
     assert!(!said["reply"].as_str().unwrap().contains("7946"), "{said}");
     let ran = env.run(&["ask", "--filter", filter, "What is Acme?"], "");
-    assert_eq!(ran.stderr, format!("note: {kept}\nnote: {not}\n"));
+    assert_eq!(ran.stderr, format!("note: {kept}\nnote: {not}\nnothing was stored\n"));
     for asked in standin.asked() {
         assert!(last(&asked).contains("- kind: company") && last(&asked).contains("Be kind."), "{asked}");
         assert!(!asked.to_string().contains("7946"), "{asked}");

@@ -262,7 +262,7 @@ fn a_terminal_sees_what_goes_on_on_a_line_that_goes_away() {
     let seen = talk.with(&["Hello"]);
     assert_eq!(seen.out, "Good morning to you, Ada.\n");
     let last = seen.notes.rsplit_once("reading: 200 of 200 tokens").unwrap().1;
-    assert!(last.contains("thinking …") && last.ends_with("\r\u{1b}[2K"), "{:?}", seen.notes);
+    assert!(last.contains("thinking …") && last.ends_with("\r\u{1b}[2Knothing was stored\n"), "{:?}", seen.notes);
     let plain = Talk { turns: talk.turns.clone(), ..super::tests::talk(&[]) }.with(&["Hello"]);
     assert!(!plain.notes.contains('\u{1b}') && !plain.notes.contains("reading"), "{}", plain.notes);
 }
