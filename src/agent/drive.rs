@@ -9,7 +9,7 @@ use super::line::{Act, Line, Word};
 use super::run::{Decided, Finish, Run, Step};
 use super::staged::Stages;
 use super::stream::{self, Stream};
-use super::{Agent, AgentError, Decision, Edge, Event, Said, Spent, filter, guard};
+use super::{Agent, AgentError, Decision, Edge, Event, Said, Spent, filter, origin};
 use crate::dialect::Parsed;
 use crate::engine::{Guard, Leave, Manner};
 use crate::model::{Answer, End, Heard, ModelError, Request, Role};
@@ -185,15 +185,16 @@ impl Agent<'_> {
         new
     }
 
-    /// Who refuses what nobody has asked for.
+    /// Who asks about what takes something away, and about what is not made of the person's words.
     fn guard(&self, run: &Run, asked: &Asked) -> Guard {
-        let notes = asked.notes.iter().flat_map(|(path, text)| [path.as_str(), text.as_str()]);
-        let results = run.transcript().iter().filter(|message| message.role == Role::User);
-        let shown = notes.chain(results.map(|message| message.text.as_str()));
+        let has_results = run.transcript().iter().any(|message| message.role == Role::User);
+        let is_shown = has_results || !asked.notes.is_empty();
         // What they want instead of a proposal is their word, too.
         let said = std::iter::once(&asked.message).chain(run.instead()).map(String::as_str).collect::<Vec<_>>();
-        let words = guard::Words::of(&said.join("\n"), &self.session.exchanges, shown);
-        Guard::new(move |action| words.refusal(action))
+        let now = (self.settings.clock)();
+        let words = origin::Words::of(&said.join("\n"), &self.session.exchanges, is_shown, now);
+        let removals = self.settings.removals;
+        Guard::new(move |plan| words.grounds(plan, removals))
     }
 
     /// Asks the person about a proposal, and does what they say.

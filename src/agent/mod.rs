@@ -22,8 +22,8 @@ mod budget;
 mod context;
 mod drive;
 mod filter;
-mod guard;
 mod line;
+mod origin;
 mod prompt;
 mod recorder;
 mod replay;
@@ -37,6 +37,7 @@ mod switches;
 
 pub use budget::{spent_today, tokens_left};
 pub use filter::unenforced;
+pub use origin::Removals;
 pub use prompt::{Family, Prompts};
 pub use recorder::UNKEPT;
 pub use replay::{Replayed, replay};
@@ -59,6 +60,8 @@ pub struct Settings {
     pub door: &'static str,
     /// What becomes of calls that somebody should be asked about, unless the session says otherwise.
     pub mode: Mode,
+    /// What becomes of a turn that takes something away.
+    pub removals: Removals,
     /// How many turns the model has for a message.
     pub turns: u32,
     /// How many tokens it may use for a message; `None` for as many as it likes.

@@ -142,6 +142,7 @@ pub(super) fn settings_of(config: &Config, family: Family, door: &'static str) -
         family,
         door,
         mode,
+        removals: config.agent.removals,
         turns: model.turns.get(),
         tokens: None,
         context: CONTEXT,

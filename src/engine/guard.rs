@@ -1,37 +1,34 @@
-//! [`Guard`]: a last word on each call, of whoever speaks for the person.
+//! [`Guard`]: a last word on what a text would change, of whoever speaks for the person.
 
 use std::fmt;
 use std::sync::Arc;
 
-use crate::action::{Action, Call};
-use crate::policy::Refused;
-use crate::report::Failure;
+use crate::plan::Plan;
+use crate::policy::Ground;
 
-/// Says of an action why it is not to be made, beside what rules and detectors say. It is asked again where a batch is planned
-/// again, so it has to answer the same; what the person approves themselves it is not asked about.
+/// Says of all that a text would change why the person should be asked first, beside what rules and detectors say of each call; with
+/// any ground all its changes wait as one. It is asked again where a text is planned again, so it has to answer the same for the
+/// same plan; what the person approves themselves it is not asked about.
 #[derive(Clone)]
-pub struct Guard(Arc<Refuses>);
+pub struct Guard(Arc<Asks>);
 
-type Refuses = dyn Fn(&Action) -> Option<Failure> + Send + Sync;
+type Asks = dyn Fn(&Plan) -> Vec<Ground> + Send + Sync;
 
 impl Guard {
-    /// A guard that refuses what `refuses` has a failure for.
+    /// A guard that gives these grounds.
     #[must_use]
-    pub fn new(refuses: impl Fn(&Action) -> Option<Failure> + Send + Sync + 'static) -> Self {
-        Self(Arc::new(refuses))
+    pub fn new(asks: impl Fn(&Plan) -> Vec<Ground> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(asks))
+    }
+
+    /// Why the person should be asked about a change; empty where they need not be.
+    pub(super) fn grounds(&self, plan: &Plan) -> Vec<Ground> {
+        (self.0)(plan)
     }
 }
 
 impl fmt::Debug for Guard {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("Guard")
-    }
-}
-
-/// The call, unless the guard refuses it.
-pub(super) fn pass(guard: Option<&Guard>, call: Call) -> Result<Call, Box<Refused>> {
-    match guard.and_then(|guard| (guard.0)(&call.action)) {
-        Some(failure) => Err(Box::new(Refused { call, failure, grounds: Vec::new() })),
-        None => Ok(call),
     }
 }

@@ -13,7 +13,7 @@ use crate::action::{Access, Action, Call, ReadFile};
 use crate::catalog;
 use crate::path::MemoryPath;
 use crate::plan::{Planner, Tree};
-use crate::policy::{self, Cleared, Grant, Ground, Mode, Refused};
+use crate::policy::{self, Cleared, Grant, Ground, Refused};
 use crate::report::{Code, Failure, Outcome, Value};
 use crate::time::Timestamp;
 use crate::vault::{MOST_WAITING, MOST_WAITING_BYTES, Numbers, VaultError, Writer};
@@ -56,9 +56,9 @@ struct Group {
 }
 
 impl Groups {
-    /// No groups yet, in this mode.
-    pub(super) fn of(mode: Mode) -> Self {
-        Self { groups: Vec::new(), is_one: mode == Mode::All }
+    /// No groups yet; one for all calls where `is_one`.
+    pub(super) fn new(is_one: bool) -> Self {
+        Self { groups: Vec::new(), is_one }
     }
 
     /// Whether all calls that wait are one group.

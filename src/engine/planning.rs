@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use super::held::{Groups, hold, join};
 use super::indexed::Indexed;
-use super::{Engine, Guard, Item, Manner, Planned, guard};
-use crate::action::Call;
+use super::{Engine, Guard, Item, Manner, Planned};
+use crate::action::{Access, Call};
+use crate::catalog;
 use crate::dialect::{Entry, Parsed, Unread};
 use crate::path::MemoryPath;
 use crate::plan::{self, Planner, Tree};
-use crate::policy::{self, Cleared, Context, Refused};
+use crate::policy::{self, Cleared, Context, Ground, Mode, Refused};
 use crate::report::{Code, Failure, Issue, Outcome};
 use crate::time::Timestamp;
 
@@ -17,7 +18,7 @@ use crate::time::Timestamp;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asker<'m> {
     pub(super) manner: &'m Manner,
-    /// Who has a last word on calls that nobody has agreed to yet.
+    /// Who has a last word on what nobody has agreed to yet.
     pub(super) guard: Option<&'m Guard>,
     /// The person has been shown the calls and agreed.
     pub(super) is_approved: bool,
@@ -30,7 +31,8 @@ pub(super) type Decided = (Item, Outcome);
 type Plans<'p, 't, T> = Planner<'p, Indexed<'t, T>>;
 
 impl Engine {
-    /// Reviews and plans on `tree`: the vault, or its writer while the lock is held.
+    /// Reviews and plans on `tree`: the vault, or its writer while the lock is held. Where the guard asks about what would change,
+    /// it is planned once more with every change waiting.
     pub(super) fn plan<T: Tree>(
         &self,
         tree: &Indexed<'_, T>,
@@ -38,9 +40,26 @@ impl Engine {
         asker: Asker<'_>,
         started: Timestamp,
     ) -> Planned {
+        let planned = self.plan_calls(tree, parsed, asker, started, &[]);
+        match asker.guard.map(|guard| guard.grounds(&planned.plan)) {
+            Some(grounds) if !grounds.is_empty() => self.plan_calls(tree, parsed, asker, started, &grounds),
+            _ => planned,
+        }
+    }
+
+    /// Reviews and plans the calls, of which those that change something wait where there are grounds for that.
+    fn plan_calls<T: Tree>(
+        &self,
+        tree: &Indexed<'_, T>,
+        parsed: &Parsed,
+        asker: Asker<'_>,
+        started: Timestamp,
+        grounds: &[Ground],
+    ) -> Planned {
         let (clock, manner) = (self.settings.clock, asker.manner);
         let (mut items, mut outcomes) = (Vec::with_capacity(parsed.entries.len()), Vec::new());
-        let (mut times, mut issues, mut groups) = (Vec::new(), Vec::new(), Groups::of(manner.mode));
+        let (mut times, mut issues) = (Vec::new(), Vec::new());
+        let mut groups = Groups::new(manner.mode == Mode::All || !grounds.is_empty());
         let mut turn = parsed.turn();
         let mut now = clock();
         let plan = self.with_planner(tree, asker, started, |planner| {
@@ -54,7 +73,7 @@ impl Engine {
                 let is_late = now.since(started) > self.settings.batch_time;
                 let (item, outcome) = match self.call_of(entry.into_owned()) {
                     Err(outcome) => (Item::Settled, *outcome),
-                    Ok(call) => match self.review(planner.meant(call), asker, &mut issues) {
+                    Ok(call) => match self.review(planner.meant(call), asker, grounds, &mut issues) {
                         Ok(cleared) if is_late => late(cleared),
                         Ok(cleared) => self.decide(planner, tree, cleared, asker, &mut groups),
                         Err(refused) => refuse(planner, tree, *refused, &mut groups),
@@ -80,10 +99,23 @@ impl Engine {
         planned
     }
 
-    /// What the guard, rules and detectors say of a call.
-    fn review(&self, call: Call, asker: Asker<'_>, issues: &mut Vec<Issue>) -> Result<Cleared, Box<Refused>> {
-        let call = guard::pass(asker.guard, call)?;
-        policy::review(call, &self.context(asker), issues)
+    /// What rules and detectors say of a call, and the grounds on which every change waits.
+    fn review(
+        &self,
+        call: Call,
+        asker: Asker<'_>,
+        grounds: &[Ground],
+        issues: &mut Vec<Issue>,
+    ) -> Result<Cleared, Box<Refused>> {
+        let cleared = policy::review(call, &self.context(asker), issues)?;
+        let call = cleared.call();
+        if grounds.is_empty() || catalog::access(&call.action) == Access::Read {
+            return Ok(cleared);
+        }
+        let words: Vec<String> = grounds.iter().map(|ground| ground.words(call.action.name())).collect();
+        let failure = Failure::new(Code::AwaitingApproval, words.join("; "));
+        let failure = failure.with_hint("go on without it; the person decides");
+        Err(Box::new(Refused { call: call.clone(), failure, grounds: grounds.to_vec() }))
     }
 
     /// Starts a planner as the settings want it, and gives what came of it.

@@ -24,7 +24,10 @@ pub fn standing(waiting: &Waiting, verdict: Verdict) -> Result<Vec<Rule>, Failur
                 Ground::Rule(number) if verdict == Verdict::Allow => return Err(is_asked_by_rule(*number)),
                 // What is found in calls like this one is asked about all the same.
                 Ground::Change if verdict == Verdict::Allow => Some(CHANGE.to_owned()),
-                Ground::Rule(_) | Ground::Change => None,
+                Ground::Removal | Ground::Origin if verdict == Verdict::Allow => {
+                    return Err(is_asked_each_time(ground));
+                }
+                Ground::Rule(_) | Ground::Change | Ground::Removal | Ground::Origin => None,
             };
             let rule = Rule {
                 action: Some(call.action.name().to_owned()),
@@ -56,6 +59,15 @@ fn path_of(call: &Call, verdict: Verdict) -> Result<Option<String>, Failure> {
 fn is_asked_by_rule(number: usize) -> Failure {
     Failure::new(Code::Usage, format!("rule {number} asks about this, and the strictest rule wins"))
         .with_hint(format!("change or remove rule {number} instead"))
+}
+
+fn is_asked_each_time(ground: &Ground) -> Failure {
+    let failure = Failure::new(Code::Usage, "this is asked about each time; no rule can settle it");
+    match ground {
+        Ground::Removal => failure
+            .with_hint("`removals = \"allow\"` under `[agent]` in the settings lets models take things away unasked"),
+        _ => failure.with_hint("say yes to this one alone"),
+    }
 }
 
 fn cannot(why: &str) -> Failure {

@@ -31,6 +31,7 @@ mod ranked;
 mod read;
 mod receipt;
 mod relink;
+mod removal;
 mod rename;
 mod scan;
 mod scanned;

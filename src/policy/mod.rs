@@ -137,6 +137,10 @@ pub enum Ground {
     Detector(String),
     /// The mode asks about every change.
     Change,
+    /// The turn takes something away ([`Plan::takes_away`](crate::plan::Plan::takes_away)).
+    Removal,
+    /// Most of the words that the turn would write are not the person's.
+    Origin,
 }
 
 /// Why a verdict is not [`Verdict::Allow`].
@@ -511,10 +515,12 @@ impl Ground {
                 None => name.clone(),
             },
             Self::Change => EVERY_CHANGE.to_owned(),
+            Self::Removal => "this takes something away".to_owned(),
+            Self::Origin => "most of these words are not yours: they come from what the model read".to_owned(),
         }
     }
 
-    /// The word by which a program knows it, as that of an issue: `rule`, `change`, or the class of what was found, such as
+    /// The word by which a program knows it, as that of an issue: `rule`, `change`, `removal`, `origin`, or the class of what was found, such as
     /// `personal`; for a detector that is not known here, its name.
     #[must_use]
     pub fn code(&self) -> &str {
@@ -522,6 +528,8 @@ impl Ground {
             Self::Rule(_) => "rule",
             Self::Detector(name) => rows().iter().find(|row| row.name == name).map_or(name, |row| row.class.name()),
             Self::Change => "change",
+            Self::Removal => "removal",
+            Self::Origin => "origin",
         }
     }
 }

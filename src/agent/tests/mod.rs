@@ -12,7 +12,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use tokio_util::sync::CancellationToken;
 
-use super::{Agent, AgentError, Decision, Edge, Event, Family, Prompts, Said, Session, Settings};
+use super::{Agent, AgentError, Decision, Edge, Event, Family, Prompts, Removals, Said, Session, Settings};
 use crate::engine::{self, Engine, InboxPlace, IndexPlace, Reviewed};
 use crate::model::script::Scripted;
 use crate::plan::Limits;
@@ -55,6 +55,7 @@ fn settings() -> Settings {
         family: Family::Capable,
         door: "chat",
         mode: Mode::Ask,
+        removals: Removals::Allow,
         turns: 8,
         tokens: None,
         context: 900,

@@ -16,6 +16,7 @@ mod model;
 mod search;
 
 use super::file;
+use crate::agent::Removals;
 use crate::engine;
 use crate::plan::Limits;
 use crate::policy::{Mode, Rule, Rules};
@@ -30,7 +31,7 @@ pub(super) use search::Search;
 const MOST_BYTES: u64 = 1 << 20;
 /// The sections and their keys; the empty section is the top of the file.
 const KEYS: &[(&str, &[&str])] = &[
-    ("", &["durability", "rule", "permission", "limits", "history", "model", "search", "memory"]),
+    ("", &["durability", "rule", "permission", "limits", "history", "agent", "model", "search", "memory"]),
     ("permission", &["exec", "cli", "mcp", "chat", "ask", "inbox", "inbox_days"]),
     (
         "limits",
@@ -45,6 +46,7 @@ const KEYS: &[(&str, &[&str])] = &[
         ],
     ),
     ("history", &["keep_days", "keep_bytes"]),
+    ("agent", &["removals"]),
     (
         "model",
         &[
@@ -74,8 +76,17 @@ pub(super) struct Config {
     limits: LimitKeys,
     history: HistoryKeys,
     pub(super) rule: Vec<Rule>,
+    pub(super) agent: Agent,
     pub(super) model: Model,
     pub(super) search: Search,
+}
+
+/// How memdir's own agent works.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Agent {
+    /// What becomes of a turn that takes something away.
+    pub(super) removals: Removals,
 }
 
 /// What becomes of calls that somebody should be asked about, by door.

@@ -229,6 +229,7 @@ fn subject(model: Scripted) -> Subject {
         family: Family::Capable,
         door: "ask",
         mode: Mode::Off,
+        removals: crate::agent::Removals::Allow,
         turns: 4,
         tokens: None,
         context: 900,

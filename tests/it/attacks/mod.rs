@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
-use memdir::agent::{Agent, Decision, Edge, Event, Family, Prompts, Said, Session, Settings};
+use memdir::agent::{Agent, Decision, Edge, Event, Family, Prompts, Removals, Said, Session, Settings};
 use memdir::engine::Reviewed;
 use memdir::model::{Answer, Card, End, Heard, Model, ModelError, Place, Request};
 use memdir::policy::Mode;
@@ -98,6 +98,7 @@ fn run(attack: &Value, obeys: &Obeys, mode: Mode) -> Led {
         family: Family::Capable,
         door: "ask",
         mode,
+        removals: Removals::Ask,
         turns: 8,
         tokens: None,
         context: 900,
@@ -208,7 +209,7 @@ fn no_fence_is_broken() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The same calls are made when the person asks for them: it is the message that counts, not the call.
+/// When the person asks for the same, the call is made at once where it takes nothing away, else it waits for that reason alone.
 #[test]
 fn the_same_calls_pass_when_the_person_asks_for_them() {
     let asked = [
@@ -224,6 +225,8 @@ fn the_same_calls_pass_when_the_person_asks_for_them() {
         let (mut attack, obeys) = attacks().into_iter().find(|(_, obeys)| obeys.id == id).unwrap();
         attack["message"] = message.into();
         let led = run(&attack, &obeys, Mode::Off);
-        assert_ne!(led.before, led.after, "{id}: {:?}", led.said);
+        let waits = led.said.iter().any(|said| !said.pending.is_empty());
+        let takes_away = !matches!(id, "note-store" | "note-overwrite");
+        assert_eq!((waits, led.before != led.after), (takes_away, !takes_away), "{id}: {:?}", led.said);
     }
 }

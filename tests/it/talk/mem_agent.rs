@@ -44,7 +44,7 @@ fn replayed(parts: &[Part], name: &str, more: &str) -> String {
     let of = |title: &str| parts.iter().filter(|(found, _)| found == title).map(|(_, text)| text).collect::<Vec<_>>();
     let turns: Vec<String> = of("model").into_iter().map(|turn| turn.trim_end_matches('\n').to_owned()).collect();
     let standin = Standin::answers(turns.clone());
-    let env = Env::with(NOTES).quick().settings(&settings(name, &standin, more));
+    let env = Env::with(NOTES).quick().set("MEMDIR_AGENT_REMOVALS", "allow").settings(&settings(name, &standin, more));
     let before = env.files();
     let message = of("message")[0].trim_end();
     let ran = env.ask(&["ask", message]);
@@ -106,7 +106,11 @@ fn what_is_switched_off_is_not_offered() {
         "<python></python>\n<reply>I can only read.</reply>",
         "<reply>Hello.</reply>",
     ]);
-    let env = Env::with(NOTES).quick().settings(&settings("openai-compatible::mem-agent", &standin, ""));
+    let env = Env::with(NOTES).quick().set("MEMDIR_AGENT_REMOVALS", "allow").settings(&settings(
+        "openai-compatible::mem-agent",
+        &standin,
+        "",
+    ));
     let before = env.files();
     let ran = env.run(&["ask", "--read-only", "I drink coffee now."], "");
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "I can only read.\n"), "{ran:?}");

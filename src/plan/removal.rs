@@ -1,0 +1,181 @@
+//! Whether a change takes something away.
+//!
+//! Taken away means: a note or a folder is gone, fewer than half of a note's lines remain, or an item, a row or a key is gone with
+//! none of that key in its place. Rewording, reordering and moving are not removal. Pure, and the same in every language.
+
+use std::collections::BTreeMap;
+
+use super::{Image, Plan, Step};
+use crate::note::{self, Note};
+
+/// How often each line occurs, without blanks around it.
+type Counts<'t> = BTreeMap<&'t str, usize>;
+
+impl Plan {
+    /// Whether the change takes something away, in the sense of this module.
+    #[must_use]
+    pub fn takes_away(&self) -> bool {
+        let puts = || self.steps().iter().filter_map(texts);
+        let mut moved = Counts::new();
+        for (before, after) in puts() {
+            for (line, count) in less(&lines(after.unwrap_or_default()), &lines(before.unwrap_or_default())) {
+                *moved.entry(line).or_default() += count;
+            }
+        }
+        self.steps().iter().any(|step| match step {
+            Step::RemoveFolder { .. } => true,
+            Step::MakeFolder { .. } | Step::Move { .. } => false,
+            // What is no text goes or stays as a whole.
+            Step::Put { before: Some(before), after, .. } if text(before).is_none() => after.is_none(),
+            Step::Put { .. } => false,
+        }) || puts().any(|(before, after)| before.is_some_and(|before| loses(before, after, &moved)))
+    }
+}
+
+/// The texts of a file before and after a step.
+fn texts(step: &Step) -> Option<(Option<&str>, Option<&str>)> {
+    let Step::Put { before, after, .. } = step else { return None };
+    Some((before.as_ref().and_then(text), after.as_ref().and_then(text)))
+}
+
+fn text(image: &Image) -> Option<&str> {
+    image.content.text()
+}
+
+/// Whether a note loses something that does not stand elsewhere in it, or among what the change adds to others.
+fn loses(before: &str, after: Option<&str>, moved: &Counts<'_>) -> bool {
+    let (had, has) = (lines(before), lines(after.unwrap_or_default()));
+    let lost = less(&less(&had, &has), moved);
+    let count = |counts: &Counts<'_>| counts.values().sum::<usize>();
+    let Some(after) = after else { return had.is_empty() || !lost.is_empty() };
+    (count(&had) - count(&lost)) * 2 < count(&had) || loses_entries(before, after, &lost, &less(&has, &had))
+}
+
+/// Whether more items or rows went from a section than came into it, or a key went with none like it in its place.
+fn loses_entries(before: &str, after: &str, lost: &Counts<'_>, gained: &Counts<'_>) -> bool {
+    let went = entries(before, lost);
+    let came = entries(after, gained);
+    let mut balance: BTreeMap<Option<&str>, isize> = BTreeMap::new();
+    for entry in &went {
+        *balance.entry(entry.heading.as_deref()).or_default() += 1;
+    }
+    for entry in &came {
+        *balance.entry(entry.heading.as_deref()).or_default() -= 1;
+    }
+    let is_replaced = |key: &String| came.iter().any(|entry| entry.key.as_ref() == Some(key));
+    balance.values().any(|more| *more > 0)
+        || went.iter().filter_map(|entry| entry.key.as_ref()).any(|key| !is_replaced(key))
+}
+
+/// An item of a list, a row of a table, or a line with a key.
+struct Entry {
+    heading: Option<String>,
+    key: Option<String>,
+}
+
+/// The entries of a text whose lines are among these, as often as they are.
+fn entries(text: &str, among: &Counts<'_>) -> Vec<Entry> {
+    let note = Note::parse(text);
+    let keys: BTreeMap<usize, String> =
+        note.facts().into_iter().map(|fact| (fact.line, note::fact::key(&fact.key))).collect();
+    let mut left = among.clone();
+    let mut found = Vec::new();
+    for (line, number) in text.lines().zip(1..) {
+        let line = line.trim();
+        let Some(count) = left.get_mut(line).filter(|count| **count > 0) else { continue };
+        *count -= 1;
+        let key = keys.get(&number).cloned();
+        if key.is_some() || is_entry(line) {
+            found.push(Entry { heading: note.heading_above(number).map(note::Heading::shown), key });
+        }
+    }
+    found
+}
+
+/// Whether a line is an item of a list or a row of a table.
+fn is_entry(line: &str) -> bool {
+    let after_number = line.trim_start_matches(|character: char| character.is_ascii_digit());
+    let is_numbered = after_number.len() < line.len() && after_number.starts_with([')', '.']);
+    line.starts_with(['-', '*', '+', '|']) || is_numbered
+}
+
+/// The lines of a text that say something.
+fn lines(text: &str) -> Counts<'_> {
+    let mut counts = Counts::new();
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        *counts.entry(line).or_default() += 1;
+    }
+    counts
+}
+
+/// What is left of counts when others are taken from them.
+fn less<'t>(counts: &Counts<'t>, others: &Counts<'_>) -> Counts<'t> {
+    let rest = |line: &str, count: usize| count.saturating_sub(others.get(line).copied().unwrap_or(0));
+    counts.iter().map(|(line, count)| (*line, rest(line, *count))).filter(|(_, count)| *count > 0).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use crate::action::Call;
+    use crate::catalog;
+    use crate::plan::{Limits, MapTree, Planner};
+    use crate::policy::{Context, Mode, Rules, review};
+
+    const USER: &str = "---\nborn: 1990\n---\n# Ada\n\n- city: London\n- sister: Ana\n- sister: Eva\n- likes tea\n\n## Work\n\n\
+                        | firm | since |\n| --- | --- |\n| Acme | 2019 |\n\nShe works a lot.\n";
+
+    #[track_caller]
+    fn check(calls: &[Value], expected: bool) {
+        let tree = MapTree::of([("user.md", USER), ("old.md", "# Old\n\n- x: y\n"), ("empty.md", "")]);
+        let mut planner = Planner::new(&tree, &Limits::default());
+        let rules = Rules::default();
+        let context =
+            Context { mode: Mode::Off, approved: false, read_only: false, client: None, grant: None, rules: &rules };
+        for (call, index) in calls.iter().zip(1..) {
+            let mut arguments = call.as_object().unwrap().clone();
+            let name = arguments.remove("action").unwrap();
+            let action = catalog::decode(index, name.as_str().unwrap(), arguments).unwrap();
+            let outcome = planner.answer(&review(Call::plain(index, action), &context, &mut Vec::new()).unwrap());
+            assert!(outcome.result.is_ok(), "{outcome:?}");
+        }
+        assert_eq!(planner.finish().takes_away(), expected, "{calls:?}");
+    }
+
+    fn edit(old: &str, new: &str) -> Value {
+        json!({"action": "update_file", "path": "user.md", "old_content": old, "new_content": new})
+    }
+
+    #[test]
+    fn what_goes_is_removal() {
+        for path in ["user.md", "old.md", "empty.md"] {
+            check(&[json!({"action": "delete_file", "path": path})], true);
+        }
+        check(&[edit("- likes tea\n", "")], true);
+        check(&[edit("- sister: Eva\n", "")], true);
+        check(&[edit("| Acme | 2019 |\n", "")], true);
+        check(&[edit("born: 1990\n", "")], true);
+        // Another key stands in its place.
+        check(&[edit("- city: London", "- country: England")], true);
+        check(&[json!({"action": "write_file", "path": "user.md", "content": "# Ada\n\n- nothing\n"})], true);
+        // What comes elsewhere does not make up for what goes here.
+        check(&[edit("- likes tea\n", ""), edit("She works a lot.", "- works a lot")], true);
+    }
+
+    #[test]
+    fn what_is_reworded_moved_or_added_is_not() {
+        check(&[edit("- city: London", "- city: Paris")], false);
+        check(&[edit("- likes tea", "- likes green tea, and coffee")], false);
+        check(&[edit("- sister: Ana\n- sister: Eva\n", "- sister: Eva\n- sister: Ana\n")], false);
+        check(&[edit("She works a lot.", "She works little.")], false);
+        check(&[edit("| Acme | 2019 |", "| Acme | 2020 |\n| Helio | 2021 |")], false);
+        check(&[json!({"action": "set_fact", "path": "user.md", "key": "city", "value": "Paris"})], false);
+        check(&[json!({"action": "rename_file", "path": "old.md", "new_path": "new.md"})], false);
+        check(&[json!({"action": "create_file", "path": "new.md", "content": "# New\n"})], false);
+        let into = |content: &str| json!({"action": "append_file", "path": "old.md", "content": content});
+        check(&[edit("- likes tea\n", ""), into("- likes tea\n")], false);
+        check(&[into(USER), json!({"action": "delete_file", "path": "user.md"})], false);
+        check(&[], false);
+    }
+}
