@@ -183,7 +183,7 @@ mod tests {
         adds("I have an appointment next Friday", "- appointment: 2026-11-27\n", false);
         adds("My sister Ana moved to Porto and works at Helio now", "- Ana moved to Porto, works at Helio\n", false);
         let note = "# Ida\n\n- sister of [[people/user]]\n";
-        let made = json!({"action": "create_file", "path": "entities/ida.md", "content": note});
+        let made = json!({"action": "create_file", "path": "ida.md", "content": note});
         assert_eq!(grounds(&[], "My sister is called Ida.", &made), []);
         let moved = json!({"action": "set_fact", "path": "user.md", "key": "city", "value": "Lisbon"});
         assert_eq!(grounds(&[], "I moved to Lisbon.", &moved), []);
