@@ -4,15 +4,15 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::args::{Approve, Global};
+use super::args::{Approve, Global, Reject};
 use super::config::Sources;
 use super::exit::{Stop, print_json, usage};
-use super::question::{self, can_ask};
-use super::{open, pending, term};
-use crate::engine::{Done, Leave, standing};
+use super::question::can_ask;
+use super::{open, term, walk};
+use crate::engine::{Done, Leave, Waiting, standing};
 use crate::path::MemoryPath;
 use crate::policy::{Rule, Verdict};
-use crate::report::{Code, Failure};
+use crate::report::Failure;
 
 #[derive(Serialize)]
 struct Decided {
@@ -25,49 +25,90 @@ struct Decided {
     rules: Option<Vec<usize>>,
 }
 
+/// What is printed where several are decided at once.
+#[derive(Serialize)]
+struct AllDecided {
+    decided: Vec<Decided>,
+}
+
 pub(super) fn approve(global: &Global, options: &Approve) -> Result<u8, Stop> {
-    let id = options.id;
     let opened = open::open(global)?;
-    let standing = if options.always { Some(answers(&opened, id, Verdict::Allow)?) } else { None };
-    let by = open::author("cli", None, "person");
-    let done = match &options.code {
-        Some(code) => Some(opened.engine.approve(id, Leave::Code(code), &by)?),
-        None if global.json || !can_ask() => {
+    let Some(code) = &options.code else {
+        if global.json || !can_ask() {
             let message = "there is no terminal to ask on, so nothing is approved";
             let hint = "on a terminal and without `--json` it shows the change and asks; elsewhere the person gives the \
                         code that `memdir pending` shows: `--code CODE`";
             return Err(usage(message, hint).into());
         }
-        None => asked(&opened, id)?,
+        return walk::run(global, &opened, options);
     };
-    let Some(Done { batch, changed, receipt, .. }) = done else { return Ok(0) };
-    let receipt = receipt.as_deref().unwrap_or("nothing had to change");
-    let words = format!("proposal {id} is approved: {}", term::escape_line(receipt));
-    let decided = Decided { id, approved: true, batch, changed, rules: None };
-    tell(global, decided, &words, settle(&opened, standing.as_deref()))
+    let [id] = options.ids.as_slice() else {
+        return Err(usage("a code approves one proposal", "give its number: `memdir approve 3 --code CODE`").into());
+    };
+    let standing = if options.always { Some(answers(&opened, *id, Verdict::Allow)?) } else { None };
+    let done = opened.engine.approve(*id, Leave::Code(code), &open::author("cli", None, "person"))?;
+    let words = approved(*id, &done);
+    let decided = Decided { id: *id, approved: true, batch: done.batch, changed: done.changed, rules: None };
+    let decided = tell(global, decided, &words, settle(&opened, standing.as_deref()))?;
+    if global.json {
+        print_json(&decided)?;
+    }
+    Ok(0)
 }
 
-pub(super) fn reject(global: &Global, id: u64, never: bool) -> Result<u8, Stop> {
+/// Says that a proposal is carried out.
+pub(super) fn approved(id: u64, done: &Done) -> String {
+    let receipt = done.receipt.as_deref().unwrap_or("nothing had to change");
+    format!("proposal {id} is approved: {}", term::escape_line(receipt))
+}
+
+pub(super) fn reject(global: &Global, options: &Reject) -> Result<u8, Stop> {
     let opened = open::open(global)?;
-    let standing = if never { Some(answers(&opened, id, Verdict::Deny)?) } else { None };
-    opened.engine.reject(id, &open::author("cli", None, "person"))?;
-    let words = format!("proposal {id} is rejected; nothing of it is kept");
-    let decided = Decided { id, approved: false, batch: None, changed: Vec::new(), rules: None };
-    tell(global, decided, &words, settle(&opened, standing.as_deref()))
+    let (waiting, unreadable) = opened.engine.waiting()?;
+    let mut ids = options.ids.clone();
+    if options.all {
+        ids = waiting.iter().map(|one| one.id).chain(unreadable.iter().map(|one| one.id)).collect();
+    } else if options.client.is_some() {
+        ids = waiting.iter().filter(|one| one.author.client == options.client).map(|one| one.id).collect();
+    }
+    // One that is not there is told of before another one is dropped.
+    let is_there = |id: u64| waiting.iter().any(|one| one.id == id) || unreadable.iter().any(|one| one.id == id);
+    ids.sort_by_key(|id| (is_there(*id), *id));
+    ids.dedup();
+    let mut all = Vec::new();
+    for id in ids {
+        let standing = if options.never { Some(answers(&opened, id, Verdict::Deny)?) } else { None };
+        opened.engine.reject(id, &open::author("cli", None, "person"))?;
+        let words = format!("proposal {id} is rejected; nothing of it is kept");
+        let decided = Decided { id, approved: false, batch: None, changed: Vec::new(), rules: None };
+        all.push(tell(global, decided, &words, settle(&opened, standing.as_deref()))?);
+    }
+    match (all.as_slice(), options.ids.len()) {
+        ([decided], 1) if global.json => print_json(decided)?,
+        _ if global.json => print_json(&AllDecided { decided: all })?,
+        ([], _) => writeln!(io::stderr(), "nothing waits")?,
+        _ => {}
+    }
+    Ok(0)
 }
 
 /// The rules that would give the same answer to all that is like a proposal; looked for before anything is decided.
 fn answers(opened: &open::Opened, id: u64, verdict: Verdict) -> Result<Vec<Rule>, Failure> {
     let (waiting, _) = opened.engine.waiting()?;
     // One that is not there is told of by what decides.
-    waiting.iter().find(|waiting| waiting.id == id).map_or(Ok(Vec::new()), |waiting| standing(waiting, verdict))
+    let found: Option<&Waiting> = waiting.iter().find(|waiting| waiting.id == id);
+    found.map_or(Ok(Vec::new()), |waiting| standing(waiting, verdict))
 }
 
 /// Writes rules into the settings, and gives their numbers.
-fn settle(opened: &open::Opened, rules: Option<&[Rule]>) -> Result<Option<Vec<usize>>, Failure> {
+pub(super) fn settle(opened: &open::Opened, rules: Option<&[Rule]>) -> Result<Option<Vec<usize>>, Failure> {
     let Some(rules) = rules else { return Ok(None) };
     let sources = Sources::read()?;
-    rules.iter().map(|rule| sources.add_rule(&opened.root, rule)).collect::<Result<_, _>>().map(Some)
+    let added = rules.iter().map(|rule| sources.add_rule(&opened.root, rule)).collect::<Result<_, _>>();
+    added.map(Some).map_err(|failure: Failure| {
+        let message = format!("it is decided, but no rule was written: {}", failure.message);
+        Failure { message, ..failure }
+    })
 }
 
 /// Says what was decided and which rules were added. The decision holds also where they could not be.
@@ -76,43 +117,21 @@ fn tell(
     decided: Decided,
     words: &str,
     rules: Result<Option<Vec<usize>>, Failure>,
-) -> Result<u8, Stop> {
+) -> Result<Decided, Stop> {
     if !global.json {
         writeln!(io::stderr(), "{words}")?;
     }
-    let rules = rules.map_err(|failure| {
-        let message = format!("it is decided, but no rule was written: {}", failure.message);
-        Failure { message, ..failure }
-    })?;
-    if global.json {
-        print_json(&Decided { rules, ..decided })?;
-        return Ok(0);
+    let rules = rules?;
+    if !global.json {
+        tell_rules(rules.as_deref())?;
     }
-    for number in rules.into_iter().flatten() {
-        writeln!(io::stderr(), "rule {number} answers the same from now on; `memdir rules` shows it")?;
-    }
-    Ok(0)
+    Ok(Decided { rules, ..decided })
 }
 
-/// Shows what would change and asks, again where that is something else by then; `None` where the person says no.
-fn asked(opened: &open::Opened, id: u64) -> Result<Option<Done>, Stop> {
-    loop {
-        let reviewed = opened.engine.review_proposal(id)?;
-        if let Some(trouble) = reviewed.trouble {
-            return Err(trouble.into());
-        }
-        let mut stderr = io::stderr();
-        pending::show(&reviewed, &mut stderr)?;
-        if !question::agrees("approve this?")? {
-            writeln!(stderr, "it waits on; `memdir reject {id}` drops it")?;
-            return Ok(None);
-        }
-        let by = open::author("cli", None, "person");
-        match opened.engine.approve(id, Leave::Shown(reviewed.waiting.digest), &by) {
-            Err(error) if error.failure.code == Code::Conflict && error.diff.is_some() => {
-                writeln!(stderr, "a note was changed meanwhile; look again")?;
-            }
-            other => return Ok(Some(other?)),
-        }
+/// Says which rules were added.
+pub(super) fn tell_rules(rules: Option<&[usize]>) -> Result<(), Stop> {
+    for number in rules.unwrap_or_default() {
+        writeln!(io::stderr(), "rule {number} answers the same from now on; `memdir rules` shows it")?;
     }
+    Ok(())
 }

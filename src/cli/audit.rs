@@ -4,15 +4,15 @@ use std::io::{self, BufWriter, Write};
 
 use super::args::{Audit, Global, Paging};
 use super::exit::{self, Stop, print_json, usage};
-use super::{open, term};
+use super::{ago, changes, open, term};
 use crate::digest::Digest;
-use crate::vault::Account;
+use crate::vault::{Account, Reader};
 
 pub(super) fn run(global: &Global, asked: &Audit) -> Result<u8, Stop> {
     match asked {
         Audit::Verify { head } => verify(global, head.as_deref()),
         Audit::Head => head(global),
-        Audit::Readers { note, page } => readers(global, note, page),
+        Audit::Readers { note, all, page } => readers(global, note, *all, page),
         Audit::Export { jsonl: _ } => export(global),
     }
 }
@@ -73,30 +73,59 @@ fn head(global: &Global) -> Result<u8, Stop> {
 /// How many readers a page has.
 const PAGE: usize = 50;
 
-fn readers(global: &Global, note: &str, page: &Paging) -> Result<u8, Stop> {
+fn readers(global: &Global, note: &str, all: bool, page: &Paging) -> Result<u8, Stop> {
     let before = page.cursor.as_deref().map(str::parse).transpose();
     let before =
         before.map_err(|_| usage("the cursor is not one of `memdir audit readers`", "leave it out to start anew"))?;
     let opened = open::open(global)?;
     let path = opened.engine.note_named(note)?;
-    let found = opened.engine.readers(&path, page.limit(PAGE), before)?;
+    let is_listed = all || page.limit.is_some() || page.cursor.is_some();
+    let limit = if global.json || is_listed { page.limit(PAGE) } else { usize::MAX };
+    let found = opened.engine.readers(&path, limit, before)?;
     if global.json {
         print_json(&found)?;
         return Ok(0);
     }
+    if found.readers.is_empty() {
+        return Ok(writeln!(io::stderr(), "the audit knows nobody who has read it").map(|()| 0)?);
+    }
+    if !is_listed {
+        return count_readers(&found.readers);
+    }
     let mut stdout = io::stdout().lock();
     for reader in &found.readers {
-        let client = reader.client.as_deref().map_or_else(String::new, |client| format!(" by {client}"));
-        let line = format!("{}  {}{client}  {}  entry {}", reader.time, reader.door, reader.action, reader.seq);
+        let who = changes::who(&reader.door, reader.client.as_deref());
+        let time = ago::short(&reader.time.to_string());
+        let line = format!("{time}  {who}  {}  entry {}", reader.action, reader.seq);
         writeln!(stdout, "{}", term::escape_line(&line))?;
     }
     stdout.flush()?;
-    match &found.cursor {
-        Some(cursor) => writeln!(io::stderr(), "older ones: --cursor {cursor}")?,
-        None if found.readers.is_empty() => writeln!(io::stderr(), "the audit knows nobody who has read it")?,
-        None => {}
+    if let Some(cursor) = &found.cursor {
+        writeln!(io::stderr(), "older ones: --all --cursor {cursor}")?;
     }
     Ok(0)
+}
+
+/// Says how often each program has read the note; `readers` are in order, the newest first.
+fn count_readers(readers: &[Reader]) -> Result<u8, Stop> {
+    let mut counted = Vec::<(String, usize, String)>::new();
+    for reader in readers {
+        let who = changes::who(&reader.door, reader.client.as_deref());
+        match counted.iter_mut().find(|(other, _, _)| *other == who) {
+            Some((_, count, _)) => *count += 1,
+            None => counted.push((who, 1, reader.time.to_string())),
+        }
+    }
+    let mut stdout = io::stdout().lock();
+    for (who, count, time) in counted {
+        let line = match count {
+            1 => format!("{who}: once, {}", ago::short(&time)),
+            count => format!("{who}: {count} times, last {}", ago::short(&time)),
+        };
+        writeln!(stdout, "{}", term::escape_line(&line))?;
+    }
+    stdout.flush()?;
+    Ok(writeln!(io::stderr(), "--all lists each time").map(|()| 0)?)
 }
 
 fn export(global: &Global) -> Result<u8, Stop> {

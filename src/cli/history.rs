@@ -2,66 +2,108 @@
 
 use std::io::{self, Write};
 
+use anstyle::Style;
 use serde::Serialize;
 
-use super::args::{Global, Paging};
+use super::args::{Global, Log as Asked};
 use super::exit::{self, Stop, print_json, usage};
-use super::{open, term};
-use crate::engine::Change;
+use super::{ago, changes, open, term};
+use crate::engine::{Change, Engine};
 use crate::path::MemoryPath;
-use crate::report::{Line, Log, LogEntry};
+use crate::plan::note_changes;
+use crate::report::{Failure, Line, Log, LogEntry};
 use crate::vault::Page;
 
 /// How many batches a page of the log has.
 const PAGE: usize = 20;
 
-pub(super) fn log(
-    global: &Global,
-    note: Option<&str>,
-    client: Option<String>,
-    patch: bool,
-    page: &Paging,
-) -> Result<u8, Stop> {
-    let before = page.cursor.as_deref().map(str::parse).transpose();
+pub(super) fn log(global: &Global, asked: &Asked) -> Result<u8, Stop> {
+    let before = asked.page.cursor.as_deref().map(str::parse).transpose();
     let before = before.map_err(|_| usage("the cursor is not one of `memdir log`", "leave it out to start anew"))?;
+    let since = asked.since.as_deref().or(asked.today.then_some("today"));
+    let since = since.map(|text| ago::since(text).ok_or_else(|| not_a_time(text))).transpose()?;
     let opened = open::open(global)?;
-    let path = note.map(|note| opened.engine.note_named(note)).transpose()?;
-    let log = opened.engine.log(&Page { path, client, limit: page.limit(PAGE), before }, patch)?;
+    let path = asked.note.as_deref().map(|note| opened.engine.note_named(note)).transpose()?;
+    let page = Page { path, client: asked.client.clone(), since, limit: asked.page.limit(PAGE), before };
+    let log = opened.engine.log(&page, asked.patch)?;
     if global.json {
-        print_json(&log)?
+        print_json(&log)?;
+        return Ok(0);
+    }
+    if !log.entries.is_empty() {
+        show(&opened.engine, &log)?;
+    } else if page.path.is_none() && page.client.is_none() && page.since.is_none() && page.before.is_none() {
+        writeln!(io::stderr(), "nothing has been changed through memdir yet")?;
     } else {
-        show(&log)?;
-        writeln!(io::stderr(), "head {}", opened.engine.head()?.head)?;
+        writeln!(io::stderr(), "no change matches")?;
     }
     Ok(0)
 }
 
-fn show(log: &Log) -> Result<(), Stop> {
+fn not_a_time(text: &str) -> Failure {
+    let message = format!("`{}` is no time that `--since` knows", crate::catalog::shorten(text));
+    usage(message, "give `today`, `yesterday`, `3d`, `12h`, or a date such as `2026-11-20`")
+}
+
+/// Shows a page of the log, day by day.
+fn show(engine: &Engine, log: &Log) -> Result<(), Stop> {
     let mut stdout = io::stdout().lock();
+    let (bold, dim) = match term::has_colours(&stdout) {
+        true => (Style::new().bold(), Style::new().dimmed()),
+        false => (Style::new(), Style::new()),
+    };
+    let width = log.entries.iter().filter_map(|entry| entry.batch).max().map_or(0, |batch| batch.to_string().len());
+    let indent = " ".repeat(width + 4);
+    let mut last = None;
     for entry in &log.entries {
-        writeln!(stdout, "{}", headline(entry))?;
-        for action in &entry.actions {
-            let path = action.path.as_deref().map_or_else(String::new, |path| format!(" {path}"));
-            let failed = action.code.as_deref().map_or_else(String::new, |code| format!("  {code}"));
-            writeln!(stdout, "    {}{}{failed}", term::escape_line(&action.action), term::escape_line(&path))?;
+        let day = ago::Moment::of(&entry.time).map_or_else(String::new, |moment| moment.day());
+        if last.as_ref() != Some(&day) {
+            writeln!(stdout, "{bold}{day}{bold:#}")?;
+        }
+        last = Some(day);
+        writeln!(stdout, "  {}", changes::headline(entry, width))?;
+        match entry.batch.map(|batch| engine.changes_of(batch)).transpose()?.flatten() {
+            Some(changes) => changes::show(&changes, &indent, &mut stdout)?,
+            None => show_names(entry, &indent, &mut stdout)?,
+        }
+        match entry.actions.iter().filter(|action| !action.ok).count() {
+            0 => {}
+            1 => writeln!(stdout, "{indent}{dim}1 call failed{dim:#}")?,
+            failed => writeln!(stdout, "{indent}{dim}{failed} calls failed{dim:#}")?,
         }
         if let Some(diff) = entry.diff.as_deref().filter(|diff| !diff.is_empty()) {
             writeln!(stdout, "{}", term::diff(diff, &stdout))?;
         }
     }
+    stdout.flush()?;
+    let mut stderr = io::stderr().lock();
     if let Some(cursor) = &log.cursor {
-        writeln!(io::stderr(), "older ones: --cursor {cursor}")?;
+        writeln!(stderr, "older ones: --cursor {cursor}")?;
+    }
+    let dim = if term::has_colours(&stderr) { Style::new().dimmed() } else { Style::new() };
+    let hint = "memdir undo NUMBER takes one back, memdir diff NUMBER shows all of it";
+    Ok(writeln!(stderr, "{dim}{hint}{dim:#}")?)
+}
+
+/// Names what was changed where nothing more is known.
+fn show_names(entry: &LogEntry, indent: &str, output: &mut impl Write) -> io::Result<()> {
+    for path in &entry.changed {
+        writeln!(output, "{indent}{}  what was changed is no longer kept", term::escape_line(path.as_str()))?;
+    }
+    if entry.changed.is_empty() {
+        writeln!(output, "{indent}what was changed is no longer kept")?;
     }
     Ok(())
 }
 
-fn headline(entry: &LogEntry) -> String {
-    let client = entry.client.as_deref().map_or_else(String::new, |client| format!(" by {client}"));
-    let undoes = entry.undoes.map_or_else(String::new, |batch| format!(", undoes {batch}"));
-    let undone = entry.undone_by.map_or_else(String::new, |batch| format!(", undone by {batch}"));
-    let batch = entry.batch.map_or_else(String::new, |batch| format!("batch {batch}  "));
-    let line = format!("{batch}{}  {}{client}{undoes}{undone}", entry.time, entry.door);
-    term::escape_line(&line).into_owned()
+/// Says which change it was: when it was made, and by whom.
+fn told(engine: &Engine, batch: u64) -> Result<String, Failure> {
+    let page = Page { limit: 1, before: batch.checked_add(1), ..Page::default() };
+    let entry = engine.log(&page, false)?.entries.pop().filter(|entry| entry.batch == Some(batch));
+    Ok(entry.map_or_else(String::new, |entry| {
+        let who = changes::who(&entry.door, entry.client.as_deref());
+        format!(" ({who}, {})", ago::short(&entry.time))
+    }))
 }
 
 #[derive(Serialize)]
@@ -90,9 +132,8 @@ pub(super) fn lines(global: &Global, note: &str) -> Result<u8, Stop> {
 /// Who wrote a line, in words; empty where nobody knows.
 fn head(line: &Line) -> String {
     let (Some(batch), Some(time), Some(door)) = (line.batch, &line.time, &line.door) else { return String::new() };
-    let client = line.client.as_deref().map_or_else(String::new, |client| format!("/{client}"));
-    let origin = line.origin.as_deref().unwrap_or("unknown");
-    term::escape_line(&format!("{batch}  {time}  {door}{client}  {origin}")).into_owned()
+    let who = changes::who(door, line.client.as_deref());
+    term::escape_line(&format!("{batch}  {}  {who}", ago::short(time))).into_owned()
 }
 
 #[derive(Serialize)]
@@ -107,11 +148,17 @@ pub(super) fn diff(global: &Global, batch: Option<u64>) -> Result<u8, Stop> {
     let (batch, changed, diff) = opened.engine.diff(batch)?;
     if global.json {
         print_json(&Diff { batch, changed, diff })?;
-    } else {
-        let mut stdout = io::stdout().lock();
-        writeln!(stdout, "{}", term::diff(&diff, &stdout))?;
+        return Ok(0);
     }
-    Ok(0)
+    // Standard output is the diff alone, which another program may read.
+    let mut stderr = io::stderr().lock();
+    writeln!(stderr, "change {batch}{}", term::escape_line(&told(&opened.engine, batch)?))?;
+    if let Some(changes) = opened.engine.changes_of(batch)? {
+        changes::show(&changes, "  ", &mut stderr)?;
+    }
+    drop(stderr);
+    let mut stdout = io::stdout().lock();
+    Ok(writeln!(stdout, "{}", term::diff(&diff, &stdout)).map(|()| 0)?)
 }
 
 #[derive(Serialize)]
@@ -146,11 +193,13 @@ pub(super) fn undo(global: &Global, batch: Option<u64>, dry_run: bool) -> Result
     let opened = open::open(global)?;
     let change = opened.engine.propose_undo(batch)?;
     let undone = change.batch();
+    let told = told(&opened.engine, undone)?;
     let (batch, changed, dry) = carry_out(global, &opened, change, dry_run)?;
     if global.json {
         exit::though_stored(batch, print_json(&Undone { undone, batch, changed, dry }))?;
     } else if let Some(batch) = batch {
-        writeln!(io::stderr(), "batch {undone} is undone · take that back: memdir undo {batch}")?;
+        let words = format!("change {undone}{told} is undone · take that back: memdir undo {batch}");
+        writeln!(io::stderr(), "{}", term::escape_line(&words))?;
     }
     Ok(0)
 }
@@ -164,8 +213,8 @@ pub(super) fn restore(global: &Global, note: &str, at: u64, dry_run: bool) -> Re
         exit::though_stored(batch, print_json(&Restored { restored: path, at, batch, changed, dry }))?;
     } else {
         let words = match batch {
-            Some(batch) => format!("{path} is as it was after batch {at} · take that back: memdir undo {batch}"),
-            None => format!("{path} is as it was after batch {at} already"),
+            Some(batch) => format!("{path} is as it was after change {at} · take that back: memdir undo {batch}"),
+            None => format!("{path} is as it was after change {at} already"),
         };
         if !dry_run {
             writeln!(io::stderr(), "{}", term::escape_line(&words))?;
@@ -182,9 +231,12 @@ fn carry_out(
     dry_run: bool,
 ) -> Result<(Option<u64>, Vec<MemoryPath>, Dry), Stop> {
     let diff = change.plan().diff();
-    if !global.json && !diff.is_empty() {
+    if !global.json {
         let mut stdout = io::stdout().lock();
-        writeln!(stdout, "{}", term::diff(&diff, &stdout))?;
+        changes::show(&note_changes(change.plan().steps()), "", &mut stdout)?;
+        if dry_run && !diff.is_empty() {
+            writeln!(stdout, "{}", term::diff(&diff, &stdout))?;
+        }
         stdout.flush()?;
     }
     if dry_run {

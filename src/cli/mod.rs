@@ -16,6 +16,7 @@ mod approve;
 mod args;
 mod ask;
 mod audit;
+mod changes;
 mod chat;
 mod check;
 mod client;
@@ -53,6 +54,7 @@ mod talk;
 mod term;
 mod trace;
 mod verbs;
+mod walk;
 
 use args::{
     AccountCommand, Cli, Command, ConsentCommand, Global, NotesCommand, OwnCommand, ProgramsCommand, VerbsCommand,
@@ -121,7 +123,7 @@ fn run_account(global: &Global, command: AccountCommand) -> Result<u8, Stop> {
         AccountCommand::Log(options) => match &options.note {
             Some(note) if options.lines => history::lines(global, note),
             _ if options.stats => stats::run(global),
-            note => history::log(global, note.as_deref(), options.client.clone(), options.patch, &options.page),
+            _ => history::log(global, &options),
         },
         AccountCommand::Diff(options) => history::diff(global, options.batch),
         AccountCommand::Undo(options) => history::undo(global, options.batch, options.dry_run),
@@ -136,7 +138,7 @@ fn run_consent(global: &Global, command: ConsentCommand) -> Result<u8, Stop> {
         ConsentCommand::Forget(options) => forget::run(global, &options),
         ConsentCommand::Pending => pending::run(global),
         ConsentCommand::Approve(options) => approve::approve(global, &options),
-        ConsentCommand::Reject(options) => approve::reject(global, options.id, options.never),
+        ConsentCommand::Reject(options) => approve::reject(global, &options),
     }
 }
 

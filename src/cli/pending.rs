@@ -6,10 +6,12 @@ use serde::Serialize;
 
 use super::args::Global;
 use super::exit::{self, Stop, print_json};
-use super::{open, term};
+use super::question::can_ask;
+use super::{ago, changes, open, term};
 use crate::action::Action;
 use crate::engine::{Pending, Reviewed, Unreadable};
 use crate::path::MemoryPath;
+use crate::plan::note_changes;
 use crate::report::Failure;
 
 /// What `pending --json` prints. Never a code: what reads it may be the model that proposed.
@@ -100,16 +102,15 @@ impl<'a> Proposal<'a> {
 pub(super) fn show(reviewed: &Reviewed, output: &mut (impl Write + io::IsTerminal)) -> Result<(), Stop> {
     let waiting = &reviewed.waiting;
     let own = waiting.own.map_or_else(String::new, |own| format!(", who calls it {own}"));
-    let client = waiting.author.client.as_deref().map_or_else(String::new, |client| format!("/{client}{own}"));
-    let head = format!(
-        "proposal {}  {}  {}{client}  waits until {}",
-        waiting.id, waiting.time, waiting.author.door, waiting.expires
-    );
+    let who = changes::who(&waiting.author.door, waiting.author.client.as_deref());
+    let (time, expires) = (ago::short(&waiting.time.to_string()), ago::short(&waiting.expires.to_string()));
+    let head = format!("proposal {}  {who}{own}  {time}  waits until {expires}", waiting.id);
     writeln!(output, "{}", term::escape_line(&head))?;
     writeln!(output, "{}", term::escape_line(&waiting.reason))?;
     if reviewed.is_renewed {
         writeln!(output, "the notes have changed since: this is what it would change now")?;
     }
+    changes::show(&note_changes(reviewed.plan.steps()), "  ", output)?;
     let diff = term::diff(&waiting.diff, output);
     writeln!(output, "{diff}")?;
     if let Some(trouble) = &reviewed.trouble {
@@ -129,6 +130,8 @@ fn tell(pending: &Pending) -> Result<(), Stop> {
     }
     if pending.proposals.is_empty() && pending.unreadable.is_empty() {
         writeln!(stderr, "nothing waits")?;
+    } else if can_ask() && !pending.proposals.is_empty() {
+        writeln!(stderr, "memdir approve walks through them, one at a time")?;
     }
     Ok(())
 }

@@ -64,7 +64,7 @@ fn look(global: &Global) -> Result<Status, Stop> {
     let trouble = engine.history_trouble();
     // Where the history cannot be used, that is what is told.
     let waiting = engine.waiting().map_or(0, |(waiting, _)| waiting.len());
-    let log = engine.log(&Page { path: None, client: None, limit: 1, before: None }, false);
+    let log = engine.log(&Page { limit: 1, ..Page::default() }, false);
     let last = log.ok().and_then(|mut log| log.entries.pop());
     let notes = engine.every_note()?.len();
     let next = if trouble.is_some() {

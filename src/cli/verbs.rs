@@ -140,8 +140,23 @@ pub(super) fn edit(global: &Global, options: &Edit) -> Result<u8, Stop> {
     let opened = open::open(global)?;
     let path = opened.engine.note_named(&options.note)?;
     let text = opened.engine.read(&path, &open::author("cli", None, "person"))?.0;
+    let if_digest = Some(Digest::of(text.as_bytes()));
+    let write = |content| Action::WriteFile(WriteFile { path: path.clone(), content, if_digest });
+    match edit_text(&path, &text, |content| run(global, &opened, write(content)))? {
+        Some(code) => Ok(code),
+        None => Ok(writeln!(io::stderr(), "nothing was changed").map(|()| 0)?),
+    }
+}
+
+/// Lets the person change a text in an editor, and gives what was saved to `keep`; their text stays where that fails. `None` where
+/// nothing was changed.
+pub(super) fn edit_text(
+    path: &MemoryPath,
+    text: &str,
+    keep: impl FnOnce(String) -> Result<u8, Stop>,
+) -> Result<Option<u8>, Stop> {
     let editor = editor()?;
-    let draft = Draft::of(&path, &text)?;
+    let draft = Draft::of(path, text)?;
     let is_closed = wait_for(&editor, &draft.0)?;
     let Some(edited) = draft.read()? else {
         return Err(Failure::new(Code::NotFound, "the draft is gone, and the note is as it was").into());
@@ -151,15 +166,11 @@ pub(super) fn edit(global: &Global, options: &Edit) -> Result<u8, Stop> {
         if !is_closed {
             return Err(Failure::new(Code::Io, "the editor failed, and nothing was changed").into());
         }
-        writeln!(io::stderr(), "nothing was changed")?;
-        return Ok(0);
+        return Ok(None);
     }
     let content = String::from_utf8(edited).map_err(|_| Failure::new(Code::NotText, "the edited text is not UTF-8"));
     let done = match content {
-        Ok(content) if is_closed => {
-            let if_digest = Some(Digest::of(text.as_bytes()));
-            run(global, &opened, Action::WriteFile(WriteFile { path, content, if_digest }))
-        }
+        Ok(content) if is_closed => keep(content),
         Ok(_) => Err(Failure::new(Code::Io, "the editor failed, so the note was not changed").into()),
         Err(failure) => Err(failure.into()),
     };
@@ -167,7 +178,7 @@ pub(super) fn edit(global: &Global, options: &Edit) -> Result<u8, Stop> {
         Ok(0) => draft.discard()?,
         _ => writeln!(io::stderr(), "your text is in {}", term::escape_line(&draft.0.to_string_lossy()))?,
     }
-    done
+    done.map(Some)
 }
 
 /// The copy of a note that an editor changes, in a folder of its own, so that two of them never meet.
@@ -252,7 +263,7 @@ fn note_to_be(name: &str) -> Result<MemoryPath, Stop> {
 }
 
 /// Carries out an action of the person's, and says what it did.
-fn run(global: &Global, opened: &open::Opened, action: Action) -> Result<u8, Stop> {
+pub(super) fn run(global: &Global, opened: &open::Opened, action: Action) -> Result<u8, Stop> {
     let manner = Manner {
         author: open::author("cli", None, "person"),
         grant: None,

@@ -116,6 +116,12 @@ struct Versioned {
 }
 
 impl Waiting {
+    /// The same with some of its calls alone, by their places from 0.
+    pub(super) fn with_calls(self, part: &[usize]) -> Self {
+        let calls = self.calls.into_iter().enumerate().filter(|(at, _)| part.contains(at));
+        Self { calls: calls.map(|(_, held)| held).collect(), ..self }
+    }
+
     /// Writes the file.
     pub(super) fn encode(&self) -> Vec<u8> {
         let calls = self.calls.iter().map(|held| FiledCall {

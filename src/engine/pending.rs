@@ -38,6 +38,8 @@ pub struct Reviewed {
     pub waiting: Waiting,
     /// The diff as far as the client that proposed it may see it; the rest is for the owner's eyes.
     pub told: String,
+    /// The same as a value; empty where it cannot be carried out now.
+    pub plan: Plan,
     /// Whether that differs from what was shown or planned before.
     pub is_renewed: bool,
     /// Why it cannot be carried out now; then `waiting` says what it would have changed. Or why its new code could not
@@ -151,10 +153,48 @@ impl Engine {
     /// `not_found` for one that is decided or never was, `denied` for a wrong code, `conflict` with a diff where it would
     /// change something else now, the code of a call that cannot be made any more, and what the vault says. It waits on.
     pub fn approve(&self, id: u64, leave: Leave<'_>, by: &Author) -> Result<Done, ChangeError> {
+        self.approve_calls(id, None, leave, by)
+    }
+
+    /// What some calls of a proposal would do now without the others, by their places from 0.
+    ///
+    /// # Errors
+    ///
+    /// `not_found`, the code of a call that cannot be made without the others, and those of [`Engine::pending`].
+    pub fn review_part(&self, id: u64, part: &[usize]) -> Result<(Plan, Digest), Failure> {
+        let opened = self.look_into_inbox()?;
+        let waiting = self.found(opened, id)?.with_calls(part);
+        let trial = self.try_waiting(&self.seen_by(waiting.grant.as_deref()), &waiting, (self.settings.clock)());
+        match trial.trouble() {
+            Some(trouble) => Err(trouble.clone()),
+            None => Ok((trial.plan.clone(), trial.digest())),
+        }
+    }
+
+    /// Carries out some calls of a proposal, as [`Engine::review_part`] has shown them, and drops the others.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Engine::approve`].
+    pub fn approve_part(&self, id: u64, part: &[usize], shown: Digest, by: &Author) -> Result<Done, ChangeError> {
+        self.approve_calls(id, Some(part), Leave::Shown(shown), by)
+    }
+
+    fn approve_calls(
+        &self,
+        id: u64,
+        part: Option<&[usize]>,
+        leave: Leave<'_>,
+        by: &Author,
+    ) -> Result<Done, ChangeError> {
         let mut writer = self.lock_inbox(id)?;
         let now = (self.settings.clock)();
         let opened = self.open_inbox(&mut writer, now)?;
         let waiting = self.found_by(opened, id, writer.last_proposal()?)?;
+        let waiting = match part {
+            Some(part) => waiting.with_calls(part),
+            None => waiting,
+        };
         if let Leave::Code(typed) = leave
             && !waiting.code.fits(typed)
         {
@@ -281,7 +321,8 @@ impl Engine {
         let trial = self.try_waiting(&self.seen_by(waiting.grant.as_deref()), &waiting, (self.settings.clock)());
         if let Some(trouble) = trial.trouble() {
             let told = String::new();
-            return Ok(Reviewed { told, is_renewed: false, trouble: Some(trouble.clone()), waiting });
+            let (plan, trouble) = (Plan::default(), Some(trouble.clone()));
+            return Ok(Reviewed { told, plan, is_renewed: false, trouble, waiting });
         }
         let shows = |path: &MemoryPath| waiting.grant.as_ref().is_none_or(|grant| grant.shows(path));
         let told = trial.plan.shown(shows).diff();
@@ -289,14 +330,15 @@ impl Engine {
         if digest == waiting.digest {
             // What the file says of it is never shown: a file can be planted, and an approval is bound to the digest alone.
             let waiting = Waiting { changed, diff, ..waiting };
-            return Ok(Reviewed { waiting, told, is_renewed: false, trouble: None });
+            return Ok(Reviewed { waiting, told, plan: trial.plan, is_renewed: false, trouble: None });
         }
         let renewed = Waiting { changed, diff, digest, code: OneTime::new()?, tries: 0, ..waiting };
         match self.renew(&renewed) {
-            Ok(waiting) => Ok(Reviewed { waiting, told, is_renewed: true, trouble: None }),
+            Ok(waiting) => Ok(Reviewed { waiting, told, plan: trial.plan, is_renewed: true, trouble: None }),
             // Who cannot write can still be told what waits.
             Err(failure) if matches!(failure.code, Code::Busy | Code::NoWriteAccess | Code::DiskFull) => {
-                Ok(Reviewed { waiting: renewed, told, is_renewed: true, trouble: Some(failure) })
+                let plan = Plan::default();
+                Ok(Reviewed { waiting: renewed, told, plan, is_renewed: true, trouble: Some(failure) })
             }
             Err(failure) => Err(failure),
         }

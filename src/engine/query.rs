@@ -7,7 +7,7 @@ use super::{ChangeError, Engine, Manner, failure};
 use crate::action::{Action, Call, ListFiles, ReadFile};
 use crate::digest::Digest;
 use crate::path::MemoryPath;
-use crate::plan::{self, Scan, Tree, TreeError};
+use crate::plan::{self, NoteChange, Scan, Tree, TreeError};
 use crate::policy;
 use crate::report::{Code, Failure, Kind, Line, Log};
 use crate::vault::{AuditEntry, Author, Page, VaultError};
@@ -118,6 +118,19 @@ impl Engine {
             }
         }
         Ok(log)
+    }
+
+    /// What a batch changed, in words for a person; `None` where its contents are no longer kept.
+    ///
+    /// # Errors
+    ///
+    /// `not_found`, and those of the vault.
+    pub fn changes_of(&self, batch: u64) -> Result<Option<Vec<NoteChange>>, Failure> {
+        match self.vault.steps(batch) {
+            Ok(steps) => Ok(Some(plan::note_changes(&steps))),
+            Err(VaultError::Pruned(_)) => Ok(None),
+            Err(error) => Err(failure(&error)),
+        }
     }
 
     /// Tells who wrote each line of a note, and gives its text.

@@ -248,7 +248,7 @@ fn name_before(moves: &[Moved<'_>], path: &MemoryPath) -> MemoryPath {
 }
 
 /// What is called differently in the end: both names, without what only moved along with its folder.
-fn renames(steps: &[Step]) -> Vec<(MemoryPath, MemoryPath)> {
+pub(super) fn renames(steps: &[Step]) -> Vec<(MemoryPath, MemoryPath)> {
     let mut pairs = BTreeMap::new();
     let moves = moves(steps);
     for (at, (from, to)) in moves.iter().enumerate() {

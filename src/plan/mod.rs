@@ -11,6 +11,7 @@ use crate::report::{Code, Failure, Issue, Kind, Outcome, Shown, Value};
 
 mod align;
 mod change;
+mod changes;
 mod closest;
 mod consult;
 mod context;
@@ -48,6 +49,7 @@ mod words;
 mod write;
 
 pub use change::{Counts, Fate, FileCount, Plan, changed, diff_of};
+pub use changes::{ChangeLine, NoteChange, note_changes};
 pub(crate) use diff::unified;
 pub use find::marks;
 pub use forget::{Called, Cut, Forms, MIN_TEXT_CHARS, Sought, When};

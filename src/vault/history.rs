@@ -19,6 +19,8 @@ pub struct Page {
     pub path: Option<MemoryPath>,
     /// Only batches of this client.
     pub client: Option<String>,
+    /// Only batches of this time or later ones.
+    pub since: Option<Timestamp>,
     /// How many batches at most.
     pub limit: usize,
     /// Only batches older than this one: the `cursor` of the page before.
@@ -44,7 +46,7 @@ impl Vault {
         let journal = &core.journal;
         let mut batches = match &page.path {
             Some(path) => batches_of(journal, path, page)?,
-            None => newest(journal, page.client.as_deref(), page.before, page.limit.saturating_add(1))?,
+            None => newest(journal, page, page.limit.saturating_add(1))?,
         };
         let is_cut = batches.len() > page.limit;
         batches.truncate(page.limit);
@@ -83,7 +85,7 @@ impl Vault {
     pub fn newest(&self) -> Result<Option<u64>, VaultError> {
         let core = self.known_core()?;
         let Some(core) = core.as_ref() else { return Ok(None) };
-        Ok(newest(&core.journal, None, None, 1)?.first().copied())
+        Ok(newest(&core.journal, &Page::default(), 1)?.first().copied())
     }
 
     /// The moment from which age is counted, for contents, proposals and sessions: the start of the older of the two newest days
@@ -240,13 +242,15 @@ fn check_known(journal: &Journal, batch: u64) -> Result<(), VaultError> {
     known.ok_or(VaultError::UnknownBatch(batch))
 }
 
-fn newest(journal: &Journal, client: Option<&str>, before: Option<u64>, limit: usize) -> Result<Vec<u64>, VaultError> {
+fn newest(journal: &Journal, page: &Page, limit: usize) -> Result<Vec<u64>, VaultError> {
     let sql = format!(
-        "SELECT id FROM batch WHERE {IN_FORCE} AND id < ?1 AND (?3 IS NULL OR client = ?3) ORDER BY id DESC LIMIT ?2"
+        "SELECT id FROM batch WHERE {IN_FORCE} AND id < ?1 AND (?3 IS NULL OR client = ?3) AND (?4 IS NULL OR time >= ?4)
+         ORDER BY id DESC LIMIT ?2"
     );
     let mut statement = journal.db.prepare_cached(&sql)?;
-    let before = before.unwrap_or(i64::MAX.unsigned_abs());
-    let rows = statement.query_map(params![before, limit, client], |row| row.get(0))?;
+    let before = page.before.unwrap_or(i64::MAX.unsigned_abs());
+    let since = page.since.map(Timestamp::micros);
+    let rows = statement.query_map(params![before, limit, page.client, since], |row| row.get(0))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
@@ -265,7 +269,9 @@ fn batches_of(journal: &Journal, path: &MemoryPath, page: &Page) -> Result<Vec<u
             found = found.max(newest_moving(journal, folder.as_str(), before)?);
         }
         let Some(batch) = found else { break };
-        if page.client.is_none() || client_of(journal, batch)? == page.client {
+        let (time, client) = author_of(journal, batch)?;
+        let is_late = page.since.is_none_or(|since| time >= since.micros());
+        if is_late && (page.client.is_none() || client == page.client) {
             batches.push(batch);
         }
         before = batch;
@@ -274,9 +280,9 @@ fn batches_of(journal: &Journal, path: &MemoryPath, page: &Page) -> Result<Vec<u
     Ok(batches)
 }
 
-fn client_of(journal: &Journal, batch: u64) -> Result<Option<String>, VaultError> {
-    let sql = "SELECT client FROM batch WHERE id = ?1";
-    Ok(journal.db.prepare_cached(sql)?.query_row([batch], |row| row.get(0))?)
+fn author_of(journal: &Journal, batch: u64) -> Result<(i64, Option<String>), VaultError> {
+    let sql = "SELECT time, client FROM batch WHERE id = ?1";
+    Ok(journal.db.prepare_cached(sql)?.query_row([batch], |row| Ok((row.get(0)?, row.get(1)?)))?)
 }
 
 fn moves_since(journal: &Journal, batch: u64) -> Result<Vec<u64>, VaultError> {

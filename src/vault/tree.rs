@@ -105,7 +105,7 @@ impl Tree for Vault {
     }
 
     fn history(&self, path: &MemoryPath, limit: usize) -> Result<Log, TreeError> {
-        let page = Page { path: Some(path.clone()), client: None, limit, before: None };
+        let page = Page { path: Some(path.clone()), limit, ..Page::default() };
         self.log(&page).map_err(|error| TreeError::Io(error.to_string()))
     }
 }
@@ -150,7 +150,7 @@ impl Tree for Writer<'_> {
     }
 
     fn history(&self, path: &MemoryPath, limit: usize) -> Result<Log, TreeError> {
-        let page = Page { path: Some(path.clone()), client: None, limit, before: None };
+        let page = Page { path: Some(path.clone()), limit, ..Page::default() };
         Vault::log_of(self.core.as_ref(), &page).map_err(|error| TreeError::Io(error.to_string()))
     }
 }

@@ -118,14 +118,14 @@ pub(super) enum VerbsCommand {
 /// Commands about what was done.
 #[derive(Debug, Subcommand)]
 pub(super) enum AccountCommand {
-    /// Show what was changed, the newest first
+    /// Say what was changed, when and by whom, the newest first
     #[command(alias = "history")]
     Log(Log),
-    /// Show what a batch changed
+    /// Show all of what a change changed
     Diff(Diff),
-    /// Undo a batch, and show what that changes
+    /// Take back the last change, or another one, and say what that does
     Undo(Undo),
-    /// Put a note back to what it was right after a batch
+    /// Put a note back to what it was right after a change
     Restore(Restore),
 }
 
@@ -145,10 +145,10 @@ pub(super) enum ConsentCommand {
     Forget(Forget),
     /// List the proposals that wait for you, each with the change it would make now and a code to approve it by
     Pending,
-    /// Carry out a proposal, once you have seen the change and said yes
+    /// Go through what waits, one proposal at a time: carry it out, change it, or drop it
     #[command(long_about = APPROVE)]
     Approve(Approve),
-    /// Drop a proposal; nothing of it is kept
+    /// Drop proposals; nothing of them is kept
     Reject(Reject),
 }
 
@@ -227,8 +227,9 @@ and with `--json`, nothing is erased unless you say `--yes`. What is erased cann
 for it, and the audit keeps its chain without the words. Backups, snapshots, copies that a sync program has made, and \
 what a disk keeps of deleted files are out of reach. If it is interrupted, the same command again finishes it.";
 
-const APPROVE: &str = "Carry out a proposal, once you have seen the change and said yes.
+const APPROVE: &str = "Go through what waits, one proposal at a time: carry it out, change it, or drop it.
 
-On a terminal the change is shown as it would be made now, and you are asked. Elsewhere it takes the code that `memdir \
-pending` shows beside the change: it holds for that change alone, and only once. If the notes have changed since so that \
-the proposal would do something else, nothing is done and you are asked again.";
+On a terminal each change is shown as it would be made now, and you are asked; with numbers, only about these. With several \
+calls in one proposal you can take some of them. Elsewhere it takes one number and the code that `memdir pending` shows beside \
+the change: it holds for that change alone, and only once. If the notes have changed since so that the proposal would do \
+something else, nothing is done and you are asked again.";

@@ -13,7 +13,7 @@ const VERIFY: &str = "Compute the chain anew and tell what does not fit together
 Without --head this does not prove that the newest entries are still there, or that nobody who can write to the folder \
 has computed the whole chain anew. A head that was kept elsewhere proves that everything up to it is as it was then.";
 
-const READERS: &str = "Tell who has read a note, and when, the newest first.
+const READERS: &str = "Tell who has read a note, how often, and when last.
 
 Counted is every call that showed something of what the note says, under the name that it had then: reading or copying it, \
 following a link to it, and searches and contexts with a place of it. A running server writes what was read in groups, each second \
@@ -163,6 +163,12 @@ pub(in crate::cli) struct Log {
     /// Only changes that this program made
     #[arg(long, value_name = "NAME", conflicts_with = "lines")]
     pub(in crate::cli) client: Option<String>,
+    /// Only changes since then: today, yesterday, 3d, 12h, or a date such as 2026-11-20
+    #[arg(long, value_name = "WHEN", conflicts_with = "lines")]
+    pub(in crate::cli) since: Option<String>,
+    /// Only changes of today
+    #[arg(long, conflicts_with_all = ["since", "lines"])]
+    pub(in crate::cli) today: bool,
     /// Show each change as a diff
     #[arg(short, long)]
     pub(in crate::cli) patch: bool,
@@ -170,7 +176,7 @@ pub(in crate::cli) struct Log {
     #[arg(long, requires = "note", conflicts_with_all = ["patch", "limit", "cursor"])]
     pub(in crate::cli) lines: bool,
     /// Show instead how often each action was called, how often it was refused or failed, and how long it took
-    #[arg(long, conflicts_with_all = ["note", "client", "patch", "lines", "limit", "cursor"])]
+    #[arg(long, conflicts_with_all = ["note", "client", "since", "today", "patch", "lines", "limit", "cursor"])]
     pub(in crate::cli) stats: bool,
     #[command(flatten)]
     pub(in crate::cli) page: Paging,
@@ -179,14 +185,16 @@ pub(in crate::cli) struct Log {
 /// Options of `diff`.
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Diff {
-    /// The batch; else the newest
+    /// The number that `memdir log` shows; else the newest change
+    #[arg(value_name = "NUMBER")]
     pub(in crate::cli) batch: Option<u64>,
 }
 
 /// Options of `undo`.
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Undo {
-    /// The batch; else the latest that is neither undone nor itself an undo
+    /// The number that `memdir log` shows; else the last thing that you or a model did and that is not undone yet
+    #[arg(value_name = "NUMBER")]
     pub(in crate::cli) batch: Option<u64>,
     /// Only show it
     #[arg(long)]
@@ -198,8 +206,8 @@ pub(in crate::cli) struct Undo {
 pub(in crate::cli) struct Restore {
     /// The note
     pub(in crate::cli) note: String,
-    /// The batch
-    #[arg(long, value_name = "BATCH")]
+    /// The number of the change, as `memdir log` shows it
+    #[arg(long, value_name = "NUMBER")]
     pub(in crate::cli) at: u64,
     /// Only show it
     #[arg(long)]
@@ -209,9 +217,15 @@ pub(in crate::cli) struct Restore {
 /// Options of `reject`.
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Reject {
-    /// The number of the proposal
-    #[arg(value_name = "ID")]
-    pub(in crate::cli) id: u64,
+    /// The numbers of the proposals
+    #[arg(value_name = "ID", required_unless_present_any = ["all", "client"])]
+    pub(in crate::cli) ids: Vec<u64>,
+    /// Drop all that wait
+    #[arg(long, conflicts_with_all = ["ids", "client"])]
+    pub(in crate::cli) all: bool,
+    /// Drop all of this program
+    #[arg(long, value_name = "NAME", conflicts_with = "ids")]
+    pub(in crate::cli) client: Option<String>,
     /// Add a rule too, so that the same is denied from now on without asking
     #[arg(long)]
     pub(in crate::cli) never: bool,
@@ -255,11 +269,14 @@ pub(in crate::cli) enum Audit {
     },
     /// Print the head: the hash of the newest entry, which stands for all of them
     Head,
-    /// Tell who has read a note, and when, the newest first
+    /// Tell who has read a note, how often, and when last
     #[command(long_about = READERS)]
     Readers {
         /// The note
         note: String,
+        /// List each time, the newest first
+        #[arg(long)]
+        all: bool,
         #[command(flatten)]
         page: Paging,
     },
@@ -324,9 +341,15 @@ pub(in crate::cli) enum Rules {
 /// Options of `approve`.
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Approve {
-    /// The number of the proposal
+    /// The numbers of the proposals; else all that wait, one after the other
     #[arg(value_name = "ID")]
-    pub(in crate::cli) id: u64,
+    pub(in crate::cli) ids: Vec<u64>,
+    /// Show all of them, then ask once
+    #[arg(long, conflicts_with = "code")]
+    pub(in crate::cli) all: bool,
+    /// Only those of this program
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["ids", "code"])]
+    pub(in crate::cli) client: Option<String>,
     /// The code that `memdir pending` shows; else you are asked
     #[arg(long, value_name = "CODE")]
     pub(in crate::cli) code: Option<String>,

@@ -18,7 +18,7 @@ fn patient(env: &Env) -> Vault {
 }
 
 fn page() -> Page {
-    Page { path: None, client: None, limit: 9, before: None }
+    Page { limit: 9, ..Page::default() }
 }
 
 /// Makes every kind of read.

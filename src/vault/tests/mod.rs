@@ -381,7 +381,7 @@ fn the_log_follows_a_note_through_its_names() {
     commit(&vault, &[rename("d", "e", Kind::Directory)], None).unwrap();
     commit(&vault, &[put("e/b.md", Some("2"), Some("3"))], None).unwrap();
     let log = |limit, before| {
-        let log = vault.log(&Page { path: Some(path("e/b.md")), client: None, limit, before }).unwrap();
+        let log = vault.log(&Page { path: Some(path("e/b.md")), limit, before, ..Page::default() }).unwrap();
         (log.entries.iter().filter_map(|entry| entry.batch).collect::<Vec<_>>(), log.cursor)
     };
     assert_eq!(log(9, None), (vec![5, 4, 3, 1], None));

@@ -22,7 +22,7 @@ fn read(world: &World, path: &str) -> String {
 
 /// The paths that the newest batch changed, as the owner's log has them.
 fn newest(world: &World) -> Vec<String> {
-    let log = world.engine.log(&Page { path: None, client: None, limit: 1, before: None }, false).unwrap();
+    let log = world.engine.log(&Page { limit: 1, ..Page::default() }, false).unwrap();
     log.entries[0].changed.iter().map(ToString::to_string).collect()
 }
 

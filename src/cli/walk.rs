@@ -1,0 +1,336 @@
+//! `memdir approve` on a terminal: what waits is shown one at a time, and the person decides.
+
+use std::collections::VecDeque;
+use std::io::{self, BufRead, Write};
+
+use super::args::{Approve, Global};
+use super::exit::Stop;
+use super::question::agrees;
+use super::{approve, changes, open, pending, term, verbs};
+use crate::action::{Action, CreateFile, WriteFile};
+use crate::digest::Digest;
+use crate::engine::{ChangeError, Done, Leave, Reviewed, Waiting, standing};
+use crate::path::MemoryPath;
+use crate::plan::{Plan, Step, note_changes};
+use crate::policy::Verdict;
+use crate::report::{Code, Failure};
+use crate::vault::Author;
+
+/// What can be said to a proposal.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Word {
+    Yes,
+    No,
+    Edit,
+    Part,
+    Later,
+    All,
+    Quit,
+}
+
+/// Each with what it is called, and what it does.
+const WORDS: [(Word, &str, &str); 7] = [
+    (Word::Yes, "yes", "carry it out as it is shown"),
+    (Word::No, "no", "drop it; nothing of it is kept"),
+    (Word::Edit, "edit", "change the new text in your editor, and keep that instead"),
+    (Word::Part, "part", "decide about each part of it"),
+    (Word::Later, "later", "leave it waiting, and go on with the next"),
+    (Word::All, "all", "show the others of the same program too, then ask once"),
+    (Word::Quit, "quit", "leave this and all others waiting"),
+];
+
+/// Goes through the proposals that are named, or through all.
+pub(super) fn run(global: &Global, opened: &open::Opened, options: &Approve) -> Result<u8, Stop> {
+    let (waiting, _) = opened.engine.waiting()?;
+    let is_meant = |one: &&Waiting| options.client.is_none() || one.author.client == options.client;
+    let ids: Vec<u64> = match options.ids.as_slice() {
+        [] => waiting.iter().filter(is_meant).map(|one| one.id).collect(),
+        named => named.to_vec(),
+    };
+    if ids.is_empty() {
+        return Ok(writeln!(io::stderr(), "nothing waits").map(|()| 0)?);
+    }
+    let mut walk = Walk { global, opened, waiting, has_always: options.always, queue: ids.into() };
+    if options.all {
+        let ids: Vec<u64> = walk.queue.drain(..).collect();
+        let mut shown = Vec::new();
+        for id in ids {
+            shown.extend(walk.show(id)?);
+        }
+        walk.approve_all(shown)?;
+    }
+    walk.go(!options.ids.is_empty())
+}
+
+/// A walk through proposals.
+struct Walk<'o> {
+    global: &'o Global,
+    opened: &'o open::Opened,
+    waiting: Vec<Waiting>,
+    /// Whether each approval adds a rule.
+    has_always: bool,
+    /// The numbers of those that are not decided yet.
+    queue: VecDeque<u64>,
+}
+
+impl Walk<'_> {
+    /// Asks about one after the other; one that was named and is not there is an error.
+    fn go(&mut self, is_named: bool) -> Result<u8, Stop> {
+        while let Some(id) = self.queue.pop_front() {
+            let reviewed = match self.opened.engine.review_proposal(id) {
+                Err(failure) if failure.code == Code::NotFound && !is_named => {
+                    writeln!(io::stderr(), "{}", term::escape_line(&failure.message))?;
+                    continue;
+                }
+                reviewed => reviewed?,
+            };
+            pending::show(&reviewed, &mut io::stderr())?;
+            if self.has_always {
+                // A rule that cannot be made is told of before anything is decided.
+                standing(&reviewed.waiting, Verdict::Allow)?;
+            }
+            if !self.decide(reviewed)? {
+                break;
+            }
+        }
+        Ok(0)
+    }
+
+    /// Asks about one, and does what is said; whether to go on.
+    fn decide(&mut self, reviewed: Reviewed) -> Result<bool, Stop> {
+        let id = reviewed.waiting.id;
+        let later = |stderr: &mut io::Stderr| writeln!(stderr, "it waits on; `memdir reject {id}` drops it");
+        // A rule for all that is like it would be about the other parts too.
+        let has_parts = reviewed.trouble.is_none() && !self.has_always;
+        let parts = if has_parts { self.parts(&reviewed.waiting) } else { Vec::new() };
+        let word = self.ask(&reviewed, parts.len() > 1)?;
+        match word {
+            Some(Word::Yes) => {
+                let done = self.opened.engine.approve(id, Leave::Shown(reviewed.waiting.digest), &person());
+                self.approved(&reviewed.waiting, done)?;
+            }
+            Some(Word::No) => {
+                self.opened.engine.reject(id, &person())?;
+                writeln!(io::stderr(), "proposal {id} is rejected; nothing of it is kept")?;
+            }
+            Some(Word::Edit) => self.edit(&reviewed)?,
+            Some(Word::Part) => self.decide_parts(&reviewed.waiting, &parts)?,
+            Some(Word::All) => {
+                let mates = self.mates(&reviewed.waiting);
+                let mut shown = vec![reviewed];
+                for id in mates {
+                    self.queue.retain(|other| *other != id);
+                    shown.extend(self.show(id)?);
+                }
+                self.approve_all(shown)?;
+            }
+            Some(Word::Later) => later(&mut io::stderr())?,
+            Some(Word::Quit) | None => {
+                later(&mut io::stderr())?;
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Asks until a word is said that fits; `None` where nothing more is typed.
+    fn ask(&self, reviewed: &Reviewed, has_parts: bool) -> Result<Option<Word>, Stop> {
+        let is_possible = |word: Word| match word {
+            Word::Yes => reviewed.trouble.is_none(),
+            Word::Edit => text_to_edit(&reviewed.plan).is_some(),
+            Word::Part => has_parts,
+            Word::All => reviewed.trouble.is_none() && !self.mates(&reviewed.waiting).is_empty(),
+            Word::Quit => !self.queue.is_empty(),
+            Word::No | Word::Later => true,
+        };
+        let words: Vec<_> = WORDS.into_iter().filter(|(word, _, _)| is_possible(*word)).collect();
+        let shown = words.iter().map(|(word, name, _)| {
+            let (first, rest) = name.split_at_checked(1).unwrap_or((name, ""));
+            match word {
+                Word::All => format!("[{first}]{rest} of {}", who(&reviewed.waiting)),
+                _ => format!("[{first}]{rest}"),
+            }
+        });
+        let question = format!("approve this? {} [?] ", shown.collect::<Vec<_>>().join(" "));
+        loop {
+            let mut stderr = io::stderr().lock();
+            write!(stderr, "{}", term::escape_line(&question))?;
+            stderr.flush()?;
+            let mut answer = String::new();
+            if io::stdin().lock().read_line(&mut answer)? == 0 {
+                writeln!(stderr)?;
+                return Ok(None);
+            }
+            let answer = answer.trim().to_lowercase();
+            let is_said = |name: &str| name == answer || name.get(..1) == Some(answer.as_str());
+            match words.iter().find(|(_, name, _)| is_said(name)) {
+                Some((word, _, _)) => return Ok(Some(*word)),
+                None if answer.is_empty() => return Ok(Some(Word::Later)),
+                None => {
+                    for (_, name, help) in &words {
+                        writeln!(stderr, "  {name:6} {help}")?;
+                    }
+                }
+            }
+        }
+    }
+
+    /// The others of the same program that were not asked about yet.
+    fn mates(&self, waiting: &Waiting) -> Vec<u64> {
+        let is_same = |other: &&Waiting| {
+            (&other.author.door, &other.author.client) == (&waiting.author.door, &waiting.author.client)
+        };
+        let same = self.waiting.iter().filter(is_same).map(|other| other.id);
+        same.filter(|id| self.queue.contains(id)).collect()
+    }
+
+    /// Shows one more; nothing where it is decided by now or cannot be done.
+    fn show(&self, id: u64) -> Result<Option<Reviewed>, Stop> {
+        let reviewed = match self.opened.engine.review_proposal(id) {
+            Err(failure) if failure.code == Code::NotFound => {
+                writeln!(io::stderr(), "{}", term::escape_line(&failure.message))?;
+                return Ok(None);
+            }
+            reviewed => reviewed?,
+        };
+        pending::show(&reviewed, &mut io::stderr())?;
+        Ok(Some(reviewed).filter(|reviewed| reviewed.trouble.is_none()))
+    }
+
+    /// Asks once about all that were shown. What would do something else by then is asked about by itself.
+    fn approve_all(&mut self, shown: Vec<Reviewed>) -> Result<(), Stop> {
+        if shown.is_empty() {
+            return Ok(());
+        }
+        let question = match shown.len() {
+            1 => "approve it?".to_owned(),
+            several => format!("approve all {several}?"),
+        };
+        if !agrees(&question)? {
+            return Ok(writeln!(io::stderr(), "they wait on")?);
+        }
+        for reviewed in shown {
+            let waiting = &reviewed.waiting;
+            let done = self.opened.engine.approve(waiting.id, Leave::Shown(waiting.digest), &person());
+            self.approved(waiting, done)?;
+        }
+        Ok(())
+    }
+
+    /// Says what became of an approval; one that did nothing, since it would do something else now, is asked about again.
+    fn approved(&mut self, waiting: &Waiting, done: Result<Done, ChangeError>) -> Result<(), Stop> {
+        let done = match done {
+            Err(error) if error.failure.code == Code::Conflict && error.diff.is_some() => {
+                self.queue.push_front(waiting.id);
+                return Ok(writeln!(io::stderr(), "a note was changed meanwhile; look again")?);
+            }
+            done => done?,
+        };
+        writeln!(io::stderr(), "{}", approve::approved(waiting.id, &done))?;
+        if self.has_always {
+            let rules = standing(waiting, Verdict::Allow)?;
+            approve::tell_rules(approve::settle(self.opened, Some(&rules))?.as_deref())?;
+        }
+        Ok(())
+    }
+
+    /// Keeps the person's text instead of the proposed one.
+    fn edit(&mut self, reviewed: &Reviewed) -> Result<(), Stop> {
+        let id = reviewed.waiting.id;
+        let Some((path, digest, text)) = text_to_edit(&reviewed.plan) else { return Ok(()) };
+        let keep = |content: String| {
+            let path = path.clone();
+            let action = match digest {
+                Some(_) => Action::WriteFile(WriteFile { path, content, if_digest: digest }),
+                None => Action::CreateFile(CreateFile { path, content }),
+            };
+            verbs::run(self.global, self.opened, action)
+        };
+        if verbs::edit_text(path, text, keep)? == Some(0) {
+            self.opened.engine.reject(id, &person())?;
+            return Ok(writeln!(io::stderr(), "your text is kept instead of proposal {id}")?);
+        }
+        self.queue.push_front(id);
+        Ok(writeln!(io::stderr(), "nothing was changed")?)
+    }
+
+    /// The parts of a proposal that can be decided each by itself, as places of its calls: a call that cannot be made without the
+    /// one before belongs to it.
+    fn parts(&self, waiting: &Waiting) -> Vec<Vec<usize>> {
+        let mut parts = Vec::<Vec<usize>>::new();
+        for at in 0..waiting.calls.len() {
+            let is_alone = self.opened.engine.review_part(waiting.id, &[at]).is_ok();
+            match parts.last_mut().filter(|_| !is_alone) {
+                Some(part) => part.push(at),
+                None => parts.push(vec![at]),
+            }
+        }
+        parts
+    }
+
+    /// Asks about each part, and carries out those that the person wants.
+    fn decide_parts(&mut self, waiting: &Waiting, parts: &[Vec<usize>]) -> Result<(), Stop> {
+        let (engine, id) = (&self.opened.engine, waiting.id);
+        let mut taken = Vec::new();
+        for (part, number) in parts.iter().zip(1..) {
+            let (plan, digest) = engine.review_part(id, part)?;
+            writeln!(io::stderr(), "part {number} of {}", parts.len())?;
+            show_plan(&plan)?;
+            if agrees("take this part?")? {
+                taken.push((part.as_slice(), digest));
+            }
+        }
+        let wanted: Vec<usize> = taken.iter().flat_map(|(part, _)| *part).copied().collect();
+        let shown = match taken.as_slice() {
+            [] => {
+                writeln!(io::stderr(), "no part is taken; `no` drops all of it")?;
+                None
+            }
+            [(_, digest)] => Some(*digest),
+            _ => self.agreed(id, &wanted)?,
+        };
+        let Some(shown) = shown else { return Ok(self.queue.push_front(id)) };
+        let done = engine.approve_part(id, &wanted, shown, &person());
+        self.approved(waiting, done)
+    }
+
+    /// Shows what several parts do together, and asks.
+    fn agreed(&self, id: u64, wanted: &[usize]) -> Result<Option<Digest>, Stop> {
+        let (plan, digest) = match self.opened.engine.review_part(id, wanted) {
+            Err(Failure { message, .. }) => {
+                writeln!(io::stderr(), "these parts cannot be done together: {}", term::escape_line(&message))?;
+                return Ok(None);
+            }
+            Ok(found) => found,
+        };
+        writeln!(io::stderr(), "together they do this")?;
+        show_plan(&plan)?;
+        Ok(agrees("approve it, and drop the rest?")?.then_some(digest))
+    }
+}
+
+fn person() -> Author {
+    open::author("cli", None, "person")
+}
+
+fn who(waiting: &Waiting) -> String {
+    changes::who(&waiting.author.door, waiting.author.client.as_deref())
+}
+
+fn show_plan(plan: &Plan) -> Result<(), Stop> {
+    let mut stderr = io::stderr();
+    changes::show(&note_changes(plan.steps()), "  ", &mut stderr)?;
+    Ok(writeln!(stderr, "{}", term::diff(&plan.diff(), &stderr))?)
+}
+
+/// The one text that a plan writes, with its note and what that holds now; `None` where it does anything else.
+fn text_to_edit(plan: &Plan) -> Option<(&MemoryPath, Option<Digest>, &str)> {
+    let mut steps = plan.steps().iter().filter(|step| !matches!(step, Step::MakeFolder { .. }));
+    match (steps.next(), steps.next()) {
+        (Some(Step::Put { path, before, after: Some(after) }), None) => {
+            let digest = before.as_ref().map(|image| image.content.digest());
+            Some((path, digest, after.content.text()?))
+        }
+        _ => None,
+    }
+}
