@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use super::term;
+use super::{mistake, term};
 use crate::engine::{ChangeError, ForgetPreview};
 use crate::report::{Code, Failure, Report};
 
@@ -98,8 +98,8 @@ impl Stopped {
             writeln!(stderr, "{}", term::diff(diff, &stderr))?;
         }
         writeln!(stderr, "memdir: {}", term::escape_line(&self.error.message))?;
-        if let Some(hint) = &self.error.hint {
-            writeln!(stderr, "hint: {}", term::escape_line(hint))?;
+        if let Some(hint) = mistake::hint(&self.error) {
+            writeln!(stderr, "hint: {}", term::escape_line(&hint))?;
         }
         Ok(())
     }

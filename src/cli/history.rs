@@ -102,7 +102,7 @@ fn told(engine: &Engine, batch: u64) -> Result<String, Failure> {
     let entry = engine.log(&page, false)?.entries.pop().filter(|entry| entry.batch == Some(batch));
     Ok(entry.map_or_else(String::new, |entry| {
         let who = changes::who(&entry.door, entry.client.as_deref());
-        format!(" ({who}, {})", ago::short(&entry.time))
+        format!(" by {who}, {}", ago::short(&entry.time))
     }))
 }
 
@@ -198,7 +198,7 @@ pub(super) fn undo(global: &Global, batch: Option<u64>, dry_run: bool) -> Result
     if global.json {
         exit::though_stored(batch, print_json(&Undone { undone, batch, changed, dry }))?;
     } else if let Some(batch) = batch {
-        let words = format!("change {undone}{told} is undone · take that back: memdir undo {batch}");
+        let words = format!("undid change {undone}{told} · take that back: memdir undo {batch}");
         writeln!(io::stderr(), "{}", term::escape_line(&words))?;
     }
     Ok(0)
@@ -223,26 +223,32 @@ pub(super) fn restore(global: &Global, note: &str, at: u64, dry_run: bool) -> Re
     Ok(0)
 }
 
-/// Shows what a change will do, and does it.
+/// Does a change and says what it did; a dry run only shows it.
 fn carry_out(
     global: &Global,
     opened: &open::Opened,
     change: Change,
     dry_run: bool,
 ) -> Result<(Option<u64>, Vec<MemoryPath>, Dry), Stop> {
-    let diff = change.plan().diff();
-    if !global.json {
+    let (diff, words) = (change.plan().diff(), note_changes(change.plan().steps()));
+    let show = |diff: &str| -> Result<(), Stop> {
         let mut stdout = io::stdout().lock();
-        changes::show(&note_changes(change.plan().steps()), "", &mut stdout)?;
-        if dry_run && !diff.is_empty() {
-            writeln!(stdout, "{}", term::diff(&diff, &stdout))?;
+        changes::show(&words, "", &mut stdout)?;
+        if !diff.is_empty() {
+            writeln!(stdout, "{}", term::diff(diff, &stdout))?;
         }
-        stdout.flush()?;
-    }
+        Ok(stdout.flush()?)
+    };
     if dry_run {
+        if !global.json {
+            show(&diff)?;
+        }
         let dry = Dry { dry_run: Some(true), diff: Some(diff) };
         return Ok((None, change.plan().changed(), dry));
     }
     let done = opened.engine.conclude_change(change, &open::author("cli", None, "person"))?;
+    if !global.json {
+        exit::though_stored(done.batch, show(""))?;
+    }
     Ok((done.batch, done.changed, Dry::default()))
 }

@@ -38,6 +38,7 @@ mod links;
 mod look;
 mod mcp;
 mod meaning;
+mod mistake;
 mod model;
 mod one;
 mod open;
@@ -70,7 +71,7 @@ pub fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
-        Err(error) => return explain(&error, arguments.iter().any(|argument| argument == "--json")),
+        Err(error) => return explain(&error, &arguments),
     };
     let Cli { global, command } = cli;
     match run(&global, command.unwrap_or(Command::Own(OwnCommand::Status))) {
@@ -172,8 +173,12 @@ fn version() -> Result<u8, Stop> {
 }
 
 /// Says what is wrong with the arguments, or prints the help that was asked for.
-fn explain(error: &clap::Error, json: bool) -> ExitCode {
+fn explain(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
+    let json = arguments.iter().any(|argument| argument == "--json");
     let is_help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    if let Some(failure) = mistake::unknown(error, arguments) {
+        return Stop::from(failure).end(json);
+    }
     if json && !is_help {
         let text = error.render().to_string();
         let said = text.lines().map(str::trim).take_while(|line| !line.is_empty());

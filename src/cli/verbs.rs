@@ -282,21 +282,9 @@ pub(super) fn run(global: &Global, opened: &open::Opened, action: Action) -> Res
         return Ok(code);
     }
     match failed {
-        Some(failure) => Err(in_own_words(one::bare(failure)).into()),
+        Some(failure) => Err(one::bare(failure).into()),
         None => exit::though_stored(report.batch, tell(&report)).map(|()| code),
     }
-}
-
-/// A failure with the command that the person can type next, where its hint is for a model.
-fn in_own_words(failure: Failure) -> Failure {
-    let hint = match failure.code {
-        Code::NotEmpty => "`memdir rm -r` deletes it with all that is in it",
-        Code::AlreadyExists => "`memdir edit` changes it; or choose another name",
-        Code::NotFound if failure.hint.is_none() => "`memdir tree` lists the notes",
-        Code::AmbiguousMatch => "`memdir edit` changes the one that you mean",
-        _ => return failure,
-    };
-    failure.with_hint(hint)
 }
 
 fn tell(report: &Report) -> Result<(), Stop> {

@@ -3,7 +3,7 @@
 //! Owns those words. They are made from the texts before and after and from nothing else, so that they hold whatever
 //! actions made the change and whatever language a note is written in.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Range;
 
 use similar::DiffTag;
@@ -185,7 +185,10 @@ fn compare(before: &str, after: &str) -> Vec<ChangeLine> {
     let moved = moved_lines((&removed, &mut old), (&added, &mut new));
     let mut said = Vec::new();
     for op in &ops {
-        let here = |fact: &&FactChange| op.new_range().contains(&fact.new) || op.old_range().contains(&fact.old);
+        let here = |fact: &&FactChange| {
+            fact.new.is_some_and(|line| op.new_range().contains(&line))
+                || fact.old.is_some_and(|line| op.old_range().contains(&line))
+        };
         said.extend(facts.iter().filter(here).map(|fact| fact.words.clone()));
         let (gone, come) = (old.rest(op.old_range()), new.rest(op.new_range()));
         let pairs = gone.len().min(come.len());
@@ -218,10 +221,10 @@ fn compare(before: &str, after: &str) -> Vec<ChangeLine> {
 
 /// A fact whose value is another one now.
 struct FactChange {
-    /// A changed line of it in the old text; past its end where there is none.
-    old: usize,
+    /// A line of it that changed in the old text, where none in the new one says it.
+    old: Option<usize>,
     /// The same in the new one.
-    new: usize,
+    new: Option<usize>,
     words: String,
 }
 
@@ -262,33 +265,40 @@ fn changed_facts(
         }
         None => true,
     });
+    let mut others = HashMap::<_, VecDeque<Stated>>::new();
+    for other in now {
+        others.entry(other.id.clone()).or_default().push_back(other);
+    }
     let mut found = Vec::new();
     for one in stated {
-        let Some(at) = now.iter().position(|other| other.id == one.id) else { continue };
-        let other = now.remove(at);
-        let gone: Vec<usize> = removed.iter().copied().filter(|at| one.lines.contains(at)).collect();
-        let come: Vec<usize> = added.iter().copied().filter(|at| other.lines.contains(at)).collect();
-        let place = |lines: &[usize]| lines.first().copied().unwrap_or(usize::MAX);
-        if gone.is_empty() && come.is_empty() {
-            continue;
-        }
+        let Some(other) = others.get_mut(&one.id).and_then(VecDeque::pop_front) else { continue };
+        let (gone, come) = (within(removed, &one.lines), within(added, &other.lines));
+        let (old_line, new_line) = match (gone.first(), come.first()) {
+            (None, None) => continue,
+            (Some(line), None) => (Some(*line), None),
+            (_, line) => (None, line.copied()),
+        };
         let (from, to) = excerpts(&one.fact.value, &other.fact.value, VALUE_WIDTH);
-        let key = shortened(&other.fact.key, VALUE_WIDTH);
-        let (old_line, new_line) = (place(&gone), place(&come));
-        // Where the new lines say it, the old ones are not looked at for its place.
-        let old_line = if new_line == usize::MAX { old_line } else { usize::MAX };
-        found.push(FactChange { old: old_line, new: new_line, words: format!("{key}: {from} → {to}") });
-        gone.into_iter().for_each(|at| old.explain(at));
-        come.into_iter().for_each(|at| new.explain(at));
+        let words = format!("{}: {from} → {to}", shortened(&other.fact.key, VALUE_WIDTH));
+        found.push(FactChange { old: old_line, new: new_line, words });
+        gone.iter().for_each(|at| old.explain(*at));
+        come.iter().for_each(|at| new.explain(*at));
     }
     found.sort_by_key(|fact| (fact.new, fact.old));
     found
 }
 
+/// Those of some numbers, which are in order, that lie in a range.
+fn within<'n>(numbers: &'n [usize], range: &Range<usize>) -> &'n [usize] {
+    let place = |limit: usize| numbers.partition_point(|number| *number < limit);
+    numbers.get(place(range.start)..place(range.end)).unwrap_or_default()
+}
+
 fn stated(text: &str) -> Vec<Stated> {
     let note = Note::parse(text);
     let facts = note.facts();
-    let line_at = |at: usize| text.get(..at).map_or(0, |above| memchr::memchr_iter(b'\n', above.as_bytes()).count());
+    let ends: Vec<usize> = memchr::memchr_iter(b'\n', text.as_bytes()).collect();
+    let line_at = |at: usize| ends.partition_point(|end| *end < at);
     let front = line_at(note.body());
     let ends: Vec<usize> = facts
         .iter()

@@ -162,6 +162,19 @@ fn undo_does_not_take_back_init() {
     assert!(!env.at("user.md").exists());
 }
 
+/// A folder that is taken as it is was made by nobody through memdir.
+#[test]
+fn undo_takes_nothing_from_an_adopted_folder() {
+    let env = people();
+    env.run(&["init"], "");
+    let before = env.files();
+    assert_eq!(env.ask(&["undo"]).exits(4)["error"]["code"], "nothing_to_undo");
+    env.run(&["remember", "I live in Porto"], "");
+    env.ask(&["undo"]).exits(0);
+    assert_eq!(env.ask(&["undo"]).exits(4)["error"]["code"], "nothing_to_undo");
+    assert_eq!(env.files(), before);
+}
+
 #[test]
 fn memdir_alone_says_how_things_stand() {
     let env = people();

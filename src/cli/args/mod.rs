@@ -76,13 +76,13 @@ pub(super) enum NotesCommand {
     #[command(long_about = EXEC)]
     Exec(Exec),
     /// List files and folders
-    #[command(alias = "ls")]
+    #[command(aliases = ["ls", "list", "dir"])]
     Tree(Tree),
     /// Print a note
-    #[command(aliases = ["cat", "show"])]
+    #[command(aliases = ["cat", "show", "view", "get", "print"])]
     Read(Read),
     /// Find notes by what they say or by their names, the best first
-    #[command(aliases = ["find", "grep"])]
+    #[command(aliases = ["find", "grep", "recall", "query"])]
     Search(Search),
     /// List the links of the memory, or of one note with the notes that link to it
     Links(Links),
@@ -96,20 +96,23 @@ pub(super) enum NotesCommand {
 #[derive(Debug, Subcommand)]
 pub(super) enum VerbsCommand {
     /// Keep a sentence: in the note that it names, else in user.md
+    #[command(aliases = ["save", "store"])]
     Remember(Remember),
     /// Set a fact of a note, such as: set user city Porto
     Set(SetFact),
     /// Add a line to a note
+    #[command(alias = "append")]
     Add(Add),
     /// Make a note
+    #[command(alias = "create")]
     New(New),
     /// Change a note in your editor; memdir undo takes it back
     Edit(Edit),
     /// Rename or move a note or a folder; every link keeps leading there
-    #[command(alias = "rename")]
+    #[command(aliases = ["rename", "move"])]
     Mv(Move),
     /// Delete a note or a folder; memdir undo brings it back
-    #[command(alias = "delete")]
+    #[command(aliases = ["delete", "remove"])]
     Rm(Remove),
     /// Open the memory or a note in Obsidian, or in your editor
     Open(OpenNote),

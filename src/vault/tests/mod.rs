@@ -393,6 +393,25 @@ fn the_log_follows_a_note_through_its_names() {
 }
 
 #[test]
+fn the_log_begins_at_a_time() {
+    let env = Env::new(&[]);
+    let vault = env.vault();
+    // A clock that was set back for a day hides nothing that is later.
+    for (day, name) in [(10, "a.md"), (20, "b.md"), (5, "c.md"), (30, "d.md")] {
+        commit_on(&vault, day, name);
+    }
+    let log = |path: Option<&str>, day: i64| {
+        let (path, since) = (path.map(self::path), Some(Timestamp::from_micros(day * DAY)));
+        let log = vault.log(&Page { path, since, limit: 9, ..Page::default() }).unwrap();
+        log.entries.iter().filter_map(|entry| entry.batch).collect::<Vec<_>>()
+    };
+    assert_eq!(log(None, 0), [4, 3, 2, 1]);
+    assert_eq!(log(None, 15), [4, 2]);
+    assert_eq!(log(None, 31), [0; 0]);
+    assert_eq!((log(Some("b.md"), 15), log(Some("b.md"), 21)), (vec![2], vec![]));
+}
+
+#[test]
 fn a_note_as_it_was_is_found_under_the_name_it_had_then() {
     let env = Env::new(&[("only.md", "only renamed"), ("dir/late.md", "1"), ("never.md", "n")]);
     let vault = env.vault();

@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use serde_json::{Value, json};
 
 use super::{FACT, folder, waiting};
 use crate::support::{Env, files};
@@ -69,7 +70,7 @@ fn approving(env: &Env) -> Terminal {
 fn a_person_is_shown_the_change_and_says_yes() {
     let env = waiting();
     let mut terminal = approving(&env);
-    let shown = terminal.until("approve this? [y/N]");
+    let shown = terminal.until("[?] ");
     assert!(shown.contains(FACT) && shown.contains("personal: an email address"), "{shown}");
     terminal.answer("y\n");
     let (code, said) = terminal.end();
@@ -79,27 +80,40 @@ fn a_person_is_shown_the_change_and_says_yes() {
 }
 
 #[test]
-fn anything_else_is_no_and_it_waits_on() {
-    for answer in ["n\n", "\n", "yess\n", "\u{4}"] {
+fn no_drops_it_and_a_blank_answer_or_none_lets_it_wait() {
+    for (answer, left) in [("n\n", 0), ("\n", 1), ("later\n", 1), ("\u{4}", 1)] {
         let env = waiting();
         let mut terminal = approving(&env);
-        terminal.until("approve this? [y/N]");
+        terminal.until("[?] ");
         terminal.answer(answer);
         let (code, said) = terminal.end();
         assert_eq!(code, 0, "{answer:?}: {said}");
         assert_eq!(env.read("user.md"), "# Ada\n\n- city: London\n");
-        assert_eq!(files(&folder(&env)).len(), 1);
+        assert_eq!(files(&folder(&env)).len(), left, "{answer:?}: {said}");
     }
+}
+
+#[test]
+fn an_answer_that_is_none_is_asked_for_again() {
+    let env = waiting();
+    let mut terminal = approving(&env);
+    terminal.until("[?] ");
+    terminal.answer("yess\n");
+    let help = terminal.until("[?] ");
+    assert!(help.contains("carry it out as it is shown"), "{help}");
+    terminal.answer("yes\n");
+    assert_eq!(terminal.end().0, 0);
+    assert!(env.read("user.md").contains(FACT));
 }
 
 #[test]
 fn a_note_that_changes_while_the_question_stands_is_asked_about_again() {
     let env = waiting();
     let mut terminal = approving(&env);
-    terminal.until("approve this? [y/N]");
+    terminal.until("[?] ");
     env.write("user.md", "# Ada\n\n- city: Paris\n");
     terminal.answer("y\n");
-    let again = terminal.until("approve this? [y/N]");
+    let again = terminal.until("[?] ");
     assert!(again.contains("look again") && again.contains("- city: Paris"), "{again}");
     terminal.answer("y\n");
     assert_eq!(terminal.end().0, 0);
@@ -110,7 +124,7 @@ fn a_note_that_changes_while_the_question_stands_is_asked_about_again() {
 fn what_is_decided_while_the_question_stands_is_said_to_be() {
     let env = waiting();
     let mut terminal = approving(&env);
-    terminal.until("approve this? [y/N]");
+    terminal.until("[?] ");
     assert_eq!(env.ask(&["reject", "1"]).code, 0);
     terminal.answer("y\n");
     let (code, said) = terminal.end();
@@ -123,10 +137,136 @@ fn what_is_decided_while_the_question_stands_is_said_to_be() {
 fn nothing_in_a_proposal_commands_the_terminal() {
     let env = Env::ada();
     let text = "- email: a@example.com \u{1b}]0;owned\u{7} \u{202e}";
-    super::asked(&env, &serde_json::json!([{"action": "append_file", "path": "user.md", "content": text}]));
+    super::asked(&env, &json!([{"action": "append_file", "path": "user.md", "content": text}]));
     let mut terminal = approving(&env);
-    let shown = terminal.until("approve this? [y/N]");
+    let shown = terminal.until("[?] ");
     assert!(!shown.contains("\u{1b}]0") && !shown.contains('\u{202e}'), "{shown:?}");
     terminal.answer("n\n");
     terminal.end();
+}
+
+fn propose(env: &Env, client: &str, actions: &Value) {
+    env.say(&crate::support::said(actions), &["--permission", "all", "--client", client]).exits(3);
+}
+
+fn create(path: &str, content: &str) -> Value {
+    json!({"action": "create_file", "path": path, "content": content})
+}
+
+#[test]
+fn approve_alone_walks_through_what_waits() {
+    let env = Env::ada();
+    for (client, path) in [("desk", "a.md"), ("lab", "b.md"), ("desk", "c.md"), ("desk", "d.md"), ("lab", "e.md")] {
+        propose(&env, client, &json!([create(path, "text\n")]));
+    }
+    let mut terminal = Terminal::start(env.command(&["approve"]));
+    let first = terminal.until("[?] ");
+    assert!(first.contains("a.md  new note, 1 line") && first.contains("[a]ll of desk"), "{first}");
+    terminal.answer("y\n");
+    assert!(terminal.until("[?] ").contains("b.md  new note"));
+    terminal.answer("n\n");
+    assert!(terminal.until("[?] ").contains("c.md  new note"));
+    terminal.answer("a\n");
+    // The others of the same program are shown before one answer holds for them.
+    let all = terminal.until("approve all 2? [y/N] ");
+    assert!(all.contains("d.md  new note") && !all.contains("e.md"), "{all}");
+    terminal.answer("y\n");
+    let last = terminal.until("[?] ");
+    assert!(last.contains("e.md  new note") && !last.contains("[a]ll"), "{last}");
+    terminal.answer("l\n");
+    let (code, said) = terminal.end();
+    assert_eq!(code, 0, "{said}");
+    let made: Vec<String> = env.files().into_keys().collect();
+    assert_eq!(made, ["a.md", "c.md", "d.md", "entities/acme.md", "user.md"]);
+    assert_eq!(super::ids(&env), [5]);
+}
+
+#[test]
+fn quit_leaves_the_rest_waiting_and_numbers_choose() {
+    let env = Env::ada();
+    for path in ["a.md", "b.md", "c.md"] {
+        propose(&env, "desk", &json!([create(path, "text\n")]));
+    }
+    let mut terminal = Terminal::start(env.command(&["approve", "3", "1"]));
+    assert!(terminal.until("[?] ").contains("c.md"));
+    terminal.answer("q\n");
+    assert_eq!(terminal.end().0, 0);
+    assert_eq!(super::ids(&env), [1, 2, 3]);
+    let mut terminal = Terminal::start(env.command(&["approve", "--all"]));
+    let shown = terminal.until("approve all 3? [y/N] ");
+    assert!(["a.md", "b.md", "c.md"].iter().all(|path| shown.contains(path)), "{shown}");
+    terminal.answer("\n");
+    assert!(terminal.end().1.contains("they wait on"));
+    assert_eq!(super::ids(&env), [1, 2, 3]);
+    assert_eq!(env.ask(&["reject", "2", "9"]).exits(4)["error"]["code"], "not_found");
+    assert_eq!(super::ids(&env), [1, 2, 3], "one that is not there is told of before another is dropped");
+    let rejected = env.ask(&["reject", "3", "1"]).exits(0);
+    let ids: Vec<_> = rejected["decided"].as_array().unwrap().iter().map(|one| &one["id"]).collect();
+    assert_eq!(ids, [1, 3]);
+    propose(&env, "lab", &json!([create("d.md", "text\n")]));
+    env.ask(&["reject", "--client", "lab"]).exits(0);
+    assert_eq!(super::ids(&env), [2]);
+    env.ask(&["reject", "--all"]).exits(0);
+    assert_eq!(super::ids(&env), [0; 0]);
+}
+
+#[test]
+fn of_a_proposal_with_several_calls_some_can_be_taken() {
+    let env = Env::ada();
+    let actions = json!([
+        {"action": "set_fact", "path": "user.md", "key": "city", "value": "Ulm"},
+        {"action": "set_fact", "path": "user.md", "key": "tea", "value": "green"},
+        create("new.md", "one\n"),
+        {"action": "append_file", "path": "new.md", "content": "two"},
+    ]);
+    propose(&env, "desk", &actions);
+    let mut terminal = approving(&env);
+    assert!(terminal.until("[?] ").contains("[p]art"));
+    terminal.answer("p\n");
+    let part = terminal.until("take this part? [y/N] ");
+    assert!(part.contains("part 1 of 3") && part.contains("city: London → Ulm") && !part.contains("tea"), "{part}");
+    terminal.answer("y\n");
+    assert!(terminal.until("take this part? [y/N] ").contains("+ tea: green"));
+    terminal.answer("n\n");
+    // What cannot be made without the call before belongs to it.
+    let part = terminal.until("take this part? [y/N] ");
+    assert!(part.contains("new.md  new note, 2 lines"), "{part}");
+    terminal.answer("y\n");
+    let both = terminal.until("drop the rest? [y/N] ");
+    assert!(both.contains("Ulm") && both.contains("new.md") && !both.contains("green"), "{both}");
+    terminal.answer("y\n");
+    let (code, said) = terminal.end();
+    assert_eq!(code, 0, "{said}");
+    assert_eq!((env.read("user.md"), env.read("new.md")), ("# Ada\n\n- city: Ulm\n".into(), "one\ntwo\n".into()));
+    assert_eq!(super::ids(&env), [0; 0]);
+    let log = env.ask(&["log"]).exits(0);
+    let names: Vec<_> = log["entries"][0]["actions"].as_array().unwrap().iter().map(|one| &one["action"]).collect();
+    assert_eq!(names, ["set_fact", "create_file", "append_file"], "{log}");
+    assert_eq!(log["entries"][0]["client"], "desk");
+    assert_eq!(env.ask(&["audit", "verify"]).exits(0)["ok"], true);
+}
+
+#[test]
+fn the_persons_own_text_is_kept_instead() {
+    let env = Env::ada().set("EDITOR", "sed -i s/quetzalcoatl/ada/").set("PATH", "/usr/bin:/bin");
+    super::asked(&env, &json!([super::personal("user.md")]));
+    let mut terminal = approving(&env);
+    assert!(terminal.until("[?] ").contains("[e]dit"));
+    terminal.answer("e\n");
+    let (code, said) = terminal.end();
+    assert!(code == 0 && said.contains("your text is kept instead of proposal 1"), "{said}");
+    assert!(env.read("user.md").ends_with("- email: ada@example.com\n"));
+    assert_eq!(super::ids(&env), [0; 0]);
+    let log = env.ask(&["log"]).exits(0);
+    assert_eq!(log["entries"][0]["door"], "cli", "who wrote the text is its author");
+    // An editor that changes nothing decides nothing.
+    let env = Env::ada().set("EDITOR", "true").set("PATH", "/usr/bin:/bin");
+    super::asked(&env, &json!([super::personal("user.md")]));
+    let mut terminal = approving(&env);
+    terminal.until("[?] ");
+    terminal.answer("e\n");
+    assert!(terminal.until("[?] ").contains("nothing was changed"));
+    terminal.answer("l\n");
+    assert_eq!(terminal.end().0, 0);
+    assert_eq!(super::ids(&env), [1]);
 }

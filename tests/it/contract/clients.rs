@@ -132,11 +132,13 @@ fn who_has_read_a_note() {
     assert_eq!(mask(page.clone())["readers"][1], keys);
     let next = env.ask(&["audit", "readers", "people/jane.md", "--limit", "9", "--cursor", cursor]).exits(0);
     assert_eq!((next["readers"].as_array().unwrap().len(), &next["cursor"]), (5, &json!(null)));
-    let words = env.run(&["audit", "readers", "people/jane.md"], "");
-    assert!(
-        words.stdout.lines().nth(1).is_some_and(|line| line.contains("exec by h  update_file  entry ")),
-        "{words:?}"
-    );
+    exec(&env, "a", &json!([{"action": "read_file", "path": "people/jane.md"}]));
+    let words = env.run(&["audit", "readers", "people/jane.md"], "").stdout;
+    let counts: Vec<&str> = words.lines().filter_map(|line| line.split(", ").next()).collect();
+    assert_eq!(counts, ["a: 2 times", "you: once", "h: once", "g: once", "f: once", "d: once", "c: once"], "{words}");
+    assert!(words.lines().all(|line| line.ends_with(" ago") || line.ends_with("just now")), "{words}");
+    let each = env.run(&["audit", "readers", "people/jane.md", "--all"], "").stdout;
+    assert!(each.lines().count() == 8 && each.lines().nth(2).unwrap().contains("  h  update_file  entry "), "{each}");
     let unknown = env.ask(&["audit", "readers", "people/jan.md"]).exits(4);
     assert_eq!(unknown["error"]["code"], "not_found");
 }

@@ -38,5 +38,8 @@ pub(crate) fn mask_text(env: &Env, text: &str) -> String {
     let text = digests(text).replace(base.to_str().unwrap(), "[BASE]").replace(env.base().to_str().unwrap(), "[BASE]");
     let time = Regex::new(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z").unwrap();
     let text = time.replace_all(&text, "[TIME]");
+    let clock = Regex::new(r"\d\d:\d\d UTC").unwrap();
+    let text = clock.replace_all(&text, "[CLOCK]");
+    let text = Regex::new(r"just now|\d+ (minute|hour)s? ago").unwrap().replace_all(&text, "[AGO]");
     Regex::new(r"\.memdir/[0-9a-f]{16}|\.memdir/local").unwrap().replace_all(&text, ".memdir/[MACHINE]").into_owned()
 }

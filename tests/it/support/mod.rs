@@ -113,7 +113,7 @@ impl Env {
     /// The binary with these arguments and no environment but an empty home; without `--memory`.
     pub(crate) fn bare(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_memdir"));
-        command.args(arguments).env_clear().env("HOME", self.home()).current_dir(self.base());
+        command.args(arguments).env_clear().env("HOME", self.home()).env("TZ", "UTC").current_dir(self.base());
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
