@@ -20,9 +20,9 @@ pub(super) fn hint(failure: &Failure) -> Option<String> {
         return Some(hint.to_owned());
     }
     let hint = match failure.code {
-        Code::NotFound => "`memdir tree` lists the notes",
+        Code::NotFound => "`memdir tree` lists the notes, `memdir new` makes one",
         Code::AlreadyExists => "`memdir edit` changes it; or choose another name",
-        Code::IsADirectory => "it is a folder: `memdir tree FOLDER` lists what is in it",
+        Code::IsADirectory => "`memdir tree FOLDER` lists what is in it",
         Code::NotADirectory => "it is a note: `memdir read NOTE` prints it",
         Code::NotEmpty => "`memdir rm -r` deletes it with all that is in it",
         Code::AmbiguousMatch => "`memdir edit` changes the one that you mean",
@@ -67,14 +67,14 @@ const WANTED: [(&[&str], &str); 13] = [
     (&["login", "logout", "signup", "account"], "there is no account: notes stay on this machine"),
     (
         &["update", "upgrade"],
-        "`memdir edit NOTE` changes a note; the program is updated by what installed it",
+        "the program is updated by what installed it; `memdir edit NOTE` changes a note",
     ),
     (
         &["uninstall"],
         "`memdir install NAME --remove` takes memdir out of an assistant; your notes stay where they are",
     ),
     (&["how", "man", "docs", "usage", "commands"], "`memdir help` lists the commands, `memdir help search` explains one"),
-    (&["note", "notes", "memory"], "`memdir tree` lists the notes, `memdir read NOTE` prints one"),
+    (&["note", "notes", "memory"], "`memdir remember` keeps a sentence, `memdir tree` lists the notes, `memdir read NOTE` prints one"),
     (&["write", "put"], "`memdir add NOTE LINE` adds a line, `memdir new NOTE` makes a note"),
     (
         &["reset", "clear", "wipe", "purge"],
@@ -82,6 +82,9 @@ const WANTED: [(&[&str], &str); 13] = [
     ),
     (&["redo"], "`memdir undo NUMBER` of an undo brings back what it took; `memdir log` shows the numbers"),
 ];
+
+/// So much like a command is a slip of the fingers. `what` is like `chat`, but less.
+const LIKE: f64 = 0.9;
 
 /// Says what is wrong with a first word that is no command; `None` for any other mistake, which clap explains.
 pub(super) fn unknown(error: &Error, arguments: &[OsString]) -> Option<Failure> {
@@ -111,18 +114,21 @@ pub(super) fn unknown(error: &Error, arguments: &[OsString]) -> Option<Failure> 
     if word.ends_with(".md") || word.contains('/') {
         return Some(failure(format!("`memdir read {}` prints a note", shorten(word))));
     }
-    let near = match error.get(ContextKind::SuggestedSubcommand) {
-        Some(ContextValue::Strings(names)) => names.first().map(String::as_str),
-        Some(ContextValue::String(name)) => Some(name.as_str()),
-        _ => None,
-    };
-    Some(failure(match near {
+    Some(failure(match nearest(&command, &lower) {
         Some(near) => format!("did you mean `memdir {near}`?"),
         None if word.contains(char::is_whitespace) || !more.is_empty() => {
             "`memdir search` looks words up, `memdir ask` lets a model answer, `memdir remember` keeps a sentence".to_owned()
         }
         None => format!("`memdir help` lists the commands; `memdir search {}` looks the word up", shorten(word)),
     }))
+}
+
+/// The command that is spelled nearly so.
+fn nearest(command: &clap::Command, word: &str) -> Option<String> {
+    let shown = command.get_subcommands().filter(|known| !known.is_hide_set());
+    let names = shown.flat_map(|known| std::iter::once(known.get_name()).chain(known.get_all_aliases()));
+    let near = names.map(|name| (strsim::jaro_winkler(word, name), name)).filter(|(likeness, _)| *likeness >= LIKE);
+    near.max_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, name)| name.to_owned())
 }
 
 #[cfg(test)]
@@ -135,7 +141,7 @@ mod tests {
         let failure = |hint: &str| Failure::new(Code::NotFound, "x").with_hint(hint);
         for row in ROWS.iter().filter(|row| row.name.contains('_')) {
             let shown = hint(&failure(&format!("use `{}`", row.name))).unwrap();
-            assert_eq!(shown, "`memdir tree` lists the notes", "{}", row.name);
+            assert_eq!(shown, "`memdir tree` lists the notes, `memdir new` makes one", "{}", row.name);
         }
         assert_eq!(hint(&failure("the nearest is `a.md`")).unwrap(), "the nearest is `a.md`");
         assert_eq!(hint(&failure("send a name such as `a.md`")).unwrap(), "choose a name such as `a.md`");

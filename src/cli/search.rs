@@ -6,18 +6,22 @@ use std::ops::Range;
 use anstyle::{AnsiColor, Style};
 
 use super::args::{Global, Search as Options};
-use super::exit::{Stop, print_json};
+use super::exit::{Stop, print_json, usage};
 use super::{look, meaning, one, open, progress, term};
 use crate::action::{Action, SearchFiles, SearchMode};
 use crate::plan;
 use crate::report::{Code, Failure, Hit, Search, Source, Value};
 
 pub(super) fn run(global: &Global, options: &Options) -> Result<u8, Stop> {
+    let query = options.query.join(" ");
+    if query.trim().is_empty() {
+        return Err(usage("there is nothing to look for", "say it: `memdir search green tea`").into());
+    }
     let path = options.path.as_deref().filter(|path| !matches!(*path, "" | "." | "/")).map(look::path).transpose()?;
     let opened = open::open(global)?;
     let mode = SearchMode::from(options.mode);
     let action = Action::SearchFiles(SearchFiles {
-        query: options.query.clone(),
+        query,
         mode: Some(mode),
         path,
         limit: options.page.limit,

@@ -8,7 +8,7 @@ use super::args::Global;
 use super::config::Sources;
 use super::exit::{Stop, print_json};
 use super::install::{self, Here};
-use super::{ago, client, open, term};
+use super::{ago, changes, client, open, term};
 use crate::report::{Code, LogEntry};
 use crate::vault::Page;
 
@@ -111,7 +111,7 @@ fn tell(status: &Status) -> Result<(), Stop> {
         writeln!(stdout, "waiting:  {}", count(status.waiting, "proposal"))?;
     }
     if let Some(last) = &status.last {
-        let by = last.client.as_deref().unwrap_or(&last.door);
+        let by = changes::who(&last.door, last.client.as_deref());
         let changed: Vec<&str> = last.changed.iter().take(3).map(crate::path::MemoryPath::as_str).collect();
         let line = format!("{} by {by}: {}", ago::words(&last.time, open::now()), changed.join(", "));
         writeln!(stdout, "changed:  {}", term::escape_line(&line))?;

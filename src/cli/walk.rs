@@ -100,11 +100,7 @@ impl Walk<'_> {
     fn decide(&mut self, reviewed: Reviewed) -> Result<bool, Stop> {
         let id = reviewed.waiting.id;
         let later = |stderr: &mut io::Stderr| writeln!(stderr, "it waits on; `memdir reject {id}` drops it");
-        // A rule for all that is like it would be about the other parts too.
-        let has_parts = reviewed.trouble.is_none() && !self.has_always;
-        let parts = if has_parts { self.parts(&reviewed.waiting) } else { Vec::new() };
-        let word = self.ask(&reviewed, parts.len() > 1)?;
-        match word {
+        match self.ask(&reviewed)? {
             Some(Word::Yes) => {
                 let done = self.opened.engine.approve(id, Leave::Shown(reviewed.waiting.digest), &person());
                 self.approved(&reviewed.waiting, done)?;
@@ -114,7 +110,7 @@ impl Walk<'_> {
                 writeln!(io::stderr(), "proposal {id} is rejected; nothing of it is kept")?;
             }
             Some(Word::Edit) => self.edit(&reviewed)?,
-            Some(Word::Part) => self.decide_parts(&reviewed.waiting, &parts)?,
+            Some(Word::Part) => self.decide_parts(&reviewed.waiting)?,
             Some(Word::All) => {
                 let mates = self.mates(&reviewed.waiting);
                 let mut shown = vec![reviewed];
@@ -134,11 +130,12 @@ impl Walk<'_> {
     }
 
     /// Asks until a word is said that fits; `None` where nothing more is typed.
-    fn ask(&self, reviewed: &Reviewed, has_parts: bool) -> Result<Option<Word>, Stop> {
+    fn ask(&self, reviewed: &Reviewed) -> Result<Option<Word>, Stop> {
         let is_possible = |word: Word| match word {
             Word::Yes => reviewed.trouble.is_none(),
             Word::Edit => text_to_edit(&reviewed.plan).is_some(),
-            Word::Part => has_parts,
+            // A rule for all that is like it would be about the other parts too.
+            Word::Part => reviewed.trouble.is_none() && !self.has_always && reviewed.waiting.calls.len() > 1,
             Word::All => reviewed.trouble.is_none() && !self.mates(&reviewed.waiting).is_empty(),
             Word::Quit => !self.queue.is_empty(),
             Word::No | Word::Later => true,
@@ -269,8 +266,12 @@ impl Walk<'_> {
     }
 
     /// Asks about each part, and carries out those that the person wants.
-    fn decide_parts(&mut self, waiting: &Waiting, parts: &[Vec<usize>]) -> Result<(), Stop> {
-        let (engine, id) = (&self.opened.engine, waiting.id);
+    fn decide_parts(&mut self, waiting: &Waiting) -> Result<(), Stop> {
+        let (engine, id, parts) = (&self.opened.engine, waiting.id, self.parts(waiting));
+        if parts.len() < 2 {
+            self.queue.push_front(id);
+            return Ok(writeln!(io::stderr(), "its parts belong together")?);
+        }
         let mut taken = Vec::new();
         for (part, number) in parts.iter().zip(1..) {
             let (plan, digest) = engine.review_part(id, part)?;

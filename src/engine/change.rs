@@ -98,7 +98,7 @@ impl Engine {
     /// with a diff where a later edit is in the same place.
     pub fn propose_undo(&self, batch: Option<u64>) -> Result<Change, ChangeError> {
         let nothing =
-            |message: String| Failure::new(Code::NothingToUndo, message).with_hint("`memdir log` shows the batches");
+            |message: String| Failure::new(Code::NothingToUndo, message).with_hint("`memdir log` shows what was changed");
         self.vault.look_after_crash()?;
         let forgets = self.vault.forgets();
         let batch = match batch {

@@ -29,7 +29,7 @@ pub fn failure(error: &VaultError) -> Failure {
             .with_hint("nothing was done; the person can run `memdir doctor --repair`"),
         VaultError::Newer(_) => say(Code::Unavailable, "nothing was done; update memdir"),
         VaultError::Pruned(_) => say(Code::Unavailable, "the entry is kept, its contents are not"),
-        VaultError::UnknownBatch(_) => say(Code::NotFound, "`memdir log` shows the batches"),
+        VaultError::UnknownBatch(_) => say(Code::NotFound, "`memdir log` shows the numbers"),
         VaultError::Decided(_) => say(Code::NotFound, "`memdir pending` shows those that wait"),
         VaultError::InSession(_) => say(Code::Busy, "wait until it has answered, or begin another session"),
         VaultError::NoSession(_) => say(Code::NotFound, "`memdir session list` shows those that are kept"),

@@ -498,6 +498,25 @@ mod tests {
         );
     }
 
+    proptest::proptest! {
+        /// Whatever the notes are, something is said of a difference, and what is quoted stands in the note.
+        #[test]
+        fn what_is_quoted_stands_in_the_note(
+            before in "(- a: [1-3]\n|- b: [1-3]\n|# [ab]\n|x[yz]\n|\n|---\n|k: [12]\r\n| - \\[\\[n\\]\\]\n|é|> q\n){0,8}",
+            after in "(- a: [1-3]\n|- b: [1-3]\n|# [ab]\n|x[yz]\n|\n|---\n|k: [12]\r\n| - \\[\\[n\\]\\]\n|é|> q\n){0,8}",
+        ) {
+            let lines = note_changes(&[put_step("a.md", Some(&before), Some(&after))]).pop().unwrap().lines;
+            proptest::prop_assert!(!lines.is_empty() && lines.len() <= MOST_LINES + 3, "{lines:?}");
+            for line in lines {
+                if let Some(added) = line.words.strip_prefix("+ ") {
+                    proptest::prop_assert!(after.contains(added), "{added:?}");
+                } else if let Some(removed) = line.words.strip_prefix("- ") {
+                    proptest::prop_assert!(before.contains(removed), "{removed:?}");
+                }
+            }
+        }
+    }
+
     #[test]
     fn folders_and_files_that_are_no_text() {
         let made = Step::MakeFolder { path: path("a"), mode: None };

@@ -39,7 +39,7 @@ pub fn tree_error(error: TreeError) -> Failure {
     let (code, hint) = match &error {
         TreeError::NotFound(_) => (Code::NotFound, Some("list_files shows what there is")),
         TreeError::IsDirectory(_) => (Code::IsADirectory, Some("list_directory shows what it holds")),
-        TreeError::NotDirectory(_) => (Code::NotADirectory, Some("use a path whose folders are folders")),
+        TreeError::NotDirectory(_) => (Code::NotADirectory, Some("it is a file: name a folder")),
         TreeError::Unsupported(_) => (Code::UnsupportedFile, Some("only files and folders can be used")),
         TreeError::Outside(_) => (Code::OutsideMemory, Some("links may only lead to places inside the memory")),
         TreeError::TooLarge { .. } => (Code::TooLarge, None),

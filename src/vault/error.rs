@@ -46,7 +46,7 @@ pub enum VaultError {
     #[error("contents of batch {0} are no longer kept")]
     Pruned(u64),
     /// No batch has this number.
-    #[error("there is no batch {0}")]
+    #[error("no change has the number {0}")]
     UnknownBatch(u64),
     /// The batch failed, and so did giving it back: the system failed twice, and the next writer finishes it or gives it
     /// back; or something of somebody else's is in the way, and stays. It may be there in part. Look at the notes before

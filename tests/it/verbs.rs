@@ -181,7 +181,7 @@ fn memdir_alone_says_how_things_stand() {
     env.run(&["set", "user", "city", "Porto"], "");
     let alone = env.run(&[], "");
     assert_eq!(alone.code, 0);
-    for words in ["5 notes, 1 link", "changed:  just now by cli: user.md", "next: "] {
+    for words in ["5 notes, 1 link", "changed:  just now by you: user.md", "next: "] {
         assert!(alone.stdout.contains(words), "{words}: {}", alone.stdout);
     }
     let status = env.ask(&["status"]).exits(0);

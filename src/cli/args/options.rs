@@ -20,6 +20,16 @@ following a link to it, and searches and contexts with a place of it. A running 
 or each hundred calls, with the next call that comes; what it still holds is not told yet. What was forgotten is not told, and \
 neither is what was read before the memory had a history, which begins with its first change.";
 
+/// Reads the number of a change.
+fn change(text: &str) -> Result<u64, &'static str> {
+    text.parse().map_err(|_| "give a number that `memdir log` shows")
+}
+
+/// Reads the number of a proposal.
+fn proposal(text: &str) -> Result<u64, &'static str> {
+    text.parse().map_err(|_| "give a number that `memdir pending` shows")
+}
+
 /// Options of `init`.
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Init {
@@ -186,7 +196,7 @@ pub(in crate::cli) struct Log {
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Diff {
     /// The number that `memdir log` shows; else the newest change
-    #[arg(value_name = "NUMBER")]
+    #[arg(value_name = "NUMBER", value_parser = change)]
     pub(in crate::cli) batch: Option<u64>,
 }
 
@@ -194,7 +204,7 @@ pub(in crate::cli) struct Diff {
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Undo {
     /// The number that `memdir log` shows; else the last thing that you or a model did and that is not undone yet
-    #[arg(value_name = "NUMBER")]
+    #[arg(value_name = "NUMBER", value_parser = change)]
     pub(in crate::cli) batch: Option<u64>,
     /// Only show it
     #[arg(long)]
@@ -207,7 +217,7 @@ pub(in crate::cli) struct Restore {
     /// The note
     pub(in crate::cli) note: String,
     /// The number of the change, as `memdir log` shows it
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", value_parser = change)]
     pub(in crate::cli) at: u64,
     /// Only show it
     #[arg(long)]
@@ -218,7 +228,7 @@ pub(in crate::cli) struct Restore {
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Reject {
     /// The numbers of the proposals
-    #[arg(value_name = "ID", required_unless_present_any = ["all", "client"])]
+    #[arg(value_name = "ID", value_parser = proposal, required_unless_present_any = ["all", "client"])]
     pub(in crate::cli) ids: Vec<u64>,
     /// Drop all that wait
     #[arg(long, conflicts_with_all = ["ids", "client"])]
@@ -342,7 +352,7 @@ pub(in crate::cli) enum Rules {
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Approve {
     /// The numbers of the proposals; else all that wait, one after the other
-    #[arg(value_name = "ID")]
+    #[arg(value_name = "ID", value_parser = proposal)]
     pub(in crate::cli) ids: Vec<u64>,
     /// Show all of them, then ask once
     #[arg(long, conflicts_with = "code")]
@@ -408,8 +418,9 @@ impl From<ToolSet> for mcp::ToolSet {
 /// Options of `search`.
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Search {
-    /// What to look for
-    pub(in crate::cli) query: String,
+    /// What to look for; quotes are not needed
+    #[arg(required = true)]
+    pub(in crate::cli) query: Vec<String>,
     /// How
     #[arg(long, value_enum, default_value_t = Mode::Ranked)]
     pub(in crate::cli) mode: Mode,

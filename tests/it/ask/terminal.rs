@@ -270,3 +270,32 @@ fn the_persons_own_text_is_kept_instead() {
     assert_eq!(terminal.end().0, 0);
     assert_eq!(super::ids(&env), [1]);
 }
+
+/// What cannot be done now can be dropped, or left.
+#[test]
+fn what_cannot_be_done_is_not_offered() {
+    let env = waiting();
+    std::fs::remove_file(env.at("user.md")).unwrap();
+    let mut terminal = approving(&env);
+    let shown = terminal.until("[?] ");
+    assert!(shown.contains("it cannot be done now") && !shown.contains("[y]es"), "{shown}");
+    terminal.answer("y\n");
+    terminal.until("[?] ");
+    terminal.answer("no\n");
+    assert_eq!(terminal.end().0, 0);
+    assert_eq!(super::ids(&env), [0; 0]);
+}
+
+#[test]
+fn calls_that_need_each_other_are_one_part() {
+    let env = Env::ada();
+    let append = json!({"action": "append_file", "path": "new.md", "content": "two"});
+    propose(&env, "desk", &json!([create("new.md", "one\n"), append]));
+    let mut terminal = approving(&env);
+    terminal.until("[?] ");
+    terminal.answer("p\n");
+    assert!(terminal.until("[?] ").contains("its parts belong together"));
+    terminal.answer("y\n");
+    assert_eq!(terminal.end().0, 0);
+    assert_eq!(env.read("new.md"), "one\ntwo\n");
+}
