@@ -6,7 +6,7 @@ use std::ops::Range;
 use anstyle::{AnsiColor, Style};
 
 use super::args::{Global, Search as Options};
-use super::exit::{Stop, print_json, usage};
+use super::exit::{Stop, print_json};
 use super::{look, meaning, one, open, progress, term};
 use crate::action::{Action, SearchFiles, SearchMode};
 use crate::plan;
@@ -15,7 +15,8 @@ use crate::report::{Code, Failure, Hit, Search, Source, Value};
 pub(super) fn run(global: &Global, options: &Options) -> Result<u8, Stop> {
     let query = options.query.join(" ");
     if query.trim().is_empty() {
-        return Err(usage("there is nothing to look for", "say it: `memdir search green tea`").into());
+        let failure = Failure::new(Code::InvalidAction, "there is nothing to look for");
+        return Err(failure.with_hint("say it: `memdir search green tea`").into());
     }
     let path = options.path.as_deref().filter(|path| !matches!(*path, "" | "." | "/")).map(look::path).transpose()?;
     let opened = open::open(global)?;
