@@ -37,11 +37,7 @@ pub(super) fn headline(entry: &LogEntry, width: usize) -> String {
 }
 
 /// Shows what was done to each note, behind `indent`; what was lost stands out.
-pub(super) fn show(
-    changes: &[NoteChange],
-    indent: &str,
-    output: &mut (impl Write + IsTerminal),
-) -> io::Result<()> {
+pub(super) fn show(changes: &[NoteChange], indent: &str, output: &mut (impl Write + IsTerminal)) -> io::Result<()> {
     let loss = if term::has_colours(output) { AnsiColor::Red.on_default().bold() } else { Style::new() };
     for change in changes.iter().take(MOST_NOTES) {
         let name = term::escape_line(&change.name);

@@ -65,16 +65,16 @@ const WANTED: [(&[&str], &str); 13] = [
         "nothing has to be started: `memdir install NAME` lets an assistant start it; `memdir mcp --http` serves it",
     ),
     (&["login", "logout", "signup", "account"], "there is no account: notes stay on this machine"),
+    (&["update", "upgrade"], "the program is updated by what installed it; `memdir edit NOTE` changes a note"),
+    (&["uninstall"], "`memdir install NAME --remove` takes memdir out of an assistant; your notes stay where they are"),
     (
-        &["update", "upgrade"],
-        "the program is updated by what installed it; `memdir edit NOTE` changes a note",
+        &["how", "man", "docs", "usage", "commands"],
+        "`memdir help` lists the commands, `memdir help search` explains one",
     ),
     (
-        &["uninstall"],
-        "`memdir install NAME --remove` takes memdir out of an assistant; your notes stay where they are",
+        &["note", "notes", "memory"],
+        "`memdir remember` keeps a sentence, `memdir tree` lists the notes, `memdir read NOTE` prints one",
     ),
-    (&["how", "man", "docs", "usage", "commands"], "`memdir help` lists the commands, `memdir help search` explains one"),
-    (&["note", "notes", "memory"], "`memdir remember` keeps a sentence, `memdir tree` lists the notes, `memdir read NOTE` prints one"),
     (&["write", "put"], "`memdir add NOTE LINE` adds a line, `memdir new NOTE` makes a note"),
     (
         &["reset", "clear", "wipe", "purge"],
@@ -100,7 +100,9 @@ pub(super) fn unknown(error: &Error, arguments: &[OsString]) -> Option<Failure> 
     // Behind a command, clap knows better what may stand there.
     let command = Cli::command();
     let is_first = typed.by_ref().take_while(|argument| *argument != word).all(|before| {
-        command.get_subcommands().all(|known| known.get_name() != before && known.get_all_aliases().all(|name| name != before))
+        command
+            .get_subcommands()
+            .all(|known| known.get_name() != before && known.get_all_aliases().all(|name| name != before))
     });
     if !is_first {
         return None;
@@ -117,7 +119,8 @@ pub(super) fn unknown(error: &Error, arguments: &[OsString]) -> Option<Failure> 
     Some(failure(match nearest(&command, &lower) {
         Some(near) => format!("did you mean `memdir {near}`?"),
         None if word.contains(char::is_whitespace) || !more.is_empty() => {
-            "`memdir search` looks words up, `memdir ask` lets a model answer, `memdir remember` keeps a sentence".to_owned()
+            "`memdir search` looks words up, `memdir ask` lets a model answer, `memdir remember` keeps a sentence"
+                .to_owned()
         }
         None => format!("`memdir help` lists the commands; `memdir search {}` looks the word up", shorten(word)),
     }))
@@ -155,7 +158,8 @@ mod tests {
         let mut seen = std::collections::BTreeSet::new();
         for word in WANTED.iter().flat_map(|(words, _)| *words) {
             assert!(seen.insert(word), "{word}");
-            let is = |known: &clap::Command| known.get_name() == *word || known.get_all_aliases().any(|name| name == *word);
+            let is =
+                |known: &clap::Command| known.get_name() == *word || known.get_all_aliases().any(|name| name == *word);
             assert!(!command.get_subcommands().any(is), "{word}");
         }
     }

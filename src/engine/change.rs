@@ -97,8 +97,9 @@ impl Engine {
     /// `nothing_to_undo`, `not_found`, `unavailable` for a batch whose contents are no longer kept, and `conflict`
     /// with a diff where a later edit is in the same place.
     pub fn propose_undo(&self, batch: Option<u64>) -> Result<Change, ChangeError> {
-        let nothing =
-            |message: String| Failure::new(Code::NothingToUndo, message).with_hint("`memdir log` shows what was changed");
+        let nothing = |message: String| {
+            Failure::new(Code::NothingToUndo, message).with_hint("`memdir log` shows what was changed")
+        };
         self.vault.look_after_crash()?;
         let forgets = self.vault.forgets();
         let batch = match batch {

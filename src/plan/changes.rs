@@ -425,11 +425,7 @@ mod tests {
 
     #[test]
     fn a_fact_under_another_heading_is_another_fact() {
-        check(
-            "# A\n- city: Ulm\n# B\n- city: Bonn\n",
-            "# A\n- city: Bonn\n# B\n- city: Bonn\n",
-            &["city: Ulm → Bonn"],
-        );
+        check("# A\n- city: Ulm\n# B\n- city: Bonn\n", "# A\n- city: Bonn\n# B\n- city: Bonn\n", &["city: Ulm → Bonn"]);
         check("# A\n- phone: 1\n", "# A\n- phone: 0\n- phone: 1\n", &["+ phone: 0"]);
         check("# A\n- phone: 1\n- phone: 2\n", "# A\n- phone: 2\n", &["- phone: 1"]);
     }
@@ -492,10 +488,7 @@ mod tests {
         let folder = Step::Move { from: path("people"), to: path("friends"), kind: Kind::Directory };
         assert_eq!(said(&[folder]), "friends/: renamed from people/");
         let two = [moved("ada.md", "eve.md"), moved("b.md", "c.md"), friend];
-        assert_eq!(
-            said(&two),
-            "c.md: renamed from b.md\neve.md: renamed from ada.md\n1 note: 2 links followed"
-        );
+        assert_eq!(said(&two), "c.md: renamed from b.md\neve.md: renamed from ada.md\n1 note: 2 links followed");
     }
 
     proptest::proptest! {

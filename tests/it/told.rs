@@ -32,7 +32,10 @@ fn what_was_done_is_told_in_words() {
         {"action": "write_file", "path": "work/plan.md", "content": "step 1\nstep 2\n"},
     ]);
     env.say(&said(&actions), &["--client", "cursor"]);
-    env.say(&said(&json!([{"action": "append_file", "path": "teas.md", "content": "oolong\nwhite\n城市\nmint\nchai"}])), &[]);
+    env.say(
+        &said(&json!([{"action": "append_file", "path": "teas.md", "content": "oolong\nwhite\n城市\nmint\nchai"}])),
+        &[],
+    );
     env.run(&["mv", "people/ada", "friends/eve"], "");
     env.run(&["rm", "work/plan"], "");
     let mut all = heard(&env, &["log"]);

@@ -200,7 +200,15 @@ fn what_is_said_where_there_is_no_memory_or_it_is_busy() {
     std::fs::remove_dir(env.memory()).unwrap();
     let nowhere = said(
         &env,
-        &[&["remember", "I like tea"], &["read", "user"], &["search", "tea"], &["log"], &["undo"], &["pending"], &["tree"]],
+        &[
+            &["remember", "I like tea"],
+            &["read", "user"],
+            &["search", "tea"],
+            &["log"],
+            &["undo"],
+            &["pending"],
+            &["tree"],
+        ],
     );
     let env = people().settings("[limits]\nlock_seconds = 1\n");
     let memory = env.memory().to_str().unwrap().to_owned();
