@@ -290,7 +290,10 @@ impl Walk<'_> {
             [(_, digest)] => Some(*digest),
             _ => self.agreed(id, &wanted)?,
         };
-        let Some(shown) = shown else { return Ok(self.queue.push_front(id)) };
+        let Some(shown) = shown else {
+            self.queue.push_front(id);
+            return Ok(());
+        };
         let done = engine.approve_part(id, &wanted, shown, &person());
         self.approved(waiting, done)
     }
