@@ -16,7 +16,8 @@ pub(super) fn hint(failure: &Failure) -> Option<String> {
     if let Some(name) = said.and_then(|hint| hint.strip_prefix("send a name such as ")) {
         return Some(format!("choose a name such as {name}"));
     }
-    if let Some(hint) = said.filter(|hint| !is_for_model(hint)) {
+    // A failure of the command line itself has words for a person.
+    if let Some(hint) = said.filter(|hint| failure.code == Code::Usage || !is_for_model(hint)) {
         return Some(hint.to_owned());
     }
     let hint = match failure.code {
@@ -149,6 +150,7 @@ mod tests {
         assert_eq!(hint(&failure("the nearest is `a.md`")).unwrap(), "the nearest is `a.md`");
         assert_eq!(hint(&failure("send a name such as `a.md`")).unwrap(), "choose a name such as `a.md`");
         assert_eq!(hint(&Failure::new(Code::Internal, "x").with_hint("send `x`")), None);
+        assert_eq!(hint(&usage("x", "send `--http 8765`")).unwrap(), "send `--http 8765`");
     }
 
     /// A word that is a command, or stands twice, would never be told of.

@@ -135,6 +135,9 @@ const INPUTS: &[&[&str]] = &[
     &["log", "--limit", "0"],
     &["tree", "--cursor"],
     &["rules", "add", "maybe"],
+    &["client", "add", "my laptop"],
+    &["client", "add", "desk", "--expires", "soon"],
+    &["mcp", "--http", "0.0.0.0:80"],
     &["eval"],
 ];
 
