@@ -49,7 +49,8 @@ pub(super) fn broken(seen: &Seen<'_>, read: &mut dyn FnMut(&MemoryPath) -> Optio
         if !entries.iter().any(|entry| is_broken(entry.status)) {
             continue;
         }
-        let text = read(source).unwrap_or_default();
+        // No action can mend a canvas.
+        let text = if source.is_note() { read(source).unwrap_or_default() } else { String::new() };
         let links = Note::parse(&text).links();
         let mut mends = 0;
         // Both are in the order of the note, and what only looks like a link has no entry.

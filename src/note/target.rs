@@ -7,12 +7,14 @@
 //!
 //! A link of Markdown means the file to which its path leads when it is joined to the folder of its note, as every reader
 //! of Markdown joins it; only where that leads nowhere, it follows Obsidian's rules too.
+//!
+//! The path on a canvas goes from the root and means that file alone.
 
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::path::MemoryPath;
+use crate::path::{MemoryPath, is_same_form};
 
 /// By which rules a link is followed.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
@@ -23,6 +25,8 @@ pub enum Syntax {
     Markdown,
     /// Its path is joined to the folder of its note; where that leads nowhere, it is no link: `[todo]: call them`.
     Unsure,
+    /// The whole path from the root, as on a canvas.
+    Root,
 }
 
 /// The files that links can mean.
@@ -137,8 +141,16 @@ impl Targets {
         match syntax {
             _ if path.trim().is_empty() => source,
             Syntax::Wiki => None,
+            Syntax::Root => self.at_root(path),
             Syntax::Markdown | Syntax::Unsure => self.beside(path, source),
         }
+    }
+
+    /// The file of this path from the root, whose name may be in another Unicode form.
+    fn at_root(&self, path: &str) -> Option<&MemoryPath> {
+        let place = joined_to(None, path)?;
+        let is_same = |file: &&File| is_same_form(file.path.as_str(), &place);
+        self.exactly(&place).or_else(|| self.named(&comparable(&place)).find(is_same).map(|file| &file.path))
     }
 
     /// The files that the path of a link can mean by Obsidian's rules, in no order; `None` where there are none.

@@ -27,6 +27,12 @@ impl Seen {
         Self::of_note(&Note::parse(text))
     }
 
+    /// What is known of a file that can be linked to only as a whole.
+    #[must_use]
+    pub fn of_links(links: Vec<SeenLink>) -> Self {
+        Self { links, ..Self::default() }
+    }
+
     /// The headings, as they are compared.
     pub fn headings(&self) -> impl Iterator<Item = &str> {
         self.headings.iter().map(|(_, key)| key.as_str())
@@ -205,7 +211,9 @@ impl Web {
 
     /// Whether a file has what a subpath names. What a file that is no note has is not known.
     fn status<'w>(&'w self, target: &'w MemoryPath, subpath: &str, looked: &mut Looked<'w>) -> LinkStatus {
-        let Some((path, Some(seen))) = self.files.get_key_value(target) else { return LinkStatus::Ok };
+        let Some((path, Some(seen))) = self.files.get_key_value(target).filter(|(path, _)| path.is_note()) else {
+            return LinkStatus::Ok;
+        };
         let place = subpath.trim_start_matches('#').trim();
         if place.is_empty() {
             return LinkStatus::Ok;
