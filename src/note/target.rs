@@ -185,14 +185,18 @@ impl Targets {
         self.named(wanted).filter(fits).collect()
     }
 
-    /// The note whose name is most like the path of a link that leads nowhere, if one is like it at all.
+    /// The note that is meant most likely by the path of a link that leads nowhere: one of this name, whatever stands between
+    /// its letters, else the one whose title or alias it is, else the one whose name is most like it, if one is like it at all.
     #[must_use]
-    pub fn nearest(&self, path: &str) -> Option<&MemoryPath> {
+    pub fn nearest<'a>(&'a self, path: &str, named: Option<&'a MemoryPath>) -> Option<&'a MemoryPath> {
         let wanted = joined(None, path)?;
         let name = comparable(wanted.rsplit('/').next().unwrap_or_default());
         let bare = letters(stem(&name));
         if let Some(file) = self.bare.get(&bare).and_then(|at| self.files.get(*at)).filter(|_| !bare.is_empty()) {
             return Some(&file.path);
+        }
+        if named.is_some() {
+            return named;
         }
         let wanted = MemoryPath::parse(&wanted).ok()?;
         let first = name.chars().next();
@@ -271,6 +275,13 @@ fn order<'f>(
 /// A folded name without the extension of a note.
 fn stem(name: &str) -> &str {
     name.strip_suffix(".md").unwrap_or(name)
+}
+
+/// The name in the path of a link, without `.md`.
+pub(crate) fn name_in(path: &str) -> &str {
+    let name = path.trim().rsplit('/').next().unwrap_or_default();
+    let bare = name.len().checked_sub(3).and_then(|at| name.split_at_checked(at));
+    bare.filter(|(_, end)| end.eq_ignore_ascii_case(".md")).map_or(name, |(bare, _)| bare)
 }
 
 /// What is left of a name when all but letters and digits goes.

@@ -3,8 +3,8 @@
 //! Owns the meaning of each action. Reads only through [`Tree`]; touches no clock, no randomness, no disk.
 
 use crate::action::{Action, Call, DeleteDir, ListDirectory, Meaning};
-use crate::note::Targets;
-use crate::note::name;
+use crate::note::words::called;
+use crate::note::{Syntax, Targets, name};
 use crate::path::MemoryPath;
 use crate::policy::Cleared;
 use crate::report::{Code, Failure, Issue, Kind, Outcome, Shown, Value};
@@ -120,6 +120,8 @@ pub struct Planner<'t, T: Tree> {
     unclear: Vec<(String, Vec<MemoryPath>)>,
     /// The notes that do not exist and of which a fact should have been set.
     unmade: Targets,
+    /// The links that the batch wrote and that led nowhere then, with the notes they stand in.
+    dangling: Vec<(MemoryPath, String, Syntax)>,
     /// What the conversation has seen, where there is one.
     seen: Option<Seen>,
 }
@@ -178,6 +180,7 @@ impl<'t, T: Tree> Planner<'t, T> {
             meaning: Meaning::Plain,
             targets: None,
             unmade: Targets::default(),
+            dangling: Vec::new(),
             unclear: Vec::new(),
             seen: None,
         }
@@ -367,10 +370,13 @@ impl<'t, T: Tree> Planner<'t, T> {
         let mut notes = self.notes(None, NEAREST_NAMES).unwrap_or_default();
         let likeness = words::likeness(asked);
         notes.retain(|note| likeness(note).is_some() && (self.manner.may_show)(call, note));
+        let is_same = |note: &&MemoryPath| called(note.stem()) == called(asked.stem());
+        let named = if notes.iter().any(|note| is_same(&note)) { None } else { self.called(call, asked.stem()) };
+        let nearest = named.as_ref().or_else(|| words::nearest(asked, notes.iter()));
         if let Action::SetFact(set) = &call.action {
-            return failure.with_hint(section::make_hint(set, words::nearest(asked, notes.iter())));
+            return section::to_make(failure, set, nearest, &self.dangling_to(&set.path));
         }
-        failure.with_hint(words::nearest_hint(asked, &notes))
+        failure.with_hint(words::nearest_hint(nearest))
     }
 
     /// The notes below a folder that is resolved, in no order; at most about `most` names are looked at.

@@ -16,6 +16,7 @@
 mod ask;
 mod attacks;
 mod bounds;
+mod canvas;
 mod chat;
 mod cli;
 mod client;
