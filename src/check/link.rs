@@ -46,7 +46,7 @@ pub(super) fn broken(seen: &Seen<'_>, read: &mut dyn FnMut(&MemoryPath) -> Optio
     let names = Names::of(seen);
     for entries in seen.links.links.chunk_by(|one, other| one.source == other.source) {
         let Some(source) = entries.first().map(|entry| &entry.source) else { continue };
-        if !entries.iter().any(|entry| is_broken(entry.status)) {
+        if !entries.iter().any(|entry| is_broken(entry.status)) || seen.excluded.holds(source) {
             continue;
         }
         // No action can mend a canvas.

@@ -2,7 +2,7 @@
 
 use super::Engine;
 use crate::check::{self, Checked, File, Look};
-use crate::note::{Canvas, Note, Seen, Web};
+use crate::note::{Canvas, Excluded, Note, Seen, Web, excluded};
 use crate::path::MemoryPath;
 use crate::plan::{self, Scan, Tree, TreeError};
 use crate::policy;
@@ -47,6 +47,7 @@ impl Engine {
             links: &links,
             targets: web.targets(),
             note_bytes: self.settings.limits.note_bytes,
+            excluded: &self.excluded(),
         };
         Ok(check::check(&memory, &mut |path| {
             let (bytes, _) = self.vault.read_bytes(path, self.settings.limits.file_bytes).ok()?;
@@ -67,6 +68,12 @@ impl Engine {
             }
         };
         Ok(Web::new(self.with_canvases(seen)).links())
+    }
+
+    /// What the person has set aside in Obsidian.
+    #[must_use]
+    pub fn excluded(&self) -> Excluded {
+        Excluded::of(|name| self.vault.obsidian(name, excluded::MOST_BYTES))
     }
 
     /// Adds what is on the canvases, which no index knows. What cannot be read is taken to hold nothing.

@@ -10,6 +10,7 @@ use crate::path::MemoryPath;
 
 pub mod canvas;
 pub mod card;
+pub mod excluded;
 pub mod fact;
 mod front;
 pub mod heading;
@@ -26,6 +27,7 @@ pub mod words;
 
 pub use canvas::{Canvas, PlaceKind};
 pub use card::{Card, CardFact};
+pub use excluded::Excluded;
 pub use fact::Fact;
 pub use heading::Heading;
 pub use link::Link;

@@ -4,7 +4,7 @@
 
 use crate::action::{Action, Call, DeleteDir, ListDirectory, Meaning};
 use crate::note::words::called;
-use crate::note::{Syntax, Targets, name};
+use crate::note::{Excluded, Syntax, Targets, name};
 use crate::path::MemoryPath;
 use crate::policy::Cleared;
 use crate::report::{Code, Failure, Issue, Kind, Outcome, Shown, Value};
@@ -137,7 +137,12 @@ struct Manner<'t> {
     may_hide: &'t (dyn Fn(&Call) -> bool + Sync),
     /// Whether a call may change a note that it did not name.
     may_change: &'t (dyn Fn(&Call, &MemoryPath) -> bool + Sync),
+    /// What the person has set aside.
+    excluded: &'t (dyn Fn() -> &'t Excluded + Sync),
 }
+
+/// What is set aside where nobody says.
+static NOTHING: Excluded = Excluded::NONE;
 
 impl std::fmt::Debug for Manner<'_> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -170,7 +175,13 @@ impl<'t, T: Tree> Planner<'t, T> {
     /// Starts a batch on `tree`.
     #[must_use]
     pub fn new(tree: &'t T, limits: &Limits) -> Self {
-        let manner = Manner { stop: &|| false, may_show: &|_, _| true, may_hide: &|_| false, may_change: &|_, _| true };
+        let manner = Manner {
+            stop: &|| false,
+            may_show: &|_, _| true,
+            may_hide: &|_| false,
+            may_change: &|_, _| true,
+            excluded: &|| &NOTHING,
+        };
         Self {
             overlay: Overlay::new(tree),
             limits: *limits,
@@ -211,6 +222,13 @@ impl<'t, T: Tree> Planner<'t, T> {
     #[must_use]
     pub fn changing(mut self, may_change: &'t (dyn Fn(&Call, &MemoryPath) -> bool + Sync)) -> Self {
         self.manner.may_change = may_change;
+        self
+    }
+
+    /// Sets what gives what the person has set aside, which a search tells last; it is asked only then.
+    #[must_use]
+    pub fn excluding(mut self, excluded: &'t (dyn Fn() -> &'t Excluded + Sync)) -> Self {
+        self.manner.excluded = excluded;
         self
     }
 

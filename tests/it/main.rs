@@ -42,6 +42,7 @@ mod mcp_resources;
 mod mcp_stdio;
 mod model;
 mod models;
+mod obsidian;
 mod processes;
 mod python;
 mod repair;

@@ -204,7 +204,7 @@ proptest! {
     ) {
         let to = to.replace('"', "'");
         let mut tree = MapTree::default();
-        FILES.iter().for_each(|name| tree.insert(&path(name), b"text"));
+        FILES.iter().for_each(|name| tree.insert(&path(name), b"{}"));
         let board = pieces.iter().map(|piece| match piece {
             Piece::Fixed(text) | Piece::Path(text, _) | Piece::Link(text, _) => text.as_str(),
         });
