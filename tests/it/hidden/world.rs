@@ -269,7 +269,8 @@ impl World {
 
     /// What the client may not write, as it is on the disk but for its links, which a rename takes along.
     pub(super) fn beyond(&self, grant: &Grant) -> BTreeMap<String, String> {
-        static LINKS: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\[\[[^\]]*\]\]|\]\([^)]*\)").unwrap());
+        static LINKS: LazyLock<Regex> =
+            LazyLock::new(|| Regex::new(r#"\[\[[^\]]*\]\]|\]\([^)]*\)|"file":"[^"]*""#).unwrap());
         let files = self.files(|path| !grant.lets_write(path)).into_iter();
         let text = |bytes: Vec<u8>| LINKS.replace_all(&String::from_utf8_lossy(&bytes), "…").into_owned();
         files.map(|(path, bytes)| (path, text(bytes))).collect()
