@@ -46,10 +46,11 @@ pub(super) fn broken(seen: &Seen<'_>, read: &mut dyn FnMut(&MemoryPath) -> Optio
     let names = Names::of(seen);
     for entries in seen.links.links.chunk_by(|one, other| one.source == other.source) {
         let Some(source) = entries.first().map(|entry| &entry.source) else { continue };
-        if !entries.iter().any(|entry| is_broken(entry.status)) {
+        if !entries.iter().any(|entry| is_broken(entry.status)) || seen.excluded.holds(source) {
             continue;
         }
-        let text = read(source).unwrap_or_default();
+        // No action can mend a canvas.
+        let text = if source.is_note() { read(source).unwrap_or_default() } else { String::new() };
         let links = Note::parse(&text).links();
         let mut mends = 0;
         // Both are in the order of the note, and what only looks like a link has no entry.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::action::{Action, DeleteFile};
 use crate::digest::Digest;
-use crate::note::{Note, Targets};
+use crate::note::{Excluded, Note, Targets};
 use crate::path::MemoryPath;
 use crate::report::{LinkStatus, Links};
 
@@ -117,6 +117,8 @@ pub struct Seen<'a> {
     pub targets: &'a Targets,
     /// The largest note that may be written, in bytes.
     pub note_bytes: u64,
+    /// What the person has set aside: nothing is said of what such notes say, only of what is dangerous about them.
+    pub excluded: &'a Excluded,
 }
 
 impl Look {
@@ -186,7 +188,8 @@ pub fn check(seen: &Seen<'_>, read: &mut dyn FnMut(&MemoryPath) -> Option<String
         }
     }
     // A name that leads elsewhere is no note of its own.
-    let own = || notes.iter().filter(|(_, file, _)| !file.is_link).map(|(path, _, look)| (*path, *look));
+    let own = || notes.iter().filter(|(path, file, _)| !file.is_link && !seen.excluded.holds(path));
+    let own = || own().map(|(path, _, look)| (*path, *look));
     findings.extend(contradiction::conflicts(own(), seen.targets));
     findings.extend(duplicates(own(), seen.links));
     findings.extend(near::near(own(), read));

@@ -127,6 +127,7 @@ fn look(global: &Global) -> Vec<Check> {
                     };
                     checks.extend([inbox(&engine), index(&engine)]);
                     checks.extend(meaning(&engine));
+                    checks.extend(obsidian(&engine));
                     checks.push(notes(&engine));
                 }
                 Err(failure) => checks.push(Check::failed("rules", failure)),
@@ -309,6 +310,18 @@ fn meaning(engine: &Engine) -> Option<Check> {
             Check::warn("embeddings", format!("{name}: {}; {leaves}", failure.message), &hint)
         }
     })
+}
+
+/// Which files are set aside in Obsidian; nothing where none is.
+fn obsidian(engine: &Engine) -> Option<Check> {
+    let excluded = engine.excluded();
+    if !excluded.unread.is_empty() {
+        let message = format!("not all settings in `.obsidian` count: {}", excluded.unread.join("; "));
+        let hint = "excluded files and templates that cannot be read are treated like all others";
+        return Some(Check::warn("obsidian", message, hint));
+    }
+    let message = format!("{} excluded files and folders of templates are left out of `memdir check`", excluded.len());
+    (!excluded.is_empty()).then(|| Check::ok("obsidian", message))
 }
 
 fn notes(engine: &Engine) -> Check {

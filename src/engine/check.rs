@@ -2,7 +2,7 @@
 
 use super::Engine;
 use crate::check::{self, Checked, File, Look};
-use crate::note::{Note, Seen, Web};
+use crate::note::{Canvas, Excluded, Note, Seen, Web, excluded};
 use crate::path::MemoryPath;
 use crate::plan::{self, Scan, Tree, TreeError};
 use crate::policy;
@@ -40,13 +40,14 @@ impl Engine {
             Some(files) => files,
             None => self.scanned_files(looked)?,
         };
-        let web = Web::new(seen);
+        let web = Web::new(self.with_canvases(seen));
         let links = web.links();
         let memory = check::Seen {
             files: &files,
             links: &links,
             targets: web.targets(),
             note_bytes: self.settings.limits.note_bytes,
+            excluded: &self.excluded(),
         };
         Ok(check::check(&memory, &mut |path| {
             let (bytes, _) = self.vault.read_bytes(path, self.settings.limits.file_bytes).ok()?;
@@ -66,7 +67,23 @@ impl Engine {
                 self.scan(|_, text| Seen::of(text))?.into_iter().map(|file| (file.path, file.seen.flatten())).collect()
             }
         };
-        Ok(Web::new(seen).links())
+        Ok(Web::new(self.with_canvases(seen)).links())
+    }
+
+    /// What the person has set aside in Obsidian.
+    #[must_use]
+    pub fn excluded(&self) -> Excluded {
+        Excluded::of(|name| self.vault.obsidian(name, excluded::MOST_BYTES))
+    }
+
+    /// Adds what is on the canvases, which no index knows. What cannot be read is taken to hold nothing.
+    fn with_canvases(&self, mut seen: Vec<(MemoryPath, Option<Seen>)>) -> Vec<(MemoryPath, Option<Seen>)> {
+        for (path, seen) in seen.iter_mut().filter(|(path, _)| path.is_canvas()) {
+            let read = self.vault.read_bytes(path, self.settings.limits.file_bytes).ok();
+            let text = read.and_then(|(bytes, _)| String::from_utf8(bytes).ok());
+            *seen = text.and_then(|text| Some(Canvas::parse(&text).ok()?.seen()));
+        }
+        seen
     }
 
     /// All files as the index has them, which is fresh; `None` where there is none.

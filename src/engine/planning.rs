@@ -1,5 +1,6 @@
 //! Reviewing and planning the calls of a text, one after the other.
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use super::held::{Groups, hold, join};
@@ -134,7 +135,9 @@ impl Engine {
         let may_hide = |call: &Call| self.may_hide(call, model);
         let may_change = |call: &Call, path: &MemoryPath| self.may_show(call, path, asker);
         let planner = Planner::new(tree, &self.settings.limits).at(seconds(started)).until(&stop);
-        let planner = planner.showing(&may_show, &may_hide).changing(&may_change);
+        let excluded = LazyLock::new(|| self.excluded());
+        let excluded = || LazyLock::force(&excluded);
+        let planner = planner.showing(&may_show, &may_hide).changing(&may_change).excluding(&excluded);
         let mut planner = planner.in_conversation(asker.manner.seen.clone());
         work(&mut planner);
         planner.finish()

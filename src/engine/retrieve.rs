@@ -34,7 +34,8 @@ impl Engine {
         if let Some(failure) = self.embedding_failure() {
             return Err(failure);
         }
-        let asking = Asking { read: &read, stop: &|| false, within: None, point: None };
+        let excluded = self.excluded();
+        let asking = Asking { read: &read, stop: &|| false, within: None, point: None, excluded: &excluded };
         let is_answered = self.consult(&[], Effort::Fill, false, &mut |source| {
             let both = || -> Result<Retrieved, SourceError> {
                 let found = rank::answer(source, &asked, &asking)?.found;

@@ -1,23 +1,25 @@
 //! Files enough to follow the links of one note, and those that lead to it, as if all were there.
 //!
 //! Which file a link means depends on nothing but the files that have the name it asks for, so these, and the notes
-//! that ask for the note's own name, answer all. Only for a link that leads nowhere every name counts: the nearest is
-//! told.
+//! that ask for the note's own name, answer all. Only for a link that leads nowhere every name counts, and the titles and
+//! aliases that are the one it asks for: the nearest is told.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::Connection;
 
 use super::record::names_meant;
 use super::{IndexError, blob, kept, text};
-use crate::note::target::stem_of;
+use crate::note::target::{name_in, stem_of};
 use crate::note::{Card, Seen, Syntax, Targets};
 use crate::path::MemoryPath;
 use crate::rank::{Files, called};
 
 pub(super) fn around(db: &Connection, note: &MemoryPath) -> Result<Files, IndexError> {
     const NAMED: &str = "SELECT path, card FROM file LEFT JOIN note ON note.file = file.id WHERE stem = ?1";
+    const CALLED: &str = "SELECT path, card FROM name JOIN file ON file.id = name.file
+                          LEFT JOIN note ON note.file = file.id WHERE name.name = ?1";
     const LINKING: &str = "SELECT path, card FROM link JOIN file ON file.id = link.file
                            LEFT JOIN note ON note.file = file.id WHERE link.name = ?1";
     let mut found = BTreeMap::new();
@@ -42,8 +44,13 @@ pub(super) fn around(db: &Connection, note: &MemoryPath) -> Result<Files, IndexE
         gather(db, NAMED, name, &mut found)?;
     }
     let targets = Targets::new(found.keys().cloned());
-    let mut sure = links.iter().filter(|(_, syntax)| *syntax != Syntax::Unsure);
-    if sure.any(|(path, syntax)| targets.best(path, *syntax, Some(note)).is_none()) {
+    let sure = links.iter().filter(|(_, syntax)| *syntax != Syntax::Unsure);
+    let broken = sure.filter(|(path, syntax)| targets.best(path, *syntax, Some(note)).is_none());
+    let broken: BTreeSet<String> = broken.map(|(path, _)| called(name_in(path))).collect();
+    if !broken.is_empty() {
+        for name in broken.iter().filter(|name| !name.is_empty()) {
+            gather(db, CALLED, name, &mut found)?;
+        }
         let mut statement = db.prepare_cached("SELECT path FROM file")?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {

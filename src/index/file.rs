@@ -18,7 +18,7 @@ use super::IndexError;
 /// The version of what is in the file. Raise it with every change of the tables and of what a
 /// [`Record`](super::Record) takes of a note: words, stems, names, cards, looks, and of how notes are cut into
 /// [pieces](crate::note::pieces), which have points.
-const VERSION: i64 = 5;
+const VERSION: i64 = 6;
 /// "memi", so that `file` and we can tell the database from any other.
 const APPLICATION: i64 = 0x6d65_6d69;
 /// How long to wait for another connection.

@@ -1,4 +1,4 @@
-//! Notes as Markdown: what stands in one, and where the links between them lead.
+//! Notes as Markdown, and canvases: what stands in one, and where the links between them lead.
 //!
 //! Owns where in a note there is text at all (not code, not a comment), front matter, headings, blocks, facts, the grammar
 //! of links and what they mean. Touches nothing but text and the list of paths given to it. All work is linear in the
@@ -8,7 +8,9 @@ use std::ops::Range;
 
 use crate::path::MemoryPath;
 
+pub mod canvas;
 pub mod card;
+pub mod excluded;
 pub mod fact;
 mod front;
 pub mod heading;
@@ -23,7 +25,9 @@ pub mod target;
 pub mod web;
 pub mod words;
 
+pub use canvas::{Canvas, PlaceKind};
 pub use card::{Card, CardFact};
+pub use excluded::Excluded;
 pub use fact::Fact;
 pub use heading::Heading;
 pub use link::Link;

@@ -7,12 +7,14 @@
 //!
 //! A link of Markdown means the file to which its path leads when it is joined to the folder of its note, as every reader
 //! of Markdown joins it; only where that leads nowhere, it follows Obsidian's rules too.
+//!
+//! The path on a canvas goes from the root and means that file alone.
 
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::path::MemoryPath;
+use crate::path::{MemoryPath, is_same_form};
 
 /// By which rules a link is followed.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
@@ -23,6 +25,8 @@ pub enum Syntax {
     Markdown,
     /// Its path is joined to the folder of its note; where that leads nowhere, it is no link: `[todo]: call them`.
     Unsure,
+    /// The whole path from the root, as on a canvas.
+    Root,
 }
 
 /// The files that links can mean.
@@ -137,8 +141,16 @@ impl Targets {
         match syntax {
             _ if path.trim().is_empty() => source,
             Syntax::Wiki => None,
+            Syntax::Root => self.at_root(path),
             Syntax::Markdown | Syntax::Unsure => self.beside(path, source),
         }
+    }
+
+    /// The file of this path from the root, whose name may be in another Unicode form.
+    fn at_root(&self, path: &str) -> Option<&MemoryPath> {
+        let place = joined_to(None, path)?;
+        let is_same = |file: &&File| is_same_form(file.path.as_str(), &place);
+        self.exactly(&place).or_else(|| self.named(&comparable(&place)).find(is_same).map(|file| &file.path))
     }
 
     /// The files that the path of a link can mean by Obsidian's rules, in no order; `None` where there are none.
@@ -173,14 +185,18 @@ impl Targets {
         self.named(wanted).filter(fits).collect()
     }
 
-    /// The note whose name is most like the path of a link that leads nowhere, if one is like it at all.
+    /// The note that is meant most likely by the path of a link that leads nowhere: one of this name, whatever stands between
+    /// its letters, else the one whose title or alias it is, else the one whose name is most like it, if one is like it at all.
     #[must_use]
-    pub fn nearest(&self, path: &str) -> Option<&MemoryPath> {
+    pub fn nearest<'a>(&'a self, path: &str, named: Option<&'a MemoryPath>) -> Option<&'a MemoryPath> {
         let wanted = joined(None, path)?;
         let name = comparable(wanted.rsplit('/').next().unwrap_or_default());
         let bare = letters(stem(&name));
         if let Some(file) = self.bare.get(&bare).and_then(|at| self.files.get(*at)).filter(|_| !bare.is_empty()) {
             return Some(&file.path);
+        }
+        if named.is_some() {
+            return named;
         }
         let wanted = MemoryPath::parse(&wanted).ok()?;
         let first = name.chars().next();
@@ -259,6 +275,13 @@ fn order<'f>(
 /// A folded name without the extension of a note.
 fn stem(name: &str) -> &str {
     name.strip_suffix(".md").unwrap_or(name)
+}
+
+/// The name in the path of a link, without `.md`.
+pub(crate) fn name_in(path: &str) -> &str {
+    let name = path.trim().rsplit('/').next().unwrap_or_default();
+    let bare = name.len().checked_sub(3).and_then(|at| name.split_at_checked(at));
+    bare.filter(|(_, end)| end.eq_ignore_ascii_case(".md")).map_or(name, |(bare, _)| bare)
 }
 
 /// What is left of a name when all but letters and digits goes.

@@ -231,7 +231,7 @@ fn a_blank_at_which_no_line_breaks_is_a_blank() {
 #[test]
 fn the_nearest_name_is_found_although_it_is_written_otherwise() {
     let targets = Targets::new(["entities/jane_doe.md", "acme.md", "pic.png"].map(path));
-    let nearest = |path| targets.nearest(path).map(MemoryPath::as_str);
+    let nearest = |path| targets.nearest(path, None).map(MemoryPath::as_str);
     assert_eq!(nearest("Jane Doe"), Some("entities/jane_doe.md"));
     assert_eq!(nearest("acmee.md"), Some("acme.md"));
     assert_eq!(nearest("jan_do"), Some("entities/jane_doe.md"));

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use serde::{Deserialize, Serialize};
 
 use super::heading::Outline;
+use super::target::name_in;
+use super::words::called;
 use super::{Link, Note, Syntax, Targets};
 use crate::path::MemoryPath;
 use crate::report::{LinkEntry, LinkKind, LinkStatus, Links};
@@ -18,6 +20,8 @@ pub struct Seen {
     headings: Vec<(u8, String)>,
     /// The ids of its blocks, sorted.
     blocks: Vec<String>,
+    /// Its title and its aliases, as names are looked up.
+    names: Vec<String>,
 }
 
 impl Seen {
@@ -25,6 +29,12 @@ impl Seen {
     #[must_use]
     pub fn of(text: &str) -> Self {
         Self::of_note(&Note::parse(text))
+    }
+
+    /// What is known of a file that can be linked to only as a whole.
+    #[must_use]
+    pub fn of_links(links: Vec<SeenLink>) -> Self {
+        Self { links, ..Self::default() }
     }
 
     /// The headings, as they are compared.
@@ -39,7 +49,8 @@ impl Seen {
         blocks.sort_unstable();
         let headings = note.headings().iter().map(|heading| (heading.level, heading.key.clone())).collect();
         let links = note.links().into_iter().map(SeenLink::from).collect();
-        Self { links, headings, blocks }
+        let names = note.title().into_iter().chain(note.aliases()).map(|name| called(&name));
+        Self { links, headings, blocks, names: names.filter(|name| !name.is_empty()).collect() }
     }
 }
 
@@ -79,6 +90,8 @@ pub struct Web {
 struct Looked<'w> {
     outlines: HashMap<&'w MemoryPath, Outline<'w>>,
     nearest: HashMap<&'w str, Option<&'w MemoryPath>>,
+    /// The first note with each title or alias, once one was asked for.
+    named: Option<HashMap<&'w str, &'w MemoryPath>>,
     /// Where the links of one note lead.
     resolved: HashMap<(&'w str, Syntax), Option<&'w MemoryPath>>,
     source: Option<&'w MemoryPath>,
@@ -151,6 +164,17 @@ impl Web {
         BTreeMap::from([(target.clone(), sources.into_iter().collect())])
     }
 
+    /// The first note with each title or alias.
+    fn named(&self) -> HashMap<&str, &MemoryPath> {
+        let mut named = HashMap::new();
+        for (path, seen) in self.files.iter().filter(|(path, _)| path.is_note()) {
+            for name in seen.iter().flat_map(|seen| &seen.names) {
+                named.entry(name.as_str()).or_insert(path);
+            }
+        }
+        named
+    }
+
     /// Where a link leads. A note may hold one link many times, and each can mean many files.
     fn resolved<'w>(
         &'w self,
@@ -187,7 +211,13 @@ impl Web {
             None if looked.nearest.len() * self.files.len() > MOST_NAMES_COMPARED => {
                 looked.nearest.get(link.path.as_str()).copied().flatten()
             }
-            None => *looked.nearest.entry(&link.path).or_insert_with(|| self.targets.nearest(&link.path)),
+            None => {
+                let Looked { nearest, named, .. } = looked;
+                let named = named.get_or_insert_with(|| self.named());
+                let is_named = |path: &str| named.get(called(name_in(path)).as_str()).copied();
+                let nearest = nearest.entry(&link.path);
+                *nearest.or_insert_with(|| self.targets.nearest(&link.path, is_named(&link.path)))
+            }
             Some(_) => None,
         };
         Some(LinkEntry {
@@ -205,7 +235,9 @@ impl Web {
 
     /// Whether a file has what a subpath names. What a file that is no note has is not known.
     fn status<'w>(&'w self, target: &'w MemoryPath, subpath: &str, looked: &mut Looked<'w>) -> LinkStatus {
-        let Some((path, Some(seen))) = self.files.get_key_value(target) else { return LinkStatus::Ok };
+        let Some((path, Some(seen))) = self.files.get_key_value(target).filter(|(path, _)| path.is_note()) else {
+            return LinkStatus::Ok;
+        };
         let place = subpath.trim_start_matches('#').trim();
         if place.is_empty() {
             return LinkStatus::Ok;

@@ -41,6 +41,18 @@ pub fn fold(text: &str) -> String {
     caseless::default_case_fold_str(&bare).nfkc().map(without_stroke).collect()
 }
 
+/// A name as names are looked up: letters and digits alone, folded, so that `Jane Doe`, `jane_doe` and `jane-doe` are one.
+///
+/// # Examples
+///
+/// ```
+/// assert_eq!(memdir::note::words::called("Zoë_van-Dijk"), "zoevandijk");
+/// ```
+#[must_use]
+pub fn called(name: &str) -> String {
+    fold(name).chars().filter(|character| character.is_alphanumeric()).collect()
+}
+
 /// Whether a folded word is one character of a script without blanks, which stands in no pair.
 #[must_use]
 pub fn is_single(word: &str) -> bool {

@@ -168,6 +168,13 @@ impl MemoryPath {
         bytes.len() > 3 && bytes.last_chunk::<3>().is_some_and(|end| end.eq_ignore_ascii_case(b".md"))
     }
 
+    /// Whether this is a canvas by its name: one that ends in `.canvas`, in any case.
+    #[must_use]
+    pub fn is_canvas(&self) -> bool {
+        let extension = self.name().rsplit_once('.').map(|(_, extension)| extension);
+        extension.is_some_and(|extension| extension.eq_ignore_ascii_case("canvas"))
+    }
+
     /// Whether this is `folder` or lies below it.
     #[must_use]
     pub fn is_within(&self, folder: &Self) -> bool {

@@ -120,7 +120,8 @@ impl<T: Tree> Planner<'_, T> {
         }
         if let Some(question) = about.question {
             let (read, point) = (|path: &MemoryPath| self.text_of(path), about.point.as_ref());
-            let asking = Asking { read: &read, stop: self.manner.stop, within: None, point };
+            let excluded = (self.manner.excluded)();
+            let asking = Asking { read: &read, stop: self.manner.stop, within: None, point, excluded };
             let answer = rank::answer(source, question, &asking)?;
             (gathered.weights, gathered.corrected) = (answer.weights, answer.corrected);
             for found in answer.found.iter().take(MOST_NOTES).filter(|found| seen.insert(found.note)) {

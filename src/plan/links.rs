@@ -5,6 +5,8 @@ use std::collections::{BTreeSet, HashSet};
 use crate::action::{Call, GoToLink, Meaning};
 use crate::note::heading::Found;
 use crate::note::link::{self, Named};
+use crate::note::target::name_in;
+use crate::note::words::called;
 use crate::note::{Note, Seen, Syntax, Target, Targets, Web};
 use crate::path::MemoryPath;
 use crate::plan::tree::{Effort, Scan, Scanned, Tree, TreeError};
@@ -59,7 +61,9 @@ impl<T: Tree> Planner<'_, T> {
             (None, [one]) => ((*one).clone(), Vec::new()),
             (None, [_, ..]) => return Err(ambiguous(&shown, &several)),
             (None, []) => {
-                let nearest = targets.nearest(&named.path).filter(|path| may_show(call, path));
+                let called = self.called(call, name_in(&named.path));
+                let nearest = self.targets()?.nearest(&named.path, called.as_ref());
+                let nearest = nearest.filter(|path| may_show(call, path));
                 let failure = Failure::new(Code::LinkNotFound, format!("link `{shown}` leads to no note"));
                 return Err(match nearest {
                     Some(nearest) => failure.with_hint(format!("the nearest is `[[{nearest}]]`")),
@@ -99,6 +103,29 @@ impl<T: Tree> Planner<'_, T> {
         let names =
             if link.ends_with(".md") { vec![link.to_owned()] } else { vec![format!("{link}.md"), link.to_owned()] };
         names.into_iter().filter_map(|name| MemoryPath::parse(&name).ok()).find(is_file)
+    }
+
+    /// The first note with this file name, title or alias that may be told of. For hints: what goes wrong on the way is no news.
+    pub(super) fn called(&self, call: &Call, name: &str) -> Option<MemoryPath> {
+        let name = Some(called(name)).filter(|name| !name.is_empty())?;
+        let mut found = Vec::new();
+        let is_answered = self.consult(call, Effort::Refresh, &mut |source| {
+            for note in source.called(&name, usize::MAX)? {
+                found.extend(source.path(note)?);
+            }
+            Ok(())
+        });
+        if !is_answered.ok()? {
+            let is_called = |note: &Note<'_>| note.title().iter().chain(&note.aliases()).any(|one| called(one) == name);
+            let look = |path: &MemoryPath, bytes: &[u8]| {
+                called(path.stem()) == name
+                    || std::str::from_utf8(bytes).is_ok_and(|text| is_called(&Note::parse(text)))
+            };
+            let files = self.scan_notes(|path, bytes| bytes.is_ok_and(|bytes| look(path, bytes))).ok()?;
+            let named = files.into_iter().filter(|file| !file.is_link && file.seen == Some(true));
+            found.extend(named.map(|file| file.path));
+        }
+        found.into_iter().filter(|path| (self.manner.may_show)(call, path)).min()
     }
 
     pub(super) fn get_links(&self, call: &Call, asked: &MemoryPath) -> Result<Answer, Failure> {
@@ -174,7 +201,16 @@ impl<T: Tree> Planner<'_, T> {
             return Err(Failure::new(Code::LinkNotFound, message).with_hint("make it with `create_file` first"));
         }
         self.unclear.append(&mut unclear);
+        self.dangling.extend(broken.into_iter().map(|(link, syntax)| (path.clone(), link, syntax)));
         Ok(())
+    }
+
+    /// The notes to which the batch has written a link that would lead to a note at `missing`, if there were one.
+    pub(super) fn dangling_to(&self, missing: &MemoryPath) -> BTreeSet<&MemoryPath> {
+        let there = Targets::new([missing.clone()]);
+        let leads =
+            |(source, link, syntax): &&(MemoryPath, String, Syntax)| there.best(link, *syntax, Some(source)).is_some();
+        self.dangling.iter().filter(leads).map(|(source, ..)| source).collect()
     }
 
     /// Says which of the links that a call wrote could mean several notes, as far as it may be told of those.

@@ -3,8 +3,8 @@
 //! Owns the meaning of each action. Reads only through [`Tree`]; touches no clock, no randomness, no disk.
 
 use crate::action::{Action, Call, DeleteDir, ListDirectory, Meaning};
-use crate::note::Targets;
-use crate::note::name;
+use crate::note::words::called;
+use crate::note::{Excluded, Syntax, Targets, name};
 use crate::path::MemoryPath;
 use crate::policy::Cleared;
 use crate::report::{Code, Failure, Issue, Kind, Outcome, Shown, Value};
@@ -122,6 +122,8 @@ pub struct Planner<'t, T: Tree> {
     unclear: Vec<(String, Vec<MemoryPath>)>,
     /// The notes that do not exist and of which a fact should have been set.
     unmade: Targets,
+    /// The links that the batch wrote and that led nowhere then, with the notes they stand in.
+    dangling: Vec<(MemoryPath, String, Syntax)>,
     /// What the conversation has seen, where there is one.
     seen: Option<Seen>,
 }
@@ -137,7 +139,12 @@ struct Manner<'t> {
     may_hide: &'t (dyn Fn(&Call) -> bool + Sync),
     /// Whether a call may change a note that it did not name.
     may_change: &'t (dyn Fn(&Call, &MemoryPath) -> bool + Sync),
+    /// What the person has set aside.
+    excluded: &'t (dyn Fn() -> &'t Excluded + Sync),
 }
+
+/// What is set aside where nobody says.
+static NOTHING: Excluded = Excluded::NONE;
 
 impl std::fmt::Debug for Manner<'_> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -170,7 +177,13 @@ impl<'t, T: Tree> Planner<'t, T> {
     /// Starts a batch on `tree`.
     #[must_use]
     pub fn new(tree: &'t T, limits: &Limits) -> Self {
-        let manner = Manner { stop: &|| false, may_show: &|_, _| true, may_hide: &|_| false, may_change: &|_, _| true };
+        let manner = Manner {
+            stop: &|| false,
+            may_show: &|_, _| true,
+            may_hide: &|_| false,
+            may_change: &|_, _| true,
+            excluded: &|| &NOTHING,
+        };
         Self {
             overlay: Overlay::new(tree),
             limits: *limits,
@@ -180,6 +193,7 @@ impl<'t, T: Tree> Planner<'t, T> {
             meaning: Meaning::Plain,
             targets: None,
             unmade: Targets::default(),
+            dangling: Vec::new(),
             unclear: Vec::new(),
             seen: None,
         }
@@ -210,6 +224,13 @@ impl<'t, T: Tree> Planner<'t, T> {
     #[must_use]
     pub fn changing(mut self, may_change: &'t (dyn Fn(&Call, &MemoryPath) -> bool + Sync)) -> Self {
         self.manner.may_change = may_change;
+        self
+    }
+
+    /// Sets what gives what the person has set aside, which a search tells last; it is asked only then.
+    #[must_use]
+    pub fn excluding(mut self, excluded: &'t (dyn Fn() -> &'t Excluded + Sync)) -> Self {
+        self.manner.excluded = excluded;
         self
     }
 
@@ -369,10 +390,13 @@ impl<'t, T: Tree> Planner<'t, T> {
         let mut notes = self.notes(None, NEAREST_NAMES).unwrap_or_default();
         let likeness = words::likeness(asked);
         notes.retain(|note| likeness(note).is_some() && (self.manner.may_show)(call, note));
+        let is_same = |note: &&MemoryPath| called(note.stem()) == called(asked.stem());
+        let named = if notes.iter().any(|note| is_same(&note)) { None } else { self.called(call, asked.stem()) };
+        let nearest = named.as_ref().or_else(|| words::nearest(asked, notes.iter()));
         if let Action::SetFact(set) = &call.action {
-            return failure.with_hint(section::make_hint(set, words::nearest(asked, notes.iter())));
+            return section::to_make(failure, set, nearest, &self.dangling_to(&set.path));
         }
-        failure.with_hint(words::nearest_hint(asked, &notes))
+        failure.with_hint(words::nearest_hint(nearest))
     }
 
     /// The notes below a folder that is resolved, in no order; at most about `most` names are looked at.

@@ -64,7 +64,9 @@ impl<T: Tree> Planner<'_, T> {
             None => None,
         };
         let within = |note: Number| inside.as_ref().is_none_or(|inside| inside.binary_search(&note).is_ok());
-        let asking = Asking { read: &|path| self.text_of(path), stop: self.manner.stop, within: Some(&within), point };
+        let (read, stop, excluded) =
+            (|path: &MemoryPath| self.text_of(path), self.manner.stop, (self.manner.excluded)());
+        let asking = Asking { read: &read, stop, within: Some(&within), point, excluded };
         let answer = rank::answer(source, question, &asking)?;
         let start = match part.after {
             Some(after) => {

@@ -1,13 +1,14 @@
-//! What a rename does to the links of the memory: each goes on leading to the file that it led to.
+//! What a rename does to the links of the memory, and to its canvases: each goes on leading to the file that it led to.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ops::Range;
 
 use crate::action::Call;
 use crate::note::link::Style;
 use crate::note::relink::Before;
 use crate::note::target::{joined_to, stem_of};
-use crate::note::{Link, Note, Syntax, Target, Targets};
+use crate::note::{Canvas, Link, Note, PlaceKind, Syntax, Target, Targets};
 use crate::path::MemoryPath;
 use crate::plan::step::{Content, Image};
 use crate::plan::tree::{Effort, Scan, Scanned, Tree};
@@ -15,7 +16,7 @@ use crate::plan::{Planner, words};
 use crate::rank::called;
 use crate::report::{Code, Failure, Kind};
 
-/// A note whose links have to be written anew.
+/// A note or a canvas whose links have to be written anew.
 pub(super) struct Edit {
     /// Where it is after the rename.
     pub(super) path: MemoryPath,
@@ -50,6 +51,12 @@ struct Led {
     is_joined: bool,
 }
 
+/// A part of a text, and what has to stand there.
+type Splice = (Range<usize>, String);
+
+/// How many canvases are named of those that could not be looked into.
+const MOST_NAMED: usize = 3;
+
 impl<T: Tree> Planner<'_, T> {
     /// Finds the links that lead elsewhere, or no longer to one file alone, once `from` is called `to`, and writes
     /// them anew. Nothing of it is done yet.
@@ -59,17 +66,22 @@ impl<T: Tree> Planner<'_, T> {
     pub(super) fn relinked(&mut self, call: &Call, from: &MemoryPath, to: &MemoryPath) -> Result<Vec<Edit>, Failure> {
         let candidates = self.candidates(call, from, to)?;
         let wants = |path: &MemoryPath| match &candidates {
+            // No index knows what is on a canvas; there are few.
+            _ if path.is_canvas() => true,
             Some(Candidates { notes, .. }) => notes.contains(path),
             None => path.is_note(),
         };
         let scan = Scan { folder: None, limit: self.limits.file_bytes, wants: &wants, stop: self.manner.stop };
-        let files = self.overlay.scan(&scan, &|_, bytes| bytes.ok().and_then(paths_of)).map_err(words::trouble)?;
+        let look = |path: &MemoryPath, bytes: Result<&[u8], _>| paths_of(path, bytes.ok()?);
+        let files = self.overlay.scan(&scan, &look).map_err(words::trouble)?;
         let is_there = |path: &MemoryPath| matches!(self.overlay.stat(path), Ok(Some(_)));
         let renamed = Renamed::new(from, to, &files, &is_there);
         let mut edits = Vec::new();
         // What a linked name holds is read under its own.
-        let unread = files.iter().filter(|file| !file.is_link && matches!(file.seen, Some(None))).count();
-        let unread = candidates.map_or(unread, |candidates| candidates.unread);
+        let unread = files.iter().filter(|file| !file.is_link && matches!(file.seen, Some(None)));
+        let unread = unread.map(|file| file.path.clone());
+        let (canvases, unread): (Vec<MemoryPath>, Vec<MemoryPath>) = unread.partition(MemoryPath::is_canvas);
+        let unread = candidates.map_or(unread.len(), |candidates| candidates.unread);
         for file in files.into_iter().filter(|file| !file.is_link) {
             let (path, seen) = (file.path, file.seen);
             let links = seen.flatten().unwrap_or_default();
@@ -82,17 +94,28 @@ impl<T: Tree> Planner<'_, T> {
                 edits.extend(renamed.edit(&path, now)?);
             }
         }
-        let growth = edits.iter().map(|edit| size(&edit.after) - size(&edit.now)).sum();
-        self.check_quota(growth)?;
-        if unread > 0 {
-            let message =
-                format!("links in {} were not looked at: too large, or no text", words::count(unread, "note"));
-            self.issue("notes_skipped", call.index, message);
-        }
+        let notes = edits.iter().filter(|edit| edit.path.is_note());
+        self.check_quota(notes.map(|edit| size(&edit.after) - size(&edit.now)).sum())?;
+        self.tell_unread(call, unread, canvases);
         if self.overlay.tree().is_part() {
             edits.extend(self.relinked_for_owner(from, to)?);
         }
         Ok(edits)
+    }
+
+    /// Says what could not be looked into, as far as it may be told of.
+    fn tell_unread(&mut self, call: &Call, notes: usize, mut canvases: Vec<MemoryPath>) {
+        if notes > 0 {
+            let message = format!("links in {} were not looked at: too large, or no text", words::count(notes, "note"));
+            self.issue("notes_skipped", call.index, message);
+        }
+        canvases.retain(|path| (self.manner.may_show)(call, path));
+        if !canvases.is_empty() {
+            let names: Vec<_> = canvases.iter().take(MOST_NAMED).map(|path| format!("`{path}`")).collect();
+            let more = if canvases.len() > MOST_NAMED { " and others" } else { "" };
+            let message = format!("{}{more} were not looked at: too large, or no canvas", names.join(", "));
+            self.issue("notes_skipped", call.index, message);
+        }
     }
 
     /// The notes whose links a rename may make lead elsewhere, as an index knows them; `None` where there is none.
@@ -134,8 +157,9 @@ impl<T: Tree> Planner<'_, T> {
     fn relinked_for_owner(&self, from: &MemoryPath, to: &MemoryPath) -> Result<Vec<Edit>, Failure> {
         let whole = self.overlay.whole();
         let limit = self.limits.file_bytes;
-        let scan = Scan { folder: None, limit, wants: &MemoryPath::is_note, stop: self.manner.stop };
-        let files = whole.scan(&scan, &|_, bytes: Result<&[u8], _>| bytes.ok().and_then(paths_of));
+        let wants = |path: &MemoryPath| path.is_note() || path.is_canvas();
+        let scan = Scan { folder: None, limit, wants: &wants, stop: self.manner.stop };
+        let files = whole.scan(&scan, &|path, bytes: Result<&[u8], _>| paths_of(path, bytes.ok()?));
         let files = files.map_err(words::trouble)?;
         let is_there = |path: &MemoryPath| matches!(whole.stat(path), Ok(Some(_)));
         let renamed = Renamed::new(from, to, &files, &is_there);
@@ -157,12 +181,16 @@ fn size(image: &Image) -> i128 {
     image.content.bytes().len() as i128
 }
 
-/// The paths in the links of a note, and by which rules they are followed; `None` where it is no text.
-fn paths_of(bytes: &[u8]) -> Option<Vec<(String, Syntax)>> {
-    let has_links = ["[[", "](", "]:"].iter().any(|mark| memchr::memmem::find(bytes, mark.as_bytes()).is_some());
+/// The paths in the links of a note or a canvas, and by which rules they are followed; `None` where it is none.
+fn paths_of(path: &MemoryPath, bytes: &[u8]) -> Option<Vec<(String, Syntax)>> {
     let text = std::str::from_utf8(bytes).ok()?;
-    let links = if has_links { Note::parse(text).links() } else { Vec::new() };
-    let links: HashSet<_> = links.into_iter().map(|link| (link.path, link.syntax)).collect();
+    let links: HashSet<_> = if path.is_canvas() {
+        Canvas::parse(text).ok()?.seen().links.into_iter().map(|link| (link.path, link.syntax)).collect()
+    } else {
+        let has_links = ["[[", "](", "]:"].iter().any(|mark| memchr::memmem::find(bytes, mark.as_bytes()).is_some());
+        let links = if has_links { Note::parse(text).links() } else { Vec::new() };
+        links.into_iter().map(|link| (link.path, link.syntax)).collect()
+    };
     Some(links.into_iter().filter(|(path, _)| !path.is_empty()).collect())
 }
 
@@ -187,7 +215,10 @@ impl<'a> Renamed<'a> {
     /// doubt.
     fn leads_elsewhere(&self, link: &str, syntax: Syntax, source: &MemoryPath) -> Option<Led> {
         let called = self.called(source);
-        let joined = if syntax == Syntax::Wiki { None } else { self.joined(link, syntax, source) };
+        let joined = match syntax {
+            Syntax::Wiki | Syntax::Root => None,
+            Syntax::Markdown | Syntax::Unsure => self.joined(link, syntax, source),
+        };
         if let Some(target) = joined {
             let wanted = self.called(&target);
             let is_said = |place: Option<String>, path: &MemoryPath| place.as_deref() == Some(path.as_str());
@@ -220,37 +251,66 @@ impl<'a> Renamed<'a> {
         Some(place).filter(|place| (moves(source) || moves(place)) && !is_note() && (self.is_there)(place))
     }
 
-    /// Writes the links of a note anew, which is still called `path`.
+    /// Writes the links of a note or a canvas anew, which is still called `path`.
     fn edit(&self, path: &MemoryPath, now: Image) -> Result<Option<Edit>, Failure> {
         let Some(text) = now.content.text() else { return Ok(None) };
+        let splices = if path.is_canvas() { self.on_canvas(path, text)? } else { self.in_text(path, text)? };
+        if splices.is_empty() {
+            return Ok(None);
+        }
         let mut after = String::with_capacity(text.len() + 64);
         let mut done = 0;
+        for (place, new) in splices {
+            let Some(between) = text.get(done..place.start) else { continue };
+            after.push_str(between);
+            after.push_str(&new);
+            done = place.end;
+        }
+        after.push_str(text.get(done..).unwrap_or_default());
+        let after = Image { content: Content::new(after.into_bytes()), mode: now.mode };
+        Ok(Some(Edit { path: self.called(path), now, after }))
+    }
+
+    /// What has to stand on a canvas, which is still called `path`.
+    fn on_canvas(&self, path: &MemoryPath, text: &str) -> Result<Vec<Splice>, Failure> {
+        let mut splices = Vec::new();
+        let Ok(canvas) = Canvas::parse(text) else { return Ok(splices) };
+        for place in &canvas.places {
+            let new = match place.kind {
+                PlaceKind::Text => self.in_text(path, &place.says)?,
+                PlaceKind::Card(_) | PlaceKind::Background if place.says.is_empty() => continue,
+                PlaceKind::Card(_) | PlaceKind::Background => {
+                    let led = self.leads_elsewhere(&place.says, Syntax::Root, path);
+                    led.map(|led| (0..place.says.len(), self.called(&led.target).to_string())).into_iter().collect()
+                }
+            };
+            splices.extend(new.into_iter().map(|(said, new)| (place.range(said), canvas.encode(&new))));
+        }
+        splices.sort_by_key(|(place, _)| place.start);
+        Ok(splices)
+    }
+
+    /// What has to stand in the places of links in a text of Markdown, in their order.
+    fn in_text(&self, path: &MemoryPath, text: &str) -> Result<Vec<Splice>, Failure> {
         let mut links = Note::parse(text).links();
         // A picture can stand in the text of a link.
         links.sort_by_key(|link| link.target.start);
         // A note may hold one link many times.
         let mut elsewhere: HashMap<(&str, Syntax), Option<Led>> = HashMap::new();
         let mut written: HashMap<(&str, Syntax, Style), String> = HashMap::new();
+        let mut splices = Vec::new();
         for link in links.iter().filter(|link| !link.path.is_empty()) {
             let led = elsewhere.entry((&link.path, link.syntax));
             let led = led.or_insert_with(|| self.leads_elsewhere(&link.path, link.syntax, path));
             let Some(led) = led else { continue };
-            let Some(between) = text.get(done..link.target.start) else { continue };
-            after.push_str(between);
             let old = text.get(link.target.clone()).unwrap_or_default();
             let new = match written.entry((old, link.syntax, link.style)) {
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(free) => free.insert(self.written(link, old, path, led)?),
             };
-            after.push_str(new);
-            done = link.target.end;
+            splices.push((link.target.clone(), new.clone()));
         }
-        if done == 0 {
-            return Ok(None);
-        }
-        after.push_str(text.get(done..).unwrap_or_default());
-        let after = Image { content: Content::new(after.into_bytes()), mode: now.mode };
-        Ok(Some(Edit { path: self.called(path), now, after }))
+        Ok(splices)
     }
 
     fn written(&self, link: &Link, old: &str, source: &MemoryPath, led: &Led) -> Result<String, Failure> {

@@ -32,9 +32,11 @@ impl Plan {
     }
 }
 
-/// The texts of a file before and after a step.
+/// The texts of a file before and after a step. Nothing but a rename changes a canvas, which may be one line with all its cards.
 fn texts(step: &Step) -> Option<(Option<&str>, Option<&str>)> {
-    let Step::Put { before, after, .. } = step else { return None };
+    let Step::Put { path, before, after } = step else { return None };
+    let is_relinked = path.is_canvas() && before.is_some() && after.is_some();
+    (!is_relinked).then_some(())?;
     Some((before.as_ref().and_then(text), after.as_ref().and_then(text)))
 }
 
@@ -126,9 +128,12 @@ mod tests {
     const USER: &str = "---\nborn: 1990\n---\n# Ada\n\n- city: London\n- sister: Ana\n- sister: Eva\n- likes tea\n\n## Work\n\n\
                         | firm | since |\n| --- | --- |\n| Acme | 2019 |\n\nShe works a lot.\n";
 
+    const CANVAS: &str = r#"{"nodes":[{"type":"file","file":"old.md"}]}"#;
+
     #[track_caller]
     fn check(calls: &[Value], expected: bool) {
-        let tree = MapTree::of([("user.md", USER), ("old.md", "# Old\n\n- x: y\n"), ("empty.md", "")]);
+        let tree =
+            MapTree::of([("user.md", USER), ("old.md", "# Old\n\n- x: y\n"), ("empty.md", ""), ("a.canvas", CANVAS)]);
         let mut planner = Planner::new(&tree, &Limits::default());
         let rules = Rules::default();
         let context =
@@ -152,6 +157,7 @@ mod tests {
         for path in ["user.md", "old.md", "empty.md"] {
             check(&[json!({"action": "delete_file", "path": path})], true);
         }
+        check(&[json!({"action": "delete_file", "path": "a.canvas"})], true);
         check(&[edit("- likes tea\n", "")], true);
         check(&[edit("- sister: Eva\n", "")], true);
         check(&[edit("| Acme | 2019 |\n", "")], true);

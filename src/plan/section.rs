@@ -1,8 +1,9 @@
 //! The actions that know the inside of a note: sections and facts.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
-use crate::action::{AppendToSection, ReplaceSection, SetFact};
+use crate::action::{Action, AppendToSection, CreateFile, ReplaceSection, SetFact};
 use crate::note::Note;
 use crate::note::fact::Unset;
 use crate::note::heading::Found;
@@ -59,16 +60,29 @@ impl<T: Tree> Planner<'_, T> {
     }
 }
 
-/// What to send instead of setting a fact of a note that does not exist.
-pub(super) fn make_hint(set: &SetFact, nearest: Option<&MemoryPath>) -> String {
-    let nearest = nearest.map(|nearest| format!("the nearest is `{nearest}`; ")).unwrap_or_default();
+/// Says what makes the note that does not exist and of which a fact should have been set; `linking` are the notes to which
+/// the batch has written a link to it.
+pub(super) fn to_make(
+    mut failure: Failure,
+    set: &SetFact,
+    nearest: Option<&MemoryPath>,
+    linking: &BTreeSet<&MemoryPath>,
+) -> Failure {
+    let mut hint = nearest.map(|nearest| format!("the nearest is `{nearest}`; ")).unwrap_or_default();
+    if !linking.is_empty() {
+        let names: Vec<_> = linking.iter().take(MOST_NAMES).map(|path| format!("`{path}`")).collect();
+        hint.push_str(&format!("{} now has a link to nothing; ", names.join(", ")));
+    }
     let content = format!("# {}\n\n- {}: {}\n", set.path.stem(), set.key.trim(), set.value.trim());
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
-    let (path, content) = (quoted(set.path.as_str()), quoted(&content));
-    if path.len() + content.len() > MOST_HINT {
-        return format!("{nearest}make it with `create_file` first");
+    let (path, text) = (quoted(set.path.as_str()), quoted(&content));
+    if path.len() + text.len() > MOST_HINT {
+        hint.push_str("make it with `create_file` first");
+    } else {
+        hint.push_str(&format!(r#"to make it, send {{"action":"create_file","path":{path},"content":{text}}}"#));
     }
-    format!(r#"{nearest}to make it, send {{"action":"create_file","path":{path},"content":{content}}}"#)
+    failure.details.action = Some(Action::CreateFile(CreateFile { path: set.path.clone(), content }));
+    failure.with_hint(hint)
 }
 
 /// The heading that a name means, by its place.

@@ -70,8 +70,8 @@ pub(crate) fn not_found(noun: &str, path: &MemoryPath) -> Failure {
 }
 
 /// What to send instead of the path of a note that does not exist.
-pub(crate) fn nearest_hint(path: &MemoryPath, notes: &[MemoryPath]) -> String {
-    nearest(path, notes.iter()).map_or_else(|| ALL_NOTES.to_owned(), |nearest| format!("the nearest is `{nearest}`"))
+pub(crate) fn nearest_hint(nearest: Option<&MemoryPath>) -> String {
+    nearest.map_or_else(|| ALL_NOTES.to_owned(), |nearest| format!("the nearest is `{nearest}`"))
 }
 
 pub(crate) fn already_exists(noun: &str, path: &MemoryPath, hint: &str) -> Failure {

@@ -6,7 +6,7 @@ use super::record::{Record, Records};
 use super::text::{Evidence, Left};
 use super::trail::{IDENT, Trail, Way};
 use super::{Bm25, Number, Point, Question, Source, SourceError, Word, best_first, passage, spelling};
-use crate::note::words;
+use crate::note::{Excluded, words};
 use crate::path::MemoryPath;
 use crate::report::Why;
 
@@ -18,6 +18,8 @@ const VALUE: f64 = 0.5;
 /// What the words of a note say beside what ways and facts explain, and what its best paragraph says.
 const TEXT: f64 = 0.2;
 const PASSAGE: f64 = 0.3;
+/// By this the score of a note is less that the person has set aside.
+const EXCLUDED: f64 = 1e-3;
 /// Of so many of the best notes the paragraphs are looked at.
 const MOST_PASSAGES: usize = 30;
 
@@ -31,6 +33,8 @@ pub struct Asking<'a> {
     pub within: Option<&'a dyn Fn(Number) -> bool>,
     /// The question as a point, where something makes points.
     pub point: Option<&'a Point>,
+    /// What the person has set aside: it comes after all others.
+    pub excluded: &'a Excluded,
 }
 
 impl Asking<'_> {
@@ -99,7 +103,15 @@ pub fn answer(source: &dyn Source, asked: &Question, asking: &Asking<'_>) -> Res
     let texts = weigh_passages(&mut judged, &mut records, question, &text, asking)?;
     let typed = |corrected: &Question| spelling::typed(asked, corrected, texts.iter().map(String::as_str));
     let searched_for = corrected.as_ref().map(typed);
-    let (found, weights) = (found(judged, &text, asking), text.idf().to_vec());
+    let (mut found, weights) = (found(judged, &text, asking), text.idf().to_vec());
+    if !asking.excluded.is_empty() {
+        for found in &mut found {
+            if source.path(found.note)?.is_some_and(|path| asking.excluded.holds(&path)) {
+                found.score *= EXCLUDED;
+            }
+        }
+        found.sort_unstable_by(|one, other| best_first((one.score, one.note), (other.score, other.note)));
+    }
     Ok(Answer { found, weights, corrected, searched_for })
 }
 

@@ -17,12 +17,13 @@ mod trail;
 mod vector;
 mod word;
 
+pub use crate::note::words::called;
 pub use answer::{Answer, Asking, Found, answer, by_text};
 pub use bm25::{Bm25, best_first};
 pub use function_words::is_function_word;
 pub use links::{Names, Neighbour, neighbours};
 pub use question::Question;
-pub use source::{Column, Files, Number, Source, SourceError, called};
+pub use source::{Column, Files, Number, Source, SourceError};
 pub use spelling::Spelling;
 pub use vector::Point;
 pub use word::{Word, WordSet};

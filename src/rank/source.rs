@@ -160,15 +160,3 @@ pub trait Source {
         Ok(Vec::new())
     }
 }
-
-/// A name as names are looked up: letters and digits alone, folded, so that `Jane Doe`, `jane_doe` and `jane-doe` are one.
-///
-/// # Examples
-///
-/// ```
-/// assert_eq!(memdir::rank::called("Zoë_van-Dijk"), "zoevandijk");
-/// ```
-#[must_use]
-pub fn called(name: &str) -> String {
-    crate::note::words::fold(name).chars().filter(|character| character.is_alphanumeric()).collect()
-}

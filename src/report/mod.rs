@@ -101,7 +101,7 @@ pub struct Details {
     /// With `content_not_found` and `conflict`: the digest of the note as it is now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<Digest>,
-    /// With `content_not_found`: the call again, corrected.
+    /// With `content_not_found`: the call again, corrected; with `not_found` on `set_fact`: the call that makes the note.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub action: Option<Action>,
     /// With `ambiguous_match`: the lines of all places.

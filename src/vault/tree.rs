@@ -4,12 +4,16 @@
 use std::io;
 use std::time::UNIX_EPOCH;
 
+use cap_fs_ext::DirExt;
 use cap_std::fs::{Dir, Metadata};
 
 use super::{Core, Page, Vault, Writer, aside, disk};
 use crate::path::{self, MemoryPath};
 use crate::plan::{Content, Entry, Image, Listing, Scan, Scanned, Stat, Tree, TreeError};
 use crate::report::{Kind, Log};
+
+/// Where Obsidian keeps its settings.
+const OBSIDIAN: &str = ".obsidian";
 
 impl Tree for Vault {
     type Whole = Self;
@@ -182,6 +186,26 @@ impl Vault {
         let filled = disk::fill(&mut file, &mut bytes).map_err(io)?;
         bytes.truncate(filled);
         Ok((bytes, stat.mode))
+    }
+
+    /// Reads a file of the settings that Obsidian keeps in the memory, of at most `limit` bytes; `None` where there is none.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be read, for a person. No link is followed.
+    pub fn obsidian(&self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, String> {
+        let folder = self.dir.open_dir_nofollow(OBSIDIAN);
+        let mut bytes = Vec::new();
+        match folder.and_then(|folder| disk::read_name(&folder, name, limit, &mut bytes)) {
+            Ok(Some(size)) => {
+                bytes.truncate(size);
+                Ok(Some(bytes))
+            }
+            Ok(None) => Err(format!("has more than {limit} bytes, or is no regular file")),
+            Err(error) if is_missing(&error) => Ok(None),
+            Err(error) if disk::is_link_error(&error) => Err("is a link, and none is followed there".to_owned()),
+            Err(error) => Err(error.kind().to_string()),
+        }
     }
 
     /// Opens a folder, with links followed; `None` is the root.

@@ -16,6 +16,7 @@
 mod ask;
 mod attacks;
 mod bounds;
+mod canvas;
 mod chat;
 mod cli;
 mod client;
@@ -41,6 +42,7 @@ mod mcp_resources;
 mod mcp_stdio;
 mod model;
 mod models;
+mod obsidian;
 mod processes;
 mod python;
 mod repair;

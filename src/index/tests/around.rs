@@ -63,8 +63,14 @@ fn text() -> impl Strategy<Value = String> {
     let link = (target(), any::<bool>())
         .prop_map(|(target, is_wiki)| if is_wiki { format!("[[{target}]]\n") } else { format!("[t](<{target}>)\n") });
     let other = prop::sample::select(vec!["# Head\n", "text ^id\n", "word\n"]);
-    prop::collection::vec(prop_oneof![4 => link, 1 => other.prop_map(str::to_owned)], 0..6)
-        .prop_map(|lines| lines.concat())
+    let front = prop::sample::select(vec![
+        "",
+        "",
+        "---\naliases: [Nowhere-at-all, adaa, zoe]\n---\n",
+        "---\ntitle: V12\n---\n",
+    ]);
+    (front, prop::collection::vec(prop_oneof![4 => link, 1 => other.prop_map(str::to_owned)], 0..6))
+        .prop_map(|(front, lines)| format!("{front}{}", lines.concat()))
 }
 
 fn memory() -> impl Strategy<Value = Vec<(String, String)>> {

@@ -319,3 +319,28 @@ fn tables_and_lists_say_where_they_are() {
         ]
     );
 }
+
+/// What a template leaves open is filled in its place, and no second line is made.
+#[test]
+fn a_placeholder_is_filled() {
+    let check = |text: &str, expected: &str| {
+        let edit = Note::parse(text).set_fact("name", "Ada").unwrap();
+        assert_eq!(edit.apply(text), expected, "{text:?}");
+    };
+    check("# Me\n\n- name:\n- city:\n", "# Me\n\n- name: Ada\n- city:\n");
+    check("# Me\n\n- name: \n- city: \n", "# Me\n\n- name: Ada\n- city: \n");
+    check("- **Name**:\r\n- city:\r\n", "- **Name**: Ada\r\n- city:\r\n");
+    check("- **Name:**\n", "- **Name:** Ada\n");
+    check("# Me\n\nname::\ncity::\n", "# Me\n\nname:: Ada\ncity::\n");
+    check("# Me\n\n- name::\n- city:: \n", "# Me\n\n- name:: Ada\n- city:: \n");
+    check(
+        "| key | value |\n|---|---|\n| name | |\n| city |  |\n",
+        "| key | value |\n|---|---|\n| name | Ada |\n| city |  |\n",
+    );
+    check("| key | value |\n|---|---|\n| name |      |\n", "| key | value |\n|---|---|\n| name | Ada  |\n");
+    check("---\nname:\ncity:\n---\n# Me\n", "---\nname: Ada\ncity:\n---\n# Me\n");
+    check("---\nname: \"\"\n---\n", "---\nname: \"Ada\"\n---\n");
+    check("- [ ] name:\n", "- [ ] name: Ada\n");
+    let template = include_str!("../../../memory_template/user.md");
+    check(template, &template.replacen("- name:", "- name: Ada", 1));
+}

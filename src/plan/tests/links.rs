@@ -184,3 +184,33 @@ proptest! {
         prop_assert_eq!(undone(plan.steps(), &after), tree);
     }
 }
+
+#[test]
+fn a_title_or_an_alias_is_told_where_a_link_or_a_path_leads_nowhere() {
+    let robert = "---\naliases: [Bob, \"B. Jones\"]\n---\n# Robert Jones\n";
+    let tree = MapTree::of([
+        ("people/robert.md", robert),
+        ("n.md", "[[Bob]] [[x/b-jones.md]] [t](bob.md) [[Robber]]\n"),
+        ("x.md", ""),
+    ]);
+    let links = one(&tree, json!({"action": "get_links", "path": "n.md"})).0["value"]["links"].clone();
+    let nearest: Vec<_> = links.as_array().unwrap().iter().map(|link| link["nearest"].clone()).collect();
+    assert_eq!(
+        nearest,
+        [json!("people/robert.md"), json!("people/robert.md"), json!("people/robert.md"), json!("people/robert.md")]
+    );
+    let hint = |json: Json| one(&tree, json).0["error"]["hint"].as_str().unwrap().to_owned();
+    assert_eq!(hint(json!({"action": "go_to_link", "link": "[[bob]]"})), "the nearest is `[[people/robert.md]]`");
+    assert_eq!(hint(json!({"action": "go_to_link", "link": "[[B Jones|b]]"})), "the nearest is `[[people/robert.md]]`");
+    assert_eq!(
+        hint(json!({"action": "read_file", "path": "people/robert_jones.md"})),
+        "the nearest is `people/robert.md`"
+    );
+    assert_eq!(hint(json!({"action": "read_file", "path": "bob.md"})), "the nearest is `people/robert.md`");
+    // A file of this name is meant before a note that is called so.
+    let tree = MapTree::of([("a.md", "---\naliases: [bob]\n---\n"), ("x/bob.md", ""), ("n.md", "[[y/bob]]\n")]);
+    let hint = one(&tree, json!({"action": "read_file", "path": "bob.md"})).0["error"]["hint"].clone();
+    assert_eq!(hint, "the nearest is `x/bob.md`");
+    let links = one(&tree, json!({"action": "get_links", "path": "n.md"})).0["value"]["links"].clone();
+    assert_eq!(links[0]["nearest"], "x/bob.md");
+}

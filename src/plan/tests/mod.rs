@@ -9,6 +9,7 @@ use crate::policy::{Context, Mode, Rules, review};
 mod actions;
 mod batches;
 mod broken_edits;
+mod canvas;
 mod context;
 mod edits;
 mod find;

@@ -150,6 +150,12 @@ fn a_fact_of_a_note_that_is_not_there_is_answered_with_the_call_that_makes_it() 
     assert_eq!(said[0]["error"]["code"], json!("not_found"));
     let hint = said[0]["error"]["hint"].as_str().unwrap();
     let make: Json = serde_json::from_str(hint.strip_prefix("to make it, send ").unwrap()).unwrap();
+    assert_eq!(said[0]["error"]["action"], make);
+    // A link that the batch has written before is told of.
+    let (outcomes, _) = run(&tree, &[link("[[rex]]"), link("[[pets]]"), set.clone()]);
+    let said_then = serde_json::to_value(&outcomes[2]).unwrap();
+    let hint = said_then["error"]["hint"].as_str().unwrap();
+    assert!(hint.starts_with("`user.md` now has a link to nothing; to make it, send {"), "{hint}");
     let codes: Vec<_> = said.as_array().unwrap().iter().map(|entry| entry["error"]["code"].as_str()).collect();
     assert_eq!(codes, [Some("not_found"), Some("link_not_found"), Some("link_not_found"), None]);
     // What the hint says makes the note, and then it can be linked to.

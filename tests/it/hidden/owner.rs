@@ -36,13 +36,23 @@ fn a_rename_writes_the_links_of_hidden_notes_anew_and_tells_only_the_owner() {
         Mode::Off,
         &json!([{"action": "rename_file", "path": "work/p1.md", "new_path": "work/first.md"}]),
     );
-    assert_eq!(report["changed"], json!(["work/first.md", "work/p1.md", "work/plan.md"]), "{report}");
+    assert_eq!(
+        report["changed"],
+        json!(["work/board.canvas", "work/first.md", "work/p1.md", "work/plan.md"]),
+        "{report}"
+    );
     assert_eq!((&report["batch"], &report["issues"]), (&json!(null), &json!([])));
     assert!(!report.to_string().contains("private"), "{report}");
     assert!(read(&world, "private/pub-b.md").contains("[[first]]"));
     assert!(read(&world, "user.md").contains("[p](work/first.md)"));
+    assert!(
+        read(&world, "private/board.canvas")
+            .contains(r#""file":"work/first.md"},{"type":"file","file":"private/plan.md""#)
+    );
+    assert_eq!(read(&world, "private/board.canvas"), read(&world, "work/board.canvas"));
     let changed = newest(&world);
     assert!(changed.contains(&"private/pub-b.md".to_owned()) && changed.contains(&"user.md".to_owned()), "{changed:?}");
+    assert!(changed.contains(&"private/board.canvas".to_owned()), "{changed:?}");
     let records = world.engine.records(0).unwrap();
     let relinked = records.iter().find(|record| record.action == "relink").unwrap();
     let notes = &relinked.payload.as_ref().unwrap()["notes"];

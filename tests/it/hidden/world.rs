@@ -42,6 +42,10 @@ pub(super) const GRANTS: &[Globs] = &[
     (&["lib/**"], &["p*", "user.md", "work/*", "private/deep/*"]),
 ];
 
+/// A canvas with cards of what many may see, and few.
+const CANVAS: &str = r#"{"nodes":[{"type":"file","file":"work/p1.md"},{"type":"file","file":"private/plan.md"},
+{"type":"text","text":"[[p1]] and [[diary]]"}]}"#;
+
 /// All notes, as they are before anything is done; which are hidden is for a grant to say.
 const NOTES: &[(&str, &str)] = &[
     (
@@ -50,6 +54,8 @@ const NOTES: &[(&str, &str)] = &[
     ),
     ("boss.md", "# Boss\n\n- city: Berlin\n\n[[user]] and [[plan|the plan]]\n"),
     ("pic.png", "no text \u{fffd}"),
+    ("work/board.canvas", CANVAS),
+    ("private/board.canvas", CANVAS),
     ("work/plan.md", "# Plan\n\nThe secret launch is in May. [[p1]] [[diary]] [[pub]]\n\n## Steps\n\n- one\n- two\n"),
     ("work/p1.md", "# P1\n\nsee [[plan#Steps]] and [[user]] [[../private/plan]]\n- city: Rome\n"),
     ("work/pub-a.md", "# Public\n\nlaunch, budget and boss\n"),
@@ -263,7 +269,8 @@ impl World {
 
     /// What the client may not write, as it is on the disk but for its links, which a rename takes along.
     pub(super) fn beyond(&self, grant: &Grant) -> BTreeMap<String, String> {
-        static LINKS: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\[\[[^\]]*\]\]|\]\([^)]*\)").unwrap());
+        static LINKS: LazyLock<Regex> =
+            LazyLock::new(|| Regex::new(r#"\[\[[^\]]*\]\]|\]\([^)]*\)|"file":"[^"]*""#).unwrap());
         let files = self.files(|path| !grant.lets_write(path)).into_iter();
         let text = |bytes: Vec<u8>| LINKS.replace_all(&String::from_utf8_lossy(&bytes), "…").into_owned();
         files.map(|(path, bytes)| (path, text(bytes))).collect()
