@@ -9,7 +9,7 @@ use super::{ask, chat, client, doctor, eval, install, model, session};
 mod options;
 
 pub(super) use options::{
-    Actions, Add, Approve, Audit, Check, Demo, Diff, Edit, Exec, Facts, FindingKind, Forget, Init, Links, Log, Move,
+    Actions, Add, Approve, Audit, Check, Demo, Diff, Edit, Exec, Facts, FindingKind, Forget, Init, Links, Log, Mode, Move,
     New, Offer, OpenNote, Paging, Permission, Read, Reject, Remember, Remove, Restore, Rules, Schema, SchemaFormat,
     Search, SetFact, ToolSet, Tree, Undo,
 };
@@ -82,7 +82,7 @@ pub(super) enum NotesCommand {
     #[command(aliases = ["cat", "show"])]
     Read(Read),
     /// Find notes by what they say or by their names, the best first
-    #[command(aliases = ["find", "grep"])]
+    #[command(aliases = ["find", "grep"], long_about = options::SEARCH)]
     Search(Search),
     /// List the links of the memory, or of one note with the notes that link to it
     Links(Links),

@@ -20,6 +20,21 @@ following a link to it, and searches and contexts with a place of it. A running 
 or each hundred calls, with the next call that comes; what it still holds is not told yet. What was forgotten is not told, and \
 neither is what was read before the memory had a history, which begins with its first change.";
 
+pub(super) const SEARCH: &str = "Find the notes that answer a query, the best first.
+
+Operators in the query say which notes may answer. All of them have to fit:
+
+  tag:work, #work     notes with this tag, or one nested in it such as #work/travel
+  is:task, is:done    notes with tasks that are open, `- [ ]`, or done, `- [x]`
+  since:2026-11-01    notes of this day or later; also since:7d, since:today, since:yesterday
+  path:projects/      notes in a folder, or with a name, that begins so; with blanks, path:\"my notes/\"
+
+A note is of the latest day in its file name and in `date`, `created` and `updated` of its front matter; where it states none, \
+of the day on which the file was last modified. Days begin at midnight UTC. A query of operators alone lists the notes, or with \
+is:task and is:done the tasks, the latest first. What stands in quotes is text, and modes other than ranked know no operators.
+
+Five notes are shown, with --json twenty. In a pipe no line is broken, and each hit begins with path:line.";
+
 /// Options of `init`.
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Init {
@@ -385,7 +400,7 @@ impl From<ToolSet> for mcp::ToolSet {
 /// Options of `search`.
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Search {
-    /// What to look for
+    /// What to look for: words, and operators such as tag:work
     pub(in crate::cli) query: String,
     /// How
     #[arg(long, value_enum, default_value_t = Mode::Ranked)]
@@ -393,6 +408,9 @@ pub(in crate::cli) struct Search {
     /// Only in this folder or note
     #[arg(long)]
     pub(in crate::cli) path: Option<String>,
+    /// Show twenty notes instead of five
+    #[arg(long, conflicts_with = "limit")]
+    pub(in crate::cli) more: bool,
     #[command(flatten)]
     pub(in crate::cli) page: Paging,
     /// How many tokens what is shown may have; a token is four bytes
@@ -532,7 +550,7 @@ impl From<FindingKind> for Kind {
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Paging {
     /// How many at most
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(in crate::cli) limit: Option<u32>,
     /// Go on after the page before: its cursor
     #[arg(long, value_name = "CURSOR")]
