@@ -199,7 +199,8 @@ mod tests {
     #[test]
     fn facts_of_the_best_are_shown_whole() {
         let found = hit("Cake", "- a: 1\n- b: 2\n- c: 3\n- d: 4\n- e: 5");
-        let shown = |is_best| lines(&found, "Cake", is_best, &|_| Vec::new(), Look { width: Some(40), is_painted: false });
+        let shown =
+            |is_best| lines(&found, "Cake", is_best, &|_| Vec::new(), Look { width: Some(40), is_painted: false });
         assert_eq!((shown(true).lines().count(), shown(false).lines().count()), (6, 4));
     }
 
@@ -208,14 +209,20 @@ mod tests {
         let found = hit("Cake", "eggs and flour");
         let marks = |_: &str| vec![0..4, 9..14];
         let shown = lines(&found, "Cake", false, &marks, Look { width: Some(24), is_painted: true });
-        let bare = shown.replace("\u{1b}[1m", "").replace("\u{1b}[2m", "").replace("\u{1b}[31m", "").replace("\u{1b}[0m", "");
+        let bare =
+            shown.replace("\u{1b}[1m", "").replace("\u{1b}[2m", "").replace("\u{1b}[31m", "").replace("\u{1b}[0m", "");
         assert_eq!(bare, "Cake  recipes/cake.md:12\n    eggs and flour\n", "{shown:?}");
         assert!(shown.contains("\u{1b}[31meggs") && shown.contains("\u{1b}[31mflour"), "{shown:?}");
     }
 
     #[test]
     fn no_row_is_wider_than_it_may_be() {
-        let texts = ["green tea and honey cake", "a very-long-word-without-any-blank-in-it", "漢字かな交じり文は幅が二つある", "tea 漢字 tea"];
+        let texts = [
+            "green tea and honey cake",
+            "a very-long-word-without-any-blank-in-it",
+            "漢字かな交じり文は幅が二つある",
+            "tea 漢字 tea",
+        ];
         for text in texts {
             for width in 4..30 {
                 let rows = wrapped(text, width);

@@ -98,7 +98,9 @@ impl<'t> Note<'t> {
     #[must_use]
     pub fn tasks(&self) -> Vec<Task> {
         let boxes = self.markup.runs.items.iter().filter_map(|item| item.task.clone());
-        boxes.map(|span| Task { line: self.line_at(span.start), is_done: self.slice(span).contains(['x', 'X']) }).collect()
+        boxes
+            .map(|span| Task { line: self.line_at(span.start), is_done: self.slice(span).contains(['x', 'X']) })
+            .collect()
     }
 
     /// The text with blanks in the place of code, as long as it was and with the same lines.

@@ -160,7 +160,11 @@ impl Operators {
 
     /// The lines of the tasks of a note that are asked for.
     pub(super) fn task_lines(&self, text: &str) -> Vec<usize> {
-        if self.want_tasks() { self.tasks(&Note::parse(text)).iter().map(|task| task.line).collect() } else { Vec::new() }
+        if self.want_tasks() {
+            self.tasks(&Note::parse(text)).iter().map(|task| task.line).collect()
+        } else {
+            Vec::new()
+        }
     }
 
     fn tasks(&self, note: &Note<'_>) -> Vec<Task> {

@@ -41,6 +41,7 @@ mod mcp_resources;
 mod mcp_stdio;
 mod model;
 mod models;
+mod operators;
 mod processes;
 mod python;
 mod repair;

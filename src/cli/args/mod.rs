@@ -9,9 +9,9 @@ use super::{ask, chat, client, doctor, eval, install, model, session};
 mod options;
 
 pub(super) use options::{
-    Actions, Add, Approve, Audit, Check, Demo, Diff, Edit, Exec, Facts, FindingKind, Forget, Init, Links, Log, Mode, Move,
-    New, Offer, OpenNote, Paging, Permission, Read, Reject, Remember, Remove, Restore, Rules, Schema, SchemaFormat,
-    Search, SetFact, ToolSet, Tree, Undo,
+    Actions, Add, Approve, Audit, Check, Demo, Diff, Edit, Exec, Facts, FindingKind, Forget, Init, Links, Log, Mode,
+    Move, New, Offer, OpenNote, Paging, Permission, Read, Reject, Remember, Remove, Restore, Rules, Schema,
+    SchemaFormat, Search, SetFact, ToolSet, Tree, Undo,
 };
 
 /// A long-term memory for language models: a folder of Markdown notes, and safe, undoable actions on it.
