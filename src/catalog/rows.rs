@@ -310,7 +310,11 @@ pub const ROWS: &[Row] = &[
         returns: "hits with path, heading, lines, snippet, score",
         gives: Gives::Object,
         fields: &[
-            required("query", Takes::FullText, "What to look for, in plain words."),
+            required(
+                "query",
+                Takes::FullText,
+                "What to look for, in plain words; `tag:work`, `is:task`, `since:2026-11-01` or `path:projects/` in it narrow it.",
+            ),
             optional(
                 "mode",
                 Takes::OneOf(&["ranked", "text", "regex", "name"]),

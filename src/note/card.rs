@@ -108,10 +108,13 @@ impl Note<'_> {
     }
 }
 
-/// How many bytes of what stands behind a `#` are a tag; a number alone is none, as in Obsidian.
+/// How many bytes of what stands behind a `#` are a tag: letters, digits, `_`, `-`, `/`, symbols and emoji. A number alone
+/// is none, as in Obsidian.
 #[must_use]
 pub fn tag_length(text: &str) -> usize {
-    let is_part = |character: char| character.is_alphanumeric() || matches!(character, '_' | '-' | '/');
+    let is_symbol = |character| matches!(character, '\u{2190}'..='\u{2bff}' | '\u{fe0f}' | '\u{1f000}'..='\u{1faff}');
+    let is_part =
+        |character: char| character.is_alphanumeric() || matches!(character, '_' | '-' | '/') || is_symbol(character);
     let tag = text.split(|character| !is_part(character)).next().unwrap_or_default();
     if tag.chars().any(|character| !character.is_ascii_digit()) { tag.len() } else { 0 }
 }

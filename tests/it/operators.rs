@@ -76,7 +76,10 @@ fn fitting(notes: &BTreeMap<String, Read>, operator: &str, modified: &str) -> Ve
         }),
         ("is", value) => !read.tasks[usize::from(value == "done")].is_empty(),
         ("since", value) => read.dates.iter().max().map_or(modified, String::as_str) >= value,
-        ("path", value) => path.starts_with(value) || path.contains(&format!("/{value}")),
+        ("path", value) => {
+            let path = path.to_lowercase();
+            path.starts_with(value) || path.contains(&format!("/{value}"))
+        }
         _ => unreachable!("{operator}"),
     };
     notes.iter().filter(|(path, read)| fits(path, read)).map(|(path, _)| path.clone()).collect()

@@ -228,7 +228,8 @@ fn a_note_that_says_nearly_the_same_is_told_with_how_much() {
 #[test]
 fn notes_that_are_not_written_yet_are_counted_by_name() {
     let links = "[[Projects]] and [[Projects#Old|p]]\n[[Rome]]\n";
-    let env = Env::with(&[("a.md", links), ("b.md", links), ("c.md", "[[a]] [[b]] [[Projects]]\n")]);
+    let other = format!("{links}and more that only this note says\n");
+    let env = Env::with(&[("a.md", links), ("b.md", &other), ("c.md", "[[a]] [[b]] [[Projects]]\n")]);
     let shown = env.run(&["check"], "").stdout;
     let expected = "7 links to notes not written yet\n\n\
         5 × [[Projects]]  not written yet, in a.md:1, a.md:1, b.md:1 and 2 more\n\
