@@ -136,6 +136,7 @@ fn for_people() {
 }
 
 /// The command that a search says shows more, typed in a shell.
+#[cfg(unix)]
 fn typed(env: &Env, said: &str) -> Ran {
     let command = said.split_once("more: memdir ").unwrap_or_else(|| panic!("{said}")).1;
     let program = env.command(&[]);
