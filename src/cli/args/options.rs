@@ -27,7 +27,7 @@ Operators in the query say which notes may answer. All of them have to fit:
   tag:work, #work     notes with this tag, or one nested in it such as #work/travel
   is:task, is:done    notes with tasks that are open, `- [ ]`, or done, `- [x]`
   since:2026-11-01    notes of this day or later; also since:7d, since:today, since:yesterday
-  path:projects/      notes in a folder, or with a name, that begins so; with blanks, path:\"my notes/\"
+  path:projects/      notes whose path, folder or name begins so; with blanks, path:\"my notes/\"
 
 A note is of the latest day in its file name and in `date`, `created` and `updated` of its front matter; where it states none, \
 of the day on which the file was last modified. Days begin at midnight UTC. A query of operators alone lists the notes, or with \
