@@ -92,7 +92,7 @@ fn lines(findings: &[&Finding], is_all: bool) -> Vec<String> {
 }
 
 /// The name that a link asks for to which nobody has written a note, where no action mends it.
-fn name_not_written<'f>(finding: &'f Finding) -> Option<&'f str> {
+fn name_not_written(finding: &Finding) -> Option<&str> {
     let target = finding.target.as_deref().filter(|_| finding.kind == Kind::Unwritten && finding.action.is_none())?;
     Some(target.split('#').next().unwrap_or_default())
 }

@@ -179,9 +179,6 @@ fn what_may_not_be_shown_is_not_listed() {
         let mut planner = Planner::new(&tree, &Limits::default()).at((NOW, 0)).showing(&shown, &|_| true);
         let found = serde_json::to_value(planner.answer(&cleared(call(1, &search)))).unwrap();
         assert!(!found.to_string().contains("boat"), "{found}");
-        assert_eq!(
-            found["value"]["hits"].as_array().map(Vec::len),
-            found["value"]["total"].as_u64().map(|total| total as usize)
-        );
+        assert_eq!(found["value"]["total"], json!(found["value"]["hits"].as_array().unwrap().len()));
     }
 }
