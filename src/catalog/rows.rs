@@ -318,7 +318,7 @@ pub const ROWS: &[Row] = &[
             optional(
                 "mode",
                 Takes::OneOf(&["ranked", "text", "regex", "name"]),
-                "ranked, by the words, if left out; text finds it as it stands, regex a pattern, name a note by its name.",
+                "ranked if left out; text finds it as it stands, regex a pattern, name a note by its name.",
             ),
             optional("path", Takes::Folder, "Only in this folder or note; left out, the whole memory."),
             optional("limit", Takes::Number(1), "How many notes at most; left out, 20."),
