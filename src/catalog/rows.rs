@@ -310,11 +310,15 @@ pub const ROWS: &[Row] = &[
         returns: "hits with path, heading, lines, snippet, score",
         gives: Gives::Object,
         fields: &[
-            required("query", Takes::FullText, "What to look for, in plain words."),
+            required(
+                "query",
+                Takes::FullText,
+                "What to look for, in plain words; `tag:x`, `is:task`, `since:7d` and `path:x/` narrow it.",
+            ),
             optional(
                 "mode",
                 Takes::OneOf(&["ranked", "text", "regex", "name"]),
-                "ranked, by meaning of the words, if left out; text finds it as it stands, regex a pattern, name a note by its name.",
+                "ranked if left out; text finds it as it stands, regex a pattern, name a note by its name.",
             ),
             optional("path", Takes::Folder, "Only in this folder or note; left out, the whole memory."),
             optional("limit", Takes::Number(1), "How many notes at most; left out, 20."),

@@ -30,7 +30,7 @@ pub(super) fn tree(global: &Global, folder: Option<&str>, page: &Paging) -> Resu
         writeln!(stdout, "{}{slash}", term::escape_line(entry.path.as_str()))?;
     }
     if let Some(cursor) = &listed.cursor {
-        writeln!(io::stderr(), "{} more; go on with --cursor '{}'", listed.total, term::escape_line(cursor))?;
+        writeln!(io::stderr(), "{} in all; go on with --cursor '{}'", listed.total, term::escape_line(cursor))?;
     }
     Ok(0)
 }

@@ -31,6 +31,7 @@ mod facts;
 mod file;
 mod forget;
 mod history;
+mod hits;
 mod init;
 mod install;
 mod interrupt;

@@ -1,16 +1,28 @@
 //! `memdir search`.
 
 use std::io::{self, Write};
-use std::ops::Range;
 
-use anstyle::{AnsiColor, Style};
+use clap::ValueEnum;
 
-use super::args::{Global, Search as Options};
+use super::args::{Global, Mode, Search as Options};
 use super::exit::{Stop, print_json};
-use super::{look, meaning, one, open, progress, term};
+use super::{hits, look, meaning, one, open, progress, term};
 use crate::action::{Action, SearchFiles, SearchMode};
+use crate::note::Note;
 use crate::plan;
-use crate::report::{Code, Failure, Hit, Search, Source, Value};
+use crate::report::{Code, Failure, Search, Source, Value};
+
+/// So many notes are shown unless another number is asked for, so many with `--more`, and so many are offered then.
+const FIRST: u32 = 5;
+const MORE: u32 = 20;
+const LARGER: [u32; 4] = [MORE, 50, 200, 1000];
+
+impl Options {
+    /// How many notes are shown where they are not printed as JSON.
+    fn limit(&self) -> u32 {
+        self.page.limit.unwrap_or(if self.more { MORE } else { FIRST })
+    }
+}
 
 pub(super) fn run(global: &Global, options: &Options) -> Result<u8, Stop> {
     let query = options.query.join(" ");
@@ -25,7 +37,7 @@ pub(super) fn run(global: &Global, options: &Options) -> Result<u8, Stop> {
         query,
         mode: Some(mode),
         path,
-        limit: options.page.limit,
+        limit: if global.json { options.page.limit } else { Some(options.limit()) },
         cursor: options.page.cursor.clone(),
         budget: options.budget,
     });
@@ -47,7 +59,7 @@ pub(super) fn run(global: &Global, options: &Options) -> Result<u8, Stop> {
     if global.json {
         print_json(&found)?;
     } else {
-        show(&found, mode)?;
+        show(global, options, &opened, &found)?;
     }
     // The answer is out; the next one need not read all notes.
     if mode == SearchMode::Ranked && found.source == Source::Scan {
@@ -71,24 +83,15 @@ pub(super) fn build(global: &Global, opened: &open::Opened) -> Result<bool, Stop
     Ok(built.is_ok())
 }
 
-fn show(found: &Search, mode: SearchMode) -> Result<(), Stop> {
+fn show(global: &Global, options: &Options, opened: &open::Opened, found: &Search) -> Result<(), Stop> {
     let mut stdout = io::stdout().lock();
-    let is_painted = term::has_colours(&stdout);
-    let (name, mark) = match is_painted {
-        true => (AnsiColor::Magenta.on_default(), AnsiColor::Red.on_default().bold()),
-        false => (Style::new(), Style::new()),
-    };
+    let look = hits::Look::of(&stdout);
     let query = found.searched_for.as_ref().unwrap_or(&found.query);
-    for hit in &found.hits {
-        let Hit { path, lines: [line, _], .. } = hit;
-        let heading = hit.heading.as_deref().map_or_else(String::new, |heading| format!("  {heading}"));
-        writeln!(stdout, "{name}{}{name:#}:{line}{}", term::escape_line(path.as_str()), term::escape_line(&heading))?;
-        let marks = if is_painted { plan::marks(mode, query, &hit.snippet) } else { Vec::new() };
-        let mut start = 0;
-        for text in hit.snippet.split_inclusive('\n') {
-            writeln!(stdout, "    {}", painted(text.trim_end_matches('\n'), start, &marks, mark))?;
-            start += text.len();
-        }
+    for (number, hit) in found.hits.iter().enumerate() {
+        let text = opened.engine.text_of(&hit.path).unwrap_or_default();
+        let title = Note::parse(&text).title().unwrap_or_else(|| hit.path.stem().to_owned());
+        let marks = |text: &str| plan::marks(options.mode.into(), query, text);
+        stdout.write_all(hits::lines(hit, &title, number == 0, &marks, look).as_bytes())?;
     }
     stdout.flush()?;
     let mut stderr = io::stderr().lock();
@@ -100,23 +103,61 @@ fn show(found: &Search, mode: SearchMode) -> Result<(), Stop> {
     }
     if let Some(cursor) = &found.cursor {
         let more = found.total.saturating_sub(found.hits.len());
-        writeln!(stderr, "{more} more: --cursor '{}'", term::escape_line(cursor))?;
+        let count = if options.page.cursor.is_none() { format!("{more} more") } else { "more".to_owned() };
+        let next = term::escape_line(&next(global, options, found.left_out > 0, cursor)).into_owned();
+        writeln!(stderr, "{count}: {next}")?;
     }
     Ok(())
 }
 
-/// A line that starts at byte `start` of a text, escaped, with what is marked in that text painted.
-fn painted(line: &str, start: usize, marks: &[Range<usize>], mark: Style) -> String {
-    let mut out = String::with_capacity(line.len());
-    let mut done = 0;
-    for range in marks {
-        let inside = range.start.saturating_sub(start).max(done)..range.end.saturating_sub(start).min(line.len());
-        let (Some(before), Some(marked)) = (line.get(done..inside.start), line.get(inside.clone())) else { continue };
-        if !marked.is_empty() {
-            out.push_str(&format!("{}{mark}{}{mark:#}", term::escape(before), term::escape(marked)));
-            done = inside.end;
+/// The command that shows more of what was found: more at once, or where that does not help, what comes after.
+fn next(global: &Global, options: &Options, is_cut: bool, cursor: &str) -> String {
+    let mut words = vec!["memdir".to_owned(), "search".to_owned()];
+    let mut add = |name: &str, value: &str| words.extend([name.to_owned(), quoted(value)]);
+    for (name, folder) in [("--memory", &global.memory), ("--state", &global.state)] {
+        if let Some(folder) = folder {
+            add(name, &folder.to_string_lossy());
         }
     }
-    out.push_str(&term::escape(line.get(done..).unwrap_or_default()));
-    out
+    if let Some(mode) = options.mode.to_possible_value().filter(|_| options.mode != Mode::Ranked) {
+        add("--mode", mode.get_name());
+    }
+    if let Some(path) = &options.path {
+        add("--path", path);
+    }
+    if let Some(budget) = options.budget {
+        add("--budget", &budget.to_string());
+    }
+    let query = options.query.join(" ");
+    let is_option = query.starts_with('-');
+    let query = quoted(&query);
+    if !is_option {
+        words.push(query.clone());
+    }
+    let shown = options.limit();
+    let larger = LARGER.into_iter().find(|larger| *larger > shown);
+    match larger.filter(|_| !is_cut && options.page.cursor.is_none()) {
+        Some(_) if shown == FIRST && options.page.limit.is_none() => words.push("--more".to_owned()),
+        Some(larger) => words.push(format!("-n {larger}")),
+        None => {
+            if let Some(limit) = options.page.limit {
+                words.push(format!("-n {limit}"));
+            }
+            words.push(format!("--cursor {}", quoted(cursor)));
+        }
+    }
+    if is_option {
+        words.push(format!("-- {query}"));
+    }
+    words.join(" ")
+}
+
+/// A word as it is typed in a shell.
+fn quoted(word: &str) -> String {
+    let is_plain = |character: char| character.is_alphanumeric() || "-_./:,@%+=".contains(character);
+    match word {
+        word if !word.is_empty() && word.chars().all(is_plain) => word.to_owned(),
+        word if !word.contains(['"', '$', '`', '\\', '!']) => format!("\"{word}\""),
+        word => format!("'{}'", word.replace('\'', "'\\''")),
+    }
 }

@@ -9,6 +9,7 @@ use super::config::Sources;
 use super::exit::{Stop, print_json};
 use super::install::{self, Here};
 use super::{ago, changes, client, open, term};
+use crate::plan::count;
 use crate::report::{Code, LogEntry};
 use crate::vault::Page;
 
@@ -118,8 +119,4 @@ fn tell(status: &Status) -> Result<(), Stop> {
     }
     writeln!(stdout, "next:     {}", status.next)?;
     Ok(stdout.flush()?)
-}
-
-fn count(number: usize, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }

@@ -59,7 +59,7 @@ impl Card {
             languages: Languages::of(note.text),
             title: note.title(),
             aliases: note.aliases(),
-            tags: tags(note),
+            tags: note.tags().into_iter().take(MOST_TAGS).collect(),
             facts,
             contexts,
             seen,
@@ -80,29 +80,43 @@ impl Note<'_> {
     pub fn aliases(&self) -> Vec<String> {
         ["aliases", "alias"].iter().flat_map(|key| self.front_values(key)).collect()
     }
+
+    /// `tags` of the front matter, where blanks and commas stand between them too, and `#tags` of the text; without `#`,
+    /// each once.
+    #[must_use]
+    pub fn tags(&self) -> Vec<String> {
+        let mut tags: Vec<String> = Vec::new();
+        let mut add = |tag: &str| {
+            if !tag.is_empty() && !tags.iter().any(|known| known == tag) {
+                tags.push(tag.to_owned());
+            }
+        };
+        for value in ["tags", "tag"].iter().flat_map(|key| self.front_values(key)) {
+            let parts = value.split(|character: char| character == ',' || character.is_whitespace());
+            parts.for_each(|tag| add(tag.trim_start_matches('#')));
+        }
+        for at in memchr::memchr_iter(b'#', self.text.as_bytes()).filter(|at| *at >= self.body()) {
+            let before = self.slice(0..at);
+            let is_start = before.is_empty() || before.ends_with(char::is_whitespace);
+            let rest = self.text.get(at + 1..).filter(|_| is_start).unwrap_or_default();
+            let tag = rest.get(..tag_length(rest)).unwrap_or_default();
+            if !tag.is_empty() && !self.is_opaque(at) {
+                add(tag);
+            }
+        }
+        tags
+    }
 }
 
-fn tags(note: &Note<'_>) -> Vec<String> {
-    let mut tags: Vec<String> = Vec::new();
-    let mut add = |tag: &str| {
-        let tag = tag.trim_start_matches('#');
-        if !tag.is_empty() && tags.len() < MOST_TAGS && !tags.iter().any(|known| known == tag) {
-            tags.push(tag.to_owned());
-        }
-    };
-    ["tags", "tag"].iter().flat_map(|key| note.front_values(key)).for_each(|tag| add(&tag));
-    let text = note.text;
-    for at in memchr::memchr_iter(b'#', text.as_bytes()).filter(|at| *at >= note.body()) {
-        let is_start = text.get(..at).is_some_and(|before| before.is_empty() || before.ends_with(char::is_whitespace));
-        let rest = text.get(at + 1..).filter(|_| is_start).unwrap_or_default();
-        let is_part = |character: char| character.is_alphanumeric() || matches!(character, '_' | '-' | '/');
-        let tag = rest.split(|character| !is_part(character)).next().unwrap_or_default();
-        // A number alone is none, as in Obsidian.
-        if tag.chars().any(|character| !character.is_ascii_digit()) && !note.is_opaque(at) {
-            add(tag);
-        }
-    }
-    tags
+/// How many bytes of what stands behind a `#` are a tag: letters, digits, `_`, `-`, `/`, symbols and emoji. A number alone
+/// is none, as in Obsidian.
+#[must_use]
+pub fn tag_length(text: &str) -> usize {
+    let is_symbol = |character| matches!(character, '\u{2190}'..='\u{2bff}' | '\u{fe0f}' | '\u{1f000}'..='\u{1faff}');
+    let is_part =
+        |character: char| character.is_alphanumeric() || matches!(character, '_' | '-' | '/') || is_symbol(character);
+    let tag = text.split(|character| !is_part(character)).next().unwrap_or_default();
+    if tag.chars().any(|character| !character.is_ascii_digit()) { tag.len() } else { 0 }
 }
 
 /// The first bytes of a text, whole characters.

@@ -26,7 +26,7 @@ pub mod web;
 pub mod words;
 
 pub use canvas::{Canvas, PlaceKind};
-pub use card::{Card, CardFact};
+pub use card::{Card, CardFact, tag_length};
 pub use excluded::Excluded;
 pub use fact::Fact;
 pub use heading::Heading;
@@ -98,6 +98,15 @@ impl<'t> Note<'t> {
         markup::holds(&self.markup.opaque, byte)
     }
 
+    /// The items of lists that have a box, `- [ ]` or `- [x]`, in their order.
+    #[must_use]
+    pub fn tasks(&self) -> Vec<Task> {
+        let boxes = self.markup.runs.items.iter().filter_map(|item| item.task.clone());
+        boxes
+            .map(|span| Task { line: self.line_at(span.start), is_done: self.slice(span).contains(['x', 'X']) })
+            .collect()
+    }
+
     /// The text with blanks in the place of code, as long as it was and with the same lines.
     #[must_use]
     pub fn without_code(&self) -> String {
@@ -146,6 +155,15 @@ impl<'t> Note<'t> {
             (length > 0 && is_end && !self.is_opaque(at)).then(|| (rest.get(..length).unwrap_or_default(), at))
         })
     }
+}
+
+/// An item of a list that has a box.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Task {
+    /// Its line, from 1.
+    pub line: usize,
+    /// Whether the box has a mark.
+    pub is_done: bool,
 }
 
 /// A name or a path as systems that ignore case and Unicode form compare it.

@@ -218,7 +218,7 @@ fn parts_of(path: &MemoryPath, text: &str, wanted: Option<&Wanted>, weights: &[f
         let mut shown = whole(range.clone());
         if range.len() > MOST_PART_BYTES {
             let section = text.get(range.clone()).unwrap_or_default();
-            let found = wanted.map_or([1, 1], |wanted| wanted.excerpt(section, languages, weights).lines);
+            let found = wanted.map_or([1, 1], |wanted| wanted.excerpt(section, languages, weights, &[]).lines);
             let before = note.line_at(range.start) - 1;
             shown = widened(&lines, found.map(|line| before + line), shown);
         }

@@ -11,8 +11,13 @@ use crate::plan::lines;
 const SNIPPET: usize = 300;
 /// How many characters stand before the place that was found, where the snippet cannot begin with the line.
 const BEFORE: usize = 60;
-/// The most lines of a passage.
+/// The most lines of a passage, and of a list of facts that is shown whole.
 const PASSAGE: usize = 8;
+const FACTS: usize = 12;
+/// Facts stand at the top of a note if they are in one of its first passages.
+const TOP: usize = 3;
+/// How much a word of the question counts once more where it is the key of a fact.
+const KEY: f64 = 0.5;
 
 /// The part of a note that a search shows.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -41,11 +46,18 @@ impl Excerpt {
         Self { lines, heading, snippet }
     }
 
-    /// The first passage of a note that says something, for one that was found by what is not in it.
+    /// What a note says first, for one that was found by what is not in it: the facts at its top, else its first passage.
     pub(crate) fn opening(text: &str) -> Self {
         let front = front_lines(text);
         let blocks = blocks(text);
         let body = || blocks.iter().filter(|block| block.lines.start >= front);
+        let facts: Vec<usize> =
+            Note::parse(text).facts().iter().filter(|fact| !fact.value.is_empty()).map(|fact| fact.line - 1).collect();
+        let states = |block: &&Block| facts.iter().any(|line| block.lines.contains(line));
+        let mut top = body().filter(|block| block.has_content).take(TOP);
+        if let Some(Block { lines, least, .. }) = top.find(states) {
+            return Self::of(text, [least + 1, lines.end.min(least + FACTS)], None);
+        }
         let first = body().find(|block| block.has_content).or_else(|| body().next()).or(blocks.first());
         let lines = first.map_or([1, 1], |Block { lines, least, .. }| [least + 1, lines.end.min(least + PASSAGE)]);
         Self::of(text, lines, None)
@@ -99,9 +111,17 @@ fn snippet(text: &str, range: Range<usize>, at: Option<usize>) -> String {
 /// The passage of a text with the most evidence, and its first line that has any; `None` where no line has.
 ///
 /// A passage is a run of lines without a blank one between, with the heading right above it; of a longer one the best
-/// lines beside each other. `words` are bits for each line, `weigh` says what a set of them is worth. What the front
-/// matter says counts where the text does not say as much.
-pub(crate) fn passage(text: &str, words: &[u64], weigh: &dyn Fn(u64) -> f64) -> Option<([usize; 2], usize)> {
+/// lines beside each other. `words` are bits for each line, `keys` those in keys of facts, and `weigh` says what a set of
+/// them is worth. What the front matter says counts where the text does not say as much.
+pub(crate) fn passage(
+    text: &str,
+    words: &[u64],
+    keys: &[u64],
+    weigh: &dyn Fn(u64) -> f64,
+) -> Option<([usize; 2], usize)> {
+    let all = |lines: &[u64], window: &Range<usize>| {
+        lines.get(window.clone()).unwrap_or_default().iter().fold(0, |all, line| all | line)
+    };
     let has_words = |line: &usize| words.get(*line).is_some_and(|words| *words != 0);
     let front = front_lines(text);
     let mut best: Option<(f64, Range<usize>)> = None;
@@ -110,8 +130,8 @@ pub(crate) fn passage(text: &str, words: &[u64], weigh: &dyn Fn(u64) -> f64) -> 
         let last = lines.end.saturating_sub(PASSAGE).max(first);
         for start in first..=last {
             let window = start..lines.end.min(start + PASSAGE);
-            let found = words.get(window.clone()).unwrap_or_default().iter().fold(0, |all, line| all | line);
-            let weight = if found == 0 { 0.0 } else { weigh(found) };
+            let found = all(words, &window);
+            let weight = if found == 0 { 0.0 } else { weigh(found) + KEY * weigh(all(keys, &window)) };
             let is_better = best.as_ref().map_or(weight > 0.0, |(most, known)| {
                 weight > *most || (weight >= *most && known.start < front && start >= front)
             });

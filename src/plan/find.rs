@@ -1,7 +1,7 @@
 //! `search_files`: which notes hold or answer a query.
 //!
 //! A scan keeps of each note only the number by which it is ordered; the notes of the page that is answered are read
-//! once more for what is shown of them. Questions are in `ranked.rs`.
+//! once more for what is shown of them. Questions are in `ranked.rs`, operators in `query.rs`.
 
 use std::ops::Range;
 
@@ -13,6 +13,7 @@ use crate::path::MemoryPath;
 use crate::plan::excerpt::Excerpt;
 use crate::plan::overlay::Trouble;
 use crate::plan::pattern::Pattern;
+use crate::plan::query::{Fitting, Operators, Query};
 use crate::plan::tree::{Scan, Scanned, Tree, TreeError};
 use crate::plan::wanted::{Wanted, without_extension};
 use crate::plan::{Answer, Planner, words};
@@ -41,6 +42,8 @@ enum Way {
     Lines(Pattern),
     Words(Question),
     Name(String),
+    /// By operators alone: the notes or the tasks that fit them.
+    Fitting,
 }
 
 /// How the notes that were found show what was found in them.
@@ -51,14 +54,16 @@ pub(super) enum Shows {
     Opening,
 }
 
-/// How well a note answers, and where it is.
-type Place = (f64, MemoryPath);
+/// How well a note answers, and where it is; the line where that alone is the answer, else 0.
+type Place = (f64, MemoryPath, usize);
 
 /// A note, how well it answers, and by what.
 pub(super) struct Scored {
     pub(super) score: f64,
     pub(super) path: MemoryPath,
     pub(super) why: Vec<Why>,
+    /// The line that alone is the answer; 0 where the note is.
+    pub(super) line: usize,
 }
 
 /// The part of an answer that a call asked for: not more than `limit` notes after the last one that was given before.
@@ -82,24 +87,30 @@ pub(super) struct Picked {
 #[must_use]
 pub fn marks(mode: SearchMode, query: &str, text: &str) -> Vec<Range<usize>> {
     match Way::of(mode, query) {
-        Ok(Way::Lines(pattern)) => pattern.marks(text),
-        Ok(Way::Words(question)) => Wanted::of(question.words()).marks(text),
-        Ok(Way::Name(_)) | Err(_) => Vec::new(),
+        Ok((Way::Lines(pattern), _)) => pattern.marks(text),
+        Ok((Way::Words(question), _)) => Wanted::of(question.words()).marks(text),
+        Ok((Way::Name(_) | Way::Fitting, _)) | Err(_) => Vec::new(),
     }
 }
 
 impl Way {
-    fn of(mode: SearchMode, query: &str) -> Result<Self, Failure> {
-        match mode {
-            SearchMode::Text => Pattern::text(query).map(Self::Lines),
-            SearchMode::Regex => Pattern::regex(query).map(Self::Lines),
-            SearchMode::Name => Ok(Self::Name(note_words::fold(query.trim()))),
-            SearchMode::Ranked => match Question::of(query) {
-                Some(question) => Ok(Self::Words(question)),
+    fn of(mode: SearchMode, query: &str) -> Result<(Self, Operators), Failure> {
+        let Query { text, operators } = match mode {
+            SearchMode::Ranked => Query::parse(query)?,
+            SearchMode::Text | SearchMode::Regex | SearchMode::Name => Query::plain(query),
+        };
+        let way = match mode {
+            SearchMode::Text => Self::Lines(Pattern::text(&text)?),
+            SearchMode::Regex => Self::Lines(Pattern::regex(&text)?),
+            SearchMode::Name => Self::Name(note_words::fold(text.trim())),
+            SearchMode::Ranked if text.is_empty() && !operators.is_empty() => Self::Fitting,
+            SearchMode::Ranked => match Question::of(&text) {
+                Some(question) => Self::Words(question),
                 // Nothing in it is a word; it may still stand somewhere.
-                None => Pattern::text(query).map(Self::Lines),
+                None => Self::Lines(Pattern::text(&text)?),
             },
-        }
+        };
+        Ok((way, operators))
     }
 }
 
@@ -120,16 +131,21 @@ impl<T: Tree> Planner<'_, T> {
             }
             cursor => cursor.flatten(),
         };
-        let way = Way::of(search.mode.unwrap_or_default(), &search.query)?;
+        let (way, operators) = Way::of(search.mode.unwrap_or_default(), &search.query)?;
         let scope = self.scope(search.path.as_ref())?;
         let limit = search.limit.map_or(LIMIT, |limit| limit as usize).min(MAX_LIMIT);
         let part = Part { after: after.as_ref(), limit };
         let picked = match way {
-            Way::Lines(pattern) => part.pick(self.by_lines(call, &scope, &pattern)?, Shows::Lines(pattern)),
-            Way::Words(question) => self.by_words(call, &scope, &question, &part)?,
+            Way::Lines(pattern) => {
+                let mut found = self.by_lines(call, &scope, &pattern)?;
+                found.retain(|(_, path, _)| operators.is_empty() || self.fits(&operators, &scope.placed(path)));
+                part.pick(found, Shows::Lines(pattern))
+            }
+            Way::Words(question) => self.by_words(call, &scope, &question, &operators, &part)?,
             Way::Name(name) => part.pick(self.by_name(call, &scope, &name, &search.query)?, Shows::Opening),
+            Way::Fitting => part.pick(self.by_operators(call, &scope, &operators)?, Shows::Opening),
         };
-        let page = self.page(&scope, &picked, search.budget)?;
+        let page = self.page(&scope, &picked, &operators, search.budget)?;
         let rest = picked.notes.len() - page.given;
         let last = picked.notes.get(page.given.wrapping_sub(1)).filter(|_| rest + picked.more > 0);
         Ok(Value::Search(Search {
@@ -138,7 +154,7 @@ impl<T: Tree> Planner<'_, T> {
             total: picked.total,
             cursor: last.map(|last| Cursor::write(last, search)),
             left_out: rest,
-            searched_for: picked.searched_for,
+            searched_for: picked.searched_for.map(|text| operators.with(&text)),
             source: picked.source,
         })
         .into())
@@ -162,7 +178,40 @@ impl<T: Tree> Planner<'_, T> {
         let stop = self.manner.stop;
         let counts = self.look(call, scope, &|_, text| pattern.count(text, stop))?;
         let scored = counts.into_iter().filter(|(_, count)| *count > 0);
-        Ok(scored.map(|(path, count)| (f64::from(u32::try_from(count).unwrap_or(u32::MAX)), path)).collect())
+        Ok(scored.map(|(path, count)| (f64::from(u32::try_from(count).unwrap_or(u32::MAX)), path, 0)).collect())
+    }
+
+    /// The notes that fit operators, or their tasks where these are asked for; the latest first.
+    fn by_operators(&mut self, call: &Call, scope: &Scope, operators: &Operators) -> Result<Vec<Place>, Failure> {
+        let looked = self.look(call, scope, &|path, text| operators.fitting(path, text))?;
+        let mut found = Vec::new();
+        for (path, fitting) in looked {
+            let Some(fitting) = fitting else { continue };
+            let moment = self.moment(&scope.placed(&path), &fitting);
+            if !operators.is_since(moment, self.overlay.now()) {
+                continue;
+            }
+            #[expect(clippy::cast_precision_loss, reason = "seconds of some thousand years are exact")]
+            let score = moment as f64;
+            if operators.want_tasks() {
+                found.extend(fitting.tasks.iter().map(|line| (score, path.clone(), *line)));
+            } else {
+                found.push((score, path, 0));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Whether the note at a path that is resolved fits the operators of a query.
+    pub(super) fn fits(&self, operators: &Operators, path: &MemoryPath) -> bool {
+        let fitting = self.text_of(path).and_then(|text| operators.fitting(path, &text));
+        fitting.is_some_and(|fitting| operators.is_since(self.moment(path, &fitting), self.overlay.now()))
+    }
+
+    /// Of when a note is, in seconds since 1970: the latest date that it states, else when it was last modified.
+    fn moment(&self, path: &MemoryPath, fitting: &Fitting) -> i64 {
+        let modified = || self.overlay.stat(path).ok().flatten().map_or(0, |stat| stat.modified.0);
+        fitting.stated.unwrap_or_else(modified)
     }
 
     fn by_name(&self, call: &Call, scope: &Scope, name: &str, query: &str) -> Result<Vec<Place>, Failure> {
@@ -179,11 +228,11 @@ impl<T: Tree> Planner<'_, T> {
             })
         };
         let notes = self.names(call, scope)?;
-        let found: Vec<Place> = notes.iter().filter_map(|path| Some((score(path)?, path.clone()))).collect();
+        let found: Vec<Place> = notes.iter().filter_map(|path| Some((score(path)?, path.clone(), 0))).collect();
         let Some(wanted) = MemoryPath::parse(query).ok().filter(|_| found.is_empty()) else { return Ok(found) };
         let likeness = words::likeness(&wanted);
         let mut nearest: Vec<Place> =
-            notes.iter().filter_map(|path| Some((likeness(path)? / 10.0, path.clone()))).collect();
+            notes.iter().filter_map(|path| Some((likeness(path)? / 10.0, path.clone(), 0))).collect();
         nearest.sort_unstable_by(|one, other| best_first(key(one), key(other)));
         nearest.truncate(NEAREST);
         Ok(nearest)
@@ -265,14 +314,21 @@ impl<T: Tree> Planner<'_, T> {
     }
 
     /// Reads the notes of a page again for what is shown of them, as many as the budget has room for.
-    fn page(&self, scope: &Scope, picked: &Picked, budget: Option<u32>) -> Result<Page, Failure> {
+    fn page(
+        &self,
+        scope: &Scope,
+        picked: &Picked,
+        operators: &Operators,
+        budget: Option<u32>,
+    ) -> Result<Page, Failure> {
         let mut room = budget.map_or(usize::MAX, |tokens| (tokens as usize).saturating_mul(4));
         let mut page = Page { hits: Vec::new(), given: 0 };
-        for Scored { score, path, why } in &picked.notes {
+        for scored in &picked.notes {
+            let Scored { score, path, why, .. } = scored;
             if (self.manner.stop)() {
                 return Err(words::trouble(TreeError::Stopped.into()));
             }
-            let excerpt = self.excerpt(scope, path, &picked.shows);
+            let excerpt = self.excerpt(scope, scored, &picked.shows, operators);
             let Some(excerpt) = excerpt else {
                 // An editor came in between: it is not what was found any more.
                 page.given += 1;
@@ -297,16 +353,23 @@ impl<T: Tree> Planner<'_, T> {
         Ok(page)
     }
 
-    fn excerpt(&self, scope: &Scope, path: &MemoryPath, shows: &Shows) -> Option<Excerpt> {
-        let path = self.overlay.resolve(&scope.placed(path)).ok()?;
+    fn excerpt(&self, scope: &Scope, scored: &Scored, shows: &Shows, operators: &Operators) -> Option<Excerpt> {
+        let path = self.overlay.resolve(&scope.placed(&scored.path)).ok()?;
         let image = self.overlay.read(&path, self.limits.file_bytes).ok();
         let text = image.as_ref().and_then(|image| image.content.text());
         match shows {
+            Shows::Opening if scored.line > 0 => {
+                let is_there = operators.task_lines(text?).contains(&scored.line);
+                is_there.then(|| Excerpt::of(text.unwrap_or_default(), [scored.line; 2], None))
+            }
             Shows::Lines(pattern) => {
                 let place = pattern.first(text?)?;
                 Some(Excerpt::of(text?, place.lines, Some(place.at)))
             }
-            Shows::Words(wanted, weights) => text.map(|text| wanted.excerpt(text, Languages::of(text), weights)),
+            Shows::Words(wanted, weights) => {
+                let tasks = operators.task_lines(text?);
+                text.map(|text| wanted.excerpt(text, Languages::of(text), weights, &tasks))
+            }
             // A name is found whatever the note holds.
             Shows::Opening => Some(Excerpt::opening(text.unwrap_or_default())),
         }
@@ -319,8 +382,8 @@ struct Page {
     given: usize,
 }
 
-fn key(found: &Place) -> (f64, &MemoryPath) {
-    (found.0, &found.1)
+fn key(found: &Place) -> (f64, (&MemoryPath, usize)) {
+    (found.0, (&found.1, found.2))
 }
 
 impl Part<'_> {
@@ -328,7 +391,7 @@ impl Part<'_> {
     fn pick(&self, mut found: Vec<Place>, shows: Shows) -> Picked {
         let total = found.len();
         if let Some(after) = self.after {
-            found.retain(|found| best_first(key(found), (after.score, &after.path)).is_gt());
+            found.retain(|found| best_first(key(found), (after.score, (&after.path, after.line))).is_gt());
         }
         let more = found.len().saturating_sub(self.limit);
         if more > 0 {
@@ -336,7 +399,8 @@ impl Part<'_> {
             found.truncate(self.limit);
         }
         found.sort_unstable_by(|one, other| best_first(key(one), key(other)));
-        let notes = found.into_iter().map(|(score, path)| Scored { score, path, why: vec![Why::Text] }).collect();
+        let scored = |(score, path, line)| Scored { score, path, why: vec![Why::Text], line };
+        let notes = found.into_iter().map(scored).collect();
         Picked { notes, total, more, shows, searched_for: None, source: Source::Scan }
     }
 }
@@ -367,19 +431,22 @@ impl super::Manner<'_> {
 pub(super) struct Cursor {
     pub(super) score: f64,
     pub(super) path: MemoryPath,
+    line: usize,
 }
 
 impl Cursor {
-    fn write(Scored { score, path, .. }: &Scored, search: &SearchFiles) -> String {
-        format!("{}{:016x}{path}", Self::check(search), score.to_bits())
+    fn write(Scored { score, path, line, .. }: &Scored, search: &SearchFiles) -> String {
+        format!("{}{:016x}{line:08x}{path}", Self::check(search), score.to_bits())
     }
 
     /// Reads a cursor of the same search.
     fn read(cursor: &str, search: &SearchFiles) -> Option<Self> {
-        let (score, path) = cursor.strip_prefix(&Self::check(search))?.split_at_checked(16)?;
+        let (score, rest) = cursor.strip_prefix(&Self::check(search))?.split_at_checked(16)?;
         let score = f64::from_bits(u64::from_str_radix(score, 16).ok()?);
+        let (line, path) = rest.split_at_checked(8)?;
+        let line = usize::from_str_radix(line, 16).ok()?;
         let path = MemoryPath::parse(path).ok().filter(|parsed| parsed.as_str() == path)?;
-        score.is_finite().then_some(Self { score, path })
+        score.is_finite().then_some(Self { score, path, line })
     }
 
     /// Eight digits that tell one search from another.

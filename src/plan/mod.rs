@@ -28,6 +28,7 @@ mod map_tree;
 mod merge;
 mod overlay;
 mod pattern;
+mod query;
 mod ranked;
 mod read;
 mod receipt;
@@ -63,6 +64,7 @@ pub use undo::{UndoError, restore, undo};
 pub(crate) use wanted::Wanted;
 
 use overlay::{Overlay, Trouble};
+pub(crate) use words::count;
 pub use words::{not_text, too_large, tree_error as failure};
 
 /// How much a batch may read and leave behind.

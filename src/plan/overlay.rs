@@ -120,6 +120,11 @@ impl<'t, T: Tree> Overlay<'t, T> {
         self.now = now;
     }
 
+    /// The time that files of this batch show, in seconds since 1970.
+    pub(crate) fn now(&self) -> i64 {
+        self.now.0
+    }
+
     pub(crate) fn tree(&self) -> &'t T {
         self.tree
     }

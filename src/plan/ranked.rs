@@ -1,9 +1,13 @@
 //! Ranked search: the notes that answer a question, from an index where there is one, else by reading them all.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use crate::action::Call;
 use crate::path::MemoryPath;
 use crate::plan::consult::trouble;
 use crate::plan::find::{Part, Picked, Scope, Scored, Shows};
+use crate::plan::query::Operators;
 use crate::plan::scanned::ScannedNotes;
 use crate::plan::tree::{Effort, Tree};
 use crate::plan::wanted::Wanted;
@@ -18,12 +22,13 @@ impl<T: Tree> Planner<'_, T> {
         call: &Call,
         scope: &Scope,
         question: &Question,
+        operators: &Operators,
         part: &Part<'_>,
     ) -> Result<Picked, Failure> {
         let point = self.point(call, question);
         let mut picked = None;
         let is_answered = self.consult(call, Effort::Fill, &mut |source| {
-            let asked = (question, point.as_ref());
+            let asked = (question, operators, point.as_ref());
             picked = Some((self.pick(source, scope, asked, part)?, source.unread(scope.path.as_ref())?));
             Ok(())
         })?;
@@ -39,7 +44,7 @@ impl<T: Tree> Planner<'_, T> {
         notes.sort_by(|(one, _), (other, _)| one.cmp(other));
         let read = |path: &MemoryPath| self.text_of(path);
         let source = ScannedNotes::new(question, notes, &read);
-        self.pick(&source, scope, (question, None), part).map_err(|error| words::tree_error(trouble(error)))
+        self.pick(&source, scope, (question, operators, None), part).map_err(|error| words::tree_error(trouble(error)))
     }
 
     /// The text of a note at a path that is resolved.
@@ -52,7 +57,7 @@ impl<T: Tree> Planner<'_, T> {
         &self,
         source: &dyn Source,
         scope: &Scope,
-        (question, point): (&Question, Option<&Point>),
+        (question, operators, point): (&Question, &Operators, Option<&Point>),
         part: &Part<'_>,
     ) -> Result<Picked, SourceError> {
         let inside = match &scope.path {
@@ -63,11 +68,26 @@ impl<T: Tree> Planner<'_, T> {
             }
             None => None,
         };
-        let within = |note: Number| inside.as_ref().is_none_or(|inside| inside.binary_search(&note).is_ok());
+        let is_inside = |note: Number| inside.as_ref().is_none_or(|inside| inside.binary_search(&note).is_ok());
+        // Ranking asks for a note more than once; reading it once is enough.
+        let (known, failed) = (RefCell::new(HashMap::new()), RefCell::new(None));
+        let fits = |note: Number| {
+            *known.borrow_mut().entry(note).or_insert_with(|| match self.note_fits(source, operators, note) {
+                Ok(fits) => fits,
+                Err(error) => {
+                    failed.replace(Some(error));
+                    false
+                }
+            })
+        };
+        let within = |note: Number| is_inside(note) && (operators.is_empty() || fits(note));
         let (read, stop, excluded) =
             (|path: &MemoryPath| self.text_of(path), self.manner.stop, (self.manner.excluded)());
         let asking = Asking { read: &read, stop, within: Some(&within), point, excluded };
         let answer = rank::answer(source, question, &asking)?;
+        if let Some(error) = failed.take() {
+            return Err(error);
+        }
         let start = match part.after {
             Some(after) => {
                 let last = source.number(&scope.placed(&after.path))?;
@@ -82,7 +102,7 @@ impl<T: Tree> Planner<'_, T> {
         let mut notes = Vec::new();
         for found in rest.iter().take(part.limit) {
             if let Some(path) = source.path(found.note)? {
-                notes.push(Scored { score: found.score, path: scope.named(&path), why: found.why.clone() });
+                notes.push(Scored { score: found.score, path: scope.named(&path), why: found.why.clone(), line: 0 });
             }
         }
         let more = rest.len().saturating_sub(part.limit);
@@ -90,5 +110,12 @@ impl<T: Tree> Planner<'_, T> {
         let shows = Shows::Words(Wanted::of(answer.corrected.as_ref().unwrap_or(question).words()), answer.weights);
         let source = report::Source::Scan;
         Ok(Picked { notes, total: answer.found.len(), more, shows, searched_for: answer.searched_for, source })
+    }
+
+    fn note_fits(&self, source: &dyn Source, operators: &Operators, note: Number) -> Result<bool, SourceError> {
+        if (self.manner.stop)() {
+            return Err(SourceError::Stopped);
+        }
+        Ok(source.path(note)?.is_some_and(|path| self.fits(operators, &path)))
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::note::stem::Languages;
-use crate::note::words;
+use crate::note::{Note, words};
 use crate::path::MemoryPath;
 use crate::plan::excerpt::{self, Excerpt};
 use crate::rank::{Column, Word, WordSet};
@@ -50,8 +50,9 @@ impl Wanted {
         Evidence { length, found }
     }
 
-    /// The part of a note, or of a section of one in these languages, that says most; `weights` says how much finding each word says.
-    pub(crate) fn excerpt(&self, text: &str, languages: Languages, weights: &[f64]) -> Excerpt {
+    /// The part of a note, or of a section of one in these languages, that says most; `weights` says how much finding each
+    /// word says. Where one of the lines `within`, from 1, says anything, it is the best of these.
+    pub(crate) fn excerpt(&self, text: &str, languages: Languages, weights: &[f64], within: &[usize]) -> Excerpt {
         let mut lines = vec![0u64; text.split('\n').count()];
         let mut at = vec![0; lines.len()];
         let (mut number, mut end) = (0, text.find('\n').unwrap_or(text.len()));
@@ -73,10 +74,26 @@ impl Wanted {
             let held = (0..WORDS).filter(|word| words >> word & 1 == 1);
             held.filter_map(|word| weights.get(word)).sum()
         };
-        match excerpt::passage(text, &lines, &weigh) {
+        let said = |line: usize| lines.get(line - 1).copied().map_or(0.0, weigh);
+        let best = within.iter().rev().max_by(|one, other| said(**one).total_cmp(&said(**other)));
+        if let Some(line) = best.filter(|line| said(**line) > 0.0) {
+            return Excerpt::of(text, [*line; 2], at.get(line - 1).copied());
+        }
+        match excerpt::passage(text, &lines, &self.keys(text, languages, lines.len()), &weigh) {
             Some((place, first)) => Excerpt::of(text, place, at.get(first - 1).copied()),
             None => Excerpt::opening(text),
         }
+    }
+
+    /// Which words of the question the keys of the facts in each of some lines hold, as bits: ranking goes by these too.
+    fn keys(&self, text: &str, languages: Languages, lines: usize) -> Vec<u64> {
+        let mut keys = vec![0; lines];
+        for fact in Note::parse(text).facts() {
+            if let Some(key) = keys.get_mut(fact.line - 1) {
+                *key |= self.held(&fact.key, languages);
+            }
+        }
+        keys
     }
 
     /// Which words of the question a part of a note in these languages holds, as bits.

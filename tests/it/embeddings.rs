@@ -69,7 +69,7 @@ fn a_server_that_does_not_answer_is_told_of_once_and_fails_nothing() {
     let failing = Standin::start(|_| Answered::error(401, "no"));
     let env = at(&failing);
     let ran = env.run(&["search", "stone"], "");
-    assert_eq!((ran.code, ran.stdout.lines().next()), (0, Some("b.md:1")), "{ran:?}");
+    assert_eq!((ran.code, ran.stdout.lines().next()), (0, Some("b.md:1  b")), "{ran:?}");
     assert_eq!(ran.stderr.matches("note: notes are found by their words alone:").count(), 1, "{ran:?}");
     let [status, message, _] = doctor(&env).unwrap();
     assert!(status == "warn" && message.contains("refuses the key"), "{message}");
@@ -85,7 +85,7 @@ fn what_cannot_be_opened_is_said_with_what_to_do() {
     ] {
         let env = env(&format!("embeddings = \"{named}\""));
         let ran = env.run(&["search", "stone"], "");
-        assert_eq!((ran.code, ran.stdout.lines().next()), (0, Some("b.md:1")), "{ran:?}");
+        assert_eq!((ran.code, ran.stdout.lines().next()), (0, Some("b.md:1  b")), "{ran:?}");
         let line = ran.stderr.lines().find(|line| line.starts_with("note: notes are found by their words alone: "));
         assert!(line.is_some_and(|line| line.contains(why)) && ran.stderr.contains(hint), "{named}: {ran:?}");
         assert_eq!(doctor(&env).unwrap()[0], "warn");

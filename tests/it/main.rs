@@ -43,6 +43,7 @@ mod mcp_stdio;
 mod model;
 mod models;
 mod obsidian;
+mod operators;
 mod processes;
 mod python;
 mod repair;

@@ -9,9 +9,9 @@ use super::{ask, chat, client, doctor, eval, install, model, session};
 mod options;
 
 pub(super) use options::{
-    Actions, Add, Approve, Audit, Check, Demo, Diff, Edit, Exec, Facts, FindingKind, Forget, Init, Links, Log, Move,
-    New, Offer, OpenNote, Paging, Permission, Read, Reject, Remember, Remove, Restore, Rules, Schema, SchemaFormat,
-    Search, SetFact, ToolSet, Tree, Undo,
+    Actions, Add, Approve, Audit, Check, Demo, Diff, Edit, Exec, Facts, FindingKind, Forget, Init, Links, Log, Mode,
+    Move, New, Offer, OpenNote, Paging, Permission, Read, Reject, Remember, Remove, Restore, Rules, Schema,
+    SchemaFormat, Search, SetFact, ToolSet, Tree, Undo,
 };
 
 /// A long-term memory for language models: a folder of Markdown notes, and safe, undoable actions on it.
@@ -82,7 +82,7 @@ pub(super) enum NotesCommand {
     #[command(aliases = ["cat", "show", "view", "get", "print"])]
     Read(Read),
     /// Find notes by what they say or by their names, the best first
-    #[command(aliases = ["find", "grep", "recall", "query"])]
+    #[command(aliases = ["find", "grep", "recall", "query"], long_about = options::SEARCH)]
     Search(Search),
     /// List the links of the memory, or of one note with the notes that link to it
     Links(Links),

@@ -30,6 +30,21 @@ fn proposal(text: &str) -> Result<u64, &'static str> {
     text.parse().map_err(|_| "give a number that `memdir pending` shows")
 }
 
+pub(super) const SEARCH: &str = "Find the notes that answer a query, the best first.
+
+Operators in the query say which notes may answer. All of them have to fit:
+
+  tag:work, #work     notes with this tag, or one nested in it such as #work/travel
+  is:task, is:done    notes with tasks that are open, `- [ ]`, or done, `- [x]`
+  since:2026-11-01    notes of this day or later; also since:7d, since:today, since:yesterday
+  path:projects/      notes whose path, folder or name begins so; with blanks, path:\"my notes/\"
+
+A note is of the latest day in its file name and in `date`, `created` and `updated` of its front matter; where it states none, \
+of the day on which the file was last modified. Days begin at midnight UTC. A query of operators alone lists the notes, or with \
+is:task and is:done the tasks, the latest first. What stands in quotes is text, and modes other than ranked know no operators.
+
+Five notes are shown, with --json twenty. In a pipe no line is broken, and each hit begins with path:line.";
+
 /// Options of `init`.
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Init {
@@ -418,7 +433,7 @@ impl From<ToolSet> for mcp::ToolSet {
 /// Options of `search`.
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Search {
-    /// What to look for; quotes are not needed
+    /// What to look for: words, and operators such as tag:work; quotes are not needed
     #[arg(required = true)]
     pub(in crate::cli) query: Vec<String>,
     /// How
@@ -427,6 +442,9 @@ pub(in crate::cli) struct Search {
     /// Only in this folder or note
     #[arg(long)]
     pub(in crate::cli) path: Option<String>,
+    /// Show twenty notes instead of five
+    #[arg(long, conflicts_with = "limit")]
+    pub(in crate::cli) more: bool,
     #[command(flatten)]
     pub(in crate::cli) page: Paging,
     /// How many tokens what is shown may have; a token is four bytes
@@ -566,7 +584,7 @@ impl From<FindingKind> for Kind {
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Paging {
     /// How many at most
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(in crate::cli) limit: Option<u32>,
     /// Go on after the page before: its cursor
     #[arg(long, value_name = "CURSOR")]

@@ -425,3 +425,20 @@ fn a_page_goes_on_behind_the_note_that_was_last() {
     given.dedup_by_key(|hit| hit["path"].clone());
     assert_eq!((given.len(), next["hits"].as_array().unwrap().len()), (30, 20), "{next}");
 }
+
+#[test]
+fn what_is_shown_holds_what_the_note_was_ranked_for() {
+    let facts = "- name: Ana\n- city: Porto\n- languages:\n- tea: green\n";
+    let me = format!("# Me\n\nFacts stand one to a line.\n\n{facts}\n## People\n\nNobody yet.\n");
+    let long = "One paragraph about the email and how it is sent.\n\n".repeat(2);
+    let ann = format!("# Ann\n\n{long}## Reach\n\n- phone: 12\n- email: ann@example.org\n");
+    let tree = MapTree::of([("user.md", me.as_str()), ("ann.md", ann.as_str())]);
+    let first = |query: &str| search(&tree, json!({"query": query}))["hits"][0].clone();
+    let me = first("Where do I live?");
+    assert_eq!(
+        (&me["path"], &me["lines"], &me["snippet"]),
+        (&json!("user.md"), &json!([5, 8]), &json!(facts.trim_end()))
+    );
+    let ann = first("the email of Ann");
+    assert_eq!(ann["snippet"], "- phone: 12\n- email: ann@example.org", "the fact before what only holds the word");
+}

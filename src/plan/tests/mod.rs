@@ -17,6 +17,7 @@ mod joined;
 mod keyed;
 mod links;
 mod notes;
+mod operators;
 mod properties;
 mod sections;
 mod whole_line;

@@ -45,11 +45,11 @@ fn the_shape_of_findings() {
     let shown = env.run(&["check"], "");
     assert_eq!(
         shown.stdout,
-        "1 broken links\n1 links to notes not written yet\n2 notes without links\n\n\
+        "1 broken link\n1 link to notes not written yet\n2 notes without links\n\n\
          user.md:1  there is no file `acmee.md`; the nearest is `acme.md`\n\
-         acme.md  no link leads to `acme.md`, and none from it\n\
-         old.md  no link leads to `old.md`, and none from it\n\
-         user.md:2  `Iceland` is not written yet\n\n\
+         acme.md  no link leads to it, and none from it\n\
+         old.md  no link leads to it, and none from it\n\
+         1 × [[Iceland]]  not written yet, in user.md:2\n\n\
          3 findings in 3 notes with 2 links\n"
     );
     assert!(shown.stderr.contains("1 of them"), "{shown:?}");
@@ -90,7 +90,7 @@ fn the_worst_ten_are_shown_and_all_on_demand() {
     let env = Env::with(&[("user.md", &text)]);
     let shown = env.run(&["check"], "").stdout;
     let lines: Vec<_> = shown.lines().collect();
-    assert_eq!(lines[..3], ["30 broken links", "1 conflicting facts", "2 kinds of active content in notes"]);
+    assert_eq!(lines[..3], ["30 broken links", "1 conflicting fact", "1 note with active content"]);
     assert_eq!(lines[4..].iter().position(|line| *line == "and 22 more: `memdir check --all`"), Some(10), "{shown}");
     assert!(lines[4..14].iter().any(|line| line.contains("`city` says something else on line 2")), "{shown}");
     let all = env.run(&["check", "--all"], "").stdout;
@@ -152,7 +152,7 @@ fn adopting_says_what_was_found_and_changes_no_byte() {
     assert_eq!((&made["created"], &made["notes"]), (&json!([]), &json!(8)));
     assert_eq!(made["findings"], env.ask(&["check"]).exits(0)["findings"]);
     let shown = finish(env.bare(&["init", env.memory().to_str().unwrap()]), b"").stdout;
-    assert!(shown.contains("3 broken links, 1 links to notes not written yet, 1 notes without links"), "{shown}");
+    assert!(shown.contains("3 broken links, 1 link to notes not written yet, 1 note without links"), "{shown}");
     assert_eq!(env.seen(), before);
     assert!(!env.at(".memdir").exists());
 }
@@ -223,4 +223,19 @@ fn a_note_that_says_nearly_the_same_is_told_with_how_much() {
         "message": "`old/boat.md` is nearly the same as `boat.md` (94 % of it)",
     });
     assert_eq!(checked["findings"], json!([finding]));
+}
+
+#[test]
+fn notes_that_are_not_written_yet_are_counted_by_name() {
+    let links = "[[Projects]] and [[Projects#Old|p]]\n[[Rome]]\n";
+    let other = format!("{links}and more that only this note says\n");
+    let env = Env::with(&[("a.md", links), ("b.md", &other), ("c.md", "[[a]] [[b]] [[Projects]]\n")]);
+    let shown = env.run(&["check"], "").stdout;
+    let expected = "7 links to notes not written yet\n\n\
+        5 × [[Projects]]  not written yet, in a.md:1, a.md:1, b.md:1 and 2 more\n\
+        2 × [[Rome]]  not written yet, in a.md:2, b.md:2\n\n\
+        0 findings in 3 notes with 9 links\n";
+    assert_eq!(shown, expected);
+    let all = env.run(&["check", "--all"], "").stdout;
+    assert!(all.contains("5 × [[Projects]]  not written yet, in a.md:1, a.md:1, b.md:1, b.md:1, c.md:1\n"), "{all}");
 }

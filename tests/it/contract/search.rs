@@ -4,6 +4,8 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
+#[cfg(unix)]
+use crate::ask::terminal::Terminal;
 use crate::support::{Env, Ran, finish};
 
 fn found(env: &Env, arguments: &[&str]) -> Value {
@@ -124,12 +126,95 @@ fn for_people() {
     assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "user.md:3  Ada\n    - city: London\n", ""));
     env.write("more.md", "city\nthe city of\x1b[31m red\n");
     let ran = env.run(&["search", "city", "--mode", "text", "--limit", "1"], "");
-    assert_eq!(ran.stdout, "more.md:1\n    city\n    the city of\\u{1b}[31m red\n");
-    assert!(ran.stderr.starts_with("1 more: --cursor '"), "{ran:?}");
+    assert_eq!(ran.stdout, "more.md:1  more\n    city\n    the city of\\u{1b}[31m red\n");
+    let memory = env.memory().display();
+    assert_eq!(ran.stderr, format!("1 more: memdir search --memory {memory} --mode text city -n 20\n"));
     let ran = env.run(&["search", "zebra"], "");
     assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "", "nothing found\n"));
     let ran = env.run(&["search", "(", "--mode", "regex"], "");
     assert!(ran.code == 4 && ran.stderr.contains("hint: "), "{ran:?}");
+}
+
+/// The command that a search says shows more, typed in a shell.
+#[cfg(unix)]
+fn typed(env: &Env, said: &str) -> Ran {
+    let command = said.split_once("more: memdir ").unwrap_or_else(|| panic!("{said}")).1;
+    let program = env.command(&[]);
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("\"$0\" {command}")]).arg(program.get_program()).env_clear().env("HOME", env.home());
+    shell.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    finish(shell, b"")
+}
+
+#[cfg(unix)]
+#[test]
+fn the_command_for_more_shows_more() {
+    let env = Env::new();
+    for number in 0..60 {
+        env.write(&format!("notes/n{number:02}.md"), "the `green tea` isn't $5 \"cold\"\n");
+    }
+    let places = |ran: &Ran| ran.stdout.lines().filter(|line| line.starts_with("notes/")).count();
+    for query in ["green tea", "-green", "isn't $5 \"cold\"", "`green tea`"] {
+        for mode in ["ranked", "text"] {
+            let mut arguments = vec!["search", "--mode", mode, "--path", "notes"];
+            arguments.extend(["--", if mode == "text" { query.trim_start_matches('-') } else { query }]);
+            let five = env.run(&arguments, "");
+            assert_eq!((places(&five), five.stderr.starts_with("55 more: memdir search ")), (5, true), "{five:?}");
+            let twenty = typed(&env, &five.stderr);
+            assert_eq!((places(&twenty), twenty.stderr.starts_with("40 more: ")), (20, true), "{twenty:?}");
+            assert!(twenty.stdout.starts_with(&five.stdout), "the best first: {twenty:?}");
+            let fifty = typed(&env, &twenty.stderr);
+            assert_eq!((places(&fifty), fifty.stderr.starts_with("10 more: ")), (50, true), "{fifty:?}");
+            let all = typed(&env, &fifty.stderr);
+            assert_eq!((places(&all), all.stderr.as_str()), (60, ""), "{all:?}");
+        }
+    }
+    let cut = env.run(&["search", "green tea", "--budget", "20", "--mode", "text"], "");
+    let rest = typed(&env, &cut.stderr);
+    assert!(places(&cut) < 5 && places(&rest) > 0 && !rest.stdout.contains("n00.md"), "{cut:?} {rest:?}");
+    assert_eq!(found(&env, &["green tea"])["hits"].as_array().unwrap().len(), 20, "as JSON there are twenty");
+}
+
+#[cfg(unix)]
+#[test]
+fn on_a_terminal_the_best_stays_in_sight() {
+    let env = Env::with(&[("entities/\u{1b}[2J.md", "x")]);
+    let cake = "words before it ".repeat(6) + "and the wolframite after that " + &"more words ".repeat(10);
+    env.write("recipes/cake.md", format!("---\ntitle: Plum cake\n---\n\n## Dough\n\n{cake}\n"));
+    for number in 0..30 {
+        env.write(
+            &format!("n{number:02}.md"),
+            format!("# Note {number}\n\nsome wolframite\nis\nalso\nhere\nand there\n"),
+        );
+    }
+    let shown = |columns: u16| {
+        let mut command = env.command(&["search", "wolframite dough"]);
+        command.env("NO_COLOR", "1").env("TERM", "xterm");
+        let (code, said) = Terminal::start_wide(command, columns).end();
+        assert_eq!(code, 0, "{said}");
+        said.replace("\r\n", "\n")
+    };
+    let narrow = shown(50);
+    assert!(narrow.lines().all(|line| line.chars().count() <= 50 || line.contains("more: memdir")), "{narrow}");
+    let first: Vec<&str> = narrow.lines().take(4).collect();
+    assert_eq!(first[0], "Plum cake › Dough  recipes/cake.md:5", "{narrow}");
+    assert!(first[1..].iter().any(|row| row.contains("wolframite")), "{narrow}");
+    assert!(narrow.lines().count() <= 22, "it fits a terminal of 24 lines: {narrow}");
+    let wide = shown(200);
+    assert!(wide.lines().nth(1).is_some_and(|row| row.chars().count() > 100), "{wide}");
+    let hostile = env.run(&["search", "2J", "--mode", "name"], "");
+    assert!(!hostile.stdout.contains('\u{1b}'), "{hostile:?}");
+}
+
+#[test]
+fn what_a_person_asks_of_themselves_shows_what_they_told() {
+    let env = Env::new();
+    let fresh = env.bare(&["init", "me", "--yes"]);
+    finish(fresh, b"");
+    let set = env.bare(&["set", "user", "city", "Porto", "--memory", "me"]);
+    finish(set, b"");
+    let found = finish(env.bare(&["search", "Where do I live?", "--memory", "me"]), b"");
+    assert!(found.stdout.starts_with("user.md:") && found.stdout.contains("- city: Porto"), "{found:?}");
 }
 
 #[test]

@@ -80,6 +80,10 @@ pub(super) const PATHS: &[&str] = &[
 /// Names at which only a look is the same: on the disk is a link that leads to what is hidden.
 const LOOKED_AT: &[&str] = &["lib/out.md", "lib/out", "lib/out/huge.md", "lib/nowhere.md", "zz/circle/huge.md"];
 pub(super) const WORDS: &[&str] = &[
+    "tag:me",
+    "path:private/",
+    "is:task launch",
+    "since:2000-01-01 boss",
     "launch",
     "boss",
     "zebra",
