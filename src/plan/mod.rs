@@ -124,6 +124,9 @@ pub struct Planner<'t, T: Tree> {
     seen: Option<Seen>,
 }
 
+/// Says why an edit may not leave some lines in a note where others stood.
+type MayLeave<'t> = &'t (dyn Fn(&Call, &str, &str) -> Result<(), Failure> + Sync);
+
 /// What a planner is told from outside, having no clock and no rules of its own.
 #[derive(Clone, Copy)]
 struct Manner<'t> {
@@ -135,6 +138,8 @@ struct Manner<'t> {
     may_hide: &'t (dyn Fn(&Call) -> bool + Sync),
     /// Whether a call may change a note that it did not name.
     may_change: &'t (dyn Fn(&Call, &MemoryPath) -> bool + Sync),
+    /// Whether an edit may leave some lines of a note where others stood.
+    may_leave: MayLeave<'t>,
 }
 
 impl std::fmt::Debug for Manner<'_> {
@@ -168,7 +173,13 @@ impl<'t, T: Tree> Planner<'t, T> {
     /// Starts a batch on `tree`.
     #[must_use]
     pub fn new(tree: &'t T, limits: &Limits) -> Self {
-        let manner = Manner { stop: &|| false, may_show: &|_, _| true, may_hide: &|_| false, may_change: &|_, _| true };
+        let manner = Manner {
+            stop: &|| false,
+            may_show: &|_, _| true,
+            may_hide: &|_| false,
+            may_change: &|_, _| true,
+            may_leave: &|_, _, _| Ok(()),
+        };
         Self {
             overlay: Overlay::new(tree),
             limits: *limits,
@@ -208,6 +219,13 @@ impl<'t, T: Tree> Planner<'t, T> {
     #[must_use]
     pub fn changing(mut self, may_change: &'t (dyn Fn(&Call, &MemoryPath) -> bool + Sync)) -> Self {
         self.manner.may_change = may_change;
+        self
+    }
+
+    /// Sets what is asked whether an edit may leave these lines of a note, the second, where the third stood.
+    #[must_use]
+    pub fn leaving(mut self, may_leave: MayLeave<'t>) -> Self {
+        self.manner.may_leave = may_leave;
         self
     }
 
@@ -294,14 +312,14 @@ impl<'t, T: Tree> Planner<'t, T> {
         match &call.action {
             Action::ReadFile(read) => self.read_file(index, read),
             Action::CreateFile(create) => self.create_file(create),
-            Action::WriteFile(write) => self.write_file(write),
-            Action::AppendFile(append) => self.append_file(append),
+            Action::WriteFile(write) => self.write_file(call, write),
+            Action::AppendFile(append) => self.append_file(call, append),
             Action::UpdateFile(update) if call.meaning == Meaning::WholeLine => self.update_line(call, update),
-            Action::UpdateFile(update) => self.update_file(index, update),
-            Action::InsertText(insert) => self.insert_text(index, insert),
-            Action::ReplaceSection(replace) => self.replace_section(replace),
-            Action::AppendToSection(append) => self.append_to_section(append),
-            Action::SetFact(set) => self.set_fact(index, set),
+            Action::UpdateFile(update) => self.update_file(call, update),
+            Action::InsertText(insert) => self.insert_text(call, insert),
+            Action::ReplaceSection(replace) => self.replace_section(call, replace),
+            Action::AppendToSection(append) => self.append_to_section(call, append),
+            Action::SetFact(set) => self.set_fact(call, set),
             Action::DeleteFile(delete) => self.delete_file(&delete.path),
             Action::RenameFile(rename) => self.rename_file(call, &rename.path, &rename.new_path),
             Action::CopyFile(copy) => self.copy_file(&copy.path, &copy.new_path),
