@@ -135,9 +135,11 @@ impl Engine {
         let may_hide = |call: &Call| self.may_hide(call, model);
         let may_change = |call: &Call, path: &MemoryPath| self.may_show(call, path, asker);
         let planner = Planner::new(tree, &self.settings.limits).at(seconds(started)).until(&stop);
+        let may_leave = |call: &Call, new: &str, old: &str| policy::review_lines(call, new, old, &self.context(asker));
         let excluded = LazyLock::new(|| self.excluded());
         let excluded = || LazyLock::force(&excluded);
-        let planner = planner.showing(&may_show, &may_hide).changing(&may_change).excluding(&excluded);
+        let planner =
+            planner.showing(&may_show, &may_hide).changing(&may_change).leaving(&may_leave).excluding(&excluded);
         let mut planner = planner.in_conversation(asker.manner.seen.clone());
         work(&mut planner);
         planner.finish()

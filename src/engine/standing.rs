@@ -62,12 +62,12 @@ fn is_asked_by_rule(number: usize) -> Failure {
 }
 
 fn is_asked_each_time(ground: &Ground) -> Failure {
-    let failure = Failure::new(Code::Usage, "this is asked about each time; no rule can settle it");
-    match ground {
-        Ground::Removal => failure
-            .with_hint("`removals = \"allow\"` under `[agent]` in the settings lets models take things away unasked"),
-        _ => failure.with_hint("say yes to this one alone"),
-    }
+    let hint = if *ground == Ground::Removal {
+        "`removals = \"allow\"` under `[agent]` in the settings lets models take things away unasked"
+    } else {
+        "say yes to this one alone"
+    };
+    Failure::new(Code::Usage, "this is asked about each time; no rule can settle it").with_hint(hint)
 }
 
 fn cannot(why: &str) -> Failure {
