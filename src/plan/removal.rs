@@ -15,7 +15,10 @@ impl Plan {
     /// Whether the change takes something away, in the sense of this module.
     #[must_use]
     pub fn takes_away(&self) -> bool {
-        let puts = || self.steps().iter().filter_map(texts);
+        let has_moved = self.steps().iter().any(|step| matches!(step, Step::Move { .. }));
+        let puts: Vec<(Option<String>, Option<String>)> =
+            self.steps().iter().filter_map(|step| texts(step, has_moved)).collect();
+        let puts = || puts.iter().map(|(before, after)| (before.as_deref(), after.as_deref()));
         let mut moved = Counts::new();
         for (before, after) in puts() {
             for (line, count) in less(&lines(after.unwrap_or_default()), &lines(before.unwrap_or_default())) {
@@ -32,16 +35,30 @@ impl Plan {
     }
 }
 
-/// The texts of a file before and after a step. Nothing but a rename changes a canvas, which may be one line with all its cards.
-fn texts(step: &Step) -> Option<(Option<&str>, Option<&str>)> {
+/// The texts of a file before and after a step; without the targets of its links where something has moved, for these follow.
+/// Nothing but a rename changes a canvas, which may be one line with all its cards.
+fn texts(step: &Step, has_moved: bool) -> Option<(Option<String>, Option<String>)> {
     let Step::Put { path, before, after } = step else { return None };
     let is_relinked = path.is_canvas() && before.is_some() && after.is_some();
-    (!is_relinked).then_some(())?;
-    Some((before.as_ref().and_then(text), after.as_ref().and_then(text)))
+    let compared =
+        |image: &Image| text(image).map(|text| if has_moved { without_targets(text) } else { text.to_owned() });
+    (!is_relinked).then(|| (before.as_ref().and_then(compared), after.as_ref().and_then(compared)))
 }
 
 fn text(image: &Image) -> Option<&str> {
     image.content.text()
+}
+
+/// A text without the targets of its links.
+fn without_targets(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut from = 0;
+    for link in Note::parse(text).links() {
+        out.push_str(text.get(from..link.target.start).unwrap_or_default());
+        from = link.target.end.max(from);
+    }
+    out.push_str(text.get(from..).unwrap_or_default());
+    out
 }
 
 /// Whether a note loses something that does not stand elsewhere in it, or among what the change adds to others.
@@ -178,6 +195,7 @@ mod tests {
         check(&[edit("| Acme | 2019 |", "| Acme | 2020 |\n| Helio | 2021 |")], false);
         check(&[json!({"action": "set_fact", "path": "user.md", "key": "city", "value": "Paris"})], false);
         check(&[json!({"action": "rename_file", "path": "old.md", "new_path": "new.md"})], false);
+        check(&[json!({"action": "rename_file", "path": "far/a.md", "new_path": "near/a.md"})], false);
         check(&[json!({"action": "create_file", "path": "new.md", "content": "# New\n"})], false);
         let into = |content: &str| json!({"action": "append_file", "path": "old.md", "content": content});
         check(&[edit("- likes tea\n", ""), into("- likes tea\n")], false);
