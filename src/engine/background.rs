@@ -18,7 +18,7 @@ use crate::time::Timestamp;
 
 /// So many files are put into the index by one transaction, and so many bytes of what is kept of them: whoever else writes to
 /// it waits for one, and no more than these are in memory.
-const PACE: Pace = Pace { files: 250, bytes: 4 << 20 };
+const PACE: Pace = Pace { files: 250, bytes: 4 << 20, write: Index::write_patiently };
 /// After a build that failed none is begun for this long.
 const PAUSE: Duration = Duration::from_secs(60);
 

@@ -8,7 +8,7 @@ use std::thread;
 use super::Engine;
 use super::keeper::Trouble;
 use super::refresh::{Changes, aged, record};
-use crate::index::{Index, Record, Writing};
+use crate::index::{Index, IndexError, Record, Writing};
 use crate::path::MemoryPath;
 use crate::plan::{self, Scan, Swept, Tree, TreeError};
 use crate::report::{Code, Failure};
@@ -21,10 +21,15 @@ pub(super) struct Pace {
     pub(super) files: usize,
     /// A transaction ends early when what is kept of its files has so many bytes.
     pub(super) bytes: usize,
+    /// Begins a transaction, and waits for other processes or does not.
+    pub(super) write: Write,
 }
 
+/// Begins a change of the index.
+pub(super) type Write = fn(&mut Index) -> Result<Writing<'_>, IndexError>;
+
 /// For somebody who waits.
-const FAST: Pace = Pace { files: 1_000, bytes: 32 << 20 };
+const FAST: Pace = Pace { files: 1_000, bytes: 32 << 20, write: Index::write };
 
 /// A file, and what is kept of it.
 type Ready = (Swept, Option<Record>);
@@ -77,7 +82,7 @@ impl Engine {
         let total = changes.differ.len();
         told(0, total);
         if total > pace.files {
-            let mut writing = index.write()?;
+            let mut writing = (pace.write)(index)?;
             writing.set_filling(true)?;
             writing.commit()?;
         }
@@ -101,7 +106,7 @@ impl Engine {
         })?;
         written.unwrap_or_else(|_| Err(TreeError::Io("a thread has died".to_owned()).into()))?;
         read?;
-        let mut writing = index.write()?;
+        let mut writing = (pace.write)(index)?;
         for path in &changes.gone {
             if self.is_gone(path) {
                 self.take_out(&mut writing, path)?;
@@ -166,7 +171,7 @@ impl Engine {
                 return Err(TreeError::Stopped.into());
             }
             done += chunk.len();
-            let mut writing = index.write()?;
+            let mut writing = (putting.pace.write)(index)?;
             chunk.drain(..).try_for_each(|ready| self.put(&mut writing, ready, putting.started))?;
             writing.commit()?;
             (putting.told)(done);

@@ -14,6 +14,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::IndexError;
+use crate::retry;
 
 /// The version of what is in the file. Raise it with every change of the tables and of what a
 /// [`Record`](super::Record) takes of a note: words, stems, names, cards, looks, and of how notes are cut into
@@ -21,8 +22,10 @@ use super::IndexError;
 const VERSION: i64 = 6;
 /// "memi", so that `file` and we can tell the database from any other.
 const APPLICATION: i64 = 0x6d65_6d69;
-/// How long to wait for another connection.
-const BUSY: Duration = Duration::from_secs(10);
+/// How long a question waits for other processes. Without the index the notes are read.
+const MOMENT: Duration = Duration::from_millis(200);
+/// How long work waits for them that no question waits for.
+const LONG: Duration = Duration::from_secs(10);
 
 /// The device and the number of a file.
 pub type Number = (u64, u64);
@@ -48,7 +51,7 @@ impl Place {
 /// Opens the index of a history, or makes it when there is none that can be used.
 pub(super) fn open(file: &Path, history: Option<&[u8]>) -> Result<(Connection, Place), IndexError> {
     let file = &placed(file)?;
-    let _lock = lock(file)?;
+    let _lock = lock(file, MOMENT)?;
     let db = match existing(file, history) {
         Ok(Some(db)) => db,
         Err(IndexError::Busy) => return Err(IndexError::Busy),
@@ -75,7 +78,7 @@ pub(super) fn remove(file: &Path) -> Result<(), IndexError> {
         return Ok(());
     }
     let file = &placed(file)?;
-    let _lock = lock(file)?;
+    let _lock = lock(file, LONG)?;
     remove_all(file)
 }
 
@@ -177,7 +180,7 @@ fn connect(file: &Path) -> Result<Connection, IndexError> {
 
 /// What holds for every connection. The file may be anyone's, so nothing in it is run.
 fn settle(db: &Connection) -> Result<(), IndexError> {
-    db.busy_timeout(BUSY)?;
+    db.busy_timeout(MOMENT)?;
     db.set_prepared_statement_cache_capacity(64);
     for (option, value) in [
         (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
@@ -202,22 +205,26 @@ pub(super) fn shorten_log(db: &Connection) {
     // It is done another time.
     let _ = db.busy_timeout(Duration::ZERO);
     let _ = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
-    let _ = db.busy_timeout(BUSY);
+    let _ = db.busy_timeout(MOMENT);
+}
+
+/// Does something for which it waits long where another connection is in the way.
+pub(super) fn patiently<T>(
+    db: &Connection,
+    work: impl FnOnce(&Connection) -> Result<T, IndexError>,
+) -> Result<T, IndexError> {
+    db.busy_timeout(LONG)?;
+    let done = work(db);
+    db.busy_timeout(MOMENT)?;
+    done
 }
 
 /// Takes the lock that keeps others from opening, making and removing the index; it goes with what is returned.
 #[expect(clippy::disallowed_types, reason = "the index owns this file, which is in no memory")]
-fn lock(file: &Path) -> Result<std::fs::File, IndexError> {
+fn lock(file: &Path, limit: Duration) -> Result<std::fs::File, IndexError> {
     let held = lock_file(file, ".lock")?;
-    let mut waited = Duration::ZERO;
-    let pause = Duration::from_millis(5);
-    while !try_lock(&held)? {
-        if waited >= BUSY {
-            return Err(IndexError::Busy);
-        }
-        std::thread::sleep(pause);
-        waited += pause;
-    }
+    let locked = retry::within(limit, || Ok::<_, IndexError>(try_lock(&held)?.then_some(())));
+    locked?.ok_or(IndexError::Busy)?;
     Ok(held)
 }
 

@@ -78,7 +78,7 @@ impl Index {
     ///
     /// # Errors
     ///
-    /// [`IndexError::Busy`] when others keep it from being opened for 10 s, and what the system says where nothing can
+    /// [`IndexError::Busy`] when others keep it from being opened for 0.2 s, and what the system says where nothing can
     /// be written.
     pub fn open(file: &Path, history: Option<&[u8]>) -> Result<Self, IndexError> {
         let (db, place) = file::open(file, history)?;

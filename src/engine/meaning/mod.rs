@@ -7,6 +7,7 @@ use std::slice;
 
 mod state;
 
+use super::build::Write;
 use super::keeper::Trouble;
 use super::planning::Asker;
 use super::{Engine, Manner};
@@ -161,7 +162,7 @@ impl Engine {
         notes: &[InPieces],
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<(), Failure> {
-        match self.embed_some(meaning, known, notes) {
+        match self.embed_some(meaning, known, notes, Index::write_patiently) {
             // What cannot be kept need not be made.
             Err(failure) if failure.code != Code::Io => {}
             ended => return ended,
@@ -171,7 +172,7 @@ impl Engine {
             if stop() {
                 break;
             }
-            match self.embed_some(meaning, known, slice::from_ref(note)) {
+            match self.embed_some(meaning, known, slice::from_ref(note), Index::write_patiently) {
                 Err(failure) if failure.code == Code::Io => return Err(failure),
                 Err(_) => tracing::warn!(note = note.0.number, "a note is found by its words alone"),
                 Ok(()) => {}
@@ -181,7 +182,13 @@ impl Engine {
     }
 
     /// Makes the points of these notes; they are dropped where another embedder was named meanwhile. `io` where they cannot be kept.
-    fn embed_some(&self, meaning: &Meaning, known: &str, notes: &[InPieces]) -> Result<(), Failure> {
+    fn embed_some(
+        &self,
+        meaning: &Meaning,
+        known: &str,
+        notes: &[InPieces],
+        write: Write,
+    ) -> Result<(), Failure> {
         let texts: Vec<&str> = notes.iter().flat_map(|(_, pieces)| pieces).map(String::as_str).collect();
         if texts.is_empty() {
             return Ok(());
@@ -194,7 +201,7 @@ impl Engine {
             return Ok(());
         }
         let kept = self.written(|index| {
-            let mut writing = index.write()?;
+            let mut writing = write(index)?;
             if !writing.has_embedder(known)? {
                 return Ok(());
             }
@@ -278,7 +285,7 @@ impl Engine {
                 few.push(note);
             }
         }
-        let embedded = self.embed_some(meaning, known, &few);
+        let embedded = self.embed_some(meaning, known, &few, Index::write);
         let mut state = meaning.state();
         state.after = last;
         state.few_failed = embedded.is_err().then_some(now);

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::mpsc::channel;
 use std::thread;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use super::super::keeper::Noted;
 use super::super::refresh::{Changes, aged};
@@ -14,6 +14,7 @@ use crate::index::Index;
 use crate::note::stem::Stem;
 use crate::path::MemoryPath;
 use crate::plan::{Effort, Stamp, Swept};
+use crate::report::{Source, Value};
 use crate::time::Timestamp;
 use crate::vault::{Noticed, Sweep};
 
@@ -251,4 +252,31 @@ fn who_listens_to_changes_and_panics_hears_of_the_next() {
     told.recv_timeout(Duration::from_secs(30)).unwrap();
     std::fs::write(folder.path().join("c.md"), "cedar\n").unwrap();
     told.recv_timeout(Duration::from_secs(30)).unwrap();
+}
+
+/// The index is a cache: whoever keeps it, a search reads the notes and is right.
+#[test]
+fn a_search_waits_for_no_other_process_that_has_the_index() {
+    let (folder, cache) = (memory(&[("a.md", "amber\n")]), memory(&[]));
+    let engine = indexed(folder.path(), cache.path(), later);
+    assert_eq!(holding(&engine, "amber", false), Some(1));
+    let file = cache.path().join("own/index.sqlite");
+    let other = rusqlite::Connection::open(&file).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    assert_eq!(holding(&engine, "amber", false), Some(1), "nothing has to be put into it");
+    std::fs::write(folder.path().join("b.md"), "amber\n").unwrap();
+    let started = Instant::now();
+    assert_eq!(holding(&engine, "amber", false), None, "what it knows is not all");
+    let search = br#"<actions>[{"action":"search_files","query":"amber"}]</actions>"#;
+    let report = engine.conclude(engine.propose(dialect::parse(search), manner()));
+    let Ok(Value::Search(found)) = &report.actions[0].result else { panic!("{report:?}") };
+    assert_eq!((found.total, found.source), (2, Source::Scan));
+    // As one who opens it, and does not come to an end.
+    other.execute_batch("ROLLBACK").unwrap();
+    let held = std::fs::File::open(cache.path().join("own/index.sqlite.lock")).unwrap();
+    held.lock().unwrap();
+    assert_eq!(holding(&indexed(folder.path(), cache.path(), later), "amber", false), None);
+    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+    drop(held);
+    assert_eq!(holding(&engine, "amber", false), Some(2));
 }

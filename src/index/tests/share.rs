@@ -13,7 +13,7 @@ fn two_write_in_turn_and_others_read() {
                 let mut index = Index::open(file, None).unwrap();
                 for number in 0..40 {
                     let swept = swept(&format!("w{writer}/n{number}.md"), 1);
-                    let mut writing = index.write().unwrap();
+                    let mut writing = index.write_patiently().unwrap();
                     writing.put(&swept, Some(&Record::of(&swept.path, "word", Vec::new()))).unwrap();
                     writing.commit().unwrap();
                 }
@@ -122,7 +122,8 @@ fn many_find_that_it_has_to_be_made_anew() {
         for number in 0..6 {
             let file = &file;
             scope.spawn(move || {
-                let mut index = Index::open(file, Some(b"new")).unwrap();
+                // Each waits for the others for a moment only.
+                let mut index = std::iter::repeat_with(|| Index::open(file, Some(b"new"))).find_map(Result::ok).unwrap();
                 fill(&mut index, &[(&format!("n{number}.md"), "word")]);
             });
         }
