@@ -62,7 +62,7 @@ impl<T: Tree> Planner<'_, T> {
             Operation::Store => {
                 let content = memory.content.as_deref();
                 let content = content.ok_or_else(|| missing("store", "content", "what to remember"))?;
-                self.store(memory.key.as_deref(), content, memory.tags.as_deref().unwrap_or_default())
+                self.store(call, memory.key.as_deref(), content, memory.tags.as_deref().unwrap_or_default())
             }
             Operation::Retrieve => {
                 let (path, entry) = self.entry(call, key("retrieve")?)?;
@@ -86,7 +86,7 @@ impl<T: Tree> Planner<'_, T> {
         }
     }
 
-    fn store(&mut self, key: Option<&str>, content: &str, tags: &[String]) -> Result<Answer, Failure> {
+    fn store(&mut self, call: &Call, key: Option<&str>, content: &str, tags: &[String]) -> Result<Answer, Failure> {
         let path = match key {
             Some(key) => path_of(&slug(key))?,
             None => self.free_place(content)?,
@@ -99,7 +99,7 @@ impl<T: Tree> Planner<'_, T> {
             }
         }
         let write = WriteFile { content: text_of(key, path.stem(), tags, content), path, if_digest: None };
-        let answer = self.write_file(&write)?;
+        let answer = self.write_file(call, &write)?;
         Ok(Answer { path: Some(write.path), ..answer })
     }
 

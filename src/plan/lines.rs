@@ -74,6 +74,19 @@ pub(crate) fn numbers_at(text: &str, bytes: impl Iterator<Item = usize>) -> Vec<
     bytes.map(count).collect()
 }
 
+/// What two texts have between the first and the last of their lines that differ.
+pub(crate) fn changed<'t>(before: &'t str, after: &'t str) -> (&'t str, &'t str) {
+    let same = before.bytes().zip(after.bytes()).take_while(|(one, other)| one == other).count();
+    let first = memchr::memrchr(b'\n', before.as_bytes().get(..same).unwrap_or_default()).map_or(0, |at| at + 1);
+    let rest = |text: &'t str| text.get(first..).unwrap_or_default();
+    let (before, after) = (rest(before), rest(after));
+    let same = before.bytes().rev().zip(after.bytes().rev()).take_while(|(one, other)| one == other).count();
+    let tail = before.as_bytes().get(before.len() - same..).unwrap_or_default();
+    let same = memchr::memchr(b'\n', tail).map_or(0, |at| same - at);
+    let lines = |text: &'t str| text.get(..text.len() - same).unwrap_or_default();
+    (lines(before), lines(after))
+}
+
 /// Adds whole lines after line `after` of a text that has at least so many.
 ///
 /// An unfinished line before the place is ended first; `content` gets a line end of its own, and its line ends

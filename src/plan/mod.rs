@@ -130,6 +130,9 @@ pub struct Planner<'t, T: Tree> {
     seen: Option<Seen>,
 }
 
+/// Says why an edit may not leave some lines in a note where others stood.
+type MayLeave<'t> = &'t (dyn Fn(&Call, &str, &str) -> Result<(), Failure> + Sync);
+
 /// What a planner is told from outside, having no clock and no rules of its own.
 #[derive(Clone, Copy)]
 struct Manner<'t> {
@@ -143,6 +146,8 @@ struct Manner<'t> {
     may_change: &'t (dyn Fn(&Call, &MemoryPath) -> bool + Sync),
     /// What the person has set aside.
     excluded: &'t (dyn Fn() -> &'t Excluded + Sync),
+    /// Whether an edit may leave some lines of a note where others stood.
+    may_leave: MayLeave<'t>,
 }
 
 /// What is set aside where nobody says.
@@ -185,6 +190,7 @@ impl<'t, T: Tree> Planner<'t, T> {
             may_hide: &|_| false,
             may_change: &|_, _| true,
             excluded: &|| &NOTHING,
+            may_leave: &|_, _, _| Ok(()),
         };
         Self {
             overlay: Overlay::new(tree),
@@ -233,6 +239,13 @@ impl<'t, T: Tree> Planner<'t, T> {
     #[must_use]
     pub fn excluding(mut self, excluded: &'t (dyn Fn() -> &'t Excluded + Sync)) -> Self {
         self.manner.excluded = excluded;
+        self
+    }
+
+    /// Sets what is asked whether an edit may leave these lines of a note, the second, where the third stood.
+    #[must_use]
+    pub fn leaving(mut self, may_leave: MayLeave<'t>) -> Self {
+        self.manner.may_leave = may_leave;
         self
     }
 
@@ -319,14 +332,14 @@ impl<'t, T: Tree> Planner<'t, T> {
         match &call.action {
             Action::ReadFile(read) => self.read_file(index, read),
             Action::CreateFile(create) => self.create_file(create),
-            Action::WriteFile(write) => self.write_file(write),
-            Action::AppendFile(append) => self.append_file(append),
+            Action::WriteFile(write) => self.write_file(call, write),
+            Action::AppendFile(append) => self.append_file(call, append),
             Action::UpdateFile(update) if call.meaning == Meaning::WholeLine => self.update_line(call, update),
-            Action::UpdateFile(update) => self.update_file(index, update),
-            Action::InsertText(insert) => self.insert_text(index, insert),
-            Action::ReplaceSection(replace) => self.replace_section(replace),
-            Action::AppendToSection(append) => self.append_to_section(append),
-            Action::SetFact(set) => self.set_fact(index, set),
+            Action::UpdateFile(update) => self.update_file(call, update),
+            Action::InsertText(insert) => self.insert_text(call, insert),
+            Action::ReplaceSection(replace) => self.replace_section(call, replace),
+            Action::AppendToSection(append) => self.append_to_section(call, append),
+            Action::SetFact(set) => self.set_fact(call, set),
             Action::DeleteFile(delete) => self.delete_file(&delete.path),
             Action::RenameFile(rename) => self.rename_file(call, &rename.path, &rename.new_path),
             Action::CopyFile(copy) => self.copy_file(&copy.path, &copy.new_path),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use crate::action::{Action, AppendToSection, CreateFile, ReplaceSection, SetFact};
+use crate::action::{Action, AppendToSection, Call, CreateFile, ReplaceSection, SetFact};
 use crate::note::Note;
 use crate::note::fact::Unset;
 use crate::note::heading::Found;
@@ -18,15 +18,15 @@ const MOST_NAMES: usize = 8;
 const MOST_HINT: usize = 400;
 
 impl<T: Tree> Planner<'_, T> {
-    pub(super) fn replace_section(&mut self, replace: &ReplaceSection) -> Result<Answer, Failure> {
+    pub(super) fn replace_section(&mut self, call: &Call, replace: &ReplaceSection) -> Result<Answer, Failure> {
         let (path, now, text) = self.read_text(&replace.path)?;
         let note = Note::parse(&text);
         let at = find(&replace.path, &note, &replace.heading)?;
         let after = replaced(&text, &note, at, &replace.content);
-        self.replace(&replace.path, path, now, after)
+        self.replace(call, &replace.path, path, now, after)
     }
 
-    pub(super) fn append_to_section(&mut self, append: &AppendToSection) -> Result<Answer, Failure> {
+    pub(super) fn append_to_section(&mut self, call: &Call, append: &AppendToSection) -> Result<Answer, Failure> {
         let (path, now, text) = self.read_text(&append.path)?;
         let note = Note::parse(&text);
         let at = find(&append.path, &note, &append.heading)?;
@@ -39,13 +39,13 @@ impl<T: Tree> Planner<'_, T> {
             content.push_str(if content.ends_with(['\n', '\r']) { "\n" } else { "\n\n" });
         }
         let after = lines::insert(&text, last, &content);
-        self.replace(&append.path, path, now, after)
+        self.replace(call, &append.path, path, now, after)
     }
 
-    pub(super) fn set_fact(&mut self, index: usize, set: &SetFact) -> Result<Answer, Failure> {
+    pub(super) fn set_fact(&mut self, call: &Call, set: &SetFact) -> Result<Answer, Failure> {
         let (key, value) = (set.key.trim(), set.value.trim());
         if [key, value].iter().any(|text| text.contains(['\n', '\r'])) {
-            return Err(words::invalid(index, "set_fact", "a fact is one line")
+            return Err(words::invalid(call.index, "set_fact", "a fact is one line")
                 .with_hint("use `append_to_section` or `update_file` for more"));
         }
         let read = self.read_text(&set.path);
@@ -54,9 +54,9 @@ impl<T: Tree> Planner<'_, T> {
         }
         let (path, now, text) = read?;
         let note = Note::parse(&text);
-        let edit = note.set_fact(key, value).map_err(|unset| not_set(index, &set.path, key, unset))?;
+        let edit = note.set_fact(key, value).map_err(|unset| not_set(call.index, &set.path, key, unset))?;
         let after = edit.apply(&text);
-        self.replace(&set.path, path, now, after)
+        self.replace(call, &set.path, path, now, after)
     }
 }
 

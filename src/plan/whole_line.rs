@@ -63,7 +63,7 @@ impl<T: Tree> Planner<'_, T> {
             self.issue("loose_match", call.index, format!("the line matched line {} but for {differs}", line.number));
         }
         let text = replaced(&place.text, line.range.clone(), &update.new_content);
-        let answer = self.replace(&place.asked, place.path, place.image, text)?;
+        let answer = self.replace(call, &place.asked, place.path, place.image, text)?;
         Ok(Answer { path: Some(place.asked), ..answer })
     }
 

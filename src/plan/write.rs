@@ -1,6 +1,6 @@
 //! The actions that make or change the text of a note.
 
-use crate::action::{Action, AppendFile, CreateFile, InsertText, Meaning, UpdateFile, WriteFile};
+use crate::action::{Action, AppendFile, Call, CreateFile, InsertText, Meaning, UpdateFile, WriteFile};
 use crate::path::MemoryPath;
 use crate::plan::edit::Edited;
 use crate::plan::overlay::Missing;
@@ -23,7 +23,7 @@ impl<T: Tree> Planner<'_, T> {
         self.make_file(&create.path, path, &create.content)
     }
 
-    pub(super) fn write_file(&mut self, write: &WriteFile) -> Result<Answer, Failure> {
+    pub(super) fn write_file(&mut self, call: &Call, write: &WriteFile) -> Result<Answer, Failure> {
         let path = self.resolve(&write.path)?;
         match self.overlay.stat(&path).map_err(words::trouble)?.map(|stat| stat.kind) {
             Some(Kind::Directory) => return Err(words::is_a_directory(&write.path)),
@@ -50,44 +50,44 @@ impl<T: Tree> Planner<'_, T> {
             self.see(&path, &now);
             return Err(failure);
         }
-        self.replace(&write.path, path, now, write.content.clone())
+        self.replace(call, &write.path, path, now, write.content.clone())
     }
 
-    pub(super) fn append_file(&mut self, append: &AppendFile) -> Result<Answer, Failure> {
+    pub(super) fn append_file(&mut self, call: &Call, append: &AppendFile) -> Result<Answer, Failure> {
         let (path, now, text) = self.read_text(&append.path)?;
         let text = lines::insert(&text, usize::MAX, &append.content);
-        self.replace(&append.path, path, now, text)
+        self.replace(call, &append.path, path, now, text)
     }
 
-    pub(super) fn insert_text(&mut self, index: usize, insert: &InsertText) -> Result<Answer, Failure> {
+    pub(super) fn insert_text(&mut self, call: &Call, insert: &InsertText) -> Result<Answer, Failure> {
         let (path, now, text) = self.read_text(&insert.path)?;
         let (line, last) = (insert.line as usize, text.lines().count());
         if line > last {
             let message = format!("`line` is {line}, but the note has {}", words::count(last, "line"));
-            let mut failure = words::invalid(index, "insert_text", &message)
+            let mut failure = words::invalid(call.index, "insert_text", &message)
                 .with_hint(format!("send a `line` from 0 to {last}, or use `append_file`"));
             failure.details.note_lines = Some(last);
             return Err(failure);
         }
         let text = lines::insert(&text, line, &insert.content);
-        self.replace(&insert.path, path, now, text)
+        self.replace(call, &insert.path, path, now, text)
     }
 
-    pub(super) fn update_file(&mut self, index: usize, update: &UpdateFile) -> Result<Answer, Failure> {
+    pub(super) fn update_file(&mut self, call: &Call, update: &UpdateFile) -> Result<Answer, Failure> {
         let UpdateFile { path: asked, old_content: old, new_content: new, occurrence } = update;
         if old.is_empty() {
-            return Err(words::invalid(index, "update_file", "`old_content` is empty")
+            return Err(words::invalid(call.index, "update_file", "`old_content` is empty")
                 .with_hint("send the text that stands in the note now, or use `append_file`"));
         }
         let (path, now, text) = self.read_text(asked)?;
         if self.meaning == Meaning::MemoryTool {
-            return self.update_verbatim(update, path, now, &text);
+            return self.update_verbatim(call, update, path, now, &text);
         }
         match edit::update(&text, old, new, *occurrence) {
             Edited::Text { text, loose } => {
-                let answer = self.replace(asked, path, now, text)?;
+                let answer = self.replace(call, asked, path, now, text)?;
                 if let Some(message) = loose {
-                    self.issue("loose_match", index, message);
+                    self.issue("loose_match", call.index, message);
                 }
                 Ok(answer)
             }
@@ -100,6 +100,7 @@ impl<T: Tree> Planner<'_, T> {
     /// answer shows where the change is.
     fn update_verbatim(
         &mut self,
+        call: &Call,
         update: &UpdateFile,
         path: MemoryPath,
         now: Image,
@@ -110,7 +111,7 @@ impl<T: Tree> Planner<'_, T> {
             Edited::Text { text: edited, loose: None } => {
                 let first = search::exact(text, &old).first().map_or(1, |at| lines::number_at(text, *at));
                 let last = first + update.new_content.lines().count().saturating_sub(1);
-                let answer = self.replace(&update.path, path, now, edited.clone())?;
+                let answer = self.replace(call, &update.path, path, now, edited.clone())?;
                 Ok(Answer { shown: Some(Shown::Edited { text: edited, lines: [first, last] }), ..answer })
             }
             Edited::Ambiguous(numbers) => Err(ambiguous(numbers)),
@@ -156,6 +157,7 @@ impl<T: Tree> Planner<'_, T> {
 
     pub(super) fn replace(
         &mut self,
+        call: &Call,
         asked: &MemoryPath,
         path: MemoryPath,
         now: Image,
@@ -164,7 +166,10 @@ impl<T: Tree> Planner<'_, T> {
         let size = now.content.bytes().len();
         self.check_text(asked, text.len(), size)?;
         self.check_quota(if path.is_note() { text.len() as i128 - size as i128 } else { 0 })?;
-        self.check_new_links(&path, now.content.text().unwrap_or_default(), &text)?;
+        let before = now.content.text().unwrap_or_default();
+        let (old, new) = lines::changed(before, &text);
+        (self.manner.may_leave)(call, new, old)?;
+        self.check_new_links(&path, before, &text)?;
         let after = Image { content: Content::new(text.into_bytes()), mode: now.mode };
         self.overlay.put(path, Some(now), Some(after));
         Ok(DONE.into())

@@ -1,7 +1,8 @@
 //! May it happen: [`review`] turns a call into one that is [`Cleared`], or says why not.
 //!
 //! Owns verdicts: the person's [`Rules`] and the detectors of personal facts, secrets and active content. Looks at a call's
-//! action, arguments, paths and access, and never at what notes already hold; touches no file, no clock, no environment.
+//! action, arguments, paths and access, and never at what notes already hold, but for the lines that an edit would leave, in
+//! which a secret may be completed; touches no file, no clock, no environment.
 
 use std::fmt;
 
@@ -221,6 +222,41 @@ pub fn review(call: Call, context: &Context<'_>, issues: &mut Vec<Issue>) -> Res
     }
 }
 
+/// Decides whether an edit may leave the lines `new` in a note, where `old` stood: the call alone may bring the second half of a
+/// key of which the first stands there.
+///
+/// Only secrets are looked for, and only where these lines say more than the text of the call.
+///
+/// # Errors
+///
+/// `denied` for a secret that does not stand in `old`; `internal` when the detectors cannot work.
+///
+/// # Examples
+///
+/// ```
+/// use memdir::action::{Action, AppendFile, Call};
+/// use memdir::path::MemoryPath;
+/// use memdir::policy::{Context, Mode, Rules, review_lines};
+///
+/// let action = Action::AppendFile(AppendFile { path: MemoryPath::parse("a.md")?, content: "FAKEFAKEFAKEFAK7".into() });
+/// let context = Context { mode: Mode::Off, approved: false, read_only: false, client: None, grant: None, rules: &Rules::default() };
+/// let refused = review_lines(&Call::plain(1, action), concat!("AKIA", "FAKEFAKEFAKEFAK7"), "AKIA", &context);
+/// assert_eq!(refused.unwrap_err().code, memdir::report::Code::Denied);
+/// # Ok::<(), memdir::path::PathError>(())
+/// ```
+pub fn review_lines(call: &Call, new: &str, old: &str, context: &Context<'_>) -> Result<(), Failure> {
+    if call.action.text().is_some_and(|(text, _)| text.contains(new)) {
+        return Ok(());
+    }
+    let found = detect::find(new, old, |class| class == Class::Secret).map_err(|Unready| unready())?;
+    if found.is_empty() {
+        return Ok(());
+    }
+    let mut judgement = judge_found(&call.action, context, &found);
+    judgement.reasons.retain(|(verdict, _)| *verdict == Verdict::Deny);
+    judgement.refusal(call, context).map_or(Ok(()), Err)
+}
+
 /// Decides whether a call may come to `path` too: a place to which its paths or its link lead.
 ///
 /// The rules of the call's own action and program count, with `path` in the place of its paths; for `go_to_link` those
@@ -371,8 +407,12 @@ fn unready() -> Failure {
 }
 
 fn judge(action: &Action, context: &Context<'_>) -> Result<Judgement, Unready> {
-    let found = found_in(action)?;
-    let about: Vec<_> = context.rules.about(action, context, &found).collect();
+    Ok(judge_found(action, context, &found_in(action)?))
+}
+
+/// What rules and detectors think of an action in which the detectors found this.
+fn judge_found(action: &Action, context: &Context<'_>, found: &[&'static Row]) -> Judgement {
+    let about: Vec<_> = context.rules.about(action, context, found).collect();
     let mut judgement = Judgement::default();
     for rule in &about {
         match rule.verdict {
@@ -380,7 +420,7 @@ fn judge(action: &Action, context: &Context<'_>) -> Result<Judgement, Unready> {
             Verdict::Ask | Verdict::Deny => judgement.reasons.push((rule.verdict, Reason::Rule(rule.number))),
         }
     }
-    for &row in &found {
+    for &row in found {
         let verdict = row.class.verdict();
         let is_lifted = about
             .iter()
@@ -395,7 +435,7 @@ fn judge(action: &Action, context: &Context<'_>) -> Result<Judgement, Unready> {
         judgement.reasons.push((Verdict::Ask, Reason::Change));
     }
     judgement.reasons.sort_by_key(|(verdict, _)| std::cmp::Reverse(*verdict));
-    Ok(judgement)
+    judgement
 }
 
 /// What the detectors find in the text and the names that the action would bring.

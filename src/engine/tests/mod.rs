@@ -13,7 +13,7 @@ use super::{Engine, InboxPlace, IndexPlace, Manner, Settings};
 use crate::dialect;
 use crate::path::MemoryPath;
 use crate::plan::{Limits, MapTree};
-use crate::policy::{Grant, Mode, Rules};
+use crate::policy::{Grant, Mode, Rule, Rules, Verdict};
 use crate::report::{Code, Report};
 use crate::time::Timestamp;
 use crate::vault::{Author, Durability, Options, Page, Vault};
@@ -181,10 +181,49 @@ fn nothing_that_was_refused_is_kept_anywhere() {
     assert_eq!(codes(&report), [None, Some(Code::Denied), Some(Code::UnknownAction)]);
     drop(engine);
     for entry in std::fs::read_dir(folder.path().join(".memdir/local")).unwrap() {
-        let bytes = std::fs::read(entry.unwrap().path()).unwrap();
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            assert_eq!(std::fs::read_dir(path).unwrap().count(), 0);
+            continue;
+        }
+        let bytes = std::fs::read(path).unwrap();
         let holds = |text: &str| bytes.windows(text.len()).any(|window| window == text.as_bytes());
         assert!(!holds(key) && !holds("4711 is"), "the history holds what was refused");
     }
+}
+
+/// Half of a key is none, so what stands in the note is looked at with what an edit makes of it.
+#[test]
+fn a_secret_that_an_edit_completes_is_refused() {
+    let half = "- id: AKIAFAKEFAKEX\n- city: London\n";
+    let whole = format!("- id: {}{} old\n", "AKIA", "FAKEFAKEFAKEFAK8");
+    let folder = memory(&[("a.md", half), ("b.md", &whole)]);
+    let mut engine = engine(folder.path());
+    let run = |engine: &Engine, calls: serde_json::Value| {
+        let text = format!("<actions>{calls}</actions>");
+        codes(&engine.conclude(engine.propose(dialect::parse(text.as_bytes()), manner())))
+    };
+    let complete =
+        json!({"action": "update_file", "path": "a.md", "old_content": "X", "new_content": "FAKEFAK7"});
+    assert_eq!(run(&engine, json!([complete])), [Some(Code::Denied)]);
+    assert_eq!(std::fs::read_to_string(folder.path().join("a.md")).unwrap(), half);
+    // In two calls of one batch, too.
+    let begin = json!({"action": "create_file", "path": "c.md", "content": "ASIAFAKEFAKEX\n"});
+    let end = json!({"action": "update_file", "path": "c.md", "old_content": "X", "new_content": "FAKEFAK7"});
+    assert_eq!(run(&engine, json!([begin, end])), [None, Some(Code::Denied)]);
+    // What is beside the edit, or stands there whole, is no news.
+    let beside = json!({"action": "update_file", "path": "a.md", "old_content": "London", "new_content": "Paris"});
+    let same_line = json!({"action": "update_file", "path": "b.md", "old_content": "old", "new_content": "new"});
+    assert_eq!(run(&engine, json!([beside, same_line])), [None, None]);
+    let allow = Rule {
+        action: None,
+        path: Some("a.md".into()),
+        client: None,
+        detector: Some("secret".into()),
+        verdict: Verdict::Allow,
+    };
+    engine.settings.rules = Rules::new(vec![allow]).unwrap();
+    assert_eq!(run(&engine, json!([complete])), [None]);
 }
 
 #[cfg(unix)]
