@@ -62,6 +62,19 @@ fn a_client_is_added_listed_and_revoked() {
     assert_eq!(env.seen(), before);
 }
 
+/// Nobody could ever use a client whose token was not shown.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_client_whose_token_was_not_shown_is_not_registered() {
+    let env = Env::ada();
+    for more in [&["client", "add", "shelf"][..], &["client", "add", "shelf", "--json"]] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        assert_eq!(env.command(more).stdout(full).status().unwrap().code(), Some(4), "{more:?}");
+        assert_eq!(env.ask(&["client", "list"]).exits(0)["clients"], json!([]), "{more:?}");
+    }
+    add(&env, &["shelf"]).exits(0);
+}
+
 #[test]
 fn what_a_client_may_do_is_said_in_words() {
     let env = Env::ada();

@@ -104,15 +104,27 @@ fn add(global: &Global, clients: &Clients, memory: String, options: &Add) -> Res
         all.push(entry.clone());
         Ok(())
     })?;
+    let shown = show(global, &entry, &token, now);
+    if shown.is_err() {
+        // Nobody has seen the token.
+        clients.change(|all| {
+            all.retain(|known| known.token != entry.token);
+            Ok(())
+        })?;
+    }
+    shown.map(|()| 0)
+}
+
+/// Prints the token of a new client, this once.
+fn show(global: &Global, entry: &Entry, token: &Token, now: Timestamp) -> Result<(), Stop> {
     let header = format!("Authorization: Bearer {}", token.reveal());
     if global.json {
-        print_json(&Added { client: Shown::of(&entry, now), token: token.reveal(), header })?;
-        return Ok(0);
+        return print_json(&Added { client: Shown::of(entry, now), token: token.reveal(), header });
     }
-    tell(&entry)?;
+    tell(entry)?;
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "{header}")?;
-    Ok(stdout.flush().map(|()| 0)?)
+    Ok(stdout.flush()?)
 }
 
 /// Says what a new client may do, and how it comes in.
