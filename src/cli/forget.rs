@@ -4,8 +4,9 @@ use std::io::{self, Write};
 
 use super::args::{Forget, Global};
 use super::exit::{self, Stop, print_json};
-use super::{open, question, term};
+use super::{draft, open, question, term};
 use crate::engine::{ForgetPreview, Forgotten, Lines, Target, Where};
+use crate::report::{Code, Failure};
 use crate::vault::is_put_aside;
 
 pub(super) fn run(global: &Global, options: &Forget) -> Result<u8, Stop> {
@@ -14,11 +15,13 @@ pub(super) fn run(global: &Global, options: &Forget) -> Result<u8, Stop> {
         (Some(note), _) => Target::Note(opened.engine.note_named(note)?),
         (None, text) => Target::Text(text.clone().unwrap_or_default()),
     };
+    let drafts = draft::holding(&opened, &target)?;
     let mut lines = if options.lines { Lines::Erase } else { Lines::Keep };
     let mut shown = None;
     let is_asked = !options.yes && !options.dry_run;
     if !options.yes || options.dry_run {
-        let listed = opened.engine.places_of(&target)?;
+        let listed = unless_only(&drafts, opened.engine.places_of(&target))?;
+        let listed = with(&drafts, listed.unwrap_or_default());
         if is_asked && (global.json || !question::can_ask()) {
             return unasked(global, listed);
         }
@@ -42,7 +45,11 @@ pub(super) fn run(global: &Global, options: &Forget) -> Result<u8, Stop> {
         }
         shown = Some(listed);
     }
-    let forgotten = opened.engine.forget(&target, lines, shown.as_ref(), &open::author("cli", None, "person"))?;
+    let author = open::author("cli", None, "person");
+    let forgotten = unless_only(&drafts, opened.engine.forget(&target, lines, shown.as_ref(), &author))?;
+    drafts.iter().try_for_each(draft::Left::remove)?;
+    let Forgotten { listed, left, .. } = forgotten.unwrap_or_default();
+    let forgotten = Forgotten { listed: with(&drafts, listed), erased: true, left };
     if global.json {
         print_json(&forgotten)?;
     } else if !is_asked {
@@ -50,6 +57,20 @@ pub(super) fn run(global: &Global, options: &Forget) -> Result<u8, Stop> {
     }
     tell(&forgotten)?;
     Ok(0)
+}
+
+/// What was found in the memory; `None` where it is in drafts alone.
+fn unless_only<T>(drafts: &[draft::Left], found: Result<T, Failure>) -> Result<Option<T>, Failure> {
+    match found {
+        Err(failure) if failure.code == Code::NotFound && !drafts.is_empty() => Ok(None),
+        found => found.map(Some),
+    }
+}
+
+/// Adds the drafts to a list.
+fn with(drafts: &[draft::Left], mut listed: ForgetPreview) -> ForgetPreview {
+    listed.places.extend(drafts.iter().map(draft::Left::place));
+    listed
 }
 
 /// Erases nothing where nobody can be asked: all that would go is listed.
@@ -89,6 +110,7 @@ fn word(place: Where) -> &'static str {
         Where::Audit => "audit",
         Where::Inbox => "inbox",
         Where::Session => "session",
+        Where::Draft => "draft",
         Where::Index => "index",
         Where::State => "state",
     }
@@ -108,7 +130,7 @@ fn tell(forgotten: &Forgotten) -> Result<(), Stop> {
             Where::State => "the state of a machine: run `memdir forget` on that machine too",
             Where::File | Where::Name => "not changed, for it is another program's: see to it there",
             Where::Note | Where::Link | Where::Trash => "said in plain words: `memdir forget --text` takes it out",
-            Where::History | Where::Audit | Where::Inbox | Where::Index => "still there: run the same command again",
+            Where::History | Where::Audit | Where::Inbox | Where::Draft | Where::Index => "still there: run the same command again",
         };
         writeln!(stderr, "left: {}: {why}", term::escape_line(path))?;
     }

@@ -24,6 +24,7 @@ mod config;
 mod conversation;
 mod demo;
 mod doctor;
+mod draft;
 mod eval;
 mod exec;
 mod exit;

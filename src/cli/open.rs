@@ -189,7 +189,7 @@ fn open_made(path: &Path) -> std::io::Result<OpenedFolder> {
 }
 
 /// The first 16 hex digits of the digest over a path.
-fn name_of(path: &Path) -> String {
+pub(super) fn name_of(path: &Path) -> String {
     let digest = Digest::of(path.as_os_str().as_encoded_bytes()).to_string();
     digest.trim_start_matches("sha256:").chars().take(16).collect()
 }

@@ -3,24 +3,24 @@
 //! Each is an action, or a few, that goes the way of every other: permission, history, receipt, undo.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use super::args::{Add, Edit, Global, Move, New, OpenNote, Remember, Remove, SetFact};
-use super::config::{self, Sources};
+use super::config;
+use super::draft::{self, Draft};
 use super::exit::{self, Stop, print_json, usage};
-use super::{file, look, one, open, term};
+use super::{look, one, open, term};
 use crate::action::{
     Action, AppendFile, Call, CreateFile, DeleteDir, DeleteFile, InsertText, RenameFile, SetFact as SetFactAction,
     WriteFile,
 };
 use crate::dialect::Parsed;
 use crate::digest::Digest;
-use crate::engine::{self, Manner};
+use crate::engine::Manner;
 use crate::note::{Heading, Note};
 use crate::path::MemoryPath;
 use crate::report::{Code, Failure, Report};
-use crate::vault::random;
 
 pub(super) fn remember(global: &Global, options: &Remember) -> Result<u8, Stop> {
     let text = options.text.join(" ");
@@ -142,7 +142,7 @@ pub(super) fn edit(global: &Global, options: &Edit) -> Result<u8, Stop> {
     let text = opened.engine.read(&path, &open::author("cli", None, "person"))?.0;
     let if_digest = Some(Digest::of(text.as_bytes()));
     let write = |content| Action::WriteFile(WriteFile { path: path.clone(), content, if_digest });
-    match edit_text(&path, &text, |content| run(global, &opened, write(content)))? {
+    match edit_text(&opened, &path, &text, |content| run(global, &opened, write(content)))? {
         Some(code) => Ok(code),
         None => Ok(writeln!(io::stderr(), "nothing was changed").map(|()| 0)?),
     }
@@ -151,13 +151,17 @@ pub(super) fn edit(global: &Global, options: &Edit) -> Result<u8, Stop> {
 /// Lets the person change a text in an editor, and gives what was saved to `keep`; their text stays where that fails. `None` where
 /// nothing was changed.
 pub(super) fn edit_text(
+    opened: &open::Opened,
     path: &MemoryPath,
     text: &str,
     keep: impl FnOnce(String) -> Result<u8, Stop>,
 ) -> Result<Option<u8>, Stop> {
     let editor = editor()?;
-    let draft = Draft::of(path, text)?;
-    let is_closed = wait_for(&editor, &draft.0)?;
+    for left in draft::left(opened)?.iter().filter(|left| left.is_of(path)) {
+        writeln!(io::stderr(), "note: {}", left.words())?;
+    }
+    let draft = Draft::of(opened, path, text)?;
+    let is_closed = wait_for(&editor, draft.file())?;
     let Some(edited) = draft.read()? else {
         return Err(Failure::new(Code::NotFound, "the draft is gone, and the note is as it was").into());
     };
@@ -176,40 +180,9 @@ pub(super) fn edit_text(
     };
     match &done {
         Ok(0) => draft.discard()?,
-        _ => writeln!(io::stderr(), "your text is in {}", term::escape_line(&draft.0.to_string_lossy()))?,
+        _ => writeln!(io::stderr(), "your text is in {}", term::escape_line(&draft.file().to_string_lossy()))?,
     }
     done.map(Some)
-}
-
-/// The copy of a note that an editor changes, in a folder of its own, so that two of them never meet.
-struct Draft(PathBuf);
-
-impl Draft {
-    fn of(note: &MemoryPath, text: &str) -> Result<Self, Failure> {
-        let cache = Sources::read()?.cache_folder();
-        let cache = cache.ok_or_else(|| usage("there is no folder for a draft", "set HOME"))?;
-        let number = random().map_err(|error| engine::failure(&error))?;
-        let own = format!("{:032x}", u128::from_le_bytes(number));
-        let draft = Self(cache.join("drafts").join(own).join(note.name()));
-        let made = file::Lock::of(&draft.0).and_then(|lock| lock.make(&draft.0, text.as_bytes(), None));
-        made.map_err(|error| Failure::new(Code::Io, format!("the draft cannot be made: {}", error.kind())))?;
-        Ok(draft)
-    }
-
-    fn read(&self) -> Result<Option<Vec<u8>>, Failure> {
-        let read = file::read(&self.0, u64::MAX);
-        let read = read.map_err(|error| Failure::new(Code::Io, format!("the draft cannot be read: {}", error.kind())));
-        Ok(read?.map(|(bytes, _)| bytes))
-    }
-
-    /// Removes the draft and its folder; what an editor has left beside it stays.
-    #[expect(clippy::disallowed_methods, reason = "a folder in the person's cache, which this run has made")]
-    fn discard(&self) -> Result<(), Failure> {
-        let removed = file::Lock::of(&self.0).and_then(|lock| lock.remove(&self.0));
-        removed.map_err(|error| Failure::new(Code::Io, format!("the draft cannot be removed: {}", error.kind())))?;
-        let _ = self.0.parent().map(std::fs::remove_dir);
-        Ok(())
-    }
 }
 
 pub(super) fn open_note(global: &Global, options: &OpenNote) -> Result<u8, Stop> {

@@ -243,7 +243,7 @@ impl Walk<'_> {
             };
             verbs::run(self.global, self.opened, action)
         };
-        if verbs::edit_text(path, text, keep)? == Some(0) {
+        if verbs::edit_text(self.opened, path, text, keep)? == Some(0) {
             self.opened.engine.reject(id, &person())?;
             return Ok(writeln!(io::stderr(), "your text is kept instead of proposal {id}")?);
         }

@@ -1,5 +1,7 @@
 //! What a person types: notes named as people name them, and the verbs that write.
 
+use std::fs;
+
 use serde_json::{Value, json};
 
 use crate::support::{Env, finish};
@@ -145,6 +147,38 @@ fn an_edit_goes_through_the_journal_and_meets_no_other() {
         assert!(ran.code == 4 && ran.stderr.contains("your text is in") == kept, "{editor}: {ran:?}");
         assert_eq!(env.read("user.md"), before, "{editor}");
     }
+}
+
+/// What a cut edit has left is text of the person's: it is told of, and forgotten with the rest.
+#[cfg(unix)]
+#[test]
+fn a_draft_that_was_left_is_told_and_can_be_forgotten() {
+    let env = people().set("PATH", "/usr/bin:/bin").set("EDITOR", "sh -c 'echo - plan: Zanzibar >> $0; exit 1'");
+    let cut = |env: &Env| {
+        let ran = env.run(&["edit", "user"], "");
+        let (_, file) = ran.stderr.split_once("your text is in ").unwrap();
+        std::path::PathBuf::from(file.lines().next().unwrap())
+    };
+    let draft = cut(&env);
+    assert!(fs::read_to_string(&draft).unwrap().contains("Zanzibar"));
+    let env = env.set("EDITOR", "true");
+    let folder = draft.parent().unwrap().to_str().unwrap().to_owned();
+    let again = env.run(&["edit", "user"], "");
+    assert!(again.stderr.contains(&folder) && again.stderr.contains("cut short"), "{again:?}");
+    env.write("other.md", "# Other\n");
+    assert!(!env.run(&["edit", "other"], "").stderr.contains(&folder), "of another note");
+    let place = json!({"where": "draft", "path": folder, "count": 1});
+    let listed = env.ask(&["forget", "--text", "Zanzibar", "--dry-run"]).exits(0);
+    assert_eq!(listed["places"], json!([place]), "{listed}");
+    let erased = env.ask(&["forget", "--text", "Zanzibar", "--yes"]).exits(0);
+    assert_eq!((&erased["places"], &erased["erased"]), (&json!([place]), &json!(true)), "{erased}");
+    assert!(!draft.exists());
+    assert_eq!(env.ask(&["forget", "--text", "Zanzibar", "--yes"]).exits(4)["error"]["code"], json!("not_found"));
+    // With the note goes every draft of it.
+    let env = env.set("EDITOR", "sh -c 'echo - plan: Zanzibar >> $0; exit 1'");
+    let draft = cut(&env);
+    env.ask(&["forget", "user.md", "--yes"]).exits(0);
+    assert!(!draft.exists());
 }
 
 /// What began the memory is not the last thing that somebody did.

@@ -56,6 +56,8 @@ pub enum Where {
     Inbox,
     /// Messages of a kept conversation, with all that was said and done for them.
     Session,
+    /// A draft of `memdir edit` outside the memory, which goes as a whole.
+    Draft,
     /// The index, which goes as a whole.
     Index,
     /// The state of a machine.
@@ -75,7 +77,7 @@ pub struct Place {
 }
 
 /// Where something is kept.
-#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Eq, PartialEq, Serialize)]
 pub struct ForgetPreview {
     /// All places that are erased.
     pub places: Vec<Place>,
@@ -107,7 +109,7 @@ pub enum Lines {
 }
 
 /// What was erased.
-#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Eq, PartialEq, Serialize)]
 pub struct Forgotten {
     /// Where it was.
     #[serde(flatten)]

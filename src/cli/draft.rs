@@ -1,0 +1,167 @@
+//! Drafts: the copies of notes that `memdir edit` gives to an editor, in the person's cache.
+//!
+//! Each has a folder of its own, so that two of them never meet, and in it the path of its note. One that stays holds what
+//! nobody has saved: the next edit of the note tells of it, and `forget` looks into it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::config::Sources;
+use super::exit::usage;
+use super::open::{self, Opened};
+use super::{file, term};
+use crate::engine::{self, Place, Target, Where};
+use crate::path::MemoryPath;
+use crate::report::{Code, Failure};
+use crate::vault::random;
+
+/// The copy of a note that an editor changes.
+pub(super) struct Draft {
+    folder: PathBuf,
+    file: PathBuf,
+}
+
+/// A draft that is there: an edit is at work on it, or was cut short.
+pub(super) struct Left {
+    folder: PathBuf,
+    files: Vec<PathBuf>,
+}
+
+impl Draft {
+    /// Makes one with the text of the note.
+    pub(super) fn of(opened: &Opened, note: &MemoryPath, text: &str) -> Result<Self, Failure> {
+        let folder = folder(opened)?.ok_or_else(|| usage("there is no folder for a draft", "set HOME"))?;
+        let number = random().map_err(|error| engine::failure(&error))?;
+        let folder = folder.join(format!("{:032x}", u128::from_le_bytes(number)));
+        let draft = Self { file: folder.join(note.as_str()), folder };
+        let made = file::Lock::of(&draft.file).and_then(|lock| lock.make(&draft.file, text.as_bytes(), None));
+        made.map_err(|error| Failure::new(Code::Io, format!("the draft cannot be made: {}", error.kind())))?;
+        Ok(draft)
+    }
+
+    /// The file for the editor.
+    pub(super) fn file(&self) -> &Path {
+        &self.file
+    }
+
+    pub(super) fn read(&self) -> Result<Option<Vec<u8>>, Failure> {
+        Ok(file::read(&self.file, u64::MAX).map_err(unreadable)?.map(|(bytes, _)| bytes))
+    }
+
+    /// Removes the draft and its folders; what an editor has left beside it stays.
+    #[expect(clippy::disallowed_methods, reason = "folders in the person's cache, which this run has made")]
+    pub(super) fn discard(&self) -> Result<(), Failure> {
+        let removed = file::Lock::of(&self.file).and_then(|lock| lock.remove(&self.file));
+        removed.map_err(irremovable)?;
+        let folders = self.file.ancestors().skip(1).take_while(|folder| folder.starts_with(&self.folder));
+        for folder in folders {
+            let _ = std::fs::remove_dir(folder);
+        }
+        Ok(())
+    }
+}
+
+impl Left {
+    /// Whether it is a draft of this note.
+    pub(super) fn is_of(&self, note: &MemoryPath) -> bool {
+        self.files.contains(&self.folder.join(note.as_str()))
+    }
+
+    /// What a person is told of it.
+    pub(super) fn words(&self) -> String {
+        let folder = self.folder.to_string_lossy();
+        format!(
+            "another edit of this note has its draft in {}: it is still open, or was cut short; \
+             take from it what you need, then remove it",
+            term::escape_line(&folder)
+        )
+    }
+
+    fn holds(&self, target: &Target) -> Result<bool, Failure> {
+        match target {
+            Target::Note(note) => Ok(self.is_of(note)),
+            Target::Text(text) => {
+                for file in &self.files {
+                    let bytes = file::read(file, u64::MAX).map_err(unreadable)?.map(|(bytes, _)| bytes);
+                    if bytes.is_some_and(|bytes| String::from_utf8_lossy(&bytes).contains(text.as_str())) {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+        }
+    }
+
+    /// As `forget` lists it.
+    pub(super) fn place(&self) -> Place {
+        Place { place: Where::Draft, path: Some(self.folder.to_string_lossy().into_owned()), count: 1 }
+    }
+
+    /// Removes it with all that an editor has left beside it.
+    #[expect(clippy::disallowed_methods, reason = "a folder in the person's cache, which an edit has made")]
+    pub(super) fn remove(&self) -> Result<(), Failure> {
+        match std::fs::remove_dir_all(&self.folder) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(irremovable(error)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The drafts of notes of this memory.
+pub(super) fn left(opened: &Opened) -> Result<Vec<Left>, Failure> {
+    let Some(folder) = folder(opened)? else { return Ok(Vec::new()) };
+    let mut drafts = Vec::new();
+    for folder in entries(&folder)? {
+        let (mut files, mut folders) = (Vec::new(), vec![folder.clone()]);
+        while let Some(folder) = folders.pop() {
+            for path in entries(&folder)? {
+                // No link is followed.
+                let is_folder = std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir());
+                if is_folder { folders.push(path) } else { files.push(path) }
+            }
+        }
+        if !files.is_empty() {
+            drafts.push(Left { folder, files });
+        }
+    }
+    Ok(drafts)
+}
+
+/// The drafts that hold what is to be forgotten.
+pub(super) fn holding(opened: &Opened, target: &Target) -> Result<Vec<Left>, Failure> {
+    let mut found = Vec::new();
+    for left in left(opened)? {
+        if left.holds(target)? {
+            found.push(left);
+        }
+    }
+    Ok(found)
+}
+
+/// Where the drafts of this memory are; `None` where this system names no folder for them.
+fn folder(opened: &Opened) -> Result<Option<PathBuf>, Failure> {
+    let cache = Sources::read()?.cache_folder();
+    Ok(cache.map(|cache| cache.join(open::name_of(&opened.root)).join("drafts")))
+}
+
+/// The names in a folder, sorted; none where it is not there.
+#[expect(clippy::disallowed_methods, reason = "a folder in the person's cache")]
+fn entries(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let entries = match std::fs::read_dir(folder) {
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(Vec::new());
+        }
+        entries => entries.map_err(unreadable)?,
+    };
+    let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>().map_err(unreadable)?;
+    paths.sort();
+    Ok(paths)
+}
+
+fn unreadable(error: io::Error) -> Failure {
+    Failure::new(Code::Io, format!("the draft cannot be read: {}", error.kind()))
+}
+
+fn irremovable(error: io::Error) -> Failure {
+    Failure::new(Code::Io, format!("the draft cannot be removed: {}", error.kind()))
+}
