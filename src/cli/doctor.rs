@@ -118,6 +118,7 @@ fn look(global: &Global) -> Vec<Check> {
             checks.push(model(&sources, &located.config));
             let (vault, config) = open::vault(located);
             checks.extend(state(&vault));
+            let obstacle = vault.obstacle();
             match config.engine(open::now) {
                 Ok(settings) => {
                     let engine = Engine::new(vault, engine::Settings { index: place, ..settings });
@@ -125,7 +126,7 @@ fn look(global: &Global) -> Vec<Check> {
                         Some(embeddings) => engine.with_embeddings(embeddings),
                         None => engine,
                     };
-                    checks.extend([inbox(&engine), index(&engine)]);
+                    checks.extend([inbox(&engine, obstacle), index(&engine)]);
                     checks.extend(meaning(&engine));
                     checks.extend(obsidian(&engine));
                     checks.push(notes(&engine));
@@ -190,14 +191,15 @@ fn is_without(config: &Config, failure: &Failure) -> bool {
 
 /// What the vault can tell of itself and of this file system.
 fn state(vault: &Vault) -> Vec<Check> {
-    let Exam { batches, has_history, can_write, can_exchange, is_ignored_by_git, is_durable, lock } =
+    let Exam { batches, has_history, closed, can_write, can_exchange, is_ignored_by_git, is_durable, lock } =
         match vault.examine() {
             Ok(exam) => exam,
-            Err(error) => return vec![unusable(&error)],
+            Err(error) => return vec![unusable(vault, &error)],
         };
-    let history = match (has_history, batches) {
-        (true, batches) => Check::ok("history", format!("{batches} batches, no damage found")),
-        (false, _) => Check::ok("history", "none yet: reads leave no entry until the first write"),
+    let history = match (closed, has_history) {
+        (Some(_), _) => closed_to_us(can_write),
+        (None, true) => Check::ok("history", format!("{batches} batches, no damage found")),
+        (None, false) => Check::ok("history", "none yet: reads leave no entry until the first write"),
     };
     let writing = match (can_write, can_exchange) {
         (false, _) => Check::warn("writing", "the folder cannot be written", "memdir can still read it"),
@@ -240,19 +242,31 @@ fn temporary(vault: &Vault) -> Option<Check> {
     Some(Check::warn("temporary files", message, "`memdir doctor --repair` removes those whose text the history has"))
 }
 
+/// Says that nobody lets us open the history. On a disk that nobody can write to, that is as it has to be.
+fn closed_to_us(can_write: bool) -> Check {
+    let message = "it cannot be opened: no permission to read and write the files in `.memdir`";
+    let hint = "notes can be read, without an audit entry; let yourself read and write `.memdir` and what is in it";
+    if can_write {
+        let failure = Failure::new(Code::Io, message).with_hint(hint);
+        return Check::failed("history", failure);
+    }
+    Check::warn("history", message, hint)
+}
+
 /// Why the history cannot be used, with what SQLite says, and what helps.
-fn unusable(error: &VaultError) -> Check {
+fn unusable(vault: &Vault, error: &VaultError) -> Check {
     let failure = engine::failure(error);
-    let hint = match error {
-        VaultError::Damaged(_) | VaultError::History(_) => {
-            "notes can be read; `memdir doctor --repair` puts the history aside and begins a new one"
+    let hint = match vault.obstacle().filter(|_| matches!(error, VaultError::Untrusted(_))) {
+        Some(obstacle) => repair::without(&obstacle),
+        None if error.is_lasting_fault() => {
+            "notes can be read; `memdir doctor --repair` puts the history aside and begins a new one".to_owned()
         }
-        VaultError::Untrusted(_) => {
-            "notes can be read; look at `.memdir`, in which `memdir doctor --repair` can put the history aside"
+        None if matches!(error, VaultError::History(_)) => {
+            "notes can be read; this may pass, so try again, and look at the disk if it stays".to_owned()
         }
-        _ => return Check::failed("history", failure),
+        None => return Check::failed("history", failure),
     };
-    Check::failed("history", Failure { message: error.to_string(), hint: Some(hint.to_owned()), ..failure })
+    Check::failed("history", Failure { message: error.to_string(), hint: Some(hint), ..failure })
 }
 
 /// Damaged histories that are still there.
@@ -263,7 +277,7 @@ fn put_aside(vault: &Vault) -> Option<Check> {
 }
 
 /// What waits for the person.
-fn inbox(engine: &Engine) -> Check {
+fn inbox(engine: &Engine, obstacle: Option<String>) -> Check {
     match engine.waiting() {
         Ok((waiting, unreadable)) => match (waiting.len(), unreadable.first()) {
             (_, Some(first)) => Check::failed("inbox", first.failure.clone()),
@@ -271,7 +285,10 @@ fn inbox(engine: &Engine) -> Check {
             (1, None) => Check::ok("inbox", "1 proposal waits for you: memdir pending"),
             (count, None) => Check::ok("inbox", format!("{count} proposals wait for you: memdir pending")),
         },
-        Err(failure) => Check::failed("inbox", failure),
+        Err(failure) => {
+            let hint = obstacle.map(|obstacle| repair::without(&obstacle)).or_else(|| failure.hint.clone());
+            Check::failed("inbox", Failure { hint, ..failure })
+        }
     }
 }
 

@@ -36,14 +36,24 @@ pub(super) fn run(global: &Global, is_agreed: bool) -> Result<u8, Stop> {
     let base =
         located.options.state.as_ref().map_or_else(|| ".memdir".to_owned(), |(_, path)| path.display().to_string());
     let (vault, _) = open::vault(located);
-    let failed = |error: VaultError| Stop::from(engine::failure(&error));
-    let Some(fault) = vault.fault().map_err(failed)? else {
-        return sweep(global, vault.sweep_temporary_files().map_err(failed)?);
+    let obstacle = vault.obstacle();
+    let failed = |error: VaultError| {
+        let failure = engine::failure(&error);
+        Stop::from(match obstacle.as_deref().filter(|_| matches!(error, VaultError::Untrusted(_))) {
+            Some(obstacle) => failure.with_hint(without(obstacle)),
+            None => failure,
+        })
+    };
+    let Some(fault) = vault.fault().map_err(&failed)? else {
+        if obstacle.is_some() {
+            return Err(failed(VaultError::Untrusted("it holds something that memdir did not make")));
+        }
+        return sweep(global, vault.sweep_temporary_files().map_err(&failed)?);
     };
     if !is_agreed && !asked(global, &fault)? {
         return Ok(0);
     }
-    let PutAside { name, has_sessions, temporary } = vault.put_aside(&fault).map_err(failed)?;
+    let PutAside { name, has_sessions, temporary } = vault.put_aside(&fault).map_err(&failed)?;
     let put_aside = format!("{base}/{name}");
     if global.json {
         let fault = Some(fault.error.to_string());
@@ -92,6 +102,11 @@ fn sweep(global: &Global, Swept { removed, left }: Swept) -> Result<u8, Stop> {
 fn look_at(left: &[String], output: &mut impl Write) -> io::Result<()> {
     left.iter()
         .try_for_each(|path| writeln!(output, "look at: {}, whose text may be nowhere else", term::escape_line(path)))
+}
+
+/// What the person can do about something that stands in the place of a folder or a file of memdir's.
+pub(super) fn without(obstacle: &str) -> String {
+    format!("notes can be read; take `{obstacle}` away: memdir makes it anew with the next change")
 }
 
 /// Says what is wrong and what would be lost, and asks; who cannot be asked has to say yes beforehand.

@@ -100,7 +100,7 @@ type Found = (i64, Option<Vec<u8>>, rusqlite::Result<Raw>);
 
 impl Vault {
     /// Computes the chain anew, entry by entry, looks whether `head` is one of its hashes, and reads every content that is
-    /// kept.
+    /// kept. What is a damage of the history is decided here alone.
     ///
     /// Finds what was changed, removed, inserted or put into another order, and batches whose entries are gone. It does
     /// not find that the newest entries were removed together with their batches, or that the whole chain was computed
@@ -120,6 +120,10 @@ impl Vault {
             }
         }
         if let Some(core) = self.known_core()?.as_ref() {
+            let fault: String = core.journal.db.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+            if fault != "ok" {
+                walk.tell(None, fault);
+            }
             walk.compare_batches(core)?;
             core.journal.check_kept(&mut |fault| walk.tell(None, fault))?;
         }
@@ -350,9 +354,9 @@ impl Walk {
         while let Some(row) = rows.next()? {
             self.tell(row.get(0)?, format!("batch {} of this entry is not in the history", row.get::<_, i64>(1)?));
         }
-        // A batch has no entries before it is certain, and one more once it is given back.
+        // A batch has no entries before it is certain, and one more once it is given back, or is to be.
         let sql = "SELECT min(seq), batch.id FROM entry JOIN batch ON batch.id = entry.batch GROUP BY batch.id
-                   HAVING state = 1 OR (state = 5) <> max(action = ?2) OR max(entry.time IS NOT batch.time
+                   HAVING state = 1 OR (state IN (4, 5)) <> max(action = ?2) OR max(entry.time IS NOT batch.time
                    OR entry.door IS NOT batch.door OR entry.client IS NOT batch.client
                    OR entry.session IS NOT batch.session OR entry.message IS NOT batch.message) LIMIT ?1";
         let mut statement = core.journal.db.prepare(sql)?;

@@ -5,7 +5,7 @@
 //! that still verifies, and nothing that could be guessed at. A chain alone shows edits only by somebody who does
 //! not compute it anew; that takes a head that was kept elsewhere.
 
-use rusqlite::{OptionalExtension, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::VaultError;
 use crate::digest::Digest;
@@ -125,10 +125,13 @@ impl<'t> Chain<'t> {
     }
 }
 
-/// Appends that a batch whose entries are in the chain has been given back, in the name of whoever made it.
+/// Appends that a batch whose entries are in the chain is given back, in the name of whoever made it, if that was not said.
 ///
 /// It bears the batch's own time: a vault has no clock, and what comes after in the chain tells when it was.
 pub(super) fn append_given_back(transaction: &Transaction<'_>, batch: u64) -> Result<(), VaultError> {
+    if Outcome::of(transaction, batch)? == Outcome::GivenBack {
+        return Ok(());
+    }
     let sql = "SELECT time, door, client, session, message,
                (SELECT origin FROM entry WHERE batch = ?1 ORDER BY seq DESC LIMIT 1),
                (SELECT max(number) FROM entry WHERE batch = ?1)
@@ -152,6 +155,25 @@ pub(super) fn append_given_back(transaction: &Transaction<'_>, batch: u64) -> Re
         payload: format!(r#"{{"batch":{batch}}}"#),
     };
     Chain::open(transaction, 1)?.append(Some(batch), &[entry], &author, Timestamp::from_micros(time))
+}
+
+/// What the chain says of a batch.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Outcome {
+    /// Nothing: it never became certain.
+    Unknown,
+    /// It became certain.
+    Certain,
+    /// It became certain, and then it was given back, or was to be.
+    GivenBack,
+}
+
+impl Outcome {
+    pub(super) fn of(db: &Connection, batch: u64) -> Result<Self, VaultError> {
+        let sql = "SELECT max(action = ?2) FROM entry WHERE batch = ?1";
+        let found: Option<bool> = db.prepare_cached(sql)?.query_row(params![batch, GIVEN_BACK], |row| row.get(0))?;
+        Ok(found.map_or(Self::Unknown, |is_given_back| if is_given_back { Self::GivenBack } else { Self::Certain }))
+    }
 }
 
 /// What the hash of an entry goes over besides its predecessor and the commitment to its payload: the columns that

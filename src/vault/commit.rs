@@ -99,6 +99,7 @@ impl Writer<'_> {
     /// As [`Writer::commit`].
     pub fn commit_watched(&mut self, batch: &Batch<'_>, seen: &mut dyn FnMut(Point)) -> Result<Committed, VaultError> {
         self.sweep_of_others()?;
+        self.sweep_strays();
         let steps = self.check(batch.steps)?;
         let places = Places::before(&self.vault.dir, &steps)?;
         let number = self.core()?.journal.begin(batch, &places)?;

@@ -113,12 +113,18 @@ impl VaultError {
     }
 
     /// Whether it says of the history what stays so, whoever looks and however often.
-    pub(super) fn is_lasting_fault(&self) -> bool {
+    #[must_use]
+    pub fn is_lasting_fault(&self) -> bool {
         match self {
             Self::Damaged(_) => true,
             Self::Untrusted(cause) => ![EXCHANGED, REPLACED, GONE].contains(cause),
             _ => false,
         }
+    }
+
+    /// Whether something else may have had the name of the history for a moment while it was opened.
+    pub(super) fn may_be_of_exchange(&self) -> bool {
+        matches!(self, Self::Untrusted(EXCHANGED)) || self.is_no_access()
     }
 
     /// Whether the history could not be opened for want of the right to write: SQLite shares a file among those who

@@ -1,7 +1,10 @@
 //! What the vault can tell of itself and of the file system it is on.
 
+use std::path::Path;
+
+use super::inbox::FOLDER as INBOX;
 use super::journal::{Journal, load};
-use super::state::StateFolder;
+use super::state::{FOLDER, LOCK, StateFolder, check_own_file, open_own_folder};
 use super::{Vault, VaultError, disk};
 use crate::plan::Content;
 
@@ -10,6 +13,8 @@ use crate::plan::Content;
 pub struct Exam {
     /// Whether there is a history.
     pub has_history: bool,
+    /// Why it cannot be opened, where that is for want of a right.
+    pub closed: Option<VaultError>,
     /// How many batches it has.
     pub batches: u64,
     /// Whether files can be made in the memory.
@@ -25,7 +30,7 @@ pub struct Exam {
 }
 
 impl Vault {
-    /// Looks at the history, with every content that is kept, and at what this file system can do.
+    /// Looks at the history, with all that [`Vault::account`] looks at, and at what this file system can do.
     ///
     /// Makes two hidden files in the memory for a moment, and leaves none.
     ///
@@ -33,13 +38,14 @@ impl Vault {
     ///
     /// Why the history cannot be opened; [`VaultError::Damaged`] when there is a fault in it.
     pub fn examine(&self) -> Result<Exam, VaultError> {
-        let core = match self.known_core() {
-            // Without write access there may be no history, and none can be made.
-            Err(error) if error.is_no_access() => self.core(self.options.lock_timeout)?,
-            core => core?,
+        let (is_there, closed) = match self.known_core() {
+            // The notes beside a history that nobody lets us open can still be read.
+            Err(error) if error.is_no_access() => (false, Some(error)),
+            core => (core?.is_some(), None),
         };
         let mut exam = Exam {
-            has_history: core.is_some(),
+            has_history: is_there,
+            closed,
             batches: 0,
             can_write: false,
             can_exchange: false,
@@ -47,16 +53,12 @@ impl Vault {
             is_durable: self.is_durable(),
             lock: Ok(()),
         };
-        if let Some(core) = core.as_ref() {
-            let fault: String = core.journal.db.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
-            if fault != "ok" {
-                return Err(VaultError::Damaged(fault));
-            }
-            let mut faults = Vec::new();
-            core.journal.check_kept(&mut |fault| faults.push(fault))?;
-            if let Some(fault) = faults.into_iter().next() {
-                return Err(VaultError::Damaged(fault));
-            }
+        if is_there && let Some(problem) = self.account(None)?.problems.into_iter().next() {
+            let place = problem.seq.map_or_else(String::new, |seq| format!("entry {seq}: "));
+            return Err(VaultError::Damaged(format!("{place}{}", problem.message)));
+        }
+        let core = if is_there { Some(self.known_core()?) } else { None };
+        if let Some(core) = core.as_ref().and_then(|core| core.as_ref()) {
             let sql = "SELECT count(*) FROM batch WHERE state IN (2, 3)";
             exam.batches = core.journal.db.query_row(sql, [], |row| row.get(0))?;
             exam.lock = match core.lock.try_lock() {
@@ -71,6 +73,28 @@ impl Vault {
         }
         (exam.can_write, exam.can_exchange) = self.try_exchange();
         Ok(exam)
+    }
+
+    /// What stands where memdir keeps something of its own and is not that, if a new history would not help: `.memdir`, its lock
+    /// or the inbox. The person has to take it away.
+    #[must_use]
+    pub fn obstacle(&self) -> Option<String> {
+        let is_untrusted = |opened: Result<(), VaultError>| matches!(opened, Err(VaultError::Untrusted(_)));
+        let memdir = open_own_folder(&self.dir, FOLDER);
+        let Ok(memdir) = memdir else { return is_untrusted(memdir.map(drop)).then(|| FOLDER.to_owned()) };
+        let memdir = memdir?;
+        // Nothing is made here: a lock that is not there is in nobody's way.
+        if let Ok(lock) = memdir.symlink_metadata(LOCK)
+            && is_untrusted(check_own_file(&lock))
+        {
+            return Some(format!("{FOLDER}/{LOCK}"));
+        }
+        let (home, machine) = (self.home(), &self.options.machine);
+        let (parent, path) = home.parent(&memdir);
+        let folder = open_own_folder(parent, machine).ok().flatten()?;
+        let is_inside = self.elsewhere().is_none();
+        let inbox = if is_inside { Path::new(FOLDER).join(machine) } else { path.join(machine) }.join(INBOX);
+        is_untrusted(open_own_folder(&folder, INBOX).map(drop)).then(|| inbox.display().to_string())
     }
 
     fn try_exchange(&self) -> (bool, bool) {

@@ -17,7 +17,7 @@ use super::{AuditEntry, Author, Vault, VaultError, Writer, disk};
 use crate::time::Timestamp;
 
 /// The folder in that of the machine.
-const FOLDER: &str = "inbox";
+pub(super) const FOLDER: &str = "inbox";
 /// The key of the last number that was given.
 const LAST: &str = "proposals";
 /// What the keys of proposals begin with that wait in a file, or are decided and may still have one. The value is

@@ -10,6 +10,8 @@ use cap_std::fs::Dir;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params};
 
+use super::audit::Outcome;
+use super::confine::confined;
 use super::error::EXCHANGED;
 use super::place::Places;
 use super::proof::Proof;
@@ -123,20 +125,22 @@ impl Journal {
     pub(super) fn open(
         folder: &StateFolder,
         mut log: Option<LogFile>,
-        lock: impl Fn() -> Result<u64, VaultError>,
+        lock: impl Fn() -> Result<u64, VaultError> + Send,
     ) -> Result<Self, VaultError> {
-        let mut attempt = 0;
-        loop {
-            attempt += 1;
-            let proof = Proof::begin(folder);
-            let db = Connection::open_with_flags(folder.history_path(), FLAGS)?;
-            let mut journal = Self { db, log: log.take() };
-            match journal.ready(proof, &lock) {
-                // It may have been exchanged for a moment, or something else of this process has opened such a file.
-                Err(VaultError::Untrusted(EXCHANGED)) if attempt < ATTEMPTS => log = journal.log,
-                result => return result.map(|()| journal),
+        confined(&folder.folders(), move || {
+            let mut attempt = 0;
+            loop {
+                attempt += 1;
+                let proof = Proof::begin(folder);
+                let db = Connection::open_with_flags(folder.history_path(), FLAGS)?;
+                let mut journal = Self { db, log: log.take() };
+                match journal.ready(proof, &lock) {
+                    // It may have been exchanged for a moment, or something else of this process has opened such a file.
+                    Err(error) if error.may_be_of_exchange() && attempt < ATTEMPTS => log = journal.log,
+                    result => return result.map(|()| journal),
+                }
             }
-        }
+        })
     }
 
     /// Readies a connection that was opened: proves what it opened, then lets it do its work.
@@ -370,11 +374,34 @@ impl Journal {
         })
     }
 
+    /// Says that a certain batch is to be given back, also in the chain: a state alone could have been written by anybody.
+    pub(super) fn give_back(&mut self, batch: u64) -> Result<(), VaultError> {
+        self.transaction(Flush::Yes, |transaction| {
+            audit::append_given_back(transaction, batch)?;
+            set_state(transaction, batch, State::Aborting)
+        })
+    }
+
+    /// Checks that the chain agrees with the state of an unfinished batch. One that was said to be in place is never taken back
+    /// because of a number in the database.
+    pub(super) fn check_outcome(&self, batch: u64, state: State) -> Result<(), VaultError> {
+        let outcome = Outcome::of(&self.db, batch)?;
+        let agrees = match state {
+            State::Open => outcome == Outcome::Unknown,
+            State::Committed => outcome != Outcome::GivenBack,
+            State::Aborting => outcome == Outcome::GivenBack,
+            State::Applied | State::Aborted => true,
+        };
+        if agrees {
+            return Ok(());
+        }
+        Err(VaultError::Damaged(format!("what it says of batch {batch} is not what the audit says")))
+    }
+
     /// Says that a certain batch is given back, unflushed.
     pub(super) fn given_back(&mut self, batch: u64, growth: Option<i64>) -> Result<(), VaultError> {
         self.transaction(Flush::No, |transaction| {
             grow(transaction, growth.map(i64::saturating_neg))?;
-            audit::append_given_back(transaction, batch)?;
             set_state(transaction, batch, State::Aborted)
         })
     }

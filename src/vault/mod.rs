@@ -9,6 +9,7 @@ mod aside;
 mod audit;
 mod blame;
 mod commit;
+mod confine;
 mod disk;
 mod error;
 mod every;
@@ -32,10 +33,10 @@ mod tree;
 mod walk;
 mod watch;
 
-use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::time::Duration;
 
@@ -159,6 +160,8 @@ pub struct Vault {
     reads: Mutex<Reads>,
     /// How often something was forgotten in this memory, when that was last looked for.
     forgets: AtomicU64,
+    /// Temporary files that a walk came by, for the next writer.
+    strays: Mutex<BTreeSet<String>>,
     /// Bytes of all notes, counted before there was a history to keep the sum.
     measured: Mutex<Option<u64>>,
     /// The folder of [`Options::spare`], once it was needed.
@@ -268,6 +271,7 @@ impl Vault {
             beside: Mutex::default(),
             reads: Mutex::default(),
             forgets: AtomicU64::default(),
+            strays: Mutex::default(),
             measured: Mutex::default(),
             spare: OnceLock::new(),
         }
@@ -519,11 +523,11 @@ impl Vault {
     /// Opens the history; `None` where its tables are not made and are to be left so: that may take a wait for the lock.
     fn open_core(&self, folder: StateFolder, tables: Tables) -> Result<Option<Core>, VaultError> {
         if folder.is_emptied() {
-            return Err(VaultError::Damaged("it is empty, and the log beside it is not".to_owned()));
+            return Err(VaultError::Damaged("it is empty, and what is beside it says that it was not".to_owned()));
         }
         let lock = folder.lock_file()?.into_std();
         let log = if self.is_durable() { Some(folder.log_file()?) } else { None };
-        let is_empty = Cell::new(false);
+        let is_empty = AtomicBool::new(false);
         let make = || match tables {
             Tables::Make => {
                 acquire(&lock, self.options.lock_timeout)?;
@@ -531,12 +535,12 @@ impl Vault {
                 self.first_batch()
             }
             Tables::Leave => {
-                is_empty.set(true);
+                is_empty.store(true, Ordering::Relaxed);
                 Err(VaultError::Busy)
             }
         };
         let opened = Journal::open(&folder, log, make);
-        if is_empty.get() {
+        if is_empty.into_inner() {
             return Ok(None);
         }
         let journal = match opened.map_err(|error| if folder.is_empty() { error.of_drive() } else { error }) {
@@ -547,6 +551,9 @@ impl Vault {
             opened => opened?,
         };
         self.note_forgets(&journal)?;
+        if tables == Tables::Make {
+            folder.show_made();
+        }
         // The kernel lets go of it when the process ends, whatever happens here.
         let _ = lock.unlock();
         Ok(Some(Core { folder, lock, journal, leftovers: None, swept: 0, seen: None }))
@@ -611,6 +618,7 @@ impl Vault {
     pub fn finish(&self) {
         // What went wrong is logged.
         let _ = self.settle(Patience::Usual);
+        self.finish_strays();
         // Where somebody else is at work, the next writer removes them.
         if let Ok(mut core) = self.core(self.options.lock_timeout)
             && let Some(core) = core.as_mut()

@@ -38,6 +38,7 @@ impl Writer<'_> {
     pub(super) fn recover(&mut self) -> Result<(), VaultError> {
         let core = self.core()?;
         let Some((batch, state)) = core.journal.newest()? else { return Ok(()) };
+        core.journal.check_outcome(batch, state)?;
         match state {
             State::Applied | State::Aborted => Ok(()),
             State::Open => {
@@ -131,7 +132,7 @@ impl Writer<'_> {
     /// [`VaultError::Unsettled`] when something is in the way of a step, or gone: that step stays as it is, and all
     /// others are taken back. The batch has come to its end all the same.
     pub(super) fn give_back(&mut self, batch: u64, steps: &[RecordedStep], places: &Places) -> Result<(), VaultError> {
-        self.core()?.journal.mark(batch, State::Aborting, Flush::Yes)?;
+        self.core()?.journal.give_back(batch)?;
         let mut result = Ok(());
         for index in (0..steps.len()).rev() {
             match self.take_back(batch, index, steps, places) {

@@ -3,7 +3,9 @@
 //! The folder of this machine is renamed as a whole, so that a crash leaves the old one or the new one. No note is
 //! touched, and nothing is deleted: what somebody can still read in the damaged files is theirs to keep.
 
+use std::collections::BTreeSet;
 use std::io;
+use std::sync::{MutexGuard, PoisonError};
 
 use rusqlite::params;
 
@@ -12,13 +14,17 @@ use super::error::GONE;
 use super::every::{Region, open_parent};
 use super::journal::{Journal, State};
 use super::state::{FOLDER, open_lock, open_own_folder};
-use super::{Vault, VaultError, acquire, disk, sessions};
+use super::{Vault, VaultError, Writer, acquire, disk, sessions};
 use crate::digest::Digest;
+use crate::path::MemoryPath;
 
 /// What stands between the name of a machine and a number in the name of a folder that was put aside.
 const MARK: &str = "-damaged-";
 /// No history has so many batches: a temporary file with a larger number is none that memdir wrote.
 const MOST_BATCHES: u64 = 1 << 40;
+/// The most temporary files that are noted for the next writer.
+#[cfg(target_os = "linux")]
+const MOST_STRAYS: usize = 1_000;
 /// The most histories of a machine that are put aside.
 const MOST: usize = 1_000;
 
@@ -81,19 +87,42 @@ impl Vault {
         let mut writer = self.lock()?;
         writer.sweep_newest()?;
         let mut swept = Swept::default();
+        let is_needless = |journal: &Journal, digest, batch| -> Result<bool, VaultError> {
+            Ok(journal.has_content(digest)? || journal.is_given_up(batch)?)
+        };
         for path in self.temporary_files()? {
-            let io = |error| VaultError::io("remove a temporary file", None, error);
-            let (folder, name) = open_parent(&self.dir, &path).map_err(io)?;
-            let Some(digest) = digest_of(&folder, name).map_err(io)? else { continue };
-            let journal = &writer.core()?.journal;
-            if journal.has_content(digest)? || journal.is_given_up(batch_of(name))? {
-                folder.remove_file(name).map_err(io)?;
-                swept.removed += 1;
-            } else {
-                swept.left.push(path);
+            match writer.remove_temporary_file(&path, is_needless)? {
+                Some(true) => swept.removed += 1,
+                Some(false) => swept.left.push(path),
+                None => {}
             }
         }
         Ok(swept)
+    }
+
+    /// Notes a temporary file that a walk came by. Mostly it is of a batch that is just being written.
+    #[cfg(target_os = "linux")]
+    pub(super) fn note_stray(&self, folder: Option<&MemoryPath>, name: &str) {
+        let mut strays = self.strays();
+        if strays.len() < MOST_STRAYS {
+            strays.insert(folder.map_or_else(|| name.to_owned(), |folder| format!("{folder}/{name}")));
+        }
+    }
+
+    /// Removes the temporary files that walks came by, where nobody else is at work; another time, it is for the next.
+    pub(super) fn finish_strays(&self) {
+        if self.strays().is_empty() || !self.known_core().is_ok_and(|core| core.is_some()) {
+            return;
+        }
+        if let Ok(mut writer) = self.lock_now()
+            && writer.sweep_newest().is_ok()
+        {
+            writer.sweep_strays();
+        }
+    }
+
+    fn strays(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.strays.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The number of the first batch of a new history. Where one was put aside, temporary files of its batches may be left,
@@ -113,7 +142,7 @@ impl Vault {
     ///
     /// What is no fault of the history, or may pass: [`VaultError::Busy`], [`VaultError::DiskFull`],
     /// [`VaultError::NoWriteAccess`], [`VaultError::Newer`], [`VaultError::History`];
-    /// [`VaultError::Untrusted`] where `.memdir` itself is a link or somebody else's.
+    /// [`VaultError::Untrusted`] where there is an [obstacle](Vault::obstacle).
     pub fn fault(&self) -> Result<Option<Fault>, VaultError> {
         let Some(identity) = self.machine_identity()? else { return Ok(None) };
         match self.examine() {
@@ -122,6 +151,8 @@ impl Vault {
                 Err(error) if error.is_lasting_fault() => Ok(Some(Fault { error, identity })),
                 Ok(()) | Err(_) => Ok(None),
             },
+            // A new history would meet the same.
+            Err(error @ VaultError::Untrusted(_)) if self.obstacle().is_some() => Err(error),
             Err(error) if error.is_lasting_fault() => Ok(Some(Fault { error, identity })),
             Err(error) => Err(error),
         }
@@ -215,6 +246,38 @@ impl Vault {
     ) -> Result<Option<T>, VaultError> {
         let Some(memdir) = open_own_folder(&self.dir, FOLDER)? else { return Ok(None) };
         work(self.home().parent(&memdir).0).map(Some)
+    }
+}
+
+impl Writer<'_> {
+    /// Removes the temporary files that walks came by, as far as their text is in the history. Best effort: `doctor` tells the others.
+    pub(super) fn sweep_strays(&mut self) {
+        let strays = std::mem::take(&mut *self.vault.strays());
+        for path in strays {
+            // Its number alone is no proof that it is of this history: another machine may share the folder.
+            if let Err(error) = self.remove_temporary_file(&path, |journal, digest, _| journal.has_content(digest)) {
+                tracing::warn!(%error, "a temporary file was not removed");
+            }
+        }
+    }
+
+    /// Removes a temporary file, by its text and its batch, if it `is_needless`; answers whether it was. `None` where there is none any more.
+    fn remove_temporary_file(
+        &mut self,
+        path: &str,
+        is_needless: impl Fn(&Journal, Digest, u64) -> Result<bool, VaultError>,
+    ) -> Result<Option<bool>, VaultError> {
+        let io = |error| VaultError::io("remove a temporary file", None, error);
+        let (folder, name) = match open_parent(&self.vault.dir, path) {
+            Err(error) if disk::is_gone(&error) => return Ok(None),
+            opened => opened.map_err(io)?,
+        };
+        let Some(digest) = digest_of(&folder, name).map_err(io)? else { return Ok(None) };
+        let is_needless = is_needless(&self.core()?.journal, digest, batch_of(name))?;
+        if is_needless {
+            folder.remove_file(name).map_err(io)?;
+        }
+        Ok(Some(is_needless))
     }
 }
 

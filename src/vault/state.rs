@@ -13,14 +13,14 @@ use cap_std::fs::{Dir, DirBuilder, File, Metadata};
 use super::audit::random;
 use super::error::GONE;
 use super::journal::LogFile;
-use super::{VaultError, disk};
+use super::{VaultError, disk, inbox, sessions};
 
 /// The folder beside the notes.
 pub(super) const FOLDER: &str = ".memdir";
 /// What keeps deleted sentences out of a repository.
 const IGNORE: &str = ".gitignore";
 /// The file that writers lock.
-const LOCK: &str = "lock";
+pub(super) const LOCK: &str = "lock";
 /// The database of the journal, the history and the audit.
 pub(super) const HISTORY: &str = "history.sqlite";
 /// What SQLite writes beside it.
@@ -140,6 +140,11 @@ impl StateFolder {
         }
     }
 
+    /// The folders in which its files are.
+    pub(super) fn folders(&self) -> [&Dir; 2] {
+        [&self.memdir, &self.machine]
+    }
+
     /// The folder of this machine.
     pub(super) fn machine(&self) -> &Dir {
         &self.machine
@@ -151,11 +156,19 @@ impl StateFolder {
         read.is_ok_and(|text| text.lines().any(|line| line.trim() == "*"))
     }
 
-    /// Whether the database was emptied: one that is being made has no log yet. SQLite would begin a new one without a word.
+    /// Whether the database was emptied: one that is being made has no log and no folders beside it yet. SQLite would begin a new
+    /// one without a word.
     pub(super) fn is_emptied(&self) -> bool {
-        // The log is looked at first, for another process may be making both.
-        let has_log = self.machine.symlink_metadata(WRITE_AHEAD_LOG).is_ok();
-        has_log && self.is_empty()
+        // These are looked at first, for another process may be making all of it.
+        let mut beside = [WRITE_AHEAD_LOG, inbox::FOLDER, sessions::FOLDER].into_iter();
+        beside.any(|name| self.machine.symlink_metadata(name).is_ok()) && self.is_empty()
+    }
+
+    /// Makes the folder of the inbox, which shows that the history has its tables. Best effort: it shows nothing else.
+    pub(super) fn show_made(&self) {
+        if self.machine.symlink_metadata(inbox::FOLDER).is_err() {
+            let _ = create_own_folder(&self.machine, inbox::FOLDER);
+        }
     }
 
     /// Whether nothing was ever written to the database.

@@ -14,7 +14,7 @@ use cap_std::fs::Dir;
 
 use super::Vault;
 #[cfg(target_os = "linux")]
-use super::disk;
+use super::{aside::is_temporary, disk};
 use crate::path::MemoryPath;
 use crate::plan::{Tree, TreeError};
 use crate::report::Kind;
@@ -236,6 +236,9 @@ fn entries(
     while let Some(entry) = listed.next() {
         let entry = entry.map_err(io)?;
         let Ok(name) = entry.file_name().to_str() else { continue };
+        if is_temporary(name) {
+            vault.note_stray(folder, name);
+        }
         let Ok(path) = MemoryPath::in_folder(folder, name) else { continue };
         match entry.file_type() {
             FileType::RegularFile => files.push(Found { path, is_link: false }),

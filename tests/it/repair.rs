@@ -113,8 +113,39 @@ fn a_link_in_the_place_of_the_state_stops_no_reading() {
     fs::rename(env.at(".memdir"), env.base().join("elsewhere")).unwrap();
     std::os::unix::fs::symlink(env.base().join("elsewhere"), env.at(".memdir")).unwrap();
     reads_and_does_not_write(&env, "memdir doctor");
-    assert_eq!(env.ask(&["doctor", "--repair", "--yes"]).exits(4)["error"]["code"], json!("no_write_access"));
+    tells_what_is_in_the_way(&env, ".memdir");
     assert!(fs::symlink_metadata(env.at(".memdir")).unwrap().is_symlink());
+}
+
+/// Checks that the doctor and its repair name what the person has to take away, and promise no repair.
+#[track_caller]
+fn tells_what_is_in_the_way(env: &Env, name: &str) {
+    let checks = env.ask(&["doctor"]).exits(4);
+    let failed: Vec<&Value> =
+        checks["checks"].as_array().unwrap().iter().filter(|check| check["status"] == "fail").collect();
+    assert!(!failed.is_empty(), "{checks}");
+    let repair = env.ask(&["doctor", "--repair", "--yes"]).exits(4);
+    assert_eq!(repair["error"]["code"], json!("no_write_access"), "{repair}");
+    for hint in [&failed[0]["hint"], &repair["error"]["hint"]] {
+        let hint = hint.as_str().unwrap();
+        assert!(hint.contains(&format!("take `{name}` away")) && !hint.contains("--repair"), "{hint}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn what_no_repair_can_help_is_named() {
+    for name in ["lock", "inbox"] {
+        let env = memory();
+        let place = if name == "lock" { env.at(".memdir/lock") } else { state(&env).join(name) };
+        let said = place.strip_prefix(env.memory()).unwrap().to_str().unwrap().to_owned();
+        fs::rename(&place, env.base().join("moved")).unwrap();
+        std::os::unix::fs::symlink(env.base().join("moved"), &place).unwrap();
+        tells_what_is_in_the_way(&env, &said);
+        fs::remove_file(&place).unwrap();
+        env.exec(&json!([{"action": "append_file", "path": "user.md", "content": "x"}]));
+        env.ask(&["doctor"]).exits(0);
+    }
 }
 
 /// What connections share is made by whoever comes first, and on a full disk nobody can.

@@ -198,9 +198,21 @@ fn tables_that_another_made_while_one_waited_are_taken_as_they_are() {
     let dir = cap_std::fs::Dir::open_ambient_dir(&root, cap_std::ambient_authority()).unwrap();
     let home = Home { root: &dir, root_path: &root, machine: "local", elsewhere: None };
     let folder = StateFolder::create(&home).unwrap();
-    let journal = Journal::open(&folder, None, || {
-        commit(&env.vault(), &[put("a.md", Some("0"), Some("1"))], None)?;
-        Ok(7)
+    let (ask, asked) = mpsc::channel();
+    let (tell, told) = mpsc::channel();
+    let env = &env;
+    let journal = std::thread::scope(|scope| {
+        // The thread that opens a history may write to nothing else.
+        scope.spawn(move || {
+            asked.recv().unwrap();
+            commit(&env.vault(), &[put("a.md", Some("0"), Some("1"))], None).unwrap();
+            tell.send(()).unwrap();
+        });
+        Journal::open(&folder, None, move || {
+            let _ = ask.send(());
+            let _ = told.recv();
+            Ok(7)
+        })
     });
     assert_eq!(journal.unwrap().newest().unwrap().map(|(batch, _)| batch), Some(1));
 }

@@ -16,6 +16,8 @@ mod account;
 mod attributes;
 mod busy;
 mod clock;
+#[cfg(target_os = "linux")]
+mod confine;
 mod exchange;
 mod feed;
 mod forget;

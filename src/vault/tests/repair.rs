@@ -327,3 +327,127 @@ fn temporary_files_go_if_their_text_is_kept_and_are_told_else() {
     assert_eq!((swept.removed, swept.left), (2, vec!["moved/.memdir-999-0.tmp".to_owned()]));
     assert_eq!(vault.temporary_files().unwrap(), ["moved/.memdir-999-0.tmp"]);
 }
+
+/// One number that somebody changed takes nothing back of what was said to be saved, and is told.
+#[test]
+fn a_state_on_which_the_audit_does_not_agree_takes_nothing_back() {
+    for state in [1, 4, 5] {
+        let env = memory();
+        let note = env.read("a.md").unwrap();
+        let database = rusqlite::Connection::open(database(&env)).unwrap();
+        let changed = "UPDATE batch SET state = ?1 WHERE id = (SELECT max(id) FROM batch)";
+        assert_eq!(database.execute(changed, [state]).unwrap(), 1);
+        drop(database);
+        let vault = opened(&env);
+        let _ = vault.look_after_crash();
+        if state != 5 {
+            assert!(matches!(vault.lock().map(drop), Err(VaultError::Damaged(_))), "{state}");
+        }
+        assert_eq!(env.read("a.md").unwrap(), note, "{state}");
+        let account = vault.account(None).unwrap();
+        assert_eq!(account.problems.len(), 1, "{state}: {account:?}");
+        assert!(matches!(vault.examine(), Err(VaultError::Damaged(_))), "{state}");
+        vault.put_aside(&vault.fault().unwrap().unwrap()).unwrap();
+        assert!(vault.account(None).unwrap().ok && env.read("a.md").unwrap() == note, "{state}");
+    }
+}
+
+/// What `audit verify` finds is what `doctor` finds, and what can be put aside.
+#[test]
+fn one_look_decides_what_is_a_damage() {
+    for (damage, is_damaged) in [
+        ("UPDATE entry SET action = 'read_file' WHERE seq = 2", true),
+        ("DELETE FROM entry WHERE batch = 3", true),
+        ("UPDATE batch SET time = time + 1 WHERE id = 4", true),
+        ("UPDATE content SET body = x'00' WHERE id = (SELECT min(id) FROM content)", true),
+        ("UPDATE step SET kind = 9 WHERE batch = 2", true),
+        ("UPDATE meta SET value = 0 WHERE key = 'content_bytes'", false),
+    ] {
+        let env = memory();
+        rusqlite::Connection::open(database(&env)).unwrap().execute_batch(damage).unwrap();
+        let vault = opened(&env);
+        let found = (!vault.account(None).unwrap().ok, vault.examine().is_err(), vault.fault().unwrap().is_some());
+        assert_eq!(found, (is_damaged, is_damaged, is_damaged), "{damage}");
+    }
+}
+
+/// Other programs bring the log into the database and remove it.
+#[test]
+fn a_history_that_is_emptied_is_told_also_without_its_log() {
+    let env = memory();
+    let vault = opened(&env);
+    vault.lock().unwrap().core().unwrap().journal.checkpoint().unwrap();
+    drop(vault);
+    for ending in ["-wal", "-shm"] {
+        std::fs::remove_file(env.path().join(format!(".memdir/local/history.sqlite{ending}"))).unwrap();
+    }
+    std::fs::write(database(&env), "").unwrap();
+    let vault = opened(&env);
+    assert!(matches!(vault.lock().map(drop), Err(VaultError::Damaged(_))));
+    assert!(matches!(vault.examine(), Err(VaultError::Damaged(_))));
+    vault.put_aside(&vault.fault().unwrap().unwrap()).unwrap();
+    commit(&vault, &[put("b.md", None, Some("b"))], None).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn a_history_that_nobody_may_read_is_told_as_that() {
+    use std::os::unix::fs::PermissionsExt;
+    if rustix::process::geteuid().is_root() {
+        return;
+    }
+    let env = memory();
+    assert!(opened(&env).examine().unwrap().closed.is_none());
+    std::fs::set_permissions(database(&env), std::fs::Permissions::from_mode(0)).unwrap();
+    let exam = opened(&env).examine().unwrap();
+    assert!(exam.closed.is_some() && exam.can_write, "{exam:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn what_stands_in_the_place_of_something_of_ours_is_named() {
+    use std::os::unix::fs::symlink;
+    for (name, is_folder) in [(".memdir", true), (".memdir/lock", false), (".memdir/local/inbox", true)] {
+        for is_link in [true, false] {
+            let env = memory();
+            assert_eq!(opened(&env).obstacle(), None);
+            let (place, moved) = (env.path().join(name), env.path().join("moved"));
+            std::fs::rename(&place, &moved).unwrap();
+            match (is_link, is_folder) {
+                (true, _) => symlink(&moved, &place).unwrap(),
+                (false, true) => std::fs::write(&place, "").unwrap(),
+                (false, false) => std::fs::create_dir(&place).unwrap(),
+            }
+            let vault = opened(&env);
+            assert_eq!(vault.obstacle().as_deref(), Some(name), "{is_link}");
+            // A new history would meet the same.
+            assert!(!matches!(vault.fault(), Ok(Some(_))), "{name}, {is_link}");
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn temporary_files_that_a_sweep_comes_by_go_with_the_next_change_if_their_text_is_kept() {
+    let env = memory();
+    let kept = "moved/.memdir-999-0.tmp";
+    env.write(kept, "an editor's words");
+    let stray = || env.write("moved/.memdir-5-0.tmp", &text(3));
+    let left = || opened(&env).temporary_files().unwrap();
+    stray();
+    let vault = opened(&env);
+    vault.sweep(&|| false).unwrap();
+    assert_eq!(left().len(), 2, "who only reads waits for nobody");
+    commit(&vault, &[put("b.md", None, Some("b"))], None).unwrap();
+    assert_eq!(left(), [kept]);
+    // Who changes nothing does it at the end, unless somebody is at work.
+    stray();
+    vault.sweep(&|| false).unwrap();
+    let other = opened(&env);
+    let writer = other.lock().unwrap();
+    vault.finish();
+    assert_eq!(left().len(), 2);
+    drop(writer);
+    vault.finish();
+    assert_eq!(left(), [kept]);
+}
