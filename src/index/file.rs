@@ -23,9 +23,9 @@ const VERSION: i64 = 6;
 /// "memi", so that `file` and we can tell the database from any other.
 const APPLICATION: i64 = 0x6d65_6d69;
 /// How long a question waits for other processes. Without the index the notes are read.
-const MOMENT: Duration = Duration::from_millis(200);
+pub(super) const MOMENT: Duration = Duration::from_millis(200);
 /// How long work waits for them that no question waits for.
-const LONG: Duration = Duration::from_secs(10);
+pub(super) const LONG: Duration = Duration::from_secs(10);
 
 /// The device and the number of a file.
 pub type Number = (u64, u64);
@@ -208,15 +208,17 @@ pub(super) fn shorten_log(db: &Connection) {
     let _ = db.busy_timeout(MOMENT);
 }
 
-/// Does something for which it waits long where another connection is in the way.
-pub(super) fn patiently<T>(
-    db: &Connection,
-    work: impl FnOnce(&Connection) -> Result<T, IndexError>,
-) -> Result<T, IndexError> {
-    db.busy_timeout(LONG)?;
-    let done = work(db);
+/// Begins a change, once no other connection is at one.
+pub(super) fn begin(db: &Connection, limit: Duration) -> Result<(), IndexError> {
+    // SQLite pauses for longer and longer, and those who come later are served first.
+    db.busy_timeout(Duration::ZERO)?;
+    let begun =
+        retry::within(limit, || match db.prepare_cached("BEGIN IMMEDIATE")?.execute([]).map_err(IndexError::from) {
+            Err(IndexError::Busy) => Ok(None),
+            begun => begun.map(Some),
+        });
     db.busy_timeout(MOMENT)?;
-    done
+    begun?.map(drop).ok_or(IndexError::Busy)
 }
 
 /// Takes the lock that keeps others from opening, making and removing the index; it goes with what is returned.

@@ -44,7 +44,7 @@ impl Index {
     ///
     /// [`IndexError::Busy`] after 0.2 s, for a question may wait for it; or any [`IndexError`].
     pub fn write(&mut self) -> Result<Writing<'_>, IndexError> {
-        self.checked(begin)?;
+        self.checked(|db| file::begin(db, file::MOMENT))?;
         Ok(Writing { index: self, puts: 0, is_committed: false })
     }
 
@@ -54,18 +54,13 @@ impl Index {
     ///
     /// [`IndexError::Busy`] after 10 s, or any [`IndexError`].
     pub fn write_patiently(&mut self) -> Result<Writing<'_>, IndexError> {
-        self.checked(|db| file::patiently(db, begin))?;
+        self.checked(|db| file::begin(db, file::LONG))?;
         Ok(Writing { index: self, puts: 0, is_committed: false })
     }
 
     fn set(&self, sql: &str, value: i64) -> Result<(), IndexError> {
         self.checked(|db| Ok(db.prepare_cached(sql)?.execute([value])?)).map(|_| ())
     }
-}
-
-fn begin(db: &Connection) -> Result<(), IndexError> {
-    db.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
-    Ok(())
 }
 
 impl Writing<'_> {

@@ -273,7 +273,7 @@ fn a_search_waits_for_no_other_process_that_has_the_index() {
     assert_eq!((found.total, found.source), (2, Source::Scan));
     // As one who opens it, and does not come to an end.
     other.execute_batch("ROLLBACK").unwrap();
-    let held = std::fs::File::open(cache.path().join("own/index.sqlite.lock")).unwrap();
+    let held = std::fs::OpenOptions::new().read(true).open(cache.path().join("own/index.sqlite.lock")).unwrap();
     held.lock().unwrap();
     assert_eq!(holding(&indexed(folder.path(), cache.path(), later), "amber", false), None);
     assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());

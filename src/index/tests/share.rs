@@ -123,7 +123,8 @@ fn many_find_that_it_has_to_be_made_anew() {
             let file = &file;
             scope.spawn(move || {
                 // Each waits for the others for a moment only.
-                let mut index = std::iter::repeat_with(|| Index::open(file, Some(b"new"))).find_map(Result::ok).unwrap();
+                let mut index =
+                    std::iter::repeat_with(|| Index::open(file, Some(b"new"))).find_map(Result::ok).unwrap();
                 fill(&mut index, &[(&format!("n{number}.md"), "word")]);
             });
         }

@@ -381,7 +381,7 @@ fn where_nothing_can_wait_nobody_is_told_that_it_does() {
         assert_eq!(codes(&report), ["awaiting_approval", "awaiting_approval", "ok"], "{name}");
         assert_eq!(report["actions"][0]["error"]["message"], json!("this is personal: an email address"));
         assert!(!format!("{ran:?}").contains("proposal"), "{name}: {ran:?}");
-        assert!(!folder(&env).exists(), "{name}");
+        assert_eq!(files(&folder(&env)), BTreeMap::new(), "{name}");
         assert_eq!(holding(&env, WORD), [""; 0]);
     }
 }
