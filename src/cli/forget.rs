@@ -130,7 +130,9 @@ fn tell(forgotten: &Forgotten) -> Result<(), Stop> {
             Where::State => "the state of a machine: run `memdir forget` on that machine too",
             Where::File | Where::Name => "not changed, for it is another program's: see to it there",
             Where::Note | Where::Link | Where::Trash => "said in plain words: `memdir forget --text` takes it out",
-            Where::History | Where::Audit | Where::Inbox | Where::Draft | Where::Index => "still there: run the same command again",
+            Where::History | Where::Audit | Where::Inbox | Where::Draft | Where::Index => {
+                "still there: run the same command again"
+            }
         };
         writeln!(stderr, "left: {}: {why}", term::escape_line(path))?;
     }

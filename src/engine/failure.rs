@@ -24,7 +24,9 @@ pub fn failure(error: &VaultError) -> Failure {
         VaultError::NoLocks => {
             say(Code::NoWriteAccess, "nothing was done; the person can move the memory to another drive")
         }
-        VaultError::Untrusted(_) => say(Code::NoWriteAccess, "the person has to look at `.memdir` in the memory"),
+        VaultError::Untrusted(_) => {
+            say(Code::NoWriteAccess, "nothing was done; the person can run `memdir doctor`, which says what to do")
+        }
         VaultError::Damaged(_) => Failure::new(Code::Damaged, "the history of this memory cannot be read")
             .with_hint("nothing was done; the person can run `memdir doctor --repair`"),
         VaultError::Newer(_) => say(Code::Unavailable, "nothing was done; update memdir"),

@@ -137,8 +137,7 @@ impl Engine {
         let planner = Planner::new(tree, &self.settings.limits).at(seconds(started)).until(&stop);
         let excluded = LazyLock::new(|| self.excluded());
         let excluded = || LazyLock::force(&excluded);
-        let may_leave =
-            |call: &Call, new: &str, old: &str| policy::review_lines(call, new, old, &self.context(asker));
+        let may_leave = |call: &Call, new: &str, old: &str| policy::review_lines(call, new, old, &self.context(asker));
         let planner = planner.showing(&may_show, &may_hide).changing(&may_change);
         let planner = planner.excluding(&excluded).leaving(&may_leave);
         let mut planner = planner.in_conversation(asker.manner.seen.clone());

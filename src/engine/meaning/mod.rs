@@ -182,13 +182,7 @@ impl Engine {
     }
 
     /// Makes the points of these notes; they are dropped where another embedder was named meanwhile. `io` where they cannot be kept.
-    fn embed_some(
-        &self,
-        meaning: &Meaning,
-        known: &str,
-        notes: &[InPieces],
-        write: Write,
-    ) -> Result<(), Failure> {
+    fn embed_some(&self, meaning: &Meaning, known: &str, notes: &[InPieces], write: Write) -> Result<(), Failure> {
         let texts: Vec<&str> = notes.iter().flat_map(|(_, pieces)| pieces).map(String::as_str).collect();
         if texts.is_empty() {
             return Ok(());

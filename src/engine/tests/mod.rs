@@ -203,8 +203,7 @@ fn a_secret_that_an_edit_completes_is_refused() {
         let text = format!("<actions>{calls}</actions>");
         codes(&engine.conclude(engine.propose(dialect::parse(text.as_bytes()), manner())))
     };
-    let complete =
-        json!({"action": "update_file", "path": "a.md", "old_content": "X", "new_content": "FAKEFAK7"});
+    let complete = json!({"action": "update_file", "path": "a.md", "old_content": "X", "new_content": "FAKEFAK7"});
     assert_eq!(run(&engine, json!([complete])), [Some(Code::Denied)]);
     assert_eq!(std::fs::read_to_string(folder.path().join("a.md")).unwrap(), half);
     // In two calls of one batch, too.

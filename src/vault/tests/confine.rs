@@ -2,13 +2,11 @@
 
 use std::os::unix::fs::symlink;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use super::*;
-use crate::vault::journal::Journal;
-use crate::vault::state::{Home, StateFolder};
+use crate::vault::confine::confined;
 
 /// Whether this kernel can restrict a thread. Without, what was made is found afterwards, and it is not used.
 fn has_landlock() -> bool {
@@ -26,34 +24,18 @@ fn outside() -> (tempfile::TempDir, impl Fn() -> Vec<std::ffi::OsString>) {
 }
 
 #[test]
-fn nothing_is_made_outside_when_a_link_takes_the_place_of_a_new_history() {
+fn a_confined_thread_writes_in_its_folders_alone() {
     if !has_landlock() {
         return;
     }
-    let (env, (outside, found)) = (Env::new(&[]), outside());
-    let root = env.path().canonicalize().unwrap();
-    let dir = Dir::open_ambient_dir(&root, ambient_authority()).unwrap();
-    let home = Home { root: &dir, root_path: &root, machine: "local", elsewhere: None };
-    let folder = StateFolder::create(&home).unwrap();
-    let (ask, asked) = mpsc::channel();
-    let (tell, told) = mpsc::channel();
-    let target = outside.path();
-    let opened = std::thread::scope(|scope| {
-        // Somebody else's doing, so not on the thread that opens.
-        scope.spawn(move || {
-            asked.recv().unwrap();
-            std::fs::rename(root.join(".memdir"), root.join("moved")).unwrap();
-            symlink(target, root.join(".memdir")).unwrap();
-            tell.send(()).unwrap();
-        });
-        Journal::open(&folder, None, move || {
-            let _ = ask.send(());
-            let _ = told.recv();
-            Ok(1)
-        })
-    });
-    assert!(opened.is_err());
-    assert!(found().is_empty(), "{:?}", found());
+    let (env, (outside, found)) = (Env::new(&[("in/a.md", "a")]), outside());
+    let own = Dir::open_ambient_dir(env.path().join("in"), ambient_authority()).unwrap();
+    // By whatever path, as SQLite does it.
+    symlink(outside.path().join("local"), env.path().join("in/out")).unwrap();
+    let write = |name: &str| std::fs::write(env.path().join("in").join(name), "x").is_ok();
+    let written = confined(&[&own], || ["b.md", "out/c.md"].map(write));
+    assert_eq!((written, found().len()), ([true, false], 0));
+    assert!(write("out/c.md"), "no other thread is confined");
 }
 
 #[test]
@@ -68,11 +50,17 @@ fn nothing_is_made_outside_while_a_link_and_the_state_change_places() {
     let is_over = AtomicBool::new(false);
     let opened = std::thread::scope(|scope| {
         scope.spawn(|| {
+            let mut pause = 0;
             while !is_over.load(Ordering::Relaxed) {
-                renameat_with(CWD, &memdir, CWD, &spare, RenameFlags::EXCHANGE).unwrap();
+                // The link is there for a moment only, so that most files are opened beside it.
+                for _ in 0..2 {
+                    renameat_with(CWD, &memdir, CWD, &spare, RenameFlags::EXCHANGE).unwrap();
+                }
+                pause = (pause + 977) % 10_000;
+                (0..pause).for_each(|_| std::hint::spin_loop());
             }
         });
-        let opened = (0..400).filter(|_| open(env.path()).is_ok_and(|vault| vault.newest().is_ok())).count();
+        let opened = (0..3_000).filter(|_| open(env.path()).is_ok_and(|vault| vault.newest().is_ok())).count();
         is_over.store(true, Ordering::Relaxed);
         opened
     });

@@ -398,7 +398,7 @@ fn a_history_that_nobody_may_read_is_told_as_that() {
     }
     let env = memory();
     assert!(opened(&env).examine().unwrap().closed.is_none());
-    std::fs::set_permissions(database(&env), std::fs::Permissions::from_mode(0)).unwrap();
+    std::fs::set_permissions(database(&env), std::fs::Permissions::from_mode(0o000)).unwrap();
     let exam = opened(&env).examine().unwrap();
     assert!(exam.closed.is_some() && exam.can_write, "{exam:?}");
 }
