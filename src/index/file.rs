@@ -208,17 +208,16 @@ pub(super) fn shorten_log(db: &Connection) {
     let _ = db.busy_timeout(MOMENT);
 }
 
-/// Begins a change, once no other connection is at one.
-pub(super) fn begin(db: &Connection, limit: Duration) -> Result<(), IndexError> {
-    // SQLite pauses for longer and longer, and those who come later are served first.
+/// Begins a change, if no other connection is at one; answers whether it has begun. Nothing is waited for.
+pub(super) fn begin_at_once(db: &Connection) -> Result<bool, IndexError> {
+    // SQLite would pause for longer and longer, and those who come later would be served first.
     db.busy_timeout(Duration::ZERO)?;
-    let begun =
-        retry::within(limit, || match db.prepare_cached("BEGIN IMMEDIATE")?.execute([]).map_err(IndexError::from) {
-            Err(IndexError::Busy) => Ok(None),
-            begun => begun.map(Some),
-        });
+    let begun = db.prepare_cached("BEGIN IMMEDIATE")?.execute([]).map_err(IndexError::from);
     db.busy_timeout(MOMENT)?;
-    begun?.map(drop).ok_or(IndexError::Busy)
+    match begun {
+        Err(IndexError::Busy) => Ok(false),
+        begun => begun.map(|_| true),
+    }
 }
 
 /// Takes the lock that keeps others from opening, making and removing the index; it goes with what is returned.

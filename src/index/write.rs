@@ -1,6 +1,8 @@
 //! [`Writing`]: a change of an index, all of it or nothing.
 
 use std::ops::Deref;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -10,6 +12,7 @@ use crate::note::target::stem_of;
 use crate::path::MemoryPath;
 use crate::plan::Swept;
 use crate::rank::called;
+use crate::retry;
 
 /// After a change of so many files the log is brought into the database, so that the next who opens it need not read it.
 const MANY: usize = 200;
@@ -17,6 +20,11 @@ const MANY: usize = 200;
 /// changes, as FTS5 has it, so that none of them takes long; and for many, so that a word is written fewer times.
 const SINGLE: (i64, i64) = (4, 1 << 20);
 const MASS: (i64, i64) = (16, 16 << 20);
+
+/// How many changes threads of this process are at, of whatever index.
+static WRITERS: AtomicUsize = AtomicUsize::new(0);
+/// How often a change waits on while a thread of this process is at one.
+const MOST_ROUNDS: usize = 50;
 
 /// A change of an index. Nobody else sees any of it before [`Writing::commit`]; questions asked here do. Dropped, it is
 /// undone.
@@ -42,10 +50,9 @@ impl Index {
     ///
     /// # Errors
     ///
-    /// [`IndexError::Busy`] after 0.2 s, for a question may wait for it; or any [`IndexError`].
+    /// [`IndexError::Busy`] where another process is at one for 0.2 s, for a question may wait for it; or any [`IndexError`].
     pub fn write(&mut self) -> Result<Writing<'_>, IndexError> {
-        self.checked(|db| file::begin(db, file::MOMENT))?;
-        Ok(Writing { index: self, puts: 0, is_committed: false })
+        self.begin(file::MOMENT)
     }
 
     /// As [`Index::write`], where no question waits for it.
@@ -54,8 +61,22 @@ impl Index {
     ///
     /// [`IndexError::Busy`] after 10 s, or any [`IndexError`].
     pub fn write_patiently(&mut self) -> Result<Writing<'_>, IndexError> {
-        self.checked(|db| file::begin(db, file::LONG))?;
-        Ok(Writing { index: self, puts: 0, is_committed: false })
+        self.begin(file::LONG)
+    }
+
+    fn begin(&mut self, limit: Duration) -> Result<Writing<'_>, IndexError> {
+        // Threads of this process come to an end soon: a wait for them is no wait for another process.
+        for _ in 0..MOST_ROUNDS {
+            let attempt = || Ok::<_, IndexError>(file::begin_at_once(&self.db)?.then_some(()));
+            if self.checked(|_| retry::within(limit, attempt))?.is_some() {
+                WRITERS.fetch_add(1, Ordering::Relaxed);
+                return Ok(Writing { index: self, puts: 0, is_committed: false });
+            }
+            if WRITERS.load(Ordering::Relaxed) == 0 {
+                break;
+            }
+        }
+        Err(IndexError::Busy)
     }
 
     fn set(&self, sql: &str, value: i64) -> Result<(), IndexError> {
@@ -173,6 +194,7 @@ impl Drop for Writing<'_> {
             // Where this fails the transaction is over already.
             let _ = self.index.db.prepare_cached("ROLLBACK").and_then(|mut statement| statement.execute([]));
         }
+        WRITERS.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
