@@ -22,6 +22,7 @@ mod journal;
 mod place;
 mod proof;
 mod readers;
+mod reads;
 mod recover;
 mod repair;
 mod scan;
@@ -62,10 +63,10 @@ pub use watch::{Noticed, Watch};
 use crate::path::MemoryPath;
 use crate::plan::Step;
 use crate::retry;
-use crate::time::Timestamp;
 use error::REPLACED;
 use journal::Journal;
 use place::Places;
+use reads::{Patience, Reads};
 use state::{Home, StateFolder};
 
 /// When "saved" is said.
@@ -208,34 +209,8 @@ struct Leftovers {
     places: Places,
 }
 
-/// Audit entries of reads that are not written yet.
-#[derive(Debug, Default)]
-struct Reads {
-    batches: Vec<Noted>,
-    count: usize,
-}
-
 /// How often the state is opened anew that was exchanged meanwhile.
 const ATTEMPTS: usize = 3;
-
-/// The entries of one who asked.
-#[derive(Debug)]
-struct Noted {
-    entries: Vec<AuditEntry>,
-    author: Author,
-    time: Timestamp,
-    /// How often something had been forgotten when they asked.
-    forgets: u64,
-}
-
-/// Whether to wait for others who use the history.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Patience {
-    /// No: an answer waits.
-    None,
-    /// As long as for any write.
-    Usual,
-}
 
 /// Whether the tables of a history are made where there are none.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -246,12 +221,6 @@ enum Tables {
 
 /// How long a writer waits for threads that read, if it waits at all.
 const MOMENT: Duration = Duration::from_secs(1);
-
-/// Entries of reads are written in groups of this size, or when they are this old.
-const READ_GROUP: usize = 100;
-const READ_AGE: Duration = Duration::from_secs(1);
-/// At most so many entries wait while another process keeps the history locked; then the next read waits too.
-const MOST_READS: usize = 10_000;
 
 /// The file that writers lock.
 #[expect(clippy::disallowed_types, reason = "only the std file can be locked; it comes from the handle")]
@@ -403,97 +372,6 @@ impl Vault {
     fn note_forgets(&self, journal: &Journal) -> Result<(), VaultError> {
         self.forgets.store(journal.forgets()?, Ordering::Relaxed);
         Ok(())
-    }
-
-    /// Notes calls that changed nothing for the audit. They are written in groups, unflushed: a crash may lose
-    /// those of the last second. Without a `.memdir/` they leave no trace.
-    ///
-    /// `forgets` is what [`Vault::forgets`] said before anything was read. If something was forgotten since, the entries say no
-    /// more what was read: it may be what was forgotten. No answer waits for others who use the history: what cannot be written
-    /// now is written later.
-    ///
-    /// # Errors
-    ///
-    /// Those of the database, when a group is written.
-    pub fn note_reads(
-        &self,
-        entries: Vec<AuditEntry>,
-        author: &Author,
-        time: Timestamp,
-        forgets: u64,
-    ) -> Result<(), VaultError> {
-        let mut reads = self.reads();
-        reads.count += entries.len();
-        reads.batches.push(Noted { entries, author: author.clone(), time, forgets });
-        let is_old = reads.batches.first().is_some_and(|first| time.since(first.time) >= READ_AGE);
-        if reads.count < READ_GROUP && !is_old {
-            return Ok(());
-        }
-        let patience = if reads.count < MOST_READS { Patience::None } else { Patience::Usual };
-        drop(reads);
-        self.write_reads(patience)
-    }
-
-    /// Writes the audit of the last reads, which else waits for the next one. Nobody waits for it, so that it fails is only
-    /// logged. Says whether there is nothing to try again soon: what cannot be written while others use the history is left.
-    pub fn settle_reads(&self) -> bool {
-        self.settle(Patience::None).is_err() || self.reads().count == 0
-    }
-
-    fn settle(&self, patience: Patience) -> Result<(), VaultError> {
-        let written = self.write_reads(patience);
-        written.inspect_err(|error| tracing::warn!(%error, "the audit of reads was not written"))
-    }
-
-    /// Writes what is noted. Where there is no patience and the history is busy, it stays noted.
-    fn write_reads(&self, patience: Patience) -> Result<(), VaultError> {
-        let limit = if patience == Patience::None { Duration::ZERO } else { self.options.lock_timeout };
-        if self.reads().count == 0 {
-            return Ok(());
-        }
-        let core = self.core(limit).and_then(|core| self.reopened(core));
-        let mut core = match core {
-            Err(VaultError::Busy) if patience == Patience::None => return Ok(()),
-            Err(error) => {
-                let mut reads = self.reads();
-                if reads.count >= MOST_READS {
-                    *reads = Reads::default();
-                }
-                return Err(error);
-            }
-            Ok(core) => core,
-        };
-        // Taken only now, so that of two threads the one writes before the other.
-        let mut reads = std::mem::take(&mut *self.reads());
-        let Some(core) = core.as_mut().filter(|_| reads.count > 0) else { return Ok(()) };
-        let journal = &mut core.journal;
-        let written = match patience {
-            Patience::None => journal.at_once(|journal| journal.note_reads(&reads)),
-            Patience::Usual => journal.note_reads(&reads),
-        };
-        match written {
-            Err(VaultError::Busy) if patience == Patience::None => {
-                let mut newer = self.reads();
-                newer.count += reads.count;
-                reads.batches.append(&mut newer.batches);
-                newer.batches = reads.batches;
-                return Ok(());
-            }
-            written => written?,
-        }
-        self.note_forgets(&core.journal)?;
-        // A memory that is only read has no writer to keep the log short.
-        if core.has_long_log() && core.lock.try_lock().is_ok() {
-            let folded = core.journal.checkpoint();
-            // The kernel lets go of it when the process ends, whatever happens here.
-            let _ = core.lock.unlock();
-            folded?;
-        }
-        Ok(())
-    }
-
-    fn reads(&self) -> MutexGuard<'_, Reads> {
-        self.reads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn measured(&self) -> MutexGuard<'_, Option<u64>> {
