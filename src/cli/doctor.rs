@@ -117,8 +117,12 @@ fn look(global: &Global) -> Vec<Check> {
             let (place, embeddings) = (located.index.clone(), located.embeddings.take());
             checks.push(model(&sources, &located.config));
             let (vault, config) = open::vault(located);
-            checks.extend(state(&vault));
-            let obstacle = vault.obstacle();
+            let state = state(&vault);
+            let help = Help {
+                obstacle: vault.obstacle(),
+                is_told: state.iter().any(|check| check.name == "history" && check.status != Status::Ok),
+            };
+            checks.extend(state);
             match config.engine(open::now) {
                 Ok(settings) => {
                     let engine = Engine::new(vault, engine::Settings { index: place, ..settings });
@@ -126,7 +130,7 @@ fn look(global: &Global) -> Vec<Check> {
                         Some(embeddings) => engine.with_embeddings(embeddings),
                         None => engine,
                     };
-                    checks.extend([inbox(&engine, obstacle), index(&engine)]);
+                    checks.extend([inbox(&engine, help), index(&engine)]);
                     checks.extend(meaning(&engine));
                     checks.extend(obsidian(&engine));
                     checks.push(notes(&engine));
@@ -276,8 +280,16 @@ fn put_aside(vault: &Vault) -> Option<Check> {
     Some(Check::warn("put aside", message, "remove these folders from .memdir when nothing in them is needed"))
 }
 
+/// What the person can do about an inbox that cannot be read.
+struct Help {
+    /// What she has to take away.
+    obstacle: Option<String>,
+    /// Whether it was said of the history.
+    is_told: bool,
+}
+
 /// What waits for the person.
-fn inbox(engine: &Engine, obstacle: Option<String>) -> Check {
+fn inbox(engine: &Engine, help: Help) -> Check {
     match engine.waiting() {
         Ok((waiting, unreadable)) => match (waiting.len(), unreadable.first()) {
             (_, Some(first)) => Check::failed("inbox", first.failure.clone()),
@@ -286,7 +298,8 @@ fn inbox(engine: &Engine, obstacle: Option<String>) -> Check {
             (count, None) => Check::ok("inbox", format!("{count} proposals wait for you: memdir pending")),
         },
         Err(failure) => {
-            let hint = obstacle.map(|obstacle| repair::without(&obstacle)).or_else(|| failure.hint.clone());
+            let hint = help.obstacle.map(|obstacle| repair::without(&obstacle));
+            let hint = hint.or_else(|| failure.hint.clone().filter(|_| !help.is_told));
             Check::failed("inbox", Failure { hint, ..failure })
         }
     }

@@ -14,7 +14,7 @@ use super::error::GONE;
 use super::every::{Region, open_parent};
 use super::journal::{Journal, State};
 use super::state::{FOLDER, open_lock, open_own_folder};
-use super::{Vault, VaultError, Writer, acquire, disk, sessions};
+use super::{Exam, Vault, VaultError, Writer, acquire, disk, sessions};
 use crate::digest::Digest;
 use crate::path::MemoryPath;
 
@@ -140,12 +140,13 @@ impl Vault {
     ///
     /// # Errors
     ///
-    /// What is no fault of the history, or may pass: [`VaultError::Busy`], [`VaultError::DiskFull`],
+    /// Where it cannot be opened, and what is no fault of the history, or may pass: [`VaultError::Busy`], [`VaultError::DiskFull`],
     /// [`VaultError::NoWriteAccess`], [`VaultError::Newer`], [`VaultError::History`];
     /// [`VaultError::Untrusted`] where there is an [obstacle](Vault::obstacle).
     pub fn fault(&self) -> Result<Option<Fault>, VaultError> {
         let Some(identity) = self.machine_identity()? else { return Ok(None) };
         match self.examine() {
+            Ok(Exam { closed: Some(error), .. }) => Err(error),
             // The newest batch may be one that cannot be finished or given back.
             Ok(_) => match self.lock_now().map(drop) {
                 Err(error) if error.is_lasting_fault() => Ok(Some(Fault { error, identity })),

@@ -401,6 +401,7 @@ fn a_history_that_nobody_may_read_is_told_as_that() {
     std::fs::set_permissions(database(&env), std::fs::Permissions::from_mode(0o000)).unwrap();
     let exam = opened(&env).examine().unwrap();
     assert!(exam.closed.is_some() && exam.can_write, "{exam:?}");
+    assert!(matches!(opened(&env).fault(), Err(VaultError::History(_))));
 }
 
 #[cfg(unix)]
