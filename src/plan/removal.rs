@@ -149,8 +149,9 @@ mod tests {
 
     #[track_caller]
     fn check(calls: &[Value], expected: bool) {
-        let tree =
-            MapTree::of([("user.md", USER), ("old.md", "# Old\n\n- x: y\n"), ("empty.md", ""), ("a.canvas", CANVAS)]);
+        let small =
+            [("old.md", "# Old\n\n- x: y\n"), ("empty.md", ""), ("far/a.md", "# A\n"), ("all.md", "[[far/a]]\n")];
+        let tree = MapTree::of([("user.md", USER), ("a.canvas", CANVAS)].into_iter().chain(small));
         let mut planner = Planner::new(&tree, &Limits::default());
         let rules = Rules::default();
         let context =

@@ -111,14 +111,14 @@ pub trait Source {
     /// Any [`SourceError`].
     fn number(&self, path: &MemoryPath) -> Result<Option<Number>, SourceError>;
 
-    /// At most `most` notes whose file name without `.md`, title or alias is `name`, both as [`called`] writes them.
+    /// At most `most` notes whose file name without `.md`, title or alias is `name`, both as [`crate::note::words::called`] writes them.
     ///
     /// # Errors
     ///
     /// Any [`SourceError`].
     fn called(&self, name: &str, most: usize) -> Result<Vec<Number>, SourceError>;
 
-    /// At most `most` notes with a link whose target's file name, without `.md`, is `name`, both as [`called`] writes
+    /// At most `most` notes with a link whose target's file name, without `.md`, is `name`, both as [`crate::note::words::called`] writes
     /// them.
     ///
     /// # Errors
