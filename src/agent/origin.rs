@@ -42,16 +42,16 @@ impl Words {
         let (own, quoted) = unquoted(message);
         let is_shown = is_shown || !quoted.is_empty() || !before.is_empty();
         let mut known = Self { said: BTreeSet::new(), is_shown };
-        known.hear(&own);
+        known.add_words(&own);
         for exchange in before {
-            known.hear(&unquoted(&exchange.message).0);
+            known.add_words(&unquoted(&exchange.message).0);
         }
         // "Next Friday" is a date that the model computes from today's.
-        known.hear(&now.to_string());
+        known.add_words(&now.to_string());
         known
     }
 
-    fn hear(&mut self, text: &str) {
+    fn add_words(&mut self, text: &str) {
         words::each(text, &mut |word, _| self.said.extend(Stem::forms(word)));
     }
 
@@ -62,32 +62,28 @@ impl Words {
         removal.into_iter().chain(self.is_foreign(plan).then_some(Ground::Origin)).collect()
     }
 
-    /// Whether most of the words that a change brings were not said by the person.
+    /// Whether most of the words that a change brings to any note were not said by the person.
     fn is_foreign(&self, plan: &Plan) -> bool {
-        let new = new_words(plan);
         let is_said = |word: &&String| Stem::forms(word).iter().any(|stem| self.said.contains(stem));
-        self.is_shown && new.iter().filter(is_said).count() * 2 < new.len()
+        self.is_shown && new_words(plan).iter().any(|new| new.iter().filter(is_said).count() * 2 < new.len())
     }
 }
 
-/// The words that stand in the notes or names after a change and did not before it, each once. The folder of a new note, or of one
-/// that is linked, is no news.
-fn new_words(plan: &Plan) -> BTreeSet<String> {
-    let mut new = BTreeSet::new();
-    for step in plan.steps() {
-        let (before, after) = match step {
-            Step::Put { path, before: None, after } => {
-                (String::new(), format!("{}\n{}", path.stem(), text(after.as_ref())))
-            }
-            Step::Put { before, after, .. } => (text(before.as_ref()).to_owned(), text(after.as_ref()).to_owned()),
-            Step::Move { from, to, .. } => (name(from).to_owned(), name(to).to_owned()),
-            Step::MakeFolder { path, .. } => (String::new(), name(path).to_owned()),
-            Step::RemoveFolder { .. } => continue,
-        };
-        let before = words_of(&before);
-        new.extend(words_of(&after).into_iter().filter(|word| !before.contains(word)));
-    }
-    new
+/// For each note, or name, that a change touches, the words that stand in it after the change and stood in none of them before. Folder
+/// names in paths and links do not count.
+fn new_words(plan: &Plan) -> Vec<BTreeSet<String>> {
+    let sides = plan.steps().iter().filter_map(|step| match step {
+        Step::Put { path, before: None, after } => {
+            Some((String::new(), format!("{}\n{}", path.stem(), text(after.as_ref()))))
+        }
+        Step::Put { before, after, .. } => Some((text(before.as_ref()).to_owned(), text(after.as_ref()).to_owned())),
+        Step::Move { from, to, .. } => Some((name(from).to_owned(), name(to).to_owned())),
+        Step::MakeFolder { path, .. } => Some((String::new(), name(path).to_owned())),
+        Step::RemoveFolder { .. } => None,
+    });
+    let sides: Vec<(String, String)> = sides.collect();
+    let before: BTreeSet<String> = sides.iter().flat_map(|(before, _)| words_of(before)).collect();
+    sides.iter().map(|(_, after)| words_of(after).into_iter().filter(|word| !before.contains(word)).collect()).collect()
 }
 
 /// A path without the extension of notes, which nobody says.

@@ -13,10 +13,10 @@ const MOST_NOTES: usize = 8;
 /// The longest name that what was done stands beside.
 const MOST_NAME: usize = 32;
 
-/// Who did something: `you` for what was typed, else the program by its name.
+/// Who did something: `you` for what was typed, else the program by its name and its door, so that none passes for the person.
 pub(super) fn who(door: &str, client: Option<&str>) -> String {
     match (client, door) {
-        (Some(client), _) => client.to_owned(),
+        (Some(client), door) => format!("{client} ({door})"),
         (None, "cli") => "you".to_owned(),
         (None, "mcp") => "a program (mcp)".to_owned(),
         (None, door) => format!("a model ({door})"),

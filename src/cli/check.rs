@@ -58,17 +58,15 @@ fn tell(checked: &Checked, is_all: bool) -> Result<(), Stop> {
     if !lines.is_empty() {
         writeln!(stdout)?;
     }
-    let faults = checked.findings.iter().filter(|finding| finding.kind != Kind::Unwritten).count();
     let (notes, links) = (count(checked.notes, "note"), count(checked.links, "link"));
-    writeln!(stdout, "{} in {notes} with {links}", count(faults, "finding"))?;
+    writeln!(stdout, "looked through {notes} and {links}")?;
     stdout.flush()?;
     let mends = checked.findings.iter().filter(|finding| finding.action.is_some()).count();
     if mends > 0 {
-        let have = match mends {
-            1 => "1 of them has an action that mends it".to_owned(),
-            mends => format!("{mends} of them have an action that mends them"),
-        };
-        writeln!(io::stderr(), "{have}: see --json, send it to `memdir exec`")?;
+        writeln!(
+            io::stderr(),
+            "for {mends} of these `--json` has the action that mends it, as `memdir exec` takes it"
+        )?;
     }
     Ok(())
 }

@@ -14,8 +14,9 @@ use crate::plan::note_changes;
 use crate::report::{Failure, Line, Log, LogEntry};
 use crate::vault::Page;
 
-/// How many batches a page of the log has.
+/// How many batches a page of the log has; and where it was asked since when.
 const PAGE: usize = 20;
+const PAGE_SINCE: usize = 1_000;
 
 pub(super) fn log(global: &Global, asked: &Asked) -> Result<u8, Stop> {
     let before = asked.page.cursor.as_deref().map(str::parse).transpose();
@@ -24,7 +25,8 @@ pub(super) fn log(global: &Global, asked: &Asked) -> Result<u8, Stop> {
     let since = since.map(|text| ago::since(text).ok_or_else(|| not_a_time(text))).transpose()?;
     let opened = open::open(global)?;
     let path = asked.note.as_deref().map(|note| opened.engine.note_named(note)).transpose()?;
-    let page = Page { path, client: asked.client.clone(), since, limit: asked.page.limit(PAGE), before };
+    let limit = asked.page.limit(if since.is_some() { PAGE_SINCE } else { PAGE });
+    let page = Page { path, client: asked.client.clone(), since, limit, before };
     let log = opened.engine.log(&page, asked.patch)?;
     if global.json {
         print_json(&log)?;

@@ -121,7 +121,11 @@ pub(super) fn locate(global: &Global, sources: &Sources, folder: &Path) -> Resul
     })?;
     let config = sources.for_memory(&root)?;
     let mut options = config.vault(machine());
-    place_state(global, sources, &root, &dir, &mut options)?;
+    let state = match &global.state {
+        Some(state) => Some(state.clone()),
+        None => sources.state(&config)?,
+    };
+    place_state(state.as_deref(), sources, &root, &dir, &mut options)?;
     let index = match sources.cache_folder().map(|base| base.join(name_of(&root)).join("index.sqlite")) {
         Some(file) if !place_of(&file).starts_with(&root) => IndexPlace::File(file),
         Some(_) | None => IndexPlace::Process,
@@ -146,7 +150,7 @@ pub(super) fn in_process(global: &Global, folder: &Path, embeddings: Option<Embe
 /// Opens a copy of a memory that is thrown away afterwards: nothing is flushed, and all that is kept goes with it.
 pub(super) fn thrown_away(folder: &Path) -> Result<Engine, Stop> {
     let nowhere = Global { memory: None, json: false, state: None, log: None };
-    let located = locate(&nowhere, &Sources::read()?, folder)?;
+    let located = locate(&nowhere, &Sources::read()?.without_state(), folder)?;
     let options = Options { durability: Durability::Atomic, ..located.options };
     Ok(join(Located { index: IndexPlace::Process, options, ..located })?.engine)
 }
@@ -154,7 +158,7 @@ pub(super) fn thrown_away(folder: &Path) -> Result<Engine, Stop> {
 /// Says where the state of a memory is: where the person wants it, else in the memory, unless it went to a folder of the
 /// person's, or has to go there, since the memory's drive cannot hold it. That is tried when the state is made.
 fn place_state(
-    global: &Global,
+    state: Option<&Path>,
     sources: &Sources,
     root: &Path,
     dir: &Dir,
@@ -165,7 +169,7 @@ fn place_state(
         sources.state_folder().map(|base| base.join(name_of(root))).filter(|path| !place_of(path).starts_with(root));
     let database = Path::new(".memdir").join(&options.machine).join("history.sqlite");
     let is_here = dir.symlink_metadata(database).is_ok_and(|found| found.len() > 0);
-    let used = match &global.state {
+    let used = match state {
         Some(base) => Some(base.join(name_of(root))),
         None => spare.clone().filter(|path| !is_here && canonical(path).is_ok()),
     };

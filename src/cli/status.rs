@@ -18,6 +18,8 @@ use crate::vault::Page;
 struct Status {
     /// The folder; `null` where there is none yet.
     memory: Option<String>,
+    /// Where it would be; `null` where there is one.
+    missing: Option<String>,
     notes: usize,
     links: usize,
     /// The assistants on this machine, and whether they start memdir.
@@ -46,8 +48,10 @@ fn look(global: &Global) -> Result<Status, Stop> {
     let opened = match open::open_to_read(global) {
         Err(stop) if stop.is(Code::NotFound) => {
             let next = "`memdir init` makes a memory; `memdir init DIR` takes a folder of notes as it is".to_owned();
+            let missing = open::named(global, &Sources::read()?)?.to_string_lossy().into_owned();
             return Ok(Status {
                 memory: None,
+                missing: Some(missing),
                 notes: 0,
                 links: 0,
                 assistants: install::here(),
@@ -84,6 +88,7 @@ fn look(global: &Global) -> Result<Status, Stop> {
     };
     Ok(Status {
         memory: Some(opened.root.to_string_lossy().into_owned()),
+        missing: None,
         notes,
         links: engine.links()?.links.len(),
         assistants,
@@ -97,7 +102,8 @@ fn look(global: &Global) -> Result<Status, Stop> {
 fn tell(status: &Status) -> Result<(), Stop> {
     let mut stdout = io::stdout().lock();
     let Some(memory) = &status.memory else {
-        writeln!(stdout, "There is no memory yet.")?;
+        let missing = status.missing.as_deref().unwrap_or_default();
+        writeln!(stdout, "There is no memory in {} yet.", term::escape_line(missing))?;
         return Ok(writeln!(stdout, "next: {}", status.next)?);
     };
     writeln!(stdout, "memory:   {}", term::escape_line(memory))?;

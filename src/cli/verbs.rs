@@ -105,10 +105,13 @@ pub(super) fn set(global: &Global, options: &SetFact) -> Result<u8, Stop> {
 pub(super) fn new(global: &Global, options: &New) -> Result<u8, Stop> {
     let opened = open::open(global)?;
     let path = note_to_be(&options.name)?;
-    let mut content = format!("# {}\n", path.stem());
-    if !options.text.is_empty() {
-        content.push_str(&format!("\n{}\n", options.text.join(" ")));
-    }
+    let text = options.text.join(" ");
+    let content = match text.as_str() {
+        "" => format!("# {}\n", path.stem()),
+        // It has a title of its own.
+        titled if titled.starts_with("# ") => format!("{titled}\n"),
+        text => format!("# {}\n\n{text}\n", path.stem()),
+    };
     run(global, &opened, Action::CreateFile(CreateFile { path, content }))
 }
 
@@ -116,12 +119,18 @@ pub(super) fn rename(global: &Global, options: &Move) -> Result<u8, Stop> {
     let opened = open::open(global)?;
     let path = opened.engine.note_named(&options.from)?;
     let target = &options.to;
-    let is_folder = target.ends_with('/') || opened.engine.is_folder(&look::path(target)?);
+    let is_root = matches!(target.as_str(), "." | "./" | "/");
+    let is_folder = is_root || target.ends_with('/') || opened.engine.is_folder(&look::path(target)?);
     let new_path = match is_folder {
+        true if is_root => look::path(path.name())?,
         true => look::path(&format!("{}/{}", target.trim_end_matches('/'), path.name()))?,
-        // What is moved keeps its kind.
-        false if path.is_note() => note_to_be(target)?,
-        false => look::path(target)?,
+        false => {
+            // A name alone renames in place, as in Obsidian; `./NAME` is a path from the root of the memory.
+            let folder = path.parent().filter(|_| !target.contains('/'));
+            let target = folder.map_or_else(|| target.clone(), |folder| format!("{folder}/{target}"));
+            // What is moved keeps its kind.
+            if path.is_note() { note_to_be(&target)? } else { look::path(&target)? }
+        }
     };
     run(global, &opened, Action::RenameFile(RenameFile { path, new_path }))
 }
@@ -144,6 +153,7 @@ pub(super) fn edit(global: &Global, options: &Edit) -> Result<u8, Stop> {
     let write = |content| Action::WriteFile(WriteFile { path: path.clone(), content, if_digest });
     match edit_text(&opened, &path, &text, |content| run(global, &opened, write(content)))? {
         Some(code) => Ok(code),
+        None if global.json => print_json(&Report::of(Vec::new())).map(|()| 0),
         None => Ok(writeln!(io::stderr(), "nothing was changed").map(|()| 0)?),
     }
 }
@@ -250,7 +260,7 @@ pub(super) fn run(global: &Global, opened: &open::Opened, action: Action) -> Res
     report.bound();
     let code = exit::of_report(&report);
     let failed = report.actions.iter().find_map(|outcome| outcome.result.as_ref().err().cloned());
-    if global.json {
+    if global.json && failed.is_none() {
         exit::though_stored(report.batch, print_json(&report))?;
         return Ok(code);
     }

@@ -1,4 +1,4 @@
-//! [`Guard`]: a last word on what a text would change, of whoever speaks for the person.
+//! [`Guard`]: lets the agent ask the person about a planned change before it is made.
 
 use std::fmt;
 use std::sync::Arc;

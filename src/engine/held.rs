@@ -8,7 +8,7 @@ use super::inbox::{HeldCall, OneTime, Waiting};
 use super::indexed::Indexed;
 use super::pending::{Opened, Trial};
 use super::planning::{Asker, Decided};
-use super::{Engine, InboxPlace, Item, Manner, Planned, Proposal, aborted, audit, told};
+use super::{Engine, Guard, InboxPlace, Item, Manner, Planned, Proposal, aborted, audit, told};
 use crate::action::{Access, Action, Call, ReadFile};
 use crate::catalog;
 use crate::path::MemoryPath;
@@ -230,7 +230,7 @@ struct Members<'p> {
 impl Engine {
     /// Lets the calls wait that the person should be asked about, each group as one proposal.
     pub(super) fn hold(&self, proposal: &mut Proposal) {
-        let Proposal { planned, manner, parsed, forgets, .. } = proposal;
+        let Proposal { planned, manner, parsed, forgets, guard, .. } = proposal;
         let is_atomic = manner.is_atomic(parsed);
         if planned.groups.groups.is_empty() {
             return;
@@ -238,7 +238,7 @@ impl Engine {
         let outcomes = if self.settings.keep_proposals.is_zero() {
             outcomes_where_nothing_waits(planned)
         } else {
-            self.outcomes_of_held(planned, (manner, is_atomic), *forgets)
+            self.outcomes_of_held(planned, (manner, is_atomic, guard.as_ref()), *forgets)
         };
         tell(planned, &outcomes);
         planned.set(outcomes);
@@ -248,7 +248,7 @@ impl Engine {
     fn outcomes_of_held(
         &self,
         planned: &Planned,
-        (manner, is_atomic): (&Manner, bool),
+        (manner, is_atomic, guard): (&Manner, bool, Option<&Guard>),
         forgets: u64,
     ) -> Vec<(usize, Outcome)> {
         let fail = |members: &Members<'_>, failure: &Failure| -> Vec<(usize, Outcome)> {
@@ -273,7 +273,7 @@ impl Engine {
         };
         let mut outcomes = Vec::new();
         for members in &groups {
-            let proposed = self.propose_group(&mut writer, &mut room, planned, members, (manner, is_atomic));
+            let proposed = self.propose_group(&mut writer, &mut room, planned, members, (manner, is_atomic, guard));
             outcomes.extend(proposed.unwrap_or_else(|untold| fail(members, &untold.told(grant))));
         }
         outcomes
@@ -285,7 +285,7 @@ impl Engine {
         room: &mut Room,
         planned: &Planned,
         members: &Members<'_>,
-        (manner, is_atomic): (&Manner, bool),
+        (manner, is_atomic, guard): (&Manner, bool, Option<&Guard>),
     ) -> Result<Vec<(usize, Outcome)>, Untold> {
         let now = (self.settings.clock)();
         if room.proposals == 0 {
@@ -316,7 +316,9 @@ impl Engine {
             return Ok(outcomes);
         }
         let proposed: Vec<&(usize, &Held)> = writes.filter(|(at, _)| fits(*at)).collect();
-        let calls = proposed.iter().map(|(_, held)| held.to_keep()).collect();
+        // What rules and detectors hold was in no plan that the guard has seen.
+        let grounds = guard.map_or_else(Vec::new, |guard| guard.grounds(&trial.plan));
+        let calls = proposed.iter().map(|(_, held)| held.to_keep(&grounds)).collect();
         let numbers = numbers(writer, manner)?;
         let waiting = self.to_wait(numbers, calls, &trial, manner, now)?;
         let reads = members.held.iter().filter(|(_, held)| matches!(held.role, Role::Reads(_)));
@@ -447,11 +449,14 @@ impl Held {
         Outcome::failed(&self.call, failure)
     }
 
-    fn to_keep(&self) -> HeldCall {
-        let grounds = match &self.role {
+    /// The call with why it waits: its own grounds, and those of all that waits with it.
+    fn to_keep(&self, more: &[Ground]) -> HeldCall {
+        let mut grounds = match &self.role {
             Role::Asked(grounds) => grounds.clone(),
             Role::Joined | Role::Reads(_) => Vec::new(),
         };
+        let new: Vec<Ground> = more.iter().filter(|ground| !grounds.contains(ground)).cloned().collect();
+        grounds.extend(new);
         HeldCall { call: self.call.clone(), grounds }
     }
 }

@@ -43,7 +43,10 @@ impl Engine {
     ) -> Planned {
         let planned = self.plan_calls(tree, parsed, asker, started, &[]);
         match asker.guard.map(|guard| guard.grounds(&planned.plan)) {
-            Some(grounds) if !grounds.is_empty() => self.plan_calls(tree, parsed, asker, started, &grounds),
+            // With a time of its own: what was planned in time is asked about, not lost.
+            Some(grounds) if !grounds.is_empty() => {
+                self.plan_calls(tree, parsed, asker, (self.settings.clock)(), &grounds)
+            }
             _ => planned,
         }
     }
@@ -100,7 +103,7 @@ impl Engine {
         planned
     }
 
-    /// What rules and detectors say of a call, and the grounds on which every change waits.
+    /// What rules and detectors say of a call; `grounds`, if any, hold every change for approval.
     fn review(
         &self,
         call: Call,

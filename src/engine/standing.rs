@@ -65,7 +65,7 @@ fn is_asked_each_time(ground: &Ground) -> Failure {
     let hint = if *ground == Ground::Removal {
         "`removals = \"allow\"` under `[agent]` in the settings lets models take things away unasked"
     } else {
-        "say yes to this one alone"
+        "decide this one alone"
     };
     Failure::new(Code::Usage, "this is asked about each time; no rule can settle it").with_hint(hint)
 }

@@ -29,6 +29,9 @@ pub struct Canvas<'t> {
     /// What leads somewhere, in the order of the file.
     pub places: Vec<Place>,
     text: &'t str,
+    /// Whether its strings are written without letters beyond ASCII, and with `\/`.
+    is_ascii: bool,
+    escapes_slash: bool,
 }
 
 /// A string of a canvas.
@@ -68,7 +71,7 @@ impl<'t> Canvas<'t> {
         let json = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut places = Vec::new();
         if json.trim().is_empty() {
-            return Ok(Self { places, text });
+            return Ok(Self { places, text, is_ascii: false, escapes_slash: false });
         }
         let canvas: Object<'t> = serde_json::from_str(json)?;
         let nodes: Vec<&'t RawValue> = canvas.get("nodes").map_or(Ok(Vec::new()), |nodes| read(nodes))?;
@@ -82,7 +85,8 @@ impl<'t> Canvas<'t> {
             };
             places.extend(node.get(key).and_then(|raw| Place::of(kind, raw, text)));
         }
-        Ok(Self { places, text })
+        let has = |mark: &str| memchr::memmem::find(text.as_bytes(), mark.as_bytes()).is_some();
+        Ok(Self { places, text, is_ascii: text.is_ascii() && has("\\u"), escapes_slash: has("\\/") })
     }
 
     /// What others need to know of the canvas: its links, as a card has one to its file.
@@ -114,8 +118,7 @@ impl<'t> Canvas<'t> {
     /// A text as it has to stand in a string of this file, which may be written without letters beyond ASCII, or with `\/`.
     #[must_use]
     pub fn encode(&self, text: &str) -> String {
-        let has = |mark: &str| memchr::memmem::find(self.text.as_bytes(), mark.as_bytes()).is_some();
-        let (is_ascii, escapes_slash) = (self.text.is_ascii() && has("\\u"), has("\\/"));
+        let (is_ascii, escapes_slash) = (self.is_ascii, self.escapes_slash);
         let mut out = String::with_capacity(text.len() + 8);
         for character in text.chars() {
             match character {

@@ -1,5 +1,7 @@
 //! [`Card`]: what an index keeps of a note, so that questions, links and checks need not read it again.
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::stem::Languages;
@@ -85,9 +87,9 @@ impl Note<'_> {
     /// each once.
     #[must_use]
     pub fn tags(&self) -> Vec<String> {
-        let mut tags: Vec<String> = Vec::new();
+        let (mut tags, mut known) = (Vec::new(), HashSet::new());
         let mut add = |tag: &str| {
-            if !tag.is_empty() && !tags.iter().any(|known| known == tag) {
+            if !tag.is_empty() && known.insert(tag.to_owned()) {
                 tags.push(tag.to_owned());
             }
         };

@@ -16,10 +16,12 @@ const APP: &str = "app.json";
 const TEMPLATES: &str = "templates.json";
 const DAILY: &str = "daily-notes.json";
 
-/// No more filters than this count, and none that is longer or takes more memory as a pattern.
+/// No more filters than this count, no more patterns among them, and none that is longer or takes more memory as a pattern: each
+/// search holds every path against them.
 const MOST_FILTERS: usize = 200;
+const MOST_PATTERNS: usize = 16;
 const MOST_FILTER_BYTES: usize = 1_000;
-const MOST_PATTERN_BYTES: usize = 256 << 10;
+const MOST_PATTERN_BYTES: usize = 64 << 10;
 
 /// What a person has set aside.
 #[derive(Clone, Debug, Default)]
@@ -98,6 +100,9 @@ impl Excluded {
         let pattern = filter.strip_prefix('/').and_then(|filter| filter.strip_suffix('/'));
         let pattern = match pattern {
             _ if filter.len() > MOST_FILTER_BYTES => None,
+            // It would hold every file.
+            Some("") => None,
+            Some(_) if self.patterns.len() == MOST_PATTERNS => None,
             None if filter.is_empty() => return,
             None => return self.starts.push(filter.to_lowercase()),
             Some(pattern) => RegexBuilder::new(pattern)
@@ -112,7 +117,8 @@ impl Excluded {
             Some(pattern) => self.patterns.push(pattern),
             None => {
                 let shown: String = filter.chars().take(60).collect();
-                self.unread.push(format!("{APP}: `{shown}` is too long, or no pattern that can be read here"));
+                self.unread
+                    .push(format!("{APP}: `{shown}` is too long, one pattern too many, or not a supported pattern"));
             }
         }
     }

@@ -105,7 +105,7 @@ impl<T: Tree> Planner<'_, T> {
         names.into_iter().filter_map(|name| MemoryPath::parse(&name).ok()).find(is_file)
     }
 
-    /// The first note with this file name, title or alias that may be told of. For hints: what goes wrong on the way is no news.
+    /// The first note with this file name, title or alias that may be told of. Errors are ignored, because the result is only used in hints.
     pub(super) fn called(&self, call: &Call, name: &str) -> Option<MemoryPath> {
         let name = Some(called(name)).filter(|name| !name.is_empty())?;
         let mut found = Vec::new();

@@ -14,28 +14,17 @@ struct Hunk<'a> {
     lines: &'a [&'a str],
 }
 
-/// Merges what two sides made of `base`; `None` when their changes overlap or touch.
+/// Merges what two sides made of `base`; `None` when their changes overlap or touch, unless one only adds whole lines right before
+/// or behind what the other changed, such as the next item of a list.
 pub(crate) fn three_way(base: &str, mine: &str, theirs: &str) -> Option<String> {
     let base = diff::lines(base);
     let (mine, theirs) = (diff::lines(mine), diff::lines(theirs));
-    let (ours, others) = (hunks(&base, &mine), hunks(&base, &theirs));
-    let touch = |one: &Hunk<'_>, other: &Hunk<'_>| one.base.start <= other.base.end && other.base.start <= one.base.end;
-    let mut all = Vec::with_capacity(ours.len() + others.len());
-    let mut rest = others.as_slice();
-    for hunk in &ours {
-        // Both lists are sorted, so what lies wholly before is settled.
-        while let [first, after @ ..] = rest
-            && first.base.end < hunk.base.start
-        {
-            all.push(first);
-            rest = after;
-        }
-        if rest.first().is_some_and(|first| touch(first, hunk)) {
-            return None;
-        }
-        all.push(hunk);
+    let mut all = hunks(&base, &mine);
+    all.extend(hunks(&base, &theirs));
+    all.sort_by_key(|hunk| (hunk.base.start, hunk.base.end));
+    if all.windows(2).any(|pair| matches!(pair, [one, other] if one.meets(other))) {
+        return None;
     }
-    all.extend(rest);
     let mut out = String::new();
     let mut done = 0;
     for hunk in all {
@@ -45,6 +34,22 @@ pub(crate) fn three_way(base: &str, mine: &str, theirs: &str) -> Option<String> 
     }
     out.extend(base.get(done..)?.iter().copied());
     Some(out)
+}
+
+impl Hunk<'_> {
+    /// Whether a hunk that does not begin before this one overlaps it, or touches it so that one may belong to the other.
+    fn meets(&self, other: &Self) -> bool {
+        if other.base.start != self.base.end {
+            return other.base.start < self.base.end;
+        }
+        let (adds, changes) = if other.base.is_empty() { (other, self) } else { (self, other) };
+        !(adds.base.is_empty() && !changes.base.is_empty() && adds.stands_alone())
+    }
+
+    /// Whether the lines that are added continue nothing: an indented line may belong to the one above it.
+    fn stands_alone(&self) -> bool {
+        self.lines.first().is_some_and(|line| !line.starts_with(char::is_whitespace))
+    }
 }
 
 fn hunks<'a>(base: &[&str], side: &'a [&'a str]) -> Vec<Hunk<'a>> {

@@ -3,7 +3,7 @@
 //! Taken away means: a note or a folder is gone, fewer than half of a note's lines remain, or an item, a row or a key is gone with
 //! none of that key in its place. Rewording, reordering and moving are not removal. Pure, and the same in every language.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Image, Plan, Step};
 use crate::note::{self, Note};
@@ -36,10 +36,10 @@ impl Plan {
 }
 
 /// The texts of a file before and after a step; without the targets of its links where something has moved, for these follow.
-/// Nothing but a rename changes a canvas, which may be one line with all its cards.
+/// A canvas, which may be one line with all its cards, is left out then.
 fn texts(step: &Step, has_moved: bool) -> Option<(Option<String>, Option<String>)> {
     let Step::Put { path, before, after } = step else { return None };
-    let is_relinked = path.is_canvas() && before.is_some() && after.is_some();
+    let is_relinked = has_moved && path.is_canvas() && before.is_some() && after.is_some();
     let compared =
         |image: &Image| text(image).map(|text| if has_moved { without_targets(text) } else { text.to_owned() });
     (!is_relinked).then(|| (before.as_ref().and_then(compared), after.as_ref().and_then(compared)))
@@ -67,7 +67,43 @@ fn loses(before: &str, after: Option<&str>, moved: &Counts<'_>) -> bool {
     let lost = less(&less(&had, &has), moved);
     let count = |counts: &Counts<'_>| counts.values().sum::<usize>();
     let Some(after) = after else { return had.is_empty() || !lost.is_empty() };
-    (count(&had) - count(&lost)) * 2 < count(&had) || loses_entries(before, after, &lost, &less(&has, &had))
+    (count(&had) - count(&lost)) * 2 < count(&had)
+        || loses_words(before, after, moved)
+        || loses_facts(before, after, moved)
+        || loses_entries(before, after, &lost, &less(&has, &had))
+}
+
+/// Whether fewer than half of the words below the headings of a note remain: a paragraph is one line, however long it is.
+fn loses_words(before: &str, after: &str, moved: &Counts<'_>) -> bool {
+    let is_said = |line: &&str| !line.trim_start().starts_with('#') && !moved.contains_key(line.trim());
+    let words = |text: &str| {
+        let mut found = BTreeSet::new();
+        text.lines().filter(is_said).for_each(|line| {
+            note::words::each(line, &mut |word, _| {
+                found.insert(word.to_owned());
+            });
+        });
+        found
+    };
+    let had = words(before);
+    let mut has = BTreeSet::new();
+    note::words::each(after, &mut |word, _| {
+        has.insert(word.to_owned());
+    });
+    had.intersection(&has).count() * 2 < had.len()
+}
+
+/// Whether a fact is no longer stated, as where its line has become a comment, or states nothing any more.
+fn loses_facts(before: &str, after: &str, moved: &Counts<'_>) -> bool {
+    let stated = |text: &str, is_counted: &dyn Fn(usize) -> bool| -> BTreeSet<String> {
+        let facts = Note::parse(text).facts().into_iter();
+        let facts = facts.filter(|fact| fact.value.contains(char::is_alphanumeric) && is_counted(fact.line));
+        facts.map(|fact| note::fact::key(&fact.key)).collect()
+    };
+    let stands_elsewhere =
+        |line: usize| before.lines().nth(line.saturating_sub(1)).is_some_and(|line| moved.contains_key(line.trim()));
+    let had = stated(before, &|line| !stands_elsewhere(line));
+    had.difference(&stated(after, &|_| true)).next().is_some()
 }
 
 /// Whether more items or rows went from a section than came into it, or a key went with none like it in its place.
@@ -145,12 +181,19 @@ mod tests {
     const USER: &str = "---\nborn: 1990\n---\n# Ada\n\n- city: London\n- sister: Ana\n- sister: Eva\n- likes tea\n\n## Work\n\n\
                         | firm | since |\n| --- | --- |\n| Acme | 2019 |\n\nShe works a lot.\n";
 
+    const PARAGRAPH: &str = "We met in Porto, and walked along the river until it was dark.\n";
     const CANVAS: &str = r#"{"nodes":[{"type":"file","file":"old.md"}]}"#;
 
     #[track_caller]
     fn check(calls: &[Value], expected: bool) {
-        let small =
-            [("old.md", "# Old\n\n- x: y\n"), ("empty.md", ""), ("far/a.md", "# A\n"), ("all.md", "[[far/a]]\n")];
+        let diary = format!("# Diary\n\n{PARAGRAPH}");
+        let small = [
+            ("diary.md", diary.as_str()),
+            ("old.md", "# Old\n\n- x: y\n"),
+            ("empty.md", ""),
+            ("far/a.md", "# A\n"),
+            ("all.md", "[[far/a]]\n"),
+        ];
         let tree = MapTree::of([("user.md", USER), ("a.canvas", CANVAS)].into_iter().chain(small));
         let mut planner = Planner::new(&tree, &Limits::default());
         let rules = Rules::default();
@@ -183,6 +226,13 @@ mod tests {
         // Another key stands in its place.
         check(&[edit("- city: London", "- country: England")], true);
         check(&[json!({"action": "write_file", "path": "user.md", "content": "# Ada\n\n- nothing\n"})], true);
+        // Nothing goes, and nothing is stated any more.
+        check(&[json!({"action": "insert_text", "path": "user.md", "line": 4, "content": "<!--"})], true);
+        check(&[json!({"action": "set_fact", "path": "user.md", "key": "city", "value": "-"})], true);
+        let diary = json!({"action": "update_file", "path": "diary.md", "old_content": PARAGRAPH, "new_content": ""});
+        check(&[diary], true);
+        let card = r#"{"type":"file","file":"old.md"}"#;
+        check(&[json!({"action": "update_file", "path": "a.canvas", "old_content": card, "new_content": ""})], true);
         // What comes elsewhere does not make up for what goes here.
         check(&[edit("- likes tea\n", ""), edit("She works a lot.", "- works a lot")], true);
     }

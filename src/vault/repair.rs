@@ -25,6 +25,9 @@ const MOST_BATCHES: u64 = 1 << 40;
 /// The most temporary files that are noted for the next writer.
 #[cfg(target_os = "linux")]
 const MOST_STRAYS: usize = 1_000;
+/// How many of them one sweep looks at, and how large they may be, in bytes.
+const MOST_SWEPT: usize = 16;
+const MOST_STRAY_BYTES: u64 = 8 << 20;
 /// The most histories of a machine that are put aside.
 const MOST: usize = 1_000;
 
@@ -254,7 +257,12 @@ impl Writer<'_> {
     /// Removes the temporary files that walks came by, as far as their text is in the history. Best effort: `doctor` tells the others.
     pub(super) fn sweep_strays(&mut self) {
         let strays = std::mem::take(&mut *self.vault.strays());
-        for path in strays {
+        for path in strays.into_iter().take(MOST_SWEPT) {
+            // What no note can be as large as was not written by memdir; it is not read.
+            let size = self.vault.dir.symlink_metadata(&path).map_or(0, |found| found.len());
+            if size > MOST_STRAY_BYTES {
+                continue;
+            }
             // Its number alone is no proof that it is of this history: another machine may share the folder.
             if let Err(error) = self.remove_temporary_file(&path, |journal, digest, _| journal.has_content(digest)) {
                 tracing::warn!(%error, "a temporary file was not removed");

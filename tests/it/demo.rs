@@ -36,6 +36,7 @@ fn assistants_that_are_here_are_named_until_they_are_set_up() {
     let made = env.run(&["init"], "").stdout;
     assert!(made.contains("next: `memdir install cursor` sets up an assistant; found here: cursor\n"), "{made}");
     assert_eq!(env.ask(&["status"]).exits(0)["assistants"], json!({"set_up": [], "others": ["cursor"]}));
+    assert_eq!(env.run(&["install"], "").stdout, "cursor  is here; `memdir install cursor` sets it up\n");
     env.ask(&["install", "cursor", "--yes"]).exits(0);
     let status = env.ask(&["status"]).exits(0);
     assert_eq!(status["assistants"], json!({"set_up": ["cursor"], "others": []}));

@@ -107,7 +107,7 @@ fn facts_lines_and_notes_are_written_moved_and_taken_back() {
     run(&["mv", "people", "friends"]);
     assert!(env.at("friends/jane.md").exists() && !env.at("people").exists());
     let refused = env.ask(&["rm", "friends"]).exits(4);
-    assert_eq!(refused["actions"][0]["error"]["code"], "not_empty");
+    assert_eq!(refused["error"]["code"], "not_empty");
     assert!(env.run(&["rm", "friends"], "").stderr.contains("memdir rm -r"));
     assert_eq!(env.run(&["--json", "add", "user", ""], "").exits(2)["error"]["code"], "usage");
     run(&["rm", "-r", "friends"]);
@@ -247,4 +247,71 @@ fn what_people_type_exists() {
         assert_eq!(env.run(arguments, "").code, 0, "{arguments:?}");
     }
     assert!(env.run(&["version"], "").stdout.starts_with("memdir "));
+}
+
+#[test]
+fn an_older_sentence_is_taken_back_though_others_stand_beside_it() {
+    let env = people();
+    for sentence in ["I play chess", "I play go", "I play cards"] {
+        env.run(&["remember", sentence], "");
+    }
+    let before = env.read("user.md");
+    assert_eq!(env.run(&["undo", "2"], "").code, 0);
+    assert_eq!(env.read("user.md"), before.replace("- I play go\n", ""));
+}
+
+#[test]
+fn a_name_alone_renames_in_place() {
+    let env = people();
+    env.ask(&["mv", "acme corp", "Acme (old)"]).exits(0);
+    assert!(env.at("entities/Acme (old).md").exists(), "{:?}", env.files());
+    env.ask(&["mv", "Acme (old)", "./acme"]).exits(0);
+    assert!(env.at("acme.md").exists());
+    env.ask(&["mv", "acme", "entities/"]).exits(0);
+    env.ask(&["mv", "acme corp", "."]).exits(0);
+    assert!(env.at("acme.md").exists());
+    env.ask(&["mv", "work", "jobs"]).exits(0);
+    assert!(env.at("jobs/plan.md").exists());
+}
+
+#[test]
+fn a_new_note_has_one_title() {
+    let env = people();
+    env.ask(&["new", "people/bo", "# Bo"]).exits(0);
+    assert_eq!(env.read("people/bo.md"), "# Bo\n");
+    env.ask(&["new", "people/cy", "met at the fair"]).exits(0);
+    assert_eq!(env.read("people/cy.md"), "# cy\n\nmet at the fair\n");
+}
+
+#[test]
+fn what_fails_is_one_error_for_a_program() {
+    let env = people();
+    for words in [&["new", "user"][..], &["rm", "nosuch"], &["set", "../x", "a", "b"]] {
+        let failed = env.ask(words).exits(4);
+        assert!(failed["error"]["code"].is_string() && failed.get("actions").is_none(), "{words:?}: {failed}");
+    }
+}
+
+#[test]
+fn no_program_passes_for_the_person() {
+    let env = people();
+    let turn = r#"<actions>[{"action":"append_file","path":"user.md","content":"- x: y"}]</actions>"#;
+    env.say(turn, &["--client", "you"]);
+    env.run(&["remember", "I live in Leeds"], "");
+    let log = env.run(&["log"], "").stdout;
+    let heads: Vec<&str> = log.lines().filter(|line| line.contains("just now")).collect();
+    assert!(heads[0].ends_with("  you") && heads[1].ends_with("  you (exec)"), "{log}");
+}
+
+#[test]
+fn the_history_is_kept_where_the_settings_say() {
+    let env = people();
+    let folder = env.base().join("elsewhere");
+    let env = env.set("MEMDIR_STATE", folder.to_str().unwrap());
+    env.ask(&["remember", "I live in Leeds"]).exits(0);
+    // The lock stays with the notes that it is about.
+    assert!(folder.exists() && !env.seen().keys().any(|path| path.contains("history.sqlite")), "{:?}", env.seen());
+    env.ask(&["undo"]).exits(0);
+    let relative = people().set("MEMDIR_STATE", "here").ask(&["log"]).exits(5);
+    assert_eq!(relative["error"]["code"], "config");
 }

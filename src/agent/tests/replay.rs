@@ -96,7 +96,7 @@ fn any_session_comes_out_as_it_did() {
         assert_eq!(notes(copy.folder.path()), after, "{seed}\n{}", env.file());
         changed += usize::from(after != before);
     }
-    assert!(changed > 40, "only {changed} of 60 sessions have changed anything");
+    assert!(changed > 30, "only {changed} of 60 sessions have changed anything");
 }
 
 #[test]

@@ -113,7 +113,7 @@ pub(in crate::cli) struct Edit {
 pub(in crate::cli) struct Move {
     /// The note or the folder
     pub(in crate::cli) from: String,
-    /// Its new path, or the folder to move it into
+    /// Its new name, which leaves it where it is; or its new path from the root of the memory, or the folder to move it into
     pub(in crate::cli) to: String,
 }
 

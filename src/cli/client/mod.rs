@@ -21,6 +21,7 @@ use super::{open, term};
 use crate::action::Access;
 use crate::catalog::{self, ROWS};
 use crate::engine;
+use crate::plan::count;
 use crate::policy::{Grant, GrantError};
 use crate::report::{Code, Failure};
 use crate::time::Timestamp;
@@ -80,8 +81,19 @@ fn add(global: &Global, clients: &Clients, memory: String, options: &Add) -> Res
     let now = open::now();
     check_name(&options.name)?;
     let read = if options.read.is_empty() { vec!["**".to_owned()] } else { options.read.clone() };
+    if let Some(glob) = read.iter().chain(&options.write).find(|glob| glob.starts_with('!')) {
+        let message =
+            format!("`{}` takes nothing away: a grant only names what may be seen or written", catalog::shorten(glob));
+        let hint = format!(
+            "`memdir rules add deny --client {} --path '{}'` hides a part",
+            options.name,
+            &catalog::shorten(glob.trim_start_matches('!'))
+        );
+        return Err(usage(message, hint).into());
+    }
     let actions = actions(&options.tools);
-    Grant::new(&read, &options.write, actions.as_deref()).map_err(wrong_grant)?;
+    let grant = Grant::new(&read, &options.write, actions.as_deref()).map_err(wrong_grant)?;
+    let seen = open::open_to_read(global)?.engine.every_note()?.iter().filter(|note| grant.shows(note)).count();
     let token = Token::new().map_err(|error| engine::failure(&error))?;
     let entry = Entry {
         name: options.name.clone(),
@@ -104,7 +116,7 @@ fn add(global: &Global, clients: &Clients, memory: String, options: &Add) -> Res
         all.push(entry.clone());
         Ok(())
     })?;
-    let shown = show(global, &entry, &token, now);
+    let shown = show(global, &entry, seen, &token, now);
     if shown.is_err() {
         // Nobody has seen the token.
         clients.change(|all| {
@@ -116,21 +128,25 @@ fn add(global: &Global, clients: &Clients, memory: String, options: &Add) -> Res
 }
 
 /// Prints the token of a new client, this once.
-fn show(global: &Global, entry: &Entry, token: &Token, now: Timestamp) -> Result<(), Stop> {
+fn show(global: &Global, entry: &Entry, seen: usize, token: &Token, now: Timestamp) -> Result<(), Stop> {
     let header = format!("Authorization: Bearer {}", token.reveal());
     if global.json {
         return print_json(&Added { client: Shown::of(entry, now), token: token.reveal(), header });
     }
-    tell(entry)?;
+    tell(entry, seen)?;
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "{header}")?;
     Ok(stdout.flush()?)
 }
 
-/// Says what a new client may do, and how it comes in.
-fn tell(entry: &Entry) -> Result<(), Stop> {
+/// Says what a new client may do, how many notes it sees as they are now, and how it comes in.
+fn tell(entry: &Entry, seen: usize) -> Result<(), Stop> {
     let mut stderr = io::stderr().lock();
     writeln!(stderr, "{}", term::escape_line(&words(entry)))?;
+    match seen {
+        0 => writeln!(stderr, "note: these paths match no note now; a folder is written `people/`")?,
+        seen => writeln!(stderr, "it sees {} now", count(seen, "note"))?,
+    }
     let reads_all = entry.read.iter().any(|glob| glob == "**");
     let wider: Vec<&String> = entry.write.iter().filter(|glob| !reads_all && !entry.read.contains(glob)).collect();
     if !wider.is_empty() {
@@ -171,7 +187,10 @@ fn revoke(global: &Global, clients: &Clients, memory: &str, name: &str) -> Resul
         let is_it = |entry: &Entry| entry.memory == memory && entry.name == name;
         if !all.iter().any(is_it) {
             let own = all.iter().filter(|entry| entry.memory == memory);
-            return Err(unknown(name, &mut own.map(|entry| entry.name.as_str())));
+            let failure = unknown(name, &mut own.map(|entry| entry.name.as_str()));
+            let is_installed = super::install::here().set_up.contains(&name);
+            let remove = format!("`memdir install {name} --remove` takes memdir out of it");
+            return Err(if is_installed { failure.with_hint(remove) } else { failure });
         }
         all.retain(|entry| !is_it(entry));
         Ok(())

@@ -31,7 +31,7 @@ pub(super) use search::Search;
 const MOST_BYTES: u64 = 1 << 20;
 /// The sections and their keys; the empty section is the top of the file.
 const KEYS: &[(&str, &[&str])] = &[
-    ("", &["durability", "rule", "permission", "limits", "history", "agent", "model", "search", "memory"]),
+    ("", &["durability", "state", "rule", "permission", "limits", "history", "agent", "model", "search", "memory"]),
     ("permission", &["exec", "cli", "mcp", "chat", "ask", "inbox", "inbox_days"]),
     (
         "limits",
@@ -72,6 +72,8 @@ const KEYS: &[(&str, &[&str])] = &[
 #[serde(default)]
 pub(super) struct Config {
     pub(super) durability: Durability,
+    /// The folder below which the history is kept instead of in the memory.
+    pub(super) state: Option<String>,
     pub(super) permission: Permission,
     limits: LimitKeys,
     history: HistoryKeys,
@@ -317,6 +319,25 @@ impl Sources {
         memories.into_iter().flatten().map(|(path, table)| (path.as_str(), table))
     }
 
+    /// The same, with the history in the memory itself: for a copy that is thrown away.
+    pub(super) fn without_state(mut self) -> Self {
+        self.file.remove("state");
+        self.environment.remove("MEMDIR_STATE");
+        self
+    }
+
+    /// The folder for the history that the settings name.
+    pub(super) fn state(&self, config: &Config) -> Result<Option<PathBuf>, Failure> {
+        let folder = config.state.as_deref().map(|folder| self.expand(folder));
+        match folder {
+            Some(folder) if !folder.is_absolute() => {
+                let failure = wrong("`state` is no absolute path".to_owned());
+                Err(failure.with_hint("begin it with `/` or `~/`"))
+            }
+            folder => Ok(folder),
+        }
+    }
+
     /// A path as the settings have it, which may begin in the home folder.
     pub(super) fn expand(&self, path: &str) -> PathBuf {
         match (path.strip_prefix("~/"), &self.home) {
@@ -425,7 +446,7 @@ fn overlay(base: &mut Table, over: &Table) {
 fn set_from_environment(table: &mut Table, name: &str, value: &str) -> Result<(), Failure> {
     let rest = name.strip_prefix("MEMDIR_").unwrap_or(name).to_ascii_lowercase();
     let typed = typed(&rest, value);
-    if rest == "durability" {
+    if matches!(rest.as_str(), "durability" | "state") {
         table.insert(rest, typed);
         return Ok(());
     }
@@ -443,7 +464,7 @@ fn set_from_environment(table: &mut Table, name: &str, value: &str) -> Result<()
     }
     let keys = sections.flat_map(|(section, keys)| keys.iter().map(move |key| format!("MEMDIR_{section}_{key}")));
     let names: Vec<String> = keys.map(|name| name.to_ascii_uppercase()).collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).chain(["MEMDIR_DURABILITY"]).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).chain(["MEMDIR_DURABILITY", "MEMDIR_STATE"]).collect();
     Err(suggest(format!("unknown setting `{name}` in the environment"), name, &names))
 }
 

@@ -13,9 +13,9 @@ shown as a diff first; without --yes you are asked. The file as it was is kept b
 /// Options of `install`.
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Asked {
-    /// The assistant
+    /// The assistant; without one, those that are found here are listed
     #[arg(value_enum, value_name = "CLIENT")]
-    pub(super) assistant: Assistant,
+    pub(super) assistant: Option<Assistant>,
     /// The registered client that it shall be (memdir client add)
     #[arg(long, value_name = "NAME")]
     pub(super) client: Option<String>,

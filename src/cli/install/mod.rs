@@ -84,7 +84,8 @@ pub(super) fn here() -> Here {
 }
 
 pub(super) fn run(global: &Global, options: &Asked) -> Result<u8, Stop> {
-    let assistant = Assistant::of(options.assistant);
+    let Some(named) = options.assistant else { return list(global) };
+    let assistant = Assistant::of(named);
     let path = places::Home::read().file_of(assistant.place)?;
     if options.remove {
         return apply(global, options, &assistant, &path, Wanted::Gone);
@@ -101,6 +102,26 @@ pub(super) fn run(global: &Global, options: &Asked) -> Result<u8, Stop> {
         return Ok(0);
     }
     apply(global, options, &assistant, &path, Wanted::There(entry))
+}
+
+/// Lists the assistants that are here.
+fn list(global: &Global) -> Result<u8, Stop> {
+    let here = here();
+    if global.json {
+        print_json(&here)?;
+        return Ok(0);
+    }
+    let mut stdout = io::stdout().lock();
+    for name in &here.set_up {
+        writeln!(stdout, "{name}  starts memdir; `memdir install {name} --remove` takes it out")?;
+    }
+    for name in &here.others {
+        writeln!(stdout, "{name}  is here; `memdir install {name}` sets it up")?;
+    }
+    if here.set_up.is_empty() && here.others.is_empty() {
+        writeln!(stdout, "no assistant is found here; `memdir install --help` lists those that memdir knows")?;
+    }
+    Ok(stdout.flush().map(|()| 0)?)
 }
 
 /// What the assistant shall start: this program, on the memory that the options name.
@@ -146,6 +167,9 @@ fn apply(global: &Global, options: &Asked, assistant: &Assistant, path: &Path, w
         backup: backup.map(|backup| backup.display().to_string()),
         say,
     };
+    if lifts_grant(&diff) && !global.json {
+        writeln!(io::stderr(), "note: this takes `--client` away, so the assistant will see every note")?;
+    }
     if diff.is_empty() || options.dry_run {
         return tell(global, &done(false, None), options.dry_run);
     }
@@ -165,6 +189,12 @@ fn apply(global: &Global, options: &Asked, assistant: &Assistant, path: &Path, w
     }
     let backup = target.replace(changed.text.as_deref())?;
     tell(global, &done(true, backup), options.dry_run || (!options.yes && !global.json))
+}
+
+/// Whether a change takes the client away as which the assistant was started.
+fn lifts_grant(diff: &str) -> bool {
+    let has = |sign: char| diff.lines().any(|line| line.starts_with(sign) && line.contains("--client"));
+    has('-') && !has('+')
 }
 
 /// Shows the change and asks the person.

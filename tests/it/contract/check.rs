@@ -50,9 +50,9 @@ fn the_shape_of_findings() {
          acme.md  no link leads to it, and none from it\n\
          old.md  no link leads to it, and none from it\n\
          1 × [[Iceland]]  not written yet, in user.md:2\n\n\
-         3 findings in 3 notes with 2 links\n"
+         looked through 3 notes and 2 links\n"
     );
-    assert!(shown.stderr.contains("1 of them"), "{shown:?}");
+    assert!(shown.stderr.contains("for 1 of these"), "{shown:?}");
     assert_eq!(env.ask(&["check", "--kind", "nonsense"]).code, 2);
     assert!(!env.at(".memdir").exists());
 }
@@ -234,7 +234,7 @@ fn notes_that_are_not_written_yet_are_counted_by_name() {
     let expected = "7 links to notes not written yet\n\n\
         5 × [[Projects]]  not written yet, in a.md:1, a.md:1, b.md:1 and 2 more\n\
         2 × [[Rome]]  not written yet, in a.md:2, b.md:2\n\n\
-        0 findings in 3 notes with 9 links\n";
+        looked through 3 notes and 9 links\n";
     assert_eq!(shown, expected);
     let all = env.run(&["check", "--all"], "").stdout;
     assert!(all.contains("5 × [[Projects]]  not written yet, in a.md:1, a.md:1, b.md:1, b.md:1, c.md:1\n"), "{all}");

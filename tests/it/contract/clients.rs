@@ -135,10 +135,25 @@ fn who_has_read_a_note() {
     exec(&env, "a", &json!([{"action": "read_file", "path": "people/jane.md"}]));
     let words = env.run(&["audit", "readers", "people/jane.md"], "").stdout;
     let counts: Vec<&str> = words.lines().filter_map(|line| line.split(", ").next()).collect();
-    assert_eq!(counts, ["a: 2 times", "you: once", "h: once", "g: once", "f: once", "d: once", "c: once"], "{words}");
+    assert_eq!(
+        counts,
+        [
+            "a (exec): 2 times",
+            "you: once",
+            "h (exec): once",
+            "g (exec): once",
+            "f (exec): once",
+            "d (exec): once",
+            "c (exec): once"
+        ],
+        "{words}"
+    );
     assert!(words.lines().all(|line| line.ends_with(" ago") || line.ends_with("just now")), "{words}");
     let each = env.run(&["audit", "readers", "people/jane.md", "--all"], "").stdout;
-    assert!(each.lines().count() == 8 && each.lines().nth(2).unwrap().contains("  h  update_file  entry "), "{each}");
+    assert!(
+        each.lines().count() == 8 && each.lines().nth(2).unwrap().contains("  h (exec)  update_file  entry "),
+        "{each}"
+    );
     let unknown = env.ask(&["audit", "readers", "people/jan.md"]).exits(4);
     assert_eq!(unknown["error"]["code"], "not_found");
 }

@@ -205,7 +205,7 @@ fn batches_are_numbered_for_undo() {
     let env = Env::ada();
     for batch in 1..=3 {
         let report =
-            env.exec(&json!([{"action": "append_file", "path": "user.md", "content": format!("- n: {batch}")}]));
+            env.exec(&json!([{"action": "set_fact", "path": "user.md", "key": "n", "value": format!("{batch}")}]));
         assert_eq!(report["batch"], json!(batch));
     }
     assert_eq!(env.ask(&["undo", "2"]).exits(4)["error"]["code"], json!("conflict"));

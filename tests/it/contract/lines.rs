@@ -38,7 +38,7 @@ fn each_line_names_the_batch_that_wrote_it() {
     assert_eq!(rows.len(), 4);
     assert!(rows[0].trim_start() == "| # Ada" && rows[3].starts_with("1  "), "{shown}");
     assert!(rows[2].contains(" ago  a model (exec) |") || rows[2].contains("  just now  a model (exec) |"), "{shown}");
-    assert!(rows[3].split(" | ").next().unwrap().trim_end().ends_with("  editor"), "{shown}");
+    assert!(rows[3].split(" | ").next().unwrap().trim_end().ends_with("  editor (exec)"), "{shown}");
 }
 
 #[test]
