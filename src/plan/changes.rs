@@ -13,7 +13,7 @@ use super::change::{changed, renames};
 use super::step::{Image, Step};
 use super::{diff, words};
 use crate::note::fact::{Place, key};
-use crate::note::{Fact, Note};
+use crate::note::{Fact, Note, words as note_words};
 use crate::path::MemoryPath;
 use crate::report::Kind;
 
@@ -70,7 +70,7 @@ pub fn note_changes(steps: &[Step]) -> Vec<NoteChange> {
     for step in steps {
         match step {
             Step::Put { path, before, after } => {
-                let followed = if renamed.is_empty() { None } else { followed_links(before.as_ref(), after.as_ref()) };
+                let followed = followed_links(&renamed, before.as_ref(), after.as_ref());
                 if let Some(followed) = followed {
                     (links, linking) = (links + followed, linking + 1);
                     continue;
@@ -104,8 +104,16 @@ fn is_folder(steps: &[Step], path: &MemoryPath) -> bool {
     steps.iter().any(|step| matches!(step, Step::Move { from, kind: Kind::Directory, .. } if from == path))
 }
 
-/// How many links of a note lead elsewhere now, where nothing else in it is different.
-fn followed_links(before: Option<&Image>, after: Option<&Image>) -> Option<usize> {
+/// How many links of a note follow what was renamed, where nothing else in it is different.
+fn followed_links(
+    renamed: &[(MemoryPath, MemoryPath)],
+    before: Option<&Image>,
+    after: Option<&Image>,
+) -> Option<usize> {
+    let is_renamed = |target: &str| {
+        let mut names = target.split('/').map(|name| name.strip_suffix(".md").unwrap_or(name));
+        names.any(|name| renamed.iter().any(|(_, to)| to.stem() == name))
+    };
     let (old, new) = (before?.content.text()?, after?.content.text()?);
     let (old_links, new_links) = (Note::parse(old).links(), Note::parse(new).links());
     if old_links.len() != new_links.len() {
@@ -113,11 +121,14 @@ fn followed_links(before: Option<&Image>, after: Option<&Image>) -> Option<usize
     }
     let (mut followed, mut old_end, mut new_end) = (0, 0, 0);
     for (one, other) in old_links.iter().zip(&new_links) {
-        if old.get(old_end..one.span.start)? != new.get(new_end..other.span.start)? {
+        if old.get(old_end..one.target.start)? != new.get(new_end..other.target.start)? {
             return None;
         }
-        followed += usize::from(old.get(one.span.clone())? != new.get(other.span.clone())?);
-        (old_end, new_end) = (one.span.end, other.span.end);
+        if old.get(one.target.clone())? != new.get(other.target.clone())? {
+            is_renamed(&other.path).then_some(())?;
+            followed += 1;
+        }
+        (old_end, new_end) = (one.target.end, other.target.end);
     }
     (followed > 0 && old.get(old_end..)? == new.get(new_end..)?).then_some(followed)
 }
@@ -272,6 +283,10 @@ fn changed_facts(
     let mut found = Vec::new();
     for one in stated {
         let Some(other) = others.get_mut(&one.id).and_then(VecDeque::pop_front) else { continue };
+        // What else a line says is no part of the fact, and has to be shown too.
+        if around(before, &one.fact) != around(after, &other.fact) {
+            continue;
+        }
         let (gone, come) = (within(removed, &one.lines), within(added, &other.lines));
         let (old_line, new_line) = match (gone.first(), come.first()) {
             (None, None) => continue,
@@ -286,6 +301,20 @@ fn changed_facts(
     }
     found.sort_by_key(|fact| (fact.new, fact.old));
     found
+}
+
+/// The words before and behind the value of a fact on its lines, its key among them. In the front matter nothing else stands there.
+fn around(text: &str, fact: &Fact) -> Option<[Vec<String>; 2]> {
+    if matches!(fact.place, Place::FrontMatter(_)) {
+        return None;
+    }
+    let (before, behind) = (text.get(..fact.span.start)?, text.get(fact.span.end..)?);
+    let start = before.rfind('\n').map_or(0, |at| at + 1);
+    Some([before.get(start..)?, behind.lines().next().unwrap_or_default()].map(|part| {
+        let mut found = Vec::new();
+        note_words::each(part, &mut |word, _| found.push(word.to_owned()));
+        found
+    }))
 }
 
 /// Those of some numbers, which are in order, that lie in a range.
@@ -419,8 +448,20 @@ mod tests {
         let (list, longer) = ("---\ntags:\n  - a\nkind: x\n---\n", "---\ntags:\n  - a\n  - b\nkind: x\n---\n");
         check(list, longer, &["tags: a → a, b"]);
         check(longer, list, &["tags: a, b → a"]);
+        // What else its line says is shown too.
+        let (old, new) = ("Pay 100 to Bob [due:: 2020]", "Pay 9000 to Eve [due:: 2021]");
+        check(&format!("{old}\n"), &format!("{new}\n"), &[&format!("- {old}"), &format!("+ {new}")]);
         check("- 城市: 北京\n", "- 城市: 上海\n", &["城市: 北京 → 上海"]);
         check("- a: 1\n- b: 1\n", "- b: 2\n- a: 2\n", &["b: 1 → 2", "a: 1 → 2"]);
+    }
+
+    #[test]
+    fn only_links_that_follow_a_rename_are_counted() {
+        let rename = || moved("ada.md", "eva.md");
+        let linking = |after: &str| vec![rename(), put_step("b.md", Some("- [[ada|Ada]]\n"), Some(after))];
+        assert_eq!(said(&linking("- [[eva|Ada]]\n")), "eva.md: renamed from ada.md, 1 link followed");
+        assert!(said(&linking("- [[mal|Ada]]\n")).contains("b.md: "), "{}", said(&linking("- [[mal|Ada]]\n")));
+        assert!(said(&linking("- [[eva|Eva, whom I trust]]\n")).contains("b.md: "));
     }
 
     #[test]
