@@ -74,10 +74,15 @@ pub(crate) fn numbers_at(text: &str, bytes: impl Iterator<Item = usize>) -> Vec<
     bytes.map(count).collect()
 }
 
-/// What two texts have between the first and the last of their lines that differ.
+/// How far back the beginning of a block is looked for, in bytes.
+const MOST_BLOCK: usize = 16 << 10;
+
+/// What two texts have between the first and the last of their lines that differ, from the beginning of the first one's block on: a cell
+/// belongs to the head of its table.
 pub(crate) fn changed<'t>(before: &'t str, after: &'t str) -> (&'t str, &'t str) {
     let same = before.bytes().zip(after.bytes()).take_while(|(one, other)| one == other).count();
     let first = memchr::memrchr(b'\n', before.as_bytes().get(..same).unwrap_or_default()).map_or(0, |at| at + 1);
+    let first = block_start(before, first);
     let rest = |text: &'t str| text.get(first..).unwrap_or_default();
     let (before, after) = (rest(before), rest(after));
     let same = before.bytes().rev().zip(after.bytes().rev()).take_while(|(one, other)| one == other).count();
@@ -85,6 +90,18 @@ pub(crate) fn changed<'t>(before: &'t str, after: &'t str) -> (&'t str, &'t str)
     let same = memchr::memchr(b'\n', tail).map_or(0, |at| same - at);
     let lines = |text: &'t str| text.get(..text.len() - same).unwrap_or_default();
     (lines(before), lines(after))
+}
+
+/// Where the block begins that holds the line which starts at byte `line`.
+fn block_start(text: &str, line: usize) -> usize {
+    let from = line.saturating_sub(MOST_BLOCK);
+    let above = text.as_bytes().get(from..line).unwrap_or_default();
+    match memchr::memmem::rfind(above, b"\n\n") {
+        Some(blank) => from + blank + 2,
+        None if from == 0 => 0,
+        // A longer block is cut at a line.
+        None => memchr::memchr(b'\n', above).map_or(line, |end| from + end + 1),
+    }
 }
 
 /// Adds whole lines after line `after` of a text that has at least so many.

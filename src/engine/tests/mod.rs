@@ -210,6 +210,11 @@ fn a_secret_that_an_edit_completes_is_refused() {
     let begin = json!({"action": "create_file", "path": "c.md", "content": "ASIAFAKEFAKEX\n"});
     let end = json!({"action": "update_file", "path": "c.md", "old_content": "X", "new_content": "FAKEFAK7"});
     assert_eq!(run(&engine, json!([begin, end])), [None, Some(Code::Denied)]);
+    // A row below the head that makes it one.
+    let head = "| service | password |\n| --- | --- |\n";
+    let head = json!({"action": "create_file", "path": "d.md", "content": head});
+    let row = json!({"action": "append_file", "path": "d.md", "content": "| mail | hunter2Xyz99q |\n"});
+    assert_eq!(run(&engine, json!([head, row])), [None, Some(Code::Denied)]);
     // What is beside the edit, or stands there whole, is no news.
     let beside = json!({"action": "update_file", "path": "a.md", "old_content": "London", "new_content": "Paris"});
     let same_line = json!({"action": "update_file", "path": "b.md", "old_content": "old", "new_content": "new"});
