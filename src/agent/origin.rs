@@ -28,6 +28,9 @@ pub enum Removals {
     Allow,
 }
 
+/// The name of the note about the person.
+const PERSON: &str = "user";
+
 /// What the person has said in this conversation, in stems.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Words {
@@ -95,13 +98,26 @@ fn text(image: Option<&Image>) -> &str {
     image.and_then(|image| image.content.text()).unwrap_or_default()
 }
 
+/// The words of a text but for its scaffolding: the folders of links, links to the person's own note, and keys of one word.
 fn words_of(text: &str) -> BTreeSet<String> {
-    let links = Note::parse(text).links().into_iter();
-    let folder = |target: Range<usize>| Some(target.start..target.start + text.get(target)?.rfind('/')?);
-    let folders: Vec<Range<usize>> = links.filter_map(|link| folder(link.target)).collect();
+    let note = Note::parse(text);
+    let mut scaffolding: Vec<Range<usize>> = Vec::new();
+    for link in note.links() {
+        let target = text.get(link.target.clone()).unwrap_or_default();
+        let is_person =
+            target.rsplit('/').next().is_some_and(|name| name.strip_suffix(".md").unwrap_or(name) == PERSON);
+        let length = if is_person { Some(target.len()) } else { target.rfind('/') };
+        scaffolding.extend(length.map(|length| link.target.start..link.target.start + length));
+    }
+    for fact in note.facts() {
+        let key = text.get(..fact.span.start).and_then(|before| before.rfind(&fact.key));
+        if let Some(start) = key.filter(|_| fact.key.split_whitespace().count() == 1) {
+            scaffolding.push(start..start + fact.key.len());
+        }
+    }
     let mut found = BTreeSet::new();
     words::each(text, &mut |word, place| {
-        if !folders.iter().any(|folder| folder.contains(&place.start)) {
+        if !scaffolding.iter().any(|range| range.contains(&place.start)) {
             found.insert(word.to_owned());
         }
     });
@@ -181,6 +197,9 @@ mod tests {
         let note = "# Ida\n\n- sister of [[people/user]]\n";
         let made = json!({"action": "create_file", "path": "ida.md", "content": note});
         assert_eq!(grounds(&[], "My sister is called Ida.", &made), []);
+        let note = "# Bernd\n\n- relation: friend of [[user]]\n- job: baker\n";
+        let made = json!({"action": "create_file", "path": "bernd.md", "content": note});
+        assert_eq!(grounds(&[], "My friend Bernd is a baker.", &made), []);
         let moved = json!({"action": "set_fact", "path": "user.md", "key": "city", "value": "Lisbon"});
         assert_eq!(grounds(&[], "I moved to Lisbon.", &moved), []);
         assert_eq!(grounds(&["I moved to Lisbon."], "Yes, please.", &moved), []);

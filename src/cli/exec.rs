@@ -130,6 +130,10 @@ fn tell(report: &Report) -> Result<(), Stop> {
     if let Some(receipt) = &report.receipt {
         writeln!(stderr, "{}", term::escape_line(receipt))?;
     }
+    let is_failed = |failure: &&Failure| failure.details.proposal.is_none();
+    for failure in report.actions.iter().filter_map(|outcome| outcome.result.as_ref().err()).filter(is_failed).take(3) {
+        writeln!(stderr, "not done: {}", term::escape_line(&failure.message))?;
+    }
     let failures = report.actions.iter().filter_map(|outcome| outcome.result.as_ref().err());
     let mut waiting: Vec<u64> = failures.filter_map(|failure| failure.details.proposal).collect();
     waiting.sort_unstable();

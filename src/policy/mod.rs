@@ -556,7 +556,7 @@ impl Ground {
             },
             Self::Change => EVERY_CHANGE.to_owned(),
             Self::Removal => "this takes something away".to_owned(),
-            Self::Origin => "most of these words are not yours: they come from what the model read".to_owned(),
+            Self::Origin => "most of these words are not yours".to_owned(),
         }
     }
 
