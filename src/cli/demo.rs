@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::args::Global;
 use super::config::Sources;
 use super::exit::{Stop, print_json, usage};
-use super::{init, open, term};
+use super::{init, open, shell, term};
 use crate::dialect;
 use crate::engine::Manner;
 use crate::policy::Mode;
@@ -53,7 +53,7 @@ const STORY: &[Scene] = &[
     },
     Scene {
         client: "cursor",
-        said: "Give people a folder. Tomas has a double bass from 1921.",
+        said: "Give people a folder. Tomas has a double bass from 1921, and we have a cat now, Figo.",
         turn: include_str!("../../examples/turns/4-tidy-up.txt"),
         mode: Mode::Flag,
     },
@@ -74,6 +74,9 @@ struct Made {
 }
 
 pub(super) fn run(global: &Global, dir: Option<PathBuf>) -> Result<u8, Stop> {
+    if global.memory.is_some() {
+        return Err(usage("`memdir demo` takes no `--memory`", "give the folder itself: `memdir demo DIR`").into());
+    }
     let sources = Sources::read()?;
     let folder = dir.or_else(|| sources.home().map(|home| home.join("memdir-demo")));
     let folder = folder.ok_or_else(|| usage("this system names no home folder", "name one: `memdir demo DIR`"))?;
@@ -118,22 +121,31 @@ fn play(opened: &open::Opened, scene: &Scene) -> Report {
 fn tell(scene: &Scene, report: &Report) -> Result<(), Stop> {
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "Mira to {}: {}", scene.client, scene.said)?;
-    let waits = report.actions.iter().find_map(|outcome| outcome.result.as_ref().err()?.details.proposal);
+    let failures = || report.actions.iter().filter_map(|outcome| outcome.result.as_ref().err());
+    let waits = failures().find_map(|failure| failure.details.proposal);
+    let failed = failures().find(|failure| failure.details.proposal.is_none());
     match (&report.receipt, waits) {
         (_, Some(id)) => writeln!(stdout, "    proposal {id} waits for Mira's yes")?,
         (Some(receipt), None) => writeln!(stdout, "    {}", term::escape_line(receipt))?,
+        (None, None) if failed.is_some() => writeln!(stdout, "    nothing changed")?,
         (None, None) => writeln!(stdout, "    nothing changed; the notes were read")?,
+    }
+    if let Some(failure) = failed {
+        let count = failures().filter(|failure| failure.details.proposal.is_none()).count();
+        let message = term::escape_line(&failure.message);
+        writeln!(stdout, "    {count} of {} calls failed, the first because {message}", report.actions.len())?;
     }
     Ok(())
 }
 
 fn tell_end(made: &Made) -> Result<(), Stop> {
     let mut stdout = io::stdout().lock();
-    let memory = term::escape_line(&made.memory).into_owned();
+    let memory = term::escape_line(&made.memory);
+    let typed = shell::quoted(&made.memory);
     writeln!(stdout)?;
     writeln!(stdout, "{} notes are in {memory}; nothing else was touched. Try them:", made.notes)?;
     writeln!(stdout)?;
-    writeln!(stdout, "    export MEMDIR='{memory}'")?;
+    writeln!(stdout, "    export MEMDIR={}", term::escape_line(&typed))?;
     writeln!(stdout, "    memdir search \"where does my sister live\"")?;
     writeln!(stdout, "    memdir log")?;
     writeln!(stdout, "    memdir pending")?;

@@ -51,6 +51,7 @@ mod repair;
 mod rules;
 mod search;
 mod session;
+mod shell;
 mod stats;
 mod status;
 mod talk;

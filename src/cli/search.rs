@@ -6,6 +6,7 @@ use clap::ValueEnum;
 
 use super::args::{Global, Mode, Search as Options};
 use super::exit::{Stop, print_json};
+use super::shell::quoted;
 use super::{hits, look, meaning, one, open, progress, term};
 use crate::action::{Action, SearchFiles, SearchMode};
 use crate::note::Note;
@@ -150,14 +151,4 @@ fn next(global: &Global, options: &Options, is_cut: bool, cursor: &str) -> Strin
         words.push(format!("-- {query}"));
     }
     words.join(" ")
-}
-
-/// A word as it is typed in a shell.
-fn quoted(word: &str) -> String {
-    let is_plain = |character: char| character.is_alphanumeric() || "-_./:,@%+=".contains(character);
-    match word {
-        word if !word.is_empty() && word.chars().all(is_plain) => word.to_owned(),
-        word if !word.contains(['"', '$', '`', '\\', '!']) => format!("\"{word}\""),
-        word => format!("'{}'", word.replace('\'', "'\\''")),
-    }
 }
