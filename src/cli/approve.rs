@@ -40,7 +40,7 @@ pub(super) fn approve(global: &Global, options: &Approve) -> Result<u8, Stop> {
                         code that `memdir pending` shows: `--code CODE`";
             return Err(usage(message, hint).into());
         }
-        return walk::run(global, &opened, options);
+        return walk::run(&opened, options);
     };
     let [id] = options.ids.as_slice() else {
         return Err(usage("a code approves one proposal", "give its number: `memdir approve 3 --code CODE`").into());

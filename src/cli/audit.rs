@@ -87,7 +87,7 @@ fn readers(global: &Global, note: &str, all: bool, page: &Paging) -> Result<u8, 
         return Ok(0);
     }
     if found.readers.is_empty() {
-        return Ok(writeln!(io::stderr(), "the audit knows nobody who has read it").map(|()| 0)?);
+        return Ok(writeln!(io::stderr(), "no reads of this note are recorded").map(|()| 0)?);
     }
     if !is_listed {
         return count_readers(&found.readers);
@@ -125,7 +125,7 @@ fn count_readers(readers: &[Reader]) -> Result<u8, Stop> {
         writeln!(stdout, "{}", term::escape_line(&line))?;
     }
     stdout.flush()?;
-    Ok(writeln!(io::stderr(), "--all lists each time").map(|()| 0)?)
+    Ok(writeln!(io::stderr(), "`--all` lists every read").map(|()| 0)?)
 }
 
 fn export(global: &Global) -> Result<u8, Stop> {

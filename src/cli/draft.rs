@@ -1,7 +1,8 @@
 //! Drafts: the copies of notes that `memdir edit` gives to an editor, in the person's cache.
 //!
-//! Each has a folder of its own, so that two of them never meet, and in it the path of its note. One that stays holds what
-//! nobody has saved: the next edit of the note tells of it, and `forget` looks into it.
+//! Each has a folder of its own, so that two of them never meet, and in it the path of its note. The folder's name begins with
+//! what stands for the note, so that whatever an editor leaves in it is known to be of that note. One that stays holds what nobody
+//! has saved: the next edit of the note tells of it, and `forget` looks into it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,6 +11,7 @@ use super::config::Sources;
 use super::exit::usage;
 use super::open::{self, Opened};
 use super::{file, term};
+use crate::digest::Digest;
 use crate::engine::{self, Place, Target, Where};
 use crate::path::MemoryPath;
 use crate::report::{Code, Failure};
@@ -19,6 +21,16 @@ use crate::vault::random;
 pub(super) struct Draft {
     folder: PathBuf,
     file: PathBuf,
+    unsaved: Unsaved,
+}
+
+/// What becomes of a draft that was not saved.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Unsaved {
+    /// It stays: it is the person's text.
+    Stays,
+    /// It goes: it began as a text that nobody has approved, and that still waits.
+    Goes,
 }
 
 /// A draft that is there: an edit is at work on it, or was cut short.
@@ -29,11 +41,11 @@ pub(super) struct Left {
 
 impl Draft {
     /// Makes one with the text of the note.
-    pub(super) fn of(opened: &Opened, note: &MemoryPath, text: &str) -> Result<Self, Failure> {
+    pub(super) fn of(opened: &Opened, note: &MemoryPath, text: &str, unsaved: Unsaved) -> Result<Self, Failure> {
         let folder = folder(opened)?.ok_or_else(|| usage("there is no folder for a draft", "set HOME"))?;
         let number = random().map_err(|error| engine::failure(&error))?;
-        let folder = folder.join(format!("{:032x}", u128::from_le_bytes(number)));
-        let draft = Self { file: folder.join(note.as_str()), folder };
+        let folder = folder.join(format!("{}{:032x}", mark(note), u128::from_le_bytes(number)));
+        let draft = Self { file: folder.join(note.as_str()), folder, unsaved };
         let made = file::Lock::of(&draft.file).and_then(|lock| lock.make(&draft.file, text.as_bytes(), None));
         made.map_err(|error| Failure::new(Code::Io, format!("the draft cannot be made: {}", error.kind())))?;
         Ok(draft)
@@ -48,31 +60,32 @@ impl Draft {
         Ok(file::read(&self.file, u64::MAX).map_err(unreadable)?.map(|(bytes, _)| bytes))
     }
 
-    /// Removes the draft and its folders; what an editor has left beside it stays.
-    #[expect(clippy::disallowed_methods, reason = "folders in the person's cache, which this run has made")]
+    /// Removes the draft with all that an editor has left beside it.
     pub(super) fn discard(&self) -> Result<(), Failure> {
-        let removed = file::Lock::of(&self.file).and_then(|lock| lock.remove(&self.file));
-        removed.map_err(irremovable)?;
-        let folders = self.file.ancestors().skip(1).take_while(|folder| folder.starts_with(&self.folder));
-        for folder in folders {
-            let _ = std::fs::remove_dir(folder);
+        remove(&self.folder)
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        if self.unsaved == Unsaved::Goes {
+            // What cannot be removed now is told of by the next edit of the note.
+            let _ = self.discard();
         }
-        Ok(())
     }
 }
 
 impl Left {
-    /// Whether it is a draft of this note.
+    /// Whether it is a draft of this note, whatever an editor has left in it.
     pub(super) fn is_of(&self, note: &MemoryPath) -> bool {
-        self.files.contains(&self.folder.join(note.as_str()))
+        self.folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&mark(note)))
     }
 
     /// What a person is told of it.
     pub(super) fn words(&self) -> String {
         let folder = self.folder.to_string_lossy();
         format!(
-            "another edit of this note has its draft in {}: it is still open, or was cut short; \
-             take from it what you need, then remove it",
+            "an unsaved draft of this note is in {}; another edit may still be open. Copy what you need, then delete it",
             term::escape_line(&folder)
         )
     }
@@ -98,12 +111,24 @@ impl Left {
     }
 
     /// Removes it with all that an editor has left beside it.
-    #[expect(clippy::disallowed_methods, reason = "a folder in the person's cache, which an edit has made")]
     pub(super) fn remove(&self) -> Result<(), Failure> {
-        match std::fs::remove_dir_all(&self.folder) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(irremovable(error)),
-            _ => Ok(()),
-        }
+        remove(&self.folder)
+    }
+}
+
+/// With what the names of the folders of this note's drafts begin.
+fn mark(note: &MemoryPath) -> String {
+    let digest = Digest::of(note.as_str().as_bytes());
+    let short: String = digest.as_bytes().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    format!("{short}-")
+}
+
+/// Removes the folder of a draft with all that is in it.
+#[expect(clippy::disallowed_methods, reason = "a folder in the person's cache, which an edit has made")]
+fn remove(folder: &Path) -> Result<(), Failure> {
+    match std::fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(irremovable(error)),
+        _ => Ok(()),
     }
 }
 

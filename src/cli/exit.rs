@@ -92,7 +92,8 @@ impl Stop {
 }
 
 impl Stopped {
-    fn say(&self) -> Result<(), Stop> {
+    /// Says why.
+    pub(super) fn say(&self) -> Result<(), Stop> {
         let mut stderr = io::stderr().lock();
         if let Some(diff) = &self.diff {
             writeln!(stderr, "{}", term::diff(diff, &stderr))?;
@@ -109,7 +110,7 @@ impl Stopped {
 pub(super) fn though_stored(batch: Option<u64>, printed: Result<(), Stop>) -> Result<(), Stop> {
     if let (Some(batch), Err(Stop::Output(_))) = (batch, &printed) {
         // If that cannot be said either, the exit code says it.
-        let _ = writeln!(io::stderr(), "memdir: batch {batch} is stored, only the answer is not printed");
+        let _ = writeln!(io::stderr(), "memdir: change {batch} is stored; only the answer was not printed");
     }
     printed
 }

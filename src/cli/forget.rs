@@ -90,6 +90,9 @@ fn list(listed: &ForgetPreview, output: &mut impl Write) -> Result<(), Stop> {
         let path = place.path.as_deref().map_or_else(String::new, |path| format!("  {}", term::escape_line(path)));
         writeln!(output, "{:7}  {:>4}{path}", word(place.place), place.count)?;
     }
+    if listed.places.iter().any(|place| place.place == Where::History) {
+        writeln!(output, "changes whose texts go from the history cannot be undone any more")?;
+    }
     if !listed.lines.is_empty() {
         writeln!(output, "lines elsewhere that link to it or name it:")?;
     }

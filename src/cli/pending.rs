@@ -66,9 +66,19 @@ pub(super) fn run(global: &Global) -> Result<u8, Stop> {
         }
         stdout.flush()?;
         drop(stdout);
-        tell(&pending)?;
+        tell(&pending.unreadable)?;
+        if pending.proposals.is_empty() && pending.unreadable.is_empty() {
+            writeln!(io::stderr(), "nothing waits")?;
+        } else if can_ask() && !pending.proposals.is_empty() {
+            writeln!(io::stderr(), "memdir approve walks through them, one at a time")?;
+        }
     }
-    Ok(if pending.unreadable.is_empty() { 0 } else { exit::DAMAGED })
+    Ok(code(&pending.unreadable))
+}
+
+/// The exit code where some of what waits cannot be read, or none.
+pub(super) fn code(unreadable: &[Unreadable]) -> u8 {
+    if unreadable.is_empty() { 0 } else { exit::DAMAGED }
 }
 
 fn printed(pending: &Pending) -> Printed<'_> {
@@ -101,10 +111,10 @@ impl<'a> Proposal<'a> {
 /// Shows one proposal: who wants what, and why somebody is asked.
 pub(super) fn show(reviewed: &Reviewed, output: &mut (impl Write + io::IsTerminal)) -> Result<(), Stop> {
     let waiting = &reviewed.waiting;
-    let own = waiting.own.map_or_else(String::new, |own| format!(", who calls it {own}"));
+    let own = waiting.own.map_or_else(String::new, |own| format!(" (its own number: {own})"));
     let who = changes::who(&waiting.author.door, waiting.author.client.as_deref());
     let (time, expires) = (ago::short(&waiting.time.to_string()), ago::short(&waiting.expires.to_string()));
-    let head = format!("proposal {}  {who}{own}  {time}  waits until {expires}", waiting.id);
+    let head = format!("proposal {}  {who}{own}  {time}  expires {expires}", waiting.id);
     writeln!(output, "{}", term::escape_line(&head))?;
     writeln!(output, "{}", term::escape_line(&waiting.reason))?;
     if reviewed.is_renewed {
@@ -119,19 +129,14 @@ pub(super) fn show(reviewed: &Reviewed, output: &mut (impl Write + io::IsTermina
     Ok(())
 }
 
-/// Tells what else there is to say, which is no part of the list.
-fn tell(pending: &Pending) -> Result<(), Stop> {
+/// Tells what cannot be read.
+pub(super) fn tell(unreadable: &[Unreadable]) -> Result<(), Stop> {
     let mut stderr = io::stderr().lock();
-    for Unreadable { failure, .. } in &pending.unreadable {
+    for Unreadable { failure, .. } in unreadable {
         writeln!(stderr, "memdir: {}", term::escape_line(&failure.message))?;
         if let Some(hint) = &failure.hint {
             writeln!(stderr, "hint: {}", term::escape_line(hint))?;
         }
-    }
-    if pending.proposals.is_empty() && pending.unreadable.is_empty() {
-        writeln!(stderr, "nothing waits")?;
-    } else if can_ask() && !pending.proposals.is_empty() {
-        writeln!(stderr, "memdir approve walks through them, one at a time")?;
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use super::args::{Add, Edit, Global, Move, New, OpenNote, Remember, Remove, SetFact};
 use super::config;
-use super::draft::{self, Draft};
+use super::draft::{self, Draft, Unsaved};
 use super::exit::{self, Stop, print_json, usage};
 use super::{look, one, open, term};
 use crate::action::{
@@ -151,26 +151,27 @@ pub(super) fn edit(global: &Global, options: &Edit) -> Result<u8, Stop> {
     let text = opened.engine.read(&path, &open::author("cli", None, "person"))?.0;
     let if_digest = Some(Digest::of(text.as_bytes()));
     let write = |content| Action::WriteFile(WriteFile { path: path.clone(), content, if_digest });
-    match edit_text(&opened, &path, &text, |content| run(global, &opened, write(content)))? {
+    match edit_text(&opened, &path, &text, Unsaved::Stays, |content| run(global, &opened, write(content)))? {
         Some(code) => Ok(code),
         None if global.json => print_json(&Report::of(Vec::new())).map(|()| 0),
         None => Ok(writeln!(io::stderr(), "nothing was changed").map(|()| 0)?),
     }
 }
 
-/// Lets the person change a text in an editor, and gives what was saved to `keep`; their text stays where that fails. `None` where
-/// nothing was changed.
+/// Lets the person change a text in an editor, and gives what was saved to `keep`; where that fails, their text stays or goes as
+/// `unsaved` says. `None` where nothing was changed.
 pub(super) fn edit_text(
     opened: &open::Opened,
     path: &MemoryPath,
     text: &str,
+    unsaved: Unsaved,
     keep: impl FnOnce(String) -> Result<u8, Stop>,
 ) -> Result<Option<u8>, Stop> {
     let editor = editor()?;
     for left in draft::left(opened)?.iter().filter(|left| left.is_of(path)) {
         writeln!(io::stderr(), "note: {}", left.words())?;
     }
-    let draft = Draft::of(opened, path, text)?;
+    let draft = Draft::of(opened, path, text, unsaved)?;
     let is_closed = wait_for(&editor, draft.file())?;
     let Some(edited) = draft.read()? else {
         return Err(Failure::new(Code::NotFound, "the draft is gone, and the note is as it was").into());
@@ -190,6 +191,7 @@ pub(super) fn edit_text(
     };
     match &done {
         Ok(0) => draft.discard()?,
+        _ if unsaved == Unsaved::Goes => draft.discard()?,
         _ => writeln!(io::stderr(), "your text is in {}", term::escape_line(&draft.file().to_string_lossy()))?,
     }
     done.map(Some)

@@ -1,12 +1,13 @@
 //! `memdir approve` on a terminal: what waits is shown one at a time, and the person decides.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::{self, BufRead, Write};
 
-use super::args::{Approve, Global};
+use super::args::Approve;
+use super::draft::Unsaved;
 use super::exit::Stop;
 use super::question::agrees;
-use super::{approve, changes, open, pending, term, verbs};
+use super::{approve, changes, one, open, pending, term, verbs};
 use crate::action::{Action, CreateFile, WriteFile};
 use crate::digest::Digest;
 use crate::engine::{ChangeError, Done, Leave, Reviewed, Waiting, standing};
@@ -40,17 +41,28 @@ const WORDS: [(Word, &str, &str); 7] = [
 ];
 
 /// Goes through the proposals that are named, or through all.
-pub(super) fn run(global: &Global, opened: &open::Opened, options: &Approve) -> Result<u8, Stop> {
-    let (waiting, _) = opened.engine.waiting()?;
+pub(super) fn run(opened: &open::Opened, options: &Approve) -> Result<u8, Stop> {
+    let (waiting, unreadable) = opened.engine.waiting()?;
     let is_meant = |one: &&Waiting| options.client.is_none() || one.author.client == options.client;
     let ids: Vec<u64> = match options.ids.as_slice() {
         [] => waiting.iter().filter(is_meant).map(|one| one.id).collect(),
-        named => named.to_vec(),
+        named => {
+            let mut seen = BTreeSet::new();
+            named.iter().copied().filter(|id| seen.insert(*id)).collect()
+        }
     };
-    if ids.is_empty() {
-        return Ok(writeln!(io::stderr(), "nothing waits").map(|()| 0)?);
+    let is_named = !options.ids.is_empty();
+    // One that is named and cannot be read is told of when it is its turn.
+    let unreadable = if is_named { Vec::new() } else { unreadable };
+    pending::tell(&unreadable)?;
+    if ids.is_empty() && unreadable.is_empty() {
+        writeln!(io::stderr(), "nothing waits")?;
     }
-    let mut walk = Walk { global, opened, waiting, has_always: options.always, queue: ids.into() };
+    if options.always {
+        check_rules(&waiting, &ids)?;
+    }
+    let (queue, again) = (ids.into(), BTreeMap::new());
+    let mut walk = Walk { opened, waiting, has_always: options.always, queue, again };
     if options.all {
         let ids: Vec<u64> = walk.queue.drain(..).collect();
         let mut shown = Vec::new();
@@ -59,23 +71,36 @@ pub(super) fn run(global: &Global, opened: &open::Opened, options: &Approve) -> 
         }
         walk.approve_all(shown)?;
     }
-    walk.go(!options.ids.is_empty())
+    walk.go(is_named)?;
+    Ok(pending::code(&unreadable))
+}
+
+/// Fails where no rule can be made for one of these; before anything is decided.
+fn check_rules(waiting: &[Waiting], ids: &[u64]) -> Result<(), Failure> {
+    for waiting in waiting.iter().filter(|waiting| ids.contains(&waiting.id)) {
+        standing(waiting, Verdict::Allow).map_err(|failure| {
+            let message = format!("there can be no rule for proposal {}: {}", waiting.id, failure.message);
+            Failure { message, ..failure }
+        })?;
+    }
+    Ok(())
 }
 
 /// A walk through proposals.
 struct Walk<'o> {
-    global: &'o Global,
     opened: &'o open::Opened,
     waiting: Vec<Waiting>,
     /// Whether each approval adds a rule.
     has_always: bool,
     /// The numbers of those that are not decided yet.
     queue: VecDeque<u64>,
+    /// Why some of them are asked about again, by their numbers.
+    again: BTreeMap<u64, String>,
 }
 
 impl Walk<'_> {
     /// Asks about one after the other; one that was named and is not there is an error.
-    fn go(&mut self, is_named: bool) -> Result<u8, Stop> {
+    fn go(&mut self, is_named: bool) -> Result<(), Stop> {
         while let Some(id) = self.queue.pop_front() {
             let reviewed = match self.opened.engine.review_proposal(id) {
                 Err(failure) if failure.code == Code::NotFound && !is_named => {
@@ -84,26 +109,27 @@ impl Walk<'_> {
                 }
                 reviewed => reviewed?,
             };
-            pending::show(&reviewed, &mut io::stderr())?;
-            if self.has_always {
-                // A rule that cannot be made is told of before anything is decided.
-                standing(&reviewed.waiting, Verdict::Allow)?;
+            if let Some(words) = self.again.remove(&id) {
+                writeln!(io::stderr(), "{words}")?;
             }
+            pending::show(&reviewed, &mut io::stderr())?;
             if !self.decide(reviewed)? {
                 break;
             }
         }
-        Ok(0)
+        Ok(())
     }
 
     /// Asks about one, and does what is said; whether to go on.
     fn decide(&mut self, reviewed: Reviewed) -> Result<bool, Stop> {
         let id = reviewed.waiting.id;
-        let later = |stderr: &mut io::Stderr| writeln!(stderr, "it waits on; `memdir reject {id}` drops it");
+        let later = |stderr: &mut io::Stderr| writeln!(stderr, "it is still waiting; `memdir reject {id}` drops it");
         match self.ask(&reviewed)? {
             Some(Word::Yes) => {
                 let done = self.opened.engine.approve(id, Leave::Shown(reviewed.waiting.digest), &person());
-                self.approved(&reviewed.waiting, done)?;
+                if self.approved(&reviewed.waiting, done)?.is_none() {
+                    self.ask_again(id);
+                }
             }
             Some(Word::No) => {
                 self.opened.engine.reject(id, &person())?;
@@ -137,8 +163,7 @@ impl Walk<'_> {
             // A rule for all that is like it would be about the other parts too.
             Word::Part => reviewed.trouble.is_none() && !self.has_always && reviewed.waiting.calls.len() > 1,
             Word::All => reviewed.trouble.is_none() && !self.mates(&reviewed.waiting).is_empty(),
-            Word::Quit => !self.queue.is_empty(),
-            Word::No | Word::Later => true,
+            Word::No | Word::Later | Word::Quit => true,
         };
         let words: Vec<_> = WORDS.into_iter().filter(|(word, _, _)| is_possible(*word)).collect();
         let shown = words.iter().map(|(word, name, _)| {
@@ -194,7 +219,7 @@ impl Walk<'_> {
         Ok(Some(reviewed).filter(|reviewed| reviewed.trouble.is_none()))
     }
 
-    /// Asks once about all that were shown. What would do something else by then is asked about by itself.
+    /// Asks once about all that were shown. What would do something else by then is asked about by itself, in the same order.
     fn approve_all(&mut self, shown: Vec<Reviewed>) -> Result<(), Stop> {
         if shown.is_empty() {
             return Ok(());
@@ -204,34 +229,56 @@ impl Walk<'_> {
             several => format!("approve all {several}?"),
         };
         if !agrees(&question)? {
-            return Ok(writeln!(io::stderr(), "they wait on")?);
+            return Ok(writeln!(io::stderr(), "they are still waiting")?);
         }
-        for reviewed in shown {
-            let waiting = &reviewed.waiting;
-            let done = self.opened.engine.approve(waiting.id, Leave::Shown(waiting.digest), &person());
-            self.approved(waiting, done)?;
+        let (mut changed, mut left) = (BTreeMap::new(), Vec::new());
+        for Reviewed { waiting, .. } in &shown {
+            let id = waiting.id;
+            let done = self.opened.engine.approve(id, Leave::Shown(waiting.digest), &person());
+            if let Some(done) = self.approved(waiting, done)? {
+                changed.extend(done.changed.into_iter().map(|path| (path, id)));
+                continue;
+            }
+            let by = waiting.changed.iter().find_map(|path| changed.get(path));
+            let why = by.map_or_else(
+                || "a note was changed meanwhile".to_owned(),
+                |by| format!("proposal {by} changed this note"),
+            );
+            self.again.insert(id, format!("{why}; here is proposal {id} as it is now"));
+            left.push(id);
+        }
+        for id in left.into_iter().rev() {
+            self.queue.push_front(id);
         }
         Ok(())
     }
 
-    /// Says what became of an approval; one that did nothing, since it would do something else now, is asked about again.
-    fn approved(&mut self, waiting: &Waiting, done: Result<Done, ChangeError>) -> Result<(), Stop> {
+    /// Asks about one again that did nothing.
+    fn ask_again(&mut self, id: u64) {
+        self.queue.push_front(id);
+        self.again.insert(id, "a note was changed meanwhile; look again".to_owned());
+    }
+
+    /// Says that an approval is carried out; `None` where it did nothing, since it would do something else now or cannot be done
+    /// any more.
+    fn approved(&self, waiting: &Waiting, done: Result<Done, ChangeError>) -> Result<Option<Done>, Stop> {
         let done = match done {
-            Err(error) if error.failure.code == Code::Conflict && error.diff.is_some() => {
-                self.queue.push_front(waiting.id);
-                return Ok(writeln!(io::stderr(), "a note was changed meanwhile; look again")?);
+            Err(error) if error.failure.code == Code::Conflict && error.diff.is_some() => return Ok(None),
+            Err(error) => {
+                let review = self.opened.engine.review_proposal(waiting.id);
+                return if review.is_ok_and(|now| now.trouble.is_some()) { Ok(None) } else { Err(error.into()) };
             }
-            done => done?,
+            Ok(done) => done,
         };
         writeln!(io::stderr(), "{}", approve::approved(waiting.id, &done))?;
         if self.has_always {
             let rules = standing(waiting, Verdict::Allow)?;
             approve::tell_rules(approve::settle(self.opened, Some(&rules))?.as_deref())?;
         }
-        Ok(())
+        Ok(Some(done))
     }
 
-    /// Keeps the person's text instead of the proposed one.
+    /// Keeps the person's text instead of the proposed one. They have just decided, so nobody is asked about it.
     fn edit(&mut self, reviewed: &Reviewed) -> Result<(), Stop> {
         let id = reviewed.waiting.id;
         let Some((path, digest, text)) = text_to_edit(&reviewed.plan) else { return Ok(()) };
@@ -241,41 +288,42 @@ impl Walk<'_> {
                 Some(_) => Action::WriteFile(WriteFile { path, content, if_digest: digest }),
                 None => Action::CreateFile(CreateFile { path, content }),
             };
-            verbs::run(self.global, self.opened, action)
+            one::run(self.opened, action).map(|_| 0)
         };
-        if verbs::edit_text(self.opened, path, text, keep)? == Some(0) {
-            self.opened.engine.reject(id, &person())?;
-            return Ok(writeln!(io::stderr(), "your text is kept instead of proposal {id}")?);
+        match verbs::edit_text(self.opened, path, text, Unsaved::Goes, keep) {
+            Ok(Some(_)) => {
+                self.opened.engine.reject(id, &person())?;
+                return Ok(writeln!(io::stderr(), "your text is kept instead of proposal {id}")?);
+            }
+            Ok(None) => writeln!(io::stderr(), "nothing was changed")?,
+            Err(Stop::Failed(stopped)) => {
+                stopped.say()?;
+                writeln!(io::stderr(), "proposal {id} is still waiting")?;
+            }
+            Err(stop) => return Err(stop),
         }
         self.queue.push_front(id);
-        Ok(writeln!(io::stderr(), "nothing was changed")?)
-    }
-
-    /// The parts of a proposal that can be decided each by itself, as places of its calls: a call that cannot be made without the
-    /// one before belongs to it.
-    fn parts(&self, waiting: &Waiting) -> Vec<Vec<usize>> {
-        let mut parts = Vec::<Vec<usize>>::new();
-        for at in 0..waiting.calls.len() {
-            let is_alone = self.opened.engine.review_part(waiting.id, &[at]).is_ok();
-            match parts.last_mut().filter(|_| !is_alone) {
-                Some(part) => part.push(at),
-                None => parts.push(vec![at]),
-            }
-        }
-        parts
+        Ok(())
     }
 
     /// Asks about each part, and carries out those that the person wants.
     fn decide_parts(&mut self, waiting: &Waiting) -> Result<(), Stop> {
-        let (engine, id, parts) = (&self.opened.engine, waiting.id, self.parts(waiting));
+        let (engine, id) = (&self.opened.engine, waiting.id);
+        let parts = engine.parts_of(id)?;
         if parts.len() < 2 {
             self.queue.push_front(id);
             return Ok(writeln!(io::stderr(), "its parts belong together")?);
         }
         let mut taken = Vec::new();
         for (part, number) in parts.iter().zip(1..) {
-            let (plan, digest) = engine.review_part(id, part)?;
             writeln!(io::stderr(), "part {number} of {}", parts.len())?;
+            let (plan, digest) = match engine.review_part(id, part) {
+                Err(Failure { message, .. }) => {
+                    writeln!(io::stderr(), "it cannot be done by itself: {}", term::escape_line(&message))?;
+                    continue;
+                }
+                Ok(found) => found,
+            };
             show_plan(&plan)?;
             if agrees("take this part?")? {
                 taken.push((part.as_slice(), digest));
@@ -295,7 +343,10 @@ impl Walk<'_> {
             return Ok(());
         };
         let done = engine.approve_part(id, &wanted, shown, &person());
-        self.approved(waiting, done)
+        if self.approved(waiting, done)?.is_none() {
+            self.ask_again(id);
+        }
+        Ok(())
     }
 
     /// Shows what several parts do together, and asks.

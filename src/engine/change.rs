@@ -107,10 +107,18 @@ impl Engine {
             None => self.vault.newest_to_undo()?.ok_or_else(|| nothing("there is nothing to undo".to_owned()))?,
         };
         if let Some(undo) = self.vault.undone_by(batch)? {
-            let failure = nothing(format!("batch {batch} is undone already, by batch {undo}"));
+            let failure = nothing(format!("change {batch} has already been undone by change {undo}"));
             return Err(failure.with_hint(format!("`memdir undo {undo}` brings it back")).into());
         }
-        let steps = self.vault.steps(batch)?;
+        let steps = self.vault.steps(batch).map_err(|error| {
+            let failure = failure(&error);
+            match error {
+                VaultError::Pruned(_) => {
+                    failure.with_hint("`memdir undo NUMBER` takes another change back; `memdir log` lists them")
+                }
+                _ => failure,
+            }
+        })?;
         let plan = plan::undo(&steps, &self.vault, &self.settings.limits)?;
         let started = (self.settings.clock)();
         Ok(Change { plan, action: "undo", batch, path: None, undoes: Some(batch), started, forgets })

@@ -40,6 +40,7 @@ mod lens;
 mod looks;
 mod meaning;
 mod name;
+mod parts;
 mod pending;
 mod planning;
 mod query;

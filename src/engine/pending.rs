@@ -95,7 +95,7 @@ impl Trial {
         Digest::of_parts(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>())
     }
 
-    fn trouble(&self) -> Option<&Failure> {
+    pub(super) fn trouble(&self) -> Option<&Failure> {
         self.outcomes.iter().find_map(|outcome| outcome.result.as_ref().err())
     }
 }
@@ -127,11 +127,7 @@ impl Engine {
     ///
     /// `not_found`, `damaged`, as [`Engine::pending`].
     pub fn review_proposal(&self, id: u64) -> Result<Reviewed, Failure> {
-        let opened = self.look_into_inbox()?;
-        match self.found(opened, id) {
-            Ok(waiting) => self.review_waiting(waiting),
-            Err(failure) => Err(failure),
-        }
+        self.review_waiting(self.waiting_with(id)?)
     }
 
     /// Says what waits and what cannot be read, without planning anything.
@@ -151,24 +147,9 @@ impl Engine {
     /// # Errors
     ///
     /// `not_found` for one that is decided or never was, `denied` for a wrong code, `conflict` with a diff where it would
-    /// change something else now, the code of a call that cannot be made any more, and what the vault says. It waits on.
+    /// change something else now, the code of a call that cannot be made any more, and what the vault says. Then it is still waiting.
     pub fn approve(&self, id: u64, leave: Leave<'_>, by: &Author) -> Result<Done, ChangeError> {
         self.approve_calls(id, None, leave, by)
-    }
-
-    /// What some calls of a proposal would do now without the others, by their places from 0.
-    ///
-    /// # Errors
-    ///
-    /// `not_found`, the code of a call that cannot be made without the others, and those of [`Engine::pending`].
-    pub fn review_part(&self, id: u64, part: &[usize]) -> Result<(Plan, Digest), Failure> {
-        let opened = self.look_into_inbox()?;
-        let waiting = self.found(opened, id)?.with_calls(part);
-        let trial = self.try_waiting(&self.seen_by(waiting.grant.as_deref()), &waiting, (self.settings.clock)());
-        match trial.trouble() {
-            Some(trouble) => Err(trouble.clone()),
-            None => Ok((trial.plan.clone(), trial.digest())),
-        }
     }
 
     /// Carries out some calls of a proposal, as [`Engine::review_part`] has shown them, and drops the others.
@@ -302,7 +283,9 @@ impl Engine {
         self.vault.lock().map_err(|error| failure(&error))
     }
 
-    fn found(&self, opened: Opened, id: u64) -> Result<Waiting, Failure> {
+    /// The proposal with this number.
+    pub(super) fn waiting_with(&self, id: u64) -> Result<Waiting, Failure> {
+        let opened = self.look_into_inbox()?;
         let is_there = opened.waiting.iter().any(|waiting| waiting.id == id)
             || opened.unreadable.iter().any(|unreadable| unreadable.id == id);
         let last = if is_there { id } else { self.vault.last_proposal().map_err(|error| failure(&error))? };
@@ -422,7 +405,7 @@ impl Engine {
         Ok(Done { batch: Some(committed.batch), changed, receipt, seen: trial.plan.leaves(shows) })
     }
 
-    fn try_waiting<T: Tree>(&self, tree: &Indexed<'_, T>, waiting: &Waiting, now: Timestamp) -> Trial {
+    pub(super) fn try_waiting<T: Tree>(&self, tree: &Indexed<'_, T>, waiting: &Waiting, now: Timestamp) -> Trial {
         let manner = Manner {
             author: waiting.author.clone(),
             grant: waiting.grant.clone(),
@@ -504,7 +487,7 @@ fn has_expired(waiting: &Waiting, settled: Option<Timestamp>) -> bool {
 /// Nothing of this number waits.
 fn gone(id: u64, last: u64) -> Failure {
     let message = if id <= last && id > 0 {
-        format!("proposal {id} is decided already")
+        format!("proposal {id} has already been decided")
     } else {
         format!("there is no proposal {id}")
     };

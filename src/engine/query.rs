@@ -155,8 +155,8 @@ impl Engine {
         let batch = match batch {
             Some(batch) => batch,
             None => self.vault.newest()?.ok_or_else(|| {
-                Failure::new(Code::NotFound, "this memory has no batches yet")
-                    .with_hint("a batch is made by each change through memdir")
+                Failure::new(Code::NotFound, "this memory has no changes yet")
+                    .with_hint("only what is changed through memdir is listed")
             })?,
         };
         let steps = self.vault.steps(batch)?;

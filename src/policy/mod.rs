@@ -152,6 +152,8 @@ enum Reason {
     Change,
 }
 
+/// What a model is told to do about a call that a rule denies.
+pub const SETTLED: &str = "the settings decide this; leave it out";
 /// What is said of [`Reason::Change`].
 const EVERY_CHANGE: &str = "every change is asked about here";
 
@@ -493,7 +495,7 @@ impl Judgement {
             (Verdict::Deny, _) => {
                 let failure = Failure::new(Code::Denied, message);
                 Some(match reason {
-                    Reason::Rule(_) | Reason::Change => failure.with_hint("the settings decide this; leave it out"),
+                    Reason::Rule(_) | Reason::Change => failure.with_hint(SETTLED),
                     Reason::Detector(_) => failure.with_hint("leave it out; secrets are not kept in notes"),
                 })
             }

@@ -43,7 +43,7 @@ pub enum VaultError {
     #[error("the history was written by a newer memdir: it has version {0}")]
     Newer(i64),
     /// Contents of this batch are no longer kept.
-    #[error("contents of batch {0} are no longer kept")]
+    #[error("the contents of change {0} are no longer kept")]
     Pruned(u64),
     /// No batch has this number.
     #[error("no change has the number {0}")]
@@ -54,7 +54,7 @@ pub enum VaultError {
     #[error("batch {0} could be neither finished nor wholly given back")]
     Unsettled(u64),
     /// The proposal was approved, rejected or has expired. Nothing is left to decide.
-    #[error("proposal {0} is decided already")]
+    #[error("proposal {0} has already been decided")]
     Decided(u64),
     /// Another process answers in this session. Wait for it, or begin another.
     #[error("session `{0}` is in use by another process")]

@@ -40,7 +40,7 @@ fn a_full_standard_output_after_a_stored_batch_says_that_it_is_stored() {
         command.stdout(full());
         let ran = finish(command, said(&append).as_bytes());
         assert_eq!(ran.code, 1, "{arguments:?}: {ran:?}");
-        assert!(ran.stderr.contains(&format!("batch {number} is stored")), "{arguments:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains(&format!("change {number} is stored")), "{arguments:?}: {}", ran.stderr);
     }
     assert_eq!(env.read("user.md").matches("- tea: green").count(), 1);
 }

@@ -164,7 +164,7 @@ fn a_draft_that_was_left_is_told_and_can_be_forgotten() {
     let env = env.set("EDITOR", "true");
     let folder = draft.parent().unwrap().to_str().unwrap().to_owned();
     let again = env.run(&["edit", "user"], "");
-    assert!(again.stderr.contains(&folder) && again.stderr.contains("cut short"), "{again:?}");
+    assert!(again.stderr.contains(&folder) && again.stderr.contains("Copy what you need"), "{again:?}");
     env.write("other.md", "# Other\n");
     assert!(!env.run(&["edit", "other"], "").stderr.contains(&folder), "of another note");
     let place = json!({"where": "draft", "path": folder, "count": 1});
@@ -179,6 +179,51 @@ fn a_draft_that_was_left_is_told_and_can_be_forgotten() {
     let draft = cut(&env);
     env.ask(&["forget", "user.md", "--yes"]).exits(0);
     assert!(!draft.exists());
+}
+
+/// Editors leave copies beside what they edit: no saved text stays in the cache, and `forget` knows whose they are.
+#[cfg(unix)]
+#[test]
+fn what_an_editor_leaves_beside_a_draft_goes_too() {
+    let drafts = |env: &Env| -> Vec<String> {
+        crate::support::files(env.base()).into_keys().filter(|path| path.contains("/drafts/")).collect()
+    };
+    let env = people().set("PATH", "/usr/bin:/bin").set("EDITOR", "sed -i~ s/London/Lisbon/");
+    assert_eq!(env.run(&["edit", "user"], "").code, 0);
+    assert!(env.read("user.md").contains("- city: Lisbon\n"));
+    assert_eq!(drafts(&env), [""; 0]);
+    // The copy alone is left, under a name of the editor's.
+    let env = env.set("EDITOR", "sh -c 'mv $0 $0~; exit 1'");
+    assert_eq!(env.run(&["edit", "user"], "").code, 4);
+    assert!(matches!(drafts(&env).as_slice(), [left] if left.ends_with("/user.md~")), "{:?}", drafts(&env));
+    env.ask(&["forget", "acme", "--yes"]).exits(0);
+    assert_eq!(drafts(&env).len(), 1, "of another note");
+    env.ask(&["forget", "user.md", "--yes"]).exits(0);
+    assert_eq!(drafts(&env), [""; 0]);
+}
+
+/// Where the person is asked about what they type, they are told how to agree, and not what a model should do.
+#[test]
+fn what_waits_or_is_denied_is_said_in_the_persons_words() {
+    let env = people().settings("[permission]\ncli = \"all\"\n");
+    let waits = env.run(&["remember", "I like tea"], "");
+    assert!(waits.code == 3 && waits.stderr.contains("hint: `memdir approve 1` carries it out"), "{waits:?}");
+    let env = people().settings("[[rule]]\naction = \"append_file\"\nverdict = \"deny\"\n");
+    let denied = env.run(&["add", "acme", "founded 1999"], "");
+    assert!(denied.code == 3 && denied.stderr.ends_with("hint: `memdir rules` shows the rule\n"), "{denied:?}");
+}
+
+#[test]
+fn a_change_whose_texts_were_forgotten_names_what_can_be_undone() {
+    let env = people();
+    env.run(&["remember", "I like Zanzibar"], "");
+    let listed = env.run(&["forget", "--text", "Zanzibar", "--dry-run"], "");
+    assert!(listed.stdout.contains("cannot be undone any more\n"), "{listed:?}");
+    env.ask(&["forget", "--text", "Zanzibar", "--yes"]).exits(0);
+    let undone = env.run(&["undo"], "");
+    assert_eq!(undone.code, 4, "{undone:?}");
+    assert!(undone.stderr.contains("the contents of change 1 are no longer kept"), "{undone:?}");
+    assert!(undone.stderr.contains("hint: `memdir undo NUMBER` takes another change back"), "{undone:?}");
 }
 
 /// What began the memory is not the last thing that somebody did.

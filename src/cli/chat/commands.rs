@@ -52,7 +52,7 @@ pub(super) const ROWS: &[Row] = &[
         help: "ask the model to take this out of the notes; `memdir forget` outside erases it from the history too, for good",
         run: forget,
     },
-    Row { name: "undo", usage: "[BATCH]", words: &[], help: "undo the latest change, or that one", run: undo },
+    Row { name: "undo", usage: "[NUMBER]", words: &[], help: "undo the latest change, or that one", run: undo },
     Row {
         name: "why",
         usage: "",
@@ -63,7 +63,7 @@ pub(super) const ROWS: &[Row] = &[
     Row { name: "pending", usage: "", words: &[], help: "show what waits for you, and decide it", run: pending },
     Row {
         name: "diff",
-        usage: "[BATCH]",
+        usage: "[NUMBER]",
         words: &[],
         help: "show what the latest change changed, or that one",
         run: diff,
@@ -144,13 +144,13 @@ fn forget(chat: &mut Chat<'_>, text: &str) -> Result<Next, ChangeError> {
     Ok(Next::Say(format!("Forget this, and take it out of the notes: {text}")))
 }
 
-/// The number of a batch, where one is named.
+/// The number of a change, where one is named.
 fn batch(text: &str) -> Result<Option<u64>, Failure> {
     if text.is_empty() {
         return Ok(None);
     }
     let hint = "`memdir log` shows the numbers";
-    text.parse().map(Some).map_err(|_| usage(format!("`{}` is no number of a batch", catalog::shorten(text)), hint))
+    text.parse().map(Some).map_err(|_| usage(format!("`{}` is no number of a change", catalog::shorten(text)), hint))
 }
 
 fn undo(chat: &mut Chat<'_>, text: &str) -> Result<Next, ChangeError> {
@@ -159,7 +159,7 @@ fn undo(chat: &mut Chat<'_>, text: &str) -> Result<Next, ChangeError> {
     chat.talker.screen.diff(&change.plan().diff());
     let done = chat.engine.conclude_change(change, &chat.person())?;
     if let Some(batch) = done.batch {
-        chat.talker.screen.tell(&format!("batch {undone} is undone · take that back: /undo {batch}"));
+        chat.talker.screen.tell(&format!("change {undone} is undone · take that back: /undo {batch}"));
     }
     chat.learn_notes();
     Ok(Next::Go)
@@ -168,7 +168,7 @@ fn undo(chat: &mut Chat<'_>, text: &str) -> Result<Next, ChangeError> {
 fn diff(chat: &mut Chat<'_>, text: &str) -> Result<Next, ChangeError> {
     let (batch, _, diff) = chat.engine.diff(batch(text)?)?;
     chat.talker.screen.diff(&diff);
-    chat.talker.screen.tell(&format!("batch {batch}"));
+    chat.talker.screen.tell(&format!("change {batch}"));
     Ok(Next::Go)
 }
 

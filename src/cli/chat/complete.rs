@@ -116,6 +116,6 @@ mod tests {
 
     #[test]
     fn a_command_hints_at_what_follows() {
-        assert_eq!((hint("/undo "), hint("/undo"), hint("/what "), hint("undo ")), ("[BATCH]", "", "", ""));
+        assert_eq!((hint("/undo "), hint("/undo"), hint("/what "), hint("undo ")), ("[NUMBER]", "", "", ""));
     }
 }

@@ -78,7 +78,7 @@ fn in_the_process_nothing_reaches_the_disk() {
     assert_eq!(done.changed, [MemoryPath::parse("a.md").unwrap()]);
     assert_eq!(std::fs::read_to_string(folder.path().join("a.md")).unwrap(), "other\n- email: ada@example.com\n");
     let gone = engine.approve(1, Leave::Shown(again.waiting.digest), &person()).unwrap_err();
-    assert_eq!(gone.failure.message, "proposal 1 is decided already");
+    assert_eq!(gone.failure.message, "proposal 1 has already been decided");
     engine.reject(2, &person()).unwrap();
     assert_eq!(engine.reject(2, &person()).unwrap_err().code, Code::NotFound);
     assert_eq!(engine.waiting().unwrap(), (vec![], vec![]));
@@ -108,7 +108,7 @@ fn a_proposal_waits_until_its_time_is_over() {
     assert_eq!(engine.waiting().unwrap().0.len(), 1, "batches of the eighth day alone");
     write(&engine, "ninth-day");
     assert_eq!(engine.waiting().unwrap().0.len(), 0);
-    assert_eq!(engine.reject(1, &person()).unwrap_err().message, "proposal 1 is decided already");
+    assert_eq!(engine.reject(1, &person()).unwrap_err().message, "proposal 1 has already been decided");
 }
 
 #[test]

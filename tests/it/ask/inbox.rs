@@ -63,8 +63,8 @@ fn without_a_terminal_it_takes_the_code() {
     let typed = format!(" {} ", code(&env, 1).to_lowercase().replace('-', " - "));
     assert_eq!(env.ask(&["approve", "1", "--code", &typed]).exits(0)["approved"], json!(true));
     let again = env.ask(&["approve", "1", "--code", &typed]);
-    assert_eq!((again.code, failure(&again)), (4, ("not_found", "proposal 1 is decided already".to_owned())));
-    assert_eq!(failure(&env.ask(&["reject", "1"])).1, "proposal 1 is decided already");
+    assert_eq!((again.code, failure(&again)), (4, ("not_found", "proposal 1 has already been decided".to_owned())));
+    assert_eq!(failure(&env.ask(&["reject", "1"])).1, "proposal 1 has already been decided");
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn of_many_who_decide_at_once_one_wins() {
     });
     assert_eq!(ran.iter().filter(|ran| ran.code == 0).count(), 1, "{ran:?}");
     for ran in ran.iter().filter(|ran| ran.code != 0) {
-        assert_eq!(failure(ran), ("not_found", "proposal 1 is decided already".to_owned()));
+        assert_eq!(failure(ran), ("not_found", "proposal 1 has already been decided".to_owned()));
     }
     let lines = env.read("user.md").lines().filter(|line| *line == FACT).count();
     assert_eq!(lines, usize::from(ran.iter().any(|ran| ran.code == 0 && ran.json()["approved"] == json!(true))));
@@ -184,7 +184,7 @@ fn what_has_expired_is_removed_by_whoever_comes_by() {
         age(&env);
         env.ask(command);
         assert_eq!(files(&folder(&env)).len(), 0, "{command:?}");
-        assert_eq!(failure(&env.ask(&["reject", "1"])).1, "proposal 1 is decided already");
+        assert_eq!(failure(&env.ask(&["reject", "1"])).1, "proposal 1 has already been decided");
         let entries = env.run(&["audit", "export", "--jsonl"], "").stdout;
         let last: Value = serde_json::from_str(entries.lines().last().unwrap()).unwrap();
         assert_eq!((&last["action"], &last["payload"]["proposal"]), (&json!("expire"), &json!(1)), "{command:?}");
@@ -290,7 +290,7 @@ fn a_decided_proposal_whose_file_comes_back_is_none() {
         assert_eq!(ids(&env), [2], "{decide}");
         assert!(!place.exists());
         let again = env.ask(&["approve", "1", "--code", &code]);
-        assert_eq!(failure(&again), ("not_found", "proposal 1 is decided already".to_owned()));
+        assert_eq!(failure(&again), ("not_found", "proposal 1 has already been decided".to_owned()));
     }
 }
 

@@ -137,7 +137,7 @@ fn what_is_decided_while_the_question_stands_is_said_to_be() {
     terminal.answer("y\n");
     let (code, said) = terminal.end();
     assert_eq!(code, 4, "{said}");
-    assert!(said.contains("proposal 1 is decided already"), "{said}");
+    assert!(said.contains("proposal 1 has already been decided"), "{said}");
     assert_eq!(env.read("user.md"), "# Ada\n\n- city: London\n");
 }
 
@@ -204,7 +204,7 @@ fn quit_leaves_the_rest_waiting_and_numbers_choose() {
     let shown = terminal.until("approve all 3? [y/N] ");
     assert!(["a.md", "b.md", "c.md"].iter().all(|path| shown.contains(path)), "{shown}");
     terminal.answer("\n");
-    assert!(terminal.end().1.contains("they wait on"));
+    assert!(terminal.end().1.contains("they are still waiting"));
     assert_eq!(super::ids(&env), [1, 2, 3]);
     assert_eq!(env.ask(&["reject", "2", "9"]).exits(4)["error"]["code"], "not_found");
     assert_eq!(super::ids(&env), [1, 2, 3], "one that is not there is told of before another is dropped");
@@ -306,4 +306,146 @@ fn calls_that_need_each_other_are_one_part() {
     terminal.answer("y\n");
     assert_eq!(terminal.end().0, 0);
     assert_eq!(env.read("new.md"), "one\ntwo\n");
+}
+
+/// Two that touch one note: what the first did is not what the second was shown on.
+#[test]
+fn of_all_those_that_another_overtook_are_asked_about_in_order() {
+    let env = Env::ada();
+    for fact in ["tea: green", "pet: cat", "job: vet"] {
+        propose(&env, "desk", &json!([{"action": "append_file", "path": "user.md", "content": format!("- {fact}")}]));
+    }
+    let mut terminal = Terminal::start(env.command(&["approve", "--all"]));
+    terminal.until("approve all 3? [y/N] ");
+    terminal.answer("y\n");
+    let second = terminal.until("[?] ");
+    assert!(second.contains("proposal 1 is approved"), "{second}");
+    assert!(second.contains("proposal 1 changed this note; here is proposal 2 as it is now"), "{second}");
+    assert!(second.contains("+- pet: cat") && !second.contains("+- job: vet"), "{second}");
+    terminal.answer("y\n");
+    let third = terminal.until("[?] ");
+    assert!(third.contains("here is proposal 3 as it is now") && third.contains("+- job: vet"), "{third}");
+    terminal.answer("y\n");
+    let (code, said) = terminal.end();
+    assert_eq!(code, 0, "{said}");
+    assert!(env.read("user.md").ends_with("- tea: green\n- pet: cat\n- job: vet\n"), "{}", env.read("user.md"));
+    assert_eq!(super::ids(&env), [0; 0]);
+}
+
+/// One that cannot be done after another is shown with why; the rest of the walk goes on.
+#[test]
+fn of_all_one_that_cannot_be_done_any_more_ends_nothing() {
+    let env = Env::ada();
+    for path in ["a.md", "a.md", "b.md"] {
+        propose(&env, "desk", &json!([create(path, "text\n")]));
+    }
+    let mut terminal = Terminal::start(env.command(&["approve", "--all"]));
+    terminal.until("approve all 3? [y/N] ");
+    terminal.answer("y\n");
+    let again = terminal.until("[?] ");
+    assert!(again.contains("proposal 3 is approved") && again.contains("it cannot be done now"), "{again}");
+    terminal.answer("n\n");
+    assert_eq!(terminal.end().0, 0);
+    assert!(env.at("b.md").exists());
+    assert_eq!(super::ids(&env), [0; 0]);
+}
+
+#[test]
+fn a_part_may_need_one_that_is_not_directly_before_it() {
+    let env = Env::ada();
+    let append = json!({"action": "append_file", "path": "a.md", "content": "two"});
+    propose(&env, "desk", &json!([create("a.md", "one\n"), create("b.md", "b\n"), append]));
+    let mut terminal = approving(&env);
+    terminal.until("[?] ");
+    terminal.answer("p\n");
+    let part = terminal.until("take this part? [y/N] ");
+    assert!(
+        part.contains("part 1 of 2") && part.contains("a.md  new note, 2 lines") && !part.contains("b.md"),
+        "{part}"
+    );
+    terminal.answer("y\n");
+    assert!(terminal.until("take this part? [y/N] ").contains("b.md  new note"));
+    terminal.answer("n\n");
+    assert_eq!(terminal.end().0, 0);
+    assert_eq!(env.read("a.md"), "one\ntwo\n");
+    assert!(!env.at("b.md").exists());
+}
+
+#[test]
+fn nothing_is_decided_where_no_rule_can_be_made_for_one() {
+    let env = Env::ada();
+    super::asked(&env, &json!([super::personal("user.md")]));
+    env.ask(&["rules", "add", "ask", "--path", "entities/**"]).exits(0);
+    super::asked(&env, &json!([{"action": "append_file", "path": "entities/acme.md", "content": "- size: 9"}]));
+    let (code, said) = Terminal::start(env.command(&["approve", "--always", "--all"])).end();
+    assert_eq!(code, 2, "{said}");
+    assert!(said.contains("there can be no rule for proposal 2: rule 1 asks about this"), "{said}");
+    assert!(!said.contains("[y/N]"), "{said}");
+    assert_eq!(super::ids(&env), [1, 2]);
+}
+
+#[test]
+fn what_cannot_be_read_is_told_as_pending_tells_it() {
+    let env = waiting();
+    std::fs::write(folder(&env).join("1.json"), "{").unwrap();
+    let listed = env.run(&["pending"], "");
+    assert_eq!(listed.code, 7, "{listed:?}");
+    let (code, said) = Terminal::start(env.command(&["approve"])).end();
+    assert_eq!((code, said.replace("\r\n", "\n")), (7, listed.stderr));
+}
+
+#[test]
+fn one_that_is_named_twice_is_asked_about_once() {
+    let env = waiting();
+    let mut terminal = Terminal::start(env.command(&["approve", "1", "1"]));
+    terminal.until("[?] ");
+    terminal.answer("y\n");
+    let (code, said) = terminal.end();
+    assert_eq!(code, 0, "{said}");
+}
+
+#[test]
+fn quit_is_always_a_word_and_an_edit_needs_an_editor() {
+    let env = waiting();
+    let mut terminal = approving(&env);
+    assert!(terminal.until("[?] ").contains("[q]uit"));
+    terminal.answer("e\n");
+    let again = terminal.until("[?] ");
+    assert!(again.contains("set EDITOR, such as `export EDITOR=nano`"), "{again}");
+    terminal.answer("q\n");
+    let (code, said) = terminal.end();
+    assert!(code == 0 && said.contains("it is still waiting; `memdir reject 1` drops it"), "{said}");
+    assert_eq!(super::ids(&env), [1]);
+}
+
+/// A text that nobody has approved stays in no draft, whatever the editor does.
+#[test]
+fn an_edit_that_fails_leaves_nothing_and_asks_again() {
+    for editor in ["sh -c 'cp $0 $0~; echo more >> $0; exit 1'", "sh -c 'mv $0 $0~'", "sh -c 'cp $0 $0~'"] {
+        let env = waiting().set("EDITOR", editor).set("PATH", "/usr/bin:/bin");
+        let mut terminal = approving(&env);
+        terminal.until("[?] ");
+        terminal.answer("e\n");
+        let again = terminal.until("[?] ");
+        assert!(!again.contains("your text is in"), "{editor}: {again}");
+        terminal.answer("n\n");
+        let (code, said) = terminal.end();
+        assert!(code == 0 && said.contains("nothing of it is kept"), "{editor}: {said}");
+        assert_eq!(super::holding(&env, super::WORD), [""; 0], "{editor}");
+    }
+}
+
+/// Who edits a proposal has decided: nothing waits for them a second time.
+#[test]
+fn the_persons_own_text_does_not_wait_for_the_person() {
+    let env = Env::ada().settings("[permission]\ncli = \"all\"\n");
+    let env = env.set("EDITOR", "sed -i s/quetzalcoatl/ada/").set("PATH", "/usr/bin:/bin");
+    super::asked(&env, &json!([super::personal("user.md")]));
+    let mut terminal = approving(&env);
+    terminal.until("[?] ");
+    terminal.answer("e\n");
+    let (code, said) = terminal.end();
+    assert!(code == 0 && said.contains("your text is kept instead of proposal 1"), "{said}");
+    assert!(env.read("user.md").ends_with("- email: ada@example.com\n"));
+    assert_eq!(super::ids(&env), [0; 0]);
 }

@@ -440,10 +440,10 @@ fn check_command(line: &str, out: &[&str], notes: &[&str]) {
 
 #[test]
 fn every_command_does_what_its_help_says() {
-    check_command("/undo", &["-- city: Paris\n+- city: London"], &["batch 1 is undone · take that back: /undo 2"]);
+    check_command("/undo", &["-- city: Paris\n+- city: London"], &["change 1 is undone · take that back: /undo 2"]);
     check_command("/undo 7", &[], &["memdir: "]);
-    check_command("/undo x", &[], &["memdir: `x` is no number of a batch\nhint: `memdir log`"]);
-    check_command("/diff", &["+- city: Paris"], &["batch 1"]);
+    check_command("/undo x", &[], &["memdir: `x` is no number of a change\nhint: `memdir log`"]);
+    check_command("/diff", &["+- city: Paris"], &["change 1"]);
     check_command("/search Tom", &["user.md:5  Pets", "    - cat: Tom"], &[]);
     check_command("/search Nothinglikeit", &[], &["nothing found"]);
     check_command("/model", &["test-model · stays on this machine"], &[]);
