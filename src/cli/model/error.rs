@@ -9,7 +9,8 @@ use crate::report::{Code, Failure};
 
 /// The ways to a model.
 const WAYS: &str = "`memdir model fetch qwen2.5-coder-1.5b` gets one that runs here (with a build that has `--features gguf`), a running Ollama, \
-LM Studio, llama.cpp or vLLM is found by itself, and `[model] name = \"PROVIDER::NAME\"` in the settings names any other";
+LM Studio, llama.cpp or vLLM is found by itself, and any other server is `name = \"openai-compatible::NAME\"` with `address = \"http://127.0.0.1:PORT\"` \
+under `[model]` in the settings";
 /// How a build with the engine is made.
 pub(in crate::cli) const BUILD: &str = "running it takes a build with `--features gguf`";
 
