@@ -111,13 +111,11 @@ impl Engine {
             return Err(failure.with_hint(format!("`memdir undo {undo}` brings it back")).into());
         }
         let steps = self.vault.steps(batch).map_err(|error| {
-            let failure = failure(&error);
-            match error {
-                VaultError::Pruned(_) => {
-                    failure.with_hint("`memdir undo NUMBER` takes another change back; `memdir log` lists them")
-                }
-                _ => failure,
+            let said = failure(&error);
+            if matches!(error, VaultError::Pruned(_)) {
+                return said.with_hint("`memdir undo NUMBER` takes another change back; `memdir log` lists them");
             }
+            said
         })?;
         let plan = plan::undo(&steps, &self.vault, &self.settings.limits)?;
         let started = (self.settings.clock)();
