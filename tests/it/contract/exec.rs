@@ -188,8 +188,10 @@ fn without_json_standard_output_is_the_answer_for_the_model_alone() {
     let report: Value = serde_json::from_str(body).unwrap();
     assert_eq!(report["changed"], json!(["user.md"]));
     assert_eq!(
-        ran.stderr, "note: a comma before `]` was ignored\n1 line in user.md · undo: memdir undo\n",
-        "receipt and issues are for the person"
+        ran.stderr,
+        "note: a comma before `]` was ignored\n1 line in user.md · undo: memdir undo\n\
+         not done: note `entities/acne.md` does not exist\n",
+        "receipt, failures and issues are for the person"
     );
 }
 
