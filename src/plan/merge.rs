@@ -15,7 +15,7 @@ struct Hunk<'a> {
 }
 
 /// Merges what two sides made of `base`; `None` when their changes overlap or touch, unless one only adds whole lines right before
-/// or behind what the other changed, such as the next item of a list.
+/// or behind what the other changed, such as the next item of a list, or both only take lines away.
 pub(crate) fn three_way(base: &str, mine: &str, theirs: &str) -> Option<String> {
     let base = diff::lines(base);
     let (mine, theirs) = (diff::lines(mine), diff::lines(theirs));
@@ -41,6 +41,10 @@ impl Hunk<'_> {
     fn meets(&self, other: &Self) -> bool {
         if other.base.start != self.base.end {
             return other.base.start < self.base.end;
+        }
+        let takes_away = |hunk: &Self| hunk.lines.is_empty() && !hunk.base.is_empty();
+        if takes_away(self) && takes_away(other) {
+            return false;
         }
         let (adds, changes) = if other.base.is_empty() { (other, self) } else { (self, other) };
         !(adds.base.is_empty() && !changes.base.is_empty() && adds.stands_alone())

@@ -303,6 +303,8 @@ fn an_older_sentence_is_taken_back_though_others_stand_beside_it() {
     let before = env.read("user.md");
     assert_eq!(env.run(&["undo", "2"], "").code, 0);
     assert_eq!(env.read("user.md"), before.replace("- I play go\n", ""));
+    assert_eq!(env.run(&["undo", "1"], "").code, 0);
+    assert_eq!(env.read("user.md"), before.replace("- I play chess\n- I play go\n", ""));
 }
 
 #[test]

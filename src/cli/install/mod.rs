@@ -167,7 +167,7 @@ fn apply(global: &Global, options: &Asked, assistant: &Assistant, path: &Path, w
         backup: backup.map(|backup| backup.display().to_string()),
         say,
     };
-    if lifts_grant(&diff) && !global.json {
+    if lifts_grant(&diff) && !options.remove && !global.json {
         writeln!(io::stderr(), "note: this takes `--client` away, so the assistant will see every note")?;
     }
     if diff.is_empty() || options.dry_run {

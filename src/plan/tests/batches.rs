@@ -181,6 +181,7 @@ fn merges() {
     check("1\n3\n4\n5\n6\n", "1\n2\nnew\n3\n4\n5\n6\n", Some("1\nnew\n3\n4\n5\n6\n"));
     check("1\n3\n4\n5\n6\n", "1\nnew\n2\n3\n4\n5\n6\n", Some("1\nnew\n3\n4\n5\n6\n"));
     check("1\n3\n4\n5\n6\n", "1\n2\n  new\n3\n4\n5\n6\n", None);
+    check("1\n3\n4\n5\n6\n", "1\n2\n4\n5\n6\n", Some("1\n4\n5\n6\n"));
     check("1\n2\nX\n3\n4\n5\n6\n", "1\n2\nY\n3\n4\n5\n6\n", None);
     check(base, "", Some(""));
 }
