@@ -66,6 +66,7 @@ fn settings() -> Settings {
         family: Family::Capable,
         door: "ask",
         mode: Mode::Ask,
+        removals: memdir::agent::Removals::Allow,
         turns: 4,
         tokens: None,
         context: 900,
