@@ -69,7 +69,7 @@ fn by_index(query: &str, notes: &BTreeMap<&str, &str>) {
     writing.set_complete(true).unwrap();
     writing.commit().unwrap();
     let read = |path: &MemoryPath| notes.get(path.as_str()).map(|text| (*text).to_owned());
-    let asking = Asking { read: &read, stop: &|| false, within: None, point: None };
+    let asking = Asking { read: &read, stop: &|| false, within: None, point: None, excluded: &memdir::note::Excluded::NONE };
     let found = answer(&index, &question, &asking).unwrap().found;
     assert!(found.windows(2).all(|pair| pair[0].score >= pair[1].score));
     for found in found {
