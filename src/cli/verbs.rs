@@ -54,16 +54,22 @@ fn end_of_first_list(text: &str) -> Option<usize> {
 }
 
 pub(super) fn add(global: &Global, options: &Add) -> Result<u8, Stop> {
-    // A line may begin with a dash, so what looks like an option behind the note is part of it.
+    // A line may begin with a dash, so options behind it are not read as such; the one that programs put last is meant.
+    let (line, is_json) = match options.line.split_last() {
+        Some((last, line)) if last == "--json" && !line.is_empty() => (line, true),
+        _ => (options.line.as_slice(), global.json),
+    };
+    let Global { memory, state, log, .. } = global;
+    let global = &Global { memory: memory.clone(), state: state.clone(), log: log.clone(), json: is_json };
     if let Some(word) =
-        options.line.iter().find(|word| ["--memory", "--json", "--state", "--log", "--help"].contains(&word.as_str()))
+        line.iter().find(|word| ["--memory", "--json", "--state", "--log", "--help"].contains(&word.as_str()))
     {
         let hint = format!("put `{word}` before the note, or the whole line in quotes");
         return Err(usage(format!("`{word}` stands in the line"), hint).into());
     }
     let opened = open::open(global)?;
     let path = opened.engine.note_named(&options.note)?;
-    append(global, &opened, path, &options.line.join(" "), None)
+    append(global, &opened, path, &line.join(" "), None)
 }
 
 /// Adds a line to a note, behind the line `place` or at its end: an item of a list, unless it is written as something else. A note

@@ -333,6 +333,7 @@ fn a_new_note_has_one_title() {
 #[test]
 fn what_fails_is_one_error_for_a_program() {
     let env = people();
+    assert_eq!(env.run(&["add", "user", "hello", "--json"], "").exits(0)["changed"], json!(["user.md"]));
     for words in [&["new", "user"][..], &["rm", "nosuch"], &["set", "../x", "a", "b"]] {
         let failed = env.ask(words).exits(4);
         assert!(failed["error"]["code"].is_string() && failed.get("actions").is_none(), "{words:?}: {failed}");

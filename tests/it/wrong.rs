@@ -130,7 +130,7 @@ const INPUTS: &[&[&str]] = &[
     &["set", "user", "city", "a\nb"],
     &["set", "user", "", "c"],
     &["remember", "the plan", "--memory"],
-    &["add", "user", "hello", "--json"],
+    &["add", "user", "hello", "--memory", "x"],
     &["log", "--since", "last summer"],
     &["log", "--limit", "0"],
     &["tree", "--cursor"],
