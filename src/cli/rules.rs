@@ -36,6 +36,7 @@ pub(super) fn run(global: &Global, asked: Option<&Asked>) -> Result<u8, Stop> {
             let (action, path) = (action.clone(), path.clone());
             let (client, detector, verdict) = (client.clone(), detector.clone(), (*verdict).into());
             sources.add_rule(&located.root, &Rule { action, path, client, detector, verdict })?;
+            writeln!(io::stderr(), "note: an assistant that has memdir running takes this up when it starts it again")?;
         }
         Some(Asked::Remove { number }) => {
             let removed = sources.remove_rule(&located.root, *number)?;
