@@ -109,15 +109,20 @@ fn words_of(text: &str) -> BTreeSet<String> {
         let length = if is_person { Some(target.len()) } else { target.rfind('/') };
         scaffolding.extend(length.map(|length| link.target.start..link.target.start + length));
     }
-    for fact in note.facts() {
-        let key = text.get(..fact.span.start).and_then(|before| before.rfind(&fact.key));
-        if let Some(start) = key.filter(|_| fact.key.split_whitespace().count() == 1) {
-            scaffolding.push(start..start + fact.key.len());
-        }
+    for fact in note.facts().into_iter().filter(|fact| fact.key.split_whitespace().count() == 1) {
+        let before = text.get(..fact.span.start).unwrap_or_default();
+        let line = before.rfind('\n').map_or(0, |end| end + 1);
+        let key = before.get(line..).and_then(|before| before.rfind(&fact.key));
+        scaffolding.extend(key.map(|key| line + key..line + key + fact.key.len()));
     }
+    scaffolding.sort_by_key(|range| range.start);
+    let is_scaffolding = |at: usize| {
+        let before = scaffolding.partition_point(|range| range.start <= at);
+        before.checked_sub(1).and_then(|last| scaffolding.get(last)).is_some_and(|range| range.contains(&at))
+    };
     let mut found = BTreeSet::new();
     words::each(text, &mut |word, place| {
-        if !scaffolding.iter().any(|range| range.contains(&place.start)) {
+        if !is_scaffolding(place.start) {
             found.insert(word.to_owned());
         }
     });

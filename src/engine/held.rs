@@ -316,7 +316,7 @@ impl Engine {
             return Ok(outcomes);
         }
         let proposed: Vec<&(usize, &Held)> = writes.filter(|(at, _)| fits(*at)).collect();
-        // What rules and detectors hold was in no plan that the guard has seen.
+        // Calls held by rules or detectors were not in the plan that the guard saw.
         let grounds = guard.map_or_else(Vec::new, |guard| guard.grounds(&trial.plan));
         let calls = proposed.iter().map(|(_, held)| held.to_keep(&grounds)).collect();
         let numbers = numbers(writer, manner)?;

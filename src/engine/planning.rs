@@ -43,7 +43,7 @@ impl Engine {
     ) -> Planned {
         let planned = self.plan_calls(tree, parsed, asker, started, &[]);
         match asker.guard.map(|guard| guard.grounds(&planned.plan)) {
-            // With a time of its own: what was planned in time is asked about, not lost.
+            // The second pass has its own deadline, so that a turn that was planned in time is asked about and not refused.
             Some(grounds) if !grounds.is_empty() => {
                 self.plan_calls(tree, parsed, asker, (self.settings.clock)(), &grounds)
             }

@@ -24,10 +24,9 @@ pub fn standing(waiting: &Waiting, verdict: Verdict) -> Result<Vec<Rule>, Failur
                 Ground::Rule(number) if verdict == Verdict::Allow => return Err(is_asked_by_rule(*number)),
                 // What is found in calls like this one is asked about all the same.
                 Ground::Change if verdict == Verdict::Allow => Some(CHANGE.to_owned()),
-                Ground::Removal | Ground::Origin if verdict == Verdict::Allow => {
-                    return Err(is_asked_each_time(ground));
-                }
-                Ground::Rule(_) | Ground::Change | Ground::Removal | Ground::Origin => None,
+                // These grounds concern a whole turn, which no rule can describe.
+                Ground::Removal | Ground::Origin => return Err(is_asked_each_time(ground)),
+                Ground::Rule(_) | Ground::Change => None,
             };
             let rule = Rule {
                 action: Some(call.action.name().to_owned()),
@@ -184,6 +183,10 @@ mod tests {
     #[test]
     fn what_no_rule_can_say_is_told() {
         let delete = |path: &str| action("delete_file", serde_json::json!({"path": path}));
+        for (ground, verdict) in [Ground::Removal, Ground::Origin].into_iter().zip([Verdict::Deny, Verdict::Allow]) {
+            let failure = standing(&waiting(delete("a.md"), vec![ground]), verdict).unwrap_err();
+            assert_eq!(failure.message, "this is asked about each time; no rule can settle it");
+        }
         let by_rule = || vec![Ground::Rule(2)];
         let always = standing(&waiting(delete("a.md"), by_rule()), Verdict::Allow).unwrap_err();
         assert_eq!(always.message, "rule 2 asks about this, and the strictest rule wins");

@@ -17,7 +17,7 @@ const TEMPLATES: &str = "templates.json";
 const DAILY: &str = "daily-notes.json";
 
 /// No more filters than this count, no more patterns among them, and none that is longer or takes more memory as a pattern: each
-/// search holds every path against them.
+/// search matches every path against them.
 const MOST_FILTERS: usize = 200;
 const MOST_PATTERNS: usize = 16;
 const MOST_FILTER_BYTES: usize = 1_000;
@@ -100,7 +100,7 @@ impl Excluded {
         let pattern = filter.strip_prefix('/').and_then(|filter| filter.strip_suffix('/'));
         let pattern = match pattern {
             _ if filter.len() > MOST_FILTER_BYTES => None,
-            // It would hold every file.
+            // An empty pattern would match every file.
             Some("") => None,
             Some(_) if self.patterns.len() == MOST_PATTERNS => None,
             None if filter.is_empty() => return,

@@ -1,7 +1,8 @@
 //! Whether a change takes something away.
 //!
-//! Taken away means: a note or a folder is gone, fewer than half of a note's lines remain, or an item, a row or a key is gone with
-//! none of that key in its place. Rewording, reordering and moving are not removal. Pure, and the same in every language.
+//! Taken away means: a note or a folder is gone, fewer than half of a note's lines or of its words remain, an item, a row or a key is
+//! gone with none of that key in its place, or a fact is no longer stated, as where it has become a comment. Rewording, reordering and
+//! moving are not removal. Pure, and the same in every language.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,7 +29,7 @@ impl Plan {
         self.steps().iter().any(|step| match step {
             Step::RemoveFolder { .. } => true,
             Step::MakeFolder { .. } | Step::Move { .. } => false,
-            // What is no text goes or stays as a whole.
+            // A file that is not text is removed as a whole or not at all.
             Step::Put { before: Some(before), after, .. } if text(before).is_none() => after.is_none(),
             Step::Put { .. } => false,
         }) || puts().any(|(before, after)| before.is_some_and(|before| loses(before, after, &moved)))
@@ -100,8 +101,9 @@ fn loses_facts(before: &str, after: &str, moved: &Counts<'_>) -> bool {
         let facts = facts.filter(|fact| fact.value.contains(char::is_alphanumeric) && is_counted(fact.line));
         facts.map(|fact| note::fact::key(&fact.key)).collect()
     };
+    let lines: Vec<&str> = before.lines().collect();
     let stands_elsewhere =
-        |line: usize| before.lines().nth(line.saturating_sub(1)).is_some_and(|line| moved.contains_key(line.trim()));
+        |line: usize| lines.get(line.saturating_sub(1)).is_some_and(|line| moved.contains_key(line.trim()));
     let had = stated(before, &|line| !stands_elsewhere(line));
     had.difference(&stated(after, &|_| true)).next().is_some()
 }

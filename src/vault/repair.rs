@@ -258,7 +258,7 @@ impl Writer<'_> {
     pub(super) fn sweep_strays(&mut self) {
         let strays = std::mem::take(&mut *self.vault.strays());
         for path in strays.into_iter().take(MOST_SWEPT) {
-            // What no note can be as large as was not written by memdir; it is not read.
+            // A larger file is left to `doctor`: reading it would hold the lock for long.
             let size = self.vault.dir.symlink_metadata(&path).map_or(0, |found| found.len());
             if size > MOST_STRAY_BYTES {
                 continue;
