@@ -191,7 +191,12 @@ pub(super) fn edit_text(
     }
     let content = String::from_utf8(edited).map_err(|_| Failure::new(Code::NotText, "the edited text is not UTF-8"));
     let done = match content {
-        Ok(content) if is_closed => keep(content),
+        Ok(content) if is_closed => keep(content.clone()).inspect_err(|_| {
+            if unsaved == Unsaved::Goes {
+                // Shown and not kept: on the disk nobody has agreed to it, and the person has typed it.
+                let _ = writeln!(io::stderr(), "your text was not kept; this is it:\n{}", term::escape(&content));
+            }
+        }),
         Ok(_) => Err(Failure::new(Code::Io, "the editor failed, so the note was not changed").into()),
         Err(failure) => Err(failure.into()),
     };

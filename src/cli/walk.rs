@@ -283,6 +283,11 @@ impl Walk<'_> {
         let id = reviewed.waiting.id;
         let Some((path, digest, text)) = text_to_edit(&reviewed.plan) else { return Ok(()) };
         let keep = |content: String| {
+            // Looked at before the call is made: the account of a call that fails would keep what nobody has approved.
+            let now = self.opened.engine.text_of(path).map(|text| Digest::of(text.as_bytes()));
+            if now != digest {
+                return Err(Failure::new(Code::Conflict, format!("note `{path}` was changed meanwhile")).into());
+            }
             let path = path.clone();
             let action = match digest {
                 Some(_) => Action::WriteFile(WriteFile { path, content, if_digest: digest }),

@@ -435,6 +435,25 @@ fn an_edit_that_fails_leaves_nothing_and_asks_again() {
     }
 }
 
+/// What the person typed is shown where it cannot be kept: the note was changed in the meantime.
+#[test]
+fn a_text_that_meets_another_edit_is_shown() {
+    let env = waiting();
+    let note = env.at("user.md");
+    let editor = format!("sh -c 'echo mine is this >> $0; echo outside >> {}'", note.display());
+    let env = env.set("EDITOR", &editor).set("PATH", "/usr/bin:/bin");
+    let mut terminal = approving(&env);
+    terminal.until("[?] ");
+    terminal.answer("e\n");
+    let again = terminal.until("[?] ");
+    assert!(again.contains("your text was not kept; this is it:") && again.contains("mine is this"), "{again}");
+    terminal.answer("n\n");
+    let (code, said) = terminal.end();
+    assert_eq!(code, 0, "{said}");
+    assert!(env.read("user.md").ends_with("outside\n") && !env.read("user.md").contains("mine"));
+    assert_eq!(super::holding(&env, super::WORD), [""; 0]);
+}
+
 /// Who edits a proposal has decided: nothing waits for them a second time.
 #[test]
 fn the_persons_own_text_does_not_wait_for_the_person() {
