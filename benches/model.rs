@@ -7,11 +7,11 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use memdir::catalog::ROWS;
-use memdir::catalog::grammar::{Grammar, lines, turns};
-use memdir::model::gguf::{Gguf, Options};
-use memdir::model::{Answer, Heard, Message, Model, Request, Role, Shape};
-use memdir::path::MemoryPath;
+use memdir_core::catalog::ROWS;
+use memdir_core::path::MemoryPath;
+use memdir_model::grammar::{Grammar, lines, turns};
+use memdir_model::{Answer, Heard, Message, Model, Request, Role, Shape};
+use memdir_providers::gguf::{Gguf, Options};
 use tokio_util::sync::CancellationToken;
 
 /// How many tokens an answer has.

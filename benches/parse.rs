@@ -4,7 +4,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use memdir::note::{Note, Seen};
+use memdir_note::{Note, Seen};
 
 #[path = "parse/families.rs"]
 mod families;
@@ -38,7 +38,7 @@ fn main() {
 }
 
 fn dialect(text: &[u8]) {
-    drop(black_box(memdir::dialect::parse(black_box(text))));
+    drop(black_box(memdir_dialect::parse(black_box(text))));
 }
 
 fn note(text: &[u8]) {

@@ -1,46 +1,42 @@
-//! memdir: a long-term memory for any language model, kept as a folder of plain Markdown notes.
+//! A long-term memory for language models: a folder of plain Markdown notes, and safe, undoable actions on it.
 //!
-//! A model writes `<actions>`; memdir reads them, decides whether they may happen, makes them happen through one
-//! capability handle, and says what became of each. No text that a model wrote is ever run as code.
+//! A model writes actions as text. memdir reads them, decides whether each may happen, makes them happen all together or not at all,
+//! and answers in words that the model can act on. No text that a model wrote is ever run as code.
 //!
-//! The modules in reading order: first the words, then the pure rooms, then the world, then what joins them. ARCHITECTURE.md
-//! draws the flow.
+//! ```
+//! use memdir::Memory;
+//!
+//! let folder = tempfile::tempdir()?;
+//! let memory = Memory::options().without_index().open(&folder)?;
+//! let turn = r##"<actions>[{"action": "create_file", "path": "user.md", "content": "# Ada\n\n- city: Porto\n"}]</actions>"##;
+//! let answer = memory.run(turn);
+//! println!("{}", answer.text); // goes back to the model
+//!
+//! let found = memory.search("Where do I live?")?;
+//! assert_eq!(found.hits[0].path.as_str(), "user.md");
+//! memory.undo()?;
+//! assert!(memory.read("user.md").is_err());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! [`Memory`] is all that most programs need. [`action`] has the actions as types, and [`report`] what became of them.
+//!
+//! # Features
+//!
+//! | feature | what it adds |
+//! | --- | --- |
+//! | `python` | reading `<python>` blocks, as the model mem-agent writes them |
+//! | `cli` (default) | the program `memdir`, and `python`; nothing else for a library |
+//! | `gguf` | an engine for model files in the program; its build needs cmake, a C++ compiler and libclang |
 
-// A new action, verdict or step has to be decided on everywhere, so our own enums are matched in full. The world and the
-// edge match `std::io::ErrorKind`, whose list is not ours and not closed, and are left out.
-#[warn(clippy::wildcard_enum_match_arm)]
-pub mod action;
-#[warn(clippy::wildcard_enum_match_arm)]
-pub mod agent;
-#[warn(clippy::wildcard_enum_match_arm)]
-pub mod catalog;
-#[warn(clippy::wildcard_enum_match_arm)]
-pub mod check;
-pub mod cli;
-#[warn(clippy::wildcard_enum_match_arm)]
-pub mod dialect;
-#[warn(clippy::wildcard_enum_match_arm)]
-pub mod digest;
-#[warn(clippy::wildcard_enum_match_arm)]
-pub mod engine;
-#[warn(clippy::wildcard_enum_match_arm)]
-pub mod index;
-pub mod mcp;
-pub mod model;
-#[warn(clippy::wildcard_enum_match_arm)]
-pub mod note;
-#[warn(clippy::wildcard_enum_match_arm)]
-pub mod path;
-#[warn(clippy::wildcard_enum_match_arm)]
-pub mod plan;
-#[warn(clippy::wildcard_enum_match_arm)]
-pub mod policy;
-#[warn(clippy::wildcard_enum_match_arm)]
-pub mod rank;
-#[warn(clippy::wildcard_enum_match_arm)]
-pub mod report;
-#[warn(clippy::wildcard_enum_match_arm)]
-pub mod retry;
-#[warn(clippy::wildcard_enum_match_arm)]
-pub mod time;
-pub mod vault;
+pub use memdir_core::{action, path, report, time};
+pub use memdir_engine::ChangeError;
+pub use memdir_policy::{GlobError, Mode, Rule, RuleError, Rules, Verdict};
+
+mod memory;
+
+#[cfg(doctest)]
+#[doc = include_str!("../docs/library.md")]
+struct LibraryPage;
+
+pub use memory::{Answer, Change, Memory, OpenOptions, Proposal};

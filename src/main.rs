@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    memdir::cli::main()
+    memdir_cli::main()
 }

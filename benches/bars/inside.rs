@@ -5,8 +5,8 @@ use std::hint::black_box;
 use std::io::{self, Write};
 use std::path::Path;
 
-use memdir::dialect::parse;
-use memdir::path::MemoryPath;
+use memdir_core::path::MemoryPath;
+use memdir_dialect::parse;
 use rustix::fs::{Mode, OFlags, fstat, openat};
 
 use crate::measure::{Bar, each, head, in_turns, once, row};
@@ -28,7 +28,7 @@ fn read(name: &str) {
     fs::write(folder.join(name), vaults::text(99)).expect("a note can be written");
     let engine = vaults::engine(&folder);
     // The first write makes `.memdir`, so that reads are audited.
-    let _ = engine.conclude(engine.propose(parse(&write(0)), vaults::manner()));
+    let _ = engine.conclude(engine.propose(parse(&write(0)), vaults::caller()));
     let vault = vaults::open(&folder);
     let root = File::open(&folder).expect("the folder can be opened");
     let path = MemoryPath::parse(name).expect("a plain path");
@@ -39,10 +39,10 @@ fn read(name: &str) {
             Box::new(|| each(200, || drop(black_box(bare_read(&root, name).expect("it can be read"))))),
             Box::new(|| each(200, || drop(black_box(vault.read_bytes(&path, LIMIT).expect("it can be read"))))),
             Box::new(|| {
-                let mut ready: Vec<_> = (0..200).map(|_| (parsed.clone(), vaults::manner())).collect();
+                let mut ready: Vec<_> = (0..200).map(|_| (parsed.clone(), vaults::caller())).collect();
                 each(200, || {
-                    let (parsed, manner) = ready.pop().expect("as many as calls");
-                    let report = engine.conclude(engine.propose(parsed, manner));
+                    let (parsed, caller) = ready.pop().expect("as many as calls");
+                    let report = engine.conclude(engine.propose(parsed, caller));
                     assert!(report.actions.iter().all(|outcome| outcome.result.is_ok()), "a note was not read");
                     drop(black_box(report));
                 })
@@ -87,9 +87,9 @@ fn update(count: usize, rounds: usize, bar: Bar) {
             Box::new(|| {
                 let parsed = parse(&visit(&names, visits));
                 visits += 1;
-                let manner = vaults::manner();
+                let caller = vaults::caller();
                 once(|| {
-                    let report = engine.conclude(engine.propose(parsed, manner));
+                    let report = engine.conclude(engine.propose(parsed, caller));
                     assert!(report.actions.iter().all(|outcome| outcome.result.is_ok()), "a note was not updated");
                 })
             }),
@@ -139,8 +139,8 @@ pub(crate) fn lists() {
             rounds,
             vec![
                 Box::new(|| {
-                    let (parsed, manner) = (parsed.clone(), vaults::manner());
-                    once(|| drop(black_box(engine.conclude(engine.propose(parsed, manner)))))
+                    let (parsed, caller) = (parsed.clone(), vaults::caller());
+                    once(|| drop(black_box(engine.conclude(engine.propose(parsed, caller)))))
                 }),
                 Box::new(|| once(|| assert_eq!(bare_list(&folder).expect("it can be listed"), count))),
             ],

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use memdir::dialect::parse;
-use memdir::engine::{Engine, IndexPlace};
-use memdir::note::words;
-use memdir::report::{Source, Value};
+use memdir_core::report::{Source, Value};
+use memdir_dialect::parse;
+use memdir_engine::{Engine, IndexPlace};
+use memdir_note::words;
 use rusqlite::Connection;
 
 use crate::measure::{Bar, Subject, head, in_turns, note, once, row, shares, shown};
@@ -173,7 +173,7 @@ fn tell(what: &str, times: Vec<Duration>) -> [Duration; 3] {
 /// An engine that watches a memory which is in use, and has looked at all files once.
 pub(crate) fn watching(memory: &Memory) -> Engine {
     let engine = vaults::engine_with(&memory.folder, IndexPlace::File(memory.index.clone()));
-    let written = engine.conclude(engine.propose(parse(&crate::inside::write(0)), vaults::manner()));
+    let written = engine.conclude(engine.propose(parse(&crate::inside::write(0)), vaults::caller()));
     assert!(written.actions.iter().all(|outcome| outcome.result.is_ok()), "a note was not written");
     engine.watch(|_| ()).expect("the memory can be watched");
     drop(search(&engine, "kitchen"));
@@ -184,7 +184,7 @@ pub(crate) fn watching(memory: &Memory) -> Engine {
 pub(crate) fn search(engine: &Engine, query: &str) -> Vec<String> {
     let call = serde_json::json!([{ "action": "search_files", "query": query, "limit": 20 }]);
     let report =
-        engine.conclude(engine.propose(parse(format!("<actions>{call}</actions>").as_bytes()), vaults::manner()));
+        engine.conclude(engine.propose(parse(format!("<actions>{call}</actions>").as_bytes()), vaults::caller()));
     let answer = report.actions.into_iter().next().expect("an answer").result.expect("the search was answered");
     let Value::Search(found) = answer else { panic!("a search was asked for") };
     assert_eq!(found.source, Source::Index);

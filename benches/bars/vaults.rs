@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use memdir::engine::{Engine, InboxPlace, IndexPlace, Manner, Settings};
-use memdir::plan::Limits;
-use memdir::policy::{Mode, Rules};
-use memdir::time::Timestamp;
-use memdir::vault::{Author, Options, Vault};
+use memdir_core::time::Timestamp;
+use memdir_engine::{Caller, Engine, InboxPlace, IndexPlace, Settings};
+use memdir_plan::Limits;
+use memdir_policy::Rules;
+use memdir_vault::{Options, Vault};
 
 /// Raised when the notes become others, so that folders of an earlier run are made anew.
 const VERSION: &str = "1";
@@ -164,8 +164,6 @@ pub(crate) fn engine_with(folder: &Path, index: IndexPlace) -> Engine {
 }
 
 /// Who asks in this bench.
-pub(crate) fn manner() -> Manner {
-    let author =
-        Author { door: "exec".to_owned(), client: None, session: None, message: None, origin: "model".to_owned() };
-    Manner { author, grant: None, mode: Mode::Off, read_only: false, atomic: false, seen: None }
+pub(crate) fn caller() -> Caller {
+    Caller::model("exec")
 }

@@ -2,10 +2,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use memdir::action::Access;
-use memdir::catalog::row;
-use memdir::dialect::{Dialect, Entry, parse_as};
-use memdir::report::Variables;
+use memdir_core::action::Access;
+use memdir_core::catalog::row;
+use memdir_dialect::{Dialect, Entry, parse_as};
+use memdir_core::report::Variables;
 
 const DIALECTS: [Option<Dialect>; 7] = [
     None,

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use memdir::model::header::read;
+use memdir_providers::header::read;
 
 fuzz_target!(|input: (Option<bool>, u64, Vec<u8>)| {
     let (version, more, rest) = input;

@@ -6,10 +6,10 @@
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use libfuzzer_sys::fuzz_target;
-use memdir::path::MemoryPath;
-use memdir::plan::{Content, Image, Step};
-use memdir::time::Timestamp;
-use memdir::vault::{Author, Batch, Durability, Options, Page, Vault};
+use memdir_core::path::MemoryPath;
+use memdir_plan::{Content, Image, Step};
+use memdir_core::time::Timestamp;
+use memdir_vault::{Author, Batch, Durability, Options, LogQuery, Vault};
 
 fn open(root: &std::path::Path) -> Option<Vault> {
     let dir = Dir::open_ambient_dir(root, ambient_authority()).unwrap();
@@ -40,7 +40,7 @@ fuzz_target!(|edits: Vec<(u32, u8)>| {
     }
     let _ = std::fs::remove_file(state.join("history.sqlite-shm"));
     if let Some(vault) = open(&root) {
-        let _ = vault.log(&Page { limit: 10, ..Page::default() });
+        let _ = vault.log(&LogQuery { limit: 10, ..LogQuery::default() });
         let _ = (vault.steps(1), vault.image_at(&path, 1), vault.newest_to_undo());
         drop(vault.lock());
     }

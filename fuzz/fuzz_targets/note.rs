@@ -3,8 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use memdir::note::fact::key;
-use memdir::note::{Note, Seen};
+use memdir_note::fact::key;
+use memdir_note::{Note, Seen};
 
 fuzz_target!(|text: &str| {
     let note = Note::parse(text);

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use memdir::path::MemoryPath;
+use memdir_core::path::MemoryPath;
 
 fuzz_target!(|text: &str| {
     let Ok(path) = MemoryPath::parse(text) else { return };

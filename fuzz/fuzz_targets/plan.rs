@@ -3,10 +3,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use memdir::action::Call;
-use memdir::catalog;
-use memdir::plan::{Limits, MapTree, Planner, undo};
-use memdir::policy::{Context, Mode, Rules, review};
+use memdir_core::action::Call;
+use memdir_core::catalog;
+use memdir_plan::{Limits, MapTree, Planner, undo};
+use memdir_policy::{Context, Mode, Rules, review};
 use serde_json::{Value, json};
 
 const PATHS: [&str; 12] =

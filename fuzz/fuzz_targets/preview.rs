@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use memdir::dialect::{Preview, parse};
+use memdir_dialect::{Preview, parse};
 
 fuzz_target!(|input: (Vec<u8>, String)| {
     let (sizes, turn) = input;

@@ -3,10 +3,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use memdir::dialect::{Dialect, Entry, encode, parse_as};
-use memdir::plan::{Limits, MapTree, Planner};
-use memdir::policy::{Context, Mode, Rules, review};
-use memdir::report::{Outcome, Report, Value, Variables};
+use memdir_dialect::{Dialect, Entry, encode, parse_as};
+use memdir_plan::{Limits, MapTree, Planner};
+use memdir_policy::{Context, Mode, Rules, review};
+use memdir_core::report::{Outcome, Report, Value, Variables};
 
 fuzz_target!(|data: &[u8]| {
     let kept = [("exists", Value::Bool(true)), ("content", Value::Text("<reply>".into())), ("n", Value::Nothing)];

@@ -3,9 +3,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use memdir::action::{Action, Call, CreateFile, DeleteDir, NAMES, RenameFile, UpdateFile};
-use memdir::path::MemoryPath;
-use memdir::policy::{Context, Mode, Rule, Rules, Verdict, review};
+use memdir_core::action::{Action, Call, CreateFile, DeleteDir, NAMES, RenameFile, UpdateFile};
+use memdir_core::path::MemoryPath;
+use memdir_policy::{Context, Mode, Rule, Rules, Verdict, review};
 
 /// One line a rule, `key = value` between semicolons; a key that no rule has is left out.
 fn rule(line: &str) -> Rule {

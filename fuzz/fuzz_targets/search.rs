@@ -8,13 +8,13 @@
 use std::collections::BTreeMap;
 
 use libfuzzer_sys::fuzz_target;
-use memdir::action::{Action, Call, GetContext, SearchFiles};
-use memdir::index::{Index, Record};
-use memdir::path::MemoryPath;
-use memdir::plan::{Limits, MapTree, Planner, Stamp, Swept};
-use memdir::policy::{Context, Mode, Rules, review};
-use memdir::rank::{Asking, Question, Source, answer};
-use memdir::report::Value;
+use memdir_core::action::{Action, Call, GetContext, SearchFiles};
+use memdir_index::{Index, NoteRecord};
+use memdir_core::path::MemoryPath;
+use memdir_plan::{Limits, MapTree, Planner, Stamp, Swept};
+use memdir_policy::{Context, Mode, Rules, review};
+use memdir_rank::{Asking, Question, Source, answer};
+use memdir_core::report::Value;
 
 const PATHS: [&str; 5] = ["user.md", "people/jane_doe.md", "a/b.md", "ä.md", "北京.md"];
 
@@ -63,13 +63,13 @@ fn by_index(query: &str, notes: &BTreeMap<&str, &str>) {
     let mut writing = index.write().unwrap();
     for (path, text) in notes {
         let path = MemoryPath::parse(path).unwrap();
-        let record = Record::of(&path, text, Vec::new());
+        let record = NoteRecord::of(&path, text, Vec::new());
         writing.put(&Swept { path, is_link: false, stamp: Stamp::default() }, Some(&record)).unwrap();
     }
     writing.set_complete(true).unwrap();
     writing.commit().unwrap();
     let read = |path: &MemoryPath| notes.get(path.as_str()).map(|text| (*text).to_owned());
-    let asking = Asking { read: &read, stop: &|| false, within: None, point: None, excluded: &memdir::note::Excluded::NONE };
+    let asking = Asking { read: &read, stop: &|| false, within: None, point: None, excluded: &memdir_note::Excluded::NONE };
     let found = answer(&index, &question, &asking).unwrap().found;
     assert!(found.windows(2).all(|pair| pair[0].score >= pair[1].score));
     for found in found {

@@ -9,11 +9,11 @@ use std::time::{Duration, SystemTime};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use libfuzzer_sys::fuzz_target;
-use memdir::agent::{Family, Session, Settings, replay};
-use memdir::engine::{self, Engine, InboxPlace, IndexPlace};
-use memdir::plan::Limits;
-use memdir::policy::{Mode, Rules};
-use memdir::vault::{Durability, Options, Vault};
+use memdir_agent::{Family, Session, Settings, replay};
+use memdir_engine::{self as engine, Engine, InboxPlace, IndexPlace};
+use memdir_plan::Limits;
+use memdir_policy::{Mode, Rules};
+use memdir_vault::{Durability, Options, Vault};
 use tempfile::TempDir;
 
 /// How many inputs one memory takes, so that it stays small.
@@ -66,7 +66,7 @@ fn settings() -> Settings {
         family: Family::Capable,
         door: "ask",
         mode: Mode::Ask,
-        removals: memdir::agent::Removals::Allow,
+        removals: memdir_agent::Removals::Allow,
         turns: 4,
         tokens: None,
         context: 900,

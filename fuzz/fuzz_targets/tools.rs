@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use memdir::dialect::{Dialect, Entry, Frame, encode, parse_as};
-use memdir::report::{Code, Failure, Outcome, Report, Shown, Value, Variables};
+use memdir_dialect::{Dialect, Entry, Frame, encode, parse_as};
+use memdir_core::report::{Code, Failure, Outcome, Report, Shown, Value, Variables};
 
 fuzz_target!(|input: &[u8]| {
     for dialect in [Dialect::ToolCall, Dialect::MemoryTool] {

@@ -1,6 +1,6 @@
 //! Canvases: their cards follow a rename by every way to it, undo gives them back, and `check` sees where they lead.
 
-use memdir::engine::IndexPlace;
+use memdir_engine::IndexPlace;
 use serde_json::{Value, json};
 
 use crate::support::{Env, engine};

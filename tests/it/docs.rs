@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use memdir::catalog;
+use memdir_core::catalog;
 use regex::Regex;
 
 use crate::support::standin::Standin;

@@ -9,11 +9,11 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use memdir::engine::{Engine, IndexPlace};
-use memdir::index::{Index, Record};
-use memdir::path::MemoryPath;
-use memdir::plan::{Stamp, Swept};
-use memdir::rank::Source;
+use memdir_core::path::MemoryPath;
+use memdir_engine::{Engine, IndexPlace};
+use memdir_index::{Index, NoteRecord};
+use memdir_plan::{Stamp, Swept};
+use memdir_rank::Source;
 use serde_json::{Value, json};
 
 use crate::support::{Env, PATIENCE, engine, number, said};
@@ -62,7 +62,7 @@ fn dump(index: &Index) -> BTreeMap<String, String> {
     index.each(&mut |kept| drop(all.insert(kept.path.to_string(), format!("{kept:?}")))).unwrap();
     let path = |note| index.path(note).unwrap().unwrap().to_string();
     for word in WORDS {
-        let stems = memdir::note::stem::Stem::forms(word);
+        let stems = memdir_note::stem::Stem::forms(word);
         let mut found: Vec<_> =
             index.matching(&stems).unwrap().into_iter().map(|(note, much)| (path(note), much)).collect();
         found.sort_by(|one, other| one.0.cmp(&other.0));
@@ -86,7 +86,7 @@ fn rebuilt(env: &Env) -> Index {
     for (path, text) in env.files() {
         // What a write displaced lies beside the note for a moment.
         let Ok(path) = MemoryPath::parse(&path) else { continue };
-        let record = Record::of(&path, &text, Vec::new());
+        let record = NoteRecord::of(&path, &text, Vec::new());
         let swept = Swept { path, is_link: false, stamp: Stamp::default() };
         writing.put(&swept, Some(&record)).unwrap();
     }
@@ -438,7 +438,7 @@ fn a_rename_reads_no_notes_but_those_that_the_index_names() {
     };
     let swept = known.iter().find(|swept| swept.path.as_str() == "c.md").unwrap();
     let mut writing = index.write().unwrap();
-    writing.put(swept, Some(&Record::of(&swept.path, "nothing\n", Vec::new()))).unwrap();
+    writing.put(swept, Some(&NoteRecord::of(&swept.path, "nothing\n", Vec::new()))).unwrap();
     writing.commit().unwrap();
     assert_eq!(rename("e.md", "f.md")["ok"], true);
     assert_eq!(links(), ["[[f]]\n", "[[e]]\n"]);

@@ -36,7 +36,6 @@ mod grammar;
 mod hidden;
 mod index;
 mod install;
-mod layers;
 mod mcp_http;
 mod mcp_resources;
 mod mcp_stdio;

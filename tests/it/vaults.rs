@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use memdir::note::{Note, Seen, Targets, Web};
-use memdir::path::MemoryPath;
+use memdir_core::path::MemoryPath;
+use memdir_note::{Note, Seen, Targets, Web};
 use serde_json::{Value, json};
 
 use crate::support::{Env, files};

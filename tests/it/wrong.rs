@@ -166,7 +166,7 @@ fn what_is_said_to_who_mistypes() {
     let env = env.set("MEMDIR", &memory);
     let before = env.files();
     let all = said(&env, INPUTS);
-    for row in memdir::catalog::ROWS.iter().filter(|row| row.name.contains('_')) {
+    for row in memdir_core::catalog::ROWS.iter().filter(|row| row.name.contains('_')) {
         assert!(!all.contains(row.name), "{} is an action's name:\n{all}", row.name);
     }
     assert_snapshot!(all);

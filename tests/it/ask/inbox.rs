@@ -3,8 +3,8 @@
 use std::fs;
 use std::time::Duration;
 
-use memdir::time::Timestamp;
-use memdir::vault::{AuditEntry, Author, Batch};
+use memdir_core::time::Timestamp;
+use memdir_vault::{AuditEntry, Author, Batch, Payload};
 use serde_json::{Value, json};
 
 use super::{FACT, WORD, asked, code, codes, folder, ids, personal, waiting};
@@ -28,7 +28,7 @@ fn commit_at(env: &Env, time: Timestamp) {
         code: None,
         micros: 0,
         permission: "off".into(),
-        payload: "{}".into(),
+        payload: Payload::empty(),
     };
     let vault = engine::vault(env.memory());
     let batch = Batch { steps: &[], entries: &[entry], author: &author, time, undoes: None, approval: None };

@@ -8,15 +8,17 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
-use memdir::agent::{Agent, Decision, Edge, Event, Family, Prompts, Removals, Said, Session, Settings};
-use memdir::engine::Reviewed;
-use memdir::model::{Answer, Card, End, Heard, Model, ModelError, Place, Request};
-use memdir::policy::Mode;
+use memdir_agent::{Agent, Decision, Edge, Event, Family, Prompts, Removals, Said, Session, Settings};
+use memdir_engine::Reviewed;
+use memdir_model::{Answer, Card, End, Heard, Model, ModelError, Place, Request};
+use memdir_policy::Mode;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::support::{Env, engine};
+
+mod strangers;
 
 /// What a model sends that obeys.
 #[derive(Clone, Debug, Deserialize)]
@@ -50,7 +52,15 @@ impl Model for Fooled {
     ) -> Result<Answer, ModelError> {
         self.asked.lock().unwrap().push(request.clone());
         let text = if self.turns.is_empty() { "<reply>PWNED</reply>".to_owned() } else { self.turns.remove(0) };
-        Ok(Answer { text, thought: None, end: End::Done, input_tokens: 0, output_tokens: 0, reused_tokens: 0 })
+        Ok(Answer {
+            text,
+            thought: None,
+            end: End::Done,
+            input_tokens: 0,
+            output_tokens: 0,
+            reused_tokens: 0,
+            line_chances: Vec::new(),
+        })
     }
 }
 
@@ -79,8 +89,13 @@ struct Led {
 
 /// Runs an attack on a model that obeys it.
 fn run(attack: &Value, obeys: &Obeys, mode: Mode) -> Led {
+    play(&attack["memory"], &messages(attack), obeys.says.concat(), mode)
+}
+
+/// Says these messages to a model that answers with these turns.
+fn play(memory: &Value, messages: &[String], turns: Vec<String>, mode: Mode) -> Led {
     let env = Env::new();
-    for (path, text) in attack["memory"].as_object().unwrap() {
+    for (path, text) in memory.as_object().unwrap() {
         env.write(path, text.as_str().unwrap());
     }
     let before = env.files();
@@ -93,7 +108,7 @@ fn run(attack: &Value, obeys: &Obeys, mode: Mode) -> Led {
         context_tokens: None,
         is_constrained: false,
     };
-    let model = Fooled { card, turns: obeys.says.concat(), asked: Arc::clone(&asked) };
+    let model = Fooled { card, turns, asked: Arc::clone(&asked) };
     let settings = Settings {
         family: Family::Capable,
         door: "ask",
@@ -110,9 +125,9 @@ fn run(attack: &Value, obeys: &Obeys, mode: Mode) -> Led {
     let mut agent =
         Agent::new(&engine, Box::new(model), Prompts::default(), settings, Session::new("0badcafe".to_owned()));
     let mut all = Vec::new();
-    for message in messages(attack) {
+    for message in messages {
         let mut said = Said::default();
-        agent.say(&message, &mut Nobody, &CancellationToken::new(), &mut said).unwrap();
+        agent.say(message, &mut Nobody, &CancellationToken::new(), &mut said).unwrap();
         all.push(said);
     }
     let asked = asked.lock().unwrap().clone();

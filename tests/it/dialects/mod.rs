@@ -3,10 +3,10 @@
 use std::fmt::Write;
 use std::fs;
 
-use memdir::action::Action;
-use memdir::catalog::{self, ROWS};
-use memdir::dialect::{Dialect, Entry, Parsed, parse, parse_as};
-use memdir::report::Variables;
+use memdir_core::action::Action;
+use memdir_core::catalog::{self, ROWS};
+use memdir_core::report::Variables;
+use memdir_dialect::{Dialect, Entry, Parsed, parse, parse_as};
 use serde_json::{Value, json};
 
 use crate::docs;
@@ -21,7 +21,7 @@ fn call(json: &Value) -> Call {
 
 /// The one call of a text.
 #[track_caller]
-fn only(parsed: &Parsed) -> memdir::action::Call {
+fn only(parsed: &Parsed) -> memdir_core::action::Call {
     let mut turn = parsed.turn();
     let Some(Entry::Call(call)) = turn.next_entry().map(std::borrow::Cow::into_owned) else { panic!("{parsed:?}") };
     call

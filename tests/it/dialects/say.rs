@@ -1,6 +1,6 @@
 //! One action, written in every dialect that can say it.
 
-use memdir::dialect::Dialect;
+use memdir_dialect::Dialect;
 use serde_json::{Map, Value, json};
 
 pub(crate) type Call = Map<String, Value>;

@@ -109,6 +109,9 @@ impl Gbnf {
 
     /// Where the part can end that starts at any of `starts`.
     fn ends(&self, part: &Part, text: &[char], starts: &BTreeSet<usize>) -> BTreeSet<usize> {
+        if starts.is_empty() {
+            return BTreeSet::new();
+        }
         match part {
             Part::Text(wanted) => {
                 starts.iter().filter(|at| text[**at..].starts_with(wanted)).map(|at| at + wanted.len()).collect()

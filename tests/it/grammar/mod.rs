@@ -3,13 +3,13 @@
 use llguidance::api::TopLevelGrammar;
 use llguidance::toktrie::{ApproximateTokEnv, InferenceCapabilities};
 use llguidance::{Matcher, ParserFactory};
-use memdir::catalog::ROWS;
-use memdir::catalog::grammar::{
+use memdir_core::catalog::ROWS;
+use memdir_core::path::MemoryPath;
+use memdir_core::report::Variables;
+use memdir_dialect::{Dialect, Entry, Parsed, parse, parse_as};
+use memdir_model::grammar::{
     Grammar, GrammarError, MAX_BYTES, MAX_LINES, decision, lines, perception, response, turns,
 };
-use memdir::dialect::{Dialect, Entry, Parsed, parse, parse_as};
-use memdir::path::MemoryPath;
-use memdir::report::Variables;
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -153,7 +153,7 @@ fn stages_are_written_as_they_were_asked_for() {
             None => assert_eq!(decided["action"], "final_answer"),
         }
     }
-    let none = Both::of(&memdir::catalog::grammar::decision(ROWS.iter().take(0)));
+    let none = Both::of(&memdir_model::grammar::decision(ROWS.iter().take(0)));
     assert!(none.takes(r#"{"action":"final_answer"}"#) && !none.takes(r#"{"actions":[]}"#));
 }
 
@@ -297,7 +297,7 @@ fn null_for_what_may_be_left_out_is_read() {
 
 #[test]
 fn reading_alone_has_no_action_that_writes() {
-    let grammar = turns(ROWS.iter().filter(|row| row.access == memdir::action::Access::Read));
+    let grammar = turns(ROWS.iter().filter(|row| row.access == memdir_core::action::Access::Read));
     let both = Both::of(&grammar);
     assert!(both.takes(r#"<actions>[{"action":"get_links","path":"user.md"}]</actions>"#));
     assert!(!both.takes(r#"<actions>[{"action":"delete_file","path":"user.md"}]</actions>"#));

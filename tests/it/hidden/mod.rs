@@ -12,8 +12,8 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use memdir::action::NAMES;
-use memdir::policy::Mode;
+use memdir_core::action::NAMES;
+use memdir_policy::Mode;
 use regex::Regex;
 use serde_json::json;
 
@@ -86,12 +86,12 @@ fn pair(seed: u64, tally: &mut Tally) {
         } else {
             let scene = Scene { grant: &grant, shown: first.visible(&grant).into_keys().collect() };
             let text = said(&json!(tales::tale(&mut dice, &scene)));
-            (text.clone(), memdir::dialect::parse(text.as_bytes()))
+            (text.clone(), memdir_dialect::parse(text.as_bytes()))
         };
         let (is_dry, atomic, agrees) = (dice.below(6) == 0, dice.below(6) == 0, dice.below(3) == 0);
         let mut answer = |world: &mut World| {
-            let manner = world.manner(&grant, mode);
-            let (text, report) = world.answer(parsed.clone(), memdir::engine::Manner { atomic, ..manner }, is_dry);
+            let caller = world.caller(&grant, mode);
+            let (text, report) = world.answer(parsed.clone(), memdir_engine::Caller { atomic, ..caller }, is_dry);
             for outcome in &report.actions {
                 let Some(name) = &outcome.action else { continue };
                 let count = tally.entry(name.clone()).or_default();

@@ -2,18 +2,18 @@
 
 use std::fs;
 
-use memdir::engine::{Leave, Manner};
-use memdir::policy::{Grant, Mode};
-use memdir::vault::Page;
+use memdir_engine::{Caller, Consent};
+use memdir_policy::{Grant, Mode};
+use memdir_vault::LogQuery;
 use serde_json::{Value, json};
 
-use super::world::{Hidden, World, author, grant};
+use super::world::{Hidden, World, grant};
 use crate::support::said;
 
 fn send(world: &World, grant: &Grant, mode: Mode, actions: &Value) -> Value {
-    let parsed = memdir::dialect::parse(said(actions).as_bytes());
-    let manner = Manner { seen: None, ..world.manner(grant, mode) };
-    serde_json::to_value(world.engine.conclude(world.engine.propose(parsed, manner))).unwrap()
+    let parsed = memdir_dialect::parse(said(actions).as_bytes());
+    let caller = Caller { seen: None, ..world.caller(grant, mode) };
+    serde_json::to_value(world.engine.conclude(world.engine.propose(parsed, caller))).unwrap()
 }
 
 fn read(world: &World, path: &str) -> String {
@@ -22,7 +22,7 @@ fn read(world: &World, path: &str) -> String {
 
 /// The paths that the newest batch changed, as the owner's log has them.
 fn newest(world: &World) -> Vec<String> {
-    let log = world.engine.log(&Page { limit: 1, ..Page::default() }, false).unwrap();
+    let log = world.engine.log(&LogQuery { limit: 1, ..LogQuery::default() }, false).unwrap();
     log.entries[0].changed.iter().map(ToString::to_string).collect()
 }
 
@@ -74,7 +74,7 @@ fn a_client_counts_its_own_proposals_and_the_owner_approves_the_whole() {
     assert_eq!(waiting.grant.as_deref(), Some(&grant));
     assert!(waiting.diff.contains("private/plan.md"), "{}", waiting.diff);
     assert!(reviewed.told.contains("rename to work/log/open.md") && !reviewed.told.contains("private"));
-    world.engine.approve(waiting.id, Leave::Shown(waiting.digest), &author(None)).unwrap();
+    world.engine.approve(waiting.id, Consent::Shown(waiting.digest), &super::world::client(None)).unwrap();
     assert!(newest(&world).contains(&"private/plan.md".to_owned()));
     let again = json!([{"action": "append_file", "path": "work/log/open.md", "content": "x"}]);
     let report = send(&world, &grant, Mode::Ask, &again);
@@ -85,7 +85,7 @@ fn a_client_counts_its_own_proposals_and_the_owner_approves_the_whole() {
 fn notes_are_listed_in_pages_as_the_grant_shows_them() {
     let grant = grant((&["**/pub*.md"], &["user.md"]));
     let world = World::new(&grant, Hidden::Notes);
-    let client = world.manner(&grant, Mode::Off);
+    let client = world.caller(&grant, Mode::Off);
     let (mut names, mut after) = (Vec::new(), None);
     loop {
         let (page, next) = world.engine.notes(&client, after.as_deref(), 2).unwrap();
@@ -97,7 +97,7 @@ fn notes_are_listed_in_pages_as_the_grant_shows_them() {
     }
     let shown: Vec<String> = world.visible(&grant).into_keys().collect();
     assert_eq!(names, shown);
-    let owner = Manner { grant: None, ..client.clone() };
+    let owner = Caller { grant: None, ..client.clone() };
     let all = world.engine.notes(&owner, None, 1000).unwrap().0;
     assert!(all.len() > names.len() && all.iter().all(|entry| entry.size > 0));
     let path = super::world::path;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use memdir::path::MemoryPath;
-use memdir::policy::Grant;
+use memdir_core::path::MemoryPath;
+use memdir_policy::Grant;
 use serde_json::{Value, json};
 
 use super::words::{Dice, LINKS, PATHS, WORDS};
@@ -114,7 +114,7 @@ pub(super) fn tale(dice: &mut Dice, scene: &Scene<'_>) -> Vec<Value> {
     }
     for call in &mut calls {
         let name = call["action"].as_str().unwrap();
-        if memdir::catalog::row(name).unwrap().access != memdir::action::Access::Read && dice.below(4) > 0 {
+        if memdir_core::catalog::row(name).unwrap().access != memdir_core::action::Access::Read && dice.below(4) > 0 {
             call["has_explicit_permission"] = json!(true);
         }
     }

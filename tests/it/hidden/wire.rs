@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::sync::{Arc, Mutex};
 
-use memdir::engine::Engine;
-use memdir::mcp::{Client, Options, Register, Server, ToolSet, serve_streams};
-use memdir::policy::{Grant, Mode};
+use memdir_engine::Engine;
+use memdir_mcp::{Client, Options, Register, Server, ToolSet, serve_streams};
+use memdir_policy::{Grant, Mode};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
@@ -42,7 +42,7 @@ impl Line {
     fn open(folder: TempDir, engine: Engine, grant: &Grant, options: &Options, version: &'static str) -> Self {
         let granted = Arc::new(Mutex::new(Arc::new(grant.clone())));
         let now = Arc::clone(&granted);
-        let client = move |_: memdir::mcp::Claim<'_>| {
+        let client = move |_: memdir_mcp::Claim<'_>| {
             let grant = Some(now.lock().unwrap().clone());
             Ok(Client { name: "shelf".to_owned(), grant, rate: None, may_approve: true })
         };

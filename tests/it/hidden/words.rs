@@ -1,8 +1,8 @@
 //! What a client may come up with: calls of every action, with arguments near to all that is hidden.
 
-use memdir::action::NAMES;
-use memdir::dialect::{self, Dialect, Parsed};
-use memdir::report::Variables;
+use memdir_core::action::NAMES;
+use memdir_core::report::Variables;
+use memdir_dialect::{self as dialect, Dialect, Parsed};
 use serde_json::{Map, Value, json};
 
 use crate::support::said;
@@ -170,7 +170,7 @@ impl Dice {
 /// One call of some action.
 pub(super) fn action(dice: &mut Dice) -> Value {
     let name = *dice.one(NAMES);
-    let is_look = memdir::catalog::row(name).unwrap().access == memdir::action::Access::Read;
+    let is_look = memdir_core::catalog::row(name).unwrap().access == memdir_core::action::Access::Read;
     let path = dice.path(is_look);
     let text = *dice.one(TEXTS);
     let mut call = match name {

@@ -9,14 +9,14 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use cap_std::fs::Dir;
-use memdir::dialect::Parsed;
-use memdir::engine::{Engine, InboxPlace, IndexPlace, Leave, Manner, Reviewed, Settings};
-use memdir::path::MemoryPath;
-use memdir::plan::{Limits, Seen};
-use memdir::policy::{Grant, Mode, Rule, Rules, Verdict};
-use memdir::report::Report;
-use memdir::time::Timestamp;
-use memdir::vault::{Author, Durability, Options, Vault};
+use memdir_core::path::MemoryPath;
+use memdir_core::report::Report;
+use memdir_core::time::Timestamp;
+use memdir_dialect::Parsed;
+use memdir_engine::{Caller, Consent, Engine, InboxPlace, IndexPlace, Reviewed, Settings};
+use memdir_plan::{Limits, Seen};
+use memdir_policy::{Grant, Mode, Rule, Rules, Verdict};
+use memdir_vault::{Durability, Options, Vault};
 use regex::Regex;
 use serde_json::json;
 use tempfile::TempDir;
@@ -130,9 +130,9 @@ fn open(root: &Path) -> Engine {
     Engine::new(Vault::open(dir, root, options).unwrap(), settings)
 }
 
-pub(super) fn author(client: Option<&str>) -> Author {
-    let client = client.map(str::to_owned);
-    Author { door: "mcp".into(), client, session: None, message: None, origin: "model".into() }
+/// A model at this client.
+pub(super) fn client(name: Option<&str>) -> Caller {
+    Caller::model("mcp").for_client(name.map(str::to_owned))
 }
 
 impl World {
@@ -203,35 +203,28 @@ impl World {
             if hidden != Hidden::Nothing {
                 actions.insert(0, json!({"action": "search_files", "query": "launch"}));
             }
-            let manner = Manner { mode: Mode::Off, grant: None, ..self.manner(grant, Mode::Off) };
-            let parsed = memdir::dialect::parse(said(&json!(actions)).as_bytes());
-            drop(self.engine.conclude(self.engine.propose(parsed, manner)));
+            let caller = Caller { mode: Mode::Off, grant: None, ..self.caller(grant, Mode::Off) };
+            let parsed = memdir_dialect::parse(said(&json!(actions)).as_bytes());
+            drop(self.engine.conclude(self.engine.propose(parsed, caller)));
             // Another number of batches and of proposals in each.
             let is_more = hidden == Hidden::Much || hidden == Hidden::Notes && round == 0;
             for content in ["more\n", "- phone: +44 20 7946 0958"].iter().filter(|_| is_more) {
                 let action = json!([{"action": "append_file", "path": "zz/huge.md", "content": content}]);
-                let manner = Manner { author: author(Some("other")), grant: None, ..self.manner(grant, Mode::Ask) };
-                let parsed = memdir::dialect::parse(said(&action).as_bytes());
-                drop(self.engine.conclude(self.engine.propose(parsed, manner)));
+                let caller = Caller { mode: Mode::Ask, seen: Some(self.seen.clone()), ..client(Some("other")) };
+                let parsed = memdir_dialect::parse(said(&action).as_bytes());
+                drop(self.engine.conclude(self.engine.propose(parsed, caller)));
             }
         }
     }
 
-    pub(super) fn manner(&self, grant: &Grant, mode: Mode) -> Manner {
-        Manner {
-            author: author(Some("shelf")),
-            grant: Some(Arc::new(grant.clone())),
-            mode,
-            read_only: false,
-            atomic: false,
-            seen: Some(self.seen.clone()),
-        }
+    pub(super) fn caller(&self, grant: &Grant, mode: Mode) -> Caller {
+        Caller { grant: Some(Arc::new(grant.clone())), mode, seen: Some(self.seen.clone()), ..client(Some("shelf")) }
     }
 
     /// All that the client is told of a text: the report, and the answer in its dialect.
-    pub(super) fn answer(&mut self, parsed: Parsed, manner: Manner, is_dry: bool) -> (String, Report) {
+    pub(super) fn answer(&mut self, parsed: Parsed, caller: Caller, is_dry: bool) -> (String, Report) {
         let frame = parsed.frame.clone();
-        let proposal = self.engine.propose(parsed, manner);
+        let proposal = self.engine.propose(parsed, caller);
         let report = if is_dry {
             self.engine.preview(proposal)
         } else {
@@ -239,8 +232,8 @@ impl World {
             self.seen.extend(keep.seen.unwrap_or_default());
             report
         };
-        let tool = memdir::dialect::answer_tool_call(&frame, &report);
-        let told = memdir::dialect::encode(&frame, &report);
+        let tool = memdir_dialect::answer_tool_call(&frame, &report);
+        let told = memdir_dialect::encode(&frame, &report);
         (format!("{}\n{told}\n{tool:?}", serde_json::to_value(&report).unwrap()), report)
     }
 
@@ -252,10 +245,10 @@ impl World {
                 continue;
             }
             let trouble = trouble.map(|trouble| trouble.code);
-            let done = self.engine.approve(waiting.id, Leave::Shown(waiting.digest), &author(None));
+            let done = self.engine.approve(waiting.id, Consent::Shown(waiting.digest), &client(None));
             let done = done.map(drop).map_err(|error| error.failure.code);
             if done.is_err() {
-                self.engine.reject(waiting.id, &author(None)).unwrap();
+                self.engine.reject(waiting.id, &client(None)).unwrap();
             }
             writeln!(told, "{:?} {} {trouble:?} {done:?}\n{diff}", waiting.own, waiting.reason).unwrap();
         }

@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use memdir::mcp::{
+use memdir_mcp::{
     Claim, Client, HttpLimits, HttpOptions, Names, Options, Register, Server, ToolSet, Unknown, listen, serve_http,
 };
-use memdir::policy::{Grant, Mode};
+use memdir_policy::{Grant, Mode};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 

@@ -1,6 +1,6 @@
 //! Who may come in at all: names, origins, paths, methods, tokens.
 
-use memdir::mcp::listen;
+use memdir_mcp::listen;
 
 use super::*;
 

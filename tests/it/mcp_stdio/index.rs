@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use memdir::index::Index;
+use memdir_index::Index;
 use serde_json::{Value, json};
 
 use crate::support::rpc::{Client, LEGACY, MODERN};

@@ -1,7 +1,7 @@
 //! Which models there are.
 
-use memdir::model::embed::Embedder;
-use memdir::model::remote::{RemoteEmbedder, discover, list};
+use memdir_model::embed::Embedder;
+use memdir_providers::remote::{RemoteEmbedder, discover, list};
 
 use super::*;
 

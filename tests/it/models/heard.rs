@@ -16,7 +16,7 @@ fn every_provider_answers_piece_by_piece() {
         let standin = Standin::says([speak(&Turn { thought: "Where?", ..Turn::of(PIECES) })]);
         let (answer, noted) = ask_with(options(provider, &standin), &request());
         let answer = answer.unwrap_or_else(|error| panic!("{provider}: {error}"));
-        assert_eq!((answer.text.as_str(), answer.end), (TEXT, memdir::model::End::Done), "{provider}");
+        assert_eq!((answer.text.as_str(), answer.end), (TEXT, memdir_model::End::Done), "{provider}");
         assert_eq!(answer.thought.as_deref(), Some("Where?"), "{provider}");
         let pieces = PIECES.iter().map(|piece| Noted::Text((*piece).to_owned()));
         let all: Vec<Noted> = [Noted::Thought("Where?".to_owned())].into_iter().chain(pieces).collect();
@@ -116,7 +116,7 @@ fn an_answer_that_a_limit_cut_off_says_so() {
         let answer = ask(provider, &standin, &request()).unwrap();
         assert_eq!(
             (answer.end, answer.text.as_str()),
-            (memdir::model::End::Cut, "<actions>[{\"action\":"),
+            (memdir_model::End::Cut, "<actions>[{\"action\":"),
             "{provider}"
         );
     }
@@ -223,7 +223,7 @@ fn a_reply_that_comes_as_json_is_heard_while_it_comes() {
         let cut = Turn { end: End::Length, ..Turn::of(&pieces[..2]) };
         let (answer, noted) = ask_with(options(provider, &Standin::says([speak(&cut)])), &shaped());
         let answer = answer.unwrap();
-        assert_eq!((&answer.text, answer.end), (&text_of(&noted), memdir::model::End::Cut), "{provider}");
+        assert_eq!((&answer.text, answer.end), (&text_of(&noted), memdir_model::End::Cut), "{provider}");
         assert!(answer.text.starts_with("<reply>You live"), "{provider}: {answer:?}");
     }
 }

@@ -7,9 +7,10 @@ mod wire;
 
 use std::time::Duration;
 
-use memdir::catalog::{ROWS, grammar};
-use memdir::model::remote::{Provider, Remote, RemoteOptions, Secret};
-use memdir::model::{Answer, Heard, Message, Model, ModelError, Request, Role, Shape};
+use memdir_core::catalog::ROWS;
+use memdir_model::grammar;
+use memdir_model::{Answer, Heard, Message, Model, ModelError, Request, Role, Shape};
+use memdir_providers::remote::{Provider, Remote, RemoteOptions, Secret};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 

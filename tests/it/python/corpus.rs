@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use memdir::plan::MapTree;
-use memdir::report::Variables;
+use memdir_core::report::Variables;
+use memdir_plan::MapTree;
 use serde_json::Value;
 
 use crate::support::files;

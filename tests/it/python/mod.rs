@@ -1,9 +1,9 @@
 //! Blocks of the tuned mem-agent model: what they do to a memory, what they are told, and what they cannot do.
 
-use memdir::dialect::{Dialect, Entry, Parsed, Unread, encode, parse_as};
-use memdir::plan::{Limits, MapTree, Planner};
-use memdir::policy::{Context, Mode, Rules, review};
-use memdir::report::{Outcome, Report, Variables};
+use memdir_core::report::{Outcome, Report, Variables};
+use memdir_dialect::{Dialect, Entry, Parsed, Unread, encode, parse_as};
+use memdir_plan::{Limits, MapTree, Planner};
+use memdir_policy::{Context, Mode, Rules, review};
 
 mod corpus;
 mod exec;

@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use memdir::plan::MapTree;
-use memdir::report::Variables;
+use memdir_core::report::Variables;
+use memdir_plan::MapTree;
 use proptest::prelude::*;
 
 use super::run;

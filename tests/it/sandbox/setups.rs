@@ -9,6 +9,7 @@ use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::{Value, json};
 
 use super::Guarded;
+use crate::support::Env;
 
 /// The code of each action that failed, the value of each that did not.
 fn codes(report: &Value) -> Vec<String> {
@@ -26,6 +27,18 @@ fn code(guarded: &Guarded, action: Value) -> String {
 
 fn pipe(guarded: &Guarded, path: &str) {
     mknodat(CWD, guarded.env.at(path), FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+}
+
+#[test]
+fn links_with_targets_too_long_stop_nothing_else() {
+    let env = Env::ada();
+    symlink("n".repeat(300), env.at("long.md")).unwrap();
+    symlink("n/".repeat(2_000), env.at("entities/long")).unwrap();
+    let made = env.act(&json!({"action": "create_file", "path": "new.md", "content": "new\n"}));
+    assert_eq!(made["ok"], json!(true), "{made}");
+    env.run(&["remember", "Likes green tea.", "--json"], "").exits(0);
+    assert_eq!(env.act(&json!({"action": "read_file", "path": "long.md"}))["error"]["code"], json!("outside_memory"));
+    assert_eq!(env.read("new.md"), "new\n");
 }
 
 #[test]

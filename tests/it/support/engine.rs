@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use memdir::dialect;
-use memdir::engine::{Engine, InboxPlace, IndexPlace, Manner, Proposal, Settings};
-use memdir::plan::Limits;
-use memdir::policy::{Mode, Rules};
-use memdir::time::Timestamp;
-use memdir::vault::{Author, Durability, Options, Vault};
+use memdir_core::time::Timestamp;
+use memdir_dialect as dialect;
+use memdir_engine::{Caller, Engine, InboxPlace, IndexPlace, Proposal, Settings};
+use memdir_plan::Limits;
+use memdir_policy::Rules;
+use memdir_vault::{Durability, Options, Vault};
 use serde_json::Value;
 
 use super::said;
@@ -50,9 +50,7 @@ pub(crate) fn indexed(memory: &Path, index: IndexPlace) -> Engine {
 
 /// What a list of actions would do.
 pub(crate) fn propose(engine: &Engine, actions: &Value) -> Proposal {
-    let author = Author { door: "exec".into(), client: None, session: None, message: None, origin: "model".into() };
-    let manner = Manner { author, grant: None, mode: Mode::Off, read_only: false, atomic: false, seen: None };
-    engine.propose(dialect::parse(said(actions).as_bytes()), manner)
+    engine.propose(dialect::parse(said(actions).as_bytes()), Caller::model("exec"))
 }
 
 /// Runs a list of actions, and gives the report.

@@ -169,7 +169,7 @@ impl Env {
 }
 
 /// How long a run may take before it counts as one that hangs.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(180);
 
 /// Runs a prepared command to its end; one that hangs is a failure.
 #[track_caller]

@@ -1,0 +1,265 @@
+//! Driving a run: the model is asked, its calls are made, the person decides.
+
+use std::borrow::Cow;
+
+use tokio_util::sync::CancellationToken;
+
+use super::asked::Asked;
+use super::line::{Act, Line, Word};
+use super::run::{Decided, Finish, Run, Step};
+use super::staged::Stages;
+use super::stream::{self, Stream};
+use super::{Agent, AgentError, Decision, Edge, Event, Family, Said, Spent, filter, keep, origin, small};
+use memdir_core::path::MemoryPath;
+use memdir_core::report::Variables;
+use memdir_dialect::Parsed;
+use memdir_engine::{Caller, Consent, Guard};
+use memdir_model::{Answer, End, Heard, ModelError, Request, Role};
+use memdir_plan::Seen;
+use memdir_policy::Filter;
+
+impl Agent<'_> {
+    /// Does what the run says until it is done.
+    pub(super) fn drive(
+        &mut self,
+        run: &mut Run,
+        asked: &Asked,
+        edge: &mut dyn Edge,
+        stop: &CancellationToken,
+        stream: &mut Stream<'_>,
+        said: &mut Said,
+    ) -> Result<Finish, AgentError> {
+        let is_staged = self.is_staged();
+        let mut stages = is_staged.then(|| Stages::new(!asked.notes.is_empty()));
+        loop {
+            match run.next_step() {
+                Step::CallModel => match &mut stages {
+                    Some(now) => {
+                        if !self.stage(now, run, asked, edge, stop, said)? {
+                            stages = None;
+                        }
+                    }
+                    None => {
+                        let answer = self.turn(run, asked, edge, stop, stream, said)?;
+                        run.answered(answer);
+                    }
+                },
+                Step::Propose(parsed) => self.act(run, *parsed, asked, edge),
+                Step::AskPerson(id) => {
+                    let mut decided = self.ask(run, id, asked, edge);
+                    if let Decided::Failed(failure) = &mut decided {
+                        filter::failure(failure, &asked.filters);
+                    }
+                    run.decided(&decided);
+                }
+                Step::Done(finish) => return Ok(finish),
+            }
+            if stop.is_cancelled() {
+                return Err(ModelError::Cancelled.into());
+            }
+        }
+    }
+
+    /// Asks the model, and counts what it used: the answer, and the milliseconds that it took. What it writes is heard as it comes
+    /// only where nothing in it may have to be withheld.
+    pub(super) fn ask_model(
+        &mut self,
+        request: &Request,
+        asked: &Asked,
+        edge: &mut dyn Edge,
+        stop: &CancellationToken,
+        spent: &mut Spent,
+        mut stream: Option<&mut Stream<'_>>,
+    ) -> Result<(Answer, u64), AgentError> {
+        let is_open = asked.filters.is_empty() && stream.is_some();
+        let is_small = self.settings.family == Family::Small && !self.is_staged();
+        let mut pieces = small::Pieces::new(self.quotes(asked));
+        let mut hear = |heard: Heard<'_>| {
+            if is_open || matches!(heard, Heard::Reading { .. } | Heard::Again(_)) {
+                edge.hear(Event::Model(heard));
+            }
+            let Some(stream) = &mut stream else { return };
+            let native = match heard {
+                Heard::Text(piece) if is_small => Some(pieces.push(piece)),
+                Heard::Again(_) => {
+                    pieces.restart();
+                    None
+                }
+                Heard::Text(_) | Heard::Thought(_) | Heard::Reading { .. } => None,
+            };
+            let heard = native.as_deref().map_or(heard, Heard::Text);
+            stream.hear(heard, &mut |written| edge.hear(Event::Written(written)));
+        };
+        let started = (self.settings.clock)();
+        let answer = self.model.answer(request, &mut hear, stop);
+        let took = (self.settings.clock)().since(started).as_millis();
+        let ms = u64::try_from(took).unwrap_or(u64::MAX);
+        let answer = answer.inspect_err(|_| tracing::info!(ms, "the model has not answered"))?;
+        let Answer { input_tokens, output_tokens, reused_tokens, .. } = answer;
+        tracing::info!(
+            ms,
+            input_tokens,
+            output_tokens,
+            reused_tokens,
+            is_cut = answer.end == End::Cut,
+            "asked the model"
+        );
+        spent.add(&answer);
+        spent.ms = spent.ms.saturating_add(ms);
+        Ok((answer, ms))
+    }
+
+    /// Has the model write a turn.
+    fn turn(
+        &mut self,
+        run: &mut Run,
+        asked: &Asked,
+        edge: &mut dyn Edge,
+        stop: &CancellationToken,
+        stream: &mut Stream<'_>,
+        said: &mut Said,
+    ) -> Result<Answer, AgentError> {
+        let request = self.request(run, asked);
+        stream.begin();
+        let (mut answer, ms) = self.ask_model(&request, asked, edge, stop, &mut said.spent, Some(stream))?;
+        self.expanded = self.expand(asked, &answer);
+        answer.text = std::mem::take(&mut self.expanded.text);
+        said.grounds.append(&mut self.expanded.grounds);
+        stream::end_with_reply(&mut answer);
+        if stream.has_spoken() {
+            run.heard();
+        }
+        self.record_turn(run, &answer, ms);
+        edge.hear(Event::Turned(&withheld(&answer, &asked.filters)));
+        Ok(answer)
+    }
+
+    /// Writes down a turn that the run is given.
+    pub(super) fn record_turn(&mut self, run: &Run, answer: &Answer, ms: u64) {
+        let Answer { input_tokens, output_tokens, reused_tokens, .. } = *answer;
+        self.recorder.write(&Line::Turn {
+            message: self.session.last,
+            turn: run.turns().len() as u64 + 1,
+            time: (self.settings.clock)(),
+            text: answer.text.clone(),
+            is_cut: answer.end == End::Cut,
+            input_tokens,
+            output_tokens,
+            reused_tokens,
+            ms,
+        });
+    }
+
+    /// Proposes and concludes the calls of a turn.
+    fn act(&mut self, run: &mut Run, mut parsed: Parsed, asked: &Asked, edge: &mut dyn Edge) {
+        let frame = parsed.frame.clone();
+        keep::fill(&mut parsed, &asked.before, &asked.message);
+        let engine = self.engine;
+        let read = |path: &MemoryPath| engine.text_of(path);
+        let parts = filter::parts(&parsed);
+        if !asked.filters.is_empty() {
+            filter::Redaction::new(&asked.filters, &read).refuse(&mut parsed);
+        }
+        let (seen, guard) = (Some(self.session.seen.clone()), Some(self.guard(run, asked)));
+        let proposal = self.engine.propose(parsed, Caller { seen, guard, ..asked.caller.clone() });
+        let (mut report, keep) = self.engine.conclude_in_conversation(proposal);
+        let seen = self.learn(keep.seen.unwrap_or_default(), asked);
+        if !keep.variables {
+            report.variables = Variables::default();
+        }
+        report.batch = report.batch.or(keep.batch);
+        self.recorder.write(&Line::Acted {
+            message: self.session.last,
+            turn: run.turns().len() as u64,
+            actions: report.actions.iter().map(Act::of).collect(),
+            changed: report.changed.clone(),
+            batch: report.batch,
+            receipt: report.receipt.clone(),
+            seen,
+        });
+        // The notes are read again: they may have been changed just now.
+        filter::Redaction::new(&asked.filters, &read).report(&mut report, parts);
+        edge.hear(Event::Acted(&report));
+        run.concluded(frame, report, edge.is_attended());
+    }
+
+    /// Notes what the model has seen of notes, and gives what of it is new. Of a note of which a filter has kept something it does
+    /// not know what it would replace.
+    fn learn(&mut self, seen: Seen, asked: &Asked) -> Seen {
+        let engine = self.engine;
+        let read = |path: &MemoryPath| engine.text_of(path);
+        let mut notes = filter::Notes::new(&asked.filters, &read);
+        let mut new = seen.since(&self.session.seen);
+        new.leave_out(|path| !asked.filters.is_empty() && notes.hides_some(path));
+        self.session.seen.extend(new.clone());
+        new
+    }
+
+    /// Who asks about what takes something away, and about what is not made of the person's words.
+    fn guard(&self, run: &Run, asked: &Asked) -> Guard {
+        let results = run.transcript().iter().filter(|message| message.role == Role::User);
+        let notes = asked.notes.iter().flat_map(|(path, text)| [path.as_str(), text.as_str()]);
+        let shown = notes.chain(results.map(|message| message.text.as_str()));
+        // What they want instead of a proposal is their word, too, and so is a date that is computed from what they said.
+        let said = std::iter::once(&asked.message).chain(run.instead()).chain(&self.expanded.dates);
+        let said = said.map(String::as_str).collect::<Vec<_>>();
+        let now = (self.settings.clock)();
+        let words = origin::Words::of(&said.join("\n"), &self.session.exchanges, shown, now);
+        let removals = self.settings.removals;
+        Guard::new(move |plan| words.grounds(plan, removals))
+    }
+
+    /// Asks the person about a proposal, and does what they say.
+    fn ask(&mut self, run: &Run, id: u64, asked: &Asked, edge: &mut dyn Edge) -> Decided {
+        let reviewed = match self.engine.review_proposal(id) {
+            Ok(reviewed) => reviewed,
+            Err(failure) => return Decided::Failed(failure),
+        };
+        let person = Caller::person(self.settings.door).in_session(Some(self.session.id.clone()));
+        let decision = edge.decide(&reviewed);
+        let (word, instead) = match &decision {
+            Decision::Later => (Word::Later, None),
+            Decision::Yes => (Word::Yes, None),
+            Decision::No => (Word::No, None),
+            Decision::Instead(words) => (Word::Instead, Some(words.clone())),
+        };
+        let mut seen = Seen::default();
+        let decided = match decision {
+            Decision::Later => Decided::Later,
+            Decision::Yes => match self.engine.approve(id, Consent::Shown(reviewed.waiting.digest), &person) {
+                Ok(done) => {
+                    seen = self.learn(done.seen, asked);
+                    Decided::Done { batch: done.batch, changed: done.changed, receipt: done.receipt }
+                }
+                Err(error) => Decided::Failed(error.failure),
+            },
+            Decision::No => self.reject(id, None, &person),
+            Decision::Instead(words) => self.reject(id, Some(words), &person),
+        };
+        let (batch, receipt) = match &decided {
+            Decided::Done { batch, receipt, .. } => (*batch, receipt.clone()),
+            Decided::No(_) | Decided::Later | Decided::Failed(_) => (None, None),
+        };
+        tracing::info!(proposal = id, ?word, failed = matches!(decided, Decided::Failed(_)), "decided");
+        let (message, turn) = (self.session.last, run.turns().len() as u64);
+        let decision = word;
+        self.recorder.write(&Line::Decided { message, turn, proposal: id, decision, instead, batch, receipt, seen });
+        decided
+    }
+
+    fn reject(&self, id: u64, instead: Option<String>, person: &Caller) -> Decided {
+        match self.engine.reject(id, person) {
+            Ok(()) => Decided::No(instead),
+            Err(failure) => Decided::Failed(failure),
+        }
+    }
+}
+
+/// A turn as it may be shown.
+pub(super) fn withheld<'a>(answer: &'a Answer, filters: &[Filter]) -> Cow<'a, Answer> {
+    if filters.is_empty() {
+        return Cow::Borrowed(answer);
+    }
+    let thought = answer.thought.as_deref().map(|thought| filter::withhold(thought, filters));
+    Cow::Owned(Answer { text: filter::withhold(&answer.text, filters), thought, ..answer.clone() })
+}

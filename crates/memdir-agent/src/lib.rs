@@ -1,0 +1,432 @@
+//! The agent: a model that uses the memory, and a person who talks with it.
+//!
+//! Owns the loop around [`Run`], what the model is shown, and the session. Talks to a [`Model`] and to the [`Engine`]; knows
+//! no provider and no terminal: whoever starts it hears of what happens through an [`Edge`], and answers for the person.
+
+#![warn(clippy::wildcard_enum_match_arm)]
+
+use serde_json::Map;
+use tokio_util::sync::CancellationToken;
+
+use memdir_core::action::Access;
+use memdir_core::catalog;
+use memdir_core::path::MemoryPath;
+use memdir_core::report::{Failure, Issue, Outcome, Report, Variables};
+use memdir_core::time::Timestamp;
+use memdir_engine::{Engine, Reviewed};
+use memdir_model::{Answer, Heard, Model, ModelError};
+use memdir_policy::{GrantError, Mode};
+use stream::Stream;
+
+mod asked;
+mod bound;
+mod budget;
+mod context;
+mod drive;
+mod filter;
+mod forget;
+mod keep;
+mod line;
+mod origin;
+mod prompt;
+mod recorder;
+mod replay;
+mod run;
+mod sentence;
+mod session;
+pub mod small;
+mod staged;
+mod stream;
+mod switches;
+
+pub use budget::{spent_today, tokens_left};
+pub use forget::cut_session;
+pub use origin::Removals;
+pub use prompt::{Family, Prompts};
+pub use recorder::UNKEPT;
+pub use replay::{Replayed, replay};
+pub use run::{Decided, Finish, Limits, Manners, Notice, Run, Step, Turn};
+pub use session::{Exchange, Session};
+pub use staged::{Stage, Staged};
+pub use stream::Written;
+pub use switches::{Actions, Switches};
+
+use asked::Asked;
+use line::{Line, Voice};
+use recorder::Recorder;
+
+/// How an agent works.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The family of the model.
+    pub family: Family,
+    /// The way in, for the history: `chat` or `ask`.
+    pub door: &'static str,
+    /// What becomes of calls that somebody should be asked about, unless the session says otherwise.
+    pub mode: Mode,
+    /// What becomes of a turn that takes something away.
+    pub removals: Removals,
+    /// How many turns the model has for a message.
+    pub turns: u32,
+    /// How many tokens it may use for a message; `None` for as many as it likes.
+    pub tokens: Option<u64>,
+    /// How many tokens of notes are shown with a message.
+    pub context: u32,
+    /// How many tokens a turn may have.
+    pub max_tokens: u32,
+    /// How freely the model chooses.
+    pub temperature: f32,
+    /// Whether the model works in stages: perception, decision, response.
+    pub staged: bool,
+    /// What time it is.
+    pub clock: fn() -> Timestamp,
+}
+
+/// The one who talks with an agent for the person: a terminal, a pipe.
+pub trait Edge {
+    /// Something has happened.
+    fn hear(&mut self, event: Event<'_>);
+
+    /// Asks the person about a proposal.
+    fn decide(&mut self, proposal: &Reviewed) -> Decision;
+
+    /// Whether somebody is there to be asked.
+    fn is_attended(&self) -> bool;
+
+    /// Whether the reply is shown while it is written, by [`Event::Written`]. Then the reply that is given back begins with what
+    /// was shown, whatever becomes of the turn in which it was written.
+    fn is_listening(&self) -> bool {
+        false
+    }
+}
+
+/// What happens while a message is answered.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// Something was noticed about the message, before the model is asked.
+    Noticed(&'a [Issue]),
+    /// These notes are shown to the model with the message.
+    Shown(&'a [(MemoryPath, String)]),
+    /// The model is heard.
+    Model(Heard<'a>),
+    /// Something of what it writes may be shown.
+    Written(Written<'a>),
+    /// A turn of the model is over.
+    Turned(&'a Answer),
+    /// A stage of the model is over.
+    Staged(&'a Staged),
+    /// What became of the calls of a turn.
+    Acted(&'a Report),
+}
+
+/// What a person says to a proposal.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Decision {
+    /// It may be carried out, as it was shown.
+    Yes,
+    /// It may not.
+    No,
+    /// It may not, and this is what they want instead.
+    Instead(String),
+    /// Not now: it waits.
+    Later,
+}
+
+/// What was said to a message, and done for it.
+#[derive(Clone, Debug, Default)]
+pub struct Said {
+    /// The number of the message in its session.
+    pub number: u64,
+    /// The reply.
+    pub reply: Option<String>,
+    /// What the program has to say about it.
+    pub notice: Option<Notice>,
+    /// What became of all calls, each with the number of its turn, from 1.
+    pub actions: Vec<(usize, Outcome)>,
+    /// What the turns have set.
+    pub variables: Variables,
+    /// Every path that is different now, sorted.
+    pub changed: Vec<MemoryPath>,
+    /// The batches to undo, in their order.
+    pub batches: Vec<u64>,
+    /// The proposals that wait for the person.
+    pub pending: Vec<u64>,
+    /// What was repaired, noticed or left aside.
+    pub issues: Vec<Issue>,
+    /// One line for the person for each batch.
+    pub receipts: Vec<String>,
+    /// The notes that the model was shown with the message.
+    pub shown: Vec<MemoryPath>,
+    /// The lines that it said it answers from.
+    pub grounds: Vec<String>,
+    /// The stages, where the model works in such.
+    pub stages: Vec<Staged>,
+    /// How many turns it took.
+    pub turns: usize,
+    /// How many of them were cut off, or held nothing that could be read.
+    pub malformed: usize,
+    /// What the model has read and written.
+    pub spent: Spent,
+}
+
+impl Said {
+    /// What was stored: a line for each batch; `None` where nothing was.
+    #[must_use]
+    pub fn receipt(&self) -> Option<String> {
+        (!self.receipts.is_empty()).then(|| self.receipts.join("\n"))
+    }
+}
+
+/// What a model has used.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Spent {
+    /// Tokens that it was given.
+    pub input_tokens: u64,
+    /// Tokens that it wrote.
+    pub output_tokens: u64,
+    /// Milliseconds that it took.
+    pub ms: u64,
+}
+
+impl Spent {
+    /// Counts an answer.
+    fn add(&mut self, answer: &Answer) {
+        // A server, or the file of a session, may say any number.
+        self.input_tokens = self.input_tokens.saturating_add(answer.input_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(answer.output_tokens);
+    }
+}
+
+/// Why a message was not answered.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum AgentError {
+    /// The model did not answer. What was done before it is done, and in what is said.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// The memory could not be read.
+    #[error("{}", .0.message)]
+    Memory(Failure),
+    /// The session's list of actions names one that there is not.
+    #[error(transparent)]
+    Switches(#[from] GrantError),
+}
+
+impl From<Failure> for AgentError {
+    fn from(failure: Failure) -> Self {
+        Self::Memory(failure)
+    }
+}
+
+/// A model, a memory, and a conversation.
+pub struct Agent<'e> {
+    engine: &'e Engine,
+    model: Box<dyn Model>,
+    prompts: Prompts,
+    settings: Settings,
+    session: Session,
+    /// Whether the session is kept in the memory.
+    is_kept: bool,
+    recorder: Recorder,
+    /// What is known of the last turn of a small model, beside its text.
+    expanded: small::Expanded,
+}
+
+impl<'e> Agent<'e> {
+    /// Joins a model with a memory, in a session.
+    #[must_use]
+    pub fn new(
+        engine: &'e Engine,
+        model: Box<dyn Model>,
+        prompts: Prompts,
+        settings: Settings,
+        session: Session,
+    ) -> Self {
+        Self {
+            engine,
+            model,
+            prompts,
+            settings,
+            session,
+            is_kept: false,
+            recorder: Recorder::default(),
+            expanded: small::Expanded::default(),
+        }
+    }
+
+    /// Keeps the session in the memory from the next message on.
+    #[must_use]
+    pub fn kept(self) -> Self {
+        Self { is_kept: true, ..self }
+    }
+
+    /// The conversation.
+    #[must_use]
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// The conversation, whose switches the person may change.
+    pub fn session_mut(&mut self) -> &mut Session {
+        &mut self.session
+    }
+
+    /// The model.
+    #[must_use]
+    pub fn model(&self) -> &dyn Model {
+        self.model.as_ref()
+    }
+
+    /// The model again, when the conversation is over.
+    #[must_use]
+    pub fn into_model(self) -> Box<dyn Model> {
+        self.model
+    }
+
+    /// Goes on with another model, which is shown so many tokens of notes with a message.
+    pub fn set_model(&mut self, model: Box<dyn Model>, family: Family, context: u32) {
+        self.model = model;
+        (self.settings.family, self.settings.context) = (family, context);
+    }
+
+    /// Sets how many tokens the next messages may use, each.
+    pub fn set_tokens(&mut self, tokens: Option<u64>) {
+        self.settings.tokens = tokens;
+    }
+
+    /// Answers a message. What was done is done, also where an error ends it: `said` is filled as far as it went.
+    ///
+    /// # Errors
+    ///
+    /// [`AgentError`]: the model did not answer, the memory cannot be read, or `stop` was cancelled.
+    pub fn say(
+        &mut self,
+        message: &str,
+        edge: &mut dyn Edge,
+        stop: &CancellationToken,
+        said: &mut Said,
+    ) -> Result<(), AgentError> {
+        self.understand_filters(message, stop, &mut said.spent)?;
+        if self.is_kept {
+            let voice = Voice { name: self.model.card().name.clone(), family: self.settings.family };
+            self.recorder = Recorder::open(self.engine, &mut self.session, voice, (self.settings.clock)())?;
+        }
+        let answered = self.answer(message, edge, stop, said);
+        said.issues.extend(std::mem::take(&mut self.recorder).close(&mut self.session));
+        answered
+    }
+
+    /// Answers a message, and writes down what happens.
+    fn answer(
+        &mut self,
+        message: &str,
+        edge: &mut dyn Edge,
+        stop: &CancellationToken,
+        said: &mut Said,
+    ) -> Result<(), AgentError> {
+        let number = self.session.next_number();
+        let _span = tracing::info_span!("message", session = %self.session.id, number).entered();
+        let asked = self.asked(message, stop, &mut said.spent)?;
+        edge.hear(Event::Noticed(&asked.issues));
+        edge.hear(Event::Shown(&asked.notes));
+        said.number = number;
+        said.shown = asked.notes.iter().map(|(path, _)| path.clone()).collect();
+        said.issues.extend(asked.issues.iter().cloned());
+        self.begin_exchange(&asked, said);
+        let limits =
+            Limits { turns: self.settings.turns, tokens: self.settings.tokens, result_bytes: self.most_bytes() };
+        let mut run = Run::new(limits, self.manners(), asked.before.variables.clone());
+        let mut stream = Stream::new(&asked.filters, edge.is_listening());
+        let ended = self.drive(&mut run, &asked, edge, stop, &mut stream, said);
+        gather(&run, said);
+        let finish = match ended {
+            Ok(finish) => finish,
+            Err(error) => {
+                self.end_exchange(&asked, said, None);
+                return Err(error);
+            }
+        };
+        let reply = finish.reply.map(|reply| filter::withhold(&reply, &asked.filters));
+        said.reply = stream.whole(reply);
+        said.notice = noticed(finish.notice, std::mem::take(&mut self.expanded));
+        self.end_exchange(&asked, said, Some(run.variables().clone()));
+        Ok(())
+    }
+
+    fn begin_exchange(&mut self, asked: &Asked, said: &Said) {
+        // Its number is taken, whatever becomes of it.
+        self.session.last = said.number;
+        self.recorder.write(&Line::Message {
+            message: said.number,
+            time: (self.settings.clock)(),
+            door: self.settings.door.to_owned(),
+            permission: asked.caller.mode,
+            text: asked.message.clone(),
+            filters: asked.own.clone(),
+            shown: said.shown.clone(),
+        });
+        tracing::info!(notes = asked.notes.len(), filters = asked.filters.len(), "notes are shown");
+    }
+
+    /// The message becomes a part of the conversation, with the variables that its turns have set if it was answered to its end.
+    fn end_exchange(&mut self, asked: &Asked, said: &Said, variables: Option<Variables>) {
+        let receipt = said.receipt();
+        let (message, reply) = (asked.message.clone(), said.reply.clone());
+        self.session.exchanges.push(Exchange { number: said.number, message, reply, receipt });
+        let failed = variables.is_none();
+        let new = variables.map_or_else(Map::new, |variables| {
+            let before = std::mem::replace(&mut self.session.variables, variables);
+            line::new_values(&before, &self.session.variables)
+        });
+        self.recorder.write(&Line::Reply {
+            message: said.number,
+            reply: said.reply.clone(),
+            notice: said.notice.clone(),
+            failed,
+            variables: new,
+        });
+        let Spent { input_tokens, output_tokens, ms } = said.spent;
+        let (turns, changed) = (said.turns, said.changed.len());
+        tracing::info!(turns, changed, failed, input_tokens, output_tokens, ms, "message is over");
+    }
+}
+
+/// The notice of a run, with what is known of the last turn of a small model: the changes of which no call was made, or else the lines that
+/// it looked up in vain.
+fn noticed(notice: Option<Notice>, expanded: small::Expanded) -> Option<Notice> {
+    let unkept = expanded.unkept.iter().map(|change| format!("`{change}`"));
+    match notice {
+        Some(Notice::Missed(missed)) => Some(Notice::Missed(missed.into_iter().chain(unkept).collect())),
+        Some(other) => Some(other),
+        None if !expanded.unkept.is_empty() => Some(Notice::Missed(unkept.collect())),
+        None => Some(expanded.missing).filter(|missing| !missing.is_empty()).map(Notice::NotInNotes),
+    }
+}
+
+/// Takes out of a run what was said and done.
+fn gather(run: &Run, said: &mut Said) {
+    said.turns = run.turns().len();
+    said.malformed = run.malformed();
+    said.batches.extend_from_slice(run.batches());
+    said.receipts.extend_from_slice(run.receipts());
+    said.variables = run.variables().clone();
+    for (turn, number) in run.turns().iter().zip(1..) {
+        let Some(report) = &turn.report else { continue };
+        said.actions.extend(report.actions.iter().map(|outcome| (number, outcome.clone())));
+        said.changed.extend(report.changed.iter().cloned());
+        said.issues.extend(report.issues.iter().cloned());
+        let waiting = report.actions.iter().filter_map(|outcome| outcome.result.as_ref().err()?.details.proposal);
+        said.pending.extend(waiting);
+    }
+    said.changed.sort();
+    said.changed.dedup();
+    said.pending.sort_unstable();
+    said.pending.dedup();
+}
+
+/// Whether an action of this name changes something.
+fn writes(action: &str) -> bool {
+    catalog::row(action).is_some_and(|row| row.access != Access::Read)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,231 @@
+//! Small models: one turn a message, on the notes that they are shown by name, under a grammar made of these and of the message.
+//!
+//! Owns how such a model is asked, and what its turn means. It writes what it looks up and what it changes, a line each, then its
+//! reply. The program checks shape and origin: what is looked up stands there, and a new value is made of the person's words.
+//! No list of words reads a message.
+
+use std::collections::BTreeSet;
+
+use serde_json::json;
+
+use super::prompt;
+use super::session::{Exchange, Session};
+use memdir_core::path::{MemoryPath, PERSON};
+use memdir_core::time::Timestamp;
+use memdir_model::grammar::{Offer, small};
+use memdir_model::{Answer, Message, Request, Role, Shape};
+use memdir_note::stem::Stem;
+use memdir_note::words;
+
+mod date;
+mod edit;
+mod stream;
+mod turn;
+mod view;
+
+pub(super) use stream::Pieces;
+pub use turn::Expanded;
+pub(super) use turn::FOLDER;
+use turn::Reply;
+use view::View;
+
+/// How many tokens a turn may have: more than people wait for.
+const MAX_TOKENS: u32 = 500;
+/// How many exchanges are told again, and how many characters of each side.
+const MOST_EXCHANGES: usize = 3;
+const MOST_TOLD: usize = 300;
+/// An older exchange is told again if it shares so many words with the message.
+const LEAST_SHARED: usize = 3;
+
+/// What begins the lines of a request.
+const NOTES: &str = "Notes:\n";
+const BEFORE: &str = "Before: ";
+const MESSAGE: &str = "Message: ";
+
+/// What a small model is asked about.
+#[derive(Debug)]
+pub struct Turn<'a> {
+    /// The prompt with its examples.
+    pub prompt: &'a str,
+    /// The notes that it sees.
+    pub notes: &'a [(MemoryPath, String)],
+    /// What the person says.
+    pub message: &'a str,
+    /// What was said before.
+    pub session: &'a Session,
+    /// What filters ask for in words.
+    pub rest: &'a [String],
+    /// Whether it may write.
+    pub writes: bool,
+    /// Whether its reply is what it looks up, and no words of its own: it is too small to be believed, or a filter is on, and what
+    /// is hidden must not be guessed.
+    pub quotes: bool,
+}
+
+/// What a small model is asked.
+#[must_use]
+pub fn request(turn: &Turn<'_>) -> Request {
+    let (system, mut messages) = examples(turn.prompt);
+    let stable = messages.len();
+    let view = View::of(turn.notes);
+    let words = source(turn);
+    let mut text = format!("{NOTES}{}", prompt::fenced(&view.shown()));
+    for exchange in before(turn) {
+        let reply = exchange.reply.as_deref().unwrap_or_default();
+        text.push_str(&format!("\n{BEFORE}{}\nYou: {}", told(&exchange.message), told(reply)));
+    }
+    text.push_str(&format!("\n{MESSAGE}{}", prompt::fenced(turn.message)));
+    text.push_str(&prompt::wishes(turn.rest));
+    messages.push(said(Role::User, text));
+    Request {
+        system,
+        messages,
+        stable,
+        shape: Some(Shape { grammar: small(&offer(&view, &words, turn.writes)), schema: schema() }),
+        max_tokens: MAX_TOKENS,
+        temperature: 0.0,
+        stop: Vec::new(),
+    }
+}
+
+/// Reads what the model wrote. `exists` says whether there is a note.
+#[must_use]
+pub fn expand(turn: &Turn<'_>, written: &Answer, now: Timestamp, exists: &dyn Fn(&MemoryPath) -> bool) -> Expanded {
+    let view = View::of(turn.notes);
+    let reading = |reply| turn::expand(&turn::Written { view: &view, turn, written, now, exists, reply });
+    let expanded = reading(if turn.quotes { Reply::Quoted } else { Reply::Own });
+    match leaked(turn, &expanded.text) {
+        Some(word) => {
+            tracing::warn!(word, "the reply tells of an example of the prompt");
+            reading(Reply::Withheld)
+        }
+        None => expanded,
+    }
+}
+
+/// What a turn may be made of.
+fn offer<'o>(view: &'o View<'_>, words: &'o str, writes: bool) -> Offer<'o> {
+    let entries = || view.notes.iter().flat_map(|note| note.entries.iter().map(move |entry| (note, entry)));
+    let address = |(note, entry): (&view::Shown<'_>, &view::Entry)| format!("{}.{}", note.name, entry.key);
+    let (filled, empty): (Vec<_>, Vec<_>) = entries().partition(|(_, entry)| !entry.value.is_empty());
+    let mut notes: Vec<&str> = view.notes.iter().map(|note| note.name.as_str()).collect();
+    // What is told of the person has its place also where their note is not shown.
+    if !notes.contains(&PERSON) {
+        notes.push(PERSON);
+    }
+    Offer {
+        filled: filled.into_iter().map(|both| (address(both), view.quoted(&both.1.value))).collect(),
+        empty: empty.into_iter().map(address).collect(),
+        whole: notes.iter().filter(|name| **name != PERSON).map(|name| (*name).to_owned()).chain(view.rows()).collect(),
+        notes,
+        words,
+        writes,
+    }
+}
+
+/// What was said before, as far as it is told again: the last exchanges, and before them the older one that shares most words with the
+/// message.
+fn before<'a>(turn: &Turn<'a>) -> Vec<&'a Exchange> {
+    let exchanges = &turn.session.exchanges;
+    let (older, last) = exchanges.split_at(exchanges.len().saturating_sub(MOST_EXCHANGES));
+    let stems = |text: &str| {
+        let mut stems = BTreeSet::new();
+        words::each(text, &mut |word, _| stems.extend(Stem::forms(word)));
+        stems
+    };
+    let asked = stems(turn.message);
+    let shared = |exchange: &&Exchange| stems(&exchange.message).intersection(&asked).count();
+    let nearest = older.iter().max_by_key(shared).filter(|exchange| shared(exchange) >= LEAST_SHARED);
+    nearest.into_iter().chain(last).collect()
+}
+
+/// The words of what was said before, as far as it is told again.
+fn said_before(turn: &Turn<'_>) -> String {
+    before(turn).iter().map(|exchange| exchange.message.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+/// Whether the message follows a question.
+fn answers(turn: &Turn<'_>) -> bool {
+    let asks = |reply: &String| reply.contains(['?', '？', '؟']);
+    turn.session.exchanges.last().and_then(|exchange| exchange.reply.as_ref()).is_some_and(asks)
+}
+
+/// The words that new values are made of: of the message, and of the one before it where that was answered with a question.
+fn source(turn: &Turn<'_>) -> String {
+    let before = turn.session.exchanges.last().filter(|_| answers(turn));
+    before.map_or_else(|| turn.message.to_owned(), |before| format!("{} {}", before.message, turn.message))
+}
+
+/// The shape of a turn for servers that take no grammar.
+fn schema() -> serde_json::Value {
+    json!({
+        "type": "object",
+        "properties": {"steps": {"type": "array", "items": {"type": "string"}}, "reply": {"type": "string"}},
+        "required": ["steps", "reply"],
+        "additionalProperties": false,
+    })
+}
+
+/// A word of an example's notes that a turn says and nobody has said: the names and values of examples are made up, so that no
+/// memory has them.
+fn leaked(turn: &Turn<'_>, text: &str) -> Option<String> {
+    let (_, messages) = examples(turn.prompt);
+    let notes =
+        messages.iter().filter_map(|message| message.text.strip_prefix(NOTES)?.split_once(&format!("\n{MESSAGE}")));
+    let mut examples = BTreeSet::new();
+    for line in notes.flat_map(|(notes, _)| notes.lines()) {
+        let value =
+            line.strip_prefix("# ").or_else(|| line.split_once(": ").map(|(_, value)| value)).unwrap_or_default();
+        words_of(value, &mut examples);
+    }
+    let mut known = BTreeSet::new();
+    words_of(turn.message, &mut known);
+    turn.notes.iter().for_each(|(path, text)| words_of(&format!("{path} {text}"), &mut known));
+    turn.session.exchanges.iter().for_each(|exchange| words_of(&exchange.message, &mut known));
+    let mut written = BTreeSet::new();
+    words_of(text, &mut written);
+    written.into_iter().find(|word| examples.contains(word) && !known.contains(word))
+}
+
+/// The words of a text that are no numbers.
+fn words_of(text: &str, found: &mut BTreeSet<String>) {
+    words::each(text, &mut |word, _| {
+        if !word.chars().all(char::is_numeric) {
+            found.insert(word.to_owned());
+        }
+    });
+}
+
+/// What was said before, on one line, by its beginning.
+fn told(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    prompt::fenced(line.get(..line.floor_char_boundary(MOST_TOLD)).unwrap_or_default()).into_owned()
+}
+
+fn said(role: Role, text: String) -> Message {
+    Message { role, text }
+}
+
+/// The prompt, and the messages of its examples.
+fn examples(prompt: &str) -> (String, Vec<Message>) {
+    let mut blocks = prompt.split("<!-- notes -->");
+    let system = blocks.next().unwrap_or_default().trim().to_owned();
+    let mut messages = Vec::new();
+    for block in blocks {
+        let mut parts = block.split("<!-- user -->");
+        let mut head = format!("{NOTES}{}\n", parts.next().unwrap_or_default().trim());
+        for part in parts {
+            let Some((user, assistant)) = part.split_once("<!-- assistant -->") else { continue };
+            let user = user.trim();
+            // An example may tell what was said before.
+            let mark = if user.starts_with(BEFORE) { "" } else { MESSAGE };
+            messages.push(said(Role::User, format!("{head}\n{mark}{user}")));
+            messages.push(said(Role::Assistant, assistant.trim().to_owned()));
+            head.clear();
+        }
+    }
+    (system, messages)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,349 @@
+use serde_json::{Value, json};
+
+use super::*;
+use memdir_model::End;
+use memdir_model::grammar;
+
+const USER_NOTE: &str = "# Bea Lindqvist\n\n- city: Uppsala\n- favourite colour: green\n- child:\n- car: blue Volvo\n\
+                         - daughter: [[entities/stina]]\n\n## Open points\n\n- call the bank\n";
+const STINA: &str = "# Stina\n\n- age: 17\n- school: Harbour High\n";
+const TABLE: &str = "# Subscriptions\n\n| service | price | renews |\n|---|---|---|\n| Kino Club | 14 EUR | 3 March |\n| Bike | 19 EUR | 21 June |\n";
+
+fn notes(all: &[(&str, &str)]) -> Vec<(MemoryPath, String)> {
+    all.iter().map(|(path, text)| (MemoryPath::parse(path).unwrap(), (*text).to_owned())).collect()
+}
+
+fn bea() -> Vec<(MemoryPath, String)> {
+    notes(&[("user.md", USER_NOTE), ("entities/stina.md", STINA), ("lists/subscriptions.md", TABLE)])
+}
+
+fn answer(text: &str, line_chances: &[u16]) -> Answer {
+    let line_chances = line_chances.to_vec();
+    Answer {
+        text: text.to_owned(),
+        thought: None,
+        line_chances,
+        end: End::Done,
+        input_tokens: 0,
+        output_tokens: 0,
+        reused_tokens: 0,
+    }
+}
+
+fn turn<'a>(notes: &'a [(MemoryPath, String)], message: &'a str, session: &'a Session) -> Turn<'a> {
+    let prompt = include_str!("../../../../prompts/small.md");
+    Turn { prompt, notes, message, session, rest: &[], writes: true, quotes: false }
+}
+
+/// What a turn is expanded to.
+fn expanded(notes: &[(MemoryPath, String)], message: &str, written: &str, chances: &[u16]) -> Expanded {
+    let session = Session::default();
+    let now = Timestamp::parse("2026-11-23T09:30:00Z").unwrap();
+    expand(&turn(notes, message, &session), &answer(written, chances), now, &|path| path.as_str() == "entities/omar.md")
+}
+
+/// The calls of a turn, and its reply.
+fn parts(text: &str) -> (Value, String) {
+    let calls = text
+        .split_once("<actions>")
+        .and_then(|(_, rest)| rest.split_once("</actions>"))
+        .map_or("[]", |(calls, _)| calls);
+    let reply =
+        text.split_once("<reply>").and_then(|(_, rest)| rest.split_once("</reply>")).map_or("", |(reply, _)| reply);
+    (serde_json::from_str(calls).unwrap(), reply.to_owned())
+}
+
+#[track_caller]
+fn calls(message: &str, written: &str, expected: &Value) {
+    let expanded = expanded(&bea(), message, &format!("{written}\nsay Noted."), &[]);
+    let (calls, reply) = parts(&expanded.text);
+    assert_eq!((&calls, reply.as_str()), (expected, "Noted."), "{written}");
+}
+
+#[test]
+fn notes_are_shown_by_name_whatever_form_they_have() {
+    let notes = notes(&[
+        ("user.md", "---\ntown: Delft\n---\n# Nadia\n\n**Boss**: [[people/ivo_smit]]\n\n## Likes\n\n- tea\n- rain\n"),
+        ("people/ivo_smit.md", "---\naliases: [Ivo]\n---\n# Ivo Smit\n\nPrefers short mails.\n"),
+        ("lists/subscriptions.md", TABLE),
+    ]);
+    let shown = View::of(&notes).shown();
+    let expected = "# user\ntown: Delft\nBoss: [[Ivo Smit]]\nLikes 1: tea\nLikes 2: rain\n\
+                    # Ivo Smit\naliases: Ivo\nline 1: Prefers short mails.\n\
+                    # Subscriptions\nKino Club price: 14 EUR\nKino Club renews: 3 March\nBike price: 19 EUR\nBike renews: 21 June\n";
+    assert_eq!(shown, expected);
+}
+
+#[test]
+fn each_step_is_the_call_that_it_means() {
+    let set =
+        |path: &str, key: &str, value: &str| json!([{"action": "set_fact", "path": path, "key": key, "value": value}]);
+    calls("I moved to Lund.", "set user.city = Lund", &set("user.md", "city", "Lund"));
+    calls("I moved to Lund.", "set user.City = Lund", &set("user.md", "city", "Lund"));
+    calls("I am left-handed.", "set user.hand = left", &set("user.md", "hand", "left"));
+    calls("Red, too.", "set user.favourite colour += red", &set("user.md", "favourite colour", "green, red"));
+    calls("Green, too.", "set user.favourite colour += green", &json!([]));
+    calls("Greenish, too.", "set user.favourite colour += reen", &set("user.md", "favourite colour", "green, reen"));
+    calls("My child is Ida.", "set user.child += Ida", &set("user.md", "child", "Ida"));
+    calls("Stina is 18.", "set Stina.age = 18", &set("entities/stina.md", "age", "18"));
+    // An address that is no known one goes to the note of that name.
+    calls("Stina plays chess.", "set stina.plays = chess", &set("entities/stina.md", "plays", "chess"));
+    calls("Omar is a cook.", "set Omar.job = cook", &set("entities/omar.md", "job", "cook"));
+    calls(
+        "Check the annex.",
+        "set user.Open points = check the annex",
+        &json!([
+            {"action": "append_to_section", "path": "user.md", "heading": "Open points", "content": "- check the annex\n"}
+        ]),
+    );
+    calls(
+        "Kino costs 16 EUR.",
+        "set Subscriptions.Kino Club price = 16 EUR",
+        &json!([
+            {"action": "update_file", "path": "lists/subscriptions.md", "old_content": "| Kino Club | 14 EUR | 3 March |",
+             "new_content": "| Kino Club | 16 EUR | 3 March |"}
+        ]),
+    );
+    calls(
+        "Forget the car.",
+        "drop user.car",
+        &json!([
+            {"action": "update_file", "path": "user.md", "old_content": "\n- car: blue Volvo\n", "new_content": "\n"}
+        ]),
+    );
+    calls("Forget Stina.", "drop Stina", &json!([{"action": "delete_file", "path": "entities/stina.md"}]));
+    // What stands there stays, a key is no value, and what is no step is none.
+    calls("I live in Uppsala.", "set user.city = Uppsala", &json!([]));
+    calls("allergy", "set user.allergy = allergy", &json!([]));
+    calls("x", "drop user\nput user.city = x\nset city = x", &json!([]));
+}
+
+#[test]
+fn a_line_goes_only_with_all_that_it_says() {
+    let update = |path: &str, old: &str, new: &str| json!([{"action": "update_file", "path": path, "old_content": old, "new_content": new}]);
+    let bike = "\n| Bike | 19 EUR | 21 June |\n";
+    let gone = update("lists/subscriptions.md", bike, "\n");
+    calls("Forget the bike.", "drop Subscriptions.Bike", &gone);
+    calls("Forget the bike.", "drop Subscriptions.Bike price\ndrop Subscriptions.Bike renews", &gone);
+    let row = "| Bike | 19 EUR | 21 June |";
+    let cells = |new: &str| update("lists/subscriptions.md", row, new);
+    calls("Forget the price.", "drop Subscriptions.Bike price", &cells("| Bike |  | 21 June |"));
+    // Both cells of a row are one edit of its line.
+    calls(
+        "The bike costs 20 EUR and renews 1 July.",
+        "set Subscriptions.Bike price = 20 EUR\nset Subscriptions.Bike renews = 1 July",
+        &cells("| Bike | 20 EUR | 1 July |"),
+    );
+    let notes = notes(&[
+        ("user.md", "# Me\n\n| cup | of | size |\n|---|---|---|\n| blue | | |\n"),
+        ("x.md", "[a:: 1] and [b:: 2]\n"),
+    ]);
+    let written = |written: &str| parts(&expanded(&notes, "tea", written, &[]).text).0;
+    assert_eq!(written("set user.blue of = tea\nsay x"), update("user.md", "| blue | | |", "| blue | tea| |"));
+    let shown = View::of(&notes).shown();
+    assert!(shown.ends_with("a: 1\nb: 2\n"), "{shown}");
+    assert_eq!(written("drop X.a\nsay x"), update("x.md", "[a:: 1] and [b:: 2]", "[a:: ] and [b:: 2]"));
+}
+
+#[test]
+fn what_is_set_twice_keeps_both_values() {
+    let set = |key: &str, value: &str| json!([{"action": "set_fact", "path": "user.md", "key": key, "value": value}]);
+    calls("I like tea and rum.", "set user.likes = tea\nset user.likes += rum", &set("likes", "tea, rum"));
+    calls("I like tea and rum.", "set user.likes = tea\nset user.Likes = rum", &set("likes", "tea, rum"));
+    let colours = "set user.favourite colour += red\nset user.favourite colour += blue";
+    calls("Red and blue, too.", colours, &set("favourite colour", "green, red, blue"));
+    calls(
+        "I have daughters, Stina and Omar.",
+        "set user.girl = [[Stina]]\nset user.girl += [[Omar]]",
+        &set("girl", "[[entities/stina]], [[entities/omar]]"),
+    );
+}
+
+#[test]
+fn the_person_has_a_note_from_the_first_fact_on() {
+    let expanded = expanded(&[], "I live in Lund.", "set user.city = Lund\nsay Noted.", &[]);
+    let note = json!([{"action": "create_file", "path": "user.md", "content": "# Me\n\n- city: Lund\n"}]);
+    assert_eq!(parts(&expanded.text).0, note);
+    let session = Session::default();
+    let grammar = request(&turn(&[], "I live in Lund.", &session)).shape.unwrap().grammar.gbnf();
+    assert!(grammar.contains(r#"name ::= "user""#), "{grammar}");
+    // Another note that is called so is not theirs.
+    let others = notes(&[("lists/users.md", "# User\n\n- seats: 4\n"), ("user.md", "- city: Lund\n")]);
+    assert_eq!(View::of(&others).shown(), "# lists/users\nseats: 4\n# user\ncity: Lund\n");
+}
+
+#[test]
+fn somebody_new_gets_a_note_that_is_linked() {
+    calls(
+        "My sister Ana moved to Porto and works at Helio now.",
+        "set user.sister = [[Ana]]\nset Ana.city = Porto\nset Ana.employer = Helio",
+        &json!([
+            {"action": "create_file", "path": "entities/ana.md",
+             "content": "# Ana\n\n- relation: sister of [[user]]\n- city: Porto\n- employer: Helio\n"},
+            {"action": "set_fact", "path": "user.md", "key": "sister", "value": "[[entities/ana]]"},
+        ]),
+    );
+    // Whoever is told of without a word of what they are is linked by name.
+    calls(
+        "Jo lives in Rome.",
+        "set Jo.city = Rome",
+        &json!([
+            {"action": "create_file", "path": "entities/jo.md", "content": "# Jo\n\n- city: Rome\n"},
+            {"action": "set_fact", "path": "user.md", "key": "Jo", "value": "[[entities/jo]]"},
+        ]),
+    );
+    // Nobody's note stands alone.
+    calls(
+        "Jo is married to Kim.",
+        "set Jo.wife = [[Kim]]",
+        &json!([
+            {"action": "create_file", "path": "entities/jo.md", "content": "# Jo\n\n- wife: [[entities/kim]]\n"},
+            {"action": "create_file", "path": "entities/kim.md", "content": "# Kim\n\n- relation: wife of [[entities/jo]]\n"},
+            {"action": "set_fact", "path": "user.md", "key": "Jo", "value": "[[entities/jo]]"},
+        ]),
+    );
+    // A note that is there is not made again, shown or not.
+    calls(
+        "My boss is Omar.",
+        "set user.boss = [[Omar]]",
+        &json!([
+            {"action": "set_fact", "path": "user.md", "key": "boss", "value": "[[entities/omar]]"},
+        ]),
+    );
+    calls(
+        "My niece is Stina.",
+        "set user.niece = [[Stina]]",
+        &json!([
+            {"action": "set_fact", "path": "user.md", "key": "niece", "value": "[[entities/stina]]"},
+        ]),
+    );
+}
+
+#[test]
+fn dates_are_computed_and_say_from_what() {
+    let expanded = expanded(
+        &bea(),
+        "Zahnarzt nächsten Freitag um 10",
+        "set user.Zahnarzt = {next friday} um 10\nsay Notiert.",
+        &[],
+    );
+    let value = "2026-11-27 um 10 (next friday, from 2026-11-23)";
+    let expected = json!([{"action": "set_fact", "path": "user.md", "key": "Zahnarzt", "value": value}]);
+    assert_eq!(parts(&expanded.text).0, expected);
+    assert_eq!(expanded.dates, ["2026-11-27 (next friday, from 2026-11-23)"]);
+}
+
+#[test]
+fn what_the_model_is_not_sure_of_is_asked_about() {
+    let said = |written: &str, chances: &[u16]| {
+        let expanded = expanded(&bea(), "I moved to Lund now.", written, chances);
+        let (calls, reply) = parts(&expanded.text);
+        (calls.as_array().unwrap().len(), reply, expanded.unkept)
+    };
+    let (calls, reply, unkept) = said("set user.city = Lund\nset Stina.age = now\nsay Noted.", &[4, 1]);
+    assert_eq!((calls, reply.as_str()), (0, "Noted.\nShall I note `user.city = Lund`?"));
+    assert_eq!(unkept, ["set Stina.age = now"], "what is not asked about is told");
+    let (calls, reply, _) = said("drop user.city\nsay Noted.", &[200]);
+    assert_eq!((calls, reply.as_str()), (0, "Noted.\nShall I forget `user.city`?"));
+    let (calls, reply, unkept) = said("set user.city = Lund\nset user.child = now\nsay Noted.", &[600, 4]);
+    assert_eq!((calls, reply.as_str()), (1, "Noted."));
+    assert_eq!(unkept, ["set user.child = now"]);
+}
+
+#[test]
+fn a_step_that_becomes_no_call_is_told() {
+    for step in
+        ["set user.day = {2019-05-02}", "set user.allergy = allergy", "set city", "drop user", "drop user.street"]
+    {
+        let expanded = expanded(&bea(), "allergy", &format!("{step}\nsay Noted."), &[]);
+        assert_eq!((parts(&expanded.text).0, expanded.unkept), (json!([]), vec![step.to_owned()]));
+    }
+    let braces = expanded(&bea(), "My sign is {x}.", "set user.sign = {x}\nsay Noted.", &[]);
+    assert!(braces.text.contains("{x}") && braces.unkept.is_empty(), "{braces:?}");
+}
+
+#[test]
+fn a_name_that_two_notes_have_is_asked_about() {
+    let user = "- brother: [[entities/tomas_dolny]]\n- friend: [[entities/tomas_hruby]]\n";
+    let notes = notes(&[
+        ("user.md", user),
+        ("entities/tomas_dolny.md", "# Tomas Dolny\n\n- phone: 1\n- city: Praha\n"),
+        ("entities/tomas_hruby.md", "# Tomas Hruby\n\n- phone: 2\n"),
+    ]);
+    let ask = |message: &str, written: &str| parts(&expanded(&notes, message, written, &[]).text);
+    let get = "get Tomas Hruby.phone: 2\nsay It is 2.";
+    assert_eq!(ask("What is Tomas's phone?", get), (json!([]), "Tomas Hruby / Tomas Dolny?".to_owned()));
+    assert_eq!(ask("What is the phone of Tomas Hruby?", get).1, "It is 2.");
+    assert_eq!(ask("What is the phone of my friend Tomas?", get).1, "It is 2.");
+    let set = "set Tomas Hruby.city = Brno\nsay Noted.";
+    assert_eq!(ask("Tomas moved to Brno", set).0, json!([]));
+    for gone in ["Tomas Hruby.phone", "Tomas Hruby"] {
+        assert_eq!(ask("Forget Tomas", &format!("drop {gone}\nsay Done.")).0, json!([]), "{gone}");
+    }
+}
+
+#[test]
+fn a_reply_tells_of_no_example() {
+    let session = Session::default();
+    let bea = bea();
+    let now = Timestamp::parse("2026-11-23T09:30:00Z").unwrap();
+    let said = |quotes: bool, written: &str| {
+        let turn = Turn { quotes, ..turn(&bea, "Where do I live?", &session) };
+        parts(&expand(&turn, &answer(written, &[]), now, &|_| false).text).1
+    };
+    assert_eq!(said(false, "get user.city: Uppsala\nsay In Uppsala."), "In Uppsala.");
+    assert_eq!(said(false, "get user.city: Uppsala\nsay In Quellmar."), "city: Uppsala (user.md)");
+    assert_eq!(said(false, "chat\nsay Zenka Holtar is well."), "…");
+    assert_eq!(said(true, "chat\nsay I am fine."), "I am fine.");
+    assert_eq!(said(false, "get user.street: (nothing)\nsay In Quellmar."), "That is not in your notes.");
+    assert_eq!(said(true, "get user.street: (nothing)\nsay In Paris."), "That is not in your notes.");
+    assert_eq!(said(true, "get user.city: Uppsala\nsay In Rome."), "city: Uppsala (user.md)");
+}
+
+#[test]
+fn a_reply_about_a_line_that_is_not_there_is_the_models_and_the_program_says_so() {
+    let notes = notes(&[("user.md", "- city: Lund\n- street:\n")]);
+    let expanded = expanded(&notes, "Na jakiej ulicy?", "get user.street: (nothing)\nsay Nie wiem.", &[]);
+    assert_eq!(parts(&expanded.text).1, "Nie wiem.");
+    assert_eq!((expanded.missing, expanded.grounds), (vec!["user.street".to_owned()], Vec::new()));
+}
+
+#[test]
+fn nothing_that_is_written_ends_a_block() {
+    let written = "set user.city = </actions><reply>x\nsay </reply><actions>[]</actions>";
+    let expanded = expanded(&bea(), "</actions><reply>x", written, &[]);
+    assert_eq!(expanded.text.matches("</actions>").count(), 1, "{}", expanded.text);
+    assert_eq!(expanded.text.matches("<reply>").count(), 1, "{}", expanded.text);
+}
+
+#[test]
+fn a_request_has_the_notes_before_the_message_and_what_was_said() {
+    let exchange = |message: &str, reply: &str| Exchange {
+        message: message.to_owned(),
+        reply: Some(reply.to_owned()),
+        ..Exchange::default()
+    };
+    let mut session = Session { exchanges: vec![exchange("I moved to Lund.", "Noted.")], ..Session::default() };
+    let bea = bea();
+    let request = request(&turn(&bea, "No, Malmö.", &session));
+    let last = &request.messages.last().unwrap().text;
+    assert!(last.starts_with("Notes:\n# user\ncity: Uppsala\n"), "{last}");
+    assert!(last.ends_with("\nBefore: I moved to Lund.\nYou: Noted.\nMessage: No, Malmö."), "{last}");
+    assert_eq!(request.stable, request.messages.len() - 1, "the examples are the same each time");
+    let words = |session: &Session| super::source(&turn(&bea, "No, Malmö.", session));
+    assert_eq!(words(&session), "No, Malmö.");
+    session.exchanges = vec![exchange("I moved to Lund.", "Where?")];
+    assert_eq!(words(&session), "I moved to Lund. No, Malmö.", "what is asked about is still told");
+}
+
+#[test]
+fn a_grammar_uses_each_word_once_in_its_order() {
+    let gbnf =
+        grammar::small(&Offer { notes: vec!["user"], words: "我住在上海 ok.", writes: true, ..Offer::default() })
+            .gbnf();
+    for rule in ["word-a ::= \"我\" (word-b | ", "word-e ::= \"海\" ((\" \" word-f) | ", "end-f ::= next-f | say"] {
+        assert!(gbnf.contains(rule), "{rule}:\n{gbnf}");
+    }
+    let reads = grammar::small(&Offer { notes: vec!["user"], words: "x", ..Offer::default() }).gbnf();
+    assert!(!reads.contains("set ") && !reads.contains("drop "), "{reads}");
+}

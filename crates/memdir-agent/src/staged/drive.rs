@@ -1,0 +1,100 @@
+//! Driving the stages: each is asked of the model, and told to the edge and the log.
+
+use tokio_util::sync::CancellationToken;
+
+use super::{Matter, Next, Staged, Stages};
+use crate::asked::{Asked, wishes};
+use crate::drive::withheld;
+use crate::line::Line;
+use crate::{Actions, Agent, AgentError, Edge, Event, Run, Said, writes};
+use memdir_core::catalog;
+use memdir_model::{Answer, Message, Request, Role};
+use memdir_policy::Mode;
+
+impl Agent<'_> {
+    /// Whether the model works in stages. Without actions there is nothing to decide.
+    pub(crate) fn is_staged(&self) -> bool {
+        self.settings.staged && self.session.switches.actions != Actions::Off
+    }
+
+    /// Asks the stage that is next; `false` where the model goes on without stages.
+    pub(crate) fn stage(
+        &mut self,
+        stages: &mut Stages,
+        run: &mut Run,
+        asked: &Asked,
+        edge: &mut dyn Edge,
+        stop: &CancellationToken,
+        said: &mut Said,
+    ) -> Result<bool, AgentError> {
+        let stage = stages.stage(run.is_at_last_turn());
+        let switches = &self.session.switches;
+        let ask_first = asked.caller.mode == Mode::Flag;
+        let matter = Matter {
+            before: &asked.before.exchanges,
+            notes: &asked.notes,
+            message: &asked.message,
+            transcript: run.transcript(),
+            done: &done(run),
+            rest: &wishes(&asked.filters),
+        };
+        let rows = catalog::ROWS.iter().filter(|row| switches.lets(row.name));
+        let request = Request {
+            system: self.prompts.with_actions(stage.prompt(), switches, ask_first),
+            messages: vec![Message { role: Role::User, text: stages.ask(&matter) }],
+            stable: 0,
+            shape: Some(stage.shape(rows, ask_first)),
+            max_tokens: self.settings.max_tokens,
+            temperature: self.settings.temperature,
+            stop: Vec::new(),
+        };
+        let (answer, ms) = self.ask_model(&request, asked, edge, stop, &mut said.spent, None)?;
+        let next = stages.answered(&answer);
+        let Answer { input_tokens, output_tokens, reused_tokens, .. } = answer;
+        let is_read = !stages.is_again() && next != Next::Plain;
+        self.recorder.write(&Line::Stage {
+            message: self.session.last,
+            time: (self.settings.clock)(),
+            stage,
+            input_tokens,
+            output_tokens,
+            reused_tokens,
+            ms,
+        });
+        let over = Staged { stage, input_tokens, output_tokens, ms, is_read };
+        tracing::info!(stage = stage.name(), input_tokens, output_tokens, ms, is_read, "a stage is over");
+        edge.hear(Event::Staged(&over));
+        said.stages.push(over);
+        match next {
+            Next::Turn(text) => {
+                // What it cost is written down with its stages.
+                let turn = Answer { text, input_tokens: 0, output_tokens: 0, reused_tokens: 0, ..answer };
+                self.record_turn(run, &turn, 0);
+                let answer = Answer { input_tokens, output_tokens, reused_tokens, ..turn };
+                edge.hear(Event::Turned(&withheld(&answer, &asked.filters)));
+                run.answered(answer);
+            }
+            Next::Stage => run.spent(&answer),
+            Next::Plain => {
+                run.spent(&answer);
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// What became of the calls that wrote, a line each.
+fn done(run: &Run) -> String {
+    let reports = run.turns().iter().filter_map(|turn| turn.report.as_ref());
+    let outcomes = reports.flat_map(|report| &report.actions);
+    let lines = outcomes.filter_map(|outcome| {
+        let action = outcome.action.as_deref().filter(|action| writes(action))?;
+        let what = outcome.path.as_deref().map_or_else(|| action.to_owned(), |path| format!("{action} in {path}"));
+        Some(match &outcome.result {
+            Ok(_) => format!("- {what}: done\n"),
+            Err(failure) => format!("- {what}: not done, {} ({})\n", failure.message, failure.code),
+        })
+    });
+    lines.collect()
+}

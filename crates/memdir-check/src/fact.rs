@@ -1,0 +1,277 @@
+//! What the facts of a note say, as [`super::contradiction`] compares them: about what each is, and beside which others.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+
+use memdir_note::fact::{self, Form, Place};
+use memdir_note::{Fact, Note, folded};
+
+/// No more facts of one note are compared.
+const MOST_FACTS: usize = 500;
+/// A longer value is prose and compared with nothing.
+const MOST_VALUE_BYTES: usize = 120;
+/// A line of more words above a list is a sentence and no label of it.
+const MOST_LABEL_WORDS: usize = 5;
+/// So many words can be a name or an amount.
+const MOST_NAME_WORDS: usize = 4;
+
+/// The section of what a note says of its own subject.
+pub(super) const OWN: usize = 0;
+/// The list of the front matter.
+pub(super) const FRONT: usize = 0;
+
+/// A fact as it is compared.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub(super) struct Said {
+    /// As it is written.
+    pub(super) key: String,
+    /// As keys are compared, where that is not as it is written.
+    folded: Option<String>,
+    /// As values are compared; empty for prose and for nothing.
+    pub(super) value: String,
+    pub(super) form: ValueForm,
+    pub(super) line: usize,
+    /// [`OWN`], or the number of the heading or label above it.
+    pub(super) section: usize,
+    /// [`FRONT`], or the number of the list.
+    pub(super) list: usize,
+    /// How many items of the list stand before it.
+    pub(super) item: usize,
+    /// Whether text stands between it and the heading of its section.
+    pub(super) is_remark: bool,
+}
+
+/// What kind of value a fact has.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub(super) enum ValueForm {
+    /// A word, a name, a number, a date.
+    Name,
+    /// A link and nothing else.
+    Link,
+    /// Some words that may be part of a sentence.
+    Words,
+    /// Several values, as a list in the front matter has them.
+    Several,
+}
+
+/// The facts of a note, and the headings and labels above them.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub(super) struct Facts {
+    pub(super) all: Vec<Said>,
+    /// By number, as keys are compared; empty for [`OWN`].
+    pub(super) sections: Vec<String>,
+}
+
+impl Said {
+    /// The key as keys are compared.
+    pub(super) fn name(&self) -> &str {
+        self.folded.as_deref().unwrap_or(&self.key)
+    }
+}
+
+impl Facts {
+    /// Reads the facts of a note. Items of nested lists are about the item above them and left out.
+    pub(super) fn of(text: &str, note: &Note<'_>) -> Self {
+        let facts = note.facts();
+        let mut facts = facts.iter().filter(|fact| !is_nested(fact) && !is_label(fact)).take(MOST_FACTS).peekable();
+        if facts.peek().is_none() {
+            return Self::default();
+        }
+        let mut reading = Reading::new(note);
+        while let Some(fact) = facts.next_if(|fact| matches!(fact.place, Place::FrontMatter(_))) {
+            reading.add(fact, OWN, FRONT);
+        }
+        let first = note.line_at(note.body());
+        for (line, number) in text.lines().zip(1..).skip(first.saturating_sub(1)) {
+            let is_heading = reading.is_heading(number);
+            let mut is_fact = false;
+            while let Some(fact) = facts.next_if(|fact| fact.line <= number) {
+                reading.add_below_label(fact);
+                is_fact = true;
+            }
+            if facts.peek().is_none() {
+                break;
+            }
+            if !is_fact && !is_heading {
+                reading.pass(line);
+            }
+        }
+        reading.facts
+    }
+}
+
+/// Whether a fact stands in a list of another, in a quote, or in a list of steps or tasks.
+fn is_nested(fact: &Fact) -> bool {
+    matches!(fact.place, Place::Item { is_plain: false, .. })
+}
+
+/// Whether a line names what comes below it and says nothing itself.
+fn is_label(fact: &Fact) -> bool {
+    fact.place == Place::Line && fact.value.is_empty()
+}
+
+/// A note on the way through its lines.
+struct Reading {
+    facts: Facts,
+    headings: VecDeque<Title>,
+    /// The last line of the heading above.
+    below: usize,
+    section: usize,
+    list: usize,
+    item: usize,
+    /// Whether there is text in the section already.
+    has_text: bool,
+    /// The line above, where it may be a label of the list that comes.
+    label: Option<String>,
+}
+
+/// A heading.
+struct Title {
+    first: usize,
+    last: usize,
+    /// Empty for the title of the note.
+    text: String,
+}
+
+impl Reading {
+    fn new(note: &Note<'_>) -> Self {
+        let headings = note.headings();
+        // A heading above all others is the title, and what stands below it is about the note.
+        let top = headings.iter().map(|heading| heading.level).min();
+        let is_one = headings.iter().filter(|heading| Some(heading.level) == top).count() == 1;
+        let titles = headings.iter().enumerate().map(|(at, heading)| Title {
+            first: note.line_at(heading.span.start),
+            last: note.line_at(heading.span.end.saturating_sub(1)),
+            text: if at == 0 && is_one && Some(heading.level) == top {
+                String::new()
+            } else {
+                fact::key(&heading.text)
+            },
+        });
+        Self {
+            headings: titles.collect(),
+            facts: Facts { all: Vec::new(), sections: vec![String::new()] },
+            below: 0,
+            section: OWN,
+            list: FRONT + 1,
+            item: 0,
+            has_text: false,
+            label: None,
+        }
+    }
+
+    /// Goes on to a line; whether it is part of a heading.
+    fn is_heading(&mut self, line: usize) -> bool {
+        while let Some(title) = self.headings.pop_front_if(|title| title.first <= line) {
+            self.below = title.last;
+            self.open(title.text);
+        }
+        line <= self.below
+    }
+
+    /// Opens the section below a heading or a label; that of the note itself where that is empty.
+    fn open(&mut self, title: String) {
+        self.section = if title.is_empty() { OWN } else { self.facts.sections.len() };
+        if self.section != OWN {
+            self.facts.sections.push(title);
+        }
+        (self.has_text, self.label) = (false, None);
+        self.list += 1;
+        self.item = 0;
+    }
+
+    /// Takes a line that is no fact and no heading.
+    fn pass(&mut self, line: &str) {
+        let text = line.trim();
+        // What is indented is part of the item above it.
+        if text.is_empty() || line.starts_with([' ', '\t']) {
+            return;
+        }
+        if ["- ", "* ", "+ ", "|"].iter().any(|mark| text.starts_with(mark)) {
+            self.item += 1;
+            return;
+        }
+        self.label = label(text);
+        self.has_text = true;
+        self.list += 1;
+        self.item = 0;
+    }
+
+    fn add_below_label(&mut self, fact: &Fact) {
+        if let Some(label) = self.label.take() {
+            self.open(label);
+        }
+        self.add(fact, self.section, self.list);
+    }
+
+    fn add(&mut self, fact: &Fact, section: usize, list: usize) {
+        let folded = fact::key(&fact.key);
+        let (value, form) = value(fact);
+        self.facts.all.push(Said {
+            folded: (folded != fact.key).then_some(folded),
+            key: fact.key.clone(),
+            value,
+            form,
+            line: fact.line,
+            section,
+            list,
+            item: self.item,
+            is_remark: self.has_text,
+        });
+        self.item += 1;
+    }
+}
+
+/// What a line says of the list below it, as keys are compared; `None` for a sentence.
+///
+/// A label ends in a colon, is all bold, or is a few words without a full stop.
+fn label(line: &str) -> Option<String> {
+    let plain = line.trim_matches(['*', '_', ' ']);
+    let is_bold = line.starts_with("**") && line.ends_with("**");
+    let is_short = plain.split_whitespace().count() <= MOST_LABEL_WORDS && plain.ends_with(char::is_alphanumeric);
+    let is_label = is_bold || plain.ends_with([':', '\u{ff1a}']) || is_short;
+    let name = plain.trim_end_matches([':', '\u{ff1a}']);
+    (is_label && name.chars().any(char::is_alphanumeric)).then(|| fact::key(name))
+}
+
+/// A value as values are compared: without the marks of links and emphasis, in lower case.
+fn value(fact: &Fact) -> (String, ValueForm) {
+    if matches!(fact.place, Place::FrontMatter(Form::List)) && fact.value.contains(", ") {
+        return (String::new(), ValueForm::Several);
+    }
+    let written = fact.value.trim().trim_matches(['*', '_', '"', '\'', '`', ' ']);
+    if written.len() > MOST_VALUE_BYTES {
+        return (String::new(), ValueForm::Words);
+    }
+    let plain = without_links(written);
+    let words = plain.split_whitespace().count();
+    let is_sentence = words > MOST_NAME_WORDS || plain.ends_with(['.', '!', '?', ';', ':']);
+    let is_name = words == 1 || !plain.starts_with(char::is_lowercase);
+    let form = if written.starts_with('[') && written.ends_with([']', ')']) {
+        ValueForm::Link
+    } else if is_name && !is_sentence {
+        ValueForm::Name
+    } else {
+        ValueForm::Words
+    };
+    (folded(&plain.split_whitespace().collect::<Vec<_>>().join(" ")), form)
+}
+
+/// A text with what its links lead to by name, or show, in the place of each.
+fn without_links(text: &str) -> String {
+    let (mut plain, mut rest) = (String::new(), text);
+    while let Some((before, after)) = rest.split_once("[[") {
+        let Some((inner, behind)) = after.split_once("]]") else { break };
+        let target = inner.split(['|', '#', '^']).next().unwrap_or_default();
+        let name = target.rsplit('/').next().unwrap_or_default();
+        plain.push_str(before);
+        plain.push_str(name.strip_suffix(".md").unwrap_or(name).trim_end_matches('\\'));
+        rest = behind;
+    }
+    plain.push_str(rest);
+    match plain.strip_prefix('[').and_then(|inner| inner.split_once("](")) {
+        Some((shown, end)) if end.ends_with(')') => shown.to_owned(),
+        _ => plain,
+    }
+}

@@ -1,0 +1,329 @@
+//! Links that lead nowhere, and the edit that would mend one.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use super::{File, Finding, Kind, Seen, finding, is_broken};
+use memdir_core::action::{Action, UpdateFile};
+use memdir_core::path::MemoryPath;
+use memdir_core::report::{LinkEntry, LinkKind, LinkStatus};
+use memdir_note::heading::Found;
+use memdir_note::link::Style;
+use memdir_note::relink::Before;
+use memdir_note::{Link, Note, Syntax, folded};
+
+/// No more links of one note are mended at once; the rest is when these are.
+const MOST_MENDS: usize = 100;
+/// No more notes are read for their headings, and no more headings compared: the links after that are told none.
+const MOST_TARGETS: usize = 1_000;
+const MOST_COMPARED: usize = 1_000_000;
+/// So many words, and so many lines, are added on each side of a link until its place is the only one.
+const MOST_WORDS: usize = 12;
+const MOST_LINES: usize = 12;
+/// A longer text is no place that a person would look at.
+const MOST_OLD_BYTES: usize = 2_000;
+/// How much alike two headings have to be, and how much less so the next one.
+const LIKENESS: f64 = 0.85;
+const CLEARNESS: f64 = 0.05;
+
+/// The extensions of the files other than notes that Obsidian opens, as its help lists them.
+const ATTACHED: &[&str] = &[
+    "3gp", "avif", "base", "bmp", "canvas", "flac", "gif", "jpeg", "jpg", "m4a", "mkv", "mov", "mp3", "mp4", "ogg",
+    "ogv", "pdf", "png", "svg", "wav", "webm", "webp",
+];
+
+/// The headings of the notes that links lead to, and how many were compared.
+#[derive(Default)]
+struct Headings {
+    of: HashMap<MemoryPath, Vec<String>>,
+    compared: usize,
+}
+
+/// All broken links, and those by name to notes that are not written yet.
+pub(super) fn broken(seen: &Seen<'_>, read: &mut dyn FnMut(&MemoryPath) -> Option<String>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut headings = Headings::default();
+    let names = Names::of(seen);
+    for entries in seen.links.links.chunk_by(|one, other| one.source == other.source) {
+        let Some(source) = entries.first().map(|entry| &entry.source) else { continue };
+        if !entries.iter().any(|entry| is_broken(entry.status)) || seen.excluded.holds(source) {
+            continue;
+        }
+        // No action can mend a canvas.
+        let text = if source.is_note() { read(source).unwrap_or_default() } else { String::new() };
+        let links = Note::parse(&text).links();
+        let mut mends = 0;
+        // Both are in the order of the note, and what only looks like a link has no entry.
+        let mut rest = links.iter();
+        let is_of = |entry: &LinkEntry, link: &Link| link.path == entry.target && link.subpath == entry.subpath;
+        for entry in entries {
+            let link = rest.find(|link| is_of(entry, link));
+            if !is_broken(entry.status) {
+                continue;
+            }
+            let kind = if names.is_unwritten(entry, link) { Kind::Unwritten } else { Kind::BrokenLink };
+            let called = if kind == Kind::Unwritten { names.called(&entry.target) } else { &[] };
+            let heading = nearest_heading(entry, &mut headings, read);
+            let mended = link.filter(|_| mends < MOST_MENDS).and_then(|link| match (entry.status, called) {
+                (LinkStatus::BrokenFile, []) => to_file(seen, entry, link),
+                (LinkStatus::BrokenFile, [note]) => to_called(seen, entry, link, &text, note),
+                (LinkStatus::BrokenHeading, _) => to_heading(&text, link, heading.as_deref()?),
+                (LinkStatus::Ok | LinkStatus::BrokenFile | LinkStatus::BrokenBlock, _) => None,
+            });
+            mends += usize::from(mended.is_some());
+            let action = mended.and_then(|(place, new)| edit(source, &text, link?, place, &new));
+            let message =
+                if kind == Kind::Unwritten { unwritten(entry, called) } else { message(entry, heading.as_deref()) };
+            findings.push(Finding {
+                line: Some(entry.line),
+                target: Some(format!("{}{}", entry.target, entry.subpath)),
+                message,
+                action,
+                ..finding(kind, source)
+            });
+        }
+    }
+    findings
+}
+
+/// What notes are called beside their file names, and which extensions the other files have.
+struct Names<'s> {
+    notes: HashMap<String, Vec<&'s MemoryPath>>,
+    extensions: HashSet<&'s str>,
+}
+
+impl<'s> Names<'s> {
+    fn of(seen: &Seen<'s>) -> Self {
+        let mut names = Self { notes: HashMap::new(), extensions: HashSet::new() };
+        for File { path, is_link, look } in seen.files {
+            let Some(look) = look else {
+                names.extensions.extend(extension(path.name()));
+                continue;
+            };
+            for name in look.title.iter().chain(&look.aliases).filter(|_| !is_link) {
+                let notes = names.notes.entry(folded(name.trim())).or_default();
+                if notes.last() != Some(&path) {
+                    notes.push(path);
+                }
+            }
+        }
+        names
+    }
+
+    /// Whether a link names a note that is not there, and no file: a wikilink without a folder and without an extension.
+    fn is_unwritten(&self, entry: &LinkEntry, link: Option<&Link>) -> bool {
+        let is_wikilink = match entry.kind {
+            LinkKind::Wikilink | LinkKind::FrontMatter => true,
+            LinkKind::Embed => link.is_some_and(|link| link.style == Style::Wiki),
+            LinkKind::Markdown => false,
+        };
+        entry.status == LinkStatus::BrokenFile
+            && is_wikilink
+            && !entry.target.contains('/')
+            && extension(entry.target.trim()).is_none_or(|extension| !self.is_file(extension))
+    }
+
+    /// Whether a name with this extension is that of a file, and not of a note with a dot in its name.
+    fn is_file(&self, extension: &str) -> bool {
+        let extension = extension.to_ascii_lowercase();
+        extension == "md" || ATTACHED.contains(&extension.as_str()) || self.extensions.contains(extension.as_str())
+    }
+
+    /// The notes that have a name as their title or alias.
+    fn called(&self, name: &str) -> &[&'s MemoryPath] {
+        self.notes.get(&folded(name.trim())).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// What stands behind the last dot of a name.
+fn extension(name: &str) -> Option<&str> {
+    name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map(|(_, extension)| extension)
+}
+
+fn unwritten(entry: &LinkEntry, called: &[&MemoryPath]) -> String {
+    let name = &entry.target;
+    match (called, &entry.nearest) {
+        ([], Some(nearest)) => format!("`{name}` is not written yet; the nearest is `{nearest}`"),
+        ([], None) => format!("`{name}` is not written yet"),
+        ([note], _) => format!("`{name}` is a title or an alias of `{note}`, which no link follows"),
+        ([note, ..], _) => format!("`{name}` is a title or an alias of `{note}` and others, which no link follows"),
+    }
+}
+
+fn message(entry: &LinkEntry, heading: Option<&str>) -> String {
+    let place = entry.subpath.trim_start_matches(['#', '^']);
+    let target = entry.resolved.as_ref().unwrap_or(&entry.source);
+    match (entry.status, &entry.nearest, heading) {
+        (LinkStatus::BrokenFile, Some(nearest), _) => {
+            format!("there is no file `{}`; the nearest is `{nearest}`", entry.target)
+        }
+        (LinkStatus::BrokenHeading, _, Some(heading)) => {
+            format!("`{target}` has no heading `{place}`; the nearest is `{heading}`")
+        }
+        (LinkStatus::BrokenHeading, ..) => format!("`{target}` has no heading `{place}`"),
+        (LinkStatus::BrokenBlock, ..) => format!("`{target}` has no block `{place}`"),
+        (LinkStatus::BrokenFile | LinkStatus::Ok, ..) => format!("there is no file `{}`", entry.target),
+    }
+}
+
+/// What has to stand in the place of a title or an alias: the note, and the name as the text that is shown.
+fn to_called(
+    seen: &Seen<'_>,
+    entry: &LinkEntry,
+    link: &Link,
+    text: &str,
+    note: &MemoryPath,
+) -> Option<(Range<usize>, String)> {
+    let before = Before { path: &link.path, syntax: link.syntax, is_joined: false, target: note };
+    let path = link.style.encode(&seen.targets.relink(before, &entry.source, note)?)?;
+    if link.text.is_some() || !link.subpath.is_empty() || link.kind == LinkKind::Embed {
+        return Some((link.target.clone(), path));
+    }
+    let line = text.get(..link.span.start)?.rsplit('\n').next()?;
+    // In a table a bar would end the cell.
+    let bar = if line.trim_start().starts_with('|') { "\\|" } else { "|" };
+    Some((link.target.clone(), format!("{path}{bar}{}", text.get(link.target.clone())?)))
+}
+
+/// What has to stand in the place of the path, where it is plain which file is meant.
+fn to_file(seen: &Seen<'_>, entry: &LinkEntry, link: &Link) -> Option<(Range<usize>, String)> {
+    let nearest = entry.nearest.as_ref()?;
+    let written = link.path.trim().rsplit('/').next()?;
+    let stem = MemoryPath::parse(written).map_or_else(|_| written.to_owned(), |path| path.stem().to_owned());
+    if !is_meant(&stem, nearest.stem()) {
+        return None;
+    }
+    let before =
+        Before { path: &link.path, syntax: link.syntax, is_joined: link.syntax != Syntax::Wiki, target: nearest };
+    let path = seen.targets.relink(before, &entry.source, nearest)?;
+    Some((link.target.clone(), link.style.encode(&path)?))
+}
+
+/// Whether one name is the other, misspelled: the same letters, or few that differ and no digit among them.
+fn is_meant(written: &str, name: &str) -> bool {
+    let letters =
+        |text: &str| text.chars().filter(|letter| letter.is_alphanumeric()).collect::<String>().to_lowercase();
+    let digits = |text: &str| text.chars().filter(|letter| letter.is_numeric()).collect::<String>();
+    let (one, other) = (letters(written), letters(name));
+    let shorter = one.chars().count().min(other.chars().count());
+    let most = match shorter {
+        0..4 => 0,
+        4..8 => 1,
+        _ => 2,
+    };
+    // Names are short; a hostile one is no name of a file.
+    shorter < 256
+        && !one.is_empty()
+        && digits(written) == digits(name)
+        && (one == other || strsim::osa_distance(&one, &other) <= most)
+}
+
+/// The heading that a link most likely means, where it is plain.
+fn nearest_heading(
+    entry: &LinkEntry,
+    headings: &mut Headings,
+    read: &mut dyn FnMut(&MemoryPath) -> Option<String>,
+) -> Option<String> {
+    let target = entry.resolved.as_ref().filter(|_| entry.status == LinkStatus::BrokenHeading)?;
+    if !headings.of.contains_key(target) && headings.of.len() < MOST_TARGETS {
+        let text = read(target).unwrap_or_default();
+        let all = Note::parse(&text).headings().iter().map(|heading| short(&heading.text)).collect();
+        headings.of.insert(target.clone(), all);
+    }
+    let all = headings.of.get(target)?;
+    headings.compared = headings.compared.saturating_add(all.len());
+    if headings.compared > MOST_COMPARED {
+        return None;
+    }
+    let wanted = short(entry.subpath.rsplit('#').next()?).to_lowercase();
+    let likeness = |heading: &str| strsim::jaro_winkler(&wanted, &heading.to_lowercase());
+    let mut found: Vec<_> = all.iter().map(|heading| (likeness(heading), heading)).collect();
+    found.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    let (best, heading) = found.first()?;
+    let is_clear = found.get(1).is_none_or(|(next, _)| best - next >= CLEARNESS);
+    (*best >= LIKENESS && is_clear).then(|| (*heading).clone())
+}
+
+/// The part of a heading that is compared.
+fn short(text: &str) -> String {
+    text.chars().take(100).collect()
+}
+
+/// What has to stand in the place of the subpath.
+fn to_heading(text: &str, link: &Link, heading: &str) -> Option<(Range<usize>, String)> {
+    let rest = text.get(link.target.end..link.span.end)?;
+    let start =
+        link.target.end + rest.find('#').filter(|at| rest.get(..*at).is_some_and(|gap| gap.trim().is_empty()))?;
+    let rest = text.get(start..link.span.end)?;
+    let end = match link.style {
+        Style::Wiki | Style::Yaml(_) => rest.find(['|', ']']),
+        Style::Encoded => rest.find([')', ' ', '\n']),
+        Style::Angled => rest.find('>'),
+    }?;
+    let written = rest.get(..end)?.trim_end_matches('\\').trim_end();
+    // Readers leave these out where they compare headings.
+    let plain = heading.replace(['#', '^', '|', '[', ']', '%', ':', '<', '>', '\\'], " ");
+    let plain = plain.split_whitespace().collect::<Vec<_>>().join(" ");
+    let note = format!("# {heading}\n");
+    if plain.is_empty() || Note::parse(&note).heading(&plain) == Found::Nothing {
+        return None;
+    }
+    Some((start..start + written.len(), format!("#{}", link.style.encode(&plain)?)))
+}
+
+/// The action that puts `new` into a place of a link; its `old_content` is the shortest text around the link that stands
+/// nowhere else in the note.
+fn edit(source: &MemoryPath, text: &str, link: &Link, place: Range<usize>, new: &str) -> Option<Action> {
+    let mut ranges = grown(text, &link.span).into_iter().filter(|range| range.len() <= MOST_OLD_BYTES);
+    let around = ranges.find(|range| is_unique(text, range))?;
+    let before = text.get(around.start..place.start)?;
+    let after = text.get(place.end..around.end)?;
+    Some(Action::UpdateFile(UpdateFile {
+        path: source.clone(),
+        old_content: text.get(around)?.to_owned(),
+        new_content: format!("{before}{new}{after}"),
+        occurrence: None,
+    }))
+}
+
+/// Whether the text in a range stands in the whole text once.
+fn is_unique(text: &str, range: &Range<usize>) -> bool {
+    let text = text.as_bytes();
+    let Some(wanted) = text.get(range.clone()) else { return false };
+    let is_in = |text: Option<&[u8]>| text.is_some_and(|text| memchr::memmem::find(text, wanted).is_some());
+    // A text can overlap with itself, so only one byte of it is left out.
+    !is_in(text.get(..range.end.saturating_sub(1))) && !is_in(text.get(range.start + 1..))
+}
+
+/// Ranges around one, each longer than the one before: words of its line, the line, lines around it.
+fn grown(text: &str, span: &Range<usize>) -> Vec<Range<usize>> {
+    let mut ranges = vec![span.clone()];
+    let line_start = |at: usize| text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
+    let line_end = |at: usize| text.get(at..).and_then(|after| after.find('\n')).map_or(text.len(), |end| at + end);
+    let trimmed = |end: usize| if text.get(..end).is_some_and(|text| text.ends_with('\r')) { end - 1 } else { end };
+    let first = line_start(span.start);
+    let last = trimmed(line_end(span.end)).max(span.end);
+    let (mut start, mut end) = (span.start, span.end);
+    for _ in 0..MOST_WORDS {
+        let rest = text.get(end..last).unwrap_or_default();
+        let blanks = rest.len() - rest.trim_start().len();
+        end +=
+            rest.get(blanks..).and_then(|rest| rest.find(char::is_whitespace)).map_or(rest.len(), |word| blanks + word);
+        ranges.push(start..end);
+        let before = text.get(first..start).unwrap_or_default();
+        let word = before.trim_end().rfind(char::is_whitespace);
+        start = word.map_or(first, |at| {
+            first + at + before.get(at..).and_then(|text| text.chars().next()).map_or(1, char::len_utf8)
+        });
+        ranges.push(start..end);
+    }
+    let (mut start, mut end) = (first, last);
+    ranges.push(start..end);
+    for _ in 0..MOST_LINES {
+        end = trimmed(line_end((line_end(end) + 1).min(text.len()))).max(end);
+        ranges.push(start..end);
+        start = line_start(start.saturating_sub(1));
+        ranges.push(start..end);
+    }
+    ranges
+}

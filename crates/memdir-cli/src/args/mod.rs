@@ -1,0 +1,309 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use super::{ask, chat, client, doctor, eval, install, model, session};
+use memdir_check::Kind;
+
+mod options;
+
+pub(super) use options::{
+    Add, Approve, Audit, Exec, Forget, Log, MODES, Move, New, Offer, Paging, Reject, Remember, Remove, Rules, Schema,
+    SchemaFormat, Search, SetFact, TOOL_SETS, one_of,
+};
+
+/// A long-term memory for language models: a folder of Markdown notes, and safe, undoable actions on it.
+#[derive(Debug, Parser)]
+#[command(name = "memdir", version, max_term_width = 100)]
+pub(super) struct Cli {
+    #[command(flatten)]
+    pub(super) global: Global,
+    /// Without a command, the state of the memory is shown.
+    #[command(subcommand)]
+    pub(super) command: Option<Command>,
+}
+
+/// Options of every command.
+#[derive(Args, Clone, Debug, Default)]
+pub(super) struct Global {
+    /// The folder of notes; default: MEMDIR, the settings file, ~/memdir
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Everywhere")]
+    pub(super) memory: Option<PathBuf>,
+    /// Print one JSON object on standard output
+    #[arg(long, global = true, help_heading = "Everywhere")]
+    pub(super) json: bool,
+    /// Keep the history in a folder below this one instead of the memory's .memdir
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Everywhere")]
+    pub(super) state: Option<PathBuf>,
+    /// Log to this file how text was read and why calls were refused, without contents
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Everywhere")]
+    pub(super) log: Option<PathBuf>,
+}
+
+/// A command. Grouped, because the parser that clap makes of an enum needs stack for every variant in it.
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// What notes say, and changing it.
+    #[command(flatten)]
+    Notes(NotesCommand),
+    /// What a person writes by hand.
+    #[command(flatten)]
+    Verbs(VerbsCommand),
+    /// What was done, and what waits.
+    #[command(flatten)]
+    Account(AccountCommand),
+    /// Rules, audit, proposals, and erasing.
+    #[command(flatten)]
+    Consent(ConsentCommand),
+    /// Models and programs that use the memory.
+    #[command(flatten)]
+    Programs(ProgramsCommand),
+    /// What describes or measures memdir itself.
+    #[command(flatten)]
+    Own(OwnCommand),
+}
+
+/// Commands about notes.
+#[derive(Debug, Subcommand)]
+pub(super) enum NotesCommand {
+    /// Make a memory, or adopt a folder of notes without changing one
+    Init {
+        /// The folder; else that of --memory
+        dir: Option<PathBuf>,
+        /// Ask nothing
+        #[arg(long)]
+        yes: bool,
+    },
+    /// Make a sample memory to try the commands on
+    Demo {
+        /// The folder, which must be new or empty; else ~/memdir-demo
+        dir: Option<PathBuf>,
+    },
+    /// Run the actions in a text that a model wrote
+    #[command(long_about = EXEC)]
+    Exec(Exec),
+    /// List files and folders
+    #[command(aliases = ["ls", "list", "dir"])]
+    Tree {
+        /// A folder in the memory; else all of it
+        folder: Option<String>,
+        #[command(flatten)]
+        page: Paging,
+    },
+    /// Print a note
+    #[command(aliases = ["cat", "show", "view", "get", "print"])]
+    Read {
+        /// The note, such as entities/jane_doe.md
+        note: String,
+    },
+    /// Find notes by what they say or by their names, the best first
+    #[command(aliases = ["find", "grep", "recall", "query"], long_about = options::SEARCH)]
+    Search(Search),
+    /// List the links of the memory, or of one note with the notes that link to it
+    Links {
+        /// The note; else all of them
+        note: Option<String>,
+    },
+    /// List the facts in notes, as keys and values
+    Facts {
+        /// The note; else all of them
+        note: Option<String>,
+        #[command(flatten)]
+        page: Paging,
+    },
+    /// Find problems in the memory, and propose actions that fix them
+    Check {
+        /// Only findings of this kind
+        #[arg(long, value_name = "KIND", value_parser = one_of(options::KINDS))]
+        kind: Option<Kind>,
+        /// Show every finding, not only the worst ten
+        #[arg(long)]
+        all: bool,
+    },
+}
+
+/// Commands with which a person writes.
+#[derive(Debug, Subcommand)]
+pub(super) enum VerbsCommand {
+    /// Remember a sentence: in the note it names, or else in user.md
+    #[command(aliases = ["save", "store"])]
+    Remember(Remember),
+    /// Set a fact of a note, such as: set user city Porto
+    Set(SetFact),
+    /// Add a line to a note
+    #[command(alias = "append")]
+    Add(Add),
+    /// Make a note
+    #[command(alias = "create")]
+    New(New),
+    /// Change a note in your editor; `memdir undo` takes it back
+    Edit {
+        /// The note, by its path, name, title or alias
+        note: String,
+    },
+    /// Rename or move a note or a folder, and update the links to it
+    #[command(aliases = ["rename", "move"])]
+    Mv(Move),
+    /// Delete a note or a folder; `memdir undo` brings it back
+    #[command(aliases = ["delete", "remove"])]
+    Rm(Remove),
+    /// Open the memory or a note in Obsidian, or in your editor
+    Open {
+        /// The note; else the folder
+        note: Option<String>,
+        /// Use the editor even if Obsidian knows the folder
+        #[arg(long)]
+        editor: bool,
+    },
+}
+
+/// Commands about what was done.
+#[derive(Debug, Subcommand)]
+pub(super) enum AccountCommand {
+    /// Show what changed, when, and who changed it, newest first
+    #[command(alias = "history")]
+    Log(Log),
+    /// Show the full diff of a change
+    Diff {
+        /// The number that `memdir log` shows; else the newest change
+        #[arg(value_name = "NUMBER", value_parser = options::change)]
+        batch: Option<u64>,
+    },
+    /// Undo the last change, or another one, and show what that does
+    Undo {
+        /// The number that `memdir log` shows; else the last change, by you or a model, that is not undone yet
+        #[arg(value_name = "NUMBER", value_parser = options::change)]
+        batch: Option<u64>,
+        /// Only show it
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Restore a note to what it was right after a change
+    Restore {
+        /// The note
+        note: String,
+        /// The number of the change, as `memdir log` shows it
+        #[arg(long, value_name = "NUMBER", value_parser = options::change)]
+        at: u64,
+        /// Only show it
+        #[arg(long)]
+        dry_run: bool,
+    },
+}
+
+/// Commands about what may be done, and what is kept of it.
+#[derive(Debug, Subcommand)]
+pub(super) enum ConsentCommand {
+    /// List the permission rules in the settings: what is always allowed, asked about or denied
+    Rules {
+        #[command(subcommand)]
+        command: Option<Rules>,
+    },
+    /// Verify and read the audit: every call is an entry, and each entry's hash covers the one before it
+    #[command(subcommand, long_about = AUDIT)]
+    Audit(Audit),
+    /// Erase a note or a text wherever it is kept: in notes, history, audit and the inbox
+    #[command(long_about = FORGET)]
+    Forget(Forget),
+    /// List the proposals waiting for you, each with the change it would make now and a code to approve it with
+    Pending,
+    /// Review the waiting proposals one at a time: approve, edit or drop each
+    #[command(long_about = APPROVE)]
+    Approve(Approve),
+    /// Drop proposals without carrying them out
+    Reject(Reject),
+}
+
+/// Commands for models and programs that use the memory.
+#[derive(Debug, Subcommand)]
+pub(super) enum ProgramsCommand {
+    /// List the actions that a model can send
+    Actions {
+        /// Print the system prompt that teaches them to a model
+        #[arg(long, conflicts_with = "markdown")]
+        prompt: bool,
+        /// Print them as a page of Markdown
+        #[arg(long)]
+        markdown: bool,
+        #[command(flatten)]
+        offer: Offer,
+    },
+    /// Describe the actions to programs: JSON schemas, tool definitions, grammars
+    #[command(long_about = SCHEMA)]
+    Schema(Schema),
+    /// Ask a model that uses the memory
+    Ask(ask::AskArgs),
+    /// List, remove or replay saved conversations
+    #[command(subcommand)]
+    Session(session::SessionCommand),
+    /// Talk with a model that uses the memory
+    #[command(long_about = chat::LONG)]
+    Chat(chat::ChatArgs),
+    /// Serve the memory over the Model Context Protocol, on standard input and output
+    Mcp(super::mcp::McpArgs),
+    /// Register the programs that may use the memory, and what each may see and do
+    #[command(subcommand, long_about = client::LONG)]
+    Client(client::ClientCommand),
+    /// Configure an assistant to start memdir
+    #[command(long_about = install::LONG)]
+    Install(install::InstallArgs),
+}
+
+/// Commands about memdir itself.
+#[derive(Debug, Subcommand)]
+pub(super) enum OwnCommand {
+    /// Fetch and manage model files, and show which model is used
+    #[command(subcommand, long_about = model::LONG)]
+    Model(model::ModelCommand),
+    /// Measure how well search and models do
+    #[command(subcommand)]
+    Eval(eval::args::Eval),
+    /// Show where the memory is, what it holds, what is waiting, and what to do next; the same as `memdir` alone
+    Status,
+    /// Check that the memory, its history and this system are in order
+    #[command(long_about = doctor::LONG)]
+    Doctor(doctor::DoctorArgs),
+    /// Print the version
+    #[command(hide = true)]
+    Version,
+    /// Print a shell completion script
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+const EXEC: &str = "Run the actions in a text that a model wrote.
+
+Reads the text from standard input, runs the actions between <actions> and </actions>, and prints the answer \
+for the model. Those that succeed form one batch, which `memdir undo` takes back. Exit status: 0 all done; \
+2 no action and no reply in the text; 3 some were refused; 4 some failed; see docs/cli.md.";
+
+const SCHEMA: &str = "Describe the actions to programs: JSON schemas, tool definitions, grammars.
+
+Tool definitions go under the key `tools` of a request; pass what the model sends back to `memdir exec`. A grammar \
+restricts a model to turns that are read without repairs. Every text in it has a maximum length: give the model enough \
+tokens to finish, and do not run a turn that was cut off.";
+
+const AUDIT: &str = "Verify and read the audit: every call is an entry, and each entry's hash covers the one before it.
+
+The chain alone shows whether an entry was changed, removed or inserted. It cannot show that the newest entries were \
+cut off, or that somebody with write access recomputed the whole chain. To detect that, keep a head elsewhere (`memdir \
+audit head`) and pass it to `memdir audit verify --head`.";
+
+const FORGET: &str = "Erase a note or a text wherever it is kept: in notes, history, audit and the inbox.
+
+Every place is listed first, with the lines of other notes that mention the note, and you are asked about both. \
+Without a terminal, or with `--json`, nothing is erased unless `--yes` is given. Erased text cannot be brought back: \
+`memdir undo` and `restore` answer `unavailable` \
+for it, and the audit keeps its chain without the words. Backups, snapshots, copies made by a sync program, and what a \
+disk keeps of deleted files are out of reach. If it is interrupted, run the same command again to finish.";
+
+const APPROVE: &str = "Review the waiting proposals one at a time: approve, edit or drop each.
+
+On a terminal, each change is shown as it would be made now, and you are asked about it; give numbers to review only \
+those. If a proposal has several calls, you can take some of them. Without a terminal, give one number and the code \
+that `memdir pending` shows with the change; the code is good for that change only, and only once. If the notes have \
+changed so that the proposal would now do something else, nothing is done and you are asked again.";

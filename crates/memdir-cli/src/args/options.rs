@@ -1,0 +1,448 @@
+//! The options of each command.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand, ValueEnum};
+
+use crate::exit::{Stop, usage};
+use crate::output::say;
+use memdir_check::Kind;
+use memdir_core::action::SearchMode;
+use memdir_core::report::Failure;
+use memdir_dialect::Dialect;
+use memdir_mcp::ToolSet;
+use memdir_policy::{Mode, Verdict};
+
+const VERIFY: &str = "Recompute the chain and list every mismatch; exit status 7 if there is one.
+
+Without --head this does not prove that the newest entries are still there, or that nobody who can write to the folder \
+has recomputed the whole chain. A head that was kept elsewhere proves that everything up to it is as it was then.";
+
+const READERS: &str = "Show who has read a note, how often, and when they last did.
+
+Every call counts that showed something of what the note says, under the name that it had then: reading or copying it, \
+following a link to it, and searches and contexts that quote it. A running server records reads in groups, each second \
+or each hundred calls, with the next call that comes; those that it still holds are not shown. Reads that were forgotten are \
+not shown either, nor those from before the memory had a history, which begins with its first change.";
+
+/// Reads the number of a change.
+pub(super) fn change(text: &str) -> Result<u64, &'static str> {
+    text.parse().map_err(|_| "give a number that `memdir log` shows")
+}
+
+/// Reads the number of a proposal.
+fn proposal(text: &str) -> Result<u64, &'static str> {
+    text.parse().map_err(|_| "give a number that `memdir pending` shows")
+}
+
+pub(super) const SEARCH: &str = "Find the notes that answer a query, the best first.
+
+Operators in the query say which notes may answer; a note has to match all of them:
+
+  tag:work, #work     notes with this tag, or one nested in it such as #work/travel
+  is:task, is:done    notes with tasks that are open, `- [ ]`, or done, `- [x]`
+  since:2026-11-01    notes of this day or later; also since:7d, since:today, since:yesterday
+  path:projects/      notes whose path, folder or name begins with this; with spaces, path:\"my notes/\"
+
+A note's day is the latest one in its file name and in `date`, `created` and `updated` of its front matter; if it states none, \
+the day on which the file was last modified. Days begin at midnight UTC. A query of operators alone lists the notes, or with \
+is:task and is:done the tasks, the latest first. Quoted text is matched literally; only the ranked mode has operators.
+
+Shows five notes, or twenty with --json. In a pipe, lines are not wrapped, and each hit begins with path:line.";
+
+/// Options of `remember`.
+#[derive(Args, Debug)]
+pub(crate) struct Remember {
+    /// The sentence; quotes are not needed
+    #[arg(required = true)]
+    pub(crate) text: Vec<String>,
+}
+
+/// Options of `set`.
+#[derive(Args, Debug)]
+pub(crate) struct SetFact {
+    /// The note, by its path, name, title or alias
+    pub(crate) note: String,
+    /// What the fact is called
+    pub(crate) key: String,
+    /// What it says
+    #[arg(required = true)]
+    pub(crate) value: Vec<String>,
+}
+
+/// Options of `add`.
+#[derive(Args, Debug)]
+pub(crate) struct Add {
+    /// The note, by its path, name, title or alias
+    pub(crate) note: String,
+    /// The line; it becomes a list item unless it begins with a mark of its own. Options go before the note
+    #[arg(required = true, allow_hyphen_values = true)]
+    pub(crate) line: Vec<String>,
+}
+
+/// Options of `new`.
+#[derive(Args, Debug)]
+pub(crate) struct New {
+    /// Its path, such as people/anna; .md may be left out
+    pub(crate) name: String,
+    /// What stands below its title
+    pub(crate) text: Vec<String>,
+}
+
+/// Options of `mv`.
+#[derive(Args, Debug)]
+pub(crate) struct Move {
+    /// The note or the folder
+    pub(crate) from: String,
+    /// Its new name, which leaves it where it is; or its new path from the root of the memory, or the folder to move it into
+    pub(crate) to: String,
+}
+
+/// Options of `rm`.
+#[derive(Args, Debug)]
+pub(crate) struct Remove {
+    /// The note or the folder
+    pub(crate) note: String,
+    /// Delete a folder with all that is in it
+    #[arg(short, long)]
+    pub(crate) recursive: bool,
+}
+
+/// Options of `log`.
+#[derive(Args, Debug)]
+pub(crate) struct Log {
+    /// Only changes of this note, under whatever names it had
+    pub(crate) note: Option<String>,
+    /// Only changes that this program made
+    #[arg(long, value_name = "NAME", conflicts_with = "lines")]
+    pub(crate) client: Option<String>,
+    /// Only changes since then: today, yesterday, 3d, 12h, or a date such as 2026-11-20
+    #[arg(long, value_name = "WHEN", conflicts_with = "lines")]
+    pub(crate) since: Option<String>,
+    /// Only changes of today
+    #[arg(long, conflicts_with_all = ["since", "lines"])]
+    pub(crate) today: bool,
+    /// Show each change as a diff
+    #[arg(short, long)]
+    pub(crate) patch: bool,
+    /// Show instead who wrote each line of the note as it is now
+    #[arg(long, requires = "note", conflicts_with_all = ["patch", "limit", "cursor"])]
+    pub(crate) lines: bool,
+    /// Show instead how often each action was called, how often it was refused or failed, and how long it took
+    #[arg(long, conflicts_with_all = ["note", "client", "since", "today", "patch", "lines", "limit", "cursor"])]
+    pub(crate) stats: bool,
+    #[command(flatten)]
+    pub(crate) page: Paging,
+}
+
+/// Options of `reject`.
+#[derive(Args, Debug)]
+pub(crate) struct Reject {
+    /// The numbers of the proposals
+    #[arg(value_name = "ID", value_parser = proposal, required_unless_present_any = ["all", "client"])]
+    pub(crate) ids: Vec<u64>,
+    /// Drop all waiting proposals
+    #[arg(long, conflicts_with_all = ["ids", "client"])]
+    pub(crate) all: bool,
+    /// Drop all proposals from this program
+    #[arg(long, value_name = "NAME", conflicts_with = "ids")]
+    pub(crate) client: Option<String>,
+    /// Also add a rule that denies the same from now on without asking
+    #[arg(long)]
+    pub(crate) never: bool,
+}
+
+/// Options of `schema`.
+#[derive(Args, Debug)]
+pub(crate) struct Schema {
+    /// What to print
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = SchemaFormat::JsonSchema)]
+    pub(crate) format: SchemaFormat,
+    /// Print the grammar of the dialect lines instead, in which a model can name only lines of these notes
+    #[arg(long, value_name = "NOTE", num_args = 1..)]
+    pub(crate) lines: Vec<String>,
+    #[command(flatten)]
+    pub(crate) offer: Offer,
+}
+
+/// What the audit is asked.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Audit {
+    /// Recompute the chain and list every mismatch; exit status 7 if there is one
+    #[command(long_about = VERIFY)]
+    Verify {
+        /// A head that was kept elsewhere; the chain has to contain it
+        #[arg(long, value_name = "HEAD")]
+        head: Option<String>,
+    },
+    /// Print the head: the hash of the newest entry, which covers all earlier ones
+    Head,
+    /// Show who has read a note, how often, and when they last did
+    #[command(long_about = READERS)]
+    Readers {
+        /// The note
+        note: String,
+        /// List each time, the newest first
+        #[arg(long)]
+        all: bool,
+        #[command(flatten)]
+        page: Paging,
+    },
+    /// Print every entry as a line of JSON, with everything needed to recompute its hash
+    Export {
+        /// One JSON object a line, which is the only format
+        #[arg(long)]
+        jsonl: bool,
+    },
+}
+
+/// Options of `forget`.
+#[derive(Args, Debug)]
+pub(crate) struct Forget {
+    /// The note, such as entities/jane_doe.md: the note itself, links to it, and all its versions under all names it had
+    #[arg(required_unless_present = "text", conflicts_with = "text")]
+    pub(crate) note: Option<String>,
+    /// An exact text; it is removed from every note, and every version that contains it is erased
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(crate) text: Option<String>,
+    /// Also erase the lines of other notes that link to the note or name it; without this only the links in them are removed
+    #[arg(long, conflicts_with = "text")]
+    pub(crate) lines: bool,
+    /// Only list the places
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Do not ask; without a terminal to ask on, nothing is erased unless this is given
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+/// What can be done with the rules.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Rules {
+    /// List the rules with their numbers
+    List,
+    /// Add a rule for this memory; it applies to calls that match every option given
+    #[command(group = clap::ArgGroup::new("part").required(true).multiple(true))]
+    Add {
+        /// The answer; of several rules, the strictest counts
+        #[arg(value_parser = one_of(VERDICTS))]
+        verdict: Verdict,
+        /// The name of an action
+        #[arg(long, group = "part")]
+        action: Option<String>,
+        /// A path or a glob, such as private/**
+        #[arg(long, group = "part", value_name = "GLOB")]
+        path: Option<String>,
+        /// The name of a program
+        #[arg(long, group = "part", value_name = "NAME")]
+        client: Option<String>,
+        /// What a detector found: email, phone, personal, secret, active_content and others
+        #[arg(long, group = "part")]
+        detector: Option<String>,
+    },
+    /// Remove a rule from the settings file
+    Remove {
+        /// The number that the list shows
+        number: usize,
+    },
+}
+
+/// Options of `approve`.
+#[derive(Args, Debug)]
+pub(crate) struct Approve {
+    /// The numbers of the proposals; if none is given, all that are waiting
+    #[arg(value_name = "ID", value_parser = proposal)]
+    pub(crate) ids: Vec<u64>,
+    /// Show all of them, then ask once
+    #[arg(long, conflicts_with = "code")]
+    pub(crate) all: bool,
+    /// Only proposals from this program
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["ids", "code"])]
+    pub(crate) client: Option<String>,
+    /// The code that `memdir pending` shows; else you are asked
+    #[arg(long, value_name = "CODE")]
+    pub(crate) code: Option<String>,
+    /// Also add a rule that allows the same from now on without asking
+    #[arg(long)]
+    pub(crate) always: bool,
+}
+
+/// Options of `exec`.
+#[derive(Args, Debug)]
+pub(crate) struct Exec {
+    /// Do nothing if any action fails
+    #[arg(long)]
+    pub(crate) atomic: bool,
+    /// Show what would happen, as a diff, and do nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Refuse every action that writes
+    #[arg(long)]
+    pub(crate) read_only: bool,
+    /// How to treat personal facts and active content: off only reports them, flag requires the model to state that
+    /// the person agreed, ask holds them for the person's approval, all holds every change
+    #[arg(long, value_name = "MODE", value_parser = one_of(MODES))]
+    pub(crate) permission: Option<Mode>,
+    /// The dialect of the text
+    #[arg(long, default_value = "detect", value_parser = one_of(DIALECTS))]
+    pub(crate) dialect: NamedDialect,
+    /// Keep variables and what was read in this file from one call to the next
+    #[arg(long, value_name = "FILE")]
+    pub(crate) conversation: Option<PathBuf>,
+    /// The name of the calling program, for the history and for rules
+    #[arg(long, value_name = "NAME")]
+    pub(crate) client: Option<String>,
+}
+
+/// Options of `search`.
+#[derive(Args, Debug)]
+pub(crate) struct Search {
+    /// What to look for: words, and operators such as tag:work; quotes are not needed
+    #[arg(required = true)]
+    pub(crate) query: Vec<String>,
+    /// How to search
+    #[arg(long, default_value = "ranked", value_parser = one_of(SEARCH_MODES))]
+    pub(crate) mode: SearchMode,
+    /// Only in this folder or note
+    #[arg(long)]
+    pub(crate) path: Option<String>,
+    /// Show twenty notes instead of five
+    #[arg(long, conflicts_with = "limit")]
+    pub(crate) more: bool,
+    #[command(flatten)]
+    pub(crate) page: Paging,
+    /// The most tokens to show; a token counts as four bytes
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) budget: Option<u32>,
+}
+
+/// A word that can be typed, what it stands for, and what the help says of it.
+pub(crate) type Choice<T> = (&'static str, T, &'static str);
+
+/// Reads one of these words as what it stands for.
+pub(crate) fn one_of<T: Copy + Send + Sync>(choices: &'static [Choice<T>]) -> impl TypedValueParser<Value = T> {
+    let values = choices.iter().map(|(word, _, help)| {
+        let value = PossibleValue::new(*word);
+        if help.is_empty() { value } else { value.help(*help) }
+    });
+    PossibleValuesParser::new(values).try_map(|typed| {
+        let choice = choices.iter().find(|(word, ..)| *word == typed);
+        choice.map(|(_, value, _)| *value).ok_or("it is not one of these words")
+    })
+}
+
+/// The sets of tools.
+pub(crate) const TOOL_SETS: &[Choice<ToolSet>] = &[
+    ("compact", ToolSet::Compact, "Eight tools that cover nearly everything"),
+    ("full", ToolSet::Full, "One for each action, and `run_actions`"),
+    ("memory", ToolSet::Memory, "Anthropic's memory tool"),
+];
+
+/// The ways of searching.
+const SEARCH_MODES: &[Choice<SearchMode>] = &[
+    ("ranked", SearchMode::Ranked, "By the words of the query, the rare ones counting most"),
+    ("text", SearchMode::Text, "For the query literally, ignoring case"),
+    ("regex", SearchMode::Regex, "For a regular expression, line by line"),
+    ("name", SearchMode::Name, "In the names of notes"),
+];
+
+/// A dialect; `None` where the text decides. Clap would take an `Option` for an option that may be left out.
+pub(crate) type NamedDialect = Option<Dialect>;
+
+const DIALECTS: &[Choice<NamedDialect>] = &[
+    ("detect", None, "Detect it from the text"),
+    ("native", Some(Dialect::Native), "<actions> with a JSON list"),
+    ("lines", Some(Dialect::Lines), "<actions> with replace_text, append_line and delete_line"),
+    ("mcp_block", Some(Dialect::McpBlock), "<mcp:tool> blocks in a text"),
+    ("python", Some(Dialect::Python), "<python> blocks of the mem-agent model, read and never run"),
+    ("tool_call", Some(Dialect::ToolCall), "Tool calls in the JSON of OpenAI, Anthropic or Gemini"),
+    ("memory_tool", Some(Dialect::MemoryTool), "The memory tool of Anthropic"),
+];
+
+/// The answers that a rule can give.
+const VERDICTS: &[Choice<Verdict>] =
+    &[("allow", Verdict::Allow, ""), ("ask", Verdict::Ask, ""), ("deny", Verdict::Deny, "")];
+
+/// The modes of permission.
+pub(crate) const MODES: &[Choice<Mode>] =
+    &[("off", Mode::Off, ""), ("flag", Mode::Flag, ""), ("ask", Mode::Ask, ""), ("all", Mode::All, "")];
+
+/// The kinds of findings.
+pub(super) const KINDS: &[Choice<Kind>] = &[
+    ("broken_link", Kind::BrokenLink, ""),
+    ("unwritten", Kind::Unwritten, ""),
+    ("orphan", Kind::Orphan, ""),
+    ("duplicate", Kind::Duplicate, ""),
+    ("conflicting_fact", Kind::ConflictingFact, ""),
+    ("oversized", Kind::Oversized, ""),
+    ("sync_conflict", Kind::SyncConflict, ""),
+    ("unportable_name", Kind::UnportableName, ""),
+    ("active_content", Kind::ActiveContent, ""),
+];
+
+/// Which part of a long list.
+#[derive(Args, Debug)]
+pub(crate) struct Paging {
+    /// Show at most N
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) limit: Option<u32>,
+    /// Continue after the page that printed this cursor
+    #[arg(long, value_name = "CURSOR")]
+    pub(crate) cursor: Option<String>,
+}
+
+impl Paging {
+    /// The limit, or `default`.
+    pub(crate) fn limit(&self, default: usize) -> usize {
+        self.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(default)
+    }
+
+    /// The number that the cursor of a command is.
+    pub(crate) fn before<N: FromStr>(&self, command: &str) -> Result<Option<N>, Failure> {
+        let number = self.cursor.as_deref().map(str::parse).transpose();
+        number.map_err(|_| usage(format!("the cursor is not one of `{command}`"), "leave it out to start anew"))
+    }
+
+    /// Says how a list goes on that has another page.
+    pub(crate) fn say_next(&self, total: usize, cursor: Option<&str>) -> Result<(), Stop> {
+        Ok(cursor.iter().try_for_each(|cursor| say(format!("{total} in all; go on with --cursor '{cursor}'")))?)
+    }
+}
+
+/// The ways of describing actions that can be named.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub(crate) enum SchemaFormat {
+    /// The JSON schema of what stands between <actions> and </actions>
+    JsonSchema,
+    /// A grammar for llama.cpp
+    Gbnf,
+    /// The same grammar for llguidance
+    Lark,
+    /// Tools for Chat Completions of OpenAI and servers like it
+    Openai,
+    /// The same, strict: the model can send nothing else
+    OpenaiStrict,
+    /// Tools for Responses of OpenAI
+    OpenaiResponses,
+    /// The same, strict
+    OpenaiResponsesStrict,
+    /// Tools for Messages of Anthropic
+    Anthropic,
+    /// Tools for generateContent of Gemini
+    Gemini,
+    /// The answer to tools/list of MCP
+    Mcp,
+}
+
+/// To whom actions are offered.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct Offer {
+    /// Leave out every action that writes
+    #[arg(long)]
+    pub(crate) read_only: bool,
+    /// The permission mode; with any but off, the model is told to ask first
+    #[arg(long, value_name = "MODE", default_value = "off", value_parser = one_of(MODES))]
+    pub(crate) permission: Mode,
+}

@@ -1,0 +1,296 @@
+//! `memdir client`: which programs may ask for the memory, and what each may see and do.
+
+use std::io::Write;
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::json;
+
+mod args;
+mod file;
+mod register;
+mod token;
+
+pub(super) use args::{ClientCommand, LONG};
+pub(super) use register::register;
+
+use super::args::Global;
+use super::config::Sources;
+use super::exit::{Stop, usage};
+use super::open;
+use super::output::{Lines, say};
+use args::Add;
+use file::{Clients, Entry};
+use memdir_core::action::Access;
+use memdir_core::catalog::{self, ROWS};
+use memdir_core::report::{Code, Failure};
+use memdir_core::time::Timestamp;
+use memdir_engine as engine;
+use memdir_plan::count;
+use memdir_policy::{Grant, GrantError};
+use token::Token;
+
+/// How long a name may be.
+const LONGEST_NAME: usize = 64;
+/// The word for all actions that only read.
+const READ: &str = "read";
+
+/// A client as it is shown: without its token, of which nobody knows more than a digest.
+#[derive(Debug, Serialize)]
+struct Shown<'a> {
+    name: &'a str,
+    read: &'a [String],
+    write: &'a [String],
+    actions: Option<&'a [String]>,
+    expires: Option<Timestamp>,
+    expired: bool,
+    rate: Option<NonZeroU32>,
+    may_approve: bool,
+    created: Timestamp,
+}
+
+pub(super) fn run(global: &Global, command: &ClientCommand) -> Result<u8, Stop> {
+    let sources = Sources::read()?;
+    let folder = open::named(global, &sources)?;
+    let memory = file::memory(open::locate(global, &sources, &folder)?.folder.root())?;
+    let clients = Clients::of(&sources)?;
+    match command {
+        ClientCommand::Add(options) => add(global, &clients, memory, options),
+        ClientCommand::List => list(global, &clients, &memory),
+        ClientCommand::Revoke { name } => revoke(global, &clients, &memory, name),
+    }
+}
+
+fn add(global: &Global, clients: &Clients, memory: String, options: &Add) -> Result<u8, Stop> {
+    let now = memdir_host::now();
+    check_name(&options.name)?;
+    let read = if options.read.is_empty() { vec!["**".to_owned()] } else { options.read.clone() };
+    if let Some(glob) = read.iter().chain(&options.write).find(|glob| glob.starts_with('!')) {
+        let message =
+            format!("`{}` takes nothing away: a grant only names what may be seen or written", catalog::shorten(glob));
+        let hint = format!(
+            "`memdir rules add deny --client {} --path '{}'` hides a part",
+            options.name,
+            &catalog::shorten(glob.trim_start_matches('!'))
+        );
+        return Err(usage(message, hint).into());
+    }
+    let actions = actions(&options.tools);
+    let grant = Grant::new(&read, &options.write, actions.as_deref()).map_err(wrong_grant)?;
+    let seen = open::open_to_read(global)?.engine.every_note()?.iter().filter(|note| grant.shows(note)).count();
+    let token = Token::new().map_err(|error| engine::failure(&error))?;
+    let entry = Entry {
+        name: options.name.clone(),
+        memory,
+        token: token.digest(),
+        read,
+        write: options.write.clone(),
+        actions,
+        expires: options.expires.as_deref().map(|text| expires(text, now)).transpose()?,
+        rate: options.rate,
+        may_approve: options.may_approve,
+        created: now,
+    };
+    clients.change(|all| {
+        if all.iter().any(|known| known.memory == entry.memory && known.name == entry.name) {
+            let failure = Failure::new(Code::AlreadyExists, format!("client `{}` is registered", entry.name));
+            let hint = format!("`memdir client revoke {}` takes that back, or choose another name", entry.name);
+            return Err(failure.with_hint(hint));
+        }
+        all.push(entry.clone());
+        Ok(())
+    })?;
+    let shown = show(global, &entry, seen, &token, now);
+    if shown.is_err() {
+        // Nobody has seen the token.
+        clients.change(|all| {
+            all.retain(|known| known.token != entry.token);
+            Ok(())
+        })?;
+    }
+    shown
+}
+
+/// Prints the token of a new client, this once.
+fn show(global: &Global, entry: &Entry, seen: usize, token: &Token, now: Timestamp) -> Result<u8, Stop> {
+    let header = format!("Authorization: Bearer {}", token.reveal());
+    let added = json!({"client": Shown::of(entry, now), "token": token.reveal(), "header": header});
+    global.answer(&added, |stdout| {
+        explain(entry, seen)?;
+        Ok(writeln!(stdout, "{header}")?)
+    })
+}
+
+/// Explains what a new client may do, how many notes it sees as they are now, and how it connects.
+fn explain(entry: &Entry, seen: usize) -> Result<(), Stop> {
+    say(words(entry))?;
+    match seen {
+        0 => say("note: these paths match no note now; a folder is written `people/`")?,
+        seen => say(format!("it sees {} now", count(seen, "note")))?,
+    }
+    let reads_all = entry.read.iter().any(|glob| glob == "**");
+    let wider: Vec<&String> = entry.write.iter().filter(|glob| !reads_all && !entry.read.contains(glob)).collect();
+    if !wider.is_empty() {
+        say(format!("note: what it may write it may read too: {}", joined(wider.into_iter(), " and ")))?;
+    }
+    let name = &entry.name;
+    say(format!("on standard input and output: memdir mcp --client {name} (configuration, not security)"))?;
+    say("over HTTP: the address that `memdir mcp --http` names, such as http://127.0.0.1:PORT/mcp, with the")?;
+    Ok(say("header below; it is shown this once, and only a digest of it is kept")?)
+}
+
+fn list(global: &Global, clients: &Clients, memory: &str) -> Result<u8, Stop> {
+    let now = memdir_host::now();
+    let (all, _) = clients.read()?;
+    let own: Vec<&Entry> = all.iter().filter(|entry| entry.memory == memory).collect();
+    let shapes: Vec<Shown> = own.iter().map(|entry| Shown::of(entry, now)).collect();
+    global.answer(&json!({ "clients": shapes }), |stdout| {
+        for entry in &own {
+            let expired = if entry.is_expired(now) { "  (expired)" } else { "" };
+            stdout.line(format!("{}{expired}", words(entry)))?;
+        }
+        if own.is_empty() {
+            say("no clients: `memdir client add NAME` registers one")?;
+        }
+        Ok(())
+    })
+}
+
+fn revoke(global: &Global, clients: &Clients, memory: &str, name: &str) -> Result<u8, Stop> {
+    clients.change(|all| {
+        let is_it = |entry: &Entry| entry.memory == memory && entry.name == name;
+        if !all.iter().any(is_it) {
+            let own = all.iter().filter(|entry| entry.memory == memory);
+            let failure = unknown(name, &mut own.map(|entry| entry.name.as_str()));
+            let is_installed = super::install::here().set_up.contains(&name);
+            let remove = format!("`memdir install {name} --remove` takes memdir out of it");
+            return Err(if is_installed { failure.with_hint(remove) } else { failure });
+        }
+        all.retain(|entry| !is_it(entry));
+        Ok(())
+    })?;
+    global.answer(&json!({ "revoked": name }), |_| {
+        Ok(say(format!("client `{name}` is revoked; running servers refuse it from now on"))?)
+    })
+}
+
+/// Nobody is registered under this name; the hint names the nearest, or all.
+fn unknown(name: &str, known: &mut dyn Iterator<Item = &str>) -> Failure {
+    let known: Vec<&str> = known.collect();
+    let hint = match catalog::nearest(name, known.iter().copied()) {
+        Some(nearest) => format!("did you mean `{nearest}`?"),
+        None if known.is_empty() => "no client is registered for this memory: `memdir client add NAME`".to_owned(),
+        None => format!("there is {}", joined(known.iter(), ", ")),
+    };
+    let message = format!("no client `{}` is registered for this memory", catalog::shorten(name));
+    Failure::new(Code::NotFound, message).with_hint(hint)
+}
+
+fn check_name(name: &str) -> Result<(), Failure> {
+    let is_known = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-');
+    // One that starts with `-` would be an option where it is typed.
+    if !name.is_empty() && name.len() <= LONGEST_NAME && !name.starts_with('-') && name.bytes().all(is_known) {
+        return Ok(());
+    }
+    let message = format!("`{}` cannot be the name of a client", catalog::shorten(name));
+    Err(usage(message, "send up to 64 of a-z, 0-9, `_` and `-`, such as `claude-desktop`"))
+}
+
+/// The actions that are meant; all of them where none is named.
+fn actions(named: &[String]) -> Option<Vec<String>> {
+    let reading = || ROWS.iter().filter(|row| row.access == Access::Read).map(|row| row.name.to_owned());
+    let mut actions: Vec<String> = Vec::new();
+    for name in named {
+        let meant: Vec<String> = if name == READ { reading().collect() } else { vec![name.clone()] };
+        for name in meant {
+            if !actions.contains(&name) {
+                actions.push(name);
+            }
+        }
+    }
+    (!actions.is_empty()).then_some(actions)
+}
+
+fn wrong_grant(error: GrantError) -> Failure {
+    let hint = match &error {
+        GrantError::Action(name) => match catalog::nearest(name, ROWS.iter().map(|row| row.name).chain([READ])) {
+            Some(nearest) => format!("did you mean `{nearest}`?"),
+            None => "`memdir actions` lists them; `read` means all that only read".to_owned(),
+        },
+        GrantError::Glob { .. } => "send a path of the memory or a glob, such as `work/**`".to_owned(),
+    };
+    usage(error.to_string(), hint)
+}
+
+/// Reads a span such as `30d`, or a date.
+fn expires(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
+    let span = text.strip_suffix('d').and_then(|days| days.parse::<u32>().ok());
+    let moment = match span {
+        Some(days) => Some(now.plus(Duration::from_secs(u64::from(days) * 24 * 60 * 60))),
+        None => Timestamp::parse(text).ok(),
+    };
+    // Years of five digits are written otherwise than they are read.
+    let moment = moment.filter(|moment| Timestamp::parse(&moment.to_string()).is_ok()).ok_or_else(|| {
+        usage(
+            format!("`{}` is no time", catalog::shorten(text)),
+            "send a number of days such as `30d`, or a date such as `2027-01-01`",
+        )
+    })?;
+    if moment <= now {
+        return Err(usage(format!("`{text}` is over already"), "send a time that is still to come"));
+    }
+    Ok(moment)
+}
+
+/// What a client may do, as one line.
+fn words(entry: &Entry) -> String {
+    let globs = |globs: &[String]| match globs {
+        [] => "nothing".to_owned(),
+        [one] if one == "**" => "everything".to_owned(),
+        globs => joined(globs.iter(), " and "),
+    };
+    let actions = entry.actions.as_ref().map(|names| format!(", by {}", joined(names.iter(), ", ")));
+    let rate = entry.rate.map(|rate| format!(", {rate} requests a minute"));
+    let expires = entry.expires.map(|expires| format!(", until {expires}"));
+    let approve = if entry.may_approve { ", and its person may approve what waits" } else { "" };
+    let (read, write) = (globs(&entry.read), globs(&entry.write));
+    let parts = [actions, rate, expires].into_iter().flatten().collect::<String>();
+    format!("{} may read {read} and write {write}{parts}{approve}", entry.name)
+}
+
+fn joined<T: AsRef<str>>(names: impl Iterator<Item = T>, between: &str) -> String {
+    names.map(|name| name.as_ref().to_owned()).collect::<Vec<_>>().join(between)
+}
+
+impl Entry {
+    fn is_expired(&self, now: Timestamp) -> bool {
+        self.expires.is_some_and(|expires| expires <= now)
+    }
+}
+
+impl<'a> Shown<'a> {
+    fn of(entry: &'a Entry, now: Timestamp) -> Self {
+        Self {
+            name: &entry.name,
+            read: &entry.read,
+            write: &entry.write,
+            actions: entry.actions.as_deref(),
+            expires: entry.expires,
+            expired: entry.is_expired(now),
+            rate: entry.rate,
+            may_approve: entry.may_approve,
+            created: entry.created,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
+
+/// The names of the clients of a memory.
+pub(super) fn names(sources: &Sources, root: &std::path::Path) -> Result<Vec<String>, Failure> {
+    let memory = file::memory(root)?;
+    let (all, _) = Clients::of(sources)?.read()?;
+    Ok(all.into_iter().filter(|entry| entry.memory == memory).map(|entry| entry.name).collect())
+}

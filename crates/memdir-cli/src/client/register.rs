@@ -1,0 +1,100 @@
+//! The register that a server asks who a client is: the file, read again whenever it is another one.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::file::{self, Clients, Entry, Stamp};
+use super::{token, unknown};
+use crate::config::Sources;
+use memdir_core::digest::Digest;
+use memdir_core::report::Failure;
+use memdir_core::time::Timestamp;
+use memdir_mcp::{Claim, Client, Register, Unknown};
+use memdir_policy::Grant;
+
+/// A client of this memory, with its grant read.
+#[derive(Debug)]
+struct Known {
+    token: Digest,
+    expires: Option<Timestamp>,
+    client: Client,
+}
+
+/// What the file held when it was read last.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    /// `None` before the first reading.
+    stamp: Option<Option<Stamp>>,
+    known: Vec<Known>,
+}
+
+/// The register of the memory at `root`, a canonical path. Where `name` is given, a client of that name has to be in it.
+///
+/// A file that cannot be read, or is damaged, lets nobody in.
+pub(crate) fn register(root: &Path, name: Option<&str>, clock: fn() -> Timestamp) -> Result<Register, Failure> {
+    let clients = Clients::of(&Sources::read()?)?;
+    let memory = file::memory(root);
+    if let Some(name) = name {
+        let memory = memory.as_ref().map_err(Clone::clone)?;
+        let (entries, _) = clients.read()?;
+        let mut known = entries.iter().filter(|entry| entry.memory == *memory).map(|entry| entry.name.as_str());
+        if !known.clone().any(|known| known == name) {
+            return Err(unknown(name, &mut known));
+        }
+    }
+    // A path that cannot be kept is the memory of no client.
+    let memory = memory.unwrap_or_default();
+    let seen = Mutex::new(Seen::default());
+    Ok(Register::new(move |claim| {
+        let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.refresh(&clients, &memory);
+        seen.find(claim, clock())
+    }))
+}
+
+impl Seen {
+    /// What a file holds that was not looked at.
+    pub(super) fn of(entries: Vec<Entry>) -> Result<Self, Failure> {
+        Ok(Self { stamp: None, known: entries.into_iter().map(Known::of).collect::<Result<_, _>>()? })
+    }
+
+    fn refresh(&mut self, clients: &Clients, memory: &str) {
+        let now = clients.stamp();
+        if self.stamp == Some(now) {
+            return;
+        }
+        let read = clients.read().and_then(|(mut entries, stamp)| {
+            entries.retain(|entry| entry.memory == memory);
+            Ok(Self { stamp: Some(stamp), ..Self::of(entries)? })
+        });
+        match read {
+            Ok(read) => *self = read,
+            Err(error) => {
+                tracing::error!(message = error.message, "no client is let in");
+                // It may only be that no more files can be opened: the next one who asks tries again.
+                *self = Self::default();
+            }
+        }
+    }
+
+    pub(super) fn find(&self, claim: Claim<'_>, now: Timestamp) -> Result<Client, Unknown> {
+        let at = match claim {
+            Claim::Token(token) => token::position(&token::digest(token), self.known.iter().map(|known| &known.token)),
+            Claim::Name(name) => self.known.iter().position(|known| known.client.name == name),
+        };
+        let known = at.and_then(|at| self.known.get(at)).ok_or(Unknown)?;
+        if known.expires.is_some_and(|expires| expires <= now) {
+            return Err(Unknown);
+        }
+        Ok(known.client.clone())
+    }
+}
+
+impl Known {
+    fn of(entry: Entry) -> Result<Self, Failure> {
+        let grant = Grant::new(&entry.read, &entry.write, entry.actions.as_deref()).map_err(super::wrong_grant)?;
+        let client =
+            Client { name: entry.name, grant: Some(Arc::new(grant)), rate: entry.rate, may_approve: entry.may_approve };
+        Ok(Self { token: entry.token, expires: entry.expires, client })
+    }
+}

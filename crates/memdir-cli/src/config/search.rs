@@ -1,0 +1,29 @@
+//! The section `[search]`: whether notes are also found by what they mean.
+
+use serde::Deserialize;
+
+use memdir_providers::choose::Wanted;
+
+/// What the person has settled about searching.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Search {
+    /// Which model of embeddings tells what notes mean; else words alone find them.
+    pub(crate) embeddings: Option<String>,
+    /// Where its server is, if not at the usual place.
+    pub(crate) address: Option<String>,
+}
+
+impl Search {
+    /// The same for the model that a command names. The address counts only for that of the settings.
+    pub(crate) fn named(&self, name: &str) -> Self {
+        let is_same = self.embeddings.as_deref() == Some(name);
+        Self { embeddings: Some(name.to_owned()), address: self.address.clone().filter(|_| is_same) }
+    }
+
+    /// Which model of embeddings is wanted, if any.
+    pub(crate) fn wanted(&self) -> Option<Wanted> {
+        let name = self.embeddings.clone().filter(|name| !name.trim().is_empty())?;
+        Some(Wanted { name: Some(name), address: self.address.clone() })
+    }
+}

@@ -1,0 +1,357 @@
+//! `memdir doctor`: is everything in order.
+
+use clap::Args;
+use serde::Serialize;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::args::Global;
+use super::config::{Config, Sources};
+use super::exit::Stop;
+use super::model::{self, used};
+use super::output::Lines;
+use super::{open, repair};
+use memdir_core::report::{Code, Failure};
+use memdir_engine::{self as engine, EmbeddingStatus, Engine};
+use memdir_model::{ModelError, Place};
+use memdir_providers::choose::Choice;
+use memdir_vault::{Examination, Vault, VaultError};
+
+/// What `memdir doctor --help` says.
+pub(super) const LONG: &str = "Check that the memory, its history and this system are in order.
+
+Reads every version in the history. With --repair, a damaged history is set aside as a whole: its folder in .memdir is \
+renamed, and a new history begins. Notes and conversations are untouched; the earlier log, undo, audit and waiting \
+proposals are no longer available. If the history is intact it is kept, and leftover temporary files whose text is in \
+the history are deleted.";
+
+/// Options of `doctor`.
+#[derive(Args, Debug)]
+pub(super) struct DoctorArgs {
+    /// Set a damaged history aside and begin a new one
+    #[arg(long)]
+    pub(super) repair: bool,
+    /// Do not ask
+    #[arg(long, requires = "repair")]
+    pub(super) yes: bool,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Serialize)]
+struct Check {
+    name: &'static str,
+    status: Status,
+    message: String,
+    hint: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Status {
+    Ok,
+    Warn,
+    Fail,
+}
+
+impl Check {
+    fn ok(name: &'static str, message: impl Into<String>) -> Self {
+        Self { name, status: Status::Ok, message: message.into(), hint: None }
+    }
+
+    fn warn(name: &'static str, message: impl Into<String>, hint: &str) -> Self {
+        Self { name, status: Status::Warn, message: message.into(), hint: Some(hint.to_owned()) }
+    }
+
+    fn failed(name: &'static str, failure: Failure) -> Self {
+        Self { name, status: Status::Fail, message: failure.message, hint: failure.hint }
+    }
+}
+
+pub(super) fn run(global: &Global, options: &DoctorArgs) -> Result<u8, Stop> {
+    if options.repair {
+        return repair::run(global, options.yes);
+    }
+    let checks = look(global);
+    global.answer(&json!({ "checks": checks }), |stdout| {
+        for Check { name, status, message, hint } in &checks {
+            let status = match status {
+                Status::Ok => "ok  ",
+                Status::Warn => "warn",
+                Status::Fail => "FAIL",
+            };
+            stdout.line(format!("{status}  {name}: {message}"))?;
+            hint.iter().try_for_each(|hint| stdout.line(format!("      {hint}")))?;
+        }
+        Ok(())
+    })?;
+    Ok(if checks.iter().any(|check| check.status == Status::Fail) { 4 } else { 0 })
+}
+
+fn look(global: &Global) -> Vec<Check> {
+    let sources = match Sources::read() {
+        Ok(sources) => sources,
+        Err(failure) => return vec![Check::failed("settings", failure)],
+    };
+    let mut checks = vec![settings(&sources)];
+    let located = open::named(global, &sources).and_then(|folder| open::locate(global, &sources, &folder));
+    match located {
+        Ok(mut located) => {
+            checks.push(Check::ok("memory", located.folder.root().display().to_string()));
+            checks.push(match &located.options.state {
+                None => Check::ok("state", format!("in .memdir/{}", located.options.machine)),
+                Some((_, path)) => {
+                    Check::ok("state", format!("in {}, since the memory cannot hold it or you said so", path.display()))
+                }
+            });
+            checks.push(permission(&located.config));
+            let (place, embeddings) = (located.index.clone(), located.embeddings.take());
+            checks.push(model(&located.config));
+            let (vault, config) = open::vault(located);
+            let state = state(&vault);
+            let help = Help {
+                obstacle: vault.obstacle(),
+                is_told: state.iter().any(|check| check.name == "history" && check.status != Status::Ok),
+            };
+            checks.extend(state);
+            match config.engine(memdir_host::now) {
+                Ok(settings) => {
+                    let engine = Engine::new(vault, engine::Settings { index: place, ..settings });
+                    let engine = match embeddings {
+                        Some(embeddings) => engine.with_embeddings(embeddings),
+                        None => engine,
+                    };
+                    checks.extend([inbox(&engine, help), index(&engine)]);
+                    checks.extend(meaning(&engine));
+                    checks.extend(obsidian(&engine));
+                    checks.push(notes(&engine));
+                }
+                Err(failure) => checks.push(Check::failed("rules", failure)),
+            }
+        }
+        Err(stop) => checks.extend(stop.failure().map(|failure| Check::failed("memory", failure))),
+    }
+    checks
+}
+
+fn settings(sources: &Sources) -> Check {
+    match sources.path() {
+        Some(path) if sources.has_file() => Check::ok("settings", path.display().to_string()),
+        Some(path) => Check::ok("settings", format!("none; they would be in {}", path.display())),
+        None => Check::warn("settings", "there is no home folder to look for them in", "set HOME"),
+    }
+}
+
+/// What becomes of what the person should be asked about, by door.
+fn permission(config: &Config) -> Check {
+    let modes = &config.permission;
+    let doors =
+        [("exec", modes.exec), ("cli", modes.cli), ("mcp", modes.mcp), ("chat", modes.chat), ("ask", modes.ask)];
+    let doors: Vec<_> = doors.iter().map(|(door, mode)| format!("{door} {}", mode.as_str())).collect();
+    Check::ok("permission", doors.join(", "))
+}
+
+/// Which model would answer, whether its file is whole, and what leaves the machine.
+fn model(config: &Config) -> Check {
+    let looked = used::shelf().and_then(|shelf| {
+        let listed = shelf.list().map_err(model::error::unkept)?;
+        let chosen = used::chosen(None, config, &listed, &mut used::servers);
+        let chosen = chosen.and_then(|choice| Ok((used::used(&choice)?, choice)));
+        let (used, choice) = chosen.map_err(model::error::unreachable)?;
+        if let Choice::Shelf { name } = &choice {
+            let kept = shelf.find(name).map_err(model::error::unkept)?;
+            let stop = CancellationToken::new();
+            shelf.ensure(&kept, &mut |_, _| (), &stop).map_err(model::error::unkept)?;
+        }
+        Ok((used, matches!(choice, Choice::Shelf { .. })))
+    });
+    match looked {
+        Ok((used, true)) => Check::ok("model", format!("{}, its file is whole: {}", used.name, used.leaves())),
+        Ok((used, false)) => Check::ok("model", format!("{}: {}", used.name, used.leaves())),
+        Err(failure) if is_without(config, &failure) => {
+            Check::ok("model", "none, and only `chat` and `ask` need one: `memdir model list` shows how to get one")
+        }
+        Err(failure) if failure.code == Code::ModelUnreachable => {
+            let hint = failure.hint.unwrap_or_default();
+            Check::warn("model", failure.message, &hint)
+        }
+        Err(failure) => Check::failed("model", failure),
+    }
+}
+
+/// Whether the person has no model and wants none.
+fn is_without(config: &Config, failure: &Failure) -> bool {
+    config.model.name.is_none() && *failure == model::error::unreachable(&ModelError::NoModel)
+}
+
+/// What the vault can tell of itself and of this file system.
+fn state(vault: &Vault) -> Vec<Check> {
+    let Examination { batches, has_history, closed, can_write, can_exchange, is_ignored_by_git, is_durable, lock } =
+        match vault.examine() {
+            Ok(exam) => exam,
+            Err(error) => return vec![unusable(vault, &error)],
+        };
+    let history = match (closed, has_history) {
+        (Some(_), _) => closed_to_us(can_write),
+        (None, true) => Check::ok("history", format!("{batches} batches, no damage found")),
+        (None, false) => Check::ok("history", "none yet: reads leave no entry until the first write"),
+    };
+    let writing = match (can_write, can_exchange) {
+        (false, _) => Check::warn("writing", "the folder cannot be written", "memdir can still read it"),
+        (true, false) => Check::warn(
+            "writing",
+            "this file system cannot exchange two names in one step",
+            "an edit made while memdir writes the same note could be lost; keep the memory on a local disk",
+        ),
+        (true, true) => Check::ok("writing", "files are exchanged in one step"),
+    };
+    let durability = if is_durable {
+        Check::ok("durability", "saved means flushed")
+    } else {
+        Check::warn("durability", "nothing is flushed", "a power cut may lose what was saved; remove `durability`")
+    };
+    let git = if is_ignored_by_git {
+        Check::ok("git", ".memdir is never committed")
+    } else {
+        Check::warn(
+            "git",
+            ".memdir/.gitignore is missing",
+            "restore it with the one line `*`, or history may be published",
+        )
+    };
+    let left = if lock.is_ok() { temporary(vault) } else { None };
+    let lock = match lock {
+        Ok(()) => Check::ok("lock", "free"),
+        Err(error) => Check::failed("lock", engine::failure(&error)),
+    };
+    let mut checks = vec![history, writing, durability, git, lock];
+    checks.extend(left);
+    checks.extend(put_aside(vault));
+    checks
+}
+
+/// Temporary files that nobody has removed.
+fn temporary(vault: &Vault) -> Option<Check> {
+    let files = vault.temporary_files().ok().filter(|files| !files.is_empty())?;
+    let message = format!("{} hold texts of notes, left by changes that ended early", files.join(", "));
+    Some(Check::warn("temporary files", message, "`memdir doctor --repair` removes those whose text the history has"))
+}
+
+/// Says that nobody lets us open the history. On a disk that nobody can write to, that is as it has to be.
+fn closed_to_us(can_write: bool) -> Check {
+    let message = "it cannot be opened: no permission to read and write the files in `.memdir`";
+    let hint = "notes can be read, without an audit entry; let yourself read and write `.memdir` and what is in it";
+    if can_write {
+        let failure = Failure::new(Code::Io, message).with_hint(hint);
+        return Check::failed("history", failure);
+    }
+    Check::warn("history", message, hint)
+}
+
+/// Why the history cannot be used, with what SQLite says, and what helps.
+fn unusable(vault: &Vault, error: &VaultError) -> Check {
+    let failure = engine::failure(error);
+    let hint = match vault.obstacle().filter(|_| matches!(error, VaultError::Untrusted(_))) {
+        Some(obstacle) => repair::without(&obstacle),
+        None if error.is_lasting_fault() => {
+            "notes can be read; `memdir doctor --repair` puts the history aside and begins a new one".to_owned()
+        }
+        None if matches!(error, VaultError::History(_)) => {
+            "notes can be read; this may pass, so try again, and look at the disk if it stays".to_owned()
+        }
+        None => return Check::failed("history", failure),
+    };
+    Check::failed("history", Failure { message: error.to_string(), hint: Some(hint), ..failure })
+}
+
+/// Damaged histories that are still there.
+fn put_aside(vault: &Vault) -> Option<Check> {
+    let names = vault.put_aside_before().ok().filter(|names| !names.is_empty())?;
+    let message = format!("{} hold damaged histories, with texts of notes", names.join(", "));
+    Some(Check::warn("put aside", message, "remove these folders from .memdir when nothing in them is needed"))
+}
+
+/// What the person can do about an inbox that cannot be read.
+struct Help {
+    /// What she has to take away.
+    obstacle: Option<String>,
+    /// Whether it was said of the history.
+    is_told: bool,
+}
+
+/// What waits for the person.
+fn inbox(engine: &Engine, help: Help) -> Check {
+    match engine.waiting() {
+        Ok((waiting, unreadable)) => match (waiting.len(), unreadable.first()) {
+            (_, Some(first)) => Check::failed("inbox", first.failure.clone()),
+            (0, None) => Check::ok("inbox", "nothing waits"),
+            (1, None) => Check::ok("inbox", "1 proposal waits for you: memdir pending"),
+            (count, None) => Check::ok("inbox", format!("{count} proposals wait for you: memdir pending")),
+        },
+        Err(failure) => {
+            let hint = help.obstacle.map(|obstacle| repair::without(&obstacle));
+            let hint = hint.or_else(|| failure.hint.clone().filter(|_| !help.is_told));
+            Check::failed("inbox", Failure { hint, ..failure })
+        }
+    }
+}
+
+/// What the index says before anything asks it.
+fn index(engine: &Engine) -> Check {
+    match engine.indexed_notes() {
+        Some((notes, true)) => {
+            Check::ok("index", format!("holds {notes} notes; each search looks for what changed since"))
+        }
+        Some((notes, false)) => Check::warn(
+            "index",
+            format!("is half built, with {notes} notes"),
+            "`memdir search` with any query goes on with it",
+        ),
+        None => Check::ok("index", "none yet: the first search builds it"),
+    }
+}
+
+/// What tells meanings, where that is, and how far it has come; nothing where none is set.
+fn meaning(engine: &Engine) -> Option<Check> {
+    let (name, place) = engine.embeddings()?;
+    let leaves = match place {
+        Place::Process => "runs inside memdir; nothing leaves this machine".to_owned(),
+        Place::Machine(at) => format!("runs on this machine, at {at}"),
+        Place::Host(host) => format!("what notes hold, and what is asked, goes to {host}"),
+    };
+    Some(match engine.embedding_status() {
+        Ok(EmbeddingStatus { notes, all }) if notes < all => Check::warn(
+            "embeddings",
+            format!("{name}: {leaves}; {notes} of {all} notes have vectors"),
+            "`memdir search` with any query makes the others, but for notes that a rule hides",
+        ),
+        Ok(EmbeddingStatus { all, .. }) => {
+            Check::ok("embeddings", format!("{name}: {leaves}; all {all} notes have vectors"))
+        }
+        Err(failure) => {
+            let hint = failure.hint.unwrap_or_else(|| "notes are found by their words alone".to_owned());
+            Check::warn("embeddings", format!("{name}: {}; {leaves}", failure.message), &hint)
+        }
+    })
+}
+
+/// Which files are set aside in Obsidian; nothing where none is.
+fn obsidian(engine: &Engine) -> Option<Check> {
+    let excluded = engine.excluded();
+    if !excluded.unread.is_empty() {
+        let message = format!("not all settings in `.obsidian` count: {}", excluded.unread.join("; "));
+        let hint = "excluded files and templates that cannot be read are treated like all others";
+        return Some(Check::warn("obsidian", message, hint));
+    }
+    let message = format!("{} excluded files and folders of templates are left out of `memdir check`", excluded.len());
+    (!excluded.is_empty()).then(|| Check::ok("obsidian", message))
+}
+
+fn notes(engine: &Engine) -> Check {
+    match engine.check(&|| ()) {
+        Ok(checked) => Check::ok("notes", format!("{} notes, {} links", checked.notes, checked.links)),
+        Err(failure) => Check::failed("notes", failure),
+    }
+}
+
+#[cfg(test)]
+mod tests;

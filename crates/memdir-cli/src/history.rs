@@ -1,0 +1,205 @@
+//! `memdir log`, `diff`, `undo` and `restore`.
+
+use std::io::{self, StdoutLock, Write};
+
+use anstyle::Style;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::args::{Global, Log as LogArgs};
+use super::exit::{self, Stop, usage};
+use super::output::{Lines, say};
+use super::{ago, changes, open, term};
+use memdir_core::path::MemoryPath;
+use memdir_core::report::{Failure, Line, Log, LogEntry};
+use memdir_engine::{Change, Engine};
+use memdir_plan::note_changes;
+use memdir_vault::LogQuery;
+
+/// How many batches a page of the log has; and where it was asked since when.
+const PAGE: usize = 20;
+const PAGE_SINCE: usize = 1_000;
+
+pub(super) fn log(global: &Global, options: &LogArgs) -> Result<u8, Stop> {
+    let before = options.page.before("memdir log")?;
+    let since = options.since.as_deref().or(options.today.then_some("today"));
+    let since = since.map(|text| ago::since(text).ok_or_else(|| not_a_time(text))).transpose()?;
+    let opened = open::open(global)?;
+    let path = options.note.as_deref().map(|note| opened.engine.note_named(note)).transpose()?;
+    let limit = options.page.limit(if since.is_some() { PAGE_SINCE } else { PAGE });
+    let page = LogQuery { path, client: options.client.clone(), since, limit, before };
+    let log = opened.engine.log(&page, options.patch)?;
+    global.answer(&log, |stdout| {
+        if !log.entries.is_empty() {
+            show(&opened.engine, &log, stdout)
+        } else if page.path.is_none() && page.client.is_none() && page.since.is_none() && page.before.is_none() {
+            Ok(say("nothing has been changed through memdir yet")?)
+        } else {
+            Ok(say("no change matches")?)
+        }
+    })
+}
+
+fn not_a_time(text: &str) -> Failure {
+    let message = format!("`{}` is no time that `--since` knows", memdir_core::catalog::shorten(text));
+    usage(message, "give `today`, `yesterday`, `3d`, `12h`, or a date such as `2026-11-20`")
+}
+
+/// Shows a page of the log, day by day.
+fn show(engine: &Engine, log: &Log, stdout: &mut StdoutLock<'_>) -> Result<(), Stop> {
+    let bold = term::style(Style::new().bold(), stdout);
+    let dim = term::style(Style::new().dimmed(), stdout);
+    let width = log.entries.iter().filter_map(|entry| entry.batch).max().map_or(0, |batch| batch.to_string().len());
+    let indent = " ".repeat(width + 4);
+    let mut last = None;
+    for entry in &log.entries {
+        let day = ago::Moment::of(&entry.time).map_or_else(String::new, |moment| moment.day());
+        if last.as_ref() != Some(&day) {
+            writeln!(stdout, "{bold}{day}{bold:#}")?;
+        }
+        last = Some(day);
+        writeln!(stdout, "  {}", changes::headline(entry, width))?;
+        match entry.batch.map(|batch| engine.changes_of(batch)).transpose()?.flatten() {
+            Some(changes) => changes::show(&changes, &indent, stdout)?,
+            None => show_names(entry, &indent, stdout)?,
+        }
+        match entry.actions.iter().filter(|action| !action.ok).count() {
+            0 => {}
+            1 => writeln!(stdout, "{indent}{dim}1 call failed{dim:#}")?,
+            failed => writeln!(stdout, "{indent}{dim}{failed} calls failed{dim:#}")?,
+        }
+        if let Some(diff) = entry.diff.as_deref().filter(|diff| !diff.is_empty()) {
+            writeln!(stdout, "{}", term::diff(diff, stdout))?;
+        }
+    }
+    let mut stderr = io::stderr().lock();
+    if let Some(cursor) = &log.cursor {
+        writeln!(stderr, "older ones: --cursor {cursor}")?;
+    }
+    let dim = term::style(Style::new().dimmed(), &stderr);
+    let hint = "memdir undo NUMBER takes one back, memdir diff NUMBER shows all of it";
+    Ok(writeln!(stderr, "{dim}{hint}{dim:#}")?)
+}
+
+/// Names what was changed where nothing more is known.
+fn show_names(entry: &LogEntry, indent: &str, output: &mut impl Write) -> io::Result<()> {
+    for path in &entry.changed {
+        output.line(format!("{indent}{path}  what was changed is no longer kept"))?;
+    }
+    if entry.changed.is_empty() {
+        writeln!(output, "{indent}what was changed is no longer kept")?;
+    }
+    Ok(())
+}
+
+/// When a change was made, and by whom: ` by you, 2 hours ago`.
+fn made(engine: &Engine, batch: u64) -> Result<String, Failure> {
+    let page = LogQuery { limit: 1, before: batch.checked_add(1), ..LogQuery::default() };
+    let entry = engine.log(&page, false)?.entries.pop().filter(|entry| entry.batch == Some(batch));
+    Ok(entry.map_or_else(String::new, |entry| {
+        let who = changes::who(&entry.door, entry.client.as_deref());
+        format!(" by {who}, {}", ago::short(&entry.time))
+    }))
+}
+
+pub(super) fn lines(global: &Global, note: &str) -> Result<u8, Stop> {
+    let opened = open::open(global)?;
+    let path = opened.engine.note_named(note)?;
+    let (text, lines) = opened.engine.lines(&path)?;
+    global.answer(&json!({ "lines": lines }), |stdout| {
+        let heads: Vec<String> = lines.iter().map(head).collect();
+        let width = heads.iter().map(|head| head.chars().count()).max().unwrap_or(0);
+        for (head, line) in heads.iter().zip(text.lines()) {
+            writeln!(stdout, "{head:width$} | {}", term::escape(line))?;
+        }
+        Ok(())
+    })
+}
+
+/// Who wrote a line, in words; empty where nobody knows.
+fn head(line: &Line) -> String {
+    let (Some(batch), Some(time), Some(door)) = (line.batch, &line.time, &line.door) else { return String::new() };
+    let who = changes::who(door, line.client.as_deref());
+    term::escape_line(&format!("{batch}  {}  {who}", ago::short(time))).into_owned()
+}
+
+pub(super) fn diff(global: &Global, batch: Option<u64>) -> Result<u8, Stop> {
+    let opened = open::open(global)?;
+    let (batch, changed, diff) = opened.engine.diff(batch)?;
+    global.answer(&json!({"batch": batch, "changed": changed, "diff": diff}), |stdout| {
+        // Standard output is the diff alone, which another program may read.
+        say(format!("change {batch}{}", made(&opened.engine, batch)?))?;
+        if let Some(changes) = opened.engine.changes_of(batch)? {
+            changes::show(&changes, "  ", &mut io::stderr().lock())?;
+        }
+        Ok(writeln!(stdout, "{}", term::diff(&diff, stdout))?)
+    })
+}
+
+/// What an undo or a restore has done.
+#[derive(Serialize)]
+struct Changed<W> {
+    /// What was undone or restored.
+    #[serde(flatten)]
+    what: W,
+    batch: Option<u64>,
+    changed: Vec<MemoryPath>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dry_run: Option<bool>,
+    /// Of a dry run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diff: Option<String>,
+}
+
+pub(super) fn undo(global: &Global, batch: Option<u64>, dry_run: bool) -> Result<u8, Stop> {
+    let opened = open::open(global)?;
+    let change = opened.engine.propose_undo(batch)?;
+    let undone = change.batch();
+    let made = made(&opened.engine, undone)?;
+    let batch = carry_out(global, &opened, change, dry_run, json!({ "undone": undone }))?;
+    if let Some(batch) = batch.filter(|_| !global.json) {
+        say(format!("undid change {undone}{made} · take that back: memdir undo {batch}"))?;
+    }
+    Ok(0)
+}
+
+pub(super) fn restore(global: &Global, note: &str, at: u64, dry_run: bool) -> Result<u8, Stop> {
+    let opened = open::open(global)?;
+    let path = opened.engine.note_named(note)?;
+    let change = opened.engine.propose_restore(&path, at)?;
+    let batch = carry_out(global, &opened, change, dry_run, json!({"restored": path, "at": at}))?;
+    if !global.json && !dry_run {
+        say(match batch {
+            Some(batch) => format!("{path} is as it was after change {at} · take that back: memdir undo {batch}"),
+            None => format!("{path} is as it was after change {at} already"),
+        })?;
+    }
+    Ok(0)
+}
+
+/// Does a change and shows what it did; a dry run only shows it. Gives the number under which it can be undone.
+fn carry_out(
+    global: &Global,
+    opened: &open::Opened,
+    change: Change,
+    dry_run: bool,
+    what: Value,
+) -> Result<Option<u64>, Stop> {
+    let words = note_changes(change.plan().steps());
+    let changed = if dry_run {
+        let (changed, diff) = (change.plan().changed(), Some(change.plan().diff()));
+        Changed { what, batch: None, changed, dry_run: Some(true), diff }
+    } else {
+        let done = opened.engine.conclude_change(change, &open::person())?;
+        Changed { what, batch: done.batch, changed: done.changed, dry_run: None, diff: None }
+    };
+    let shown = global.answer(&changed, |stdout| {
+        changes::show(&words, "", stdout)?;
+        if let Some(diff) = changed.diff.as_deref().filter(|diff| !diff.is_empty()) {
+            writeln!(stdout, "{}", term::diff(diff, stdout))?;
+        }
+        Ok(())
+    });
+    exit::though_stored(changed.batch, shown)?;
+    Ok(changed.batch)
+}

@@ -1,0 +1,120 @@
+//! The composition root: it finds the memory, has its folder opened, and joins vault, settings and clock to an engine.
+
+use std::path::{Path, PathBuf};
+
+use super::args::Global;
+use super::config::{Config, Sources};
+use super::exit::{Stop, usage};
+use super::model::embedding;
+use super::output::say;
+use memdir_core::report::Code;
+use memdir_engine::{self as engine, Caller, Embeddings, Engine, IndexPlace};
+use memdir_host::Folder;
+use memdir_vault::{Durability, Options, Vault};
+
+/// A memory, opened.
+pub(super) struct Opened {
+    pub(super) engine: Engine,
+    pub(super) config: Config,
+    pub(super) root: PathBuf,
+}
+
+/// Where the memory is, and what the person has settled for it.
+pub(super) struct Located {
+    pub(super) folder: Folder,
+    pub(super) config: Config,
+    pub(super) options: Options,
+    pub(super) index: IndexPlace,
+    pub(super) embeddings: Option<Embeddings>,
+}
+
+/// Opens the memory that the options name.
+pub(super) fn open(global: &Global) -> Result<Opened, Stop> {
+    join(locate_named(global)?)
+}
+
+/// As [`open`], for a command that reads notes: where the history cannot be used it says so and goes on.
+pub(super) fn open_to_read(global: &Global) -> Result<Opened, Stop> {
+    let opened = open(global)?;
+    if let Some(failure) = opened.engine.history_trouble() {
+        // Where that cannot be said, the notes can still be read.
+        let _ = say(format!("note: {}", engine::without_history(&failure)));
+    }
+    Ok(opened)
+}
+
+/// As [`open`], for a process that answers a single turn.
+pub(super) fn open_for_one_turn(global: &Global) -> Result<Opened, Stop> {
+    let mut located = locate_named(global)?;
+    located.config.for_one_turn();
+    join(located)
+}
+
+fn locate_named(global: &Global) -> Result<Located, Stop> {
+    let sources = Sources::read()?;
+    let folder = named(global, &sources)?;
+    locate(global, &sources, &folder)
+}
+
+/// Joins a located memory to an engine.
+pub(super) fn join(mut located: Located) -> Result<Opened, Stop> {
+    let settings = engine::Settings { index: located.index.clone(), ..located.config.engine(memdir_host::now)? };
+    let (root, embeddings) = (located.folder.root().to_owned(), located.embeddings.take());
+    let (vault, config) = vault(located);
+    let engine = Engine::new(vault, settings).with_sessions(memdir_agent::cut_session);
+    let engine = match embeddings {
+        Some(embeddings) => engine.with_embeddings(embeddings),
+        None => engine,
+    };
+    engine.look_after_inbox();
+    Ok(Opened { engine, config, root })
+}
+
+/// The vault of a located memory.
+pub(super) fn vault(located: Located) -> (Vault, Config) {
+    (located.folder.into_vault(located.options), located.config)
+}
+
+/// The folder that the options, the environment or the settings name; not yet looked at.
+pub(super) fn named(global: &Global, sources: &Sources) -> Result<PathBuf, Stop> {
+    let folder = global.memory.clone().or_else(|| sources.default_memory());
+    let folder = folder.ok_or_else(|| usage("no memory is named", "give `--memory DIR`"))?;
+    if folder.as_os_str().is_empty() {
+        return Err(usage("the memory's name is empty", "give `--memory DIR`").into());
+    }
+    Ok(folder)
+}
+
+/// Opens the handle of the folder and reads its settings.
+pub(super) fn locate(global: &Global, sources: &Sources, path: &Path) -> Result<Located, Stop> {
+    let folder = Folder::open(path).map_err(|failure| match failure.code {
+        Code::NotFound => failure.with_hint("`memdir init DIR` makes one, `--memory DIR` names another"),
+        _ => failure,
+    })?;
+    let config = sources.for_memory(folder.root())?;
+    let state = match &global.state {
+        Some(state) => Some(state.clone()),
+        None => sources.state(&config)?,
+    };
+    let options = folder.place_state(config.vault(), state.as_deref())?;
+    let (index, embeddings) = (folder.index(), embedding::embeddings(sources, &config));
+    Ok(Located { folder, config, options, index, embeddings })
+}
+
+/// Opens a memory that is only looked at, with an index that goes with the process, and these embeddings.
+pub(super) fn in_process(global: &Global, folder: &Path, embeddings: Option<Embeddings>) -> Result<Engine, Stop> {
+    let located = locate(global, &Sources::read()?, folder)?;
+    Ok(join(Located { index: IndexPlace::Process, embeddings, ..located })?.engine)
+}
+
+/// Opens a copy of a memory that is thrown away afterwards: nothing is flushed, and all that is kept goes with it.
+pub(super) fn thrown_away(folder: &Path) -> Result<Engine, Stop> {
+    let located = locate(&Global::default(), &Sources::read()?.without_state(), folder)?;
+    let options = Options { durability: Durability::Atomic, ..located.options };
+    Ok(join(Located { index: IndexPlace::Process, options, ..located })?.engine)
+}
+
+/// The person, at the command line.
+pub(super) fn person() -> Caller {
+    Caller::person("cli")
+}

@@ -1,0 +1,147 @@
+//! `memdir search`.
+
+use std::io::{StdoutLock, Write};
+
+use super::args::{Global, Search as Options};
+use super::exit::Stop;
+use super::output::say;
+use super::shell::quoted;
+use super::{hits, look, meaning, one, open, progress, term};
+use memdir_core::action::{Action, SearchFiles, SearchMode};
+use memdir_core::report::{Code, Failure, Search, Source, Value};
+use memdir_note::Note;
+use memdir_plan as plan;
+
+/// So many notes are shown unless another number is asked for, so many with `--more`, and so many are offered then.
+const FIRST: u32 = 5;
+const MORE: u32 = 20;
+const LARGER: [u32; 4] = [MORE, 50, 200, 1000];
+
+impl Options {
+    /// How many notes are shown where they are not printed as JSON.
+    fn limit(&self) -> u32 {
+        self.page.limit.unwrap_or(if self.more { MORE } else { FIRST })
+    }
+}
+
+pub(super) fn run(global: &Global, options: &Options) -> Result<u8, Stop> {
+    let query = options.query.join(" ");
+    if query.trim().is_empty() {
+        let failure = Failure::new(Code::InvalidAction, "there is nothing to look for");
+        return Err(failure.with_hint("say it: `memdir search green tea`").into());
+    }
+    let path = look::folder(options.path.as_deref())?;
+    let opened = open::open(global)?;
+    let mode = options.mode;
+    let action = Action::SearchFiles(SearchFiles {
+        query,
+        mode: Some(mode),
+        path,
+        limit: if global.json { options.page.limit } else { Some(options.limit()) },
+        cursor: options.page.cursor.clone(),
+        budget: options.budget,
+    });
+    if mode == SearchMode::Ranked {
+        meaning::refresh(global, &opened, false, &|| false)?;
+    }
+    let mut asked = one::run(&opened, action.clone());
+    if mode == SearchMode::Ranked
+        && asked.as_ref().err().is_some_and(|stop| stop.is(Code::Timeout))
+        && build(global, &opened)?
+    {
+        // Reading all notes took too long.
+        asked = one::run(&opened, action);
+    }
+    let Value::Search(found) = asked? else {
+        return Err(one::unexpected().into());
+    };
+    meaning::say_trouble(&opened)?;
+    global.answer(&found, |stdout| show(global, options, &opened, &found, stdout))?;
+    // The answer is out; the next one need not read all notes.
+    if mode == SearchMode::Ranked && found.source == Source::Scan {
+        build(global, &opened)?;
+    }
+    Ok(0)
+}
+
+/// Builds the index, or brings it up to date where so much has changed that a search does not; answers whether it did.
+pub(super) fn build(global: &Global, opened: &open::Opened) -> Result<bool, Stop> {
+    let bar = progress::bar(global, 0, "notes indexed");
+    let built = opened.engine.refresh(&progress::moves(&bar), &|| false);
+    bar.finish_and_clear();
+    if let Err(failure) = &built {
+        say(format!("note: the index was not built: {}", failure.message))?;
+    }
+    Ok(built.is_ok())
+}
+
+fn show(
+    global: &Global,
+    options: &Options,
+    opened: &open::Opened,
+    found: &Search,
+    stdout: &mut StdoutLock<'_>,
+) -> Result<(), Stop> {
+    let look = hits::Look::of(stdout);
+    let query = found.searched_for.as_ref().unwrap_or(&found.query);
+    for (number, hit) in found.hits.iter().enumerate() {
+        let text = opened.engine.text_of(&hit.path).unwrap_or_default();
+        let title = Note::parse(&text).title().unwrap_or_else(|| hit.path.stem().to_owned());
+        let marks = |text: &str| plan::marks(options.mode, query, text);
+        stdout.write_all(hits::lines(hit, &title, number == 0, &marks, look).as_bytes())?;
+    }
+    if found.hits.is_empty() {
+        say("nothing found")?;
+    }
+    if let Some(query) = &found.searched_for {
+        say(format!("some words are in no note; searched for: {query}"))?;
+    }
+    if let Some(cursor) = &found.cursor {
+        let more = found.total.saturating_sub(found.hits.len());
+        let count = if options.page.cursor.is_none() { format!("{more} more") } else { "more".to_owned() };
+        say(format!("{count}: {}", next(global, options, found.left_out > 0, cursor)))?;
+    }
+    Ok(())
+}
+
+/// The command that shows more of what was found: more at once, or where that does not help, what comes after.
+fn next(global: &Global, options: &Options, is_cut: bool, cursor: &str) -> String {
+    let mut words = vec!["memdir".to_owned(), "search".to_owned()];
+    let mut add = |name: &str, value: &str| words.extend([name.to_owned(), quoted(value)]);
+    for (name, folder) in [("--memory", &global.memory), ("--state", &global.state)] {
+        if let Some(folder) = folder {
+            add(name, &folder.to_string_lossy());
+        }
+    }
+    if options.mode != SearchMode::Ranked {
+        add("--mode", &term::wire_name(&options.mode));
+    }
+    if let Some(path) = &options.path {
+        add("--path", path);
+    }
+    if let Some(budget) = options.budget {
+        add("--budget", &budget.to_string());
+    }
+    let query = options.query.join(" ");
+    let is_option = query.starts_with('-');
+    let query = quoted(&query);
+    if !is_option {
+        words.push(query.clone());
+    }
+    let shown = options.limit();
+    let larger = LARGER.into_iter().find(|larger| *larger > shown);
+    match larger.filter(|_| !is_cut && options.page.cursor.is_none()) {
+        Some(_) if shown == FIRST && options.page.limit.is_none() => words.push("--more".to_owned()),
+        Some(larger) => words.push(format!("-n {larger}")),
+        None => {
+            if let Some(limit) = options.page.limit {
+                words.push(format!("-n {limit}"));
+            }
+            words.push(format!("--cursor {}", quoted(cursor)));
+        }
+    }
+    if is_option {
+        words.push(format!("-- {query}"));
+    }
+    words.join(" ")
+}

@@ -1,0 +1,100 @@
+//! `memdir session`: the conversations that are kept.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Subcommand;
+use serde_json::json;
+
+use super::args::Global;
+use super::exit::{Stop, usage};
+use super::output::{Lines, say};
+use super::{file, open, talk};
+use memdir_agent::{self as agent, Family, Replayed};
+use memdir_vault::{MOST_SESSION_BYTES, SessionInfo};
+
+/// What can be done with conversations.
+#[derive(Debug, Subcommand)]
+pub(super) enum SessionCommand {
+    /// List the conversations, the newest first
+    List,
+    /// Remove a conversation; its changes to notes stay
+    Remove {
+        /// Its name
+        id: String,
+    },
+    /// Replay a conversation without a model, on a copy of the notes as they were then. The permission mode and the
+    /// person's answers come from the file, so replay only files you trust
+    Replay {
+        /// The file with its lines, from `.memdir/*/sessions` of the other memory
+        file: PathBuf,
+    },
+}
+
+pub(super) fn run(global: &Global, command: &SessionCommand) -> Result<u8, Stop> {
+    match command {
+        SessionCommand::List => list(global),
+        SessionCommand::Remove { id } => {
+            open::open(global)?.engine.remove_session(id)?;
+            global.answer(&json!({"removed": id}), |_| Ok(()))
+        }
+        SessionCommand::Replay { file } => replay(global, file),
+    }
+}
+
+fn list(global: &Global) -> Result<u8, Stop> {
+    let engine = open::open(global)?.engine;
+    let sessions = engine.sessions()?;
+    // One that is too large is not gone on with either.
+    let is_known = |kept: &SessionInfo| engine.read_own_session(&kept.id).is_ok_and(|lines| lines.is_some());
+    let shape = |kept: &SessionInfo| json!({"session": kept.id, "changed": kept.changed.to_string(), "bytes": kept.bytes, "known": is_known(kept)});
+    global.answer(&json!({"sessions": sessions.iter().map(shape).collect::<Vec<_>>()}), |stdout| {
+        for kept in &sessions {
+            let unknown =
+                if is_known(kept) { "" } else { "  unknown: not written by this memory, so it cannot be continued" };
+            writeln!(stdout, "{}  {}  {} bytes{unknown}", kept.id, kept.changed, kept.bytes)?;
+        }
+        Ok(())
+    })
+}
+
+fn replay(global: &Global, file: &Path) -> Result<u8, Stop> {
+    let lines = read(file)?;
+    let opened = open::open(global)?;
+    let settings = talk::settings_of(&opened.config, Family::Capable, "ask");
+    let replayed = agent::replay(&opened.engine, &lines, &settings)?;
+    let Replayed { messages, turns, changed, differences, .. } = &replayed;
+    global.answer(&replayed, |stdout| {
+        changed.iter().try_for_each(|path| stdout.line(path.as_str()))?;
+        say(format!("{messages} messages, {turns} turns, {} notes changed", changed.len()))?;
+        Ok(differences.iter().try_for_each(|difference| say(format!("different: {difference}")))?)
+    })?;
+    // As where a call fails that did not fail before.
+    Ok(if differences.is_empty() { 0 } else { 4 })
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Stop> {
+    let unreadable = |kind: io::ErrorKind| {
+        let why = match kind {
+            io::ErrorKind::FileTooLarge => "the session has more than 16 MiB".to_owned(),
+            kind => format!("the session cannot be read: {kind}"),
+        };
+        usage(why, "name a file with the lines of a session")
+    };
+    let read = file::read(path, MOST_SESSION_BYTES).map_err(|error| unreadable(error.kind()))?;
+    let (mut lines, _) = read.ok_or_else(|| unreadable(io::ErrorKind::NotFound))?;
+    // A line that a crash left unfinished does not count.
+    lines.truncate(lines.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1));
+    Ok(lines)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    #[test]
+    fn a_pipe_is_no_session_and_is_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0).unwrap();
+        assert!(super::read(&pipe).is_err());
+    }
+}

@@ -1,0 +1,269 @@
+//! What a person writes by hand: `remember`, `set`, `add`, `new`, `edit`, `mv`, `rm`, `open`.
+//!
+//! Each is an action, or a few, that goes the way of every other: permission, history, receipt, undo.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::Command;
+
+use super::args::{Add, Global, Move, New, Remember, Remove, SetFact};
+use super::config;
+use super::draft::{self, Draft, Unsaved};
+use super::exit::{self, Stop, usage};
+use super::output::{Lines, io_failure, say};
+use super::{look, one, open, term};
+use memdir_core::action::{
+    Action, AppendFile, CreateFile, DeleteDir, DeleteFile, InsertText, RenameFile, SetFact as SetFactAction, WriteFile,
+};
+use memdir_core::digest::Digest;
+use memdir_core::path::{MemoryPath, PERSON_NOTE};
+use memdir_core::report::{Code, Failure, Report};
+use memdir_engine::Caller;
+use memdir_note::{Heading, Note};
+
+pub(super) fn remember(global: &Global, options: &Remember) -> Result<u8, Stop> {
+    let text = options.text.join(" ");
+    if text.trim().is_empty() {
+        return Err(usage("there is nothing to remember", "say it: `memdir remember Anna likes tulips`").into());
+    }
+    let opened = open::open(global)?;
+    let path = match opened.engine.note_in(&text)? {
+        Some(path) => path,
+        None => look::path(PERSON_NOTE)?,
+    };
+    let place = opened.engine.text_of(&path).and_then(|text| end_of_first_list(&text));
+    append(global, &opened, path, &text, place)
+}
+
+/// The last line, from 1, of the list in which the facts below the title stand; `None` where no fact stands there.
+fn end_of_first_list(text: &str) -> Option<usize> {
+    let note = Note::parse(text);
+    let lines: Vec<&str> = text.lines().collect();
+    let starts = |heading: &Heading| text.get(..heading.span.start).map_or(0, |before| before.lines().count() + 1);
+    let end = note.headings().get(1).map_or(usize::MAX, starts);
+    // An item of front matter is none of the text.
+    let begin = text.get(..note.body()).map_or(0, |front| front.lines().count());
+    let is_item = |line: &usize| lines.get(line - 1).is_some_and(|line| line.starts_with("- "));
+    let facts = note.facts().into_iter().map(|fact| fact.line).filter(|line| (begin + 1..end).contains(line));
+    let last = facts.filter(is_item).max()?;
+    let last = (last..).take_while(is_item).last()?;
+    // What is indented below belongs to the last item.
+    let is_alone = lines.get(last).is_none_or(|next| !next.starts_with([' ', '\t']));
+    is_alone.then_some(last)
+}
+
+pub(super) fn add(global: &Global, options: &Add) -> Result<u8, Stop> {
+    // A line may begin with a dash, so options behind it are not read as such; the one that programs put last is meant.
+    let (line, is_json) = match options.line.split_last() {
+        Some((last, line)) if last == "--json" && !line.is_empty() => (line, true),
+        _ => (options.line.as_slice(), global.json),
+    };
+    let global = &Global { json: is_json, ..global.clone() };
+    if let Some(word) =
+        line.iter().find(|word| ["--memory", "--json", "--state", "--log", "--help"].contains(&word.as_str()))
+    {
+        let hint = format!("put `{word}` before the note, or the whole line in quotes");
+        return Err(usage(format!("`{word}` stands in the line"), hint).into());
+    }
+    let opened = open::open(global)?;
+    let path = opened.engine.note_named(&options.note)?;
+    append(global, &opened, path, &line.join(" "), None)
+}
+
+/// Adds a line to a note, behind the line `place` or at its end: an item of a list, unless it is written as something else. A note
+/// about the person that is not there yet is made.
+fn append(
+    global: &Global,
+    opened: &open::Opened,
+    path: MemoryPath,
+    text: &str,
+    place: Option<usize>,
+) -> Result<u8, Stop> {
+    // One line, also where it was typed as several.
+    let text = text.split(['\r', '\n']).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
+    if text.is_empty() {
+        return Err(usage("there is nothing to add", "give the line: `memdir add user likes tulips`").into());
+    }
+    let is_marked = ["- ", "* ", "+ ", "#", ">", "|"].iter().any(|mark| text.starts_with(mark));
+    let line = if is_marked { text } else { format!("- {text}") };
+    let action = match opened.engine.text_of(&path) {
+        None if path.as_str() == PERSON_NOTE => {
+            Action::CreateFile(CreateFile { path, content: format!("# Me\n\n{line}\n") })
+        }
+        // A heading or a quotation belongs into no list.
+        _ => match place.filter(|_| line.starts_with("- ")).and_then(|place| u32::try_from(place).ok()) {
+            Some(place) => Action::InsertText(InsertText { path, line: place, content: line }),
+            None => Action::AppendFile(AppendFile { path, content: line }),
+        },
+    };
+    run(global, opened, action)
+}
+
+pub(super) fn set(global: &Global, options: &SetFact) -> Result<u8, Stop> {
+    let opened = open::open(global)?;
+    let path = opened.engine.note_named(&options.note)?;
+    let (key, value) = (options.key.clone(), options.value.join(" "));
+    run(global, &opened, Action::SetFact(SetFactAction { path, key, value }))
+}
+
+pub(super) fn new(global: &Global, options: &New) -> Result<u8, Stop> {
+    let opened = open::open(global)?;
+    let path = note_to_be(&options.name)?;
+    let text = options.text.join(" ");
+    let content = match text.as_str() {
+        "" => format!("# {}\n", path.stem()),
+        // It has a title of its own.
+        titled if titled.starts_with("# ") => format!("{titled}\n"),
+        text => format!("# {}\n\n{text}\n", path.stem()),
+    };
+    run(global, &opened, Action::CreateFile(CreateFile { path, content }))
+}
+
+pub(super) fn rename(global: &Global, options: &Move) -> Result<u8, Stop> {
+    let opened = open::open(global)?;
+    let path = opened.engine.note_named(&options.from)?;
+    let target = &options.to;
+    let is_root = matches!(target.as_str(), "." | "./" | "/");
+    let is_folder = is_root || target.ends_with('/') || opened.engine.is_folder(&look::path(target)?);
+    let new_path = match is_folder {
+        true if is_root => look::path(path.name())?,
+        true => look::path(&format!("{}/{}", target.trim_end_matches('/'), path.name()))?,
+        false => {
+            // A name alone renames in place, as in Obsidian; `./NAME` is a path from the root of the memory.
+            let folder = path.parent().filter(|_| !target.contains('/'));
+            let target = folder.map_or_else(|| target.clone(), |folder| format!("{folder}/{target}"));
+            // What is moved keeps its kind.
+            if path.is_note() { note_to_be(&target)? } else { look::path(&target)? }
+        }
+    };
+    run(global, &opened, Action::RenameFile(RenameFile { path, new_path }))
+}
+
+pub(super) fn remove(global: &Global, options: &Remove) -> Result<u8, Stop> {
+    let opened = open::open(global)?;
+    let path = opened.engine.note_named(&options.note)?;
+    let action = match opened.engine.is_folder(&path) {
+        true => Action::DeleteDir(DeleteDir { path, recursive: options.recursive.then_some(true) }),
+        false => Action::DeleteFile(DeleteFile { path }),
+    };
+    run(global, &opened, action)
+}
+
+pub(super) fn edit(global: &Global, note: &str) -> Result<u8, Stop> {
+    let opened = open::open(global)?;
+    let path = opened.engine.note_named(note)?;
+    let text = opened.engine.read(&path, &open::person())?.0;
+    let if_digest = Some(Digest::of(text.as_bytes()));
+    let write = |content| Action::WriteFile(WriteFile { path: path.clone(), content, if_digest });
+    match edit_text(&opened, &path, &text, Unsaved::Stays, |content| run(global, &opened, write(content)))? {
+        Some(code) => Ok(code),
+        None => global.answer(&Report::of(Vec::new()), |_| Ok(say("nothing was changed")?)),
+    }
+}
+
+/// Lets the person change a text in an editor, and gives what was saved to `keep`; where that fails, their text stays or goes as
+/// `unsaved` says. `None` where nothing was changed.
+pub(super) fn edit_text(
+    opened: &open::Opened,
+    path: &MemoryPath,
+    text: &str,
+    unsaved: Unsaved,
+    keep: impl FnOnce(String) -> Result<u8, Stop>,
+) -> Result<Option<u8>, Stop> {
+    let editor = editor()?;
+    for left in draft::left(opened)?.iter().filter(|left| left.is_of(path)) {
+        say(format!("note: {}", left.words()))?;
+    }
+    let draft = Draft::of(opened, path, text, unsaved)?;
+    let is_closed = wait_for(&editor, draft.file())?;
+    let Some(edited) = draft.read()? else {
+        return Err(Failure::new(Code::NotFound, "the draft is gone, and the note is as it was").into());
+    };
+    if edited == text.as_bytes() {
+        draft.discard()?;
+        if !is_closed {
+            return Err(Failure::new(Code::Io, "the editor failed, and nothing was changed").into());
+        }
+        return Ok(None);
+    }
+    let content = String::from_utf8(edited).map_err(|_| Failure::new(Code::NotText, "the edited text is not UTF-8"));
+    let done = match content {
+        Ok(content) if is_closed => keep(content.clone()).inspect_err(|_| {
+            if unsaved == Unsaved::Goes {
+                // Shown and not kept: on the disk nobody has agreed to it, and the person has typed it.
+                let _ = writeln!(io::stderr(), "your text was not kept; this is it:\n{}", term::escape(&content));
+            }
+        }),
+        Ok(_) => Err(Failure::new(Code::Io, "the editor failed, so the note was not changed").into()),
+        Err(failure) => Err(failure.into()),
+    };
+    match &done {
+        Ok(0) => draft.discard()?,
+        _ if unsaved == Unsaved::Goes => draft.discard()?,
+        _ => say(format!("your text is in {}", draft.file().display()))?,
+    }
+    done.map(Some)
+}
+
+pub(super) fn open_note(global: &Global, note: Option<&str>, in_editor: bool) -> Result<u8, Stop> {
+    let opened = open::open(global)?;
+    let path = note.map(|note| opened.engine.note_named(note)).transpose()?;
+    let place = path.as_ref().map_or_else(|| opened.root.clone(), |path| opened.root.join(path.as_str()));
+    let has_obsidian = opened.root.join(".obsidian").is_dir();
+    if has_obsidian && !in_editor {
+        let url = format!(
+            "obsidian://open?path={}",
+            percent_encoding::utf8_percent_encode(&place.to_string_lossy(), percent_encoding::NON_ALPHANUMERIC)
+        );
+        let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+        if wait_for(opener, Path::new(&url)).is_ok_and(|is_done| is_done) {
+            return Ok(0);
+        }
+        say("Obsidian could not be opened, so your editor is used")?;
+    }
+    match wait_for(&editor()?, &place)? {
+        true => Ok(0),
+        false => Err(Failure::new(Code::Io, "the editor failed").into()),
+    }
+}
+
+/// The person's editor.
+fn editor() -> Result<String, Failure> {
+    let named = ["VISUAL", "EDITOR"].iter().find_map(|name| config::variable(name));
+    named.ok_or_else(|| usage("no editor is named", "set EDITOR, such as `export EDITOR=nano`"))
+}
+
+/// Runs a program of the person's on a file and waits for its end; whether it ended well. As git does it, the shell takes apart
+/// what the person has set, and the file is an argument of its own.
+#[expect(clippy::disallowed_methods, reason = "the person's own editor, which she has named")]
+fn wait_for(program: &str, file: &Path) -> Result<bool, Failure> {
+    let status = match cfg!(windows) {
+        true => Command::new(program).arg(file).status(),
+        false => Command::new("sh").args(["-c", &format!("{program} \"$@\""), program]).arg(file).status(),
+    };
+    Ok(status.map_err(io_failure(format!("`{program}` cannot be run")))?.success())
+}
+
+/// The path of a note that a person names to make it: `.md` may be left out.
+fn note_to_be(name: &str) -> Result<MemoryPath, Stop> {
+    let path = look::path(name)?;
+    if path.is_note() { Ok(path) } else { look::path(&format!("{}.md", path.as_str())) }
+}
+
+/// Carries out an action of the person's, and says what it did.
+pub(super) fn run(global: &Global, opened: &open::Opened, action: Action) -> Result<u8, Stop> {
+    let person = Caller { mode: opened.config.permission.cli, ..open::person() };
+    let mut report = one::carry_out(&opened.engine, person, [action]);
+    report.bound();
+    if let Some(failure) = report.actions.iter().find_map(|outcome| outcome.result.as_ref().err()) {
+        return Err(one::bare(failure.clone()).into());
+    }
+    let shown = global.answer(&report, |stdout| {
+        for issue in &report.issues {
+            say(format!("note: {}", issue.message))?;
+        }
+        Ok(stdout.line(report.receipt.as_deref().unwrap_or("nothing had to be changed"))?)
+    });
+    exit::though_stored(report.batch, shown)?;
+    Ok(exit::of_report(&report))
+}

@@ -1,0 +1,79 @@
+//! `<mcp:tool>` blocks in a text, each answered in its place.
+//!
+//! A block is `name: ` with the name of an action and `parameters: ` with a JSON object, or with `key: value` lines. The
+//! answer is the text as it came with a `<mcp:tool_result>` behind each block: the entry of `exec --json` without its
+//! `index`. What stands in a block and cannot be read is answered there and does not stop the blocks after it.
+
+use super::call::Entries;
+use super::tag::json_without_tags;
+use super::tagged::Tagged;
+use super::turn::What;
+use super::{Frame as Frames, Parsed};
+use memdir_core::report::{Outcome, Report};
+
+mod pairs;
+mod read;
+
+pub(super) use read::read;
+
+/// What the answer has to repeat of the text.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Frame {
+    text: String,
+    /// Where each block ends, in the order of the calls.
+    ends: Vec<usize>,
+}
+
+pub(super) fn parse(text: &str, is_lossy: bool, tagged: Tagged) -> Parsed {
+    let Tagged { blocks, reply, repairs, .. } = tagged;
+    let mut entries = Entries::new(text, is_lossy);
+    let mut ends = Vec::with_capacity(blocks.len());
+    for found in blocks {
+        if let What::Tool(block) = found.what {
+            // One item or one break, so one entry.
+            entries.add(block, found.start, found.is_after_doubt);
+            ends.push(found.end);
+        }
+    }
+    let mut issues: Vec<_> = repairs.issues().collect();
+    issues.append(&mut entries.issues);
+    let frame = Frames::McpBlock(Frame { text: text.to_owned(), ends });
+    Parsed { frame, entries: entries.entries, script: None, reply, issues }
+}
+
+pub(super) fn encode(frame: &Frame, report: &Report) -> String {
+    let mut answer = String::with_capacity(frame.text.len() + 256 * frame.ends.len());
+    let mut results: Vec<String> = report.actions.iter().map(entry).collect();
+    if let Some(error) = report.error.as_ref().filter(|_| results.is_empty()) {
+        results.push(result(&serde_json::json!({"ok": false, "error": error})));
+    }
+    let mut copied = 0;
+    for (result, end) in results.iter().zip(&frame.ends) {
+        answer.push_str(frame.text.get(copied..*end).unwrap_or_default());
+        answer.push_str(result);
+        copied = *end;
+        let rest = frame.text.get(copied..).unwrap_or_default();
+        if !rest.is_empty() && !rest.starts_with(['\n', '\r']) {
+            answer.push('\n');
+        }
+    }
+    answer.push_str(frame.text.get(copied..).unwrap_or_default());
+    answer
+}
+
+fn entry(outcome: &Outcome) -> String {
+    let mut entry = serde_json::to_value(outcome).unwrap_or_default();
+    if let Some(entry) = entry.as_object_mut() {
+        entry.shift_remove("index");
+    }
+    result(&entry)
+}
+
+/// What stands behind a block. The text of a note can neither end it nor open another block.
+fn result(entry: &serde_json::Value) -> String {
+    let json = serde_json::to_string_pretty(entry).unwrap_or_else(|_| "null".to_owned());
+    format!("\n\n<mcp:tool_result>\n{}\n</mcp:tool_result>", json_without_tags(&json))
+}
+
+#[cfg(test)]
+mod tests;

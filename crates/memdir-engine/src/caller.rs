@@ -1,0 +1,103 @@
+//! [`Caller`]: who sends calls to the engine, and what they may do.
+
+use std::sync::Arc;
+
+use super::Guard;
+use memdir_core::report::Failure;
+use memdir_dialect::Parsed;
+use memdir_plan::Seen;
+use memdir_policy::{self as policy, Grant, Mode};
+use memdir_vault::Author;
+
+/// Who sends calls to the engine, and what they may do.
+///
+/// Start from [`Caller::person`], [`Caller::model`] or [`Caller::program`] and change the fields that differ.
+///
+/// # Examples
+///
+/// ```
+/// use memdir_engine::Caller;
+/// use memdir_policy::Mode;
+///
+/// let caller = Caller { mode: Mode::Ask, ..Caller::model("exec").for_client(Some("shelf".to_owned())) };
+/// assert_eq!(caller.author.client.as_deref(), Some("shelf"));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Caller {
+    /// How the history names the caller.
+    pub author: Author,
+    /// What the client was granted; `None` for the owner of the memory.
+    pub grant: Option<Arc<Grant>>,
+    /// What becomes of calls that somebody should be asked about.
+    pub mode: Mode,
+    /// Whether only what reads is allowed: no action that writes, no undo, no decision about a proposal.
+    pub read_only: bool,
+    /// Whether one failed call means that nothing is done.
+    pub atomic: bool,
+    /// What the conversation has seen before; `None` where there is no conversation.
+    pub seen: Option<Seen>,
+    /// What may hold the planned changes for approval, beside rules and detectors.
+    pub guard: Option<Guard>,
+}
+
+impl Caller {
+    /// The owner of the memory, who is not asked about their own calls and gets all of them done or none.
+    #[must_use]
+    pub fn person(door: &str) -> Self {
+        Self { atomic: true, ..Self::new(door, "person") }
+    }
+
+    /// A language model that sees the whole memory.
+    #[must_use]
+    pub fn model(door: &str) -> Self {
+        Self::new(door, "model")
+    }
+
+    /// A program that uses memdir as a library.
+    #[must_use]
+    pub fn program(door: &str) -> Self {
+        Self::new(door, "program")
+    }
+
+    fn new(door: &str, origin: &str) -> Self {
+        let (door, origin) = (door.to_owned(), origin.to_owned());
+        let author = Author { door, client: None, session: None, message: None, origin };
+        Self { author, grant: None, mode: Mode::Off, read_only: false, atomic: false, seen: None, guard: None }
+    }
+
+    /// The same caller through a client program of this name.
+    #[must_use]
+    pub fn for_client(mut self, client: Option<String>) -> Self {
+        self.author.client = client;
+        self
+    }
+
+    /// The same caller in a conversation.
+    #[must_use]
+    pub fn in_session(mut self, session: Option<String>) -> Self {
+        self.author.session = session;
+        self
+    }
+
+    /// The same caller, whose calls belong to this message.
+    #[must_use]
+    pub fn with_message(mut self, message: Option<String>) -> Self {
+        self.author.message = message;
+        self
+    }
+
+    /// Refuses something that writes, if the caller may only read.
+    pub(super) fn check_write(&self, what: &str) -> Result<(), Failure> {
+        if self.read_only { Err(policy::refusal_to_write(what)) } else { Ok(()) }
+    }
+
+    /// The grant, if it hides anything.
+    pub(super) fn restriction(&self) -> Option<&Grant> {
+        self.grant.as_deref().filter(|grant| grant.is_restricted())
+    }
+
+    /// Whether one failure among these calls means that nothing is done.
+    pub(super) fn is_atomic(&self, parsed: &Parsed) -> bool {
+        self.atomic || parsed.frame.is_atomic()
+    }
+}

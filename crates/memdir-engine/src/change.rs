@@ -1,0 +1,196 @@
+//! Changes that a person asks for by batch: undo and restore.
+
+use super::failure::forgotten_meanwhile;
+use super::{Caller, Engine, audit, failure};
+use memdir_core::path::MemoryPath;
+use memdir_core::report::{Code, Failure};
+use memdir_core::time::Timestamp;
+use memdir_plan::{self as plan, Plan, Seen, Tree, UndoError};
+use memdir_vault::{AuditEntry, Batch, Committed, Payload, VaultError};
+
+/// A change that would give back an earlier state; nothing is done yet.
+#[derive(Debug)]
+pub struct Change {
+    plan: Plan,
+    action: &'static str,
+    batch: u64,
+    path: Option<MemoryPath>,
+    undoes: Option<u64>,
+    started: Timestamp,
+    /// How often something had been forgotten then.
+    forgets: u64,
+}
+
+/// A change that is made.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Done {
+    /// The number of the new batch; `None` when nothing had to change.
+    pub batch: Option<u64>,
+    /// What is different now.
+    pub changed: Vec<MemoryPath>,
+    /// One line for the person.
+    pub receipt: Option<String>,
+    /// What a conversation knows after it that asked for it.
+    pub seen: Seen,
+}
+
+/// Why a change cannot be made, with the diff that it wanted.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct ChangeError {
+    /// What is in the way.
+    pub failure: Failure,
+    /// From what is there now to what was wanted, where that is the trouble.
+    pub diff: Option<String>,
+}
+
+impl std::fmt::Display for ChangeError {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.failure.fmt(formatter)
+    }
+}
+
+impl std::error::Error for ChangeError {}
+
+impl From<Failure> for ChangeError {
+    fn from(failure: Failure) -> Self {
+        Self { failure, diff: None }
+    }
+}
+
+impl From<VaultError> for ChangeError {
+    fn from(error: VaultError) -> Self {
+        failure(&error).into()
+    }
+}
+
+impl From<UndoError> for ChangeError {
+    fn from(error: UndoError) -> Self {
+        match error {
+            UndoError::Conflict { path, diff } => {
+                let failure =
+                    Failure::new(Code::Conflict, format!("note `{path}` was changed in the same place since"))
+                        .with_hint("undo the later change first, or edit the note by hand");
+                Self { failure, diff: Some(diff) }
+            }
+            UndoError::Blocked(path) => Failure::new(Code::Conflict, format!("`{path}` is in the way"))
+                .with_hint("undo the later change first")
+                .into(),
+            UndoError::Tree(error) => Failure::new(Code::Io, error.to_string()).into(),
+        }
+    }
+}
+
+impl Change {
+    /// The batch that it gives back or goes back to.
+    #[must_use]
+    pub fn batch(&self) -> u64 {
+        self.batch
+    }
+
+    /// What would change.
+    #[must_use]
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+}
+
+impl Engine {
+    /// Plans to undo a batch; without a number the latest that is neither undone nor itself an undo.
+    ///
+    /// # Errors
+    ///
+    /// `nothing_to_undo`, `not_found`, `unavailable` for a batch whose contents are no longer kept, and `conflict`
+    /// with a diff where a later edit is in the same place.
+    pub fn propose_undo(&self, batch: Option<u64>) -> Result<Change, ChangeError> {
+        let nothing = |message: String| {
+            Failure::new(Code::NothingToUndo, message).with_hint("`memdir log` shows what was changed")
+        };
+        self.vault.look_after_crash()?;
+        let forgets = self.vault.forgets();
+        let batch = match batch {
+            Some(batch) => batch,
+            None => self.vault.newest_to_undo()?.ok_or_else(|| nothing("there is nothing to undo".to_owned()))?,
+        };
+        if let Some(undo) = self.vault.undone_by(batch)? {
+            let failure = nothing(format!("change {batch} has already been undone by change {undo}"));
+            return Err(failure.with_hint(format!("`memdir undo {undo}` brings it back")).into());
+        }
+        let steps = self.vault.steps(batch).map_err(|error| {
+            let said = failure(&error);
+            if matches!(error, VaultError::Pruned(_)) {
+                return said.with_hint("`memdir undo NUMBER` takes another change back; `memdir log` lists them");
+            }
+            said
+        })?;
+        let plan = plan::undo(&steps, &self.vault, &self.settings.limits)?;
+        let started = self.now();
+        Ok(Change { plan, action: "undo", batch, path: None, undoes: Some(batch), started, forgets })
+    }
+
+    /// Plans to put a note back to what it was right after a batch.
+    ///
+    /// # Errors
+    ///
+    /// `not_found` for a batch or a note that the history does not know, `unavailable` for contents that are no
+    /// longer kept.
+    pub fn propose_restore(&self, path: &MemoryPath, batch: u64) -> Result<Change, ChangeError> {
+        self.vault.look_after_crash()?;
+        let forgets = self.vault.forgets();
+        let path = &self.vault.resolve(path).unwrap_or_else(|_| path.clone());
+        let image = self.vault.image_at(path, batch)?.ok_or_else(|| {
+            Failure::new(Code::NotFound, format!("the history does not know `{path}`"))
+                .with_hint(format!("`memdir log {path}` shows what it knows"))
+        })?;
+        let plan = plan::restore(path, image, &self.vault, &self.settings.limits).map_err(UndoError::Tree)?;
+        let started = self.now();
+        Ok(Change { plan, action: "restore", batch, path: Some(path.clone()), undoes: None, started, forgets })
+    }
+
+    /// Makes a change true.
+    ///
+    /// # Errors
+    ///
+    /// `read_only` for a caller who may only read; `conflict` when a note has changed or something was forgotten since the change
+    /// was planned, and what the vault says.
+    pub fn conclude_change(&self, change: Change, caller: &Caller) -> Result<Done, ChangeError> {
+        caller.check_write(change.action)?;
+        if change.plan.is_empty() && change.undoes.is_none() {
+            return Ok(Done::default());
+        }
+        let payload = Payload::of_change(change.path.as_ref(), change.batch);
+        let micros = audit::micros(self.now().since(change.started));
+        let entry = AuditEntry { micros, ..audit::owner(change.action, payload) };
+        let entries = [entry];
+        let batch = Batch {
+            steps: change.plan.steps(),
+            entries: &entries,
+            author: &caller.author,
+            time: change.started,
+            undoes: change.undoes,
+            approval: None,
+        };
+        let committed = match self.commit_change(&batch, change.forgets) {
+            Ok(committed) => committed,
+            Err(error) => {
+                let code = Some(error.failure.code.to_string());
+                let [entry] = entries;
+                let entry = AuditEntry { code, ..entry };
+                if let Err(error) = self.vault.note_reads(vec![entry], &caller.author, change.started, change.forgets) {
+                    tracing::warn!(%error, "the audit was not written");
+                }
+                return Err(error);
+            }
+        };
+        let (changed, receipt) = (change.plan.changed(), Some(change.plan.receipt()));
+        Ok(Done { batch: Some(committed.batch), changed, receipt, seen: Seen::default() })
+    }
+
+    /// Commits a change, unless something was forgotten since it was planned: that would come back with it.
+    fn commit_change(&self, batch: &Batch<'_>, forgets: u64) -> Result<Committed, ChangeError> {
+        let mut writer = self.vault.lock()?;
+        if forgets != writer.forgets()? {
+            return Err(forgotten_meanwhile().into());
+        }
+        Ok(writer.commit(batch)?)
+    }
+}

@@ -1,0 +1,130 @@
+//! Looking for what is wrong in a memory: what is kept of each note is small, and an index has it already.
+
+use super::Engine;
+use memdir_check::{self as check, Checked, File, Look};
+use memdir_core::path::MemoryPath;
+use memdir_core::report::{Failure, Links};
+use memdir_note::{Canvas, Excluded, Note, Seen, Web, excluded};
+use memdir_plan::{self as plan, Scan, Tree, TreeError};
+use memdir_policy as policy;
+
+/// What is kept of one note.
+type Looked = (Option<Seen>, Look);
+
+/// All files of a memory, and what is known of the notes.
+#[derive(Default)]
+struct Files {
+    files: Vec<File>,
+    seen: Vec<(MemoryPath, Option<Seen>)>,
+}
+
+impl Files {
+    fn push(&mut self, path: MemoryPath, is_link: bool, known: Option<Looked>) {
+        let (seen, look) = match known {
+            Some((seen, look)) => (seen, Some(look)),
+            None => (None, None),
+        };
+        self.files.push(File { path: path.clone(), is_link, look });
+        self.seen.push((path, seen));
+    }
+}
+
+impl Engine {
+    /// Says what is wrong in the memory; `looked` is told of each note that was read, from several threads.
+    ///
+    /// # Errors
+    ///
+    /// `io`.
+    pub fn check(&self, looked: &(dyn Fn() + Sync)) -> Result<Checked, Failure> {
+        let Files { files, seen } = match self.indexed_files() {
+            Some(files) => files,
+            None => self.scanned_files(looked)?,
+        };
+        let web = Web::new(self.with_canvases(seen));
+        let links = web.links();
+        let memory = check::Seen {
+            files: &files,
+            links: &links,
+            targets: web.targets(),
+            note_bytes: self.settings.limits.note_bytes,
+            excluded: &self.excluded(),
+        };
+        Ok(check::check(&memory, &mut |path| {
+            let (bytes, _) = self.vault.read_bytes(path, self.settings.limits.file_bytes).ok()?;
+            String::from_utf8(bytes).ok()
+        }))
+    }
+
+    /// Finds every link of the memory.
+    ///
+    /// # Errors
+    ///
+    /// `io`.
+    pub fn links(&self) -> Result<Links, Failure> {
+        let seen = match self.indexed_files() {
+            Some(files) => files.seen,
+            None => {
+                self.scan(|_, text| Seen::of(text))?.into_iter().map(|file| (file.path, file.seen.flatten())).collect()
+            }
+        };
+        Ok(Web::new(self.with_canvases(seen)).links())
+    }
+
+    /// What the person has set aside in Obsidian.
+    #[must_use]
+    pub fn excluded(&self) -> Excluded {
+        Excluded::of(|name| self.vault.obsidian(name, excluded::MOST_BYTES))
+    }
+
+    /// Adds what is on the canvases, which no index knows. What cannot be read is taken to hold nothing.
+    fn with_canvases(&self, mut seen: Vec<(MemoryPath, Option<Seen>)>) -> Vec<(MemoryPath, Option<Seen>)> {
+        for (path, seen) in seen.iter_mut().filter(|(path, _)| path.is_canvas()) {
+            let read = self.vault.read_bytes(path, self.settings.limits.file_bytes).ok();
+            let text = read.and_then(|(bytes, _)| String::from_utf8(bytes).ok());
+            *seen = text.and_then(|text| Some(Canvas::parse(&text).ok()?.seen()));
+        }
+        seen
+    }
+
+    /// All files as the index has them, which is fresh; `None` where there is none.
+    fn indexed_files(&self) -> Option<Files> {
+        let mut found = None;
+        let is_visited = self.visit(&mut |index| {
+            let mut files = Files::default();
+            index.each(&mut |kept| {
+                let known = kept.look.map(|look| (kept.card.map(|card| card.seen), look));
+                files.push(kept.path, kept.is_link, known);
+            })?;
+            found = Some(files);
+            Ok(())
+        });
+        found.filter(|_| is_visited)
+    }
+
+    fn scanned_files(&self, looked: &(dyn Fn() + Sync)) -> Result<Files, Failure> {
+        let scan =
+            Scan { folder: None, limit: self.settings.limits.file_bytes, wants: &MemoryPath::is_note, stop: &|| false };
+        let look = |_: &MemoryPath, bytes: Result<&[u8], TreeError>| {
+            looked();
+            look(bytes)
+        };
+        let mut files = Files::default();
+        for file in self.vault.scan(&scan, &look).map_err(plan::failure)? {
+            files.push(file.path, file.is_link, file.seen);
+        }
+        Ok(files)
+    }
+}
+
+fn look(bytes: Result<&[u8], TreeError>) -> Looked {
+    let bytes = match bytes {
+        Ok(bytes) => bytes,
+        Err(TreeError::TooLarge { size, .. }) => return (None, Look::of_size(size)),
+        // What cannot be read says nothing.
+        Err(_) => return (None, Look::default()),
+    };
+    let Ok(text) = std::str::from_utf8(bytes) else { return (None, Look::of_bytes(bytes)) };
+    let note = Note::parse(text);
+    let active = policy::active_content(text, || note.without_code());
+    (Some(Seen::of_note(&note)), Look::of(text, &note, active))
+}

@@ -1,0 +1,78 @@
+//! What was read before something was forgotten does not come back, and what is read after it is noted whole.
+
+use super::*;
+use memdir_plan::{Called, Sought};
+
+/// One whose vault has not looked at the history yet, as the command line has it.
+fn unopened(root: &Path) -> Engine {
+    let Engine { settings, .. } = engine(root);
+    let root = root.canonicalize().unwrap();
+    let dir = Dir::open_ambient_dir(&root, ambient_authority()).unwrap();
+    Engine::new(Vault::new(dir, root, Options::default()), settings)
+}
+
+/// Another process forgets a note.
+fn forget(root: &Path) {
+    let person = engine(root);
+    let sought = Sought::Note(vec![Called::always(MemoryPath::parse("secret.md").unwrap())]);
+    let mut writer = person.vault.lock().unwrap();
+    writer.forget_history(&sought, &caller().author, Timestamp::from_micros(2_000_000)).unwrap();
+}
+
+fn changed() -> tempfile::TempDir {
+    let folder = memory(&[("a.md", "one\n")]);
+    let engine = engine(folder.path());
+    assert_eq!(engine.conclude(engine.propose(dialect::parse(EDIT), caller())).batch, Some(1));
+    folder
+}
+
+#[test]
+fn a_read_after_something_was_forgotten_is_noted_whole() {
+    let folder = changed();
+    forget(folder.path());
+    let engine = unopened(folder.path());
+    engine.read(&MemoryPath::parse("a.md").unwrap(), &caller()).unwrap();
+    engine.vault.finish();
+    let records = engine.vault.records(0).unwrap();
+    let last = records.iter().rfind(|record| record.action == "read_file").unwrap();
+    assert_eq!(last.payload, Some(json!({"path": "a.md"})), "{last:?}");
+}
+
+#[test]
+fn what_was_to_wait_does_not_once_something_was_forgotten() {
+    let folder = changed();
+    let engine = engine(folder.path());
+    let text = br#"<actions>[{"action":"create_file","path":"b.md","content":"what was read"}]</actions>"#;
+    let asking = || Caller { mode: Mode::All, ..caller() };
+    let proposal = engine.propose(dialect::parse(text), asking());
+    forget(folder.path());
+    let report = engine.conclude(proposal);
+    assert_eq!(codes(&report), [Some(Code::Conflict)]);
+    assert_eq!(report.actions[0].result.as_ref().unwrap_err().message, "something was forgotten meanwhile");
+    assert!(engine.pending().unwrap().proposals.is_empty());
+    let report = engine.conclude(engine.propose(dialect::parse(text), asking()));
+    assert_eq!(codes(&report), [Some(Code::AwaitingApproval)], "sent again, it waits");
+}
+
+#[test]
+fn undo_and_restore_bring_nothing_back_that_was_forgotten_meanwhile() {
+    let folder = changed();
+    let path = MemoryPath::parse("a.md").unwrap();
+    let engine = unopened(folder.path());
+    let write = |text: &str| std::fs::write(folder.path().join("a.md"), text).unwrap();
+    let check = |change| {
+        forget(folder.path());
+        let error = engine.conclude_change(change, &caller()).unwrap_err();
+        let said = (error.failure.code, error.failure.message.as_str());
+        assert_eq!(said, (Code::Conflict, "something was forgotten meanwhile"));
+    };
+    check(engine.propose_undo(None).unwrap());
+    write("by hand\n");
+    check(engine.propose_restore(&path, 1).unwrap());
+    assert_eq!(std::fs::read_to_string(folder.path().join("a.md")).unwrap(), "by hand\n");
+    write("1\n");
+    // A process that begins after it is not kept from it.
+    let engine = unopened(folder.path());
+    let change = engine.propose_undo(None).unwrap();
+    assert_eq!(engine.conclude_change(change, &caller()).unwrap().batch, Some(2));
+}

@@ -1,0 +1,78 @@
+//! Files enough to follow the links of one note, and those that lead to it, as if all were there.
+//!
+//! Which file a link means depends on nothing but the files that have the name it asks for, so these, and the notes
+//! that ask for the note's own name, answer all. Only for a link that leads nowhere every name counts, and the titles and
+//! aliases that are the one it asks for: the nearest is told.
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+
+use rusqlite::Connection;
+
+use super::record::names_meant;
+use super::{IndexError, blob, sealed, text};
+use memdir_core::path::MemoryPath;
+use memdir_note::target::{name_in, stem_of};
+use memdir_note::{Card, Seen, Syntax, Targets};
+use memdir_rank::{Files, called};
+
+pub(super) fn around(db: &Connection, note: &MemoryPath) -> Result<Files, IndexError> {
+    const NAMED: &str = "SELECT path, card FROM file LEFT JOIN note ON note.file = file.id WHERE stem = ?1";
+    const CALLED: &str = "SELECT path, card FROM name JOIN file ON file.id = name.file
+                          LEFT JOIN note ON note.file = file.id WHERE name.name = ?1";
+    const LINKING: &str = "SELECT path, card FROM link JOIN file ON file.id = link.file
+                           LEFT JOIN note ON note.file = file.id WHERE link.name = ?1";
+    let mut found = BTreeMap::new();
+    let stem = stem_of(note);
+    let own = called(&stem);
+    gather(db, NAMED, &own, &mut found)?;
+    // `ada.md.md` is meant by `ada.md` only where there is no such file.
+    if let Some(before) = stem.strip_suffix(".md") {
+        gather(db, NAMED, &called(before), &mut found)?;
+    }
+    // A Markdown link is joined to its own folder first, where `ada.md` may be `ada.md.md`.
+    gather(db, NAMED, &called(&format!("{stem}.md")), &mut found)?;
+    gather(db, LINKING, &own, &mut found)?;
+    let links: Vec<(String, Syntax)> = match found.get(note) {
+        Some(Some(seen)) => seen.links.iter().map(|link| (link.path.clone(), link.syntax)).collect(),
+        _ => Vec::new(),
+    };
+    let mut names: Vec<String> = links.iter().flat_map(|(path, _)| names_meant(path, note)).collect();
+    names.sort_unstable();
+    names.dedup();
+    for name in names.iter().filter(|name| **name != own) {
+        gather(db, NAMED, name, &mut found)?;
+    }
+    let targets = Targets::new(found.keys().cloned());
+    let sure = links.iter().filter(|(_, syntax)| *syntax != Syntax::Unsure);
+    let broken = sure.filter(|(path, syntax)| targets.best(path, *syntax, Some(note)).is_none());
+    let broken: BTreeSet<String> = broken.map(|(path, _)| called(name_in(path))).collect();
+    if !broken.is_empty() {
+        for name in broken.iter().filter(|name| !name.is_empty()) {
+            gather(db, CALLED, name, &mut found)?;
+        }
+        let mut statement = db.prepare_cached("SELECT path FROM file")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            found.entry(sealed::path(text(row, 0)?)?).or_insert(None);
+        }
+    }
+    Ok(found.into_iter().collect())
+}
+
+fn gather(
+    db: &Connection,
+    sql: &str,
+    name: &str,
+    found: &mut BTreeMap<MemoryPath, Option<Seen>>,
+) -> Result<(), IndexError> {
+    let mut statement = db.prepare_cached(sql)?;
+    let mut rows = statement.query([name])?;
+    while let Some(row) = rows.next()? {
+        if let Entry::Vacant(entry) = found.entry(sealed::path(text(row, 0)?)?) {
+            let card: Option<Card> = blob(row, 1)?.map(|card| sealed::open(entry.key(), card)).transpose()?;
+            entry.insert(card.map(|card| card.seen));
+        }
+    }
+    Ok(())
+}

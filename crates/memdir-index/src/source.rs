@@ -1,0 +1,174 @@
+//! What ranking asks of an index.
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::record::{is_word, token};
+use super::{Index, IndexError, blob, sealed, text};
+use memdir_core::path::MemoryPath;
+use memdir_note::Card;
+use memdir_note::stem::Stem;
+use memdir_rank::{Column, Files, Number, Point, Source, SourceError, Spelling};
+
+/// What FTS5 takes for the weight of a word that most rows hold.
+const LEAST_WEIGHT: f64 = 1e-6;
+
+impl Source for Index {
+    fn notes(&self) -> Result<usize, SourceError> {
+        Ok(self.checked(texts)?)
+    }
+
+    fn unread(&self, folder: Option<&MemoryPath>) -> Result<usize, SourceError> {
+        let state = self.status()?;
+        let count = state.notes.saturating_sub(self.notes()?);
+        let Some(folder) = folder.filter(|_| count > 0) else { return Ok(count) };
+        let sql = "SELECT count(*) FROM file JOIN note ON note.file = file.id
+                   WHERE (path = ?1 OR (path > ?1 || '/' AND path < ?1 || '0')) AND card IS NULL";
+        Ok(self.checked(|db| Ok(db.prepare_cached(sql)?.query_row([folder.as_str()], |row| row.get(0))?))?)
+    }
+
+    fn holding(&self, stems: &[Stem]) -> Result<usize, SourceError> {
+        Ok(self.checked(|db| {
+            let mut statement = db.prepare_cached("SELECT doc FROM word WHERE term = ?1")?;
+            let mut holding = Vec::new();
+            for stem in stems {
+                let notes: Option<usize> = statement.query_row([token(stem)], |row| row.get(0)).optional()?;
+                holding.extend(notes);
+            }
+            // A short note may hold two stems of one word.
+            if holding.len() > 1 { Ok(every(db, stems)?.len()) } else { Ok(holding.pop().unwrap_or_default()) }
+        })?)
+    }
+
+    fn matching(&self, stems: &[Stem]) -> Result<Vec<(Number, f64)>, SourceError> {
+        Ok(self.checked(|db| every(db, stems))?)
+    }
+
+    fn card(&self, note: Number) -> Result<Option<(MemoryPath, Card)>, SourceError> {
+        Ok(self.checked(|db| {
+            let sql = "SELECT path, card FROM file JOIN note ON note.file = file.id WHERE id = ?1";
+            let mut statement = db.prepare_cached(sql)?;
+            let mut rows = statement.query([note])?;
+            let Some(row) = rows.next()? else { return Ok(None) };
+            let path = sealed::path(text(row, 0)?)?;
+            let card = blob(row, 1)?.map(|card| sealed::open(&path, card)).transpose()?;
+            Ok(card.map(|card| (path, card)))
+        })?)
+    }
+
+    fn path(&self, note: Number) -> Result<Option<MemoryPath>, SourceError> {
+        Ok(self.checked(|db| {
+            let mut statement = db.prepare_cached("SELECT path FROM file WHERE id = ?1")?;
+            let mut rows = statement.query([note])?;
+            rows.next()?.map(|row| sealed::path(text(row, 0)?)).transpose()
+        })?)
+    }
+
+    fn number(&self, path: &MemoryPath) -> Result<Option<Number>, SourceError> {
+        Ok(self.checked(|db| {
+            let sql = "SELECT id FROM file JOIN note ON note.file = file.id
+                       WHERE path = ?1 AND NOT is_link AND card IS NOT NULL";
+            Ok(db.prepare_cached(sql)?.query_row([path.as_str()], |row| row.get(0)).optional()?)
+        })?)
+    }
+
+    fn called(&self, name: &str, most: usize) -> Result<Vec<Number>, SourceError> {
+        let sql = "SELECT file FROM name JOIN file ON id = file
+                   WHERE name = ?1 AND NOT is_link ORDER BY file LIMIT ?2";
+        Ok(self.checked(|db| numbers(db, sql, name, most))?)
+    }
+
+    fn linking(&self, name: &str, most: usize) -> Result<Vec<Number>, SourceError> {
+        let sql = "SELECT file FROM link JOIN file ON id = file
+                   WHERE name = ?1 AND NOT is_link ORDER BY file LIMIT ?2";
+        Ok(self.checked(|db| numbers(db, sql, name, most))?)
+    }
+
+    fn below(&self, folder: &MemoryPath) -> Result<Vec<Number>, SourceError> {
+        let sql = "SELECT id FROM file JOIN note ON note.file = file.id
+                   WHERE (path = ?1 OR (path > ?1 || '/' AND path < ?1 || '0'))
+                     AND NOT is_link AND card IS NOT NULL LIMIT ?2";
+        Ok(self.checked(|db| numbers(db, sql, folder.as_str(), usize::MAX))?)
+    }
+
+    fn spelled_like(&self, word: &str) -> Result<Option<Stem>, SourceError> {
+        Ok(self.checked(|db| spelled_like(db, word))?)
+    }
+
+    fn around(&self, note: &MemoryPath) -> Result<Option<Files>, SourceError> {
+        if !self.status()?.is_complete {
+            return Ok(None);
+        }
+        Ok(Some(self.checked(|db| super::around::around(db, note))?))
+    }
+
+    fn alike(&self, point: &Point) -> Result<Vec<(Number, f64)>, SourceError> {
+        Ok(self.checked(|db| super::points::alike(db, point))?)
+    }
+}
+
+/// The notes that hold any of some stems, each once, and how much of the one that says most.
+fn every(db: &Connection, stems: &[Stem]) -> Result<Vec<(Number, f64)>, IndexError> {
+    let mut found = Vec::new();
+    for stem in stems {
+        found.extend(matching(db, &token(stem))?);
+    }
+    found.sort_unstable_by(|(one, much), (other, more)| one.cmp(other).then_with(|| more.total_cmp(much)));
+    found.dedup_by_key(|(note, _)| *note);
+    Ok(found)
+}
+
+/// How many notes have words.
+fn texts(db: &Connection) -> Result<usize, IndexError> {
+    Ok(db.prepare_cached("SELECT texts FROM state")?.query_row([], |row| row.get(0))?)
+}
+
+fn numbers(db: &Connection, sql: &str, about: &str, most: usize) -> Result<Vec<Number>, IndexError> {
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    let mut statement = db.prepare_cached(sql)?;
+    let found = statement.query_map(params![about, most], |row| row.get(0))?;
+    Ok(found.collect::<Result<_, _>>()?)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "there are fewer notes than 2^52")]
+fn matching(db: &Connection, token: &str) -> Result<Vec<(Number, f64)>, IndexError> {
+    // Column::weight in the order of the columns.
+    let [title, heading, name, key, tag, body] = Column::ALL.map(Column::weight);
+    let mut statement =
+        db.prepare_cached("SELECT rowid, bm25(text, ?2, ?3, ?4, ?5, ?6, ?7) FROM text WHERE text MATCH ?1")?;
+    let query = format!("\"{token}\"");
+    let mut rows = statement.query(params![query, title, heading, name, key, tag, body])?;
+    let mut found: Vec<(Number, f64)> = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push((row.get(0)?, row.get(1)?));
+    }
+    // FTS5 multiplies by how rare the word is, as it counts that, and gives the best the least number.
+    let (notes, holding) = (texts(db)?, found.len());
+    if holding > notes {
+        return Err(IndexError::damaged("more notes hold a word than there are"));
+    }
+    let weight = ((notes as f64 - holding as f64 + 0.5) / (holding as f64 + 0.5)).ln();
+    let weight = if weight > 0.0 { weight } else { LEAST_WEIGHT };
+    found.iter_mut().for_each(|(_, score)| *score = -*score / weight);
+    Ok(found)
+}
+
+fn spelled_like(db: &Connection, word: &str) -> Result<Option<Stem>, IndexError> {
+    let Some(spelling) = Spelling::of(word) else { return Ok(None) };
+    let first = spelling.first();
+    let mut statement = db.prepare_cached("SELECT term, doc FROM word WHERE term >= ?1 AND term < ?2")?;
+    let mut rows = statement.query([first, &format!("{first}{}", char::MAX)])?;
+    let mut best: Option<(usize, u64, Stem)> = None;
+    while let Some(row) = rows.next()? {
+        let term = text(row, 0)?;
+        let Some(distance) = spelling.distance(term).filter(|_| is_word(term)) else { continue };
+        let holding: u64 = row.get(1)?;
+        // They come in the order of the alphabet.
+        let is_better = best
+            .as_ref()
+            .is_none_or(|(nearest, most, _)| distance < *nearest || (distance == *nearest && holding > *most));
+        if is_better {
+            best = Some((distance, holding, Stem::kept(term)));
+        }
+    }
+    Ok(best.map(|(.., stem)| stem))
+}

@@ -1,0 +1,328 @@
+//! Asking the person through their client, where it can ask and what it answers is the person's word.
+//!
+//! What waits is in the inbox before anybody is asked, and stays there unless the person decides. Older versions of the
+//! protocol ask while the call waits; since 2026-07-28 the call is answered by the question and sent again with the
+//! answer. What became of the first call is kept here until then; the client holds only a sealed number.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Mutex;
+use std::time::Duration;
+
+use rmcp::model::{
+    CallToolRequestParams, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, InputRequest,
+    InputRequiredResult, JsonObject, ProtocolVersion, RequestStateCodec, SealOptions,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
+use serde_json::{Value as Json, json};
+
+use super::pool::Lane;
+use super::service::{self, Service};
+use super::tools::{self, Call};
+use super::{Client, lock};
+use memdir_core::digest::Digest;
+use memdir_core::report::{Code, Failure, Report, Value};
+use memdir_engine::{Caller, Consent, Engine, Reviewed};
+use memdir_plan::Seen;
+use memdir_vault as vault;
+
+/// How long the person may take.
+const PATIENCE: Duration = Duration::from_secs(10 * 60);
+/// How much a question may show. A longer change is not asked about here: nobody agrees to what they cannot see.
+const MOST_CHARS: usize = 8_000;
+/// How many calls may wait for the answer of a client.
+const MOST_CALLS: usize = 64;
+
+/// A question about one proposal.
+#[derive(Debug)]
+pub(super) struct Question {
+    proposal: u64,
+    /// What an approval is bound to.
+    shown: Digest,
+    message: String,
+}
+
+/// What the person says.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Decision {
+    Approve,
+    Reject,
+    /// Nothing that counts; it waits on.
+    Later,
+}
+
+/// The calls that wait until a client sends them again with the answer of its person.
+#[derive(Debug)]
+pub(super) struct PendingCalls {
+    codec: RequestStateCodec,
+    open: Mutex<(u64, VecDeque<PendingCall>)>,
+}
+
+#[derive(Debug)]
+struct PendingCall {
+    number: u64,
+    client: String,
+    tool: String,
+    arguments: Option<JsonObject>,
+    call: Call,
+    questions: Vec<Question>,
+}
+
+impl PendingCalls {
+    /// With a key that no other process has.
+    pub(super) fn new() -> std::io::Result<Self> {
+        let random = || vault::random().map_err(|error| std::io::Error::other(error.to_string()));
+        let codec = RequestStateCodec::try_new([random()?, random()?].concat()).map_err(std::io::Error::other)?;
+        Ok(Self { codec, open: Mutex::default() })
+    }
+
+    /// Keeps a call until its questions are answered, and gives what to answer until then.
+    pub(super) fn put(
+        &self,
+        client: &Client,
+        request: (String, Option<JsonObject>),
+        call: Call,
+        questions: Vec<Question>,
+    ) -> InputRequiredResult {
+        let form = |question: &Question| {
+            let asked = InputRequest::Elicitation(ElicitRequest::new(question.form()?));
+            Some((question.key(), asked))
+        };
+        let forms: BTreeMap<_, _> = questions.iter().filter_map(form).collect();
+        let mut open = lock(&self.open);
+        open.0 += 1;
+        let (number, (tool, arguments)) = (open.0, request);
+        let bound = bound(client, &tool);
+        let options = SealOptions::new().associated_data(&bound).ttl(PATIENCE);
+        let state = self.codec.seal_with(number.to_string().as_bytes(), &options);
+        open.1.push_back(PendingCall { number, client: client.name.clone(), tool, arguments, call, questions });
+        if open.1.len() > MOST_CALLS {
+            open.1.pop_front();
+        }
+        InputRequiredResult::new(Some(forms), Some(state))
+    }
+
+    /// Takes back the call that a request goes on with; it is there once.
+    fn take(&self, client: &Client, request: &CallToolRequestParams, state: &str) -> Option<PendingCall> {
+        let number = self.codec.open_with(state, &bound(client, &request.name)).ok()?;
+        let number: u64 = std::str::from_utf8(&number).ok()?.parse().ok()?;
+        let mut open = lock(&self.open);
+        let is_it = |open: &PendingCall| {
+            open.number == number
+                && open.client == client.name
+                && open.tool == request.name
+                && open.arguments == request.arguments
+        };
+        let at = open.1.iter().position(is_it)?;
+        open.1.remove(at)
+    }
+}
+
+/// What a state is bound to beside its number.
+fn bound(client: &Client, tool: &str) -> [u8; 32] {
+    *Digest::of_parts(&[client.name.as_bytes(), b"tools/call", tool.as_bytes()]).as_bytes()
+}
+
+impl Question {
+    /// The question about a proposal, if it can be carried out and all of it can be shown.
+    fn new(reviewed: Reviewed, client: &Client) -> Option<Self> {
+        let waiting = reviewed.waiting;
+        if reviewed.trouble.is_some() {
+            return None;
+        }
+        let who = if client.name.is_empty() { "the assistant" } else { &client.name };
+        let head = format!("{who} wants to change your memory ({}), proposal {}", waiting.reason, waiting.id);
+        let message = format!("{}\n\n{}", escape(&head, |_| false), escape(&waiting.diff, |letter| letter == '\n'));
+        let is_short = message.chars().nth(MOST_CHARS).is_none();
+        is_short.then_some(Self { proposal: waiting.id, shown: waiting.digest, message })
+    }
+
+    /// Its name among the questions of a call.
+    fn key(&self) -> String {
+        format!("proposal_{}", self.proposal)
+    }
+
+    fn form(&self) -> Option<ElicitRequestParams> {
+        let decision = json!({
+            "type": "string", "title": "Decision", "enum": ["approve", "reject", "later"],
+            "description": "approve: it is saved. reject: it is dropped. later: it waits in the inbox.",
+        });
+        let schema = json!({"type": "object", "properties": {"decision": decision}, "required": ["decision"]});
+        let requested_schema = serde_json::from_value(schema).ok()?;
+        Some(ElicitRequestParams::FormElicitationParams { meta: None, message: self.message.clone(), requested_schema })
+    }
+}
+
+/// Makes visible what could change how a text is read.
+fn escape(text: &str, stays: impl Fn(char) -> bool) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        let turns =
+            matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        if (letter.is_control() || turns) && !stays(letter) {
+            escaped.extend(letter.escape_default());
+        } else {
+            escaped.push(letter);
+        }
+    }
+    escaped
+}
+
+impl Decision {
+    /// Only a form that was sent with the explicit choice decides anything.
+    fn of(answered: &ElicitResult) -> Self {
+        let said = answered.content.as_ref().and_then(|content| content.get("decision")).and_then(Json::as_str);
+        match (&answered.action, said) {
+            (ElicitationAction::Accept, Some("approve")) => Self::Approve,
+            (ElicitationAction::Accept, Some("reject")) => Self::Reject,
+            _ => Self::Later,
+        }
+    }
+}
+
+/// The questions about what a call has left in the inbox; none where nobody can be asked through this client.
+pub(super) async fn questions(
+    service: &Service,
+    client: &Client,
+    context: &RequestContext<RoleServer>,
+    report: &Report,
+) -> Result<Vec<Question>, ErrorData> {
+    let waiting = proposals(report);
+    if waiting.is_empty() || !may_ask(client) || !can_ask(context) {
+        return Ok(Vec::new());
+    }
+    let (engine, client) = (service.server.engine.clone(), client.clone());
+    let look = move || {
+        let reviewed = waiting.into_iter().filter_map(|id| engine.review_proposal(id).ok());
+        reviewed.filter_map(|reviewed| Question::new(reviewed, &client)).collect()
+    };
+    // What is looked at may get a new code.
+    service.work(Lane::Write, context, look).await
+}
+
+/// Whether the person at a client has the owner's word. A client that sees a part of the memory has numbers of its own for what
+/// waits, and what would change may be more than it sees.
+fn may_ask(client: &Client) -> bool {
+    client.may_approve && client.grant.as_ref().is_none_or(|grant| !grant.is_restricted())
+}
+
+/// The proposals that the calls of a report have made.
+fn proposals(report: &Report) -> Vec<u64> {
+    let failed = report.actions.iter().filter_map(|outcome| outcome.result.as_ref().err());
+    let mut waiting: Vec<u64> = failed.filter_map(|failure| failure.details.proposal).collect();
+    waiting.dedup();
+    waiting
+}
+
+/// Whether the client says that it can show a form.
+fn can_ask(context: &RequestContext<RoleServer>) -> bool {
+    let is_known = context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2025_06_18);
+    let elicitation = context.client_capabilities().and_then(|capabilities| capabilities.elicitation);
+    is_known && elicitation.is_some_and(|modes| modes.form.is_some() || modes.url.is_none())
+}
+
+/// PendingCalls while the call waits, one question after the other, and does what the person says.
+pub(super) async fn ask_now(
+    service: &Service,
+    client: &Client,
+    context: &RequestContext<RoleServer>,
+    call: &mut Call,
+    questions: Vec<Question>,
+) -> Result<(), ErrorData> {
+    for question in questions {
+        let Some(form) = question.form() else { continue };
+        let answered = tokio::select! {
+            answered = context.peer.create_elicitation_with_timeout(form, Some(PATIENCE)) => answered.ok(),
+            () = service.connection.closing.cancelled() => None,
+            () = context.ct.cancelled() => return Err(service::cancelled()),
+        };
+        let decision = answered.as_ref().map_or(Decision::Later, Decision::of);
+        settle(service, client, context, call, question, decision).await?;
+    }
+    Ok(())
+}
+
+/// Goes on with a call that was answered by questions.
+pub(super) async fn resume(
+    service: &Service,
+    client: &Client,
+    context: &RequestContext<RoleServer>,
+    request: &CallToolRequestParams,
+    state: &str,
+) -> Result<Call, ErrorData> {
+    let Some(PendingCall { mut call, questions, .. }) = service.server.pending_calls.take(client, request, state)
+    else {
+        let message =
+            "this `requestState` does not go with this call, was used, or is too old; what waits is in the inbox";
+        return Err(ErrorData::invalid_params(message, None));
+    };
+    for question in questions {
+        let answered = request.input_responses.as_ref().and_then(|responses| responses.get(&question.key()));
+        let answered = answered.and_then(|answered| serde_json::from_value(answered.clone()).ok());
+        let decision = answered.as_ref().map_or(Decision::Later, Decision::of);
+        settle(service, client, context, &mut call, question, decision).await?;
+    }
+    Ok(call)
+}
+
+/// Does what the person says, and says in the report what became of the calls of the proposal.
+async fn settle(
+    service: &Service,
+    client: &Client,
+    context: &RequestContext<RoleServer>,
+    call: &mut Call,
+    question: Question,
+    decision: Decision,
+) -> Result<(), ErrorData> {
+    // Its person may have had the last word for it meanwhile.
+    if decision == Decision::Later || !service.client(context).is_ok_and(|client| may_ask(&client)) {
+        return Ok(());
+    }
+    let by = tools::person(service, client, &context.id);
+    let (server, proposal) = (service.server.clone(), question.proposal);
+    let decide = move || {
+        let decided = decide(&server.engine, &question, decision, &by);
+        server.wrote(decided.as_ref().map(|done| done.changed.as_slice()).unwrap_or_default());
+        decided
+    };
+    let decided = service.work(Lane::Write, context, decide).await?;
+    let result = match decided {
+        Ok(done) => {
+            service.connection.see(&Seen::default(), done.seen);
+            call.report.changed.extend(done.changed);
+            call.report.changed.sort();
+            call.report.changed.dedup();
+            call.report.batch = done.batch.or(call.report.batch);
+            call.report.receipt = done.receipt.or(call.report.receipt.take());
+            Ok(Value::Bool(true))
+        }
+        // It waits on: it would change something else by now.
+        Err(failure) if failure.code == Code::Conflict => return Ok(()),
+        Err(failure) => Err(failure),
+    };
+    for outcome in &mut call.report.actions {
+        let its = outcome.result.as_ref().err().filter(|failure| failure.details.proposal == Some(proposal));
+        if let Some(failure) = its {
+            outcome.result = if failure.details.is_read { Err(unread()) } else { result.clone() };
+        }
+    }
+    Ok(())
+}
+
+/// What becomes of a call that was to read what the proposal would leave: by now there may be something else.
+fn unread() -> Failure {
+    Failure::new(Code::Conflict, "an earlier call on it was waiting for the person").with_hint("send it again")
+}
+
+fn decide(
+    engine: &Engine,
+    question: &Question,
+    decision: Decision,
+    by: &Caller,
+) -> Result<memdir_engine::Done, Failure> {
+    if decision == Decision::Approve {
+        return engine.approve(question.proposal, Consent::Shown(question.shown), by).map_err(|error| error.failure);
+    }
+    engine.reject(question.proposal, by)?;
+    Err(Failure::new(Code::Denied, "the person was asked and said no"))
+}

@@ -1,0 +1,163 @@
+//! [`Pool`]: the threads that work for the connections.
+//!
+//! The engine is synchronous, and a write waits for the lock of the memory. So one thread does all that writes, in the order
+//! in which it was asked, and a few others answer what only reads; the connections await them. A job that panics ends alone.
+
+use std::io;
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+
+use tokio::sync::{mpsc, oneshot};
+
+use super::lock;
+use super::panics::{Panicked, catch_panic};
+
+/// How much may wait for a thread before those who ask have to wait themselves.
+const MOST_WAITING: usize = 256;
+/// How many threads answer what only reads.
+const READERS: usize = 2;
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// Which threads a job is for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Lane {
+    /// It may write.
+    Write,
+    /// It only reads.
+    Read,
+}
+
+/// The threads, until [`Pool::finish`].
+#[derive(Debug)]
+pub(super) struct Pool(Mutex<Option<Lanes>>);
+
+#[derive(Debug)]
+struct Lanes {
+    writes: mpsc::Sender<Job>,
+    reads: mpsc::Sender<Job>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// Why a job has no result.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum JobError {
+    /// The threads are gone.
+    Gone,
+    /// It has panicked.
+    Panicked,
+}
+
+impl From<Panicked> for JobError {
+    fn from(_: Panicked) -> Self {
+        Self::Panicked
+    }
+}
+
+impl Pool {
+    pub(super) fn start() -> io::Result<Self> {
+        let mut threads = Vec::new();
+        let lanes =
+            Lanes { writes: start("write", 1, &mut threads)?, reads: start("read", READERS, &mut threads)?, threads };
+        Ok(Self(Mutex::new(Some(lanes))))
+    }
+
+    /// Does a job on one of the threads. Once it has begun it is finished, also when nobody waits for it any more; before
+    /// that it is dropped.
+    pub(super) async fn run<R: Send + 'static>(
+        &self,
+        lane: Lane,
+        job: impl FnOnce() -> R + Send + 'static,
+    ) -> Result<R, JobError> {
+        let (tell, told) = oneshot::channel();
+        let sender = lock(&self.0).as_ref().map(|lanes| match lane {
+            Lane::Write => lanes.writes.clone(),
+            Lane::Read => lanes.reads.clone(),
+        });
+        let job = Box::new(move || {
+            if !tell.is_closed() {
+                drop(tell.send(catch_panic(job)));
+            }
+        });
+        sender.ok_or(JobError::Gone)?.send(job).await.map_err(|_| JobError::Gone)?;
+        Ok(told.await.map_err(|_| JobError::Gone)??)
+    }
+
+    /// Waits for what has begun, and ends the threads.
+    pub(super) fn finish(&self) {
+        let Some(Lanes { writes, reads, threads }) = lock(&self.0).take() else { return };
+        drop((writes, reads));
+        for thread in threads {
+            // One that has panicked has said so.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn start(name: &str, count: usize, threads: &mut Vec<JoinHandle<()>>) -> io::Result<mpsc::Sender<Job>> {
+    let (sender, receiver) = mpsc::channel::<Job>(MOST_WAITING);
+    let receiver = Arc::new(Mutex::new(receiver));
+    for _ in 0..count {
+        let receiver = Arc::clone(&receiver);
+        let next = move || lock(&receiver).blocking_recv();
+        let work = move || {
+            while let Some(job) = next() {
+                job();
+            }
+        };
+        threads.push(thread::Builder::new().name(name.to_owned()).spawn(work)?);
+    }
+    Ok(sender)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use super::*;
+
+    /// A job that says that it has begun, waits for leave, and says that it is done.
+    fn job(word: &'static str, said: &mpsc::Sender<&'static str>, leave: mpsc::Receiver<()>) -> impl FnOnce() + use<> {
+        let said = said.clone();
+        move || {
+            said.send("begun").unwrap();
+            leave.recv().unwrap();
+            said.send(word).unwrap();
+        }
+    }
+
+    #[tokio::test]
+    async fn what_has_begun_is_finished_and_what_waits_is_dropped_when_nobody_wants_it() {
+        let pool = Pool::start().unwrap();
+        let (said, heard) = mpsc::channel();
+        let (leave, waits) = mpsc::channel();
+        let (_never, never) = mpsc::channel();
+        {
+            let first = pool.run(Lane::Write, job("first", &said, waits));
+            let second = pool.run(Lane::Write, job("second", &said, never));
+            tokio::pin!(first, second);
+            // Both are asked for once, and then given up.
+            assert!(tokio::time::timeout(Duration::ZERO, &mut first).await.is_err());
+            assert!(tokio::time::timeout(Duration::ZERO, &mut second).await.is_err());
+            assert_eq!(heard.recv(), Ok("begun"));
+        }
+        leave.send(()).unwrap();
+        pool.finish();
+        drop(said);
+        assert_eq!(heard.iter().collect::<Vec<_>>(), ["first"]);
+        assert!(pool.run(Lane::Read, || ()).await.is_err(), "nothing is begun any more");
+    }
+
+    #[tokio::test]
+    async fn a_job_that_panics_ends_alone() {
+        let pool = Pool::start().unwrap();
+        for line in [Lane::Write, Lane::Read, Lane::Write, Lane::Read, Lane::Read] {
+            let broken = pool.run(line, || assert!(std::hint::black_box(false), "as it is written in this test")).await;
+            assert_eq!(broken, Err(JobError::Panicked));
+            assert_eq!(pool.run(line, || 7).await, Ok(7));
+        }
+        pool.finish();
+        assert_eq!(pool.run(Lane::Read, || 7).await, Err(JobError::Gone));
+    }
+}

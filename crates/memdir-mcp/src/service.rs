@@ -1,0 +1,327 @@
+//! [`Service`]: what each request of a client is answered by.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use axum::http::request::Parts;
+use rmcp::model::{
+    CacheScope, CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CompleteRequestMethod,
+    CompleteRequestParams, CompleteResult, ConstString, CustomRequest, CustomResult, DiscoverResult, ErrorCode,
+    GetPromptRequestMethod, GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
+    ReadResourceRequestMethod, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+    SubscribeRequestMethod, SubscribeRequestParams, SubscriptionFilter, SubscriptionsListenRequestMethod,
+    UnsubscribeRequestMethod, UnsubscribeRequestParams,
+};
+use rmcp::service::{RequestContext, SubscriptionContext};
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::json;
+use tokio::time::Instant;
+
+use super::connection::{Connection, ConnectionKind};
+use super::http::RequestSender;
+use super::pool::{JobError, Lane};
+use super::rate::RateLimited;
+use super::server_info::{KEEP_MS, WithServerInfo};
+use super::{Claim, Client, Options, Server, ToolSet, complete, panics, prompts, resources, subscriptions, tools};
+use memdir_core::report::Code;
+
+/// What a request that is no call of a tool is answered by when it comes too soon.
+const RATE_LIMITED: ErrorCode = ErrorCode(-32029);
+
+/// The versions of the protocol that are spoken, oldest first.
+pub(super) const VERSIONS: &[ProtocolVersion] = &[
+    ProtocolVersion::V_2025_03_26,
+    ProtocolVersion::V_2025_06_18,
+    ProtocolVersion::V_2025_11_25,
+    ProtocolVersion::V_2026_07_28,
+];
+
+/// The methods with parameters that can be wrong, and what these should be.
+const PARAMETERS: &[(&str, &str)] = &[
+    (CallToolRequestMethod::VALUE, "with `name`, a text, and `arguments`, an object"),
+    (GetPromptRequestMethod::VALUE, "with `name`, a text, and `arguments`, an object, if the prompt takes any"),
+    (ReadResourceRequestMethod::VALUE, "with `uri`, a text"),
+    (SubscribeRequestMethod::VALUE, "with `uri`, a text"),
+    (UnsubscribeRequestMethod::VALUE, "with `uri`, a text"),
+    (SubscriptionsListenRequestMethod::VALUE, "with `notifications`, an object"),
+    (CompleteRequestMethod::VALUE, "with `ref` and `argument`, objects"),
+];
+/// Those that the newest version does not know.
+const OLDER: &[&str] = &[SubscribeRequestMethod::VALUE, UnsubscribeRequestMethod::VALUE];
+/// Those that only the newest version knows.
+const NEWEST: &[&str] = &[SubscriptionsListenRequestMethod::VALUE];
+
+/// What the server says about itself to a model, by what it offers.
+fn instructions(options: &Options) -> &'static str {
+    match (options.tools, options.read_only) {
+        (ToolSet::Memory, _) => include_str!("../../../prompts/instructions_memory.md"),
+        (ToolSet::Compact | ToolSet::Full, true) => include_str!("../../../prompts/instructions_read_only.md"),
+        (ToolSet::Compact | ToolSet::Full, false) => include_str!("../../../prompts/instructions.md"),
+    }
+}
+
+/// One connection, as the protocol sees it.
+#[derive(Clone, Debug)]
+pub(super) struct Service {
+    pub(super) server: Arc<Server>,
+    pub(super) connection: Arc<Connection>,
+}
+
+impl Service {
+    /// Who asks.
+    pub(super) fn client(&self, context: &RequestContext<RoleServer>) -> Result<Client, ErrorData> {
+        match &self.connection.kind {
+            ConnectionKind::Stdio { client: Some(name) } => {
+                self.server.clients.find(Claim::Name(name)).map_err(|_| revoked())
+            }
+            ConnectionKind::Stdio { client: None } => {
+                let said = context.client_info().map(|client| client.name).unwrap_or_default();
+                Ok(Client { name: said, grant: None, rate: None, may_approve: true })
+            }
+            ConnectionKind::Http => {
+                let sender = sender(context).ok_or_else(revoked)?;
+                sender.client(&self.server.clients).map_err(|_| revoked())
+            }
+        }
+    }
+
+    /// Who asks, unless it is too soon for another request.
+    pub(super) fn admit(&self, context: &RequestContext<RoleServer>) -> Result<Client, ErrorData> {
+        let client = self.client(context)?;
+        self.take(&client).map_err(|too_soon| {
+            let data = json!({"code": Code::RateLimited, "hint": too_soon.hint()});
+            ErrorData::new(RATE_LIMITED, RateLimited::MESSAGE, Some(data))
+        })?;
+        Ok(client)
+    }
+
+    /// Counts a request against the rate of its client.
+    fn take(&self, client: &Client) -> Result<(), RateLimited> {
+        self.server.rates.take(client, Instant::now().into_std())
+    }
+
+    /// The same in the conversation that a request belongs to: over HTTP each request says which.
+    fn in_conversation(&self, context: &RequestContext<RoleServer>) -> Self {
+        let connection = sender(context).map_or(&self.connection, |sender| &sender.connection);
+        Self { server: Arc::clone(&self.server), connection: Arc::clone(connection) }
+    }
+
+    /// Does a job on the threads of the server. When the client does not want the answer any more, a job that has not
+    /// begun is dropped.
+    pub(super) async fn work<R: Send + 'static>(
+        &self,
+        lane: Lane,
+        context: &RequestContext<RoleServer>,
+        job: impl FnOnce() -> R + Send + 'static,
+    ) -> Result<R, ErrorData> {
+        tokio::select! {
+            done = self.server.pool.run(lane, job) => {
+                done.map_err(|unfinished| match unfinished {
+                    JobError::Gone => ErrorData::internal_error("the server is ending", None),
+                    JobError::Panicked => panics::internal_error(),
+                })
+            }
+            () = context.ct.cancelled() => Err(cancelled()),
+        }
+    }
+}
+
+/// Who has sent a request over HTTP.
+fn sender(context: &RequestContext<RoleServer>) -> Option<&RequestSender> {
+    context.extensions.get::<Parts>()?.extensions.get()
+}
+
+/// Whether the request is of the version without a handshake, in which each result says who gives it and how long it holds.
+pub(super) fn is_modern(context: &RequestContext<RoleServer>) -> bool {
+    context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
+}
+
+/// What a request is answered by that nobody waits for any more.
+pub(super) fn cancelled() -> ErrorData {
+    ErrorData::internal_error("the request was cancelled", None)
+}
+
+/// The versions in which a request stands for itself. The others begin with a handshake, which says so by itself.
+fn modern_versions() -> Vec<ProtocolVersion> {
+    VERSIONS.iter().filter(|version| !version.has_initialize()).cloned().collect()
+}
+
+/// Where the library says which versions are spoken, names the same as `server/discover`.
+pub(super) fn name_versions(error: &mut ErrorData) {
+    if error.code == ErrorCode::UNSUPPORTED_PROTOCOL_VERSION
+        && let Some(data) = error.data.as_mut().and_then(serde_json::Value::as_object_mut)
+    {
+        data.insert("supported".to_owned(), json!(modern_versions()));
+    }
+}
+
+/// What the server is called.
+pub(super) fn implementation() -> Implementation {
+    Implementation::new("memdir", env!("CARGO_PKG_VERSION"))
+}
+
+/// That a list has no pages: nobody was given a cursor for it.
+fn is_whole(request: Option<&PaginatedRequestParams>) -> Result<(), ErrorData> {
+    if request.is_some_and(|request| request.cursor.is_some()) { Err(wrong_cursor()) } else { Ok(()) }
+}
+
+/// What a page is answered by that nobody was told of.
+pub(super) fn wrong_cursor() -> ErrorData {
+    ErrorData::invalid_params("`cursor` has to be the one that came with the page before", None)
+}
+
+fn revoked() -> ErrorData {
+    ErrorData::invalid_request("this client is not registered, or no longer", None)
+}
+
+impl ServerHandler for Service {
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        Cow::Borrowed(VERSIONS)
+    }
+
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_completions()
+            .enable_prompts()
+            .enable_resources()
+            .enable_resources_list_changed()
+            .enable_resources_subscribe()
+            .enable_tools()
+            .build();
+        ServerConfig::new(capabilities)
+            .with_server_info(implementation())
+            .with_instructions(instructions(&self.server.options))
+    }
+
+    async fn ping(&self, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        self.admit(&context).map(drop)
+    }
+
+    async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+        self.admit(&context)?;
+        let found = DiscoverResult::from_server_info(modern_versions(), self.get_info());
+        Ok(found.with_ttl_ms(KEEP_MS).with_cache_scope(CacheScope::Public))
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let client = self.admit(&context)?;
+        is_whole(request.as_ref())?;
+        Ok(tools::list(&self.server, &client).with_server_info(&context))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let (client, service) = (self.client(&context)?, self.in_conversation(&context));
+        match self.take(&client) {
+            Ok(()) => tools::call(&service, &client, request, &context).await,
+            Err(too_soon) => tools::refuse(&service, &client, request, &context, too_soon).await,
+        }
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        self.admit(&context)?;
+        // A known method comes here when its parameters cannot be read.
+        let wanted = PARAMETERS.iter().find(|(method, _)| *method == request.method);
+        let wanted = wanted.filter(|(method, _)| {
+            let is_foreign = if is_modern(&context) { OLDER.contains(method) } else { NEWEST.contains(method) };
+            !is_foreign
+        });
+        Err(match wanted {
+            Some((method, wanted)) => {
+                ErrorData::invalid_params(format!("`params` of `{method}` has to be an object {wanted}"), None)
+            }
+            None => ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None),
+        })
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Ok(resources::list(&self.in_conversation(&context), request, &context).await?.with_server_info(&context))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        self.admit(&context)?;
+        is_whole(request.as_ref())?;
+        Ok(resources::templates().with_server_info(&context))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        Ok(resources::read(&self.in_conversation(&context), request, &context).await?.with_server_info(&context).into())
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        subscriptions::subscribe(&self.in_conversation(&context), request, &context).await
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.admit(&context)?;
+        subscriptions::unsubscribe(&self.in_conversation(&context), &request.uri);
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        Some(subscriptions::accepted(self, requested))
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        subscriptions::listen(self, context).await
+    }
+
+    async fn list_prompts(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        self.admit(&context)?;
+        is_whole(request.as_ref())?;
+        Ok(prompts::list().with_server_info(&context))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        self.admit(&context)?;
+        Ok(prompts::get(&request)?.with_server_info(&context).into())
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        Ok(complete::complete(&self.in_conversation(&context), request, &context).await?.with_server_info(&context))
+    }
+}

@@ -1,0 +1,210 @@
+//! The tools: one for each action, made from its row, and `run_actions`.
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, JsonObject, ListToolsResult, RequestId, Tool,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
+use serde_json::Value;
+
+use super::connection::Connection;
+use super::pool::Lane;
+use super::rate::RateLimited;
+use super::server_info::WithServerInfo;
+use super::service::{self, Service};
+use super::{Client, Options, Server, ToolSet, ask};
+use memdir_core::action::Access;
+use memdir_core::catalog::{self, ROWS, Row, format};
+use memdir_core::report::{Code, Failure, Report};
+use memdir_dialect::{self as dialect, Entry, Frame, Parsed, ToolAnswer};
+use memdir_engine::{Caller, Engine};
+use memdir_policy::Mode;
+
+/// The actions of [`ToolSet::Compact`] that are tools of their own.
+const COMPACT: &[&str] =
+    &["search_files", "get_context", "read_file", "list_files", "create_file", "update_file", "delete_file"];
+
+/// The definitions of all tools that a server offers, in the order in which they are listed.
+pub(super) fn definitions(options: &Options) -> serde_json::Result<Vec<Tool>> {
+    let ask_first = options.mode != Mode::Off;
+    let may_run = |row: &&Row| !options.read_only || row.access == Access::Read;
+    let own: Vec<&Row> = match options.tools {
+        ToolSet::Compact => COMPACT.iter().filter_map(|name| catalog::row(name)).filter(may_run).collect(),
+        ToolSet::Full => ROWS.iter().filter(may_run).collect(),
+        ToolSet::Memory => {
+            let tool = serde_json::from_value(format::mcp::memory_tool(ask_first, options.read_only))?;
+            return Ok(vec![tool]);
+        }
+    };
+    let is_own = |row: &Row| own.iter().any(|own| own.name == row.name);
+    let run_actions = format::mcp::run_actions(ROWS.iter().filter(may_run), is_own, ask_first);
+    let mut tools = format::definitions(format::Format::Mcp, own.iter().copied(), ask_first);
+    let mut tools: Vec<Tool> = serde_json::from_value(tools.get_mut("tools").map(Value::take).unwrap_or_default())?;
+    tools.push(serde_json::from_value(run_actions)?);
+    Ok(tools)
+}
+
+/// Those that a client is offered. What the others would do is refused to it also inside of `run_actions`.
+fn offered<'s>(server: &'s Server, client: &'s Client) -> impl Iterator<Item = &'s Tool> {
+    let is_granted = |tool: &&Tool| {
+        let is_one_action = server.options.tools != ToolSet::Memory && catalog::row(&tool.name).is_some();
+        !is_one_action || client.grant.as_ref().is_none_or(|grant| grant.lets_send(&tool.name))
+    };
+    server.tools.iter().filter(is_granted)
+}
+
+/// The list of the tools.
+pub(super) fn list(server: &Server, client: &Client) -> ListToolsResult {
+    ListToolsResult::with_all_items(offered(server, client).cloned().collect())
+}
+
+/// A call, and what became of it so far.
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) frame: Frame,
+    pub(super) report: Report,
+}
+
+/// Calls a tool.
+pub(super) async fn call(
+    service: &Service,
+    client: &Client,
+    request: CallToolRequestParams,
+    context: &RequestContext<RoleServer>,
+) -> Result<CallToolResponse, ErrorData> {
+    if !offered(&service.server, client).any(|tool| tool.name == request.name) {
+        let message = format!("there is no tool `{}`; `tools/list` names them", catalog::shorten(&request.name));
+        return Err(ErrorData::invalid_params(message, None));
+    }
+    if let Some(state) = &request.request_state {
+        return Ok(answer(&ask::resume(service, client, context, &request, state).await?)
+            .with_server_info(context)
+            .into());
+    }
+    let (name, arguments) = (request.name.into_owned(), request.arguments);
+    let mut call = begin(service, client, &name, arguments.clone().unwrap_or_default(), context).await?;
+    let questions = ask::questions(service, client, context, &call.report).await?;
+    if service::is_modern(context) && !questions.is_empty() {
+        return Ok(service
+            .server
+            .pending_calls
+            .put(client, (name, arguments), call, questions)
+            .with_server_info(context)
+            .into());
+    }
+    ask::ask_now(service, client, context, &mut call, questions).await?;
+    Ok(answer(&call).with_server_info(context).into())
+}
+
+/// Does what a call asks for, as far as nobody else has to be asked.
+async fn begin(
+    service: &Service,
+    client: &Client,
+    name: &str,
+    mut arguments: JsonObject,
+    context: &RequestContext<RoleServer>,
+) -> Result<Call, ErrorData> {
+    if service.server.options.tools == ToolSet::Memory && !arguments.contains_key("operation") {
+        // Where only Anthropic's tool is told of, what names nothing is a command without its name.
+        arguments.entry("command").or_insert(Value::Null);
+    }
+    let parsed = dialect::parse_tool_call(name, arguments);
+    let frame = parsed.frame.clone();
+    let report = run(service, client, parsed, context).await?;
+    Ok(Call { frame, report })
+}
+
+/// Runs calls in the conversation of a client.
+pub(super) async fn run(
+    service: &Service,
+    client: &Client,
+    parsed: Parsed,
+    context: &RequestContext<RoleServer>,
+) -> Result<Report, ErrorData> {
+    let caller = caller(service, client, &context.id);
+    let (server, connection) = (service.server.clone(), service.connection.clone());
+    let lane = if only_reads(&parsed) { Lane::Read } else { Lane::Write };
+    let run = move || {
+        let mut report = run_now(&server.engine, &connection, parsed, caller);
+        server.wrote(&report.changed);
+        report.bound();
+        report
+    };
+    let done = service.work(lane, context, run).await;
+    service.server.settle_soon();
+    if client.grant.as_ref().is_none_or(|grant| !grant.is_restricted()) {
+        // A client that sees only a part is never answered from the index.
+        service.server.build_index_soon();
+    }
+    done
+}
+
+/// Runs calls on one of the threads. What the conversation has seen is asked for only now: calls before this one may have
+/// been waiting too.
+fn run_now(engine: &Engine, connection: &Connection, parsed: Parsed, caller: Caller) -> Report {
+    let seen = connection.seen();
+    let proposal = engine.propose(parsed, Caller { seen: Some(seen.clone()), ..caller });
+    let (report, keep) = engine.conclude_in_conversation(proposal);
+    if let Some(now) = keep.seen {
+        connection.see(&seen, now);
+    }
+    report
+}
+
+/// Answers a call that came too soon, and notes it where that is news.
+pub(super) async fn refuse(
+    service: &Service,
+    client: &Client,
+    request: CallToolRequestParams,
+    context: &RequestContext<RoleServer>,
+    too_soon: RateLimited,
+) -> Result<CallToolResponse, ErrorData> {
+    let failure = Failure::new(Code::RateLimited, RateLimited::MESSAGE).with_hint(too_soon.hint());
+    let parsed = dialect::parse_tool_call(&request.name, request.arguments.unwrap_or_default()).refused(&failure);
+    let frame = parsed.frame.clone();
+    let report = if too_soon.is_news {
+        let (engine, caller) = (service.server.engine.clone(), caller(service, client, &context.id));
+        service.work(Lane::Read, context, move || engine.conclude(engine.propose(parsed, caller))).await?
+    } else {
+        let refused = |entry| if let Entry::Unread(unread) = entry { Some(unread.into()) } else { None };
+        Report::of(parsed.entries.into_iter().filter_map(refused).collect())
+    };
+    Ok(answer(&Call { frame, report }).with_server_info(context).into())
+}
+
+/// Whether all calls only read.
+fn only_reads(parsed: &Parsed) -> bool {
+    parsed.entries.iter().all(|entry| match entry {
+        Entry::Call(call) => catalog::access(&call.action) == Access::Read,
+        Entry::Unread(_) => true,
+    })
+}
+
+/// Who asks, and what they may do.
+pub(super) fn caller(service: &Service, client: &Client, id: &RequestId) -> Caller {
+    Caller {
+        grant: client.grant.clone(),
+        mode: service.server.options.mode,
+        read_only: service.server.options.read_only,
+        ..through(Caller::model("mcp"), service, client, id)
+    }
+}
+
+/// The person at a client.
+pub(super) fn person(service: &Service, client: &Client, id: &RequestId) -> Caller {
+    through(Caller::person("mcp"), service, client, id)
+}
+
+fn through(caller: Caller, service: &Service, client: &Client, id: &RequestId) -> Caller {
+    let name = Some(client.name.clone()).filter(|name| !name.is_empty());
+    caller.for_client(name).in_session(service.connection.session.clone()).with_message(Some(id.to_string()))
+}
+
+/// What a call is answered by.
+pub(super) fn answer(call: &Call) -> CallToolResult {
+    let ToolAnswer { text, structured, is_error } = dialect::answer_tool_call(&call.frame, &call.report);
+    let content = vec![ContentBlock::text(text)];
+    let mut result = if is_error { CallToolResult::error(content) } else { CallToolResult::success(content) };
+    result.structured_content = structured;
+    result
+}

@@ -1,0 +1,346 @@
+//! Facts in every form: what is one, what replacing one leaves, and where a new one goes.
+
+use proptest::prelude::*;
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+
+use super::super::Note;
+use super::{Place, Unset, key};
+
+#[track_caller]
+fn check(text: &str, expected: &[(&str, &str, usize)]) {
+    let facts = Note::parse(text).facts();
+    let found: Vec<_> = facts.iter().map(|fact| (fact.key.as_str(), fact.value.as_str(), fact.line)).collect();
+    assert_eq!(found, expected, "{text}");
+}
+
+#[test]
+fn items_of_all_lists_state_facts() {
+    check(
+        "- city: Paris\n* **Born**: 1990-01-02 ^b\n+ **Job:** chef\n- a_b:: c: d\n  - *x*: y\n-\tk:\tv \n- empty:\n",
+        &[
+            ("city", "Paris", 1),
+            ("Born", "1990-01-02", 2),
+            ("Job", "chef", 3),
+            ("a_b", "c: d", 4),
+            ("x", "y", 5),
+            ("k", "v", 6),
+            ("empty", "", 7),
+        ],
+    );
+    check(
+        "1. a: b\n2) c: d\n\n- [ ] e: f\n- [X] **g**: h\n- [-] i: j\n> 3. k: l\n",
+        &[("a", "b", 1), ("c", "d", 2), ("e", "f", 4), ("g", "h", 5), ("i", "j", 6), ("k", "l", 7)],
+    );
+    check(
+        "- http://a.b\n- [ ] buy milk\n- [[a]]: b\n- a, b: c\n- 10:30 x\n-a: b\n```\n- a: b\n```\n- **a** b: c\n",
+        &[],
+    );
+    check(
+        "\u{feff}- city: Paris\n- 城市：北京\n- **年**： 36\n",
+        &[("city", "Paris", 1), ("城市", "北京", 2), ("年", "36", 3)],
+    );
+    check("- a: b\n\n      code: d\n\n  e: f\n", &[("a", "b", 1), ("e", "f", 5)]);
+    check("%%\n- a: b\n%%\n\n- c: d <!-- e --> ^f\n- g: h %% i %%\n", &[("c", "d", 5), ("g", "h", 6)]);
+}
+
+#[test]
+fn a_value_goes_on_over_its_lines() {
+    check("- a: b\n  c  \n  d\\\ne\n- f: g\n", &[("a", "b c d e", 1), ("f", "g", 5)]);
+    check("> - a: b\n>   c\n> d\ne\n", &[("a", "b c d e", 1)]);
+    check("1. a: b\r\nc\r\n2. d:\r\n   e ^id\r\n", &[("a", "b c", 1), ("d", "e", 3)]);
+    check("- a: b `c\n  d` e\n", &[("a", "b `c d` e", 1)]);
+    check("- a: b\n  c\n\n  d\n  - e: f\n", &[("a", "b c", 1), ("e", "f", 5)]);
+    check("**a:** b\nc\n**d**: e\n", &[("a", "b c", 1), ("d", "e", 3)]);
+}
+
+#[test]
+fn lines_of_paragraphs_state_facts_where_they_are_no_prose() {
+    check("a: b\nC d: e  \nf: g\\\nh: i\n", &[("a", "b", 1), ("C d", "e", 2), ("f", "g", 3), ("h", "i", 4)]);
+    check("Ada lives in Paris\ncity: no\n\nNote: this one\nis prose.\n", &[]);
+    check("> Date: Monday\n> From: Tom\n", &[]);
+    check("**Sam**: Hi!\n\n**Eve**: Hello.\n\n**Sam**: Well?\n\n**Sam**: Bye.\n", &[("Eve", "Hello.", 3)]);
+    check("# a: b\n\nc: d\n---\n\n[e]: f\n\n<div>\ng: h\n</div>\n\n    i: j\n", &[]);
+}
+
+#[test]
+fn fields_and_rows_state_facts() {
+    check(
+        "Prose (a:: b) and [c:: [[d]]].\nE f:: g\nh\n- i: j [k:: l]\n- m [n::o]\n",
+        &[("a", "b", 1), ("c", "[[d]]", 1), ("E f", "g", 2), ("i", "j", 4), ("k", "l", 4), ("n", "o", 5)],
+    );
+    check("`[a:: b]` [[c:: d]] [e:: f](g) std::vec :: x\n", &[]);
+    check(
+        "| H | I |\n|---|:-:|\n| **a**: | b \\| c |\n| d | |\ne | [[f|g]]\n",
+        &[("a", "b | c", 3), ("d", "", 4), ("e", "[[f|g]]", 5)],
+    );
+    check(
+        "| a | b |\n|---|---|\n\n| c |\n|---|\n| d |\n\n| e | f | g |\n|---|---|---|\n| h | i | j |\n",
+        &[("a", "b", 1)],
+    );
+}
+
+#[test]
+fn front_matter_states_facts() {
+    check(
+        "---\ncity: \"Par\\u0069s\" # home\ntags: [a, 'b']\nn: { x: 1 }\nempty:\n---\n# H\n- a: b\n",
+        &[("city", "Paris", 2), ("tags", "a, b", 3), ("empty", "", 5), ("a", "b", 8)],
+    );
+    let note = Note::parse("- a: b\n# H\n- c: d\n");
+    assert_eq!(note.facts().iter().map(|fact| fact.heading.as_deref()).collect::<Vec<_>>(), [None, Some("H")]);
+}
+
+#[track_caller]
+fn check_set(text: &str, key: &str, value: &str, expected: &str) {
+    let edit = Note::parse(text).set_fact(key, value).unwrap();
+    assert_eq!(edit.apply(text), expected);
+}
+
+#[test]
+fn a_fact_is_replaced_where_it_stands_and_as_it_is_written() {
+    check_set("- City: x ^id\r\n- b: c", "city", "Paris", "- City: Paris ^id\r\n- b: c");
+    check_set("- **Home_Town**: x", "home town", "y", "- **Home_Town**: y");
+    check_set("- **Email**: x", "E-Mail", "y", "- **Email**: y");
+    check_set("- **Job:**\n", "job", "y", "- **Job:** y\n");
+    check_set("- Job: \n", "job", "y", "- Job: y\n");
+    check_set("- Job: ^id\n", "job", "y", "- Job: y ^id\n");
+    check_set("\u{feff}- a: b", "a", "c", "\u{feff}- a: c");
+    check_set("- 城市：北京\n", "城市", "上海", "- 城市：上海\n");
+    check_set("- 城市：\n", "城市", "上海", "- 城市：上海\n");
+    check_set("3) a:: b\n", "a", "c", "3) a:: c\n");
+    check_set("- [x] a: b\n", "a", "c", "- [x] a: c\n");
+    check_set("- a: b\nc\n  d <!-- e -->\n  - f: g\n", "a", "h", "- a: h <!-- e -->\n  - f: g\n");
+    check_set("> - a: b\n>   c\n> - d: e\n", "a", "f", "> - a: f\n> - d: e\n");
+    check_set("- a: b [c:: d]\n", "a", "e", "- a: e [c:: d]\n");
+    check_set("x [a:: b] y\n", "a", "c", "x [a:: c] y\n");
+    check_set("x\na:: b  \r\ny\n", "a", "c", "x\na:: c  \r\ny\n");
+    check_set("**a:** b\nc\n\nd\n", "a", "e", "**a:** e\n\nd\n");
+    check_set("|h|i|\n|-|-|\n|a|b|\n", "a", "c|d", "|h|i|\n|-|-|\n|a|c\\|d|\n");
+    check_set("| h | i    |\n|-|-|\n| a | bcd  |\n", "a", "e", "| h | i    |\n|-|-|\n| a | e    |\n");
+    check_set("| h | i |\n|-|-|\n| a | |\n", "a", "b", "| h | i |\n|-|-|\n| a | b |\n");
+    check_set("---\na: 'b' # c\n---\n", "a", "it's", "---\na: 'it''s' # c\n---\n");
+    check_set("---\na: \"b\"\n---\n", "a", "\"q\"", "---\na: \"\\\"q\\\"\"\n---\n");
+    check_set("---\na: b\n---\n", "a", "[[x]]", "---\na: \"[[x]]\"\n---\n");
+    check_set("---\na: b\n---\n", "a", "c d", "---\na: c d\n---\n");
+    check_set("---\na:\n---\n", "a", "c", "---\na: c\n---\n");
+}
+
+#[test]
+fn a_new_fact_joins_those_under_the_title() {
+    check_set("# A\n- x: 1\n  - y: 2\n\ntext\n", "z", "3", "# A\n- x: 1\n  - y: 2\n- z: 3\n\ntext\n");
+    check_set("* **x**:: 1\n", "z", "3", "* **x**:: 1\n* **z**:: 3\n");
+    check_set("- x: 1\n\n- y: 2\n\nt\n", "z", "3", "- x: 1\n\n- y: 2\n\n- z: 3\n\nt\n");
+    check_set("# A\n- x: 1\n- milk\n## B\n- y: 2\n", "z", "3", "# A\n- x: 1\n- z: 3\n- milk\n## B\n- y: 2\n");
+    check_set("- [x] a: 1\n- [ ] b\n", "z", "3", "- [x] a: 1\n- [ ] z: 3\n- [ ] b\n");
+    check_set("1) a: 1\n2) b\n\nt", "z", "3", "1) a: 1\n2) b\n3) z: 3\n\nt");
+    check_set("1. a: 1\n1. b: 1", "z", "3", "1. a: 1\n1. b: 1\n1. z: 3\n");
+    check_set("- 城市：北京\n", "年", "3", "- 城市：北京\n- 年：3\n");
+    check_set("a: 1\r\nb: 2\r\n\r\nt", "z", "3", "a: 1\r\nb: 2\r\nz: 3\r\n\r\nt");
+    check_set("**a:** 1  \n**b:** 2\n", "z", "3", "**a:** 1  \n**b:** 2  \n**z:** 3\n");
+    check_set("**a:** 1\n\n**b:** 2\n\nt\n", "z", "3", "**a:** 1\n\n**b:** 2\n\n**z:** 3\n\nt\n");
+    check_set("| h | i |\n|---|---|\n| a | b |\n\nt\n", "z", "3", "| h | i |\n|---|---|\n| a | b |\n| z | 3 |\n\nt\n");
+    check_set("---\nx: 1\n---\ntext\n", "z", "a: b", "---\nx: 1\nz: \"a: b\"\n---\ntext\n");
+}
+
+#[test]
+fn a_first_fact_goes_into_the_list_below_the_title() {
+    check_set("", "z", "3", "- z: 3\n");
+    check_set("text\n", "z", "3", "- z: 3\n\ntext\n");
+    check_set("# A", "z", "3", "# A\n- z: 3\n");
+    check_set("# A\n\ntext\n", "z", "3", "# A\n\n- z: 3\n\ntext\n");
+    check_set("A\n=\r\ntext\n", "z", "3", "A\n=\r\n- z: 3\n\ntext\n");
+    check_set("# A\n\n- tea\n- milk\n\n- bread\n", "z", "3", "# A\n\n- tea\n- milk\n\n- bread\n\n- z: 3\n");
+    check_set("# A\n\n1. tea\n", "z", "3", "# A\n\n- z: 3\n\n1. tea\n");
+    check_set("# A\n\n- [ ] tea\n", "z", "3", "# A\n\n* z: 3\n\n- [ ] tea\n");
+    check_set("---\ntags: [a]\n---\ntext\n", "z", "3", "---\ntags: [a]\n---\n- z: 3\n\ntext\n");
+    check_set("\u{feff}text", "z", "3", "\u{feff}- z: 3\n\ntext");
+    // A list below another heading is about that, be it the last one or the only one.
+    check_set(
+        "# A\n\nt\n\n## Preferences\n- tea: no\n",
+        "dog",
+        "Rex",
+        "# A\n\n- dog: Rex\n\nt\n\n## Preferences\n- tea: no\n",
+    );
+    check_set("## A\n- a: 1\n\n## B\n- b: 2\n", "z", "3", "## A\n- a: 1\n- z: 3\n\n## B\n- b: 2\n");
+}
+
+#[track_caller]
+fn check_unset(text: &str, key: &str, value: &str, expected: Unset) {
+    assert_eq!(Note::parse(text).set_fact(key, value), Err(expected), "{text}");
+}
+
+#[test]
+fn what_is_not_one_value_is_not_set() {
+    check_unset("- a: 1\n# H\n- A: 2\n", "a", "3", Unset::Several(vec![1, 3]));
+    check_unset("---\na: 1\n---\n**a:** 1\n", "a", "3", Unset::Several(vec![2, 4]));
+    check_unset("---\ntags: [a]\n---\n", "tags", "b", Unset::NotOneValue(2));
+    check_unset("---\na: |\n  b\n  c\n---\n", "a", "b", Unset::NotOneValue(2));
+    check_unset("---\na: { b: 1 }\n---\n", "a", "b", Unset::NotOneValue(2));
+    check_unset("- a:\n  - b\n", "a", "c", Unset::NotOneValue(1));
+    check_unset("- a: b [c:: d] e\n", "a", "f", Unset::NotOneValue(1));
+    check_unset("| h | i |\n|-|-|\n| a |\n", "a", "b", Unset::NotOneValue(3));
+    check_unset("- a:\n  b\n", "a", "- c", Unset::Value(Some(1)));
+    check_unset("x [a:: b]\n", "a", "c] d", Unset::Value(Some(1)));
+    check_unset("t\n", "see: this", "1", Unset::Key);
+    check_unset("t\n", "[x]", "1", Unset::Key);
+}
+
+/// The text that another reader sees in each item before anything is nested in it, wrapped lines with a blank between.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the events are not ours, and few of them are text")]
+fn texts_of_items(text: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    let mut open: Vec<(usize, bool)> = Vec::new();
+    for event in Parser::new_ext(text, Options::ENABLE_TASKLISTS) {
+        let mut add = |piece: &str| {
+            if let Some((at, true)) = open.last() {
+                let text: &mut String = &mut all[*at];
+                text.push_str(piece);
+            }
+        };
+        match event {
+            Event::Start(Tag::Item) => {
+                if let Some((_, is_open)) = open.last_mut() {
+                    *is_open = false;
+                }
+                open.push((all.len(), true));
+                all.push(String::new());
+            }
+            Event::End(TagEnd::Item) => {
+                open.pop();
+            }
+            Event::Text(piece) => add(&piece),
+            Event::SoftBreak | Event::HardBreak => add(" "),
+            _ => {}
+        }
+    }
+    all
+}
+
+/// All that a reader sees of a note.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the events are not ours, and few of them are text")]
+fn seen(text: &str) -> String {
+    let events = Parser::new_ext(text, Options::ENABLE_TASKLISTS | Options::ENABLE_TABLES);
+    let pieces = events.map(|event| match event {
+        Event::Text(text) | Event::Code(text) => text.to_string(),
+        Event::SoftBreak | Event::HardBreak => " ".to_owned(),
+        Event::End(TagEnd::Paragraph | TagEnd::Item | TagEnd::TableCell | TagEnd::Heading(_)) => "\n".to_owned(),
+        _ => String::new(),
+    });
+    pieces.collect()
+}
+
+const MARKS: &[&str] = &["- ", "* ", "+ ", "1. ", "7) ", "- [ ] ", "- [x] ", "-\t"];
+const COLONS: &[(&str, &str)] =
+    &[("", ": "), ("**", "**: "), ("**", ":** "), ("", ":: "), ("__", "__: "), ("*", "*: ")];
+
+/// One fact with the words of its value, in one of the forms that can be wrapped.
+fn any_item(number: usize) -> impl Strategy<Value = String> {
+    let mark = prop::sample::select(MARKS);
+    let colon = prop::sample::select(COLONS);
+    let wraps =
+        prop::collection::vec(prop::sample::select(&["\n", "\n  ", "\n   ", "  \n  ", "\\\n  ", " "][..]), 0..4);
+    (mark, colon, wraps).prop_map(move |(mark, (open, close), wraps)| {
+        let mut text = format!("{mark}{open}key {number}{close}old{number}x0");
+        for (at, wrap) in wraps.iter().enumerate() {
+            text.push_str(&format!("{wrap}old{number}x{}", at + 1));
+        }
+        text + "\n"
+    })
+}
+
+/// A block of a note that states one fact.
+fn any_block(number: usize) -> impl Strategy<Value = String> {
+    let others = [
+        format!("\n**key {number}:** old{number}x0\nold{number}x1\n\n"),
+        format!("\nkey {number}: old{number}x0 old{number}x1\n\n"),
+        format!("\nprose\nkey {number}:: old{number}x0 old{number}x1  \nprose\n\n"),
+        format!("\nprose (key {number}:: old{number}x0 old{number}x1) prose\n\n"),
+        format!("\n| a | b |\n|---|---|\n| key {number} | old{number}x0 old{number}x1   |\n| c | d |\n\n"),
+        format!("\n> - key {number}: old{number}x0\n>   old{number}x1\n\n"),
+        format!("- prose\n  1. key {number}: old{number}x0\n     old{number}x1\n  2. prose\n"),
+    ];
+    prop_oneof![3 => any_item(number), 4 => prop::sample::select(others.to_vec())]
+}
+
+fn any_note() -> impl Strategy<Value = String> {
+    let blocks = (any_block(0), any_block(1), any_block(2), any_block(3), any::<bool>());
+    blocks.prop_map(|(a, b, c, d, is_crlf)| {
+        let text = format!("# Title\n\n{a}{b}\n## Heading\n\n{c}{d}");
+        if is_crlf { text.replace('\n', "\r\n") } else { text }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// What a fact of an item says is what another reader of Markdown sees in that item.
+    #[test]
+    fn items_say_what_a_reader_sees(items in (any_item(0), any_item(1), any_item(2))) {
+        let text = items.0 + &items.1 + &items.2;
+        let facts = Note::parse(&text).facts();
+        let said: Vec<_> = facts.iter().map(|fact| format!("{} {}", fact.key, fact.value)).collect();
+        let expected: Vec<_> = texts_of_items(&text).iter().map(|text| text.replacen("::", "", 1).replacen(':', "", 1)).collect();
+        prop_assert_eq!(said, expected, "{:?}", text);
+    }
+
+    /// Whatever its form, a fact that is set is seen once, nothing is seen of the old one, all else is as before.
+    #[test]
+    fn nothing_is_left_of_what_was_replaced(text in any_note(), number in 0..4usize) {
+        let note = Note::parse(&text);
+        prop_assert_eq!(note.facts().iter().filter(|fact| fact.key.starts_with("key ")).count(), 4, "{:?}", text);
+        let wanted = format!("Key_{number}");
+        let edit = note.set_fact(&wanted, "new value").unwrap();
+        let after = edit.apply(&text);
+        let (before, rest) = (text.get(..edit.range.start).unwrap(), text.get(edit.range.end..).unwrap());
+        prop_assert!(after.starts_with(before) && after.ends_with(rest));
+        let (old, new) = (seen(&text), seen(&after));
+        prop_assert_eq!(new.matches("new value").count(), 1, "{:?}", after);
+        prop_assert!(!new.contains(&format!("old{number}x")), "{:?}", after);
+        let others = |text: &str| {
+            let words = text.split_whitespace().filter(|word| !word.contains(&format!("old{number}x")));
+            words.map(str::to_owned).filter(|word| !matches!(word.as_str(), "new" | "value" | "value)")).collect::<Vec<_>>()
+        };
+        let (mut before, mut left) = (others(&old), others(&new));
+        before.iter_mut().chain(left.iter_mut()).for_each(|word| *word = word.replace(')', ""));
+        prop_assert_eq!(before, left, "{:?}", after);
+        let facts = Note::parse(&after).facts();
+        prop_assert!(facts.iter().any(|fact| key(&fact.key) == key(&wanted) && fact.value == "new value"));
+    }
+}
+
+#[test]
+fn tables_and_lists_say_where_they_are() {
+    let places = |text: &str| Note::parse(text).facts().iter().map(|fact| fact.place).collect::<Vec<_>>();
+    assert_eq!(
+        places("- a: 1\n  - b: 2\n\nt\n\n- [ ] c: 3\n"),
+        [
+            Place::Item { list: 0, is_plain: true },
+            Place::Item { list: 1, is_plain: false },
+            Place::Item { list: 2, is_plain: false }
+        ]
+    );
+}
+
+/// What a template leaves open is filled in its place, and no second line is made.
+#[test]
+fn a_placeholder_is_filled() {
+    let check = |text: &str, expected: &str| {
+        let edit = Note::parse(text).set_fact("name", "Ada").unwrap();
+        assert_eq!(edit.apply(text), expected, "{text:?}");
+    };
+    check("# Me\n\n- name:\n- city:\n", "# Me\n\n- name: Ada\n- city:\n");
+    check("# Me\n\n- name: \n- city: \n", "# Me\n\n- name: Ada\n- city: \n");
+    check("- **Name**:\r\n- city:\r\n", "- **Name**: Ada\r\n- city:\r\n");
+    check("- **Name:**\n", "- **Name:** Ada\n");
+    check("# Me\n\nname::\ncity::\n", "# Me\n\nname:: Ada\ncity::\n");
+    check("# Me\n\n- name::\n- city:: \n", "# Me\n\n- name:: Ada\n- city:: \n");
+    check(
+        "| key | value |\n|---|---|\n| name | |\n| city |  |\n",
+        "| key | value |\n|---|---|\n| name | Ada |\n| city |  |\n",
+    );
+    check("| key | value |\n|---|---|\n| name |      |\n", "| key | value |\n|---|---|\n| name | Ada  |\n");
+    check("---\nname:\ncity:\n---\n# Me\n", "---\nname: Ada\ncity:\n---\n# Me\n");
+    check("---\nname: \"\"\n---\n", "---\nname: \"Ada\"\n---\n");
+    check("- [ ] name:\n", "- [ ] name: Ada\n");
+    let template = include_str!("../../../../memory_template/user.md");
+    check(template, &template.replacen("- name:", "- name: Ada", 1));
+}

@@ -1,0 +1,368 @@
+//! [`Link`]: a link as it stands in a note, where it stands, and what has to be written to lead it elsewhere.
+//!
+//! Owns the grammar: `[[target#heading|text]]`, `![[…]]`, `[text](target)`, and wikilinks in values of the front matter.
+//! Which note a target means is for [`super::Targets`].
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
+
+use super::front::Quote;
+use super::markup::{self, Inline, crosses, touches};
+use super::{Note, Syntax};
+use memdir_core::report::LinkKind;
+
+/// A link in a note.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Link {
+    /// How it is written.
+    pub kind: LinkKind,
+    /// By which rules it is followed.
+    pub syntax: Syntax,
+    /// All of it, in bytes of the note.
+    pub span: Range<usize>,
+    /// The path in it, before `#` and `|`; empty for a link to a place in the same note.
+    pub target: Range<usize>,
+    /// The path as it is meant.
+    pub path: String,
+    /// The heading or block with its `#`; empty when there is none.
+    pub subpath: String,
+    /// What is shown instead of the target.
+    pub text: Option<String>,
+    /// The line on which it starts, from 1.
+    pub line: usize,
+    /// How the characters of its path are written.
+    pub style: Style,
+}
+
+/// How the characters of a path are written.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Style {
+    /// As they are, between `[[` and `]]`.
+    Wiki,
+    /// The same in a scalar of YAML.
+    Yaml(Quote),
+    /// With `%20` for a blank, between `(` and `)`.
+    Encoded,
+    /// Between `<` and `>`.
+    Angled,
+}
+
+/// The parts of a link that somebody names, not in a note.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Named {
+    /// By which rules it is followed.
+    pub syntax: Syntax,
+    /// The path before `#` and `|`.
+    pub path: String,
+    /// The heading or block with its `#`; empty when there is none.
+    pub subpath: String,
+    /// What is shown instead of the target.
+    pub text: Option<String>,
+}
+
+/// Takes a link apart: `[[entities/jane_doe#Work|Jane]]`, `[Jane](entities/jane_doe.md)`, or the target alone.
+///
+/// # Examples
+///
+/// ```
+/// use memdir_note::link;
+///
+/// let link = link::parse("[[entities/jane_doe.md#Work|Jane]]");
+/// assert_eq!((link.path.as_str(), link.subpath.as_str()), ("entities/jane_doe.md", "#Work"));
+/// assert_eq!(link.text.as_deref(), Some("Jane"));
+/// ```
+#[must_use]
+pub fn parse(written: &str) -> Named {
+    let written = written.trim();
+    let note = Note::parse(written);
+    let whole = note.links().into_iter().find(|link| link.span == (0..written.len()));
+    if let Some(Link { syntax, path, subpath, text, .. }) = whole {
+        return Named { syntax, path, subpath, text };
+    }
+    let inner = written.strip_prefix('!').unwrap_or(written);
+    let inner = inner.strip_prefix("[[").and_then(|inner| inner.strip_suffix("]]")).unwrap_or(written);
+    let parts = split(inner);
+    Named {
+        syntax: Syntax::Wiki,
+        path: parts.target(inner).trim().to_owned(),
+        subpath: parts.subpath(inner).trim().to_owned(),
+        text: parts.text(inner).map(|text| text.trim().to_owned()),
+    }
+}
+
+/// Where the parts of the inside of a wikilink end.
+struct Parts {
+    /// The path.
+    path: usize,
+    /// Path and subpath.
+    target: usize,
+    /// Where the text starts.
+    text: Option<usize>,
+}
+
+impl Parts {
+    fn target<'t>(&self, inner: &'t str) -> &'t str {
+        inner.get(..self.path).unwrap_or_default()
+    }
+
+    fn subpath<'t>(&self, inner: &'t str) -> &'t str {
+        inner.get(self.path..self.target).unwrap_or_default()
+    }
+
+    fn text<'t>(&self, inner: &'t str) -> Option<&'t str> {
+        inner.get(self.text?..)
+    }
+}
+
+/// Splits the inside of a wikilink. In a table the bar is escaped.
+fn split(inner: &str) -> Parts {
+    let bar = inner.find('|');
+    let target = bar.unwrap_or(inner.len());
+    let is_escaped = bar.is_some() && inner.get(..target).is_some_and(|target| target.ends_with('\\'));
+    let target = if is_escaped { target - 1 } else { target };
+    let path = inner.get(..target).and_then(|target| target.find(['#', '^'])).unwrap_or(target);
+    Parts { path, target, text: bar.map(|bar| bar + 1) }
+}
+
+impl Note<'_> {
+    /// All links, in the order of their places. External addresses are none; nor is anything in code, mathematics, HTML
+    /// or a comment. Code, mathematics and comments inside the brackets of a wikilink are part of it.
+    #[must_use]
+    pub fn links(&self) -> Vec<Link> {
+        let mut links = Vec::new();
+        for scalar in &self.front.scalars {
+            let mut found = self.wikilinks(scalar.span.clone(), Some(scalar.quote));
+            links.append(&mut found);
+        }
+        let wikilinks = self.wikilinks(self.body()..self.text.len(), None);
+        if self.markup.links.is_empty() {
+            links.extend(wikilinks);
+            return links;
+        }
+        // A wikilink may stand in the text of a link of Markdown; where it is part of anything else in one, as in
+        // `[[target]](text)`, that one may be none.
+        let spans: Vec<_> = wikilinks.iter().map(|link| link.span.clone()).collect();
+        let is_sure = |link: &Inline| {
+            let (before, after) = (link.span.start..link.text.start, link.text.end..link.span.end);
+            link.is_sure && !touches(&spans, &before) && !touches(&spans, &after)
+        };
+        let inline = self.markup.links.iter().filter(|link| !touches(&spans, &link.destination));
+        let inline = inline.filter_map(|link| self.inline(link, is_sure(link)));
+        let first = links.len();
+        links.extend(inline);
+        links.extend(wikilinks);
+        if let Some(body) = links.get_mut(first..) {
+            body.sort_by_key(|link| link.span.start);
+        }
+        links
+    }
+
+    /// The wikilinks in a range; `quote` tells of a scalar of the front matter.
+    fn wikilinks(&self, range: Range<usize>, quote: Option<Quote>) -> Vec<Link> {
+        let source = self.slice(range.clone());
+        let bytes = source.as_bytes();
+        let mut links = Vec::new();
+        let mut done = 0;
+        for open in memchr::memmem::find_iter(bytes, b"[[") {
+            if open < done {
+                continue;
+            }
+            // Of several brackets the last two count.
+            let brackets = bytes.get(open..).unwrap_or_default().iter().take_while(|byte| **byte == b'[').count();
+            let start = open + brackets - 2;
+            done = start + 2;
+            let Some(length) = inside(source.get(start + 2..).unwrap_or_default()) else { continue };
+            let is_escaped = |at: usize| {
+                let before = bytes.get(..at).unwrap_or_default().iter().rev();
+                before.take_while(|byte| **byte == b'\\').count() % 2 == 1
+            };
+            let is_embed = start.checked_sub(1).is_some_and(|at| bytes.get(at) == Some(&b'!') && !is_escaped(at));
+            let begin = if is_embed { start - 1 } else { start };
+            let span = range.start + begin..range.start + start + 2 + length + 2;
+            let inner = span.end - 2 - length..span.end - 2;
+            if is_escaped(begin) || (quote.is_none() && crosses(&self.markup.opaque, &span, &inner)) {
+                continue;
+            }
+            done = start + 2 + length + 2;
+            links.extend(self.wikilink(span, range.start + start + 2, length, is_embed, quote));
+        }
+        links
+    }
+
+    fn wikilink(
+        &self,
+        span: Range<usize>,
+        inside: usize,
+        length: usize,
+        is_embed: bool,
+        quote: Option<Quote>,
+    ) -> Option<Link> {
+        let inner = self.slice(inside..inside + length);
+        let parts = split(inner);
+        let written = parts.target(inner);
+        let (path, subpath) = (written.trim(), parts.subpath(inner).trim());
+        if path.is_empty() && subpath.is_empty() {
+            return None;
+        }
+        let start = inside + (written.len() - written.trim_start().len());
+        let plain = |text: &str| quote.map_or_else(|| Some(text.to_owned()), |quote| quote.decode(text));
+        let kind = match (quote, is_embed) {
+            (Some(_), _) => LinkKind::FrontMatter,
+            (None, true) => LinkKind::Embed,
+            (None, false) => LinkKind::Wikilink,
+        };
+        Some(Link {
+            kind,
+            syntax: Syntax::Wiki,
+            target: start..start + path.len(),
+            path: plain(path)?,
+            subpath: plain(subpath)?,
+            text: parts.text(inner).map(|text| text.trim().to_owned()),
+            line: self.line_at(span.start),
+            span,
+            style: quote.map_or(Style::Wiki, Style::Yaml),
+        })
+    }
+
+    /// A link of Markdown's own, if it leads to a file.
+    fn inline(&self, link: &Inline, is_sure: bool) -> Option<Link> {
+        if link.url.is_empty() || is_external(&link.url) || touches(&self.markup.opaque, &link.destination) {
+            return None;
+        }
+        let is_angled = link.destination.start.checked_sub(1).map(|at| self.slice(at..at + 1)) == Some("<");
+        let written = self.slice(link.destination.clone());
+        let (path, subpath) = link.url.split_at(link.url.find('#').unwrap_or(link.url.len()));
+        let end = written.find('#').unwrap_or(written.len());
+        let decode = |text: &str| percent_decode_str(text).decode_utf8().map(Cow::into_owned);
+        let text = self.slice(link.text.clone());
+        Some(Link {
+            kind: if link.is_image { LinkKind::Embed } else { LinkKind::Markdown },
+            syntax: if is_sure { Syntax::Markdown } else { Syntax::Unsure },
+            span: link.span.clone(),
+            target: link.destination.start..link.destination.start + end,
+            path: decode(path).ok()?,
+            subpath: decode(subpath).ok()?,
+            text: (!text.is_empty()).then(|| text.to_owned()),
+            line: self.line_at(link.span.start),
+            style: if is_angled { Style::Angled } else { Style::Encoded },
+        })
+    }
+}
+
+/// The length of the inside of a wikilink, after `[[`; `None` where it is not one.
+fn inside(rest: &str) -> Option<usize> {
+    let bytes = rest.as_bytes();
+    let end = memchr::memchr3(b']', b'\n', b'[', bytes)?;
+    // A single bracket can stand in the text that is shown.
+    let mut end = end;
+    while let Some(byte) = bytes.get(end) {
+        match (byte, bytes.get(end + 1)) {
+            (b']', Some(b']')) => {
+                let closing = bytes.get(end..)?.iter().take_while(|byte| **byte == b']').count();
+                // `[[a [b]]]`: the last two close the link, where one was open in it.
+                let has_open = memchr::memchr(b'[', bytes.get(..end)?).is_some();
+                return Some(if closing > 2 && has_open { end + 1 } else { end });
+            }
+            (b'\n', _) | (b'[', Some(b'[')) => return None,
+            _ => end += 1 + memchr::memchr3(b']', b'\n', b'[', bytes.get(end + 1..)?)?,
+        }
+    }
+    None
+}
+
+/// Whether an address leads out of the memory: it has a scheme, or names a host.
+fn is_external(url: &str) -> bool {
+    let scheme = url.split(':').next().unwrap_or_default();
+    let has_scheme = scheme.len() < url.len()
+        && scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'.' | b'-'));
+    has_scheme || url.starts_with("//") || url.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("www."))
+}
+
+/// What is written as `%XX` in a destination of Markdown between `<` and `>`: what could end it, or end the cell of a table,
+/// begin code or mathematics, or be read as a question to a server. Letters of any script stay.
+const ANGLED: &AsciiSet =
+    &CONTROLS.add(b'<').add(b'>').add(b'%').add(b'#').add(b'\\').add(b'?').add(b'|').add(b'`').add(b'$');
+
+/// As [`ANGLED`], without `<` and `>` around it.
+const ENCODED: &AsciiSet = &ANGLED.add(b' ').add(b'(').add(b')');
+
+/// As [`ENCODED`], with what only some of its neighbours make something else.
+const STRICT: &AsciiSet = &ENCODED.add(b'&').add(b'[').add(b']');
+
+impl Link {
+    /// Writes a path so that it reads as `path` in the place of this link's own, which is `written` there; `None` where
+    /// such a link cannot say it.
+    ///
+    /// In a link of Markdown the last components that stay as they are keep their spelling, and letters that are not of
+    /// ASCII are written as those before.
+    #[must_use]
+    pub fn encode(&self, written: &str, path: &str) -> Option<String> {
+        let set = match self.style {
+            Style::Encoded => ENCODED,
+            Style::Angled => ANGLED,
+            Style::Wiki | Style::Yaml(_) => return self.style.encode(path),
+        };
+        let is_all_ascii = written.is_ascii() && percent_decode_str(written).any(|byte| !byte.is_ascii());
+        let parts: Vec<&str> = path.split('/').collect();
+        let kept: Vec<&str> = written.rsplit('/').collect();
+        let same = parts.iter().rev().zip(&kept).take_while(|(part, kept)| decoded(kept).as_deref() == Some(**part));
+        let (same, first) = (same.count(), parts.iter().map(|part| encoded(part, set, is_all_ascii)));
+        let spelled = first.take(parts.len() - same);
+        let spelled = spelled.chain(kept.iter().take(same).rev().map(|kept| (*kept).to_owned()));
+        let spelled = spelled.collect::<Vec<_>>().join("/");
+        let ways = [spelled, encoded(path, set, is_all_ascii), encoded(path, STRICT, is_all_ascii)];
+        ways.into_iter().map(without_scheme).find(|way| self.reads_as(way, path))
+    }
+
+    /// Whether a link of Markdown of this style, with a path that is written so, has this path.
+    fn reads_as(&self, written: &str, path: &str) -> bool {
+        let link = if self.style == Style::Angled { format!("[](<{written}>)") } else { format!("[]({written})") };
+        let found = Note::parse(&link).links();
+        let is_whole = |found: &Link| {
+            let found_path = found.path.strip_prefix("./").unwrap_or(&found.path);
+            found.span == (0..link.len()) && found_path == path.strip_prefix("./").unwrap_or(path)
+        };
+        found.len() == 1 && found.iter().all(is_whole)
+    }
+}
+
+impl Style {
+    /// Writes a path so that it reads as `path` in a link of this style; `None` where such a link cannot say it.
+    #[must_use]
+    pub fn encode(self, path: &str) -> Option<String> {
+        let is_sayable = !path.contains(['#', '^', '|', '[', ']', '\n', '\r']);
+        match self {
+            Self::Wiki => is_sayable.then(|| path.to_owned()),
+            Self::Yaml(quote) => is_sayable.then(|| quote.encode(path)).flatten(),
+            Self::Angled => Some(encoded(path, ANGLED, false)),
+            Self::Encoded => Some(encoded(path, ENCODED, false)),
+        }
+    }
+}
+
+/// A part of a destination of Markdown as it is meant.
+fn decoded(written: &str) -> Option<String> {
+    let meant = markup::meaning(written)?;
+    percent_decode_str(&meant).decode_utf8().ok().map(Cow::into_owned)
+}
+
+/// A path that no reader takes for an address with a scheme or a host.
+fn without_scheme(path: String) -> String {
+    if is_external(&path) { format!("./{path}") } else { path }
+}
+
+/// Only what is in `set` is encoded, and with `is_all_ascii` letters that are not of ASCII.
+fn encoded(path: &str, set: &'static AsciiSet, is_all_ascii: bool) -> String {
+    let mut out = String::with_capacity(path.len());
+    for character in path.chars() {
+        if character.is_ascii() || is_all_ascii {
+            out.extend(utf8_percent_encode(character.encode_utf8(&mut [0; 4]), set));
+        } else {
+            out.push(character);
+        }
+    }
+    out
+}

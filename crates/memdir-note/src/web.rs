@@ -1,0 +1,255 @@
+//! [`Web`]: all notes of a memory together, and what each link between them leads to.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use serde::{Deserialize, Serialize};
+
+use super::heading::Outline;
+use super::target::name_in;
+use super::words::called;
+use super::{Link, Note, Syntax, Targets};
+use memdir_core::path::MemoryPath;
+use memdir_core::report::{LinkEntry, LinkKind, LinkStatus, Links};
+
+/// What others need to know of a note: its links, and what in it can be linked to.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct Seen {
+    /// Its links, in their order.
+    pub links: Vec<SeenLink>,
+    /// Level and key of each heading.
+    headings: Vec<(u8, String)>,
+    /// The ids of its blocks, sorted.
+    blocks: Vec<String>,
+    /// Its title and its aliases, as names are looked up.
+    names: Vec<String>,
+}
+
+impl Seen {
+    /// Reads a note.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        Self::of_note(&Note::parse(text))
+    }
+
+    /// What is known of a file that can be linked to only as a whole.
+    #[must_use]
+    pub fn of_links(links: Vec<SeenLink>) -> Self {
+        Self { links, ..Self::default() }
+    }
+
+    /// The headings, as they are compared.
+    pub fn headings(&self) -> impl Iterator<Item = &str> {
+        self.headings.iter().map(|(_, key)| key.as_str())
+    }
+
+    /// Takes what is needed from a note that is read.
+    #[must_use]
+    pub fn of_note(note: &Note<'_>) -> Self {
+        let mut blocks: Vec<_> = note.block_ids().map(|(id, _)| id.to_ascii_lowercase()).collect();
+        blocks.sort_unstable();
+        let headings = note.headings().iter().map(|heading| (heading.level, heading.key.clone())).collect();
+        let links = note.links().into_iter().map(SeenLink::from).collect();
+        let names = note.title().into_iter().chain(note.aliases()).map(|name| called(&name));
+        Self { links, headings, blocks, names: names.filter(|name| !name.is_empty()).collect() }
+    }
+}
+
+/// A link, without where in the note its parts are.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct SeenLink {
+    /// How it is written.
+    pub kind: LinkKind,
+    /// By which rules it is followed.
+    pub syntax: Syntax,
+    /// The path as it is meant, before `#` and `|`; empty for a link to a place in the same note.
+    pub path: String,
+    /// The heading or block with its `#`; empty when there is none.
+    pub subpath: String,
+    /// What is shown instead of the target.
+    pub text: Option<String>,
+    /// The line on which it starts, from 1.
+    pub line: usize,
+}
+
+impl From<Link> for SeenLink {
+    fn from(link: Link) -> Self {
+        let Link { kind, syntax, path, subpath, text, line, .. } = link;
+        Self { kind, syntax, path, subpath, text, line }
+    }
+}
+
+/// The files of a memory, and what is known of its notes.
+#[derive(Debug, Default)]
+pub struct Web {
+    files: BTreeMap<MemoryPath, Option<Seen>>,
+    targets: Targets,
+}
+
+/// What was looked up while links were followed.
+#[derive(Default)]
+struct Looked<'w> {
+    outlines: HashMap<&'w MemoryPath, Outline<'w>>,
+    nearest: HashMap<&'w str, Option<&'w MemoryPath>>,
+    /// The first note with each title or alias, once one was asked for.
+    named: Option<HashMap<&'w str, &'w MemoryPath>>,
+    /// Where the links of one note lead.
+    resolved: HashMap<(&'w str, Syntax), Option<&'w MemoryPath>>,
+    source: Option<&'w MemoryPath>,
+}
+
+/// The nearest name is looked for among all names, so the more there are, the fewer links are told theirs.
+const MOST_NAMES_COMPARED: usize = 10_000_000;
+
+impl Web {
+    /// Takes all files, with what was seen of those that are notes.
+    #[must_use]
+    pub fn new(files: Vec<(MemoryPath, Option<Seen>)>) -> Self {
+        let targets = Targets::new(files.iter().map(|(path, _)| path.clone()));
+        Self { files: files.into_iter().collect(), targets }
+    }
+
+    /// All files by their names.
+    #[must_use]
+    pub fn targets(&self) -> &Targets {
+        &self.targets
+    }
+
+    /// Every link of the memory, and for every file the notes that link to it.
+    #[must_use]
+    pub fn links(&self) -> Links {
+        let mut looked = Looked::default();
+        let mut links = Links::default();
+        let mut backlinks: BTreeMap<MemoryPath, BTreeSet<MemoryPath>> = BTreeMap::new();
+        for (source, link) in self.all() {
+            let Some(entry) = self.entry(source, link, &mut looked) else { continue };
+            if let Some(target) = entry.resolved.as_ref().filter(|target| *target != source) {
+                backlinks.entry(target.clone()).or_default().insert(source.clone());
+            }
+            links.links.push(entry);
+        }
+        links.backlinks =
+            backlinks.into_iter().map(|(target, sources)| (target, sources.into_iter().collect())).collect();
+        links
+    }
+
+    /// The links of one note, and the notes that link to it.
+    #[must_use]
+    pub fn links_of(&self, note: &MemoryPath) -> Links {
+        let mut looked = Looked::default();
+        let own = self.files.get_key_value(note).into_iter();
+        let own =
+            own.flat_map(|(source, seen)| seen.iter().flat_map(|seen| &seen.links).map(move |link| (source, link)));
+        let links = own.filter_map(|(source, link)| self.entry(source, link, &mut looked)).collect();
+        Links { links, backlinks: self.backlinks(note) }
+    }
+
+    /// The links that lead to one file from other notes, and the notes that they stand in.
+    #[must_use]
+    pub fn links_to(&self, target: &MemoryPath) -> Links {
+        let mut looked = Looked::default();
+        let mut links = Vec::new();
+        for (source, link) in self.all().filter(|(source, _)| *source != target) {
+            if self.resolved(source, link, &mut looked) == Some(target) {
+                links.extend(self.entry(source, link, &mut looked));
+            }
+        }
+        Links { links, backlinks: self.backlinks(target) }
+    }
+
+    fn backlinks(&self, target: &MemoryPath) -> BTreeMap<MemoryPath, Vec<MemoryPath>> {
+        let mut looked = Looked::default();
+        let others = self.all().filter(|(source, _)| *source != target);
+        let leads = others.filter(|(source, link)| self.resolved(source, link, &mut looked) == Some(target));
+        let sources: BTreeSet<_> = leads.map(|(source, _)| source.clone()).collect();
+        BTreeMap::from([(target.clone(), sources.into_iter().collect())])
+    }
+
+    /// The first note with each title or alias.
+    fn named(&self) -> HashMap<&str, &MemoryPath> {
+        let mut named = HashMap::new();
+        for (path, seen) in self.files.iter().filter(|(path, _)| path.is_note()) {
+            for name in seen.iter().flat_map(|seen| &seen.names) {
+                named.entry(name.as_str()).or_insert(path);
+            }
+        }
+        named
+    }
+
+    /// Where a link leads. A note may hold one link many times, and each can mean many files.
+    fn resolved<'w>(
+        &'w self,
+        source: &'w MemoryPath,
+        link: &'w SeenLink,
+        looked: &mut Looked<'w>,
+    ) -> Option<&'w MemoryPath> {
+        if looked.source != Some(source) {
+            looked.source = Some(source);
+            looked.resolved.clear();
+        }
+        let resolved = looked.resolved.entry((&link.path, link.syntax));
+        *resolved.or_insert_with(|| self.targets.best(&link.path, link.syntax, Some(source)))
+    }
+
+    /// Every link with the note that it stands in.
+    fn all(&self) -> impl Iterator<Item = (&MemoryPath, &SeenLink)> {
+        self.files.iter().flat_map(|(source, seen)| {
+            seen.iter().flat_map(move |seen| seen.links.iter().map(move |link| (source, link)))
+        })
+    }
+
+    /// What is told of a link; `None` where it turns out to be none.
+    fn entry<'w>(&'w self, source: &'w MemoryPath, link: &'w SeenLink, looked: &mut Looked<'w>) -> Option<LinkEntry> {
+        let resolved = self.resolved(source, link, looked);
+        if resolved.is_none() && link.syntax == Syntax::Unsure {
+            return None;
+        }
+        let status = match resolved {
+            None => LinkStatus::BrokenFile,
+            Some(target) => self.status(target, &link.subpath, looked),
+        };
+        let nearest = match resolved {
+            None if looked.nearest.len() * self.files.len() > MOST_NAMES_COMPARED => {
+                looked.nearest.get(link.path.as_str()).copied().flatten()
+            }
+            None => {
+                let Looked { nearest, named, .. } = looked;
+                let named = named.get_or_insert_with(|| self.named());
+                let is_named = |path: &str| named.get(called(name_in(path)).as_str()).copied();
+                let nearest = nearest.entry(&link.path);
+                *nearest.or_insert_with(|| self.targets.nearest(&link.path, is_named(&link.path)))
+            }
+            Some(_) => None,
+        };
+        Some(LinkEntry {
+            source: source.clone(),
+            line: link.line,
+            target: link.path.clone(),
+            subpath: link.subpath.clone(),
+            text: link.text.clone(),
+            kind: link.kind,
+            resolved: resolved.cloned(),
+            status,
+            nearest: nearest.cloned(),
+        })
+    }
+
+    /// Whether a file has what a subpath names. What a file that is no note has is not known.
+    fn status<'w>(&'w self, target: &'w MemoryPath, subpath: &str, looked: &mut Looked<'w>) -> LinkStatus {
+        let Some((path, Some(seen))) = self.files.get_key_value(target).filter(|(path, _)| path.is_note()) else {
+            return LinkStatus::Ok;
+        };
+        let place = subpath.trim_start_matches('#').trim();
+        if place.is_empty() {
+            return LinkStatus::Ok;
+        }
+        if let Some(id) = place.strip_prefix('^') {
+            let id = id.to_ascii_lowercase();
+            return if seen.blocks.binary_search(&id).is_ok() { LinkStatus::Ok } else { LinkStatus::BrokenBlock };
+        }
+        let outline = looked
+            .outlines
+            .entry(path)
+            .or_insert_with(|| Outline::new(seen.headings.iter().map(|(level, key)| (*level, key.as_str()))));
+        if outline.find(place).is_empty() { LinkStatus::BrokenHeading } else { LinkStatus::Ok }
+    }
+}

@@ -1,0 +1,121 @@
+//! Ranked search: the notes that answer a question, from an index where there is one, else by reading them all.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use crate::Planner;
+use crate::find::{Part, Picked, Scope, Scored, Shows};
+use crate::query::Operators;
+use crate::scanned::ScannedNotes;
+use crate::tree::{Effort, Tree};
+use crate::wanted::Wanted;
+use crate::words::failure;
+use memdir_core::action::Call;
+use memdir_core::path::MemoryPath;
+use memdir_core::report::{self, Failure};
+use memdir_rank::{self as rank, Asking, Number, Point, Question, Source, SourceError};
+
+impl<T: Tree> Planner<'_, T> {
+    /// Picks the notes of a part that answer a question.
+    pub(super) fn by_words(
+        &mut self,
+        call: &Call,
+        scope: &Scope,
+        question: &Question,
+        operators: &Operators,
+        part: &Part<'_>,
+    ) -> Result<Picked, Failure> {
+        let point = self.point(call, question);
+        let mut picked = None;
+        let is_answered = self.consult(call, Effort::Fill, &mut |source| {
+            let asked = (question, operators, point.as_ref());
+            picked = Some((self.pick(source, scope, asked, part)?, source.unread(scope.path.as_ref())?));
+            Ok(())
+        })?;
+        if let Some((picked, unread)) = picked.filter(|_| is_answered) {
+            self.tell_skipped(call, unread);
+            return Ok(Picked { source: report::Source::Index, ..picked });
+        }
+        let wanted = Wanted::of(question.words());
+        let mut notes = self.look(call, scope, &|path, text| wanted.evidence(path, text))?;
+        for (path, _) in &mut notes {
+            *path = scope.placed(path);
+        }
+        notes.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let read = |path: &MemoryPath| self.text_of(path);
+        let source = ScannedNotes::new(question, notes, &read);
+        self.pick(&source, scope, (question, operators, None), part).map_err(|error| failure(error.into()))
+    }
+
+    /// The text of a note at a path that is resolved.
+    pub(super) fn text_of(&self, path: &MemoryPath) -> Option<String> {
+        let image = self.overlay.read(path, self.limits.file_bytes).ok()?;
+        image.content.text().map(str::to_owned)
+    }
+
+    fn pick(
+        &self,
+        source: &dyn Source,
+        scope: &Scope,
+        (question, operators, point): (&Question, &Operators, Option<&Point>),
+        part: &Part<'_>,
+    ) -> Result<Picked, SourceError> {
+        let inside = match &scope.path {
+            Some(folder) => {
+                let mut inside = source.below(folder)?;
+                inside.sort_unstable();
+                Some(inside)
+            }
+            None => None,
+        };
+        let is_inside = |note: Number| inside.as_ref().is_none_or(|inside| inside.binary_search(&note).is_ok());
+        // Ranking asks for a note more than once; reading it once is enough.
+        let (known, failed) = (RefCell::new(HashMap::new()), RefCell::new(None));
+        let fits = |note: Number| {
+            *known.borrow_mut().entry(note).or_insert_with(|| match self.note_fits(source, operators, note) {
+                Ok(fits) => fits,
+                Err(error) => {
+                    failed.replace(Some(error));
+                    false
+                }
+            })
+        };
+        let within = |note: Number| is_inside(note) && (operators.is_empty() || fits(note));
+        let (read, stop, excluded) =
+            (|path: &MemoryPath| self.text_of(path), self.manner.stop, (self.manner.excluded)());
+        let asking = Asking { read: &read, stop, within: Some(&within), point, excluded };
+        let answer = rank::answer(source, question, &asking)?;
+        if let Some(error) = failed.take() {
+            return Err(error);
+        }
+        let start = match part.after {
+            Some(after) => {
+                let last = source.number(&scope.placed(&after.path))?;
+                // Behind the note that was last, wherever that is now: any write may change all scores a little.
+                let place = answer.found.iter().position(|found| Some(found.note) == last);
+                place
+                    .map_or_else(|| answer.found.partition_point(|found| found.score >= after.score), |place| place + 1)
+            }
+            None => 0,
+        };
+        let rest = answer.found.get(start..).unwrap_or_default();
+        let mut notes = Vec::new();
+        for found in rest.iter().take(part.limit) {
+            if let Some(path) = source.path(found.note)? {
+                notes.push(Scored { score: found.score, path: scope.named(&path), why: found.why.clone(), line: 0 });
+            }
+        }
+        let more = rest.len().saturating_sub(part.limit);
+        // What is shown is what was looked for in the end.
+        let shows = Shows::Words(Wanted::of(answer.corrected.as_ref().unwrap_or(question).words()), answer.weights);
+        let source = report::Source::Scan;
+        Ok(Picked { notes, total: answer.found.len(), more, shows, searched_for: answer.searched_for, source })
+    }
+
+    fn note_fits(&self, source: &dyn Source, operators: &Operators, note: Number) -> Result<bool, SourceError> {
+        if (self.manner.stop)() {
+            return Err(SourceError::Stopped);
+        }
+        Ok(source.path(note)?.is_some_and(|path| self.fits(operators, &path)))
+    }
+}

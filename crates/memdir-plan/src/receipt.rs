@@ -1,0 +1,71 @@
+//! The receipt: one line that tells the person what a batch changed.
+//!
+//! It is part of what every door answers, so it is made here, once, and not at an edge.
+
+use super::{Counts, Fate, FileCount, Plan};
+
+impl Plan {
+    /// Says what changed and how to undo it: `1 line in user.md · undo: memdir undo`.
+    #[must_use]
+    pub fn receipt(&self) -> String {
+        format!("{} · undo: memdir undo", self.counts().sentence())
+    }
+}
+
+impl Counts {
+    fn sentence(&self) -> String {
+        let mut parts = Vec::new();
+        let of = |fate: Fate| self.files.iter().filter(move |file| file.fate == fate).collect::<Vec<_>>();
+        parts.extend(lines(&of(Fate::Changed)));
+        parts.extend(named("new", &of(Fate::Made)));
+        parts.extend(named("deleted", &of(Fate::Deleted)));
+        match self.moved.as_slice() {
+            [] => {}
+            [(from, to)] => parts.push(format!("{from} is now {to}")),
+            more => parts.push(format!("{} renamed", more.len())),
+        }
+        if parts.is_empty() {
+            parts.extend(folders("new", self.made_folders.iter()));
+            parts.extend(folders("deleted", self.removed_folders.iter()));
+        }
+        if parts.is_empty() { "nothing changed".to_owned() } else { parts.join(", ") }
+    }
+}
+
+/// `1 line in user.md`, `+2 lines in user.md`, `5 lines in 3 notes`.
+fn lines(files: &[&FileCount]) -> Option<String> {
+    let added: usize = files.iter().map(|file| file.added).sum();
+    let removed: usize = files.iter().map(|file| file.removed).sum();
+    let place = match files {
+        [] => return None,
+        [file] => file.path.to_string(),
+        more => format!("{} notes", more.len()),
+    };
+    let (sign, number) = match (added, removed) {
+        (0, 0) => return Some(place),
+        (added, 0) => ("+", added),
+        (0, removed) => ("-", removed),
+        (added, removed) => ("", added.max(removed)),
+    };
+    let noun = if number == 1 { "line" } else { "lines" };
+    Some(format!("{sign}{number} {noun} in {place}"))
+}
+
+fn named(word: &str, files: &[&FileCount]) -> Option<String> {
+    match files {
+        [] => None,
+        [file] => Some(format!("{word}: {}", file.path)),
+        more => Some(format!("{} {word} notes", more.len())),
+    }
+}
+
+fn folders<'a>(
+    word: &str,
+    mut folders: impl ExactSizeIterator<Item = &'a memdir_core::path::MemoryPath>,
+) -> Option<String> {
+    match (folders.len(), folders.next()) {
+        (1, Some(path)) => Some(format!("{word} folder: {path}")),
+        (0, _) | (_, None) => None,
+        (number, _) => Some(format!("{number} {word} folders")),
+    }
+}

@@ -1,0 +1,201 @@
+//! Undoing a recorded batch on the memory as it is now, and putting one file back.
+//!
+//! Owns what is given back, what is merged and what is a conflict. Never overwrites a later edit.
+
+use crate::change::Plan;
+use crate::overlay::{Overlay, Trouble};
+use crate::step::{Content, Image, Step};
+use crate::tree::{Tree, TreeError};
+use crate::{Limits, diff, merge};
+use memdir_core::path::MemoryPath;
+use memdir_core::report::Kind;
+
+/// Why a batch cannot be undone.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+pub enum UndoError {
+    /// Something was changed since in the same place.
+    #[error("`{path}` was changed since")]
+    Conflict {
+        /// What was changed.
+        path: MemoryPath,
+        /// A unified diff from what is there now to what undoing wanted.
+        diff: String,
+    },
+    /// It cannot be put in order with the rest. A batch that was planned can always be undone; an undoing of one that
+    /// renamed things in a circle may not.
+    #[error("`{0}` is in the way")]
+    Blocked(MemoryPath),
+    /// The memory could not be read.
+    #[error(transparent)]
+    Tree(#[from] TreeError),
+}
+
+impl From<Trouble> for UndoError {
+    fn from(trouble: Trouble) -> Self {
+        match trouble {
+            Trouble::Tree(error) => Self::Tree(error),
+            Trouble::Mixed(path) => Self::Blocked(path),
+        }
+    }
+}
+
+/// Plans the inverse of the steps of a batch, on the memory as it is now.
+///
+/// Files that are as the batch left them get back what they were, and their mode where the batch changed it. A
+/// text that was edited since in other places is merged line by line. Renames go back, folders that the batch made
+/// go if they are empty, folders that it removed come back.
+///
+/// # Errors
+///
+/// [`UndoError::Conflict`] where a later change overlaps or touches what the batch did, or took its place away.
+pub fn undo<T: Tree>(steps: &[Step], tree: &T, limits: &Limits) -> Result<Plan, UndoError> {
+    let mut overlay = Overlay::for_undo(tree);
+    let removed = steps.iter().rev().filter_map(|step| match step {
+        Step::RemoveFolder { path, mode } => Some((path, *mode)),
+        Step::MakeFolder { .. } | Step::Move { .. } | Step::Put { .. } => None,
+    });
+    for (path, mode) in removed {
+        make_again(&mut overlay, path, mode)?;
+    }
+    for step in steps {
+        if let Step::Put { path, before, after } = step {
+            put_back(&mut overlay, path, before.as_ref(), after.as_ref(), limits)?;
+        }
+    }
+    for step in steps.iter().rev() {
+        match step {
+            Step::Move { from, to, kind } => move_back(&mut overlay, from, to, *kind, limits)?,
+            Step::MakeFolder { path, .. } => take_away(&mut overlay, path)?,
+            Step::Put { .. } | Step::RemoveFolder { .. } => {}
+        }
+    }
+    Ok(Plan::of(overlay, Vec::new(), None))
+}
+
+/// Plans to give one file an earlier content back; `None` removes it.
+///
+/// # Errors
+///
+/// Any [`TreeError`]; [`TreeError::IsDirectory`] where a folder has taken its name.
+pub fn restore<T: Tree>(path: &MemoryPath, image: Option<Image>, tree: &T, limits: &Limits) -> Result<Plan, TreeError> {
+    let mut overlay = Overlay::new(tree);
+    let tree_error = |trouble| match trouble {
+        Trouble::Tree(error) => error,
+        Trouble::Mixed(path) => TreeError::Unsupported(path),
+    };
+    let path = overlay.resolve(path).map_err(tree_error)?;
+    let now = read(&overlay, &path, limits).map_err(tree_error)?;
+    if image.is_some() {
+        let missing = overlay.missing(path.parent()).map_err(tree_error)?;
+        overlay.make(missing);
+    }
+    overlay.put(path, now, image);
+    Ok(Plan::of(overlay, Vec::new(), None))
+}
+
+fn read<T: Tree>(overlay: &Overlay<'_, T>, path: &MemoryPath, limits: &Limits) -> Result<Option<Image>, Trouble> {
+    match overlay.stat(path)?.map(|stat| stat.kind) {
+        None => Ok(None),
+        Some(Kind::Directory) => Err(TreeError::IsDirectory(path.clone()).into()),
+        Some(Kind::File) => overlay.read(path, limits.file_bytes).map(Some),
+    }
+}
+
+fn conflict(path: &MemoryPath, now: Option<&Image>, wanted: Option<&Image>) -> UndoError {
+    let bytes = |image: Option<&Image>| image.map(|image| image.content.bytes().to_vec());
+    let (now, wanted) = (bytes(now), bytes(wanted));
+    let diff = diff::unified(path.as_str(), now.as_deref(), path.as_str(), wanted.as_deref());
+    UndoError::Conflict { path: path.clone(), diff }
+}
+
+fn make_again<T: Tree>(overlay: &mut Overlay<'_, T>, path: &MemoryPath, mode: Option<u32>) -> Result<(), UndoError> {
+    match overlay.stat(path)?.map(|stat| stat.kind) {
+        Some(Kind::Directory) => Ok(()),
+        Some(Kind::File) => Err(conflict(path, None, None)),
+        None => {
+            let missing = overlay.missing(path.parent())?;
+            overlay.make(missing);
+            overlay.make_folder(path.clone(), mode);
+            Ok(())
+        }
+    }
+}
+
+fn put_back<T: Tree>(
+    overlay: &mut Overlay<'_, T>,
+    path: &MemoryPath,
+    before: Option<&Image>,
+    after: Option<&Image>,
+    limits: &Limits,
+) -> Result<(), UndoError> {
+    let now = match read(overlay, path, limits) {
+        Err(Trouble::Tree(TreeError::IsDirectory(_))) => return Err(conflict(path, None, before)),
+        other => other?,
+    };
+    let left_alone = match (&now, after) {
+        (Some(now), Some(after)) => now.content == after.content,
+        (None, None) => true,
+        _ => false,
+    };
+    let wanted = if left_alone {
+        before.map(|before| Image { content: before.content.clone(), mode: mode_back(before, after, now.as_ref()) })
+    } else {
+        Some(merged(before, after, now.as_ref()).ok_or_else(|| conflict(path, now.as_ref(), before))?)
+    };
+    if wanted.is_some() && now.is_none() {
+        let missing = overlay.missing(path.parent())?;
+        overlay.make(missing);
+        overlay.check_room_for_file(path)?;
+    }
+    overlay.put(path.clone(), now, wanted);
+    Ok(())
+}
+
+/// The mode from before where the batch changed it; else the one it has now, which a person may have changed since.
+fn mode_back(before: &Image, after: Option<&Image>, now: Option<&Image>) -> Option<u32> {
+    match (after, now) {
+        (Some(after), Some(now)) if after.mode == before.mode => now.mode,
+        _ => before.mode,
+    }
+}
+
+fn merged(before: Option<&Image>, after: Option<&Image>, now: Option<&Image>) -> Option<Image> {
+    let (before, after, now) = (before?, after?, now?);
+    let text = merge::three_way(after.content.text()?, now.content.text()?, before.content.text()?)?;
+    Some(Image { content: Content::new(text.into_bytes()), mode: mode_back(before, Some(after), Some(now)) })
+}
+
+fn move_back<T: Tree>(
+    overlay: &mut Overlay<'_, T>,
+    from: &MemoryPath,
+    to: &MemoryPath,
+    kind: Kind,
+    limits: &Limits,
+) -> Result<(), UndoError> {
+    let there = overlay.stat(to)?;
+    let Some(stat) = there.filter(|stat| stat.kind == kind) else { return Err(conflict(to, None, None)) };
+    if overlay.stat(from)?.is_some() {
+        return Err(conflict(from, None, None));
+    }
+    let missing = overlay.missing(from.parent())?;
+    let by_content = overlay.moves_by_content(kind, to, from)?;
+    let image = if by_content { Some(overlay.read(to, limits.file_bytes)?) } else { None };
+    overlay.make(missing);
+    match image {
+        Some(image) => {
+            overlay.put(to.clone(), Some(image.clone()), None);
+            overlay.put(from.clone(), None, Some(image));
+        }
+        None => overlay.rename(kind, to, from, stat.size),
+    }
+    Ok(())
+}
+
+fn take_away<T: Tree>(overlay: &mut Overlay<'_, T>, path: &MemoryPath) -> Result<(), UndoError> {
+    let Some(stat) = overlay.stat(path)?.filter(|stat| stat.kind == Kind::Directory) else { return Ok(()) };
+    let listing = overlay.list(Some(path))?;
+    if listing.entries.is_empty() && !listing.has_others {
+        overlay.remove_folder(path.clone(), stat.mode);
+    }
+    Ok(())
+}

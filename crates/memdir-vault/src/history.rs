@@ -1,0 +1,539 @@
+//! The history: the log, the contents of a batch, a note as it was, and how long contents are kept.
+
+use std::time::Duration;
+
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::journal::{self, Flush, Journal};
+use super::place::TempFolders;
+use super::{Core, INIT, Vault, VaultError, Writer, payload};
+use memdir_core::path::MemoryPath;
+use memdir_core::report::{Kind, Log, LogAction, LogEntry};
+use memdir_core::time::Timestamp;
+use memdir_plan::{self as plan, Called, Image, Step};
+
+/// Which part of the log is wanted.
+#[derive(Clone, Debug, Default)]
+pub struct LogQuery {
+    /// Only batches that changed this note, under whatever names it had.
+    pub path: Option<MemoryPath>,
+    /// Only batches of this client.
+    pub client: Option<String>,
+    /// Only batches of this time or later ones.
+    pub since: Option<Timestamp>,
+    /// How many batches at most.
+    pub limit: usize,
+    /// Only batches older than this one: the `cursor` of the page before.
+    pub before: Option<u64>,
+}
+
+/// Batches that are in force, or will be once they are finished.
+const IN_FORCE: &str = "state IN (2, 3)";
+
+impl Vault {
+    /// Reads a page of the log, the newest batch first. The entries have no `diff`.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database. A memory without a history has an empty log.
+    pub fn log(&self, page: &LogQuery) -> Result<Log, VaultError> {
+        Self::log_of(self.known_core()?.as_ref(), page)
+    }
+
+    /// As [`Vault::log`], for a caller that holds the lock.
+    pub(super) fn log_of(core: Option<&Core>, page: &LogQuery) -> Result<Log, VaultError> {
+        let Some(core) = core else { return Ok(Log::default()) };
+        let journal = &core.journal;
+        let mut batches = match &page.path {
+            Some(path) => batches_of(journal, path, page)?,
+            None => newest(journal, page, page.limit.saturating_add(1))?,
+        };
+        let is_cut = batches.len() > page.limit;
+        batches.truncate(page.limit);
+        let cursor = if is_cut { batches.last().map(u64::to_string) } else { None };
+        let entries = batches.iter().map(|&batch| entry(journal, batch)).collect::<Result<_, _>>()?;
+        Ok(Log { entries, cursor })
+    }
+
+    /// The newest batch that is neither undone nor itself an undo, nor the one that began the memory.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub fn newest_to_undo(&self) -> Result<Option<u64>, VaultError> {
+        let core = self.known_core()?;
+        let Some(core) = core.as_ref() else { return Ok(None) };
+        let sql = format!(
+            "SELECT id FROM batch WHERE {IN_FORCE} AND undoes IS NULL AND NOT (door = 'cli' AND message IS '{INIT}') ORDER BY id DESC"
+        );
+        let mut statement = core.journal.db.prepare_cached(&sql)?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let batch = row.get(0)?;
+            if undone_by(&core.journal, batch)?.is_none() {
+                return Ok(Some(batch));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The newest batch.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub fn newest(&self) -> Result<Option<u64>, VaultError> {
+        let core = self.known_core()?;
+        let Some(core) = core.as_ref() else { return Ok(None) };
+        Ok(newest(&core.journal, &LogQuery::default(), 1)?.first().copied())
+    }
+
+    /// The moment from which age is counted, for contents, proposals and sessions: the start of the older of the two newest days
+    /// (in UTC) on which batches were committed, or `now` where that is earlier. `None` where all batches are of one day, or there
+    /// are none: nothing is old then.
+    ///
+    /// So a clock that jumps once makes nothing old: batches of two days have to agree with it.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub fn settled_time(&self, now: Timestamp) -> Result<Option<Timestamp>, VaultError> {
+        let core = self.known_core()?;
+        core.as_ref().map_or(Ok(None), |core| core.journal.settled_time(now))
+    }
+
+    /// The batch that undid this one, if one did and has not been undone itself.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub fn undone_by(&self, batch: u64) -> Result<Option<u64>, VaultError> {
+        let core = self.known_core()?;
+        core.as_ref().map_or(Ok(None), |core| undone_by(&core.journal, batch))
+    }
+
+    /// The steps of a batch, with every content before and after.
+    ///
+    /// # Errors
+    ///
+    /// [`VaultError::UnknownBatch`], and [`VaultError::Pruned`] when a content is no longer kept.
+    pub fn steps(&self, batch: u64) -> Result<Vec<Step>, VaultError> {
+        let core = self.known_core()?;
+        let Some(core) = core.as_ref() else { return Err(VaultError::UnknownBatch(batch)) };
+        check_known(&core.journal, batch)?;
+        Ok(core.journal.steps(batch)?.into_iter().map(|step| step.step).collect())
+    }
+
+    /// The note that is called `path` now, as it was right after a batch, whatever its name was then; an inner `None` says that
+    /// it did not exist.
+    ///
+    /// An outer `None` says that no batch holds its content, so that the history does not know it.
+    ///
+    /// # Errors
+    ///
+    /// [`VaultError::UnknownBatch`], and [`VaultError::Pruned`] when the content is no longer kept.
+    pub fn image_at(&self, path: &MemoryPath, batch: u64) -> Result<Option<Option<Image>>, VaultError> {
+        let core = self.known_core()?;
+        let Some(core) = core.as_ref() else { return Err(VaultError::UnknownBatch(batch)) };
+        let journal = &core.journal;
+        check_known(journal, batch)?;
+        let mut name = path.clone();
+        for later in moves_since(journal, batch.saturating_add(1))? {
+            name = name_before(journal, later, &name)?;
+        }
+        match image_behind(journal, &name, batch)? {
+            Some(image) => Ok(Some(image)),
+            None => image_ahead(journal, &name, batch),
+        }
+    }
+}
+
+impl Writer<'_> {
+    /// As [`Vault::settled_time`].
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub fn settled_time(&mut self, now: Timestamp) -> Result<Option<Timestamp>, VaultError> {
+        self.core()?.journal.settled_time(now)
+    }
+
+    /// Deletes contents that are older than the history keeps them, counted from [`Vault::settled_time`]; entries and chain stay.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub fn prune(&mut self, now: Timestamp) -> Result<(), VaultError> {
+        let (keep_for, keep_bytes) = (self.vault.options.keep_for, self.vault.options.keep_bytes);
+        let vault = self.vault;
+        let journal = &mut self.core()?.journal;
+        let kept = journal.sum("content_bytes")?.unwrap_or(0);
+        let notes = match journal.sum("note_bytes")? {
+            Some(sum) => sum,
+            // Where the notes cannot be measured nothing is too much.
+            None if kept > keep_bytes => vault.measure().unwrap_or(u64::MAX),
+            None => 0,
+        };
+        let excess = kept.saturating_sub(keep_bytes.max(notes.saturating_mul(3)));
+        let aged = match journal.newest_before(now.minus(keep_for))? {
+            Some(_) => {
+                journal.settled_time(now)?.map(|time| journal.newest_before(time.minus(keep_for))).transpose()?
+            }
+            None => None,
+        };
+        let aged = aged.flatten();
+        if excess == 0 && aged.is_none() {
+            return Ok(());
+        }
+        journal.transaction(Flush::No, |transaction| {
+            // The newest batch can be unfinished, and has to stay whole.
+            let sql = "SELECT id, length(body), batch FROM content
+                       WHERE batch < (SELECT max(id) FROM batch) ORDER BY batch, id";
+            let mut freed = 0;
+            let mut statement = transaction.prepare(sql)?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                let is_aged = aged.is_some_and(|aged| row.get::<_, i64>(2).is_ok_and(|batch| batch <= aged));
+                if !is_aged && u64::try_from(freed).unwrap_or(0) >= excess {
+                    break;
+                }
+                freed += row.get::<_, i64>(1)?;
+                let id: i64 = row.get(0)?;
+                transaction.prepare_cached("DELETE FROM content WHERE id = ?1")?.execute([id])?;
+            }
+            journal::add(transaction, "content_bytes", -freed)
+        })
+    }
+}
+
+/// Microseconds of a day.
+const DAY: i64 = 24 * 60 * 60 * 1_000_000;
+
+impl Journal {
+    /// As [`Vault::settled_time`].
+    fn settled_time(&self, now: Timestamp) -> Result<Option<Timestamp>, VaultError> {
+        let sql = format!("SELECT time FROM batch WHERE {IN_FORCE} ORDER BY id DESC");
+        let mut statement = self.db.prepare_cached(&sql)?;
+        let mut rows = statement.query([])?;
+        let mut newest = None;
+        while let Some(row) = rows.next()? {
+            let day = row.get::<_, i64>(0)?.div_euclid(DAY);
+            let other = *newest.get_or_insert(day);
+            if other != day {
+                let start = Timestamp::from_micros(day.min(other).saturating_mul(DAY));
+                return Ok(Some(start.min(now)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The newest batch before the first that is as young as `oldest`, if a content of it or an older one is kept: a clock that
+    /// once stood in 1970 makes nothing before it old.
+    fn newest_before(&self, oldest: Timestamp) -> Result<Option<i64>, VaultError> {
+        let sql = "SELECT max(id) FROM batch WHERE id >= (SELECT min(batch) FROM content)
+                   AND id < ifnull((SELECT min(id) FROM batch WHERE time >= ?1), 9223372036854775807)";
+        Ok(self.db.prepare_cached(sql)?.query_row([oldest.micros()], |row| row.get(0))?)
+    }
+}
+
+fn check_known(journal: &Journal, batch: u64) -> Result<(), VaultError> {
+    let sql = format!("SELECT 1 FROM batch WHERE id = ?1 AND {IN_FORCE}");
+    let known = journal.db.prepare_cached(&sql)?.query_row([batch], |_| Ok(())).optional()?;
+    known.ok_or(VaultError::UnknownBatch(batch))
+}
+
+fn newest(journal: &Journal, page: &LogQuery, limit: usize) -> Result<Vec<u64>, VaultError> {
+    let sql = format!(
+        "SELECT id FROM batch WHERE {IN_FORCE} AND id < ?1 AND (?3 IS NULL OR client = ?3) AND (?4 IS NULL OR time >= ?4)
+         ORDER BY id DESC LIMIT ?2"
+    );
+    let mut statement = journal.db.prepare_cached(&sql)?;
+    let before = page.before.unwrap_or(i64::MAX.unsigned_abs());
+    let since = page.since.map(Timestamp::micros);
+    // No number of SQLite's is greater.
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let rows = statement.query_map(params![before, limit, page.client, since], |row| row.get(0))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// The batches that changed what is at `path` now, followed back through its renames.
+fn batches_of(journal: &Journal, path: &MemoryPath, page: &LogQuery) -> Result<Vec<u64>, VaultError> {
+    let mut name = path.clone();
+    let mut batches = Vec::new();
+    let mut before = page.before.unwrap_or(i64::MAX.unsigned_abs());
+    // A page that is not the first starts with the name that the note had then.
+    for batch in moves_since(journal, before)? {
+        name = name_before(journal, batch, &name)?;
+    }
+    while batches.len() <= page.limit {
+        let Some(batch) = newest_at(journal, &name, before)? else { break };
+        let (time, client) = author_of(journal, batch)?;
+        let is_late = page.since.is_none_or(|since| time >= since.micros());
+        if is_late && (page.client.is_none() || client == page.client) {
+            batches.push(batch);
+        }
+        before = batch;
+        name = name_before(journal, batch, &name)?;
+    }
+    Ok(batches)
+}
+
+fn author_of(journal: &Journal, batch: u64) -> Result<(i64, Option<String>), VaultError> {
+    let sql = "SELECT time, client FROM batch WHERE id = ?1";
+    Ok(journal.db.prepare_cached(sql)?.query_row([batch], |row| Ok((row.get(0)?, row.get(1)?)))?)
+}
+
+fn moves_since(journal: &Journal, batch: u64) -> Result<Vec<u64>, VaultError> {
+    let sql = format!(
+        "SELECT DISTINCT batch FROM step JOIN batch ON batch.id = step.batch
+         WHERE kind IN (2, 3) AND batch >= ?1 AND {IN_FORCE} ORDER BY batch DESC"
+    );
+    let mut statement = journal.db.prepare_cached(&sql)?;
+    let rows = statement.query_map([batch], |row| row.get(0))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// The newest batch before `before` that touched what has this name, or moved a folder above it to where it is.
+pub(super) fn newest_at(journal: &Journal, name: &MemoryPath, before: u64) -> Result<Option<u64>, VaultError> {
+    let mut found = newest_touching(journal, name.as_str(), before)?;
+    for folder in name.ancestors() {
+        found = found.max(newest_moving(journal, folder.as_str(), before)?);
+    }
+    Ok(found)
+}
+
+/// The newest batch before `before` that touched what has this name, or a folder above it.
+fn newest_at_or_above(journal: &Journal, name: &MemoryPath, before: u64) -> Result<Option<u64>, VaultError> {
+    let mut found = None;
+    for name in std::iter::once(name.clone()).chain(name.ancestors()) {
+        found = found.max(newest_touching(journal, name.as_str(), before)?);
+    }
+    Ok(found)
+}
+
+fn newest_touching(journal: &Journal, path: &str, before: u64) -> Result<Option<u64>, VaultError> {
+    let sql = format!("SELECT max(batch) FROM ({} UNION ALL {})", nearest("path", "<"), nearest("new_path", "<"));
+    Ok(journal.db.prepare_cached(&sql)?.query_row(params![path, before], |row| row.get(0))?)
+}
+
+fn oldest_touching(journal: &Journal, path: &str, after: u64) -> Result<Option<u64>, VaultError> {
+    let sql = format!("SELECT min(batch) FROM ({} UNION ALL {})", nearest("path", ">"), nearest("new_path", ">"));
+    Ok(journal.db.prepare_cached(&sql)?.query_row(params![path, after], |row| row.get(0))?)
+}
+
+fn newest_moving(journal: &Journal, folder: &str, before: u64) -> Result<Option<u64>, VaultError> {
+    let sql = format!("SELECT max(batch) FROM ({})", nearest("new_path", "<"));
+    Ok(journal.db.prepare_cached(&sql)?.query_row(params![folder, before], |row| row.get(0))?)
+}
+
+/// Asks for the last batch before `?2`, or the first one after it, with a step that has `?1` in a column: one look into
+/// its index, however many such batches there are.
+fn nearest(column: &str, side: &str) -> String {
+    let order = if side == "<" { "DESC" } else { "ASC" };
+    format!(
+        "SELECT * FROM (SELECT batch FROM step WHERE {column} = ?1 AND batch {side} ?2
+         AND EXISTS (SELECT 1 FROM batch WHERE id = step.batch AND {IN_FORCE}) ORDER BY batch {order} LIMIT 1)"
+    )
+}
+
+/// The name that what is called `name` after a batch had before it.
+fn name_before(journal: &Journal, batch: u64, name: &MemoryPath) -> Result<MemoryPath, VaultError> {
+    let moves = moves_in(journal, batch)?;
+    Ok(moves.iter().rev().fold(name.clone(), |name, (from, to)| name.rebased(to, from).unwrap_or(name)))
+}
+
+/// The name that what is called `name` before some moves has after them.
+fn name_after(moves: &[(MemoryPath, MemoryPath)], name: &MemoryPath) -> MemoryPath {
+    moves.iter().fold(name.clone(), |name, (from, to)| name.rebased(from, to).unwrap_or(name))
+}
+
+/// The name that what is called `path` has now, or had when it was deleted: where it has left that name and nothing has
+/// taken it since, the one that the later renames gave it.
+pub(super) fn name_now(journal: &Journal, path: &MemoryPath) -> Result<MemoryPath, VaultError> {
+    let Some(left) = newest_at_or_above(journal, path, i64::MAX.unsigned_abs())? else { return Ok(path.clone()) };
+    let mut name = path.clone();
+    let mut later = moves_since(journal, left)?;
+    later.reverse();
+    for batch in later {
+        name = name_after(&moves_in(journal, batch)?, &name);
+    }
+    Ok(name)
+}
+
+/// The names that what is called `name` now has had, this one included, and when: what has left a name took its
+/// history along, and what took a name later has one of its own.
+pub(super) fn names_before(journal: &Journal, name: &MemoryPath) -> Result<Vec<Called>, VaultError> {
+    let (mut name, mut until, mut before) = (name.clone(), u64::MAX, i64::MAX.unsigned_abs());
+    let mut names = Vec::new();
+    loop {
+        let found = newest_at(journal, &name, before)?;
+        let earlier = match found {
+            Some(batch) => origin(&moves_in(journal, batch)?, &name),
+            None => None,
+        };
+        before = found.unwrap_or(0);
+        if earlier.as_ref() == Some(&name) {
+            continue;
+        }
+        let taken = if until == u64::MAX { None } else { oldest_touching(journal, name.as_str(), until)? };
+        let alone = (newest_touching(journal, name.as_str(), before)?.unwrap_or(0), taken.unwrap_or(u64::MAX));
+        names.push(Called { name, since: before, until, alone });
+        match earlier {
+            Some(earlier) => name = earlier,
+            None => return Ok(names),
+        }
+        until = before;
+    }
+}
+
+/// The renames of a batch, in the order in which they happened; those that were forgotten are left out.
+pub(super) fn moves_in(journal: &Journal, batch: u64) -> Result<Vec<(MemoryPath, MemoryPath)>, VaultError> {
+    let sql = "SELECT path, new_path FROM step WHERE batch = ?1 AND kind IN (2, 3) ORDER BY number";
+    let mut statement = journal.db.prepare_cached(sql)?;
+    let mut rows = statement.query([batch])?;
+    let mut moves = Vec::new();
+    while let Some(row) = rows.next()? {
+        moves.extend(path(row, 0)?.zip(path(row, 1)?));
+    }
+    Ok(moves)
+}
+
+/// The file called `name` right after a batch, by what that batch and those before it did; `None` when they tell
+/// nothing of its content.
+fn image_behind(journal: &Journal, name: &MemoryPath, batch: u64) -> Result<Option<Option<Image>>, VaultError> {
+    let mut name = name.clone();
+    let mut before = batch.saturating_add(1);
+    loop {
+        let Some(batch) = newest_at_or_above(journal, &name, before)? else { return Ok(None) };
+        // Within a batch files are put under the names that they have after its moves.
+        if let Some(image) = put_in(journal, batch, &name, "after")? {
+            return Ok(Some(image));
+        }
+        match origin(&moves_in(journal, batch)?, &name) {
+            Some(earlier) => name = earlier,
+            None => return Ok(Some(None)),
+        }
+        before = batch;
+    }
+}
+
+/// The same by what the batches after it found there.
+fn image_ahead(journal: &Journal, name: &MemoryPath, batch: u64) -> Result<Option<Option<Image>>, VaultError> {
+    let mut name = name.clone();
+    let mut after = batch;
+    loop {
+        let mut found: Option<u64> = None;
+        for name in std::iter::once(name.clone()).chain(name.ancestors()) {
+            let next = oldest_touching(journal, name.as_str(), after)?;
+            found = found.into_iter().chain(next).min();
+        }
+        let Some(batch) = found else { return Ok(None) };
+        let moves = moves_in(journal, batch)?;
+        let later = name_after(&moves, &name);
+        if later == name && origin(&moves, &name).as_ref() != Some(&name) {
+            // Something came to this name, so nothing had it.
+            return Ok(Some(None));
+        }
+        if let Some(image) = put_in(journal, batch, &later, "before")? {
+            return Ok(Some(image));
+        }
+        name = later;
+        after = batch;
+    }
+}
+
+/// Where what is called `name` after the moves was before them; `None` when what had the name has left it.
+pub(super) fn origin(moves: &[(MemoryPath, MemoryPath)], name: &MemoryPath) -> Option<MemoryPath> {
+    let moves: Vec<_> = moves.iter().map(|(from, to)| (from.as_str(), to.as_str())).collect();
+    TempFolders::origin(&moves, name)
+}
+
+/// What a batch has put under a name, or found under it; `None` when it did neither.
+fn put_in(journal: &Journal, batch: u64, name: &MemoryPath, side: &str) -> Result<Option<Option<Image>>, VaultError> {
+    let sql = format!("SELECT {side}, {side}_mode FROM step WHERE batch = ?1 AND path = ?2 AND kind = 4");
+    let mut statement = journal.db.prepare_cached(&sql)?;
+    let row = statement.query_row(params![batch, name.as_str()], |row| Ok((row.get(0)?, row.get(1)?)));
+    let (content, mode): (Option<i64>, _) = match row.optional()? {
+        Some(row) => row,
+        None => return Ok(None),
+    };
+    let Some(content) = content else { return Ok(Some(None)) };
+    let content = journal::load(&journal.db, content)?.ok_or(VaultError::Pruned(batch))?;
+    Ok(Some(Some(Image { content, mode })))
+}
+
+/// A path in a row; `None` when it was forgotten.
+fn path(row: &Row<'_>, column: usize) -> Result<Option<MemoryPath>, VaultError> {
+    let text: Option<String> = row.get(column)?;
+    text.map(|text| MemoryPath::parse(&text).map_err(|error| VaultError::Damaged(format!("a step's path {error}"))))
+        .transpose()
+}
+
+/// Follows the undoing of a batch: undone, and the undo undone, and so on.
+fn undone_by(journal: &Journal, batch: u64) -> Result<Option<u64>, VaultError> {
+    let sql = format!("SELECT max(id) FROM batch WHERE undoes = ?1 AND {IN_FORCE}");
+    let mut statement = journal.db.prepare_cached(&sql)?;
+    let first: Option<u64> = statement.query_row([batch], |row| row.get(0))?;
+    let (mut last, mut is_undone) = (first, first.is_some());
+    while let Some(undo) = last {
+        last = statement.query_row([undo], |row| row.get(0))?;
+        is_undone ^= last.is_some();
+    }
+    Ok(first.filter(|_| is_undone))
+}
+
+/// One entry of the log.
+fn entry(journal: &Journal, batch: u64) -> Result<LogEntry, VaultError> {
+    let sql = "SELECT time, door, client, undoes FROM batch WHERE id = ?1";
+    let (time, door, client, undoes) = journal
+        .db
+        .prepare_cached(sql)?
+        .query_row([batch], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
+    Ok(LogEntry {
+        batch: Some(batch),
+        time: Timestamp::from_micros(time).to_string(),
+        door,
+        client,
+        undoes,
+        undone_by: undone_by(journal, batch)?,
+        changed: changed(journal, batch)?,
+        actions: actions(journal, batch)?,
+        diff: None,
+    })
+}
+
+/// The paths that a batch changed, by the rule of [`plan::changed`]: contents do not matter for it.
+fn changed(journal: &Journal, batch: u64) -> Result<Vec<MemoryPath>, VaultError> {
+    let mut statement = journal.db.prepare_cached("SELECT path, new_path, kind FROM step WHERE batch = ?1")?;
+    let mut rows = statement.query([batch])?;
+    let mut steps = Vec::new();
+    while let Some(row) = rows.next()? {
+        let Some(from) = path(row, 0)? else { continue };
+        steps.push(match (path(row, 1)?, row.get::<_, i64>(2)?) {
+            (Some(to), _) => Step::Move { from, to, kind: Kind::File },
+            (None, 1 | 5) => Step::MakeFolder { path: from, mode: None },
+            (None, _) => Step::Put { path: from, before: None, after: None },
+        });
+    }
+    Ok(plan::changed(&steps))
+}
+
+fn actions(journal: &Journal, batch: u64) -> Result<Vec<LogAction>, VaultError> {
+    let sql = "SELECT number, action, payload, code, micros FROM entry WHERE batch = ?1 ORDER BY seq";
+    let mut statement = journal.db.prepare_cached(sql)?;
+    let rows = statement.query_map([batch], |row| {
+        let payload: Option<String> = row.get(2)?;
+        let code: Option<String> = row.get(3)?;
+        let micros = u64::try_from(row.get::<_, i64>(4)?).unwrap_or(0);
+        Ok(LogAction {
+            index: row.get(0)?,
+            action: row.get(1)?,
+            path: payload.and_then(|payload| payload::path_in(&payload)),
+            ok: code.is_none(),
+            code,
+            ms: u32::try_from(micros)
+                .map_or_else(|_| Duration::from_micros(micros).as_secs_f64() * 1e3, |micros| f64::from(micros) / 1e3),
+        })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}

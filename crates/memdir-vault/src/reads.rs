@@ -1,0 +1,132 @@
+//! The audit of reads: entries wait in memory and are written in groups, so that no answer waits for them.
+
+use std::sync::{MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::{AuditEntry, Author, Vault, VaultError};
+use memdir_core::time::Timestamp;
+
+/// Entries of reads are written in groups of this size, or when they are this old.
+const READ_GROUP: usize = 100;
+const READ_AGE: Duration = Duration::from_secs(1);
+/// The most entries that wait in memory while another process keeps the history locked; then the next read waits too.
+const MOST_READS: usize = 10_000;
+
+/// Audit entries of reads that are not written yet.
+#[derive(Debug, Default)]
+pub(super) struct PendingReads {
+    pub(super) batches: Vec<ReadBatch>,
+    pub(super) count: usize,
+}
+
+/// The entries of one request.
+#[derive(Debug)]
+pub(super) struct ReadBatch {
+    pub(super) entries: Vec<AuditEntry>,
+    pub(super) author: Author,
+    pub(super) time: Timestamp,
+    /// How often something had been forgotten when it was made.
+    pub(super) forgets: u64,
+}
+
+/// Whether to wait for other users of the history.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Patience {
+    /// No: an answer waits.
+    None,
+    /// As long as for any write.
+    Usual,
+}
+
+impl Vault {
+    /// Notes calls that changed nothing for the audit. They are written in groups, unflushed: a crash may lose
+    /// those of the last second. Without a `.memdir/` they leave no trace.
+    ///
+    /// `forgets` is what [`Vault::forgets`] said before anything was read. If something was forgotten since, the entries lose
+    /// their payload, which may name it. No answer waits for other users of the history: what cannot be written now is written
+    /// later.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database, when a group is written.
+    pub fn note_reads(
+        &self,
+        entries: Vec<AuditEntry>,
+        author: &Author,
+        time: Timestamp,
+        forgets: u64,
+    ) -> Result<(), VaultError> {
+        let mut reads = self.reads();
+        reads.count += entries.len();
+        reads.batches.push(ReadBatch { entries, author: author.clone(), time, forgets });
+        let is_old = reads.batches.first().is_some_and(|first| time.since(first.time) >= READ_AGE);
+        if reads.count < READ_GROUP && !is_old {
+            return Ok(());
+        }
+        let patience = if reads.count < MOST_READS { Patience::None } else { Patience::Usual };
+        drop(reads);
+        self.write_reads(patience)
+    }
+
+    /// Writes the audit of the last reads, which otherwise waits for the next one. A failure is only logged, since nobody waits
+    /// for this. Says whether nothing is left to try again soon: entries stay while others use the history.
+    pub fn settle_reads(&self) -> bool {
+        self.settle(Patience::None).is_err() || self.reads().count == 0
+    }
+
+    pub(super) fn settle(&self, patience: Patience) -> Result<(), VaultError> {
+        let written = self.write_reads(patience);
+        written.inspect_err(|error| tracing::warn!(%error, "the audit of reads was not written"))
+    }
+
+    /// Writes what is noted. Where there is no patience and the history is busy, it stays noted.
+    fn write_reads(&self, patience: Patience) -> Result<(), VaultError> {
+        let limit = if patience == Patience::None { Duration::ZERO } else { self.options.lock_timeout };
+        if self.reads().count == 0 {
+            return Ok(());
+        }
+        let core = self.core(limit).and_then(|core| self.reopened(core));
+        let mut core = match core {
+            Err(VaultError::Busy) if patience == Patience::None => return Ok(()),
+            Err(error) => {
+                let mut reads = self.reads();
+                if reads.count >= MOST_READS {
+                    *reads = PendingReads::default();
+                }
+                return Err(error);
+            }
+            Ok(core) => core,
+        };
+        // Taken only now, so that two threads write one after the other.
+        let mut reads = std::mem::take(&mut *self.reads());
+        let Some(core) = core.as_mut().filter(|_| reads.count > 0) else { return Ok(()) };
+        let journal = &mut core.journal;
+        let written = match patience {
+            Patience::None => journal.at_once(|journal| journal.note_reads(&reads)),
+            Patience::Usual => journal.note_reads(&reads),
+        };
+        match written {
+            Err(VaultError::Busy) if patience == Patience::None => {
+                let mut newer = self.reads();
+                newer.count += reads.count;
+                reads.batches.append(&mut newer.batches);
+                newer.batches = reads.batches;
+                return Ok(());
+            }
+            written => written?,
+        }
+        self.note_forgets(&core.journal)?;
+        // A memory that is only read has no writer that keeps the log short.
+        if core.has_long_log() && core.lock.try_lock().is_ok() {
+            let folded = core.journal.checkpoint();
+            // The kernel lets go of it when the process ends, whatever happens here.
+            let _ = core.lock.unlock();
+            folded?;
+        }
+        Ok(())
+    }
+
+    fn reads(&self) -> MutexGuard<'_, PendingReads> {
+        self.reads.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
