@@ -282,15 +282,25 @@ fn is_external(url: &str) -> bool {
 }
 
 /// What is written as `%XX` in a destination of Markdown between `<` and `>`: what could end it, or end the cell of a table,
-/// begin code or mathematics, or be read as a question to a server. Letters of any script stay.
-const ANGLED: &AsciiSet =
-    &CONTROLS.add(b'<').add(b'>').add(b'%').add(b'#').add(b'\\').add(b'?').add(b'|').add(b'`').add(b'$');
+/// begin code, mathematics or a wikilink, or be read as a question to a server. Letters of any script stay.
+const ANGLED: &AsciiSet = &CONTROLS
+    .add(b'<')
+    .add(b'>')
+    .add(b'%')
+    .add(b'#')
+    .add(b'\\')
+    .add(b'?')
+    .add(b'|')
+    .add(b'`')
+    .add(b'$')
+    .add(b'[')
+    .add(b']');
 
 /// As [`ANGLED`], without `<` and `>` around it.
 const ENCODED: &AsciiSet = &ANGLED.add(b' ').add(b'(').add(b')');
 
 /// As [`ENCODED`], with what only some of its neighbours make something else.
-const STRICT: &AsciiSet = &ENCODED.add(b'&').add(b'[').add(b']');
+const STRICT: &AsciiSet = &ENCODED.add(b'&');
 
 impl Link {
     /// Writes a path so that it reads as `path` in the place of this link's own, which is `written` there; `None` where
