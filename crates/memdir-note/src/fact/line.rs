@@ -1,4 +1,4 @@
-//! How a line states a fact: `key: value`, `**Key**: value`, `**Key:** value`, `key:: value`, `[key:: value]`.
+//! How a line states a fact: `key: value`, `**Key**: value`, `**Key:** value`, `**Clé** : value`, `key:: value`, `[key:: value]`.
 
 use std::ops::Range;
 
@@ -60,7 +60,11 @@ fn bold<'l>(line: &'l str, mark: &str) -> Option<(Range<usize>, &'l str)> {
     let key = inner.strip_suffix([':', WIDE]).map(|key| key.trim_end_matches(':'));
     let (key, after) = match key {
         Some(key) => (key, after),
-        None => (inner, after.strip_prefix(WIDE).or_else(|| after_colon(after))?),
+        None => {
+            // French writes a blank before its colons.
+            let colon = after.trim_start_matches([' ', '\u{a0}', '\u{202f}']);
+            (inner, colon.strip_prefix(WIDE).or_else(|| after_colon(colon))?)
+        }
     };
     Some((mark.len()..mark.len() + key.len(), after))
 }

@@ -39,6 +39,10 @@ fn items_of_all_lists_state_facts() {
         "\u{feff}- city: Paris\n- 城市：北京\n- **年**： 36\n",
         &[("city", "Paris", 1), ("城市", "北京", 2), ("年", "36", 3)],
     );
+    check(
+        "- **Ville** : Lyon\n- **Âge**\u{a0}: 36\n- **Métier :** luthier\n- Rue : Mercière\n- **a** b : c\n",
+        &[("Ville", "Lyon", 1), ("Âge", "36", 2), ("Métier", "luthier", 3), ("Rue", "Mercière", 4)],
+    );
     check("- a: b\n\n      code: d\n\n  e: f\n", &[("a", "b", 1), ("e", "f", 5)]);
     check("%%\n- a: b\n%%\n\n- c: d <!-- e --> ^f\n- g: h %% i %%\n", &[("c", "d", 5), ("g", "h", 6)]);
 }
@@ -100,6 +104,8 @@ fn a_fact_is_replaced_where_it_stands_and_as_it_is_written() {
     check_set("- City: x ^id\r\n- b: c", "city", "Paris", "- City: Paris ^id\r\n- b: c");
     check_set("- **Home_Town**: x", "home town", "y", "- **Home_Town**: y");
     check_set("- **Email**: x", "E-Mail", "y", "- **Email**: y");
+    check_set("- **Ville** : Lyon\n", "ville", "Nice", "- **Ville** : Nice\n");
+    check_set("- **Ville** : Lyon\n", "rue", "Mercière", "- **Ville** : Lyon\n- **rue** : Mercière\n");
     check_set("- **Job:**\n", "job", "y", "- **Job:** y\n");
     check_set("- Job: \n", "job", "y", "- Job: y\n");
     check_set("- Job: ^id\n", "job", "y", "- Job: y ^id\n");
