@@ -29,7 +29,7 @@ pub(crate) fn check(path: &str, made: &str) {
         fs::write(&file, made).unwrap();
     }
     let found = fs::read_to_string(&file).unwrap_or_default().replace("\r\n", "\n");
-    assert!(found == made, "{path} is out of date; `UPDATE_DOCS=1 cargo test --test it docs` writes it anew");
+    assert!(found == made, "{path} is out of date; `UPDATE_DOCS=1 cargo test --test it` writes it anew");
 }
 
 #[test]
@@ -128,7 +128,9 @@ fn is_paper(path: &Path) -> bool {
 /// Paths of the source that README and ARCHITECTURE name in backticks exist.
 #[test]
 fn places_that_the_papers_name_exist() {
-    let place = Regex::new(r"`((?:src|tests|docs|benches|fuzz|prompts|memory_template|examples)/[\w./-]*)`").unwrap();
+    let place =
+        Regex::new(r"`((?:src|crates|scripts|tests|docs|benches|fuzz|prompts|memory_template|examples)/[\w./-]*)`")
+            .unwrap();
     for paper in papers() {
         let text = fs::read_to_string(&paper).unwrap();
         for found in place.captures_iter(&text) {

@@ -8,7 +8,7 @@ use super::config::Sources;
 use super::exit::{Stop, usage};
 use super::output::say;
 use super::question::can_ask;
-use super::{open, walk};
+use super::{approve_walk, open};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::Failure;
 use memdir_engine::{Consent, Done, PendingProposal, standing};
@@ -34,7 +34,7 @@ pub(super) fn approve(global: &Global, options: &Approve) -> Result<u8, Stop> {
                         code that `memdir pending` shows: `--code CODE`";
             return Err(usage(message, hint).into());
         }
-        return walk::run(&opened, options);
+        return approve_walk::run(&opened, options);
     };
     let [id] = options.ids.as_slice() else {
         return Err(usage("a code approves one proposal", "give its number: `memdir approve 3 --code CODE`").into());

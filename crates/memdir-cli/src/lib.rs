@@ -13,6 +13,7 @@ use clap::error::ErrorKind;
 mod actions;
 mod ago;
 mod approve;
+mod approve_walk;
 mod args;
 mod ask;
 mod audit;
@@ -59,7 +60,6 @@ mod talk;
 mod term;
 mod trace;
 mod verbs;
-mod walk;
 
 use args::{
     AccountCommand, Cli, Command, ConsentCommand, Global, NotesCommand, OwnCommand, ProgramsCommand, VerbsCommand,

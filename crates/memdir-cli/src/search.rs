@@ -94,7 +94,7 @@ fn show(
         say("nothing found")?;
     }
     if let Some(query) = &found.searched_for {
-        say(format!("some words are in no note; searched for: {query}"))?;
+        say(format!("no note has these words; searched for: {query}"))?;
     }
     if let Some(cursor) = &found.cursor {
         let more = found.total.saturating_sub(found.hits.len());

@@ -1,7 +1,6 @@
 //! [`Action`]: the closed list of what a model may ask for, and [`Call`], one time that it asks.
 //!
-//! Owns the variants and their arguments. Adding an action means one variant, one argument struct, one row in
-//! [`crate::catalog`] and one arm in `memdir_plan`. Touches nothing but its own fields.
+//! Owns the variants and their arguments; ARCHITECTURE.md says what else a new one takes. Touches nothing but its own fields.
 
 use std::borrow::Cow;
 

@@ -1,6 +1,6 @@
 //! [`IndexPool`]: the connections to the index of a memory, and what a watcher has told of changes.
 //!
-//! Errors of the index are not reported to callers: it is removed, and the notes are read instead.
+//! Errors of the index are not reported to callers: the notes are read instead, and an index that is damaged is removed.
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};

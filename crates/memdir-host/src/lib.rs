@@ -1,5 +1,5 @@
-//! What memdir takes from the machine it runs on: the handle on a folder, the folders for state and caches, the machine's
-//! name, the clock.
+//! What memdir takes from the machine it runs on: the handle on a folder, the folders for state and caches, the name
+//! under which this machine and user keep their state, the clock.
 //!
 //! Every program that opens a memory starts here. It is the one crate with ambient authority: everything below works
 //! through the handle that [`Folder::open`] gives away.
@@ -67,7 +67,7 @@ impl Folder {
         }
     }
 
-    /// Completes the options of a vault on this folder: this machine's name, and where its state is kept.
+    /// Completes the options of a vault on this folder: the name of this machine's and user's state, and where its state is kept.
     ///
     /// The state goes below `state` where that is given, each memory in a folder of its own; a relative path begins in the current
     /// folder. Otherwise it is kept in the memory, unless it went to the user's state folder before, or has to go there because

@@ -1,8 +1,7 @@
 //! The models: what can be asked to write a turn, wherever it runs.
 //!
-//! Owns the trait [`Model`], what is asked and answered, and one honest error for each kind of failure. May touch the
-//! network, through a client library, and files with weights; never policy, the memory, or what stands in notes beyond the text
-//! that it is given.
+//! Owns the trait [`Model`], what is asked and answered, grammars, and one honest error for each kind of failure. Touches neither network
+//! nor files: those who answer are in `memdir_providers`.
 
 use std::time::Duration;
 

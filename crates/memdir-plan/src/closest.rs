@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::align::{self, Place, WHOLE};
-use crate::{diff, lines, search, span};
+use crate::{diff, lines, needle, span};
 use memdir_core::report::Closest;
 
 /// The longest `old_content`, in characters, for which the exact place is looked for.
@@ -194,7 +194,7 @@ fn sure(text: &str, candidates: &[Candidate], wanted: &str, new: &str) -> Result
 /// The range, unless what stands there stands elsewhere too.
 fn alone(text: &str, range: Range<usize>) -> Result<Range<usize>, Doubt> {
     let found = text.get(range.clone()).unwrap_or_default();
-    match search::exact(text, found).as_slice() {
+    match needle::exact(text, found).as_slice() {
         [_] => Ok(range),
         [one, other, ..] => Err(Doubt::TwoPlaces(*one, *other)),
         [] => Err(Doubt::Unlike),
@@ -221,7 +221,7 @@ fn already_there(text: &str, new: &str, best: Option<&Candidate>, sure: Option<&
         place
             .is_some_and(|place| place.start <= *at && at + wanted.len() <= place.end && place.len() > wanted.len() + 1)
     };
-    search::exact(text, wanted).into_iter().find(|at| stands(at) && !is_part(at))
+    needle::exact(text, wanted).into_iter().find(|at| stands(at) && !is_part(at))
 }
 
 fn proposal(text: &str, old: &str, range: Range<usize>) -> Found {

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use crate::{lines, search};
+use crate::{lines, needle};
 use memdir_core::action::Occurrence;
 
 /// What became of an edit.
@@ -20,7 +20,7 @@ pub(crate) enum Edited {
 
 /// Replaces `old` by `new`; literally, or at a unique place that differs only in what nobody sees.
 pub(crate) fn update(text: &str, old: &str, new: &str, occurrence: Option<Occurrence>) -> Edited {
-    let places: Vec<_> = search::exact(text, old).into_iter().map(|at| at..at + old.len()).collect();
+    let places: Vec<_> = needle::exact(text, old).into_iter().map(|at| at..at + old.len()).collect();
     match (places.as_slice(), occurrence) {
         ([], _) => loosely(text, old, new),
         ([_], _) | (_, Some(Occurrence::All)) => replaced(text, &places, new, None),
@@ -34,10 +34,10 @@ pub(crate) fn update(text: &str, old: &str, new: &str, occurrence: Option<Occurr
 }
 
 fn loosely(text: &str, old: &str, new: &str) -> Edited {
-    let places = search::loose(text, old);
+    let places = needle::loose(text, old);
     let [place] = places.as_slice() else { return Edited::NotFound };
     let found = text.get(place.clone()).unwrap_or_default();
-    let differs = search::difference(old, found);
+    let differs = needle::difference(old, found);
     let number = lines::number_at(text, place.start);
     replaced(text, &places, new, Some(format!("`old_content` matched line {number} but for {differs}")))
 }

@@ -8,7 +8,7 @@ use memchr::memmem;
 use serde_json::Value as Json;
 use unicode_normalization::UnicodeNormalization;
 
-use crate::search::Needle;
+use crate::needle::Needle;
 use memdir_core::path::MemoryPath;
 use memdir_note::target::comparable;
 use memdir_note::{Note, Syntax};

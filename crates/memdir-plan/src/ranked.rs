@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use crate::Planner;
-use crate::find::{Part, Picked, Scope, Scored, Shows};
 use crate::query::Operators;
 use crate::scanned::ScannedNotes;
+use crate::search_files::{Part, Picked, Scope, Scored, Shows};
 use crate::tree::{Effort, Tree};
 use crate::wanted::Wanted;
 use crate::words::failure;

@@ -6,10 +6,7 @@ use crate::excerpt::{self, Excerpt};
 use memdir_core::path::MemoryPath;
 use memdir_note::stem::Languages;
 use memdir_note::{Note, words};
-use memdir_rank::{Column, Word, WordSet};
-
-/// The most words of a question that count; a set of them is the bits of a number.
-const WORDS: usize = 64;
+use memdir_rank::{Column, MOST_WORDS, Word, WordSet};
 
 /// The words of a question, each once.
 pub struct Wanted {
@@ -29,7 +26,7 @@ pub struct Evidence {
 impl Wanted {
     /// Takes the words that are looked for.
     pub fn of(words: &[Word]) -> Self {
-        Self { set: WordSet::of(words), count: words.len().min(WORDS) }
+        Self { set: WordSet::of(words), count: words.len().min(MOST_WORDS) }
     }
 
     /// What a note says, in its path, its headings and the rest.
@@ -72,7 +69,7 @@ impl Wanted {
             }
         });
         let weigh = |words: u64| {
-            let held = (0..WORDS).filter(|word| words >> word & 1 == 1);
+            let held = (0..MOST_WORDS).filter(|word| words >> word & 1 == 1);
             held.filter_map(|word| weights.get(word)).sum()
         };
         let said = |line: usize| lines.get(line - 1).copied().map_or(0.0, weigh);

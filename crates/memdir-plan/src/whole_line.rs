@@ -9,7 +9,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::step::Image;
 use crate::tree::Tree;
-use crate::{Answer, Planner, closest, lines, search, words};
+use crate::{Answer, Planner, closest, lines, needle, words};
 use memdir_core::action::{Action, Call, UpdateFile};
 use memdir_core::catalog::shorten;
 use memdir_core::path::MemoryPath;
@@ -59,7 +59,7 @@ impl<T: Tree> Planner<'_, T> {
         };
         let found = place.text.get(line.range.clone()).unwrap_or_default();
         if found != old {
-            let differs = search::difference(old, found);
+            let differs = needle::difference(old, found);
             self.issue("loose_match", call.index, format!("the line matched line {} but for {differs}", line.number));
         }
         let text = replaced(&place.text, line.range.clone(), &update.new_content);

@@ -4,7 +4,7 @@ use crate::edit::Edited;
 use crate::overlay::Missing;
 use crate::step::{Content, Image};
 use crate::tree::{Tree, TreeError};
-use crate::{Answer, DONE, Planner, Trouble, closest, edit, lines, name, search, words};
+use crate::{Answer, DONE, Planner, Trouble, closest, edit, lines, name, needle, words};
 use memdir_core::action::{Action, AppendFile, Call, CreateFile, InsertText, Meaning, UpdateFile, WriteFile};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure, Kind, Shown};
@@ -109,7 +109,7 @@ impl<T: Tree> Planner<'_, T> {
         let old = lines::with_end(&update.old_content, lines::own_end(text));
         match edit::update(text, &old, &update.new_content, update.occurrence) {
             Edited::Text { text: edited, loose: None } => {
-                let first = search::exact(text, &old).first().map_or(1, |at| lines::number_at(text, *at));
+                let first = needle::exact(text, &old).first().map_or(1, |at| lines::number_at(text, *at));
                 let last = first + update.new_content.lines().count().saturating_sub(1);
                 let answer = self.replace(call, &update.path, path, now, edited.clone())?;
                 Ok(Answer { shown: Some(Shown::Edited { text: edited, lines: [first, last] }), ..answer })

@@ -53,7 +53,7 @@ pub struct Answer {
     pub found: Vec<Found>,
     /// How much finding each word of the question says, in the order of [`Question::words`].
     pub weights: Vec<f64>,
-    /// The question as it was corrected, where a word was in no note.
+    /// The question as it was corrected, where no note had any of its words.
     pub corrected: Option<Question>,
     /// The same as it would be typed.
     pub searched_for: Option<String>,

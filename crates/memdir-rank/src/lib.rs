@@ -24,7 +24,7 @@ pub use bm25::{Bm25, best_first};
 pub use function_words::is_function_word;
 pub use links::{Names, Neighbour, neighbours};
 pub use memdir_note::words::called;
-pub use question::Question;
+pub use question::{MOST_WORDS, Question};
 pub use source::{Column, Files, Number, Source, SourceError};
 pub use spelling::Spelling;
 pub use vector::Point;

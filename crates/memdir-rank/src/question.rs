@@ -8,7 +8,7 @@ use memdir_note::stem::Stem;
 use memdir_note::words;
 
 /// The most words of a query that count; a set of them is the bits of a number.
-pub(super) const MOST_WORDS: usize = 64;
+pub const MOST_WORDS: usize = 64;
 /// No more words are looked at, with those that only hold sentences together.
 const MOST_SAID: usize = 128;
 

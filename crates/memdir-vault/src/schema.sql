@@ -1,7 +1,8 @@
 -- Version 1 of the history. Times are microseconds since 1970 in UTC, digests 32 bytes.
 --
 -- SQLite keeps these statements as they stand here and reads them at each start of a process, so what explains a column
--- stands above its table, and an index holds only rows that somebody looks for.
+-- stands above its table, and an index holds only rows that somebody looks for. They are compared with those of a history that is
+-- opened: a change of a statement, even of a blank, takes another version, and an upgrade that leaves exactly this text.
 CREATE TABLE meta (key TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID;
 
 -- Each content once. id: never given twice, see `journal::store`. A row dies whole when it is pruned or forgotten, its digest with it.
@@ -51,7 +52,9 @@ CREATE INDEX step_path ON step (path);
 CREATE INDEX step_new_path ON step (new_path) WHERE new_path IS NOT NULL;
 
 -- The audit. hash = H(previous, seq, time, the plain columns, commitment); commitment = H(salt, payload).
--- salt, payload: NULL once they are forgotten, JSON of path, arguments, result; origin: person, model, tool:NAME, import;
+-- salt, payload: NULL once they are forgotten, JSON of path, arguments, result; origin: person, model, program, tool:NAME, import;
+-- door, client, session, message: those of the batch, also where there is none; micros: how long the call took; action: its name, or what memdir
+-- did itself (undo, approve, forget, relink, given_back …);
 -- number: place among the calls, from 1; code: NULL when it succeeded; permission: off, claimed, approved, rule:NAME, refused.
 CREATE TABLE entry (
 seq INTEGER PRIMARY KEY,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use memdir_core::catalog::{self, Takes};
 use serde_json::{Value, json};
 
 use crate::support::{Env, Ran, Seen, said, see};
@@ -117,6 +118,13 @@ fn actions(path: &str) -> Vec<Value> {
         json!({"action": "go_to_link", "link": "[[secret]]", "source": path}),
         json!({"action": "update_file", "path": path, "old_content": "secret", "new_content": "x", "occurrence": "all"}),
         json!({"action": "append_file", "path": path, "content": "x"}),
+        json!({"action": "set_fact", "path": path, "key": "secret", "value": "x"}),
+        json!({"action": "replace_section", "path": path, "heading": "secret", "content": "x"}),
+        json!({"action": "append_to_section", "path": path, "heading": "secret", "content": "x"}),
+        json!({"action": "search_files", "query": "secret", "path": path}),
+        json!({"action": "get_context", "path": path}),
+        json!({"action": "get_links", "path": path}),
+        json!({"action": "get_backlinks", "path": path}),
         json!({"action": "insert_text", "path": path, "line": 0, "content": "x"}),
         json!({"action": "copy_file", "path": path, "new_path": "copied.md"}),
         json!({"action": "copy_file", "path": "inside.md", "new_path": path}),
@@ -128,4 +136,15 @@ fn actions(path: &str) -> Vec<Value> {
         json!({"action": "delete_file", "path": path}),
         json!({"action": "delete_dir", "path": path, "recursive": true}),
     ]
+}
+
+#[test]
+fn every_place_that_takes_a_path_is_tried() {
+    let tried = actions("x.md");
+    for row in catalog::ROWS {
+        for field in row.fields.iter().filter(|field| matches!(field.takes, Takes::Path | Takes::Folder)) {
+            let is_tried = |call: &Value| call["action"] == row.name && call[field.name] == "x.md";
+            assert!(tried.iter().any(is_tried), "`{}` of `{}`", field.name, row.name);
+        }
+    }
 }

@@ -12,8 +12,8 @@ use crate::output::say;
 use crate::{interrupt, progress, question};
 use memdir_core::digest::Digest;
 use memdir_core::report::Failure;
-use memdir_providers::catalogue::{self, Row};
 use memdir_providers::fetch::{Address, Fetching, Patience, Progress, fetch};
+use memdir_providers::known_models::{self, Row};
 use memdir_providers::shelf::{Adding, Kept, Place, Shelf, ShelfError};
 
 pub(super) fn run(global: &Global, shelf: &Shelf, options: &Fetch) -> Result<u8, Stop> {
@@ -67,7 +67,7 @@ pub(super) fn add(global: &Global, shelf: &Shelf, options: &Add) -> Result<u8, S
 
 /// What is to be fetched: a row of the catalogue, or what the person names with its address and its SHA-256.
 fn fetching(shelf: &Shelf, options: &Fetch) -> Result<Fetching, Failure> {
-    let row = catalogue::find(&options.name);
+    let row = known_models::find(&options.name);
     let given = options.sha256.as_deref().map(digest).transpose()?;
     let (address, digest) = match (row, &options.from, given) {
         (Some(row), _, Some(given)) if row.digest != given => {
@@ -103,9 +103,9 @@ fn unknown(shelf: &Shelf, name: &str) -> Failure {
             "name one with `--from URL`",
         );
     }
-    let names: Vec<String> = catalogue::ROWS.iter().map(|row| format!("`{}`", row.name)).collect();
+    let names: Vec<String> = known_models::ROWS.iter().map(|row| format!("`{}`", row.name)).collect();
     let failure = error::unkept(&ShelfError::NotThere { name: memdir_core::catalog::shorten(name), known: Vec::new() });
-    let near = memdir_core::catalog::nearest(name, catalogue::ROWS.iter().map(|row| row.name)).is_some();
+    let near = memdir_core::catalog::nearest(name, known_models::ROWS.iter().map(|row| row.name)).is_some();
     if near {
         failure
     } else {
@@ -121,7 +121,7 @@ fn digest(text: &str) -> Result<Digest, Failure> {
 
 /// Says what would be fetched, and asks.
 fn is_agreed(global: &Global, fetching: &Fetching) -> Result<bool, Stop> {
-    let row = catalogue::find(&fetching.name);
+    let row = known_models::find(&fetching.name);
     let what = words(fetching, row);
     if global.json || !question::can_ask() {
         let hint = format!("repeat with `--yes` to fetch {what}");

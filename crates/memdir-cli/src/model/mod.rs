@@ -18,9 +18,9 @@ use super::config::{Config, Sources};
 use super::exit::{DAMAGED, Stop};
 use super::output::{Lines, say, say_failure};
 use super::{interrupt, open, progress};
-use memdir_providers::catalogue;
 use memdir_providers::choose::{BETWEEN, Choice, Server};
 use memdir_providers::header::Facts;
+use memdir_providers::known_models;
 use memdir_providers::shelf::{Shelf, ShelfError};
 use shown::{Shown, State};
 use used::{HAS_ENGINE, Used};
@@ -119,7 +119,7 @@ fn info(global: &Global, shelf: &Shelf, name: &str) -> Result<u8, Stop> {
     let runs = |choice: &Choice| used::used(choice).map_err(error::unreachable);
     let here = runs(&Choice::Shelf { name: name.to_owned() })?;
     let mut info = Info { model: None, facts: None, file: None, runs: here, engine: HAS_ENGINE };
-    match (shelf.find(name), catalogue::find(name), name.split_once(BETWEEN)) {
+    match (shelf.find(name), known_models::find(name), name.split_once(BETWEEN)) {
         (Ok(kept), ..) => {
             info.facts = Some(shelf.facts(&kept).map_err(error::unkept)?);
             info.model = Some(Shown::kept(shelf, &kept));

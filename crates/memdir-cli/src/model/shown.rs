@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use memdir_core::digest::Digest;
 use memdir_core::time::Timestamp;
-use memdir_providers::catalogue::{self, Row, Standing};
+use memdir_providers::known_models::{self, Row, Standing};
 use memdir_providers::shelf::{Kept, Listed, Shelf, ShelfError};
 
 /// A model as it is shown.
@@ -51,12 +51,12 @@ impl Shown {
     pub(super) fn all(shelf: &Shelf, listed: &Listed) -> Vec<Self> {
         let part = |name: &str| listed.parts.iter().find(|(known, _)| known == name).map(|(_, bytes)| *bytes);
         let kept = |name: &str| listed.kept.iter().find(|kept| kept.name == name);
-        let of_catalogue = catalogue::ROWS.iter().map(|row| match kept(row.name) {
+        let of_catalogue = known_models::ROWS.iter().map(|row| match kept(row.name) {
             Some(kept) => Self::kept(shelf, kept),
             None => Self { fetched_bytes: part(row.name), ..Self::row(row) }.if_fetched(),
         });
-        let own = listed.kept.iter().filter(|kept| catalogue::find(&kept.name).is_none());
-        let parts = listed.parts.iter().filter(|(name, _)| catalogue::find(name).is_none() && kept(name).is_none());
+        let own = listed.kept.iter().filter(|kept| known_models::find(&kept.name).is_none());
+        let parts = listed.parts.iter().filter(|(name, _)| known_models::find(name).is_none() && kept(name).is_none());
         let parts = parts.map(|(name, bytes)| Self { fetched_bytes: Some(*bytes), ..Self::named(name) }.if_fetched());
         let broken = listed.broken.iter().filter_map(|error| match error {
             ShelfError::Record { name, .. } => Some(Self { state: State::Broken, ..Self::named(name) }),
@@ -67,7 +67,7 @@ impl Shown {
 
     /// One that is kept.
     pub(super) fn kept(shelf: &Shelf, kept: &Kept) -> Self {
-        let row = catalogue::of_digest(kept.digest);
+        let row = known_models::of_digest(kept.digest);
         let state = match shelf.size_of(kept) {
             Some(bytes) if bytes == kept.bytes => State::Ready,
             Some(_) => State::Changed,

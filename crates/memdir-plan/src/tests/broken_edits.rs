@@ -193,7 +193,7 @@ fn tally(edits: &[(usize, String)], rounds: usize) -> Tally {
             for round in 0..rounds {
                 let Some(text) = broken(old, round + at) else { continue };
                 // What still stands there, or is found loosely, is no broken edit.
-                let stands = !search::exact(note, &text).is_empty() || search::loose(note, &text).len() == 1;
+                let stands = !needle::exact(note, &text).is_empty() || needle::loose(note, &text).len() == 1;
                 if text.trim().is_empty() || text == *old || stands || !seen.insert((at, text.clone())) {
                     continue;
                 }

@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use crate::catalogue;
+use crate::known_models;
 use memdir_model::ModelError;
 
 /// What is between a provider and the name that a model has there: `ollama::qwen3:4b`.
@@ -93,7 +93,7 @@ pub fn choose(wanted: &Wanted, offer: &mut Offer<'_>) -> Result<Choice, ModelErr
     if name.to_ascii_lowercase().ends_with(".gguf") {
         return file(offer, Choice::File { path: PathBuf::from(name) });
     }
-    if let Some(row) = catalogue::find(name) {
+    if let Some(row) = known_models::find(name) {
         let fetched = file(offer, Choice::Shelf { name: name.to_owned() });
         return fetched.and_then(|_| {
             Err(ModelError::Unloadable {
@@ -116,7 +116,7 @@ fn named(name: &str, offer: &mut Offer<'_>) -> Result<Choice, ModelError> {
         Some(on(server, model))
     });
     found.ok_or_else(|| {
-        let files = offer.shelf.iter().cloned().chain(catalogue::ROWS.iter().map(|row| row.name.to_owned()));
+        let files = offer.shelf.iter().cloned().chain(known_models::ROWS.iter().map(|row| row.name.to_owned()));
         let remote = servers.iter().flat_map(|server| server.models.iter().cloned());
         ModelError::Unknown {
             place: "this machine".to_owned(),
@@ -130,7 +130,7 @@ fn named(name: &str, offer: &mut Offer<'_>) -> Result<Choice, ModelError> {
 fn unnamed(address: Option<&str>, offer: &mut Offer<'_>) -> Result<Choice, ModelError> {
     if address.is_none() && offer.has_engine {
         let of_catalogue =
-            catalogue::ROWS.iter().map(|row| row.name).find(|name| offer.shelf.iter().any(|known| known == name));
+            known_models::ROWS.iter().map(|row| row.name).find(|name| offer.shelf.iter().any(|known| known == name));
         match (of_catalogue, offer.shelf) {
             (Some(name), _) => return Ok(Choice::Shelf { name: name.to_owned() }),
             (None, [one]) => return Ok(Choice::Shelf { name: one.clone() }),

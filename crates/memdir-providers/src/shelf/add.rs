@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
 
 use super::{Kept, New, Shelf, ShelfError, Tell, disk, failed, file_name, is_name, parts, pump};
-use crate::catalogue;
 use crate::header::{self, Facts};
+use crate::known_models;
 use memdir_core::digest::Digest;
 use memdir_core::time::Timestamp;
 
@@ -66,13 +66,13 @@ impl Shelf {
         }
         let all = if is_copied { source.bytes.saturating_mul(2) } else { source.bytes };
         let digest = pump(&mut source.reader()?, &source.name, (0, all), &mut |_| Ok(()), tell, stop)?;
-        let row = catalogue::of_digest(digest);
+        let row = known_models::of_digest(digest);
         let name = match (adding.name, row) {
             (Some(name), _) => name.to_owned(),
             (None, Some(row)) => row.name.to_owned(),
             (None, None) => name_after(&source.name)?,
         };
-        if catalogue::find(&name).is_some_and(|row| row.digest != digest) {
+        if known_models::find(&name).is_some_and(|row| row.digest != digest) {
             return Err(ShelfError::Reserved(name));
         }
         if let Some(kept) = self.known(&name, adding.name.is_some(), digest)? {

@@ -119,10 +119,10 @@ impl ShelfError {
 }
 
 fn not_there(name: &str, known: &[String]) -> String {
-    if crate::catalogue::find(name).is_some() {
+    if crate::known_models::find(name).is_some() {
         return format!("`memdir model fetch {name}` gets it");
     }
-    let rows = crate::catalogue::ROWS.iter().map(|row| row.name);
+    let rows = crate::known_models::ROWS.iter().map(|row| row.name);
     match memdir_core::catalog::nearest(name, known.iter().map(String::as_str).chain(rows)) {
         Some(nearest) => format!("did you mean `{nearest}`?"),
         None => "`memdir model list` shows what there is, `memdir model add FILE` adds one".to_owned(),

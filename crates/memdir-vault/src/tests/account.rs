@@ -235,3 +235,15 @@ fn a_history_without_its_tables_is_damaged() {
         assert!(matches!(found, Err(VaultError::Damaged(_))), "{sql}: {found:?}");
     }
 }
+
+/// A history is refused whose tables are not exactly these, so one that people have could not be opened any more by a program with
+/// others: whoever changes this digest also raises the version and writes the upgrade.
+#[test]
+fn the_tables_of_version_1_stay_as_they_are() {
+    let env = Env::new(&[("a.md", "a")]);
+    commit(&env.vault(), &[put("a.md", Some("a"), Some("b"))], None).unwrap();
+    let sql = "SELECT group_concat(sql, ';' ORDER BY name) FROM sqlite_schema WHERE sql IS NOT NULL";
+    let tables: String = database(&env).query_row(sql, [], |row| row.get(0)).unwrap();
+    let digest = "sha256:28abd834ef1b41778f7c2776eb85d82d43693387e473284f2fe3a94e53fa8693";
+    assert_eq!(Digest::of(tables.as_bytes()).to_string(), digest, "{tables}");
+}
