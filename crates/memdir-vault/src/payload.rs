@@ -10,7 +10,7 @@ use memdir_core::action::Action;
 use memdir_core::catalog::ACTION;
 use memdir_core::digest::Digest;
 use memdir_core::path::MemoryPath;
-use memdir_core::report::{Outcome, Value};
+use memdir_core::report::{Outcome, RememberedChange, Value};
 
 /// Longer texts are kept as digest and size: the history has the contents already, each once.
 const LONGEST_TEXT: usize = 256;
@@ -187,6 +187,11 @@ fn shown(outcome: &Outcome) -> Vec<&str> {
             hits.map(|hit| hit.path.as_str()).collect()
         }
         Ok(Value::Context(context)) => context.parts.iter().map(|part| part.path.as_str()).collect(),
+        Ok(Value::Remembered(told)) if told.replaced.is_some() => outcome.path.as_deref().into_iter().collect(),
+        Ok(Value::Recent(recent)) => {
+            let changes = recent.days.iter().flat_map(|day| &day.changes);
+            changes.map(|change| change.path.as_str()).collect()
+        }
         // What shows the model how to do it right shows it a piece of the note, or all of it.
         Err(failure) if failure.details.closest.is_some() || failure.details.text.is_some() => {
             outcome.path.as_deref().into_iter().collect()
@@ -212,6 +217,8 @@ fn result(outcome: &Outcome) -> ResultForm<'_> {
         Ok(Value::Context(context)) => list(context.parts.len()),
         Ok(Value::Links(links)) => list(links.links.len()),
         Ok(Value::Entries(entries)) => list(entries.len()),
+        Ok(Value::Remembered(told)) => ResultForm::Answer(told.change != RememberedChange::None),
+        Ok(Value::Recent(recent)) => list(recent.days.len()),
         Err(failure) => ResultForm::Failure { message: &failure.message },
     }
 }

@@ -149,6 +149,30 @@ pub const ROWS: &[Row] = &[
         example: r#"{"action":"set_fact","path":"user.md","key":"example_fact","value":"after"}"#,
     },
     Row {
+        name: "remember",
+        title: "Remember something",
+        access: Access::Write,
+        effect: Effect::Settles,
+        words: "Keeps a fact (key and value, with note unless it is about the user) where it belongs: replaces what it supersedes, makes the note if there is none. Or keeps a text as one line.",
+        returns: "path, and change, line, text and what it replaced",
+        gives: Gives::Object,
+        fields: &[
+            optional(
+                "note",
+                Takes::FullText,
+                "Whom or what the fact is about: a name, such as `Jane Doe`, a path or a link; left out, the user.",
+            ),
+            optional("key", Takes::FullText, "What the fact is called, such as `city`."),
+            optional("value", Takes::Text, "What it says now, on one line; a link is `[[Jane Doe]]`."),
+            optional(
+                "text",
+                Takes::FullText,
+                "Instead of key and value: one sentence. It goes into note, else into the note that it names, else to the user's.",
+            ),
+        ],
+        example: r#"{"action":"remember","note":"Example Person","key":"example_fact","value":"after"}"#,
+    },
+    Row {
         name: "delete_file",
         title: "Delete a file",
         access: Access::Remove,
@@ -286,6 +310,22 @@ pub const ROWS: &[Row] = &[
         gives: Gives::Object,
         fields: &[NOTE, optional("limit", Takes::Number(1), "How many at most; left out, 20.")],
         example: r#"{"action":"get_history","path":"user.md","limit":5}"#,
+    },
+    Row {
+        name: "recent",
+        title: "What was lately",
+        access: Access::Read,
+        effect: Effect::None,
+        words: "Tells what was changed and what was talked about lately, by days, the newest first.",
+        returns: "days with date, changes, conversations, and how many were left out",
+        gives: Gives::Object,
+        fields: &[
+            optional("days", Takes::Number(1), "How many days back, today included; left out, 7."),
+            optional("since", Takes::FullText, "The first day instead, such as `2026-11-16`."),
+            optional("until", Takes::FullText, "The last day; left out, today."),
+            optional("budget", Takes::Number(1), "How many tokens the answer may have; left out, 2,000."),
+        ],
+        example: r#"{"action":"recent","days":7}"#,
     },
     Row {
         name: "go_to_link",
