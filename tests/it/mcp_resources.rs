@@ -122,7 +122,7 @@ fn old_versions_subscribe_to_notes_and_hear_of_each_change() {
         let edit = json!({"path": "a.md", "old_content": "old", "new_content": "newer"});
         assert_eq!(client.call("update_file", edit)["isError"], json!(false));
         client.wait_for(|message| updates(message, "a.md"));
-        client.call("create_file", json!({"path": "new.md", "content": "x"}));
+        client.call("remember", json!({"note": "new.md", "text": "x"}));
         client.wait_for(|message| updates(message, "new.md"));
         std::fs::remove_file(env.at("new.md")).unwrap();
         client.wait_for(|message| updates(message, "new.md"));
@@ -281,7 +281,7 @@ fn what_another_process_forgets_is_gone_from_the_server_too() {
     #[cfg(target_os = "linux")]
     assert_eq!(client.removed_files(), Vec::<String>::new());
     assert_eq!(find(&mut client)["value"]["hits"], json!([]));
-    client.call("create_file", json!({"path": "c.md", "content": "zanzibar again\n"}));
+    client.call("remember", json!({"note": "c.md", "text": "zanzibar again"}));
     assert_eq!(find(&mut client)["value"]["hits"][0]["path"], "c.md");
     assert_eq!(env.read("a.md"), "the  plan\n");
 }

@@ -309,8 +309,6 @@ arguments! {
         #[serde(default, skip_serializing_if = "Option::is_none")] since: Option<String>,
         /// The last day; absent is today.
         #[serde(default, skip_serializing_if = "Option::is_none")] until: Option<String>,
-        /// How many tokens the answer may have; absent is 2,000.
-        #[serde(default, skip_serializing_if = "Option::is_none")] budget: Option<u32>,
     }
     /// Arguments of `go_to_link`.
     GoToLink {

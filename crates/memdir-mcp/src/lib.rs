@@ -20,8 +20,10 @@ mod ask;
 mod client;
 mod complete;
 mod connection;
+mod connector;
 mod http;
 mod notices;
+mod offered;
 mod panics;
 mod pool;
 mod prompts;
@@ -57,13 +59,15 @@ pub struct Options {
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolSet {
-    /// The eight that do nearly everything.
+    /// The few that do nearly everything.
     #[default]
     Compact,
     /// One for each action, and `run_actions`.
     Full,
     /// The memory tool of Anthropic.
     Memory,
+    /// `search` and `fetch`, as a connector of ChatGPT has them.
+    Chatgpt,
 }
 
 /// A memory that is served. Connections share it.

@@ -55,6 +55,7 @@ const NEWEST: &[&str] = &[SubscriptionsListenRequestMethod::VALUE];
 /// What the server says about itself to a model, by what it offers.
 fn instructions(options: &Options) -> &'static str {
     match (options.tools, options.read_only) {
+        (ToolSet::Chatgpt, _) => include_str!("../../../prompts/instructions_chatgpt.md"),
         (ToolSet::Memory, _) => include_str!("../../../prompts/instructions_memory.md"),
         (ToolSet::Compact | ToolSet::Full, true) => include_str!("../../../prompts/instructions_read_only.md"),
         (ToolSet::Compact | ToolSet::Full, false) => include_str!("../../../prompts/instructions.md"),

@@ -7,10 +7,10 @@ use memdir_core::path::MemoryPath;
 use memdir_core::report::{Failure, Recent, RecentChange, RecentConversation, RecentDay, Value};
 use memdir_core::time::Timestamp;
 
-/// How many days back, and how many tokens of how many bytes, unless others are asked for.
+/// How many days back unless others are asked for.
 const DAYS: u32 = 7;
-const BUDGET: u32 = 2_000;
-const TOKEN_BYTES: usize = 4;
+/// How many bytes are told at most, which are 2,000 tokens.
+const BUDGET: usize = 8_000;
 /// How much of a sentence of the person's is told, in characters.
 const MOST_SAID: usize = 200;
 /// What is told of a note of which no more may be told.
@@ -35,7 +35,7 @@ impl<T: Tree> Planner<'_, T> {
             events.extend(said.map(|said| (said.time, Event::Said { session: said.session, text: said.text })));
         }
         events.sort_by(|(one, _), (other, _)| other.cmp(one));
-        let mut told = Told::new(asked.budget.unwrap_or(BUDGET));
+        let mut told = Told { days: Vec::new(), left: BUDGET, left_out: 0 };
         for (time, event) in events {
             if (self.manner.stop)() {
                 return Err(words::failure(crate::TreeError::Stopped));
@@ -76,10 +76,6 @@ struct Told {
 }
 
 impl Told {
-    fn new(tokens: u32) -> Self {
-        Self { days: Vec::new(), left: (tokens as usize).saturating_mul(TOKEN_BYTES), left_out: 0 }
-    }
-
     fn is_full(&self) -> bool {
         self.left_out > 0
     }
