@@ -15,7 +15,7 @@ use super::pool::Lane;
 use super::rate::RateLimited;
 use super::server_info::WithServerInfo;
 use super::service::{self, Service};
-use super::{Client, Options, Server, ToolSet, ask, offered};
+use super::{Client, Options, Server, ToolSet, agent, ask, offered};
 use memdir_core::action::Access;
 use memdir_core::catalog::{self, ROWS, Row, format};
 use memdir_core::report::{Code, Failure, Report};
@@ -45,6 +45,10 @@ pub(super) fn definitions(options: &Options) -> serde_json::Result<Vec<Tool>> {
             let tools = connector::TOOLS.iter().map(|tool| serde_json::from_value(tool.definition()));
             return tools.collect();
         }
+        ToolSet::Agent => {
+            let tool = serde_json::from_value(agent::definition(options.read_only))?;
+            return Ok(vec![always_there(tool)]);
+        }
     };
     let is_own = |row: &Row| own.iter().any(|own| own.name == row.name);
     let run_actions = format::mcp::run_actions(ROWS.iter().filter(may_run), is_own, ask_first);
@@ -65,7 +69,7 @@ fn always_there(mut tool: Tool) -> Tool {
 fn offered<'s>(server: &'s Server, client: &'s Client) -> impl Iterator<Item = &'s Tool> {
     let is_granted = |tool: &&Tool| {
         let action = match server.options.tools {
-            ToolSet::Memory => None,
+            ToolSet::Memory | ToolSet::Agent => None,
             ToolSet::Chatgpt => connector::tool(&tool.name).map(|tool| tool.action),
             ToolSet::Compact | ToolSet::Full => catalog::row(&tool.name).map(|row| row.name),
         };
@@ -106,6 +110,9 @@ pub(super) async fn call(
     let (name, arguments) = (request.name.into_owned(), request.arguments);
     if let Some(tool) = connector_tool(&service.server, &name) {
         return Ok(ask_connector(service, client, tool, arguments, context).await?.with_server_info(context).into());
+    }
+    if service.server.options.tools == ToolSet::Agent {
+        return Ok(agent::ask(service, client, arguments, context).await?.with_server_info(context).into());
     }
     let mut call = begin(service, client, &name, arguments.clone().unwrap_or_default(), context).await?;
     let questions = ask::questions(service, client, context, &call.report).await?;

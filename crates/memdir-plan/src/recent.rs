@@ -31,7 +31,8 @@ impl<T: Tree> Planner<'_, T> {
         let batches = tree.batches(since, until).map_err(words::failure)?;
         let mut events: Vec<_> = batches.into_iter().map(|batch| (batch.time, Event::Batch(batch))).collect();
         if !is_part {
-            let said = tree.said(since, until).map_err(words::failure)?.into_iter();
+            // The last first, also where several were said in one second.
+            let said = tree.said(since, until).map_err(words::failure)?.into_iter().rev();
             events.extend(said.map(|said| (said.time, Event::Said { session: said.session, text: said.text })));
         }
         events.sort_by(|(one, _), (other, _)| other.cmp(one));

@@ -338,6 +338,7 @@ pub(crate) const TOOL_SETS: &[Choice<ToolSet>] = &[
     ("compact", ToolSet::Compact, "Nine tools that cover nearly everything"),
     ("full", ToolSet::Full, "One for each action, and `run_actions`"),
     ("memory", ToolSet::Memory, "Anthropic's memory tool"),
+    ("agent", ToolSet::Agent, "One that asks the memory's own agent, with the model of the settings"),
     ("chatgpt", ToolSet::Chatgpt, "`search` and `fetch`, as connectors of ChatGPT have them"),
 ];
 

@@ -23,6 +23,7 @@ mod brief;
 mod forgets;
 mod fresh;
 mod meaning;
+mod recent;
 
 fn engine(root: &Path) -> Engine {
     engine_with(root, Durability::Full)
