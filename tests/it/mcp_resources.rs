@@ -102,7 +102,10 @@ fn what_is_no_note_is_not_found_and_a_read_is_in_the_audit() {
     let account = env.run(&["audit", "export", "--jsonl"], "").stdout;
     let entries: Vec<Value> = account.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let reads: Vec<_> = entries.iter().filter(|entry| entry["door"] == "mcp").collect();
-    assert_eq!(reads.len(), 2, "{account}");
+    // The first is what the client was told of the person when it came.
+    assert_eq!(reads.len(), 3, "{account}");
+    assert_eq!(reads[0]["action"], "brief", "{account}");
+    let reads = &reads[1..];
     assert!(reads.iter().all(|entry| entry["action"] == "read_file" && entry["client"] == "it"), "{account}");
 }
 

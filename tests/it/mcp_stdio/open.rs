@@ -41,7 +41,7 @@ fn the_newest_version_needs_no_handshake() {
     let found = client.begin(MODERN);
     let name = |result: &Value| result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"].clone();
     assert_eq!(found["supportedVersions"], json!([MODERN]), "the others begin with `initialize`");
-    assert_eq!((&found["resultType"], &found["cacheScope"]), (&json!("complete"), &json!("public")));
+    assert_eq!((&found["resultType"], &found["cacheScope"]), (&json!("complete"), &json!("private")));
     assert!(found["ttlMs"].as_u64().unwrap() > 0 && found["instructions"].is_string());
     assert_eq!(name(&found), json!("memdir"));
     let list = client.result("tools/list", json!({}));
