@@ -163,7 +163,8 @@ fn without_a_model_the_agent_says_how_to_set_one() {
     let failed = client.call("use_memory_agent", json!({"message": "Where do I live?"}));
     assert_eq!(failed["isError"], json!(true), "{failed}");
     let error = &failed["structuredContent"]["error"];
-    assert!(error["code"].is_string() && error["hint"].as_str().unwrap().contains("memdir model"), "{error}");
+    assert_eq!(error["code"], json!("model_unreachable"));
+    assert!(error["hint"].as_str().unwrap().contains("did you mean"), "{error}");
     for wrong in [json!({}), json!({"message": " "}), json!({"message": 1})] {
         assert_eq!(client.call("use_memory_agent", wrong)["isError"], json!(true));
     }
