@@ -261,7 +261,7 @@ impl Memory {
     ///
     /// `damaged`, `io`.
     pub fn history(&self, limit: usize) -> Result<Vec<LogEntry>, Failure> {
-        let page = LogQuery { path: None, client: None, since: None, limit, before: None };
+        let page = LogQuery { limit, ..LogQuery::default() };
         self.engine.log(&page, false).map(|log| log.entries)
     }
 

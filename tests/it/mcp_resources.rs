@@ -102,7 +102,10 @@ fn what_is_no_note_is_not_found_and_a_read_is_in_the_audit() {
     let account = env.run(&["audit", "export", "--jsonl"], "").stdout;
     let entries: Vec<Value> = account.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let reads: Vec<_> = entries.iter().filter(|entry| entry["door"] == "mcp").collect();
-    assert_eq!(reads.len(), 2, "{account}");
+    // The first is what the client was told of the person when it came.
+    assert_eq!(reads.len(), 3, "{account}");
+    assert_eq!(reads[0]["action"], "brief", "{account}");
+    let reads = &reads[1..];
     assert!(reads.iter().all(|entry| entry["action"] == "read_file" && entry["client"] == "it"), "{account}");
 }
 
@@ -122,7 +125,7 @@ fn old_versions_subscribe_to_notes_and_hear_of_each_change() {
         let edit = json!({"path": "a.md", "old_content": "old", "new_content": "newer"});
         assert_eq!(client.call("update_file", edit)["isError"], json!(false));
         client.wait_for(|message| updates(message, "a.md"));
-        client.call("create_file", json!({"path": "new.md", "content": "x"}));
+        client.call("remember", json!({"note": "new.md", "text": "x"}));
         client.wait_for(|message| updates(message, "new.md"));
         std::fs::remove_file(env.at("new.md")).unwrap();
         client.wait_for(|message| updates(message, "new.md"));
@@ -281,7 +284,7 @@ fn what_another_process_forgets_is_gone_from_the_server_too() {
     #[cfg(target_os = "linux")]
     assert_eq!(client.removed_files(), Vec::<String>::new());
     assert_eq!(find(&mut client)["value"]["hits"], json!([]));
-    client.call("create_file", json!({"path": "c.md", "content": "zanzibar again\n"}));
+    client.call("remember", json!({"note": "c.md", "text": "zanzibar again"}));
     assert_eq!(find(&mut client)["value"]["hits"][0]["path"], "c.md");
     assert_eq!(env.read("a.md"), "the  plan\n");
 }

@@ -78,7 +78,6 @@ const INPUTS: &[&[&str]] = &[
     &["edit", "nosuch"],
     &["edit", "work"],
     &["edit", "user"],
-    &["remember", "call [[Nobody]]"],
     &["mv", "nosuch", "b"],
     &["mv", "people/nosuch.md", "b"],
     &["rm", "nosuch"],

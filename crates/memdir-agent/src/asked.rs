@@ -129,7 +129,8 @@ impl Agent<'_> {
     /// The notes that are shown with a message.
     fn shown(&self, message: &str, filters: &[Filter]) -> Result<Vec<(MemoryPath, String)>, AgentError> {
         let switches = &self.session.switches;
-        let caller = Caller { grant: filter::hiding(None, filters)?.map(Arc::new), ..self.caller(filters)? };
+        let granted = self.client.as_ref().and_then(|client| client.grant.as_deref()).cloned();
+        let caller = Caller { grant: filter::hiding(granted, filters)?.map(Arc::new), ..self.caller(filters)? };
         if switches.actions == Actions::Off {
             return Ok(Vec::new());
         }
@@ -142,12 +143,19 @@ impl Agent<'_> {
     /// Who the calls of the model are made as.
     fn caller(&self, filters: &[Filter]) -> Result<Caller, AgentError> {
         let switches = &self.session.switches;
-        let model = Caller::model(self.settings.door).in_session(Some(self.session.id.clone()));
+        let model = self.client.clone().unwrap_or_else(|| {
+            let model = Caller::model(self.settings.door).in_session(Some(self.session.id.clone()));
+            model.with_message(Some(self.session.next_number().to_string()))
+        });
+        let granted = match model.grant.as_deref() {
+            Some(grant) => Some(grant.clone()),
+            None => switches.grant()?,
+        };
         Ok(Caller {
-            grant: filter::hiding(switches.grant()?, filters)?.map(Arc::new),
+            grant: filter::hiding(granted, filters)?.map(Arc::new),
             mode: self.session.mode(self.settings.mode),
-            read_only: switches.actions != Actions::All,
-            ..model.with_message(Some(self.session.next_number().to_string()))
+            read_only: model.read_only || switches.actions != Actions::All,
+            ..model
         })
     }
 
@@ -222,7 +230,8 @@ impl Agent<'_> {
             return small::Expanded { text: answer.text.clone(), ..small::Expanded::default() };
         }
         let rest = wishes(&asked.filters);
-        let exists = |path: &MemoryPath| self.engine.text_of(path).is_some();
+        let may_know = |path: &MemoryPath| self.client.is_none() || self.engine.may_hear_of(&asked.caller, path);
+        let exists = |path: &MemoryPath| may_know(path) && self.engine.text_of(path).is_some();
         small::expand(&self.small_turn(asked, &rest), answer, (self.settings.clock)(), &exists)
     }
 }

@@ -78,8 +78,10 @@ fn count(value: &Value) -> Option<usize> {
         Value::History(log) => Some(log.entries.len()),
         Value::Links(links) => Some(links.links.len()),
         // These say themselves how many were left out.
-        Value::Search(_) | Value::Context(_) => None,
-        Value::Bool(_) | Value::Text(_) | Value::Bytes(_) | Value::File(_) | Value::Nothing => None,
+        Value::Search(_) | Value::Context(_) | Value::Recent(_) => None,
+        Value::Bool(_) | Value::Text(_) | Value::Bytes(_) | Value::File(_) | Value::Remembered(_) | Value::Nothing => {
+            None
+        }
     }
 }
 
@@ -98,7 +100,8 @@ fn cut_value(value: &mut Value, most: usize) {
         }
         Value::Search(search) => search.left_out += cut_list(&mut search.hits, most),
         Value::Context(context) => context.left_out += cut_list(&mut context.parts, most),
-        Value::Bool(_) | Value::Bytes(_) | Value::File(_) | Value::Nothing => {}
+        Value::Recent(recent) => recent.left_out += cut_list(&mut recent.days, most),
+        Value::Bool(_) | Value::Bytes(_) | Value::File(_) | Value::Remembered(_) | Value::Nothing => {}
     }
 }
 

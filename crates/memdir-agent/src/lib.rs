@@ -13,7 +13,7 @@ use memdir_core::catalog;
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Failure, Issue, Outcome, Report, Variables};
 use memdir_core::time::Timestamp;
-use memdir_engine::{Engine, Reviewed};
+use memdir_engine::{Caller, Engine, Reviewed};
 use memdir_model::{Answer, Heard, Model, ModelError};
 use memdir_policy::{GrantError, Mode};
 use stream::Stream;
@@ -224,6 +224,8 @@ pub struct Agent<'e> {
     prompts: Prompts,
     settings: Settings,
     session: Session,
+    /// The program for which it works, with what that was granted; `None` for the owner of the memory.
+    client: Option<Caller>,
     /// Whether the session is kept in the memory.
     is_kept: bool,
     recorder: Recorder,
@@ -247,10 +249,17 @@ impl<'e> Agent<'e> {
             prompts,
             settings,
             session,
+            client: None,
             is_kept: false,
             recorder: Recorder::default(),
             expanded: small::Expanded::default(),
         }
+    }
+
+    /// Works for a client: its calls are made in that name, and see and do no more than it may.
+    #[must_use]
+    pub fn for_client(self, client: Caller) -> Self {
+        Self { client: Some(client), ..self }
     }
 
     /// Keeps the session in the memory from the next message on.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::line::{Line, Voice, lines, with_filters};
 use super::switches::Switches;
 use memdir_core::report::{Code, Failure, Value, Variables};
+use memdir_core::time::Timestamp;
 use memdir_engine::Engine;
 use memdir_plan::Seen;
 use memdir_policy::Mode;
@@ -147,6 +148,13 @@ impl Session {
             (door == "chat").then(|| with_filters(&text, &filters))
         };
         lines(bytes).map_while(Result::ok).filter_map(typed).collect()
+    }
+
+    /// What the person said, and when, as far as the lines can be read.
+    #[must_use]
+    pub fn said(bytes: &[u8]) -> Vec<(Timestamp, String)> {
+        let said = |line| if let Line::Message { time, text, .. } = line { Some((time, text)) } else { None };
+        lines(bytes).map_while(Result::ok).filter_map(said).collect()
     }
 
     fn take(&mut self, line: Line) {

@@ -27,7 +27,7 @@ pub(super) fn log(global: &Global, options: &LogArgs) -> Result<u8, Stop> {
     let opened = open::open(global)?;
     let path = options.note.as_deref().map(|note| opened.engine.note_named(note)).transpose()?;
     let limit = options.page.limit(if since.is_some() { PAGE_SINCE } else { PAGE });
-    let page = LogQuery { path, client: options.client.clone(), since, limit, before };
+    let page = LogQuery { path, client: options.client.clone(), since, limit, before, ..LogQuery::default() };
     let log = opened.engine.log(&page, options.patch)?;
     global.answer(&log, |stdout| {
         if !log.entries.is_empty() {

@@ -61,7 +61,7 @@ pub(super) fn join(mut located: Located) -> Result<Opened, Stop> {
     let settings = engine::Settings { index: located.index.clone(), ..located.config.engine(memdir_host::now)? };
     let (root, embeddings) = (located.folder.root().to_owned(), located.embeddings.take());
     let (vault, config) = vault(located);
-    let engine = Engine::new(vault, settings).with_sessions(memdir_agent::cut_session);
+    let engine = Engine::new(vault, settings).with_sessions(memdir_agent::cut_session, memdir_agent::Session::said);
     let engine = match embeddings {
         Some(embeddings) => engine.with_embeddings(embeddings),
         None => engine,

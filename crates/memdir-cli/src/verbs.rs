@@ -13,13 +13,13 @@ use super::exit::{self, Stop, usage};
 use super::output::{Lines, io_failure, say};
 use super::{look, one, open, term};
 use memdir_core::action::{
-    Action, AppendFile, CreateFile, DeleteDir, DeleteFile, InsertText, RenameFile, SetFact as SetFactAction, WriteFile,
+    Action, AppendFile, CreateFile, DeleteDir, DeleteFile, Remember as RememberAction, RenameFile,
+    SetFact as SetFactAction, WriteFile,
 };
 use memdir_core::digest::Digest;
 use memdir_core::path::{MemoryPath, PERSON_NOTE};
 use memdir_core::report::{Code, Failure, Report};
 use memdir_engine::Caller;
-use memdir_note::{Heading, Note};
 
 pub(super) fn remember(global: &Global, options: &Remember) -> Result<u8, Stop> {
     let text = options.text.join(" ");
@@ -27,29 +27,8 @@ pub(super) fn remember(global: &Global, options: &Remember) -> Result<u8, Stop> 
         return Err(usage("there is nothing to remember", "say it: `memdir remember Anna likes tulips`").into());
     }
     let opened = open::open(global)?;
-    let path = match opened.engine.note_in(&text)? {
-        Some(path) => path,
-        None => look::path(PERSON_NOTE)?,
-    };
-    let place = opened.engine.text_of(&path).and_then(|text| end_of_first_list(&text));
-    append(global, &opened, path, &text, place)
-}
-
-/// The last line, from 1, of the list in which the facts below the title stand; `None` where no fact stands there.
-fn end_of_first_list(text: &str) -> Option<usize> {
-    let note = Note::parse(text);
-    let lines: Vec<&str> = text.lines().collect();
-    let starts = |heading: &Heading| text.get(..heading.span.start).map_or(0, |before| before.lines().count() + 1);
-    let end = note.headings().get(1).map_or(usize::MAX, starts);
-    // An item of front matter is none of the text.
-    let begin = text.get(..note.body()).map_or(0, |front| front.lines().count());
-    let is_item = |line: &usize| lines.get(line - 1).is_some_and(|line| line.starts_with("- "));
-    let facts = note.facts().into_iter().map(|fact| fact.line).filter(|line| (begin + 1..end).contains(line));
-    let last = facts.filter(is_item).max()?;
-    let last = (last..).take_while(is_item).last()?;
-    // What is indented below belongs to the last item.
-    let is_alone = lines.get(last).is_none_or(|next| !next.starts_with([' ', '\t']));
-    is_alone.then_some(last)
+    let asked = RememberAction { note: None, key: None, value: None, text: Some(text) };
+    run(global, &opened, Action::Remember(asked))
 }
 
 pub(super) fn add(global: &Global, options: &Add) -> Result<u8, Stop> {
@@ -67,18 +46,12 @@ pub(super) fn add(global: &Global, options: &Add) -> Result<u8, Stop> {
     }
     let opened = open::open(global)?;
     let path = opened.engine.note_named(&options.note)?;
-    append(global, &opened, path, &line.join(" "), None)
+    append(global, &opened, path, &line.join(" "))
 }
 
-/// Adds a line to a note, behind the line `place` or at its end: an item of a list, unless it is written as something else. A note
-/// about the person that is not there yet is made.
-fn append(
-    global: &Global,
-    opened: &open::Opened,
-    path: MemoryPath,
-    text: &str,
-    place: Option<usize>,
-) -> Result<u8, Stop> {
+/// Adds a line at the end of a note: an item of a list, unless it is written as something else. A note about the person that is
+/// not there yet is made.
+fn append(global: &Global, opened: &open::Opened, path: MemoryPath, text: &str) -> Result<u8, Stop> {
     // One line, also where it was typed as several.
     let text = text.split(['\r', '\n']).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
     if text.is_empty() {
@@ -90,11 +63,7 @@ fn append(
         None if path.as_str() == PERSON_NOTE => {
             Action::CreateFile(CreateFile { path, content: format!("# Me\n\n{line}\n") })
         }
-        // A heading or a quotation belongs into no list.
-        _ => match place.filter(|_| line.starts_with("- ")).and_then(|place| u32::try_from(place).ok()) {
-            Some(place) => Action::InsertText(InsertText { path, line: place, content: line }),
-            None => Action::AppendFile(AppendFile { path, content: line }),
-        },
+        _ => Action::AppendFile(AppendFile { path, content: line }),
     };
     run(global, opened, action)
 }

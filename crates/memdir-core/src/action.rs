@@ -81,6 +81,8 @@ actions! {
     AppendToSection = "append_to_section",
     /// Sets one fact of a note.
     SetFact = "set_fact",
+    /// Files a fact or a line in the note where it belongs.
+    Remember = "remember",
     /// Deletes a file.
     DeleteFile = "delete_file",
     /// Renames a file or a folder.
@@ -105,6 +107,8 @@ actions! {
     GetSize = "get_size",
     /// Lists the changes that a note has seen.
     GetHistory = "get_history",
+    /// Tells what was changed and talked about, by days.
+    Recent = "recent",
     /// Reads the note, heading or block that a link leads to.
     GoToLink = "go_to_link",
     /// Searches in notes or their names.
@@ -213,6 +217,17 @@ arguments! {
         /// What it says.
         value: String,
     }
+    /// Arguments of `remember`: a note, key and value, or a text.
+    Remember {
+        /// The note by path, title, alias or link; absent is the one about the person, or the one that the text names.
+        #[serde(default, skip_serializing_if = "Option::is_none")] note: Option<String>,
+        /// What the fact is called.
+        #[serde(default, skip_serializing_if = "Option::is_none")] key: Option<String>,
+        /// What it says.
+        #[serde(default, skip_serializing_if = "Option::is_none")] value: Option<String>,
+        /// What is to be remembered as one line.
+        #[serde(default, skip_serializing_if = "Option::is_none")] text: Option<String>,
+    }
     /// Arguments of `delete_file`.
     DeleteFile {
         /// The file.
@@ -284,6 +299,15 @@ arguments! {
         path: MemoryPath,
         /// How many changes at most; absent is 20.
         #[serde(default, skip_serializing_if = "Option::is_none")] limit: Option<u32>,
+    }
+    /// Arguments of `recent`.
+    Recent {
+        /// How many days back, today included; absent is 7.
+        #[serde(default, skip_serializing_if = "Option::is_none")] days: Option<u32>,
+        /// The first day instead.
+        #[serde(default, skip_serializing_if = "Option::is_none")] since: Option<String>,
+        /// The last day; absent is today.
+        #[serde(default, skip_serializing_if = "Option::is_none")] until: Option<String>,
     }
     /// Arguments of `go_to_link`.
     GoToLink {
@@ -385,7 +409,7 @@ pub enum Occurrence {
 }
 
 impl Action {
-    /// Where the action acts: its `path`; `None` for the root of the memory and for links.
+    /// Where the action acts: its `path`; `None` for the root of the memory, for links, and where planning finds the place.
     #[must_use]
     pub fn path(&self) -> Option<&MemoryPath> {
         match self {
@@ -414,7 +438,7 @@ impl Action {
             | Self::GetContext(GetContext { path, .. })
             | Self::ListDirectory(ListDirectory { path })
             | Self::GetSize(GetSize { path }) => path.as_ref(),
-            Self::GoToLink(_) | Self::Memory(_) => None,
+            Self::GoToLink(_) | Self::Memory(_) | Self::Remember(_) | Self::Recent(_) => None,
         }
     }
 
@@ -443,6 +467,7 @@ impl Action {
             Self::UpdateFile(UpdateFile { new_content, old_content, .. }) => Some((new_content.into(), old_content)),
             Self::SetFact(SetFact { key, value, .. }) => Some((format!("- {key}: {value}").into(), "")),
             Self::Memory(memory) => memory.text().map(|text| (text.into(), "")),
+            Self::Remember(remember) => Some((remember.text().into(), "")),
             Self::ReadFile(_)
             | Self::DeleteFile(_)
             | Self::RenameFile(_)
@@ -456,12 +481,23 @@ impl Action {
             | Self::GetFileInfo(_)
             | Self::GetSize(_)
             | Self::GetHistory(_)
+            | Self::Recent(_)
             | Self::GoToLink(_)
             | Self::SearchFiles(_)
             | Self::GetContext(_)
             | Self::GetLinks(_)
             | Self::GetBacklinks(_) => None,
         }
+    }
+}
+
+impl Remember {
+    /// All that the note would say, with the title that it gets where it has to be made.
+    fn text(&self) -> String {
+        let title = self.note.as_ref().map(|note| format!("# {note}"));
+        let fact = |key: &String| format!("- {key}: {}", self.value.as_deref().unwrap_or_default());
+        let lines = [title, self.key.as_ref().map(fact), self.text.clone()];
+        lines.into_iter().flatten().collect::<Vec<_>>().join("\n")
     }
 }
 

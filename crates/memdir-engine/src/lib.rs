@@ -29,6 +29,7 @@ use scoped_tree::ScopedTree;
 mod account;
 mod audit;
 mod background;
+mod brief;
 mod build;
 mod caller;
 mod change;
@@ -54,6 +55,7 @@ mod sessions;
 mod standing;
 
 pub use account::{Head, Readers};
+pub use brief::Brief;
 pub use caller::Caller;
 pub use change::{Change, ChangeError, Done};
 pub use facts::{Facts, FoundFact};
@@ -71,7 +73,7 @@ pub use measured::Retrieved;
 pub use observe::FileSnapshot;
 pub use pending::{Consent, Pending, Reviewed, Unreadable};
 pub use query::{Listed, ListedEntry};
-pub use sessions::{SEAL, SessionLog};
+pub use sessions::{SEAL, SaidIn, SessionLog};
 pub use standing::standing;
 
 /// How an engine works, whoever asks.
@@ -147,6 +149,8 @@ pub struct Engine {
     embedder: Option<SharedEmbedder>,
     /// Takes something out of the lines of a session.
     cut_session: CutSession,
+    /// Tells what the person said in them.
+    said_in: SaidIn,
     /// The proposals that wait in this process alone.
     in_process: Mutex<BTreeMap<u64, PendingProposal>>,
 }
@@ -206,7 +210,16 @@ impl Engine {
     pub fn new(vault: Vault, settings: Settings) -> Self {
         let (index_pool, background) = (IndexPool::default(), Background::default());
         let (cut_session, in_process) = (forget::cut_whole as CutSession, Mutex::default());
-        Self { vault, settings, index_pool, background, embedder: None, cut_session, in_process }
+        Self {
+            vault,
+            settings,
+            index_pool,
+            background,
+            embedder: None,
+            cut_session,
+            said_in: |_| Vec::new(),
+            in_process,
+        }
     }
 
     /// The same, which also ranks by what notes mean.

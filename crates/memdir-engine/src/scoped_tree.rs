@@ -7,7 +7,10 @@
 use super::Engine;
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Kind, Log, LogEntry};
-use memdir_plan::{Altered, Effort, Entry, Image, Listing, Scan, Scanned, Stat, Tree, TreeError};
+use memdir_core::time::Timestamp;
+use memdir_plan::{
+    Altered, Effort, Entry, Image, Listing, PastBatch, Said, Scan, Scanned, Stat, Step, Tree, TreeError,
+};
 use memdir_policy::Grant;
 use memdir_rank::{Point, Source};
 
@@ -194,6 +197,25 @@ impl<T: Tree> Tree for ScopedTree<'_, T> {
             entries.truncate(limit);
             return Ok(Log { entries, cursor: None });
         }
+    }
+
+    fn batches(&self, since: Timestamp, until: Timestamp) -> Result<Vec<PastBatch>, TreeError> {
+        let mut batches = self.tree.batches(since, until)?;
+        if let Some(grant) = self.grant {
+            batches.iter_mut().for_each(|batch| batch.changed.retain(|path| grant.shows(path)));
+            batches.retain(|batch| !batch.changed.is_empty());
+        }
+        Ok(batches)
+    }
+
+    /// Only for who sees all: a step of a rename names two notes, and a text of the past may hold what is hidden now.
+    fn steps(&self, batch: u64) -> Result<Option<Vec<Step>>, TreeError> {
+        if self.is_part() { Ok(None) } else { self.tree.steps(batch) }
+    }
+
+    /// As with [`Tree::steps`].
+    fn said(&self, since: Timestamp, until: Timestamp) -> Result<Vec<Said>, TreeError> {
+        if self.is_part() || self.is_locked { Ok(Vec::new()) } else { Ok(self.engine.said(since, until)) }
     }
 }
 

@@ -8,6 +8,8 @@ use super::{CutSession, Engine, failure};
 use memdir_core::digest::Digest;
 use memdir_core::report::{Code, Failure};
 use memdir_core::time::Timestamp;
+use memdir_plan::Said;
+use memdir_policy as policy;
 use memdir_vault::{SessionFile, SessionInfo, SessionKey, SessionMark, VaultError};
 
 /// The name of the seal, the last member of each line.
@@ -18,6 +20,11 @@ const MEMBER: &[u8] = br#","seal":""#;
 const END: &[u8] = br#""}"#;
 /// How many hexadecimal digits of the digest it has.
 const DIGITS: usize = 32;
+
+/// Tells what the person said in the lines of a session, and when.
+pub type SaidIn = fn(&[u8]) -> Vec<(Timestamp, String)>;
+/// So many sessions are looked into for what was said.
+const MOST_SESSIONS: usize = 200;
 
 /// The file of a session to which lines are added, locked as long as this lives.
 #[derive(Debug)]
@@ -96,10 +103,25 @@ impl SessionLog {
 }
 
 impl Engine {
-    /// The same engine, which forgets what sessions hold line by line; without this, a session that holds it goes as a whole.
+    /// The same engine, which forgets what sessions hold line by line and tells what the person said in them; without this, a
+    /// session that holds what is forgotten goes as a whole, and nothing is told.
     #[must_use]
-    pub fn with_sessions(self, cut_session: CutSession) -> Self {
-        Self { cut_session, ..self }
+    pub fn with_sessions(self, cut_session: CutSession, said_in: SaidIn) -> Self {
+        Self { cut_session, said_in, ..self }
+    }
+
+    /// What the person said in a span of time in the sessions that are ours, as far as it holds no secret. A session that
+    /// cannot be read says nothing.
+    pub(super) fn said(&self, since: Timestamp, until: Timestamp) -> Vec<Said> {
+        let kept = self.sessions().unwrap_or_default().into_iter().filter(|kept| kept.changed >= since);
+        let mut found = Vec::new();
+        for kept in kept.take(MOST_SESSIONS) {
+            let Ok(Some(lines)) = self.read_own_session(&kept.id) else { continue };
+            let said = (self.said_in)(&lines).into_iter().filter(|(time, _)| (since..until).contains(time));
+            let said = said.filter(|(_, text)| !policy::holds_secret(text));
+            found.extend(said.map(|(time, text)| Said { session: kept.id.clone(), time, text }));
+        }
+        found
     }
 
     /// Makes the file of a session. See [`memdir_vault::Vault::begin_session`].

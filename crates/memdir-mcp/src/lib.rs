@@ -4,7 +4,7 @@
 //! nothing is decided here about notes or permission.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -16,12 +16,15 @@ use memdir_engine::Engine;
 use memdir_policy::Mode;
 use memdir_vault::WatchEvent;
 
+mod agent;
 mod ask;
 mod client;
 mod complete;
 mod connection;
+mod connector;
 mod http;
 mod notices;
+mod offered;
 mod panics;
 mod pool;
 mod prompts;
@@ -33,6 +36,7 @@ mod stdio;
 mod subscriptions;
 mod tools;
 
+pub use agent::{AgentAnswer, MemoryAgent};
 pub use client::{Claim, Client, Register, Unknown};
 pub use http::{HttpLimits, HttpOptions, NameError, Names, http_routes, listen, serve_http};
 pub use stdio::{serve_stdio, serve_streams};
@@ -57,13 +61,17 @@ pub struct Options {
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolSet {
-    /// The eight that do nearly everything.
+    /// The few that do nearly everything.
     #[default]
     Compact,
     /// One for each action, and `run_actions`.
     Full,
     /// The memory tool of Anthropic.
     Memory,
+    /// `search` and `fetch`, as a connector of ChatGPT has them.
+    Chatgpt,
+    /// One tool that asks the memory's own agent.
+    Agent,
 }
 
 /// A memory that is served. Connections share it.
@@ -88,6 +96,9 @@ pub struct Server {
     is_building: AtomicBool,
     /// Whether nothing is answered any more.
     is_over: AtomicBool,
+    /// What answers where the tools are [`ToolSet::Agent`], and who has the word.
+    agent: OnceLock<MemoryAgent>,
+    agent_turn: tokio::sync::Mutex<()>,
 }
 
 /// How long what was read waits to be written down with what is read next.
@@ -120,7 +131,15 @@ impl Server {
             is_settling: AtomicBool::new(false),
             is_building: AtomicBool::new(false),
             is_over: AtomicBool::new(false),
+            agent: OnceLock::new(),
+            agent_turn: tokio::sync::Mutex::default(),
         }))
+    }
+
+    /// Gives the server what answers where the tools are [`ToolSet::Agent`]; the first one counts.
+    pub fn set_agent(&self, agent: MemoryAgent) {
+        // A second one has nothing to do.
+        let _ = self.agent.set(agent);
     }
 
     /// Writes down soon who has read what: a server may rest for days after it.

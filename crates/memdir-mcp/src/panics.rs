@@ -12,9 +12,10 @@ use std::task::Poll;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest, CustomResult,
-    DiscoverResult, GetPromptRequestParams, GetPromptResponse, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
-    ReadResourceResponse, ServerConfig, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
+    DiscoverResult, GetPromptRequestParams, GetPromptResponse, InitializeRequestParams, InitializeResult,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerConfig, SubscribeRequestParams,
+    SubscriptionFilter, UnsubscribeRequestParams,
 };
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -68,6 +69,7 @@ type Page = Option<PaginatedRequestParams>;
 #[expect(deprecated, reason = "the older versions of the protocol are spoken, too")]
 impl ServerHandler for PanicGuard {
     guarded! {
+        initialize(request: InitializeRequestParams, context: Context) -> InitializeResult;
         ping(context: Context) -> ();
         discover(context: Context) -> DiscoverResult;
         list_tools(page: Page, context: Context) -> ListToolsResult;

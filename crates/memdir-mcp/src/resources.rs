@@ -31,7 +31,7 @@ const PAGE: usize = 500;
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The address of a note.
-fn address(path: &MemoryPath) -> String {
+pub(super) fn address(path: &MemoryPath) -> String {
     format!("{SCHEME}{}", utf8_percent_encode(path.as_str(), ESCAPED))
 }
 
@@ -115,6 +115,9 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
     ListResourceTemplatesResult::with_all_items(vec![template])
 }
 
+/// The action by which a resource is read.
+const READ: &str = "read_file";
+
 /// Reads a note as `read_file` does: it has to be allowed, is noted in the audit, and the conversation has seen it.
 pub(super) async fn read(
     service: &Service,
@@ -124,9 +127,10 @@ pub(super) async fn read(
     let client: Client = service.admit(context)?;
     let path = path(&request.uri)?;
     let arguments = Map::from_iter([("path".to_owned(), Value::from(path.as_str()))]);
-    let parsed = dialect::parse_tool_call("read_file", arguments);
+    let parsed = dialect::parse_tool_call(READ, arguments);
     let frame = parsed.frame.clone();
-    let report = tools::run(service, &client, parsed, context).await?;
+    let mut report = tools::run(service, &client, parsed, context).await?;
+    tools::speak_of_offered(&service.server, &client, READ, &mut report);
     if let Some(Err(failure)) = report.actions.first().map(|outcome| &outcome.result) {
         return Err(refused(failure));
     }

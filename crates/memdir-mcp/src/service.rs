@@ -7,11 +7,11 @@ use axum::http::request::Parts;
 use rmcp::model::{
     CacheScope, CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CompleteRequestMethod,
     CompleteRequestParams, CompleteResult, ConstString, CustomRequest, CustomResult, DiscoverResult, ErrorCode,
-    GetPromptRequestMethod, GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
-    ReadResourceRequestMethod, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
-    SubscribeRequestMethod, SubscribeRequestParams, SubscriptionFilter, SubscriptionsListenRequestMethod,
-    UnsubscribeRequestMethod, UnsubscribeRequestParams,
+    GetPromptRequestMethod, GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams,
+    InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ProtocolVersion, ReadResourceRequestMethod, ReadResourceRequestParams,
+    ReadResourceResponse, ServerCapabilities, ServerConfig, SubscribeRequestMethod, SubscribeRequestParams,
+    SubscriptionFilter, SubscriptionsListenRequestMethod, UnsubscribeRequestMethod, UnsubscribeRequestParams,
 };
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -22,7 +22,7 @@ use super::connection::{Connection, ConnectionKind};
 use super::http::RequestSender;
 use super::pool::{JobError, Lane};
 use super::rate::RateLimited;
-use super::server_info::{KEEP_MS, WithServerInfo};
+use super::server_info::WithServerInfo;
 use super::{Claim, Client, Options, Server, ToolSet, complete, panics, prompts, resources, subscriptions, tools};
 use memdir_core::report::Code;
 
@@ -55,11 +55,19 @@ const NEWEST: &[&str] = &[SubscriptionsListenRequestMethod::VALUE];
 /// What the server says about itself to a model, by what it offers.
 fn instructions(options: &Options) -> &'static str {
     match (options.tools, options.read_only) {
+        (ToolSet::Chatgpt, _) => include_str!("../../../prompts/instructions_chatgpt.md"),
+        (ToolSet::Agent, _) => include_str!("../../../prompts/instructions_agent.md"),
         (ToolSet::Memory, _) => include_str!("../../../prompts/instructions_memory.md"),
         (ToolSet::Compact | ToolSet::Full, true) => include_str!("../../../prompts/instructions_read_only.md"),
         (ToolSet::Compact | ToolSet::Full, false) => include_str!("../../../prompts/instructions.md"),
     }
 }
+
+/// How much is said of the person when a client connects, and how long it may be kept.
+const BRIEF_TOKENS: u32 = 300;
+const KEEP_BRIEF_MS: u64 = 5 * 60 * 1000;
+/// What stands above it.
+const BRIEF_HEAD: &str = "What the notes said of the user when this connection began:";
 
 /// One connection, as the protocol sees it.
 #[derive(Clone, Debug)]
@@ -105,6 +113,25 @@ impl Service {
     fn in_conversation(&self, context: &RequestContext<RoleServer>) -> Self {
         let connection = sender(context).map_or(&self.connection, |sender| &sender.connection);
         Self { server: Arc::clone(&self.server), connection: Arc::clone(connection) }
+    }
+
+    /// Adds to the instructions what the memory says of the person, as far as the client may read it.
+    async fn add_brief(
+        &self,
+        instructions: &mut Option<String>,
+        client: &Client,
+        context: &RequestContext<RoleServer>,
+    ) {
+        let service = self.in_conversation(context);
+        let caller = tools::caller(&service, client, &context.id);
+        let server = Arc::clone(&self.server);
+        // A brief that cannot be made now is left out.
+        let brief = self.work(Lane::Read, context, move || server.engine.brief(&caller, None, BRIEF_TOKENS)).await;
+        if let (Ok(brief), Some(instructions)) = (brief, instructions)
+            && !brief.is_empty()
+        {
+            instructions.push_str(&format!("\n{BRIEF_HEAD}\n\n{brief}"));
+        }
     }
 
     /// Does a job on the threads of the server. When the client does not want the answer any more, a job that has not
@@ -198,10 +225,26 @@ impl ServerHandler for Service {
         self.admit(&context).map(drop)
     }
 
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        context.peer.set_peer_info(request.clone());
+        let mut begun = self.negotiate_initialize(&request)?;
+        // Who is not registered learns that with its first request.
+        if let Ok(client) = self.client(&context) {
+            self.add_brief(&mut begun.instructions, &client, &context).await;
+        }
+        Ok(begun)
+    }
+
     async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
-        self.admit(&context)?;
-        let found = DiscoverResult::from_server_info(modern_versions(), self.get_info());
-        Ok(found.with_ttl_ms(KEEP_MS).with_cache_scope(CacheScope::Public))
+        let client = self.admit(&context)?;
+        let mut info = self.get_info();
+        self.add_brief(&mut info.instructions, &client, &context).await;
+        let found = DiscoverResult::from_server_info(modern_versions(), info);
+        Ok(found.with_ttl_ms(KEEP_BRIEF_MS).with_cache_scope(CacheScope::Private))
     }
 
     async fn list_tools(

@@ -1,18 +1,21 @@
 //! The tools: one for each action, made from its row, and `run_actions`.
 
+use std::sync::Arc;
+
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, JsonObject, ListToolsResult, RequestId, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::connection::Connection;
+use super::connector::{self, ConnectorTool};
 use super::pool::Lane;
 use super::rate::RateLimited;
 use super::server_info::WithServerInfo;
 use super::service::{self, Service};
-use super::{Client, Options, Server, ToolSet, ask};
+use super::{Client, Options, Server, ToolSet, agent, ask, offered};
 use memdir_core::action::Access;
 use memdir_core::catalog::{self, ROWS, Row, format};
 use memdir_core::report::{Code, Failure, Report};
@@ -22,7 +25,10 @@ use memdir_policy::Mode;
 
 /// The actions of [`ToolSet::Compact`] that are tools of their own.
 const COMPACT: &[&str] =
-    &["search_files", "get_context", "read_file", "list_files", "create_file", "update_file", "delete_file"];
+    &["search_files", "get_context", "read_file", "remember", "append_file", "update_file", "delete_file", "recent"];
+
+/// By which Claude Code knows a tool that is not to be put off until a model searches for it.
+const ALWAYS_LOAD: &str = "anthropic/alwaysLoad";
 
 /// The definitions of all tools that a server offers, in the order in which they are listed.
 pub(super) fn definitions(options: &Options) -> serde_json::Result<Vec<Tool>> {
@@ -33,7 +39,15 @@ pub(super) fn definitions(options: &Options) -> serde_json::Result<Vec<Tool>> {
         ToolSet::Full => ROWS.iter().filter(may_run).collect(),
         ToolSet::Memory => {
             let tool = serde_json::from_value(format::mcp::memory_tool(ask_first, options.read_only))?;
-            return Ok(vec![tool]);
+            return Ok(vec![always_there(tool)]);
+        }
+        ToolSet::Chatgpt => {
+            let tools = connector::TOOLS.iter().map(|tool| serde_json::from_value(tool.definition()));
+            return tools.collect();
+        }
+        ToolSet::Agent => {
+            let tool = serde_json::from_value(agent::definition(options.read_only))?;
+            return Ok(vec![always_there(tool)]);
         }
     };
     let is_own = |row: &Row| own.iter().any(|own| own.name == row.name);
@@ -41,14 +55,25 @@ pub(super) fn definitions(options: &Options) -> serde_json::Result<Vec<Tool>> {
     let mut tools = format::definitions(format::Format::Mcp, own.iter().copied(), ask_first);
     let mut tools: Vec<Tool> = serde_json::from_value(tools.get_mut("tools").map(Value::take).unwrap_or_default())?;
     tools.push(serde_json::from_value(run_actions)?);
-    Ok(tools)
+    let is_few = |tool: &Tool| COMPACT.contains(&tool.name.as_ref()) || tool.name == format::mcp::RUN_ACTIONS;
+    Ok(tools.into_iter().map(|tool| if is_few(&tool) { always_there(tool) } else { tool }).collect())
+}
+
+/// A tool that clients which put tools off are asked to keep in front of the model.
+fn always_there(mut tool: Tool) -> Tool {
+    tool.meta.get_or_insert_default().insert(ALWAYS_LOAD.to_owned(), true.into());
+    tool
 }
 
 /// Those that a client is offered. What the others would do is refused to it also inside of `run_actions`.
 fn offered<'s>(server: &'s Server, client: &'s Client) -> impl Iterator<Item = &'s Tool> {
     let is_granted = |tool: &&Tool| {
-        let is_one_action = server.options.tools != ToolSet::Memory && catalog::row(&tool.name).is_some();
-        !is_one_action || client.grant.as_ref().is_none_or(|grant| grant.lets_send(&tool.name))
+        let action = match server.options.tools {
+            ToolSet::Memory | ToolSet::Agent => None,
+            ToolSet::Chatgpt => connector::tool(&tool.name).map(|tool| tool.action),
+            ToolSet::Compact | ToolSet::Full => catalog::row(&tool.name).map(|row| row.name),
+        };
+        action.is_none_or(|action| client.grant.as_ref().is_none_or(|grant| grant.lets_send(action)))
     };
     server.tools.iter().filter(is_granted)
 }
@@ -61,6 +86,8 @@ pub(super) fn list(server: &Server, client: &Client) -> ListToolsResult {
 /// A call, and what became of it so far.
 #[derive(Debug)]
 pub(super) struct Call {
+    /// The tool that was called.
+    pub(super) tool: String,
     pub(super) frame: Frame,
     pub(super) report: Report,
 }
@@ -77,11 +104,16 @@ pub(super) async fn call(
         return Err(ErrorData::invalid_params(message, None));
     }
     if let Some(state) = &request.request_state {
-        return Ok(answer(&ask::resume(service, client, context, &request, state).await?)
-            .with_server_info(context)
-            .into());
+        let call = ask::resume(service, client, context, &request, state).await?;
+        return Ok(answer(service, client, call).with_server_info(context).into());
     }
     let (name, arguments) = (request.name.into_owned(), request.arguments);
+    if let Some(tool) = connector_tool(&service.server, &name) {
+        return Ok(ask_connector(service, client, tool, arguments, context).await?.with_server_info(context).into());
+    }
+    if service.server.options.tools == ToolSet::Agent {
+        return Ok(agent::ask(service, client, arguments, context).await?.with_server_info(context).into());
+    }
     let mut call = begin(service, client, &name, arguments.clone().unwrap_or_default(), context).await?;
     let questions = ask::questions(service, client, context, &call.report).await?;
     if service::is_modern(context) && !questions.is_empty() {
@@ -93,7 +125,34 @@ pub(super) async fn call(
             .into());
     }
     ask::ask_now(service, client, context, &mut call, questions).await?;
-    Ok(answer(&call).with_server_info(context).into())
+    Ok(answer(service, client, call).with_server_info(context).into())
+}
+
+fn connector_tool(server: &Server, name: &str) -> Option<&'static ConnectorTool> {
+    connector::tool(name).filter(|_| server.options.tools == ToolSet::Chatgpt)
+}
+
+/// Answers a call of a tool that ChatGPT expects; it only reads, so nobody has to be asked.
+async fn ask_connector(
+    service: &Service,
+    client: &Client,
+    tool: &'static ConnectorTool,
+    arguments: Option<JsonObject>,
+    context: &RequestContext<RoleServer>,
+) -> Result<CallToolResult, ErrorData> {
+    let failed = |failure: &Failure| CallToolResult::structured_error(json!({"error": failure}));
+    let arguments = match tool.arguments(&arguments.unwrap_or_default()) {
+        Ok(arguments) => arguments,
+        Err(message) => return Ok(failed(&Failure::new(Code::InvalidAction, message))),
+    };
+    let call = begin(service, client, tool.action, arguments, context).await?;
+    let server = Arc::clone(&service.server);
+    let (answer, call) =
+        service.work(Lane::Read, context, move || (tool.answer(&server.engine, &call.report), call)).await?;
+    Ok(match answer {
+        Some(answer) => CallToolResult::structured(answer),
+        None => self::answer(service, client, Call { tool: tool.name.to_owned(), ..call }),
+    })
 }
 
 /// Does what a call asks for, as far as nobody else has to be asked.
@@ -111,7 +170,7 @@ async fn begin(
     let parsed = dialect::parse_tool_call(name, arguments);
     let frame = parsed.frame.clone();
     let report = run(service, client, parsed, context).await?;
-    Ok(Call { frame, report })
+    Ok(Call { tool: name.to_owned(), frame, report })
 }
 
 /// Runs calls in the conversation of a client.
@@ -160,7 +219,8 @@ pub(super) async fn refuse(
     too_soon: RateLimited,
 ) -> Result<CallToolResponse, ErrorData> {
     let failure = Failure::new(Code::RateLimited, RateLimited::MESSAGE).with_hint(too_soon.hint());
-    let parsed = dialect::parse_tool_call(&request.name, request.arguments.unwrap_or_default()).refused(&failure);
+    let tool = request.name.into_owned();
+    let parsed = dialect::parse_tool_call(&tool, request.arguments.unwrap_or_default()).refused(&failure);
     let frame = parsed.frame.clone();
     let report = if too_soon.is_news {
         let (engine, caller) = (service.server.engine.clone(), caller(service, client, &context.id));
@@ -169,7 +229,7 @@ pub(super) async fn refuse(
         let refused = |entry| if let Entry::Unread(unread) = entry { Some(unread.into()) } else { None };
         Report::of(parsed.entries.into_iter().filter_map(refused).collect())
     };
-    Ok(answer(&Call { frame, report }).with_server_info(context).into())
+    Ok(answer(service, client, Call { tool, frame, report }).with_server_info(context).into())
 }
 
 /// Whether all calls only read.
@@ -201,10 +261,25 @@ fn through(caller: Caller, service: &Service, client: &Client, id: &RequestId) -
 }
 
 /// What a call is answered by.
-pub(super) fn answer(call: &Call) -> CallToolResult {
-    let ToolAnswer { text, structured, is_error } = dialect::answer_tool_call(&call.frame, &call.report);
+fn answer(service: &Service, client: &Client, call: Call) -> CallToolResult {
+    let Call { tool, frame, mut report } = call;
+    speak_of_offered(&service.server, client, &tool, &mut report);
+    let ToolAnswer { text, structured, is_error } = dialect::answer_tool_call(&frame, &report);
     let content = vec![ContentBlock::text(text)];
     let mut result = if is_error { CallToolResult::error(content) } else { CallToolResult::success(content) };
     result.structured_content = structured;
     result
+}
+
+/// Takes out of the failures of a call what names another tool than those that the client is offered. Who sends a list of
+/// actions is offered all that may stand in it.
+pub(super) fn speak_of_offered(server: &Server, client: &Client, tool: &str, report: &mut Report) {
+    let may_run = |name: &str| {
+        let is_allowed = |row: &Row| !server.options.read_only || row.access == Access::Read;
+        tool == format::mcp::RUN_ACTIONS
+            && catalog::row(name).is_some_and(is_allowed)
+            && client.grant.as_ref().is_none_or(|grant| grant.lets_send(name))
+    };
+    let is_offered = |name: &str| may_run(name) || offered(server, client).any(|tool| tool.name == name);
+    offered::speak_of_offered(report, &is_offered);
 }

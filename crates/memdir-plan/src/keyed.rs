@@ -6,6 +6,7 @@
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
+use crate::remember::Place;
 use crate::tree::{Listing, Tree, TreeError};
 use crate::{Answer, NEAREST_NAMES, Planner, Trouble, name, words};
 use memdir_core::action::{Action, Call, Meaning, Memory, Operation, SearchFiles, WriteFile};
@@ -31,8 +32,8 @@ struct Entry {
 }
 
 impl<T: Tree> Planner<'_, T> {
-    /// The note that a call will come to and does not name itself: the entry that a `memory` keeps, reads or deletes, where
-    /// a link leads, and where a line is that is not in the note that was named.
+    /// The note that a call will come to and does not name itself: the entry that a `memory` keeps, reads or deletes, the note
+    /// in which something is remembered, where a link leads, and where a line is that is not in the note that was named.
     ///
     /// As the batch has left the memory so far; a call in between may lead to another one.
     #[must_use]
@@ -42,6 +43,9 @@ impl<T: Tree> Planner<'_, T> {
         }
         if call.meaning == Meaning::WholeLine {
             return self.place_of_line(call);
+        }
+        if let Action::Remember(asked) = &call.action {
+            return self.place_to_remember(call, asked).ok().map(Place::path);
         }
         let Action::Memory(memory) = &call.action else { return None };
         match (memory.operation, &memory.key, &memory.content) {

@@ -27,6 +27,7 @@ mod lines;
 mod links;
 mod map_tree;
 mod merge;
+mod names;
 mod needle;
 mod overlay;
 mod pattern;
@@ -34,7 +35,9 @@ mod query;
 mod ranked;
 mod read;
 mod receipt;
+mod recent;
 mod relink;
+mod remember;
 mod removal;
 mod rename;
 mod scan;
@@ -57,10 +60,11 @@ pub use diff::unified;
 pub use forget::{Called, Cut, Forms, MIN_TEXT_CHARS, Sought, When};
 pub use lineage::Lineage;
 pub use map_tree::{MapTree, Unmet};
+pub use names::{NoteNames, the_only};
 pub use search_files::marks;
 pub use seen::Seen;
 pub use step::{Content, Image, Step};
-pub use tree::{Altered, Effort, Entry, Listing, Scan, Scanned, Stamp, Stat, Swept, Tree, TreeError};
+pub use tree::{Altered, Effort, Entry, Listing, PastBatch, Said, Scan, Scanned, Stamp, Stat, Swept, Tree, TreeError};
 pub use undo::{UndoError, restore, undo};
 pub use wanted::Wanted;
 
@@ -340,6 +344,7 @@ impl<'t, T: Tree> Planner<'t, T> {
             Action::ReplaceSection(replace) => self.replace_section(call, replace),
             Action::AppendToSection(append) => self.append_to_section(call, append),
             Action::SetFact(set) => self.set_fact(call, set),
+            Action::Remember(remember) => self.remember(call, remember),
             Action::DeleteFile(delete) => self.delete_file(&delete.path),
             Action::RenameFile(rename) => self.rename_file(call, &rename.path, &rename.new_path),
             Action::CopyFile(copy) => self.copy_file(&copy.path, &copy.new_path),
@@ -352,6 +357,7 @@ impl<'t, T: Tree> Planner<'t, T> {
             Action::GetFileInfo(info) => self.get_file_info(&info.path),
             Action::GetSize(size) => self.get_size(size.path.as_ref()),
             Action::GetHistory(history) => self.get_history(history),
+            Action::Recent(recent) => self.recent(call, recent),
             Action::GoToLink(link) => self.go_to_link(call, link),
             Action::SearchFiles(search) => self.search_files(call, search),
             Action::GetContext(get) => self.get_context(call, get),

@@ -108,25 +108,37 @@ impl<T: Tree> Planner<'_, T> {
 
     /// The first note with this file name, title or alias that may be told of. Errors are ignored, because the result is only used in hints.
     pub(super) fn called(&self, call: &Call, name: &str) -> Option<MemoryPath> {
-        let name = Some(called(name)).filter(|name| !name.is_empty())?;
+        self.all_called(call, name).ok()?.into_iter().next()
+    }
+
+    /// All notes with this file name, title or alias that may be told of, sorted.
+    pub(super) fn all_called(&self, call: &Call, name: &str) -> Result<Vec<MemoryPath>, Failure> {
+        let name = called(name);
         let mut found = Vec::new();
+        if name.is_empty() {
+            return Ok(found);
+        }
         let is_answered = self.consult(call, Effort::Refresh, &mut |source| {
+            // It may be asked once more, where the index was brought up to date meanwhile.
+            found.clear();
             for note in source.called(&name, usize::MAX)? {
                 found.extend(source.path(note)?);
             }
             Ok(())
-        });
-        if !is_answered.ok()? {
+        })?;
+        if !is_answered {
             let is_called = |note: &Note<'_>| note.title().iter().chain(&note.aliases()).any(|one| called(one) == name);
             let look = |path: &MemoryPath, bytes: &[u8]| {
                 called(path.stem()) == name
                     || std::str::from_utf8(bytes).is_ok_and(|text| is_called(&Note::parse(text)))
             };
-            let files = self.scan_notes(|path, bytes| bytes.is_ok_and(|bytes| look(path, bytes))).ok()?;
+            let files = self.scan_notes(|path, bytes| bytes.is_ok_and(|bytes| look(path, bytes)))?;
             let named = files.into_iter().filter(|file| !file.is_link && file.seen == Some(true));
             found.extend(named.map(|file| file.path));
         }
-        found.into_iter().filter(|path| (self.manner.may_show)(call, path)).min()
+        found.retain(|path| (self.manner.may_show)(call, path));
+        found.sort_unstable();
+        Ok(found)
     }
 
     pub(super) fn get_links(&self, call: &Call, asked: &MemoryPath) -> Result<Answer, Failure> {

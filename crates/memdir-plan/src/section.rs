@@ -55,7 +55,7 @@ impl<T: Tree> Planner<'_, T> {
         }
         let (path, now, text) = read?;
         let note = Note::parse(&text);
-        let edit = note.set_fact(key, value).map_err(|unset| not_set(call.index, &set.path, key, unset))?;
+        let edit = note.set_fact(key, value).map_err(|unset| not_set(call, &set.path, key, unset))?;
         let after = edit.apply(&text);
         self.replace(call, &set.path, path, now, after)
     }
@@ -131,7 +131,7 @@ pub(super) fn no_heading(path: &MemoryPath, note: &Note<'_>, name: &str) -> Fail
     }
 }
 
-fn not_set(index: usize, path: &MemoryPath, key: &str, unset: Unset) -> Failure {
+pub(super) fn not_set(call: &Call, path: &MemoryPath, key: &str, unset: Unset) -> Failure {
     let key = shorten(key);
     match unset {
         Unset::Several(lines) => {
@@ -154,7 +154,8 @@ fn not_set(index: usize, path: &MemoryPath, key: &str, unset: Unset) -> Failure 
         }
         Unset::Key => {
             let message = format!("`{key}` cannot be the name of a fact");
-            words::invalid(index, "set_fact", &message).with_hint("send a `key` of a few words, without a colon")
+            words::invalid(call.index, call.action.name(), &message)
+                .with_hint("send a `key` of a few words, without a colon")
         }
     }
 }

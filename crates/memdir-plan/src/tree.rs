@@ -2,9 +2,10 @@
 //!
 //! Owns the questions and the ways in which they cannot be answered. Touches no disk.
 
-use crate::step::{Content, Image};
+use crate::step::{Content, Image, Step};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Kind, Log};
+use memdir_core::time::Timestamp;
 use memdir_rank::{Point, Source};
 
 /// What is known of a file or folder without reading it.
@@ -51,6 +52,28 @@ pub struct Altered {
     pub path: MemoryPath,
     /// What it would hold; `None` where nothing would be.
     pub content: Option<Content>,
+}
+
+/// A batch of the history.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct PastBatch {
+    /// Its number.
+    pub number: u64,
+    /// When it was committed.
+    pub time: Timestamp,
+    /// What it changed, as far as it may be seen.
+    pub changed: Vec<MemoryPath>,
+}
+
+/// Something that the person said in a conversation that is kept.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Said {
+    /// The session.
+    pub session: String,
+    /// When.
+    pub time: Timestamp,
+    /// What.
+    pub text: String,
 }
 
 /// How much may be done so that an index can answer.
@@ -293,4 +316,34 @@ pub trait Tree {
     ///
     /// [`TreeError::Io`] when the history cannot be read.
     fn history(&self, path: &MemoryPath, limit: usize) -> Result<Log, TreeError>;
+
+    /// The batches of a span of time, the newest first, without undos and what they have undone. Of very many, the newest.
+    ///
+    /// # Errors
+    ///
+    /// [`TreeError::Io`] when the history cannot be read.
+    fn batches(&self, since: Timestamp, until: Timestamp) -> Result<Vec<PastBatch>, TreeError> {
+        let _ = (since, until);
+        Ok(Vec::new())
+    }
+
+    /// What a batch did; `None` where its contents are no longer kept.
+    ///
+    /// # Errors
+    ///
+    /// [`TreeError::Io`] when the history cannot be read.
+    fn steps(&self, batch: u64) -> Result<Option<Vec<Step>>, TreeError> {
+        let _ = batch;
+        Ok(None)
+    }
+
+    /// What the person said in a span of time, in conversations that are kept.
+    ///
+    /// # Errors
+    ///
+    /// [`TreeError::Io`] when they cannot be read.
+    fn said(&self, since: Timestamp, until: Timestamp) -> Result<Vec<Said>, TreeError> {
+        let _ = (since, until);
+        Ok(Vec::new())
+    }
 }

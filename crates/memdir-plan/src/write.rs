@@ -140,7 +140,7 @@ impl<T: Tree> Planner<'_, T> {
     }
 
     /// Makes a file at a path that is resolved and where nothing is.
-    fn make_file(&mut self, asked: &MemoryPath, path: MemoryPath, text: &str) -> Result<Answer, Failure> {
+    pub(super) fn make_file(&mut self, asked: &MemoryPath, path: MemoryPath, text: &str) -> Result<Answer, Failure> {
         self.check_extension(asked)?;
         self.check_text(asked, text.len(), 0)?;
         self.check_quota(if path.is_note() { text.len() as i128 } else { 0 })?;

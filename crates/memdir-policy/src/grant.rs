@@ -244,6 +244,7 @@ fn need(action: &Action) -> Need {
         | Action::GetSize(_)
         | Action::GetFileInfo(_)
         | Action::SearchFiles(_)
+        | Action::Recent(_)
         | Action::CheckDirExists(_) => Need::Look,
         Action::ReadFile(_)
         | Action::CheckFileExists(_)
@@ -266,6 +267,7 @@ fn need(action: &Action) -> Need {
         | Action::ReplaceSection(_)
         | Action::AppendToSection(_)
         | Action::SetFact(_)
+        | Action::Remember(_)
         | Action::DeleteFile(_)
         | Action::RenameFile(_)
         | Action::CreateDir(_) => Need::Write,

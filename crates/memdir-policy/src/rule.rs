@@ -269,6 +269,9 @@ fn names(action: &Action) -> &'static [&'static str] {
         Action::ReplaceSection(_) => &["replace_section", "read_file"],
         Action::AppendToSection(_) => &["append_to_section", "read_file"],
         Action::SetFact(_) => &["set_fact", "read_file"],
+        // It sets a fact, adds a line or makes the note, and tells what stood there.
+        Action::Remember(_) => &["remember", "set_fact", "append_file", "create_file", "read_file"],
+        Action::Recent(_) => &["recent", "get_history", "read_file"],
         Action::DeleteDir(_) => &["delete_dir", "delete_file"],
         Action::ReadFile(_)
         | Action::CreateFile(_)

@@ -10,7 +10,7 @@ use super::{Core, INIT, Vault, VaultError, Writer, payload};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Kind, Log, LogAction, LogEntry};
 use memdir_core::time::Timestamp;
-use memdir_plan::{self as plan, Called, Image, Step};
+use memdir_plan::{self as plan, Called, Image, PastBatch, Step};
 
 /// Which part of the log is wanted.
 #[derive(Clone, Debug, Default)]
@@ -21,11 +21,16 @@ pub struct LogQuery {
     pub client: Option<String>,
     /// Only batches of this time or later ones.
     pub since: Option<Timestamp>,
+    /// Only batches before this time.
+    pub until: Option<Timestamp>,
     /// How many batches at most.
     pub limit: usize,
     /// Only batches older than this one: the `cursor` of the page before.
     pub before: Option<u64>,
 }
+
+/// Of a span of time, so many batches are told of.
+const MOST_BATCHES: usize = 1_000;
 
 /// Batches that are in force, or will be once they are finished.
 const IN_FORCE: &str = "state IN (2, 3)";
@@ -53,6 +58,32 @@ impl Vault {
         let cursor = if is_cut { batches.last().map(u64::to_string) } else { None };
         let entries = batches.iter().map(|&batch| entry(journal, batch)).collect::<Result<_, _>>()?;
         Ok(Log { entries, cursor })
+    }
+
+    /// As [`Tree::batches`](plan::Tree::batches), for a caller that may hold the lock.
+    pub(super) fn batches_of(
+        core: Option<&Core>,
+        since: Timestamp,
+        until: Timestamp,
+    ) -> Result<Vec<PastBatch>, VaultError> {
+        let span = LogQuery { since: Some(since), until: Some(until), limit: MOST_BATCHES, ..LogQuery::default() };
+        let entries = Self::log_of(core, &span)?.entries.into_iter();
+        let standing = entries.filter(|entry| entry.undoes.is_none() && entry.undone_by.is_none());
+        let batch = |entry: LogEntry| {
+            let time = Timestamp::parse(&entry.time).ok()?;
+            Some(PastBatch { number: entry.batch?, time, changed: entry.changed })
+        };
+        Ok(standing.filter_map(batch).collect())
+    }
+
+    /// As [`Tree::steps`](plan::Tree::steps), for a caller that may hold the lock.
+    pub(super) fn steps_of(core: Option<&Core>, batch: u64) -> Result<Option<Vec<Step>>, VaultError> {
+        let Some(core) = core else { return Ok(None) };
+        match core.journal.steps(batch) {
+            Ok(steps) => Ok(Some(steps.into_iter().map(|step| step.step).collect())),
+            Err(VaultError::Pruned(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// The newest batch that is neither undone nor itself an undo, nor the one that began the memory.
@@ -245,14 +276,14 @@ fn check_known(journal: &Journal, batch: u64) -> Result<(), VaultError> {
 fn newest(journal: &Journal, page: &LogQuery, limit: usize) -> Result<Vec<u64>, VaultError> {
     let sql = format!(
         "SELECT id FROM batch WHERE {IN_FORCE} AND id < ?1 AND (?3 IS NULL OR client = ?3) AND (?4 IS NULL OR time >= ?4)
-         ORDER BY id DESC LIMIT ?2"
+         AND (?5 IS NULL OR time < ?5) ORDER BY id DESC LIMIT ?2"
     );
     let mut statement = journal.db.prepare_cached(&sql)?;
     let before = page.before.unwrap_or(i64::MAX.unsigned_abs());
-    let since = page.since.map(Timestamp::micros);
+    let (since, until) = (page.since.map(Timestamp::micros), page.until.map(Timestamp::micros));
     // No number of SQLite's is greater.
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let rows = statement.query_map(params![before, limit, page.client, since], |row| row.get(0))?;
+    let rows = statement.query_map(params![before, limit, page.client, since, until], |row| row.get(0))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
@@ -268,8 +299,9 @@ fn batches_of(journal: &Journal, path: &MemoryPath, page: &LogQuery) -> Result<V
     while batches.len() <= page.limit {
         let Some(batch) = newest_at(journal, &name, before)? else { break };
         let (time, client) = author_of(journal, batch)?;
-        let is_late = page.since.is_none_or(|since| time >= since.micros());
-        if is_late && (page.client.is_none() || client == page.client) {
+        let is_within = page.since.is_none_or(|since| time >= since.micros())
+            && page.until.is_none_or(|until| time < until.micros());
+        if is_within && (page.client.is_none() || client == page.client) {
             batches.push(batch);
         }
         before = batch;

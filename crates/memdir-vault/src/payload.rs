@@ -10,7 +10,7 @@ use memdir_core::action::Action;
 use memdir_core::catalog::ACTION;
 use memdir_core::digest::Digest;
 use memdir_core::path::MemoryPath;
-use memdir_core::report::{Outcome, Value};
+use memdir_core::report::{Outcome, RememberedChange, Value};
 
 /// Longer texts are kept as digest and size: the history has the contents already, each once.
 const LONGEST_TEXT: usize = 256;
@@ -73,6 +73,12 @@ impl Payload {
     #[must_use]
     pub fn of_read(path: &MemoryPath) -> Self {
         Self::of(&json!({"path": path}))
+    }
+
+    /// What is kept where something of several notes was shown that no call asked for.
+    #[must_use]
+    pub fn of_shown<'p>(notes: impl IntoIterator<Item = &'p MemoryPath>) -> Self {
+        Self::of(&json!({"path": null, "shown": notes.into_iter().collect::<Vec<_>>()}))
     }
 
     /// What is kept where a batch was undone, or a note restored as it was after one.
@@ -187,6 +193,11 @@ fn shown(outcome: &Outcome) -> Vec<&str> {
             hits.map(|hit| hit.path.as_str()).collect()
         }
         Ok(Value::Context(context)) => context.parts.iter().map(|part| part.path.as_str()).collect(),
+        Ok(Value::Remembered(told)) if told.replaced.is_some() => outcome.path.as_deref().into_iter().collect(),
+        Ok(Value::Recent(recent)) => {
+            let changes = recent.days.iter().flat_map(|day| &day.changes);
+            changes.map(|change| change.path.as_str()).collect()
+        }
         // What shows the model how to do it right shows it a piece of the note, or all of it.
         Err(failure) if failure.details.closest.is_some() || failure.details.text.is_some() => {
             outcome.path.as_deref().into_iter().collect()
@@ -212,6 +223,8 @@ fn result(outcome: &Outcome) -> ResultForm<'_> {
         Ok(Value::Context(context)) => list(context.parts.len()),
         Ok(Value::Links(links)) => list(links.links.len()),
         Ok(Value::Entries(entries)) => list(entries.len()),
+        Ok(Value::Remembered(told)) => ResultForm::Answer(told.change != RememberedChange::None),
+        Ok(Value::Recent(recent)) => list(recent.days.len()),
         Err(failure) => ResultForm::Failure { message: &failure.message },
     }
 }
@@ -328,6 +341,7 @@ mod tests {
     fn each_payload_of_what_is_no_call_is_these_bytes() {
         for (payload, bytes) in [
             (Payload::of_read(&path("é/a.md")), r#"{"path":"é/a.md"}"#),
+            (Payload::of_shown([&path("a.md"), &path("b.md")]), r#"{"path":null,"shown":["a.md","b.md"]}"#),
             (Payload::of_change(Some(&path("a.md")), 7), r#"{"path":"a.md","arguments":{"batch":7}}"#),
             (Payload::of_change(None, 7), r#"{"path":null,"arguments":{"batch":7}}"#),
             (Payload::of_waiting(3), r#"{"proposal":3}"#),
@@ -366,6 +380,7 @@ mod tests {
             true,
             &["a.md", "b.md"],
         );
+        check(r#"{"path":null,"shown":["a.md","b.md"]}"#, "brief", true, &["a.md", "b.md"]);
         let quoted = r#"{"path":"a.md","arguments":{},"result":{"message":"no"},"shown":["a.md"]}"#;
         check(quoted, "update_file", false, &["a.md"]);
         for other in ["{}", r#"{"proposal":3}"#, r#"{"path":null,"notes":["a.md"]}"#, "no JSON", r#"{"path":7}"#, "[]"]

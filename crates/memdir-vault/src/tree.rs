@@ -7,10 +7,11 @@ use cap_fs_ext::DirExt;
 use cap_std::fs::{Dir, Metadata};
 
 use super::walk::Walk;
-use super::{Core, LogQuery, Vault, Writer, aside, disk};
+use super::{Core, LogQuery, Vault, VaultError, Writer, aside, disk};
 use memdir_core::path::{self, MemoryPath};
 use memdir_core::report::{Kind, Log};
-use memdir_plan::{Content, Entry, Image, Listing, Scan, Scanned, Stat, Tree, TreeError};
+use memdir_core::time::Timestamp;
+use memdir_plan::{Content, Entry, Image, Listing, PastBatch, Scan, Scanned, Stat, Step, Tree, TreeError};
 
 /// Where Obsidian keeps its settings.
 const OBSIDIAN: &str = ".obsidian";
@@ -110,7 +111,15 @@ impl Tree for Vault {
 
     fn history(&self, path: &MemoryPath, limit: usize) -> Result<Log, TreeError> {
         let page = LogQuery { path: Some(path.clone()), limit, ..LogQuery::default() };
-        self.log(&page).map_err(|error| TreeError::Io(error.to_string()))
+        self.log(&page).map_err(unknown)
+    }
+
+    fn batches(&self, since: Timestamp, until: Timestamp) -> Result<Vec<PastBatch>, TreeError> {
+        Self::batches_of(self.known_core().map_err(unknown)?.as_ref(), since, until).map_err(unknown)
+    }
+
+    fn steps(&self, batch: u64) -> Result<Option<Vec<Step>>, TreeError> {
+        Self::steps_of(self.known_core().map_err(unknown)?.as_ref(), batch).map_err(unknown)
     }
 }
 
@@ -155,14 +164,27 @@ impl Tree for Writer<'_> {
 
     fn history(&self, path: &MemoryPath, limit: usize) -> Result<Log, TreeError> {
         let page = LogQuery { path: Some(path.clone()), limit, ..LogQuery::default() };
-        Vault::log_of(self.core.as_ref(), &page).map_err(|error| TreeError::Io(error.to_string()))
+        Vault::log_of(self.core.as_ref(), &page).map_err(unknown)
     }
+
+    fn batches(&self, since: Timestamp, until: Timestamp) -> Result<Vec<PastBatch>, TreeError> {
+        Vault::batches_of(self.core.as_ref(), since, until).map_err(unknown)
+    }
+
+    fn steps(&self, batch: u64) -> Result<Option<Vec<Step>>, TreeError> {
+        Vault::steps_of(self.core.as_ref(), batch).map_err(unknown)
+    }
+}
+
+/// What the history does not tell.
+fn unknown(error: VaultError) -> TreeError {
+    TreeError::Io(error.to_string())
 }
 
 /// The running sum of all notes, where there is one.
 fn known_sum(core: Option<&Core>) -> Result<Option<u64>, TreeError> {
     let sum = core.map_or(Ok(None), |core| core.journal.sum("note_bytes"));
-    sum.map_err(|error| TreeError::Io(error.to_string()))
+    sum.map_err(unknown)
 }
 
 impl Vault {

@@ -185,13 +185,25 @@ fn act(dice: &mut Dice, scene: &Scene<'_>, calls: &mut Vec<Value>, places: &mut 
 }
 
 fn edit(dice: &mut Dice, note: &str, calls: &mut Vec<Value>) {
-    calls.push(match dice.below(5) {
+    calls.push(match dice.below(6) {
         0 => json!({"action": "update_file", "path": note, "old_content": "[[diary]]", "new_content": "[[secret]]"}),
         1 => json!({"action": "insert_text", "path": note, "line": 1, "content": "see [[notes]]"}),
         2 => json!({"action": "replace_section", "path": note, "heading": "Steps", "content": "see [[boss]]"}),
         3 => json!({"action": "append_to_section", "path": note, "heading": "Steps", "content": "- [[pub]]"}),
+        4 => remember(dice, &note),
         _ => json!({"action": "set_fact", "path": note, "key": "city", "value": "Rome"}),
     });
+}
+
+/// A fact or a line, for a note that can be written or for a name that may be hidden.
+fn remember(dice: &mut Dice, note: &str) -> Value {
+    match dice.below(5) {
+        0 => json!({"action": "remember", "note": note, "key": "city", "value": "Rome"}),
+        1 => json!({"action": "remember", "note": note, "text": "see [[plan]]"}),
+        2 => json!({"action": "remember", "note": dice.one(STEMS), "key": "city", "value": "Oslo"}),
+        3 => json!({"action": "remember", "text": format!("The {} of {}", dice.one(WORDS), dice.one(STEMS))}),
+        _ => json!({"action": "remember", "note": dice.one(LINKS), "text": "new"}),
+    }
 }
 
 pub(super) fn memory(dice: &mut Dice) -> Value {
@@ -226,7 +238,7 @@ fn look(dice: &mut Dice, scene: &Scene<'_>, places: &[String]) -> Value {
         }
         call
     };
-    match dice.below(20) {
+    match dice.below(22) {
         0 => json!({"action": "list_files"}),
         1 => json!({"action": "list_directory"}),
         2 => json!({"action": "get_size"}),
@@ -245,6 +257,8 @@ fn look(dice: &mut Dice, scene: &Scene<'_>, places: &[String]) -> Value {
         15 => json!({"action": "go_to_link", "link": dice.one(LINKS), "source": scene.any(dice)}),
         16 => json!({"action": "get_context", "path": place}),
         17 => json!({"action": "get_context", "query": stem}),
+        19 => json!({"action": "recent"}),
+        20 => json!({"action": "recent", "days": 3_000}),
         18 => below(json!({"action": "search_files", "query": stem, "mode": dice.one(&["ranked", "text", "name"])})),
         _ => {
             let mode = dice.one(&["ranked", "text", "regex", "name"]);

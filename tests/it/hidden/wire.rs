@@ -36,6 +36,8 @@ struct Line {
     next: u64,
     /// What was heard without asking.
     heard: Vec<Value>,
+    /// What it was told when it connected: what the notes say of the person is in it.
+    greeting: Value,
 }
 
 impl Line {
@@ -56,14 +58,27 @@ impl Line {
             serve_streams(served, Some("shelf".to_owned()), (read, write), CancellationToken::new()).await;
         });
         let read = BufReader::new(read).lines();
-        let mut line = Self { folder, server, granted, runtime, read, write, version, next: 1, heard: Vec::new() };
+        let mut line = Self {
+            folder,
+            server,
+            granted,
+            runtime,
+            read,
+            write,
+            version,
+            next: 1,
+            heard: Vec::new(),
+            greeting: Value::Null,
+        };
         if version == OLD {
             let info = json!({"name": "it", "version": "1"});
-            line.ask(
+            line.greeting = line.ask(
                 "initialize",
                 json!({"protocolVersion": OLD, "capabilities": {"elicitation": {}}, "clientInfo": info}),
             );
             line.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        } else {
+            line.greeting = line.ask("server/discover", json!({}));
         }
         line
     }
@@ -154,8 +169,11 @@ fn address(dice: &mut Dice) -> String {
 
 /// A request that could tell of what is hidden.
 fn request(dice: &mut Dice) -> (&'static str, Value) {
-    match dice.below(16) {
+    match dice.below(18) {
+        0 if dice.below(2) == 0 => ("server/discover", json!({})),
         0 => ("tools/list", json!({})),
+        16 => ("tools/call", json!({"name": "search", "arguments": {"query": dice.one(words::WORDS)}})),
+        17 => ("tools/call", json!({"name": "fetch", "arguments": {"id": dice.path(true)}})),
         1 | 2 => ("resources/list", json!({})),
         3 => ("resources/list", json!({"cursor": dice.path(true)})),
         4 => ("resources/templates/list", json!({})),
@@ -201,11 +219,13 @@ fn no_answer_of_a_server_differs_by_what_is_hidden() {
         let grant = grant(globs);
         let other = *dice.one(&[Hidden::Notes, Hidden::Much]);
         let mode = *dice.one(&[Mode::Off, Mode::Flag, Mode::Ask]);
-        let tools = *dice.one(&[ToolSet::Compact, ToolSet::Full, ToolSet::Full, ToolSet::Memory]);
+        let tools = *dice.one(&[ToolSet::Compact, ToolSet::Full, ToolSet::Full, ToolSet::Memory, ToolSet::Chatgpt]);
         let options = options(tools, mode);
         let version = *dice.one(&[OLD, NEWEST]);
         let mut first = line(&grant, Hidden::Nothing, &options, version);
         let mut second = line(&grant, other, &options, version);
+        assert!(first.greeting["result"]["instructions"].is_string(), "{}", first.greeting);
+        assert_eq!(masked(&first.greeting.to_string()), masked(&second.greeting.to_string()), "seed {seed}, {globs:?}");
         for turn in 0..REQUESTS {
             let (method, params) = request(&mut dice);
             let answer = |line: &mut Line| masked(&line.ask(method, params.clone()).to_string());

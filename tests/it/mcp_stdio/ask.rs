@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::support::Env;
 use crate::support::rpc::{Client, LEGACY, MODERN};
 
-const ASK: &[&str] = &["--permission", "ask"];
+const ASK: &[&str] = &["--tools", "full", "--permission", "ask"];
 const FACT: &str = "- allergy: penicillin";
 
 /// A call that the person is to be asked about.
@@ -225,7 +225,7 @@ fn nobody_is_asked_who_cannot_be() {
     }
     // And by default the model is told to ask.
     let env = Env::ada().quick();
-    let mut client = Client::open_as(&env, MODERN, &can_ask(), &[]);
+    let mut client = Client::open_as(&env, MODERN, &can_ask(), &["--tools", "full"]);
     assert_eq!(code(&client.result("tools/call", personal("a.md"))), "permission_required");
     let mut claimed = personal("a.md");
     claimed["arguments"]["has_explicit_permission"] = json!(true);
@@ -301,7 +301,7 @@ fn a_registered_client_is_asked_only_where_its_person_speaks_for_the_owner_and_n
         let env = Env::ada().quick();
         let added = env.run(&[&["client", "add", "desk"][..], more].concat(), "");
         assert_eq!(added.code, 0, "{added:?}");
-        let arguments = ["--permission", "ask", "--client", "desk"];
+        let arguments = ["--tools", "full", "--permission", "ask", "--client", "desk"];
         for version in [MODERN, LEGACY[0]] {
             let mut client = Client::open_as(&env, version, &can_ask(), &arguments);
             let path = format!("{version}.md");

@@ -124,7 +124,7 @@ fn what_waits_and_is_not_wanted_any_more_is_not_begun() {
 #[test]
 fn it_ends_when_nobody_reads_it_any_more() {
     let env = Env::ada().quick();
-    let mut client = Client::open(&env, MODERN, &[]);
+    let mut client = Client::open(&env, MODERN, &["--tools", "full"]);
     client.stop_reading();
     for _ in 0..50 {
         client.ask("tools/call", json!({"name": "create_file", "arguments": {"path": "a.md", "content": "x\n"}}));

@@ -80,7 +80,7 @@ fn questions_are_answered_by_an_index_once_the_server_has_built_it() {
     until("an outside edit is not found", || {
         found(&mut client, "cassiterite") == (holding(&env, "cassiterite"), "index".to_owned())
     });
-    client.call("create_file", json!({"path": "own.md", "content": "columbite\n"}));
+    client.call("remember", json!({"note": "own.md", "text": "columbite"}));
     assert_eq!(found(&mut client, "columbite").0, holding(&env, "columbite"), "its own are found at once");
     assert_eq!(client.close().code, 0);
 }
@@ -165,7 +165,7 @@ fn while_another_process_builds_the_index_the_server_does_not() {
     until_indexed(&env, &mut one);
     until_indexed(&env, &mut other);
     // What one writes, the other finds.
-    one.call("create_file", json!({"path": "own.md", "content": "columbite\n"}));
+    one.call("remember", json!({"note": "own.md", "text": "columbite"}));
     assert_eq!(found(&mut other, "columbite"), (holding(&env, "columbite"), "index".to_owned()));
     assert_eq!((one.close().code, other.close().code), (0, 0));
 }

@@ -6,4 +6,5 @@ mod end;
 mod index;
 mod open;
 mod results;
+mod sets;
 mod tools;

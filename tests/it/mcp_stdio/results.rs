@@ -11,7 +11,7 @@ fn requests() -> Vec<(&'static str, Value, Option<&'static str>)> {
         json!({"ref": {"type": "ref/prompt", "name": "what_do_you_know"}, "argument": {"name": "topic", "value": ""}});
     vec![
         ("tools/list", json!({}), Some("private")),
-        ("tools/call", json!({"name": "list_files"}), None),
+        ("tools/call", json!({"name": "recent"}), None),
         ("tools/call", json!({"name": "read_file", "arguments": {"path": "none.md"}}), None),
         ("prompts/list", json!({}), Some("public")),
         ("prompts/get", json!({"name": "memory_protocol"}), None),

@@ -79,12 +79,12 @@ fn the_lists_are_small() {
 #[test]
 fn the_sets_have_their_tools() {
     let env = Env::new();
-    let compact = "search_files get_context read_file list_files create_file update_file delete_file run_actions";
+    let compact = "search_files get_context read_file remember append_file update_file delete_file recent run_actions";
     assert_eq!(names(&env, &[]).join(" "), compact);
     let full = names(&env, &["--tools", "full"]);
-    assert_eq!((full.len(), full.last().unwrap().as_str()), (28, "run_actions"));
+    assert_eq!((full.len(), full.last().unwrap().as_str()), (30, "run_actions"));
     assert_eq!(names(&env, &["--tools", "memory"]), ["memory"]);
-    let reading = "search_files get_context read_file list_files run_actions";
+    let reading = "search_files get_context read_file recent run_actions";
     assert_eq!(names(&env, &["--read-only"]).join(" "), reading);
     let mut client = Client::open(&env, LEGACY[0], &["--read-only"]);
     let list = client.result("tools/list", json!({}));
@@ -108,6 +108,7 @@ fn words_and_hints_are_said() {
             let writes = hints["readOnlyHint"] == json!(false);
             let words = tool["description"].as_str().unwrap();
             assert_eq!(words.contains("Ask the user"), asks && writes, "{mode}: {words}");
+            assert!(words.starts_with("In the user's long-term memory: "), "{words}");
             assert_eq!(hints["openWorldHint"], json!(false));
             assert!(hints["destructiveHint"].is_boolean());
             assert!(!tool["title"].as_str().unwrap().is_empty());
@@ -130,6 +131,9 @@ const DONE: &[&str] = &[
     r#"["copy_file",{"path":"b.md","new_path":"c.md"}]"#,
     r#"["rename_file",{"path":"c.md","new_path":"d.md"}]"#,
     r#"["delete_file",{"path":"d.md"}]"#,
+    r#"["remember",{"note":"acme","key":"city","value":"Leeds"}]"#,
+    r#"["remember",{"text":"likes tea"}]"#,
+    r#"["recent",{}]"#,
     r#"["create_dir",{"path":"folder"}]"#,
     r#"["delete_dir",{"path":"folder"}]"#,
     r#"["check_file_exists",{"path":"a.md"}]"#,
@@ -174,6 +178,8 @@ const FAILED: &[&str] = &[
     r#"["copy_file",{"path":"nowhere.md","new_path":"x.md"}]"#,
     r#"["rename_file",{"path":"nowhere.md","new_path":"x.md"}]"#,
     r#"["delete_file",{"path":"nowhere.md"}]"#,
+    r#"["remember",{}]"#,
+    r#"["recent",{"since":"last week"}]"#,
     r#"["create_dir",{"path":"user.md"}]"#,
     r#"["delete_dir",{"path":"entities"}]"#,
     r#"["check_file_exists",{"path":"/etc"}]"#,
@@ -204,9 +210,8 @@ fn every_action_answers_as_its_schema_says() {
         let env = Env::ada().quick();
         let mut client = Client::open(&env, version, &["--tools", "full", "--permission", "off"]);
         let schemas = schemas(&mut client);
-        let text_only = ["read_file", "go_to_link", "memory"];
         for (name, schema) in &schemas {
-            assert_eq!(schema.is_none(), text_only.contains(&name.as_str()), "{name}");
+            assert_eq!(schema.is_some(), name == "list_files", "{name}");
             for calls in [DONE, FAILED] {
                 assert!(calls.iter().any(|call| call.contains(&format!("[\"{name}\""))), "{name} is tried");
             }
@@ -247,11 +252,11 @@ fn a_note_is_sent_once() {
 fn calls_are_read_as_they_come() {
     let env = Env::ada().quick();
     let mut client = Client::open(&env, MODERN, &[]);
-    for params in [json!({"name": "list_files"}), json!({"name": "list_files", "arguments": null})] {
-        assert!(client.result("tools/call", params)["structuredContent"]["value"].is_array());
+    for params in [json!({"name": "recent"}), json!({"name": "recent", "arguments": null})] {
+        assert!(client.result("tools/call", params)["structuredContent"]["value"].is_object());
     }
-    let params = json!({"name": "list_files", "arguments": {}, "_meta": {"progressToken": "p", "x.example/y": [1]}});
-    assert!(client.result("tools/call", params)["structuredContent"]["value"].is_array());
+    let params = json!({"name": "recent", "arguments": {}, "_meta": {"progressToken": "p", "x.example/y": [1]}});
+    assert!(client.result("tools/call", params)["structuredContent"]["value"].is_object());
     // A write is known to the conversation, also where the next one does not wait for its answer.
     let write = |content: &str| json!({"name": "run_actions", "arguments": {"actions": [{"action": "write_file", "path": "w.md", "content": content}]}});
     let asked: Vec<u64> = (0..10).map(|number| client.ask("tools/call", write(&format!("{number}\n")))).collect();
@@ -269,7 +274,7 @@ fn calls_are_read_as_they_come() {
 fn who_and_where_are_in_the_history() {
     let env = Env::ada().quick();
     let mut client = Client::open(&env, LEGACY[0], &[]);
-    client.call("create_file", json!({"path": "a.md", "content": "x\n"}));
+    client.call("remember", json!({"text": "likes tea"}));
     let log = env.ask(&["log"]).exits(0);
     assert_eq!((&log["entries"][0]["door"], &log["entries"][0]["client"]), (&json!("mcp"), &json!("it")));
     let export = env.run(&["audit", "export", "--jsonl"], "").stdout;
@@ -336,3 +341,91 @@ fn what_is_not_offered_is_not_spoken_of() {
     let viewed = client.call("memory", json!({"command": "view", "path": "/memories/user.md"}));
     assert_eq!(viewed["isError"], json!(false), "{viewed}");
 }
+
+/// All words of a value that are texts.
+fn texts(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::String(text) => found.push(text.clone()),
+        Value::Array(items) => items.iter().for_each(|item| texts(item, found)),
+        Value::Object(members) => members.values().for_each(|member| texts(member, found)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// The list of the tools is the oracle: what fails may speak of no other.
+#[test]
+fn no_error_names_a_tool_that_is_not_offered() {
+    let env = Env::ada().quick();
+    let add = ["client", "add", "few", "--read", "**", "--write", "**", "--tools", "read_file,update_file,append_file"];
+    assert_eq!(env.run(&add, "").code, 0);
+    let wrong: Vec<Value> = FAILED.iter().chain(MORE_FAILED).map(|call| serde_json::from_str(call).unwrap()).collect();
+    for arguments in [
+        &[][..],
+        &["--read-only"],
+        &["--client", "few"],
+        &["--tools", "full", "--client", "few"],
+        &["--tools", "memory"],
+        &["--tools", "full", "--read-only"],
+    ] {
+        let offered = names(&env, arguments);
+        let mut client = Client::open(&env, MODERN, arguments);
+        let mut tried = 0;
+        for call in &wrong {
+            let tool = call[0].as_str().unwrap();
+            // Who sends a list of actions is offered all of them.
+            if !offered.iter().any(|name| name == tool) || tool == "run_actions" {
+                continue;
+            }
+            let mut said = Vec::new();
+            texts(&client.call(tool, call[1].clone()), &mut said);
+            tried += 1;
+            for name in memdir_core::action::NAMES.iter().filter(|name| !offered.iter().any(|other| other == *name)) {
+                let is_said = |text: &String| {
+                    text.split(|sign: char| !(sign.is_alphanumeric() || sign == '_')).any(|word| word == *name)
+                };
+                let is_word = !name.contains('_');
+                assert!(is_word || !said.iter().any(is_said), "{arguments:?}: {call} names `{name}`: {said:?}");
+                assert!(
+                    !said.iter().any(|text| text.contains(&format!("`{name}`"))),
+                    "{arguments:?}: {call}: {said:?}"
+                );
+            }
+        }
+        assert!(tried >= 3, "{arguments:?}: {tried}");
+    }
+}
+
+/// More calls that fail, for the words of their errors.
+const MORE_FAILED: &[&str] = &[
+    r#"["read_file",{"path":"entities"}]"#,
+    r#"["read_file",{"path":"no/such/folder/x.md"}]"#,
+    r#"["read_file",{"path":"user.md","start_line":999}]"#,
+    r#"["read_file",{"pth":"user.md"}]"#,
+    r#"["append_file",{"path":"entities","content":"x"}]"#,
+    r#"["append_file",{"path":"user.md"}]"#,
+    r#"["append_file",{"path":"user.md","content":"AKIAIOSFODNN7EXAMPLE"}]"#,
+    r#"["append_file",{"path":"user.md","content":"- iban: DE89 3702 0800 0532 0130 00"}]"#,
+    r#"["update_file",{"path":"user.md","old_content":"","new_content":"y"}]"#,
+    r#"["update_file",{"path":"user.md","old_content":"a","new_content":"y"}]"#,
+    r#"["update_file",{"path":"entities","old_content":"a","new_content":"y"}]"#,
+    r#"["update_file",{"path":"no.md","old_content":"a","new_content":"y"}]"#,
+    r#"["delete_file",{"path":"entities"}]"#,
+    r#"["delete_file",{}]"#,
+    r#"["search_files",{}]"#,
+    r#"["search_files",{"query":"x","path":"nowhere"}]"#,
+    r#"["search_files",{"query":"since:never"}]"#,
+    r#"["get_context",{"path":"nowhere.md"}]"#,
+    r#"["get_context",{"path":"entities"}]"#,
+    r#"["remember",{"key":"a: b","value":"c"}]"#,
+    r#"["remember",{"key":"city","value":"a\nb"}]"#,
+    r#"["remember",{"note":"../x","text":"y"}]"#,
+    r#"["remember",{"note":"entities","text":"y\u0000"}]"#,
+    r#"["remember",{"text":"the key is AKIAIOSFODNN7EXAMPLE"}]"#,
+    r#"["recent",{"days":0}]"#,
+    r#"["recent",{"days":1,"since":"2026-01-01"}]"#,
+    r#"["memory",{"command":"view","path":"/memories/entities/none.md"}]"#,
+    r#"["memory",{"command":"create","path":"/memories/user.md","file_text":"x"}]"#,
+    r#"["memory",{"command":"str_replace","path":"/memories/user.md","old_str":"none","new_str":"x"}]"#,
+    r#"["memory",{"command":"insert","path":"/memories/user.md","insert_line":99,"insert_text":"x"}]"#,
+    r#"["memory",{"command":"rename","old_path":"/memories/none.md","new_path":"/memories/x.md"}]"#,
+];

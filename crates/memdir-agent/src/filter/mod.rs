@@ -62,7 +62,9 @@ pub(super) fn conversation(session: &Session, filters: &[Filter]) -> Session {
         | Value::Search(_)
         | Value::Context(_)
         | Value::Links(_)
-        | Value::Entries(_) => (name.to_owned(), Value::Nothing),
+        | Value::Entries(_)
+        | Value::Remembered(_)
+        | Value::Recent(_) => (name.to_owned(), Value::Nothing),
     });
     session.variables = Variables::new(variables.collect::<Vec<_>>());
     session

@@ -7,8 +7,8 @@ use super::{WITHHELD, finds, hides_name, withhold};
 use memdir_core::action::Action;
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{
-    Code, Context, Details, DirectoryEntry, Failure, Links, Log, MemoryEntry, Outcome, Report, Search, Shown, Value,
-    Variables,
+    Code, Context, Details, DirectoryEntry, Failure, Links, Log, MemoryEntry, Outcome, Recent, Report, Search, Shown,
+    Value, Variables,
 };
 use memdir_dialect::{Entry, Parsed, Unread};
 use memdir_policy::Filter;
@@ -155,7 +155,30 @@ impl<'n> Redaction<'n> {
             Value::Context(context) => self.context(context),
             Value::Links(links) => self.links(links),
             Value::Entries(entries) => entries.retain_mut(|entry| self.is_entry_shown(entry)),
+            Value::Remembered(told) => {
+                told.replaced =
+                    told.replaced.take().filter(|line| !self.notes.holds_hidden(line) && !finds(filters, line));
+            }
+            Value::Recent(recent) => self.recent(recent),
         }
+    }
+
+    /// What was done to a note of which anything is hidden, and what was said of it, is not told.
+    fn recent(&mut self, recent: &mut Recent) {
+        let filters = self.notes.filters();
+        for day in &mut recent.days {
+            day.changes.retain_mut(|change| {
+                let path = MemoryPath::parse(&change.path).ok().filter(|path| !hides_name(filters, path));
+                let note = path.as_ref().and_then(|path| self.notes.note(path));
+                change.did.retain(|words| !finds(filters, words));
+                note.is_some_and(|note| !note.is_touched())
+            });
+            for conversation in &mut day.conversations {
+                conversation.said.retain(|text| !self.notes.holds_hidden(text) && !finds(filters, text));
+            }
+            day.conversations.retain(|conversation| !conversation.said.is_empty());
+        }
+        recent.days.retain(|day| !(day.changes.is_empty() && day.conversations.is_empty()));
     }
 
     /// The text of a note, or of a part of it.

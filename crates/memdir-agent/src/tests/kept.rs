@@ -494,3 +494,24 @@ fn a_conversation_is_kept_as_an_entry() {
     let told = "You: I have painted the kitchen green today\nAssistant: Nice.\nYou: Keep what we talked about\n";
     assert!(note.contains(told), "{note}");
 }
+
+/// `recent` tells what the person said in a kept conversation, but nothing that is a secret, and nothing of another's file.
+#[test]
+fn what_was_talked_about_is_told_by_days() {
+    let env = Env::new();
+    let (_, session) = env.say(begun(), "where do I live?", &["<reply>In London.</reply>"]);
+    let (_, session) = env.say(session, "my key is AKIAIOSFODNN7EXAMPL2", &["<reply>I keep no keys.</reply>"]);
+    env.say(session, "I moved to Paris", &[MOVED, "<reply>Good.</reply>"]);
+    let recent = |arguments: &str| {
+        let engine = env.engine();
+        let text = format!("<actions>[{{\"action\":\"recent\"{arguments}}}]</actions>");
+        let report = engine.conclude(engine.propose(memdir_dialect::parse(text.as_bytes()), Caller::model("mcp")));
+        serde_json::to_value(&report.actions[0]).unwrap()["value"].clone()
+    };
+    let told = recent(r#","since":"2026-01-01""#);
+    assert_eq!(told["days"][0]["date"], "2027-01-01");
+    let said = serde_json::json!([{"session": ID, "said": ["where do I live?", "I moved to Paris"]}]);
+    assert_eq!(told["days"][0]["conversations"], said, "{told}");
+    assert_eq!(told["days"][0]["changes"][0]["path"], "user.md");
+    assert_eq!(recent(r#","since":"2026-01-01","until":"2026-12-31""#)["days"], serde_json::json!([]));
+}

@@ -47,7 +47,8 @@ fn engine(root: &Path) -> Engine {
         keep_proposals: Duration::from_secs(7 * 24 * 60 * 60),
         clock,
     };
-    Engine::new(Vault::open(dir, root, options).unwrap(), settings).with_sessions(crate::cut_session)
+    Engine::new(Vault::open(dir, root, options).unwrap(), settings)
+        .with_sessions(crate::cut_session, crate::Session::said)
 }
 
 fn settings() -> Settings {

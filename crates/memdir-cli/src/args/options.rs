@@ -335,9 +335,11 @@ pub(crate) fn one_of<T: Copy + Send + Sync>(choices: &'static [Choice<T>]) -> im
 
 /// The sets of tools.
 pub(crate) const TOOL_SETS: &[Choice<ToolSet>] = &[
-    ("compact", ToolSet::Compact, "Eight tools that cover nearly everything"),
+    ("compact", ToolSet::Compact, "Nine tools that cover nearly everything"),
     ("full", ToolSet::Full, "One for each action, and `run_actions`"),
     ("memory", ToolSet::Memory, "Anthropic's memory tool"),
+    ("agent", ToolSet::Agent, "One that asks the memory's own agent, with the model of the settings"),
+    ("chatgpt", ToolSet::Chatgpt, "`search` and `fetch`, as connectors of ChatGPT have them"),
 ];
 
 /// The ways of searching.

@@ -11,8 +11,8 @@ const fn optional(name: &'static str, takes: Takes, words: &'static str) -> Fiel
     Field { name, takes, required: false, words }
 }
 
-const NOTE: Field = required("path", Takes::Path, "The note, such as `entities/jane_doe.md`.");
-const FILE: Field = required("path", Takes::Path, "The file, such as `entities/jane_doe.md`.");
+const NOTE: Field = required("path", Takes::Path, "Such as `entities/jane_doe.md`.");
+const FILE: Field = required("path", Takes::Path, "Such as `entities/jane_doe.md`.");
 const FOLDER: Field = required("path", Takes::Path, "The folder, such as `entities`.");
 const CONTENT: Field = required("content", Takes::Text, "All of the note's text, in Markdown.");
 const HEADING: Field =
@@ -30,8 +30,8 @@ pub const ROWS: &[Row] = &[
         gives: Gives::Text,
         fields: &[
             NOTE,
-            optional("start_line", Takes::Number(1), "The first line wanted, from 1."),
-            optional("end_line", Takes::Number(1), "The last line wanted, itself included."),
+            optional("start_line", Takes::Number(1), "The first line, from 1."),
+            optional("end_line", Takes::Number(1), "The last line."),
         ],
         example: r#"{"action":"read_file","path":"user.md","assign_to":"user"}"#,
     },
@@ -85,14 +85,10 @@ pub const ROWS: &[Row] = &[
             required(
                 "old_content",
                 Takes::FullText,
-                "The text as it stands in the note now; enough of it to be found only once.",
+                "What stands in the note now; enough of it to be found only once.",
             ),
-            required("new_content", Takes::Text, "The text to put in its place."),
-            optional(
-                "occurrence",
-                Takes::OneOf(&["first", "all"]),
-                "What to do when several places match; without it that is an error.",
-            ),
+            required("new_content", Takes::Text, "What to put in its place."),
+            optional("occurrence", Takes::OneOf(&["first", "all"]), "Where several places match; left out, an error."),
         ],
         example: r#"{"action":"update_file","path":"user.md","old_content":"- example_fact: before","new_content":"- example_fact: after"}"#,
     },
@@ -147,6 +143,26 @@ pub const ROWS: &[Row] = &[
             required("value", Takes::Text, "What it says, on one line."),
         ],
         example: r#"{"action":"set_fact","path":"user.md","key":"example_fact","value":"after"}"#,
+    },
+    Row {
+        name: "remember",
+        title: "Remember something",
+        access: Access::Write,
+        effect: Effect::Settles,
+        words: "Keeps one thing that the user told: a fact as key and value, or a text as one line. It replaces what it supersedes and makes the note if there is none.",
+        returns: "path, and change, line, text and what it replaced",
+        gives: Gives::Object,
+        fields: &[
+            optional(
+                "note",
+                Takes::FullText,
+                "Whom or what it is about: a name, such as `Jane Doe`, a path or a link; left out, the user.",
+            ),
+            optional("key", Takes::FullText, "Such as `city`."),
+            optional("value", Takes::FullText, "What it says now, on one line."),
+            optional("text", Takes::FullText, "Instead of key and value: one sentence."),
+        ],
+        example: r#"{"action":"remember","note":"Example Person","key":"example_fact","value":"after"}"#,
     },
     Row {
         name: "delete_file",
@@ -239,7 +255,7 @@ pub const ROWS: &[Row] = &[
         fields: &[
             optional("path", Takes::Folder, "The folder; left out, the whole memory."),
             optional("limit", Takes::Number(1), "How many at most; left out, 1000."),
-            optional("cursor", Takes::Text, "The cursor of the answer before, to go on."),
+            optional("cursor", Takes::Text, "That of the answer before."),
         ],
         example: r#"{"action":"list_files"}"#,
     },
@@ -288,6 +304,21 @@ pub const ROWS: &[Row] = &[
         example: r#"{"action":"get_history","path":"user.md","limit":5}"#,
     },
     Row {
+        name: "recent",
+        title: "What was lately",
+        access: Access::Read,
+        effect: Effect::None,
+        words: "Tells what was changed and talked about lately, such as last week, by days, the newest first.",
+        returns: "days with date, changes, conversations, and how many were left out",
+        gives: Gives::Object,
+        fields: &[
+            optional("days", Takes::Number(1), "Days back from today; left out, 7."),
+            optional("since", Takes::FullText, "The first day instead, such as `2026-11-16`."),
+            optional("until", Takes::FullText, "The last day; left out, today."),
+        ],
+        example: r#"{"action":"recent","days":7}"#,
+    },
+    Row {
         name: "go_to_link",
         title: "Follow a link",
         access: Access::Read,
@@ -320,10 +351,10 @@ pub const ROWS: &[Row] = &[
                 Takes::OneOf(&["ranked", "text", "regex", "name"]),
                 "ranked if left out; text finds it as it stands, regex a pattern, name a note by its name.",
             ),
-            optional("path", Takes::Folder, "Only in this folder or note; left out, the whole memory."),
-            optional("limit", Takes::Number(1), "How many notes at most; left out, 20."),
-            optional("cursor", Takes::Text, "The cursor of the answer before, to go on."),
-            optional("budget", Takes::Number(1), "How many tokens the snippets may have together."),
+            optional("path", Takes::Folder, "Only this folder or note."),
+            optional("limit", Takes::Number(1), "Notes at most; left out, 20."),
+            optional("cursor", Takes::Text, "That of the answer before."),
+            optional("budget", Takes::Number(1), "Tokens of all snippets at most."),
         ],
         example: r#"{"action":"search_files","query":"example person birthday"}"#,
     },
@@ -332,13 +363,13 @@ pub const ROWS: &[Row] = &[
         title: "What is worth knowing",
         access: Access::Read,
         effect: Effect::None,
-        words: "Gathers the parts of notes that are worth reading for a message, or about a note and those linked with it, within a budget.",
+        words: "Gathers the parts of notes that are worth reading for a message, or about a note and those linked with it.",
         returns: "parts with path, heading, lines, text, the best first, and how many were left out",
         gives: Gives::Object,
         fields: &[
-            optional("query", Takes::FullText, "The message, or what to look for; this or a path has to be sent."),
+            optional("query", Takes::FullText, "The message, or what to look for; this or a path."),
             optional("path", Takes::Path, "The note to gather about."),
-            optional("budget", Takes::Number(1), "How many tokens the parts may have together; left out, 2,000."),
+            optional("budget", Takes::Number(1), "Tokens at most; left out, 2,000."),
         ],
         example: r#"{"action":"get_context","query":"when is the birthday of example person"}"#,
     },

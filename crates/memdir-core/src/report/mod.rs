@@ -198,6 +198,10 @@ pub enum Value {
     Links(Links),
     /// The entries that `memory` keeps.
     Entries(Vec<MemoryEntry>),
+    /// What `remember` did to its note.
+    Remembered(Remembered),
+    /// What was changed and talked about.
+    Recent(Recent),
     /// Nothing; only a variable of a Python block is that.
     Nothing,
 }
@@ -377,6 +381,71 @@ pub struct MemoryEntry {
     pub path: MemoryPath,
     /// Its tags.
     pub tags: Vec<String>,
+}
+
+/// What `remember` did to its note.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+pub struct Remembered {
+    /// What became of the note.
+    pub change: RememberedChange,
+    /// The line where it stands now, from 1.
+    pub line: usize,
+    /// What stands there now.
+    pub text: String,
+    /// What stood there before; `None` where nothing was replaced.
+    pub replaced: Option<String>,
+}
+
+/// What became of the note in which something is remembered.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RememberedChange {
+    /// It was made.
+    Created,
+    /// It has a line more.
+    Added,
+    /// What it said before is gone.
+    Replaced,
+    /// It says so already.
+    None,
+}
+
+/// What was changed and talked about, the newest day first.
+#[derive(Clone, Debug, Default, Eq, PartialEq, Serialize)]
+pub struct Recent {
+    /// The days on which anything was.
+    pub days: Vec<RecentDay>,
+    /// How many changes and conversations the budget had no room for.
+    pub left_out: usize,
+}
+
+/// One day, in UTC.
+#[derive(Clone, Debug, Default, Eq, PartialEq, Serialize)]
+pub struct RecentDay {
+    /// Such as `2026-11-21`.
+    pub date: String,
+    /// What was changed, the newest first.
+    pub changes: Vec<RecentChange>,
+    /// What was talked about in conversations that are kept, the newest first.
+    pub conversations: Vec<RecentConversation>,
+}
+
+/// What was done to a note on a day.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+pub struct RecentChange {
+    /// The note; a folder's name ends with `/`.
+    pub path: String,
+    /// What was done to it, in words, the newest first.
+    pub did: Vec<String>,
+}
+
+/// What was said in a conversation on a day.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+pub struct RecentConversation {
+    /// The session in which it is kept.
+    pub session: String,
+    /// What the person said, shortened, in order.
+    pub said: Vec<String>,
 }
 
 /// What a path is.

@@ -18,7 +18,9 @@ pub(super) fn value(out: &mut String, value: &Value) {
         | Value::Search(_)
         | Value::Context(_)
         | Value::Links(_)
-        | Value::Entries(_) => quote(out, &serde_json::to_string(value).unwrap_or_default()),
+        | Value::Entries(_)
+        | Value::Remembered(_)
+        | Value::Recent(_) => quote(out, &serde_json::to_string(value).unwrap_or_default()),
     }
 }
 

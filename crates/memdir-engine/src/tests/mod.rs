@@ -19,9 +19,11 @@ use memdir_policy::{Grant, Mode, Rule, Rules, Verdict};
 use memdir_vault::{Durability, LogQuery, Options, Vault};
 
 mod ask;
+mod brief;
 mod forgets;
 mod fresh;
 mod meaning;
+mod recent;
 
 fn engine(root: &Path) -> Engine {
     engine_with(root, Durability::Full)

@@ -19,6 +19,7 @@ mod links;
 mod notes;
 mod operators;
 mod properties;
+mod remember;
 mod sections;
 mod whole_line;
 

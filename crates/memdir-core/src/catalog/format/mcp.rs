@@ -10,9 +10,12 @@ use super::super::{Effect, Gives, PERMISSION, Row};
 use crate::action::Access;
 
 /// What asks for permission first, where the mode wants it; the words of the argument say the rest.
-const ASK: &str = " Ask the user first if it is personal.";
+const ASK: &str = " Ask the user first if personal.";
 /// What `has_explicit_permission` means.
-const CLAIM: &str = "Only after the user agreed.";
+const CLAIM: &str = "The user agreed.";
+
+/// What tells a tool from one of the client's own, whose name may be the same: each first sentence says it.
+const PLACE: &str = "In the user's long-term memory";
 
 /// The tool that runs a list of actions.
 pub const RUN_ACTIONS: &str = "run_actions";
@@ -20,15 +23,27 @@ pub const RUN_ACTIONS: &str = "run_actions";
 /// The tool of one action.
 pub(super) fn tool(row: &Row, ask_first: bool) -> Value {
     let asks = if ask_first && row.access > Access::Read { ASK } else { "" };
-    let answers = if row.gives == Gives::Flag { String::new() } else { format!(" Answers {}.", row.returns) };
+    let answers = if says_itself(row.gives) { String::new() } else { format!(" Answers {}.", row.returns) };
     let mut tool = json!({
-        "name": row.name, "title": row.title, "description": format!("{}{asks}{answers}", row.words),
+        "name": row.name, "title": row.title, "description": format!("{}{asks}{answers}", placed(row.words)),
         "inputSchema": input(row), "annotations": annotations(row.access, row.effect),
     });
     if let (Some(schema), Some(tool)) = (output(row), tool.as_object_mut()) {
         tool.insert("outputSchema".to_owned(), schema);
     }
     tool
+}
+
+/// Whether an answer shows by itself what it is.
+pub(super) fn says_itself(gives: Gives) -> bool {
+    !matches!(gives, Gives::Number | Gives::Various)
+}
+
+/// The words of a row, which say first where that is.
+fn placed(words: &str) -> String {
+    let mut rest = words.chars();
+    let first = rest.next().map(|first| first.to_lowercase().to_string()).unwrap_or_default();
+    format!("{PLACE}: {first}{}", rest.as_str())
 }
 
 /// The schema of the arguments.
@@ -52,22 +67,15 @@ fn input(row: &Row) -> Value {
     schema
 }
 
-/// The schema of an answer; `None` for one that is text. An answer that failed has `error` instead of `value`.
+/// The schema of an answer; `None` where it would say no more than that there is a value, which is in the description. An answer
+/// that failed has `error` instead of `value`.
 fn output(row: &Row) -> Option<Value> {
-    let value = match row.gives {
-        Gives::Text | Gives::Various => return None,
-        Gives::Flag => json!({"type": "boolean"}),
-        Gives::Number => json!({"type": "integer"}),
-        Gives::Paths => json!({"type": "array", "items": {"type": "string"}}),
-        Gives::Entries => json!({"type": "array", "items": {"type": "object"}}),
-        Gives::Object => json!({"type": "object"}),
-    };
-    let mut properties = json!({"value": value});
-    if let (Gives::Paths, Some(properties)) = (row.gives, properties.as_object_mut()) {
-        properties.insert("total".to_owned(), json!({"type": "integer"}));
-        properties.insert("cursor".to_owned(), json!({"type": ["string", "null"]}));
-    }
-    Some(json!({"type": "object", "properties": properties}))
+    (row.gives == Gives::Paths).then(|| {
+        json!({"type": "object", "properties": {
+            "value": {"type": "array", "items": {"type": "string"}},
+            "total": {"type": "integer"}, "cursor": {"type": ["string", "null"]},
+        }})
+    })
 }
 
 /// The tool that runs several actions at once.
@@ -80,16 +88,15 @@ pub fn run_actions<'r>(
     ask_first: bool,
 ) -> Value {
     let access = rows.clone().map(|row| row.access).max().unwrap_or(Access::Read);
-    let more: Vec<String> = rows.filter(|row| !is_shown(row)).map(Row::signature).collect();
-    let more = if more.is_empty() { String::new() } else { format!(" Also takes {}.", more.join(", ")) };
+    let more = signatures(rows.filter(|row| !is_shown(row)));
+    let more = if more.is_empty() { more } else { format!(" Also takes {more}.") };
     let asks = if ask_first && access > Access::Read { ASK } else { "" };
     let text = |what: &str| json!({"type": what});
     json!({
         "name": RUN_ACTIONS,
         "title": "Run actions",
         "description": format!(
-            "Runs actions in order; what they change is kept or undone together, and later ones see what earlier ones did.\
-             {more}{asks}"
+            "{PLACE}: runs actions in order; what they change is kept or undone together.{more}{asks}"
         ),
         "inputSchema": {
             "type": "object",
@@ -102,16 +109,26 @@ pub fn run_actions<'r>(
             },
             "required": ["actions"],
         },
-        "outputSchema": {
-            "type": "object",
-            "properties": {
-                "actions": {"type": "array", "items": text("object")},
-                "changed": {"type": "array", "items": text("string")},
-                "batch": {"type": ["integer", "null"]},
-            },
-        },
         "annotations": annotations(access, if access > Access::Read { Effect::Changes } else { Effect::None }),
     })
+}
+
+/// Names and arguments of actions, those together that take the same; an argument that may be left out is told only where there
+/// is no other.
+fn signatures<'r>(rows: impl Iterator<Item = &'r Row>) -> String {
+    let mut kinds: Vec<(String, Vec<&str>)> = Vec::new();
+    for row in rows {
+        let required: Vec<&str> = row.fields.iter().filter(|field| field.required).map(|field| field.name).collect();
+        let takes = match (required.as_slice(), row.fields.first()) {
+            ([], Some(first)) => format!("([{}])", first.name),
+            (required, _) => format!("({})", required.join(", ")),
+        };
+        match kinds.iter_mut().find(|(other, _)| *other == takes) {
+            Some((_, names)) => names.push(row.name),
+            None => kinds.push((takes, vec![row.name])),
+        }
+    }
+    kinds.iter().map(|(takes, names)| format!("{}{takes}", names.join("/"))).collect::<Vec<_>>().join(", ")
 }
 
 /// Anthropic's memory tool, for clients that give no tools of a provider to their model.
@@ -126,8 +143,8 @@ pub fn memory_tool(ask_first: bool, read_only: bool) -> Value {
         "name": "memory",
         "title": "Memory",
         "description": format!(
-            "Your memory of the user: text files below /memories that outlast this conversation. View /memories before you do \
-             anything else, and save what is worth keeping at once. Links between notes are written [[name]].{asks}"
+            "The user's long-term memory: text files below /memories that outlast this conversation. View /memories before \
+             you do anything else, and save what is worth keeping at once. Links between notes are written [[name]].{asks}"
         ),
         "inputSchema": {
             "type": "object",
@@ -166,7 +183,7 @@ fn memory_tool_that_reads() -> Value {
     json!({
         "name": "memory",
         "title": "Memory",
-        "description": "Your memory of the user: text files below /memories, which you can view here and not change. View \
+        "description": "The user's long-term memory: text files below /memories, which you can view here and not change. View \
             /memories before you do anything else. Links between notes are written [[name]].",
         "inputSchema": {
             "type": "object",

@@ -87,8 +87,14 @@ fn every_format_has_every_row_with_its_words_and_a_name_that_all_take() {
                 let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
                 assert!((1..=64).contains(&row.name.len()) && row.name.bytes().all(is_plain), "{}", row.name);
                 let words = tool["description"].as_str().unwrap();
-                assert!(words.starts_with(row.words), "{words}");
-                let says = format != Format::Mcp || row.gives != Gives::Flag;
+                if format == Format::Mcp {
+                    let (place, rest) = words.split_once(": ").unwrap();
+                    assert_eq!(place, "In the user's long-term memory");
+                    assert!(rest.to_lowercase().starts_with(&row.words.to_lowercase()), "{words}");
+                } else {
+                    assert!(words.starts_with(row.words), "{words}");
+                }
+                let says = format != Format::Mcp || !super::mcp::says_itself(row.gives);
                 assert_eq!(words.contains(&format!(" Answers {}.", row.returns)), says, "{words}");
                 assert_eq!(words.contains("Ask the user"), ask_first && row.access > Access::Read, "{words}");
             }
@@ -231,10 +237,9 @@ fn clients_of_mcp_are_told_what_a_tool_may_do() {
 }
 
 #[test]
-fn an_answer_to_a_client_of_mcp_has_a_schema_unless_it_is_text() {
+fn an_answer_to_a_client_of_mcp_has_a_schema_where_that_says_something() {
     for (tool, row) in tools(Format::Mcp, false).iter().zip(ROWS) {
-        let is_text = matches!(row.gives, Gives::Text | Gives::Various);
-        assert_eq!(tool.get("outputSchema").is_none(), is_text, "{}", row.name);
+        assert_eq!(tool.get("outputSchema").is_some(), row.gives == Gives::Paths, "{}", row.name);
         let Some(schema) = tool.get("outputSchema") else { continue };
         let validator = validator(schema);
         assert!(

@@ -131,7 +131,9 @@ impl Value {
             | report::Value::Search(_)
             | report::Value::Context(_)
             | report::Value::Links(_)
-            | report::Value::Entries(_) => None,
+            | report::Value::Entries(_)
+            | report::Value::Remembered(_)
+            | report::Value::Recent(_) => None,
         }
     }
 

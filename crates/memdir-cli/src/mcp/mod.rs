@@ -15,6 +15,8 @@ use memdir_core::report::{Code, Failure};
 use memdir_mcp::{HttpOptions, Names, Options, Server, ToolSet, listen, serve_http, serve_stdio};
 use memdir_policy::Mode;
 
+mod agent;
+
 /// Options of `mcp`.
 #[derive(Args, Debug)]
 pub(super) struct McpArgs {
@@ -49,9 +51,11 @@ pub(super) fn run(global: &Global, options: &McpArgs) -> Result<u8, Stop> {
         read_only: options.read_only,
         mode: options.permission.unwrap_or(opened.config.permission.mcp),
     };
+    let agent = agent::agent(global, &opened.config, settled.mode);
     let clients = Arc::new(client::register(&opened.root, options.client.as_deref(), memdir_host::now)?);
     let broken = |error: std::io::Error| Failure::new(Code::Internal, format!("the server cannot start: {error}"));
     let server = Server::new(opened.engine, settled, clients).map_err(broken)?;
+    server.set_agent(agent);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(broken)?;
     let stop = CancellationToken::new();
     stop_on_signal(&runtime, stop.clone()).map_err(broken)?;

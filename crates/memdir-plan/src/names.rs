@@ -1,0 +1,90 @@
+//! The names of notes, and which of them a text says.
+
+use crate::MIN_TEXT_CHARS;
+use memdir_core::path::MemoryPath;
+use memdir_core::report::{Code, Failure};
+use memdir_note::{Note, words};
+
+/// A note, and what it is called.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct NoteNames {
+    /// Where it is.
+    pub path: MemoryPath,
+    /// Its title and its aliases; where it has none, its file name.
+    pub names: Vec<String>,
+}
+
+/// How many notes that a name can mean are listed.
+const MOST_LISTED: usize = 5;
+
+impl NoteNames {
+    /// The names of a note that says this.
+    #[must_use]
+    pub fn of(path: &MemoryPath, text: &str) -> Self {
+        let note = Note::parse(text);
+        Self::new(path.clone(), note.title(), note.aliases())
+    }
+
+    pub(crate) fn new(path: MemoryPath, title: Option<String>, aliases: Vec<String>) -> Self {
+        let mut names: Vec<String> = title.into_iter().chain(aliases).collect();
+        if names.is_empty() {
+            names.push(path.stem().to_owned());
+        }
+        Self { path, names }
+    }
+}
+
+/// The note whose title or alias comes first in a text, the longest where several begin there; `None` where it says none.
+///
+/// # Errors
+///
+/// `ambiguous_link` where several notes are called so.
+pub(crate) fn named_first(text: &str, notes: Vec<NoteNames>) -> Result<Option<MemoryPath>, Failure> {
+    let text = words_of(text);
+    let (mut best, mut found) = (None, Vec::new());
+    for note in notes {
+        let starts = note.names.iter().filter(|name| is_name(name)).filter_map(|name| {
+            let name = words_of(name);
+            let at = text.windows(name.len().max(1)).position(|part| part == name)?;
+            Some((at, std::cmp::Reverse(name.len())))
+        });
+        let Some(start) = starts.min() else { continue };
+        if best.is_none_or(|best| start < best) {
+            (best, found) = (Some(start), Vec::new());
+        }
+        if best == Some(start) {
+            found.push(note.path);
+        }
+    }
+    found.sort_unstable();
+    the_only("the text", found.iter())
+}
+
+/// Whether a title or an alias can stand for its note in a sentence. One that begins with a small letter, or is as short as `I`,
+/// occurs in ordinary sentences; a model with write access to a single note could use it to attract what the person says.
+fn is_name(name: &str) -> bool {
+    name.chars().filter(|character| character.is_alphanumeric()).count() >= MIN_TEXT_CHARS
+        && !name.trim_start().starts_with(char::is_lowercase)
+}
+
+/// The words of a text as they are written: who writes of a home does not mean the note Home.
+fn words_of(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    words::each(text, &mut |_, place| found.extend(text.get(place).map(str::to_owned)));
+    found
+}
+
+/// The only note of several that `said`, a name in backticks or a noun, can mean; `None` where there is none.
+///
+/// # Errors
+///
+/// `ambiguous_link`, with the first few, where there are more.
+pub fn the_only<'n>(said: &str, found: impl Iterator<Item = &'n MemoryPath>) -> Result<Option<MemoryPath>, Failure> {
+    let found: Vec<&MemoryPath> = found.collect();
+    let [first, _, ..] = found.as_slice() else { return Ok(found.first().map(|path| (*path).clone())) };
+    let listed: Vec<String> = found.iter().take(MOST_LISTED).map(|path| format!("`{path}`")).collect();
+    let more = found.len().checked_sub(MOST_LISTED).filter(|more| *more > 0);
+    let more = more.map_or_else(String::new, |more| format!(" and {more} more"));
+    let message = format!("{said} can mean {}{more}", listed.join(", "));
+    Err(Failure::new(Code::AmbiguousLink, message).with_hint(format!("give its path, such as `{first}`")))
+}

@@ -1,0 +1,145 @@
+//! `remember`: which note it is, what is written there and what is told of it.
+
+use serde_json::json;
+
+use super::*;
+
+fn memory() -> MapTree {
+    MapTree::of([
+        ("user.md", "# Ada\n\n- city: Porto\n- friend: [[jane_doe]]\n\n## Log\n\n- went home\n"),
+        ("people/jane_doe.md", "---\naliases: [Janey]\n---\n# Jane Doe\n\n- city: Leeds\n- birthday: 1990-02-01\n"),
+        ("people/tom_reed.md", "# Tom Reed\n\n- birthday: 1991-03-04\n"),
+        ("work/acme.md", "# Acme\n\nThey make anvils.\n"),
+        ("Home.md", "# Home\n"),
+        ("x/twin.md", "# Twin One\n"),
+        ("y/twin.md", "# Twin Two\n"),
+    ])
+}
+
+/// The path, what is told, and the text of the note after it.
+#[track_caller]
+fn remembered(tree: &MapTree, arguments: Json) -> (String, Json, String) {
+    let mut call = arguments;
+    call["action"] = json!("remember");
+    let (entry, after) = one(tree, call);
+    assert_eq!(entry["ok"], true, "{entry}");
+    let path = entry["path"].as_str().unwrap().to_owned();
+    let text = String::from_utf8(after.get(&path).unwrap().to_vec()).unwrap();
+    (path, entry["value"].clone(), text)
+}
+
+#[track_caller]
+fn failure(arguments: Json) -> [String; 3] {
+    let (mut call, tree) = (arguments, memory());
+    call["action"] = json!("remember");
+    let (entry, after) = one(&tree, call);
+    assert_eq!(after, tree);
+    ["code", "message", "hint"].map(|key| entry["error"][key].as_str().unwrap_or_default().to_owned())
+}
+
+#[test]
+fn a_fact_goes_into_the_note_that_is_named_in_any_way() {
+    for note in [
+        "Jane Doe",
+        "jane doe",
+        "Janey",
+        "jane_doe",
+        "people/jane_doe.md",
+        "people/jane_doe",
+        "jane_doe.md",
+        "[[jane_doe]]",
+        "[[people/jane_doe|her]]",
+    ] {
+        let (path, told, text) = remembered(&memory(), json!({"note": note, "key": "City", "value": "York"}));
+        assert_eq!(path, "people/jane_doe.md", "{note}");
+        let expected = json!({"change": "replaced", "line": 6, "text": "- city: York", "replaced": "- city: Leeds"});
+        assert_eq!(told, expected, "{note}");
+        assert_eq!(text, "---\naliases: [Janey]\n---\n# Jane Doe\n\n- city: York\n- birthday: 1990-02-01\n", "{note}");
+    }
+    for arguments in [
+        json!({"key": "city", "value": "Faro"}),
+        json!({"note": "", "key": "city", "value": "Faro"}),
+        json!({"note": "user", "key": "city", "value": "Faro", "text": ""}),
+        json!({"note": "Ada", "key": "city", "value": "Faro"}),
+    ] {
+        let mut call = arguments.clone();
+        call.as_object_mut().unwrap().retain(|_, value| value != "");
+        let (path, told, _) = remembered(&memory(), call);
+        assert_eq!((path.as_str(), &told["replaced"]), ("user.md", &json!("- city: Porto")), "{arguments}");
+    }
+}
+
+#[test]
+fn a_new_fact_is_added_and_one_that_stands_changes_nothing() {
+    let (path, told, text) = remembered(&memory(), json!({"key": "tea", "value": "green"}));
+    assert_eq!(path, "user.md");
+    assert_eq!(told, json!({"change": "added", "line": 5, "text": "- tea: green", "replaced": null}));
+    assert!(text.contains("- friend: [[jane_doe]]\n- tea: green\n\n## Log"), "{text}");
+    let (_, told, text) = remembered(&memory(), json!({"key": "city", "value": "Porto"}));
+    assert_eq!(told, json!({"change": "none", "line": 3, "text": "- city: Porto", "replaced": null}));
+    assert!(text.starts_with("# Ada\n\n- city: Porto\n- friend"));
+    let (_, told, _) = remembered(&memory(), json!({"text": "went home"}));
+    assert_eq!(told, json!({"change": "none", "line": 8, "text": "- went home", "replaced": null}));
+}
+
+#[test]
+fn a_note_that_is_not_there_is_made_where_such_notes_are() {
+    let made = json!({"change": "created", "line": 3, "text": "- birthday: 2001-01-01", "replaced": null});
+    let (path, told, text) =
+        remembered(&memory(), json!({"note": "Mia O'Neil", "key": "birthday", "value": "2001-01-01"}));
+    assert_eq!((path.as_str(), told), ("people/mia_o_neil.md", made.clone()));
+    assert_eq!(text, "# Mia O'Neil\n\n- birthday: 2001-01-01\n");
+    // No note states this, so it goes beside the notes to which the person's links.
+    let (path, ..) = remembered(&memory(), json!({"note": "Mia", "key": "shoe size", "value": "38"}));
+    assert_eq!(path, "people/mia.md");
+    let bare = MapTree::of([("user.md", "# Me\n"), ("a.md", "# A\n")]);
+    let (path, ..) = remembered(&bare, json!({"note": "[[Mia]]", "key": "shoe size", "value": "38"}));
+    assert_eq!(path, "entities/mia.md");
+    let (path, _, text) = remembered(&bare, json!({"note": "cats/black_tom", "text": "likes fish"}));
+    assert_eq!((path.as_str(), text.as_str()), ("cats/black_tom.md", "# Black Tom\n\n- likes fish\n"));
+    let vault = MapTree::of([("People/Jane Doe.md", "birthday:: 1990\n"), ("People/Tom Reed.md", "x\n")]);
+    let (path, _, text) = remembered(&vault, json!({"note": "Mia Ito", "key": "birthday", "value": "1999"}));
+    assert_eq!((path.as_str(), text.as_str()), ("People/Mia Ito.md", "# Mia Ito\n\n- birthday: 1999\n"));
+    let (path, told, text) = remembered(&vault, json!({"key": "city", "value": "Rome"}));
+    assert_eq!((path.as_str(), text.as_str()), ("user.md", "# Me\n\n- city: Rome\n"));
+    assert_eq!(told["change"], "created");
+}
+
+#[test]
+fn a_text_goes_into_the_note_that_it_names() {
+    for (text, path, line) in [
+        ("Jane Doe plays the oboe", "people/jane_doe.md", "- Jane Doe plays the oboe"),
+        ("Since May Janey works for Acme", "people/jane_doe.md", "- Since May Janey works for Acme"),
+        ("Acme hired Jane Doe", "work/acme.md", "- Acme hired Jane Doe"),
+        ("[[tom_reed]] met Jane Doe", "people/tom_reed.md", "- [[tom_reed]] met Jane Doe"),
+        ("I went home early", "user.md", "- I went home early"),
+        ("Nobody\nknows\r\n\n this", "user.md", "- Nobody knows this"),
+        ("call [[Nobody]]", "user.md", "- call [[Nobody]]"),
+    ] {
+        let (found, told, after) = remembered(&memory(), json!({"text": text}));
+        assert_eq!((found.as_str(), &told["change"], &told["text"]), (path, &json!("added"), &json!(line)));
+        assert_eq!(after.lines().filter(|other| *other == line).count(), 1, "{after}");
+    }
+    let (path, ..) = remembered(&memory(), json!({"note": "Acme", "text": "Jane Doe left"}));
+    assert_eq!(path, "work/acme.md");
+}
+
+#[test]
+fn what_cannot_be_filed_says_what_to_send() {
+    let check = |arguments: Json, code: &str, part: &str| {
+        let [found, message, hint] = failure(arguments.clone());
+        assert_eq!(found, code, "{arguments}: {message}");
+        assert!(format!("{message}: {hint}").contains(part), "{arguments}: {message}: {hint}");
+    };
+    check(json!({}), "invalid_action", "there is nothing to remember");
+    check(json!({"note": "Jane Doe"}), "invalid_action", "there is nothing to remember");
+    check(json!({"key": "city"}), "invalid_action", "missing `value`");
+    check(json!({"value": "York"}), "invalid_action", "missing `key`");
+    check(json!({"key": "city", "value": "York", "text": "in York"}), "invalid_action", "send either");
+    check(json!({"key": "city", "value": "York\nLeeds"}), "invalid_action", "a fact is one line");
+    check(json!({"note": "twin", "key": "a", "value": "b"}), "ambiguous_link", "`x/twin.md`, `y/twin.md`");
+    check(json!({"text": "see [[twin]]"}), "ambiguous_link", "such as `x/twin.md`");
+    check(json!({"note": "../x", "key": "a", "value": "b"}), "invalid_path", "climbs out");
+    check(json!({"note": ".memdir/x", "key": "a", "value": "b"}), "invalid_path", "dot");
+    check(json!({"note": "people/jane_doe.md", "key": "a: b", "value": "c"}), "invalid_action", "`remember`");
+}
