@@ -9,3 +9,39 @@ pub(super) fn quoted(word: &str) -> String {
         word => format!("'{}'", word.replace('\'', "'\\''")),
     }
 }
+
+/// The words of a command line in which each is written as [`quoted`] writes it; `None` for any other.
+pub(super) fn words(line: &str) -> Option<Vec<String>> {
+    let mut words = Vec::new();
+    let mut rest = line;
+    while !rest.is_empty() {
+        let mut word = String::new();
+        while let Some(first) = rest.chars().next().filter(|first| *first != ' ') {
+            let (part, behind) = match first {
+                '"' | '\'' => rest.get(1..)?.split_once(first)?,
+                '\\' => ("'", rest.strip_prefix("\\'")?),
+                _ => rest.split_at(rest.find([' ', '"', '\'', '\\']).unwrap_or(rest.len())),
+            };
+            word.push_str(part);
+            rest = behind;
+        }
+        words.push(word);
+        rest = rest.strip_prefix(' ').unwrap_or(rest);
+    }
+    Some(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_read_as_they_are_written() {
+        let all = ["memdir", "/a b/memdir", "it's", "a\"b'c", "$HOME", "back\\slash", "é", "", "C:/x", "a  b"];
+        let line = all.map(quoted).join(" ");
+        assert_eq!(words(&line).unwrap(), all);
+        for broken in ["\"open", "a 'b", "a \\b"] {
+            assert_eq!(words(broken), None, "{broken}");
+        }
+    }
+}

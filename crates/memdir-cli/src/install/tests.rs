@@ -5,9 +5,11 @@ use std::path::PathBuf;
 use super::Entry;
 use super::change::{Format, Trouble, Wanted, change};
 use super::disk::Target;
+use super::json::server::ServerForm;
 
-const SERVERS: Format = Format::Json { list: "mcpServers", has_type: false };
-const VSCODE: Format = Format::Json { list: "servers", has_type: true };
+const FORM: ServerForm = ServerForm { list: "mcpServers", is_joined: false, before: &[], after: &[] };
+const SERVERS: Format = Format::Json(FORM);
+const VSCODE: Format = Format::Json(ServerForm { list: "servers", before: &[("type", "\"stdio\"")], ..FORM });
 
 fn entry(memory: &str) -> Entry {
     let args = ["mcp", "--memory", memory].map(str::to_owned).to_vec();
