@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 
 use crate::support::{Env, files};
 
+mod hooks;
+
 /// Each assistant with the file that it reads on Linux, below the home folder.
 const ALL: &[(&str, &str)] = &[
     ("claude-desktop", ".config/Claude/claude_desktop_config.json"),
@@ -16,11 +18,37 @@ const ALL: &[(&str, &str)] = &[
     ("codex", ".codex/config.toml"),
     ("goose", ".config/goose/config.yaml"),
     ("lm-studio", ".lmstudio/mcp.json"),
+    ("copilot", ".copilot/mcp-config.json"),
+    ("gemini", ".gemini/settings.json"),
+    ("opencode", ".config/opencode/opencode.json"),
+    ("cline", ".cline/data/settings/cline_mcp_settings.json"),
+    ("continue", ".continue/mcpServers/memdir.json"),
+    ("windsurf", ".codeium/windsurf/mcp_config.json"),
+    ("zed", ".config/zed/settings.json"),
 ];
+
+/// What each makes when it is started for the first time, where that is not the folder of the file.
+const SIGNS: &[(&str, &str)] = &[("claude-code", ".claude"), ("cline", ".cline"), ("continue", ".continue")];
+
+/// An environment in which an assistant was started once.
+fn used(name: &str) -> Env {
+    let env = Env::ada();
+    let path = ALL.iter().find(|(known, _)| *known == name).unwrap().1;
+    let sign = SIGNS.iter().find(|(known, _)| *known == name);
+    let folder = sign.map_or_else(|| file(&env, path).parent().unwrap().to_owned(), |(_, sign)| file(&env, sign));
+    fs::create_dir_all(folder).unwrap();
+    env
+}
 
 /// A configuration with other things in it, as a person has it.
 fn rich(name: &str) -> &'static str {
     match name {
+        "opencode" => {
+            "{\n  \"$schema\": \"https://opencode.ai/config.json\",\n  // mine\n  \"mcp\": {\n    \"other\": { \"type\": \"remote\", \"url\": \"https://example.com\" },\n  },\n}\n"
+        }
+        "zed" => {
+            "// Zed settings\n{\n  \"theme\": \"One\", // why\n  \"context_servers\": {\n    \"other\": { \"command\": \"x\", \"args\": [] }\n  },\n  \"tabs\": { \"close\": true },\n}\n"
+        }
         "vscode" => {
             "{\r\n\t// servers of mine\r\n\t\"servers\": {\r\n\t\t\"github\": {\r\n\t\t\t\"url\": \"https://example.com/mcp\" // remote\r\n\t\t}\r\n\t},\r\n\t\"inputs\": []\r\n}\r\n"
         }
@@ -54,7 +82,7 @@ fn install(env: &Env, arguments: &[&str]) -> crate::support::Ran {
 #[test]
 fn each_assistant_from_nothing_and_back() {
     for (name, path) in ALL {
-        let env = Env::ada();
+        let env = used(name);
         let file = file(&env, path);
         let before = files(&env.home());
         let done = install(&env, &[name, "--yes"]).exits(0);
@@ -64,6 +92,8 @@ fn each_assistant_from_nothing_and_back() {
         let memory = env.memory().canonicalize().unwrap();
         assert!(text.contains(memory.to_str().unwrap()) && text.contains(env!("CARGO_BIN_EXE_memdir")), "{text}");
         assert_eq!(text.contains("stdio"), matches!(*name, "claude-code" | "vscode" | "goose"), "{text}");
+        assert_eq!(text.contains("\"alwaysLoad\": true"), *name == "claude-code", "{text}");
+        assert_eq!(text.contains("\"deferTools\": \"never\""), *name == "copilot", "{text}");
         assert!(done["say"].as_str().unwrap().contains("What do you know about me?"), "{done}");
         let again = install(&env, &[name, "--yes"]).exits(0);
         assert_eq!((&again["changed"], &again["diff"]), (&json!(false), &json!("")), "{name}");
@@ -105,7 +135,7 @@ fn each_assistant_with_other_things_in_its_file_and_back() {
 
 #[test]
 fn the_entry_starts_a_server_that_works() {
-    let env = Env::ada();
+    let env = used("cursor");
     env.ask(&["client", "add", "cursor", "--tools", "read"]).exits(0);
     install(&env, &["cursor", "--client", "cursor", "--tools", "full", "--yes"]).exits(0);
     let config: Value = serde_json::from_str(&fs::read_to_string(file(&env, ".cursor/mcp.json")).unwrap()).unwrap();
@@ -217,6 +247,7 @@ fn a_link_is_followed_and_modes_are_kept() {
     let before = files(&env.home());
     assert_eq!(install(&env, &["cursor", "--remove", "--yes"]).exits(5)["error"]["code"], "config");
     assert_eq!(files(&env.home()), before);
+    fs::create_dir(env.home().join(".claude")).unwrap();
     let dangling = env.home().join(".claude.json");
     symlink("nowhere.json", &dangling).unwrap();
     assert_eq!(install(&env, &["claude-code", "--yes"]).exits(5)["error"]["code"], "config");
@@ -230,6 +261,7 @@ fn where_a_variable_names_the_folder_it_is_used() {
     {
         let env = Env::ada();
         let folder = env.base().join("elsewhere");
+        fs::create_dir(&folder).unwrap();
         let env = env.set(variable, folder.to_str().unwrap());
         let done = install(&env, &[name, "--yes"]).exits(0);
         assert_eq!(done["file"], folder.join(file).to_str().unwrap());

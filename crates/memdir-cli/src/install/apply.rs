@@ -122,6 +122,10 @@ fn lifts_grant(diff: &str) -> bool {
 }
 
 impl Done {
+    pub(super) fn has_changed(&self) -> bool {
+        self.first.changed
+    }
+
     /// Tells the person.
     pub(super) fn show(&self, stdout: &mut StdoutLock<'static>) -> Result<(), Stop> {
         let parts = || std::iter::once(&self.first).chain(&self.hooks);

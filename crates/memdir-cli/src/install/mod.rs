@@ -22,7 +22,7 @@ mod toml;
 mod yaml;
 
 pub(super) use args::{InstallArgs, LONG};
-pub(super) use state::{Connection, Here, here, look};
+pub(super) use state::{Connection, Here, Loaded, here, look};
 
 use super::args::{Global, TOOL_SETS};
 use super::config::Sources;
@@ -53,10 +53,14 @@ pub(super) fn run(global: &Global, options: &InstallArgs) -> Result<u8, Stop> {
     if options.print {
         return print(global, options, assistant);
     }
-    match set_up(global, options, assistant)? {
-        Some(done) => global.answer(&done, |stdout| done.show(stdout)),
-        None => Ok(0),
-    }
+    let Some(done) = set_up(global, options, assistant)? else { return Ok(0) };
+    global.answer(&done, |stdout| {
+        done.show(stdout)?;
+        match assistant.instructions.filter(|_| !options.remove && done.has_changed()) {
+            Some(file) => Ok(say(format!("`memdir install --agents-md {file}` adds a line to a project that reminds it"))?),
+            None => Ok(()),
+        }
+    })
 }
 
 /// Sets up one assistant, or takes memdir out of it; `None` where the person wants nothing changed.
