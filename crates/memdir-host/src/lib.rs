@@ -182,7 +182,9 @@ pub fn program_named(name: &Path) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let endings: &[&str] = if cfg!(windows) { &["exe", "cmd"] } else { &[""] };
     let mut all = std::env::split_paths(&path).filter(|folder| folder.is_absolute()).flat_map(|folder| {
-        endings.iter().map(move |ending| if ending.is_empty() { folder.join(name) } else { folder.join(name).with_extension(ending) })
+        endings.iter().map(
+            move |ending| if ending.is_empty() { folder.join(name) } else { folder.join(name).with_extension(ending) },
+        )
     });
     all.find(|path| path.is_file())
 }
@@ -199,7 +201,8 @@ pub fn own_program() -> std::io::Result<PathBuf> {
         _ => std::path::absolute(called).ok(),
     });
     // Whoever starts a program may call it anything.
-    let is_this = |called: &PathBuf| matches!((canonical(called), canonical(&real)), (Ok(called), Ok(real)) if called == real);
+    let is_this =
+        |called: &PathBuf| matches!((canonical(called), canonical(&real)), (Ok(called), Ok(real)) if called == real);
     Ok(called.filter(is_this).unwrap_or(real))
 }
 

@@ -13,7 +13,7 @@ use crate::support::Env;
 struct Program {
     name: &'static str,
     file: &'static str,
-    events: [(&'static str, &'static str); 4],
+    events: [&'static str; 4],
     has_version: bool,
     hook: fn(&str) -> Value,
 }
@@ -22,50 +22,30 @@ const PROGRAMS: &[Program] = &[
     Program {
         name: "claude-code",
         file: ".claude/settings.json",
-        events: [
-            ("SessionStart", "session-start"),
-            ("UserPromptSubmit", "prompt"),
-            ("PreCompact", "pre-compact"),
-            ("SessionEnd", "end"),
-        ],
+        events: ["SessionStart", "UserPromptSubmit", "PreCompact", "SessionEnd"],
         has_version: false,
-        hook: |line| json!({"hooks": [{"type": "command", "command": line, "timeout": 10}]}),
+        hook: |line| json!({"hooks": [{"type": "command", "command": line, "timeout": 5}]}),
     },
     Program {
         name: "codex",
         file: ".codex/hooks.json",
-        events: [
-            ("SessionStart", "session-start"),
-            ("UserPromptSubmit", "prompt"),
-            ("PreCompact", "pre-compact"),
-            ("Stop", "end"),
-        ],
+        events: ["SessionStart", "UserPromptSubmit", "PreCompact", "SessionEnd"],
         has_version: false,
-        hook: |line| json!({"hooks": [{"type": "command", "command": line, "timeout": 10}]}),
+        hook: |line| json!({"hooks": [{"type": "command", "command": line, "timeout": 5}]}),
     },
     Program {
         name: "cursor",
         file: ".cursor/hooks.json",
-        events: [
-            ("sessionStart", "session-start"),
-            ("beforeSubmitPrompt", "prompt"),
-            ("preCompact", "pre-compact"),
-            ("sessionEnd", "end"),
-        ],
+        events: ["sessionStart", "beforeSubmitPrompt", "preCompact", "sessionEnd"],
         has_version: true,
-        hook: |line| json!({"command": line, "timeout": 10}),
+        hook: |line| json!({"command": line, "timeout": 5}),
     },
     Program {
         name: "copilot",
         file: ".copilot/hooks/memdir.json",
-        events: [
-            ("sessionStart", "session-start"),
-            ("userPromptSubmitted", "prompt"),
-            ("preCompact", "pre-compact"),
-            ("sessionEnd", "end"),
-        ],
+        events: ["sessionStart", "userPromptSubmitted", "preCompact", "agentStop"],
         has_version: true,
-        hook: |line| json!({"type": "command", "bash": line, "powershell": format!("& {line}"), "timeoutSec": 10}),
+        hook: |line| json!({"type": "command", "command": line, "timeoutSec": 5}),
     },
 ];
 
@@ -154,8 +134,9 @@ fn made_up(seed: u64, program: &Program) -> (Value, String) {
     if !dice.is(4) {
         said["hooks"] = json!({});
         let other = ["PostToolUse", "afterFileEdit"];
-        for event in program.events.iter().map(|(event, _)| *event).chain(other) {
-            let lines = ["./mine.sh", "echo \"memdir hook\" /* x */", "npx other hook prompt", "/opt/memdir mcp", "é,]}"];
+        for event in program.events.into_iter().chain(other) {
+            let lines =
+                ["./mine.sh", "echo \"memdir hook\" /* x */", "npx other hook prompt", "/opt/memdir mcp", "é,]}"];
             let hooks: Vec<_> = (0..dice.roll(4)).map(|_| (program.hook)(dice.one(&lines))).collect();
             if !hooks.is_empty() || dice.is(8) {
                 said["hooks"][event] = json!(hooks);
@@ -226,9 +207,9 @@ fn expected(said: &Value, program: &Program, env: &Env) -> Value {
     }
     let memory = env.memory().canonicalize().unwrap();
     let (memdir, memory) = (env!("CARGO_BIN_EXE_memdir"), memory.to_str().unwrap());
-    for (theirs, ours) in program.events {
-        let line = format!("{memdir} hook {} {ours} --memory {memory}", program.name);
-        let hooks = &mut expected["hooks"][theirs];
+    for event in program.events {
+        let line = format!("{memdir} hook {} {event} --memory {memory}", program.name);
+        let hooks = &mut expected["hooks"][event];
         if hooks.is_null() {
             *hooks = json!([]);
         }

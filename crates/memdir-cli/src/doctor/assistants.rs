@@ -11,7 +11,11 @@ const HOOK: &str = "hook";
 /// One check for each assistant that is here, and one for each memory that one keeps itself.
 pub(super) fn checks(calls: &[LastCall]) -> Vec<Check> {
     let connections = install::look();
-    connections.iter().flat_map(|connection| [Some(check(connection, calls)), own_memory(connection)]).flatten().collect()
+    connections
+        .iter()
+        .flat_map(|connection| [Some(check(connection, calls)), own_memory(connection)])
+        .flatten()
+        .collect()
 }
 
 fn check(connection: &Connection, calls: &[LastCall]) -> Check {

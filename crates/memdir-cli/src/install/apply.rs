@@ -61,7 +61,11 @@ impl Part {
 
     fn make(&self) -> Result<DonePart, Failure> {
         let backup = if self.diff.is_empty() { None } else { self.target.replace(self.changed.text.as_deref())? };
-        Ok(DonePart { changed: !self.diff.is_empty(), backup: backup.map(|path| path.display().to_string()), ..self.left() })
+        Ok(DonePart {
+            changed: !self.diff.is_empty(),
+            backup: backup.map(|path| path.display().to_string()),
+            ..self.left()
+        })
     }
 
     /// What is said of a file that is left as it is.
@@ -105,7 +109,8 @@ pub(super) fn apply(
             return Err(ChangeError { failure, diff: Some(diff) }.into());
         }
         writeln!(io::stderr(), "{}", term::diff(&diff, &io::stderr()))?;
-        let files = parts.iter().filter(|part| !part.diff.is_empty()).map(|part| part.target.path.display().to_string());
+        let files =
+            parts.iter().filter(|part| !part.diff.is_empty()).map(|part| part.target.path.display().to_string());
         let files = files.collect::<Vec<_>>().join(" and ");
         if !question::agrees_or(&format!("change {files}?"), "nothing was changed")? {
             return Ok(None);

@@ -60,8 +60,8 @@ pub(super) struct OwnMemory {
 const NO_KEYS: &[(&str, &str)] = &[];
 const STDIO: &[(&str, &str)] = &[("type", "\"stdio\"")];
 const COMMAND: &[(&str, &str)] = &[("type", "\"command\"")];
-/// So many seconds may a hook take before the program goes on; memdir itself takes far fewer.
-const SECONDS: &str = "10";
+/// So many seconds may a hook take; memdir gives up by itself before that.
+const SECONDS: &str = "5";
 
 /// The form that most programs have taken over.
 const SERVERS: ServerForm = ServerForm { list: "mcpServers", is_joined: false, before: NO_KEYS, after: NO_KEYS };
@@ -96,31 +96,18 @@ pub(super) const ASSISTANTS: &[Assistant] = &[
         name: "claude-code",
         signs: &[(Home, ".claude")],
         program: Some("claude"),
-        servers: Place {
-            variables: &[("CLAUDE_CONFIG_DIR", ".claude.json")],
-            files: &[(Home, ".claude.json")],
-        },
+        servers: Place { variables: &[("CLAUDE_CONFIG_DIR", ".claude.json")], files: &[(Home, ".claude.json")] },
         // The schema of a stdio server in Claude Code 2.1.197: with `alwaysLoad` its tools are in every prompt.
         format: Format::Json(ServerForm { before: STDIO, after: &[("alwaysLoad", "true")], ..SERVERS }),
         // The schema of its settings: groups, each with a list `hooks`; without `matcher` a group always counts.
         hooks: Some((
-            Place {
-                variables: &[("CLAUDE_CONFIG_DIR", "settings.json")],
-                files: &[(Home, ".claude/settings.json")],
-            },
+            Place { variables: &[("CLAUDE_CONFIG_DIR", "settings.json")], files: &[(Home, ".claude/settings.json")] },
             HookForm {
-                program: "claude-code",
                 head: NO_KEYS,
                 is_grouped: true,
                 before: COMMAND,
-                commands: &[("command", "")],
                 after: &[("timeout", SECONDS)],
-                events: &[
-                    ("SessionStart", "session-start"),
-                    ("UserPromptSubmit", "prompt"),
-                    ("PreCompact", "pre-compact"),
-                    ("SessionEnd", "end"),
-                ],
+                events: &["SessionStart", "UserPromptSubmit", "PreCompact", "SessionEnd"],
             },
         )),
         loading: Loading::ByKey,
@@ -143,18 +130,11 @@ pub(super) const ASSISTANTS: &[Assistant] = &[
         hooks: Some((
             Place { variables: &[], files: &[(Home, ".cursor/hooks.json")] },
             HookForm {
-                program: "cursor",
                 head: &[("version", "1")],
                 is_grouped: false,
                 before: NO_KEYS,
-                commands: &[("command", "")],
                 after: &[("timeout", SECONDS)],
-                events: &[
-                    ("sessionStart", "session-start"),
-                    ("beforeSubmitPrompt", "prompt"),
-                    ("preCompact", "pre-compact"),
-                    ("sessionEnd", "end"),
-                ],
+                events: &["sessionStart", "beforeSubmitPrompt", "preCompact", "sessionEnd"],
             },
         )),
         clients: &["cursor"],
@@ -184,18 +164,11 @@ pub(super) const ASSISTANTS: &[Assistant] = &[
         hooks: Some((
             Place { variables: &[("CODEX_HOME", "hooks.json")], files: &[(Home, ".codex/hooks.json")] },
             HookForm {
-                program: "codex",
                 head: NO_KEYS,
                 is_grouped: true,
                 before: COMMAND,
-                commands: &[("command", "")],
                 after: &[("timeout", SECONDS)],
-                events: &[
-                    ("SessionStart", "session-start"),
-                    ("UserPromptSubmit", "prompt"),
-                    ("PreCompact", "pre-compact"),
-                    ("Stop", "end"),
-                ],
+                events: &["SessionStart", "UserPromptSubmit", "PreCompact", "SessionEnd"],
             },
         )),
         // Codex 0.169.0: the tools of every server wait behind `tool_search`, and no key of a server is against it.
@@ -232,17 +205,16 @@ pub(super) const ASSISTANTS: &[Assistant] = &[
                 files: &[(Home, ".copilot/hooks/memdir.json")],
             },
             HookForm {
-                program: "copilot",
                 head: &[("version", "1")],
                 is_grouped: false,
                 before: COMMAND,
-                commands: &[("bash", ""), ("powershell", "& ")],
                 after: &[("timeoutSec", SECONDS)],
                 events: &[
-                    ("sessionStart", "session-start"),
-                    ("userPromptSubmitted", "prompt"),
-                    ("preCompact", "pre-compact"),
-                    ("sessionEnd", "end"),
+                    "sessionStart",
+                    "userPromptSubmitted",
+                    "preCompact",
+                    // `sessionEnd` names no transcript.
+                    "agentStop",
                 ],
             },
         )),
@@ -367,10 +339,7 @@ pub(super) const ASSISTANTS: &[Assistant] = &[
     Assistant {
         name: "lm-studio",
         signs: &[(Home, ".lmstudio"), (Home, ".cache/lm-studio")],
-        servers: Place {
-            variables: &[],
-            files: &[(Home, ".lmstudio/mcp.json"), (Home, ".cache/lm-studio/mcp.json")],
-        },
+        servers: Place { variables: &[], files: &[(Home, ".lmstudio/mcp.json"), (Home, ".cache/lm-studio/mcp.json")] },
         clients: &["lmstudio", "lm-studio", "lm studio"],
         restart: "restart LM Studio",
         ask: "turn `mcp/memdir` on in a chat, then ask",
@@ -380,7 +349,8 @@ pub(super) const ASSISTANTS: &[Assistant] = &[
 
 /// Zed and goose keep their settings in `~/.config` also on macOS, and elsewhere on Windows.
 const ZED_FOLDER: (Base, &str) = if cfg!(windows) { (Settings, "Zed") } else { (DotConfig, "zed") };
-const ZED: (Base, &str) = if cfg!(windows) { (Settings, "Zed/settings.json") } else { (DotConfig, "zed/settings.json") };
+const ZED: (Base, &str) =
+    if cfg!(windows) { (Settings, "Zed/settings.json") } else { (DotConfig, "zed/settings.json") };
 const GOOSE_FOLDER: (Base, &str) = if cfg!(windows) { (Settings, "Block/goose") } else { (DotConfig, "goose") };
 const GOOSE: (Base, &str) =
     if cfg!(windows) { (Settings, "Block/goose/config/config.yaml") } else { (DotConfig, "goose/config.yaml") };

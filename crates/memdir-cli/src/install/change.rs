@@ -65,7 +65,10 @@ pub(super) enum State {
     /// An entry of our name that starts something else.
     Foreign,
     /// What is ours starts this; `is_whole` where nothing that `install` puts in is missing.
-    Ours { entry: Entry, is_whole: bool },
+    Ours {
+        entry: Entry,
+        is_whole: bool,
+    },
 }
 
 /// The entry of our name as it stands in a text.

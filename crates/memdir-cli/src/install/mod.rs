@@ -57,7 +57,9 @@ pub(super) fn run(global: &Global, options: &InstallArgs) -> Result<u8, Stop> {
     global.answer(&done, |stdout| {
         done.show(stdout)?;
         match assistant.instructions.filter(|_| !options.remove && done.has_changed()) {
-            Some(file) => Ok(say(format!("`memdir install --agents-md {file}` adds a line to a project that reminds it"))?),
+            Some(file) => {
+                Ok(say(format!("`memdir install --agents-md {file}` adds a line to a project that reminds it"))?)
+            }
             None => Ok(()),
         }
     })
@@ -216,7 +218,10 @@ struct Entries {
 impl Entries {
     fn for_hooks(&self, assistant: &Assistant) -> Entry {
         let args = ["hook", assistant.name].map(str::to_owned);
-        Entry { command: self.server.command.clone(), args: args.into_iter().chain(self.which.iter().cloned()).collect() }
+        Entry {
+            command: self.server.command.clone(),
+            args: args.into_iter().chain(self.which.iter().cloned()).collect(),
+        }
     }
 }
 

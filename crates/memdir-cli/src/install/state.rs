@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
+use super::Entry;
 use super::assistants::{ASSISTANTS, Assistant, Loading};
 use super::change::{Format, State};
 use super::disk::Target;
 use super::places;
-use super::Entry;
 
 /// The assistants that this person uses here.
 #[derive(Debug, Default, Serialize)]

@@ -6,7 +6,8 @@
 use saphyr_parser::{Event, Parser, ScalarStyle};
 
 use super::change::{
-    Edit, FoundEntry, Starts, Trouble, Written, edited, indent, is_first, line_end, line_start, listed, next_line, quoted,
+    Edit, FoundEntry, Starts, Trouble, Written, edited, indent, is_first, line_end, line_start, listed, next_line,
+    quoted,
 };
 use super::{Entry, NAME};
 

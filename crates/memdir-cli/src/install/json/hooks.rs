@@ -6,33 +6,31 @@ use std::ops::Range;
 
 use jsonc_parser::ast::{Object, Value};
 
-use super::super::change::{Edit, Trouble, edited, is_memdir, quoted};
 use super::super::Entry;
+use super::super::change::{Edit, Trouble, edited, is_memdir, quoted};
 use super::{Container, Document, Shape, only, push, put, span, without_empty};
 use crate::shell;
 
 /// The object that holds the lists.
 const HOOKS: &str = "hooks";
+/// Under which name a hook says what is run.
+const COMMAND: &str = "command";
 /// The command of memdir that a hook runs.
 const VERB: &str = "hook";
 
 /// How a program writes hooks.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct HookForm {
-    /// The name of the program, as `memdir hook` takes it.
-    pub(in super::super) program: &'static str,
     /// What the file has to say beside its hooks.
     pub(in super::super) head: &'static [(&'static str, &'static str)],
     /// Whether each hook stands in the list `hooks` of a group.
     pub(in super::super) is_grouped: bool,
-    /// What stands before the command: names, and values as JSON.
+    /// What stands before the command line: names, and values as JSON.
     pub(in super::super) before: &'static [(&'static str, &'static str)],
-    /// The names under which the command line stands, and what comes before it there.
-    pub(in super::super) commands: &'static [(&'static str, &'static str)],
     /// What stands behind it.
     pub(in super::super) after: &'static [(&'static str, &'static str)],
-    /// The moments: the program's name for each, and the one that `memdir hook` takes.
-    pub(in super::super) events: &'static [(&'static str, &'static str)],
+    /// The moments, as the program names them.
+    pub(in super::super) events: &'static [&'static str],
 }
 
 /// One hook of ours as it stands in a text.
@@ -41,8 +39,8 @@ struct OwnHook {
     event: String,
     /// What it starts: `args` are `hook`, the program, and what comes behind the moment.
     entry: Entry,
-    /// Its command lines, each under its name.
-    lines: Vec<(String, Range<usize>, String)>,
+    /// Its command line, and where that stands.
+    line: (Range<usize>, String),
     /// The edits that take it out.
     cut: Vec<Edit>,
 }
@@ -53,15 +51,8 @@ impl HookForm {
         let document = Document::read(text)?;
         let own = self.own(&document)?;
         let Some(entry) = own.first().map(|first| first.entry.clone()) else { return Ok(None) };
-        let is_as_put = |hook: &OwnHook| {
-            self.line(&entry, &hook.event).is_some_and(|line| {
-                let is_line = |(name, lead): &(&str, &str)| {
-                    hook.lines.iter().any(|(named, _, found)| named == name && *found == format!("{lead}{line}"))
-                };
-                self.commands.iter().all(is_line)
-            })
-        };
-        let has = |(event, _): &(&str, &str)| own.iter().filter(|hook| hook.event == *event).count() == 1;
+        let is_as_put = |hook: &OwnHook| hook.line.1 == Self::line(&entry, &hook.event);
+        let has = |event: &&str| own.iter().filter(|hook| hook.event == **event).count() == 1;
         let is_whole = own.iter().all(is_as_put) && self.events.iter().all(has) && self.lacks(&document)?.is_empty();
         Ok(Some((entry, is_whole)))
     }
@@ -75,21 +66,15 @@ impl HookForm {
         let document = Document::read(&text)?;
         let own = self.own(&document)?;
         let missing: Vec<_> =
-            self.events.iter().filter(|(event, _)| !own.iter().any(|hook| hook.event == *event)).collect();
-        let mut edits = Vec::new();
-        for OwnHook { event, lines, .. } in &own {
-            let line = self.line(entry, event).unwrap_or_default();
-            for (name, span, _) in lines {
-                let lead = self.commands.iter().find(|(named, _)| named == name).map_or("", |(_, lead)| lead);
-                edits.push((span.clone(), quoted(&format!("{lead}{line}"))));
-            }
-        }
+            self.events.iter().filter(|event| !own.iter().any(|hook| hook.event == **event)).collect();
+        let line = |hook: &OwnHook| (hook.line.0.clone(), quoted(&Self::line(entry, &hook.event)));
+        let edits = own.iter().map(line).collect();
         let lacks = self.lacks(&document)?;
         text = edited(&text, edits);
         for (name, value) in lacks {
             text = put(&text, &[name], Shape::Line(value.to_owned()))?;
         }
-        for (event, _) in missing {
+        for event in missing {
             text = push(&text, &[HOOKS, event], self.shape(entry, event))?;
         }
         Ok(text)
@@ -107,7 +92,7 @@ impl HookForm {
     /// What may have stood there before our hooks, which are cut out of `text` already.
     pub(in super::super) fn bare(&self, text: &str) -> Result<Vec<String>, Trouble> {
         let mut without = text.to_owned();
-        for (event, _) in self.events.iter().rev() {
+        for event in self.events.iter().rev() {
             without = without_empty(&without, &[HOOKS, event])?;
         }
         without = without_empty(&without, &[HOOKS])?;
@@ -135,7 +120,7 @@ impl HookForm {
     /// The edits that take out one of our hooks that is too much: a second one, or one at another moment.
     fn surplus(&self, text: &str) -> Result<Option<Vec<Edit>>, Trouble> {
         let own = self.own(&Document::read(text)?)?;
-        let is_known = |hook: &OwnHook| self.events.iter().any(|(event, _)| hook.event == *event);
+        let is_known = |hook: &OwnHook| self.events.iter().any(|event| hook.event == *event);
         let is_too_much = |at: usize, hook: &OwnHook| {
             !is_known(hook) || own.iter().take(at).any(|earlier| earlier.event == hook.event)
         };
@@ -173,32 +158,26 @@ impl HookForm {
 
     /// Reads a hook, if it is ours.
     fn read(&self, event: &str, hook: &Object<'_>, cut: Vec<Edit>) -> Result<Option<OwnHook>, Trouble> {
-        let (mut lines, mut entry) = (Vec::new(), None);
-        for (name, lead) in self.commands {
-            let Some((_, property)) = only(hook, name)? else { continue };
-            let Some(line) = property.value.as_string_lit() else { return Ok(None) };
-            let Some(found) = started(line.value.strip_prefix(lead).unwrap_or(&line.value)) else { return Ok(None) };
-            entry = Some(found);
-            lines.push(((*name).to_owned(), span(line), line.value.clone().into_owned()));
-        }
-        Ok(entry.map(|entry| OwnHook { event: event.to_owned(), entry, lines, cut }))
+        let Some((_, command)) = only(hook, COMMAND)? else { return Ok(None) };
+        let Some(line) = command.value.as_string_lit() else { return Ok(None) };
+        let line = (span(line), line.value.clone().into_owned());
+        Ok(started(&line.1).map(|entry| OwnHook { event: event.to_owned(), entry, line, cut }))
     }
 
-    /// The command line at a moment; `None` for one at which nothing is to be run.
-    fn line(&self, entry: &Entry, event: &str) -> Option<String> {
-        let (_, ours) = self.events.iter().find(|(theirs, _)| *theirs == event)?;
-        let rest = entry.args.iter().skip(2).map(String::as_str);
-        let words = [entry.command.as_str(), VERB, self.program, ours].into_iter().chain(rest);
+    /// The command line at a moment.
+    fn line(entry: &Entry, event: &str) -> String {
+        let (hook, rest) = entry.args.split_at(entry.args.len().min(2));
+        let words = std::iter::once(&entry.command).chain(hook).map(String::as_str);
+        let words = words.chain([event]).chain(rest.iter().map(String::as_str));
         // No shell of Windows minds `/`, and some take `\` for something else.
-        let word = |word: &str| if cfg!(windows) { shell::quoted(&word.replace('\\', "/")) } else { shell::quoted(word) };
-        Some(words.map(word).collect::<Vec<_>>().join(" "))
+        let word =
+            |word: &str| if cfg!(windows) { shell::quoted(&word.replace('\\', "/")) } else { shell::quoted(word) };
+        words.map(word).collect::<Vec<_>>().join(" ")
     }
 
     fn shape(&self, entry: &Entry, event: &str) -> Shape {
-        let line = self.line(entry, event).unwrap_or_default();
-        let commands = self.commands.iter();
-        let commands = commands.map(|(name, lead)| ((*name).to_owned(), Shape::Line(quoted(&format!("{lead}{line}")))));
-        let hook = Shape::object(Shape::lines(self.before).chain(commands).chain(Shape::lines(self.after)));
+        let command = (COMMAND.to_owned(), Shape::Line(quoted(&Self::line(entry, event))));
+        let hook = Shape::object(Shape::lines(self.before).chain([command]).chain(Shape::lines(self.after)));
         if self.is_grouped { Shape::object([(HOOKS, Shape::List(vec![hook]))]) } else { hook }
     }
 }

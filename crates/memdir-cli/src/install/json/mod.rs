@@ -44,9 +44,8 @@ impl Shape {
             Self::Line(text) => return text.clone(),
             Self::List(items) => ('[', ']', items.iter().map(|item| item.written(layout, &deeper)).collect()),
             Self::Object(entries) => {
-                let written = |(name, value): &(String, Self)| {
-                    format!("{}: {}", quoted(name), value.written(layout, &deeper))
-                };
+                let written =
+                    |(name, value): &(String, Self)| format!("{}: {}", quoted(name), value.written(layout, &deeper));
                 ('{', '}', entries.iter().map(written).collect())
             }
         };
@@ -233,9 +232,7 @@ impl<'t> Document<'t> {
 /// Puts a value under the last of these names, making the objects on the way that are not there. Nothing has to be under it.
 fn put(text: &str, names: &[&str], value: Shape) -> Result<String, Trouble> {
     let document = Document::read(text)?;
-    let nested = |names: &[&str], value| {
-        names.iter().rev().fold(value, |value, name| Shape::object([(*name, value)]))
-    };
+    let nested = |names: &[&str], value| names.iter().rev().fold(value, |value, name| Shape::object([(*name, value)]));
     if document.root()?.is_none() {
         let layout = Layout { end: line_end(text), step: STEP.to_owned() };
         return Ok(format!("{}{}", nested(names, value).written(&layout, ""), layout.end));

@@ -25,7 +25,9 @@ impl ServerForm {
         let Some(servers) = document.object(&[self.list])? else { return Ok(None) };
         let Some((at, property)) = only(servers, NAME)? else { return Ok(None) };
         let cut = Some(document.cut(&Container::of_object(servers), at));
-        let Value::Object(object) = &property.value else { return Ok(Some(FoundEntry { starts: None, lacks: Vec::new(), cut })) };
+        let Value::Object(object) = &property.value else {
+            return Ok(Some(FoundEntry { starts: None, lacks: Vec::new(), cut }));
+        };
         Ok(Some(FoundEntry { starts: self.starts(object)?, lacks: self.lacks(&document, object)?, cut }))
     }
 
@@ -33,7 +35,9 @@ impl ServerForm {
     fn starts(&self, object: &Object<'_>) -> Result<Option<Starts>, Trouble> {
         let texts = |value: &Value<'_>| {
             let texts = value.as_array()?.elements.iter();
-            texts.map(|value| value.as_string_lit().map(|text| text.value.clone().into_owned())).collect::<Option<Vec<_>>>()
+            texts
+                .map(|value| value.as_string_lit().map(|text| text.value.clone().into_owned()))
+                .collect::<Option<Vec<_>>>()
         };
         let Some((_, command)) = only(object, "command")? else { return Ok(None) };
         if self.is_joined {
