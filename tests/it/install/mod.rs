@@ -461,4 +461,7 @@ fn doctor_names_memories_that_assistants_keep_themselves() {
     assert!(hint.contains("autoMemoryEnabled"), "{hint}");
     fs::create_dir_all(env.home().join(".codex/memories")).unwrap();
     assert_eq!(doctor(&env, "codex").len(), 1, "an empty folder is no memory");
+    assert_eq!(doctor(&env, "letta"), []);
+    put(&env, ".letta/agents/agent-1/memory/system/human.md", "Ada\n");
+    assert!(doctor(&env, "letta").remove(0).0.ends_with(".letta/agents/agent-1/memory"));
 }

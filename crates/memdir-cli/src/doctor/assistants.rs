@@ -11,11 +11,12 @@ const HOOK: &str = "hook";
 /// One check for each assistant that is here, and one for each memory that one keeps itself.
 pub(super) fn checks(calls: &[LastCall]) -> Vec<Check> {
     let connections = install::look();
-    connections
-        .iter()
-        .flat_map(|connection| [Some(check(connection, calls)), own_memory(connection)])
-        .flatten()
-        .collect()
+    let memories = install::other_memories();
+    let memories = memories.into_iter().map(|memory| {
+        let message = format!("keeps a memory of its own, in {}", memory.place);
+        Check { hint: Some(memory.advice.to_owned()), ..Check::ok(memory.name, message) }
+    });
+    connections.iter().map(|connection| check(connection, calls)).chain(memories).collect()
 }
 
 fn check(connection: &Connection, calls: &[LastCall]) -> Check {
@@ -59,10 +60,4 @@ fn last(connection: &Connection, calls: &[LastCall], by_hook: bool) -> String {
         Some(call) => format!("last used {}", ago::words(&call.time.to_string(), memdir_host::now())),
         None => "not seen yet".to_owned(),
     }
-}
-
-fn own_memory(connection: &Connection) -> Option<Check> {
-    let (place, advice) = connection.own_memory()?;
-    let message = format!("also keeps a memory of its own, in {place}");
-    Some(Check { hint: Some(advice.to_owned()), ..Check::ok(connection.name, message) })
 }

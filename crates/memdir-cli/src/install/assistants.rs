@@ -1,6 +1,8 @@
 //! The assistants: a row for each. Where its files are, how they are written, what it does with tools of servers, and what to
 //! say to the person. What was read in a program itself names the version.
 
+use std::path::PathBuf;
+
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::change::Format;
@@ -115,8 +117,9 @@ pub(super) const ASSISTANTS: &[Assistant] = &[
         // The settings `autoMemoryEnabled` and `autoMemoryDirectory` of 2.1.197.
         own_memory: Some(OwnMemory {
             files: &[(Home, ".claude/projects/*/memory/MEMORY.md")],
-            advice: "it writes about each project there by itself, and reads it before memdir: keep what is about you in \
-                     memdir, or put `\"autoMemoryEnabled\": false` into its settings.json",
+            advice: "it writes about each project there by itself, and reads it before it asks memdir. To have one place, put \
+                     `\"autoMemoryEnabled\": false` into its settings.json, or `\"autoMemoryDirectory\"` with a folder \
+                     of your memory: what it writes are notes here then",
         }),
         instructions: Some("CLAUDE.md"),
         restart: "start a new session of Claude Code",
@@ -347,6 +350,15 @@ pub(super) const ASSISTANTS: &[Assistant] = &[
     },
 ];
 
+/// Programs that memdir does not set up, and that keep a memory in files.
+pub(super) const OTHER_MEMORIES: &[(&str, OwnMemory)] = &[(
+    "letta",
+    OwnMemory {
+        files: &[(Home, ".letta/agents/*/memory")],
+        advice: "each agent of Letta keeps Markdown there, in a repository of its own: memdir leaves it alone",
+    },
+)];
+
 /// Zed and goose keep their settings in `~/.config` also on macOS, and elsewhere on Windows.
 const ZED_FOLDER: (Base, &str) = if cfg!(windows) { (Settings, "Zed") } else { (DotConfig, "zed") };
 const ZED: (Base, &str) =
@@ -372,6 +384,13 @@ impl Assistant {
     pub(super) fn is_client(&self, name: &str) -> bool {
         let name = name.to_lowercase();
         self.clients.iter().any(|client| name.starts_with(client))
+    }
+}
+
+impl OwnMemory {
+    /// Where it is, if there is something in it.
+    pub(super) fn place(&self) -> Option<PathBuf> {
+        self.files.iter().filter_map(|row| places::path(*row)).find_map(|pattern| places::first_match(&pattern))
     }
 }
 

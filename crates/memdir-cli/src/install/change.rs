@@ -293,13 +293,13 @@ pub(super) fn quoted(text: &str) -> String {
 }
 
 /// A list of texts on one line, as all three read it.
-pub(super) fn listed(texts: &[String]) -> String {
-    format!("[{}]", texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", "))
+pub(super) fn listed<'t>(texts: impl IntoIterator<Item = &'t String>) -> String {
+    format!("[{}]", texts.into_iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", "))
 }
 
 /// What is started and its arguments, as one list.
 pub(super) fn joined(entry: &Entry) -> String {
-    listed(&[&[entry.command.clone()], entry.args.as_slice()].concat())
+    listed(std::iter::once(&entry.command).chain(&entry.args))
 }
 
 /// How the lines of a text end.

@@ -22,7 +22,7 @@ mod toml;
 mod yaml;
 
 pub(super) use args::{InstallArgs, LONG};
-pub(super) use state::{Connection, Here, Loaded, here, look};
+pub(super) use state::{Connection, Here, Loaded, here, look, other_memories};
 
 use super::args::{Global, TOOL_SETS};
 use super::config::Sources;

@@ -3,10 +3,9 @@
 use serde::Serialize;
 
 use super::Entry;
-use super::assistants::{ASSISTANTS, Assistant, Loading};
+use super::assistants::{ASSISTANTS, Assistant, Loading, OTHER_MEMORIES, OwnMemory};
 use super::change::{Format, State};
 use super::disk::Target;
-use super::places;
 
 /// The assistants that this person uses here.
 #[derive(Debug, Default, Serialize)]
@@ -108,20 +107,31 @@ impl Connection {
     /// Whether a client of this name is this assistant: by the name that it says, or the one that it is started under.
     pub(crate) fn is_client(&self, name: &str) -> bool {
         let args = self.server.iter().flat_map(|server| server.entry.args.windows(2));
-        let given = args.filter(|pair| pair.first().is_some_and(|first| first == "--client")).last();
+        let given = args.filter(|pair| pair.first().is_some_and(|first| first == "--client")).next_back();
         match given.and_then(|pair| pair.last()) {
             Some(given) => given == name,
             None => self.assistant.is_client(name),
         }
     }
+}
 
-    /// A memory of the assistant's own that is in use: where it is, and what to do about it.
-    pub(crate) fn own_memory(&self) -> Option<(String, &'static str)> {
-        let own = self.assistant.own_memory.as_ref()?;
-        let files = own.files.iter().filter_map(|row| places::path(*row));
-        let mut found = files.filter_map(|pattern| places::first_match(&pattern));
-        found.next().map(|path| (path.display().to_string(), own.advice))
-    }
+/// A memory that another program keeps itself.
+pub(crate) struct OtherMemory {
+    pub(crate) name: &'static str,
+    /// Where it is.
+    pub(crate) place: String,
+    /// What the person can do about it.
+    pub(crate) advice: &'static str,
+}
+
+/// The memories that other programs keep here.
+pub(crate) fn other_memories() -> Vec<OtherMemory> {
+    let own = ASSISTANTS.iter().filter_map(|assistant| Some((assistant.name, assistant.own_memory.as_ref()?)));
+    let all = own.chain(OTHER_MEMORIES.iter().map(|(name, own)| (*name, own)));
+    let found = |(name, own): (&'static str, &OwnMemory)| {
+        Some(OtherMemory { name, place: own.place()?.display().to_string(), advice: own.advice })
+    };
+    all.filter_map(found).collect()
 }
 
 /// The names of the assistants that are here, by whether they start memdir.
