@@ -1,8 +1,12 @@
 //! Commands that a person can copy into a shell.
 
+/// Whether a shell takes a character for nothing but itself.
+fn is_plain(character: char) -> bool {
+    character.is_alphanumeric() || "-_./:,@%+=".contains(character)
+}
+
 /// A word as it is typed in a shell.
 pub(super) fn quoted(word: &str) -> String {
-    let is_plain = |character: char| character.is_alphanumeric() || "-_./:,@%+=".contains(character);
     match word {
         word if !word.is_empty() && word.chars().all(is_plain) => word.to_owned(),
         word if !word.contains(['"', '$', '`', '\\', '!']) => format!("\"{word}\""),
@@ -20,7 +24,8 @@ pub(super) fn words(line: &str) -> Option<Vec<String>> {
             let (part, behind) = match first {
                 '"' | '\'' => rest.get(1..)?.split_once(first)?,
                 '\\' => ("'", rest.strip_prefix("\\'")?),
-                _ => rest.split_at(rest.find([' ', '"', '\'', '\\']).unwrap_or(rest.len())),
+                first if is_plain(first) => rest.split_at(rest.find(|next| !is_plain(next)).unwrap_or(rest.len())),
+                _ => return None,
             };
             word.push_str(part);
             rest = behind;
@@ -40,7 +45,7 @@ mod tests {
         let all = ["memdir", "/a b/memdir", "it's", "a\"b'c", "$HOME", "back\\slash", "é", "", "C:/x", "a  b"];
         let line = all.map(quoted).join(" ");
         assert_eq!(words(&line).unwrap(), all);
-        for broken in ["\"open", "a 'b", "a \\b"] {
+        for broken in ["\"open", "a 'b", "a \\b", "a | b", "a;b", "$A", "a\nb"] {
             assert_eq!(words(broken), None, "{broken}");
         }
     }

@@ -106,8 +106,8 @@ impl Connection {
 
     /// Whether a client of this name is this assistant: by the name that it says, or the one that it is started under.
     pub(crate) fn is_client(&self, name: &str) -> bool {
-        let args = self.server.iter().flat_map(|server| server.entry.args.windows(2));
-        let given = args.filter(|pair| pair.first().is_some_and(|first| first == "--client")).next_back();
+        let mut args = self.server.iter().flat_map(|server| server.entry.args.windows(2));
+        let given = args.rfind(|pair| pair.first().is_some_and(|first| first == "--client"));
         match given.and_then(|pair| pair.last()) {
             Some(given) => given == name,
             None => self.assistant.is_client(name),
