@@ -317,6 +317,12 @@ fn without_a_name_all_that_are_here_are_set_up_where_that_is_said() {
     assert_eq!(ended(&done), names(&[("cursor", true), ("codex", true), ("gemini", true), ("zed", false)]), "{done}");
     assert!(done["assistants"][3]["error"]["message"].as_str().unwrap().contains("settings.json"), "{done}");
     fs::remove_file(broken).unwrap();
+    let hooked = install(&env, &["--hooks", "--yes"]).exits(0);
+    assert_eq!(ended(&hooked), names(&[("cursor", false), ("codex", false)]), "their servers are there already");
+    assert_eq!(
+        (&hooked["assistants"][0]["hooks"]["changed"], ended(&install(&env, &["--hooks", "--yes"]).exits(0)).len()),
+        (&json!(true), 0)
+    );
     assert_eq!(install(&env, &["--remove", "--yes"]).exits(0)["assistants"].as_array().unwrap().len(), 3);
     let after: Vec<_> = files(&env.home()).into_iter().filter(|(path, _)| !path.contains(".memdir-backup")).collect();
     assert_eq!(after, before.into_iter().collect::<Vec<_>>());

@@ -155,12 +155,8 @@ fn all(global: &Global, options: &InstallArgs) -> Result<u8, Stop> {
     if is_asked {
         list(global, &here)?;
     }
-    let names = if options.remove { &here.set_up } else { &here.others };
     let (mut all, mut code) = (Vec::new(), 0);
-    for assistant in ASSISTANTS.iter().filter(|assistant| names.contains(&assistant.name)) {
-        if options.hooks && assistant.hooks.is_none() {
-            continue;
-        }
+    for assistant in look().iter().filter(|connection| is_meant(options, connection)).map(Connection::assistant) {
         match set_up(global, options, assistant) {
             Ok(done) => all.extend(done.map(Ended::Done)),
             // One whose file cannot be changed is no reason to leave the others.
@@ -179,6 +175,16 @@ fn all(global: &Global, options: &InstallArgs) -> Result<u8, Stop> {
         })
     })?;
     Ok(code)
+}
+
+/// Whether there is something to do for an assistant, where none is named.
+fn is_meant(options: &InstallArgs, connection: &Connection) -> bool {
+    match (options.remove, options.hooks) {
+        (false, false) => !connection.is_set_up(),
+        (false, true) => connection.hooks.is_some_and(|has_hooks| !has_hooks || !connection.is_set_up()),
+        (true, false) => connection.is_set_up() || connection.hooks == Some(true),
+        (true, true) => connection.hooks == Some(true),
+    }
 }
 
 /// How it ended for one of several assistants.

@@ -95,6 +95,10 @@ fn loaded(assistant: &Assistant, is_whole: bool) -> Loaded {
 }
 
 impl Connection {
+    pub(super) fn assistant(&self) -> &'static Assistant {
+        self.assistant
+    }
+
     /// Whether the assistant starts memdir.
     pub(crate) fn is_set_up(&self) -> bool {
         self.server.is_some()
