@@ -182,10 +182,10 @@ fn read(text: &str) -> Value {
     while let Some(first) = rest.chars().next() {
         let length = if rest.starts_with("//") {
             let length = rest.find('\n').unwrap_or(rest.len());
-            rest = &rest[length..];
+            rest = rest.split_at(length).1;
             continue;
         } else if rest.starts_with("/*") {
-            rest = &rest[rest.find("*/").unwrap() + 2..];
+            rest = rest.split_once("*/").unwrap().1;
             continue;
         } else if first == '"' {
             let mut length = 1;
@@ -199,8 +199,9 @@ fn read(text: &str) -> Value {
         if matches!(first, '}' | ']') && plain.trim_end().ends_with(',') {
             plain.truncate(plain.trim_end().len() - 1);
         }
-        plain.push_str(&rest[..length]);
-        rest = &rest[length..];
+        let (part, behind) = rest.split_at(length);
+        plain.push_str(part);
+        rest = behind;
     }
     serde_json::from_str(&plain).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
