@@ -457,6 +457,25 @@ fn doctor_says_how_each_assistant_stands_to_memdir() {
 }
 
 #[test]
+fn doctor_sees_a_plugin_and_an_entry_beside_it() {
+    let settings = "{\"enabledPlugins\": {\"memdir@memdir\": true, \"other@x\": true}}";
+    let toml = "[plugins.\"memdir@memdir\"]\nenabled = true\n";
+    for (name, path, text) in
+        [("claude-code", ".claude/settings.json", settings), ("codex", ".codex/config.toml", toml)]
+    {
+        let env = used(name);
+        let file = put(&env, path, text);
+        assert_eq!(doctor(&env, name).remove(0).0, "its plugin starts memdir; not seen yet");
+        assert_eq!(install(&env, &[]).exits(0), json!({"set_up": [name], "others": []}));
+        install(&env, &[name, "--yes"]).exits(0);
+        assert!(doctor(&env, name).remove(0).0.starts_with("starts memdir twice"));
+        install(&env, &[name, "--remove", "--yes"]).exits(0);
+        fs::write(&file, text.replace("true", "false")).unwrap();
+        assert!(doctor(&env, name).remove(0).0.contains("does not start memdir"));
+    }
+}
+
+#[test]
 fn doctor_names_memories_that_assistants_keep_themselves() {
     let env = used("claude-code");
     fs::create_dir_all(env.home().join(".claude/projects/-home-ada/memory")).unwrap();

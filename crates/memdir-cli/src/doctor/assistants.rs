@@ -22,9 +22,16 @@ pub(super) fn checks(calls: &[LastCall]) -> Vec<Check> {
 fn check(connection: &Connection, calls: &[LastCall]) -> Check {
     let name = connection.name;
     let Some(loaded) = connection.loaded() else {
+        if connection.has_plugin {
+            return Check::ok(name, format!("its plugin starts memdir; {}", last(connection, calls, false)));
+        }
         let hint = format!("`memdir install {name}` sets it up");
         return Check { hint: Some(hint), ..Check::ok(name, "is here, and does not start memdir") };
     };
+    if connection.has_plugin {
+        let hint = format!("`memdir install {name} --remove` leaves the plugin alone to do it");
+        return Check::warn(name, "starts memdir twice, by its plugin and by an entry", &hint);
+    }
     let (tools, hint) = tools(connection, loaded);
     let hooks = match connection.hooks {
         Some(true) => format!("; hooks: {}", last(connection, calls, true)),

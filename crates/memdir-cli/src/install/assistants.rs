@@ -23,6 +23,8 @@ pub(crate) struct Assistant {
     /// Where it keeps servers, and how.
     pub(super) servers: Place,
     pub(super) format: Format,
+    /// Where it says which plugins it uses, and under which names ours is on.
+    pub(super) plugin: Option<(Place, &'static [&'static str])>,
     /// Where it keeps hooks, and how.
     pub(super) hooks: Option<(Place, HookForm)>,
     pub(super) loading: Loading,
@@ -65,6 +67,11 @@ const COMMAND: &[(&str, &str)] = &[("type", "\"command\"")];
 /// So many seconds may a hook take; memdir gives up by itself before that.
 const SECONDS: &str = "5";
 
+const CLAUDE_SETTINGS: Place =
+    Place { variables: &[("CLAUDE_CONFIG_DIR", "settings.json")], files: &[(Home, ".claude/settings.json")] };
+const CODEX_SETTINGS: Place =
+    Place { variables: &[("CODEX_HOME", "config.toml")], files: &[(Home, ".codex/config.toml")] };
+
 /// The form that most programs have taken over.
 const SERVERS: ServerForm = ServerForm { list: "mcpServers", is_joined: false, before: NO_KEYS, after: NO_KEYS };
 
@@ -75,6 +82,7 @@ const COMMON: Assistant = Assistant {
     program: None,
     servers: Place { variables: &[], files: &[] },
     format: Format::Json(SERVERS),
+    plugin: None,
     hooks: None,
     loading: Loading::Undecided,
     clients: &[],
@@ -101,9 +109,11 @@ pub(super) const ASSISTANTS: &[Assistant] = &[
         servers: Place { variables: &[("CLAUDE_CONFIG_DIR", ".claude.json")], files: &[(Home, ".claude.json")] },
         // The schema of a stdio server in Claude Code 2.1.197: with `alwaysLoad` its tools are in every prompt.
         format: Format::Json(ServerForm { before: STDIO, after: &[("alwaysLoad", "true")], ..SERVERS }),
+        // As `claude plugin install` of 2.1.197 writes it.
+        plugin: Some((CLAUDE_SETTINGS, &["enabledPlugins", "memdir@memdir"])),
         // The schema of its settings: groups, each with a list `hooks`; without `matcher` a group always counts.
         hooks: Some((
-            Place { variables: &[("CLAUDE_CONFIG_DIR", "settings.json")], files: &[(Home, ".claude/settings.json")] },
+            CLAUDE_SETTINGS,
             HookForm {
                 head: NO_KEYS,
                 is_grouped: true,
@@ -161,8 +171,10 @@ pub(super) const ASSISTANTS: &[Assistant] = &[
         name: "codex",
         signs: &[(Home, ".codex")],
         program: Some("codex"),
-        servers: Place { variables: &[("CODEX_HOME", "config.toml")], files: &[(Home, ".codex/config.toml")] },
+        servers: CODEX_SETTINGS,
         format: Format::Toml,
+        // As `codex plugin add` of 0.169.0 writes it.
+        plugin: Some((CODEX_SETTINGS, &["plugins", "memdir@memdir", "enabled"])),
         // Codex reads `hooks.json` beside its configuration, in the form of Claude Code.
         hooks: Some((
             Place { variables: &[("CODEX_HOME", "hooks.json")], files: &[(Home, ".codex/hooks.json")] },

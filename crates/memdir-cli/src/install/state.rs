@@ -6,6 +6,7 @@ use super::Entry;
 use super::assistants::{ASSISTANTS, Assistant, Loading, OTHER_MEMORIES, OwnMemory};
 use super::change::{Format, State};
 use super::disk::Target;
+use super::{json, toml};
 
 /// The assistants that this person uses here.
 #[derive(Debug, Default, Serialize)]
@@ -29,6 +30,8 @@ pub(crate) struct Connection {
     assistant: &'static Assistant,
     /// What it starts; `None` where it does not start memdir.
     server: Option<Server>,
+    /// Whether our plugin is on.
+    pub(crate) has_plugin: bool,
     /// Whether it has our hooks, for those that can have some.
     pub(crate) hooks: Option<bool>,
 }
@@ -65,6 +68,14 @@ pub(super) fn has_hooks(assistant: &Assistant) -> bool {
     hooks.is_some_and(|(place, form)| state(place.file(), &Format::Hooks(*form)) != State::Absent)
 }
 
+/// Whether an assistant has our plugin on.
+fn has_plugin(assistant: &Assistant) -> bool {
+    let Some((place, names)) = &assistant.plugin else { return false };
+    let target = place.file().ok().and_then(|path| Target::read(&path).ok());
+    let text = target.and_then(|target| target.text).unwrap_or_default();
+    json::is_on(&text, names) || toml::is_on(&text, names)
+}
+
 /// Looks for assistants, and for memdir in their configuration.
 pub(crate) fn look() -> Vec<Connection> {
     let here = ASSISTANTS.iter().filter(|assistant| assistant.is_here());
@@ -74,7 +85,7 @@ pub(crate) fn look() -> Vec<Connection> {
             State::Absent | State::Foreign => None,
         };
         let hooks = assistant.hooks.as_ref().map(|_| has_hooks(assistant));
-        Connection { name: assistant.name, assistant, server, hooks }
+        Connection { name: assistant.name, assistant, server, has_plugin: has_plugin(assistant), hooks }
     })
     .collect()
 }
@@ -101,9 +112,10 @@ impl Connection {
 
     /// Whether the assistant starts memdir.
     pub(crate) fn is_set_up(&self) -> bool {
-        self.server.is_some()
+        self.server.is_some() || self.has_plugin
     }
 
+    /// Whether a model sees the tools of the entry; `None` where there is no entry.
     pub(crate) fn loaded(&self) -> Option<Loaded> {
         self.server.as_ref().map(|server| server.loaded)
     }

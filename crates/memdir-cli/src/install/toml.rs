@@ -7,6 +7,13 @@ use super::{Entry, NAME};
 
 const LIST: &str = "mcp_servers";
 
+/// Whether the value under these names is `true`.
+pub(super) fn is_on(text: &str, names: &[&str]) -> bool {
+    let Ok(document) = Document::parse(text) else { return false };
+    let item = names.iter().try_fold(document.as_item(), |item, name| item.get(name));
+    item.and_then(Item::as_bool) == Some(true)
+}
+
 pub(super) fn find(text: &str) -> Result<Option<FoundEntry>, Trouble> {
     let document = Document::parse(text).map_err(|error| {
         let line = error.span().map_or(1, |span| text.get(..span.start).unwrap_or_default().matches('\n').count() + 1);

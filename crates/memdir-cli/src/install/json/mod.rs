@@ -229,6 +229,12 @@ impl<'t> Document<'t> {
     }
 }
 
+/// Whether the value under these names is `true`.
+pub(super) fn is_on(text: &str, names: &[&str]) -> bool {
+    let is_on = |document: &Document<'_>| matches!(document.value(names), Ok(Some(Value::BooleanLit(on))) if on.value);
+    Document::read(text.trim_start_matches('\u{feff}')).is_ok_and(|document| is_on(&document))
+}
+
 /// Puts a value under the last of these names, making the objects on the way that are not there. Nothing has to be under it.
 fn put(text: &str, names: &[&str], value: Shape) -> Result<String, Trouble> {
     let document = Document::read(text)?;
