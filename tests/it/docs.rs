@@ -228,6 +228,10 @@ fn what_the_papers_show_is_what_happens() {
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(file, bytes).unwrap();
     }
+    // Each assistant that a page sets up was started once.
+    for folder in [".claude", ".cursor", ".codex", ".config/Claude"] {
+        fs::create_dir_all(env.home().join(folder)).unwrap();
+    }
     let anew = "rm -rf ~/memdir-demo; memdir demo; export MEMDIR=~/memdir-demo";
     let mut session: Vec<(PathBuf, Typed)> = Vec::new();
     for paper in papers() {

@@ -7,7 +7,7 @@ use memdir_core::digest::Digest;
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure};
 use memdir_plan::{self as plan, Tree};
-use memdir_vault::{AuditRecord, AuditReport, Reader, Stats};
+use memdir_vault::{AuditRecord, AuditReport, LastCall, Reader, Stats};
 
 /// The end of the chain.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
@@ -58,6 +58,15 @@ impl Engine {
     /// `damaged`, `busy`, `io`.
     pub fn stats(&self) -> Result<Stats, Failure> {
         self.vault.stats().map_err(|error| failure(&error))
+    }
+
+    /// When each program called last by each way in, the newest first.
+    ///
+    /// # Errors
+    ///
+    /// `damaged`, `busy`, `io`.
+    pub fn last_calls(&self) -> Result<Vec<LastCall>, Failure> {
+        self.vault.last_calls().map_err(|error| failure(&error))
     }
 
     /// Computes the chain anew; see [`memdir_vault::Vault::account`] for what that proves.

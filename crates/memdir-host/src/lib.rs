@@ -152,6 +152,60 @@ pub fn cache_folder() -> Option<PathBuf> {
     absolute(folders().map(|folders| folders.cache_dir().join("memdir")))
 }
 
+/// `XDG_CONFIG_HOME`, or `.config` in the home folder, on every system: where many programs look whatever the system says.
+#[must_use]
+pub fn dot_config() -> Option<PathBuf> {
+    named_folder("XDG_CONFIG_HOME").or_else(|| Some(home()?.join(".config")))
+}
+
+/// Where programs with windows keep their settings on this system.
+#[must_use]
+pub fn settings_folder() -> Option<PathBuf> {
+    match std::env::consts::OS {
+        "windows" => named_folder("APPDATA").or_else(|| Some(home()?.join("AppData").join("Roaming"))),
+        "macos" => Some(home()?.join("Library").join("Application Support")),
+        _ => dot_config(),
+    }
+}
+
+/// The folder that a variable of the environment names.
+#[must_use]
+#[expect(clippy::disallowed_methods, reason = "folders of the machine are found here")]
+pub fn named_folder(variable: &str) -> Option<PathBuf> {
+    absolute(std::env::var_os(variable).map(PathBuf::from))
+}
+
+/// The program of this name that a shell would start.
+#[must_use]
+#[expect(clippy::disallowed_methods, reason = "programs of the machine are found here")]
+pub fn program_named(name: &Path) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let endings: &[&str] = if cfg!(windows) { &["exe", "cmd"] } else { &[""] };
+    let mut all = std::env::split_paths(&path).filter(|folder| folder.is_absolute()).flat_map(|folder| {
+        endings.iter().map(
+            move |ending| if ending.is_empty() { folder.join(name) } else { folder.join(name).with_extension(ending) },
+        )
+    });
+    all.find(|path| path.is_file())
+}
+
+/// Where memdir itself is, as it was called: links stay, so an upgrade that moves what they lead to breaks nothing.
+///
+/// # Errors
+///
+/// Those of the system, where it does not tell.
+pub fn own_program() -> std::io::Result<PathBuf> {
+    let real = std::env::current_exe()?;
+    let called = std::env::args_os().next().map(PathBuf::from).and_then(|called| match called.components().count() {
+        1 => program_named(&called),
+        _ => std::path::absolute(called).ok(),
+    });
+    // Whoever starts a program may call it anything.
+    let is_this =
+        |called: &PathBuf| matches!((canonical(called), canonical(&real)), (Ok(called), Ok(real)) if called == real);
+    Ok(called.filter(is_this).unwrap_or(real))
+}
+
 /// The user's folders by the rules of the system.
 fn folders() -> Option<impl BaseStrategy> {
     etcetera::choose_base_strategy().ok()

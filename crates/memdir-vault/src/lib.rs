@@ -58,7 +58,7 @@ pub use payload::Payload;
 pub use readers::Reader;
 pub use repair::{Fault, PutAside, SweptTemporary, is_put_aside};
 pub use sessions::{MOST_SESSION_BYTES, SessionFile, SessionInfo, SessionKey, SessionMark};
-pub use stats::{Stats, Tally, Times};
+pub use stats::{LastCall, Stats, Tally, Times};
 pub use sweep::Sweep;
 pub use watch::{Watch, WatchEvent};
 

@@ -54,6 +54,17 @@ pub struct Times {
     pub max: f64,
 }
 
+/// When a program called last by one of the ways in.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct LastCall {
+    /// The program.
+    pub client: String,
+    /// The way in.
+    pub door: String,
+    /// When.
+    pub time: Timestamp,
+}
+
 /// The codes of calls that were not allowed, or had to wait.
 const REFUSALS: [&str; 3] = ["permission_required", "awaiting_approval", "denied"];
 
@@ -67,6 +78,23 @@ struct Count {
 type Counts = BTreeMap<String, Count>;
 
 impl Vault {
+    /// When each program called last by each way in, the newest first.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database. A memory without a history knows of no program.
+    pub fn last_calls(&self) -> Result<Vec<LastCall>, VaultError> {
+        let core = self.known_core()?;
+        let Some(core) = core.as_ref() else { return Ok(Vec::new()) };
+        let sql = "SELECT client, door, max(time) AS last FROM entry WHERE client IS NOT NULL
+                   GROUP BY client, door ORDER BY last DESC";
+        let mut statement = core.journal.db.prepare(sql)?;
+        let calls = statement.query_map([], |row| {
+            Ok(LastCall { client: row.get(0)?, door: row.get(1)?, time: Timestamp::from_micros(row.get(2)?) })
+        })?;
+        Ok(calls.collect::<Result<_, _>>()?)
+    }
+
     /// Counts the entries of the audit. Reads no payload; keeps four bytes for each entry and kind.
     ///
     /// # Errors

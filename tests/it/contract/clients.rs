@@ -42,6 +42,7 @@ fn clients_whole() {
 fn install_whole() {
     let env = Env::ada();
     let file = env.home().join(".codex/config.toml");
+    std::fs::create_dir(env.home().join(".codex")).unwrap();
     let (file, memory) = (file.to_str().unwrap(), env.memory().canonicalize().unwrap());
     let entry = format!(
         "[mcp_servers.memdir]\ncommand = \"{}\"\nargs = [\"mcp\", \"--memory\", \"{}\"]\n",

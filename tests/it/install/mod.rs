@@ -7,6 +7,10 @@ use serde_json::{Value, json};
 
 use crate::support::{Env, files};
 
+#[cfg(unix)]
+mod bundles;
+mod hooks;
+
 /// Each assistant with the file that it reads on Linux, below the home folder.
 const ALL: &[(&str, &str)] = &[
     ("claude-desktop", ".config/Claude/claude_desktop_config.json"),
@@ -16,11 +20,37 @@ const ALL: &[(&str, &str)] = &[
     ("codex", ".codex/config.toml"),
     ("goose", ".config/goose/config.yaml"),
     ("lm-studio", ".lmstudio/mcp.json"),
+    ("copilot", ".copilot/mcp-config.json"),
+    ("gemini", ".gemini/settings.json"),
+    ("opencode", ".config/opencode/opencode.json"),
+    ("cline", ".cline/data/settings/cline_mcp_settings.json"),
+    ("continue", ".continue/mcpServers/memdir.json"),
+    ("windsurf", ".codeium/windsurf/mcp_config.json"),
+    ("zed", ".config/zed/settings.json"),
 ];
+
+/// What each makes when it is started for the first time, where that is not the folder of the file.
+const SIGNS: &[(&str, &str)] = &[("claude-code", ".claude"), ("cline", ".cline"), ("continue", ".continue")];
+
+/// An environment in which an assistant was started once.
+fn used(name: &str) -> Env {
+    let env = Env::ada();
+    let path = ALL.iter().find(|(known, _)| *known == name).unwrap().1;
+    let sign = SIGNS.iter().find(|(known, _)| *known == name);
+    let folder = sign.map_or_else(|| file(&env, path).parent().unwrap().to_owned(), |(_, sign)| file(&env, sign));
+    fs::create_dir_all(folder).unwrap();
+    env
+}
 
 /// A configuration with other things in it, as a person has it.
 fn rich(name: &str) -> &'static str {
     match name {
+        "opencode" => {
+            "{\n  \"$schema\": \"https://opencode.ai/config.json\",\n  // mine\n  \"mcp\": {\n    \"other\": { \"type\": \"remote\", \"url\": \"https://example.com\" },\n  },\n}\n"
+        }
+        "zed" => {
+            "// Zed settings\n{\n  \"theme\": \"One\", // why\n  \"context_servers\": {\n    \"other\": { \"command\": \"x\", \"args\": [] }\n  },\n  \"tabs\": { \"close\": true },\n}\n"
+        }
         "vscode" => {
             "{\r\n\t// servers of mine\r\n\t\"servers\": {\r\n\t\t\"github\": {\r\n\t\t\t\"url\": \"https://example.com/mcp\" // remote\r\n\t\t}\r\n\t},\r\n\t\"inputs\": []\r\n}\r\n"
         }
@@ -54,7 +84,7 @@ fn install(env: &Env, arguments: &[&str]) -> crate::support::Ran {
 #[test]
 fn each_assistant_from_nothing_and_back() {
     for (name, path) in ALL {
-        let env = Env::ada();
+        let env = used(name);
         let file = file(&env, path);
         let before = files(&env.home());
         let done = install(&env, &[name, "--yes"]).exits(0);
@@ -64,6 +94,8 @@ fn each_assistant_from_nothing_and_back() {
         let memory = env.memory().canonicalize().unwrap();
         assert!(text.contains(memory.to_str().unwrap()) && text.contains(env!("CARGO_BIN_EXE_memdir")), "{text}");
         assert_eq!(text.contains("stdio"), matches!(*name, "claude-code" | "vscode" | "goose"), "{text}");
+        assert_eq!(text.contains("\"alwaysLoad\": true"), *name == "claude-code", "{text}");
+        assert_eq!(text.contains("\"deferTools\": \"never\""), *name == "copilot", "{text}");
         assert!(done["say"].as_str().unwrap().contains("What do you know about me?"), "{done}");
         let again = install(&env, &[name, "--yes"]).exits(0);
         assert_eq!((&again["changed"], &again["diff"]), (&json!(false), &json!("")), "{name}");
@@ -105,7 +137,7 @@ fn each_assistant_with_other_things_in_its_file_and_back() {
 
 #[test]
 fn the_entry_starts_a_server_that_works() {
-    let env = Env::ada();
+    let env = used("cursor");
     env.ask(&["client", "add", "cursor", "--tools", "read"]).exits(0);
     install(&env, &["cursor", "--client", "cursor", "--tools", "full", "--yes"]).exits(0);
     let config: Value = serde_json::from_str(&fs::read_to_string(file(&env, ".cursor/mcp.json")).unwrap()).unwrap();
@@ -217,6 +249,7 @@ fn a_link_is_followed_and_modes_are_kept() {
     let before = files(&env.home());
     assert_eq!(install(&env, &["cursor", "--remove", "--yes"]).exits(5)["error"]["code"], "config");
     assert_eq!(files(&env.home()), before);
+    fs::create_dir(env.home().join(".claude")).unwrap();
     let dangling = env.home().join(".claude.json");
     symlink("nowhere.json", &dangling).unwrap();
     assert_eq!(install(&env, &["claude-code", "--yes"]).exits(5)["error"]["code"], "config");
@@ -230,6 +263,7 @@ fn where_a_variable_names_the_folder_it_is_used() {
     {
         let env = Env::ada();
         let folder = env.base().join("elsewhere");
+        fs::create_dir(&folder).unwrap();
         let env = env.set(variable, folder.to_str().unwrap());
         let done = install(&env, &[name, "--yes"]).exits(0);
         assert_eq!(done["file"], folder.join(file).to_str().unwrap());
@@ -239,4 +273,220 @@ fn where_a_variable_names_the_folder_it_is_used() {
     fs::create_dir_all(env.home().join(".cache/lm-studio")).unwrap();
     let done = install(&env, &["lm-studio", "--dry-run"]).exits(0);
     assert!(done["file"].as_str().unwrap().ends_with(".cache/lm-studio/mcp.json"), "{done}");
+}
+
+#[test]
+fn one_that_is_not_here_gets_no_file() {
+    let env = Env::ada();
+    for (name, _) in ALL {
+        let said = install(&env, &[name, "--yes"]).exits(4);
+        assert_eq!(said["error"]["code"], "not_found", "{name}");
+        let printed = install(&env, &[name, "--print"]).exits(0);
+        assert!(printed["entry"].as_str().unwrap().contains("--memory"), "{name}: {printed}");
+    }
+    assert_eq!(files(&env.home()).len(), 0);
+    // A program that a shell would start is here.
+    let program = env.base().join("bin/codex");
+    fs::create_dir(program.parent().unwrap()).unwrap();
+    fs::write(&program, "").unwrap();
+    let path = program.parent().unwrap().to_str().unwrap().to_owned();
+    let env = env.set("PATH", &path);
+    assert_eq!(install(&env, &[]).exits(0), json!({"set_up": [], "others": ["codex"]}));
+    install(&env, &["codex", "--yes"]).exits(0);
+    assert!(env.home().join(".codex/config.toml").is_file());
+}
+
+#[test]
+fn without_a_name_all_that_are_here_are_set_up_where_that_is_said() {
+    let env = Env::ada();
+    for (name, path) in ALL.iter().filter(|(name, _)| ["cursor", "codex", "gemini"].contains(name)) {
+        put(&env, path, rich(name));
+    }
+    let before = files(&env.home());
+    let listed = env.run(&["install"], "");
+    assert_eq!(listed.stdout.lines().count(), 3, "{listed:?}");
+    assert_eq!(listed.stderr, "`memdir install --yes` sets up all of them\n");
+    assert_eq!(files(&env.home()), before);
+    let broken = put(&env, ".config/zed/settings.json", "{");
+    let done = install(&env, &["--yes"]).exits(5);
+    let ended = |done: &Value| -> Vec<(String, bool)> {
+        let all = done["assistants"].as_array().unwrap().iter();
+        all.map(|done| (done["client"].as_str().unwrap().to_owned(), done["changed"] == json!(true))).collect()
+    };
+    let names = |all: &[(&str, bool)]| all.iter().map(|(name, done)| ((*name).to_owned(), *done)).collect::<Vec<_>>();
+    assert_eq!(ended(&done), names(&[("cursor", true), ("codex", true), ("gemini", true), ("zed", false)]), "{done}");
+    assert!(done["assistants"][3]["error"]["message"].as_str().unwrap().contains("settings.json"), "{done}");
+    fs::remove_file(broken).unwrap();
+    let hooked = install(&env, &["--hooks", "--yes"]).exits(0);
+    assert_eq!(ended(&hooked), names(&[("cursor", false), ("codex", false)]), "their servers are there already");
+    assert_eq!(
+        (&hooked["assistants"][0]["hooks"]["changed"], ended(&install(&env, &["--hooks", "--yes"]).exits(0)).len()),
+        (&json!(true), 0)
+    );
+    assert_eq!(install(&env, &["--remove", "--yes"]).exits(0)["assistants"].as_array().unwrap().len(), 3);
+    let after: Vec<_> = files(&env.home()).into_iter().filter(|(path, _)| !path.contains(".memdir-backup")).collect();
+    assert_eq!(after, before.into_iter().collect::<Vec<_>>());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn without_a_name_a_person_is_asked_for_each() {
+    use crate::ask::terminal::Terminal;
+    let env = Env::ada();
+    for (name, path) in ALL.iter().filter(|(name, _)| ["cursor", "codex"].contains(name)) {
+        put(&env, path, rich(name));
+    }
+    let mut terminal = Terminal::start(env.command(&["install"]));
+    assert!(terminal.until("[y/N]").contains("mcp.json?"));
+    terminal.answer("n\n");
+    assert!(terminal.until("[y/N]").contains("config.toml?"));
+    terminal.answer("y\n");
+    assert_eq!(terminal.end().0, 0);
+    assert_eq!(install(&env, &[]).exits(0), json!({"set_up": ["codex"], "others": ["cursor"]}));
+}
+
+#[cfg(unix)]
+#[test]
+fn the_name_that_memdir_was_called_by_is_kept() {
+    let env = used("cursor");
+    let (first, second) = (env.base().join("one"), env.base().join("two"));
+    let link = first.join("memdir");
+    for folder in [&first, &second] {
+        fs::create_dir(folder).unwrap();
+    }
+    fs::write(second.join("memdir"), "another").unwrap();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_memdir"), &link).unwrap();
+    let entry = |program: &str, path: &str| {
+        let mut command = std::process::Command::new(program);
+        command.args(["--memory", env.memory().to_str().unwrap(), "install", "cursor", "--print"]);
+        command.env_clear().env("HOME", env.home()).env("PATH", path).current_dir(env.base());
+        command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+        let printed: Value = serde_json::from_str(&crate::support::finish(command, b"").stdout).unwrap();
+        printed["mcpServers"]["memdir"]["command"].as_str().unwrap().to_owned()
+    };
+    let (link, path) = (link.to_str().unwrap(), first.to_str().unwrap());
+    assert_eq!(entry(link, ""), link);
+    assert_eq!(entry("one/memdir", ""), link);
+    assert_eq!(entry("memdir", path), link);
+}
+
+#[test]
+fn what_the_person_has_set_stays_and_what_is_missing_is_added() {
+    let env = used("claude-code");
+    let entry = |more: &str| {
+        format!(
+            "{{\n  \"mcpServers\": {{\n    \"memdir\": {{ \"command\": \"/old/memdir\", \"args\": [\"mcp\"]{more} }}\n  }}\n}}\n"
+        )
+    };
+    let file = put(&env, ".claude.json", &entry(""));
+    install(&env, &["claude-code", "--yes"]).exits(0);
+    let now: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    let now = &now["mcpServers"]["memdir"];
+    assert_eq!((&now["type"], &now["alwaysLoad"]), (&json!("stdio"), &json!(true)));
+    assert_eq!(now["command"], env!("CARGO_BIN_EXE_memdir"));
+    fs::write(&file, entry(", \"alwaysLoad\": false")).unwrap();
+    install(&env, &["claude-code", "--yes"]).exits(0);
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(text.contains("\"alwaysLoad\": false, \"type\": \"stdio\" }"), "{text}");
+    assert_eq!(install(&env, &["claude-code", "--yes"]).exits(0)["changed"], json!(false));
+}
+
+#[test]
+fn a_line_for_coding_agents_goes_in_and_out() {
+    for before in ["# Rules\n\nUse tabs.\n", "# Rules", "# Rules\r\n\r\nUse tabs.\r\n", "\u{feff}é\n\n"] {
+        let env = Env::ada();
+        let file = put(&env, "project/AGENTS.md", before);
+        let path = file.to_str().unwrap().to_owned();
+        let done = install(&env, &["--agents-md", &path, "--yes"]).exits(0);
+        let with = fs::read_to_string(&file).unwrap();
+        assert!(with.starts_with(before) && with.contains("`memdir`") && with.contains("`remember`"), "{with:?}");
+        assert_eq!((&done["file"], with.contains('\r')), (&json!(path), before.contains('\r')));
+        assert_eq!(install(&env, &["--agents-md", &path, "--yes"]).exits(0)["changed"], json!(false));
+        // Without what was kept, and with something written behind it meanwhile.
+        fs::remove_file(format!("{path}.memdir-backup")).unwrap();
+        fs::write(&file, format!("{with}\nmore\n")).unwrap();
+        install(&env, &["--agents-md", &path, "--remove", "--yes"]).exits(0);
+        let left = fs::read_to_string(&file).unwrap();
+        assert!(
+            left.starts_with(before.trim_end()) && left.ends_with("more\n") && !left.contains("memdir"),
+            "{left:?}"
+        );
+        fs::write(&file, &with).unwrap();
+        install(&env, &["--agents-md", &path, "--remove", "--yes"]).exits(0);
+        assert_eq!(fs::read_to_string(&file).unwrap(), before);
+    }
+}
+
+/// What `doctor` says of an assistant: each message with its hint.
+fn doctor(env: &Env, name: &str) -> Vec<(String, String)> {
+    let checks = env.ask(&["doctor"]).exits(0)["checks"].as_array().unwrap().clone();
+    let of = checks.iter().filter(|check| check["name"] == name);
+    of.map(|check| {
+        let text = |key: &str| check[key].as_str().unwrap_or_default().to_owned();
+        (text("message"), text("hint"))
+    })
+    .collect()
+}
+
+#[test]
+fn doctor_says_how_each_assistant_stands_to_memdir() {
+    let env = used("claude-code");
+    let [(message, hint)] = <[_; 1]>::try_from(doctor(&env, "claude-code")).unwrap();
+    assert_eq!(message, "is here, and does not start memdir");
+    assert!(hint.contains("memdir install claude-code"), "{hint}");
+    install(&env, &["claude-code", "--hooks", "--yes"]).exits(0);
+    let message = doctor(&env, "claude-code").remove(0).0;
+    assert_eq!(message, "starts memdir; its tools are loaded; not seen yet; hooks: not seen yet");
+    let write = crate::support::said(&json!([{"action": "append_file", "path": "user.md", "content": "- pet: cat"}]));
+    env.say(&write, &["--client", "claude-code"]).exits(0);
+    env.say(&write, &["--client", "codex"]).exits(0);
+    let message = doctor(&env, "claude-code").remove(0).0;
+    assert!(message.contains("loaded; last used just now; hooks: not seen yet"), "{message}");
+    // An entry from before the key, and one that says otherwise.
+    let file = file(&env, ".claude.json");
+    let whole = fs::read_to_string(&file).unwrap();
+    fs::write(&file, whole.replace(",\n      \"alwaysLoad\": true", "")).unwrap();
+    let (message, hint) = doctor(&env, "claude-code").remove(0);
+    assert!(message.contains("have to search") && hint.contains("memdir install claude-code"), "{message}; {hint}");
+    fs::write(&file, whole.replace("\"alwaysLoad\": true", "\"alwaysLoad\": false")).unwrap();
+    assert!(doctor(&env, "claude-code").remove(0).0.contains("as its entry says"));
+    // Under a name of its own it is known by that alone.
+    env.ask(&["client", "add", "desk"]).exits(0);
+    install(&env, &["claude-code", "--client", "desk", "--yes"]).exits(0);
+    assert!(doctor(&env, "claude-code").remove(0).0.contains("not seen yet; hooks"));
+}
+
+#[test]
+fn doctor_sees_a_plugin_and_an_entry_beside_it() {
+    let settings = "{\"enabledPlugins\": {\"memdir@memdir\": true, \"other@x\": true}}";
+    let toml = "[plugins.\"memdir@memdir\"]\nenabled = true\n";
+    for (name, path, text) in
+        [("claude-code", ".claude/settings.json", settings), ("codex", ".codex/config.toml", toml)]
+    {
+        let env = used(name);
+        let file = put(&env, path, text);
+        assert_eq!(doctor(&env, name).remove(0).0, "its plugin starts memdir; not seen yet");
+        assert_eq!(install(&env, &[]).exits(0), json!({"set_up": [name], "others": []}));
+        install(&env, &[name, "--yes"]).exits(0);
+        assert!(doctor(&env, name).remove(0).0.starts_with("starts memdir twice"));
+        install(&env, &[name, "--remove", "--yes"]).exits(0);
+        fs::write(&file, text.replace("true", "false")).unwrap();
+        assert!(doctor(&env, name).remove(0).0.contains("does not start memdir"));
+    }
+}
+
+#[test]
+fn doctor_names_memories_that_assistants_keep_themselves() {
+    let env = used("claude-code");
+    fs::create_dir_all(env.home().join(".claude/projects/-home-ada/memory")).unwrap();
+    assert_eq!(doctor(&env, "claude-code").len(), 1);
+    put(&env, ".claude/projects/-home-ada/memory/MEMORY.md", "- likes tea\n");
+    let (message, hint) = doctor(&env, "claude-code").remove(1);
+    assert!(message.contains(".claude/projects/-home-ada/memory/MEMORY.md"), "{message}");
+    assert!(hint.contains("autoMemoryEnabled"), "{hint}");
+    fs::create_dir_all(env.home().join(".codex/memories")).unwrap();
+    assert_eq!(doctor(&env, "codex").len(), 1, "an empty folder is no memory");
+    assert_eq!(doctor(&env, "letta"), []);
+    put(&env, ".letta/agents/agent-1/memory/system/human.md", "Ada\n");
+    assert!(doctor(&env, "letta").remove(0).0.ends_with(".letta/agents/agent-1/memory"));
 }

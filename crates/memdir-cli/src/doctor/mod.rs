@@ -1,5 +1,7 @@
 //! `memdir doctor`: is everything in order.
 
+mod assistants;
+
 use clap::Args;
 use serde::Serialize;
 use serde_json::json;
@@ -124,6 +126,8 @@ fn look(global: &Global) -> Vec<Check> {
                     checks.extend(meaning(&engine));
                     checks.extend(obsidian(&engine));
                     checks.push(notes(&engine));
+                    // A history that cannot be read is told above.
+                    checks.extend(assistants::checks(&engine.last_calls().unwrap_or_default()));
                 }
                 Err(failure) => checks.push(Check::failed("rules", failure)),
             }

@@ -1,26 +1,28 @@
-//! What becomes of a configuration: our entry put in, brought up to date, or taken out again. Texts in, texts out.
+//! What becomes of a configuration: ours put in, brought up to date, or taken out again. Texts in, texts out.
 //!
-//! Each format says where an entry is written and how one is added; edits replace spans, so nothing else moves. What comes out
+//! Each format says where ours is written and how it is added; edits replace spans, so nothing else moves. What comes out
 //! is read again before it counts.
 
 use std::ops::Range;
 
 use super::disk::Target;
-use super::{Entry, NAME, json, toml, yaml};
+use super::json::hooks::HookForm;
+use super::json::server::ServerForm;
+use super::{Entry, NAME, line, toml, yaml};
 
 /// How a configuration is written.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Format {
-    /// JSON, with comments where the assistant takes them: servers by their names in the object `list`.
-    Json {
-        list: &'static str,
-        /// Whether an entry says that it speaks on the standard streams.
-        has_type: bool,
-    },
+    /// A server in JSON, with comments where the program takes them.
+    Json(ServerForm),
     /// The configuration of Codex.
     Toml,
     /// The configuration of goose.
     Yaml,
+    /// Hooks in JSON.
+    Hooks(HookForm),
+    /// A line in a file of instructions.
+    Line,
 }
 
 /// What shall be.
@@ -56,11 +58,26 @@ pub(super) enum Trouble {
 /// Replaces a span of the text.
 pub(super) type Edit = (Range<usize>, String);
 
-/// Our entry, or one of its name, as it stands in a text.
+/// What a text has of ours.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) enum State {
+    Absent,
+    /// An entry of our name that starts something else.
+    Foreign,
+    /// What is ours starts this; `is_whole` where nothing that `install` puts in is missing.
+    Ours {
+        entry: Entry,
+        is_whole: bool,
+    },
+}
+
+/// The entry of our name as it stands in a text.
 #[derive(Debug)]
 pub(super) struct FoundEntry {
-    /// What it starts, and where that is written; `None` where it is of another kind.
+    /// What it starts; `None` where it is of another kind.
     pub(super) starts: Option<Starts>,
+    /// The edits that add what it has to have beside that.
+    pub(super) lacks: Vec<Edit>,
     /// The edits that take it out; `None` where it is written so that nothing here can.
     pub(super) cut: Option<Vec<Edit>>,
 }
@@ -68,78 +85,144 @@ pub(super) struct FoundEntry {
 #[derive(Debug)]
 pub(super) struct Starts {
     pub(super) entry: Entry,
-    pub(super) command: Range<usize>,
-    pub(super) args: Range<usize>,
+    pub(super) written: Written,
+}
+
+/// Where an entry says what it starts.
+#[derive(Debug)]
+pub(super) enum Written {
+    Apart {
+        command: Range<usize>,
+        args: Range<usize>,
+    },
+    /// The command is the first of a list, and the arguments the others.
+    Joined(Range<usize>),
 }
 
 impl Format {
-    fn find(&self, text: &str) -> Result<Option<FoundEntry>, Trouble> {
-        let (mark, body) = split_mark(text);
+    /// What a text has of ours.
+    pub(super) fn state(&self, text: &str) -> Result<State, Trouble> {
+        let body = split_mark(text).1;
         let found = match self {
-            Self::Json { list, .. } => json::find(body, list),
+            Self::Hooks(form) => {
+                let found = form.find(body)?;
+                return Ok(found.map_or(State::Absent, |(entry, is_whole)| State::Ours { entry, is_whole }));
+            }
+            Self::Line if line::has(body) => return Ok(State::Ours { entry: Entry::default(), is_whole: true }),
+            Self::Line => return Ok(State::Absent),
+            Self::Json(_) | Self::Toml | Self::Yaml => self.find(body)?,
+        };
+        Ok(match found {
+            None => State::Absent,
+            Some(FoundEntry { starts: Some(Starts { entry, .. }), lacks, .. }) if entry.is_server() => {
+                State::Ours { entry, is_whole: lacks.is_empty() }
+            }
+            Some(_) => State::Foreign,
+        })
+    }
+
+    /// The entry of our name, where a format has such.
+    fn find(&self, body: &str) -> Result<Option<FoundEntry>, Trouble> {
+        match self {
+            Self::Json(form) => form.find(body),
             Self::Toml => toml::find(body),
             Self::Yaml => yaml::find(body),
-        };
-        Ok(found?.map(|found| found.moved(mark.len())))
+            Self::Hooks(_) | Self::Line => Ok(None),
+        }
     }
 
-    fn add(&self, text: &str, entry: &Entry) -> Result<String, Trouble> {
-        let (mark, body) = split_mark(text);
-        let added = match self {
-            Self::Json { list, has_type } => json::add(body, list, *has_type, entry)?,
-            Self::Toml => toml::add(body, entry),
-            Self::Yaml => yaml::add(body, entry)?,
-        };
-        Ok(format!("{mark}{added}"))
+    /// Puts ours into a text that has none.
+    fn add(&self, body: &str, entry: &Entry) -> Result<String, Trouble> {
+        match self {
+            Self::Json(form) => form.add(body, entry),
+            Self::Toml => Ok(toml::add(body, entry)),
+            Self::Yaml => yaml::add(body, entry),
+            Self::Hooks(form) => form.set(body, entry),
+            Self::Line => Ok(line::add(body)),
+        }
     }
 
-    /// The entry as it stands in a file that holds nothing else.
+    /// Brings ours up to date.
+    fn update(&self, body: &str, entry: &Entry) -> Result<String, Trouble> {
+        match (self, self.find(body)?) {
+            (_, Some(FoundEntry { starts: Some(starts), mut lacks, .. })) => {
+                if starts.entry != *entry {
+                    lacks.extend(starts.written.edits(body, entry));
+                }
+                Ok(edited(body, lacks))
+            }
+            _ => self.add(body, entry),
+        }
+    }
+
+    /// Takes what is ours out, or an entry of our name.
+    fn cut(&self, body: &str) -> Result<String, Trouble> {
+        match self {
+            Self::Hooks(form) => form.cut(body),
+            Self::Line => line::cut(body),
+            Self::Json(_) | Self::Toml | Self::Yaml => {
+                let cut = self.find(body)?.and_then(|found| found.cut);
+                Ok(edited(body, cut.ok_or(Trouble::Form("its entry `memdir`"))?))
+            }
+        }
+    }
+
+    /// What may have stood there before ours, which is cut out of `body`: the likeliest first.
+    fn bare(&self, body: &str) -> Result<Vec<String>, Trouble> {
+        match self {
+            Self::Json(form) => form.bare(body),
+            Self::Hooks(form) => form.bare(body),
+            Self::Toml | Self::Yaml | Self::Line => Ok(vec![body.to_owned()]),
+        }
+    }
+
+    /// What is ours as it stands in a file that holds nothing else.
     pub(super) fn snippet(&self, entry: &Entry) -> String {
         self.add("", entry).unwrap_or_default()
     }
 
-    /// The text with our entry, and whether that takes the place of somebody else's.
+    /// The text with ours, and whether that takes the place of somebody else's.
     pub(super) fn with(&self, text: &str, entry: &Entry) -> Result<(String, bool), Trouble> {
-        let found = self.find(text)?;
-        let is_foreign = found.as_ref().is_some_and(|found| !found.is_ours());
-        let new = match found {
-            Some(FoundEntry { starts: Some(starts), .. }) if starts.entry == *entry => {
-                return Ok((text.to_owned(), false));
-            }
-            Some(FoundEntry { starts: Some(starts), .. }) if !is_foreign => {
-                // A list in lines starts behind the colon.
-                let gap =
-                    if text.get(..starts.args.start).is_some_and(|text| text.ends_with("args:")) { " " } else { "" };
-                let args = format!("{gap}{}", listed(&entry.args));
-                edited(text, vec![(starts.command, quoted(&entry.command)), (starts.args, args)])
-            }
-            Some(found) => self.add(&edited(text, found.cut.ok_or(Trouble::Form("its entry `memdir`"))?), entry)?,
-            None => self.add(text, entry)?,
+        let (mark, body) = split_mark(text);
+        let state = self.state(text)?;
+        let wanted = State::Ours { entry: entry.clone(), is_whole: true };
+        let new = match &state {
+            state if *state == wanted => return Ok((text.to_owned(), false)),
+            State::Absent => self.add(body, entry)?,
+            State::Foreign => self.add(&self.cut(body)?, entry)?,
+            State::Ours { .. } => self.update(body, entry)?,
         };
-        match self.find(&new) {
-            Ok(Some(FoundEntry { starts: Some(starts), .. })) if starts.entry == *entry => Ok((new, is_foreign)),
-            _ => Err(Trouble::Form("it")),
+        let new = format!("{mark}{new}");
+        match self.state(&new) {
+            Ok(state) if state == wanted => {}
+            _ => return Err(Trouble::Form("it")),
         }
+        Ok((new, state == State::Foreign))
     }
 
-    /// The text without our entry: one that was there before we put it in, where that is known.
+    /// The text without ours: one that was there before we put it in, where that is known.
     fn without(&self, target: &Target) -> Result<Option<String>, Trouble> {
         let Some(text) = &target.text else { return Ok(None) };
-        let Some(found) = self.find(text)? else { return Ok(Some(text.clone())) };
-        let Some(starts) = found.starts.as_ref().filter(|_| found.is_ours()) else { return Err(Trouble::Foreign) };
-        let gives_this = |before: &str| self.with(before, &starts.entry).is_ok_and(|(with, _)| with == *text);
-        // One that has an entry of ours already is from before that was brought up to date.
-        let is_without =
-            |before: &str| self.find(before).is_ok_and(|found| !found.is_some_and(|found| found.is_ours()));
+        let entry = match self.state(text)? {
+            State::Absent => return Ok(Some(text.clone())),
+            State::Foreign => return Err(Trouble::Foreign),
+            State::Ours { entry, .. } => entry,
+        };
+        let gives_this = |before: &str| self.with(before, &entry).is_ok_and(|(with, _)| with == *text);
+        // One that has ours already is from before that was brought up to date.
+        let is_without = |before: &str| matches!(self.state(before), Ok(State::Absent | State::Foreign));
         if let Some(before) = target.backups.iter().find(|before| is_without(before) && gives_this(before)) {
             return Ok(Some(before.clone()));
         }
         if gives_this("") {
             return Ok(None);
         }
-        let new = edited(text, found.cut.ok_or(Trouble::Form("its entry `memdir`"))?);
-        match self.find(&new) {
-            Ok(None) => Ok(Some(new)),
+        let (mark, body) = split_mark(text);
+        let mut bare: Vec<_> = self.bare(&self.cut(body)?)?.iter().map(|bare| format!("{mark}{bare}")).collect();
+        let at = bare.iter().position(|bare| gives_this(bare)).unwrap_or(0);
+        let new = bare.swap_remove(at);
+        match self.state(&new) {
+            Ok(State::Absent) => Ok(Some(new)),
             _ => Err(Trouble::Form("its entry `memdir`")),
         }
     }
@@ -161,23 +244,33 @@ fn split_mark(text: &str) -> (&str, &str) {
     text.split_at(if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 })
 }
 
-impl FoundEntry {
-    /// The same in a text that begins with so many bytes more.
-    fn moved(mut self, by: usize) -> Self {
-        let starts = self.starts.iter_mut().flat_map(|starts| [&mut starts.command, &mut starts.args]);
-        for span in self.cut.iter_mut().flatten().map(|(span, _)| span).chain(starts) {
-            *span = span.start + by..span.end + by;
+impl Written {
+    /// The edits that name another command and other arguments.
+    fn edits(&self, text: &str, entry: &Entry) -> Vec<Edit> {
+        match self {
+            Self::Joined(span) => {
+                vec![(span.clone(), joined(entry))]
+            }
+            Self::Apart { command, args } => {
+                // A list in lines starts behind the colon.
+                let gap = if text.get(..args.start).is_some_and(|text| text.ends_with("args:")) { " " } else { "" };
+                vec![(command.clone(), quoted(&entry.command)), (args.clone(), format!("{gap}{}", listed(&entry.args)))]
+            }
         }
-        self
     }
+}
 
+impl Entry {
     /// Whether it starts memdir as a server, wherever that is.
-    fn is_ours(&self) -> bool {
-        self.starts.as_ref().is_some_and(|Starts { entry, .. }| {
-            let program = entry.command.rsplit(['/', '\\']).next().unwrap_or_default();
-            program.trim_end_matches(".exe") == NAME && entry.args.first().is_some_and(|first| first == "mcp")
-        })
+    fn is_server(&self) -> bool {
+        is_memdir(&self.command) && self.args.first().is_some_and(|first| first == "mcp")
     }
+}
+
+/// Whether a command starts memdir, wherever that is.
+pub(super) fn is_memdir(command: &str) -> bool {
+    let program = command.rsplit(['/', '\\']).next().unwrap_or_default();
+    program.trim_end_matches(".exe") == NAME
 }
 
 /// Makes edits that do not overlap.
@@ -200,8 +293,13 @@ pub(super) fn quoted(text: &str) -> String {
 }
 
 /// A list of texts on one line, as all three read it.
-pub(super) fn listed(texts: &[String]) -> String {
-    format!("[{}]", texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", "))
+pub(super) fn listed<'t>(texts: impl IntoIterator<Item = &'t String>) -> String {
+    format!("[{}]", texts.into_iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", "))
+}
+
+/// What is started and its arguments, as one list.
+pub(super) fn joined(entry: &Entry) -> String {
+    listed(std::iter::once(&entry.command).chain(&entry.args))
 }
 
 /// How the lines of a text end.

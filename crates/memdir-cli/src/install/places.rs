@@ -1,165 +1,83 @@
-//! The assistants: where each keeps its configuration, how that is written, and what to say afterwards.
+//! Where assistants keep their files on this machine.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-
-use super::change::Format;
 use memdir_core::report::{Code, Failure};
 
-/// One assistant.
-#[derive(Debug)]
-pub(crate) struct Assistant {
-    pub(super) name: &'static str,
-    pub(super) place: ConfigPlace,
-    pub(super) format: Format,
-    /// What the person has to do before the assistant reads its configuration again.
-    pub(super) restart: &'static str,
-    /// What she has to do then, once memdir is set up.
-    ask: &'static str,
-}
-
-/// Where a configuration is.
+/// A folder of the machine in which paths of the table begin.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum ConfigPlace {
-    /// In the folder where programs of this system keep their settings.
-    Settings(&'static [&'static str]),
-    /// In the home folder, or in the folder that a variable names, where its name may be another.
-    Home { path: &'static [&'static str], variable: Option<(&'static str, &'static str)> },
-    /// In `~/.config/goose`, also on macOS, and in a folder of its maker on Windows.
-    Goose,
-    /// In `~/.lmstudio`, or where older ones had it.
-    LmStudio,
+pub(super) enum Base {
+    /// The home folder.
+    Home,
+    /// `XDG_CONFIG_HOME` or `~/.config`, on every system.
+    DotConfig,
+    /// Where programs with windows keep their settings on this system.
+    Settings,
 }
 
-const SERVERS: Format = Format::Json { list: "mcpServers", has_type: false };
-
-/// The assistants that can be set up.
-pub(super) const ASSISTANTS: &[Assistant] = &[
-    Assistant {
-        name: "claude-desktop",
-        place: ConfigPlace::Settings(&["Claude", "claude_desktop_config.json"]),
-        format: SERVERS,
-        restart: "quit Claude Desktop and start it again",
-        ask: "then ask",
-    },
-    Assistant {
-        name: "claude-code",
-        place: ConfigPlace::Home { path: &[".claude.json"], variable: Some(("CLAUDE_CONFIG_DIR", ".claude.json")) },
-        format: Format::Json { list: "mcpServers", has_type: true },
-        restart: "start a new session of Claude Code",
-        ask: "then ask",
-    },
-    Assistant {
-        name: "cursor",
-        place: ConfigPlace::Home { path: &[".cursor", "mcp.json"], variable: None },
-        format: SERVERS,
-        restart: "restart Cursor",
-        ask: "then ask its agent",
-    },
-    Assistant {
-        name: "vscode",
-        place: ConfigPlace::Settings(&["Code", "User", "mcp.json"]),
-        format: Format::Json { list: "servers", has_type: true },
-        restart: "restart VS Code",
-        ask: "start the server `memdir` when it asks, then ask in agent mode",
-    },
-    Assistant {
-        name: "codex",
-        place: ConfigPlace::Home { path: &[".codex", "config.toml"], variable: Some(("CODEX_HOME", "config.toml")) },
-        format: Format::Toml,
-        restart: "start a new session of Codex",
-        ask: "then ask",
-    },
-    Assistant {
-        name: "goose",
-        place: ConfigPlace::Goose,
-        format: Format::Yaml,
-        restart: "start a new session of goose",
-        ask: "then ask",
-    },
-    Assistant {
-        name: "lm-studio",
-        place: ConfigPlace::LmStudio,
-        format: SERVERS,
-        restart: "restart LM Studio",
-        ask: "turn `mcp/memdir` on in a chat, then ask",
-    },
-];
-
-impl Assistant {
-    /// What the person has to do once memdir is set up.
-    pub(super) fn next(&self) -> String {
-        format!("{}, {}: What do you know about me?", self.restart, self.ask)
-    }
+/// Where a file is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    /// Variables that name a folder, and the file's path in it; the first that is set counts.
+    pub(super) variables: &'static [(&'static str, &'static str)],
+    /// Else the first of these that is there; else the first whose folder is; else the first.
+    pub(super) files: &'static [(Base, &'static str)],
 }
 
-/// Reads the name of an assistant.
-pub(super) fn assistant() -> impl TypedValueParser<Value = &'static Assistant> {
-    PossibleValuesParser::new(ASSISTANTS.iter().map(|assistant| assistant.name)).try_map(|name| {
-        ASSISTANTS.iter().find(|assistant| assistant.name == name).ok_or("memdir does not know this assistant")
-    })
+/// A folder and a path with `/` in it.
+fn below(folder: PathBuf, path: &str) -> PathBuf {
+    path.split('/').fold(folder, |folder, name| folder.join(name))
 }
 
-/// What the environment says of where files are; read once.
-#[derive(Debug)]
-pub(super) struct Home {
-    home: Option<PathBuf>,
-    /// `XDG_CONFIG_HOME` or `~/.config`, also on macOS.
-    config: Option<PathBuf>,
-    /// Where programs of this system keep their settings.
-    settings: Option<PathBuf>,
-    variables: Vec<(String, PathBuf)>,
+/// The path of a row of the table.
+pub(super) fn path((base, path): (Base, &str)) -> Option<PathBuf> {
+    let folder = match base {
+        Base::Home => memdir_host::home(),
+        Base::DotConfig => memdir_host::dot_config(),
+        Base::Settings => memdir_host::settings_folder(),
+    };
+    folder.map(|folder| below(folder, path))
 }
 
-impl Home {
-    pub(super) fn read() -> Self {
-        let all: Vec<_> = std::env::vars_os().filter(|(_, value)| !value.is_empty()).collect();
-        let named = |wanted: &str| all.iter().find(|(name, _)| name == wanted).map(|(_, value)| PathBuf::from(value));
-        let home = etcetera::home_dir().ok();
-        let below = |folder: &str| home.as_ref().map(|home| home.join(folder));
-        let config = named("XDG_CONFIG_HOME").filter(|path| path.is_absolute()).or_else(|| below(".config"));
-        let settings = match std::env::consts::OS {
-            "windows" => named("APPDATA").or_else(|| below("AppData/Roaming")),
-            "macos" => below("Library/Application Support"),
-            _ => config.clone(),
-        };
-        let variables = ["CLAUDE_CONFIG_DIR", "CODEX_HOME"].into_iter();
-        let variables = variables.filter_map(|name| Some((name.to_owned(), named(name)?))).collect();
-        Self { home, config, settings, variables }
+impl Place {
+    /// The folder that a variable names for the file.
+    fn named(&self) -> Option<(PathBuf, &'static str)> {
+        self.variables.iter().find_map(|(name, path)| Some((memdir_host::named_folder(name)?, *path)))
     }
 
-    /// The file of a place; it need not be there.
-    pub(super) fn file_of(&self, place: ConfigPlace) -> Result<PathBuf, Failure> {
-        let file = match place {
-            ConfigPlace::Settings(path) => self.settings.as_ref().map(|folder| joined(folder.clone(), path)),
-            ConfigPlace::Home { path, variable } => {
-                let named = variable.and_then(|(name, file)| {
-                    let (_, folder) = self.variables.iter().find(|(known, _)| known == name)?;
-                    Some(folder.join(file))
-                });
-                named.or_else(|| Some(joined(self.home.clone()?, path)))
-            }
-            ConfigPlace::Goose if cfg!(windows) => {
-                let folder = self.settings.as_ref();
-                folder.map(|folder| joined(folder.clone(), &["Block", "goose", "config", "config.yaml"]))
-            }
-            ConfigPlace::Goose => self.config.as_ref().map(|folder| joined(folder.clone(), &["goose", "config.yaml"])),
-            ConfigPlace::LmStudio => self.home.as_ref().map(|home| {
-                let (now, before) = (home.join(".lmstudio"), home.join(".cache/lm-studio"));
-                if !now.is_dir() && before.is_dir() { before.join("mcp.json") } else { now.join("mcp.json") }
-            }),
-        };
+    /// The file; it need not be there.
+    pub(super) fn file(&self) -> Result<PathBuf, Failure> {
+        if let Some((folder, path)) = self.named() {
+            return Ok(below(folder, path));
+        }
+        let all: Vec<PathBuf> = self.files.iter().filter_map(|row| path(*row)).collect();
+        let is_folder_there = |file: &&PathBuf| file.parent().is_some_and(Path::is_dir);
+        let file = all.iter().find(|file| file.is_file()).or_else(|| all.iter().find(is_folder_there));
+        let file = file.or_else(|| all.first()).cloned();
         file.ok_or_else(|| Failure::new(Code::Config, "this system names no home folder").with_hint("set `HOME`"))
     }
+
+    /// Whether the file is there, or the folder that a variable names for it.
+    pub(super) fn is_used(&self) -> bool {
+        self.named().is_some_and(|(folder, _)| folder.is_dir()) || self.file().is_ok_and(|file| file.is_file())
+    }
 }
 
-/// Whether this person uses an assistant here: its configuration is there, or the folder made for it.
-pub(super) fn is_here(home: &Home, assistant: &Assistant) -> bool {
-    let Ok(file) = home.file_of(assistant.place) else { return false };
-    file.is_file() || file.parent().is_some_and(|folder| Some(folder) != home.home.as_deref() && folder.is_dir())
+/// The first file or folder that a path with `*` for a whole name leads to; of a folder, only one that holds something.
+pub(super) fn first_match(pattern: &Path) -> Option<PathBuf> {
+    let star = pattern.ancestors().find(|above| above.file_name().is_some_and(|name| name == "*"));
+    let Some((star, above)) = star.and_then(|star| Some((star, star.parent()?))) else {
+        let is_there = if pattern.is_dir() { !names_in(pattern).is_empty() } else { pattern.is_file() };
+        return is_there.then(|| pattern.to_owned());
+    };
+    let rest = pattern.strip_prefix(star).ok()?;
+    names_in(above).into_iter().find_map(|folder| first_match(&folder.join(rest)))
 }
 
-fn joined(folder: PathBuf, path: &[&str]) -> PathBuf {
-    path.iter().fold(folder, |folder, name| folder.join(name))
+/// What is in a folder, in order; nothing where it cannot be read.
+#[expect(clippy::disallowed_methods, reason = "folders of other programs, outside every memory")]
+fn names_in(folder: &Path) -> Vec<PathBuf> {
+    let mut all: Vec<_> = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    all.sort();
+    all
 }

@@ -5,9 +5,12 @@ use std::path::PathBuf;
 use super::Entry;
 use super::change::{Format, Trouble, Wanted, change};
 use super::disk::Target;
+use super::json::hooks::HookForm;
+use super::json::server::ServerForm;
 
-const SERVERS: Format = Format::Json { list: "mcpServers", has_type: false };
-const VSCODE: Format = Format::Json { list: "servers", has_type: true };
+const FORM: ServerForm = ServerForm { list: "mcpServers", is_joined: false, before: &[], after: &[] };
+const SERVERS: Format = Format::Json(FORM);
+const VSCODE: Format = Format::Json(ServerForm { list: "servers", before: &[("type", "\"stdio\"")], ..FORM });
 
 fn entry(memory: &str) -> Entry {
     let args = ["mcp", "--memory", memory].map(str::to_owned).to_vec();
@@ -251,4 +254,55 @@ fn yaml_as_goose_writes_it_again() {
     assert_eq!((with, is_foreign), (expected, false));
     let gone = change(&Format::Yaml, &target(Some(saved), &[]), &Wanted::Gone).unwrap().text.unwrap();
     assert_eq!(gone, "extensions: {}\nz: 1\n");
+}
+
+#[test]
+fn a_hook_among_others_is_brought_up_to_date_and_taken_out_alone() {
+    let form = HookForm {
+        head: &[("version", "1")],
+        is_grouped: true,
+        before: &[],
+        after: &[("timeout", "5")],
+        events: &["Start", "End"],
+    };
+    let hooks = Format::Hooks(form);
+    let wanted = Entry {
+        command: "/new dir/memdir".to_owned(),
+        args: ["hook", "x", "--memory", "/m"].map(str::to_owned).to_vec(),
+    };
+    let text = "{\n \"version\": 1, // so\n \"hooks\": {\n  \"Start\": [{ \"hooks\": [{\"command\": \"mine\"}, {\"command\": \"/old/memdir hook x Start\", \"timeout\": 3}] }],\n  \"Gone\": [{\"hooks\": [{\"command\": \"memdir hook x Gone\"}]}]\n }\n}\n";
+    let (with, is_foreign) = hooks.with(text, &wanted).unwrap();
+    let start = "{\"command\": \"\\\"/new dir/memdir\\\" hook x Start --memory /m\", \"timeout\": 3}";
+    assert!(!is_foreign && with.contains(start) && with.contains("memdir\\\" hook x End --memory /m"), "{with}");
+    assert!(with.contains("\"Gone\": []") && with.contains("\"mine\""), "{with}");
+    assert_eq!(hooks.with(&with, &wanted).unwrap().0, with);
+    let gone = change(&hooks, &target(Some(text), &[]), &Wanted::Gone).unwrap().text.unwrap();
+    assert_eq!(
+        gone,
+        "{\n \"version\": 1, // so\n \"hooks\": {\n  \"Start\": [{ \"hooks\": [{\"command\": \"mine\"}] }],\n  \"Gone\": []\n }\n}\n"
+    );
+    // From nothing, and back to nothing.
+    let (with, _) = hooks.with("", &wanted).unwrap();
+    assert!(
+        with.starts_with("{\n  \"version\": 1,\n  \"hooks\": {\n    \"Start\": [\n      {\n        \"hooks\": [\n"),
+        "{with}"
+    );
+    assert_eq!(change(&hooks, &target(Some(&with), &[]), &Wanted::Gone).unwrap().text, None);
+    for broken in ["{\"hooks\": []}", "{\"hooks\": {\"Start\": {}}}", "[]", "{\"hooks\": {}, \"hooks\": {}}"] {
+        assert!(matches!(hooks.with(broken, &wanted), Err(Trouble::Unread(_))), "{broken}");
+    }
+}
+
+#[test]
+fn a_command_in_one_list_with_its_arguments() {
+    let form = ServerForm { list: "mcp", is_joined: true, before: &[], after: &[("enabled", "true")] };
+    let joined = Format::Json(form);
+    let expected = "{\n  \"mcp\": {\n    \"memdir\": {\n      \"command\": [\"/opt/memdir\", \"mcp\", \"--memory\", \"/m\"],\n      \"enabled\": true\n    }\n  }\n}\n";
+    assert_eq!(check(joined, "", expected), "");
+    let off = expected.replace("true", "false");
+    assert_eq!(joined.with(&off, &entry("/m")).unwrap().0, off, "what the person has set stays");
+    for foreign in ["{\"command\": []}", "{\"command\": [\"npx\", \"mcp\"]}", "{\"command\": \"memdir\"}"] {
+        let text = format!("{{\"mcp\": {{\"memdir\": {foreign}}}}}");
+        assert!(joined.with(&text, &entry("/m")).unwrap().1, "{foreign}");
+    }
 }

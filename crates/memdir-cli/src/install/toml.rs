@@ -2,10 +2,17 @@
 
 use toml_edit::{Document, Item, Table, TableLike};
 
-use super::change::{Edit, FoundEntry, Starts, Trouble, line_end, line_start, listed, next_line, quoted};
+use super::change::{Edit, FoundEntry, Starts, Trouble, Written, line_end, line_start, listed, next_line, quoted};
 use super::{Entry, NAME};
 
 const LIST: &str = "mcp_servers";
+
+/// Whether the value under these names is `true`.
+pub(super) fn is_on(text: &str, names: &[&str]) -> bool {
+    let Ok(document) = Document::parse(text) else { return false };
+    let item = names.iter().try_fold(document.as_item(), |item, name| item.get(name));
+    item.and_then(Item::as_bool) == Some(true)
+}
 
 pub(super) fn find(text: &str) -> Result<Option<FoundEntry>, Trouble> {
     let document = Document::parse(text).map_err(|error| {
@@ -16,14 +23,14 @@ pub(super) fn find(text: &str) -> Result<Option<FoundEntry>, Trouble> {
     let list = list.as_table_like().ok_or_else(|| Trouble::Unread(format!("its `{LIST}` is no table")))?;
     let Some(item) = list.get(NAME) else { return Ok(None) };
     let cut = item.as_table().and_then(|table| table_lines(text, table));
-    Ok(Some(FoundEntry { starts: item.as_table_like().and_then(starts), cut }))
+    Ok(Some(FoundEntry { starts: item.as_table_like().and_then(starts), lacks: Vec::new(), cut }))
 }
 
 fn starts(table: &dyn TableLike) -> Option<Starts> {
     let (command, args) = (table.get("command")?.as_value()?, table.get("args")?.as_value()?);
     let texts = args.as_array()?.iter().map(|value| value.as_str().map(str::to_owned)).collect::<Option<_>>()?;
     let entry = Entry { command: command.as_str()?.to_owned(), args: texts };
-    Some(Starts { entry, command: command.span()?, args: args.span()? })
+    Some(Starts { entry, written: Written::Apart { command: command.span()?, args: args.span()? } })
 }
 
 /// The lines of a table and of those below it; `None` where they are written otherwise than each under its header.

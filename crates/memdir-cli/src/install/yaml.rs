@@ -6,7 +6,8 @@
 use saphyr_parser::{Event, Parser, ScalarStyle};
 
 use super::change::{
-    Edit, FoundEntry, Starts, Trouble, edited, indent, is_first, line_end, line_start, listed, next_line, quoted,
+    Edit, FoundEntry, Starts, Trouble, Written, edited, indent, is_first, line_end, line_start, listed, next_line,
+    quoted,
 };
 use super::{Entry, NAME};
 
@@ -173,7 +174,7 @@ pub(super) fn find(text: &str) -> Result<Option<FoundEntry>, Trouble> {
         }
         edits
     });
-    Ok(Some(FoundEntry { starts: starts(text, value)?, cut }))
+    Ok(Some(FoundEntry { starts: starts(text, value)?, lacks: Vec::new(), cut }))
 }
 
 fn starts(text: &str, value: &Node) -> Result<Option<Starts>, Trouble> {
@@ -187,7 +188,8 @@ fn starts(text: &str, value: &Node) -> Result<Option<Starts>, Trouble> {
     let before = text.get(key.end..first).and_then(|before| before.strip_prefix(':'));
     let start = if before.is_some_and(|before| before.trim() == "-") { key.end + 1 } else { args.start };
     let entry = command.text().zip(texts).map(|(command, args)| Entry { command: command.to_owned(), args });
-    Ok(entry.map(|entry| Starts { entry, command: command.start..command.end, args: start..args.end }))
+    let written = Written::Apart { command: command.start..command.end, args: start..args.end };
+    Ok(entry.map(|entry| Starts { entry, written }))
 }
 
 pub(super) fn add(text: &str, entry: &Entry) -> Result<String, Trouble> {

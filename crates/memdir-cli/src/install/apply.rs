@@ -1,0 +1,163 @@
+//! A change to an assistant's files: shown, agreed to, made.
+
+use std::io::{self, StdoutLock, Write};
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::args::InstallArgs;
+use super::change::{self, Changed, Format, Trouble, Wanted};
+use super::disk::Target;
+use crate::args::Global;
+use crate::exit::Stop;
+use crate::output::say;
+use crate::{question, term};
+use memdir_core::report::{Code, Failure};
+use memdir_engine::ChangeError;
+
+/// One file, and what becomes of it.
+#[derive(Debug)]
+pub(super) struct Part {
+    target: Target,
+    changed: Changed,
+    diff: String,
+    is_hooks: bool,
+}
+
+/// What was done for one assistant.
+#[derive(Debug, Serialize)]
+pub(super) struct Done {
+    client: &'static str,
+    #[serde(flatten)]
+    first: DonePart,
+    /// The file of its hooks, where that is another part of the change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hooks: Option<DonePart>,
+    /// What the person has to do next.
+    #[serde(rename = "say")]
+    next: String,
+    /// Whether the diff was shown when the person was asked.
+    #[serde(skip)]
+    is_shown: bool,
+}
+
+/// What was done with one file.
+#[derive(Debug, Serialize)]
+struct DonePart {
+    file: String,
+    changed: bool,
+    diff: String,
+    backup: Option<String>,
+}
+
+impl Part {
+    pub(super) fn new(path: PathBuf, format: Format, wanted: Wanted) -> Result<Self, Failure> {
+        let target = Target::read(&path)?;
+        let changed = change::change(&format, &target, &wanted);
+        let changed = changed.map_err(|trouble| explain(&trouble, &target, &wanted))?;
+        let diff = target.diff(changed.text.as_deref());
+        Ok(Self { target, changed, diff, is_hooks: matches!(format, Format::Hooks(_)) })
+    }
+
+    fn make(&self) -> Result<DonePart, Failure> {
+        let backup = if self.diff.is_empty() { None } else { self.target.replace(self.changed.text.as_deref())? };
+        Ok(DonePart {
+            changed: !self.diff.is_empty(),
+            backup: backup.map(|path| path.display().to_string()),
+            ..self.left()
+        })
+    }
+
+    /// What is said of a file that is left as it is.
+    fn left(&self) -> DonePart {
+        let file = self.target.path.display().to_string();
+        DonePart { file, changed: false, diff: self.diff.clone(), backup: None }
+    }
+}
+
+/// Makes a change, once the person agrees; `None` where she does not.
+pub(super) fn apply(
+    global: &Global,
+    options: &InstallArgs,
+    client: &'static str,
+    parts: Vec<Part>,
+    next: String,
+) -> Result<Option<Done>, Stop> {
+    let diff: String = parts.iter().map(|part| part.diff.as_str()).collect();
+    let done = |parts: Vec<DonePart>, has_hooks: bool, is_shown| {
+        let mut parts = parts.into_iter();
+        let first = parts.next()?;
+        let hooks = parts.next().filter(|_| has_hooks);
+        Some(Done { client, first, hooks, next, is_shown })
+    };
+    let has_hooks = parts.iter().any(|part| part.is_hooks);
+    if lifts_grant(&diff) && !options.remove && !global.json {
+        say("note: this takes `--client` away, so the assistant will see every note")?;
+    }
+    if diff.is_empty() || options.dry_run {
+        return Ok(done(parts.iter().map(Part::left).collect(), has_hooks, false));
+    }
+    let is_asked = !options.yes;
+    if is_asked {
+        let is_foreign = parts.iter().any(|part| part.changed.is_foreign);
+        if is_foreign || global.json || !question::can_ask() {
+            let (code, message) = match is_foreign {
+                true => (Code::Conflict, "there is an entry `memdir` that starts another program"),
+                false => (Code::Usage, "there is no terminal to ask on, so nothing is changed"),
+            };
+            let failure = Failure::new(code, message).with_hint("look at the change, then send `--yes`");
+            return Err(ChangeError { failure, diff: Some(diff) }.into());
+        }
+        writeln!(io::stderr(), "{}", term::diff(&diff, &io::stderr()))?;
+        let files =
+            parts.iter().filter(|part| !part.diff.is_empty()).map(|part| part.target.path.display().to_string());
+        let files = files.collect::<Vec<_>>().join(" and ");
+        if !question::agrees_or(&format!("change {files}?"), "nothing was changed")? {
+            return Ok(None);
+        }
+    }
+    let made = parts.iter().map(Part::make).collect::<Result<Vec<_>, _>>()?;
+    Ok(done(made, has_hooks, is_asked))
+}
+
+/// Whether a change takes the client away as which the assistant was started.
+fn lifts_grant(diff: &str) -> bool {
+    let has = |sign: char| diff.lines().any(|line| line.starts_with(sign) && line.contains("--client"));
+    has('-') && !has('+')
+}
+
+impl Done {
+    pub(super) fn has_changed(&self) -> bool {
+        self.first.changed
+    }
+
+    /// Tells the person.
+    pub(super) fn show(&self, stdout: &mut StdoutLock<'static>) -> Result<(), Stop> {
+        let parts = || std::iter::once(&self.first).chain(&self.hooks);
+        for part in parts() {
+            let DonePart { file, changed, diff, backup } = part;
+            if !diff.is_empty() && !self.is_shown {
+                writeln!(stdout, "{}", term::diff(diff, stdout))?;
+            }
+            match (*changed, diff.is_empty()) {
+                (true, _) => say(format!("{file} is changed"))?,
+                (false, true) => say(format!("nothing to change in {file}"))?,
+                (false, false) => {}
+            }
+            backup.iter().try_for_each(|backup| say(format!("as it was: {backup}")))?;
+        }
+        let is_dry = parts().any(|part| !part.changed && !part.diff.is_empty());
+        if is_dry { Ok(()) } else { Ok(say(&self.next)?) }
+    }
+}
+
+/// Why a file was not changed, with what to do by hand.
+fn explain(trouble: &Trouble, target: &Target, wanted: &Wanted) -> Failure {
+    let message = format!("{} was not touched: {trouble}", target.path.display());
+    let by_hand = match wanted {
+        Wanted::There(_) => "mend it, or put the entry into it by hand: `memdir install NAME --print` prints it",
+        Wanted::Gone => "mend it, or take the entry `memdir` out by hand",
+    };
+    let code = if matches!(trouble, Trouble::Foreign) { Code::Conflict } else { Code::Config };
+    Failure::new(code, message).with_hint(by_hand)
+}

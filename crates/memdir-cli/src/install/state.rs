@@ -1,0 +1,158 @@
+//! Which assistants are here, and how each stands to memdir. Nothing is changed.
+
+use serde::Serialize;
+
+use super::Entry;
+use super::assistants::{ASSISTANTS, Assistant, Loading, OTHER_MEMORIES, OwnMemory};
+use super::change::{Format, State};
+use super::disk::Target;
+use super::{json, toml};
+
+/// The assistants that this person uses here.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Here {
+    /// Those that start memdir.
+    pub(crate) set_up: Vec<&'static str>,
+    /// Those that do not.
+    pub(crate) others: Vec<&'static str>,
+}
+
+impl Here {
+    pub(super) fn is_empty(&self) -> bool {
+        self.set_up.is_empty() && self.others.is_empty()
+    }
+}
+
+/// How an assistant stands to memdir.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    pub(crate) name: &'static str,
+    assistant: &'static Assistant,
+    /// What it starts; `None` where it does not start memdir.
+    server: Option<Server>,
+    /// Whether our plugin is on.
+    pub(crate) has_plugin: bool,
+    /// Whether it has our hooks, for those that can have some.
+    pub(crate) hooks: Option<bool>,
+}
+
+#[derive(Debug)]
+struct Server {
+    entry: Entry,
+    loaded: Loaded,
+}
+
+/// Whether a model sees the tools without searching for them.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Loaded {
+    Yes,
+    /// An entry that `install` would complete.
+    NotYet,
+    /// The person's own entry says otherwise.
+    TurnedOff,
+    /// The program has all models search.
+    Searched,
+    Undecided,
+}
+
+/// What is ours in a file, as far as it can be read.
+fn state(path: Result<std::path::PathBuf, impl Sized>, format: &Format) -> State {
+    let target = path.ok().and_then(|path| Target::read(&path).ok());
+    let state = target.and_then(|target| format.state(target.text.as_deref()?).ok());
+    state.unwrap_or(State::Absent)
+}
+
+/// Whether an assistant has hooks of ours.
+pub(super) fn has_hooks(assistant: &Assistant) -> bool {
+    let hooks = assistant.hooks.as_ref();
+    hooks.is_some_and(|(place, form)| state(place.file(), &Format::Hooks(*form)) != State::Absent)
+}
+
+/// Whether an assistant has our plugin on.
+fn has_plugin(assistant: &Assistant) -> bool {
+    let Some((place, names)) = &assistant.plugin else { return false };
+    let target = place.file().ok().and_then(|path| Target::read(&path).ok());
+    let text = target.and_then(|target| target.text).unwrap_or_default();
+    json::is_on(&text, names) || toml::is_on(&text, names)
+}
+
+/// Looks for assistants, and for memdir in their configuration.
+pub(crate) fn look() -> Vec<Connection> {
+    let here = ASSISTANTS.iter().filter(|assistant| assistant.is_here());
+    here.map(|assistant| {
+        let server = match state(assistant.servers.file(), &assistant.format) {
+            State::Ours { entry, is_whole } => Some(Server { entry, loaded: loaded(assistant, is_whole) }),
+            State::Absent | State::Foreign => None,
+        };
+        let hooks = assistant.hooks.as_ref().map(|_| has_hooks(assistant));
+        Connection { name: assistant.name, assistant, server, has_plugin: has_plugin(assistant), hooks }
+    })
+    .collect()
+}
+
+fn loaded(assistant: &Assistant, is_whole: bool) -> Loaded {
+    match assistant.loading {
+        Loading::Always => Loaded::Yes,
+        Loading::Searched => Loaded::Searched,
+        Loading::Undecided => Loaded::Undecided,
+        Loading::ByKey if !is_whole => Loaded::NotYet,
+        Loading::ByKey => {
+            let Format::Json(form) = &assistant.format else { return Loaded::Yes };
+            let target = assistant.servers.file().ok().and_then(|path| Target::read(&path).ok());
+            let text = target.and_then(|target| target.text).unwrap_or_default();
+            if form.differs(text.trim_start_matches('\u{feff}')) { Loaded::TurnedOff } else { Loaded::Yes }
+        }
+    }
+}
+
+impl Connection {
+    pub(super) fn assistant(&self) -> &'static Assistant {
+        self.assistant
+    }
+
+    /// Whether the assistant starts memdir.
+    pub(crate) fn is_set_up(&self) -> bool {
+        self.server.is_some() || self.has_plugin
+    }
+
+    /// Whether a model sees the tools of the entry; `None` where there is no entry.
+    pub(crate) fn loaded(&self) -> Option<Loaded> {
+        self.server.as_ref().map(|server| server.loaded)
+    }
+
+    /// Whether a client of this name is this assistant: by the name that it says, or the one that it is started under.
+    pub(crate) fn is_client(&self, name: &str) -> bool {
+        let mut args = self.server.iter().flat_map(|server| server.entry.args.windows(2));
+        let given = args.rfind(|pair| pair.first().is_some_and(|first| first == "--client"));
+        match given.and_then(|pair| pair.last()) {
+            Some(given) => given == name,
+            None => self.assistant.is_client(name),
+        }
+    }
+}
+
+/// A memory that another program keeps itself.
+pub(crate) struct OtherMemory {
+    pub(crate) name: &'static str,
+    /// Where it is.
+    pub(crate) place: String,
+    /// What the person can do about it.
+    pub(crate) advice: &'static str,
+}
+
+/// The memories that other programs keep here.
+pub(crate) fn other_memories() -> Vec<OtherMemory> {
+    let own = ASSISTANTS.iter().filter_map(|assistant| Some((assistant.name, assistant.own_memory.as_ref()?)));
+    let all = own.chain(OTHER_MEMORIES.iter().map(|(name, own)| (*name, own)));
+    let found = |(name, own): (&'static str, &OwnMemory)| {
+        Some(OtherMemory { name, place: own.place()?.display().to_string(), advice: own.advice })
+    };
+    all.filter_map(found).collect()
+}
+
+/// The names of the assistants that are here, by whether they start memdir.
+pub(crate) fn here() -> Here {
+    let (set_up, others): (Vec<_>, Vec<_>) = look().into_iter().partition(Connection::is_set_up);
+    let names = |all: Vec<Connection>| all.iter().map(|connection| connection.name).collect();
+    Here { set_up: names(set_up), others: names(others) }
+}
