@@ -14,8 +14,6 @@ use super::Turn;
 
 /// A longer value is shown by its beginning.
 const MOST_VALUE: usize = 200;
-/// A look-up quotes so many characters of a value.
-const MOST_QUOTED: usize = 80;
 /// How many entries are shown at most; a small model gets lost in more.
 const MOST_ENTRIES: usize = 240;
 
@@ -52,6 +50,8 @@ pub(super) struct Entry {
     pub(super) place: Option<Range<usize>>,
     /// Its key as it is written, where it is the one fact of that key: `set_fact` finds it.
     pub(super) fact: Option<String>,
+    /// Whether it states no fact: its name is only a number, and another value would be another line.
+    pub(super) is_prose: bool,
     /// What the row is called of which it is a cell.
     row: Option<String>,
 }
@@ -121,15 +121,6 @@ impl<'n> View<'n> {
             said.push('…');
         }
         said
-    }
-
-    /// A value as a look-up quotes it: its beginning.
-    pub(super) fn quoted(&self, value: &str) -> String {
-        let said = self.said(value).replace('<', " ");
-        match said.char_indices().nth(MOST_QUOTED) {
-            Some((end, _)) => format!("{}…", said.get(..end).unwrap_or_default()),
-            None => said,
-        }
     }
 
     /// The note that a link leads to, if it is shown.
@@ -261,6 +252,7 @@ fn entries(note: &Note<'_>, text: &str) -> Vec<Entry> {
                 lines: line.start..lines.end_behind(fact.span.end).max(line.end),
                 place: is_inside.then_some(fact.span),
                 fact: (counts.get(&memdir_note::fact::key(&fact.key)) == Some(&1)).then_some(fact.key),
+                is_prose: false,
                 row: None,
             });
         }
@@ -305,6 +297,7 @@ fn rows(text: &str, line: &Range<usize>, header: &[String], names: &mut Names, f
             lines: line.clone(),
             place: Some(place.clone()),
             fact: None,
+            is_prose: false,
             row: row.clone(),
         });
     }
@@ -327,6 +320,7 @@ fn bare(note: &Note<'_>, number: usize, whole: &str, line: &Range<usize>, names:
         lines: line.clone(),
         place: Some(from..from + value.len()),
         fact: None,
+        is_prose: true,
         row: None,
     })
 }

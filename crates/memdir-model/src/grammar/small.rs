@@ -1,4 +1,4 @@
-//! The grammar of a small model's turn: what it looks up, what it changes, and what it says, each on a line.
+//! The grammar of a small model's turn: what it says, and what it changes, each on a line.
 //!
 //! What stands in the notes is given by name, and so is the message, of whose words every new value is made.
 
@@ -13,8 +13,7 @@ const MOST_WORDS: usize = 160;
 const MOST_VALUE: usize = 200;
 const MOST_KEY: usize = 24;
 const MOST_SAID: usize = 300;
-/// How many lines are looked up at most, how many are dropped, and how many are set where values are free.
-const MOST_LOOKS: usize = 3;
+/// How many lines are dropped at most, and how many are set where values are free.
 const MOST_DROPS: usize = 4;
 const MOST_FREE: usize = 12;
 /// A name of a new note has so many words of the message at most.
@@ -27,10 +26,10 @@ const MARKS: &str = "'’.,;:!?\"“”„«»()¿¡。，！？；：、（）�
 /// What a turn may be made of.
 #[derive(Clone, Debug, Default)]
 pub struct Offer<'a> {
-    /// Names of lines that say something, each with what it says.
-    pub filled: Vec<(String, String)>,
-    /// Names of lines that say nothing yet.
-    pub empty: Vec<String>,
+    /// Names of lines that say something.
+    pub filled: Vec<String>,
+    /// Names of lines that may be set, also of those that say nothing yet.
+    pub lines: Vec<String>,
     /// The names of the notes, one at least.
     pub notes: Vec<&'a str>,
     /// Notes and rows of tables that may be dropped whole.
@@ -43,7 +42,7 @@ pub struct Offer<'a> {
 
 /// The grammar of one turn.
 ///
-/// A turn looks lines up, then drops lines, then sets some. Of the words of the person each is used once at most, in their order, so that a turn ends
+/// A turn says something, then drops lines, then sets some. Of the words of the person each is used once at most, in their order, so that a turn ends
 /// where all is told.
 ///
 /// # Examples
@@ -52,32 +51,30 @@ pub struct Offer<'a> {
 /// use memdir_model::grammar::{Offer, small};
 ///
 /// let offer = Offer {
-///     filled: vec![("user.city".to_owned(), "London".to_owned())],
+///     filled: vec!["user.city".to_owned()],
+///     lines: vec!["user.city".to_owned()],
 ///     notes: vec!["user"],
 ///     words: "I moved to Paris.",
 ///     writes: true,
 ///     ..Offer::default()
 /// };
 /// let grammar = small(&offer).gbnf();
-/// assert!(grammar.contains(r#""user.city: London""#), "{grammar}");
+/// assert!(grammar.contains(r#""user.city""#), "{grammar}");
 /// assert!(grammar.contains(r#""Paris""#), "values are words of the message");
 /// ```
 #[must_use]
 pub fn small(offer: &Offer<'_>) -> Grammar {
     let mut rules = Vec::new();
-    let mut steps = Vec::new();
-    steps.push(times(named("get"), 0, MOST_LOOKS));
-    gets(offer, &mut rules);
+    let mut parts = vec![text("say "), named("said"), text("\n")];
     if offer.writes {
-        steps.extend(drops(offer, &mut rules));
-        steps.push(Part::Any(vec![named("next-a"), named("say")]));
+        parts.extend(drops(offer, &mut rules));
+        parts.push(Part::Any(vec![named("next-a"), named("done")]));
         sets(offer, &mut rules);
     } else {
-        steps.push(named("say"));
+        parts.push(named("done"));
     }
-    let kind = Part::All(vec![Part::Any(vec![text("chat\n"), text("ask\n")]), named("say")]);
-    rules.insert(0, tree("root", Part::Any(vec![Part::All(steps), kind])));
-    rules.push(tree("say", Part::All(vec![text("say "), named("said")])));
+    rules.insert(0, tree("root", Part::All(parts)));
+    rules.push(tree("done", text("end")));
     let first = Part::One(Class::Not([CONTROLS, &[(' ', ' '), ('<', '<')]].concat()));
     let rest = Part::One(Class::Not([CONTROLS, &[('<', '<')]].concat()));
     rules.push(token("said", Part::All(vec![first, times(rest, 0, MOST_SAID)])));
@@ -87,23 +84,9 @@ pub fn small(offer: &Offer<'_>) -> Grammar {
     Grammar::of(vec![words.to_owned()], rules)
 }
 
-/// What is looked up: a line with what it says, or the name of one that is not there.
-fn gets(offer: &Offer<'_>, rules: &mut Vec<Rule>) {
-    let there = |(name, value): &(String, String)| {
-        // Models write a key small that stands there large.
-        let small = name.rsplit_once('.').map(|(note, key)| format!("{note}.{}", key.to_lowercase()));
-        let small = small.filter(|small| small != name);
-        std::iter::once(name.clone()).chain(small).map(|name| text(&format!("{name}: {value}"))).collect::<Vec<_>>()
-    };
-    let missing = Part::All(vec![named("name"), text("."), named("key"), text(": (nothing)")]);
-    let mut lines: Vec<Part> = offer.filled.iter().flat_map(there).collect();
-    lines.push(missing);
-    rules.push(tree("get", Part::All(vec![text("get "), Part::Any(lines), text("\n")])));
-}
-
 /// What is dropped: lines, rows of tables, or whole notes.
 fn drops(offer: &Offer<'_>, rules: &mut Vec<Rule>) -> Option<Part> {
-    let lines = offer.filled.iter().map(|(name, _)| text(name));
+    let lines = offer.filled.iter().map(|name| text(name));
     let all: Vec<Part> = lines.chain(offer.whole.iter().map(|name| text(name))).collect();
     if all.is_empty() {
         return None;
@@ -117,16 +100,15 @@ fn drops(offer: &Offer<'_>, rules: &mut Vec<Rule>) -> Option<Part> {
 fn sets(offer: &Offer<'_>, rules: &mut Vec<Rule>) {
     let units = units(offer.words);
     let units = if units.len() > MOST_WORDS { Vec::new() } else { units };
-    let lines: Vec<Part> =
-        offer.filled.iter().map(|(name, _)| name).chain(&offer.empty).map(|name| text(name)).collect();
-    rules.push(tree("line", Part::Any(lines.into_iter().chain([new("name")]).collect())));
+    let lines = offer.lines.iter().map(|name| text(name));
+    rules.push(tree("line", Part::Any(lines.chain([new("name")]).collect())));
     let target = |lines: Part| Part::All(vec![text("set "), lines, Part::Any(vec![text(" = "), text(" += ")])]);
     rules.push(tree("known", target(named("line"))));
     rules.extend(date());
     if units.is_empty() {
         let value = Part::One(Class::Not([CONTROLS, &[('{', '{'), ('}', '}'), ('<', '<')]].concat()));
         let free = Part::All(vec![named("known"), times(value, 1, MOST_VALUE), text("\n")]);
-        rules.push(tree("next-a", Part::All(vec![times(free, 1, MOST_FREE), named("say")])));
+        rules.push(tree("next-a", Part::All(vec![times(free, 1, MOST_FREE), named("done")])));
         return;
     }
     let names: BTreeSet<&str> = units.iter().map(|unit| unit.core).filter(|core| is_word(core)).collect();
@@ -173,7 +155,7 @@ fn steps(units: &[Unit<'_>], at: usize, names: &Names, rules: &mut Vec<Rule>) {
     ]);
     let value = Part::Any(vec![rule(names.from, at), Part::All(vec![text("[["), rule("links", at)]), date]);
     rules.push(tree(&numbered(names.next, at), Part::All(vec![named(names.target), value])));
-    rules.push(tree(&numbered(names.end, at), Part::Any(vec![rule(names.next, at), named("say")])));
+    rules.push(tree(&numbered(names.end, at), Part::Any(vec![rule(names.next, at), named("done")])));
     let with_date = times(Part::All(vec![text(" "), named("date")]), 0, 1);
     words(units, at, (names.from, names.word), Part::All(vec![with_date, text("\n")]), names, rules);
 }
@@ -202,7 +184,7 @@ fn words(units: &[Unit<'_>], at: usize, (from, word): (&str, &str), ends: Part, 
 
 /// What follows when all words before one are used.
 fn end(at: usize, all: usize, names: &Names) -> Part {
-    if at < all { rule(names.end, at) } else { named("say") }
+    if at < all { rule(names.end, at) } else { named("done") }
 }
 
 fn is_word(word: &str) -> bool {
