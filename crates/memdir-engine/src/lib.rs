@@ -29,6 +29,7 @@ use scoped_tree::ScopedTree;
 mod account;
 mod audit;
 mod background;
+mod brief;
 mod build;
 mod caller;
 mod change;
@@ -54,6 +55,7 @@ mod sessions;
 mod standing;
 
 pub use account::{Head, Readers};
+pub use brief::Brief;
 pub use caller::Caller;
 pub use change::{Change, ChangeError, Done};
 pub use facts::{Facts, FoundFact};

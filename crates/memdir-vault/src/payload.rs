@@ -75,6 +75,12 @@ impl Payload {
         Self::of(&json!({"path": path}))
     }
 
+    /// What is kept where something of several notes was shown that no call asked for.
+    #[must_use]
+    pub fn of_shown<'p>(notes: impl IntoIterator<Item = &'p MemoryPath>) -> Self {
+        Self::of(&json!({"path": null, "shown": notes.into_iter().collect::<Vec<_>>()}))
+    }
+
     /// What is kept where a batch was undone, or a note restored as it was after one.
     #[must_use]
     pub fn of_change(path: Option<&MemoryPath>, batch: u64) -> Self {
@@ -328,6 +334,7 @@ mod tests {
     fn each_payload_of_what_is_no_call_is_these_bytes() {
         for (payload, bytes) in [
             (Payload::of_read(&path("é/a.md")), r#"{"path":"é/a.md"}"#),
+            (Payload::of_shown([&path("a.md"), &path("b.md")]), r#"{"path":null,"shown":["a.md","b.md"]}"#),
             (Payload::of_change(Some(&path("a.md")), 7), r#"{"path":"a.md","arguments":{"batch":7}}"#),
             (Payload::of_change(None, 7), r#"{"path":null,"arguments":{"batch":7}}"#),
             (Payload::of_waiting(3), r#"{"proposal":3}"#),
@@ -366,6 +373,7 @@ mod tests {
             true,
             &["a.md", "b.md"],
         );
+        check(r#"{"path":null,"shown":["a.md","b.md"]}"#, "brief", true, &["a.md", "b.md"]);
         let quoted = r#"{"path":"a.md","arguments":{},"result":{"message":"no"},"shown":["a.md"]}"#;
         check(quoted, "update_file", false, &["a.md"]);
         for other in ["{}", r#"{"proposal":3}"#, r#"{"path":null,"notes":["a.md"]}"#, "no JSON", r#"{"path":7}"#, "[]"]

@@ -19,6 +19,7 @@ use memdir_policy::{Grant, Mode, Rule, Rules, Verdict};
 use memdir_vault::{Durability, LogQuery, Options, Vault};
 
 mod ask;
+mod brief;
 mod forgets;
 mod fresh;
 mod meaning;

@@ -1,0 +1,232 @@
+//! [`Brief`]: what a program is told of the person before anything is asked.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::time::Duration;
+
+use super::{Caller, Engine, audit};
+use memdir_core::path::{MemoryPath, PERSON_NOTE};
+use memdir_core::time::Timestamp;
+use memdir_note::Note;
+use memdir_plan::Tree;
+use memdir_vault::{AuditEntry, LogQuery, Payload};
+
+/// How many bytes a token is.
+const TOKEN_BYTES: usize = 4;
+/// The longest line of a brief, in bytes of what a note says.
+const MOST_LINE: usize = 200;
+/// The most notes of one day that are named, and the most notes in which tasks are looked for.
+const MOST_NAMED: usize = 8;
+const MOST_NOTES: usize = 24;
+/// How many batches are read from the history at a time.
+const PAGE: usize = 64;
+/// How long a day of the history is remembered in a brief.
+const RECENT: Duration = Duration::from_secs(14 * 24 * 60 * 60);
+/// Of a budget, in tenths, what facts, tasks and changes get at first; what one does not need goes to the others.
+const SHARES: [usize; 3] = [6, 2, 2];
+
+/// What a memory says of the person: facts from `user.md`, tasks that are open, and which notes changed on which day.
+///
+/// It is displayed as plain lines under three headings, and as nothing where nothing is known. Each line holds one line of a
+/// note, in which nothing is left that could end the block that it is put into: no control character and no `<`.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Brief {
+    /// The lines of `user.md` that say something, facts first.
+    pub facts: Vec<String>,
+    /// The tasks that are open, with their notes.
+    pub tasks: Vec<String>,
+    /// The days, newest first, each with the notes that changed on it.
+    pub changes: Vec<String>,
+}
+
+/// A task and where it stands.
+struct OpenTask {
+    path: MemoryPath,
+    line: String,
+}
+
+impl Engine {
+    /// Says within `budget` tokens of 4 bytes who the person is, what is open and what changed since `since`, else in the last
+    /// two weeks, as far as `caller` may read it. The audit notes which notes were shown.
+    ///
+    /// Nothing is searched: `user.md` is read, and of the notes that changed through memdir the newest ones. What cannot be
+    /// read is left out.
+    #[must_use]
+    pub fn brief(&self, caller: &Caller, since: Option<Timestamp>, budget: u32) -> Brief {
+        let _span = tracing::debug_span!("brief").entered();
+        let (started, forgets) = (self.now(), self.vault.forgets());
+        let Ok(person) = MemoryPath::parse(PERSON_NOTE) else { return Brief::default() };
+        let since = since.unwrap_or_else(|| started.minus(RECENT));
+        let days = self.changed_days(caller, since);
+        let about = self.readable(caller, &person);
+        let mut tasks = about.as_deref().map(|text| open_tasks(&person, text)).unwrap_or_default();
+        let mut seen = BTreeSet::from([&person]);
+        let changed = days.values().rev().flatten().filter(|path| path.is_note() && seen.insert(path));
+        for path in changed.take(MOST_NOTES) {
+            tasks.extend(self.readable(caller, path).map(|text| open_tasks(path, &text)).unwrap_or_default());
+        }
+        let brief = Brief {
+            facts: about.as_deref().map(facts).unwrap_or_default(),
+            tasks: tasks.iter().map(|task| format!("{} ({})", task.line, inert(task.path.as_str()))).collect(),
+            changes: days.iter().rev().map(|(day, paths)| day_line(day, paths)).collect(),
+        };
+        let brief = brief.within((budget as usize).saturating_mul(TOKEN_BYTES));
+        if !brief.is_empty() {
+            let mut shown = BTreeSet::from_iter(tasks.iter().take(brief.tasks.len()).map(|task| &task.path));
+            shown.extend((!brief.facts.is_empty()).then_some(&person));
+            let micros = audit::micros(self.now().since(started));
+            let entry = audit::owner("brief", Payload::of_shown(shown));
+            let entry = AuditEntry { micros, ..entry };
+            if let Err(error) = self.vault.note_reads(vec![entry], &caller.author, started, forgets) {
+                tracing::warn!(%error, "the audit of reads was not written");
+            }
+        }
+        brief
+    }
+
+    /// The text of a note, if it can be read and the caller may read it.
+    fn readable(&self, caller: &Caller, path: &MemoryPath) -> Option<String> {
+        if !self.may_hear_of(caller, path) {
+            return None;
+        }
+        let image = self.seen_by(caller.grant.as_deref()).read(path, self.settings.limits.file_bytes).ok()?;
+        image.content.text().map(str::to_owned)
+    }
+
+    /// The days since `since` on which something changed of which the caller may know, with the paths in the order of their
+    /// changes, the newest first.
+    fn changed_days(&self, caller: &Caller, since: Timestamp) -> BTreeMap<String, Vec<MemoryPath>> {
+        let mut days = BTreeMap::<String, Vec<MemoryPath>>::new();
+        let may_list = self.may_list(caller);
+        let mut before = None;
+        loop {
+            let page = LogQuery { since: Some(since), limit: PAGE, before, ..LogQuery::default() };
+            let log = match self.vault.log(&page) {
+                Ok(log) => log,
+                Err(error) => {
+                    tracing::warn!(%error, "the history was left out of a brief");
+                    return days;
+                }
+            };
+            for entry in log.entries {
+                let Some(day) = entry.time.get(..10) else { continue };
+                for path in entry.changed.into_iter().filter(|path| may_list(path)) {
+                    let paths = days.entry(day.to_owned()).or_default();
+                    if !paths.contains(&path) {
+                        paths.push(path);
+                    }
+                }
+            }
+            before = log.cursor.and_then(|cursor| cursor.parse().ok());
+            let is_enough = days.values().map(Vec::len).sum::<usize>() >= MOST_NOTES;
+            if before.is_none() || is_enough {
+                return days;
+            }
+        }
+    }
+}
+
+impl Brief {
+    /// Whether it says nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.facts.is_empty() && self.tasks.is_empty() && self.changes.is_empty()
+    }
+
+    fn parts(&self) -> [(&'static str, &Vec<String>); 3] {
+        [("About the user", &self.facts), ("Open tasks", &self.tasks), ("Notes that changed", &self.changes)]
+    }
+
+    /// Leaves of each part the first lines, so that all of it has at most so many bytes.
+    fn within(mut self, most: usize) -> Self {
+        let needs = self.parts().map(|(heading, lines)| if lines.is_empty() { 0 } else { size(heading, lines) });
+        let mut gets: Vec<usize> =
+            needs.iter().zip(SHARES).map(|(need, share)| *need.min(&(most * share / 10))).collect();
+        for (get, need) in (0..).zip(needs) {
+            let spare = most.saturating_sub(gets.iter().sum());
+            if let Some(get) = gets.get_mut(get) {
+                *get += spare.min(need - *get);
+            }
+        }
+        let headings = self.parts().map(|(heading, _)| heading);
+        let parts = [&mut self.facts, &mut self.tasks, &mut self.changes];
+        for ((lines, heading), most) in parts.into_iter().zip(headings).zip(gets) {
+            while !lines.is_empty() && size(heading, lines) > most {
+                lines.pop();
+            }
+        }
+        self
+    }
+}
+
+impl fmt::Display for Brief {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (heading, lines) in self.parts().into_iter().filter(|(_, lines)| !lines.is_empty()) {
+            writeln!(formatter, "{heading}:")?;
+            lines.iter().try_for_each(|line| writeln!(formatter, "- {line}"))?;
+        }
+        Ok(())
+    }
+}
+
+/// How many bytes a part has when it is displayed.
+fn size(heading: &str, lines: &[String]) -> usize {
+    heading.len() + 2 + lines.iter().map(|line| line.len() + 3).sum::<usize>()
+}
+
+/// What a note says of the person: its facts in their order, then the lines that are no facts.
+fn facts(text: &str) -> Vec<String> {
+    let note = Note::parse(text);
+    let mut facts = note.facts();
+    facts.sort_by_key(|fact| fact.line);
+    let stated: BTreeSet<usize> = facts.iter().map(|fact| fact.line).collect();
+    let mut lines: Vec<String> = facts
+        .iter()
+        .filter(|fact| !fact.value.trim().is_empty())
+        .map(|fact| inert(&format!("{}: {}", fact.key, fact.value)))
+        .collect();
+    let tasks: BTreeSet<usize> = note.tasks().iter().map(|task| task.line).collect();
+    let headings: BTreeSet<usize> = note.headings().iter().map(|heading| note.line_at(heading.span.start)).collect();
+    let body = note.line_at(note.body());
+    let plain = note.without_code();
+    let others = plain
+        .lines()
+        .zip(1..)
+        .filter(|(_, line)| *line >= body && ![&stated, &tasks, &headings].iter().any(|known| known.contains(line)));
+    lines.extend(others.map(|(text, _)| inert(item(text))).filter(|text| text.contains(char::is_alphanumeric)));
+    lines
+}
+
+/// The tasks of a note that are open, in their order.
+fn open_tasks(path: &MemoryPath, text: &str) -> Vec<OpenTask> {
+    let open = Note::parse(text).tasks().into_iter().filter(|task| !task.is_done);
+    let said = |line: usize| {
+        let line = text.lines().nth(line.checked_sub(1)?)?;
+        Some(inert(line.split_once(']').map_or(line, |(_, said)| said)))
+    };
+    let tasks = open.filter_map(|task| Some(OpenTask { path: path.clone(), line: said(task.line)? }));
+    tasks.filter(|task| !task.line.is_empty()).collect()
+}
+
+fn day_line(day: &str, paths: &[MemoryPath]) -> String {
+    let mut names: Vec<String> = paths.iter().take(MOST_NAMED).map(|path| inert(path.as_str())).collect();
+    let more = paths.len() - names.len();
+    names.extend((more > 0).then(|| format!("{more} more")));
+    format!("{day}: {}", names.join(", "))
+}
+
+/// A line without what makes it an item of a list.
+fn item(line: &str) -> &str {
+    let line = line.trim_start();
+    ["- ", "* ", "+ ", "> "].iter().find_map(|mark| line.strip_prefix(mark)).unwrap_or(line)
+}
+
+/// Text of a note as one line that is put into a text of a program: a program marks its own words by tags, so none is left.
+fn inert(text: &str) -> String {
+    let line: String = text.trim().chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    let line = line.replace('<', "&lt;");
+    match line.get(..line.floor_char_boundary(MOST_LINE)) {
+        Some(start) if start.len() < line.len() => format!("{start} …"),
+        _ => line,
+    }
+}
