@@ -147,6 +147,8 @@ pub struct Engine {
     background: Background,
     /// What tells meanings, where something does.
     embedder: Option<SharedEmbedder>,
+    /// Whether it tells what was not asked for.
+    is_unasked: bool,
     /// Takes something out of the lines of a session.
     cut_session: CutSession,
     /// The proposals that wait in this process alone.
@@ -208,7 +210,14 @@ impl Engine {
     pub fn new(vault: Vault, settings: Settings) -> Self {
         let (index_pool, background) = (IndexPool::default(), Background::default());
         let (cut_session, in_process) = (forget::cut_whole as CutSession, Mutex::default());
-        Self { vault, settings, index_pool, background, embedder: None, cut_session, in_process }
+        Self { vault, settings, index_pool, background, embedder: None, is_unasked: false, cut_session, in_process }
+    }
+
+    /// The same for a process that tells a program what fits a message before anybody asked. It answers from the index as that
+    /// stands and what the journal adds, looks at no other file, and makes no index; without one, from `user.md` alone.
+    #[must_use]
+    pub fn unasked(self) -> Self {
+        Self { is_unasked: true, ..self }
     }
 
     /// The same, which also ranks by what notes mean.

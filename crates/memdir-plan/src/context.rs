@@ -11,7 +11,7 @@ use crate::tree::{Effort, Tree, TreeError};
 use crate::wanted::Wanted;
 use crate::{Answer, Planner, excerpt, lines, words};
 use memdir_core::action::{Call, GetContext};
-use memdir_core::path::MemoryPath;
+use memdir_core::path::{MemoryPath, PERSON_NOTE};
 use memdir_core::report::{Context, Failure, Part, Value};
 use memdir_note::stem::Languages;
 use memdir_note::{Heading, Note};
@@ -99,7 +99,13 @@ impl<T: Tree> Planner<'_, T> {
         if let Some(gathered) = gathered.filter(|_| is_answered) {
             return Ok(gathered);
         }
-        let scope = self.scope(None)?;
+        // Reading all notes is for whoever waits for the answer.
+        let person = MemoryPath::parse(PERSON_NOTE).ok();
+        let alone = person.filter(|_| self.manner.is_unasked && !self.overlay.tree().is_part());
+        let scope = match (self.scope(alone.as_ref()), alone) {
+            (Err(_), Some(_)) => return Ok(Gathered::default()),
+            (scope, _) => scope?,
+        };
         let none = Question::none();
         let question = about.question.unwrap_or(&none);
         let wanted = Wanted::of(question.words());
