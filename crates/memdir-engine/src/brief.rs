@@ -72,7 +72,7 @@ impl Engine {
         }
         let brief = Brief {
             facts: about.as_deref().map(facts).unwrap_or_default(),
-            tasks: tasks.iter().map(|task| format!("{} ({})", task.line, inert(task.path.as_str()))).collect(),
+            tasks: tasks.iter().map(|task| format!("{} ({})", task.line, short(task.path.as_str()))).collect(),
             changes: days.iter().rev().filter_map(|(day, paths)| day_line(day, paths)).collect(),
         };
         let brief = brief.within((budget as usize).saturating_mul(TOKEN_BYTES));
@@ -111,7 +111,7 @@ impl Engine {
         let mut days = Days::new();
         let since = since.map(|since| since.to_string());
         let may_list = self.may_list(caller);
-        let mut before = None;
+        let (mut before, mut named) = (None, 0);
         loop {
             let page = LogQuery { since: Some(first), limit: PAGE, before, ..LogQuery::default() };
             let log = match self.vault.log(&page) {
@@ -129,12 +129,16 @@ impl Engine {
                     let paths = days.entry(day.to_owned()).or_default();
                     if !paths.iter().any(|(known, _)| *known == path) {
                         paths.push((path, is_new));
+                        named += 1;
+                    }
+                    // Just here, so that it does not show how many others there are.
+                    if named == MOST_NOTES {
+                        return days;
                     }
                 }
             }
             before = log.cursor.and_then(|cursor| cursor.parse().ok());
-            let is_enough = days.values().map(Vec::len).sum::<usize>() >= MOST_NOTES;
-            if before.is_none() || is_enough {
+            if before.is_none() {
                 return days;
             }
         }
@@ -198,7 +202,7 @@ fn facts(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = facts
         .iter()
         .filter(|fact| !fact.value.trim().is_empty())
-        .map(|fact| inert(&format!("{}: {}", fact.key, fact.value)))
+        .map(|fact| short(&format!("{}: {}", fact.key, fact.value)))
         .collect();
     let tasks: BTreeSet<usize> = note.tasks().iter().map(|task| task.line).collect();
     let headings: BTreeSet<usize> = note.headings().iter().map(|heading| note.line_at(heading.span.start)).collect();
@@ -208,7 +212,7 @@ fn facts(text: &str) -> Vec<String> {
         .lines()
         .zip(1..)
         .filter(|(_, line)| *line >= body && ![&stated, &tasks, &headings].iter().any(|known| known.contains(line)));
-    lines.extend(others.map(|(text, _)| inert(item(text))).filter(|text| text.contains(char::is_alphanumeric)));
+    lines.extend(others.map(|(text, _)| short(item(text))).filter(|text| text.contains(char::is_alphanumeric)));
     lines
 }
 
@@ -217,7 +221,7 @@ fn open_tasks(path: &MemoryPath, text: &str) -> Vec<OpenTask> {
     let open = Note::parse(text).tasks().into_iter().filter(|task| !task.is_done);
     let said = |line: usize| {
         let line = text.lines().nth(line.checked_sub(1)?)?;
-        Some(inert(line.split_once(']').map_or(line, |(_, said)| said)))
+        Some(short(line.split_once(']').map_or(line, |(_, said)| said)))
     };
     let tasks = open.filter_map(|task| Some(OpenTask { path: path.clone(), line: said(task.line)? }));
     tasks.filter(|task| !task.line.is_empty()).collect()
@@ -225,7 +229,7 @@ fn open_tasks(path: &MemoryPath, text: &str) -> Vec<OpenTask> {
 
 /// The notes that are new of a day; `None` where none is.
 fn day_line(day: &str, paths: &[(MemoryPath, bool)]) -> Option<String> {
-    let new = paths.iter().filter(|(_, is_new)| *is_new).map(|(path, _)| inert(path.as_str()));
+    let new = paths.iter().filter(|(_, is_new)| *is_new).map(|(path, _)| short(path.as_str()));
     let mut names: Vec<String> = new.collect();
     let more = names.len().saturating_sub(MOST_NAMED);
     names.truncate(MOST_NAMED);
@@ -239,12 +243,19 @@ fn item(line: &str) -> &str {
     ["- ", "* ", "+ ", "> "].iter().find_map(|mark| line.strip_prefix(mark)).unwrap_or(line)
 }
 
-/// Text of a note as one line that is put into a text of a program: a program marks its own words by tags, so none is left.
-fn inert(text: &str) -> String {
-    let line: String = text.trim().chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
-    let line = line.replace('<', "&lt;");
+/// A line of a note, cut where it is long.
+fn short(text: &str) -> String {
+    let line = inert(text.trim());
     match line.get(..line.floor_char_boundary(MOST_LINE)) {
         Some(start) if start.len() < line.len() => format!("{start} …"),
         _ => line,
     }
+}
+
+/// Text of a note as one line in a text that is put before a model: programs mark their own words by tags, so no `<` is left, nor
+/// a control character.
+#[must_use]
+pub fn inert(text: &str) -> String {
+    let line: String = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    line.replace('<', "&lt;")
 }

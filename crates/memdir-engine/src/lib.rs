@@ -55,7 +55,7 @@ mod sessions;
 mod standing;
 
 pub use account::{Head, Readers};
-pub use brief::Brief;
+pub use brief::{Brief, inert};
 pub use caller::Caller;
 pub use change::{Change, ChangeError, Done};
 pub use facts::{Facts, FoundFact};

@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
+use crate::fit::Fit;
 use crate::scanned::ScannedNotes;
 use crate::tree::{Effort, Tree, TreeError};
 use crate::wanted::Wanted;
@@ -30,6 +31,7 @@ const MOST_LINKED: usize = 32;
 const MOST_LINKS: usize = 64;
 /// Of a note that answers, so many sections are parts: those that hold at least this much of what the best one holds.
 const MOST_SECTIONS: usize = 3;
+const MOST_OF_LINKED: usize = 1;
 const HELD: f64 = 0.5;
 /// The most sections of the note that was asked about.
 const MOST_OWN: usize = 200;
@@ -180,7 +182,10 @@ impl<T: Tree> Planner<'_, T> {
         let mut told: HashSet<&MemoryPath> = HashSet::new();
         let own = about.note.iter().map(|path| (path, MOST_OWN));
         let answers = gathered.answers.iter().map(|path| (path, MOST_SECTIONS));
-        let linked = gathered.linked.iter().map(|path| (path, 1));
+        let linked = gathered.linked.iter().map(|path| (path, MOST_OF_LINKED));
+        let question = about.question.filter(|_| self.manner.is_unasked);
+        let fit = question.zip(about.wanted.as_ref()).map(|(question, wanted)| Fit::new(question, wanted));
+        let first_linked = gathered.linked.first();
         for (path, most) in own.chain(answers).chain(linked) {
             if (self.manner.stop)() {
                 return Err(words::failure(TreeError::Stopped));
@@ -188,15 +193,28 @@ impl<T: Tree> Planner<'_, T> {
             if !told.insert(path) || !(self.manner.may_show)(call, path) {
                 continue;
             }
+            if fit.is_some() && Some(path) == first_linked && parts.is_empty() {
+                // What is linked with notes that do not fit says nothing.
+                break;
+            }
             let Some(text) = self.text_of(path) else { continue };
-            parts.extend(parts_of(path, &text, about.wanted.as_ref(), &gathered.weights, most));
+            // Of what is linked with what fits, a section is told whether the message says anything of it or not.
+            let fit = fit.as_ref().filter(|_| most != MOST_OF_LINKED);
+            parts.extend(parts_of(path, &text, about.wanted.as_ref(), &gathered.weights, most, fit));
         }
         Ok(parts)
     }
 }
 
-/// The parts of a note: of the sections that match the question the best, else the first ones.
-fn parts_of(path: &MemoryPath, text: &str, wanted: Option<&Wanted>, weights: &[f64], most: usize) -> Vec<Part> {
+/// The parts of a note: of the sections that match the question the best, else the first ones; with `fit`, those that fit.
+fn parts_of(
+    path: &MemoryPath,
+    text: &str,
+    wanted: Option<&Wanted>,
+    weights: &[f64],
+    most: usize,
+    fit: Option<&Fit<'_>>,
+) -> Vec<Part> {
     let (note, languages) = (Note::parse(text), Languages::of(text));
     let held = |range: &Range<usize>| {
         let held = wanted.map_or(0, |wanted| wanted.held(text.get(range.clone()).unwrap_or_default(), languages));
@@ -211,6 +229,10 @@ fn parts_of(path: &MemoryPath, text: &str, wanted: Option<&Wanted>, weights: &[f
         let comes_along = |range: &Range<usize>| range.start >= note.body() && range.len() < SHORT && has_link(range);
         sections.retain(|(held, range)| *held >= HELD * best || comes_along(range));
         sections.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    }
+    if let Some(fit) = fit {
+        let known = fit.of_note(path, &note, languages);
+        sections.retain(|(_, range)| fit.fits(&known, range));
     }
     sections.truncate(most);
     let lines = lines::ranges(text);

@@ -21,6 +21,7 @@ mod diff;
 mod edit;
 mod excerpt;
 mod find;
+mod fit;
 mod forget;
 mod keyed;
 mod lineage;
