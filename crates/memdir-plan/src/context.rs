@@ -26,12 +26,13 @@ const MAX_QUERY: usize = 64 << 10;
 /// From how many of the best notes parts are taken, and from how many of these links are followed.
 const MOST_NOTES: usize = 24;
 const MOST_STARTS: usize = 4;
+/// Whether a message that nobody asked with is answered is for so many of the best notes to say.
+const MOST_FITTING: usize = 8;
 /// How many linked notes are taken, and how many links of one note are followed.
 const MOST_LINKED: usize = 32;
 const MOST_LINKS: usize = 64;
 /// Of a note that answers, so many sections are parts: those that hold at least this much of what the best one holds.
 const MOST_SECTIONS: usize = 3;
-const MOST_OF_LINKED: usize = 1;
 const HELD: f64 = 0.5;
 /// The most sections of the note that was asked about.
 const MOST_OWN: usize = 200;
@@ -59,6 +60,8 @@ struct Gathered {
     linked: Vec<MemoryPath>,
     /// How much finding each word of the question says.
     weights: Vec<f64>,
+    /// Among how many notes.
+    notes: usize,
     /// The question as it was corrected, where a word was in no note.
     corrected: Option<Question>,
 }
@@ -131,6 +134,7 @@ impl<T: Tree> Planner<'_, T> {
             let asking = Asking { read: &read, stop: self.manner.stop, within: None, point, excluded };
             let answer = rank::answer(source, question, &asking)?;
             (gathered.weights, gathered.corrected) = (answer.weights, answer.corrected);
+            gathered.notes = source.notes()?;
             for found in answer.found.iter().take(MOST_NOTES).filter(|found| seen.insert(found.note)) {
                 gathered.answers.extend(source.path(found.note)?);
                 if starts.len() < MOST_STARTS {
@@ -182,10 +186,10 @@ impl<T: Tree> Planner<'_, T> {
         let mut told: HashSet<&MemoryPath> = HashSet::new();
         let own = about.note.iter().map(|path| (path, MOST_OWN));
         let answers = gathered.answers.iter().map(|path| (path, MOST_SECTIONS));
-        let linked = gathered.linked.iter().map(|path| (path, MOST_OF_LINKED));
-        let question = about.question.filter(|_| self.manner.is_unasked);
-        let fit = question.zip(about.wanted.as_ref()).map(|(question, wanted)| Fit::new(question, wanted));
-        let first_linked = gathered.linked.first();
+        let linked = gathered.linked.iter().map(|path| (path, 1));
+        if self.manner.is_unasked && !self.fits_message(call, about, gathered) {
+            return Ok(parts);
+        }
         for (path, most) in own.chain(answers).chain(linked) {
             if (self.manner.stop)() {
                 return Err(words::failure(TreeError::Stopped));
@@ -193,28 +197,24 @@ impl<T: Tree> Planner<'_, T> {
             if !told.insert(path) || !(self.manner.may_show)(call, path) {
                 continue;
             }
-            if fit.is_some() && Some(path) == first_linked && parts.is_empty() {
-                // What is linked with notes that do not fit says nothing.
-                break;
-            }
             let Some(text) = self.text_of(path) else { continue };
-            // Of what is linked with what fits, a section is told whether the message says anything of it or not.
-            let fit = fit.as_ref().filter(|_| most != MOST_OF_LINKED);
-            parts.extend(parts_of(path, &text, about.wanted.as_ref(), &gathered.weights, most, fit));
+            parts.extend(parts_of(path, &text, about.wanted.as_ref(), &gathered.weights, most));
         }
         Ok(parts)
     }
+
+    /// Whether any of the best notes fits the message, by its words as they were written: many a word of a message is near
+    /// some other word. What the other notes are told for is then for ranking to say, which follows links.
+    fn fits_message(&self, call: &Call, about: &About<'_>, gathered: &Gathered) -> bool {
+        let Some(question) = about.question else { return false };
+        let fit = Fit::new(question, &gathered.weights, gathered.notes);
+        let mut best = gathered.answers.iter().take(MOST_FITTING).filter(|path| (self.manner.may_show)(call, path));
+        best.any(|path| self.text_of(path).is_some_and(|text| fit.fits(path, &text)))
+    }
 }
 
-/// The parts of a note: of the sections that match the question the best, else the first ones; with `fit`, those that fit.
-fn parts_of(
-    path: &MemoryPath,
-    text: &str,
-    wanted: Option<&Wanted>,
-    weights: &[f64],
-    most: usize,
-    fit: Option<&Fit<'_>>,
-) -> Vec<Part> {
+/// The parts of a note: of the sections that match the question the best, else the first ones.
+fn parts_of(path: &MemoryPath, text: &str, wanted: Option<&Wanted>, weights: &[f64], most: usize) -> Vec<Part> {
     let (note, languages) = (Note::parse(text), Languages::of(text));
     let held = |range: &Range<usize>| {
         let held = wanted.map_or(0, |wanted| wanted.held(text.get(range.clone()).unwrap_or_default(), languages));
@@ -229,10 +229,6 @@ fn parts_of(
         let comes_along = |range: &Range<usize>| range.start >= note.body() && range.len() < SHORT && has_link(range);
         sections.retain(|(held, range)| *held >= HELD * best || comes_along(range));
         sections.sort_by(|(one, _), (other, _)| other.total_cmp(one));
-    }
-    if let Some(fit) = fit {
-        let known = fit.of_note(path, &note, languages);
-        sections.retain(|(_, range)| fit.fits(&known, range));
     }
     sections.truncate(most);
     let lines = lines::ranges(text);

@@ -1,70 +1,95 @@
-//! [`Fit`]: whether a part of a note fits a message that may ask nothing of the memory.
+//! [`Fit`]: whether a note fits a message that may ask nothing of the memory.
 //!
-//! Most messages share some word with some note. A part fits when the message names its note or one of its facts, or says
-//! several of the words of one paragraph; a fact of the person is named only by somebody who speaks of themselves.
-
-use std::ops::Range;
+//! Most messages share some word with some note. A note fits when the message names it, names one of its facts, or says
+//! several of the words of one of its paragraphs. A rare word counts for more than one that many notes hold, and whoever speaks of
+//! themselves is taken to mean their notes sooner.
 
 use crate::wanted::{Wanted, without_extension};
-use memdir_core::path::{MemoryPath, PERSON_NOTE};
+use memdir_core::path::MemoryPath;
 use memdir_note::stem::Languages;
 use memdir_note::{Fact, Note};
-use memdir_rank::Question;
+use memdir_rank::{Bm25, Question};
 
-/// A message of at most so many words asks for nothing else than these.
+/// What finding a word says is counted from 0 to 1, the most for one that hardly any note holds. So much a name or a key has to
+/// say, so much the words of a paragraph, and so much a single word, of somebody who speaks of themselves and in a question that
+/// has few words.
+const NAMED: f64 = 0.5;
+const SAID: f64 = 1.3;
+const SAID_OF_ONESELF: f64 = 0.6;
+const SAID_ALONE: f64 = 0.75;
+/// In a memory of fewer notes words count as they would in one of so many.
+const FEW_NOTES: usize = 100;
+/// So much of what all words of a short message say a paragraph has to hold.
+const OF_FEW: f64 = 0.5;
+/// A message of at most so many words is short, or may be a question and nothing else; for each time that it has so many words a paragraph has to hold one more.
 const FEW_WORDS: usize = 2;
-/// So many words of a message a paragraph has to hold, and one more for each time that it has so many words.
-const LEAST_HELD: u32 = 2;
-const WORDS_FOR_ONE_MORE: u32 = 12;
+const QUESTION_WORDS: usize = 6;
+const WORDS_FOR_ONE_MORE: usize = 12;
 
-/// A message, and which of its words the parts of notes hold.
-pub(crate) struct Fit<'a> {
-    wanted: &'a Wanted,
-    /// Whether who wrote it speaks of themselves.
+/// A message, and what finding its words says.
+pub(crate) struct Fit {
+    wanted: Wanted,
+    /// From 0 to 1, by word.
+    weights: Vec<f64>,
     is_first_person: bool,
-    /// How many words of it a paragraph has to hold.
-    least: u32,
 }
 
-/// What is known of one note.
-pub(crate) struct NoteFit<'n> {
-    is_named: bool,
-    /// The lines, from 1, with facts that the message names.
-    facts: Vec<usize>,
-    note: &'n Note<'n>,
-    languages: Languages,
-}
-
-impl<'a> Fit<'a> {
-    pub(crate) fn new(question: &Question, wanted: &'a Wanted) -> Self {
-        let words = question.words().len();
-        let more = u32::try_from(words).unwrap_or(u32::MAX) / WORDS_FOR_ONE_MORE;
-        let least = if words <= FEW_WORDS { 1 } else { LEAST_HELD + more };
-        Self { wanted, is_first_person: question.is_first_person(), least }
+impl Fit {
+    /// `weights` says how much finding each word among so many notes says.
+    #[expect(clippy::cast_precision_loss, reason = "there are fewer notes than 2^52")]
+    pub(crate) fn new(question: &Question, weights: &[f64], notes: usize) -> Self {
+        // Where there are few notes a word is not common because two of them hold it.
+        let more = ((notes.max(FEW_NOTES) + 1) as f64 / (notes + 1) as f64).ln();
+        let rarest = Bm25::new(notes, 0.0, &[0]).weight(0) + more;
+        let weights = weights.iter().map(|weight| ((weight + more) / rarest).clamp(0.0, 1.0)).collect();
+        Self { wanted: Wanted::of(question.words()), weights, is_first_person: question.is_first_person() }
     }
 
-    /// Looks at the name of a note and at the keys of its facts.
-    pub(crate) fn of_note<'n>(&self, path: &MemoryPath, note: &'n Note<'n>, languages: Languages) -> NoteFit<'n> {
-        let is_person = path.as_str() == PERSON_NOTE;
-        let holds = |text: &str| self.wanted.held(text, languages) != 0;
-        let title = note.headings().first().map(|heading| heading.text.clone());
-        let is_named = !is_person
-            && (holds(without_extension(path))
-                || title.is_some_and(|title| holds(&title))
-                || note.front_values("aliases").iter().any(|alias| holds(alias)));
-        let is_about = |fact: &Fact| (!is_person || self.is_first_person) && holds(&fact.key);
-        let facts = note.facts().into_iter().filter(is_about).map(|fact| fact.line).collect();
-        NoteFit { is_named, facts, note, languages }
+    /// Whether a note fits the message.
+    pub(crate) fn fits(&self, path: &MemoryPath, text: &str) -> bool {
+        let (note, languages) = (Note::parse(text), Languages::of(text));
+        self.names(path, &note, languages)
+            || note.facts().iter().any(|fact| self.is_about(fact, languages))
+            || text
+                .split("\n\n")
+                .flat_map(|part| part.split("\r\n\r\n"))
+                .any(|paragraph| self.says(self.wanted.held(paragraph, languages)))
     }
 
-    /// Whether a section of it fits.
-    pub(crate) fn fits(&self, known: &NoteFit<'_>, section: &Range<usize>) -> bool {
-        let lines = known.note.line_at(section.start)..=known.note.line_at(section.end.saturating_sub(1));
-        if known.is_named || known.facts.iter().any(|line| lines.contains(line)) {
-            return true;
+    /// Whether the message names the note.
+    fn names(&self, path: &MemoryPath, note: &Note<'_>, languages: Languages) -> bool {
+        let names = |text: &str| self.worth(self.wanted.held(&without_numbers(text), languages)) >= NAMED;
+        names(without_extension(path))
+            || note.headings().first().is_some_and(|heading| names(&heading.text))
+            || note.front_values("aliases").iter().any(|alias| names(alias))
+    }
+
+    /// Whether the message names the fact.
+    fn is_about(&self, fact: &Fact, languages: Languages) -> bool {
+        let key = self.wanted.held(&fact.key, languages);
+        let whole = key | self.wanted.held(&fact.value, languages);
+        self.worth(key) >= NAMED && (self.is_first_person || whole.count_ones() > 1)
+    }
+
+    /// Whether the words that a paragraph holds are enough of the message.
+    fn says(&self, held: u64) -> bool {
+        let (words, worth) = (self.weights.len(), self.worth(held));
+        if words <= FEW_WORDS {
+            return worth > 0.0 && worth >= OF_FEW * self.weights.iter().sum::<f64>();
         }
-        let text = known.note.text().get(section.clone()).unwrap_or_default();
-        let mut paragraphs = text.split("\n\n").flat_map(|part| part.split("\r\n\r\n"));
-        paragraphs.any(|paragraph| self.wanted.held(paragraph, known.languages).count_ones() >= self.least)
+        let more = words / WORDS_FOR_ONE_MORE;
+        #[expect(clippy::cast_precision_loss, reason = "a message has few words")]
+        let is_said = held.count_ones() as usize >= 2 + more && worth >= SAID + 0.5 * more as f64;
+        let alone = if self.is_first_person { SAID_OF_ONESELF } else { SAID_ALONE };
+        is_said || (worth >= alone && (self.is_first_person || words <= QUESTION_WORDS))
     }
+
+    fn worth(&self, held: u64) -> f64 {
+        self.weights.iter().enumerate().filter(|(word, _)| held >> word & 1 == 1).map(|(_, weight)| weight).sum()
+    }
+}
+
+/// A name without its numbers: those of a diary name no note to somebody who counts.
+fn without_numbers(text: &str) -> String {
+    text.chars().map(|letter| if letter.is_numeric() { ' ' } else { letter }).collect()
 }

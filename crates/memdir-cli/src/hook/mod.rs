@@ -32,7 +32,7 @@ const ANSWER: Duration = Duration::from_millis(1_000);
 const KEEP: Duration = Duration::from_millis(4_000);
 /// How long what is told may take to find, and how long another process is waited for.
 const FIND: Duration = Duration::from_millis(400);
-const PATIENCE: Duration = Duration::from_millis(200);
+const PATIENCE: Duration = Duration::from_millis(50);
 /// The longest name of a conversation that the audit keeps.
 const MOST_SESSION: usize = 100;
 
