@@ -1,6 +1,6 @@
 //! The bars of memdir's speed, each beside its baseline, measured in turns in the same run.
 //!
-//! `cargo bench --bench bars` runs all of it; words behind `--` choose among `reads`, `updates`, `lists`, `exec`,
+//! `cargo bench --bench bars` runs all of it; words behind `--` choose among `reads`, `updates`, `lists`, `exec`, `hook`,
 //! `python`, `scan`, `web`, `search`, `mcp`, `mcp-index` and `sizes`. `docs/benchmarks.md` says what each row means. Parsing has its own bench, `parse`.
 #![expect(
     clippy::print_stdout,
@@ -13,6 +13,8 @@
 
 #[path = "bars/fresh.rs"]
 mod fresh;
+#[path = "bars/hook.rs"]
+mod hook;
 #[path = "bars/inside.rs"]
 mod inside;
 #[path = "bars/mcp.rs"]
@@ -34,10 +36,11 @@ mod web;
 
 fn main() {
     let chosen: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let parts: [(&str, fn()); 11] = [
+    let parts: [(&str, fn()); 12] = [
         ("reads", inside::reads),
         ("updates", inside::updates),
         ("exec", process::execs),
+        ("hook", hook::hooks),
         ("python", process::against_python),
         ("lists", inside::lists),
         ("scan", scan::scans),

@@ -161,21 +161,21 @@ pub(crate) fn memdir_with(name: &str, memory: &Path, cache: &Path) -> Command {
 }
 
 /// Runs a process to its end, with a file as its input.
-fn run(command: &mut Command, input: &Path) -> Duration {
+pub(crate) fn run(command: &mut Command, input: &Path) -> Duration {
     let input = File::open(input).expect("the batch is there");
     command.stdin(input).stdout(Stdio::null()).stderr(Stdio::null());
     once(|| assert!(command.status().expect("it starts").success(), "{command:?} failed"))
 }
 
 /// Writes what a process will read.
-fn batch(name: &str, text: &[u8]) -> PathBuf {
+pub(crate) fn batch(name: &str, text: &[u8]) -> PathBuf {
     let path = vaults::scratch().join(format!("{name}.txt"));
     fs::write(&path, text).expect("a batch can be written");
     path
 }
 
 /// Compiles the empty program.
-fn empty() -> Option<PathBuf> {
+pub(crate) fn empty() -> Option<PathBuf> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/baseline/empty.rs");
     let program = vaults::scratch().join("empty");
     let compiler = option_env!("RUSTC").unwrap_or("rustc");

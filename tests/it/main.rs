@@ -34,6 +34,7 @@ mod forms;
 mod grammar;
 #[cfg(unix)]
 mod hidden;
+mod hooks;
 mod index;
 mod install;
 mod mcp_http;

@@ -34,6 +34,7 @@ mod file;
 mod forget;
 mod history;
 mod hits;
+mod hook;
 mod init;
 mod install;
 mod interrupt;
@@ -154,6 +155,7 @@ fn run_programs(global: &Global, command: ProgramsCommand) -> Result<u8, Stop> {
         ProgramsCommand::Mcp(options) => mcp::run(global, &options),
         ProgramsCommand::Client(command) => client::run(global, &command),
         ProgramsCommand::Install(options) => install::run(global, &options),
+        ProgramsCommand::Hook(options) => hook::run(global, &options),
     }
 }
 
@@ -176,6 +178,11 @@ fn version() -> Result<u8, Stop> {
 /// Says what is wrong with the arguments, or prints the help that was asked for.
 fn explain(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
     let json = arguments.iter().any(|argument| argument == "--json");
+    if hook::is_hook(arguments) && error.use_stderr() {
+        // Another status would keep the person's messages from some of the programs.
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
     let is_help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     if let Some(failure) = mistake::unknown(error, arguments) {
         return Stop::from(failure).end(json);

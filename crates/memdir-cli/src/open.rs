@@ -1,6 +1,7 @@
 //! The composition root: it finds the memory, has its folder opened, and joins vault, settings and clock to an engine.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::args::Global;
 use super::config::{Config, Sources};
@@ -50,6 +51,24 @@ pub(super) fn open_for_one_turn(global: &Global) -> Result<Opened, Stop> {
     join(located)
 }
 
+/// As [`open`], for a hook: no model is asked, what waits for the person stays as it is, another process is waited for no longer
+/// than `wait`, and nothing is looked for longer than `find`.
+pub(super) fn open_for_hook(global: &Global, wait: Duration, find: Duration) -> Result<Opened, Stop> {
+    let mut located = locate_named(global)?;
+    located.config.for_one_turn();
+    located.embeddings = None;
+    located.options.lock_timeout = wait;
+    let settings = engine::Settings { batch_time: find, ..settings(&located)? };
+    let root = located.folder.root().to_owned();
+    let (vault, config) = vault(located);
+    Ok(Opened { engine: Engine::new(vault, settings), config, root })
+}
+
+/// How the engine of a located memory works.
+fn settings(located: &Located) -> Result<engine::Settings, Stop> {
+    Ok(engine::Settings { index: located.index.clone(), ..located.config.engine(memdir_host::now)? })
+}
+
 fn locate_named(global: &Global) -> Result<Located, Stop> {
     let sources = Sources::read()?;
     let folder = named(global, &sources)?;
@@ -58,7 +77,7 @@ fn locate_named(global: &Global) -> Result<Located, Stop> {
 
 /// Joins a located memory to an engine.
 pub(super) fn join(mut located: Located) -> Result<Opened, Stop> {
-    let settings = engine::Settings { index: located.index.clone(), ..located.config.engine(memdir_host::now)? };
+    let settings = settings(&located)?;
     let (root, embeddings) = (located.folder.root().to_owned(), located.embeddings.take());
     let (vault, config) = vault(located);
     let engine = Engine::new(vault, settings).with_sessions(memdir_agent::cut_session, memdir_agent::Session::said);

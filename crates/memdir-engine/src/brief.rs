@@ -11,6 +11,8 @@ use memdir_note::Note;
 use memdir_plan::Tree;
 use memdir_vault::{AuditEntry, LogQuery, Payload};
 
+/// What the audit calls it.
+const BRIEF: &str = "brief";
 /// How many bytes a token is.
 const TOKEN_BYTES: usize = 4;
 /// The longest line of a brief, in bytes of what a note says.
@@ -39,6 +41,9 @@ pub struct Brief {
     pub changes: Vec<String>,
 }
 
+/// What changed on each day, the newest first, and whether that is new to who asks.
+type Days = BTreeMap<String, Vec<(MemoryPath, bool)>>;
+
 /// A task and where it stands.
 struct OpenTask {
     path: MemoryPath,
@@ -46,8 +51,8 @@ struct OpenTask {
 }
 
 impl Engine {
-    /// Says within `budget` tokens of 4 bytes who the person is, what is open and what changed since `since`, else in the last
-    /// two weeks, as far as `caller` may read it. The audit notes which notes were shown.
+    /// Says within `budget` tokens of 4 bytes who the person is, what is open and what changed in the last two weeks, of which
+    /// only what changed since `since`, as far as `caller` may read it. The audit notes which notes were shown.
     ///
     /// Nothing is searched: `user.md` is read, and of the notes that changed through memdir the newest ones. What cannot be
     /// read is left out.
@@ -56,32 +61,39 @@ impl Engine {
         let _span = tracing::debug_span!("brief").entered();
         let (started, forgets) = (self.now(), self.vault.forgets());
         let Ok(person) = MemoryPath::parse(PERSON_NOTE) else { return Brief::default() };
-        let since = since.unwrap_or_else(|| started.minus(RECENT));
-        let days = self.changed_days(caller, since);
+        let days = self.changed_days(caller, started.minus(RECENT), since);
         let about = self.readable(caller, &person);
         let mut tasks = about.as_deref().map(|text| open_tasks(&person, text)).unwrap_or_default();
         let mut seen = BTreeSet::from([&person]);
-        let changed = days.values().rev().flatten().filter(|path| path.is_note() && seen.insert(path));
+        let changed = days.values().rev().flatten().map(|(path, _)| path);
+        let changed = changed.filter(|path| path.is_note() && seen.insert(path));
         for path in changed.take(MOST_NOTES) {
             tasks.extend(self.readable(caller, path).map(|text| open_tasks(path, &text)).unwrap_or_default());
         }
         let brief = Brief {
             facts: about.as_deref().map(facts).unwrap_or_default(),
-            tasks: tasks.iter().map(|task| format!("{} ({})", task.line, inert(task.path.as_str()))).collect(),
-            changes: days.iter().rev().map(|(day, paths)| day_line(day, paths)).collect(),
+            tasks: tasks.iter().map(|task| format!("{} ({})", task.line, short(task.path.as_str()))).collect(),
+            changes: days.iter().rev().filter_map(|(day, paths)| day_line(day, paths)).collect(),
         };
         let brief = brief.within((budget as usize).saturating_mul(TOKEN_BYTES));
         if !brief.is_empty() {
             let mut shown = BTreeSet::from_iter(tasks.iter().take(brief.tasks.len()).map(|task| &task.path));
             shown.extend((!brief.facts.is_empty()).then_some(&person));
             let micros = audit::micros(self.now().since(started));
-            let entry = audit::owner("brief", Payload::of_shown(shown));
+            let entry = audit::owner(BRIEF, Payload::of_shown(shown));
             let entry = AuditEntry { micros, ..entry };
             if let Err(error) = self.vault.note_reads(vec![entry], &caller.author, started, forgets) {
                 tracing::warn!(%error, "the audit of reads was not written");
             }
         }
         brief
+    }
+
+    /// When a client was last given a brief through a door, as far as the audit tells.
+    #[must_use]
+    pub fn last_brief(&self, caller: &Caller) -> Option<Timestamp> {
+        let client = caller.author.client.as_deref()?;
+        self.vault.last_time(&caller.author.door, client, BRIEF).ok().flatten()
     }
 
     /// The text of a note, if it can be read and the caller may read it.
@@ -93,14 +105,15 @@ impl Engine {
         image.content.text().map(str::to_owned)
     }
 
-    /// The days since `since` on which something changed of which the caller may know, with the paths in the order of their
-    /// changes, the newest first.
-    fn changed_days(&self, caller: &Caller, since: Timestamp) -> BTreeMap<String, Vec<MemoryPath>> {
-        let mut days = BTreeMap::<String, Vec<MemoryPath>>::new();
+    /// The days since `first` on which something changed of which the caller may know, with the paths in the order of their
+    /// changes, the newest first, and whether each changed since `since` too.
+    fn changed_days(&self, caller: &Caller, first: Timestamp, since: Option<Timestamp>) -> Days {
+        let mut days = Days::new();
+        let since = since.map(|since| since.to_string());
         let may_list = self.may_list(caller);
-        let mut before = None;
+        let (mut before, mut named) = (None, 0);
         loop {
-            let page = LogQuery { since: Some(since), limit: PAGE, before, ..LogQuery::default() };
+            let page = LogQuery { since: Some(first), limit: PAGE, before, ..LogQuery::default() };
             let log = match self.vault.log(&page) {
                 Ok(log) => log,
                 Err(error) => {
@@ -110,16 +123,22 @@ impl Engine {
             };
             for entry in log.entries {
                 let Some(day) = entry.time.get(..10) else { continue };
+                // Times are written so that their texts compare as they do.
+                let is_new = since.as_ref().is_none_or(|since| entry.time >= *since);
                 for path in entry.changed.into_iter().filter(|path| may_list(path)) {
                     let paths = days.entry(day.to_owned()).or_default();
-                    if !paths.contains(&path) {
-                        paths.push(path);
+                    if !paths.iter().any(|(known, _)| *known == path) {
+                        paths.push((path, is_new));
+                        named += 1;
+                    }
+                    // Just here, so that it does not show how many others there are.
+                    if named == MOST_NOTES {
+                        return days;
                     }
                 }
             }
             before = log.cursor.and_then(|cursor| cursor.parse().ok());
-            let is_enough = days.values().map(Vec::len).sum::<usize>() >= MOST_NOTES;
-            if before.is_none() || is_enough {
+            if before.is_none() {
                 return days;
             }
         }
@@ -183,7 +202,7 @@ fn facts(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = facts
         .iter()
         .filter(|fact| !fact.value.trim().is_empty())
-        .map(|fact| inert(&format!("{}: {}", fact.key, fact.value)))
+        .map(|fact| short(&format!("{}: {}", fact.key, fact.value)))
         .collect();
     let tasks: BTreeSet<usize> = note.tasks().iter().map(|task| task.line).collect();
     let headings: BTreeSet<usize> = note.headings().iter().map(|heading| note.line_at(heading.span.start)).collect();
@@ -193,7 +212,7 @@ fn facts(text: &str) -> Vec<String> {
         .lines()
         .zip(1..)
         .filter(|(_, line)| *line >= body && ![&stated, &tasks, &headings].iter().any(|known| known.contains(line)));
-    lines.extend(others.map(|(text, _)| inert(item(text))).filter(|text| text.contains(char::is_alphanumeric)));
+    lines.extend(others.map(|(text, _)| short(item(text))).filter(|text| text.contains(char::is_alphanumeric)));
     lines
 }
 
@@ -202,17 +221,20 @@ fn open_tasks(path: &MemoryPath, text: &str) -> Vec<OpenTask> {
     let open = Note::parse(text).tasks().into_iter().filter(|task| !task.is_done);
     let said = |line: usize| {
         let line = text.lines().nth(line.checked_sub(1)?)?;
-        Some(inert(line.split_once(']').map_or(line, |(_, said)| said)))
+        Some(short(line.split_once(']').map_or(line, |(_, said)| said)))
     };
     let tasks = open.filter_map(|task| Some(OpenTask { path: path.clone(), line: said(task.line)? }));
     tasks.filter(|task| !task.line.is_empty()).collect()
 }
 
-fn day_line(day: &str, paths: &[MemoryPath]) -> String {
-    let mut names: Vec<String> = paths.iter().take(MOST_NAMED).map(|path| inert(path.as_str())).collect();
-    let more = paths.len() - names.len();
+/// The notes that are new of a day; `None` where none is.
+fn day_line(day: &str, paths: &[(MemoryPath, bool)]) -> Option<String> {
+    let new = paths.iter().filter(|(_, is_new)| *is_new).map(|(path, _)| short(path.as_str()));
+    let mut names: Vec<String> = new.collect();
+    let more = names.len().saturating_sub(MOST_NAMED);
+    names.truncate(MOST_NAMED);
     names.extend((more > 0).then(|| format!("{more} more")));
-    format!("{day}: {}", names.join(", "))
+    (!names.is_empty()).then(|| format!("{day}: {}", names.join(", ")))
 }
 
 /// A line without what makes it an item of a list.
@@ -221,12 +243,19 @@ fn item(line: &str) -> &str {
     ["- ", "* ", "+ ", "> "].iter().find_map(|mark| line.strip_prefix(mark)).unwrap_or(line)
 }
 
-/// Text of a note as one line that is put into a text of a program: a program marks its own words by tags, so none is left.
-fn inert(text: &str) -> String {
-    let line: String = text.trim().chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
-    let line = line.replace('<', "&lt;");
+/// A line of a note, cut where it is long.
+fn short(text: &str) -> String {
+    let line = inert(text.trim());
     match line.get(..line.floor_char_boundary(MOST_LINE)) {
         Some(start) if start.len() < line.len() => format!("{start} …"),
         _ => line,
     }
+}
+
+/// Text of a note as one line in a text that is put before a model: programs mark their own words by tags, so no `<` is left, nor
+/// a control character.
+#[must_use]
+pub fn inert(text: &str) -> String {
+    let line: String = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    line.replace('<', "&lt;")
 }

@@ -70,6 +70,7 @@ pub(super) struct NotedChanges {
 }
 
 /// Why an index could not be asked or written.
+#[derive(Debug)]
 pub(super) enum IndexTrouble {
     Index(IndexError),
     Tree(TreeError),

@@ -55,7 +55,7 @@ mod sessions;
 mod standing;
 
 pub use account::{Head, Readers};
-pub use brief::Brief;
+pub use brief::{Brief, inert};
 pub use caller::Caller;
 pub use change::{Change, ChangeError, Done};
 pub use facts::{Facts, FoundFact};
@@ -147,6 +147,8 @@ pub struct Engine {
     background: Background,
     /// What tells meanings, where something does.
     embedder: Option<SharedEmbedder>,
+    /// Whether it tells what was not asked for.
+    is_unasked: bool,
     /// Takes something out of the lines of a session.
     cut_session: CutSession,
     /// Tells what the person said in them.
@@ -216,10 +218,18 @@ impl Engine {
             index_pool,
             background,
             embedder: None,
+            is_unasked: false,
             cut_session,
             said_in: |_| Vec::new(),
             in_process,
         }
+    }
+
+    /// The same for a process that tells a program what fits a message before anybody asked. It answers from the index as that
+    /// stands and what the journal adds, looks at no other file, and makes no index; without one, from `user.md` alone.
+    #[must_use]
+    pub fn unasked(self) -> Self {
+        Self { is_unasked: true, ..self }
     }
 
     /// The same, which also ranks by what notes mean.

@@ -109,7 +109,7 @@ impl Engine {
         let excluded = || LazyLock::force(&excluded);
         let planner =
             planner.showing(&may_show, &may_hide).changing(&may_change).leaving(&may_leave).excluding(&excluded);
-        let mut planner = planner.in_conversation(caller.seen.clone());
+        let mut planner = planner.in_conversation(caller.seen.clone()).unasked(self.is_unasked);
         work(&mut planner);
         planner.finish()
     }

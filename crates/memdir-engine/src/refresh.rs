@@ -50,8 +50,13 @@ impl Engine {
         is_locked: bool,
         ask: &mut dyn FnMut(&dyn Source) -> Result<(), TreeError>,
     ) -> Result<bool, TreeError> {
+        let effort = if self.is_unasked { Effort::Refresh } else { effort };
         let Some(mut index) = self.take_complete_index(effort, is_locked) else { return Ok(false) };
         let mut ask = |index: &Index| ask(index).map_err(IndexTrouble::Asked);
+        if self.is_unasked {
+            let answered = self.ask_as_it_stands(&mut index, &mut ask);
+            return self.return_index(index, answered.map(|()| true));
+        }
         let answered = self.ask_fresh(&mut index, altered, is_locked, &mut ask);
         self.return_index(index, answered.map(|()| true))
     }
@@ -93,6 +98,30 @@ impl Engine {
         ask(&writing)
     }
 
+    /// Asks the index as it stands, once what newer batches of the journal changed is in it. What cannot be put into it now is
+    /// put by the next who looks at all files.
+    fn ask_as_it_stands(&self, index: &mut Index, ask: Ask<'_>) -> Result<(), IndexTrouble> {
+        let told = self.changes_from(index, NotedChanges::default());
+        let learnt = told.and_then(|told| match told {
+            Some((mut changes, seen)) => {
+                let known = index.stamps(changes.differ.iter().map(|swept| &swept.path))?;
+                // Both are in the order of the paths.
+                let is_known = |swept: &Swept| {
+                    let at = known.binary_search_by(|known| known.path.cmp(&swept.path));
+                    at.is_ok_and(|at| known.get(at) == Some(swept))
+                };
+                changes.differ.retain(|swept| !is_known(swept));
+                self.update(index, &changes, seen)
+            }
+            None => Ok(false),
+        });
+        if let Err(error) = learnt {
+            tracing::debug!(?error, "the index is asked without what is newer");
+        }
+        let reading = index.begin_read()?;
+        ask(&reading)
+    }
+
     /// Asks while all files are looked at. Answers whether that was enough; else the index is up to date now.
     fn ask_and_sweep(
         &self,
@@ -118,6 +147,7 @@ impl Engine {
         if changes.len() > MOST_AT_ONCE {
             return Err(IndexTrouble::Much);
         }
+        let seen = seen.filter(|newest| *newest > status.batch);
         let is_fresh = changes.is_empty() && status.is_complete;
         let is_all = if is_fresh { !changes.is_partial } else { self.update(index, &changes, seen)? };
         if is_all {
@@ -126,10 +156,8 @@ impl Engine {
         Ok(is_fresh && is_asked)
     }
 
-    /// Up to which batch a sweep that starts now will have seen what the journal tells; where nobody watches it does not
-    /// matter.
+    /// Up to which batch a sweep that starts now will have seen what the journal tells.
     pub(super) fn seen(&self) -> Option<u64> {
-        lock(&self.index_pool.watched).as_ref()?;
         self.vault.changed_since(u64::MAX).ok().map(|feed| feed.newest)
     }
 

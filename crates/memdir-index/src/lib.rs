@@ -161,6 +161,24 @@ impl Index {
         Ok(known)
     }
 
+    /// What is known of some files, those of which nothing is known left out.
+    ///
+    /// # Errors
+    ///
+    /// Any [`IndexError`].
+    pub fn stamps<'p>(&self, paths: impl IntoIterator<Item = &'p MemoryPath>) -> Result<Vec<Swept>, IndexError> {
+        self.checked(|db| {
+            let sql = "SELECT path, is_link, size, modified, changed, inode FROM file WHERE path = ?1";
+            let mut statement = db.prepare_cached(sql)?;
+            let mut known = Vec::new();
+            for path in paths {
+                let mut rows = statement.query([path.as_str()])?;
+                known.extend(rows.next()?.map(swept).transpose()?);
+            }
+            Ok(known)
+        })
+    }
+
     /// The files whose names are links to others, as they were when they were put.
     ///
     /// # Errors

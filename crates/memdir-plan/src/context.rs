@@ -6,12 +6,13 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
+use crate::fit::Fit;
 use crate::scanned::ScannedNotes;
 use crate::tree::{Effort, Tree, TreeError};
 use crate::wanted::Wanted;
 use crate::{Answer, Planner, excerpt, lines, words};
 use memdir_core::action::{Call, GetContext};
-use memdir_core::path::MemoryPath;
+use memdir_core::path::{MemoryPath, PERSON_NOTE};
 use memdir_core::report::{Context, Failure, Part, Value};
 use memdir_note::stem::Languages;
 use memdir_note::{Heading, Note};
@@ -25,6 +26,8 @@ const MAX_QUERY: usize = 64 << 10;
 /// From how many of the best notes parts are taken, and from how many of these links are followed.
 const MOST_NOTES: usize = 24;
 const MOST_STARTS: usize = 4;
+/// Whether a message that nobody asked with is answered is for so many of the best notes to say.
+const MOST_FITTING: usize = 8;
 /// How many linked notes are taken, and how many links of one note are followed.
 const MOST_LINKED: usize = 32;
 const MOST_LINKS: usize = 64;
@@ -57,6 +60,8 @@ struct Gathered {
     linked: Vec<MemoryPath>,
     /// How much finding each word of the question says.
     weights: Vec<f64>,
+    /// Among how many notes.
+    notes: usize,
     /// The question as it was corrected, where a word was in no note.
     corrected: Option<Question>,
 }
@@ -99,7 +104,13 @@ impl<T: Tree> Planner<'_, T> {
         if let Some(gathered) = gathered.filter(|_| is_answered) {
             return Ok(gathered);
         }
-        let scope = self.scope(None)?;
+        // Reading all notes is for whoever waits for the answer.
+        let person = MemoryPath::parse(PERSON_NOTE).ok();
+        let alone = person.filter(|_| self.manner.is_unasked && !self.overlay.tree().is_part());
+        let scope = match (self.scope(alone.as_ref()), alone) {
+            (Err(_), Some(_)) => return Ok(Gathered::default()),
+            (scope, _) => scope?,
+        };
         let none = Question::none();
         let question = about.question.unwrap_or(&none);
         let wanted = Wanted::of(question.words());
@@ -123,6 +134,7 @@ impl<T: Tree> Planner<'_, T> {
             let asking = Asking { read: &read, stop: self.manner.stop, within: None, point, excluded };
             let answer = rank::answer(source, question, &asking)?;
             (gathered.weights, gathered.corrected) = (answer.weights, answer.corrected);
+            gathered.notes = source.notes()?;
             for found in answer.found.iter().take(MOST_NOTES).filter(|found| seen.insert(found.note)) {
                 gathered.answers.extend(source.path(found.note)?);
                 if starts.len() < MOST_STARTS {
@@ -175,6 +187,9 @@ impl<T: Tree> Planner<'_, T> {
         let own = about.note.iter().map(|path| (path, MOST_OWN));
         let answers = gathered.answers.iter().map(|path| (path, MOST_SECTIONS));
         let linked = gathered.linked.iter().map(|path| (path, 1));
+        if self.manner.is_unasked && !self.fits_message(call, about, gathered) {
+            return Ok(parts);
+        }
         for (path, most) in own.chain(answers).chain(linked) {
             if (self.manner.stop)() {
                 return Err(words::failure(TreeError::Stopped));
@@ -186,6 +201,15 @@ impl<T: Tree> Planner<'_, T> {
             parts.extend(parts_of(path, &text, about.wanted.as_ref(), &gathered.weights, most));
         }
         Ok(parts)
+    }
+
+    /// Whether any of the best notes fits the message, by its words as they were written: many a word of a message is near
+    /// some other word. What the other notes are told for is then for ranking to say, which follows links.
+    fn fits_message(&self, call: &Call, about: &About<'_>, gathered: &Gathered) -> bool {
+        let Some(question) = about.question else { return false };
+        let fit = Fit::new(question, &gathered.weights, gathered.notes);
+        let mut best = gathered.answers.iter().take(MOST_FITTING).filter(|path| (self.manner.may_show)(call, path));
+        best.any(|path| self.text_of(path).is_some_and(|text| fit.fits(path, &text)))
     }
 }
 

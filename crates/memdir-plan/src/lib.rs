@@ -20,6 +20,7 @@ mod context;
 mod diff;
 mod edit;
 mod excerpt;
+mod fit;
 mod forget;
 mod keyed;
 mod lineage;
@@ -152,6 +153,8 @@ struct Manner<'t> {
     excluded: &'t (dyn Fn() -> &'t Excluded + Sync),
     /// Whether an edit may leave some lines of a note where others stood.
     may_leave: MayLeave<'t>,
+    /// Whether what is told was not asked for.
+    is_unasked: bool,
 }
 
 /// What is set aside where nobody says.
@@ -195,6 +198,7 @@ impl<'t, T: Tree> Planner<'t, T> {
             may_change: &|_, _| true,
             excluded: &|| &NOTHING,
             may_leave: &|_, _, _| Ok(()),
+            is_unasked: false,
         };
         Self {
             overlay: Overlay::new(tree),
@@ -250,6 +254,14 @@ impl<'t, T: Tree> Planner<'t, T> {
     #[must_use]
     pub fn leaving(mut self, may_leave: MayLeave<'t>) -> Self {
         self.manner.may_leave = may_leave;
+        self
+    }
+
+    /// Sets whether the context of a message is told without being asked for: then it is empty where none of the best notes fits
+    /// the message, and without an index nothing is read but `user.md`.
+    #[must_use]
+    pub fn unasked(mut self, is_unasked: bool) -> Self {
+        self.manner.is_unasked = is_unasked;
         self
     }
 

@@ -97,7 +97,8 @@ impl Question {
     }
 
     /// Whether who asks speaks of themselves.
-    pub(super) fn is_first_person(&self) -> bool {
+    #[must_use]
+    pub fn is_first_person(&self) -> bool {
         self.is_first_person
     }
 

@@ -77,6 +77,9 @@ struct Count {
 
 type Counts = BTreeMap<String, Count>;
 
+/// So many of the newest entries are looked through for the last one of a kind.
+const MOST_BACK: i64 = 20_000;
+
 impl Vault {
     /// When each program called last by each way in, the newest first.
     ///
@@ -93,6 +96,21 @@ impl Vault {
             Ok(LastCall { client: row.get(0)?, door: row.get(1)?, time: Timestamp::from_micros(row.get(2)?) })
         })?;
         Ok(calls.collect::<Result<_, _>>()?)
+    }
+
+    /// When a client last did something through a door, if that is among the newest 20,000 entries of the audit.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub fn last_time(&self, door: &str, client: &str, action: &str) -> Result<Option<Timestamp>, VaultError> {
+        let core = self.known_core()?;
+        let Some(core) = core.as_ref() else { return Ok(None) };
+        let sql = "SELECT time FROM entry WHERE seq > (SELECT max(seq) FROM entry) - ?1
+                     AND door = ?2 AND client = ?3 AND action = ?4 ORDER BY seq DESC LIMIT 1";
+        let mut statement = core.journal.db.prepare_cached(sql)?;
+        let mut rows = statement.query((MOST_BACK, door, client, action))?;
+        Ok(rows.next()?.map(|row| row.get(0)).transpose()?.map(Timestamp::from_micros))
     }
 
     /// Counts the entries of the audit. Reads no payload; keeps four bytes for each entry and kind.

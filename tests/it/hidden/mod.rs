@@ -1,5 +1,6 @@
 //! What is hidden from a client makes no difference to it: in memories that differ only there, every answer is the same.
 
+mod hooks;
 mod owner;
 mod tales;
 mod wire;
@@ -101,6 +102,9 @@ fn pair(seed: u64, tally: &mut Tally) {
             masked(&format!("{text}\n{approved}"))
         };
         let answers = (answer(&mut first), answer(&mut second));
+        let brief = |world: &World| world.engine.brief(&world.caller(&grant, mode), None, 300).to_string();
+        let briefs = (brief(&first), brief(&second));
+        assert!(briefs.0 == briefs.1, "seed {seed}, turn {turn}, {globs:?}:\n{}", difference(&briefs.0, &briefs.1));
         let what = format!(
             "seed {seed}, turn {turn}, {globs:?}, {one:?} and {other:?}, {mode:?}, dry {is_dry}, atomic {atomic}"
         );

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use super::{ask, chat, client, doctor, eval, install, model, session};
+use super::{ask, chat, client, doctor, eval, hook, install, model, session};
 use memdir_check::Kind;
 
 mod options;
@@ -249,6 +249,9 @@ pub(super) enum ProgramsCommand {
     /// Configure an assistant to start memdir
     #[command(long_about = install::LONG)]
     Install(install::InstallArgs),
+    /// Tell an assistant what the memory holds, as a hook of the assistant
+    #[command(long_about = hook::LONG)]
+    Hook(hook::HookArgs),
 }
 
 /// Commands about memdir itself.

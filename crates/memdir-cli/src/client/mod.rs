@@ -13,7 +13,7 @@ mod register;
 mod token;
 
 pub(super) use args::{ClientCommand, LONG};
-pub(super) use register::register;
+pub(super) use register::{of_program, register};
 
 use super::args::Global;
 use super::config::Sources;

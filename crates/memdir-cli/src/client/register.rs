@@ -7,7 +7,7 @@ use super::file::{self, Clients, Entry, Stamp};
 use super::{token, unknown};
 use crate::config::Sources;
 use memdir_core::digest::Digest;
-use memdir_core::report::Failure;
+use memdir_core::report::{Code, Failure};
 use memdir_core::time::Timestamp;
 use memdir_mcp::{Claim, Client, Register, Unknown};
 use memdir_policy::Grant;
@@ -50,6 +50,29 @@ pub(crate) fn register(root: &Path, name: Option<&str>, clock: fn() -> Timestamp
         seen.refresh(&clients, &memory);
         seen.find(claim, clock())
     }))
+}
+
+/// The client that a program is at the memory at `root`: the one that is `named`, else the one with the program's own name, if
+/// that is registered, else one that sees everything.
+///
+/// # Errors
+///
+/// `usage` where the client that is named is not registered; `denied` where its time is over; what is wrong with the file.
+pub(crate) fn of_program(root: &Path, named: Option<&str>, program: &str, now: Timestamp) -> Result<Client, Failure> {
+    let clients = Clients::of(&Sources::read()?)?;
+    // A path that cannot be kept is the memory of no client.
+    let memory = file::memory(root).unwrap_or_default();
+    let (mut entries, _) = clients.read()?;
+    entries.retain(|entry| entry.memory == memory);
+    let name = named.unwrap_or(program);
+    let is_known = entries.iter().any(|entry| entry.name == name);
+    match named {
+        Some(name) if !is_known => Err(unknown(name, &mut entries.iter().map(|entry| entry.name.as_str()))),
+        None if !is_known => Ok(Client { name: program.to_owned(), grant: None, rate: None, may_approve: false }),
+        _ => Seen::of(entries)?
+            .find(Claim::Name(name), now)
+            .map_err(|Unknown| Failure::new(Code::Denied, format!("the time of client `{name}` is over"))),
+    }
 }
 
 impl Seen {

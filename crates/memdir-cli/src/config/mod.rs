@@ -30,7 +30,22 @@ pub(super) use search::Search;
 const MOST_BYTES: u64 = 1 << 20;
 /// The sections and their keys; the empty section is the top of the file.
 const KEYS: &[(&str, &[&str])] = &[
-    ("", &["durability", "state", "rule", "permission", "limits", "history", "agent", "model", "search", "memory"]),
+    (
+        "",
+        &[
+            "durability",
+            "state",
+            "rule",
+            "permission",
+            "limits",
+            "history",
+            "agent",
+            "model",
+            "search",
+            "hooks",
+            "memory",
+        ],
+    ),
     ("permission", &["exec", "cli", "mcp", "chat", "ask", "inbox", "inbox_days"]),
     (
         "limits",
@@ -63,6 +78,7 @@ const KEYS: &[(&str, &[&str])] = &[
         ],
     ),
     ("search", &["embeddings", "address"]),
+    ("hooks", &["conversations"]),
     ("rule", &["action", "path", "client", "detector", "verdict"]),
 ];
 
@@ -80,6 +96,15 @@ pub(super) struct Config {
     pub(super) agent: Agent,
     pub(super) model: Model,
     pub(super) search: Search,
+    pub(super) hooks: Hooks,
+}
+
+/// What the hooks of assistants do.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Hooks {
+    /// Whether conversations are kept as notes.
+    pub(super) conversations: bool,
 }
 
 /// How memdir's own agent works.
@@ -181,6 +206,11 @@ impl Config {
             keep_proposals: Duration::from_secs(self.permission.inbox_days.saturating_mul(24 * 60 * 60)),
             clock,
         })
+    }
+
+    /// The largest note that may be written.
+    pub(super) fn note_bytes(&self) -> usize {
+        usize::try_from(self.limits.note_bytes).unwrap_or(usize::MAX)
     }
 
     /// How long to wait for another process that writes.

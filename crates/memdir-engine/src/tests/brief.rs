@@ -31,7 +31,7 @@ fn it_says_who_the_person_is_what_is_open_and_what_changed() {
     );
     let later = Timestamp::from_seconds(2);
     let since = engine.brief(&caller(), Some(later), 300);
-    assert_eq!((since.tasks.len(), since.changes.len()), (1, 0));
+    assert_eq!((since.tasks.len(), since.changes.len()), (3, 0));
 }
 
 #[test]

@@ -1,0 +1,166 @@
+//! Keeping a conversation as a note, where the person wants that: all that was said, secrets left out, nothing picked out.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use super::program::{Input, Program};
+use super::transcript::{self, Said};
+use crate::exit::usage;
+use crate::file;
+use memdir_core::action::{Action, Call, WriteFile};
+use memdir_core::path::MemoryPath;
+use memdir_core::report::{Code, Failure};
+use memdir_core::time::Timestamp;
+use memdir_dialect::Parsed;
+use memdir_engine::{Caller, Engine};
+use memdir_policy::{Filter, holds_secret};
+
+/// The longest file of a conversation that is read.
+const MOST_BYTES: u64 = 64 << 20;
+/// The folder of the notes.
+const FOLDER: &str = "conversations";
+/// The length of what names a session in the name of its note.
+const NAME: usize = 8;
+
+/// Writes the conversation that `input` names into its note, as any write: reviewed, journaled, undoable. The same conversation
+/// replaces its note. Gives what to tell the person, if anything was written.
+pub(super) fn keep(
+    engine: &Engine,
+    caller: Caller,
+    program: Program,
+    input: &Input,
+    now: Timestamp,
+    most: usize,
+) -> Result<Option<String>, Failure> {
+    let Some(file) = &input.transcript else { return Ok(None) };
+    let said = transcript::read(&read(file)?);
+    if said.is_empty() {
+        return Ok(None);
+    }
+    let day = said.iter().find_map(|said| day(said.time.as_deref()?)).unwrap_or_else(|| now.to_string());
+    let day = day.get(..10).unwrap_or_default().to_owned();
+    let path = path(program, &day, input.session.as_deref())?;
+    let content = note(program, &day, &said, most);
+    if holds_secret(&content) {
+        return Err(Failure::new(Code::Denied, "the conversation holds a secret that cannot be taken out"));
+    }
+    let write = WriteFile { path, content, if_digest: None };
+    // By the setting the person has agreed that conversations are kept; who is to ask each time still does.
+    let call = Call { claimed: true, ..Call::plain(1, Action::WriteFile(write)) };
+    let report = engine.conclude(engine.propose(Parsed::of([call]), caller));
+    match report.actions.into_iter().find_map(|outcome| outcome.result.err()) {
+        Some(failure) => Err(failure),
+        None => Ok(report.receipt),
+    }
+}
+
+fn read(file: &Path) -> Result<String, Failure> {
+    let unread = |kind: std::io::ErrorKind| usage(format!("the conversation cannot be read: {kind}"), "it is not kept");
+    let (bytes, _) = file::read(file, MOST_BYTES)
+        .map_err(|error| unread(error.kind()))?
+        .ok_or_else(|| unread(std::io::ErrorKind::NotFound))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The date of a time, if it is one.
+fn day(time: &str) -> Option<String> {
+    let day = time.get(..10)?;
+    Timestamp::parse(day).is_ok().then(|| day.to_owned())
+}
+
+/// The note of a session, the same whenever it is kept.
+fn path(program: Program, day: &str, session: Option<&str>) -> Result<MemoryPath, Failure> {
+    let named: String = session.unwrap_or_default().chars().filter(char::is_ascii_alphanumeric).collect();
+    // The end: some programs begin their numbers with the time.
+    let named = named.get(named.len().saturating_sub(NAME)..).unwrap_or_default().to_ascii_lowercase();
+    let dash = if named.is_empty() { "" } else { "-" };
+    let path = format!("{FOLDER}/{day}-{}{dash}{named}.md", program.name());
+    MemoryPath::parse(&path).map_err(|error| Failure::new(Code::InvalidPath, error.to_string()))
+}
+
+/// A conversation as a note of at most `most` bytes. What was said stands in blocks of text, so that nothing in it is a link,
+/// a task, a fact or a tag of this note. Of a long one the end is kept.
+fn note(program: Program, day: &str, said: &[Said], most: usize) -> String {
+    let secrets = Filter::compile("secret");
+    let mut left_out = 0;
+    let blocks: Vec<String> = said
+        .iter()
+        .map(|said| {
+            let path = MemoryPath::parse("conversation.md");
+            let redacted = path.map(|path| secrets.redact(&path, &said.text));
+            let text = redacted.as_ref().map_or("", |redacted| redacted.text.as_str());
+            left_out += redacted.as_ref().map_or(0, |redacted| redacted.removed.len());
+            block(said.by_user, text)
+        })
+        .collect();
+    let mut head =
+        format!("---\nprogram: {}\ndate: {day}\n---\n\n# Conversation in {}\n", program.name(), program.title());
+    if left_out > 0 {
+        // Writing to a text does not fail.
+        let _ = write!(head, "\n{left_out} lines that held secrets were left out.\n");
+    }
+    const CUT: &str = "\nThe beginning was too long to be kept.\n";
+    let mut room = most.saturating_sub(head.len() + CUT.len());
+    let mut first = blocks.len();
+    while let Some(block) =
+        first.checked_sub(1).and_then(|before| blocks.get(before)).filter(|block| block.len() <= room)
+    {
+        room -= block.len();
+        first -= 1;
+    }
+    let cut = if first > 0 { CUT } else { "" };
+    format!("{head}{cut}{}", blocks.get(first..).unwrap_or_default().concat())
+}
+
+/// What was said once, in a block that no line of it ends.
+fn block(by_user: bool, text: &str) -> String {
+    let longest = text.split(|letter| letter != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(longest.max(2) + 1);
+    let who = if by_user { "User" } else { "Assistant" };
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    format!("\n## {who}\n\n{fence}text\n{text}{end}{fence}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(by_user: bool, text: &str) -> Said {
+        Said { by_user, text: text.to_owned(), time: None }
+    }
+
+    #[test]
+    fn a_note_holds_all_that_was_said_as_text() {
+        let said = [said(true, "I live in Porto.\n```\n- [ ] task [[link]]\n```"), said(false, "Noted.")];
+        assert_eq!(
+            note(Program::ClaudeCode, "2026-11-24", &said, 10_000),
+            "---\nprogram: claude-code\ndate: 2026-11-24\n---\n\n# Conversation in Claude Code\n\n## User\n\n````text\n\
+             I live in Porto.\n```\n- [ ] task [[link]]\n```\n````\n\n## Assistant\n\n```text\nNoted.\n```\n"
+        );
+    }
+
+    #[test]
+    fn secrets_are_left_out_and_said_so() {
+        let said = [said(true, "Use this:\nAWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY\nThanks.")];
+        let note = note(Program::Codex, "2026-11-24", &said, 10_000);
+        assert!(!note.contains("wJalr") && note.contains("Use this:") && note.contains("Thanks."), "{note}");
+        assert!(note.contains("1 lines that held secrets were left out.") && !holds_secret(&note), "{note}");
+    }
+
+    #[test]
+    fn of_a_long_conversation_the_end_is_kept() {
+        let said: Vec<Said> = (0..1_000).map(|number| said(number % 2 == 0, &format!("sentence {number}"))).collect();
+        let note = note(Program::Cursor, "2026-11-24", &said, 2_000);
+        assert!(note.len() <= 2_000 && note.contains("sentence 999") && !note.contains("sentence 0\n"), "{note}");
+        assert!(note.contains("The beginning was too long"), "{note}");
+    }
+
+    #[test]
+    fn a_session_has_one_note_whatever_its_name_is() {
+        let path = |session: Option<&str>| path(Program::Copilot, "2026-11-24", session).unwrap().to_string();
+        assert_eq!(path(Some("0198-ABCD/../ef01-23456789")), "conversations/2026-11-24-copilot-23456789.md");
+        assert_eq!(path(Some("…/é")), "conversations/2026-11-24-copilot.md");
+        assert_eq!(path(None), "conversations/2026-11-24-copilot.md");
+        assert_eq!((day("2026-11-24T09:00:00.5Z"), day("yesterday at 9")), (Some("2026-11-24".to_owned()), None));
+    }
+}
