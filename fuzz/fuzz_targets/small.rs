@@ -21,8 +21,8 @@ const MOST: usize = 600;
 /// How many turns are made from a grammar.
 const TURNS: usize = 2;
 
-fuzz_target!(|input: ([String; 4], String, Vec<(String, String)>, bool, Vec<u16>, u64)| {
-    let (texts, message, before, writes, line_chances, seed) = input;
+fuzz_target!(|input: ([String; 4], String, Vec<(String, String)>, [bool; 2], Vec<u16>, u64)| {
+    let (texts, message, before, [writes, quotes], line_chances, seed) = input;
     let short = |text: &str| text[..text.floor_char_boundary(MOST)].to_owned();
     let path = |path: &str| MemoryPath::parse(path).unwrap();
     let notes: Vec<_> = PATHS.iter().zip(&texts).map(|(name, text)| (path(name), short(text))).collect();
@@ -31,7 +31,7 @@ fuzz_target!(|input: ([String; 4], String, Vec<(String, String)>, bool, Vec<u16>
     session.exchanges = before.into_iter().map(exchange).collect();
     let (prompts, message) = (Prompts::default(), short(&message));
     let (prompt, session) = (prompts.text("small"), &session);
-    let turn = Turn { prompt, notes: &notes, message: &message, session, rest: &[], writes };
+    let turn = Turn { prompt, notes: &notes, message: &message, session, rest: &[], writes, quotes };
     let grammar = request(&turn).shape.unwrap().grammar;
     let read = gbnf::Gbnf::read(&grammar.gbnf());
     let mut dice = gbnf::Dice(seed);

@@ -34,6 +34,9 @@ pub(super) struct Asked {
 const WAY_OUT: &str =
     "it is kept with this conversation: `/filter off` in a chat takes its filters away, or begin another conversation";
 
+/// Under so many millions of parameters a model says anything rather than that it does not know.
+const TINY: u64 = 1_000;
+
 impl Agent<'_> {
     /// Reads a message: what is asked, what is kept from the model, what it is shown.
     pub(super) fn asked(
@@ -202,6 +205,12 @@ impl Agent<'_> {
         }
     }
 
+    /// Whether a reply is what is looked up and no words of the model.
+    pub(super) fn quotes(&self, asked: &Asked) -> bool {
+        let is_tiny = self.model.card().million_parameters.is_some_and(|millions| millions < TINY);
+        is_tiny || !asked.filters.is_empty()
+    }
+
     /// What a small model is asked about.
     fn small_turn<'a>(&'a self, asked: &'a Asked, rest: &'a [String]) -> small::Turn<'a> {
         small::Turn {
@@ -211,6 +220,7 @@ impl Agent<'_> {
             session: &asked.before,
             rest,
             writes: self.session.switches.actions == Actions::All,
+            quotes: self.quotes(asked),
         }
     }
 

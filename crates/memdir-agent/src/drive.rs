@@ -73,7 +73,7 @@ impl Agent<'_> {
     ) -> Result<(Answer, u64), AgentError> {
         let is_open = asked.filters.is_empty() && stream.is_some();
         let is_small = self.settings.family == Family::Small && !self.is_staged();
-        let mut pieces = small::Pieces::default();
+        let mut pieces = small::Pieces::new(self.quotes(asked));
         let mut hear = |heard: Heard<'_>| {
             if is_open || matches!(heard, Heard::Reading { .. } | Heard::Again(_)) {
                 edge.hear(Event::Model(heard));
@@ -124,6 +124,7 @@ impl Agent<'_> {
         let (mut answer, ms) = self.ask_model(&request, asked, edge, stop, &mut said.spent, Some(stream))?;
         self.expanded = self.expand(asked, &answer);
         answer.text = std::mem::take(&mut self.expanded.text);
+        said.grounds.append(&mut self.expanded.grounds);
         stream::end_with_reply(&mut answer);
         if stream.has_spoken() {
             run.heard();

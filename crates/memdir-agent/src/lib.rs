@@ -157,6 +157,8 @@ pub struct Said {
     pub receipts: Vec<String>,
     /// The notes that the model was shown with the message.
     pub shown: Vec<MemoryPath>,
+    /// The lines that it said it answers from.
+    pub grounds: Vec<String>,
     /// The stages, where the model works in such.
     pub stages: Vec<Staged>,
     /// How many turns it took.

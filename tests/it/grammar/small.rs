@@ -14,7 +14,7 @@ use crate::grammar::gbnf::{Dice, Gbnf};
 #[test]
 fn it_takes_what_was_offered_and_nothing_else() {
     let offer = Offer {
-        filled: vec!["user.city".to_owned(), "Ana.Tea".to_owned()],
+        filled: vec![("user.city".to_owned(), "Porto \"x\"".to_owned()), ("Ana.Tea".to_owned(), "oolong".to_owned())],
         lines: vec!["user.city".to_owned(), "user.name".to_owned(), "Ana.Tea".to_owned()],
         notes: vec!["user", "Ana"],
         whole: vec!["Ana".to_owned()],
@@ -23,34 +23,39 @@ fn it_takes_what_was_offered_and_nothing_else() {
     };
     let grammar = Gbnf::read(&small(&offer).gbnf());
     for turn in [
-        "say Hello!\nend",
-        "say In Porto.\nend",
-        "say Noted.\nset user.city = Faro\nend",
-        "say Noted.\nset user.name = Faro\", in May\nend",
-        "say Noted.\nset user.city = Faro\nset user.moved += in May\nend",
-        "say Noted.\nset user.home = [[Faro]]\nset Faro.when = {next friday} in May\nend",
-        "say Noted.\nset user.day = {in 3 days}\nset user.month = May {2 weeks ago}\nend",
-        "say Noted.\ndrop user.city\ndrop Ana\nset user.city = Faro\nend",
+        "say Hello!",
+        "chat\nsay Hello!",
+        "ask\nsay Who?",
+        "get user.city: Porto \"x\"\nsay In Porto.",
+        "get Ana.Tea: oolong\nget Ana.tea: oolong\nnone\nsay x",
+        "set user.city = Faro\nsay Noted.",
+        "set user.name = Faro\", in May\nsay Noted.",
+        "set user.city = Faro\nset user.moved += in May\nsay Noted.",
+        "set user.home = [[Faro]]\nset Faro.when = {next friday} in May\nsay Noted.",
+        "set user.day = {in 3 days}\nset user.month = May {2 weeks ago}\nsay Noted.",
+        "drop user.city\ndrop Ana\nset user.city = Faro\nsay Noted.",
+        "get user.city: Porto \"x\"\nset user.city = Faro\nsay From Porto.",
     ] {
         assert!(grammar.takes(turn), "{turn}");
     }
     for turn in [
-        "say \nend",
-        "say Hello!",
-        "set user.city = Faro\nend",
-        "say x\nset user.city = Paris\nend",
-        "say x\nset user.city = May\nset user.city = Faro\nend",
-        "say x\nset user.city = Faro\nset user.town = Faro\nend",
-        "say x\nset user.city = {someday}\nend",
-        "say x\nset user.city = Faro\ndrop Ana\nend",
-        "say x\ndrop user\nend",
-        "say x\ndrop user.name\nend",
-        "say <actions>\nend",
+        "say",
+        "get user.city: Faro\nsay x",
+        "get Ana.phone: 12\nsay x",
+        "set user.city = Paris\nsay x",
+        "set user.city = May\nset user.city = Faro\nsay x",
+        "set user.city = Faro\nset user.town = Faro\nsay x",
+        "set user.city = Faro",
+        "set user.city = {someday}\nsay x",
+        "drop user\nsay x",
+        "drop user.name\nsay x",
+        "chat\nset user.city = Faro\nsay x",
+        "say <actions>",
     ] {
         assert!(!grammar.takes(turn), "{turn}");
     }
     let reads = Gbnf::read(&small(&Offer { writes: false, ..offer }).gbnf());
-    assert!(reads.takes("say x\nend") && !reads.takes("say x\nset user.city = Faro\nend"));
+    assert!(reads.takes("get Ana.Tea: oolong\nsay x") && !reads.takes("set user.city = Faro\nsay x"));
 }
 
 const PATHS: [&str; 4] = ["user.md", "people/rui_costa.md", "people/rui.md", "a \"b\".md"];
@@ -78,6 +83,7 @@ proptest! {
         message in prop_oneof!["[A-Za-z0-9 ,.?\"'<>/éß北京住]{0,60}", "\\PC{0,30}"],
         before in proptest::option::of(("[a-z ]{0,12}", "[a-z ?]{0,12}")),
         writes: bool,
+        quotes: bool,
         seed: u64,
     ) {
         let path = |path: &str| MemoryPath::parse(path).unwrap();
@@ -87,7 +93,7 @@ proptest! {
         session.exchanges = before.into_iter().map(exchange).collect();
         let prompts = Prompts::default();
         let prompt = prompts.text("small");
-        let turn = Turn { prompt, notes: &notes, message: &message, session: &session, rest: &[], writes };
+        let turn = Turn { prompt, notes: &notes, message: &message, session: &session, rest: &[], writes, quotes };
         let grammar = Gbnf::read(&request(&turn).shape.unwrap().grammar.gbnf());
         let text = grammar.make(&mut Dice(seed));
         prop_assert!(grammar.takes(&text), "{}", text);

@@ -1,7 +1,7 @@
 //! Small models: one turn a message, on the notes that they are shown by name, under a grammar made of these and of the message.
 //!
-//! Owns how such a model is asked, and what its turn means. It writes its reply, then what it changes, a line each. The program checks shape
-//! and origin: what is changed stands there, and a new value is made of the person's words.
+//! Owns how such a model is asked, and what its turn means. It writes what it looks up and what it changes, a line each, then its
+//! reply. The program checks shape and origin: what is looked up stands there, and a new value is made of the person's words.
 //! No list of words reads a message.
 
 use std::collections::BTreeSet;
@@ -26,6 +26,7 @@ mod view;
 pub(super) use stream::Pieces;
 pub use turn::Expanded;
 pub(super) use turn::FOLDER;
+use turn::Reply;
 use view::View;
 
 /// How many tokens a turn may have: more than people wait for.
@@ -56,6 +57,9 @@ pub struct Turn<'a> {
     pub rest: &'a [String],
     /// Whether it may write.
     pub writes: bool,
+    /// Whether its reply is what it looks up, and no words of its own: it is too small to be believed, or a filter is on, and what
+    /// is hidden must not be guessed.
+    pub quotes: bool,
 }
 
 /// What a small model is asked.
@@ -88,12 +92,12 @@ pub fn request(turn: &Turn<'_>) -> Request {
 #[must_use]
 pub fn expand(turn: &Turn<'_>, written: &Answer, now: Timestamp, exists: &dyn Fn(&MemoryPath) -> bool) -> Expanded {
     let view = View::of(turn.notes);
-    let reading = |is_withheld| turn::expand(&turn::Written { view: &view, turn, written, now, exists, is_withheld });
-    let expanded = reading(false);
+    let reading = |reply| turn::expand(&turn::Written { view: &view, turn, written, now, exists, reply });
+    let expanded = reading(if turn.quotes { Reply::Quoted } else { Reply::Own });
     match leaked(turn, &expanded.text) {
         Some(word) => {
             tracing::warn!(word, "the reply tells of an example of the prompt");
-            reading(true)
+            reading(Reply::Withheld)
         }
         None => expanded,
     }
@@ -110,7 +114,7 @@ fn offer<'o>(view: &'o View<'_>, words: &'o str, writes: bool) -> Offer<'o> {
         notes.push(PERSON);
     }
     Offer {
-        filled: filled.map(address).collect(),
+        filled: filled.map(|both| (address(both), view.quoted(&both.1.value))).collect(),
         lines: entries().filter(|(_, entry)| !entry.is_prose).map(address).collect(),
         whole: notes.iter().filter(|name| **name != PERSON).map(|name| (*name).to_owned()).chain(view.rows()).collect(),
         notes,

@@ -1,6 +1,6 @@
 //! What a small model wrote, as the calls that it means.
 //!
-//! Owns the steps of a turn (`set`, `drop`), and checks their shape and origin: a line that is meant stands there, a date is one that the
+//! Owns the steps of a turn (`get`, `set`, `drop`), and checks their shape and origin: a line that is meant stands there, a date is one that the
 //! program computes. What a value means is for the model. A step that becomes no call is reported, never dropped in silence.
 
 use serde_json::{Value, json};
@@ -20,6 +20,10 @@ use memdir_note::words::{called, fold};
 pub struct Expanded {
     /// The turn.
     pub text: String,
+    /// The lines that it looked up, each with its note.
+    pub grounds: Vec<String>,
+    /// Whether it said that the notes do not answer the message.
+    pub is_missing: bool,
     /// The dates that the program has computed for it: they count as the person's words.
     pub dates: Vec<String>,
     /// The changes that it wrote and that became neither a call nor a question.
@@ -31,7 +35,7 @@ const UNSURE: u16 = 50;
 /// The same for a line that is dropped: nothing takes its place, so nothing else shows what was meant.
 const UNSURE_TO_DROP: u16 = 300;
 const SURE: u16 = 1_000;
-/// The reply in place of one that is withheld.
+/// The reply where only what was looked up may be said, and it is not there.
 const NOT_THERE: &str = "That is not in your notes.";
 /// The reply where there is nothing to show.
 const SILENCE: &str = "…";
@@ -42,6 +46,17 @@ pub(crate) const FOLDER: &str = "entities";
 /// The title of the person's note where there was none, as in the template.
 const PERSON_TITLE: &str = "Me";
 
+/// Whose words the reply is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Reply {
+    /// The model's.
+    Own,
+    /// The lines that the turn looked up; the model's where it looked nothing up.
+    Quoted,
+    /// The lines that the turn looked up, and never the model's.
+    Withheld,
+}
+
 /// What was written, with all that it is read against.
 pub(super) struct Written<'w, 'n> {
     pub(super) view: &'w View<'n>,
@@ -50,15 +65,14 @@ pub(super) struct Written<'w, 'n> {
     pub(super) now: Timestamp,
     /// Whether there is a note, also one that is not shown.
     pub(super) exists: &'w dyn Fn(&MemoryPath) -> bool,
-    /// Whether its reply is not said.
-    pub(super) is_withheld: bool,
+    pub(super) reply: Reply,
 }
 
 /// Reads a turn.
 pub(super) fn expand(written: &Written<'_, '_>) -> Expanded {
     let text = written.written.text.as_str();
+    let steps: Vec<&str> = text.lines().map(str::trim).take_while(|line| !line.starts_with("say ")).collect();
     let said = text.lines().find_map(|line| line.trim().strip_prefix("say ")).unwrap_or_default();
-    let steps: Vec<&str> = text.lines().map(str::trim).collect();
     let mut turn = Turn {
         of: written,
         changes: Vec::new(),
@@ -119,6 +133,7 @@ impl<'t, 'n> Turn<'t, 'n> {
         let (verb, rest) = step.split_once(' ').unwrap_or((step, ""));
         let sides = |mark| rest.split_once(mark).map(|(left, right): (&str, &str)| (left.trim(), right.trim()));
         match verb {
+            "get" => self.get(rest.split_once(": ").map_or(rest, |(address, _)| address)),
             "set" if chance < UNSURE => self.unsure.push(step.to_owned()),
             "drop" if chance < UNSURE_TO_DROP => self.unsure.push(step.to_owned()),
             "drop" => return self.drop(rest),
@@ -129,11 +144,30 @@ impl<'t, 'n> Turn<'t, 'n> {
                     (None, None) => None,
                 };
             }
-            "say" | "end" | "" => {}
+            "none" => self.expanded.is_missing = true,
+            "question" | "news" | "both" | "chat" | "unclear" | "" => {}
             // A server that takes no grammar lets a model write anything.
             _ => return None,
         }
         Some(())
+    }
+
+    /// A line that is looked up.
+    fn get(&mut self, address: &str) {
+        let found = self.of.view.entry(address);
+        let named = || self.split(address).and_then(|(name, _)| self.of.view.named(name));
+        let note = found.map(|(note, _)| note).or_else(named);
+        if self.is_ambiguous(note) {
+            return;
+        }
+        match found.filter(|(_, entry)| !entry.value.is_empty()) {
+            Some((note, entry)) => {
+                let ground = format!("{}: {} ({})", entry.key, self.of.view.said(&entry.value), note.path);
+                self.expanded.grounds.push(ground);
+            }
+            // A server that takes no grammar lets a model name any line.
+            None => self.expanded.is_missing = true,
+        }
     }
 
     /// A line that is set, or gets one more value.
@@ -355,7 +389,7 @@ impl<'t, 'n> Turn<'t, 'n> {
     /// The turn as calls and a reply.
     fn finish(mut self, steps: &[&str], said: &str) -> Expanded {
         let calls = self.calls();
-        let mut reply = fenced(&self.reply(said)).into_owned();
+        let mut reply = fenced(&self.reply(said, calls.is_empty())).into_owned();
         // The first doubtful change is asked about, if it is all that the message would change. Beside changes that the model was sure of, a
         // doubtful one is mostly made of words that were left over.
         let mut unsure = std::mem::take(&mut self.unsure).into_iter();
@@ -371,13 +405,20 @@ impl<'t, 'n> Turn<'t, 'n> {
         Expanded { text, ..self.expanded }
     }
 
-    fn reply(&self, said: &str) -> String {
+    fn reply(&self, said: &str, is_unchanged: bool) -> String {
         if !self.ambiguous.is_empty() {
             let names: Vec<&str> = self.ambiguous.iter().map(|note| note.name.as_str()).collect();
             return format!("{}?", names.join(" / "));
         }
-        let said = if self.of.is_withheld { NOT_THERE } else { said };
-        if said.is_empty() { SILENCE } else { said }.to_owned()
+        let Expanded { grounds, is_missing, .. } = &self.expanded;
+        let said = match self.of.reply {
+            Reply::Own => said.to_owned(),
+            Reply::Quoted | Reply::Withheld if !grounds.is_empty() => grounds.join("\n"),
+            Reply::Quoted | Reply::Withheld if is_unchanged && *is_missing => NOT_THERE.to_owned(),
+            Reply::Quoted => said.to_owned(),
+            Reply::Withheld => String::new(),
+        };
+        if said.is_empty() { SILENCE.to_owned() } else { said }
     }
 
     /// The name of a note and a key: a name that is known may have a full stop.

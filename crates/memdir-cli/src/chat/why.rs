@@ -39,6 +39,9 @@ fn told(chat: &mut Chat<'_>, last: &Last) -> Result<(), ChangeError> {
     for (turn, outcome) in &last.said.actions {
         chat.talker.screen.show(&format!("turn {turn}: {}", did(outcome)));
     }
+    for ground in &last.said.grounds {
+        chat.talker.screen.show(&format!("it says that it goes by: {ground}"));
+    }
     let reply = last.said.reply.as_deref().unwrap_or_default();
     let cited = citations(reply);
     let notes = if cited.is_empty() { BTreeSet::new() } else { chat.engine.every_note()? };

@@ -1,4 +1,4 @@
-//! The grammar of a small model's turn: what it says, and what it changes, each on a line.
+//! The grammar of a small model's turn: what it looks up, what it changes, and what it says, each on a line.
 //!
 //! What stands in the notes is given by name, and so is the message, of whose words every new value is made.
 
@@ -13,7 +13,8 @@ const MOST_WORDS: usize = 160;
 const MOST_VALUE: usize = 200;
 const MOST_KEY: usize = 24;
 const MOST_SAID: usize = 300;
-/// How many lines are dropped at most, and how many are set where values are free.
+/// How many lines are looked up at most, how many are dropped, and how many are set where values are free.
+const MOST_LOOKS: usize = 5;
 const MOST_DROPS: usize = 4;
 const MOST_FREE: usize = 12;
 /// A name of a new note has so many words of the message at most.
@@ -26,8 +27,8 @@ const MARKS: &str = "'’.,;:!?\"“”„«»()¿¡。，！？；：、（）�
 /// What a turn may be made of.
 #[derive(Clone, Debug, Default)]
 pub struct Offer<'a> {
-    /// Names of lines that say something.
-    pub filled: Vec<String>,
+    /// Names of lines that say something, each with what it says.
+    pub filled: Vec<(String, String)>,
     /// Names of lines that may be set, also of those that say nothing yet.
     pub lines: Vec<String>,
     /// The names of the notes, one at least.
@@ -42,7 +43,8 @@ pub struct Offer<'a> {
 
 /// The grammar of one turn.
 ///
-/// A turn says something, then drops lines, then sets some. Of the words of the person each is used once at most, in their order, so that a turn ends
+/// A turn says first what kind of message it answers: a question looks lines up, or says that none answers; news drop lines, then set some; both do
+/// both. Of the words of the person each is used once at most, in their order, so that a turn ends
 /// where all is told.
 ///
 /// # Examples
@@ -51,7 +53,7 @@ pub struct Offer<'a> {
 /// use memdir_model::grammar::{Offer, small};
 ///
 /// let offer = Offer {
-///     filled: vec!["user.city".to_owned()],
+///     filled: vec![("user.city".to_owned(), "London".to_owned())],
 ///     lines: vec!["user.city".to_owned()],
 ///     notes: vec!["user"],
 ///     words: "I moved to Paris.",
@@ -59,22 +61,24 @@ pub struct Offer<'a> {
 ///     ..Offer::default()
 /// };
 /// let grammar = small(&offer).gbnf();
-/// assert!(grammar.contains(r#""user.city""#), "{grammar}");
+/// assert!(grammar.contains(r#""user.city: London""#), "{grammar}");
 /// assert!(grammar.contains(r#""Paris""#), "values are words of the message");
 /// ```
 #[must_use]
 pub fn small(offer: &Offer<'_>) -> Grammar {
     let mut rules = Vec::new();
-    let mut parts = vec![text("say "), named("said"), text("\n")];
+    let looks: Vec<Part> = gets(offer, &mut rules).into_iter().chain([times(text("none\n"), 0, 1)]).collect();
+    let mut kinds = vec![turn("question", looks.clone(), named("say"))];
     if offer.writes {
-        parts.extend(drops(offer, &mut rules));
-        parts.push(Part::Any(vec![named("next-a"), named("done")]));
+        let drops: Vec<Part> = drops(offer, &mut rules).into_iter().collect();
         sets(offer, &mut rules);
-    } else {
-        parts.push(named("done"));
+        let then = Part::Any(vec![named("next-a"), named("say")]);
+        kinds.push(turn("news", drops.clone(), then.clone()));
+        kinds.push(turn("both", [looks, drops].concat(), then));
     }
-    rules.insert(0, tree("root", Part::All(parts)));
-    rules.push(tree("done", text("end")));
+    kinds.extend(["chat", "unclear"].map(|kind| turn(kind, Vec::new(), named("say"))));
+    rules.insert(0, tree("root", Part::Any(kinds)));
+    rules.push(tree("say", Part::All(vec![text("say "), named("said")])));
     let first = Part::One(Class::Not([CONTROLS, &[(' ', ' '), ('<', '<')]].concat()));
     let rest = Part::One(Class::Not([CONTROLS, &[('<', '<')]].concat()));
     rules.push(token("said", Part::All(vec![first, times(rest, 0, MOST_SAID)])));
@@ -84,9 +88,30 @@ pub fn small(offer: &Offer<'_>) -> Grammar {
     Grammar::of(vec![words.to_owned()], rules)
 }
 
+/// A turn of one kind: its name, what it is made of, and how it ends.
+fn turn(kind: &str, steps: Vec<Part>, end: Part) -> Part {
+    Part::All([vec![text(&format!("{kind}\n"))], steps, vec![end]].concat())
+}
+
+/// What is looked up: lines with what they say.
+fn gets(offer: &Offer<'_>, rules: &mut Vec<Rule>) -> Option<Part> {
+    let there = |(name, value): &(String, String)| {
+        // Models write a key small that stands there large.
+        let small = name.rsplit_once('.').map(|(note, key)| format!("{note}.{}", key.to_lowercase()));
+        let small = small.filter(|small| small != name);
+        std::iter::once(name.clone()).chain(small).map(|name| text(&format!("{name}: {value}"))).collect::<Vec<_>>()
+    };
+    let lines: Vec<Part> = offer.filled.iter().flat_map(there).collect();
+    if lines.is_empty() {
+        return None;
+    }
+    rules.push(tree("get", Part::All(vec![text("get "), Part::Any(lines), text("\n")])));
+    Some(times(named("get"), 0, MOST_LOOKS))
+}
+
 /// What is dropped: lines, rows of tables, or whole notes.
 fn drops(offer: &Offer<'_>, rules: &mut Vec<Rule>) -> Option<Part> {
-    let lines = offer.filled.iter().map(|name| text(name));
+    let lines = offer.filled.iter().map(|(name, _)| text(name));
     let all: Vec<Part> = lines.chain(offer.whole.iter().map(|name| text(name))).collect();
     if all.is_empty() {
         return None;
@@ -108,7 +133,7 @@ fn sets(offer: &Offer<'_>, rules: &mut Vec<Rule>) {
     if units.is_empty() {
         let value = Part::One(Class::Not([CONTROLS, &[('{', '{'), ('}', '}'), ('<', '<')]].concat()));
         let free = Part::All(vec![named("known"), times(value, 1, MOST_VALUE), text("\n")]);
-        rules.push(tree("next-a", Part::All(vec![times(free, 1, MOST_FREE), named("done")])));
+        rules.push(tree("next-a", Part::All(vec![times(free, 1, MOST_FREE), named("say")])));
         return;
     }
     let names: BTreeSet<&str> = units.iter().map(|unit| unit.core).filter(|core| is_word(core)).collect();
@@ -155,7 +180,7 @@ fn steps(units: &[Unit<'_>], at: usize, names: &Names, rules: &mut Vec<Rule>) {
     ]);
     let value = Part::Any(vec![rule(names.from, at), Part::All(vec![text("[["), rule("links", at)]), date]);
     rules.push(tree(&numbered(names.next, at), Part::All(vec![named(names.target), value])));
-    rules.push(tree(&numbered(names.end, at), Part::Any(vec![rule(names.next, at), named("done")])));
+    rules.push(tree(&numbered(names.end, at), Part::Any(vec![rule(names.next, at), named("say")])));
     let with_date = times(Part::All(vec![text(" "), named("date")]), 0, 1);
     words(units, at, (names.from, names.word), Part::All(vec![with_date, text("\n")]), names, rules);
 }
@@ -184,7 +209,7 @@ fn words(units: &[Unit<'_>], at: usize, (from, word): (&str, &str), ends: Part, 
 
 /// What follows when all words before one are used.
 fn end(at: usize, all: usize, names: &Names) -> Part {
-    if at < all { rule(names.end, at) } else { named("done") }
+    if at < all { rule(names.end, at) } else { named("say") }
 }
 
 fn is_word(word: &str) -> bool {
