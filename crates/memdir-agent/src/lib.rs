@@ -399,14 +399,15 @@ impl<'e> Agent<'e> {
     }
 }
 
-/// The notice of a run, with what is known of the last turn of a small model: the changes of which no call was made.
+/// The notice of a run, with what is known of the last turn of a small model: the changes of which no call was made, or else the lines that
+/// it looked up in vain.
 fn noticed(notice: Option<Notice>, expanded: small::Expanded) -> Option<Notice> {
     let unkept = expanded.unkept.iter().map(|change| format!("`{change}`"));
     match notice {
         Some(Notice::Missed(missed)) => Some(Notice::Missed(missed.into_iter().chain(unkept).collect())),
         Some(other) => Some(other),
         None if !expanded.unkept.is_empty() => Some(Notice::Missed(unkept.collect())),
-        None => None,
+        None => Some(expanded.missing).filter(|missing| !missing.is_empty()).map(Notice::NotInNotes),
     }
 }
 

@@ -15,7 +15,7 @@ use crate::grammar::gbnf::{Dice, Gbnf};
 fn it_takes_what_was_offered_and_nothing_else() {
     let offer = Offer {
         filled: vec![("user.city".to_owned(), "Porto \"x\"".to_owned()), ("Ana.Tea".to_owned(), "oolong".to_owned())],
-        lines: vec!["user.city".to_owned(), "user.name".to_owned(), "Ana.Tea".to_owned()],
+        empty: vec!["user.name".to_owned()],
         notes: vec!["user", "Ana"],
         whole: vec!["Ana".to_owned()],
         words: "I moved to \"Faro\", in May.",
@@ -27,7 +27,7 @@ fn it_takes_what_was_offered_and_nothing_else() {
         "chat\nsay Hello!",
         "ask\nsay Who?",
         "get user.city: Porto \"x\"\nsay In Porto.",
-        "get Ana.Tea: oolong\nget Ana.tea: oolong\nnone\nsay x",
+        "get Ana.Tea: oolong\nget Ana.tea: oolong\nget Ana.phone: (nothing)\nsay x",
         "set user.city = Faro\nsay Noted.",
         "set user.name = Faro\", in May\nsay Noted.",
         "set user.city = Faro\nset user.moved += in May\nsay Noted.",
@@ -41,7 +41,7 @@ fn it_takes_what_was_offered_and_nothing_else() {
     for turn in [
         "say",
         "get user.city: Faro\nsay x",
-        "get Ana.phone: 12\nsay x",
+        "get Rui.city: (nothing)\nsay x",
         "set user.city = Paris\nsay x",
         "set user.city = May\nset user.city = Faro\nsay x",
         "set user.city = Faro\nset user.town = Faro\nsay x",

@@ -295,17 +295,17 @@ fn a_reply_tells_of_no_example() {
     assert_eq!(said(false, "get user.city: Uppsala\nsay In Quellmar."), "city: Uppsala (user.md)");
     assert_eq!(said(false, "chat\nsay Zenka Holtar is well."), "…");
     assert_eq!(said(true, "chat\nsay I am fine."), "I am fine.");
-    assert_eq!(said(false, "none\nsay In Quellmar."), "That is not in your notes.");
-    assert_eq!(said(true, "none\nsay In Paris."), "That is not in your notes.");
+    assert_eq!(said(false, "get user.street: (nothing)\nsay In Quellmar."), "That is not in your notes.");
+    assert_eq!(said(true, "get user.street: (nothing)\nsay In Paris."), "That is not in your notes.");
     assert_eq!(said(true, "get user.city: Uppsala\nsay In Rome."), "city: Uppsala (user.md)");
 }
 
 #[test]
-fn a_reply_about_what_is_not_there_is_the_models() {
+fn a_reply_about_a_line_that_is_not_there_is_the_models_and_the_program_says_so() {
     let notes = notes(&[("user.md", "- city: Lund\n- street:\n")]);
-    let expanded = expanded(&notes, "Na jakiej ulicy?", "none\nsay Nie wiem.", &[]);
+    let expanded = expanded(&notes, "Na jakiej ulicy?", "get user.street: (nothing)\nsay Nie wiem.", &[]);
     assert_eq!(parts(&expanded.text).1, "Nie wiem.");
-    assert_eq!((expanded.is_missing, expanded.grounds), (true, Vec::new()));
+    assert_eq!((expanded.missing, expanded.grounds), (vec!["user.street".to_owned()], Vec::new()));
 }
 
 #[test]

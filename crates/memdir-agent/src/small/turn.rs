@@ -22,8 +22,8 @@ pub struct Expanded {
     pub text: String,
     /// The lines that it looked up, each with its note.
     pub grounds: Vec<String>,
-    /// Whether it said that the notes do not answer the message.
-    pub is_missing: bool,
+    /// The lines that it looked up and that the notes do not have.
+    pub missing: Vec<String>,
     /// The dates that the program has computed for it: they count as the person's words.
     pub dates: Vec<String>,
     /// The changes that it wrote and that became neither a call nor a question.
@@ -144,8 +144,7 @@ impl<'t, 'n> Turn<'t, 'n> {
                     (None, None) => None,
                 };
             }
-            "none" => self.expanded.is_missing = true,
-            "question" | "news" | "both" | "chat" | "unclear" | "" => {}
+            "chat" | "ask" | "" => {}
             // A server that takes no grammar lets a model write anything.
             _ => return None,
         }
@@ -165,8 +164,7 @@ impl<'t, 'n> Turn<'t, 'n> {
                 let ground = format!("{}: {} ({})", entry.key, self.of.view.said(&entry.value), note.path);
                 self.expanded.grounds.push(ground);
             }
-            // A server that takes no grammar lets a model name any line.
-            None => self.expanded.is_missing = true,
+            None => self.expanded.missing.push(address.to_owned()),
         }
     }
 
@@ -181,7 +179,6 @@ impl<'t, 'n> Turn<'t, 'n> {
         }
         let value = self.computed(value)?;
         match self.of.view.entry(address).filter(|(_, entry)| !is_more || entry.value.is_empty()) {
-            Some((_, entry)) if entry.is_prose => None,
             Some((note, entry)) => self.set(note, entry, value),
             None => self.add(name, key, value),
         }
@@ -410,11 +407,11 @@ impl<'t, 'n> Turn<'t, 'n> {
             let names: Vec<&str> = self.ambiguous.iter().map(|note| note.name.as_str()).collect();
             return format!("{}?", names.join(" / "));
         }
-        let Expanded { grounds, is_missing, .. } = &self.expanded;
+        let Expanded { grounds, missing, .. } = &self.expanded;
         let said = match self.of.reply {
             Reply::Own => said.to_owned(),
             Reply::Quoted | Reply::Withheld if !grounds.is_empty() => grounds.join("\n"),
-            Reply::Quoted | Reply::Withheld if is_unchanged && *is_missing => NOT_THERE.to_owned(),
+            Reply::Quoted | Reply::Withheld if is_unchanged && !missing.is_empty() => NOT_THERE.to_owned(),
             Reply::Quoted => said.to_owned(),
             Reply::Withheld => String::new(),
         };

@@ -14,7 +14,7 @@ const MOST_VALUE: usize = 200;
 const MOST_KEY: usize = 24;
 const MOST_SAID: usize = 300;
 /// How many lines are looked up at most, how many are dropped, and how many are set where values are free.
-const MOST_LOOKS: usize = 5;
+const MOST_LOOKS: usize = 3;
 const MOST_DROPS: usize = 4;
 const MOST_FREE: usize = 12;
 /// A name of a new note has so many words of the message at most.
@@ -29,8 +29,8 @@ const MARKS: &str = "'’.,;:!?\"“”„«»()¿¡。，！？；：、（）�
 pub struct Offer<'a> {
     /// Names of lines that say something, each with what it says.
     pub filled: Vec<(String, String)>,
-    /// Names of lines that may be set, also of those that say nothing yet.
-    pub lines: Vec<String>,
+    /// Names of lines that say nothing yet.
+    pub empty: Vec<String>,
     /// The names of the notes, one at least.
     pub notes: Vec<&'a str>,
     /// Notes and rows of tables that may be dropped whole.
@@ -43,8 +43,7 @@ pub struct Offer<'a> {
 
 /// The grammar of one turn.
 ///
-/// A turn says first what kind of message it answers: a question looks lines up, or says that none answers; news drop lines, then set some; both do
-/// both. Of the words of the person each is used once at most, in their order, so that a turn ends
+/// A turn looks lines up, then drops lines, then sets some. Of the words of the person each is used once at most, in their order, so that a turn ends
 /// where all is told.
 ///
 /// # Examples
@@ -54,7 +53,6 @@ pub struct Offer<'a> {
 ///
 /// let offer = Offer {
 ///     filled: vec![("user.city".to_owned(), "London".to_owned())],
-///     lines: vec!["user.city".to_owned()],
 ///     notes: vec!["user"],
 ///     words: "I moved to Paris.",
 ///     writes: true,
@@ -67,17 +65,18 @@ pub struct Offer<'a> {
 #[must_use]
 pub fn small(offer: &Offer<'_>) -> Grammar {
     let mut rules = Vec::new();
-    let looks: Vec<Part> = gets(offer, &mut rules).into_iter().chain([times(text("none\n"), 0, 1)]).collect();
-    let mut kinds = vec![turn("question", looks.clone(), named("say"))];
+    let mut steps = Vec::new();
+    steps.push(times(named("get"), 0, MOST_LOOKS));
+    gets(offer, &mut rules);
     if offer.writes {
-        let drops: Vec<Part> = drops(offer, &mut rules).into_iter().collect();
+        steps.extend(drops(offer, &mut rules));
+        steps.push(Part::Any(vec![named("next-a"), named("say")]));
         sets(offer, &mut rules);
-        let then = Part::Any(vec![named("next-a"), named("say")]);
-        kinds.push(turn("news", drops.clone(), then.clone()));
-        kinds.push(turn("both", [looks, drops].concat(), then));
+    } else {
+        steps.push(named("say"));
     }
-    kinds.extend(["chat", "unclear"].map(|kind| turn(kind, Vec::new(), named("say"))));
-    rules.insert(0, tree("root", Part::Any(kinds)));
+    let kind = Part::All(vec![Part::Any(vec![text("chat\n"), text("ask\n")]), named("say")]);
+    rules.insert(0, tree("root", Part::Any(vec![Part::All(steps), kind])));
     rules.push(tree("say", Part::All(vec![text("say "), named("said")])));
     let first = Part::One(Class::Not([CONTROLS, &[(' ', ' '), ('<', '<')]].concat()));
     let rest = Part::One(Class::Not([CONTROLS, &[('<', '<')]].concat()));
@@ -88,25 +87,18 @@ pub fn small(offer: &Offer<'_>) -> Grammar {
     Grammar::of(vec![words.to_owned()], rules)
 }
 
-/// A turn of one kind: its name, what it is made of, and how it ends.
-fn turn(kind: &str, steps: Vec<Part>, end: Part) -> Part {
-    Part::All([vec![text(&format!("{kind}\n"))], steps, vec![end]].concat())
-}
-
-/// What is looked up: lines with what they say.
-fn gets(offer: &Offer<'_>, rules: &mut Vec<Rule>) -> Option<Part> {
+/// What is looked up: a line with what it says, or the name of one that is not there.
+fn gets(offer: &Offer<'_>, rules: &mut Vec<Rule>) {
     let there = |(name, value): &(String, String)| {
         // Models write a key small that stands there large.
         let small = name.rsplit_once('.').map(|(note, key)| format!("{note}.{}", key.to_lowercase()));
         let small = small.filter(|small| small != name);
         std::iter::once(name.clone()).chain(small).map(|name| text(&format!("{name}: {value}"))).collect::<Vec<_>>()
     };
-    let lines: Vec<Part> = offer.filled.iter().flat_map(there).collect();
-    if lines.is_empty() {
-        return None;
-    }
+    let missing = Part::All(vec![named("name"), text("."), named("key"), text(": (nothing)")]);
+    let mut lines: Vec<Part> = offer.filled.iter().flat_map(there).collect();
+    lines.push(missing);
     rules.push(tree("get", Part::All(vec![text("get "), Part::Any(lines), text("\n")])));
-    Some(times(named("get"), 0, MOST_LOOKS))
 }
 
 /// What is dropped: lines, rows of tables, or whole notes.
@@ -125,8 +117,9 @@ fn drops(offer: &Offer<'_>, rules: &mut Vec<Rule>) -> Option<Part> {
 fn sets(offer: &Offer<'_>, rules: &mut Vec<Rule>) {
     let units = units(offer.words);
     let units = if units.len() > MOST_WORDS { Vec::new() } else { units };
-    let lines = offer.lines.iter().map(|name| text(name));
-    rules.push(tree("line", Part::Any(lines.chain([new("name")]).collect())));
+    let lines: Vec<Part> =
+        offer.filled.iter().map(|(name, _)| name).chain(&offer.empty).map(|name| text(name)).collect();
+    rules.push(tree("line", Part::Any(lines.into_iter().chain([new("name")]).collect())));
     let target = |lines: Part| Part::All(vec![text("set "), lines, Part::Any(vec![text(" = "), text(" += ")])]);
     rules.push(tree("known", target(named("line"))));
     rules.extend(date());
