@@ -15,7 +15,7 @@ use crate::grammar::gbnf::{Dice, Gbnf};
 fn it_takes_what_was_offered_and_nothing_else() {
     let offer = Offer {
         filled: vec![("user.city".to_owned(), "Porto \"x\"".to_owned()), ("Ana.Tea".to_owned(), "oolong".to_owned())],
-        empty: vec!["user.name".to_owned()],
+        lines: vec!["user.city".to_owned(), "user.name".to_owned(), "Ana.Tea".to_owned()],
         notes: vec!["user", "Ana"],
         whole: vec!["Ana".to_owned()],
         words: "I moved to \"Faro\", in May.",

@@ -107,15 +107,15 @@ pub fn expand(turn: &Turn<'_>, written: &Answer, now: Timestamp, exists: &dyn Fn
 fn offer<'o>(view: &'o View<'_>, words: &'o str, writes: bool) -> Offer<'o> {
     let entries = || view.notes.iter().flat_map(|note| note.entries.iter().map(move |entry| (note, entry)));
     let address = |(note, entry): (&view::Shown<'_>, &view::Entry)| format!("{}.{}", note.name, entry.key);
-    let (filled, empty): (Vec<_>, Vec<_>) = entries().partition(|(_, entry)| !entry.value.is_empty());
+    let filled = entries().filter(|(_, entry)| !entry.value.is_empty());
     let mut notes: Vec<&str> = view.notes.iter().map(|note| note.name.as_str()).collect();
     // What is told of the person has its place also where their note is not shown.
     if !notes.contains(&PERSON) {
         notes.push(PERSON);
     }
     Offer {
-        filled: filled.into_iter().map(|both| (address(both), view.quoted(&both.1.value))).collect(),
-        empty: empty.into_iter().map(address).collect(),
+        filled: filled.map(|both| (address(both), view.quoted(&both.1.value))).collect(),
+        lines: entries().filter(|(_, entry)| !entry.is_prose).map(address).collect(),
         whole: notes.iter().filter(|name| **name != PERSON).map(|name| (*name).to_owned()).chain(view.rows()).collect(),
         notes,
         words,

@@ -252,9 +252,14 @@ fn what_the_model_is_not_sure_of_is_asked_about() {
 
 #[test]
 fn a_step_that_becomes_no_call_is_told() {
-    for step in
-        ["set user.day = {2019-05-02}", "set user.allergy = allergy", "set city", "drop user", "drop user.street"]
-    {
+    for step in [
+        "set user.day = {2019-05-02}",
+        "set user.allergy = allergy",
+        "set city",
+        "drop user",
+        "drop user.street",
+        "set user.Open points 1 = allergy",
+    ] {
         let expanded = expanded(&bea(), "allergy", &format!("{step}\nsay Noted."), &[]);
         assert_eq!((parts(&expanded.text).0, expanded.unkept), (json!([]), vec![step.to_owned()]));
     }

@@ -179,6 +179,7 @@ impl<'t, 'n> Turn<'t, 'n> {
         }
         let value = self.computed(value)?;
         match self.of.view.entry(address).filter(|(_, entry)| !is_more || entry.value.is_empty()) {
+            Some((_, entry)) if entry.is_prose => None,
             Some((note, entry)) => self.set(note, entry, value),
             None => self.add(name, key, value),
         }

@@ -52,6 +52,8 @@ pub(super) struct Entry {
     pub(super) place: Option<Range<usize>>,
     /// Its key as it is written, where it is the one fact of that key: `set_fact` finds it.
     pub(super) fact: Option<String>,
+    /// Whether it states no fact: its name is only a number, and another value would be another line.
+    pub(super) is_prose: bool,
     /// What the row is called of which it is a cell.
     row: Option<String>,
 }
@@ -261,6 +263,7 @@ fn entries(note: &Note<'_>, text: &str) -> Vec<Entry> {
                 lines: line.start..lines.end_behind(fact.span.end).max(line.end),
                 place: is_inside.then_some(fact.span),
                 fact: (counts.get(&memdir_note::fact::key(&fact.key)) == Some(&1)).then_some(fact.key),
+                is_prose: false,
                 row: None,
             });
         }
@@ -305,6 +308,7 @@ fn rows(text: &str, line: &Range<usize>, header: &[String], names: &mut Names, f
             lines: line.clone(),
             place: Some(place.clone()),
             fact: None,
+            is_prose: false,
             row: row.clone(),
         });
     }
@@ -327,6 +331,7 @@ fn bare(note: &Note<'_>, number: usize, whole: &str, line: &Range<usize>, names:
         lines: line.clone(),
         place: Some(from..from + value.len()),
         fact: None,
+        is_prose: true,
         row: None,
     })
 }

@@ -14,7 +14,7 @@ const MOST_VALUE: usize = 200;
 const MOST_KEY: usize = 24;
 const MOST_SAID: usize = 300;
 /// How many lines are looked up at most, how many are dropped, and how many are set where values are free.
-const MOST_LOOKS: usize = 3;
+const MOST_LOOKS: usize = 5;
 const MOST_DROPS: usize = 4;
 const MOST_FREE: usize = 12;
 /// A name of a new note has so many words of the message at most.
@@ -29,8 +29,8 @@ const MARKS: &str = "'’.,;:!?\"“”„«»()¿¡。，！？；：、（）�
 pub struct Offer<'a> {
     /// Names of lines that say something, each with what it says.
     pub filled: Vec<(String, String)>,
-    /// Names of lines that say nothing yet.
-    pub empty: Vec<String>,
+    /// Names of lines that may be set, also of those that say nothing yet.
+    pub lines: Vec<String>,
     /// The names of the notes, one at least.
     pub notes: Vec<&'a str>,
     /// Notes and rows of tables that may be dropped whole.
@@ -53,6 +53,7 @@ pub struct Offer<'a> {
 ///
 /// let offer = Offer {
 ///     filled: vec![("user.city".to_owned(), "London".to_owned())],
+///     lines: vec!["user.city".to_owned()],
 ///     notes: vec!["user"],
 ///     words: "I moved to Paris.",
 ///     writes: true,
@@ -117,9 +118,8 @@ fn drops(offer: &Offer<'_>, rules: &mut Vec<Rule>) -> Option<Part> {
 fn sets(offer: &Offer<'_>, rules: &mut Vec<Rule>) {
     let units = units(offer.words);
     let units = if units.len() > MOST_WORDS { Vec::new() } else { units };
-    let lines: Vec<Part> =
-        offer.filled.iter().map(|(name, _)| name).chain(&offer.empty).map(|name| text(name)).collect();
-    rules.push(tree("line", Part::Any(lines.into_iter().chain([new("name")]).collect())));
+    let lines = offer.lines.iter().map(|name| text(name));
+    rules.push(tree("line", Part::Any(lines.chain([new("name")]).collect())));
     let target = |lines: Part| Part::All(vec![text("set "), lines, Part::Any(vec![text(" = "), text(" += ")])]);
     rules.push(tree("known", target(named("line"))));
     rules.extend(date());
