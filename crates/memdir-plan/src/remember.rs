@@ -3,7 +3,7 @@
 //! Owns which note that is, also where it has to be made, and what is told of it. How a fact is written is for
 //! [`memdir_note::fact`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::names::{NoteNames, named_first, the_only};
 use crate::tree::{Effort, Tree};
@@ -11,7 +11,8 @@ use crate::{Answer, Planner, lines, section, words};
 use memdir_core::action::{Call, Remember};
 use memdir_core::catalog::{invalid_path, shorten};
 use memdir_core::path::{MemoryPath, PERSON, PERSON_NOTE};
-use memdir_core::report::{Failure, Kind, Remembered, RememberedChange, Value};
+use memdir_core::report::{Failure, Kind, Remembered, RememberedChange, SimilarLine, Value};
+use memdir_note::stem::Stem;
 use memdir_note::words::{self as note_words, called};
 use memdir_note::{Heading, Note, Syntax, Target, fact, link, name};
 use memdir_rank::Question;
@@ -25,6 +26,8 @@ const NAME_WORDS: usize = 8;
 const MOST_RUNS: usize = 4_000;
 /// Of the notes that hold the words of a key, so many are looked into for the fact.
 const MOST_CARDS: usize = 100;
+/// How many similar lines are told of.
+const MOST_SIMILAR: usize = 3;
 
 /// What is to be remembered.
 enum Thing<'a> {
@@ -92,6 +95,9 @@ impl<T: Tree> Planner<'_, T> {
             }
         };
         let mut told = told(&text, &after, &thing);
+        if let (Thing::Fact { key, .. }, RememberedChange::Added) = (&thing, told.change) {
+            told.similar = similar(&after, key, told.line);
+        }
         if title.is_some() {
             told.change = RememberedChange::Created;
         }
@@ -213,7 +219,10 @@ impl<T: Tree> Planner<'_, T> {
             Some(folder) => folder,
             None => Some(parse(FOLDER)?),
         };
-        let file = if self.has_blanks(folder.as_ref()) { name::mended(&name) } else { snake_case(&name) };
+        let file = match self.separator(folder.as_ref()) {
+            ' ' => name::mended(&name),
+            separator => file_name(&name, separator),
+        };
         let path = MemoryPath::in_folder(folder.as_ref(), &format!("{file}.md"));
         Ok(Place { path: path.map_err(|error| invalid_path(said, error))?, title: Some(name) })
     }
@@ -269,11 +278,12 @@ impl<T: Tree> Planner<'_, T> {
         Ok(stating.map(|file| file.path).collect())
     }
 
-    /// Whether more names in a folder have blanks than are written in snake_case.
-    fn has_blanks(&self, folder: Option<&MemoryPath>) -> bool {
-        let Ok(listing) = self.overlay.list(folder) else { return false };
-        let count = |sign| listing.entries.iter().filter(|entry| entry.name.contains(sign)).count();
-        count(' ') > count('_')
+    /// What parts the words of most names in a folder.
+    fn separator(&self, folder: Option<&MemoryPath>) -> char {
+        let Ok(listing) = self.overlay.list(folder) else { return '_' };
+        let count = |sign: &char| listing.entries.iter().filter(|entry| entry.name.contains(*sign)).count();
+        // Of what is as frequent, the last one counts.
+        [' ', '-', '_'].into_iter().max_by_key(count).unwrap_or('_')
     }
 }
 
@@ -282,11 +292,11 @@ fn is_path(name: &str) -> bool {
     name.contains('/') || name.ends_with(".md")
 }
 
-/// A title as the name of a file.
-fn snake_case(title: &str) -> String {
+/// A title as the name of a file, in small letters.
+fn file_name(title: &str, separator: char) -> String {
     let words = title.to_lowercase();
     let words = words.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty());
-    name::mended(&words.collect::<Vec<_>>().join("_"))
+    name::mended(&words.collect::<Vec<_>>().join(separator.encode_utf8(&mut [0; 4])))
 }
 
 /// The name of a file as a title.
@@ -362,11 +372,25 @@ fn told(before: &str, after: &str, thing: &Thing<'_>) -> Remembered {
     let ((_, replaced), (blank, text)) = (between(&old), between(&new));
     if text.is_empty() {
         let (line, text) = standing(after, thing);
-        return Remembered { change: RememberedChange::None, line, text, replaced: None };
+        return Remembered { change: RememberedChange::None, line, text, replaced: None, similar: Vec::new() };
     }
     let replaced = Some(replaced).filter(|replaced| !replaced.trim().is_empty());
     let change = if replaced.is_some() { RememberedChange::Replaced } else { RememberedChange::Added };
-    Remembered { change, line: start + blank + 1, text, replaced }
+    Remembered { change, line: start + blank + 1, text, replaced, similar: Vec::new() }
+}
+
+/// The lines of a note, but for one, that have every word of a key in some form.
+fn similar(text: &str, key: &str, added: usize) -> Vec<SimilarLine> {
+    let mut wanted: Vec<Vec<Stem>> = Vec::new();
+    note_words::each(key, &mut |word, _| wanted.push(Stem::forms(word)));
+    let has_all = |line: &str| {
+        let mut stems = BTreeSet::new();
+        note_words::each(line, &mut |word, _| stems.extend(Stem::forms(word)));
+        !wanted.is_empty() && wanted.iter().all(|forms| forms.iter().any(|form| stems.contains(form)))
+    };
+    let lines = (1..).zip(text.lines()).filter(|(number, line)| *number != added && has_all(line));
+    let lines = lines.map(|(line, text)| SimilarLine { line, text: shorten(text) });
+    lines.take(MOST_SIMILAR).collect()
 }
 
 /// The line of a note that says already what is to be remembered.

@@ -150,7 +150,7 @@ pub const ROWS: &[Row] = &[
         access: Access::Write,
         effect: Effect::Settles,
         words: "Keeps one thing that the user told: a fact as key and value, or a text as one line. It replaces what it supersedes and makes the note if there is none.",
-        returns: "path, and change, line, text and what it replaced",
+        returns: "path, and change, line, text, what it replaced, and lines that may say the same",
         gives: Gives::Object,
         fields: &[
             optional(

@@ -394,6 +394,17 @@ pub struct Remembered {
     pub text: String,
     /// What stood there before; `None` where nothing was replaced.
     pub replaced: Option<String>,
+    /// Where a fact was added: other lines that have all words of its key and may say the same in another form, three at most.
+    pub similar: Vec<SimilarLine>,
+}
+
+/// A line that may say what was added.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+pub struct SimilarLine {
+    /// Which it is, from 1.
+    pub line: usize,
+    /// What it says.
+    pub text: String,
 }
 
 /// What became of the note in which something is remembered.

@@ -25,7 +25,12 @@ fn remembered(tree: &MapTree, arguments: Json) -> (String, Json, String) {
     assert_eq!(entry["ok"], true, "{entry}");
     let path = entry["path"].as_str().unwrap().to_owned();
     let text = String::from_utf8(after.get(&path).unwrap().to_vec()).unwrap();
-    (path, entry["value"].clone(), text)
+    let mut told = entry["value"].clone();
+    // Most tests are about the rest.
+    if told["similar"] == json!([]) {
+        told.as_object_mut().unwrap().remove("similar");
+    }
+    (path, told, text)
 }
 
 #[track_caller]
@@ -142,4 +147,36 @@ fn what_cannot_be_filed_says_what_to_send() {
     check(json!({"note": "../x", "key": "a", "value": "b"}), "invalid_path", "climbs out");
     check(json!({"note": ".memdir/x", "key": "a", "value": "b"}), "invalid_path", "dot");
     check(json!({"note": "people/jane_doe.md", "key": "a: b", "value": "c"}), "invalid_action", "`remember`");
+}
+
+#[test]
+fn lines_that_may_say_the_same_in_another_form_are_told() {
+    let text = "# Pilchard\n\n- breed: lurcher\n- weighs 13.2 kg\n- born 2019, Truro\n\nHe weighed 9 kg as a pup.\n";
+    let tree = MapTree::of([("pilchard.md", text)]);
+    let fact = |key: &str| remembered(&tree, json!({"note": "Pilchard", "key": key, "value": "14 kg"})).1;
+    let told = fact("weighs");
+    // The new line stands above those that follow it.
+    let added = told["line"].as_u64().unwrap();
+    let expected: Vec<u64> = [4, 7].into_iter().map(|line| line + u64::from(added <= line)).collect();
+    let found: Vec<u64> = told["similar"].as_array().unwrap().iter().map(|one| one["line"].as_u64().unwrap()).collect();
+    assert_eq!(found, expected, "{told}");
+    assert_eq!(fact("weight in May").get("similar"), None, "every word counts");
+    assert_eq!(fact("breed").get("similar"), None, "what is replaced is told as that");
+}
+
+#[test]
+fn a_new_note_is_named_as_those_beside_it() {
+    let named = |first: &str, second: &str| {
+        let tree = MapTree::of([
+            ("user.md", "# Me\n\n- friend: [[entities/x]]\n"),
+            (first, "# A\n"),
+            (second, "# B\n"),
+            ("entities/x.md", "# X\n"),
+        ]);
+        remembered(&tree, json!({"note": "Idris Pugh", "key": "job", "value": "vet"})).0
+    };
+    assert_eq!(named("entities/kerensa-pellow.md", "entities/bim-adeyemi.md"), "entities/idris-pugh.md");
+    assert_eq!(named("entities/kerensa_pellow.md", "entities/bim_adeyemi.md"), "entities/idris_pugh.md");
+    assert_eq!(named("entities/Kerensa Pellow.md", "entities/Bim Adeyemi.md"), "entities/Idris Pugh.md");
+    assert_eq!(named("entities/a.md", "entities/b.md"), "entities/idris_pugh.md");
 }
