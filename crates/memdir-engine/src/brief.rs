@@ -170,9 +170,12 @@ impl Brief {
         let headings = self.parts().map(|(heading, _)| heading);
         let parts = [&mut self.facts, &mut self.tasks, &mut self.changes];
         for ((lines, heading), most) in parts.into_iter().zip(headings).zip(gets) {
-            while !lines.is_empty() && size(heading, lines) > most {
-                lines.pop();
-            }
+            let mut bytes = size(heading, &[]);
+            let fits = lines.iter().take_while(|line| {
+                bytes += size("", std::slice::from_ref(line)) - size("", &[]);
+                bytes <= most
+            });
+            lines.truncate(fits.count());
         }
         self
     }

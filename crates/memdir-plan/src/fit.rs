@@ -14,7 +14,7 @@ use memdir_rank::{Bm25, Question};
 /// say, so much the words of a paragraph, and so much a single word, of somebody who speaks of themselves and in a question that
 /// has few words.
 const NAMED: f64 = 0.5;
-const SAID: f64 = 1.3;
+const SAID: f64 = 1.1;
 const SAID_OF_ONESELF: f64 = 0.6;
 const SAID_ALONE: f64 = 0.75;
 /// In a memory of fewer notes words count as they would in one of so many.
@@ -32,6 +32,8 @@ pub(crate) struct Fit {
     /// From 0 to 1, by word.
     weights: Vec<f64>,
     is_first_person: bool,
+    /// The words that are written as names, as bits.
+    names: u64,
 }
 
 impl Fit {
@@ -42,7 +44,12 @@ impl Fit {
         let more = ((notes.max(FEW_NOTES) + 1) as f64 / (notes + 1) as f64).ln();
         let rarest = Bm25::new(notes, 0.0, &[0]).weight(0) + more;
         let weights = weights.iter().map(|weight| ((weight + more) / rarest).clamp(0.0, 1.0)).collect();
-        Self { wanted: Wanted::of(question.words()), weights, is_first_person: question.is_first_person() }
+        Self {
+            wanted: Wanted::of(question.words()),
+            weights,
+            is_first_person: question.is_first_person(),
+            names: question.written_as_names(),
+        }
     }
 
     /// Whether a note fits the message.
@@ -58,7 +65,11 @@ impl Fit {
 
     /// Whether the message names the note.
     fn names(&self, path: &MemoryPath, note: &Note<'_>, languages: Languages) -> bool {
-        let names = |text: &str| self.worth(self.wanted.held(&without_numbers(text), languages)) >= NAMED;
+        // Who is in many notes is still named by their name.
+        let names = |text: &str| {
+            let held = self.wanted.held(&without_numbers(text), languages);
+            held & self.names != 0 || self.worth(held) >= NAMED
+        };
         names(without_extension(path))
             || note.headings().first().is_some_and(|heading| names(&heading.text))
             || note.front_values("aliases").iter().any(|alias| names(alias))

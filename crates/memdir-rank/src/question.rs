@@ -102,6 +102,15 @@ impl Question {
         self.is_first_person
     }
 
+    /// The words that are written as names, inside a sentence with a capital, as bits by their order in [`Question::words`].
+    #[must_use]
+    pub fn written_as_names(&self) -> u64 {
+        let names = self.said.iter().filter(|said| is_name(&self.text, &said.range));
+        names
+            .filter_map(|said| said.word)
+            .fold(0, |bits, word| bits | 1u64.checked_shl(u32::try_from(word).unwrap_or(64)).unwrap_or(0))
+    }
+
     /// How often each word is looked for.
     pub(super) fn counts(&self) -> [u8; MOST_WORDS] {
         let mut counts = [0; MOST_WORDS];

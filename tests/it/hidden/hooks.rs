@@ -7,7 +7,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::world::{GRANTS, Globs, Hidden, World, grant};
-use crate::support::{Ran, finish, said};
+use crate::support::{Ran, files, finish, said};
 
 /// The events at which the programs are told something.
 const EVENTS: &[(&str, &str)] = &[
@@ -55,6 +55,12 @@ impl Owned {
             |name: &&str| json!({"action": "append_file", "path": name, "content": format!("- [ ] look at {name}")});
         let calls: Vec<_> = there.map(task).collect();
         assert_eq!(owned.run(&["exec", "--json"], &said(&json!(calls))).code, 0);
+        // An hour ago, so that no second decides what is new to a session.
+        let state = owned.memory.path().join(".memdir");
+        let history = files(&state).into_keys().find(|path| path.ends_with("/history.sqlite")).unwrap();
+        let database = rusqlite::Connection::open(state.join(history)).unwrap();
+        database.execute("UPDATE batch SET time = time - 3600000000", []).unwrap();
+        drop(database);
         assert_eq!(owned.run(&["search", "--json", "launch"], "").code, 0);
         owned
     }
