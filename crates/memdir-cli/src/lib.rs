@@ -76,8 +76,14 @@ pub fn main() -> ExitCode {
         Err(error) => return explain(&error, &arguments),
     };
     let Cli { global, command } = cli;
+    let is_hook = hook::is_hook(&arguments);
     match run(&global, command.unwrap_or(Command::Own(OwnCommand::Status))) {
         Ok(code) => ExitCode::from(code),
+        // Whatever is wrong, the program that runs a hook goes on.
+        Err(stop) if is_hook => {
+            stop.end(false);
+            ExitCode::SUCCESS
+        }
         Err(stop) => stop.end(global.json),
     }
 }

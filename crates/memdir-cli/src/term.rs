@@ -5,16 +5,17 @@ use std::fmt::Write;
 use std::io::IsTerminal;
 
 use anstyle::{AnsiColor, Style};
+use memdir_core::text::is_unseen;
 use serde::Serialize;
 
 /// Makes control characters visible, so that no note can move the cursor or change a title. Line ends and tabs stay.
 pub(super) fn escape(text: &str) -> Cow<'_, str> {
-    escape_where(text, |character| is_harmful(character) && character != '\n' && character != '\t')
+    escape_where(text, |character| is_unseen(character) && character != '\n' && character != '\t')
 }
 
 /// As [`escape`], with line ends and tabs too: for names and sentences.
 pub(super) fn escape_line(text: &str) -> Cow<'_, str> {
-    escape_where(text, is_harmful)
+    escape_where(text, is_unseen)
 }
 
 fn escape_where(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
@@ -32,22 +33,18 @@ fn escape_where(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// Control characters, and those that change the direction in which a line is read or, to some, end it.
-fn is_harmful(character: char) -> bool {
-    character.is_control()
-        || matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
 /// Escapes in JSON what JSON itself lets through, where it goes to a terminal; it stays the same JSON.
 pub(super) fn json<'a>(json: &'a str, output: &impl IsTerminal) -> Cow<'a, str> {
-    if !output.is_terminal() || !json.chars().any(|character| is_harmful(character) && character != '\n') {
+    if !output.is_terminal() || !json.chars().any(|character| is_unseen(character) && character != '\n') {
         return Cow::Borrowed(json);
     }
     let mut escaped = String::with_capacity(json.len() + 8);
     for character in json.chars() {
-        if is_harmful(character) && character != '\n' {
-            // All of them lie in the first plane. Writing to a string cannot fail.
-            let _ = write!(escaped, "\\u{:04x}", u32::from(character));
+        if is_unseen(character) && character != '\n' {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                // Writing to a string cannot fail.
+                let _ = write!(escaped, "\\u{unit:04x}");
+            }
         } else {
             escaped.push(character);
         }

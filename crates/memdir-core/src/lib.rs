@@ -11,4 +11,5 @@ pub mod digest;
 pub mod path;
 pub mod report;
 pub mod retry;
+pub mod text;
 pub mod time;

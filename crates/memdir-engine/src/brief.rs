@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::{Caller, Engine, audit};
 use memdir_core::path::{MemoryPath, PERSON_NOTE};
+use memdir_core::text::is_unseen;
 use memdir_core::time::Timestamp;
 use memdir_note::Note;
 use memdir_plan::Tree;
@@ -256,9 +257,9 @@ fn short(text: &str) -> String {
 }
 
 /// Text of a note as one line in a text that is put before a model: programs mark their own words by tags, so no `<` is left, nor
-/// a control character.
+/// a character that is not seen.
 #[must_use]
 pub fn inert(text: &str) -> String {
-    let line: String = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    let line: String = text.chars().map(|letter| if is_unseen(letter) { ' ' } else { letter }).collect();
     line.replace('<', "&lt;")
 }

@@ -106,7 +106,8 @@ impl<T: Tree> Planner<'_, T> {
         }
         // Reading all notes is for whoever waits for the answer.
         let person = MemoryPath::parse(PERSON_NOTE).ok();
-        let alone = person.filter(|_| self.manner.is_unasked && !self.overlay.tree().is_part());
+        let sees_all = !self.overlay.tree().is_part() && !(self.manner.may_hide)(call);
+        let alone = person.filter(|_| self.manner.is_unasked && sees_all);
         let scope = match (self.scope(alone.as_ref()), alone) {
             (Err(_), Some(_)) => return Ok(Gathered::default()),
             (scope, _) => scope?,

@@ -147,8 +147,23 @@ impl<T: Tree> Planner<'_, T> {
         } else {
             self.all_called(call, &name)?
         };
+        let found = if found.is_empty() { self.labelled(&name)? } else { found };
         let found: Vec<_> = found.into_iter().filter(|path| path.is_note() && may_show(call, path)).collect();
         the_only(&format!("`{}`", shorten(said)), found.iter())
+    }
+
+    /// The notes to which the note about the person links by this label, as in `[[people/colin|Mr Thripp]]`.
+    fn labelled(&mut self, name: &str) -> Result<Vec<MemoryPath>, Failure> {
+        let Ok(person) = MemoryPath::parse(PERSON_NOTE) else { return Ok(Vec::new()) };
+        let Ok((_, _, text)) = self.read_text(&person) else { return Ok(Vec::new()) };
+        let note = Note::parse(&text);
+        let wanted = called(name);
+        let links =
+            note.links().into_iter().filter(|link| link.text.as_ref().is_some_and(|label| called(label) == wanted));
+        let targets = self.targets()?;
+        let linked: BTreeSet<MemoryPath> =
+            links.filter_map(|link| targets.best(&link.path, link.syntax, Some(&person)).cloned()).collect();
+        Ok(linked.into_iter().collect())
     }
 
     /// The note that a text is about: the one to which its first link leads, else the one whose title or alias comes first in

@@ -193,7 +193,9 @@ fn shown(outcome: &Outcome) -> Vec<&str> {
             hits.map(|hit| hit.path.as_str()).collect()
         }
         Ok(Value::Context(context)) => context.parts.iter().map(|part| part.path.as_str()).collect(),
-        Ok(Value::Remembered(told)) if told.replaced.is_some() || !told.similar.is_empty() => outcome.path.as_deref().into_iter().collect(),
+        Ok(Value::Remembered(told)) if told.replaced.is_some() || !told.similar.is_empty() => {
+            outcome.path.as_deref().into_iter().collect()
+        }
         Ok(Value::Recent(recent)) => {
             let changes = recent.days.iter().flat_map(|day| &day.changes);
             changes.map(|change| change.path.as_str()).collect()

@@ -156,8 +156,9 @@ impl<'n> Redaction<'n> {
             Value::Links(links) => self.links(links),
             Value::Entries(entries) => entries.retain_mut(|entry| self.is_entry_shown(entry)),
             Value::Remembered(told) => {
-                told.replaced =
-                    told.replaced.take().filter(|line| !self.notes.holds_hidden(line) && !finds(filters, line));
+                let is_shown = |line: &String| !self.notes.holds_hidden(line) && !finds(filters, line);
+                told.replaced = told.replaced.take().filter(is_shown);
+                told.similar.retain(|similar| is_shown(&similar.text));
             }
             Value::Recent(recent) => self.recent(recent),
         }

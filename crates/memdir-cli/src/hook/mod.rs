@@ -33,6 +33,8 @@ const KEEP: Duration = Duration::from_millis(4_000);
 /// How long what is told may take to find, and how long another process is waited for.
 const FIND: Duration = Duration::from_millis(400);
 const PATIENCE: Duration = Duration::from_millis(50);
+/// The options before a command that are followed by a value.
+const GLOBAL_VALUES: [&str; 3] = ["--memory", "--state", "--log"];
 /// The longest name of a conversation that the audit keeps.
 const MOST_SESSION: usize = 100;
 
@@ -55,7 +57,7 @@ pub(super) const LONG: &str = "Tell an assistant what the memory holds, when the
 Reads the assistant's JSON on standard input. When a session begins, it tells who you are, which tasks are open and which \
 notes changed; with each message, the parts of notes that fit it, or nothing. It answers from the search index as it \
 stands, and without one from user.md alone; `memdir mcp` and `memdir search` keep the index fresh. It asks no model, gives up \
-after a second, and always ends with status 0.
+after a second, or after four where it keeps a conversation, and always ends with status 0.
 
 `memdir install PROGRAM --hooks` puts the hooks into the assistant's settings. By hand, with DIR for the memory:
 
@@ -76,9 +78,18 @@ copilot, in ~/.copilot/hooks/memdir.json:
 The last two events of each do nothing, unless the setting `[hooks] conversations = true` is on: then the conversation is \
 kept as a note in conversations/, without lines that hold secrets.";
 
-/// Whether a command line, right or wrong, is that of a hook as a program runs it.
+/// Whether a command line, right or wrong, is that of a hook as a program runs it: its first word that is neither an option nor the
+/// value of one is `hook`.
 pub(super) fn is_hook(arguments: &[OsString]) -> bool {
-    arguments.get(1).is_some_and(|argument| argument == "hook")
+    let mut words = arguments.iter().skip(1);
+    while let Some(word) = words.next() {
+        if GLOBAL_VALUES.iter().any(|option| word == option) {
+            words.next();
+        } else if !word.to_string_lossy().starts_with('-') {
+            return word == "hook";
+        }
+    }
+    false
 }
 
 /// What a hook came to.
@@ -141,16 +152,17 @@ fn answer(global: &Global, options: &HookArgs) -> Result<Answer, Failure> {
     let now = memdir_host::now();
     let client = client::of_program(&opened.root, options.client.as_deref(), program.name(), now)?;
     let session = input.session.as_ref().map(|session| session.chars().take(MOST_SESSION).collect());
-    let caller = Caller { grant: client.grant.as_ref().map(Arc::clone), ..Caller::model("hook") };
+    // What is refused over MCP is not told here either.
+    let mode = opened.config.permission.mcp;
+    let caller = Caller { mode, grant: client.grant.as_ref().map(Arc::clone), ..Caller::model("hook") };
     let caller = caller.for_client(Some(client.name)).in_session(session);
     let context = match (moment, &input.prompt) {
         (Moment::Start, _) => context::of_start(&opened.engine.unasked(), &caller),
         (Moment::Prompt, Some(prompt)) => context::of_prompt(&opened.engine.unasked(), &caller, prompt),
         (Moment::Prompt, None) => None,
         (Moment::Keep, _) if opened.config.hooks.conversations => {
-            let mode = opened.config.permission.mcp;
             let most = opened.config.note_bytes();
-            let kept = keep::keep(&opened.engine, Caller { mode, ..caller }, program, &input, now, most)?;
+            let kept = keep::keep(&opened.engine, caller, program, &input, now, most)?;
             return Ok(kept.map_or(Answer::Nothing, Answer::Say));
         }
         (Moment::Keep, _) => None,

@@ -180,3 +180,15 @@ fn a_new_note_is_named_as_those_beside_it() {
     assert_eq!(named("entities/Kerensa Pellow.md", "entities/Bim Adeyemi.md"), "entities/Idris Pugh.md");
     assert_eq!(named("entities/a.md", "entities/b.md"), "entities/idris_pugh.md");
 }
+
+#[test]
+fn the_label_of_a_link_of_the_person_is_a_name() {
+    let user = "# Me\n\n- landlord: [[people/colin|Mr Thripp]]\n- plumber: [[people/tom|Thripp]]\n";
+    let tree = MapTree::of([
+        ("user.md", user),
+        ("people/colin.md", "# Colin\n\n- email: old\n"),
+        ("people/tom.md", "# Tom\n"),
+    ]);
+    let (path, told, _) = remembered(&tree, json!({"note": "mr thripp", "key": "email", "value": "c@thripp.example"}));
+    assert_eq!((path.as_str(), &told["change"]), ("people/colin.md", &json!("replaced")));
+}
