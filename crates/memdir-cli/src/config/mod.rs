@@ -78,7 +78,7 @@ const KEYS: &[(&str, &[&str])] = &[
         ],
     ),
     ("search", &["embeddings", "address"]),
-    ("hooks", &["conversations"]),
+    ("hooks", &["conversations", "milliseconds"]),
     ("rule", &["action", "path", "client", "detector", "verdict"]),
 ];
 
@@ -100,11 +100,19 @@ pub(super) struct Config {
 }
 
 /// What the hooks of assistants do.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(default)]
 pub(super) struct Hooks {
     /// Whether conversations are kept as notes.
     pub(super) conversations: bool,
+    /// How long an answer may take, in milliseconds.
+    pub(super) milliseconds: u64,
+}
+
+impl Default for Hooks {
+    fn default() -> Self {
+        Self { conversations: false, milliseconds: 1_000 }
+    }
 }
 
 /// How memdir's own agent works.

@@ -5,6 +5,7 @@
 
 use std::ffi::OsString;
 use std::io::{self, Write};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc;
 use std::thread;
@@ -13,6 +14,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::args::Global;
+use super::config::Sources;
 use super::exit::Stop;
 use super::output::say;
 use super::{client, file, open};
@@ -27,12 +29,8 @@ mod transcript;
 
 /// The longest input that is read.
 const MOST_INPUT: u64 = 16 << 20;
-/// How long an answer may take, and keeping a conversation; then the program goes on without.
-const ANSWER: Duration = Duration::from_millis(1_000);
-const KEEP: Duration = Duration::from_millis(4_000);
-/// How long what is told may take to find, and how long another process is waited for.
-const FIND: Duration = Duration::from_millis(400);
-const PATIENCE: Duration = Duration::from_millis(50);
+/// How long keeping a conversation may take at least; then the program goes on without.
+const KEEP: Duration = Duration::from_secs(4);
 /// The options before a command that are followed by a value.
 const GLOBAL_VALUES: [&str; 3] = ["--memory", "--state", "--log"];
 /// The longest name of a conversation that the audit keeps.
@@ -103,16 +101,17 @@ enum Answer {
 
 /// Runs a hook; all that can go wrong is told on standard error.
 pub(super) fn run(global: &Global, options: &HookArgs) -> Result<u8, Stop> {
+    let answer_within = answer_within();
     let limit = match options.program.event(&options.event) {
-        Some((_, Moment::Keep)) => KEEP,
-        _ => ANSWER,
+        Some((_, Moment::Keep)) => KEEP.max(answer_within),
+        _ => answer_within,
     };
     let (send, receive) = mpsc::channel();
     let (global, options) = (global.clone(), options.clone());
     // It goes with the process, wherever it is by then: a commit that is cut off is finished or given back by the next.
     let work = thread::Builder::new().spawn(move || {
         // Nobody may be waiting any more.
-        let _ = send.send(answer(&global, &options));
+        let _ = send.send(answer(&global, &options, answer_within));
     });
     let said = match work.map(|_| receive.recv_timeout(limit)) {
         Ok(Ok(Ok(Answer::Tell(text)))) => {
@@ -133,7 +132,14 @@ pub(super) fn run(global: &Global, options: &HookArgs) -> Result<u8, Stop> {
     Ok(0)
 }
 
-fn answer(global: &Global, options: &HookArgs) -> Result<Answer, Failure> {
+/// How long an answer may take, by the settings as far as they can be read.
+fn answer_within() -> Duration {
+    let settled = Sources::read().and_then(|sources| sources.for_memory(Path::new("")));
+    Duration::from_millis(settled.unwrap_or_default().hooks.milliseconds)
+}
+
+/// The answer to an event. Another process is waited for a twentieth of the time, and what is told is looked for in two fifths of it.
+fn answer(global: &Global, options: &HookArgs, within: Duration) -> Result<Answer, Failure> {
     let program = options.program;
     let Some((event, moment)) = program.event(&options.event) else {
         let names: Vec<&str> = program.events().iter().map(|(name, _)| *name).collect();
@@ -145,8 +151,8 @@ fn answer(global: &Global, options: &HookArgs) -> Result<Answer, Failure> {
     if !program.answers(&input) {
         return Ok(Answer::Nothing);
     }
-    let wait = if moment == Moment::Keep { KEEP } else { PATIENCE };
-    let opened = open::open_for_hook(global, wait, FIND).map_err(|stop| {
+    let wait = if moment == Moment::Keep { KEEP } else { within / 20 };
+    let opened = open::open_for_hook(global, wait, within * 2 / 5).map_err(|stop| {
         stop.failure().unwrap_or_else(|| Failure::new(Code::Internal, "the memory cannot be opened"))
     })?;
     let now = memdir_host::now();
