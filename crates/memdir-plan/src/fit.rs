@@ -104,3 +104,43 @@ impl Fit {
 fn without_numbers(text: &str) -> String {
     text.chars().map(|letter| if letter.is_numeric() { ' ' } else { letter }).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const USER: (&str, &str) = ("user.md", "# Me\n\n- dentist: [[grace]]\n- colour: blue\n");
+    const GRACE: (&str, &str) =
+        ("people/grace_hopper.md", "# Grace Hopper\n\n- phone: 0761 555\n\nShe fixes teeth gently.\n");
+    const DIARY: (&str, &str) = ("diary/2026-03-05.md", "# 5 March\n\nBread, a test of the oven and a broken lamp.\n");
+
+    /// Whether a note fits where each word of the message is in so many of forty notes.
+    #[track_caller]
+    fn check(message: &str, (path, text): (&str, &str), holding: usize, expected: bool) {
+        let question = Question::of(message).unwrap();
+        let holding = vec![holding; question.words().len()];
+        let bm25 = Bm25::new(40, 0.0, &holding);
+        let weights: Vec<f64> = (0..holding.len()).map(|word| bm25.weight(word)).collect();
+        let fits = Fit::new(&question, &weights, 40).fits(&MemoryPath::parse(path).unwrap(), text);
+        assert_eq!(fits, expected, "{message}: {path}, {holding:?}");
+    }
+
+    #[test]
+    fn a_note_fits_a_message_that_names_it_or_a_fact_or_says_its_words() {
+        check("write to grace that I will be late tomorrow", GRACE, 2, true);
+        check("please do not forget Grace when inviting everybody", GRACE, 30, true);
+        check("please do not forget grace when inviting everybody", GRACE, 30, false);
+        check("cancel the appointment with my dentist next week please", USER, 2, true);
+        check("cancel the appointment with the dentist next week please", USER, 2, false);
+        check("who fixes teeth", GRACE, 2, true);
+        check("bake bread in the oven with whatever flour is around here today", DIARY, 2, true);
+    }
+
+    #[test]
+    fn a_note_does_not_fit_for_a_word_that_happens_to_stand_in_it() {
+        check("run the failing test of the parser once more with all features", DIARY, 2, false);
+        check("make the button in the header blue and a little larger please", USER, 2, false);
+        check("sort these numbers: 5 3 9 1, then print all of them backwards", DIARY, 2, false);
+        check("thanks, go on", DIARY, 0, false);
+    }
+}
