@@ -26,7 +26,7 @@ const EVENTS: &[(&str, &str)] = &[
 const MESSAGES: &[&str] =
     &["when is the secret launch", "tell my boss about the plan and its budget", "zebra", "ananas"];
 
-const SETTINGS: &str = "durability = \"atomic\"\n[[rule]]\npath = \"work/log/**\"\nverdict = \"ask\"\n\
+const SETTINGS: &str = "durability = \"atomic\"\n[hooks]\nmilliseconds = 20000\n[[rule]]\npath = \"work/log/**\"\nverdict = \"ask\"\n\
                         [[rule]]\npath = \"private/deep/**\"\nverdict = \"deny\"\n";
 
 /// A memory, the home of its owner, and a client.

@@ -65,6 +65,8 @@ fn input(program: &str, event: &str, prompt: &str, transcript: &str) -> String {
 fn command(env: &Env, program: &str, event: &str, more: &[&str]) -> Command {
     let mut command = env.bare(&["hook", program, event, "--memory"]);
     command.arg(env.memory()).args(more);
+    // Most tests are not about time, and other tests use the machine too.
+    command.env("MEMDIR_HOOKS_MILLISECONDS", "20000");
     command
 }
 

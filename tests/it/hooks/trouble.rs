@@ -159,7 +159,8 @@ fn a_program_that_never_ends_its_message_waits_for_nothing() {
     index(&env);
     for (event, most) in [("SessionStart", 1), ("UserPromptSubmit", 1), ("SessionEnd", 4)] {
         let started = Instant::now();
-        let mut child = command(&env, "codex", event, &[]).spawn().unwrap();
+        let mut command = command(&env, "codex", event, &[]);
+        let mut child = command.env_remove("MEMDIR_HOOKS_MILLISECONDS").spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         stdin.write_all(b"{\"prompt\": \"write to").unwrap();
         // Standard input stays open until the program has ended.

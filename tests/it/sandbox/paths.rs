@@ -178,8 +178,8 @@ fn paths_that_lead_out_are_refused_by_every_action() {
         let report = guarded.poke(&path);
         let is_root = matches!(path.trim(), "" | "." | "./" | "/");
         for (action, outcome) in outcomes(&report) {
-            // A listing and a size take an empty path for the memory itself.
-            let is_listing = is_root && ["list_files", "list_directory", "get_size"].contains(&action);
+            // A listing, a size and a search take an empty path for the memory itself.
+            let is_listing = is_root && ["list_files", "list_directory", "get_size", "search_files"].contains(&action);
             assert!(is_listing || outcome["ok"] == json!(false), "{path:?}: {outcome}");
         }
         assert_eq!(guarded.env.seen(), before, "{path:?}");

@@ -97,7 +97,8 @@ fn note(program: Program, day: &str, said: &[Said], most: usize) -> String {
         format!("---\nprogram: {}\ndate: {day}\n---\n\n# Conversation in {}\n", program.name(), program.title());
     if left_out > 0 {
         // Writing to a text does not fail.
-        let lines = if left_out == 1 { "1 line with a secret was" } else { &format!("{left_out} lines with secrets were") };
+        let lines =
+            if left_out == 1 { "1 line with a secret was" } else { &format!("{left_out} lines with secrets were") };
         let _ = write!(head, "\n{lines} left out.\n");
     }
     const CUT: &str = "\nThe beginning was too long to be kept.\n";
@@ -142,7 +143,8 @@ mod tests {
 
     #[test]
     fn secrets_are_left_out_and_said_so() {
-        let said = [said(true, "Use this:\n\nAWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY\n\nThanks.")];
+        let said =
+            [said(true, "Use this:\n\nAWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY\n\nThanks.")];
         let note = note(Program::Codex, "2026-11-24", &said, 10_000);
         assert!(!note.contains("wJalr") && note.contains("Use this:") && note.contains("Thanks."), "{note}");
         assert!(note.contains("1 line with a secret was left out.") && !holds_secret(&note), "{note}");
