@@ -471,7 +471,7 @@ fn doctor_sees_a_plugin_and_an_entry_beside_it() {
         assert!(doctor(&env, name).remove(0).0.starts_with("starts memdir twice"));
         install(&env, &[name, "--remove", "--yes"]).exits(0);
         fs::write(&file, text.replace("true", "false")).unwrap();
-        assert!(doctor(&env, name).remove(0).0.contains("does not start memdir"));
+        assert!(doctor(&env, name).remove(0).0.contains("not set up to start memdir"));
     }
 }
 
