@@ -82,12 +82,11 @@ pub(super) async fn ask(
     arguments: Option<JsonObject>,
     context: &RequestContext<RoleServer>,
 ) -> Result<CallToolResult, ErrorData> {
-    let failed = |failure: &Failure| CallToolResult::structured_error(json!({"error": failure}));
     let sent = arguments.unwrap_or_default();
     let message = sent.get(MESSAGE).and_then(Value::as_str).map(str::trim).filter(|message| !message.is_empty());
     let Some(message) = message.filter(|message| message.len() <= MOST_MESSAGE) else {
         let wrong = format!("`{NAME}` takes `{MESSAGE}`, a text of at most {MOST_MESSAGE} bytes");
-        return Ok(failed(&Failure::new(Code::InvalidAction, wrong)));
+        return Ok(tools::failed(&Failure::new(Code::InvalidAction, wrong)));
     };
     let (server, message) = (Arc::clone(&service.server), message.to_owned());
     let caller = tools::caller(service, client, &context.id);
@@ -115,7 +114,7 @@ pub(super) async fn ask(
     let answered = answered.map_err(|_| panics::internal_error())?;
     Ok(match answered.and_then(|answer| serde_json::to_value(answer).map_err(broken)) {
         Ok(answer) => CallToolResult::structured(answer),
-        Err(failure) => failed(&failure),
+        Err(failure) => tools::failed(&failure),
     })
 }
 

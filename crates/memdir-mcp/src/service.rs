@@ -115,13 +115,17 @@ impl Service {
         Self { server: Arc::clone(&self.server), connection: Arc::clone(connection) }
     }
 
-    /// Adds to the instructions what the memory says of the person, as far as the client may read it.
+    /// Adds to the instructions what the memory says of the person, as far as the client may read it. With
+    /// [`ToolSet::Agent`] nothing is added: the client's own model is not to see notes.
     async fn add_brief(
         &self,
         instructions: &mut Option<String>,
         client: &Client,
         context: &RequestContext<RoleServer>,
     ) {
+        if self.server.options.tools == ToolSet::Agent {
+            return;
+        }
         let service = self.in_conversation(context);
         let caller = tools::caller(&service, client, &context.id);
         let server = Arc::clone(&self.server);
@@ -232,8 +236,12 @@ impl ServerHandler for Service {
     ) -> Result<InitializeResult, ErrorData> {
         context.peer.set_peer_info(request.clone());
         let mut begun = self.negotiate_initialize(&request)?;
-        // Who is not registered learns that with its first request.
-        if let Ok(client) = self.client(&context) {
+        // Over HTTP it was counted before it came here.
+        let is_counted = matches!(self.connection.kind, ConnectionKind::Http);
+        // Who is not registered, or begins too often, learns that with its first request.
+        if let Ok(client) = self.client(&context)
+            && (is_counted || self.take(&client).is_ok())
+        {
             self.add_brief(&mut begun.instructions, &client, &context).await;
         }
         Ok(begun)

@@ -128,6 +128,11 @@ pub(super) async fn call(
     Ok(answer(service, client, call).with_server_info(context).into())
 }
 
+/// What a call is answered by that failed before any action.
+pub(super) fn failed(failure: &Failure) -> CallToolResult {
+    CallToolResult::structured_error(json!({"error": failure}))
+}
+
 fn connector_tool(server: &Server, name: &str) -> Option<&'static ConnectorTool> {
     connector::tool(name).filter(|_| server.options.tools == ToolSet::Chatgpt)
 }
@@ -140,7 +145,6 @@ async fn ask_connector(
     arguments: Option<JsonObject>,
     context: &RequestContext<RoleServer>,
 ) -> Result<CallToolResult, ErrorData> {
-    let failed = |failure: &Failure| CallToolResult::structured_error(json!({"error": failure}));
     let arguments = match tool.arguments(&arguments.unwrap_or_default()) {
         Ok(arguments) => arguments,
         Err(message) => return Ok(failed(&Failure::new(Code::InvalidAction, message))),

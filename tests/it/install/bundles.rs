@@ -94,7 +94,7 @@ fn the_bundle_for_claude_desktop_starts_and_the_registry_has_its_hash() {
     let ran = finish(piped(command), format!("{hello}\n").as_bytes());
     assert!(ran.stdout.contains("\"protocolVersion\":\"2025-06-18\""), "{ran:?}");
 
-    let url = "https://example.com/v1/memdir.mcpb";
+    let url = "https://example.com/v1/memdir.mcpb?a=1&b=2|3";
     let made = script(&env, "bundle-server-json", &["io.github.ada/memdir", url, "out/memdir.mcpb", "out"]);
     assert_eq!(made.code, 0, "{made:?}");
     let server = read(out.join("server.json"));

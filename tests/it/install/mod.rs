@@ -432,7 +432,7 @@ fn doctor(env: &Env, name: &str) -> Vec<(String, String)> {
 fn doctor_says_how_each_assistant_stands_to_memdir() {
     let env = used("claude-code");
     let [(message, hint)] = <[_; 1]>::try_from(doctor(&env, "claude-code")).unwrap();
-    assert_eq!(message, "is here, and does not start memdir");
+    assert_eq!(message, "installed, but not set up to start memdir");
     assert!(hint.contains("memdir install claude-code"), "{hint}");
     install(&env, &["claude-code", "--hooks", "--yes"]).exits(0);
     let message = doctor(&env, "claude-code").remove(0).0;
@@ -471,7 +471,7 @@ fn doctor_sees_a_plugin_and_an_entry_beside_it() {
         assert!(doctor(&env, name).remove(0).0.starts_with("starts memdir twice"));
         install(&env, &[name, "--remove", "--yes"]).exits(0);
         fs::write(&file, text.replace("true", "false")).unwrap();
-        assert!(doctor(&env, name).remove(0).0.contains("does not start memdir"));
+        assert!(doctor(&env, name).remove(0).0.contains("not set up to start memdir"));
     }
 }
 

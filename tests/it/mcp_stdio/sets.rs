@@ -31,6 +31,27 @@ fn who_the_person_is_comes_with_the_connection() {
     assert!(!instructions(&empty, MODERN, &[]).contains("What the notes said"));
 }
 
+#[test]
+fn who_begins_too_often_is_told_nothing_of_the_person() {
+    let env = Env::ada();
+    env.ask(&["client", "add", "desk", "--rate", "1"]).exits(0);
+    let mut client = Client::start(&env, &["--client", "desk"]);
+    let began = client.begin(LEGACY[1]);
+    assert!(began["instructions"].as_str().unwrap().contains("What the notes said"), "{began}");
+    let refused = client.request("tools/list", json!({}));
+    assert_eq!(refused["error"]["data"]["code"], "rate_limited", "the greeting was the one of this minute: {refused}");
+}
+
+#[test]
+fn a_model_that_is_not_to_handle_notes_gets_none_with_the_connection() {
+    let env = Env::ada();
+    for version in [MODERN, LEGACY[1]] {
+        assert!(instructions(&env, version, &[]).contains("What the notes said"));
+        let said = instructions(&env, version, &["--tools", "agent"]);
+        assert!(!said.is_empty() && !said.contains("What the notes said"), "{said}");
+    }
+}
+
 /// The shapes are those that OpenAI's documentation of connectors gives.
 #[test]
 fn chatgpt_searches_and_fetches() {

@@ -71,7 +71,7 @@ pub(crate) fn of_program(root: &Path, named: Option<&str>, program: &str, now: T
         None if !is_known => Ok(Client { name: program.to_owned(), grant: None, rate: None, may_approve: false }),
         _ => Seen::of(entries)?
             .find(Claim::Name(name), now)
-            .map_err(|Unknown| Failure::new(Code::Denied, format!("the time of client `{name}` is over"))),
+            .map_err(|Unknown| Failure::new(Code::Denied, format!("client `{name}` has expired"))),
     }
 }
 

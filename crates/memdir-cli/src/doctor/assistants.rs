@@ -26,10 +26,10 @@ fn check(connection: &Connection, calls: &[LastCall]) -> Check {
             return Check::ok(name, format!("its plugin starts memdir; {}", last(connection, calls, false)));
         }
         let hint = format!("`memdir install {name}` sets it up");
-        return Check { hint: Some(hint), ..Check::ok(name, "is here, and does not start memdir") };
+        return Check { hint: Some(hint), ..Check::ok(name, "installed, but not set up to start memdir") };
     };
     if connection.has_plugin {
-        let hint = format!("`memdir install {name} --remove` leaves the plugin alone to do it");
+        let hint = format!("`memdir install {name} --remove` removes the entry, so that only the plugin starts memdir");
         return Check::warn(name, "starts memdir twice, by its plugin and by an entry", &hint);
     }
     let (tools, hint) = tools(connection, loaded);

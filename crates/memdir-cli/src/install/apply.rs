@@ -144,7 +144,7 @@ impl Done {
                 (false, true) => say(format!("nothing to change in {file}"))?,
                 (false, false) => {}
             }
-            backup.iter().try_for_each(|backup| say(format!("as it was: {backup}")))?;
+            backup.iter().try_for_each(|backup| say(format!("backup: {backup}")))?;
         }
         let is_dry = parts().any(|part| !part.changed && !part.diff.is_empty());
         if is_dry { Ok(()) } else { Ok(say(&self.next)?) }

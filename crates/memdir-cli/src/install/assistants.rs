@@ -64,7 +64,7 @@ pub(super) struct OwnMemory {
 const NO_KEYS: &[(&str, &str)] = &[];
 const STDIO: &[(&str, &str)] = &[("type", "\"stdio\"")];
 const COMMAND: &[(&str, &str)] = &[("type", "\"command\"")];
-/// So many seconds may a hook take; memdir gives up by itself before that.
+/// Timeout of a hook in seconds; memdir gives up earlier.
 const SECONDS: &str = "5";
 
 const CLAUDE_SETTINGS: Place =

@@ -111,8 +111,8 @@ fn taken_out(options: &InstallArgs, assistant: &Assistant) -> Result<Vec<Part>, 
 fn hooks_of(assistant: &Assistant) -> Result<(std::path::PathBuf, Format), Failure> {
     let Some((place, form)) = &assistant.hooks else {
         let with = ASSISTANTS.iter().filter(|assistant| assistant.hooks.is_some()).map(|assistant| assistant.name);
-        let hint = format!("these have some: {}", with.collect::<Vec<_>>().join(", "));
-        return Err(usage(format!("memdir knows no hooks of {}", assistant.name), hint));
+        let hint = format!("supported: {}", with.collect::<Vec<_>>().join(", "));
+        return Err(usage(format!("memdir has no hooks for {}", assistant.name), hint));
     };
     Ok((place.file()?, Format::Hooks(*form)))
 }
@@ -239,7 +239,7 @@ fn entry(global: &Global, options: &InstallArgs) -> Result<Entries, Stop> {
     // Says at once what the assistant would otherwise say when it starts.
     client::register(&root, options.client.as_deref(), memdir_host::now)?;
     let own = memdir_host::own_program();
-    let own = own.map_err(|error| Failure::new(Code::Internal, format!("where memdir is cannot be told: {error}")))?;
+    let own = own.map_err(|error| Failure::new(Code::Internal, format!("memdir cannot find its own path: {error}")))?;
     let mut which = vec!["--memory".to_owned(), text(&root)?];
     if let Some(state) = &global.state {
         let state = memdir_host::make_folder(state).map_err(|error| usage(error.to_string(), "name another folder"))?;
