@@ -88,7 +88,11 @@ pub const ROWS: &[Row] = &[
                 "What stands in the note now; enough of it to be found only once.",
             ),
             required("new_content", Takes::Text, "What to put in its place."),
-            optional("occurrence", Takes::OneOf(&["first", "all"]), "Which match to replace; if omitted, several matches are an error."),
+            optional(
+                "occurrence",
+                Takes::OneOf(&["first", "all"]),
+                "Which match to replace; if omitted, several matches are an error.",
+            ),
         ],
         example: r#"{"action":"update_file","path":"user.md","old_content":"- example_fact: before","new_content":"- example_fact: after"}"#,
     },
