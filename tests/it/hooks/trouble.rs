@@ -9,8 +9,13 @@ use super::{EVENTS, command, hook, index, input, memory, told};
 use crate::support::{Env, finish};
 
 /// Longer than any hook may take, with room for a machine that is busy.
-const LONG: Duration = Duration::from_secs(20);
+const LONG: Duration = Duration::from_secs(60);
 const MESSAGE: &str = "write a text to my dentist";
+
+/// With the time that a hook has where nobody has set another one.
+fn as_shipped(env: Env) -> Env {
+    env.set("MEMDIR_HOOKS_MILLISECONDS", "1000")
+}
 
 /// Runs every hook, of which none may fail; gives how many told something.
 #[track_caller]
@@ -53,7 +58,7 @@ fn a_memory_that_another_process_has_locked_is_read_all_the_same() {
 
 #[test]
 fn databases_that_other_processes_have_locked_delay_nothing() {
-    let env = memory().settings("[hooks]\nconversations = true\n");
+    let env = as_shipped(memory()).settings("[hooks]\nconversations = true\n");
     env.exec(&serde_json::json!([{"action": "append_file", "path": "cars.md", "content": "It is old."}]));
     fs::write(env.base().join("transcript.jsonl"), r#"{"role":"user","message":{"content":"Hello"}}"#).unwrap();
     let mut held = Vec::new();
@@ -155,12 +160,11 @@ fn hook_named(env: &Env, event: &str) -> crate::support::Ran {
 
 #[test]
 fn a_program_that_never_ends_its_message_waits_for_nothing() {
-    let env = memory();
+    let env = as_shipped(memory());
     index(&env);
     for (event, most) in [("SessionStart", 1), ("UserPromptSubmit", 1), ("SessionEnd", 4)] {
         let started = Instant::now();
-        let mut command = command(&env, "codex", event, &[]);
-        let mut child = command.env_remove("MEMDIR_HOOKS_MILLISECONDS").spawn().unwrap();
+        let mut child = command(&env, "codex", event, &[]).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         stdin.write_all(b"{\"prompt\": \"write to").unwrap();
         // Standard input stays open until the program has ended.

@@ -156,6 +156,85 @@ fn the_entry_starts_a_server_that_works() {
 }
 
 #[test]
+fn an_entry_that_is_there_keeps_what_no_option_changes() {
+    let env = used("cursor");
+    for name in ["desk", "phone"] {
+        env.ask(&["client", "add", name, "--tools", "read"]).exits(0);
+    }
+    let other = Env::ada();
+    let elsewhere = |arguments: &[&str]| {
+        let mut command = env.bare(&[&["install"], arguments, &["--json"]].concat());
+        command.env("MEMDIR", other.memory());
+        crate::support::finish(command, b"").exits(0)
+    };
+    let args = || -> Vec<String> {
+        let config: Value = serde_json::from_str(&fs::read_to_string(file(&env, ".cursor/mcp.json")).unwrap()).unwrap();
+        serde_json::from_value(config["mcpServers"]["memdir"]["args"].clone()).unwrap()
+    };
+    let memory = env.memory().canonicalize().unwrap();
+    let says = |more: &[&str]| -> Vec<String> {
+        [&["mcp", "--memory", memory.to_str().unwrap()], more].concat().iter().map(ToString::to_string).collect()
+    };
+    install(&env, &["cursor", "--client", "desk", "--tools", "full", "--yes"]).exits(0);
+    for arguments in [&["cursor", "--yes"][..], &["--hooks", "--yes"], &["cursor", "--hooks", "--yes"]] {
+        elsewhere(arguments);
+        assert_eq!(args(), says(&["--client", "desk", "--tools", "full"]), "{arguments:?}");
+    }
+    let hooks = || fs::read_to_string(file(&env, ".cursor/hooks.json")).unwrap();
+    let told = format!(" --memory {} --client desk\"", memory.display());
+    assert_eq!(hooks().matches(&told).count(), 4, "{}", hooks());
+    elsewhere(&["cursor", "--tools", "compact", "--yes"]);
+    assert_eq!(args(), says(&["--client", "desk"]));
+    elsewhere(&["cursor", "--client", "phone", "--yes"]);
+    assert_eq!(args(), says(&["--client", "phone"]));
+    // Without an entry its hooks say as whom; and an entry that names nobody takes nobody from them.
+    install(&env, &["cursor", "--remove", "--yes"]).exits(0);
+    install(&env, &["cursor", "--yes"]).exits(0);
+    assert_eq!(args(), says(&[]));
+    fs::write(file(&env, ".cursor/hooks.json"), "{\"version\": 1, \"hooks\": {\"sessionEnd\": [{\"command\": \"memdir hook cursor sessionEnd --client desk\"}]}}").unwrap();
+    elsewhere(&["cursor", "--hooks", "--yes"]);
+    assert_eq!((args(), hooks().matches(&told).count()), (says(&[]), 4));
+    fs::remove_file(file(&env, ".cursor/mcp.json")).unwrap();
+    install(&env, &["cursor", "--hooks", "--yes"]).exits(0);
+    assert_eq!(args(), says(&["--client", "desk"]));
+}
+
+#[cfg(unix)]
+#[test]
+fn where_the_second_file_fails_the_first_is_named() {
+    use std::os::unix::fs::PermissionsExt;
+    let env = Env::ada();
+    let servers = put(&env, ".claude.json", rich("claude-code"));
+    let settings = put(&env, ".claude/settings.json", "{}\n");
+    fs::set_permissions(&settings, fs::Permissions::from_mode(0o444)).unwrap();
+    let hint = |failed: Value| failed["error"]["hint"].as_str().unwrap().to_owned();
+    let first = hint(install(&env, &["claude-code", "--hooks", "--yes"]).exits(5));
+    let backup = format!("{}.memdir-backup", servers.display());
+    assert!(first.contains(&format!("{} was already changed (backup: {backup});", servers.display())), "{first}");
+    assert_eq!(fs::read_to_string(&backup).unwrap(), rich("claude-code"));
+    assert_ne!(fs::read_to_string(&servers).unwrap(), rich("claude-code"));
+    // The first has nothing to change any more.
+    let second = hint(install(&env, &["claude-code", "--hooks", "--yes"]).exits(5));
+    assert!(second.starts_with("nothing was changed; "), "{second}");
+    assert_eq!(fs::read_to_string(&settings).unwrap(), "{}\n");
+}
+
+#[test]
+fn without_a_name_and_nobody_to_ask_nothing_is_taken_out() {
+    let env = used("cursor");
+    // There is nothing to take out.
+    install(&env, &["--remove"]).exits(0);
+    install(&env, &["cursor", "--yes"]).exits(0);
+    let before = files(&env.home());
+    for arguments in [&["--remove"][..], &["--hooks"]] {
+        assert_eq!(install(&env, arguments).exits(2)["error"]["code"], "usage", "{arguments:?}");
+        assert_eq!(env.run(&[&["install"], arguments].concat(), "").code, 2);
+    }
+    assert_eq!(files(&env.home()), before);
+    install(&env, &["--remove", "--dry-run"]).exits(0);
+}
+
+#[test]
 fn nobody_is_there_to_ask() {
     let env = Env::ada();
     let file = put(&env, ".cursor/mcp.json", rich("cursor"));

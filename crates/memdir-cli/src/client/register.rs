@@ -57,7 +57,7 @@ pub(crate) fn register(root: &Path, name: Option<&str>, clock: fn() -> Timestamp
 ///
 /// # Errors
 ///
-/// `usage` where the client that is named is not registered; `denied` where its time is over; what is wrong with the file.
+/// `usage` where the client that is named is not registered; `denied` where it has expired; what is wrong with the file.
 pub(crate) fn of_program(root: &Path, named: Option<&str>, program: &str, now: Timestamp) -> Result<Client, Failure> {
     let clients = Clients::of(&Sources::read()?)?;
     // A path that cannot be kept is the memory of no client.

@@ -91,9 +91,6 @@ pub(super) fn apply(
         Some(Done { client, first, hooks, next, is_shown })
     };
     let has_hooks = parts.iter().any(|part| part.is_hooks);
-    if lifts_grant(&diff) && !options.remove && !global.json {
-        say("note: this takes `--client` away, so the assistant will see every note")?;
-    }
     if diff.is_empty() || options.dry_run {
         return Ok(done(parts.iter().map(Part::left).collect(), has_hooks, false));
     }
@@ -116,14 +113,23 @@ pub(super) fn apply(
             return Ok(None);
         }
     }
-    let made = parts.iter().map(Part::make).collect::<Result<Vec<_>, _>>()?;
+    let mut made = Vec::new();
+    for part in &parts {
+        made.push(part.make().map_err(|failure| broken_off(failure, &made))?);
+    }
     Ok(done(made, has_hooks, is_asked))
 }
 
-/// Whether a change takes the client away as which the assistant was started.
-fn lifts_grant(diff: &str) -> bool {
-    let has = |sign: char| diff.lines().any(|line| line.starts_with(sign) && line.contains("--client"));
-    has('-') && !has('+')
+/// A failure that says what was changed before it.
+fn broken_off(failure: Failure, made: &[DonePart]) -> Failure {
+    let changed = made.iter().filter(|part| part.changed).map(|part| match &part.backup {
+        Some(backup) => format!("{} was already changed (backup: {backup})", part.file),
+        None => format!("{} was already created", part.file),
+    });
+    let changed = changed.reduce(|all, next| format!("{all}; {next}"));
+    let changed = changed.unwrap_or_else(|| "nothing was changed".to_owned());
+    let hint = failure.hint.as_ref().map_or_else(|| changed.clone(), |hint| format!("{changed}; {hint}"));
+    failure.with_hint(hint)
 }
 
 impl Done {

@@ -13,7 +13,8 @@ pub(crate) const LONG: &str = "Configure an assistant to start memdir.
 
 Adds one entry, `memdir`, to the assistant's configuration file and keeps the rest byte for byte. The change is shown \
 as a diff first, and you are asked unless --yes is given. The original is kept beside it as FILE.memdir-backup. \
-Without CLIENT it lists the assistants on this machine and offers to set up each; with --yes it sets up all of them.";
+Without CLIENT it lists the assistants on this machine and offers to set up each; with --yes it sets up all of them. An entry that is there \
+keeps its --memory, --state, --client and --tools unless you give others; --remove takes them away.";
 
 /// Options of `install`.
 #[derive(Args, Debug)]
@@ -24,9 +25,9 @@ pub(crate) struct InstallArgs {
     /// Connect as this registered client (see memdir client add)
     #[arg(long, value_name = "NAME")]
     pub(super) client: Option<String>,
-    /// Which tools to offer
-    #[arg(long, value_name = "SET", default_value = "compact", value_parser = args::one_of(args::TOOL_SETS))]
-    pub(super) tools: ToolSet,
+    /// Which tools to offer; a new entry without it offers compact
+    #[arg(long, value_name = "SET", value_parser = args::one_of(args::TOOL_SETS))]
+    pub(super) tools: Option<ToolSet>,
     /// Also add hooks: the assistant then runs memdir when a session starts, at each prompt, before compaction and at the
     /// end
     #[arg(long)]

@@ -60,18 +60,19 @@ impl Target {
         if old == new { String::new() } else { plan::unified(&name, old, &name, new) }
     }
 
-    /// Replaces the file, or removes it where nothing is to be left, and says where it is kept as it was.
+    /// Replaces the file, or removes it where nothing is to be left, and says where it is kept as it was. What else was changed before is for
+    /// the caller to say.
     pub(super) fn replace(&self, new: Option<&str>) -> Result<Option<PathBuf>, Failure> {
         let unwritable = |error: io::Error| {
             let failure =
                 Failure::new(Code::Config, format!("{} cannot be changed: {}", self.path.display(), error.kind()));
-            failure.with_hint("nothing was changed; see that you can write it and its folder")
+            failure.with_hint("see that you can write it and its folder")
         };
         let lock = Lock::of(&self.path).map_err(unwritable)?;
         let read = file::read(&self.path, MOST_BYTES).map_err(unwritable)?;
         if read.as_ref().map(|(content, _)| content.as_slice()) != self.text.as_deref().map(str::as_bytes) {
             let failure = Failure::new(Code::Conflict, format!("{} has changed meanwhile", self.path.display()));
-            return Err(failure.with_hint("nothing was changed; send the same again"));
+            return Err(failure.with_hint("send the same again"));
         }
         let mode = read.as_ref().map(|(_, metadata)| metadata.permissions());
         if mode.as_ref().is_some_and(std::fs::Permissions::readonly) {

@@ -4,7 +4,7 @@
 //! the person's: it stays byte for byte, and a file that cannot be read as what it should be is not touched.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde_json::json;
@@ -37,6 +37,12 @@ use memdir_mcp::ToolSet;
 
 /// The name of our entry.
 const NAME: &str = "memdir";
+
+/// The options of what is started that `install` writes.
+const MEMORY: &str = "--memory";
+const STATE: &str = "--state";
+const CLIENT: &str = "--client";
+const TOOLS: &str = "--tools";
 
 /// What an assistant starts.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -83,7 +89,7 @@ fn put_in(global: &Global, options: &InstallArgs, assistant: &Assistant) -> Resu
         let hint = format!("start it once; or `memdir install {name} --print` prints the entry for you to add");
         return Err(failure.with_hint(hint).into());
     }
-    let entry = entry(global, options)?;
+    let entry = entry(global, options, assistant)?;
     let mut parts = Vec::new();
     if options.hooks {
         let (place, format) = hooks_of(assistant)?;
@@ -108,7 +114,7 @@ fn taken_out(options: &InstallArgs, assistant: &Assistant) -> Result<Vec<Part>, 
 }
 
 /// Where an assistant keeps hooks, and how.
-fn hooks_of(assistant: &Assistant) -> Result<(std::path::PathBuf, Format), Failure> {
+fn hooks_of(assistant: &Assistant) -> Result<(PathBuf, Format), Failure> {
     let Some((place, form)) = &assistant.hooks else {
         let with = ASSISTANTS.iter().filter(|assistant| assistant.hooks.is_some()).map(|assistant| assistant.name);
         let hint = format!("supported: {}", with.collect::<Vec<_>>().join(", "));
@@ -119,7 +125,7 @@ fn hooks_of(assistant: &Assistant) -> Result<(std::path::PathBuf, Format), Failu
 
 /// Prints what a person can add by hand.
 fn print(global: &Global, options: &InstallArgs, assistant: &Assistant) -> Result<u8, Stop> {
-    let entry = entry(global, options)?;
+    let entry = entry(global, options, assistant)?;
     let (path, snippet) = match options.hooks {
         true => {
             let (path, format) = hooks_of(assistant)?;
@@ -149,6 +155,11 @@ fn write_line(global: &Global, options: &InstallArgs, file: &Path) -> Result<u8,
 fn all(global: &Global, options: &InstallArgs) -> Result<u8, Stop> {
     let here = here();
     let is_asked = !global.json && question::can_ask();
+    let connections = look();
+    let meant = || connections.iter().filter(|connection| is_meant(options, connection)).map(Connection::assistant);
+    if (options.remove || options.hooks) && !options.yes && !options.dry_run && !is_asked && meant().next().is_some() {
+        return Err(usage("there is no terminal to ask on, so nothing is changed", "send `--yes`").into());
+    }
     if !options.yes && !options.dry_run && (!is_asked || here.is_empty()) {
         return list(global, &here);
     }
@@ -156,7 +167,7 @@ fn all(global: &Global, options: &InstallArgs) -> Result<u8, Stop> {
         list(global, &here)?;
     }
     let (mut all, mut code) = (Vec::new(), 0);
-    for assistant in look().iter().filter(|connection| is_meant(options, connection)).map(Connection::assistant) {
+    for assistant in meant() {
         match set_up(global, options, assistant) {
             Ok(done) => all.extend(done.map(Ended::Done)),
             // One whose file cannot be changed is no reason to leave the others.
@@ -223,36 +234,72 @@ struct Entries {
 
 impl Entries {
     fn for_hooks(&self, assistant: &Assistant) -> Entry {
-        let args = ["hook", assistant.name].map(str::to_owned);
-        Entry {
-            command: self.server.command.clone(),
-            args: args.into_iter().chain(self.which.iter().cloned()).collect(),
+        let mut args = ["hook", assistant.name].map(str::to_owned).to_vec();
+        args.extend(self.which.iter().cloned());
+        // Hooks that a client was named for are not let to see more.
+        if let (None, Some(client)) = (option(&args, CLIENT), option(&state::hook_args(assistant), CLIENT)) {
+            args.extend([CLIENT.to_owned(), client]);
         }
+        Entry { command: self.server.command.clone(), args }
     }
 }
 
-/// What an assistant shall start: this program, on the memory that the options name.
-fn entry(global: &Global, options: &InstallArgs) -> Result<Entries, Stop> {
+/// What an assistant shall start: this program, on the memory that the options name. What an entry of ours says already, and the
+/// options do not, stays: above all as which client it asks.
+fn entry(global: &Global, options: &InstallArgs, assistant: &Assistant) -> Result<Entries, Stop> {
+    let mut args = state::kept_args(assistant);
+    let mut global = global.clone();
+    for (flag, folder) in [(MEMORY, &mut global.memory), (STATE, &mut global.state)] {
+        match folder {
+            Some(_) => drop_option(&mut args, flag),
+            None => *folder = option(&args, flag).map(PathBuf::from),
+        }
+    }
+    let client = options.client.clone().or_else(|| option(&args, CLIENT));
     let sources = Sources::read()?;
-    let folder = open::named(global, &sources)?;
-    let root = open::locate(global, &sources, &folder)?.folder.root().to_owned();
+    let folder = open::named(&global, &sources)?;
+    let root = open::locate(&global, &sources, &folder)?.folder.root().to_owned();
     // Says at once what the assistant would otherwise say when it starts.
-    client::register(&root, options.client.as_deref(), memdir_host::now)?;
+    client::register(&root, client.as_deref(), memdir_host::now)?;
     let own = memdir_host::own_program();
     let own = own.map_err(|error| Failure::new(Code::Internal, format!("memdir cannot find its own path: {error}")))?;
-    let mut which = vec!["--memory".to_owned(), text(&root)?];
+    let mut which = vec![MEMORY.to_owned(), text(&root)?];
     if let Some(state) = &global.state {
         let state = memdir_host::make_folder(state).map_err(|error| usage(error.to_string(), "name another folder"))?;
-        which.extend(["--state".to_owned(), text(&state)?]);
+        which.extend([STATE.to_owned(), text(&state)?]);
     }
-    if let Some(client) = &options.client {
-        which.extend(["--client".to_owned(), client.clone()]);
+    if let Some(client) = client {
+        which.extend([CLIENT.to_owned(), client]);
     }
-    let mut args = [&["mcp".to_owned()], which.as_slice()].concat();
-    if let Some((name, ..)) = TOOL_SETS.iter().find(|(_, set, _)| *set == options.tools && *set != ToolSet::Compact) {
-        args.extend(["--tools".to_owned(), (*name).to_owned()]);
+    [MEMORY, STATE, CLIENT].iter().for_each(|flag| drop_option(&mut args, flag));
+    let tools = options.tools.and_then(|tools| TOOL_SETS.iter().find(|(_, set, _)| *set == tools));
+    if let Some((name, set, _)) = tools {
+        drop_option(&mut args, TOOLS);
+        if *set != ToolSet::Compact {
+            args.extend([TOOLS.to_owned(), (*name).to_owned()]);
+        }
     }
+    let args = ["mcp".to_owned()].into_iter().chain(which.iter().cloned()).chain(args).collect();
     Ok(Entries { server: Entry { command: text(&own)?, args }, which })
+}
+
+/// The value of an option among arguments: of two, the last counts.
+fn option(args: &[String], flag: &str) -> Option<String> {
+    let joined = |arg: &String| arg.strip_prefix(flag)?.strip_prefix('=').map(str::to_owned);
+    let apart = |at: usize, arg: &String| if arg == flag { args.get(at + 1).cloned() } else { None };
+    args.iter().enumerate().rev().find_map(|(at, arg)| joined(arg).or_else(|| apart(at, arg)))
+}
+
+/// Takes an option and its value out of arguments.
+fn drop_option(args: &mut Vec<String>, flag: &str) {
+    let mut is_value = false;
+    args.retain(|arg| {
+        if std::mem::take(&mut is_value) {
+            return false;
+        }
+        is_value = arg == flag;
+        !is_value && !arg.strip_prefix(flag).is_some_and(|rest| rest.starts_with('='))
+    });
 }
 
 fn text(path: &Path) -> Result<String, Failure> {

@@ -68,6 +68,23 @@ pub(super) fn has_hooks(assistant: &Assistant) -> bool {
     hooks.is_some_and(|(place, form)| state(place.file(), &Format::Hooks(*form)) != State::Absent)
 }
 
+/// What our entry of an assistant says behind `mcp`; where there is none, what its hooks say.
+pub(super) fn kept_args(assistant: &Assistant) -> Vec<String> {
+    match state(assistant.servers.file(), &assistant.format) {
+        State::Ours { entry, .. } => entry.args.into_iter().skip(1).collect(),
+        State::Absent | State::Foreign => hook_args(assistant),
+    }
+}
+
+/// What our hooks of an assistant say behind its name.
+pub(super) fn hook_args(assistant: &Assistant) -> Vec<String> {
+    let hooks = assistant.hooks.as_ref().map(|(place, form)| state(place.file(), &Format::Hooks(*form)));
+    match hooks {
+        Some(State::Ours { entry, .. }) => entry.args.into_iter().skip(2).collect(),
+        _ => Vec::new(),
+    }
+}
+
 /// Whether an assistant has our plugin on.
 fn has_plugin(assistant: &Assistant) -> bool {
     let Some((place, names)) = &assistant.plugin else { return false };
