@@ -190,7 +190,7 @@ fn edit(dice: &mut Dice, note: &str, calls: &mut Vec<Value>) {
         1 => json!({"action": "insert_text", "path": note, "line": 1, "content": "see [[notes]]"}),
         2 => json!({"action": "replace_section", "path": note, "heading": "Steps", "content": "see [[boss]]"}),
         3 => json!({"action": "append_to_section", "path": note, "heading": "Steps", "content": "- [[pub]]"}),
-        4 => remember(dice, &note),
+        4 => remember(dice, note),
         _ => json!({"action": "set_fact", "path": note, "key": "city", "value": "Rome"}),
     });
 }
