@@ -80,6 +80,27 @@ fn a_conversation_is_one_dated_note_that_undo_takes_back() {
 }
 
 #[test]
+fn a_kept_conversation_that_was_edited_is_not_overwritten() {
+    let env = memory().settings(KEEP);
+    let said = |text: &str| format!("{}\n", json!({"type": "user", "message": {"role": "user", "content": text}}));
+    let keep = |transcript: &str| {
+        fs::write(env.base().join("transcript.jsonl"), transcript).unwrap();
+        assert_eq!(hook(&env, "claude-code", "SessionEnd", "", &[]).code, 0);
+        let files = env.files().into_iter().filter(|(path, _)| path.starts_with("conversations/"));
+        files.collect::<Vec<_>>()
+    };
+    let first = keep(&said("One"));
+    let [(path, text)] = first.as_slice() else { panic!("{first:?}") };
+    let grown = keep(&(said("One") + &said("Two")));
+    assert!(grown.len() == 1 && grown[0].1.contains("Two"), "{grown:?}");
+    let edited = text.replace("One", "One, said I");
+    fs::write(env.at(path), &edited).unwrap();
+    let both = keep(&(said("One") + &said("Three")));
+    assert!(both.len() == 2 && both.iter().any(|(_, text)| *text == edited), "{both:?}");
+    assert!(both.iter().any(|(_, text)| text.contains("Three")), "{both:?}");
+}
+
+#[test]
 fn secrets_are_left_out_of_it() {
     let env = memory().settings(KEEP);
     let secret =

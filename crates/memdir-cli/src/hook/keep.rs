@@ -8,6 +8,7 @@ use super::transcript::{self, Said};
 use crate::exit::usage;
 use crate::file;
 use memdir_core::action::{Action, Call, WriteFile};
+use memdir_core::digest::Digest;
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure};
 use memdir_core::time::Timestamp;
@@ -19,6 +20,8 @@ use memdir_policy::{Filter, holds_secret};
 const MOST_BYTES: u64 = 64 << 20;
 /// The folder of the notes.
 const FOLDER: &str = "conversations";
+/// How many notes a conversation may have: another one each time its note was edited.
+const MOST_NOTES: usize = 9;
 /// The length of what names a session in the name of its note.
 const NAME: usize = 8;
 
@@ -39,12 +42,12 @@ pub(super) fn keep(
     }
     let day = said.iter().find_map(|said| day(said.time.as_deref()?)).unwrap_or_else(|| now.to_string());
     let day = day.get(..10).unwrap_or_default().to_owned();
-    let path = path(program, &day, input.session.as_deref())?;
-    let content = note(program, &day, &said, most);
+    let Some(content) = note(program, &day, &said, most) else { return Ok(None) };
     if holds_secret(&content) {
         return Err(Failure::new(Code::Denied, "the conversation holds a secret that cannot be taken out"));
     }
-    let write = WriteFile { path, content, if_digest: None };
+    let (path, if_digest) = free_place(engine, program, &day, input.session.as_deref(), &content)?;
+    let write = WriteFile { path, content, if_digest };
     // By the setting the person has agreed that conversations are kept; who is to ask each time still does.
     let call = Call { claimed: true, ..Call::plain(1, Action::WriteFile(write)) };
     let report = engine.conclude(engine.propose(Parsed::of([call]), caller));
@@ -62,6 +65,30 @@ fn read(file: &Path) -> Result<String, Failure> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
+/// Where a conversation is written, with the digest of what stands there: its note, or the next one of that name where the note says
+/// what the conversation does not, since somebody has edited it.
+fn free_place(
+    engine: &Engine,
+    program: Program,
+    day: &str,
+    session: Option<&str>,
+    content: &str,
+) -> Result<(MemoryPath, Option<Digest>), Failure> {
+    for number in 1..=MOST_NOTES {
+        let path = path(program, day, session, number)?;
+        let Some(text) = engine.text_of(&path) else { return Ok((path, None)) };
+        if spoken(content).starts_with(spoken(&text)) {
+            return Ok((path, Some(Digest::of(text.as_bytes()))));
+        }
+    }
+    Err(Failure::new(Code::AlreadyExists, "the notes of this conversation were edited; it is not kept again"))
+}
+
+/// What a note of a conversation says below its head.
+fn spoken(text: &str) -> &str {
+    text.find("\n## ").and_then(|at| text.get(at..)).unwrap_or(text)
+}
+
 /// The date of a time, if it is one.
 fn day(time: &str) -> Option<String> {
     let day = time.get(..10)?;
@@ -69,18 +96,19 @@ fn day(time: &str) -> Option<String> {
 }
 
 /// The note of a session, the same whenever it is kept.
-fn path(program: Program, day: &str, session: Option<&str>) -> Result<MemoryPath, Failure> {
+fn path(program: Program, day: &str, session: Option<&str>, number: usize) -> Result<MemoryPath, Failure> {
     let named: String = session.unwrap_or_default().chars().filter(char::is_ascii_alphanumeric).collect();
     // The end: some programs begin their numbers with the time.
     let named = named.get(named.len().saturating_sub(NAME)..).unwrap_or_default().to_ascii_lowercase();
     let dash = if named.is_empty() { "" } else { "-" };
-    let path = format!("{FOLDER}/{day}-{}{dash}{named}.md", program.name());
+    let more = if number > 1 { format!("-{number}") } else { String::new() };
+    let path = format!("{FOLDER}/{day}-{}{dash}{named}{more}.md", program.name());
     MemoryPath::parse(&path).map_err(|error| Failure::new(Code::InvalidPath, error.to_string()))
 }
 
 /// A conversation as a note of at most `most` bytes. What was said stands in blocks of text, so that nothing in it is a link,
-/// a task, a fact or a tag of this note. Of a long one the end is kept.
-fn note(program: Program, day: &str, said: &[Said], most: usize) -> String {
+/// a task, a fact or a tag of this note. Of a long one the end is kept; `None` where not even that has room.
+fn note(program: Program, day: &str, said: &[Said], most: usize) -> Option<String> {
     let secrets = Filter::compile("secret");
     let mut left_out = 0;
     let blocks: Vec<String> = said
@@ -111,7 +139,7 @@ fn note(program: Program, day: &str, said: &[Said], most: usize) -> String {
         first -= 1;
     }
     let cut = if first > 0 { CUT } else { "" };
-    format!("{head}{cut}{}", blocks.get(first..).unwrap_or_default().concat())
+    (first < blocks.len()).then(|| format!("{head}{cut}{}", blocks.get(first..).unwrap_or_default().concat()))
 }
 
 /// What was said once, in a block that no line of it ends.
@@ -135,7 +163,7 @@ mod tests {
     fn a_note_holds_all_that_was_said_as_text() {
         let said = [said(true, "I live in Porto.\n```\n- [ ] task [[link]]\n```"), said(false, "Noted.")];
         assert_eq!(
-            note(Program::ClaudeCode, "2026-11-24", &said, 10_000),
+            note(Program::ClaudeCode, "2026-11-24", &said, 10_000).unwrap(),
             "---\nprogram: claude-code\ndate: 2026-11-24\n---\n\n# Conversation in Claude Code\n\n## User\n\n````text\n\
              I live in Porto.\n```\n- [ ] task [[link]]\n```\n````\n\n## Assistant\n\n```text\nNoted.\n```\n"
         );
@@ -145,7 +173,7 @@ mod tests {
     fn secrets_are_left_out_and_said_so() {
         let said =
             [said(true, "Use this:\n\nAWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY\n\nThanks.")];
-        let note = note(Program::Codex, "2026-11-24", &said, 10_000);
+        let note = note(Program::Codex, "2026-11-24", &said, 10_000).unwrap();
         assert!(!note.contains("wJalr") && note.contains("Use this:") && note.contains("Thanks."), "{note}");
         assert!(note.contains("1 line with a secret was left out.") && !holds_secret(&note), "{note}");
     }
@@ -153,14 +181,14 @@ mod tests {
     #[test]
     fn of_a_long_conversation_the_end_is_kept() {
         let said: Vec<Said> = (0..1_000).map(|number| said(number % 2 == 0, &format!("sentence {number}"))).collect();
-        let note = note(Program::Cursor, "2026-11-24", &said, 2_000);
+        let note = note(Program::Cursor, "2026-11-24", &said, 2_000).unwrap();
         assert!(note.len() <= 2_000 && note.contains("sentence 999") && !note.contains("sentence 0\n"), "{note}");
         assert!(note.contains("The beginning was too long"), "{note}");
     }
 
     #[test]
     fn a_session_has_one_note_whatever_its_name_is() {
-        let path = |session: Option<&str>| path(Program::Copilot, "2026-11-24", session).unwrap().to_string();
+        let path = |session: Option<&str>| path(Program::Copilot, "2026-11-24", session, 1).unwrap().to_string();
         assert_eq!(path(Some("0198-ABCD/../ef01-23456789")), "conversations/2026-11-24-copilot-23456789.md");
         assert_eq!(path(Some("…/é")), "conversations/2026-11-24-copilot.md");
         assert_eq!(path(None), "conversations/2026-11-24-copilot.md");
