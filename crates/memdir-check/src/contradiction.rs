@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use super::fact::{FRONT, OWN, Said, ValueForm};
+use super::fact::{FRONT, Said, ValueForm};
 use super::subject::Subjects;
 use super::usage::{Evidence, Habits, Keys, MOST_VALUES, Use};
 use super::value::{excludes, is_comparable, is_same};
@@ -21,8 +21,8 @@ struct Sheet<'n> {
     path: &'n MemoryPath,
     look: &'n Look,
     keys: Keys<'n>,
-    /// The note that each section is about, where that is another one.
-    about: Vec<Option<usize>>,
+    /// The notes that each section is about, where those are others; more than one where they share a name.
+    about: Vec<Vec<usize>>,
 }
 
 /// All notes, and what was learnt from them.
@@ -63,7 +63,7 @@ impl<'n> Book<'n> {
         let subjects = Subjects::of(sheets.iter().map(|sheet| (sheet.path, sheet.look)));
         for (at, sheet) in sheets.iter_mut().enumerate() {
             let titles = sheet.look.facts.sections.iter();
-            sheet.about = titles.map(|title| subjects.only(title).filter(|note| *note != at)).collect();
+            sheet.about = titles.map(|title| subjects.of_name(title, at)).collect();
         }
         let habits = Habits::of(sheets.iter().map(|sheet| (sheet.look, &sheet.keys)));
         Self { sheets, subjects, habits }
@@ -112,14 +112,7 @@ impl<'n> Book<'n> {
     }
 
     /// Whether two facts of one key of a note, the first one above, cannot both be true; `facts` are all of that key.
-    fn contradicts(
-        &self,
-        sheet: &Sheet<'_>,
-        one: &Said,
-        other: &Said,
-        facts: &[&Said],
-        evidence: Evidence,
-    ) -> bool {
+    fn contradicts(&self, sheet: &Sheet<'_>, one: &Said, other: &Said, facts: &[&Said], evidence: Evidence) -> bool {
         if !excludes(one, other) || evidence < needed(one, other, Use::of(facts) == Use::Listed) {
             return false;
         }
@@ -129,31 +122,27 @@ impl<'n> Book<'n> {
             (true, true) => sheet.is_one_record(one.list),
             (true, false) if one.list == FRONT => true,
             (true, false) => sheet.is_one_thing(|fact| fact.list == one.list, |fact| fact.list == other.list),
+            (false, _) if self.are_parts(sheet, one, other, evidence) => true,
             (false, _) => {
-                let is_said_here = sheet.is_one_thing(
-                    |fact| fact.section == one.section,
-                    |fact| fact.section == other.section,
-                );
-                is_said_here && (self.is_remark(sheet, one, other, facts) || self.are_parts(sheet, one, other, evidence))
+                self.is_remark(sheet, one, other, facts)
+                    && sheet.is_one_thing(|fact| fact.section == one.section, |fact| fact.section == other.section)
             }
         }
     }
 
     fn is_part(&self, sheet: &Sheet<'_>, section: usize) -> bool {
-        sheet.about.get(section).is_none_or(Option::is_none) && self.habits.is_part(sheet.look, section)
+        sheet.about.get(section).is_none_or(Vec::is_empty) && self.habits.is_part(sheet.look, section)
     }
 
     /// Whether a fact of another section is about the note as the first is: a remark below some text, alone with its key,
     /// and not about another note.
     fn is_remark(&self, sheet: &Sheet<'_>, one: &Said, other: &Said, facts: &[&Said]) -> bool {
-        let (one, other) = if one.section == OWN { (one, other) } else { (other, one) };
+        let (one, other) = if self.is_part(sheet, one.section) { (one, other) } else { (other, one) };
         let sections: BTreeSet<usize> = facts.iter().map(|fact| fact.section).collect();
         self.is_part(sheet, one.section)
             && other.is_remark
             && sections.len() == 2
-            && sheet.about.get(other.section).is_some_and(Option::is_none)
-            && one.form != ValueForm::Words
-            && other.form != ValueForm::Words
+            && sheet.about.get(other.section).is_some_and(Vec::is_empty)
     }
 
     /// Whether both stand in parts of the note, and no other note gives its parts values of their own.
@@ -174,24 +163,28 @@ impl<'n> Book<'n> {
 
     /// What sections about another note say against that note.
     fn across(&self) -> Vec<Pair<'n>> {
+        let about = self.sheets.iter().enumerate().filter(|(_, sheet)| sheet.about.iter().any(|of| !of.is_empty()));
+        about.flat_map(|(at, sheet)| self.of_sections(at, sheet)).collect()
+    }
+
+    fn of_sections(&self, at: usize, sheet: &Sheet<'n>) -> Vec<Pair<'n>> {
         let mut found = Vec::new();
-        for (at, sheet) in self.sheets.iter().enumerate().filter(|(_, sheet)| sheet.about.iter().any(Option::is_some)) {
-            let mut told = Vec::new();
-            for (key, facts) in &sheet.keys {
-                for fact in facts {
-                    let alone = facts.iter().filter(|other| other.section == fact.section).count() == 1;
-                    let about = sheet.about.get(fact.section).copied().flatten().filter(|_| alone && !is_numbered(key));
-                    let Some((about, of)) = about.and_then(|at| Some((at, self.sheets.get(at)?))) else { continue };
+        for (key, facts) in sheet.keys.iter().filter(|(key, _)| !is_numbered(key)) {
+            for fact in facts {
+                let is_alone = facts.iter().filter(|other| other.section == fact.section).count() == 1;
+                let about = sheet.about.get(fact.section).filter(|_| is_alone).map(Vec::as_slice).unwrap_or_default();
+                for about in about {
+                    let Some(of) = self.sheets.get(*about) else { continue };
                     let Some(own) = self.own(of, key).filter(|own| excludes(own, fact)) else { continue };
                     let evidence = self.habits.evidence(key, of.keys.get(key).map(Vec::as_slice).unwrap_or_default());
                     if evidence >= needed(own, fact, false).max(Evidence::Habit) {
-                        told.push(Pair { told: (at, *fact), other: (about, own), takes_told: true });
+                        found.push(Pair { told: (at, *fact), other: (*about, own), takes_told: true });
                     }
                 }
             }
-            told.sort_by_key(|pair| pair.told.1.line);
-            found.extend(told.into_iter().take(MOST_CONFLICTS));
         }
+        found.sort_by_key(|pair| (pair.told.1.line, pair.other.0));
+        found.truncate(MOST_CONFLICTS);
         found
     }
 
@@ -213,7 +206,7 @@ impl<'n> Book<'n> {
         let (mut differ, same): (Vec<_>, Vec<_>) = shared.into_iter().partition(|(one, other)| !is_same(one, other));
         // Notes that differ in more have only the name in common, and so have those that every folder has one of.
         let is_one_thing = differ.len() == 1 || differ.len() < same.len();
-        if !is_one_thing || same.is_empty() && kept_name(of_kept) == kept_name(of_told) {
+        if !is_one_thing || same.is_empty() && of_kept.path.stem() == of_told.path.stem() {
             return Vec::new();
         }
         differ.retain(|(one, other)| {
@@ -225,10 +218,6 @@ impl<'n> Book<'n> {
         let pair = |(one, other)| Pair { told: (told, other), other: (kept, one), takes_told: true };
         differ.into_iter().map(pair).collect()
     }
-}
-
-fn kept_name<'n>(sheet: &Sheet<'n>) -> &'n str {
-    sheet.path.stem()
 }
 
 /// What has to be known of a key before two values of it are a contradiction.

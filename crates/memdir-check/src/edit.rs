@@ -49,7 +49,13 @@ pub(super) fn without_line(source: &MemoryPath, text: &str, line: usize) -> Opti
 
 /// The action that puts `new` into a place of the text; its `old_content` is the shortest text around `span` that stands
 /// nowhere else in the note.
-pub(super) fn edit(source: &MemoryPath, text: &str, span: &Range<usize>, place: Range<usize>, new: &str) -> Option<Action> {
+pub(super) fn edit(
+    source: &MemoryPath,
+    text: &str,
+    span: &Range<usize>,
+    place: Range<usize>,
+    new: &str,
+) -> Option<Action> {
     let mut ranges = grown(text, span).into_iter().filter(|range| range.len() <= MOST_OLD_BYTES);
     let around = ranges.find(|range| is_unique(text, range))?;
     let before = text.get(around.start..place.start)?;

@@ -158,11 +158,7 @@ impl Reading {
         let titles = headings.iter().enumerate().map(|(at, heading)| Title {
             first: note.line_at(heading.span.start),
             last: note.line_at(heading.span.end.saturating_sub(1)),
-            text: if at == 0 && is_one && Some(heading.level) == top {
-                String::new()
-            } else {
-                name(&heading.text)
-            },
+            text: if at == 0 && is_one && Some(heading.level) == top { String::new() } else { name(&heading.text) },
         });
         Self {
             headings: titles.collect(),

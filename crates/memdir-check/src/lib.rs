@@ -246,7 +246,15 @@ pub fn without_line(path: &MemoryPath, text: &str, line: usize) -> Option<Action
 
 /// A finding of which nothing is said yet.
 fn finding(kind: Kind, path: &MemoryPath) -> Finding {
-    Finding { kind, path: path.clone(), line: None, target: None, message: String::new(), action: None, sides: Vec::new() }
+    Finding {
+        kind,
+        path: path.clone(),
+        line: None,
+        target: None,
+        message: String::new(),
+        action: None,
+        sides: Vec::new(),
+    }
 }
 
 /// Notes with the same bytes. The one with the shortest path stays; another one may go only when nothing links to it.

@@ -37,12 +37,11 @@ impl Subjects {
         Self { named }
     }
 
-    /// The one note of this name, which is compared as [`plain`] gives it.
-    pub(super) fn only(&self, name: &str) -> Option<usize> {
-        match self.named.get(name)?.as_slice() {
-            [(note, _)] => Some(*note),
-            _ => None,
-        }
+    /// The notes of this name, which is compared as [`plain`] gives it; none where `own` is one of them, or too many are.
+    pub(super) fn of_name(&self, name: &str, own: usize) -> Vec<usize> {
+        let notes = self.named.get(name).filter(|notes| notes.len() <= MOST_NAMED);
+        let notes = notes.filter(|notes| notes.iter().all(|(note, _)| *note != own));
+        notes.into_iter().flatten().map(|(note, _)| *note).collect()
     }
 
     /// The pairs of notes that have a name in common, which is more than that of their files.

@@ -22,8 +22,11 @@ const LIKELY: usize = 3;
 const LEAST_FACTS: usize = 8;
 /// So many keys with one value, for each that is listed, are a habit.
 const FACTS_FOR_LISTED: usize = 8;
-/// A heading of so many notes is a part that notes have.
+/// A heading of so many notes is a part that notes have, if that is one in so many of those with facts below headings.
 const SHARED_BY: usize = 2;
+const ONE_PART_IN: usize = 6;
+/// So many notes with one value, for each whose sections have values of their own, show that sections do not matter.
+const SINGLE_FOR_SPREAD: usize = 4;
 
 /// How the notes of a memory use a key.
 #[derive(Clone, Copy, Default)]
@@ -69,6 +72,8 @@ pub(super) enum Evidence {
 pub(super) struct Habits<'n> {
     usage: HashMap<&'n str, Usage>,
     headings: HashMap<&'n str, Heading>,
+    /// The notes that have facts below headings.
+    sectioned: usize,
     /// How often a note gives a key one value.
     singles: usize,
     /// How often a note lists several values, or has them apart.
@@ -156,6 +161,7 @@ impl<'n> Habits<'n> {
                 *repeated += usize::from(own.len() > 1);
             }
         }
+        self.sectioned += usize::from(sections.keys().any(|section| *section != OWN));
         let mut seen = HashSet::new();
         for (section, (all, repeated)) in sections.into_iter().filter(|(section, _)| *section != OWN) {
             let Some(title) = look.facts.sections.get(section) else { continue };
@@ -188,7 +194,8 @@ impl<'n> Habits<'n> {
     /// Whether other notes give a key to several sections, each with a value of its own.
     pub(super) fn is_spread(&self, key: &str, facts: &[&Said]) -> bool {
         let spread = self.usage.get(key).map_or(0, |usage| usage.spread);
-        spread > usize::from(is_spread(facts))
+        let single = self.usage.get(key).map_or(0, |usage| usage.single);
+        spread.saturating_sub(usize::from(is_spread(facts))) * SINGLE_FOR_SPREAD > single
     }
 
     /// Whether what stands in a section is about the note itself: in the section of its title, or below a heading that
@@ -196,6 +203,7 @@ impl<'n> Habits<'n> {
     pub(super) fn is_part(&self, look: &Look, section: usize) -> bool {
         let title = look.facts.sections.get(section).map_or("", String::as_str);
         let heading = self.headings.get(title).copied().unwrap_or_default();
-        section == OWN || (heading.notes >= SHARED_BY && heading.repeating * 4 <= heading.notes)
+        let is_shared = heading.notes >= SHARED_BY && heading.notes * ONE_PART_IN >= self.sectioned;
+        section == OWN || (is_shared && heading.repeating * 4 <= heading.notes)
     }
 }
