@@ -4,11 +4,19 @@ use super::args::{Global, Paging};
 use super::exit::Stop;
 use super::open;
 use super::output::Lines;
+use memdir_engine::FactsQuery;
 
 pub(super) fn run(global: &Global, note: Option<&str>, page: &Paging) -> Result<u8, Stop> {
     let opened = open::open_to_read(global)?;
     let note = note.map(|note| opened.engine.note_named(note)).transpose()?;
-    let found = opened.engine.facts(note.as_ref(), page.limit(usize::MAX), page.cursor.as_deref())?;
+    let query = FactsQuery {
+        note: note.as_ref(),
+        limit: page.limit(usize::MAX),
+        cursor: page.cursor.as_deref(),
+        all: false,
+        why: false,
+    };
+    let found = opened.engine.facts(&query)?;
     global.answer(&found, |stdout| {
         for fact in &found.facts {
             stdout.line(format!("{}:{}  {}: {}", fact.path, fact.line, fact.key, fact.value))?;

@@ -18,6 +18,7 @@ use index_pool::IndexPool;
 use meaning::SharedEmbedder;
 use memdir_core::action::Access;
 use memdir_core::catalog;
+use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure, Issue, Outcome, Report, Variables};
 use memdir_core::time::Timestamp;
 use memdir_dialect::Parsed;
@@ -34,6 +35,7 @@ mod build;
 mod caller;
 mod change;
 mod check;
+mod confirm;
 mod deferred;
 mod facts;
 mod failure;
@@ -58,7 +60,7 @@ pub use account::{Head, Readers};
 pub use brief::{Brief, inert};
 pub use caller::Caller;
 pub use change::{Change, ChangeError, Done};
-pub use facts::{Facts, FoundFact};
+pub use facts::{Facts, FactsQuery, FoundFact};
 use failure::told;
 pub use failure::{failure, without_history};
 pub use forget::{
@@ -76,6 +78,9 @@ pub use query::{Listed, ListedEntry};
 pub use sessions::{SEAL, SaidIn, SessionLog};
 pub use standing::standing;
 
+/// The values of `status` that set a note aside where the settings name no others.
+pub const PAST_STATUS: [&str; 2] = ["deprecated", "superseded"];
+
 /// How an engine works, whoever asks.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -87,6 +92,10 @@ pub struct Settings {
     pub batch_time: Duration,
     /// The person's standing answers.
     pub rules: Rules,
+    /// The values of `status` in the front matter that set a note aside as past, in small letters.
+    pub past_status: Vec<String>,
+    /// The folders that rank behind all others.
+    pub archive: Vec<MemoryPath>,
     /// Where the index is kept.
     pub index: IndexPlace,
     /// Where proposals wait for the person.
@@ -107,6 +116,8 @@ impl Settings {
             batch_actions: 100,
             batch_time: Duration::from_secs(30),
             rules: Rules::default(),
+            past_status: PAST_STATUS.map(str::to_owned).into(),
+            archive: Vec::new(),
             index: IndexPlace::default(),
             inbox: InboxPlace::default(),
             keep_proposals: Duration::from_secs(7 * 24 * 60 * 60),

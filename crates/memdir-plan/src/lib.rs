@@ -59,7 +59,7 @@ pub use change::{Counts, Fate, FileCount, Plan, changed, diff_of};
 pub use changes::{ChangeLine, NoteChange, note_changes};
 pub use diff::unified;
 pub use forget::{Called, Cut, Forms, MIN_TEXT_CHARS, Sought, When};
-pub use lineage::Lineage;
+pub use lineage::{Former, LineOrigin, Lineage, MarkedLine, VersionAuthor};
 pub use map_tree::{MapTree, Unmet};
 pub use names::{NoteNames, the_only};
 pub use search_files::marks;

@@ -4,6 +4,7 @@
 //! and decides nothing.
 
 mod bound;
+mod fact;
 
 use std::collections::BTreeMap;
 
@@ -13,6 +14,8 @@ use serde::{Deserialize, Serialize};
 use crate::action::{Action, Call};
 use crate::digest::Digest;
 use crate::path::MemoryPath;
+
+pub use fact::{Confirmation, FactState, FormerValue, Provenance, Writing, WrittenBy};
 
 /// The closed list of reasons why something was not done; its name on the wire is the snake_case of the variant.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
@@ -562,6 +565,9 @@ pub struct Line {
     pub client: Option<String>,
     /// On whose behalf: `person`, `model`, `program`, `tool:NAME` or `import`.
     pub origin: Option<String>,
+    /// Where it comes from.
+    #[serde(flatten)]
+    pub provenance: Provenance,
 }
 
 /// What became of one call.
