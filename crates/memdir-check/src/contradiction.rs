@@ -40,12 +40,13 @@ struct Pair<'n> {
     takes_told: bool,
 }
 
-/// All contradictions between the facts of the notes.
+/// All contradictions between the facts of the notes, without those that say of themselves that they are of the past.
 pub(super) fn conflicts<'n>(
     notes: impl Iterator<Item = (&'n MemoryPath, &'n Look)>,
+    past_status: &[String],
     read: &mut dyn FnMut(&MemoryPath) -> Option<String>,
 ) -> Vec<Finding> {
-    let book = Book::of(notes);
+    let book = Book::of(notes.filter(|(_, look)| !look.facts.is_past(past_status)));
     let mut found = Vec::new();
     let mut told = HashSet::new();
     for pair in (0..book.sheets.len()).flat_map(|at| book.within(at)).chain(book.across()).chain(book.between()) {

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use memdir_note::fact::{self, Form, Place};
-use memdir_note::{Fact, Note, folded};
+use memdir_note::{Fact, Note, PartialDate, Period, folded};
 
 /// No more facts of one note are compared.
 const MOST_FACTS: usize = 500;
@@ -40,6 +40,8 @@ pub(super) struct Said {
     pub(super) item: usize,
     /// Whether text stands between it and the heading of its section.
     pub(super) is_remark: bool,
+    /// Its first moment and the first one after it, in microseconds, where it says since when or until when it holds.
+    pub(super) time: (Option<i64>, Option<i64>),
 }
 
 /// What kind of value a fact has.
@@ -71,6 +73,18 @@ impl Said {
 }
 
 impl Facts {
+    /// Whether the note says of itself that another one has taken its place, or has a status that says so.
+    pub(super) fn is_past(&self, past_status: &[String]) -> bool {
+        self.front("superseded by").is_some()
+            || self.front("status").is_some_and(|status| past_status.iter().any(|past| past == status))
+    }
+
+    /// What the front matter says of a key, in the form in which values are compared.
+    fn front(&self, key: &str) -> Option<&str> {
+        let fact = self.all.iter().take_while(|fact| fact.list == FRONT).find(|fact| fact.name() == key)?;
+        Some(fact.value.as_str()).filter(|value| !value.is_empty())
+    }
+
     /// Reads the facts of a note. Items of a list in a list are about the item above them, as those below a heading are;
     /// what stands deeper is left out.
     pub(super) fn of(text: &str, note: &Note<'_>) -> Self {
@@ -102,6 +116,11 @@ impl Facts {
                 reading.pass(line);
             }
             reading.parent_at(line);
+        }
+        let until =
+            reading.facts.front("valid until").and_then(|until| PartialDate::parse(until.get(..10).unwrap_or(until)));
+        if let Some(until) = until.map(|until| until.end.micros()) {
+            reading.facts.all.iter_mut().for_each(|fact| fact.time.1 = fact.time.1.or(Some(until)));
         }
         reading.facts
     }
@@ -248,7 +267,10 @@ impl Reading {
 
     fn add(&mut self, fact: &Fact, section: usize, list: usize) {
         let folded = fact::key(&fact.key);
-        let (value, form) = value(fact);
+        let period = Period::of_value(&fact.value);
+        let said = period.as_ref().map_or(fact.value.as_str(), |period| without_period(&fact.value, period));
+        let (value, form) = value(said, fact.place);
+        let period = period.unwrap_or_default();
         self.facts.all.push(Said {
             folded: (folded != fact.key).then_some(folded),
             key: fact.key.clone(),
@@ -259,6 +281,7 @@ impl Reading {
             list,
             item: self.item,
             is_remark: self.has_text,
+            time: (period.since.map(|since| since.start.micros()), period.until.map(|until| until.end.micros())),
         });
         self.item += 1;
     }
@@ -289,11 +312,11 @@ pub(super) fn name(text: &str) -> String {
 }
 
 /// A value as values are compared: without the marks of links and emphasis, in lower case.
-fn value(fact: &Fact) -> (String, ValueForm) {
-    if matches!(fact.place, Place::FrontMatter(Form::List)) && fact.value.contains(", ") {
+fn value(said: &str, place: Place) -> (String, ValueForm) {
+    if matches!(place, Place::FrontMatter(Form::List)) && said.contains(", ") {
         return (String::new(), ValueForm::Several);
     }
-    let written = fact.value.trim().trim_matches(['*', '_', '"', '\'', '`', ' ']);
+    let written = said.trim().trim_matches(['*', '_', '"', '\'', '`', ' ']);
     if written.len() > MOST_VALUE_BYTES {
         return (String::new(), ValueForm::Words);
     }
@@ -309,6 +332,27 @@ fn value(fact: &Fact) -> (String, ValueForm) {
         ValueForm::Words
     };
     (folded(&plain.split_whitespace().collect::<Vec<_>>().join(" ")), form)
+}
+
+/// A value without the period that it says at its end, or in brackets.
+fn without_period<'v>(value: &'v str, period: &Period) -> &'v str {
+    let dates = [&period.since, &period.until].into_iter().flatten();
+    let start = dates.filter_map(|date| value.rfind(&date.text)).min().unwrap_or(value.len());
+    let before = value.get(..start).unwrap_or_default();
+    match before.rfind('(') {
+        Some(open) if !before.get(open..).is_some_and(|rest| rest.contains(')')) => value.get(..open),
+        // The one word before it, or the dash, is part of it.
+        _ => {
+            let before = before.trim_end_matches(|last: char| last.is_whitespace() || matches!(last, '-' | '–' | '—'));
+            let word = ["since", "until"].iter().find_map(|word| {
+                let at = before.len().checked_sub(word.len())?;
+                before.get(at..).filter(|end| end.eq_ignore_ascii_case(word)).and_then(|_| before.get(..at))
+            });
+            Some(word.unwrap_or(before))
+        }
+    }
+    .unwrap_or(value)
+    .trim_end_matches(|last: char| last.is_whitespace() || last == ',')
 }
 
 /// A text with what its links lead to by name, or show, in the place of each.

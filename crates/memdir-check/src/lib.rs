@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use memdir_core::action::{Action, DeleteFile};
 use memdir_core::digest::Digest;
 use memdir_core::path::MemoryPath;
-use memdir_core::report::{Line, LinkStatus, Links};
+use memdir_core::report::{LinkStatus, Links, Writing};
 use memdir_note::{Excluded, Note, Targets};
 
 mod contradiction;
@@ -78,8 +78,8 @@ pub struct Side {
     pub line: usize,
     /// What it says, without the blanks around it; empty where the note cannot be read any more.
     pub text: String,
-    /// Who wrote it, as far as the history knows; `None` where nobody has looked.
-    pub by: Option<Line>,
+    /// Who wrote it last, as far as the history knows; `None` where nobody has looked.
+    pub by: Option<Writing>,
 }
 
 /// What was found in a whole memory.
@@ -140,6 +140,8 @@ pub struct Seen<'a> {
     pub note_bytes: u64,
     /// What the person has set aside: nothing is said of what such notes say, only of what is dangerous about them.
     pub excluded: &'a Excluded,
+    /// The values of `status` in the front matter by which a note says that it belongs to the past, in small letters.
+    pub past_status: &'a [String],
 }
 
 impl Look {
@@ -211,7 +213,7 @@ pub fn check(seen: &Seen<'_>, read: &mut dyn FnMut(&MemoryPath) -> Option<String
     // A name that leads elsewhere is no note of its own.
     let own = || notes.iter().filter(|(path, file, _)| !file.is_link && !seen.excluded.holds(path));
     let own = || own().map(|(path, _, look)| (*path, *look));
-    findings.extend(contradiction::conflicts(own(), read));
+    findings.extend(contradiction::conflicts(own(), seen.past_status, read));
     findings.extend(duplicates(own(), seen.links));
     findings.extend(near::near(own(), read));
     findings.extend(orphans(own().map(|(path, _)| path), seen.links));
@@ -226,15 +228,16 @@ pub fn check(seen: &Seen<'_>, read: &mut dyn FnMut(&MemoryPath) -> Option<String
 }
 
 /// The facts of these notes that contradict each other, as [`check`] finds them; what the notes say is all that is learnt
-/// from. `read` is asked for the text of those that do.
+/// from. `read` is asked for the text of those that do; `past_status` is that of [`Seen`].
 ///
 /// Linear in the number of facts.
 #[must_use]
 pub fn contradictions<'a>(
     notes: impl Iterator<Item = (&'a MemoryPath, &'a Look)>,
+    past_status: &[String],
     read: &mut dyn FnMut(&MemoryPath) -> Option<String>,
 ) -> Vec<Finding> {
-    contradiction::conflicts(notes, read)
+    contradiction::conflicts(notes, past_status, read)
 }
 
 /// The action that takes a line out of a note, as `exec` accepts it; `None` where more than one fact would go, or part of it

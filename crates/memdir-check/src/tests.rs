@@ -24,8 +24,14 @@ fn checked(notes: &[(&str, &str)]) -> Checked {
     }
     let web = Web::new(seen);
     let links = web.links();
-    let memory =
-        Seen { files: &files, links: &links, targets: web.targets(), note_bytes: 200, excluded: &note::Excluded::NONE };
+    let memory = Seen {
+        files: &files,
+        links: &links,
+        targets: web.targets(),
+        note_bytes: 200,
+        excluded: &note::Excluded::NONE,
+        past_status: &[],
+    };
     check(&memory, &mut |path| texts.get(path).map(|text| (*text).to_owned()))
 }
 
@@ -378,8 +384,14 @@ fn active_content_is_told_once_for_a_note_and_kind() {
     let files = [File { path: path("a.md"), is_link: false, look: Some(look) }];
     let web = Web::new(vec![(path("a.md"), None)]);
     let links = web.links();
-    let memory =
-        Seen { files: &files, links: &links, targets: web.targets(), note_bytes: 200, excluded: &note::Excluded::NONE };
+    let memory = Seen {
+        files: &files,
+        links: &links,
+        targets: web.targets(),
+        note_bytes: 200,
+        excluded: &note::Excluded::NONE,
+        past_status: &[],
+    };
     let found = check(&memory, &mut |_| None).findings;
     let told: Vec<_> = found.iter().filter(|found| found.kind == Kind::ActiveContent).collect();
     let told: Vec<_> = told.iter().map(|found| (found.line, found.message.as_str())).collect();

@@ -20,9 +20,15 @@ pub(super) fn is_same(one: &Said, other: &Said) -> bool {
     one.iter().all(|word| other.contains(word)) || other.iter().all(|word| one.contains(word))
 }
 
-/// Whether the times for which two facts are said have a moment in common.
-pub(super) fn overlaps(_one: &Said, _other: &Said) -> bool {
-    true
+/// Whether the times for which two facts are said have a moment in common. What says no time is said of today, and what has
+/// an end is taken to be over by then.
+fn overlaps(one: &Said, other: &Said) -> bool {
+    let is_over = |one: &Said, other: &Said| one.time.1.is_some() && other.time == (None, None);
+    if is_over(one, other) || is_over(other, one) {
+        return false;
+    }
+    let is_before = |one: &Said, other: &Said| one.time.1.zip(other.time.0).is_some_and(|(end, start)| end <= start);
+    !is_before(one, other) && !is_before(other, one)
 }
 
 /// Whether two facts of one key and one subject cannot both be true, if the key has one value.

@@ -1,9 +1,11 @@
 //! Looking for what is wrong in a memory: what is kept of each note is small, and an index has it already.
 
+use std::collections::HashMap;
+
 use super::Engine;
 use memdir_check::{self as check, Checked, File, Look};
 use memdir_core::path::MemoryPath;
-use memdir_core::report::{Failure, Links};
+use memdir_core::report::{Failure, Line, Links};
 use memdir_note::{Canvas, Excluded, Note, Seen, Web, excluded};
 use memdir_plan::{self as plan, Scan, Tree, TreeError};
 use memdir_policy as policy;
@@ -48,11 +50,25 @@ impl Engine {
             targets: web.targets(),
             note_bytes: self.settings.limits.note_bytes,
             excluded: &self.excluded(),
+            past_status: &self.settings.past_status,
         };
-        Ok(check::check(&memory, &mut |path| {
+        let mut checked = check::check(&memory, &mut |path| {
             let (bytes, _) = self.vault.read_bytes(path, self.settings.limits.file_bytes).ok()?;
             String::from_utf8(bytes).ok()
-        }))
+        });
+        self.tell_writers(&mut checked);
+        Ok(checked)
+    }
+
+    /// Says of the lines that contradict each other who wrote them, as far as the history knows.
+    fn tell_writers(&self, checked: &mut Checked) {
+        let mut known: HashMap<MemoryPath, Vec<Line>> = HashMap::new();
+        for side in checked.findings.iter_mut().flat_map(|finding| &mut finding.sides) {
+            let read = || self.lines(&side.path).map(|(_, lines)| lines).unwrap_or_default();
+            let lines = known.entry(side.path.clone()).or_insert_with(read);
+            let line = lines.get(side.line.saturating_sub(1));
+            side.by = line.and_then(|line| line.provenance.last_written.clone());
+        }
     }
 
     /// Finds every link of the memory.

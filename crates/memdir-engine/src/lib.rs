@@ -36,6 +36,7 @@ mod caller;
 mod change;
 mod check;
 mod confirm;
+mod contradiction;
 mod deferred;
 mod facts;
 mod failure;
@@ -303,7 +304,9 @@ impl Engine {
         self.note(&proposal, audit::not_proposed(&proposal));
         let batch = committed.as_ref().map(|committed| committed.batch);
         let keep = ConversationUpdate { seen: proposal.planned.plan.seen().cloned(), variables, batch };
-        let report = proposal.report(committed, self.vault.is_durable());
+        let told = self.contradictions(&proposal);
+        let mut report = proposal.report(committed, self.vault.is_durable());
+        report.issues.extend(told);
         for outcome in &report.actions {
             let code = outcome.result.as_ref().err().map(|failure| failure.code);
             // A name that no action has is text of the model's, which the log does not hold.
@@ -321,7 +324,9 @@ impl Engine {
         self.note(&proposal, entries.filter(looked).collect());
         let shown = proposal.shown();
         let (diff, changed) = (shown.diff(), shown.changed());
-        let report = proposal.report(None, self.vault.is_durable());
+        let told = self.contradictions(&proposal);
+        let mut report = proposal.report(None, self.vault.is_durable());
+        report.issues.extend(told);
         Report { dry_run: Some(true), diff: Some(diff), changed, ..report }
     }
 

@@ -175,6 +175,9 @@ pub struct Issue {
     pub message: String,
 }
 
+/// The code of an [`Issue`] that tells that what a call wrote contradicts what the memory says elsewhere.
+pub const CONTRADICTION: &str = "contradiction";
+
 /// What a call that succeeded answers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
