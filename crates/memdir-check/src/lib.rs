@@ -23,8 +23,11 @@ mod link;
 mod name;
 mod near;
 mod subject;
+mod tidy;
 mod usage;
 mod value;
+
+pub use tidy::{TidyStep, tidy};
 
 /// What kind of thing is wrong.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]

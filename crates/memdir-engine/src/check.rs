@@ -10,6 +10,9 @@ use memdir_note::{Canvas, Excluded, Note, Seen, Web, excluded};
 use memdir_plan::{self as plan, Scan, Tree, TreeError};
 use memdir_policy as policy;
 
+/// Reads the text of a note.
+type Read<'r> = &'r mut dyn FnMut(&MemoryPath) -> Option<String>;
+
 /// What is kept of one note.
 type Looked = (Option<Seen>, Look);
 
@@ -38,6 +41,17 @@ impl Engine {
     ///
     /// `io`.
     pub fn check(&self, looked: &(dyn Fn() + Sync)) -> Result<Checked, Failure> {
+        let mut checked = self.with_seen(looked, |seen, read| check::check(seen, read))?;
+        self.tell_writers(&mut checked);
+        Ok(checked)
+    }
+
+    /// Looks over the whole memory for what `work` does with it.
+    pub(super) fn with_seen<R>(
+        &self,
+        looked: &(dyn Fn() + Sync),
+        work: impl FnOnce(&check::Seen<'_>, Read<'_>) -> R,
+    ) -> Result<R, Failure> {
         let Files { files, seen } = match self.indexed_files() {
             Some(files) => files,
             None => self.scanned_files(looked)?,
@@ -52,12 +66,10 @@ impl Engine {
             excluded: &self.excluded(),
             past_status: &self.settings.past_status,
         };
-        let mut checked = check::check(&memory, &mut |path| {
+        Ok(work(&memory, &mut |path| {
             let (bytes, _) = self.vault.read_bytes(path, self.settings.limits.file_bytes).ok()?;
             String::from_utf8(bytes).ok()
-        });
-        self.tell_writers(&mut checked);
-        Ok(checked)
+        }))
     }
 
     /// Says of the lines that contradict each other who wrote them, as far as the history knows.

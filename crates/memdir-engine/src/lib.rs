@@ -56,6 +56,7 @@ mod refresh;
 mod scoped_tree;
 mod sessions;
 mod standing;
+mod tidy;
 
 pub use account::{Head, Readers};
 pub use brief::{Brief, inert};
@@ -78,6 +79,7 @@ pub use pending::{Consent, Pending, Reviewed, Unreadable};
 pub use query::{Listed, ListedEntry};
 pub use sessions::{SEAL, SaidIn, SessionLog};
 pub use standing::standing;
+pub use tidy::{ProposedStep, TidyRun};
 
 /// The values of `status` that set a note aside where the settings name no others.
 pub const PAST_STATUS: [&str; 2] = ["deprecated", "superseded"];

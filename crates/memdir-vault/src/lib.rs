@@ -34,6 +34,7 @@ mod sources;
 mod state;
 mod stats;
 mod sweep;
+mod tidied;
 mod tree;
 mod walk;
 mod watch;
@@ -63,6 +64,7 @@ pub use repair::{Fault, PutAside, SweptTemporary, is_put_aside};
 pub use sessions::{MOST_SESSION_BYTES, SessionFile, SessionInfo, SessionKey, SessionMark};
 pub use stats::{LastCall, Stats, Tally, Times};
 pub use sweep::Sweep;
+pub use tidied::Tidied;
 pub use watch::{Watch, WatchEvent};
 
 use error::REPLACED;
