@@ -71,10 +71,11 @@ impl Said {
 }
 
 impl Facts {
-    /// Reads the facts of a note. Items of nested lists are about the item above them and left out.
+    /// Reads the facts of a note. Items of a list in a list are about the item above them, as those below a heading are;
+    /// what stands deeper is left out.
     pub(super) fn of(text: &str, note: &Note<'_>) -> Self {
         let facts = note.facts();
-        let mut facts = facts.iter().filter(|fact| !is_nested(fact) && !is_label(fact)).take(MOST_FACTS).peekable();
+        let mut facts = facts.iter().filter(|fact| !is_label(fact)).take(MOST_FACTS).peekable();
         if facts.peek().is_none() {
             return Self::default();
         }
@@ -87,8 +88,12 @@ impl Facts {
             let is_heading = reading.is_heading(number);
             let mut is_fact = false;
             while let Some(fact) = facts.next_if(|fact| fact.line <= number) {
-                reading.add_below_label(fact);
-                is_fact = true;
+                if !is_nested(fact) {
+                    reading.add_below_label(fact);
+                    is_fact = true;
+                } else if fact.line == number {
+                    reading.add_nested(fact, line);
+                }
             }
             if facts.peek().is_none() {
                 break;
@@ -96,6 +101,7 @@ impl Facts {
             if !is_fact && !is_heading {
                 reading.pass(line);
             }
+            reading.parent_at(line);
         }
         reading.facts
     }
@@ -124,6 +130,15 @@ struct Reading {
     has_text: bool,
     /// The line above, where it may be a label of the list that comes.
     label: Option<String>,
+    /// The item above, where others may stand in it.
+    parent: Option<Parent>,
+}
+
+/// An item of a list that stands in no other.
+struct Parent {
+    text: String,
+    /// How far those in it are indented, and the number of their section; `None` before the first one.
+    inner: Option<(usize, usize)>,
 }
 
 /// A heading.
@@ -143,11 +158,7 @@ impl Reading {
         let titles = headings.iter().enumerate().map(|(at, heading)| Title {
             first: note.line_at(heading.span.start),
             last: note.line_at(heading.span.end.saturating_sub(1)),
-            text: if at == 0 && is_one && Some(heading.level) == top {
-                String::new()
-            } else {
-                fact::key(&heading.text)
-            },
+            text: if at == 0 && is_one && Some(heading.level) == top { String::new() } else { name(&heading.text) },
         });
         Self {
             headings: titles.collect(),
@@ -158,7 +169,37 @@ impl Reading {
             item: 0,
             has_text: false,
             label: None,
+            parent: None,
         }
+    }
+
+    /// Notes an item in which others may stand.
+    fn parent_at(&mut self, line: &str) {
+        if let Some(text) = item(line) {
+            self.parent = Some(Parent { text: name(text), inner: None });
+        } else if !line.starts_with([' ', '\t']) && !line.trim().is_empty() {
+            self.parent = None;
+        }
+    }
+
+    /// Adds a fact that stands in an item of another list, as one about what that item names.
+    fn add_nested(&mut self, fact: &Fact, line: &str) {
+        let text = line.trim_start();
+        let indent = line.len() - text.len();
+        let Some(parent) = self.parent.as_mut() else { return };
+        let is_plain = item(text).is_some_and(|text| !text.starts_with('['));
+        let is_name = !parent.text.is_empty() && parent.text.split(' ').count() <= MOST_LABEL_WORDS;
+        if indent == 0 || !is_plain || !is_name || parent.inner.is_some_and(|(first, _)| first != indent) {
+            return;
+        }
+        let (_, section) = *parent.inner.get_or_insert((indent, self.facts.sections.len()));
+        if section == self.facts.sections.len() {
+            self.facts.sections.push(parent.text.clone());
+        }
+        // No list has this number; the item is that of the line, so that what follows each other is told.
+        let (list, item) = (usize::MAX - section, std::mem::replace(&mut self.item, fact.line));
+        self.add(fact, section, list);
+        self.item = item;
     }
 
     /// Goes on to a line; whether it is part of a heading.
@@ -231,8 +272,20 @@ fn label(line: &str) -> Option<String> {
     let is_bold = line.starts_with("**") && line.ends_with("**");
     let is_short = plain.split_whitespace().count() <= MOST_LABEL_WORDS && plain.ends_with(char::is_alphanumeric);
     let is_label = is_bold || plain.ends_with([':', '\u{ff1a}']) || is_short;
-    let name = plain.trim_end_matches([':', '\u{ff1a}']);
-    (is_label && name.chars().any(char::is_alphanumeric)).then(|| fact::key(name))
+    let is_name = plain.chars().any(char::is_alphanumeric);
+    (is_label && is_name).then(|| name(plain))
+}
+
+/// The text of an item of a list that stands at the start of a line.
+fn item(line: &str) -> Option<&str> {
+    ["- ", "* ", "+ "].iter().find_map(|mark| line.strip_prefix(mark))
+}
+
+/// What a heading, a label or an item calls what stands below it, as keys are compared; a link by the name it leads to.
+pub(super) fn name(text: &str) -> String {
+    let plain = text.trim().trim_end_matches([':', '\u{ff1a}']).trim_matches(['*', '_', ' ']);
+    let plain = plain.trim_end_matches([':', '\u{ff1a}']);
+    fact::key(&without_links(plain))
 }
 
 /// A value as values are compared: without the marks of links and emphasis, in lower case.

@@ -13,14 +13,18 @@ use serde::{Deserialize, Serialize};
 use memdir_core::action::{Action, DeleteFile};
 use memdir_core::digest::Digest;
 use memdir_core::path::MemoryPath;
-use memdir_core::report::{LinkStatus, Links};
+use memdir_core::report::{Line, LinkStatus, Links};
 use memdir_note::{Excluded, Note, Targets};
 
 mod contradiction;
+mod edit;
 mod fact;
 mod link;
 mod name;
 mod near;
+mod subject;
+mod usage;
+mod value;
 
 /// What kind of thing is wrong.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
@@ -61,6 +65,21 @@ pub struct Finding {
     pub message: String,
     /// What would mend it, where one action does.
     pub action: Option<Action>,
+    /// The lines that contradict each other, that of the finding first; empty for every other kind.
+    pub sides: Vec<Side>,
+}
+
+/// A line that contradicts another one.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+pub struct Side {
+    /// The note.
+    pub path: MemoryPath,
+    /// The line, from 1.
+    pub line: usize,
+    /// What it says, without the blanks around it; empty where the note cannot be read any more.
+    pub text: String,
+    /// Who wrote it, as far as the history knows; `None` where nobody has looked.
+    pub by: Option<Line>,
 }
 
 /// What was found in a whole memory.
@@ -192,7 +211,7 @@ pub fn check(seen: &Seen<'_>, read: &mut dyn FnMut(&MemoryPath) -> Option<String
     // A name that leads elsewhere is no note of its own.
     let own = || notes.iter().filter(|(path, file, _)| !file.is_link && !seen.excluded.holds(path));
     let own = || own().map(|(path, _, look)| (*path, *look));
-    findings.extend(contradiction::conflicts(own(), seen.targets));
+    findings.extend(contradiction::conflicts(own(), read));
     findings.extend(duplicates(own(), seen.links));
     findings.extend(near::near(own(), read));
     findings.extend(orphans(own().map(|(path, _)| path), seen.links));
@@ -206,9 +225,36 @@ pub fn check(seen: &Seen<'_>, read: &mut dyn FnMut(&MemoryPath) -> Option<String
     Checked { findings, notes: notes.len(), links: seen.links.links.len() }
 }
 
+/// The facts of these notes that contradict each other, as [`check`] finds them; what the notes say is all that is learnt
+/// from. `read` is asked for the text of those that do.
+///
+/// Linear in the number of facts.
+#[must_use]
+pub fn contradictions<'a>(
+    notes: impl Iterator<Item = (&'a MemoryPath, &'a Look)>,
+    read: &mut dyn FnMut(&MemoryPath) -> Option<String>,
+) -> Vec<Finding> {
+    contradiction::conflicts(notes, read)
+}
+
+/// The action that takes a line out of a note, as `exec` accepts it; `None` where more than one fact would go, or part of it
+/// would stay.
+#[must_use]
+pub fn without_line(path: &MemoryPath, text: &str, line: usize) -> Option<Action> {
+    edit::without_line(path, text, line)
+}
+
 /// A finding of which nothing is said yet.
 fn finding(kind: Kind, path: &MemoryPath) -> Finding {
-    Finding { kind, path: path.clone(), line: None, target: None, message: String::new(), action: None }
+    Finding {
+        kind,
+        path: path.clone(),
+        line: None,
+        target: None,
+        message: String::new(),
+        action: None,
+        sides: Vec::new(),
+    }
 }
 
 /// Notes with the same bytes. The one with the shortest path stays; another one may go only when nothing links to it.
