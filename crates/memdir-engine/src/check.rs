@@ -1,6 +1,6 @@
 //! Looking for what is wrong in a memory: what is kept of each note is small, and an index has it already.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::Engine;
 use memdir_check::{self as check, Checked, File, Look};
@@ -81,6 +81,31 @@ impl Engine {
             let line = lines.get(side.line.saturating_sub(1));
             side.by = line.and_then(|line| line.provenance.last_written.clone());
         }
+    }
+
+    /// The lines that contradict another line: of all notes, or of one note by itself.
+    ///
+    /// # Errors
+    ///
+    /// `io`, and those of `read_file` for a note that is named.
+    pub(super) fn disputed(&self, note: Option<&MemoryPath>) -> Result<BTreeSet<(MemoryPath, usize)>, Failure> {
+        let files = match note {
+            Some(path) => {
+                let (bytes, _) = self.vault.read_bytes(path, self.settings.limits.file_bytes).map_err(plan::failure)?;
+                let mut files = Files::default();
+                files.push(path.clone(), false, Some(look(Ok(&bytes))));
+                files
+            }
+            None => match self.indexed_files() {
+                Some(files) => files,
+                None => self.scanned_files(&|| ())?,
+            },
+        };
+        let excluded = self.excluded();
+        let own = files.files.iter().filter(|file| !file.is_link && !excluded.holds(&file.path));
+        let looks = own.filter_map(|file| Some((&file.path, file.look.as_ref()?)));
+        let found = check::contradictions(looks, &self.settings.past_status, &mut |_| None);
+        Ok(found.into_iter().flat_map(|finding| finding.sides).map(|side| (side.path, side.line)).collect())
     }
 
     /// Finds every link of the memory.

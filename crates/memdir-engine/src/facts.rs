@@ -1,6 +1,6 @@
 //! What all notes say as keys and values, whether it holds now, and where it comes from.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use serde::Serialize;
 
@@ -163,12 +163,6 @@ impl Engine {
             known.insert(path.clone(), self.lines(path)?.1);
         }
         Ok(known.get(path).map(Vec::as_slice).unwrap_or_default())
-    }
-
-    /// The lines that another line contradicts: of all notes, or of one note by itself.
-    fn disputed(&self, note: Option<&MemoryPath>) -> Result<BTreeSet<(MemoryPath, usize)>, Failure> {
-        let _ = note;
-        Ok(BTreeSet::new())
     }
 
     /// Looks into all notes that are text.

@@ -78,7 +78,12 @@ pub(super) fn follow(
     let salt = journal.id()?.unwrap_or_default();
     let Some(first) = versions.first() else { return Ok(None) };
     let (mut lineage, mut last, rest) = match marks::load(journal, first)? {
-        Some(lines) => (Lineage::resume(salt, lines), first.after, versions.get(1..).unwrap_or_default()),
+        Some(lines) => {
+            let mut lineage = Lineage::resume(salt, lines);
+            let text = first.after.map(|id| journal::load(&journal.db, id)).transpose()?.flatten();
+            text.into_iter().for_each(|text| lineage.know(text));
+            (lineage, first.after, versions.get(1..).unwrap_or_default())
+        }
         None => (Lineage::new(salt), None, versions),
     };
     for version in rest {
