@@ -51,6 +51,7 @@ mod pending;
 mod progress;
 mod question;
 mod repair;
+mod review;
 mod rules;
 mod search;
 mod session;
@@ -59,6 +60,7 @@ mod stats;
 mod status;
 mod talk;
 mod term;
+mod tidy;
 mod trace;
 mod verbs;
 
@@ -111,6 +113,8 @@ fn run_notes(global: &Global, command: NotesCommand) -> Result<u8, Stop> {
         NotesCommand::Links { note } => links::run(global, note.as_deref()),
         NotesCommand::Facts { note, page } => facts::run(global, note.as_deref(), &page),
         NotesCommand::Check { kind, all } => check::run(global, kind, all),
+        NotesCommand::Review => review::run(global),
+        NotesCommand::Tidy { dry_run } => tidy::run(global, dry_run),
     }
 }
 

@@ -73,7 +73,7 @@ impl Engine {
     }
 
     /// Says of the lines that contradict each other who wrote them, as far as the history knows.
-    fn tell_writers(&self, checked: &mut Checked) {
+    pub(super) fn tell_writers(&self, checked: &mut Checked) {
         let mut known: HashMap<MemoryPath, Vec<Line>> = HashMap::new();
         for side in checked.findings.iter_mut().flat_map(|finding| &mut finding.sides) {
             let read = || self.lines(&side.path).map(|(_, lines)| lines).unwrap_or_default();

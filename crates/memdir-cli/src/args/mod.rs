@@ -122,6 +122,16 @@ pub(super) enum NotesCommand {
         #[arg(long)]
         all: bool,
     },
+    /// Answer the five questions worth most: what is disputed, not confirmed by you, or old for its kind
+    #[command(long_about = options::REVIEW)]
+    Review,
+    /// Propose what would make the memory tidier; you decide each step
+    #[command(long_about = options::TIDY)]
+    Tidy {
+        /// Only say what it would propose
+        #[arg(long)]
+        dry_run: bool,
+    },
 }
 
 /// Commands with which a person writes.
