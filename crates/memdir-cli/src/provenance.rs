@@ -1,6 +1,6 @@
 //! Words for who wrote something.
 
-use memdir_core::report::{WrittenBy, Writing};
+use memdir_core::report::{Writing, WrittenBy};
 
 /// Who a writing is by: `you`, `a model (shelf, mcp)`, `tool web (mcp), approved by you`.
 pub(super) fn who(writing: &Writing) -> String {

@@ -65,8 +65,7 @@ impl Engine {
     pub(super) fn disputed(&self, note: Option<&MemoryPath>) -> Result<BTreeSet<(MemoryPath, usize)>, Failure> {
         let files = match note {
             Some(path) => {
-                let (bytes, _) =
-                    self.vault.read_bytes(path, self.settings.limits.file_bytes).map_err(plan::failure)?;
+                let (bytes, _) = self.vault.read_bytes(path, self.settings.limits.file_bytes).map_err(plan::failure)?;
                 let mut files = Files::default();
                 files.push(path.clone(), false, Some(look(Ok(&bytes))));
                 files

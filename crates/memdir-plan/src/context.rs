@@ -119,8 +119,9 @@ impl<T: Tree> Planner<'_, T> {
         let question = about.question.unwrap_or(&none);
         let wanted = Wanted::of(question.words());
         let is_left_out = self.is_left_out(about.past);
-        let notes =
-            self.look(call, &scope, &|path, text| (!is_left_out(text)).then(|| wanted.evidence(path, text)))?.into_iter();
+        let notes = self
+            .look(call, &scope, &|path, text| (!is_left_out(text)).then(|| wanted.evidence(path, text)))?
+            .into_iter();
         let notes = notes.filter_map(|(path, seen)| Some((path, seen?))).collect();
         let read = |path: &MemoryPath| self.text_of(path);
         let source = ScannedNotes::new(question, notes, &read);
@@ -211,7 +212,9 @@ impl<T: Tree> Planner<'_, T> {
             let state = self.past_state(&whole);
             // A note that was named is told whatever has become of it.
             let is_named = state.is_some() && about.note.as_ref() == Some(path);
-            let Some(text) = self.current(&whole, if is_named { PastShown::Marked } else { about.past }) else { continue };
+            let Some(text) = self.current(&whole, if is_named { PastShown::Marked } else { about.past }) else {
+                continue;
+            };
             let text = self.with_doubts(path, &whole, text.into_owned()).map_err(words::failure)?;
             let own = parts_of(path, &text, about.wanted.as_ref(), &gathered.weights, most);
             parts.extend(own.into_iter().map(|part| Part { state, ..part }));

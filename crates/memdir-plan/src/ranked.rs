@@ -40,8 +40,9 @@ impl<T: Tree> Planner<'_, T> {
         }
         let wanted = Wanted::of(question.words());
         let is_left_out = self.is_left_out(part.past);
-        let notes =
-            self.look(call, scope, &|path, text| (!is_left_out(text)).then(|| wanted.evidence(path, text)))?.into_iter();
+        let notes = self
+            .look(call, scope, &|path, text| (!is_left_out(text)).then(|| wanted.evidence(path, text)))?
+            .into_iter();
         let mut notes: Vec<_> = notes.filter_map(|(path, seen)| Some((path, seen?))).collect();
         for (path, _) in &mut notes {
             *path = scope.placed(path);
@@ -96,8 +97,7 @@ impl<T: Tree> Planner<'_, T> {
         let (stop, excluded) = (self.manner.stop, (self.manner.excluded)());
         let past = if part.past == PastShown::No { Some(self.past_notes(source)?) } else { None };
         let is_past = |note: Number| past.as_ref().is_some_and(|past| self.is_past(past, source, note));
-        let asking =
-            Asking { read: &read, stop, within: Some(&within), is_past: Some(&is_past), point, excluded };
+        let asking = Asking { read: &read, stop, within: Some(&within), is_past: Some(&is_past), point, excluded };
         let answer = rank::answer(source, question, &asking)?;
         if let Some(error) = failed.take() {
             return Err(error);

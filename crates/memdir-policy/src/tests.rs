@@ -739,7 +739,8 @@ mod rules {
             Action::SearchFiles(SearchFiles { query: query(), mode, path, limit, cursor, budget, include_past: None })
         };
         let search_call = call(search());
-        let context = call(Action::GetContext(GetContext { query: Some(query()), path: None, budget: None, include_past: None }));
+        let context =
+            call(Action::GetContext(GetContext { query: Some(query()), path: None, budget: None, include_past: None }));
         let private = |action: &str| Rule { action: named(action), path: named("private/**"), ..DENY };
         for (action, from_search, from_context) in [
             ("", true, true),

@@ -122,7 +122,10 @@ fn a_person_confirms_a_line_and_no_byte_of_it_changes() {
     assert_eq!(std::fs::read(folder.path().join("a.md")).unwrap(), before);
     let told = fact(&engine, "city");
     let why = told.why.unwrap();
-    assert_eq!((told.state, why.last_confirmed, why.trust), (FactState::Current, Some(confirmed), Some(WrittenBy::You)));
+    assert_eq!(
+        (told.state, why.last_confirmed, why.trust),
+        (FactState::Current, Some(confirmed), Some(WrittenBy::You))
+    );
     assert_eq!(why.last_written.unwrap().by, WrittenBy::Import, "who wrote it has not changed");
     assert!(engine.vault.account(None).unwrap().ok, "the chain holds");
     send(&engine, from("model"), json!({"action": "rename_file", "path": "a.md", "new_path": "c.md"}));
@@ -149,7 +152,7 @@ fn a_context_marks_what_nobody_confirmed_and_nothing_else() {
         let value = serde_json::to_value(&report.actions[0]).unwrap();
         value["value"]["parts"][0]["text"].as_str().unwrap().to_owned()
     };
-    let expected = "# Ada Stone\n\nShe is a friend.\n\n- city: Oslo\n- employer: Initech (tool:web, unconfirmed)\n";
+    let expected = "# Ada Stone\n\n- city: Oslo\n- employer: Initech (tool:web, unconfirmed)\n\nShe is a friend.\n";
     assert_eq!(context(), expected);
     let path = MemoryPath::parse("a.md").unwrap();
     engine.confirm(&path, "- employer: Initech", &Caller::person("cli")).unwrap();
