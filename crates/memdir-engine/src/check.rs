@@ -123,10 +123,10 @@ impl Engine {
         Ok(Web::new(self.with_canvases(seen)).links())
     }
 
-    /// What the person has set aside in Obsidian.
+    /// What the person has set aside: in Obsidian, and as an archive in the settings.
     #[must_use]
     pub fn excluded(&self) -> Excluded {
-        Excluded::of(|name| self.vault.obsidian(name, excluded::MOST_BYTES))
+        Excluded::of(|name| self.vault.obsidian(name, excluded::MOST_BYTES)).and_below(&self.settings.archive)
     }
 
     /// Adds what is on the canvases, which no index knows. What cannot be read is taken to hold nothing.

@@ -110,6 +110,12 @@ pub(super) enum NotesCommand {
     Facts {
         /// The note; else all of them
         note: Option<String>,
+        /// Tell where each fact comes from: who wrote it, when, and what it replaced
+        #[arg(long)]
+        why: bool,
+        /// Also list what belongs to the past
+        #[arg(long)]
+        all: bool,
         #[command(flatten)]
         page: Paging,
     },

@@ -324,6 +324,9 @@ pub(crate) struct Search {
     /// Show twenty notes instead of five
     #[arg(long, conflicts_with = "limit")]
     pub(crate) more: bool,
+    /// Also find what belongs to the past: superseded notes, and facts whose time is over
+    #[arg(long)]
+    pub(crate) all: bool,
     #[command(flatten)]
     pub(crate) page: Paging,
     /// The most tokens to show; a token counts as four bytes
