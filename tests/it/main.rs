@@ -21,6 +21,7 @@ mod chat;
 mod cli;
 mod client;
 mod contract;
+mod contradiction;
 mod conversation;
 #[cfg(target_os = "linux")]
 mod crash;
@@ -47,6 +48,8 @@ mod operators;
 mod processes;
 mod python;
 mod repair;
+#[cfg(unix)]
+mod review;
 mod rules;
 mod sandbox;
 mod scenarios;
@@ -55,6 +58,7 @@ mod strangers;
 mod suites;
 mod support;
 mod talk;
+mod tidy;
 mod told;
 mod tools;
 mod updates;

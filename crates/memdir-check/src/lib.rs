@@ -230,6 +230,15 @@ pub fn check(seen: &Seen<'_>, read: &mut dyn FnMut(&MemoryPath) -> Option<String
     Checked { findings, notes: notes.len(), links: seen.links.links.len() }
 }
 
+/// The contradictions alone of what [`check`] finds.
+#[must_use]
+pub fn check_facts(seen: &Seen<'_>, read: &mut dyn FnMut(&MemoryPath) -> Option<String>) -> Checked {
+    let own = seen.files.iter().filter(|file| !file.is_link && !seen.excluded.holds(&file.path));
+    let looks = own.filter_map(|file| Some((&file.path, file.look.as_ref()?)));
+    let findings = contradiction::conflicts(looks, seen.past_status, read);
+    Checked { findings, ..Checked::default() }
+}
+
 /// The facts of these notes that contradict each other, as [`check`] finds them; what the notes say is all that is learnt
 /// from. `read` is asked for the text of those that do; `past_status` is that of [`Seen`].
 ///

@@ -49,8 +49,10 @@ mod open;
 mod output;
 mod pending;
 mod progress;
+mod provenance;
 mod question;
 mod repair;
+mod review;
 mod rules;
 mod search;
 mod session;
@@ -59,6 +61,7 @@ mod stats;
 mod status;
 mod talk;
 mod term;
+mod tidy;
 mod trace;
 mod verbs;
 
@@ -109,8 +112,12 @@ fn run_notes(global: &Global, command: NotesCommand) -> Result<u8, Stop> {
         NotesCommand::Read { note } => look::read(global, &note),
         NotesCommand::Search(options) => search::run(global, &options),
         NotesCommand::Links { note } => links::run(global, note.as_deref()),
-        NotesCommand::Facts { note, page } => facts::run(global, note.as_deref(), &page),
+        NotesCommand::Facts { note, why, all, page } => {
+            facts::run(global, note.as_deref(), facts::Asked { why, all }, &page)
+        }
         NotesCommand::Check { kind, all } => check::run(global, kind, all),
+        NotesCommand::Review => review::run(global),
+        NotesCommand::Tidy { dry_run } => tidy::run(global, dry_run),
     }
 }
 

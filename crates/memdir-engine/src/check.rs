@@ -73,7 +73,7 @@ impl Engine {
     }
 
     /// Says of the lines that contradict each other who wrote them, as far as the history knows.
-    fn tell_writers(&self, checked: &mut Checked) {
+    pub(super) fn tell_writers(&self, checked: &mut Checked) {
         let mut known: HashMap<MemoryPath, Vec<Line>> = HashMap::new();
         for side in checked.findings.iter_mut().flat_map(|finding| &mut finding.sides) {
             let read = || self.lines(&side.path).map(|(_, lines)| lines).unwrap_or_default();
@@ -123,10 +123,10 @@ impl Engine {
         Ok(Web::new(self.with_canvases(seen)).links())
     }
 
-    /// What the person has set aside in Obsidian.
+    /// What the person has set aside: in Obsidian, and as an archive in the settings.
     #[must_use]
     pub fn excluded(&self) -> Excluded {
-        Excluded::of(|name| self.vault.obsidian(name, excluded::MOST_BYTES))
+        Excluded::of(|name| self.vault.obsidian(name, excluded::MOST_BYTES)).and_below(&self.settings.archive)
     }
 
     /// Adds what is on the canvases, which no index knows. What cannot be read is taken to hold nothing.

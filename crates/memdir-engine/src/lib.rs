@@ -53,6 +53,7 @@ mod pending;
 mod planning;
 mod query;
 mod refresh;
+mod review;
 mod scoped_tree;
 mod sessions;
 mod standing;
@@ -77,6 +78,7 @@ pub use measured::Retrieved;
 pub use observe::FileSnapshot;
 pub use pending::{Consent, Pending, Reviewed, Unreadable};
 pub use query::{Listed, ListedEntry};
+pub use review::{Question, QuestionKind};
 pub use sessions::{SEAL, SaidIn, SessionLog};
 pub use standing::standing;
 pub use tidy::{ProposedStep, TidyRun};
@@ -397,8 +399,9 @@ impl Engine {
         planned.set(answers);
     }
 
-    /// What time it is.
-    fn now(&self) -> Timestamp {
+    /// What time it is, by the clock of the settings.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
         (self.settings.clock)()
     }
 

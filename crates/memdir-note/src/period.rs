@@ -236,3 +236,128 @@ impl Note<'_> {
         (until.end <= now).then_some(Past::Expired(until))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads `since..until` of a value, as they are written; `-` where it says no period.
+    #[track_caller]
+    fn check(value: &str, expected: &str) {
+        let shown = |date: Option<PartialDate>| date.map_or_else(String::new, |date| date.text);
+        let found = Period::of_value(value).map(|period| format!("{}..{}", shown(period.since), shown(period.until)));
+        assert_eq!(found.as_deref().unwrap_or("-"), expected, "{value}");
+    }
+
+    #[test]
+    fn periods_beside_a_value() {
+        for (value, expected) in [
+            ("Initech (2021–2024)", "2021..2024"),
+            ("Initech (2021-2024)", "2021..2024"),
+            ("Initech (2021 - 2024-05)", "2021..2024-05"),
+            ("Initech (2021-03-2022)", "2021-03..2022"),
+            ("Initech (2021-03-01–2022-04-30), in Oslo", "2021-03-01..2022-04-30"),
+            ("Initech (2021–)", "2021.."),
+            ("Initech (–2024)", "..2024"),
+            ("(2021–2024) Initech", "2021..2024"),
+            ("Initech (Oslo) (2021–2024)", "2021..2024"),
+            ("Initech (2021–2024) (Oslo)", "2021..2024"),
+            ("Initech (since 2021)", "2021.."),
+            ("Initech since 2021", "2021.."),
+            ("Initech, since 2021-03 until 2024", "2021-03..2024"),
+            ("Initech (since 2021, until 2024)", "2021..2024"),
+            ("open Until 2024-05.", "..2024-05"),
+            ("until 2024-05", "..2024-05"),
+            ("Initech, 2021-03–2022", "2021-03..2022"),
+            ("Initech 2021-03-2022", "2021-03..2022"),
+            ("Initech 2021–2024", "2021..2024"),
+        ] {
+            check(value, expected);
+        }
+    }
+
+    #[test]
+    fn what_is_no_period_of_a_value() {
+        for value in [
+            "2021–2024",
+            "(2021–2024)",
+            "2021-03-04",
+            "2021-03",
+            "born 2021-03-04",
+            "Initech (2021)",
+            "Initech 2021",
+            "Initech - 2024",
+            "rooms 1900-2000",
+            "tel. 2021-4567",
+            "ISBN 978-2021",
+            "Initech (2024–2021)",
+            "Initech (2021–24)",
+            "Initech (2021-13–2024)",
+            "since her birthday 2021-2",
+            "the years 2021–2024 in Oslo",
+            "(2021–",
+            "été (–)",
+            "0999–1200 or so",
+            "",
+        ] {
+            check(value, "-");
+        }
+    }
+
+    #[test]
+    fn an_end_counts_until_it_is_over() {
+        for (until, last) in [
+            ("2023", "2023-12-31T23:59:59Z"),
+            ("2024-02", "2024-02-29T23:59:59Z"),
+            ("2023-12", "2023-12-31T23:59:59Z"),
+            ("2024-02-29", "2024-02-29T23:59:59Z"),
+        ] {
+            let period = Period::of_value(&format!("Initech (–{until})")).unwrap();
+            let last = Timestamp::parse(last).unwrap();
+            assert!(!period.is_over(last) && period.is_over(last.plus(Duration::from_secs(1))), "{until}");
+        }
+    }
+
+    #[test]
+    fn periods_that_share_a_moment_overlap() {
+        let period = |text: &str| Period::of_value(&format!("x ({text})")).unwrap();
+        for (one, other, expected) in [
+            ("2020–2021", "2022–", false),
+            ("2020–2021", "2021–2022", true),
+            ("2020–2021-05", "2021-06–", false),
+            ("–2024", "2020–", true),
+            ("–2024", "–1999", true),
+        ] {
+            assert_eq!(period(one).overlaps(&period(other)), expected, "{one} {other}");
+            assert_eq!(period(other).overlaps(&period(one)), expected, "{other} {one}");
+        }
+        assert!(Period::default().overlaps(&period("2020–2021")));
+    }
+
+    #[test]
+    fn a_note_says_in_its_front_matter_that_it_belongs_to_the_past() {
+        let now = Timestamp::parse("2026-11-24").unwrap();
+        let status = ["deprecated".to_owned(), "superseded".to_owned()];
+        let state = |front: &str| {
+            let text = format!("---\n{front}\n---\n# A\n");
+            Note::parse(&text).past(&status, now).map(|past| past.state())
+        };
+        for (front, expected) in [
+            ("superseded_by: \"[[b]]\"", Some(FactState::Superseded)),
+            ("superseded_by: b.md", Some(FactState::Superseded)),
+            ("superseded_by:", None),
+            ("status: Deprecated", Some(FactState::Superseded)),
+            ("status: [draft, superseded]", Some(FactState::Superseded)),
+            ("status: current", None),
+            ("valid_until: 2026-11-23", Some(FactState::Expired)),
+            ("valid_until: 2026-11-24", None),
+            ("valid_until: 2026-11", None),
+            ("valid_until: 2025", Some(FactState::Expired)),
+            ("valid_until: 2026-11-23T10:00:00Z", Some(FactState::Expired)),
+            ("valid_until: later", None),
+        ] {
+            assert_eq!(state(front), expected, "{front}");
+        }
+        assert_eq!(Note::parse("- status: deprecated\n").past(&status, now), None, "that is about something else");
+    }
+}

@@ -9,7 +9,7 @@ use rusqlite::{OptionalExtension, params};
 
 use super::confirm::{self, ConfirmedLine};
 use super::journal::{self, Journal};
-use super::{Vault, VaultError, history, marks};
+use super::{Core, Vault, VaultError, history, marks};
 use memdir_core::action::Access;
 use memdir_core::catalog;
 use memdir_core::path::MemoryPath;
@@ -46,9 +46,13 @@ impl Vault {
     ///
     /// Those of the database. In a memory without a history no line has an author.
     pub fn lines(&self, path: &MemoryPath, now: &Content) -> Result<Vec<Line>, VaultError> {
+        Self::lines_of(self.known_core()?.as_ref(), path, now)
+    }
+
+    /// As [`Vault::lines`], for a caller that may hold the lock.
+    fn lines_of(core: Option<&Core>, path: &MemoryPath, now: &Content) -> Result<Vec<Line>, VaultError> {
         let text = now.text().unwrap_or_default();
-        let core = self.known_core()?;
-        let Some(core) = core.as_ref() else {
+        let Some(core) = core else {
             return Ok((1..=text.lines().count()).map(|line| Line { line, ..Line::default() }).collect());
         };
         let journal = &core.journal;
@@ -66,6 +70,30 @@ impl Vault {
             lines.push(authors.line(at + 1, text, origin.and_then(Option::as_ref), &confirmed)?);
         }
         Ok(lines)
+    }
+}
+
+impl Vault {
+    /// As [`Tree::unconfirmed`](memdir_plan::Tree::unconfirmed), for a caller that may hold the lock. Where no import or tool has
+    /// ever written anything, nothing is read for it.
+    pub(super) fn unconfirmed_of(
+        core: Option<&Core>,
+        path: &MemoryPath,
+        now: &Content,
+    ) -> Result<Vec<(usize, String)>, VaultError> {
+        if core.map_or(Ok(true), |core| core.journal.has_no_sources())? {
+            return Ok(Vec::new());
+        }
+        let lines = Self::lines_of(core, path, now)?.into_iter();
+        let source = |line: &Line| {
+            let provenance = &line.provenance;
+            let by = provenance.trust.filter(|_| provenance.is_unconfirmed())?;
+            // Who wrote it last may be somebody else, who made it from what the source says.
+            let writings = [&provenance.last_written, &provenance.first_written].into_iter().flatten();
+            let tool = writings.filter(|writing| writing.by == by).find_map(|writing| writing.tool.as_ref());
+            Some(tool.map_or_else(|| by.to_string(), |tool| format!("tool:{tool}")))
+        };
+        Ok(lines.filter_map(|line| Some((line.line, source(&line)?))).collect())
     }
 }
 

@@ -326,6 +326,7 @@ mod tests {
             snippet: snippet.to_owned(),
             score: None,
             why: Vec::new(),
+            state: None,
         };
         let search = Search {
             query: "tea".to_owned(),

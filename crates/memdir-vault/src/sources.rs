@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Transaction, params};
 
+use super::journal::Journal;
 use super::{Author, Vault, VaultError, history};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::WrittenBy;
@@ -20,6 +21,14 @@ pub(super) fn note(transaction: &Transaction<'_>, batch: u64, author: &Author) -
         transaction.prepare_cached(sql)?.execute([format!("{SOURCE}{batch}")])?;
     }
     Ok(())
+}
+
+impl Journal {
+    /// Whether no batch comes from an import or a tool.
+    pub(super) fn has_no_sources(&self) -> Result<bool, VaultError> {
+        let sql = "SELECT NOT EXISTS (SELECT 1 FROM meta WHERE key > ?1 AND key < ?1 || 'a')";
+        Ok(self.db.prepare_cached(sql)?.query_row([SOURCE], |row| row.get(0))?)
+    }
 }
 
 impl Vault {

@@ -282,6 +282,9 @@ pub struct Hit {
     pub score: Option<f64>,
     /// By what it was found.
     pub why: Vec<Why>,
+    /// Why all of the note belongs to the past, where it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<FactState>,
 }
 
 /// By what a note was found.
@@ -314,8 +317,12 @@ pub struct Part {
     pub heading: Option<String>,
     /// The first and the last line, from 1.
     pub lines: [usize; 2],
-    /// The lines, as they stand there.
+    /// The lines, as they stand there. A line that belongs to the past is left out, or marked where the past was asked for; and
+    /// one that came from an import or a tool and that nobody confirmed is marked.
     pub text: String,
+    /// Why all of the note belongs to the past, where it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<FactState>,
 }
 
 /// Links, as `links --json` prints them.
