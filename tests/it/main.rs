@@ -45,6 +45,7 @@ mod models;
 mod obsidian;
 mod operators;
 mod processes;
+mod provenance;
 mod python;
 mod repair;
 mod rules;
