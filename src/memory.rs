@@ -221,7 +221,7 @@ impl Memory {
     /// `invalid_path`, and those of `read_file`.
     pub fn read(&self, path: &str) -> Result<String, Failure> {
         let path = MemoryPath::parse(path).map_err(|error| catalog::invalid_path(path, error))?;
-        match self.act(Action::ReadFile(ReadFile { path, start_line: None, end_line: None }))? {
+        match self.act(Action::ReadFile(ReadFile { path, start_line: None, end_line: None, as_of: None }))? {
             Value::Text(text) => Ok(text),
             other => Err(unexpected(&other)),
         }
@@ -234,8 +234,15 @@ impl Memory {
     ///
     /// Those of `search_files`.
     pub fn search(&self, query: &str) -> Result<Search, Failure> {
-        let search =
-            SearchFiles { query: query.to_owned(), mode: None, path: None, limit: None, cursor: None, budget: None };
+        let search = SearchFiles {
+            query: query.to_owned(),
+            mode: None,
+            path: None,
+            limit: None,
+            cursor: None,
+            budget: None,
+            as_of: None,
+        };
         match self.act(Action::SearchFiles(search))? {
             Value::Search(found) => Ok(found),
             other => Err(unexpected(&other)),
@@ -248,7 +255,7 @@ impl Memory {
     ///
     /// Those of `get_context`.
     pub fn context(&self, message: &str, tokens: u32) -> Result<Context, Failure> {
-        let wanted = GetContext { query: Some(message.to_owned()), path: None, budget: Some(tokens) };
+        let wanted = GetContext { query: Some(message.to_owned()), path: None, budget: Some(tokens), as_of: None };
         match self.act(Action::GetContext(wanted))? {
             Value::Context(context) => Ok(context),
             other => Err(unexpected(&other)),

@@ -105,11 +105,11 @@ fn run_notes(global: &Global, command: NotesCommand) -> Result<u8, Stop> {
         NotesCommand::Init { dir, yes } => init::run(global, dir, yes),
         NotesCommand::Demo { dir } => demo::run(global, dir),
         NotesCommand::Exec(options) => exec::run(global, &options),
-        NotesCommand::Tree { folder, page } => look::tree(global, folder.as_deref(), &page),
-        NotesCommand::Read { note } => look::read(global, &note),
+        NotesCommand::Tree { folder, then, page } => look::tree(global, folder.as_deref(), &then, &page),
+        NotesCommand::Read { note, then } => look::read(global, &note, &then),
         NotesCommand::Search(options) => search::run(global, &options),
         NotesCommand::Links { note } => links::run(global, note.as_deref()),
-        NotesCommand::Facts { note, page } => facts::run(global, note.as_deref(), &page),
+        NotesCommand::Facts { note, then, page } => facts::run(global, note.as_deref(), &then, &page),
         NotesCommand::Check { kind, all } => check::run(global, kind, all),
     }
 }

@@ -3,10 +3,11 @@
 use serde::Serialize;
 
 use super::Engine;
+use super::query::text_in;
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure};
 use memdir_note::Note;
-use memdir_plan::{self as plan, Scan, Scanned, Tree};
+use memdir_plan::{self as plan, Limits, Scan, Scanned, Tree};
 
 /// A fact and the note that it stands in.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
@@ -41,32 +42,7 @@ impl Engine {
     ///
     /// Those of `read_file` for a note that is named, `io`.
     pub fn facts(&self, note: Option<&MemoryPath>, limit: usize, cursor: Option<&str>) -> Result<Facts, Failure> {
-        let facts = match note {
-            Some(path) => {
-                let image = self.vault.read(path, self.settings.limits.file_bytes).map_err(plan::failure)?;
-                of_note(path, image.content.text().ok_or_else(|| plan::not_text(path))?)
-            }
-            None => self.scan(of_note)?.into_iter().filter_map(|file| file.seen.flatten()).flatten().collect(),
-        };
-        let total = facts.len();
-        let mut numbered: Vec<(usize, FoundFact)> = Vec::with_capacity(facts.len());
-        for fact in facts {
-            let number = numbered.last().filter(|(_, last)| last.path == fact.path).map_or(1, |(number, _)| number + 1);
-            numbered.push((number, fact));
-        }
-        if let Some(cursor) = cursor {
-            let read = cursor.rsplit_once(':').and_then(|(path, number)| Some((path, number.parse().ok()?)));
-            let last: (&str, usize) = read.ok_or_else(|| {
-                Failure::new(Code::Usage, "the cursor is not one of `memdir facts`")
-                    .with_hint("leave it out to start anew")
-            })?;
-            numbered.retain(|(number, fact)| (fact.path.as_str(), *number) > last);
-        }
-        let is_cut = numbered.len() > limit;
-        numbered.truncate(limit);
-        let cursor = numbered.last().filter(|_| is_cut).map(|(number, fact)| format!("{}:{number}", fact.path));
-        let facts = numbered.into_iter().map(|(_, fact)| fact).collect();
-        Ok(Facts { facts, total, cursor })
+        facts_in(&self.vault, &self.settings.limits, note, limit, cursor)
     }
 
     /// Looks into all notes that are text.
@@ -74,14 +50,55 @@ impl Engine {
         &self,
         look: impl Fn(&MemoryPath, &str) -> R + Sync,
     ) -> Result<Vec<Scanned<Option<R>>>, Failure> {
-        let limit = self.settings.limits.file_bytes;
-        let scan = Scan { folder: None, limit, wants: &MemoryPath::is_note, stop: &|| false };
-        let look = |path: &MemoryPath, bytes: Result<&[u8], plan::TreeError>| {
-            let text = bytes.ok().and_then(|bytes| std::str::from_utf8(bytes).ok());
-            text.map(|text| look(path, text))
-        };
-        self.vault.scan(&scan, &look).map_err(plan::failure)
+        scan_in(&self.vault, &self.settings.limits, look)
     }
+}
+
+/// As [`Engine::facts`], of a tree.
+pub(super) fn facts_in(
+    tree: &impl Tree,
+    limits: &Limits,
+    note: Option<&MemoryPath>,
+    limit: usize,
+    cursor: Option<&str>,
+) -> Result<Facts, Failure> {
+    let facts = match note {
+        Some(path) => of_note(path, &text_in(tree, path, limits.file_bytes)?.0),
+        None => scan_in(tree, limits, of_note)?.into_iter().filter_map(|file| file.seen.flatten()).flatten().collect(),
+    };
+    let total = facts.len();
+    let mut numbered: Vec<(usize, FoundFact)> = Vec::with_capacity(facts.len());
+    for fact in facts {
+        let number = numbered.last().filter(|(_, last)| last.path == fact.path).map_or(1, |(number, _)| number + 1);
+        numbered.push((number, fact));
+    }
+    if let Some(cursor) = cursor {
+        let read = cursor.rsplit_once(':').and_then(|(path, number)| Some((path, number.parse().ok()?)));
+        let last: (&str, usize) = read.ok_or_else(|| {
+            Failure::new(Code::Usage, "the cursor is not one of `memdir facts`").with_hint("leave it out to start anew")
+        })?;
+        numbered.retain(|(number, fact)| (fact.path.as_str(), *number) > last);
+    }
+    let is_cut = numbered.len() > limit;
+    numbered.truncate(limit);
+    let cursor = numbered.last().filter(|_| is_cut).map(|(number, fact)| format!("{}:{number}", fact.path));
+    let facts = numbered.into_iter().map(|(_, fact)| fact).collect();
+    Ok(Facts { facts, total, cursor })
+}
+
+/// Looks into all notes of a tree that are text.
+pub(super) fn scan_in<R: Send>(
+    tree: &impl Tree,
+    limits: &Limits,
+    look: impl Fn(&MemoryPath, &str) -> R + Sync,
+) -> Result<Vec<Scanned<Option<R>>>, Failure> {
+    let limit = limits.file_bytes;
+    let scan = Scan { folder: None, limit, wants: &MemoryPath::is_note, stop: &|| false };
+    let look = |path: &MemoryPath, bytes: Result<&[u8], plan::TreeError>| {
+        let text = bytes.ok().and_then(|bytes| std::str::from_utf8(bytes).ok());
+        text.map(|text| look(path, text))
+    };
+    tree.scan(&scan, &look).map_err(plan::failure)
 }
 
 fn of_note(path: &MemoryPath, text: &str) -> Vec<FoundFact> {

@@ -27,6 +27,7 @@ use memdir_vault::{AuditEntry, Batch, Committed, Vault, VaultError, Writer};
 use scoped_tree::ScopedTree;
 
 mod account;
+mod as_of;
 mod audit;
 mod background;
 mod brief;
@@ -55,6 +56,7 @@ mod sessions;
 mod standing;
 
 pub use account::{Head, Readers};
+pub use as_of::View;
 pub use brief::{Brief, inert};
 pub use caller::Caller;
 pub use change::{Change, ChangeError, Done};

@@ -175,6 +175,7 @@ impl<T: Tree> Planner<'_, T> {
             limit: None,
             cursor: None,
             budget: None,
+            as_of: None,
         };
         self.search_files(call, &search)
     }

@@ -122,7 +122,8 @@ impl Vault {
         let later = earlier.split_off(cut);
         let files = walked.found.into_iter().filter(|file| !file.is_link);
         let stamps: HashMap<_, _> = files.map(|file| (file.path, file.stamp)).collect();
-        let is_old = |path: &MemoryPath| stamps.get(path).is_some_and(|now| now.modified / 1_000 <= moment.time.micros());
+        let is_old =
+            |path: &MemoryPath| stamps.get(path).is_some_and(|now| now.modified / 1_000 <= moment.time.micros());
         let evidence = Evidence { is_kept: &|content: &Numbered| kept.contains_key(&content.id), is_old: &is_old };
         let mut past = PastFiles::between(&earlier, &later, stamps.keys().cloned(), walked.folders, &evidence);
         if let Some(shows) = moment.shows {

@@ -221,8 +221,15 @@ fn search(chat: &mut Chat<'_>, text: &str) -> Result<Next, ChangeError> {
     if text.is_empty() {
         return Err(wants("what to look for", "/search Acme"));
     }
-    let query =
-        SearchFiles { query: text.to_owned(), mode: None, path: None, limit: Some(HITS), cursor: None, budget: None };
+    let query = SearchFiles {
+        query: text.to_owned(),
+        mode: None,
+        path: None,
+        limit: Some(HITS),
+        cursor: None,
+        budget: None,
+        as_of: None,
+    };
     let parsed = Parsed::of([Call::plain(1, Action::SearchFiles(query))]);
     let caller = Caller { read_only: true, ..chat.person() };
     let report = chat.engine.conclude(chat.engine.propose(parsed, caller));

@@ -18,6 +18,8 @@ const CONTENT: Field = required("content", Takes::Text, "All of the note's text,
 const HEADING: Field =
     required("heading", Takes::FullText, "The text of the heading; `A#B` for the heading B below A.");
 
+const AS_OF: Field = optional("as_of", Takes::FullText, "As it was then, such as `2026-11-16`.");
+
 /// All actions, in the order in which they are shown.
 pub const ROWS: &[Row] = &[
     Row {
@@ -32,6 +34,7 @@ pub const ROWS: &[Row] = &[
             NOTE,
             optional("start_line", Takes::Number(1), "The first line, from 1."),
             optional("end_line", Takes::Number(1), "The last line."),
+            AS_OF,
         ],
         example: r#"{"action":"read_file","path":"user.md","assign_to":"user"}"#,
     },
@@ -256,6 +259,7 @@ pub const ROWS: &[Row] = &[
             optional("path", Takes::Folder, "The folder; left out, the whole memory."),
             optional("limit", Takes::Number(1), "How many at most; left out, 1000."),
             optional("cursor", Takes::Text, "The previous answer's cursor."),
+            AS_OF,
         ],
         example: r#"{"action":"list_files"}"#,
     },
@@ -278,7 +282,7 @@ pub const ROWS: &[Row] = &[
         words: "Tells kind, size, lines, time of change and digest of a file or folder.",
         returns: "path, kind, size, lines, modified, digest",
         gives: Gives::Object,
-        fields: &[FILE],
+        fields: &[FILE, AS_OF],
         example: r#"{"action":"get_file_info","path":"user.md"}"#,
     },
     Row {
@@ -355,6 +359,7 @@ pub const ROWS: &[Row] = &[
             optional("limit", Takes::Number(1), "Notes at most; left out, 20."),
             optional("cursor", Takes::Text, "The previous answer's cursor."),
             optional("budget", Takes::Number(1), "Tokens of all snippets at most."),
+            AS_OF,
         ],
         example: r#"{"action":"search_files","query":"example person birthday"}"#,
     },
@@ -370,6 +375,7 @@ pub const ROWS: &[Row] = &[
             optional("query", Takes::FullText, "The message, or what to look for; this or a path."),
             optional("path", Takes::Path, "The note to gather about."),
             optional("budget", Takes::Number(1), "Tokens at most; left out, 2,000."),
+            AS_OF,
         ],
         example: r#"{"action":"get_context","query":"when is the birthday of example person"}"#,
     },
