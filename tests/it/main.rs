@@ -61,3 +61,4 @@ mod updates;
 mod vaults;
 mod verbs;
 mod wrong;
+mod year;

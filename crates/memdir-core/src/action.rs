@@ -455,13 +455,15 @@ impl Action {
     /// The day or time as of which the memory is asked about; `None` for now.
     #[must_use]
     pub fn as_of(&self) -> Option<&str> {
-        match self {
-            Self::ReadFile(ReadFile { as_of, .. })
-            | Self::ListFiles(ListFiles { as_of, .. })
-            | Self::GetFileInfo(GetFileInfo { as_of, .. })
-            | Self::SearchFiles(SearchFiles { as_of, .. })
-            | Self::GetContext(GetContext { as_of, .. }) => as_of.as_deref(),
-            _ => None,
+        if let Self::ReadFile(ReadFile { as_of, .. })
+        | Self::ListFiles(ListFiles { as_of, .. })
+        | Self::GetFileInfo(GetFileInfo { as_of, .. })
+        | Self::SearchFiles(SearchFiles { as_of, .. })
+        | Self::GetContext(GetContext { as_of, .. }) = self
+        {
+            as_of.as_deref()
+        } else {
+            None
         }
     }
 

@@ -173,6 +173,7 @@ fn each_day_is_as_the_folder_was_on_it() {
     assert!(days > 400 && moved > 600, "{days} days, {moved} calls");
 }
 
+#[expect(clippy::disallowed_types, reason = "the test is the system that says when a file was written")]
 #[test]
 fn what_comes_from_outside_counts_from_the_change_that_met_it() {
     let world = World::new(&[("a.md", "one\n"), ("by_hand.md", "x\n")]);
