@@ -164,9 +164,12 @@ fn scores(seed: u64) -> [Score; 6] {
     live(&engine, &world);
     let [mut now, mut context, mut then, mut context_then, mut notes] = [Score::default(); 5];
     let said = told(&engine, None);
-    for fact in &world.facts {
+    for (number, fact) in world.facts.iter().enumerate() {
         now.count(value_in(&said, world.path(fact, DAYS), fact) == fact.on(DAYS));
-        context.count(context_is_right(&engine, &world, fact, None));
+        // Each in four of the years: a context takes longer.
+        if number as u64 % 4 == seed % 4 {
+            context.count(context_is_right(&engine, &world, fact, None));
+        }
     }
     for asked in 0..ASKED {
         // Spread over the year, and others in each of the years.

@@ -159,9 +159,9 @@ impl World {
     pub(crate) fn of(seed: u64) -> Self {
         let random = &mut Random(seed);
         let (mut facts, names, mut planned) = (Vec::new(), names(random), Planned::new());
-        for note in 0..SUBJECTS {
+        for (note, names) in names.iter().enumerate() {
             // Some are known of later in the year.
-            let (begin, subject) = (random.day(0, if note % 4 == 0 { 200 } else { 20 }), title(&names[note]));
+            let (begin, subject) = (random.day(0, if note % 4 == 0 { 200 } else { 20 }), title(names));
             for key in random.some(FACTS, KEYS.len()) {
                 let values = vec![(begin, random.word())];
                 facts.push(Fact { subject: subject.clone(), key: KEYS[key].to_owned(), values, claim: None, note });
