@@ -35,7 +35,8 @@ fn by_reading(query: &str, notes: &BTreeMap<&str, &str>) {
         path: None,
         limit: None,
         cursor: None,
-        budget: None, as_of: None
+        budget: None,
+        as_of: None,
     };
     let context = GetContext { query: Some(query.to_owned()), path: None, budget: Some(200), as_of: None };
     for action in [Action::SearchFiles(search), Action::GetContext(context)] {

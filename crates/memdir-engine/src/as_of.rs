@@ -75,10 +75,9 @@ impl Engine {
     ) -> Outcome {
         let call = cleared.call();
         let grant = caller.restriction();
-        let model = Context { approved: false, ..context };
         let shows =
-            |path: &MemoryPath| grant.is_none_or(|grant| grant.shows(path)) && self.may_show(call, path, &model);
-        let is_part = grant.is_some() || self.may_hide(call, &model);
+            |path: &MemoryPath| grant.is_none_or(|grant| grant.shows(path)) && self.may_show(call, path, &context);
+        let is_part = grant.is_some() || self.may_hide(call, &context);
         let moment = Moment { time, now: self.now(), shows: if is_part { Some(&shows) } else { None } };
         let answered = self.undisturbed(&moment, |past| {
             let mut outcome = None;

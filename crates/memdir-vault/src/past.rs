@@ -96,7 +96,7 @@ impl Vault {
         for _ in 0..ATTEMPTS {
             let settled = retry::within(PATIENCE, || Ok::<_, VaultError>(settled(&core.journal)?.map(Some)))?;
             let Some(before) = settled.flatten() else { return Err(VaultError::Busy) };
-            let walked = self.walk_stamps(&|| false).map_err(|_| VaultError::Busy)?;
+            let walked = self.walk_stamps(&|| false).map_err(unlisted)?;
             core.journal.db.execute_batch("BEGIN")?;
             let newest = core.journal.newest()?;
             if newest == before {
@@ -131,6 +131,10 @@ impl Vault {
         }
         Ok(PastTree { vault: self, core: Mutex::new(core), newest, past, stamps, kept, later })
     }
+}
+
+fn unlisted(error: TreeError) -> VaultError {
+    VaultError::io("list the notes", None, std::io::Error::other(error.to_string()))
 }
 
 /// The newest batch, unless one is under way; an outer `None` then.
