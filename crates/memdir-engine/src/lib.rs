@@ -28,6 +28,7 @@ use memdir_vault::{AuditEntry, Batch, Committed, Vault, VaultError, Writer};
 use scoped_tree::ScopedTree;
 
 mod account;
+mod as_of;
 mod audit;
 mod background;
 mod brief;
@@ -60,6 +61,7 @@ mod standing;
 mod tidy;
 
 pub use account::{Head, Readers};
+pub use as_of::View;
 pub use brief::{Brief, inert};
 pub use caller::Caller;
 pub use change::{Change, ChangeError, Done};
