@@ -11,8 +11,8 @@ use memdir_note::words::called;
 use memdir_note::{Excluded, Syntax, Targets, name};
 use memdir_policy::Cleared;
 
-mod as_of;
 mod align;
+mod as_of;
 mod change;
 mod changes;
 mod closest;
@@ -32,7 +32,6 @@ mod merge;
 mod names;
 mod needle;
 mod overlay;
-mod past;
 mod pattern;
 mod query;
 mod ranked;
@@ -57,6 +56,7 @@ mod whole_line;
 mod words;
 mod write;
 
+pub use as_of::{Evidence, Held, PastFiles, PastStep, name_before, names_after};
 pub use change::{Counts, Fate, FileCount, Plan, changed, diff_of};
 pub use changes::{ChangeLine, NoteChange, note_changes};
 pub use diff::unified;
