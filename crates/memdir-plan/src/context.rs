@@ -6,8 +6,8 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
+use crate::current::PastShown;
 use crate::fit::Fit;
-use crate::past::PastShown;
 use crate::scanned::ScannedNotes;
 use crate::tree::{Effort, Tree, TreeError};
 use crate::wanted::Wanted;
@@ -215,7 +215,7 @@ impl<T: Tree> Planner<'_, T> {
             let Some(text) = self.current(&whole, if is_named { PastShown::Marked } else { about.past }) else {
                 continue;
             };
-            let text = self.with_doubts(path, &whole, text.into_owned()).map_err(words::failure)?;
+            let text = self.with_doubts(path, &whole, text.into_owned());
             let own = parts_of(path, &text, about.wanted.as_ref(), &gathered.weights, most);
             parts.extend(own.into_iter().map(|part| Part { state, ..part }));
         }

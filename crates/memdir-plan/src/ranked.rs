@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use crate::Planner;
-use crate::past::PastShown;
+use crate::current::PastShown;
 use crate::query::Operators;
 use crate::scanned::ScannedNotes;
 use crate::search_files::{Part, Picked, Scope, Scored, Shows};

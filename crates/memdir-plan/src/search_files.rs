@@ -6,9 +6,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use crate::current::PastShown;
 use crate::excerpt::Excerpt;
 use crate::overlay::Trouble;
-use crate::past::PastShown;
 use crate::pattern::Pattern;
 use crate::query::{Fitting, Operators, Query};
 use crate::tree::{Scan, Scanned, Tree, TreeError};
