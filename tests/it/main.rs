@@ -46,6 +46,7 @@ mod models;
 mod obsidian;
 mod operators;
 mod processes;
+mod provenance;
 mod python;
 mod repair;
 #[cfg(unix)]

@@ -162,7 +162,10 @@ fn adopting_says_what_was_found_and_changes_no_byte() {
 fn facts_in_pages() {
     let env = Env::ada();
     env.write("user.md", "---\ntags: [a, b]\n---\n# Ada\n- **Home City**: London\n");
-    let fact = |path: &str, line: u64, heading: Value, key: &str, value: &str| json!({"path": path, "line": line, "heading": heading, "key": key, "value": value});
+    let fact = |path: &str, line: u64, heading: Value, key: &str, value: &str| {
+        json!({"path": path, "line": line, "heading": heading, "key": key, "value": value,
+        "state": "current", "since": null, "until": null})
+    };
     let acme = "entities/acme.md";
     let all = [
         fact(acme, 5, json!("Basic Information"), "kind", "company"),
