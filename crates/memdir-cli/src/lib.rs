@@ -53,6 +53,7 @@ mod question;
 mod repair;
 mod rules;
 mod search;
+mod serve;
 mod session;
 mod shell;
 mod stats;
@@ -159,6 +160,7 @@ fn run_programs(global: &Global, command: ProgramsCommand) -> Result<u8, Stop> {
         ProgramsCommand::Session(command) => session::run(global, &command),
         ProgramsCommand::Chat(options) => chat::run(global, &options),
         ProgramsCommand::Mcp(options) => mcp::run(global, &options),
+        ProgramsCommand::Serve(options) => serve::run(global, &options),
         ProgramsCommand::Client(command) => client::run(global, &command),
         ProgramsCommand::Install(options) => install::run(global, &options),
         ProgramsCommand::Hook(options) => hook::run(global, &options),
