@@ -6,22 +6,13 @@ use anstyle::{AnsiColor, Style};
 
 use super::{ago, term};
 use memdir_core::report::LogEntry;
+pub(super) use memdir_core::report::who;
 use memdir_plan::NoteChange;
 
 /// How many notes of one change are listed.
 const MOST_NOTES: usize = 8;
 /// The longest name that what was done stands beside.
 const MOST_NAME: usize = 32;
-
-/// Who did something: `you` for what was typed, else the program by its name and its door, so that none passes for the person.
-pub(super) fn who(door: &str, client: Option<&str>) -> String {
-    match (client, door) {
-        (Some(client), door) => format!("{client} ({door})"),
-        (None, "cli") => "you".to_owned(),
-        (None, "mcp" | "library") => format!("a program ({door})"),
-        (None, door) => format!("a model ({door})"),
-    }
-}
 
 /// The number of a change, when it was and who made it: `12  14:05 UTC (2 hours ago)  you`.
 pub(super) fn headline(entry: &LogEntry, width: usize) -> String {

@@ -17,7 +17,7 @@ pub(super) fn run(global: &Global, options: &Forget) -> Result<u8, Stop> {
         (None, Some(text)) => ForgetTarget::Text(text.clone()),
         (None, None) => return Err(exit::usage("there is nothing to forget", "name a note, or give `--text`").into()),
     };
-    let drafts = draft::holding(&opened, &target)?;
+    let drafts = draft::holding(&opened.root, &target)?;
     let mut lines = if options.lines { RelatedLines::Erase } else { RelatedLines::Keep };
     let mut shown = None;
     let is_asked = !options.yes && !options.dry_run;

@@ -11,7 +11,6 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 mod actions;
-mod ago;
 mod approve;
 mod approve_walk;
 mod args;
@@ -48,6 +47,7 @@ mod one;
 mod open;
 mod output;
 mod pending;
+mod person_files;
 mod progress;
 mod question;
 mod repair;
@@ -67,6 +67,7 @@ use args::{
     AccountCommand, Cli, Command, ConsentCommand, Global, NotesCommand, OwnCommand, ProgramsCommand, VerbsCommand,
 };
 use exit::{Stop, usage};
+use memdir_host::ago;
 
 /// Runs the program and gives its exit code.
 #[must_use]

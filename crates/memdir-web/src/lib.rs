@@ -43,10 +43,13 @@ mod layout;
 mod live;
 mod markdown;
 mod pages;
+mod person_files;
 mod refusal;
 mod site;
+mod who;
 
 pub use door::EntryCode;
+pub use person_files::{ClientToken, NewClient, PersonFiles, RegisteredClient};
 pub use site::Site;
 
 /// How the page is reached and what it may do.

@@ -4,6 +4,7 @@
 //! and decides nothing.
 
 mod bound;
+mod who;
 
 use std::collections::BTreeMap;
 
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::action::{Action, Call};
 use crate::digest::Digest;
 use crate::path::MemoryPath;
+pub use who::who;
 
 /// The closed list of reasons why something was not done; its name on the wire is the snake_case of the variant.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
@@ -513,10 +515,13 @@ pub struct LogEntry {
     pub batch: Option<u64>,
     /// When it was committed, RFC 3339 in UTC.
     pub time: String,
-    /// How it came in: `cli`, `exec`, `chat`, `ask`, `mcp` or `library`.
+    /// How it came in: `cli`, `exec`, `chat`, `ask`, `mcp`, `web` or `library`.
     pub door: String,
     /// The program that asked for it.
     pub client: Option<String>,
+    /// The conversation it was asked for in; told to the person alone.
+    #[serde(skip)]
+    pub session: Option<String>,
     /// The batch that it undoes.
     pub undoes: Option<u64>,
     /// The batch that undid it.
