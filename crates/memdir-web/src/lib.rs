@@ -38,6 +38,7 @@ use tokio_util::sync::CancellationToken;
 
 mod assets;
 mod door;
+mod field;
 mod href;
 mod layout;
 mod live;
@@ -47,6 +48,8 @@ mod person_files;
 mod refusal;
 mod site;
 mod who;
+#[cfg(test)]
+mod tests;
 
 pub use door::EntryCode;
 pub use person_files::{ClientToken, NewClient, PersonFiles, RegisteredClient};
@@ -68,7 +71,6 @@ pub struct WebOptions {
 }
 
 /// Everything that the page answers, without a network. What goes on by itself ends when `stop` is cancelled.
-#[must_use]
 pub fn web_routes(site: &Arc<Site>) -> Router {
     door::guarded(pages::routes(), site)
 }
