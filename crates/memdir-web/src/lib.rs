@@ -37,6 +37,7 @@ use memdir_server::{Limits, Names};
 use tokio_util::sync::CancellationToken;
 
 mod assets;
+mod changes;
 mod door;
 mod field;
 mod href;

@@ -4,15 +4,18 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::routing::{get, post};
+use memdir_core::report::{Code, Failure};
 
 use crate::refusal::Refusal;
 use crate::site::Site;
 use crate::{assets, live};
 
+mod decide;
 mod delete;
 mod edit;
 mod graph;
 mod home;
+mod inbox;
 mod new;
 mod note;
 mod notes;
@@ -32,6 +35,8 @@ pub(crate) fn routes() -> Router<Arc<Site>> {
         .route("/rename/{*path}", get(rename::ask).post(rename::rename))
         .route("/delete/{*path}", get(delete::ask).post(delete::delete))
         .route("/search", get(search::show))
+        .route("/inbox", get(inbox::list))
+        .route("/inbox/{id}", get(inbox::show).post(decide::decide))
         .route("/undo", post(undo::undo))
         .route("/events", get(live::events))
         .route("/assets/{name}", get(assets::show))
@@ -44,4 +49,10 @@ fn back(wanted: Option<String>) -> String {
     wanted
         .filter(|to| to.starts_with('/') && !to.starts_with("//") && !to.contains('\\'))
         .unwrap_or_else(|| "/".to_owned())
+}
+
+/// A number in an address.
+fn number(text: &str) -> Result<u64, Failure> {
+    let failure = || Failure::new(Code::NotFound, "this address names no number").with_hint("follow the links of the pages");
+    text.parse().map_err(|_| failure())
 }
