@@ -16,6 +16,8 @@ pub struct AuditQuery {
     pub door: Option<String>,
     /// Only those of this action.
     pub action: Option<String>,
+    /// Only those of this conversation.
+    pub session: Option<String>,
     /// Only those of this time or later.
     pub since: Option<Timestamp>,
     /// Only those before this time.
@@ -92,9 +94,10 @@ impl Vault {
         let floor = first.max(before.saturating_sub(MOST_LOOKED));
         let sql = "SELECT seq, time, batch, door, client, session, action, code, permission, payload FROM entry
                    WHERE seq < ?1 AND seq >= ?2 AND (?3 IS NULL OR client = ?3) AND (?4 IS NULL OR door = ?4)
-                   AND (?5 IS NULL OR action = ?5) ORDER BY seq DESC";
+                   AND (?5 IS NULL OR action = ?5) AND (?6 IS NULL OR session = ?6) ORDER BY seq DESC";
         let mut statement = db.prepare_cached(sql)?;
-        let mut rows = statement.query(params![before, floor, query.client, query.door, query.action])?;
+        let mut rows =
+            statement.query(params![before, floor, query.client, query.door, query.action, query.session])?;
         let mut page = AuditPage::default();
         while let Some(row) = rows.next()? {
             let line = line(row)?;

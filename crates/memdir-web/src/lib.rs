@@ -48,9 +48,9 @@ mod pages;
 mod person_files;
 mod refusal;
 mod site;
-mod who;
 #[cfg(test)]
 mod tests;
+mod who;
 
 pub use door::EntryCode;
 pub use person_files::{ClientToken, NewClient, PersonFiles, RegisteredClient};

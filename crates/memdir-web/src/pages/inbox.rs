@@ -119,7 +119,8 @@ fn head(reviewed: &Reviewed) -> Markup {
 fn decision(visitor: &Visitor, reviewed: &Reviewed) -> Markup {
     let (waiting, can) = (&reviewed.waiting, reviewed.trouble.is_none());
     let rules = |verdict| standing(waiting, verdict).ok().filter(|rules| !rules.is_empty());
-    let answers = [("always", "Always yes", rules(Verdict::Allow).filter(|_| can)), ("never", "Never", rules(Verdict::Deny))];
+    let answers =
+        [("always", "Always yes", rules(Verdict::Allow).filter(|_| can)), ("never", "Never", rules(Verdict::Deny))];
     let fields = html! {
         input type="hidden" name="digest" value=(waiting.digest);
         div .row {

@@ -10,16 +10,21 @@ use crate::refusal::Refusal;
 use crate::site::Site;
 use crate::{assets, live};
 
+mod audit;
+mod chain;
 mod decide;
 mod delete;
 mod edit;
 mod graph;
+mod history;
 mod home;
 mod inbox;
 mod new;
 mod note;
 mod notes;
+mod readers;
 mod rename;
+mod restore;
 mod search;
 mod undo;
 
@@ -37,6 +42,14 @@ pub(crate) fn routes() -> Router<Arc<Site>> {
         .route("/search", get(search::show))
         .route("/inbox", get(inbox::list))
         .route("/inbox/{id}", get(inbox::show).post(decide::decide))
+        .route("/history", get(history::list))
+        .route("/history/{batch}", get(history::show))
+        .route("/changes/{*path}", get(history::of_note))
+        .route("/restore/{*path}", get(restore::ask).post(restore::restore))
+        .route("/audit", get(audit::list))
+        .route("/audit/chain", get(chain::show))
+        .route("/audit/export", get(chain::export))
+        .route("/readers/{*path}", get(readers::show))
         .route("/undo", post(undo::undo))
         .route("/events", get(live::events))
         .route("/assets/{name}", get(assets::show))
@@ -53,6 +66,7 @@ fn back(wanted: Option<String>) -> String {
 
 /// A number in an address.
 fn number(text: &str) -> Result<u64, Failure> {
-    let failure = || Failure::new(Code::NotFound, "this address names no number").with_hint("follow the links of the pages");
+    let failure =
+        || Failure::new(Code::NotFound, "this address names no number").with_hint("follow the links of the pages");
     text.parse().map_err(|_| failure())
 }
