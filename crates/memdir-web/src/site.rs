@@ -49,6 +49,8 @@ pub(crate) enum Then {
     },
     /// A page about what was not done, with the status of the failure.
     Show(Failure, Page),
+    /// A page that can be shown this once alone.
+    Page(Page),
 }
 
 impl Site {
@@ -152,6 +154,7 @@ impl Site {
             Ok(Ok(Then::Show(failure, page))) => {
                 (layout::status(failure.code), layout::whole(self, visitor, page)).into_response()
             }
+            Ok(Ok(Then::Page(page))) => layout::whole(self, visitor, page).into_response(),
             Ok(Err(failure)) => self.failed(visitor, &failure),
             Err(error) => unfinished(error).into_response(),
         }

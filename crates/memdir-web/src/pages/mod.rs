@@ -10,8 +10,10 @@ use crate::refusal::Refusal;
 use crate::site::Site;
 use crate::{assets, live};
 
+mod as_client;
 mod audit;
 mod chain;
+mod clients;
 mod decide;
 mod delete;
 mod edit;
@@ -50,6 +52,12 @@ pub(crate) fn routes() -> Router<Arc<Site>> {
         .route("/audit/chain", get(chain::show))
         .route("/audit/export", get(chain::export))
         .route("/readers/{*path}", get(readers::show))
+        .route("/clients", get(clients::list))
+        .route("/new-client", get(clients::ask).post(clients::add))
+        .route("/clients/{name}", get(clients::show))
+        .route("/clients/{name}/revoke", get(clients::ask_revoke).post(clients::revoke))
+        .route("/clients/{name}/notes", get(as_client::list))
+        .route("/clients/{name}/notes/{*path}", get(as_client::show))
         .route("/undo", post(undo::undo))
         .route("/events", get(live::events))
         .route("/assets/{name}", get(assets::show))
