@@ -118,7 +118,10 @@ pub(super) fn lines(global: &Global, note: &str) -> Result<u8, Stop> {
 
 /// Who wrote a line, in words; empty where nobody knows.
 fn head(line: &Line) -> String {
-    let (Some(batch), Some(time), Some(door)) = (line.batch, &line.time, &line.door) else { return String::new() };
+    let (Some(batch), Some(time), Some(door)) = (line.batch, &line.time, &line.door) else {
+        let is_outside = line.provenance.last_written.is_some();
+        return if is_outside { "outside memdir".to_owned() } else { String::new() };
+    };
     let who = changes::who(door, line.client.as_deref());
     term::escape_line(&format!("{batch}  {}  {who}", ago::short(time))).into_owned()
 }
