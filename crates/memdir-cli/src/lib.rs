@@ -11,7 +11,6 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 mod actions;
-mod ago;
 mod approve;
 mod approve_walk;
 mod args;
@@ -49,7 +48,6 @@ mod open;
 mod output;
 mod pending;
 mod progress;
-mod provenance;
 mod question;
 mod repair;
 mod review;
