@@ -4,10 +4,10 @@ use std::io::{self, IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
 
-use super::{ago, term};
+use super::term;
 use memdir_core::report::LogEntry;
-pub(super) use memdir_core::report::who;
 use memdir_plan::NoteChange;
+use memdir_words::{ago, who};
 
 /// How many notes of one change are listed.
 const MOST_NOTES: usize = 8;
@@ -19,7 +19,7 @@ pub(super) fn headline(entry: &LogEntry, width: usize) -> String {
     let moment = ago::Moment::of(&entry.time);
     let time = moment.as_ref().map_or_else(|| entry.time.clone(), ago::Moment::clock);
     let recent = moment.and_then(|moment| moment.recent()).map_or_else(String::new, |ago| format!(" ({ago})"));
-    let who = who(&entry.door, entry.client.as_deref());
+    let who = who::changed(&entry.door, entry.client.as_deref());
     let undoes = entry.undoes.map_or_else(String::new, |batch| format!(", undid {batch}"));
     let undone = entry.undone_by.map_or_else(String::new, |batch| format!(", undone by {batch}"));
     let number = entry.batch.map_or_else(String::new, |batch| batch.to_string());

@@ -51,6 +51,7 @@ mod person_files;
 mod progress;
 mod question;
 mod repair;
+mod review;
 mod rules;
 mod search;
 mod serve;
@@ -60,6 +61,7 @@ mod stats;
 mod status;
 mod talk;
 mod term;
+mod tidy;
 mod trace;
 mod verbs;
 
@@ -67,7 +69,6 @@ use args::{
     AccountCommand, Cli, Command, ConsentCommand, Global, NotesCommand, OwnCommand, ProgramsCommand, VerbsCommand,
 };
 use exit::{Stop, usage};
-use memdir_host::ago;
 
 /// Runs the program and gives its exit code.
 #[must_use]
@@ -111,8 +112,12 @@ fn run_notes(global: &Global, command: NotesCommand) -> Result<u8, Stop> {
         NotesCommand::Read { note } => look::read(global, &note),
         NotesCommand::Search(options) => search::run(global, &options),
         NotesCommand::Links { note } => links::run(global, note.as_deref()),
-        NotesCommand::Facts { note, page } => facts::run(global, note.as_deref(), &page),
+        NotesCommand::Facts { note, why, all, page } => {
+            facts::run(global, note.as_deref(), facts::Asked { why, all }, &page)
+        }
         NotesCommand::Check { kind, all } => check::run(global, kind, all),
+        NotesCommand::Review => review::run(global),
+        NotesCommand::Tidy { dry_run } => tidy::run(global, dry_run),
     }
 }
 

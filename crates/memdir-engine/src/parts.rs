@@ -2,6 +2,7 @@
 
 use super::Engine;
 use super::pending::Trial;
+use super::tidy::is_tidy;
 use memdir_core::digest::Digest;
 use memdir_core::report::Failure;
 use memdir_plan::Plan;
@@ -29,7 +30,17 @@ impl Engine {
     /// `not_found`, and those of [`Engine::pending`].
     pub fn parts_of(&self, id: u64) -> Result<Vec<Vec<usize>>, Failure> {
         let waiting = self.waiting_with(id)?;
-        Ok(parts(waiting.calls.len(), |part| self.try_part(&waiting, part).trouble().is_none()))
+        // A step of `tidy` may be several calls, of which the first one says why.
+        let is_whole = |part: &[usize]| {
+            !is_tidy(&waiting)
+                || part.iter().all(|at| {
+                    let goes_on = |at: usize| waiting.calls.get(at).is_some_and(|held| held.grounds.is_empty());
+                    (!goes_on(*at) || part.contains(&at.wrapping_sub(1)))
+                        && (!goes_on(at + 1) || part.contains(&(at + 1)))
+                })
+        };
+        let can = |part: &[usize]| self.try_part(&waiting, part).trouble().is_none();
+        Ok(parts(waiting.calls.len(), |part| is_whole(part) && can(part)))
     }
 
     fn try_part(&self, waiting: &super::PendingProposal, part: &[usize]) -> Trial {

@@ -9,7 +9,7 @@ use memdir_core::path::MemoryPath;
 use memdir_core::report::{Kind, Log, LogEntry};
 use memdir_core::time::Timestamp;
 use memdir_plan::{
-    Altered, Effort, Entry, Image, Listing, PastBatch, Said, Scan, Scanned, Stat, Step, Tree, TreeError,
+    Altered, Content, Effort, Entry, Image, Listing, PastBatch, Said, Scan, Scanned, Stat, Step, Tree, TreeError,
 };
 use memdir_policy::Grant;
 use memdir_rank::{Point, Source};
@@ -211,6 +211,10 @@ impl<T: Tree> Tree for ScopedTree<'_, T> {
     /// Only for who sees all: a step of a rename names two notes, and a text of the past may hold what is hidden now.
     fn steps(&self, batch: u64) -> Result<Option<Vec<Step>>, TreeError> {
         if self.is_part() { Ok(None) } else { self.tree.steps(batch) }
+    }
+
+    fn unconfirmed(&self, path: &MemoryPath, now: &Content) -> Result<Vec<(usize, String)>, TreeError> {
+        self.tree.unconfirmed(path, now)
     }
 
     /// As with [`Tree::steps`].

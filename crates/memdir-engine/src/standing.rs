@@ -40,7 +40,7 @@ pub fn standing(waiting: &PendingProposal, verdict: Verdict) -> Result<Vec<Rule>
                 // What is found in calls like this one is asked about all the same.
                 Ground::Change if verdict == Verdict::Allow => Some(CHANGE.to_owned()),
                 // These grounds concern a whole turn, which no rule can describe.
-                Ground::Removal | Ground::Origin => return Err(is_asked_each_time(ground)),
+                Ground::Removal | Ground::Origin | Ground::Tidy(_) => return Err(is_asked_each_time(ground)),
                 Ground::Rule(_) | Ground::Change => None,
             };
             let rule = Rule {

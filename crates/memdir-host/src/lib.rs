@@ -18,8 +18,6 @@ use memdir_core::time::Timestamp;
 use memdir_engine::IndexPlace;
 use memdir_vault::{OpenedFolder, Options, Spare, Vault};
 
-pub mod ago;
-
 /// The folder of a memory, opened.
 #[derive(Debug)]
 pub struct Folder {

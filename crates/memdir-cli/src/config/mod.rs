@@ -42,6 +42,7 @@ const KEYS: &[(&str, &[&str])] = &[
             "agent",
             "model",
             "search",
+            "facts",
             "hooks",
             "memory",
         ],
@@ -77,7 +78,8 @@ const KEYS: &[(&str, &[&str])] = &[
             "prompts",
         ],
     ),
-    ("search", &["embeddings", "address"]),
+    ("search", &["embeddings", "address", "archive"]),
+    ("facts", &["past_status"]),
     ("hooks", &["conversations", "milliseconds"]),
     ("rule", &["action", "path", "client", "detector", "verdict"]),
 ];
@@ -96,7 +98,22 @@ pub(super) struct Config {
     pub(super) agent: Agent,
     pub(super) model: Model,
     pub(super) search: Search,
+    facts: FactKeys,
     pub(super) hooks: Hooks,
+}
+
+/// What sets a note aside as past.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default)]
+struct FactKeys {
+    /// Values of `status` in its front matter.
+    past_status: Vec<String>,
+}
+
+impl Default for FactKeys {
+    fn default() -> Self {
+        Self { past_status: engine::PAST_STATUS.map(str::to_owned).into() }
+    }
 }
 
 /// What the hooks of assistants do.
@@ -209,6 +226,8 @@ impl Config {
             batch_actions: limits.batch_actions,
             batch_time: Duration::from_secs(limits.batch_seconds),
             rules,
+            past_status: self.facts.past_status.iter().map(|status| status.trim().to_lowercase()).collect(),
+            archive: self.search.archive()?,
             index: engine::IndexPlace::Nowhere,
             inbox: self.permission.inbox,
             keep_proposals: Duration::from_secs(self.permission.inbox_days.saturating_mul(24 * 60 * 60)),
@@ -481,7 +500,10 @@ fn set_from_environment(table: &mut Table, name: &str, value: &str) -> Result<()
 fn typed(key: &str, value: &str) -> Value {
     let is_text =
         ["model_name", "model_address", "model_prompts", "search_embeddings", "search_address"].contains(&key);
+    let is_list = ["facts_past_status", "search_archive"].contains(&key);
+    let list = || value.split(',').map(str::trim).filter(|item| !item.is_empty());
     match (value.parse::<i64>(), value.parse::<bool>(), value.parse::<f64>()) {
+        _ if is_list => Value::Array(list().map(|item| Value::String(item.to_owned())).collect()),
         _ if is_text => Value::String(value.to_owned()),
         (Ok(number), _, _) => Value::Integer(number),
         (_, Ok(flag), _) => Value::Boolean(flag),

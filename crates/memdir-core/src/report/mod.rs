@@ -4,7 +4,7 @@
 //! and decides nothing.
 
 mod bound;
-mod who;
+mod fact;
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,8 @@ use serde::{Deserialize, Serialize};
 use crate::action::{Action, Call};
 use crate::digest::Digest;
 use crate::path::MemoryPath;
-pub use who::who;
+
+pub use fact::{Confirmation, FactState, FormerValue, Provenance, Writing, WrittenBy};
 
 /// The closed list of reasons why something was not done; its name on the wire is the snake_case of the variant.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
@@ -174,6 +175,9 @@ pub struct Issue {
     pub message: String,
 }
 
+/// The code of an [`Issue`] that tells that what a call wrote contradicts what the memory says elsewhere.
+pub const CONTRADICTION: &str = "contradiction";
+
 /// What a call that succeeded answers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
@@ -278,6 +282,9 @@ pub struct Hit {
     pub score: Option<f64>,
     /// By what it was found.
     pub why: Vec<Why>,
+    /// Why all of the note belongs to the past, where it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<FactState>,
 }
 
 /// By what a note was found.
@@ -310,8 +317,12 @@ pub struct Part {
     pub heading: Option<String>,
     /// The first and the last line, from 1.
     pub lines: [usize; 2],
-    /// The lines, as they stand there.
+    /// The lines, as they stand there. A line that belongs to the past is left out, or marked where the past was asked for; and
+    /// one that came from an import or a tool and that nobody confirmed is marked.
     pub text: String,
+    /// Why all of the note belongs to the past, where it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<FactState>,
 }
 
 /// Links, as `links --json` prints them.
@@ -567,6 +578,9 @@ pub struct Line {
     pub client: Option<String>,
     /// On whose behalf: `person`, `model`, `program`, `tool:NAME` or `import`.
     pub origin: Option<String>,
+    /// Where it comes from.
+    #[serde(flatten)]
+    pub provenance: Provenance,
 }
 
 /// What became of one call.

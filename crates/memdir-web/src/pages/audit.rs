@@ -7,8 +7,8 @@ use axum::response::Response;
 use maud::{Markup, html};
 use memdir_core::action::NAMES;
 use memdir_core::report::{Code, Failure};
-use memdir_host::ago;
 use memdir_vault::{AuditLine, AuditPage, AuditQuery};
+use memdir_words::ago;
 use serde::Deserialize;
 
 use crate::door::Visitor;

@@ -7,8 +7,8 @@ use axum::response::Response;
 use maud::{Markup, html};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure, Log, LogEntry};
-use memdir_host::ago::Moment;
 use memdir_vault::LogQuery;
+use memdir_words::ago::Moment;
 use serde::Deserialize;
 
 use super::{note, notes};

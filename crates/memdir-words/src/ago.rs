@@ -21,7 +21,7 @@ pub fn words(time: &str, now: Timestamp) -> String {
 }
 
 /// A moment and the present one, in the time of the person's place.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Moment<Z: TimeZone = Local> {
     then: DateTime<Z>,
     now: DateTime<Z>,
@@ -32,7 +32,7 @@ impl Moment {
     #[must_use]
     pub fn of(time: &str) -> Option<Self> {
         let then = local(Timestamp::parse(time).ok()?)?;
-        Some(Self { then, now: local(crate::now())? })
+        Some(Self { then, now: local(memdir_host::now())? })
     }
 }
 
@@ -84,7 +84,7 @@ pub fn short(time: &str) -> String {
 /// Reads since when: `today`, `yesterday`, `3d`, `12h`, `2w`, a date, or a time as memdir prints it.
 #[must_use]
 pub fn since(text: &str) -> Option<Timestamp> {
-    since_in(text, &local(crate::now())?)
+    since_in(text, &local(memdir_host::now())?)
 }
 
 /// The end of a day of the person's place, such as `2026-11-20`.
