@@ -17,6 +17,7 @@ mod clients;
 mod decide;
 mod delete;
 mod edit;
+mod forget;
 mod graph;
 mod history;
 mod home;
@@ -58,6 +59,8 @@ pub(crate) fn routes() -> Router<Arc<Site>> {
         .route("/clients/{name}/revoke", get(clients::ask_revoke).post(clients::revoke))
         .route("/clients/{name}/notes", get(as_client::list))
         .route("/clients/{name}/notes/{*path}", get(as_client::show))
+        .route("/forget", get(forget::ask).post(forget::forget))
+        .route("/forget/{*path}", get(forget::ask_note))
         .route("/undo", post(undo::undo))
         .route("/events", get(live::events))
         .route("/assets/{name}", get(assets::show))
