@@ -21,7 +21,7 @@ pub struct Surroundings {
     pub far: Vec<MemoryPath>,
     /// Which of all these are linked, each pair once, the lesser path first.
     pub pairs: BTreeSet<(MemoryPath, MemoryPath)>,
-    /// Whether there are more notes near or far than were asked for.
+    /// Whether there may be more notes near or far than were asked for.
     pub is_cut: bool,
 }
 
@@ -33,7 +33,7 @@ impl Surroundings {
             link.nearest = None;
         }
         let mut near = others(note, &links, &backlinks);
-        let is_cut = near.len() > most;
+        let is_cut = near.len() >= most;
         near.truncate(most);
         let pairs = near.iter().map(|near| pair(note, near)).collect();
         Self { links, backlinks, near, far: Vec::new(), pairs, is_cut }
