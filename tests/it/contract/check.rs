@@ -92,7 +92,10 @@ fn the_worst_ten_are_shown_and_all_on_demand() {
     let lines: Vec<_> = shown.lines().collect();
     assert_eq!(lines[..3], ["30 broken links", "1 conflicting fact", "1 note with active content"]);
     assert_eq!(lines[4..].iter().position(|line| *line == "and 22 more: `memdir check --all`"), Some(10), "{shown}");
-    assert!(lines[4..14].iter().any(|line| line.contains("`- city: Bern` contradicts line 2, `city: Rome`")), "{shown}");
+    assert!(
+        lines[4..14].iter().any(|line| line.contains("`- city: Bern` contradicts line 2, `city: Rome`")),
+        "{shown}"
+    );
     let all = env.run(&["check", "--all"], "").stdout;
     let active: Vec<_> = all.lines().filter(|line| line.contains("which a viewer")).collect();
     assert_eq!(active.len(), 1, "{all}");

@@ -25,6 +25,7 @@ mod inbox;
 mod new;
 mod note;
 mod notes;
+mod past;
 mod readers;
 mod rename;
 mod restore;
@@ -61,6 +62,8 @@ pub(crate) fn routes() -> Router<Arc<Site>> {
         .route("/clients/{name}/notes/{*path}", get(as_client::show))
         .route("/forget", get(forget::ask).post(forget::forget))
         .route("/forget/{*path}", get(forget::ask_note))
+        .route("/past", get(past::list))
+        .route("/past/{*path}", get(past::show))
         .route("/undo", post(undo::undo))
         .route("/events", get(live::events))
         .route("/assets/{name}", get(assets::show))
