@@ -11,6 +11,7 @@ use memdir_note::words::called;
 use memdir_note::{Excluded, Syntax, Targets, name};
 use memdir_policy::Cleared;
 
+mod as_of;
 mod align;
 mod change;
 mod changes;
@@ -64,6 +65,7 @@ pub use lineage::{Former, LineOrigin, Lineage, MarkedLine, VersionAuthor};
 pub use map_tree::{MapTree, Unmet};
 pub use names::{NoteNames, the_only};
 pub use past::current;
+pub use as_of::{Evidence, Held, PastFiles, PastStep, name_before, names_after};
 pub use search_files::marks;
 pub use seen::Seen;
 pub use step::{Content, Image, Step};
@@ -290,6 +292,16 @@ impl<'t, T: Tree> Planner<'t, T> {
     pub fn at(mut self, now: (i64, u32)) -> Self {
         self.overlay.set_now(now);
         self
+    }
+
+    /// As [`Planner::at`], for a planner that is at work.
+    pub fn set_time(&mut self, now: (i64, u32)) {
+        self.overlay.set_now(now);
+    }
+
+    /// Adds what was noticed when a call of the batch was answered elsewhere.
+    pub fn note(&mut self, issues: impl IntoIterator<Item = Issue>) {
+        self.issues.extend(issues);
     }
 
     /// The call as it is to be reviewed and planned, once it is seen what stands at its path.
