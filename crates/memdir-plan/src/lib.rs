@@ -11,8 +11,8 @@ use memdir_note::words::called;
 use memdir_note::{Excluded, Syntax, Targets, name};
 use memdir_policy::Cleared;
 
-mod as_of;
 mod align;
+mod as_of;
 mod change;
 mod changes;
 mod closest;
@@ -57,6 +57,7 @@ mod whole_line;
 mod words;
 mod write;
 
+pub use as_of::{Evidence, Held, PastFiles, PastStep, name_before, names_after};
 pub use change::{Counts, Fate, FileCount, Plan, changed, diff_of};
 pub use changes::{ChangeLine, NoteChange, note_changes};
 pub use diff::unified;
@@ -65,7 +66,6 @@ pub use lineage::{Former, LineOrigin, Lineage, MarkedLine, VersionAuthor};
 pub use map_tree::{MapTree, Unmet};
 pub use names::{NoteNames, the_only};
 pub use past::current;
-pub use as_of::{Evidence, Held, PastFiles, PastStep, name_before, names_after};
 pub use search_files::marks;
 pub use seen::Seen;
 pub use step::{Content, Image, Step};
