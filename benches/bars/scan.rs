@@ -78,7 +78,8 @@ fn as_of_a_moment(folder: &Path, count: usize) {
     let ask = |as_of: Option<String>| {
         let query = "what did the teacher ask the dentist about note 4242".to_owned();
         let (mode, path, limit, cursor, budget) = (None, None, None, None, None);
-        let search = Action::SearchFiles(SearchFiles { query, mode, path, limit, cursor, budget, include_past: None, as_of });
+        let search =
+            Action::SearchFiles(SearchFiles { query, mode, path, limit, cursor, budget, include_past: None, as_of });
         let parsed = Parsed::of([Call::plain(1, search)]);
         let report = engine.conclude(engine.propose(parsed, vaults::caller()));
         assert!(report.actions.iter().all(|outcome| outcome.result.is_ok()), "it is answered: {report:?}");

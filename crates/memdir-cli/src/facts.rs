@@ -4,10 +4,11 @@ use std::io::{self, Write};
 
 use super::args::{AsOf, Global, Paging};
 use super::exit::Stop;
+use super::open;
 use super::output::Lines;
-use super::{ago, open, provenance};
 use memdir_core::report::{FactState, FormerValue, Provenance, Writing};
 use memdir_engine::FactsQuery;
+use memdir_words::{ago, who};
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -56,7 +57,7 @@ fn explain(why: &Provenance, all: bool, output: &mut impl Write) -> io::Result<(
     if let Some(confirmed) = &why.last_confirmed {
         output.line(format!("    confirmed by you, {}", ago::short(&confirmed.time)))?;
     } else if let Some(trust) = why.trust.filter(|trust| *trust < last.by) {
-        output.line(format!("    made from what {} wrote", provenance::source(trust)))?;
+        output.line(format!("    made from what {} wrote", who::source(trust)))?;
     }
     if let Some(words) = &why.words {
         output.line(format!("    you had said: {words}"))?;
@@ -68,7 +69,7 @@ fn explain(why: &Provenance, all: bool, output: &mut impl Write) -> io::Result<(
 }
 
 fn written(writing: &Writing) -> String {
-    let mut words = format!("by {}", provenance::who(writing));
+    let mut words = format!("by {}", who::wrote(writing));
     if let Some(time) = &writing.time {
         words.push_str(&format!(", {}", ago::short(time)));
     }

@@ -1,8 +1,8 @@
-//! The person's Ctrl-C, for work that can stop in good order.
+//! The person's Ctrl-C, and the system's word to end, for work that can stop in good order.
 
 use std::io;
 
-use tokio::runtime::Builder;
+use tokio::runtime::{Builder, Runtime};
 use tokio_util::sync::CancellationToken;
 
 /// A token that Ctrl-C cancels, from now on and for the whole process.
@@ -31,4 +31,27 @@ pub(super) fn listen(then: impl Fn() + Send + 'static) -> io::Result<()> {
         }
     };
     std::thread::Builder::new().name("interrupt".to_owned()).spawn(wait).map(drop)
+}
+
+/// Cancels `stop` when the person or the system wants the program to end. It listens at once, before anything is served.
+pub(super) fn stop_on_signal(runtime: &Runtime, stop: CancellationToken) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let _inside = runtime.enter();
+        let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+        runtime.spawn(async move {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+            }
+            stop.cancel();
+        });
+    }
+    #[cfg(not(unix))]
+    runtime.spawn(async move {
+        let _ = tokio::signal::ctrl_c().await;
+        stop.cancel();
+    });
+    Ok(())
 }

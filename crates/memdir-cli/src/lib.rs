@@ -11,7 +11,6 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 mod actions;
-mod ago;
 mod approve;
 mod approve_walk;
 mod args;
@@ -48,13 +47,14 @@ mod one;
 mod open;
 mod output;
 mod pending;
+mod person_files;
 mod progress;
-mod provenance;
 mod question;
 mod repair;
 mod review;
 mod rules;
 mod search;
+mod serve;
 mod session;
 mod shell;
 mod stats;
@@ -166,6 +166,7 @@ fn run_programs(global: &Global, command: ProgramsCommand) -> Result<u8, Stop> {
         ProgramsCommand::Session(command) => session::run(global, &command),
         ProgramsCommand::Chat(options) => chat::run(global, &options),
         ProgramsCommand::Mcp(options) => mcp::run(global, &options),
+        ProgramsCommand::Serve(options) => serve::run(global, &options),
         ProgramsCommand::Client(command) => client::run(global, &command),
         ProgramsCommand::Install(options) => install::run(global, &options),
         ProgramsCommand::Hook(options) => hook::run(global, &options),

@@ -58,6 +58,7 @@ mod review;
 mod scoped_tree;
 mod sessions;
 mod standing;
+mod surroundings;
 mod tidy;
 
 pub use account::{Head, Readers};
@@ -83,6 +84,7 @@ pub use query::{Listed, ListedEntry};
 pub use review::{Question, QuestionKind};
 pub use sessions::{SEAL, SaidIn, SessionLog};
 pub use standing::standing;
+pub use surroundings::Surroundings;
 pub use tidy::{ProposedStep, TidyRun};
 
 /// The values of `status` that set a note aside where the settings name no others.

@@ -110,7 +110,7 @@ pub(super) async fn ask(
         }
     };
     drop(turn);
-    service.server.settle_soon();
+    service.server.served.settle_soon();
     let answered = answered.map_err(|_| panics::internal_error())?;
     Ok(match answered.and_then(|answer| serde_json::to_value(answer).map_err(broken)) {
         Ok(answer) => CallToolResult::structured(answer),

@@ -16,7 +16,6 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Value as Json, json};
 
-use super::pool::Lane;
 use super::service::{self, Service};
 use super::tools::{self, Call};
 use super::{Client, lock};
@@ -24,6 +23,7 @@ use memdir_core::digest::Digest;
 use memdir_core::report::{Code, Failure, Report, Value};
 use memdir_engine::{Caller, Consent, Engine, Reviewed};
 use memdir_plan::Seen;
+use memdir_server::Lane;
 use memdir_vault as vault;
 
 /// How long the person may take.

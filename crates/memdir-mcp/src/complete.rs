@@ -8,12 +8,12 @@ use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo, Referen
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 
-use super::pool::Lane;
 use super::service::Service;
 use super::{prompts, resources, tools};
 use memdir_core::path::{MAX_PATH_BYTES, MemoryPath};
 use memdir_core::report::Failure;
 use memdir_engine::{Caller, Engine};
+use memdir_server::Lane;
 
 /// What is completed.
 #[derive(Clone, Copy, Debug)]

@@ -1,14 +1,6 @@
 //! [`PanicGuard`]: a panic ends the request in which it happens, and nothing else.
-//!
-//! A panic is a bug, and is said on standard error where it happens. What a request had open is closed while the stack is
-//! unwound: transactions are rolled back, locks are let go of, and a batch that was half done is finished or given back by the
-//! next who looks.
 
 use std::borrow::Cow;
-use std::future::poll_fn;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::pin;
-use std::task::Poll;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest, CustomResult,
@@ -20,29 +12,9 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
+use memdir_server::{Panicked, catch_panic_async};
+
 use super::service::Service;
-
-/// The work has panicked.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Panicked;
-
-/// Does some work, and catches its panic.
-pub(super) fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T, Panicked> {
-    catch_unwind(AssertUnwindSafe(work)).map_err(|_| {
-        tracing::error!("a request has panicked: this is a bug of memdir");
-        Panicked
-    })
-}
-
-/// As [`catch_panic`], for a future.
-pub(super) async fn catch_panic_async<T>(work: impl Future<Output = T>) -> Result<T, Panicked> {
-    let mut work = pin!(work);
-    poll_fn(|cx| match catch_panic(|| work.as_mut().poll(cx)) {
-        Ok(polled) => polled.map(Ok),
-        Err(panicked) => Poll::Ready(Err(panicked)),
-    })
-    .await
-}
 
 /// The answer to a request that has panicked.
 pub(super) fn internal_error() -> ErrorData {
@@ -96,20 +68,5 @@ impl ServerHandler for PanicGuard {
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
         self.0.accepted_subscription_filter(requested)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn work_that_panics_is_told_from_work_that_is_done() {
-        assert_eq!(catch_panic_async(async { 1 }).await, Ok(1));
-        let later = async {
-            tokio::task::yield_now().await;
-            assert!(std::hint::black_box(false), "as it is written in this test");
-        };
-        assert_eq!(catch_panic_async(later).await, Err(Panicked));
     }
 }

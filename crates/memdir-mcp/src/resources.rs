@@ -11,13 +11,13 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Map, Value, json};
 
-use super::pool::Lane;
 use super::service::{self, Service};
 use super::{Client, subscriptions, tools};
 use memdir_core::path::{MAX_PATH_BYTES, MemoryPath};
 use memdir_core::report::{Code, Failure};
 use memdir_dialect as dialect;
 use memdir_engine::ListedEntry;
+use memdir_server::Lane;
 
 /// What every address begins with. No host: there is one memory.
 const SCHEME: &str = "memdir:///";

@@ -20,11 +20,11 @@ use tokio::time::Instant;
 
 use super::connection::{Connection, ConnectionKind};
 use super::http::RequestSender;
-use super::pool::{JobError, Lane};
 use super::rate::RateLimited;
 use super::server_info::WithServerInfo;
 use super::{Claim, Client, Options, Server, ToolSet, complete, panics, prompts, resources, subscriptions, tools};
 use memdir_core::report::Code;
+use memdir_server::{JobError, Lane};
 
 /// What a request that is no call of a tool is answered by when it comes too soon.
 const RATE_LIMITED: ErrorCode = ErrorCode(-32029);
@@ -147,7 +147,7 @@ impl Service {
         job: impl FnOnce() -> R + Send + 'static,
     ) -> Result<R, ErrorData> {
         tokio::select! {
-            done = self.server.pool.run(lane, job) => {
+            done = self.server.served.run(lane, job) => {
                 done.map_err(|unfinished| match unfinished {
                     JobError::Gone => ErrorData::internal_error("the server is ending", None),
                     JobError::Panicked => panics::internal_error(),

@@ -11,10 +11,10 @@ use rmcp::service::{Peer, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer};
 
 use super::notices::{Listener, MOST_SUBSCRIPTIONS, TooMany};
-use super::pool::Lane;
 use super::service::Service;
 use super::{lock, resources, tools};
 use memdir_engine::Caller;
+use memdir_server::Lane;
 
 /// So many requests to listen may have been granted and not begun.
 const MOST_GRANTED: usize = 64;

@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 
 use super::connection::Connection;
 use super::connector::{self, ConnectorTool};
-use super::pool::Lane;
 use super::rate::RateLimited;
 use super::server_info::WithServerInfo;
 use super::service::{self, Service};
@@ -22,6 +21,7 @@ use memdir_core::report::{Code, Failure, Report};
 use memdir_dialect::{self as dialect, Entry, Frame, Parsed, ToolAnswer};
 use memdir_engine::{Caller, Engine};
 use memdir_policy::Mode;
+use memdir_server::Lane;
 
 /// The actions of [`ToolSet::Compact`] that are tools of their own.
 const COMPACT: &[&str] =
@@ -211,10 +211,10 @@ pub(super) async fn run(
         report
     };
     let done = service.work(lane, context, run).await;
-    service.server.settle_soon();
+    service.server.served.settle_soon();
     if client.grant.as_ref().is_none_or(|grant| !grant.is_restricted()) {
         // A client that sees only a part is never answered from the index.
-        service.server.build_index_soon();
+        service.server.served.build_index_soon();
     }
     done
 }

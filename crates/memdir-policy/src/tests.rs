@@ -736,11 +736,25 @@ mod rules {
         let query = || "tea".to_owned();
         let search = || {
             let (mode, path, limit, cursor, budget) = (None, None, None, None, None);
-            Action::SearchFiles(SearchFiles { query: query(), mode, path, limit, cursor, budget, include_past: None, as_of: None })
+            Action::SearchFiles(SearchFiles {
+                query: query(),
+                mode,
+                path,
+                limit,
+                cursor,
+                budget,
+                include_past: None,
+                as_of: None,
+            })
         };
         let search_call = call(search());
-        let context =
-            call(Action::GetContext(GetContext { query: Some(query()), path: None, budget: None, include_past: None, as_of: None }));
+        let context = call(Action::GetContext(GetContext {
+            query: Some(query()),
+            path: None,
+            budget: None,
+            include_past: None,
+            as_of: None,
+        }));
         let private = |action: &str| Rule { action: named(action), path: named("private/**"), ..DENY };
         for (action, from_search, from_context) in [
             ("", true, true),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use super::{ask, chat, client, doctor, eval, hook, install, model, session};
+use super::{ask, chat, client, doctor, eval, hook, install, model, serve, session};
 use memdir_check::Kind;
 
 mod options;
@@ -265,6 +265,9 @@ pub(super) enum ProgramsCommand {
     Chat(chat::ChatArgs),
     /// Serve the memory over the Model Context Protocol, on standard input and output
     Mcp(super::mcp::McpArgs),
+    /// Show the memory on a page in your browser: read, search, correct and take back
+    #[command(long_about = serve::LONG)]
+    Serve(serve::ServeArgs),
     /// Register the programs that may use the memory, and what each may see and do
     #[command(subcommand, long_about = client::LONG)]
     Client(client::ClientCommand),

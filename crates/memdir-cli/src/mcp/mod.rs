@@ -5,12 +5,11 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 
 use clap::Args;
-use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
 use super::args::{self, Global};
 use super::exit::{Stop, usage};
-use super::{client, open};
+use super::{client, interrupt, open};
 use memdir_core::report::{Code, Failure};
 use memdir_mcp::{HttpOptions, Names, Options, Server, ToolSet, listen, serve_http, serve_stdio};
 use memdir_policy::Mode;
@@ -58,7 +57,7 @@ pub(super) fn run(global: &Global, options: &McpArgs) -> Result<u8, Stop> {
     server.set_agent(agent);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(broken)?;
     let stop = CancellationToken::new();
-    stop_on_signal(&runtime, stop.clone()).map_err(broken)?;
+    interrupt::stop_on_signal(&runtime, stop.clone()).map_err(broken)?;
     match &options.http {
         Some(address) => {
             let (listener, options) = (listen_at(address)?, reached(options)?);
@@ -98,27 +97,4 @@ fn listen_at(address: &str) -> Result<TcpListener, Failure> {
             usage(format!("nothing can come in at `{parsed}`: {kind}"), "name another port, or 0 for any that is free")
         }
     })
-}
-
-/// Cancels `stop` when the person or the system wants the program to end. It listens at once, before anything is served.
-fn stop_on_signal(runtime: &Runtime, stop: CancellationToken) -> io::Result<()> {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let _inside = runtime.enter();
-        let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-        runtime.spawn(async move {
-            tokio::select! {
-                _ = terminate.recv() => {}
-                _ = interrupt.recv() => {}
-            }
-            stop.cancel();
-        });
-    }
-    #[cfg(not(unix))]
-    runtime.spawn(async move {
-        let _ = tokio::signal::ctrl_c().await;
-        stop.cancel();
-    });
-    Ok(())
 }

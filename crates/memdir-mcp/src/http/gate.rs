@@ -26,13 +26,13 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::connections::OpenConnection;
-use super::names::only;
+use memdir_server::{OpenConnection, catch_panic_async, only};
+
 use super::reply::{Refusal, Reply};
 use super::sender::{ClientSessions, Flight, RequestSender, Token};
 use super::{HttpLimits, HttpOptions};
 use crate::connection::{Connection, ConnectionKind};
-use crate::panics::{PanicGuard, catch_panic_async};
+use crate::panics::PanicGuard;
 use crate::service::{self, Service};
 use crate::{Client, Server};
 

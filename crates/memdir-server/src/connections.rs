@@ -15,7 +15,7 @@ const MOMENT: Duration = Duration::from_millis(100);
 
 /// All connections that are open.
 #[derive(Debug)]
-pub(super) struct Connections {
+pub(crate) struct Connections {
     /// The places for connections on which a client has shown its token.
     known: Arc<Semaphore>,
     strangers: Mutex<Unauthenticated>,
@@ -38,7 +38,7 @@ struct NewConnection {
 
 /// One connection, until it is dropped.
 #[derive(Debug)]
-pub(super) struct OpenConnection {
+pub struct OpenConnection {
     connections: Arc<Connections>,
     number: u64,
     leave: CancellationToken,
@@ -46,13 +46,13 @@ pub(super) struct OpenConnection {
 }
 
 impl Connections {
-    pub(super) fn new(known: usize, strangers: usize) -> Arc<Self> {
+    pub(crate) fn new(known: usize, strangers: usize) -> Arc<Self> {
         Arc::new(Self { known: Arc::new(Semaphore::new(known)), strangers: Mutex::default(), most: strangers.max(1) })
     }
 
     /// Waits until there is room for one more stranger. Where there are too many, the one that came first has to leave, once it
     /// has had its moment.
-    pub(super) async fn make_room(&self) {
+    pub(crate) async fn make_room(&self) {
         while let Some(wait) = self.try_make_room() {
             sleep(wait).await;
         }
@@ -74,7 +74,7 @@ impl Connections {
     }
 
     /// Takes a connection in, as one of a stranger.
-    pub(super) fn open(self: &Arc<Self>) -> Arc<OpenConnection> {
+    pub(crate) fn open(self: &Arc<Self>) -> Arc<OpenConnection> {
         let leave = CancellationToken::new();
         let mut strangers = lock(&self.strangers);
         let number = strangers.next;
@@ -87,7 +87,7 @@ impl Connections {
 
 impl OpenConnection {
     /// A client has shown its token: its connection gets a place that no stranger takes, if there is one.
-    pub(super) fn admit(&self) {
+    pub fn admit(&self) {
         if self.place.get().is_none()
             && let Ok(place) = Arc::clone(&self.connections.known).try_acquire_owned()
         {
@@ -98,7 +98,7 @@ impl OpenConnection {
     }
 
     /// Waits until it has to leave.
-    pub(super) async fn left(&self) {
+    pub(crate) async fn left(&self) {
         self.leave.cancelled().await;
     }
 }
@@ -126,7 +126,7 @@ mod tests {
         // Its moment is over.
         lock(&connections.strangers).open.get_mut(&slot.number).unwrap().came =
             Instant::now().checked_sub(2 * MOMENT).unwrap();
-        let mut next = std::pin::pin!(super::super::accept(&listener, &connections));
+        let mut next = std::pin::pin!(crate::serve::accept(&listener, &connections));
         assert!(tokio::time::timeout(Duration::ZERO, &mut next).await.is_err(), "nobody is there");
         assert!(!slot.leave.is_cancelled());
         let _client = tokio::net::TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();

@@ -9,8 +9,8 @@ use std::thread::{self, JoinHandle};
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::lock;
-use super::panics::{Panicked, catch_panic};
+use crate::lock;
+use crate::panics::{Panicked, catch_panic};
 
 /// How much may wait for a thread before those who ask have to wait themselves.
 const MOST_WAITING: usize = 256;
@@ -21,7 +21,7 @@ type Job = Box<dyn FnOnce() + Send>;
 
 /// Which threads a job is for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Lane {
+pub enum Lane {
     /// It may write.
     Write,
     /// It only reads.
@@ -30,7 +30,7 @@ pub(super) enum Lane {
 
 /// The threads, until [`Pool::finish`].
 #[derive(Debug)]
-pub(super) struct Pool(Mutex<Option<Lanes>>);
+pub(crate) struct Pool(Mutex<Option<Lanes>>);
 
 #[derive(Debug)]
 struct Lanes {
@@ -41,7 +41,7 @@ struct Lanes {
 
 /// Why a job has no result.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum JobError {
+pub enum JobError {
     /// The threads are gone.
     Gone,
     /// It has panicked.
@@ -55,7 +55,7 @@ impl From<Panicked> for JobError {
 }
 
 impl Pool {
-    pub(super) fn start() -> io::Result<Self> {
+    pub(crate) fn start() -> io::Result<Self> {
         let mut threads = Vec::new();
         let lanes =
             Lanes { writes: start("write", 1, &mut threads)?, reads: start("read", READERS, &mut threads)?, threads };
@@ -64,7 +64,7 @@ impl Pool {
 
     /// Does a job on one of the threads. Once it has begun it is finished, also when nobody waits for it any more; before
     /// that it is dropped.
-    pub(super) async fn run<R: Send + 'static>(
+    pub(crate) async fn run<R: Send + 'static>(
         &self,
         lane: Lane,
         job: impl FnOnce() -> R + Send + 'static,
@@ -84,7 +84,7 @@ impl Pool {
     }
 
     /// Waits for what has begun, and ends the threads.
-    pub(super) fn finish(&self) {
+    pub(crate) fn finish(&self) {
         let Some(Lanes { writes, reads, threads }) = lock(&self.0).take() else { return };
         drop((writes, reads));
         for thread in threads {

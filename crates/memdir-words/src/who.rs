@@ -1,9 +1,22 @@
-//! Words for who wrote something.
+//! Who did something.
 
 use memdir_core::report::{Writing, WrittenBy};
 
-/// Who a writing is by: `you`, `a model (shelf, mcp)`, `tool web (mcp), approved by you`.
-pub(super) fn who(writing: &Writing) -> String {
+/// Who made a change: `you` for what was typed or done on the page, else the program by its name and its door, so that none
+/// passes for the person.
+#[must_use]
+pub fn changed(door: &str, client: Option<&str>) -> String {
+    match (client, door) {
+        (Some(client), door) => format!("{client} ({door})"),
+        (None, "cli" | "web") => "you".to_owned(),
+        (None, "mcp" | "library") => format!("a program ({door})"),
+        (None, door) => format!("a model ({door})"),
+    }
+}
+
+/// Who wrote a line: `you`, `a model (shelf, mcp)`, `tool web (mcp), approved by you`.
+#[must_use]
+pub fn wrote(writing: &Writing) -> String {
     let way: Vec<&str> = [writing.client.as_deref(), writing.door.as_deref()].into_iter().flatten().collect();
     let way = if way.is_empty() { String::new() } else { format!(" ({})", way.join(", ")) };
     match (writing.by, &writing.tool) {
@@ -17,7 +30,8 @@ pub(super) fn who(writing: &Writing) -> String {
 }
 
 /// A kind of source.
-pub(super) fn source(by: WrittenBy) -> &'static str {
+#[must_use]
+pub fn source(by: WrittenBy) -> &'static str {
     match by {
         WrittenBy::Tool => "a tool",
         WrittenBy::Import => "an import",

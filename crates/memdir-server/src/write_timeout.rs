@@ -10,7 +10,7 @@ use tokio::time::{Sleep, sleep};
 
 /// A stream that fails once nothing of what is written has been taken for some time.
 #[derive(Debug)]
-pub(super) struct WriteTimeout<S> {
+pub(crate) struct WriteTimeout<S> {
     stream: S,
     patience: Duration,
     /// Runs while a write waits.
@@ -18,7 +18,7 @@ pub(super) struct WriteTimeout<S> {
 }
 
 impl<S> WriteTimeout<S> {
-    pub(super) fn new(stream: S, patience: Duration) -> Self {
+    pub(crate) fn new(stream: S, patience: Duration) -> Self {
         Self { stream, patience, ends: None }
     }
 

@@ -62,7 +62,8 @@ impl Names {
     }
 
     /// Whether a request calls the server by a name of its own and comes from no foreign page.
-    pub(super) fn allow(&self, uri: &Uri, headers: &HeaderMap) -> bool {
+    #[must_use]
+    pub fn allow(&self, uri: &Uri, headers: &HeaderMap) -> bool {
         let is_host = |host: &Authority| self.is_host(host);
         let target = uri.authority().is_none_or(is_host);
         let host = only(headers, HOST).flatten().and_then(authority).is_some_and(|host| is_host(&host));
@@ -113,7 +114,8 @@ fn is_loopback(host: &str) -> bool {
 }
 
 /// The text of a header that may be there once: `None` without it, `Some(None)` when it is there otherwise.
-pub(super) fn only(headers: &HeaderMap, name: HeaderName) -> Option<Option<&str>> {
+#[must_use]
+pub fn only(headers: &HeaderMap, name: HeaderName) -> Option<Option<&str>> {
     let mut values = headers.get_all(name).iter();
     let first = values.next()?;
     Some(first.to_str().ok().filter(|_| values.next().is_none()))

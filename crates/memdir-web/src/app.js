@@ -1,0 +1,86 @@
+// Adds to the pages what they also do without: results as one types, changes by others without reloading, and a button that copies.
+"use strict";
+
+// Fetches the page at an address again and puts the parts that are marked in the place of those that are shown.
+async function refresh(address, selector, headers) {
+  const answer = await fetch(address, { headers, credentials: "same-origin" });
+  if (!answer.ok || answer.redirected) return;
+  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+  for (const shown of document.querySelectorAll(selector)) {
+    const next = shown.id && fresh.getElementById(shown.id);
+    // What the person is typing in stays.
+    if (!next || shown.contains(document.activeElement) || shown.querySelector("[data-changed]")) continue;
+    if (next.outerHTML !== shown.outerHTML) keepOpen(shown, next), shown.replaceWith(document.adoptNode(next));
+  }
+}
+
+// What was opened or closed by hand stays so.
+function keepOpen(shown, next) {
+  for (const details of shown.querySelectorAll("details[id]")) {
+    const same = next.querySelector(`#${CSS.escape(details.id)}`);
+    if (same) same.open = details.open;
+  }
+}
+
+// Live: while the page is looked at, it hears that something changed. A browser keeps few connections, so others let go.
+let events = null;
+const live = () => document.querySelector("[data-live]") !== null;
+
+function listen() {
+  if (document.hidden || !live()) {
+    events?.close();
+    events = null;
+  } else if (!events) {
+    events = new EventSource("/events");
+    events.addEventListener("changed", (event) => renew(event.data.split(" ")));
+  }
+}
+
+let renewing = null;
+function renew(kinds) {
+  clearTimeout(renewing);
+  renewing = setTimeout(() => {
+    const selector = kinds.map((kind) => `[data-live~="${kind}"]`).join(",");
+    if (document.querySelector(selector)) refresh(location.href, selector, { "memdir-refresh": "1" }).catch(() => {});
+  }, 100);
+}
+
+document.addEventListener("visibilitychange", () => {
+  const was = events;
+  listen();
+  // Something may have changed while nobody looked.
+  if (!was && events) renew(["notes", "state"]);
+});
+listen();
+
+// Search as one types.
+const search = document.querySelector("form[data-search]");
+if (search) {
+  let waits = null;
+  search.addEventListener("input", () => {
+    clearTimeout(waits);
+    waits = setTimeout(() => {
+      const address = `${search.getAttribute("action")}?${new URLSearchParams(new FormData(search))}`;
+      history.replaceState(null, "", address);
+      refresh(address, "#results", { "memdir-typing": "1" }).catch(() => {});
+    }, 120);
+  });
+}
+
+// Copying, and the question before something is lost. Both are clicks on what the page may have got since.
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest?.("button[data-copy]");
+  if (!button) return;
+  event.preventDefault();
+  await navigator.clipboard.writeText(button.dataset.copy);
+  button.textContent = "Copied";
+});
+
+// A text that was begun is not left by mistake.
+for (const form of document.querySelectorAll("form[data-keep]")) {
+  form.addEventListener("input", () => form.setAttribute("data-changed", ""));
+  form.addEventListener("submit", () => form.removeAttribute("data-changed"));
+}
+addEventListener("beforeunload", (event) => {
+  if (document.querySelector("[data-changed]")) event.preventDefault();
+});

@@ -1,0 +1,376 @@
+//! [`Door`]: who may see the page, and which requests are the person's own.
+//!
+//! A browser comes with a code that works once and gets a cookie for it. From then on each request has to show, in this order:
+//! a name of this machine that it calls, a page of ours that it comes from, the cookie, and where it changes something the token
+//! that is bound to that cookie. All of it is kept in this process only, and compared in a time that says nothing.
+
+use std::fmt;
+use std::io;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::{DefaultBodyLimit, FromRequestParts, Request, State};
+use axum::http::header::{CONTENT_TYPE, COOKIE, HOST, LOCATION, ORIGIN, SET_COOKIE, USER_AGENT};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, Method, StatusCode, Uri};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use memdir_core::report::Report;
+use memdir_server::{Names, OpenConnection, catch_panic_async, lock, only};
+use subtle::ConstantTimeEq;
+use tokio::time::timeout;
+
+use crate::assets;
+use crate::layout;
+use crate::refusal::{self, Refusal};
+use crate::site::Site;
+
+/// Where a browser comes in with its code.
+const ENTRANCE: &str = "/enter";
+/// The field of a form that holds the token.
+pub(crate) const TOKEN: &str = "token";
+/// The same as a header, for the script.
+const TOKEN_HEADER: HeaderName = HeaderName::from_static("memdir-token");
+/// What the script sends when it fetches a page again by itself.
+const REFRESH: HeaderName = HeaderName::from_static("memdir-refresh");
+const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+const FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
+const FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
+const PURPOSE: HeaderName = HeaderName::from_static("sec-purpose");
+
+/// So many browsers may be in; one more, and the one that came first has to come again.
+const MOST_SESSIONS: usize = 32;
+/// How many bytes a form may have: a note of the default limit in which every byte is encoded, and something beside it.
+const FORM_BYTES: usize = 8 << 20;
+/// How long a form may take.
+const FORM_TIME: Duration = Duration::from_secs(30);
+
+/// 256 random bits as hexadecimal digits.
+#[derive(Clone)]
+struct Secret(String);
+
+impl Secret {
+    fn new() -> io::Result<Self> {
+        let mut bytes = [0; 32];
+        getrandom::fill(&mut bytes).map_err(io::Error::other)?;
+        Ok(Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
+    }
+
+    fn is(&self, said: &str) -> bool {
+        self.0.as_bytes().ct_eq(said.as_bytes()).into()
+    }
+}
+
+/// A code that lets one browser in, once.
+pub struct EntryCode(Secret);
+
+impl EntryCode {
+    /// The address, below that of the server, at which it is shown: `/enter?code=…`.
+    #[must_use]
+    pub fn address(&self) -> String {
+        format!("{ENTRANCE}?code={}", self.0.0)
+    }
+}
+
+impl fmt::Debug for EntryCode {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("EntryCode")
+    }
+}
+
+/// Something that is said once above the next page.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Notice {
+    /// One line, such as a receipt.
+    pub(crate) text: String,
+    /// What was noticed beside it.
+    pub(crate) issues: Vec<String>,
+    /// The batch that can be undone from there.
+    pub(crate) undo: Option<u64>,
+}
+
+impl Notice {
+    /// What a change says: its receipt, and that it can be undone.
+    pub(crate) fn of(receipt: Option<String>, batch: Option<u64>) -> Self {
+        let text = receipt.unwrap_or_else(|| "nothing had to be changed".to_owned());
+        Self { text, issues: Vec::new(), undo: batch }
+    }
+
+    /// What a report says of actions that were carried out.
+    pub(crate) fn of_report(report: Report) -> Self {
+        let issues = report.issues.into_iter().map(|issue| issue.message).collect();
+        Self { issues, ..Self::of(report.receipt, report.batch) }
+    }
+}
+
+/// A browser that was let in.
+struct Session {
+    cookie: Secret,
+    /// What its forms and its script show with a change.
+    token: Secret,
+    /// The name and port by which it called.
+    host: String,
+    /// As what it described itself.
+    agent: Option<String>,
+    notice: Mutex<Option<Notice>>,
+}
+
+/// A request of a browser that was let in.
+#[derive(Clone)]
+pub(crate) struct Visitor {
+    session: Arc<Session>,
+    is_refresh: bool,
+    /// The address that was asked for.
+    here: String,
+}
+
+impl Visitor {
+    /// The token that a change has to show.
+    pub(crate) fn token(&self) -> &str {
+        &self.session.token.0
+    }
+
+    /// Whether the script fetches again what is shown already: that is not one more reading.
+    pub(crate) fn is_refresh(&self) -> bool {
+        self.is_refresh
+    }
+
+    /// The address that was asked for, below that of the server.
+    pub(crate) fn here(&self) -> &str {
+        &self.here
+    }
+
+    /// Leaves a notice for the next page.
+    pub(crate) fn leave(&self, notice: Notice) {
+        *lock(&self.session.notice) = Some(notice);
+    }
+
+    /// Takes the notice that was left for this page.
+    pub(crate) fn take_notice(&self) -> Option<Notice> {
+        if self.is_refresh { None } else { lock(&self.session.notice).take() }
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Visitor {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refusal> {
+        parts.extensions.get().cloned().ok_or(Refusal::Stranger)
+    }
+}
+
+/// Who may come in, and who is.
+pub(crate) struct Door {
+    names: Names,
+    /// The name of the cookie.
+    cookie: String,
+    code: Mutex<Option<Secret>>,
+    sessions: Mutex<Vec<Arc<Session>>>,
+}
+
+impl fmt::Debug for Door {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Door").field("names", &self.names).finish_non_exhaustive()
+    }
+}
+
+impl Door {
+    pub(crate) fn new(names: Names, port: u16) -> Self {
+        let cookie = format!("memdir-{port}");
+        Self { names, cookie, code: Mutex::default(), sessions: Mutex::default() }
+    }
+
+    pub(crate) fn new_code(&self) -> io::Result<EntryCode> {
+        let code = Secret::new()?;
+        *lock(&self.code) = Some(code.clone());
+        Ok(EntryCode(code))
+    }
+
+    /// Lets a browser in that shows the code, which works no more then.
+    fn enter(&self, code: &str, headers: &HeaderMap) -> Result<Arc<Session>, Refusal> {
+        let host = text(headers, HOST).ok_or(Refusal::Name)?.to_owned();
+        {
+            let mut waiting = lock(&self.code);
+            if !waiting.as_ref().is_some_and(|waiting| waiting.is(code)) {
+                return Err(Refusal::Code);
+            }
+            *waiting = None;
+        }
+        let (cookie, token) = Secret::new().and_then(|cookie| Ok((cookie, Secret::new()?))).map_err(|error| {
+            tracing::error!(%error, "the system gives no random numbers");
+            Refusal::Fault
+        })?;
+        let agent = text(headers, USER_AGENT).map(str::to_owned);
+        let session = Arc::new(Session { cookie, token, host, agent, notice: Mutex::default() });
+        let mut sessions = lock(&self.sessions);
+        if sessions.len() >= MOST_SESSIONS {
+            sessions.remove(0);
+        }
+        sessions.push(Arc::clone(&session));
+        Ok(session)
+    }
+
+    /// The session of the cookie, if it is shown by the browser that was given it, under the name by which it called.
+    fn session(&self, headers: &HeaderMap) -> Option<Arc<Session>> {
+        let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+        let pairs = cookies.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+        let shown: Vec<&str> = pairs.filter(|(name, _)| *name == self.cookie).map(|(_, value)| value).collect();
+        let sessions = lock(&self.sessions);
+        let known = sessions.iter().find(|session| shown.iter().any(|shown| session.cookie.is(shown)))?;
+        let is_same = text(headers, HOST) == Some(&known.host) && text(headers, USER_AGENT) == known.agent.as_deref();
+        if !is_same {
+            tracing::warn!("refused a cookie that another browser was given, or for another name");
+        }
+        is_same.then(|| Arc::clone(known))
+    }
+}
+
+/// Puts the door in front of the pages.
+pub(crate) fn guarded(pages: Router<Arc<Site>>, site: &Arc<Site>) -> Router {
+    let pages = pages.layer(DefaultBodyLimit::disable());
+    pages.layer(from_fn_with_state(Arc::clone(site), guard)).with_state(Arc::clone(site))
+}
+
+async fn guard(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
+    let mut response = match admit(&site, request).await {
+        Ok(Admitted::In(request)) => {
+            catch_panic_async(next.run(request)).await.unwrap_or_else(|_| Refusal::Fault.into_response())
+        }
+        Ok(Admitted::Answered(response)) => response,
+        Err(refusal) => {
+            tracing::info!(?refusal, "refused a request");
+            refusal.into_response()
+        }
+    };
+    if let Some(refusal) = response.extensions().get::<Refusal>().copied() {
+        let page = layout::refused(&site, refusal);
+        let (status, mut parts) = (response.status(), response.into_parts().0);
+        parts.headers.remove(CONTENT_TYPE);
+        response = (status, parts.headers, page).into_response();
+    }
+    refusal::headers(response.headers_mut());
+    response
+}
+
+/// A request that was looked at.
+enum Admitted {
+    In(Request),
+    Answered(Response),
+}
+
+async fn admit(site: &Site, mut request: Request) -> Result<Admitted, Refusal> {
+    let door = &site.door;
+    if !door.is_own_name(request.uri(), request.headers()) {
+        return Err(Refusal::Name);
+    }
+    let is_reading = matches!(*request.method(), Method::GET | Method::HEAD);
+    if !is_reading && request.method() != Method::POST {
+        return Err(Refusal::Method);
+    }
+    let path = request.uri().path();
+    if path.starts_with(assets::FOLDER) {
+        return Ok(Admitted::In(request));
+    }
+    let session = door.session(request.headers());
+    if path == ENTRANCE {
+        return door.answer_entrance(&request, session.is_some()).map(Admitted::Answered);
+    }
+    let is_own = if is_reading { may_read(request.headers()) } else { may_change(request.headers()) };
+    if !is_own {
+        return Err(Refusal::Page);
+    }
+    let session = session.ok_or(Refusal::Stranger)?;
+    if let Some(connection) = request.extensions().get::<Arc<OpenConnection>>() {
+        connection.admit();
+    }
+    if !is_reading {
+        request = with_token(request, &session).await?;
+    }
+    let is_refresh = request.headers().contains_key(REFRESH);
+    let here = request.uri().path_and_query().map_or_else(|| "/".to_owned(), ToString::to_string);
+    request.extensions_mut().insert(Visitor { session, is_refresh, here });
+    Ok(Admitted::In(request))
+}
+
+impl Door {
+    fn is_own_name(&self, uri: &Uri, headers: &HeaderMap) -> bool {
+        // What a form of ours sends: a page without a referrer has no origin, and the browser says itself that it is ours.
+        if text(headers, ORIGIN) == Some("null") && text(headers, FETCH_SITE) == Some("same-origin") {
+            let mut headers = headers.clone();
+            headers.remove(ORIGIN);
+            return self.names.allow(uri, &headers);
+        }
+        self.names.allow(uri, headers)
+    }
+
+    fn answer_entrance(&self, request: &Request, is_in: bool) -> Result<Response, Refusal> {
+        let home = |cookie: Option<String>| {
+            let mut response = (StatusCode::SEE_OTHER, [(LOCATION, "/")]).into_response();
+            if let Some(cookie) = cookie.and_then(|cookie| cookie.parse().ok()) {
+                response.headers_mut().insert(SET_COOKIE, cookie);
+            }
+            response
+        };
+        // A browser that only guesses that the person may want to go there must not use the code up.
+        if request.method() != Method::GET || request.headers().contains_key(PURPOSE) {
+            return Err(Refusal::Method);
+        }
+        let mut fields = form_urlencoded::parse(request.uri().query().unwrap_or_default().as_bytes());
+        let code = fields.find(|(name, _)| name == "code").map(|(_, value)| value).unwrap_or_default();
+        match self.enter(&code, request.headers()) {
+            Ok(session) => {
+                let attributes = "HttpOnly; SameSite=Strict; Path=/";
+                Ok(home(Some(format!("{}={}; {attributes}", self.cookie, session.cookie.0))))
+            }
+            Err(Refusal::Code) if is_in => Ok(home(None)),
+            Err(refusal) => Err(refusal),
+        }
+    }
+}
+
+/// Whether a page of ours asks, the person by hand, or a link elsewhere that was followed.
+fn may_read(headers: &HeaderMap) -> bool {
+    let is_followed = || text(headers, FETCH_MODE) == Some("navigate") && text(headers, FETCH_DEST) == Some("document");
+    match only(headers, FETCH_SITE) {
+        None => true,
+        Some(site) => matches!(site, Some("same-origin" | "none")) || is_followed(),
+    }
+}
+
+/// Whether a page of ours sends a change: by the word of the browser, else by the origin that it names.
+fn may_change(headers: &HeaderMap) -> bool {
+    let is_own_origin = || {
+        let host = text(headers, HOST).unwrap_or_default();
+        text(headers, ORIGIN).and_then(|origin| origin.strip_prefix("http://")) == Some(host)
+    };
+    match only(headers, FETCH_SITE) {
+        Some(site) => site == Some("same-origin"),
+        None => is_own_origin(),
+    }
+}
+
+/// Reads the form of a change and looks for the token of its session, and nothing else.
+async fn with_token(request: Request, session: &Session) -> Result<Request, Refusal> {
+    let (parts, body) = request.into_parts();
+    let is_form = text(&parts.headers, CONTENT_TYPE).is_some_and(|kind| {
+        kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/x-www-form-urlencoded"))
+    });
+    if !is_form {
+        return Err(Refusal::Form);
+    }
+    let body: Bytes =
+        timeout(FORM_TIME, to_bytes(body, FORM_BYTES)).await.map_err(|_| Refusal::Slow)?.map_err(|_| Refusal::Size)?;
+    let in_form = form_urlencoded::parse(&body).find(|(name, _)| name == TOKEN).map(|(_, value)| value.into_owned());
+    let shown = in_form.or_else(|| text(&parts.headers, TOKEN_HEADER).map(str::to_owned));
+    if !shown.is_some_and(|shown| session.token.is(&shown)) {
+        return Err(Refusal::Token);
+    }
+    Ok(Request::from_parts(parts, Body::from(body)))
+}
+
+/// The text of a header that is there once.
+fn text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
+    only(headers, name).flatten()
+}

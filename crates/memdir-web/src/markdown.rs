@@ -1,0 +1,323 @@
+//! A note's Markdown as HTML that runs nothing and loads nothing.
+//!
+//! `pulldown-cmark` reads it; HTML that a note holds is shown as the text that it is; pictures become the addresses that they
+//! have; links lead to pages of notes, or where the note says, if that is the web. `ammonia` then lets through what is named here
+//! and no more, in case anything above was wrong.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use ammonia::Builder;
+use maud::{Markup, PreEscaped, html};
+use memdir_core::path::MemoryPath;
+use memdir_core::report::{LinkEntry, LinkKind};
+use memdir_note::Note;
+use memdir_note::link::Link;
+use percent_encoding::percent_decode_str;
+use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd};
+
+use crate::href;
+
+/// So many bytes of HTML are on one page, if that is not a single block.
+const PART_BYTES: usize = 40 * 1024;
+/// A block that is deeper than this, or larger than a part, is shown as the text that it is.
+const MOST_DEPTH: usize = 40;
+/// So many bytes of such a text are on one page.
+const PLAIN_BYTES: usize = 6 * 1024;
+
+/// Where the links of a note lead, by what is written in them.
+#[derive(Debug, Default)]
+pub(crate) struct Links(HashMap<(String, String), Option<MemoryPath>>);
+
+impl Links {
+    pub(crate) fn new(links: &[LinkEntry]) -> Self {
+        let pairs = links.iter().map(|link| ((link.target.clone(), link.subpath.clone()), link.resolved.clone()));
+        Self(pairs.collect())
+    }
+}
+
+/// A part of a note as HTML.
+pub(crate) struct Rendered {
+    /// The part.
+    pub(crate) html: Markup,
+    /// How many parts there are.
+    pub(crate) parts: usize,
+}
+
+/// Renders a part of a note, counted from 1; one that is not there is the last one.
+pub(crate) fn render(text: &str, links: &Links, part: usize) -> Rendered {
+    let blocks = blocks(text, links);
+    let mut parts: Vec<Vec<&Block>> = vec![Vec::new()];
+    let mut bytes = 0;
+    for block in &blocks {
+        if bytes > 0 && bytes + block.bytes() > PART_BYTES {
+            parts.push(Vec::new());
+            bytes = 0;
+        }
+        bytes += block.bytes();
+        parts.last_mut().into_iter().for_each(|part| part.push(block));
+    }
+    let at = part.clamp(1, parts.len()) - 1;
+    let chosen: String = parts.get(at).into_iter().flatten().map(|block| block.html.as_str()).collect();
+    Rendered { html: PreEscaped(cleaner().clean(&chosen).to_string()), parts: parts.len() }
+}
+
+/// A block of a note that stands in no other.
+struct Block {
+    html: String,
+}
+
+impl Block {
+    /// How long it is on the page, where a blank that does not break becomes a name of six letters.
+    fn bytes(&self) -> usize {
+        self.html.len() + 4 * self.html.matches('\u{a0}').count()
+    }
+}
+
+fn blocks(text: &str, links: &Links) -> Vec<Block> {
+    let note = Note::parse(text);
+    let body = if note.body() == 0 && text.starts_with('\u{feff}') { 3 } else { note.body() };
+    let source = text.get(body..).unwrap_or_default();
+    let mut writer = Writer::new(&note, links);
+    let mut blocks = Vec::new();
+    let (mut depth, mut deepest, mut start) = (0_usize, 0, body);
+    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    for (event, range) in Parser::new_ext(source, options).into_offset_iter() {
+        let range = range.start + body..range.end + body;
+        if depth == 0 {
+            start = range.start;
+        }
+        match event {
+            Event::Start(_) => depth += 1,
+            Event::End(_) => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        deepest = deepest.max(depth);
+        let end = range.end;
+        writer.take(event, range, text);
+        if depth == 0 {
+            let mut html = String::new();
+            let events = writer.events.drain(..);
+            if deepest <= MOST_DEPTH {
+                pulldown_cmark::html::push_html(&mut html, events);
+            }
+            if deepest > MOST_DEPTH || html.len() > PART_BYTES {
+                blocks.extend(plain(text.get(start..end).unwrap_or_default()));
+            } else {
+                blocks.push(Block { html });
+            }
+            deepest = 0;
+        }
+    }
+    blocks
+}
+
+/// A text as it is written, in blocks that fit on a page.
+fn plain(mut text: &str) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    while !text.is_empty() {
+        let end = text.floor_char_boundary(PLAIN_BYTES).max(1);
+        let (piece, rest) = text.split_at_checked(end).unwrap_or((text, ""));
+        blocks.push(Block { html: html! { pre.raw { (piece) } }.into_string() });
+        text = rest;
+    }
+    blocks
+}
+
+/// Makes what is shown out of what a note holds.
+struct Writer<'n> {
+    links: &'n Links,
+    /// The wikilinks by where they begin.
+    wikilinks: HashMap<usize, Link>,
+    /// The anchors of the headings by where they begin.
+    anchors: HashMap<usize, String>,
+    /// The wikilink that was written last; what stands in it is not written again.
+    within: Range<usize>,
+    /// How the links and pictures that are open end.
+    open: Vec<&'static str>,
+    events: Vec<Event<'n>>,
+}
+
+impl<'n> Writer<'n> {
+    fn new(note: &Note<'_>, links: &'n Links) -> Self {
+        let is_wikilink = |link: &Link| matches!(link.kind, LinkKind::Wikilink | LinkKind::Embed);
+        let wikilinks = note.links().into_iter().filter(is_wikilink).map(|link| (link.span.start, link)).collect();
+        let mut taken = HashSet::new();
+        let mut anchors = HashMap::new();
+        for heading in note.headings() {
+            let anchor = anchor(&heading.text);
+            // The first of several with the same words is the one that links lead to.
+            if taken.insert(anchor.clone()) {
+                anchors.insert(heading.span.start, anchor);
+            }
+        }
+        Self { links, wikilinks, anchors, within: 0..0, open: Vec::new(), events: Vec::new() }
+    }
+
+    fn take(&mut self, event: Event<'n>, range: Range<usize>, text: &'n str) {
+        if range.start >= self.within.start && range.end <= self.within.end {
+            return;
+        }
+        if let Event::Text(_) = event {
+            if let Some(link) = self.wikilinks.remove(&range.start) {
+                self.within = link.span.clone();
+                return self.wikilink(&link);
+            }
+            if range.start < self.within.end {
+                let rest = text.get(self.within.end..range.end).unwrap_or_default();
+                return self.events.push(Event::Text(rest.into()));
+            }
+        }
+        let event = match event {
+            // What is HTML in a note is shown, and is none on the page.
+            Event::Html(html) | Event::InlineHtml(html) => Event::Text(html),
+            Event::Start(Tag::HtmlBlock) => Event::Start(Tag::Paragraph),
+            Event::End(TagEnd::HtmlBlock) => Event::End(TagEnd::Paragraph),
+            Event::Start(Tag::Link { dest_url, .. }) => self.begin(&dest_url, false),
+            Event::Start(Tag::Image { dest_url, .. }) => self.begin(&dest_url, true),
+            Event::End(TagEnd::Link | TagEnd::Image) => own(self.open.pop().unwrap_or_default()),
+            Event::Start(Tag::Heading { level, classes, attrs, .. }) => {
+                let id = self.anchors.remove(&range.start).map(CowStr::from);
+                Event::Start(Tag::Heading { level, id, classes, attrs })
+            }
+            Event::TaskListMarker(is_done) => Event::Text(if is_done { "☑ " } else { "☐ " }.into()),
+            other => other,
+        };
+        self.events.push(event);
+    }
+
+    /// Begins a link or a picture that Markdown itself has.
+    fn begin(&mut self, address: &str, is_picture: bool) -> Event<'n> {
+        let to = self.lead(address);
+        // In a link no other can stand.
+        let can_link = !self.open.contains(&LINK_END);
+        let (open, end) = match to {
+            Lead::Note(to) if can_link => (html! { a href=(to) class=[is_picture.then_some("image")] {} }, LINK_END),
+            Lead::Outside(to) if can_link && !is_picture => (html! { a.outside href=(to) rel=(OUTSIDE) {} }, LINK_END),
+            Lead::Outside(to) if is_picture => (html! { span.image { "Picture, not loaded: " (to) " " } }, SPAN_END),
+            Lead::Note(_) | Lead::Outside(_) => (html! { span {} }, SPAN_END),
+            Lead::Nowhere => (html! { span.broken title="This link leads nowhere" {} }, SPAN_END),
+        };
+        self.open.push(end);
+        let open = open.into_string();
+        own(open.strip_suffix(end).unwrap_or(&open).to_owned())
+    }
+
+    fn wikilink(&mut self, link: &Link) {
+        let shown = link.text.clone().unwrap_or_else(|| format!("{}{}", link.path, link.subpath.replace('#', " › ")));
+        let shown = if shown.trim().is_empty() { link.subpath.clone() } else { shown };
+        let is_picture = link.kind == LinkKind::Embed;
+        let can_link = !self.open.contains(&LINK_END);
+        let written = match self.of_note(&link.path, &link.subpath).filter(|_| can_link) {
+            Some(to) => html! { a href=(to) class=[is_picture.then_some("image")] { (shown) } },
+            None => html! { span.broken title="This link leads nowhere" { (shown) } },
+        };
+        self.events.push(own(written.into_string()));
+    }
+
+    /// Where an address in a link of Markdown leads.
+    fn lead(&self, address: &str) -> Lead {
+        let is_web = ["http://", "https://", "mailto:"]
+            .iter()
+            .any(|scheme| address.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)));
+        if is_web {
+            return Lead::Outside(address.to_owned());
+        }
+        let (path, subpath) = address.find('#').and_then(|at| address.split_at_checked(at)).unwrap_or((address, ""));
+        let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
+        let (path, written) = (decoded(path), subpath);
+        let to = self.of_note(&path, &decoded(written)).or_else(|| self.of_note(&path, written));
+        to.map_or(Lead::Nowhere, Lead::Note)
+    }
+
+    /// The address of a place in a note.
+    fn of_note(&self, path: &str, subpath: &str) -> Option<String> {
+        let place = match subpath.trim_start_matches('#') {
+            "" => String::new(),
+            heading => format!("#{}", anchor(heading.rsplit('#').next().unwrap_or(heading))),
+        };
+        if path.is_empty() {
+            return Some(place).filter(|place| !place.is_empty());
+        }
+        let to = self.links.0.get(&(path.to_owned(), subpath.to_owned()))?.as_ref()?;
+        Some(format!("{}{place}", href::note(to)))
+    }
+}
+
+/// Where a link leads.
+enum Lead {
+    /// To a page of ours.
+    Note(String),
+    /// To the web.
+    Outside(String),
+    Nowhere,
+}
+
+/// What a link to the web says of itself: it tells that page nothing of ours.
+const OUTSIDE: &str = "noopener noreferrer nofollow";
+const LINK_END: &str = "</a>";
+const SPAN_END: &str = "</span>";
+
+/// HTML that was made here, of escaped text.
+fn own<'e>(html: impl Into<CowStr<'e>>) -> Event<'e> {
+    Event::InlineHtml(html.into())
+}
+
+/// The name of a heading as a place in a page: its letters and digits. Nothing else of the page begins as it does.
+pub(crate) fn anchor(heading: &str) -> String {
+    let mut anchor = "s-".to_owned();
+    for character in heading.trim().chars().flat_map(char::to_lowercase) {
+        match character {
+            letter if letter.is_alphanumeric() => anchor.push(letter),
+            _ if anchor.ends_with('-') => {}
+            _ => anchor.push('-'),
+        }
+    }
+    anchor
+}
+
+/// Lets nothing through but what [`Writer`] makes.
+fn cleaner() -> Builder<'static> {
+    let headings = ["h1", "h2", "h3", "h4", "h5", "h6"];
+    let others = [
+        "a",
+        "blockquote",
+        "br",
+        "code",
+        "del",
+        "em",
+        "hr",
+        "li",
+        "ol",
+        "p",
+        "pre",
+        "span",
+        "strong",
+        "table",
+        "tbody",
+        "td",
+        "th",
+        "thead",
+        "tr",
+        "ul",
+    ];
+    let mut attributes: HashMap<&str, HashSet<&str>> = headings.map(|heading| (heading, HashSet::from(["id"]))).into();
+    attributes.extend([
+        ("a", HashSet::from(["href", "rel"])),
+        ("ol", HashSet::from(["start"])),
+        ("span", HashSet::from(["title"])),
+    ]);
+    let classes = HashMap::from([
+        ("a", HashSet::from(["image", "outside"])),
+        ("pre", HashSet::from(["raw"])),
+        ("span", HashSet::from(["broken", "image"])),
+    ]);
+    let mut cleaner = Builder::empty();
+    cleaner
+        .tags(headings.into_iter().chain(others).collect())
+        .tag_attributes(attributes)
+        .allowed_classes(classes)
+        .url_schemes(HashSet::from(["http", "https", "mailto"]))
+        .link_rel(None);
+    cleaner
+}

@@ -1,0 +1,86 @@
+//! The pages, one file each, and their addresses.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::routing::{get, post};
+use memdir_core::report::{Code, Failure};
+
+use crate::refusal::Refusal;
+use crate::site::Site;
+use crate::{assets, live};
+
+mod as_client;
+mod audit;
+mod chain;
+mod clients;
+mod decide;
+mod delete;
+mod edit;
+mod forget;
+mod graph;
+mod history;
+mod home;
+mod inbox;
+mod new;
+mod note;
+mod notes;
+mod past;
+mod readers;
+mod rename;
+mod restore;
+mod search;
+mod undo;
+
+/// Which address leads to which page.
+pub(crate) fn routes() -> Router<Arc<Site>> {
+    Router::new()
+        .route("/", get(home::show))
+        .route("/notes", get(notes::show))
+        .route("/notes/", get(notes::show))
+        .route("/notes/{*path}", get(note::show))
+        .route("/new", get(new::ask).post(new::make))
+        .route("/edit/{*path}", get(edit::show).post(edit::save))
+        .route("/rename/{*path}", get(rename::ask).post(rename::rename))
+        .route("/delete/{*path}", get(delete::ask).post(delete::delete))
+        .route("/search", get(search::show))
+        .route("/inbox", get(inbox::list))
+        .route("/inbox/{id}", get(inbox::show).post(decide::decide))
+        .route("/history", get(history::list))
+        .route("/history/{batch}", get(history::show))
+        .route("/changes/{*path}", get(history::of_note))
+        .route("/restore/{*path}", get(restore::ask).post(restore::restore))
+        .route("/audit", get(audit::list))
+        .route("/audit/chain", get(chain::show))
+        .route("/audit/export", get(chain::export))
+        .route("/readers/{*path}", get(readers::show))
+        .route("/clients", get(clients::list))
+        .route("/new-client", get(clients::ask).post(clients::add))
+        .route("/clients/{name}", get(clients::show))
+        .route("/clients/{name}/revoke", get(clients::ask_revoke).post(clients::revoke))
+        .route("/clients/{name}/notes", get(as_client::list))
+        .route("/clients/{name}/notes/{*path}", get(as_client::show))
+        .route("/forget", get(forget::ask).post(forget::forget))
+        .route("/forget/{*path}", get(forget::ask_note))
+        .route("/past", get(past::list))
+        .route("/past/{*path}", get(past::show))
+        .route("/undo", post(undo::undo))
+        .route("/events", get(live::events))
+        .route("/assets/{name}", get(assets::show))
+        .method_not_allowed_fallback(async || Refusal::Method)
+        .fallback(async || Refusal::Nowhere)
+}
+
+/// The page that a form wants to go back to, if it is one of ours.
+fn back(wanted: Option<String>) -> String {
+    wanted
+        .filter(|to| to.starts_with('/') && !to.starts_with("//") && !to.contains('\\'))
+        .unwrap_or_else(|| "/".to_owned())
+}
+
+/// A number in an address.
+fn number(text: &str) -> Result<u64, Failure> {
+    let failure =
+        || Failure::new(Code::NotFound, "this address names no number").with_hint("follow the links of the pages");
+    text.parse().map_err(|_| failure())
+}

@@ -1,0 +1,200 @@
+//! [`Site`]: the memory that is shown, and how its pages are made on threads that may wait.
+
+use std::sync::{Arc, OnceLock};
+use std::{fmt, io};
+
+use axum::response::{IntoResponse, Response};
+use memdir_core::action::{Action, Call};
+use memdir_core::report::{Code, Failure, Report};
+use memdir_dialect::Parsed;
+use memdir_engine::{Caller, Engine};
+use memdir_server::{JobError, Lane, ServedEngine};
+use tokio_util::sync::CancellationToken;
+
+use crate::WebOptions;
+use crate::assets::Assets;
+use crate::door::{Door, EntryCode, Notice, Visitor};
+use crate::layout::{self, Page};
+use crate::live::Live;
+use crate::person_files::PersonFiles;
+use crate::refusal::Refusal;
+
+/// How the history calls this door.
+pub(crate) const DOOR: &str = "web";
+
+/// A memory that is shown in browsers of this machine.
+pub struct Site {
+    pub(crate) served: Arc<ServedEngine>,
+    pub(crate) options: WebOptions,
+    pub(crate) door: Door,
+    pub(crate) assets: Assets,
+    pub(crate) live: Live,
+    person_files: OnceLock<Arc<dyn PersonFiles>>,
+}
+
+impl fmt::Debug for Site {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Site").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+/// What a change is answered with.
+pub(crate) enum Then {
+    /// Another page, above which is said once what was done.
+    Go {
+        /// Its address.
+        to: String,
+        /// What is said.
+        notice: Notice,
+    },
+    /// A page about what was not done, with the status of the failure.
+    Show(Failure, Page),
+    /// A page that can be shown this once alone.
+    Page(Page),
+}
+
+impl Site {
+    /// Joins an engine with the pages, and starts the threads that work for them.
+    ///
+    /// # Errors
+    ///
+    /// What the system says when it gives no thread.
+    pub fn new(engine: Engine, options: WebOptions) -> io::Result<Arc<Self>> {
+        let (door, live) = (Door::new(options.names.clone(), options.port), Live::default());
+        let (served, assets, person_files) = (ServedEngine::new(engine)?, Assets::new(), OnceLock::new());
+        Ok(Arc::new(Self { served, options, door, assets, live, person_files }))
+    }
+
+    /// Gives the pages what the person keeps beside the memory; the first one counts.
+    pub fn set_person_files(&self, files: Arc<dyn PersonFiles>) {
+        // A second one has nothing to do.
+        let _ = self.person_files.set(files);
+    }
+
+    /// What the person keeps beside the memory.
+    pub(crate) fn person_files(&self) -> Result<&dyn PersonFiles, Failure> {
+        let files = self.person_files.get().map(AsRef::as_ref);
+        files.ok_or_else(|| Failure::new(Code::Unavailable, "this page was started without rules and clients"))
+    }
+
+    /// Makes a code that lets one browser in, once. It takes the place of the one before.
+    ///
+    /// # Errors
+    ///
+    /// What the system says when it gives no random numbers.
+    pub fn new_code(&self) -> io::Result<EntryCode> {
+        self.door.new_code()
+    }
+
+    /// Waits for what the threads have begun, and ends them. Nothing is answered any more.
+    pub fn finish(&self) {
+        self.close();
+        self.served.finish();
+    }
+
+    /// Begins to tell open pages of changes.
+    pub(crate) fn watch(self: &Arc<Self>) {
+        let (begun, told) = (Arc::downgrade(self), Arc::downgrade(self));
+        let begin = move || begun.upgrade().into_iter().for_each(|site| site.live.begin());
+        let hear = move |noticed: &_| told.upgrade().into_iter().for_each(|site| site.live.hear(noticed));
+        self.served.watch(begin, hear);
+        self.served.build_index_soon();
+    }
+
+    /// Ends what would go on for ever.
+    pub(crate) fn close(&self) {
+        self.live.close();
+    }
+
+    /// Ends when the site does.
+    pub(crate) fn closing(&self) -> CancellationToken {
+        self.live.closing()
+    }
+
+    /// The person, at this door.
+    pub(crate) fn person(&self) -> Caller {
+        Caller { mode: self.options.mode, ..Caller::person(DOOR) }
+    }
+
+    /// Makes a page on a thread that reads. What was read is soon in the audit.
+    pub(crate) async fn show(
+        self: &Arc<Self>,
+        visitor: &Visitor,
+        make: impl FnOnce(&Self, &Visitor) -> Result<Page, Failure> + Send + 'static,
+    ) -> Response {
+        let (site, asking) = (Arc::clone(self), visitor.clone());
+        let made = self.served.run(Lane::Read, move || {
+            let made = make(&site, &asking);
+            made.map(|page| layout::whole(&site, &asking, page))
+        });
+        let made = made.await;
+        self.served.settle_soon();
+        self.served.build_index_soon();
+        match made {
+            Ok(Ok(page)) => page.into_response(),
+            Ok(Err(failure)) => self.failed(visitor, &failure),
+            Err(error) => unfinished(error).into_response(),
+        }
+    }
+
+    /// Makes a change on the thread that writes.
+    pub(crate) async fn change(
+        self: &Arc<Self>,
+        visitor: &Visitor,
+        make: impl FnOnce(&Self, &Visitor) -> Result<Then, Failure> + Send + 'static,
+    ) -> Response {
+        let (site, asking) = (Arc::clone(self), visitor.clone());
+        let made = self.served.run(Lane::Write, move || make(&site, &asking)).await;
+        self.live.changed();
+        match made {
+            Ok(Ok(Then::Go { to, notice })) => {
+                visitor.leave(notice);
+                axum::response::Redirect::to(&to).into_response()
+            }
+            Ok(Ok(Then::Show(failure, page))) => {
+                (layout::status(failure.code), layout::whole(self, visitor, page)).into_response()
+            }
+            Ok(Ok(Then::Page(page))) => layout::whole(self, visitor, page).into_response(),
+            Ok(Err(failure)) => self.failed(visitor, &failure),
+            Err(error) => unfinished(error).into_response(),
+        }
+    }
+
+    /// Carries out actions of the person's, all or none, and gives the first failure if there is one.
+    pub(crate) fn act(&self, actions: impl IntoIterator<Item = Action>) -> Result<Report, Failure> {
+        let calls = (1..).zip(actions).map(|(index, action)| Call::plain(index, action));
+        let engine = self.served.engine();
+        let mut report = engine.conclude(engine.propose(Parsed::of(calls), self.person()));
+        let failed = report.actions.iter_mut().find_map(|outcome| match &outcome.result {
+            Ok(_) => None,
+            Err(failure) => Some(failure.clone()),
+        });
+        match failed.or_else(|| report.error.take()) {
+            Some(failure) => Err(failure),
+            None => Ok(report),
+        }
+    }
+
+    /// The engine, for work on a thread that may wait.
+    pub(crate) fn engine(&self) -> &Engine {
+        self.served.engine()
+    }
+
+    /// The page that says why there is none.
+    pub(crate) fn failed(&self, visitor: &Visitor, failure: &Failure) -> Response {
+        let page = layout::failure(failure);
+        (layout::status(failure.code), layout::whole(self, visitor, page)).into_response()
+    }
+}
+
+fn unfinished(error: JobError) -> Refusal {
+    match error {
+        JobError::Gone => Refusal::Ending,
+        JobError::Panicked => Refusal::Fault,
+    }
+}
+
+/// The failure of an action that was answered with a value of another kind than its own.
+pub(crate) fn unexpected() -> Failure {
+    Failure::new(Code::Internal, "the action was answered with another kind of value")
+}
