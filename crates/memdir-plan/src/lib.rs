@@ -20,7 +20,6 @@ mod context;
 mod diff;
 mod edit;
 mod excerpt;
-mod fit;
 mod forget;
 mod keyed;
 mod lineage;

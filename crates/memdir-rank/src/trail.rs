@@ -17,8 +17,12 @@ const MOST_TEXT: usize = 30;
 const MOST_NAMED: usize = 8;
 /// Of so many of the best notes the folders are looked at for the note of a person.
 const MOST_FOLDERS: usize = 10;
-/// So many ways go on after the first link.
+/// The most links of a way; from the third on each has to be asked for.
+const MOST_STEPS: u8 = 4;
+const FREE_STEPS: u8 = 2;
+/// So many ways go on after the first link, and so many after each further one.
 const MOST_WAYS: usize = 64;
+const MOST_FAR_WAYS: usize = 16;
 /// So many ways to one note are kept.
 const MOST_TO_ONE: usize = 4;
 /// The longest name in words.
@@ -66,7 +70,7 @@ struct End {
 }
 
 impl Trail {
-    /// Finds where ways begin, and follows links twice.
+    /// Finds where ways begin, and follows links: twice wherever they lead, then twice more as far as the question says so.
     pub(super) fn follow(
         records: &mut Records<'_>,
         source: &dyn Source,
@@ -76,7 +80,7 @@ impl Trail {
     ) -> Result<Self, SourceError> {
         let mut trail = Self { ways: BTreeMap::new() };
         let mut ends = trail.begin(records, source, question, text, asking)?;
-        for links in 1..=2 {
+        for links in 1..=MOST_STEPS {
             let mut next = Vec::new();
             for end in &ends {
                 asking.check()?;
@@ -86,8 +90,13 @@ impl Trail {
                     }
                     let Some(record) = records.of(beside.note)? else { continue };
                     let way = end.way.over(beside, text, links);
+                    // Far from where a way begins there is everything: only what was asked for leads there.
+                    let is_asked = way.left != end.way.left;
+                    if links > FREE_STEPS && !is_asked {
+                        continue;
+                    }
                     trail.add(beside.note, way.clone());
-                    if links == 1 {
+                    if links < FREE_STEPS || (links < MOST_STEPS && is_asked) {
                         let mut way = way;
                         way.score += text.take(&record.ident, &mut way.left, IDENT).0;
                         next.push(End { note: beside.note, way, before: Some(end.note) });
@@ -95,7 +104,7 @@ impl Trail {
                 }
             }
             next.sort_by(|one, other| best_first((one.way.score, one.note), (other.way.score, other.note)));
-            next.truncate(MOST_WAYS);
+            next.truncate(if links < FREE_STEPS { MOST_WAYS } else { MOST_FAR_WAYS });
             ends = next;
         }
         Ok(trail)
