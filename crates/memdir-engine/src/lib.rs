@@ -87,6 +87,8 @@ pub struct Settings {
     pub batch_time: Duration,
     /// The person's standing answers.
     pub rules: Rules,
+    /// The notes that come along with every context.
+    pub pinned: Vec<memdir_core::path::MemoryPath>,
     /// Where the index is kept.
     pub index: IndexPlace,
     /// Where proposals wait for the person.
@@ -107,6 +109,7 @@ impl Settings {
             batch_actions: 100,
             batch_time: Duration::from_secs(30),
             rules: Rules::default(),
+            pinned: Vec::new(),
             index: IndexPlace::default(),
             inbox: InboxPlace::default(),
             keep_proposals: Duration::from_secs(7 * 24 * 60 * 60),

@@ -109,7 +109,8 @@ impl Engine {
         let excluded = || LazyLock::force(&excluded);
         let planner =
             planner.showing(&may_show, &may_hide).changing(&may_change).leaving(&may_leave).excluding(&excluded);
-        let mut planner = planner.in_conversation(caller.seen.clone()).unasked(self.is_unasked);
+        let planner = planner.in_conversation(caller.seen.clone()).unasked(self.is_unasked);
+        let mut planner = planner.pinning(&self.settings.pinned);
         work(&mut planner);
         planner.finish()
     }

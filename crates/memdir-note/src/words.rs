@@ -293,7 +293,8 @@ fn without_stroke(letter: char) -> char {
     }
 }
 
-/// Scripts whose words stand side by side without blanks, and Hangul, whose words take endings.
+/// Whether a character is of a script whose words stand side by side without blanks, or of Hangul, whose words take endings.
+#[must_use]
 pub fn is_unspaced(character: char) -> bool {
     matches!(character,
         // Thai, Lao, Myanmar, Khmer.

@@ -27,6 +27,9 @@ const MOST_NOTES: usize = 24;
 const MOST_STARTS: usize = 4;
 /// Where nothing is known of what is asked, parts are taken from so many notes, and no links are followed.
 const MOST_NEAREST: usize = 3;
+/// So many notes may be pinned; they take at most one part in so many of the budget.
+const MOST_PINNED: usize = 8;
+const PINNED_SHARE: u32 = 4;
 /// How many linked notes are taken, and how many links of one note are followed.
 const MOST_LINKED: usize = 32;
 const MOST_LINKS: usize = 64;
@@ -93,7 +96,7 @@ impl<T: Tree> Planner<'_, T> {
             about.wanted = Some(Wanted::of(corrected.words()));
         }
         let parts = self.parts(call, &about, &gathered)?;
-        let context = filled(parts, get.budget.unwrap_or(BUDGET));
+        let context = self.with_pinned(call, parts, get.budget.unwrap_or(BUDGET))?;
         let (nothing_known, missing) = (gathered.unknown.is_some(), gathered.unknown.unwrap_or_default());
         Ok(Value::Context(Context { nothing_known, missing, ..context }).into())
     }
@@ -212,6 +215,26 @@ impl<T: Tree> Planner<'_, T> {
         Ok(parts)
     }
 
+    /// Puts parts into a budget, of which the notes that are pinned may first take a share.
+    fn with_pinned(&self, call: &Call, mut parts: Vec<Part>, budget: u32) -> Result<Context, Failure> {
+        let mut pinned = Vec::new();
+        for path in self.manner.pinned.iter().take(MOST_PINNED) {
+            let Ok(path) = self.resolve(path) else { continue };
+            let text = self.text_of(&path).filter(|_| (self.manner.may_show)(call, &path));
+            pinned.extend(text.map(|text| parts_of(&path, &text, None, &[], MOST_OWN)).unwrap_or_default());
+        }
+        if pinned.is_empty() {
+            return Ok(filled(parts, budget));
+        }
+        let mut context = filled(pinned, budget / PINNED_SHARE);
+        parts.retain(|part| !context.parts.iter().any(|pinned| pinned.path == part.path && pinned.lines == part.lines));
+        let tokens: usize = context.parts.iter().map(|part| size(part) / TOKEN_BYTES).sum();
+        let rest = filled(parts, budget.saturating_sub(u32::try_from(tokens).unwrap_or(u32::MAX)));
+        context.parts.extend(rest.parts);
+        context.left_out += rest.left_out;
+        Ok(context)
+    }
+
     /// Whether any of the best notes fits the message, by its words as they were written: many a word of a message is near
     /// some other word. What the other notes are told for is then for ranking to say, which follows links.
     fn is_fitting(&self, source: &dyn Source, call: &Call, answer: &rank::Answer) -> Result<bool, SourceError> {
@@ -307,11 +330,11 @@ fn filled(parts: Vec<Part>, budget: u32) -> Context {
     let mut room = (budget as usize).saturating_mul(TOKEN_BYTES);
     let mut context = Context::default();
     for mut part in parts {
-        let head = part.path.as_str().len() + part.heading.as_ref().map_or(0, String::len);
+        let head = head(&part);
         if context.parts.is_empty() && head + part.text.len() > room {
             cut(&mut part, room.saturating_sub(head));
         }
-        let bytes = (head + part.text.len()).next_multiple_of(TOKEN_BYTES);
+        let bytes = size(&part);
         if bytes > room || part.text.is_empty() {
             context.left_out += 1;
             continue;
@@ -320,6 +343,15 @@ fn filled(parts: Vec<Part>, budget: u32) -> Context {
         context.parts.push(part);
     }
     context
+}
+
+/// How many bytes of a budget a part takes.
+fn size(part: &Part) -> usize {
+    (head(part) + part.text.len()).next_multiple_of(TOKEN_BYTES)
+}
+
+fn head(part: &Part) -> usize {
+    part.path.as_str().len() + part.heading.as_ref().map_or(0, String::len)
 }
 
 /// Leaves the first lines of a part, as many as there is room for.

@@ -150,6 +150,8 @@ struct Manner<'t> {
     may_change: &'t (dyn Fn(&Call, &MemoryPath) -> bool + Sync),
     /// What the person has set aside.
     excluded: &'t (dyn Fn() -> &'t Excluded + Sync),
+    /// The notes that come along with every context.
+    pinned: &'t [MemoryPath],
     /// Whether an edit may leave some lines of a note where others stood.
     may_leave: MayLeave<'t>,
     /// Whether what is told was not asked for.
@@ -196,6 +198,7 @@ impl<'t, T: Tree> Planner<'t, T> {
             may_hide: &|_| false,
             may_change: &|_, _| true,
             excluded: &|| &NOTHING,
+            pinned: &[],
             may_leave: &|_, _, _| Ok(()),
             is_unasked: false,
         };
@@ -246,6 +249,13 @@ impl<'t, T: Tree> Planner<'t, T> {
     #[must_use]
     pub fn excluding(mut self, excluded: &'t (dyn Fn() -> &'t Excluded + Sync)) -> Self {
         self.manner.excluded = excluded;
+        self
+    }
+
+    /// Sets the notes that come along with every context, whatever was asked.
+    #[must_use]
+    pub fn pinning(mut self, pinned: &'t [MemoryPath]) -> Self {
+        self.manner.pinned = pinned;
         self
     }
 

@@ -15,13 +15,15 @@ pub(super) const MOST_BYTES: usize = 64 << 10;
 /// How much the length of a paragraph counts, and from how many words on.
 const LENGTH: f64 = 0.5;
 const SHORT: f64 = 30.0;
+/// How much the second best paragraph counts: a note that comes back to something is about it.
+const SECOND: f64 = 0.1;
 /// How much two words count that stand side by side in the question and in the paragraph.
 const PAIR: f64 = 0.5;
 
 /// What the parts of a text say.
 #[derive(Default)]
 pub(super) struct Passages {
-    /// What the best paragraph says, from 0 to a little above 1.
+    /// What the best paragraph says, from 0 to a little above 1, and a little of what the second says.
     pub(super) best: f64,
     /// The words of the question in each list item and in each paragraph, with those of the headings above it.
     pub(super) units: BTreeSet<Words>,
@@ -48,6 +50,7 @@ struct Paragraph {
 pub(super) fn of(text: &str, question: &Question, evidence: &Evidence, left: &Left) -> Passages {
     let (pairs, languages) = (question.pairs(), Languages::of(text));
     let (mut passages, mut paragraph, mut unit) = (Passages::default(), Paragraph::default(), Unit::default());
+    let (mut best, mut second): (f64, f64) = (0.0, 0.0);
     for line in text.lines().chain([""]) {
         let bare = line.trim();
         let level = heading_level(bare);
@@ -55,7 +58,8 @@ pub(super) fn of(text: &str, question: &Question, evidence: &Evidence, left: &Le
             passages.units.extend(unit.take());
         }
         if bare.is_empty() {
-            passages.best = passages.best.max(std::mem::take(&mut paragraph).worth(&pairs, evidence, left));
+            let worth = std::mem::take(&mut paragraph).worth(&pairs, evidence, left);
+            (best, second) = if worth > best { (worth, best) } else { (best, second.max(worth)) };
             continue;
         }
         let mut held = 0;
@@ -66,7 +70,7 @@ pub(super) fn of(text: &str, question: &Question, evidence: &Evidence, left: &Le
         });
         unit.add(level, held);
     }
-    passages.best /= evidence.whole();
+    passages.best = (best + SECOND * second) / evidence.whole();
     passages
 }
 

@@ -216,6 +216,11 @@ impl<'q> Records<'q> {
 }
 
 impl Record {
+    /// Whether one of its names has a number in it, as those of a diary have.
+    pub(super) fn is_numbered(&self) -> bool {
+        self.own.iter().any(|name| name.chars().any(char::is_numeric))
+    }
+
     fn of(path: MemoryPath, card: &Card, question: &Question) -> Self {
         let (name, ident) = ident(&path, card, question);
         let words = |key: &str, value: &str, is_link: bool| {

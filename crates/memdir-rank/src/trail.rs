@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::links::MOST_NAMESAKES;
+use super::looked::bit;
 use super::record::{Beside, Records};
 use super::text::{Evidence, Left};
 use super::{Asking, Number, Question, Source, SourceError, best_first, called};
@@ -129,7 +130,8 @@ impl Trail {
         let is_within = |note: Number| asking.within.is_none_or(|within| within(note));
         let best: Vec<Number> =
             text.ranked().into_iter().map(|(_, note)| note).filter(|note| is_within(*note)).take(MOST_TEXT).collect();
-        let named = named(source, question, asking)?;
+        let mut named = named(source, question, asking)?;
+        add_named_in_part(&mut named, records, question, &best)?;
         let persons = if question.is_first_person() { persons(records, source, &named, &best)? } else { Vec::new() };
         let worth = |words: &[usize]| words.iter().map(|word| text.weight(*word)).sum::<f64>();
         let rest = |note: Number| (text.of(note), note);
@@ -231,6 +233,29 @@ fn named(
         }
     }
     Ok(named)
+}
+
+/// Adds the notes of which a question writes a part of the name as a name: who says Ada means Ada Lovelace. Who says March
+/// means no page of a diary.
+fn add_named_in_part(
+    named: &mut HashMap<Number, Vec<usize>>,
+    records: &mut Records<'_>,
+    question: &Question,
+    best: &[Number],
+) -> Result<(), SourceError> {
+    let written = question.written_as_names();
+    for note in best.iter().filter(|_| written != 0) {
+        let Some(record) = records.of(*note)?.filter(|_| !named.contains_key(note)) else { continue };
+        if record.is_numbered() {
+            continue;
+        }
+        let words = record.name.iter().map(|word| usize::from(*word));
+        let words: Vec<usize> = words.filter(|word| written & bit(*word) != 0).collect();
+        if !words.is_empty() {
+            named.insert(*note, words);
+        }
+    }
+    Ok(())
 }
 
 /// The notes in which who asks may have told of themselves: one that is named, else that of the memory, else those of the

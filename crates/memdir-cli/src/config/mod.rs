@@ -77,7 +77,7 @@ const KEYS: &[(&str, &[&str])] = &[
             "prompts",
         ],
     ),
-    ("search", &["embeddings", "address"]),
+    ("search", &["embeddings", "address", "pinned"]),
     ("hooks", &["conversations", "milliseconds"]),
     ("rule", &["action", "path", "client", "detector", "verdict"]),
 ];
@@ -209,6 +209,7 @@ impl Config {
             batch_actions: limits.batch_actions,
             batch_time: Duration::from_secs(limits.batch_seconds),
             rules,
+            pinned: self.search.pinned.clone(),
             index: engine::IndexPlace::Nowhere,
             inbox: self.permission.inbox,
             keep_proposals: Duration::from_secs(self.permission.inbox_days.saturating_mul(24 * 60 * 60)),
@@ -482,6 +483,10 @@ fn typed(key: &str, value: &str) -> Value {
     let is_text =
         ["model_name", "model_address", "model_prompts", "search_embeddings", "search_address"].contains(&key);
     match (value.parse::<i64>(), value.parse::<bool>(), value.parse::<f64>()) {
+        _ if key == "search_pinned" => {
+            let paths = value.split(',').map(str::trim).filter(|path| !path.is_empty());
+            Value::Array(paths.map(|path| Value::String(path.to_owned())).collect())
+        }
         _ if is_text => Value::String(value.to_owned()),
         (Ok(number), _, _) => Value::Integer(number),
         (_, Ok(flag), _) => Value::Boolean(flag),

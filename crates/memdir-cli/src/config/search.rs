@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use memdir_core::path::MemoryPath;
 use memdir_providers::choose::Wanted;
 
 /// What the person has settled about searching.
@@ -12,13 +13,15 @@ pub(crate) struct Search {
     pub(crate) embeddings: Option<String>,
     /// Where its server is, if not at the usual place.
     pub(crate) address: Option<String>,
+    /// The notes that come along with every context.
+    pub(crate) pinned: Vec<MemoryPath>,
 }
 
 impl Search {
     /// The same for the model that a command names. The address counts only for that of the settings.
     pub(crate) fn named(&self, name: &str) -> Self {
         let is_same = self.embeddings.as_deref() == Some(name);
-        Self { embeddings: Some(name.to_owned()), address: self.address.clone().filter(|_| is_same) }
+        Self { embeddings: Some(name.to_owned()), address: self.address.clone().filter(|_| is_same), ..self.clone() }
     }
 
     /// Which model of embeddings is wanted, if any.
