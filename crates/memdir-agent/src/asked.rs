@@ -94,7 +94,7 @@ impl Agent<'_> {
             }
             // A model on another machine is told nothing of the notes for this.
             let is_here = self.model.card().place == Place::Process;
-            let notes = if is_here { self.shown(message, &[])? } else { Vec::new() };
+            let notes = if is_here { self.shown(message, &[])?.notes } else { Vec::new() };
             let request = filter::prose::request(self.prompts.text("filter"), &notes, &text);
             let answer = self.model.answer(&request, &mut |_| {}, stop)?;
             spent.add(&answer);
