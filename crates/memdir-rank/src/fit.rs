@@ -129,7 +129,8 @@ impl Fit {
             let units = note.units.iter().map(|unit| (*unit, 0, 0)).chain([(0, 0, 0)]);
             let facts = note.facts.iter().map(|fact| {
                 // The key of a link says how two notes are linked, and is no answer itself.
-                let is_asked = f64::from(fact.key.count_ones()) >= OF_KEY * fact.key_length as f64 && fact.key_length > 0;
+                let is_asked =
+                    f64::from(fact.key.count_ones()) >= OF_KEY * fact.key_length as f64 && fact.key_length > 0;
                 let (link, key) = if fact.is_link { (fact.key, 0) } else { (0, fact.key) };
                 (fact.key | fact.value, link, if is_asked { key } else { 0 })
             });

@@ -15,7 +15,10 @@ const NOTES: [(&str, &str); 3] = [
 #[track_caller]
 fn fits(message: &str, path: &str, filler: usize, expected: bool) {
     let others = (0..37).map(|number| {
-        (format!("other/{number}.md"), if number < filler { format!("Of {}.\n", message.to_lowercase()) } else { "Nothing.\n".to_owned() })
+        (
+            format!("other/{number}.md"),
+            if number < filler { format!("Of {}.\n", message.to_lowercase()) } else { "Nothing.\n".to_owned() },
+        )
     });
     let map = Map::new(NOTES.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).chain(others));
     let answer = ask(&map, message);
