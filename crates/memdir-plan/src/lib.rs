@@ -22,7 +22,6 @@ mod current;
 mod diff;
 mod edit;
 mod excerpt;
-mod fit;
 mod forget;
 mod keyed;
 mod lineage;
@@ -157,6 +156,8 @@ struct Manner<'t> {
     excluded: &'t (dyn Fn() -> &'t Excluded + Sync),
     /// The values of `status` by which a note belongs to the past.
     past_status: &'t [String],
+    /// The notes that come along with every context.
+    pinned: &'t [MemoryPath],
     /// Whether an edit may leave some lines of a note where others stood.
     may_leave: MayLeave<'t>,
     /// Whether what is told was not asked for.
@@ -204,6 +205,7 @@ impl<'t, T: Tree> Planner<'t, T> {
             may_change: &|_, _| true,
             excluded: &|| &NOTHING,
             past_status: &[],
+            pinned: &[],
             may_leave: &|_, _, _| Ok(()),
             is_unasked: false,
         };
@@ -261,6 +263,13 @@ impl<'t, T: Tree> Planner<'t, T> {
     #[must_use]
     pub fn with_past_status(mut self, past_status: &'t [String]) -> Self {
         self.manner.past_status = past_status;
+        self
+    }
+
+    /// Sets the notes that come along with every context, whatever was asked.
+    #[must_use]
+    pub fn pinning(mut self, pinned: &'t [MemoryPath]) -> Self {
+        self.manner.pinned = pinned;
         self
     }
 
