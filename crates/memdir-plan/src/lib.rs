@@ -62,6 +62,7 @@ pub use forget::{Called, Cut, Forms, MIN_TEXT_CHARS, Sought, When};
 pub use lineage::Lineage;
 pub use map_tree::{MapTree, Unmet};
 pub use names::{NoteNames, the_only};
+pub use receipt::UNDO;
 pub use search_files::marks;
 pub use seen::Seen;
 pub use step::{Content, Image, Step};
