@@ -65,6 +65,7 @@ pub use forget::{Called, Cut, Forms, MIN_TEXT_CHARS, Sought, When};
 pub use lineage::{Former, LineOrigin, Lineage, MarkedLine, VersionAuthor};
 pub use map_tree::{MapTree, Unmet};
 pub use names::{NoteNames, the_only};
+pub use receipt::UNDO;
 pub use search_files::marks;
 pub use seen::Seen;
 pub use step::{Content, Image, Step};
