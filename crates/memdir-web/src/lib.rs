@@ -37,8 +37,10 @@ use memdir_server::{Limits, Names};
 use tokio_util::sync::CancellationToken;
 
 mod assets;
+mod badge;
 mod door;
 mod field;
+mod glance;
 mod href;
 mod layout;
 mod live;

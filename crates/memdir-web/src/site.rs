@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::WebOptions;
 use crate::assets::Assets;
 use crate::door::{Door, EntryCode, Notice, Visitor};
+use crate::glance::Glance;
 use crate::layout::{self, Page};
 use crate::live::Live;
 use crate::refusal::Refusal;
@@ -29,6 +30,7 @@ pub struct Site {
     pub(crate) door: Door,
     pub(crate) assets: Assets,
     pub(crate) live: Live,
+    pub(crate) glance: Glance,
 }
 
 /// What a change is answered with.
@@ -52,7 +54,14 @@ impl Site {
     /// What the system says when it gives no thread.
     pub fn new(engine: Engine, options: WebOptions) -> io::Result<Arc<Self>> {
         let (door, live) = (Door::new(options.names.clone(), options.port), Live::default());
-        Ok(Arc::new(Self { served: ServedEngine::new(engine)?, options, door, assets: Assets::new(), live }))
+        Ok(Arc::new(Self {
+            served: ServedEngine::new(engine)?,
+            options,
+            door,
+            assets: Assets::new(),
+            live,
+            glance: Glance::default(),
+        }))
     }
 
     /// Makes a code that lets one browser in, once. It takes the place of the one before.
@@ -123,6 +132,7 @@ impl Site {
     ) -> Response {
         let (site, asking) = (Arc::clone(self), visitor.clone());
         let made = self.served.run(Lane::Write, move || make(&site, &asking)).await;
+        self.glance.clear();
         self.live.changed();
         match made {
             Ok(Ok(Then::Go { to, notice })) => {

@@ -10,13 +10,16 @@ use crate::site::Site;
 use crate::{assets, live};
 
 mod delete;
+mod diary;
 mod edit;
 mod graph;
 mod home;
+mod line;
 mod new;
 mod note;
 mod notes;
 mod rename;
+mod review;
 mod search;
 mod undo;
 
@@ -32,6 +35,10 @@ pub(crate) fn routes() -> Router<Arc<Site>> {
         .route("/rename/{*path}", get(rename::ask).post(rename::rename))
         .route("/delete/{*path}", get(delete::ask).post(delete::delete))
         .route("/search", get(search::show))
+        .route("/review", get(review::show))
+        .route("/answer", post(review::answer))
+        .route("/confirm", post(review::confirm))
+        .route("/line/{*path}", get(line::show).post(line::save))
         .route("/undo", post(undo::undo))
         .route("/events", get(live::events))
         .route("/assets/{name}", get(assets::show))
