@@ -47,6 +47,7 @@ mod one;
 mod open;
 mod output;
 mod pending;
+mod person_files;
 mod progress;
 mod question;
 mod repair;

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::args::Global;
 use super::exit::{Stop, usage};
 use super::output::say;
+use super::person_files::FilesOf;
 use super::{config, interrupt, open, term};
 use memdir_core::report::{Code, Failure};
 use memdir_server::{Limits, Names, listen};
@@ -52,6 +53,7 @@ pub(super) fn run(global: &Global, options: &ServeArgs) -> Result<u8, Stop> {
     let broken = |error: io::Error| Failure::new(Code::Internal, format!("the page cannot start: {error}"));
     let listener = listen_at(options.port)?;
     let address = listener.local_addr().map_err(broken)?;
+    let files = FilesOf(opened.root.clone());
     let settled = WebOptions {
         port: address.port(),
         names: Names::default(),
@@ -60,6 +62,7 @@ pub(super) fn run(global: &Global, options: &ServeArgs) -> Result<u8, Stop> {
         mode: opened.config.permission.cli,
     };
     let site = Site::new(opened.engine, settled).map_err(broken)?;
+    site.set_person_files(Arc::new(files));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(broken)?;
     let stop = CancellationToken::new();
     interrupt::stop_on_signal(&runtime, stop.clone()).map_err(broken)?;

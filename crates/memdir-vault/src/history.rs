@@ -537,16 +537,17 @@ fn undone_by(journal: &Journal, batch: u64) -> Result<Option<u64>, VaultError> {
 
 /// One entry of the log.
 fn entry(journal: &Journal, batch: u64) -> Result<LogEntry, VaultError> {
-    let sql = "SELECT time, door, client, undoes FROM batch WHERE id = ?1";
-    let (time, door, client, undoes) = journal
+    let sql = "SELECT time, door, client, session, undoes FROM batch WHERE id = ?1";
+    let (time, door, client, session, undoes) = journal
         .db
         .prepare_cached(sql)?
-        .query_row([batch], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
+        .query_row([batch], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)))?;
     Ok(LogEntry {
         batch: Some(batch),
         time: Timestamp::from_micros(time).to_string(),
         door,
         client,
+        session,
         undoes,
         undone_by: undone_by(journal, batch)?,
         changed: changed(journal, batch)?,

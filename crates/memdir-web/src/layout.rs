@@ -10,8 +10,15 @@ use crate::refusal::Refusal;
 use crate::site::Site;
 
 /// The pages of the navigation that there are, in its order: which, its name, its address.
-const SECTIONS: &[(Section, &str, &str)] =
-    &[(Section::Home, "Home", "/"), (Section::Notes, "Notes", "/notes"), (Section::Search, "Search", "/search")];
+const SECTIONS: &[(Section, &str, &str)] = &[
+    (Section::Home, "Home", "/"),
+    (Section::Notes, "Notes", "/notes"),
+    (Section::Search, "Search", "/search"),
+    (Section::Inbox, "Inbox", "/inbox"),
+    (Section::History, "History", "/history"),
+    (Section::Audit, "Audit", "/audit"),
+    (Section::Clients, "Clients", "/clients"),
+];
 
 /// A page of the navigation, to which others may belong.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -19,6 +26,10 @@ pub(crate) enum Section {
     Home,
     Notes,
     Search,
+    Inbox,
+    History,
+    Audit,
+    Clients,
     /// In none of them.
     Nowhere,
 }

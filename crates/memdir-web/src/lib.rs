@@ -37,7 +37,7 @@ use memdir_server::{Limits, Names};
 use tokio_util::sync::CancellationToken;
 
 mod assets;
-mod badge;
+mod changes;
 mod door;
 mod field;
 mod glance;
@@ -46,12 +46,15 @@ mod layout;
 mod live;
 mod markdown;
 mod pages;
+mod person_files;
 mod refusal;
 mod site;
 #[cfg(test)]
 mod tests;
+mod who;
 
 pub use door::EntryCode;
+pub use person_files::{ClientToken, NewClient, PersonFiles, RegisteredClient};
 pub use site::Site;
 
 /// How the page is reached and what it may do.

@@ -1,7 +1,7 @@
 //! [`Site`]: the memory that is shown, and how its pages are made on threads that may wait.
 
-use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::{fmt, io};
 
 use axum::response::{IntoResponse, Response};
 use memdir_core::action::{Action, Call};
@@ -17,13 +17,13 @@ use crate::door::{Door, EntryCode, Notice, Visitor};
 use crate::glance::Glance;
 use crate::layout::{self, Page};
 use crate::live::Live;
+use crate::person_files::PersonFiles;
 use crate::refusal::Refusal;
 
 /// How the history calls this door.
 pub(crate) const DOOR: &str = "web";
 
 /// A memory that is shown in browsers of this machine.
-#[derive(Debug)]
 pub struct Site {
     pub(crate) served: Arc<ServedEngine>,
     pub(crate) options: WebOptions,
@@ -31,6 +31,13 @@ pub struct Site {
     pub(crate) assets: Assets,
     pub(crate) live: Live,
     pub(crate) glance: Glance,
+    person_files: OnceLock<Arc<dyn PersonFiles>>,
+}
+
+impl fmt::Debug for Site {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Site").field("options", &self.options).finish_non_exhaustive()
+    }
 }
 
 /// What a change is answered with.
@@ -44,6 +51,8 @@ pub(crate) enum Then {
     },
     /// A page about what was not done, with the status of the failure.
     Show(Failure, Page),
+    /// A page that can be shown this once alone.
+    Page(Page),
 }
 
 impl Site {
@@ -54,14 +63,20 @@ impl Site {
     /// What the system says when it gives no thread.
     pub fn new(engine: Engine, options: WebOptions) -> io::Result<Arc<Self>> {
         let (door, live) = (Door::new(options.names.clone(), options.port), Live::default());
-        Ok(Arc::new(Self {
-            served: ServedEngine::new(engine)?,
-            options,
-            door,
-            assets: Assets::new(),
-            live,
-            glance: Glance::default(),
-        }))
+        let (served, assets, person_files) = (ServedEngine::new(engine)?, Assets::new(), OnceLock::new());
+        Ok(Arc::new(Self { served, options, door, assets, live, glance: Glance::default(), person_files }))
+    }
+
+    /// Gives the pages what the person keeps beside the memory; the first one counts.
+    pub fn set_person_files(&self, files: Arc<dyn PersonFiles>) {
+        // A second one has nothing to do.
+        let _ = self.person_files.set(files);
+    }
+
+    /// What the person keeps beside the memory.
+    pub(crate) fn person_files(&self) -> Result<&dyn PersonFiles, Failure> {
+        let files = self.person_files.get().map(AsRef::as_ref);
+        files.ok_or_else(|| Failure::new(Code::Unavailable, "this page was started without rules and clients"))
     }
 
     /// Makes a code that lets one browser in, once. It takes the place of the one before.
@@ -142,6 +157,7 @@ impl Site {
             Ok(Ok(Then::Show(failure, page))) => {
                 (layout::status(failure.code), layout::whole(self, visitor, page)).into_response()
             }
+            Ok(Ok(Then::Page(page))) => layout::whole(self, visitor, page).into_response(),
             Ok(Err(failure)) => self.failed(visitor, &failure),
             Err(error) => unfinished(error).into_response(),
         }

@@ -87,6 +87,13 @@ pub fn since(text: &str) -> Option<Timestamp> {
     since_in(text, &local(memdir_host::now())?)
 }
 
+/// The end of a day of the person's place, such as `2026-11-20`.
+#[must_use]
+pub fn day_end(date: &str) -> Option<Timestamp> {
+    let next = date.trim().parse::<chrono::NaiveDate>().ok()?.succ_opt()?;
+    since(&next.to_string())
+}
+
 fn since_in<Z: TimeZone>(text: &str, now: &DateTime<Z>) -> Option<Timestamp> {
     let text = text.trim().to_lowercase();
     let today = now.date_naive();

@@ -526,10 +526,13 @@ pub struct LogEntry {
     pub batch: Option<u64>,
     /// When it was committed, RFC 3339 in UTC.
     pub time: String,
-    /// How it came in: `cli`, `exec`, `chat`, `ask`, `mcp` or `library`.
+    /// How it came in: `cli`, `exec`, `chat`, `ask`, `mcp`, `web` or `library`.
     pub door: String,
     /// The program that asked for it.
     pub client: Option<String>,
+    /// The conversation it was asked for in; told to the person alone.
+    #[serde(skip)]
+    pub session: Option<String>,
     /// The batch that it undoes.
     pub undoes: Option<u64>,
     /// The batch that undid it.

@@ -9,11 +9,11 @@ use memdir_plan::NoteChange;
 use memdir_words::ago;
 
 use super::review;
-use crate::badge;
 use crate::door::Visitor;
 use crate::href;
 use crate::layout;
 use crate::site::Site;
+use crate::who::who;
 
 /// So many changes are shown, of each so many notes, and of each note so many lines.
 const MOST: usize = 25;
@@ -38,7 +38,8 @@ impl Written<'_> {
             let pair = |(text, lines): (String, Vec<Line>)| text.lines().map(str::to_owned).zip(lines).collect();
             read.map(pair).unwrap_or_default()
         });
-        let own = lines.iter().filter(|(text, line)| line.batch == Some(batch) && text.contains(char::is_alphanumeric));
+        let is_said = |text: &str| text.contains(char::is_alphanumeric) && !text.starts_with('#');
+        let own = lines.iter().filter(|(text, line)| line.batch == Some(batch) && is_said(text));
         own.map(|(text, line)| (line.line, text.as_str())).collect()
     }
 }
@@ -79,7 +80,7 @@ fn change(visitor: &Visitor, entry: &LogEntry, written: &mut Written<'_>) -> Res
     Ok(html! {
         article .change {
             p .head {
-                span .quiet { (clock) } " " (badge::changed_by(&entry.door, entry.client.as_deref()))
+                span .quiet { (clock) } " " (who(&entry.door, entry.client.as_deref()))
                 @if entry.undone_by.is_some() { " " span .badge { "undone" } }
                 @if let Some(batch) = entry.undoes { " " span .badge { "undid change " (batch) } }
             }

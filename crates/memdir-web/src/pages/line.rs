@@ -191,7 +191,7 @@ fn source(site: &Site, path: &MemoryPath, number: usize) -> Markup {
     html! {
         p .quiet {
             "Written by " (who::wrote(last)) (when)
-            @if let Some(batch) = last.batch { ", in " a href={ "/history?change=" (batch) } { "change " (batch) } }
+            @if let Some(batch) = last.batch { ", in " a href={ "/history/" (batch) } { "change " (batch) } }
             @if let Some(session) = &last.session { ", " a href={ "/conversations/" (href::value(session)) } { "in this conversation" } }
             "."
         }

@@ -114,6 +114,9 @@ fn tools(site: &Site, path: &MemoryPath) -> Markup {
             a #edit .button href=(href::at("edit", path)) { "Edit" }
             a #rename .button href=(href::at("rename", path)) { "Rename" }
             a #delete .button href=(href::at("delete", path)) { "Delete" }
+            a #history .button href=(href::at("changes", path)) { "History" }
+            a #readers .button href=(href::at("readers", path)) { "Who read this" }
+            a #forget .button href=(href::at("forget", path)) { "Forget" }
             @if site.options.is_obsidian_vault {
                 a #obsidian .button href={ "obsidian://open?path=" (href::value(&place)) } { "Open in Obsidian" }
             }
