@@ -13,7 +13,9 @@ use crate::{assets, live};
 mod as_client;
 mod audit;
 mod chain;
+mod chat;
 mod clients;
+mod conversations;
 mod decide;
 mod delete;
 mod diary;
@@ -32,6 +34,7 @@ mod rename;
 mod restore;
 mod review;
 mod search;
+pub(crate) mod settings;
 mod undo;
 
 /// Which address leads to which page.
@@ -68,6 +71,13 @@ pub(crate) fn routes() -> Router<Arc<Site>> {
         .route("/clients/{name}/notes/{*path}", get(as_client::show))
         .route("/forget", get(forget::ask).post(forget::forget))
         .route("/forget/{*path}", get(forget::ask_note))
+        .route("/conversations", get(conversations::list))
+        .route("/conversations/{id}", get(conversations::show))
+        .route("/hide/{*path}", get(conversations::ask_hide).post(conversations::hide))
+        .route("/chat", get(chat::show).post(chat::say))
+        .route("/chat/answer", post(chat::decide))
+        .route("/chat/stop", post(chat::stop))
+        .route("/settings", get(settings::show))
         .route("/undo", post(undo::undo))
         .route("/events", get(live::events))
         .route("/assets/{name}", get(assets::show))
