@@ -72,7 +72,7 @@ fn written(writing: &Writing) -> String {
     if let Some(session) = &writing.session {
         words.push_str(&format!(", conversation {session}"));
     }
-    if let Some(message) = &writing.message {
+    if let Some(message) = writing.message.as_ref().filter(|message| message.parse::<u64>().is_ok()) {
         words.push_str(&format!(", message {message}"));
     }
     words

@@ -6,10 +6,11 @@ use serde::Serialize;
 
 use super::{Engine, failure};
 use memdir_core::path::MemoryPath;
-use memdir_core::report::{Code, FactState, Failure, Line, Provenance};
+use memdir_core::report::{Code, FactState, Failure, Line, Provenance, Writing};
 use memdir_core::time::Timestamp;
 use memdir_note::{Note, Period};
 use memdir_plan::{self as plan, Scan, Scanned, Tree};
+use memdir_policy as policy;
 
 /// Which facts are asked for.
 #[derive(Clone, Copy, Debug)]
@@ -143,14 +144,22 @@ impl Engine {
         for fact in facts {
             let lines = self.lines_in(&mut lines, &fact.path)?;
             let mut why = fact.provenance(lines);
-            why.words = why.last_written.as_ref().and_then(|last| {
-                let (session, time) = (last.session.as_ref()?, Timestamp::parse(last.time.as_deref()?).ok()?);
-                let said = said.entry(session.clone()).or_insert_with(|| self.said_in_session(session));
-                said.iter().rev().find(|(at, _)| *at <= time).map(|(_, text)| text.clone())
-            });
+            why.words = why.last_written.as_ref().and_then(|last| self.words_before(last, &mut said));
             fact.why = Some(why);
         }
         Ok(())
+    }
+
+    /// What the person had said right before something was written, as far as it is kept and holds no secret.
+    fn words_before(&self, last: &Writing, said: &mut HashMap<String, Vec<(Timestamp, String)>>) -> Option<String> {
+        // Our own conversations number their messages; a client may send what was said itself.
+        let is_text = |message: &&String| message.parse::<u64>().is_err() && last.door.as_deref() != Some("cli");
+        if let Some(text) = last.message.as_ref().filter(is_text) {
+            return Some(text.clone()).filter(|text| !policy::holds_secret(text));
+        }
+        let (session, time) = (last.session.as_ref()?, Timestamp::parse(last.time.as_deref()?).ok()?);
+        let said = said.entry(session.clone()).or_insert_with(|| self.said_in_session(session));
+        said.iter().rev().find(|(at, _)| *at <= time).map(|(_, text)| text.clone())
     }
 
     /// The lines of a note, each note read once.

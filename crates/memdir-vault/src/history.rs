@@ -34,6 +34,9 @@ pub struct LogQuery {
 /// Of a span of time, so many batches are told of.
 const MOST_BATCHES: usize = 1_000;
 
+/// The renames of a batch, in the order in which they happened.
+type Moves = Vec<(MemoryPath, MemoryPath)>;
+
 /// Batches that are in force, or will be once they are finished.
 const IN_FORCE: &str = "state IN (2, 3)";
 
@@ -407,7 +410,7 @@ pub(super) fn name_now(journal: &Journal, path: &MemoryPath) -> Result<MemoryPat
 }
 
 /// The renames of all batches, the oldest first.
-pub(super) fn all_moves(journal: &Journal) -> Result<Vec<(u64, Vec<(MemoryPath, MemoryPath)>)>, VaultError> {
+pub(super) fn all_moves(journal: &Journal) -> Result<Vec<(u64, Moves)>, VaultError> {
     let mut batches = moves_since(journal, 0)?;
     batches.reverse();
     batches.into_iter().map(|batch| Ok((batch, moves_in(journal, batch)?))).collect()
@@ -440,7 +443,7 @@ pub(super) fn names_before(journal: &Journal, name: &MemoryPath) -> Result<Vec<C
 }
 
 /// The renames of a batch, in the order in which they happened; those that were forgotten are left out.
-pub(super) fn moves_in(journal: &Journal, batch: u64) -> Result<Vec<(MemoryPath, MemoryPath)>, VaultError> {
+pub(super) fn moves_in(journal: &Journal, batch: u64) -> Result<Moves, VaultError> {
     let sql = "SELECT path, new_path FROM step WHERE batch = ?1 AND kind IN (2, 3) ORDER BY number";
     let mut statement = journal.db.prepare_cached(sql)?;
     let mut rows = statement.query([batch])?;

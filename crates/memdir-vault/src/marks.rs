@@ -102,7 +102,7 @@ pub(super) fn load(journal: &Journal, version: &Version) -> Result<Option<Vec<Ma
     let size = zstd::zstd_safe::get_frame_content_size(&packed).ok().flatten().unwrap_or(u64::MAX);
     let size = usize::try_from(size).ok().filter(|size| *size <= MOST_BYTES);
     let rows = size.and_then(|size| zstd::bulk::decompress(&packed, size).ok());
-    Ok(rows.map(|rows| rows.as_chunks::<LINE>().0.iter().map(|row| decode(row)).collect()))
+    Ok(rows.map(|rows| rows.as_chunks::<LINE>().0.iter().map(decode).collect()))
 }
 
 /// Deletes what is kept of a version whose path is forgotten.

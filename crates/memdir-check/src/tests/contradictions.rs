@@ -263,6 +263,7 @@ fn the_action_takes_out_one_line_and_leaves_the_rest() {
     // Where more would go than the line, or a part of it would stay, there is none.
     for text in [
         "# Ada\n- city: London\n  - since: 2010\n- age: 3\n- city: Paris\n",
+        "# Ada\n- city: London [pet:: cat]\n- age: 3\n- city: Paris\n",
         "# Ada\n- city: London\n  in the north\n- age: 3\n- city: Paris\n",
     ] {
         assert_eq!(found(&[("user.md", text)], Kind::ConflictingFact)[0].action, None, "{text}");

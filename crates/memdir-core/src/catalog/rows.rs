@@ -19,7 +19,7 @@ const HEADING: Field =
     required("heading", Takes::FullText, "The text of the heading; `A#B` for the heading B below A.");
 
 /// What `include_past` means.
-const PAST: &str = "True: what is over or superseded, too.";
+const PAST: &str = "True: the past, too.";
 
 /// All actions, in the order in which they are shown.
 pub const ROWS: &[Row] = &[

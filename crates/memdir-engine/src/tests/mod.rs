@@ -25,6 +25,7 @@ mod fresh;
 mod meaning;
 mod provenance;
 mod recent;
+mod review;
 
 fn engine(root: &Path) -> Engine {
     engine_with(root, Durability::Full)

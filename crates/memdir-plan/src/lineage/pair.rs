@@ -101,11 +101,8 @@ fn fresh(VersionAuthor { batch, by, .. }: VersionAuthor) -> LineOrigin {
 /// A line that was made in the place of another one; `is_made_from` says whether it still says any of it.
 fn made_from(old: &LineOrigin, author: VersionAuthor, is_made_from: bool, former: Option<String>) -> LineOrigin {
     let VersionAuthor { batch, by, .. } = author;
-    let least = match by {
-        WrittenBy::You | WrittenBy::Approved => by,
-        _ if is_made_from => by.min(old.least),
-        _ => by,
-    };
+    let raises = matches!(by, WrittenBy::You | WrittenBy::Approved);
+    let least = if is_made_from && !raises { by.min(old.least) } else { by };
     let mut formers = old.former.clone();
     formers.extend(former.map(|value| Former { value, written: old.last, replaced: batch }));
     formers.drain(..formers.len().saturating_sub(MOST_FORMER));
