@@ -64,6 +64,7 @@ pub use lineage::{Former, LineOrigin, Lineage, MarkedLine, VersionAuthor};
 pub use map_tree::{MapTree, Unmet};
 pub use names::{NoteNames, the_only};
 pub use past::current;
+pub use receipt::UNDO;
 pub use search_files::marks;
 pub use seen::Seen;
 pub use step::{Content, Image, Step};

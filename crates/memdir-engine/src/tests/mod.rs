@@ -26,6 +26,7 @@ mod meaning;
 mod provenance;
 mod recent;
 mod review;
+mod surroundings;
 
 fn engine(root: &Path) -> Engine {
     engine_with(root, Durability::Full)
