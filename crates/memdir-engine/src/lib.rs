@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use background::Background;
 use deferred::{DeferredCall, DeferredGroups};
@@ -139,7 +139,7 @@ impl Settings {
 }
 
 /// Where proposals wait for the person.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InboxPlace {
     /// In the state of this machine, for any process of the person's.

@@ -7,12 +7,13 @@ use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
 mod edit;
 mod model;
 mod search;
+mod shown;
 
 use super::file;
 use memdir_agent::Removals;
@@ -85,7 +86,7 @@ const KEYS: &[(&str, &[&str])] = &[
 ];
 
 /// What the person has settled, for one memory.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
 pub(super) struct Config {
     pub(super) durability: Durability,
@@ -103,7 +104,7 @@ pub(super) struct Config {
 }
 
 /// What sets a note aside as past.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(default)]
 struct FactKeys {
     /// Values of `status` in its front matter.
@@ -117,7 +118,7 @@ impl Default for FactKeys {
 }
 
 /// What the hooks of assistants do.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(default)]
 pub(super) struct Hooks {
     /// Whether conversations are kept as notes.
@@ -133,7 +134,7 @@ impl Default for Hooks {
 }
 
 /// How memdir's own agent works.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
 pub(super) struct Agent {
     /// What becomes of a turn that takes something away.
@@ -141,7 +142,7 @@ pub(super) struct Agent {
 }
 
 /// What becomes of calls that somebody should be asked about, by door.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(default)]
 pub(super) struct Permission {
     pub(super) exec: Mode,
@@ -163,7 +164,7 @@ impl Default for Permission {
     }
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(default)]
 struct LimitKeys {
     note_bytes: u64,
@@ -190,7 +191,7 @@ impl Default for LimitKeys {
     }
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(default)]
 struct HistoryKeys {
     keep_days: u64,

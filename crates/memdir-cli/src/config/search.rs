@@ -1,13 +1,13 @@
 //! The section `[search]`: whether notes are also found by what they mean.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure};
 use memdir_providers::choose::Wanted;
 
 /// What the person has settled about searching.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
 pub(crate) struct Search {
     /// Which model of embeddings tells what notes mean; else words alone find them.
