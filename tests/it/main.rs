@@ -60,4 +60,5 @@ mod tools;
 mod updates;
 mod vaults;
 mod verbs;
+mod web;
 mod wrong;

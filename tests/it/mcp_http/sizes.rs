@@ -1,5 +1,6 @@
 //! How much may be sent, and how slowly.
 
+use std::io::Write as _;
 use std::io::ErrorKind;
 
 use super::*;
