@@ -53,6 +53,7 @@ mod refresh;
 mod scoped_tree;
 mod sessions;
 mod standing;
+mod surroundings;
 
 pub use account::{Head, Readers};
 pub use brief::{Brief, inert};
@@ -75,6 +76,7 @@ pub use pending::{Consent, Pending, Reviewed, Unreadable};
 pub use query::{Listed, ListedEntry};
 pub use sessions::{SEAL, SaidIn, SessionLog};
 pub use standing::standing;
+pub use surroundings::Surroundings;
 
 /// How an engine works, whoever asks.
 #[derive(Clone, Debug)]

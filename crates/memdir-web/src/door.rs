@@ -17,6 +17,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode, Uri};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
+use memdir_core::report::Report;
 use memdir_server::{Names, OpenConnection, catch_panic_async, lock, only};
 use subtle::ConstantTimeEq;
 use tokio::time::timeout;
@@ -84,6 +85,8 @@ impl fmt::Debug for EntryCode {
 pub(crate) struct Notice {
     /// One line, such as a receipt.
     pub(crate) text: String,
+    /// What was noticed beside it.
+    pub(crate) issues: Vec<String>,
     /// The batch that can be undone from there.
     pub(crate) undo: Option<u64>,
 }
@@ -91,12 +94,14 @@ pub(crate) struct Notice {
 impl Notice {
     /// What a change says: its receipt, and that it can be undone.
     pub(crate) fn of(receipt: Option<String>, batch: Option<u64>) -> Self {
-        Self { text: receipt.unwrap_or_else(|| "nothing had to be changed".to_owned()), undo: batch }
+        let text = receipt.unwrap_or_else(|| "nothing had to be changed".to_owned());
+        Self { text, issues: Vec::new(), undo: batch }
     }
 
-    /// A line alone.
-    pub(crate) fn line(text: impl Into<String>) -> Self {
-        Self { text: text.into(), undo: None }
+    /// What a report says of actions that were carried out.
+    pub(crate) fn of_report(report: Report) -> Self {
+        let issues = report.issues.into_iter().map(|issue| issue.message).collect();
+        Self { issues, ..Self::of(report.receipt, report.batch) }
     }
 }
 
@@ -117,6 +122,8 @@ struct Session {
 pub(crate) struct Visitor {
     session: Arc<Session>,
     is_refresh: bool,
+    /// The address that was asked for.
+    here: String,
 }
 
 impl Visitor {
@@ -128,6 +135,11 @@ impl Visitor {
     /// Whether the script fetches again what is shown already: that is not one more reading.
     pub(crate) fn is_refresh(&self) -> bool {
         self.is_refresh
+    }
+
+    /// The address that was asked for, below that of the server.
+    pub(crate) fn here(&self) -> &str {
+        &self.here
     }
 
     /// Leaves a notice for the next page.
@@ -277,7 +289,8 @@ async fn admit(site: &Site, mut request: Request) -> Result<Admitted, Refusal> {
         request = with_token(request, &session).await?;
     }
     let is_refresh = request.headers().contains_key(REFRESH);
-    request.extensions_mut().insert(Visitor { session, is_refresh });
+    let here = request.uri().path_and_query().map_or_else(|| "/".to_owned(), ToString::to_string);
+    request.extensions_mut().insert(Visitor { session, is_refresh, here });
     Ok(Admitted::In(request))
 }
 

@@ -1,7 +1,7 @@
 //! What every page has around it, and the parts that pages are composed of.
 
 use axum::http::StatusCode;
-use maud::{DOCTYPE, Markup, html};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 use memdir_core::report::{Code, Failure};
 
 use crate::assets::Assets;
@@ -73,10 +73,12 @@ pub(crate) fn whole(site: &Site, visitor: &Visitor, page: Page) -> Markup {
 fn said(visitor: &Visitor, notice: &Notice) -> Markup {
     html! {
         div #notice .notice role="status" {
-            p { (notice.text) }
+            p { (sentence(&notice.text)) }
+            @for issue in &notice.issues { p .hint { (sentence(issue)) } }
             @if let Some(batch) = notice.undo {
                 (post(visitor, "/undo", html! {
                     input type="hidden" name="batch" value=(batch);
+                    input type="hidden" name="back" value=(visitor.here());
                     button name="undo" { "Undo" }
                 }))
             }
@@ -88,6 +90,16 @@ fn said(visitor: &Visitor, notice: &Notice) -> Markup {
 pub(crate) fn post(visitor: &Visitor, action: &str, fields: Markup) -> Markup {
     html! {
         form method="post" action=(action) {
+            input type="hidden" name=(TOKEN) value=(visitor.token());
+            (fields)
+        }
+    }
+}
+
+/// As [`post`], for a text that takes time to write: it is not left by mistake.
+pub(crate) fn post_kept(visitor: &Visitor, action: &str, fields: Markup) -> Markup {
+    html! {
+        form method="post" action=(action) data-keep {
             input type="hidden" name=(TOKEN) value=(visitor.token());
             (fields)
         }
@@ -125,6 +137,21 @@ pub(crate) fn diff(diff: &str) -> Markup {
     html! {
         pre .diff { code tabindex="0" { @for line in diff.lines() { span class=[class(line)] { (line) "\n" } } } }
     }
+}
+
+/// The difference between two texts as a unified diff, as much of it as fits into so many bytes.
+pub(crate) fn cut_diff(before: &str, after: &str, most_bytes: usize) -> String {
+    let diff = similar::TextDiff::from_lines(before, after).unified_diff().context_radius(3).to_string();
+    cut(&diff, most_bytes)
+}
+
+/// As much of a text as fits into so many bytes of a page.
+pub(crate) fn cut(text: &str, most_bytes: usize) -> String {
+    if text.len() <= most_bytes / 2 {
+        return text.to_owned();
+    }
+    let end = text.floor_char_boundary(most_bytes / 2);
+    format!("{}\n… and {} bytes more", text.get(..end).unwrap_or_default(), text.len() - end)
 }
 
 fn heading(code: Code) -> &'static str {
@@ -170,6 +197,27 @@ pub(crate) fn refused(site: &Site, refusal: Refusal) -> Markup {
             }
         },
     )
+}
+
+/// As many of these as fit into so many bytes, and how many do not.
+pub(crate) fn fitting(items: impl IntoIterator<Item = Markup>, most_bytes: usize) -> (Markup, usize) {
+    let (mut shown, mut left) = (String::new(), 0);
+    for PreEscaped(item) in items {
+        if left == 0 && shown.len() + item.len() <= most_bytes {
+            shown.push_str(&item);
+        } else {
+            left += 1;
+        }
+    }
+    (PreEscaped(shown), left)
+}
+
+/// A text of at most so many letters, with a sign where it was cut.
+pub(crate) fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
 }
 
 fn frame(assets: &Assets, title: &str, body: Markup) -> Markup {

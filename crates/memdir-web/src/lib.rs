@@ -38,6 +38,7 @@ use tokio_util::sync::CancellationToken;
 
 mod assets;
 mod door;
+mod field;
 mod href;
 mod layout;
 mod live;
@@ -45,6 +46,8 @@ mod markdown;
 mod pages;
 mod refusal;
 mod site;
+#[cfg(test)]
+mod tests;
 
 pub use door::EntryCode;
 pub use site::Site;
@@ -65,7 +68,6 @@ pub struct WebOptions {
 }
 
 /// Everything that the page answers, without a network. What goes on by itself ends when `stop` is cancelled.
-#[must_use]
 pub fn web_routes(site: &Arc<Site>) -> Router {
     door::guarded(pages::routes(), site)
 }

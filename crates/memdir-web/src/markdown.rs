@@ -19,11 +19,11 @@ use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd};
 use crate::href;
 
 /// So many bytes of HTML are on one page, if that is not a single block.
-const PART_BYTES: usize = 48 * 1024;
+const PART_BYTES: usize = 40 * 1024;
 /// A block that is deeper than this, or larger than a part, is shown as the text that it is.
 const MOST_DEPTH: usize = 40;
 /// So many bytes of such a text are on one page.
-const PLAIN_BYTES: usize = 12 * 1024;
+const PLAIN_BYTES: usize = 6 * 1024;
 
 /// Where the links of a note lead, by what is written in them.
 #[derive(Debug, Default)]
@@ -50,11 +50,11 @@ pub(crate) fn render(text: &str, links: &Links, part: usize) -> Rendered {
     let mut parts: Vec<Vec<&Block>> = vec![Vec::new()];
     let mut bytes = 0;
     for block in &blocks {
-        if bytes > 0 && bytes + block.html.len() > PART_BYTES {
+        if bytes > 0 && bytes + block.bytes() > PART_BYTES {
             parts.push(Vec::new());
             bytes = 0;
         }
-        bytes += block.html.len();
+        bytes += block.bytes();
         parts.last_mut().into_iter().for_each(|part| part.push(block));
     }
     let at = part.clamp(1, parts.len()) - 1;
@@ -65,6 +65,13 @@ pub(crate) fn render(text: &str, links: &Links, part: usize) -> Rendered {
 /// A block of a note that stands in no other.
 struct Block {
     html: String,
+}
+
+impl Block {
+    /// How long it is on the page, where a blank that does not break becomes a name of six letters.
+    fn bytes(&self) -> usize {
+        self.html.len() + 4 * self.html.matches('\u{a0}').count()
+    }
 }
 
 fn blocks(text: &str, links: &Links) -> Vec<Block> {
@@ -186,7 +193,7 @@ impl<'n> Writer<'n> {
         let can_link = !self.open.contains(&LINK_END);
         let (open, end) = match to {
             Lead::Note(to) if can_link => (html! { a href=(to) class=[is_picture.then_some("image")] {} }, LINK_END),
-            Lead::Outside(to) if can_link && !is_picture => (html! { a.outside href=(to) {} }, LINK_END),
+            Lead::Outside(to) if can_link && !is_picture => (html! { a.outside href=(to) rel=(OUTSIDE) {} }, LINK_END),
             Lead::Outside(to) if is_picture => (html! { span.image { "Picture, not loaded: " (to) " " } }, SPAN_END),
             Lead::Note(_) | Lead::Outside(_) => (html! { span {} }, SPAN_END),
             Lead::Nowhere => (html! { span.broken title="This link leads nowhere" {} }, SPAN_END),
@@ -246,6 +253,8 @@ enum Lead {
     Nowhere,
 }
 
+/// What a link to the web says of itself: it tells that page nothing of ours.
+const OUTSIDE: &str = "noopener noreferrer nofollow";
 const LINK_END: &str = "</a>";
 const SPAN_END: &str = "</span>";
 
@@ -255,7 +264,7 @@ fn own<'e>(html: impl Into<CowStr<'e>>) -> Event<'e> {
 }
 
 /// The name of a heading as a place in a page: its letters and digits. Nothing else of the page begins as it does.
-fn anchor(heading: &str) -> String {
+pub(crate) fn anchor(heading: &str) -> String {
     let mut anchor = "s-".to_owned();
     for character in heading.trim().chars().flat_map(char::to_lowercase) {
         match character {
@@ -294,7 +303,7 @@ fn cleaner() -> Builder<'static> {
     ];
     let mut attributes: HashMap<&str, HashSet<&str>> = headings.map(|heading| (heading, HashSet::from(["id"]))).into();
     attributes.extend([
-        ("a", HashSet::from(["href"])),
+        ("a", HashSet::from(["href", "rel"])),
         ("ol", HashSet::from(["start"])),
         ("span", HashSet::from(["title"])),
     ]);
@@ -309,6 +318,6 @@ fn cleaner() -> Builder<'static> {
         .tag_attributes(attributes)
         .allowed_classes(classes)
         .url_schemes(HashSet::from(["http", "https", "mailto"]))
-        .link_rel(Some("noopener noreferrer nofollow"));
+        .link_rel(None);
     cleaner
 }

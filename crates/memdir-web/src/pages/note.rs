@@ -1,18 +1,40 @@
-//! One note.
+//! One note: its text, what it says as facts, and what is linked to it.
 
 use std::sync::Arc;
 
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
-use maud::html;
+use maud::{Markup, html};
+use memdir_core::digest::Digest;
 use memdir_core::path::MemoryPath;
-use memdir_core::report::{Code, Failure};
+use memdir_core::report::{Code, Failure, LinkEntry, LinkStatus};
+use memdir_engine::Surroundings;
+use memdir_note::Note;
+use memdir_note::fact::{Fact, Place};
+use serde::Deserialize;
 
-use super::notes::{self, Asked};
+use super::{graph, notes};
 use crate::door::Visitor;
-use crate::layout::{Page, Section};
-use crate::markdown;
+use crate::href;
+use crate::layout::{self, Page, Section};
+use crate::markdown::{self, Links};
 use crate::site::Site;
+
+/// So many notes are told of that are one and two links away.
+const MOST_AROUND: usize = 60;
+/// How many bytes of the page each list beside the text may have.
+const LIST_BYTES: usize = 9 * 1024;
+/// So much of a value or a line is shown beside the text.
+const MOST_LETTERS: usize = 240;
+
+/// Which part of it.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Asked {
+    /// Of a long note, counted from 1.
+    part: Option<usize>,
+    /// Of a folder, where the list goes on.
+    after: Option<String>,
+}
 
 pub(crate) async fn show(
     State(site): State<Arc<Site>>,
@@ -25,26 +47,53 @@ pub(crate) async fn show(
         if site.engine().is_folder(&path) {
             return notes::below(site, Some(&path), asked.after.as_deref());
         }
-        page(site, visitor, &path)
+        page(site, visitor, &path, asked.part.unwrap_or(1))
     })
     .await
 }
 
-fn page(site: &Site, visitor: &Visitor, path: &MemoryPath) -> Result<Page, Failure> {
+fn page(site: &Site, visitor: &Visitor, path: &MemoryPath, part: usize) -> Result<Page, Failure> {
     let (text, _) = read(site, visitor, path)?;
+    let around = site.engine().surroundings(path, MOST_AROUND)?;
+    let note = Note::parse(&text);
+    let rendered = markdown::render(&text, &Links::new(&around.links), part);
+    let title = note.title().unwrap_or_else(|| path.stem().to_owned());
+    // A note that begins with a heading of its own needs no other.
+    let has_heading = note.headings().first().is_some_and(|heading| {
+        heading.level == 1 && text.get(note.body()..heading.span.start).is_some_and(|before| before.trim().is_empty())
+    });
+    let (front, facts): (Vec<Fact>, Vec<Fact>) =
+        note.facts().into_iter().partition(|fact| matches!(fact.place, Place::FrontMatter(_)));
     let main = html! {
         (notes::trail(path))
-        article #note data-live="notes" { (markdown::render(&text, &markdown::Links::default(), 1).html) }
+        @if !has_heading || part > 1 { h1 { (title) } }
+        div .sides {
+            div {
+                article #note .text data-live="notes" {
+                    @if text.trim().is_empty() { p .quiet { "This note is empty." } }
+                    (rendered.html)
+                }
+                (parts(path, part.clamp(1, rendered.parts), rendered.parts))
+                (tools(site, path))
+            }
+            aside #beside .beside data-live="notes" aria-label="About this note" {
+                (facts_list("properties", "Properties", &front))
+                (facts_list("facts", "Facts", &facts))
+                (backlinks(site, &around))
+                (links(&around))
+                (near(path, &around))
+            }
+        }
     };
-    Ok(Page::new(path.stem(), Section::Notes, main))
+    Ok(Page::new(title, Section::Notes, main))
 }
 
 /// Reads a note and gives its digest. What the script fetches again is read already.
-fn read(site: &Site, visitor: &Visitor, path: &MemoryPath) -> Result<(String, memdir_core::digest::Digest), Failure> {
+pub(crate) fn read(site: &Site, visitor: &Visitor, path: &MemoryPath) -> Result<(String, Digest), Failure> {
     if visitor.is_refresh()
         && let Some(text) = site.engine().text_of(path)
     {
-        let digest = memdir_core::digest::Digest::of(text.as_bytes());
+        let digest = Digest::of(text.as_bytes());
         return Ok((text, digest));
     }
     site.engine().read(path, &site.person())
@@ -54,4 +103,153 @@ fn read(site: &Site, visitor: &Visitor, path: &MemoryPath) -> Result<(String, me
 pub(crate) fn named(path: &str) -> Result<MemoryPath, Failure> {
     MemoryPath::parse(path.trim_end_matches('/'))
         .map_err(|error| Failure::new(Code::InvalidPath, error.to_string()).with_hint("look for the note under Notes"))
+}
+
+/// What can be done with the note.
+fn tools(site: &Site, path: &MemoryPath) -> Markup {
+    let place = site.options.root.join(path.as_str());
+    let place = place.to_string_lossy();
+    html! {
+        div #tools .row {
+            a #edit .button href=(href::at("edit", path)) { "Edit" }
+            a #rename .button href=(href::at("rename", path)) { "Rename" }
+            a #delete .button href=(href::at("delete", path)) { "Delete" }
+            @if site.options.is_obsidian_vault {
+                a #obsidian .button href={ "obsidian://open?path=" (href::value(&place)) } { "Open in Obsidian" }
+            }
+            button #copy-path type="button" data-copy=(place) { "Copy its path" }
+        }
+        p .quiet .path { (place) }
+    }
+}
+
+/// The parts of a long note.
+fn parts(path: &MemoryPath, part: usize, parts: usize) -> Markup {
+    let at = |part: usize| format!("{}?part={part}", href::note(path));
+    html! {
+        @if parts > 1 {
+            nav #parts .row aria-label="Parts of this note" {
+                @if part > 1 { a .button rel="prev" href=(at(part - 1)) { "Before" } }
+                span { "Part " (part) " of " (parts) }
+                @if part < parts { a .button rel="next" href=(at(part + 1)) { "Next" } }
+            }
+        }
+    }
+}
+
+fn facts_list(id: &str, title: &str, facts: &[Fact]) -> Markup {
+    let (shown, left) = layout::fitting(
+        facts.iter().map(|fact| {
+            html! {
+                dt { (layout::shortened(&fact.key, MOST_LETTERS)) }
+                dd { (layout::shortened(&fact.value, MOST_LETTERS)) }
+            }
+        }),
+        LIST_BYTES,
+    );
+    html! {
+        @if !facts.is_empty() {
+            section id=(id) {
+                h2 { (title) }
+                dl .properties { (shown) }
+                (more(left))
+            }
+        }
+    }
+}
+
+fn backlinks(site: &Site, around: &Surroundings) -> Markup {
+    let line_of = |link: &LinkEntry| {
+        let text = site.engine().text_of(&link.source).unwrap_or_default();
+        layout::shortened(text.lines().nth(link.line.saturating_sub(1)).unwrap_or_default().trim(), MOST_LETTERS)
+    };
+    // What does not fit is not read.
+    let mut bytes = 0;
+    let fits = |link: &&LinkEntry| {
+        bytes += 2 * MOST_LETTERS + href::note(&link.source).len();
+        bytes <= 2 * LIST_BYTES
+    };
+    let fitting: Vec<&LinkEntry> = around.backlinks.iter().take_while(fits).collect();
+    let left = around.backlinks.len() - fitting.len();
+    html! {
+        section #backlinks {
+            h2 { "Linked from" }
+            @if around.backlinks.is_empty() { p .quiet { "No note links here." } }
+            ul {
+                @for link in fitting {
+                    li {
+                        a href=(href::note(&link.source)) { (link.source.stem()) }
+                        " " small { "line " (link.line) }
+                        br;
+                        span .quiet { (line_of(link)) }
+                    }
+                }
+            }
+            (more(left))
+        }
+    }
+}
+
+fn links(around: &Surroundings) -> Markup {
+    let broken: Vec<&LinkEntry> = around.links.iter().filter(|link| link.status != LinkStatus::Ok).collect();
+    let items = broken.iter().map(|link| {
+        let what = match link.status {
+            LinkStatus::BrokenHeading => "has no such heading",
+            LinkStatus::BrokenBlock => "has no such block",
+            LinkStatus::BrokenFile | LinkStatus::Ok => "leads nowhere",
+        };
+        html! {
+            li {
+                span .broken { (layout::shortened(&link.target, MOST_LETTERS)) (layout::shortened(&link.subpath, MOST_LETTERS)) }
+                " " small { "line " (link.line) ", " (what) }
+                @if let Some(nearest) = &link.nearest {
+                    br;
+                    small { "perhaps " a href=(href::note(nearest)) { (nearest.stem()) } }
+                }
+            }
+        }
+    });
+    let (shown, left) = layout::fitting(items, LIST_BYTES);
+    html! {
+        @if !broken.is_empty() {
+            section #broken {
+                h2 { "Broken links" }
+                ul { (shown) }
+                (more(left))
+            }
+        }
+    }
+}
+
+fn near(path: &MemoryPath, around: &Surroundings) -> Markup {
+    let list = |notes: &[MemoryPath]| {
+        let items = notes.iter().map(|note| html! { li { a href=(href::note(note)) { (note.stem()) } } });
+        layout::fitting(items, LIST_BYTES / 2)
+    };
+    let ((one, one_left), (two, two_left)) = (list(&around.near), list(&around.far));
+    html! {
+        @if !around.near.is_empty() {
+            section #near {
+                h2 { "Around it" }
+                (graph::draw(path, around))
+                details open {
+                    summary { "One link away (" (around.near.len()) ")" }
+                    ul { (one) }
+                    (more(one_left))
+                }
+                @if !around.far.is_empty() {
+                    details {
+                        summary { "Two links away (" (around.far.len()) ")" }
+                        ul { (two) }
+                        (more(two_left))
+                    }
+                }
+                @if around.is_cut { p .quiet { "There are more than are shown here." } }
+            }
+        }
+    }
+}
+
+fn more(left: usize) -> Markup {
+    html! { @if left > 0 { p .quiet { "and " (left) " more" } } }
 }

@@ -27,7 +27,7 @@ const FEW: usize = 60;
 /// Which page of the list.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Asked {
-    pub(super) after: Option<String>,
+    after: Option<String>,
 }
 
 pub(crate) async fn show(State(site): State<Arc<Site>>, visitor: Visitor, Query(asked): Query<Asked>) -> Response {
@@ -54,6 +54,7 @@ pub(crate) fn below(site: &Site, folder: Option<&MemoryPath>, after: Option<&str
     let main = html! {
         @if let Some(folder) = folder { (trail(folder)) }
         h1 { (title) }
+        p .row { a #new .button href={ "/new" @if let Some(folder) = folder { "?folder=" (href::value(folder.as_str())) } } { "New note" } }
         div #tree data-live="notes" {
             p .count {
                 (listed.total) @if listed.total == 1 { " entry" } @else { " entries" }

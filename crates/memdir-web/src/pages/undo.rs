@@ -15,6 +15,8 @@ use crate::site::{Site, Then};
 pub(crate) struct Sent {
     /// Which batch.
     batch: u64,
+    /// The page to go back to.
+    back: Option<String>,
 }
 
 pub(crate) async fn undo(State(site): State<Arc<Site>>, visitor: Visitor, Form(sent): Form<Sent>) -> Response {
@@ -23,7 +25,7 @@ pub(crate) async fn undo(State(site): State<Arc<Site>>, visitor: Visitor, Form(s
         let done =
             engine.propose_undo(Some(sent.batch)).and_then(|change| engine.conclude_change(change, &site.person()));
         match done {
-            Ok(done) => Ok(Then::Go { to: "/".to_owned(), notice: Notice::of(done.receipt, done.batch) }),
+            Ok(done) => Ok(Then::Go { to: super::back(sent.back), notice: Notice::of(done.receipt, done.batch) }),
             Err(error) => {
                 let main = maud::html! {
                     h1 { "Not undone" }

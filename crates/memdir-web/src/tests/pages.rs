@@ -1,0 +1,100 @@
+//! What the pages say.
+
+use super::*;
+
+#[tokio::test]
+async fn a_note_is_shown_with_what_stands_around_it() {
+    let env = Env::new(&[
+        ("people/ada.md", "---\nborn: 1815\n---\n# Ada\n\n- city: London\n\nKnows [[charles|Charles]], [[nobody]] and [notes](../notes/one%20two.md#Part).\n![[pic.png]] ![far](https://far.example/x.png)\n"),
+        ("people/charles.md", "Text above.\n\nA friend of [[ada]], he says.\n"),
+        ("notes/one two.md", "## Part\n\nSee [[charles]].\n"),
+        ("notes/apart.md", "Nothing.\n"),
+    ])
+    .await;
+    let page = env.get("/notes/people/ada.md").await.body;
+    let article = between(&page, "<article", "</article>");
+    assert!(article.contains(r#"<a href="/notes/people/charles.md">Charles</a>"#), "{article}");
+    assert!(article.contains(r#"<a href="/notes/notes/one%20two.md#s-part">notes</a>"#), "{article}");
+    assert!(article.contains(r#"<span class="broken" title="This link leads nowhere">nobody</span>"#), "{article}");
+    assert!(article.contains("Picture, not loaded: https://far.example/x.png"), "{article}");
+    assert!(!article.contains("born"), "properties stand beside");
+    assert!(!article.contains("<img"));
+    let beside = between(&page, "<aside", "</aside>");
+    for part in [
+        "<dt>born</dt><dd>1815</dd>",
+        "<dt>city</dt><dd>London</dd>",
+        "A friend of [[ada]], he says.",
+        "line 3",
+        "nobody",
+    ] {
+        assert!(beside.contains(part), "{part}: {beside}");
+    }
+    assert!(between(&page, "<svg", "</svg>").matches("<circle").count() >= 3);
+    assert!(!beside.contains("apart"));
+    assert_eq!(page.matches("<h1").count(), 1);
+    let place = env.get("/notes/notes/one%20two.md").await.body;
+    assert!(place.contains(r#"<h2 id="s-part">Part</h2>"#), "the link leads there: {place}");
+}
+
+#[tokio::test]
+async fn the_tree_names_every_note_and_goes_on_on_the_next_page() {
+    let names: Vec<String> = (0..1_234).map(|number| format!("f{}/n {number:04}.md", number % 7)).collect();
+    let notes: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "x")).collect();
+    let env = Env::new(&notes).await;
+    let (mut address, mut found) = ("/notes".to_owned(), std::collections::BTreeSet::new());
+    loop {
+        let page = env.get(&address).await.body;
+        assert!(page.len() <= 100_000);
+        let links = page.split("href=\"/notes/").skip(1).map(|rest| rest.split('"').next().unwrap());
+        found.extend(links.filter(|link| link.ends_with(".md")).map(|link| link.replace("%20", " ")));
+        if !page.contains("id=\"more\"") {
+            break;
+        }
+        address = between(&page, "id=\"more\" rel=\"next\" href=\"", "\"").replace("&amp;", "&");
+    }
+    assert!(found.into_iter().eq(names.into_iter().collect::<std::collections::BTreeSet<_>>()));
+    let folder = env.get("/notes/f3").await.body;
+    assert!(folder.contains("n 0003") && !folder.contains("n 0004"));
+}
+
+#[tokio::test]
+async fn search_says_what_was_found_and_why() {
+    let env = Env::new(&[("tea.md", "# Green tea\n\nAnna drinks it <b>daily</b>.\n"), ("b.md", "Coffee.\n")]).await;
+    let page = env.get("/search?q=tea").await.body;
+    assert!(page.contains(r#"<a href="/notes/tea.md"#) && page.contains("<mark>tea</mark>"), "{page}");
+    assert!(page.contains("its words") && !page.contains("/notes/b.md"));
+    assert!(page.contains("<title>tea · Search"));
+    assert!(env.get("/search?q=zebra").await.body.contains("id=\"nothing\""));
+    let broken = env.get("/search?q=%5B&mode=regex").await;
+    assert_eq!(broken.status, 200);
+    assert!(broken.body.contains("role=\"alert\""));
+    assert_eq!(env.get("/search").await.status, 200);
+}
+
+#[tokio::test]
+async fn what_the_script_fetches_again_is_no_reading_and_a_change_is_told() {
+    let env = Env::new(&[("a.md", "one\n")]).await;
+    // The audit begins with the first change.
+    env.post("/new", &[("path", "c"), ("content", "x")]).await;
+    let readings = || {
+        env.site.engine().settle_reads();
+        let records = env.site.engine().records(0).unwrap();
+        records.iter().filter(|record| record.action == "read_file").count()
+    };
+    env.get("/notes/a.md").await;
+    let before = readings();
+    assert_eq!(before, 1);
+    let again = request(Method::GET, "/notes/a.md", &[("cookie", &env.cookie), ("memdir-refresh", "1")], "");
+    assert!(env.send(again).await.body.contains("one"));
+    assert_eq!(readings(), before);
+    // An open page hears of a change.
+    let events = request(Method::GET, "/events", &[("cookie", &env.cookie)], "");
+    let response = env.routes.clone().call(events).await.unwrap();
+    assert_eq!(response.headers()["content-type"], "text/event-stream");
+    let mut body = response.into_body().into_data_stream();
+    env.post("/new", &[("path", "b.md"), ("content", "x")]).await;
+    let said = futures_util::StreamExt::next(&mut body).await.unwrap().unwrap();
+    assert_eq!(said, "event: changed\ndata: notes state\n\n");
+    env.site.finish();
+    assert!(futures_util::StreamExt::next(&mut body).await.is_none(), "it ends with the server");
+}
