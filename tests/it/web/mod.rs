@@ -75,7 +75,7 @@ impl Served {
         let mut visit = Visit { host: self.host.clone(), cookie, token: String::new() };
         // The oldest form that changes something is there on any page that has one; its token is that of the visit.
         let page = visit.get("/new");
-        visit.token = field(&page.body, "token").unwrap_or_default();
+        visit.token = field(&page.body, "token").expect("a form has no token");
         visit
     }
 }
