@@ -1,14 +1,16 @@
 //! [`Browser`]: Chromium, driven through chromedriver by the W3C WebDriver protocol, which is JSON over HTTP.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
+
+use crate::support::wire::Wire;
 
 /// One browser at a time: each takes a core.
 static TURN: Mutex<()> = Mutex::new(());
@@ -156,17 +158,11 @@ impl Browser {
     #[track_caller]
     fn ask(&self, method: &str, path: &str, body: &Value) -> Value {
         let body = if body.is_null() { String::new() } else { body.to_string() };
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        let (host, length) = (&self.address, body.len());
-        let head = format!(
-            "{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n"
-        );
-        stream.write_all((head + &body).as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        let mut value: Value = serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}"));
-        assert!(head.starts_with("HTTP/1.1 200"), "{method} {path}: {}", value["value"]["message"]);
+        let mut wire = Wire::to(&*self.address);
+        wire.write(request(method, path, &self.address, &body));
+        let answer = wire.answer();
+        let mut value: Value = serde_json::from_str(&answer.body).unwrap_or_else(|error| panic!("{error}: {answer:?}"));
+        assert!(answer.status == 200, "{method} {path}: {}", value["value"]["message"]);
         value["value"].take()
     }
 }
@@ -174,16 +170,16 @@ impl Browser {
 impl Drop for Browser {
     fn drop(&mut self) {
         // The driver ends its browser when it is asked to; without a driver it ends by itself.
-        if let Ok(mut stream) = TcpStream::connect(&self.address) {
-            let end = format!(
-                "DELETE /session/{} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n",
-                self.session, self.address
-            );
-            let _ = stream.write_all(end.as_bytes()).and_then(|()| stream.read_to_end(&mut Vec::new()));
-        }
+        let mut wire = Wire::to(&*self.address);
+        wire.write(request("DELETE", &format!("/session/{}", self.session), &self.address, ""));
+        wire.rest_within(Duration::from_secs(5));
         let _ = self.driver.kill();
         let _ = self.driver.wait();
     }
+}
+
+fn request(method: &str, path: &str, host: &str, body: &str) -> String {
+    format!("{method} {path} HTTP/1.1\r\nHost: {host}\r\nContent-Length: {}\r\n\r\n{body}", body.len())
 }
 
 fn capabilities(chromium: &Path, profile: &Path) -> Value {

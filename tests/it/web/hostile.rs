@@ -34,7 +34,8 @@ fn notes() -> BTreeMap<String, String> {
 /// A memory of the hostile notes. The small ones were made by a client with a hostile name, and wait once more in the inbox.
 fn memory() -> Env {
     let env = Env::with(&[("user.md", "# Ada\n\n- city: London\n")]).quick();
-    let (made, laid): (Vec<_>, Vec<_>) = notes().into_iter().partition(|(_, text)| text.len() <= SMALL);
+    let (made, laid): (Vec<_>, Vec<_>) =
+        notes().into_iter().partition(|(name, text)| name != NAME && text.len() <= SMALL);
     for (name, text) in laid {
         env.write(&name, text);
     }

@@ -123,11 +123,12 @@ impl Visit {
     }
 }
 
-/// A form as a browser of today sends it from the page's own origin, with these headers besides.
+/// A form as a browser of today sends it from the page's own origin, with these headers besides; where they name an origin, they say
+/// all about it.
 fn form_request(path: &str, host: &str, headers: &[(&str, &str)], body: &str) -> String {
     let own = [("Origin", format!("http://{host}")), ("Sec-Fetch-Site", "same-origin".to_owned())];
-    let own = own.iter().map(|(name, value)| (*name, value.as_str()));
-    let own = own.filter(|(name, _)| !headers.iter().any(|(given, _)| given == name));
+    let is_told = headers.iter().any(|(name, _)| *name == "Origin" || *name == "Sec-Fetch-Site");
+    let own = own.iter().filter(|_| !is_told).map(|(name, value)| (*name, value.as_str()));
     let lines: String =
         headers.iter().copied().chain(own).map(|(name, value)| format!("{name}: {value}\r\n")).collect();
     let kind = "application/x-www-form-urlencoded";
