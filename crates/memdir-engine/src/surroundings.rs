@@ -11,7 +11,7 @@ use memdir_plan::{self as plan, Effort, Tree, TreeError};
 /// What stands around a note.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Surroundings {
-    /// Its links, in the order of their lines.
+    /// Its links, in the order of their lines. Of one that leads nowhere the nearest name is not told: `get_links` does.
     pub links: Vec<LinkEntry>,
     /// The links of other notes that lead to it.
     pub backlinks: Vec<LinkEntry>,
@@ -21,16 +21,19 @@ pub struct Surroundings {
     pub far: Vec<MemoryPath>,
     /// Which of all these are linked, each pair once, the lesser path first.
     pub pairs: BTreeSet<(MemoryPath, MemoryPath)>,
-    /// Whether there are more notes near or far than were asked for.
+    /// Whether there may be more notes near or far than were asked for.
     pub is_cut: bool,
 }
 
 impl Surroundings {
     /// What is one link away.
     fn near(note: &MemoryPath, web: &Web, most: usize) -> Self {
-        let (links, backlinks) = (web.links_of(note).links, web.links_to(note).links);
+        let (mut links, backlinks) = (web.links_of(note).links, web.links_to(note).links);
+        for link in &mut links {
+            link.nearest = None;
+        }
         let mut near = others(note, &links, &backlinks);
-        let is_cut = near.len() > most;
+        let is_cut = near.len() >= most;
         near.truncate(most);
         let pairs = near.iter().map(|near| pair(note, near)).collect();
         Self { links, backlinks, near, far: Vec::new(), pairs, is_cut }
@@ -66,7 +69,7 @@ impl Engine {
         let mut found = None;
         let is_answered = self.consult(&[], Effort::Fill, false, &mut |source| {
             // It may be asked once more, where the index was brought up to date meanwhile.
-            found = gather(note, most, &mut |path| Ok(source.around(path)?.map(Web::new)))?;
+            found = gather(note, most, &mut |path| Ok(source.linked(path)?.map(Web::new)))?;
             Ok(())
         });
         if let Some(found) = found.filter(|_| is_answered == Ok(true)) {

@@ -16,33 +16,14 @@ use memdir_note::target::{name_in, stem_of};
 use memdir_note::{Card, Seen, Syntax, Targets};
 use memdir_rank::{Files, called};
 
+/// Files by their paths, with what is known of those that are notes.
+type Found = BTreeMap<MemoryPath, Option<Seen>>;
+
 pub(super) fn around(db: &Connection, note: &MemoryPath) -> Result<Files, IndexError> {
-    const NAMED: &str = "SELECT path, card FROM file LEFT JOIN note ON note.file = file.id WHERE stem = ?1";
     const CALLED: &str = "SELECT path, card FROM name JOIN file ON file.id = name.file
                           LEFT JOIN note ON note.file = file.id WHERE name.name = ?1";
-    const LINKING: &str = "SELECT path, card FROM link JOIN file ON file.id = link.file
-                           LEFT JOIN note ON note.file = file.id WHERE link.name = ?1";
-    let mut found = BTreeMap::new();
-    let stem = stem_of(note);
-    let own = called(&stem);
-    gather(db, NAMED, &own, &mut found)?;
-    // `ada.md.md` is meant by `ada.md` only where there is no such file.
-    if let Some(before) = stem.strip_suffix(".md") {
-        gather(db, NAMED, &called(before), &mut found)?;
-    }
-    // A Markdown link is joined to its own folder first, where `ada.md` may be `ada.md.md`.
-    gather(db, NAMED, &called(&format!("{stem}.md")), &mut found)?;
-    gather(db, LINKING, &own, &mut found)?;
-    let links: Vec<(String, Syntax)> = match found.get(note) {
-        Some(Some(seen)) => seen.links.iter().map(|link| (link.path.clone(), link.syntax)).collect(),
-        _ => Vec::new(),
-    };
-    let mut names: Vec<String> = links.iter().flat_map(|(path, _)| names_meant(path, note)).collect();
-    names.sort_unstable();
-    names.dedup();
-    for name in names.iter().filter(|name| **name != own) {
-        gather(db, NAMED, name, &mut found)?;
-    }
+    let mut found = linked(db, note)?;
+    let links = links(&found, note);
     let targets = Targets::new(found.keys().cloned());
     let sure = links.iter().filter(|(_, syntax)| *syntax != Syntax::Unsure);
     let broken = sure.filter(|(path, syntax)| targets.best(path, *syntax, Some(note)).is_none());
@@ -60,12 +41,39 @@ pub(super) fn around(db: &Connection, note: &MemoryPath) -> Result<Files, IndexE
     Ok(found.into_iter().collect())
 }
 
-fn gather(
-    db: &Connection,
-    sql: &str,
-    name: &str,
-    found: &mut BTreeMap<MemoryPath, Option<Seen>>,
-) -> Result<(), IndexError> {
+/// The files without which no link of the note, and none that leads to it, could be followed.
+pub(super) fn linked(db: &Connection, note: &MemoryPath) -> Result<Found, IndexError> {
+    const NAMED: &str = "SELECT path, card FROM file LEFT JOIN note ON note.file = file.id WHERE stem = ?1";
+    const LINKING: &str = "SELECT path, card FROM link JOIN file ON file.id = link.file
+                           LEFT JOIN note ON note.file = file.id WHERE link.name = ?1";
+    let mut found = BTreeMap::new();
+    let stem = stem_of(note);
+    let own = called(&stem);
+    gather(db, NAMED, &own, &mut found)?;
+    // `ada.md.md` is meant by `ada.md` only where there is no such file.
+    if let Some(before) = stem.strip_suffix(".md") {
+        gather(db, NAMED, &called(before), &mut found)?;
+    }
+    // A Markdown link is joined to its own folder first, where `ada.md` may be `ada.md.md`.
+    gather(db, NAMED, &called(&format!("{stem}.md")), &mut found)?;
+    gather(db, LINKING, &own, &mut found)?;
+    let links = links(&found, note);
+    let mut names: Vec<String> = links.iter().flat_map(|(path, _)| names_meant(path, note)).collect();
+    names.sort_unstable();
+    names.dedup();
+    for name in names.iter().filter(|name| **name != own) {
+        gather(db, NAMED, name, &mut found)?;
+    }
+    Ok(found)
+}
+
+/// The links of a note that was found.
+fn links(found: &Found, note: &MemoryPath) -> Vec<(String, Syntax)> {
+    let seen = found.get(note).and_then(Option::as_ref);
+    seen.into_iter().flat_map(|seen| &seen.links).map(|link| (link.path.clone(), link.syntax)).collect()
+}
+
+fn gather(db: &Connection, sql: &str, name: &str, found: &mut Found) -> Result<(), IndexError> {
     let mut statement = db.prepare_cached(sql)?;
     let mut rows = statement.query([name])?;
     while let Some(row) = rows.next()? {

@@ -101,6 +101,13 @@ impl Source for Index {
         Ok(Some(self.checked(|db| super::around::around(db, note))?))
     }
 
+    fn linked(&self, note: &MemoryPath) -> Result<Option<Files>, SourceError> {
+        if !self.status()?.is_complete {
+            return Ok(None);
+        }
+        Ok(Some(self.checked(|db| super::around::linked(db, note))?.into_iter().collect()))
+    }
+
     fn alike(&self, point: &Point) -> Result<Vec<(Number, f64)>, SourceError> {
         Ok(self.checked(|db| super::points::alike(db, point))?)
     }

@@ -103,6 +103,12 @@ pub trait Source {
     /// is a note. `None` where the source does not know all notes.
     fn around(&self, note: &MemoryPath) -> Result<Option<Files>, SourceError>;
 
+    /// As [`Source::around`], but not enough to say which name is nearest to that of a link that leads nowhere: for that every
+    /// name counts.
+    fn linked(&self, note: &MemoryPath) -> Result<Option<Files>, SourceError> {
+        self.around(note)
+    }
+
     /// How alike notes are to a point, from -1 to 1: the cosine of what is closest in each. Each note once, in no order; none
     /// that has no points of the same embedder.
     fn alike(&self, point: &Point) -> Result<Vec<(Number, f64)>, SourceError> {

@@ -24,6 +24,7 @@ mod forgets;
 mod fresh;
 mod meaning;
 mod recent;
+mod surroundings;
 
 fn engine(root: &Path) -> Engine {
     engine_with(root, Durability::Full)

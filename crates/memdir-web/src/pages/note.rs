@@ -202,10 +202,6 @@ fn links(around: &Surroundings) -> Markup {
             li {
                 span .broken { (layout::shortened(&link.target, MOST_LETTERS)) (layout::shortened(&link.subpath, MOST_LETTERS)) }
                 " " small { "line " (link.line) ", " (what) }
-                @if let Some(nearest) = &link.nearest {
-                    br;
-                    small { "perhaps " a href=(href::note(nearest)) { (nearest.stem()) } }
-                }
             }
         }
     });

@@ -5,10 +5,9 @@ use super::*;
 /// The text of the only note, by which it is seen whether anything was changed.
 const NOTE: (&str, &str) = ("a.md", "as it was\n");
 
-fn edit(env: &Env, token: &str) -> String {
+fn edit(token: &str) -> String {
     let digest = memdir_core::digest::Digest::of(NOTE.1.as_bytes()).to_string();
     let fields = [("token", token), ("digest", &digest), ("part", "1"), ("content", "changed")];
-    let _ = env;
     form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish()
 }
 
@@ -18,7 +17,7 @@ async fn only_a_browser_that_was_let_in_sees_anything() {
     let cookie = env.cookie.clone();
     let (name, value) = cookie.split_once('=').unwrap();
     let other = format!("{name}={}", "0".repeat(64));
-    let shortened = format!("{name}={}", &value[..63]);
+    let shortened = format!("{name}={}", value.get(..63).unwrap());
     let otherwise = format!("memdir-1={value}");
     let refused: &[&[(&str, &str)]] = &[
         &[],
@@ -81,7 +80,7 @@ async fn a_code_works_once_and_the_newest_alone() {
     assert_eq!(enter(&first, &[]).await.status, 403, "another took its place");
     assert_eq!(enter("/enter", &[]).await.status, 403);
     assert_eq!(enter("/enter?code=", &[]).await.status, 403);
-    assert_eq!(enter(&second[..second.len() - 1], &[]).await.status, 403);
+    assert_eq!(enter(second.get(..second.len() - 1).unwrap(), &[]).await.status, 403);
     assert_eq!(enter(&second, &[("host", "evil.example")]).await.status, 403);
     // What guesses or only looks does not use it up.
     assert_eq!(enter(&second, &[("sec-purpose", "prefetch;prerender")]).await.status, 405);
@@ -101,7 +100,7 @@ async fn a_code_works_once_and_the_newest_alone() {
 #[tokio::test]
 async fn a_change_needs_a_page_of_ours_and_its_token() {
     let env = Env::new(&[NOTE]).await;
-    let (cookie, form) = (env.cookie.clone(), edit(&env, &env.token));
+    let (cookie, form) = (env.cookie.clone(), edit(&env.token));
     let own = ("sec-fetch-site", "same-origin");
     let send = async |headers: &[(&str, &str)], form: &str| {
         let answer = env.send(request(Method::POST, "/edit/a.md", headers, form)).await;
@@ -129,7 +128,7 @@ async fn a_change_needs_a_page_of_ours_and_its_token() {
     let mut other = Env::new(&[NOTE]).await;
     other.enter().await;
     let no_token = form.replace("token=", "tokens=");
-    for form in [edit(&env, ""), edit(&env, &other.token), edit(&env, &env.token[..63]), no_token, String::new()] {
+    for form in [edit(""), edit(&other.token), edit(env.token.get(..63).unwrap()), no_token, String::new()] {
         assert_eq!(send(good, &form).await, (403, true), "{form}");
     }
     for kind in ["text/plain", "application/json", "multipart/form-data; boundary=x", ""] {

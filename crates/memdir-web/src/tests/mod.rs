@@ -142,6 +142,6 @@ fn request(method: Method, address: &str, headers: &[(&str, &str)], form: &str) 
 
 #[track_caller]
 fn between<'t>(text: &'t str, start: &str, end: &str) -> &'t str {
-    let from = text.find(start).unwrap_or_else(|| panic!("no {start} in {text}")) + start.len();
-    text[from..].split(end).next().unwrap()
+    let (_, rest) = text.split_once(start).unwrap_or_else(|| panic!("no {start} in {text}"));
+    rest.split(end).next().unwrap()
 }

@@ -1,0 +1,68 @@
+//! What stands around a note, told by an index and by reading: the links are written by a generator that knows where they lead.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::*;
+
+/// So many notes, of which number `n` links to `n * 7 + 1`, `n * 3 + 2` and a note that is not there.
+const NOTES: usize = 60;
+
+fn targets(number: usize) -> [usize; 2] {
+    [(number * 7 + 1) % NOTES, (number * 3 + 2) % NOTES]
+}
+
+fn name(number: usize) -> String {
+    format!("n{number:02}.md")
+}
+
+/// Notes by number that are linked with each, whichever way.
+fn linked() -> BTreeMap<usize, BTreeSet<usize>> {
+    let mut linked: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+    for number in 0..NOTES {
+        for target in targets(number).into_iter().filter(|target| *target != number) {
+            linked.entry(number).or_default().insert(target);
+            linked.entry(target).or_default().insert(number);
+        }
+    }
+    linked
+}
+
+#[test]
+fn links_both_ways_and_two_away_are_those_that_were_written() {
+    let folder = tempfile::tempdir().unwrap();
+    for number in 0..NOTES {
+        let [one, other] = targets(number);
+        let text = format!("[[n{one:02}]] and [x](n{other:02}.md)\n\n[[nobody {number}]]\n");
+        std::fs::write(folder.path().join(name(number)), text).unwrap();
+    }
+    let read = engine(folder.path());
+    let mut indexed = engine(folder.path());
+    indexed.settings.index = IndexPlace::Process;
+    let linked = linked();
+    for number in 0..NOTES {
+        let path = MemoryPath::parse(&name(number)).unwrap();
+        let near = &linked[&number];
+        let names = |numbers: &BTreeSet<usize>| numbers.iter().copied().map(name).collect::<BTreeSet<_>>();
+        let told = |paths: &[MemoryPath]| paths.iter().map(ToString::to_string).collect::<BTreeSet<_>>();
+        let (by_reading, by_index) = (read.surroundings(&path, 50).unwrap(), indexed.surroundings(&path, 50).unwrap());
+        for found in [&by_reading, &by_index] {
+            assert_eq!(told(&found.near), names(near));
+            let leads: Vec<_> = found.links.iter().map(|link| link.resolved.clone().map(|to| to.to_string())).collect();
+            let [one, other] = targets(number);
+            assert_eq!(leads, [Some(name(one)), Some(name(other)), None]);
+            let sources: BTreeSet<_> = found.backlinks.iter().map(|link| link.source.to_string()).collect();
+            let expected = (0..NOTES).filter(|from| *from != number && targets(*from).contains(&number)).map(name);
+            assert_eq!(sources, expected.collect());
+        }
+        let far: BTreeSet<usize> = near.iter().flat_map(|near| &linked[near]).copied().collect();
+        let far = far.into_iter().filter(|far| *far != number && !near.contains(far)).collect();
+        assert_eq!(told(&by_index.far), names(&far));
+        assert!(!by_index.is_cut);
+        for (one, other) in &by_index.pairs {
+            let number = |path: &MemoryPath| path.stem().trim_start_matches('n').parse::<usize>().unwrap();
+            assert!(linked[&number(one)].contains(&number(other)), "{one} {other}");
+        }
+        let cut = indexed.surroundings(&path, 5).unwrap();
+        assert!(cut.near.len() + cut.far.len() <= 5 && cut.is_cut);
+    }
+}
