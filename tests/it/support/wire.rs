@@ -94,7 +94,8 @@ impl Wire {
         let head = self.until("\r\n\r\n");
         let mut lines = head.lines();
         let status = lines.next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
-        let header = |line: &str| line.split_once(": ").map(|(name, value)| (name.to_lowercase(), value.to_owned()));
+        let header =
+            |line: &str| line.split_once(':').map(|(name, value)| (name.to_lowercase(), value.trim().to_owned()));
         Answer { status, headers: lines.filter_map(header).collect(), body: String::new() }
     }
 

@@ -34,11 +34,7 @@ fn notes() -> BTreeMap<String, String> {
 /// A memory of the hostile notes. The small ones were made by a client with a hostile name, and wait once more in the inbox.
 fn memory() -> Env {
     let env = Env::with(&[("user.md", "# Ada\n\n- city: London\n")]).quick();
-    let (made, laid): (Vec<_>, Vec<_>) =
-        notes().into_iter().partition(|(name, text)| name != NAME && text.len() <= SMALL);
-    for (name, text) in laid {
-        env.write(&name, text);
-    }
+    let made: Vec<_> = notes().into_iter().filter(|(name, text)| name != NAME && text.len() <= SMALL).collect();
     for (folder, more) in [("", &[][..]), ("waits/", &["--permission", "all"])] {
         for made in made.chunks(20) {
             let actions = made.iter().map(
@@ -47,6 +43,12 @@ fn memory() -> Env {
             let arguments = [&["--client", "<img src=x onerror=window.__pwned='client'>"], more].concat();
             let done = env.say(&said(&actions.collect()), &arguments);
             assert!(matches!(done.code, 0 | 3), "{done:?}");
+        }
+    }
+    // The others, and what no client may make, are laid there by hand.
+    for (name, text) in notes() {
+        if !env.at(&name).exists() {
+            env.write(&name, text);
         }
     }
     env
