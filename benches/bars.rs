@@ -1,6 +1,6 @@
 //! The bars of memdir's speed, each beside its baseline, measured in turns in the same run.
 //!
-//! `cargo bench --bench bars` runs all of it; words behind `--` choose among `reads`, `updates`, `lists`, `exec`, `hook`,
+//! `cargo bench --bench bars` runs all of it; words behind `--` choose among `reads`, `updates`, `lists`, `exec`, `hook`, `facts`,
 //! `python`, `scan`, `web`, `search`, `mcp`, `mcp-index` and `sizes`. `docs/benchmarks.md` says what each row means. Parsing has its own bench, `parse`.
 #![expect(
     clippy::print_stdout,
@@ -11,6 +11,8 @@
     reason = "a bench makes its own files and programs, reports to the terminal, and stops where it cannot go on"
 )]
 
+#[path = "bars/facts.rs"]
+mod facts;
 #[path = "bars/fresh.rs"]
 mod fresh;
 #[path = "bars/hook.rs"]
@@ -36,11 +38,12 @@ mod web;
 
 fn main() {
     let chosen: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let parts: [(&str, fn()); 12] = [
+    let parts: [(&str, fn()); 13] = [
         ("reads", inside::reads),
         ("updates", inside::updates),
         ("exec", process::execs),
         ("hook", hook::hooks),
+        ("facts", facts::facts),
         ("python", process::against_python),
         ("lists", inside::lists),
         ("scan", scan::scans),

@@ -234,8 +234,15 @@ impl Memory {
     ///
     /// Those of `search_files`.
     pub fn search(&self, query: &str) -> Result<Search, Failure> {
-        let search =
-            SearchFiles { query: query.to_owned(), mode: None, path: None, limit: None, cursor: None, budget: None };
+        let search = SearchFiles {
+            query: query.to_owned(),
+            mode: None,
+            path: None,
+            limit: None,
+            cursor: None,
+            budget: None,
+            include_past: None,
+        };
         match self.act(Action::SearchFiles(search))? {
             Value::Search(found) => Ok(found),
             other => Err(unexpected(&other)),
@@ -248,7 +255,8 @@ impl Memory {
     ///
     /// Those of `get_context`.
     pub fn context(&self, message: &str, tokens: u32) -> Result<Context, Failure> {
-        let wanted = GetContext { query: Some(message.to_owned()), path: None, budget: Some(tokens) };
+        let wanted =
+            GetContext { query: Some(message.to_owned()), path: None, budget: Some(tokens), include_past: None };
         match self.act(Action::GetContext(wanted))? {
             Value::Context(context) => Ok(context),
             other => Err(unexpected(&other)),

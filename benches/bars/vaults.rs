@@ -157,6 +157,8 @@ pub(crate) fn engine_with(folder: &Path, index: IndexPlace) -> Engine {
         rules: Rules::default(),
         index,
         inbox: InboxPlace::Disk,
+        past_status: Vec::new(),
+        archive: Vec::new(),
         keep_proposals: std::time::Duration::from_secs(7 * 24 * 60 * 60),
         clock: || Timestamp::from(std::time::SystemTime::now()),
     };

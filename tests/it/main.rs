@@ -21,6 +21,7 @@ mod chat;
 mod cli;
 mod client;
 mod contract;
+mod contradiction;
 mod conversation;
 #[cfg(target_os = "linux")]
 mod crash;
@@ -45,8 +46,11 @@ mod models;
 mod obsidian;
 mod operators;
 mod processes;
+mod provenance;
 mod python;
 mod repair;
+#[cfg(unix)]
+mod review;
 mod rules;
 mod sandbox;
 mod scenarios;
@@ -55,6 +59,7 @@ mod strangers;
 mod suites;
 mod support;
 mod talk;
+mod tidy;
 mod told;
 mod tools;
 mod updates;

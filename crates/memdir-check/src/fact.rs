@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use memdir_note::fact::{self, Form, Place};
-use memdir_note::{Fact, Note, folded};
+use memdir_note::{Fact, Note, PartialDate, Period, folded};
 
 /// No more facts of one note are compared.
 const MOST_FACTS: usize = 500;
@@ -40,6 +40,8 @@ pub(super) struct Said {
     pub(super) item: usize,
     /// Whether text stands between it and the heading of its section.
     pub(super) is_remark: bool,
+    /// Its first moment and the first one after it, in microseconds, where it says since when or until when it holds.
+    pub(super) time: (Option<i64>, Option<i64>),
 }
 
 /// What kind of value a fact has.
@@ -71,10 +73,23 @@ impl Said {
 }
 
 impl Facts {
-    /// Reads the facts of a note. Items of nested lists are about the item above them and left out.
+    /// Whether the note says of itself that another one has taken its place, or has a status that says so.
+    pub(super) fn is_past(&self, past_status: &[String]) -> bool {
+        self.front("superseded by").is_some()
+            || self.front("status").is_some_and(|status| past_status.iter().any(|past| past == status))
+    }
+
+    /// What the front matter says of a key, in the form in which values are compared.
+    fn front(&self, key: &str) -> Option<&str> {
+        let fact = self.all.iter().take_while(|fact| fact.list == FRONT).find(|fact| fact.name() == key)?;
+        Some(fact.value.as_str()).filter(|value| !value.is_empty())
+    }
+
+    /// Reads the facts of a note. Items of a list in a list are about the item above them, as those below a heading are;
+    /// what stands deeper is left out.
     pub(super) fn of(text: &str, note: &Note<'_>) -> Self {
         let facts = note.facts();
-        let mut facts = facts.iter().filter(|fact| !is_nested(fact) && !is_label(fact)).take(MOST_FACTS).peekable();
+        let mut facts = facts.iter().filter(|fact| !is_label(fact)).take(MOST_FACTS).peekable();
         if facts.peek().is_none() {
             return Self::default();
         }
@@ -87,8 +102,12 @@ impl Facts {
             let is_heading = reading.is_heading(number);
             let mut is_fact = false;
             while let Some(fact) = facts.next_if(|fact| fact.line <= number) {
-                reading.add_below_label(fact);
-                is_fact = true;
+                if !is_nested(fact) {
+                    reading.add_below_label(fact);
+                    is_fact = true;
+                } else if fact.line == number {
+                    reading.add_nested(fact, line);
+                }
             }
             if facts.peek().is_none() {
                 break;
@@ -96,6 +115,12 @@ impl Facts {
             if !is_fact && !is_heading {
                 reading.pass(line);
             }
+            reading.parent_at(line);
+        }
+        let until =
+            reading.facts.front("valid until").and_then(|until| PartialDate::parse(until.get(..10).unwrap_or(until)));
+        if let Some(until) = until.map(|until| until.end.micros()) {
+            reading.facts.all.iter_mut().for_each(|fact| fact.time.1 = fact.time.1.or(Some(until)));
         }
         reading.facts
     }
@@ -124,6 +149,15 @@ struct Reading {
     has_text: bool,
     /// The line above, where it may be a label of the list that comes.
     label: Option<String>,
+    /// The item above, where others may stand in it.
+    parent: Option<Parent>,
+}
+
+/// An item of a list that stands in no other.
+struct Parent {
+    text: String,
+    /// How far those in it are indented, and the number of their section; `None` before the first one.
+    inner: Option<(usize, usize)>,
 }
 
 /// A heading.
@@ -143,11 +177,7 @@ impl Reading {
         let titles = headings.iter().enumerate().map(|(at, heading)| Title {
             first: note.line_at(heading.span.start),
             last: note.line_at(heading.span.end.saturating_sub(1)),
-            text: if at == 0 && is_one && Some(heading.level) == top {
-                String::new()
-            } else {
-                fact::key(&heading.text)
-            },
+            text: if at == 0 && is_one && Some(heading.level) == top { String::new() } else { name(&heading.text) },
         });
         Self {
             headings: titles.collect(),
@@ -158,7 +188,37 @@ impl Reading {
             item: 0,
             has_text: false,
             label: None,
+            parent: None,
         }
+    }
+
+    /// Notes an item in which others may stand.
+    fn parent_at(&mut self, line: &str) {
+        if let Some(text) = item(line) {
+            self.parent = Some(Parent { text: name(text), inner: None });
+        } else if !line.starts_with([' ', '\t']) && !line.trim().is_empty() {
+            self.parent = None;
+        }
+    }
+
+    /// Adds a fact that stands in an item of another list, as one about what that item names.
+    fn add_nested(&mut self, fact: &Fact, line: &str) {
+        let text = line.trim_start();
+        let indent = line.len() - text.len();
+        let Some(parent) = self.parent.as_mut() else { return };
+        let is_plain = item(text).is_some_and(|text| !text.starts_with('['));
+        let is_name = !parent.text.is_empty() && parent.text.split(' ').count() <= MOST_LABEL_WORDS;
+        if indent == 0 || !is_plain || !is_name || parent.inner.is_some_and(|(first, _)| first != indent) {
+            return;
+        }
+        let (_, section) = *parent.inner.get_or_insert((indent, self.facts.sections.len()));
+        if section == self.facts.sections.len() {
+            self.facts.sections.push(parent.text.clone());
+        }
+        // No list has this number; the item is that of the line, so that what follows each other is told.
+        let (list, item) = (usize::MAX - section, std::mem::replace(&mut self.item, fact.line));
+        self.add(fact, section, list);
+        self.item = item;
     }
 
     /// Goes on to a line; whether it is part of a heading.
@@ -207,7 +267,10 @@ impl Reading {
 
     fn add(&mut self, fact: &Fact, section: usize, list: usize) {
         let folded = fact::key(&fact.key);
-        let (value, form) = value(fact);
+        let period = Period::of_value(&fact.value);
+        let said = period.as_ref().map_or(fact.value.as_str(), |period| without_period(&fact.value, period));
+        let (value, form) = value(said, fact.place);
+        let period = period.unwrap_or_default();
         self.facts.all.push(Said {
             folded: (folded != fact.key).then_some(folded),
             key: fact.key.clone(),
@@ -218,6 +281,7 @@ impl Reading {
             list,
             item: self.item,
             is_remark: self.has_text,
+            time: (period.since.map(|since| since.start.micros()), period.until.map(|until| until.end.micros())),
         });
         self.item += 1;
     }
@@ -231,16 +295,28 @@ fn label(line: &str) -> Option<String> {
     let is_bold = line.starts_with("**") && line.ends_with("**");
     let is_short = plain.split_whitespace().count() <= MOST_LABEL_WORDS && plain.ends_with(char::is_alphanumeric);
     let is_label = is_bold || plain.ends_with([':', '\u{ff1a}']) || is_short;
-    let name = plain.trim_end_matches([':', '\u{ff1a}']);
-    (is_label && name.chars().any(char::is_alphanumeric)).then(|| fact::key(name))
+    let is_name = plain.chars().any(char::is_alphanumeric);
+    (is_label && is_name).then(|| name(plain))
+}
+
+/// The text of an item of a list that stands at the start of a line.
+fn item(line: &str) -> Option<&str> {
+    ["- ", "* ", "+ "].iter().find_map(|mark| line.strip_prefix(mark))
+}
+
+/// What a heading, a label or an item calls what stands below it, as keys are compared; a link by the name it leads to.
+pub(super) fn name(text: &str) -> String {
+    let plain = text.trim().trim_end_matches([':', '\u{ff1a}']).trim_matches(['*', '_', ' ']);
+    let plain = plain.trim_end_matches([':', '\u{ff1a}']);
+    fact::key(&without_links(plain))
 }
 
 /// A value as values are compared: without the marks of links and emphasis, in lower case.
-fn value(fact: &Fact) -> (String, ValueForm) {
-    if matches!(fact.place, Place::FrontMatter(Form::List)) && fact.value.contains(", ") {
+fn value(said: &str, place: Place) -> (String, ValueForm) {
+    if matches!(place, Place::FrontMatter(Form::List)) && said.contains(", ") {
         return (String::new(), ValueForm::Several);
     }
-    let written = fact.value.trim().trim_matches(['*', '_', '"', '\'', '`', ' ']);
+    let written = said.trim().trim_matches(['*', '_', '"', '\'', '`', ' ']);
     if written.len() > MOST_VALUE_BYTES {
         return (String::new(), ValueForm::Words);
     }
@@ -256,6 +332,27 @@ fn value(fact: &Fact) -> (String, ValueForm) {
         ValueForm::Words
     };
     (folded(&plain.split_whitespace().collect::<Vec<_>>().join(" ")), form)
+}
+
+/// A value without the period that it says at its end, or in brackets.
+fn without_period<'v>(value: &'v str, period: &Period) -> &'v str {
+    let dates = [&period.since, &period.until].into_iter().flatten();
+    let start = dates.filter_map(|date| value.rfind(&date.text)).min().unwrap_or(value.len());
+    let before = value.get(..start).unwrap_or_default();
+    match before.rfind('(') {
+        Some(open) if !before.get(open..).is_some_and(|rest| rest.contains(')')) => value.get(..open),
+        // The one word before it, or the dash, is part of it.
+        _ => {
+            let before = before.trim_end_matches(|last: char| last.is_whitespace() || matches!(last, '-' | '–' | '—'));
+            let word = ["since", "until"].iter().find_map(|word| {
+                let at = before.len().checked_sub(word.len())?;
+                before.get(at..).filter(|end| end.eq_ignore_ascii_case(word)).and_then(|_| before.get(..at))
+            });
+            Some(word.unwrap_or(before))
+        }
+    }
+    .unwrap_or(value)
+    .trim_end_matches(|last: char| last.is_whitespace() || last == ',')
 }
 
 /// A text with what its links lead to by name, or show, in the place of each.

@@ -13,14 +13,21 @@ use serde::{Deserialize, Serialize};
 use memdir_core::action::{Action, DeleteFile};
 use memdir_core::digest::Digest;
 use memdir_core::path::MemoryPath;
-use memdir_core::report::{LinkStatus, Links};
+use memdir_core::report::{LinkStatus, Links, Writing};
 use memdir_note::{Excluded, Note, Targets};
 
 mod contradiction;
+mod edit;
 mod fact;
 mod link;
 mod name;
 mod near;
+mod subject;
+mod tidy;
+mod usage;
+mod value;
+
+pub use tidy::{TidyStep, tidy};
 
 /// What kind of thing is wrong.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
@@ -61,6 +68,21 @@ pub struct Finding {
     pub message: String,
     /// What would mend it, where one action does.
     pub action: Option<Action>,
+    /// The lines that contradict each other, that of the finding first; empty for every other kind.
+    pub sides: Vec<Side>,
+}
+
+/// A line that contradicts another one.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+pub struct Side {
+    /// The note.
+    pub path: MemoryPath,
+    /// The line, from 1.
+    pub line: usize,
+    /// What it says, without the blanks around it; empty where the note cannot be read any more.
+    pub text: String,
+    /// Who wrote it last, as far as the history knows; `None` where nobody has looked.
+    pub by: Option<Writing>,
 }
 
 /// What was found in a whole memory.
@@ -121,6 +143,8 @@ pub struct Seen<'a> {
     pub note_bytes: u64,
     /// What the person has set aside: nothing is said of what such notes say, only of what is dangerous about them.
     pub excluded: &'a Excluded,
+    /// The values of `status` in the front matter by which a note says that it belongs to the past, in small letters.
+    pub past_status: &'a [String],
 }
 
 impl Look {
@@ -192,7 +216,7 @@ pub fn check(seen: &Seen<'_>, read: &mut dyn FnMut(&MemoryPath) -> Option<String
     // A name that leads elsewhere is no note of its own.
     let own = || notes.iter().filter(|(path, file, _)| !file.is_link && !seen.excluded.holds(path));
     let own = || own().map(|(path, _, look)| (*path, *look));
-    findings.extend(contradiction::conflicts(own(), seen.targets));
+    findings.extend(contradiction::conflicts(own(), seen.past_status, read));
     findings.extend(duplicates(own(), seen.links));
     findings.extend(near::near(own(), read));
     findings.extend(orphans(own().map(|(path, _)| path), seen.links));
@@ -206,9 +230,46 @@ pub fn check(seen: &Seen<'_>, read: &mut dyn FnMut(&MemoryPath) -> Option<String
     Checked { findings, notes: notes.len(), links: seen.links.links.len() }
 }
 
+/// The contradictions alone of what [`check`] finds.
+#[must_use]
+pub fn check_facts(seen: &Seen<'_>, read: &mut dyn FnMut(&MemoryPath) -> Option<String>) -> Checked {
+    let own = seen.files.iter().filter(|file| !file.is_link && !seen.excluded.holds(&file.path));
+    let looks = own.filter_map(|file| Some((&file.path, file.look.as_ref()?)));
+    let findings = contradiction::conflicts(looks, seen.past_status, read);
+    Checked { findings, ..Checked::default() }
+}
+
+/// The facts of these notes that contradict each other, as [`check`] finds them; what the notes say is all that is learnt
+/// from. `read` is asked for the text of those that do; `past_status` is that of [`Seen`].
+///
+/// Linear in the number of facts.
+#[must_use]
+pub fn contradictions<'a>(
+    notes: impl Iterator<Item = (&'a MemoryPath, &'a Look)>,
+    past_status: &[String],
+    read: &mut dyn FnMut(&MemoryPath) -> Option<String>,
+) -> Vec<Finding> {
+    contradiction::conflicts(notes, past_status, read)
+}
+
+/// The action that takes a line out of a note, as `exec` accepts it; `None` where more than one fact would go, or part of it
+/// would stay.
+#[must_use]
+pub fn without_line(path: &MemoryPath, text: &str, line: usize) -> Option<Action> {
+    edit::without_line(path, text, line)
+}
+
 /// A finding of which nothing is said yet.
 fn finding(kind: Kind, path: &MemoryPath) -> Finding {
-    Finding { kind, path: path.clone(), line: None, target: None, message: String::new(), action: None }
+    Finding {
+        kind,
+        path: path.clone(),
+        line: None,
+        target: None,
+        message: String::new(),
+        action: None,
+        sides: Vec::new(),
+    }
 }
 
 /// Notes with the same bytes. The one with the shortest path stays; another one may go only when nothing links to it.

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+use super::edit::edit;
 use super::{File, Finding, Kind, Seen, finding, is_broken};
-use memdir_core::action::{Action, UpdateFile};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{LinkEntry, LinkKind, LinkStatus};
 use memdir_note::heading::Found;
@@ -17,11 +17,6 @@ const MOST_MENDS: usize = 100;
 /// No more notes are read for their headings, and no more headings compared: the links after that are told none.
 const MOST_TARGETS: usize = 1_000;
 const MOST_COMPARED: usize = 1_000_000;
-/// So many words, and so many lines, are added on each side of a link until its place is the only one.
-const MOST_WORDS: usize = 12;
-const MOST_LINES: usize = 12;
-/// A longer text is no place that a person would look at.
-const MOST_OLD_BYTES: usize = 2_000;
 /// How much alike two headings have to be, and how much less so the next one.
 const LIKENESS: f64 = 0.85;
 const CLEARNESS: f64 = 0.05;
@@ -71,7 +66,7 @@ pub(super) fn broken(seen: &Seen<'_>, read: &mut dyn FnMut(&MemoryPath) -> Optio
                 (LinkStatus::Ok | LinkStatus::BrokenFile | LinkStatus::BrokenBlock, _) => None,
             });
             mends += usize::from(mended.is_some());
-            let action = mended.and_then(|(place, new)| edit(source, &text, link?, place, &new));
+            let action = mended.and_then(|(place, new)| edit(source, &text, &link?.span, place, &new));
             let message =
                 if kind == Kind::Unwritten { unwritten(entry, called) } else { message(entry, heading.as_deref()) };
             findings.push(Finding {
@@ -269,61 +264,4 @@ fn to_heading(text: &str, link: &Link, heading: &str) -> Option<(Range<usize>, S
         return None;
     }
     Some((start..start + written.len(), format!("#{}", link.style.encode(&plain)?)))
-}
-
-/// The action that puts `new` into a place of a link; its `old_content` is the shortest text around the link that stands
-/// nowhere else in the note.
-fn edit(source: &MemoryPath, text: &str, link: &Link, place: Range<usize>, new: &str) -> Option<Action> {
-    let mut ranges = grown(text, &link.span).into_iter().filter(|range| range.len() <= MOST_OLD_BYTES);
-    let around = ranges.find(|range| is_unique(text, range))?;
-    let before = text.get(around.start..place.start)?;
-    let after = text.get(place.end..around.end)?;
-    Some(Action::UpdateFile(UpdateFile {
-        path: source.clone(),
-        old_content: text.get(around)?.to_owned(),
-        new_content: format!("{before}{new}{after}"),
-        occurrence: None,
-    }))
-}
-
-/// Whether the text in a range stands in the whole text once.
-fn is_unique(text: &str, range: &Range<usize>) -> bool {
-    let text = text.as_bytes();
-    let Some(wanted) = text.get(range.clone()) else { return false };
-    let is_in = |text: Option<&[u8]>| text.is_some_and(|text| memchr::memmem::find(text, wanted).is_some());
-    // A text can overlap with itself, so only one byte of it is left out.
-    !is_in(text.get(..range.end.saturating_sub(1))) && !is_in(text.get(range.start + 1..))
-}
-
-/// Ranges around one, each longer than the one before: words of its line, the line, lines around it.
-fn grown(text: &str, span: &Range<usize>) -> Vec<Range<usize>> {
-    let mut ranges = vec![span.clone()];
-    let line_start = |at: usize| text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
-    let line_end = |at: usize| text.get(at..).and_then(|after| after.find('\n')).map_or(text.len(), |end| at + end);
-    let trimmed = |end: usize| if text.get(..end).is_some_and(|text| text.ends_with('\r')) { end - 1 } else { end };
-    let first = line_start(span.start);
-    let last = trimmed(line_end(span.end)).max(span.end);
-    let (mut start, mut end) = (span.start, span.end);
-    for _ in 0..MOST_WORDS {
-        let rest = text.get(end..last).unwrap_or_default();
-        let blanks = rest.len() - rest.trim_start().len();
-        end +=
-            rest.get(blanks..).and_then(|rest| rest.find(char::is_whitespace)).map_or(rest.len(), |word| blanks + word);
-        ranges.push(start..end);
-        let before = text.get(first..start).unwrap_or_default();
-        let word = before.trim_end().rfind(char::is_whitespace);
-        start = word.map_or(first, |at| {
-            first + at + before.get(at..).and_then(|text| text.chars().next()).map_or(1, char::len_utf8)
-        });
-        ranges.push(start..end);
-    }
-    let (mut start, mut end) = (first, last);
-    ranges.push(start..end);
-    for _ in 0..MOST_LINES {
-        end = trimmed(line_end((line_end(end) + 1).min(text.len()))).max(end);
-        ranges.push(start..end);
-        start = line_start(start.saturating_sub(1));
-        ranges.push(start..end);
-    }
-    ranges
 }

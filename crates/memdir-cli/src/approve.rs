@@ -11,7 +11,7 @@ use super::question::can_ask;
 use super::{approve_walk, open};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::Failure;
-use memdir_engine::{Consent, Done, PendingProposal, standing};
+use memdir_engine::{Consent, Done};
 use memdir_policy::{Rule, Verdict};
 
 #[derive(Default, Serialize)]
@@ -39,7 +39,7 @@ pub(super) fn approve(global: &Global, options: &Approve) -> Result<u8, Stop> {
     let [id] = options.ids.as_slice() else {
         return Err(usage("a code approves one proposal", "give its number: `memdir approve 3 --code CODE`").into());
     };
-    let standing = if options.always { Some(answers(&opened, *id, Verdict::Allow)?) } else { None };
+    let standing = if options.always { Some(opened.engine.standing_for(*id, Verdict::Allow)?) } else { None };
     let done = opened.engine.approve(*id, Consent::Code(code), &open::person())?;
     let words = approved(*id, &done);
     let decided = Decided { id: *id, approved: true, batch: done.batch, changed: done.changed, rules: None };
@@ -68,7 +68,7 @@ pub(super) fn reject(global: &Global, options: &Reject) -> Result<u8, Stop> {
     ids.dedup();
     let mut all = Vec::new();
     for id in ids {
-        let standing = if options.never { Some(answers(&opened, id, Verdict::Deny)?) } else { None };
+        let standing = if options.never { Some(opened.engine.standing_for(id, Verdict::Deny)?) } else { None };
         opened.engine.reject(id, &open::person())?;
         let rules = settle(&opened, standing.as_deref());
         all.push(say_decided(global, Decided { id, ..Decided::default() }, &rejected(id), rules)?);
@@ -83,14 +83,6 @@ pub(super) fn reject(global: &Global, options: &Reject) -> Result<u8, Stop> {
 /// Says that a proposal is dropped.
 pub(super) fn rejected(id: u64) -> String {
     format!("proposal {id} is rejected; nothing of it is kept")
-}
-
-/// The rules that would give the same answer to all that is like a proposal; looked for before anything is decided.
-fn answers(opened: &open::Opened, id: u64, verdict: Verdict) -> Result<Vec<Rule>, Failure> {
-    let (waiting, _) = opened.engine.waiting()?;
-    // One that is not there is told of by what decides.
-    let found: Option<&PendingProposal> = waiting.iter().find(|waiting| waiting.id == id);
-    found.map_or(Ok(Vec::new()), |waiting| standing(waiting, verdict))
 }
 
 /// Writes rules into the settings, and gives their numbers.

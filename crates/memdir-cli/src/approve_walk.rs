@@ -17,6 +17,7 @@ use memdir_core::report::{Code, Failure};
 use memdir_engine::{ChangeError, Consent, Done, PendingProposal, Reviewed, standing};
 use memdir_plan::{Plan, Step, note_changes};
 use memdir_policy::Verdict;
+use memdir_words::who;
 
 /// What can be said to a proposal.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -368,7 +369,7 @@ impl Walk<'_> {
 }
 
 fn who(waiting: &PendingProposal) -> String {
-    changes::who(&waiting.author.door, waiting.author.client.as_deref())
+    who::changed(&waiting.author.door, waiting.author.client.as_deref())
 }
 
 /// The one text that a plan writes, with its note and what that holds now; `None` where it does anything else.

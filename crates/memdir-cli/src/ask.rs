@@ -15,6 +15,7 @@ use memdir_agent::{Agent, Decision, Edge, Event, Notice, Said, UNKEPT};
 use memdir_core::report::{Code, Failure, Issue, Report};
 use memdir_engine::{Engine, ProposedCall, Reviewed};
 use memdir_policy::Ground;
+use memdir_words::said;
 
 /// The longest message, in bytes.
 const MAX_MESSAGE: u64 = 1 << 20;
@@ -127,7 +128,8 @@ fn shape(engine: &Engine, said: &Said, session: &str, model: &str) -> Result<Map
             reviewed.waiting.calls.iter().map(|held| value(&held.call.action)).collect::<Result<Vec<_>, _>>()?;
         pending.push(json!({"id": id, "actions": calls, "reason": codes(&reviewed.waiting.calls)}));
     }
-    let notice = said.notice.iter().map(|notice| Issue { code: kind(notice), index: None, message: words(notice) });
+    let notice =
+        said.notice.iter().map(|notice| Issue { code: kind(notice), index: None, message: said::notice(notice) });
     let issues: Vec<Issue> = said.issues.iter().cloned().chain(notice).collect();
     let Value::Object(object) = json!({
         "reply": said.reply,
@@ -178,23 +180,18 @@ fn show(said: &Said, is_answered: bool) -> Result<(), Stop> {
     }
     let mut stderr = io::stderr().lock();
     if let Some(notice) = &said.notice {
-        stderr.line(format!("note: {}", words(notice)))?;
+        stderr.line(format!("note: {}", said::notice(notice)))?;
     }
     for issue in said.issues.iter().filter(|issue| issue.code == UNKEPT) {
         stderr.line(format!("note: {}", issue.message))?;
     }
     if is_answered || said.receipt().is_some() {
-        writeln!(stderr, "{}", term::escape(&stored(said)))?;
+        writeln!(stderr, "{}", term::escape(&said::stored(said)))?;
     }
     for id in &said.pending {
         writeln!(stderr, "proposal {id} waits for you: memdir pending")?;
     }
     Ok(())
-}
-
-/// What a message has stored, as the person is told under each answer, whatever the model says of it.
-pub(super) fn stored(said: &Said) -> String {
-    said.receipt().unwrap_or_else(|| "nothing was stored".to_owned())
 }
 
 /// The code by which a program knows a notice.
@@ -208,19 +205,5 @@ fn kind(notice: &Notice) -> &'static str {
         Notice::Cut => "turn_cut",
         Notice::ReplyCut => "reply_cut",
         Notice::Nothing => "nothing_read",
-    }
-}
-
-/// What the program says beside a reply, in words.
-pub(super) fn words(notice: &Notice) -> String {
-    match notice {
-        Notice::Turns(turns) => format!("the model had no turn left after {turns}; what it did is done"),
-        Notice::Tokens => "no tokens are left for today: see `tokens_a_day` in the settings".to_owned(),
-        Notice::Missed(missed) => format!("not stored: {}", missed.join("; ")),
-        Notice::NotInNotes(lines) => format!("your notes do not have `{}`", lines.join("`, `")),
-        Notice::Stuck => "the model tried the same thing three times, to no end; what it did before is done".to_owned(),
-        Notice::Cut => "the model's turn was cut off, and not run".to_owned(),
-        Notice::ReplyCut => "the reply was longer than a turn may be, and ends where it was cut off".to_owned(),
-        Notice::Nothing => "the model wrote nothing that can be read".to_owned(),
     }
 }

@@ -5,9 +5,10 @@ use std::io::{self, BufWriter, Write};
 use super::args::{Audit, Global, Paging};
 use super::exit::{self, Stop, usage};
 use super::output::{Lines, say};
-use super::{ago, changes, open, term};
+use super::{open, term};
 use memdir_core::digest::Digest;
 use memdir_vault::{AuditReport, Reader};
+use memdir_words::{ago, who};
 
 pub(super) fn run(global: &Global, asked: &Audit) -> Result<u8, Stop> {
     match asked {
@@ -81,7 +82,7 @@ fn readers(global: &Global, note: &str, all: bool, page: &Paging) -> Result<u8, 
             return count_readers(&found.readers, stdout);
         }
         for reader in &found.readers {
-            let who = changes::who(&reader.door, reader.client.as_deref());
+            let who = who::changed(&reader.door, reader.client.as_deref());
             let time = ago::short(&reader.time.to_string());
             stdout.line(format!("{time}  {who}  {}  entry {}", reader.action, reader.seq))?;
         }
@@ -93,7 +94,7 @@ fn readers(global: &Global, note: &str, all: bool, page: &Paging) -> Result<u8, 
 fn count_readers(readers: &[Reader], output: &mut impl Write) -> Result<(), Stop> {
     let mut counted = Vec::<(String, usize, String)>::new();
     for reader in readers {
-        let who = changes::who(&reader.door, reader.client.as_deref());
+        let who = who::changed(&reader.door, reader.client.as_deref());
         match counted.iter_mut().find(|(other, _, _)| *other == who) {
             Some((_, count, _)) => *count += 1,
             None => counted.push((who, 1, reader.time.to_string())),

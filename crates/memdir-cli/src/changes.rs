@@ -4,31 +4,22 @@ use std::io::{self, IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
 
-use super::{ago, term};
+use super::term;
 use memdir_core::report::LogEntry;
 use memdir_plan::NoteChange;
+use memdir_words::{ago, who};
 
 /// How many notes of one change are listed.
 const MOST_NOTES: usize = 8;
 /// The longest name that what was done stands beside.
 const MOST_NAME: usize = 32;
 
-/// Who did something: `you` for what was typed, else the program by its name and its door, so that none passes for the person.
-pub(super) fn who(door: &str, client: Option<&str>) -> String {
-    match (client, door) {
-        (Some(client), door) => format!("{client} ({door})"),
-        (None, "cli") => "you".to_owned(),
-        (None, "mcp" | "library") => format!("a program ({door})"),
-        (None, door) => format!("a model ({door})"),
-    }
-}
-
 /// The number of a change, when it was and who made it: `12  14:05 UTC (2 hours ago)  you`.
 pub(super) fn headline(entry: &LogEntry, width: usize) -> String {
     let moment = ago::Moment::of(&entry.time);
     let time = moment.as_ref().map_or_else(|| entry.time.clone(), ago::Moment::clock);
     let recent = moment.and_then(|moment| moment.recent()).map_or_else(String::new, |ago| format!(" ({ago})"));
-    let who = who(&entry.door, entry.client.as_deref());
+    let who = who::changed(&entry.door, entry.client.as_deref());
     let undoes = entry.undoes.map_or_else(String::new, |batch| format!(", undid {batch}"));
     let undone = entry.undone_by.map_or_else(String::new, |batch| format!(", undone by {batch}"));
     let number = entry.batch.map_or_else(String::new, |batch| batch.to_string());

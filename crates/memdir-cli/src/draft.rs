@@ -41,7 +41,7 @@ pub(super) struct Left {
 impl Draft {
     /// Makes one with the text of the note.
     pub(super) fn of(opened: &Opened, note: &MemoryPath, text: &str, unsaved: Unsaved) -> Result<Self, Failure> {
-        let folder = folder(opened)?.ok_or_else(|| usage("there is no folder for a draft", "set HOME"))?;
+        let folder = folder(&opened.root)?.ok_or_else(|| usage("there is no folder for a draft", "set HOME"))?;
         let folder = folder.join(format!("{}{}", mark(note), file::random_name(16)?));
         let draft = Self { file: folder.join(note.as_str()), folder, unsaved };
         let made = file::Lock::of(&draft.file).and_then(|lock| lock.make(&draft.file, text.as_bytes(), None));
@@ -129,9 +129,9 @@ fn remove(folder: &Path) -> Result<(), Failure> {
     }
 }
 
-/// The drafts of notes of this memory.
-pub(super) fn left(opened: &Opened) -> Result<Vec<Left>, Failure> {
-    let Some(folder) = folder(opened)? else { return Ok(Vec::new()) };
+/// The drafts of notes of the memory at `root`.
+pub(super) fn left(root: &Path) -> Result<Vec<Left>, Failure> {
+    let Some(folder) = folder(root)? else { return Ok(Vec::new()) };
     let mut drafts = Vec::new();
     for folder in entries(&folder)? {
         let (mut files, mut folders) = (Vec::new(), vec![folder.clone()]);
@@ -150,9 +150,9 @@ pub(super) fn left(opened: &Opened) -> Result<Vec<Left>, Failure> {
 }
 
 /// The drafts that hold what is to be forgotten.
-pub(super) fn holding(opened: &Opened, target: &ForgetTarget) -> Result<Vec<Left>, Failure> {
+pub(super) fn holding(root: &Path, target: &ForgetTarget) -> Result<Vec<Left>, Failure> {
     let mut found = Vec::new();
-    for left in left(opened)? {
+    for left in left(root)? {
         if left.holds(target)? {
             found.push(left);
         }
@@ -161,9 +161,9 @@ pub(super) fn holding(opened: &Opened, target: &ForgetTarget) -> Result<Vec<Left
 }
 
 /// Where the drafts of this memory are; `None` where this system names no folder for them.
-fn folder(opened: &Opened) -> Result<Option<PathBuf>, Failure> {
+fn folder(root: &Path) -> Result<Option<PathBuf>, Failure> {
     let cache = memdir_host::cache_folder();
-    Ok(cache.map(|cache| cache.join(memdir_host::name_of(&opened.root)).join("drafts")))
+    Ok(cache.map(|cache| cache.join(memdir_host::name_of(root)).join("drafts")))
 }
 
 /// The names in a folder, sorted; none where it is not there.

@@ -8,7 +8,6 @@ use super::output::{Lines as _, say};
 use super::{draft, open, question, term};
 use memdir_core::report::{Code, Failure};
 use memdir_engine::{ForgetPreview, ForgetTarget, Forgotten, PlaceKind, RelatedLines};
-use memdir_vault::is_put_aside;
 
 pub(super) fn run(global: &Global, options: &Forget) -> Result<u8, Stop> {
     let opened = open::open(global)?;
@@ -17,7 +16,7 @@ pub(super) fn run(global: &Global, options: &Forget) -> Result<u8, Stop> {
         (None, Some(text)) => ForgetTarget::Text(text.clone()),
         (None, None) => return Err(exit::usage("there is nothing to forget", "name a note, or give `--text`").into()),
     };
-    let drafts = draft::holding(&opened, &target)?;
+    let drafts = draft::holding(&opened.root, &target)?;
     let mut lines = if options.lines { RelatedLines::Erase } else { RelatedLines::Keep };
     let mut shown = None;
     let is_asked = !options.yes && !options.dry_run;
@@ -101,23 +100,7 @@ fn say_left(forgotten: &Forgotten) -> Result<(), Stop> {
     say("erased; backups, copies elsewhere and what the disk keeps of deleted files are out of reach")?;
     for place in &forgotten.left {
         let path = place.path.as_deref().unwrap_or_default();
-        let why = match place.place {
-            PlaceKind::Session => {
-                "a conversation: `memdir session remove` deletes it, on the machine that it belongs to"
-            }
-            PlaceKind::State if path.split('/').any(is_put_aside) => {
-                "a damaged history that was put aside: remove its folder when nothing in it is needed"
-            }
-            PlaceKind::State => "the state of a machine: run `memdir forget` on that machine too",
-            PlaceKind::File | PlaceKind::Name => "not changed, because it belongs to another program: delete it there",
-            PlaceKind::Note | PlaceKind::Link | PlaceKind::Trash => {
-                "said in plain words: `memdir forget --text` takes it out"
-            }
-            PlaceKind::History | PlaceKind::Audit | PlaceKind::Inbox | PlaceKind::Draft | PlaceKind::Index => {
-                "still there: run the same command again"
-            }
-        };
-        say(format!("left: {path}: {why}"))?;
+        say(format!("left: {path}: {}", place.advice()))?;
     }
     Ok(())
 }

@@ -9,12 +9,13 @@ use serde_json::{Value, json};
 use super::args::{Global, Log as LogArgs};
 use super::exit::{self, Stop, usage};
 use super::output::{Lines, say};
-use super::{ago, changes, open, term};
+use super::{changes, open, term};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Failure, Line, Log, LogEntry};
 use memdir_engine::{Change, Engine};
 use memdir_plan::note_changes;
 use memdir_vault::LogQuery;
+use memdir_words::{ago, who};
 
 /// How many batches a page of the log has; and where it was asked since when.
 const PAGE: usize = 20;
@@ -97,7 +98,7 @@ fn made(engine: &Engine, batch: u64) -> Result<String, Failure> {
     let page = LogQuery { limit: 1, before: batch.checked_add(1), ..LogQuery::default() };
     let entry = engine.log(&page, false)?.entries.pop().filter(|entry| entry.batch == Some(batch));
     Ok(entry.map_or_else(String::new, |entry| {
-        let who = changes::who(&entry.door, entry.client.as_deref());
+        let who = who::changed(&entry.door, entry.client.as_deref());
         format!(" by {who}, {}", ago::short(&entry.time))
     }))
 }
@@ -118,8 +119,11 @@ pub(super) fn lines(global: &Global, note: &str) -> Result<u8, Stop> {
 
 /// Who wrote a line, in words; empty where nobody knows.
 fn head(line: &Line) -> String {
-    let (Some(batch), Some(time), Some(door)) = (line.batch, &line.time, &line.door) else { return String::new() };
-    let who = changes::who(door, line.client.as_deref());
+    let (Some(batch), Some(time), Some(door)) = (line.batch, &line.time, &line.door) else {
+        let is_outside = line.provenance.last_written.is_some();
+        return if is_outside { "outside memdir".to_owned() } else { String::new() };
+    };
+    let who = who::changed(door, line.client.as_deref());
     term::escape_line(&format!("{batch}  {}  {who}", ago::short(time))).into_owned()
 }
 

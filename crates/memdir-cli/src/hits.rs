@@ -170,6 +170,7 @@ mod tests {
             snippet: snippet.to_owned(),
             score: None,
             why: vec![Why::Text],
+            state: None,
         }
     }
 

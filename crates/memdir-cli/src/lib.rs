@@ -11,7 +11,6 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 mod actions;
-mod ago;
 mod approve;
 mod approve_walk;
 mod args;
@@ -48,18 +47,22 @@ mod one;
 mod open;
 mod output;
 mod pending;
+mod person_files;
 mod progress;
 mod question;
 mod repair;
+mod review;
 mod rules;
 mod search;
 mod serve;
+mod serve_chat;
 mod session;
 mod shell;
 mod stats;
 mod status;
 mod talk;
 mod term;
+mod tidy;
 mod trace;
 mod verbs;
 
@@ -110,8 +113,12 @@ fn run_notes(global: &Global, command: NotesCommand) -> Result<u8, Stop> {
         NotesCommand::Read { note } => look::read(global, &note),
         NotesCommand::Search(options) => search::run(global, &options),
         NotesCommand::Links { note } => links::run(global, note.as_deref()),
-        NotesCommand::Facts { note, page } => facts::run(global, note.as_deref(), &page),
+        NotesCommand::Facts { note, why, all, page } => {
+            facts::run(global, note.as_deref(), facts::Asked { why, all }, &page)
+        }
         NotesCommand::Check { kind, all } => check::run(global, kind, all),
+        NotesCommand::Review => review::run(global),
+        NotesCommand::Tidy { dry_run } => tidy::run(global, dry_run),
     }
 }
 

@@ -8,9 +8,10 @@ use super::args::Global;
 use super::exit::{self, Stop};
 use super::output::{Lines, say, say_failure};
 use super::question::can_ask;
-use super::{ago, changes, open, term};
+use super::{changes, open, term};
 use memdir_engine::{Pending, Reviewed, Unreadable};
 use memdir_plan::note_changes;
+use memdir_words::{ago, who};
 
 pub(super) fn run(global: &Global) -> Result<u8, Stop> {
     let opened = open::open(global)?;
@@ -75,7 +76,7 @@ fn shape(reviewed: &Reviewed) -> Value {
 pub(super) fn show(reviewed: &Reviewed, output: &mut (impl Write + io::IsTerminal)) -> Result<(), Stop> {
     let waiting = &reviewed.waiting;
     let own = waiting.own.map_or_else(String::new, |own| format!(" (its own number: {own})"));
-    let who = changes::who(&waiting.author.door, waiting.author.client.as_deref());
+    let who = who::changed(&waiting.author.door, waiting.author.client.as_deref());
     let (time, expires) = (ago::short(&waiting.time.to_string()), ago::short(&waiting.expires.to_string()));
     let head = format!("proposal {}  {who}{own}  {time}  expires {expires}", waiting.id);
     output.line(head)?;

@@ -22,13 +22,13 @@ pub(super) fn run(global: &Global, command: Option<&Command>) -> Result<u8, Stop
             sources.add_rule(root, &Rule { action, path, client, detector, verdict: *verdict })?;
             say("note: a running assistant applies this rule when it next starts memdir")?;
         }
-        Some(Command::Remove { number }) => say(format!("removed: {}", words(&sources.remove_rule(root, *number)?)))?,
+        Some(Command::Remove { number }) => say(format!("removed: {}", sources.remove_rule(root, *number)?))?,
     }
     let rules = Sources::read()?.for_memory(root)?.rule;
     let numbered: Vec<Value> = rules.iter().zip(1..).map(|(rule, number)| shape(number, rule)).collect();
     global.answer(&json!({ "rules": numbered }), |stdout| {
         for (rule, number) in rules.iter().zip(1..) {
-            stdout.line(format!("{number}  {}", words(rule)))?;
+            stdout.line(format!("{number}  {}", rule))?;
         }
         if rules.is_empty() {
             say("no rules: the detectors and the permission mode alone decide")?;
@@ -41,12 +41,4 @@ pub(super) fn run(global: &Global, command: Option<&Command>) -> Result<u8, Stop
 fn shape(number: usize, rule: &Rule) -> Value {
     let Rule { action, path, client, detector, verdict } = rule;
     json!({"number": number, "action": action, "path": path, "client": client, "detector": detector, "verdict": verdict})
-}
-
-/// A rule as one line.
-fn words(rule: &Rule) -> String {
-    let Rule { action, path, client, detector, verdict } = rule;
-    let given = [("action", action), ("path", path), ("client", client), ("detector", detector)];
-    let given: Vec<_> = given.into_iter().filter_map(|(key, text)| Some(format!("{key} {}", text.as_ref()?))).collect();
-    if given.is_empty() { format!("{verdict}  everything") } else { format!("{verdict}  {}", given.join(", ")) }
 }

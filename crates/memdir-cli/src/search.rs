@@ -40,6 +40,7 @@ pub(super) fn run(global: &Global, options: &Options) -> Result<u8, Stop> {
         limit: if global.json { options.page.limit } else { Some(options.limit()) },
         cursor: options.page.cursor.clone(),
         budget: options.budget,
+        include_past: options.all.then_some(true),
     });
     if mode == SearchMode::Ranked {
         meaning::refresh(global, &opened, false, &|| false)?;
@@ -86,7 +87,10 @@ fn show(
     let query = found.searched_for.as_ref().unwrap_or(&found.query);
     for (number, hit) in found.hits.iter().enumerate() {
         let text = opened.engine.text_of(&hit.path).unwrap_or_default();
-        let title = Note::parse(&text).title().unwrap_or_else(|| hit.path.stem().to_owned());
+        let mut title = Note::parse(&text).title().unwrap_or_else(|| hit.path.stem().to_owned());
+        if let Some(state) = hit.state {
+            title.push_str(&format!(" ({state})"));
+        }
         let marks = |text: &str| plan::marks(options.mode, query, text);
         stdout.write_all(hits::lines(hit, &title, number == 0, &marks, look).as_bytes())?;
     }
@@ -122,6 +126,7 @@ fn next(global: &Global, options: &Options, is_cut: bool, cursor: &str) -> Strin
     if let Some(budget) = options.budget {
         add("--budget", &budget.to_string());
     }
+    words.extend(options.all.then(|| "--all".to_owned()));
     let query = options.query.join(" ");
     let is_option = query.starts_with('-');
     let query = quoted(&query);

@@ -9,11 +9,12 @@ use super::config::Sources;
 use super::exit::Stop;
 use super::install::{self, Here};
 use super::output::Lines;
-use super::{ago, changes, client, open};
+use super::{client, open};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, LogEntry};
 use memdir_plan::count;
 use memdir_vault::LogQuery;
+use memdir_words::{ago, who};
 
 /// What is known at a glance.
 #[derive(Default, Serialize)]
@@ -104,7 +105,7 @@ fn show(status: &Status, output: &mut impl Write) -> Result<(), Stop> {
         writeln!(output, "waiting:  {}", count(*waiting, "proposal"))?;
     }
     if let Some(last) = last {
-        let by = changes::who(&last.door, last.client.as_deref());
+        let by = who::changed(&last.door, last.client.as_deref());
         let changed: Vec<&str> = last.changed.iter().take(3).map(MemoryPath::as_str).collect();
         let when = ago::words(&last.time, memdir_host::now());
         output.line(format!("changed:  {when} by {by}: {}", changed.join(", ")))?;

@@ -140,7 +140,7 @@ pub(super) fn edit_text(
     keep: impl FnOnce(String) -> Result<u8, Stop>,
 ) -> Result<Option<u8>, Stop> {
     let editor = editor()?;
-    for left in draft::left(opened)?.iter().filter(|left| left.is_of(path)) {
+    for left in draft::left(&opened.root)?.iter().filter(|left| left.is_of(path)) {
         say(format!("note: {}", left.words()))?;
     }
     let draft = Draft::of(opened, path, text, unsaved)?;

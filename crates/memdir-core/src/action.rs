@@ -330,6 +330,8 @@ arguments! {
         #[serde(default, skip_serializing_if = "Option::is_none")] cursor: Option<String>,
         /// How many tokens the snippets may have together.
         #[serde(default, skip_serializing_if = "Option::is_none")] budget: Option<u32>,
+        /// Whether what belongs to the past is found, too; absent is no.
+        #[serde(default, skip_serializing_if = "Option::is_none")] include_past: Option<bool>,
     }
     /// Arguments of `get_context`.
     GetContext {
@@ -339,6 +341,8 @@ arguments! {
         #[serde(default, skip_serializing_if = "Option::is_none")] path: Option<MemoryPath>,
         /// How many tokens the parts may have together; absent is 2,000.
         #[serde(default, skip_serializing_if = "Option::is_none")] budget: Option<u32>,
+        /// Whether what belongs to the past is told, too; absent is no.
+        #[serde(default, skip_serializing_if = "Option::is_none")] include_past: Option<bool>,
     }
     /// Arguments of `get_links`.
     GetLinks {

@@ -7,7 +7,7 @@ use memdir_core::digest::Digest;
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure};
 use memdir_plan::{self as plan, Tree};
-use memdir_vault::{AuditRecord, AuditReport, LastCall, Reader, Stats};
+use memdir_vault::{AuditPage, AuditQuery, AuditRecord, AuditReport, LastCall, Reader, Stats};
 
 /// The end of the chain.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
@@ -49,6 +49,21 @@ impl Engine {
         readers.truncate(limit);
         let cursor = if is_cut { readers.last().map(|reader| reader.seq.to_string()) } else { None };
         Ok(Readers { readers, cursor })
+    }
+
+    /// A page of the audit, of all notes or of one by the names it had; see [`memdir_vault::Vault::audit_page`].
+    ///
+    /// # Errors
+    ///
+    /// `damaged`, `busy`, `io`.
+    pub fn audit_page(&self, query: &AuditQuery, note: Option<&MemoryPath>) -> Result<AuditPage, Failure> {
+        let names = note.map(|path| {
+            let path = self.vault.resolve(path).unwrap_or_else(|_| path.clone());
+            let is_there = self.vault.stat(&path).map_err(plan::failure)?.is_some();
+            self.vault.names_of(&path, is_there).map_err(|error| failure(&error))
+        });
+        let page = self.vault.audit_page(query, names.transpose()?.as_ref());
+        page.map_err(|error| failure(&error))
     }
 
     /// The audit in numbers.

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use super::{Item, Planned, PlannedCall, Proposal, permission};
+use super::{Item, PendingProposal, Planned, PlannedCall, Proposal, permission};
 use memdir_core::action::Action;
 use memdir_core::catalog::row;
 use memdir_core::path::MemoryPath;
-use memdir_core::report::Outcome;
+use memdir_core::report::{Code, Failure, Outcome};
 use memdir_plan::{Plan, Step};
 use memdir_policy::{self as policy, Cleared, Grant, Permission};
 use memdir_vault::{AuditEntry, Payload};
@@ -32,6 +32,16 @@ pub(super) fn waiting(planned: &Planned, waits: &[(usize, Outcome)], proposal: u
     let payload = Payload::of_waiting(proposal);
     let time = |at: usize| planned.calls.get(at).map_or(Duration::ZERO, |call| call.time);
     waits.iter().map(|(at, outcome)| entry(outcome, time(*at), Permission::Refused, payload.clone())).collect()
+}
+
+/// The entries of calls that are proposed without anybody having sent them. Nothing is kept of them either.
+pub(super) fn proposed(waiting: &PendingProposal) -> Vec<AuditEntry> {
+    let payload = Payload::of_waiting(waiting.id);
+    let calls = waiting.calls.iter().map(|held| {
+        let failure = Failure::new(Code::AwaitingApproval, "");
+        entry(&Outcome::failed(&held.call, failure), Duration::ZERO, Permission::Refused, payload.clone())
+    });
+    calls.collect()
 }
 
 /// The entries of calls that would wait and of which no proposal was made.

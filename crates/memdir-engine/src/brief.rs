@@ -1,5 +1,6 @@
 //! [`Brief`]: what a program is told of the person before anything is asked.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::time::Duration;
@@ -9,7 +10,7 @@ use memdir_core::path::{MemoryPath, PERSON_NOTE};
 use memdir_core::text::is_unseen;
 use memdir_core::time::Timestamp;
 use memdir_note::Note;
-use memdir_plan::Tree;
+use memdir_plan::{self as plan, Tree};
 use memdir_vault::{AuditEntry, LogQuery, Payload};
 
 /// What the audit calls it.
@@ -97,13 +98,13 @@ impl Engine {
         self.vault.last_time(&caller.author.door, client, BRIEF).ok().flatten()
     }
 
-    /// The text of a note, if it can be read and the caller may read it.
+    /// The text of a note without what belongs to the past, if it can be read and the caller may read it.
     fn readable(&self, caller: &Caller, path: &MemoryPath) -> Option<String> {
         if !self.may_hear_of(caller, path) {
             return None;
         }
         let image = self.seen_by(caller.grant.as_deref()).read(path, self.settings.limits.file_bytes).ok()?;
-        image.content.text().map(str::to_owned)
+        plan::current(image.content.text()?, &self.settings.past_status, self.now()).map(Cow::into_owned)
     }
 
     /// The days since `first` on which something changed of which the caller may know, with the paths in the order of their

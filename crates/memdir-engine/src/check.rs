@@ -1,12 +1,17 @@
 //! Looking for what is wrong in a memory: what is kept of each note is small, and an index has it already.
 
+use std::collections::{BTreeSet, HashMap};
+
 use super::Engine;
 use memdir_check::{self as check, Checked, File, Look};
 use memdir_core::path::MemoryPath;
-use memdir_core::report::{Failure, Links};
+use memdir_core::report::{Failure, Line, Links};
 use memdir_note::{Canvas, Excluded, Note, Seen, Web, excluded};
 use memdir_plan::{self as plan, Scan, Tree, TreeError};
 use memdir_policy as policy;
+
+/// Reads the text of a note.
+type Read<'r> = &'r mut dyn FnMut(&MemoryPath) -> Option<String>;
 
 /// What is kept of one note.
 type Looked = (Option<Seen>, Look);
@@ -36,6 +41,17 @@ impl Engine {
     ///
     /// `io`.
     pub fn check(&self, looked: &(dyn Fn() + Sync)) -> Result<Checked, Failure> {
+        let mut checked = self.with_seen(looked, |seen, read| check::check(seen, read))?;
+        self.tell_writers(&mut checked);
+        Ok(checked)
+    }
+
+    /// Looks over the whole memory for what `work` does with it.
+    pub(super) fn with_seen<R>(
+        &self,
+        looked: &(dyn Fn() + Sync),
+        work: impl FnOnce(&check::Seen<'_>, Read<'_>) -> R,
+    ) -> Result<R, Failure> {
         let Files { files, seen } = match self.indexed_files() {
             Some(files) => files,
             None => self.scanned_files(looked)?,
@@ -48,11 +64,48 @@ impl Engine {
             targets: web.targets(),
             note_bytes: self.settings.limits.note_bytes,
             excluded: &self.excluded(),
+            past_status: &self.settings.past_status,
         };
-        Ok(check::check(&memory, &mut |path| {
+        Ok(work(&memory, &mut |path| {
             let (bytes, _) = self.vault.read_bytes(path, self.settings.limits.file_bytes).ok()?;
             String::from_utf8(bytes).ok()
         }))
+    }
+
+    /// Says of the lines that contradict each other who wrote them, as far as the history knows.
+    pub(super) fn tell_writers(&self, checked: &mut Checked) {
+        let mut known: HashMap<MemoryPath, Vec<Line>> = HashMap::new();
+        for side in checked.findings.iter_mut().flat_map(|finding| &mut finding.sides) {
+            let read = || self.lines(&side.path).map(|(_, lines)| lines).unwrap_or_default();
+            let lines = known.entry(side.path.clone()).or_insert_with(read);
+            let line = lines.get(side.line.saturating_sub(1));
+            side.by = line.and_then(|line| line.provenance.last_written.clone());
+        }
+    }
+
+    /// The lines that contradict another line: of all notes, or of one note by itself.
+    ///
+    /// # Errors
+    ///
+    /// `io`, and those of `read_file` for a note that is named.
+    pub(super) fn disputed(&self, note: Option<&MemoryPath>) -> Result<BTreeSet<(MemoryPath, usize)>, Failure> {
+        let files = match note {
+            Some(path) => {
+                let (bytes, _) = self.vault.read_bytes(path, self.settings.limits.file_bytes).map_err(plan::failure)?;
+                let mut files = Files::default();
+                files.push(path.clone(), false, Some(look(Ok(&bytes))));
+                files
+            }
+            None => match self.indexed_files() {
+                Some(files) => files,
+                None => self.scanned_files(&|| ())?,
+            },
+        };
+        let excluded = self.excluded();
+        let own = files.files.iter().filter(|file| !file.is_link && !excluded.holds(&file.path));
+        let looks = own.filter_map(|file| Some((&file.path, file.look.as_ref()?)));
+        let found = check::contradictions(looks, &self.settings.past_status, &mut |_| None);
+        Ok(found.into_iter().flat_map(|finding| finding.sides).map(|side| (side.path, side.line)).collect())
     }
 
     /// Finds every link of the memory.
@@ -70,10 +123,10 @@ impl Engine {
         Ok(Web::new(self.with_canvases(seen)).links())
     }
 
-    /// What the person has set aside in Obsidian.
+    /// What the person has set aside: in Obsidian, and as an archive in the settings.
     #[must_use]
     pub fn excluded(&self) -> Excluded {
-        Excluded::of(|name| self.vault.obsidian(name, excluded::MOST_BYTES))
+        Excluded::of(|name| self.vault.obsidian(name, excluded::MOST_BYTES)).and_below(&self.settings.archive)
     }
 
     /// Adds what is on the canvases, which no index knows. What cannot be read is taken to hold nothing.

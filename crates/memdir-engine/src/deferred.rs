@@ -367,7 +367,7 @@ impl Engine {
             InboxPlace::Process => None,
         };
         let entries = audit::waiting(planned, waits, waiting.id);
-        let filed = writer.file_proposal(numbers, content.as_deref(), &entries, &waiting.author, waiting.time);
+        let filed = writer.file_proposal(numbers, content.as_deref(), (&entries, &[]), &waiting.author, waiting.time);
         filed.map_err(|error| told(&error, caller.grant.as_deref()))?;
         if content.is_none() {
             lock(&self.in_process).insert(waiting.id, waiting);

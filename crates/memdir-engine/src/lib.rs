@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use background::Background;
 use deferred::{DeferredCall, DeferredGroups};
@@ -18,6 +18,7 @@ use index_pool::IndexPool;
 use meaning::SharedEmbedder;
 use memdir_core::action::Access;
 use memdir_core::catalog;
+use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure, Issue, Outcome, Report, Variables};
 use memdir_core::time::Timestamp;
 use memdir_dialect::Parsed;
@@ -34,6 +35,8 @@ mod build;
 mod caller;
 mod change;
 mod check;
+mod confirm;
+mod contradiction;
 mod deferred;
 mod facts;
 mod failure;
@@ -50,16 +53,18 @@ mod pending;
 mod planning;
 mod query;
 mod refresh;
+mod review;
 mod scoped_tree;
 mod sessions;
 mod standing;
 mod surroundings;
+mod tidy;
 
 pub use account::{Head, Readers};
 pub use brief::{Brief, inert};
 pub use caller::Caller;
 pub use change::{Change, ChangeError, Done};
-pub use facts::{Facts, FoundFact};
+pub use facts::{Facts, FactsQuery, FoundFact};
 use failure::told;
 pub use failure::{failure, without_history};
 pub use forget::{
@@ -74,9 +79,14 @@ pub use measured::Retrieved;
 pub use observe::FileSnapshot;
 pub use pending::{Consent, Pending, Reviewed, Unreadable};
 pub use query::{Listed, ListedEntry};
+pub use review::{Question, QuestionKind};
 pub use sessions::{SEAL, SaidIn, SessionLog};
 pub use standing::standing;
 pub use surroundings::Surroundings;
+pub use tidy::{ProposedStep, TidyRun};
+
+/// The values of `status` that set a note aside where the settings name no others.
+pub const PAST_STATUS: [&str; 2] = ["deprecated", "superseded"];
 
 /// How an engine works, whoever asks.
 #[derive(Clone, Debug)]
@@ -89,6 +99,10 @@ pub struct Settings {
     pub batch_time: Duration,
     /// The person's standing answers.
     pub rules: Rules,
+    /// The values of `status` in the front matter that set a note aside as past, in small letters.
+    pub past_status: Vec<String>,
+    /// The folders that rank behind all others.
+    pub archive: Vec<MemoryPath>,
     /// Where the index is kept.
     pub index: IndexPlace,
     /// Where proposals wait for the person.
@@ -109,6 +123,8 @@ impl Settings {
             batch_actions: 100,
             batch_time: Duration::from_secs(30),
             rules: Rules::default(),
+            past_status: PAST_STATUS.map(str::to_owned).into(),
+            archive: Vec::new(),
             index: IndexPlace::default(),
             inbox: InboxPlace::default(),
             keep_proposals: Duration::from_secs(7 * 24 * 60 * 60),
@@ -118,7 +134,7 @@ impl Settings {
 }
 
 /// Where proposals wait for the person.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InboxPlace {
     /// In the state of this machine, for any process of the person's.
@@ -294,7 +310,9 @@ impl Engine {
         self.note(&proposal, audit::not_proposed(&proposal));
         let batch = committed.as_ref().map(|committed| committed.batch);
         let keep = ConversationUpdate { seen: proposal.planned.plan.seen().cloned(), variables, batch };
-        let report = proposal.report(committed, self.vault.is_durable());
+        let told = self.contradictions(&proposal);
+        let mut report = proposal.report(committed, self.vault.is_durable());
+        report.issues.extend(told);
         for outcome in &report.actions {
             let code = outcome.result.as_ref().err().map(|failure| failure.code);
             // A name that no action has is text of the model's, which the log does not hold.
@@ -312,7 +330,9 @@ impl Engine {
         self.note(&proposal, entries.filter(looked).collect());
         let shown = proposal.shown();
         let (diff, changed) = (shown.diff(), shown.changed());
-        let report = proposal.report(None, self.vault.is_durable());
+        let told = self.contradictions(&proposal);
+        let mut report = proposal.report(None, self.vault.is_durable());
+        report.issues.extend(told);
         Report { dry_run: Some(true), diff: Some(diff), changed, ..report }
     }
 
@@ -381,8 +401,9 @@ impl Engine {
         planned.set(answers);
     }
 
-    /// What time it is.
-    fn now(&self) -> Timestamp {
+    /// What time it is, by the clock of the settings.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
         (self.settings.clock)()
     }
 

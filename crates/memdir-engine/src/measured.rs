@@ -35,7 +35,8 @@ impl Engine {
             return Err(failure);
         }
         let excluded = self.excluded();
-        let asking = Asking { read: &read, stop: &|| false, within: None, point: None, excluded: &excluded };
+        let asking =
+            Asking { read: &read, stop: &|| false, within: None, is_past: None, point: None, excluded: &excluded };
         let is_answered = self.consult(&[], Effort::Fill, false, &mut |source| {
             let both = || -> Result<Retrieved, SourceError> {
                 let found = rank::answer(source, &asked, &asking)?.found;

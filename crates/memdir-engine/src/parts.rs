@@ -2,6 +2,7 @@
 
 use super::Engine;
 use super::pending::Trial;
+use super::tidy::is_tidy;
 use memdir_core::digest::Digest;
 use memdir_core::report::Failure;
 use memdir_plan::Plan;
@@ -29,7 +30,18 @@ impl Engine {
     /// `not_found`, and those of [`Engine::pending`].
     pub fn parts_of(&self, id: u64) -> Result<Vec<Vec<usize>>, Failure> {
         let waiting = self.waiting_with(id)?;
-        Ok(parts(waiting.calls.len(), |part| self.try_part(&waiting, part).trouble().is_none()))
+        let mut steps: Vec<Vec<usize>> = Vec::new();
+        for (at, held) in waiting.calls.iter().enumerate() {
+            match steps.last_mut() {
+                // A step of `tidy` may be several calls, of which the first one says why.
+                Some(step) if is_tidy(&waiting) && held.grounds.is_empty() => step.push(at),
+                _ => steps.push(vec![at]),
+            }
+        }
+        let calls =
+            |part: &[usize]| -> Vec<usize> { part.iter().filter_map(|at| steps.get(*at)).flatten().copied().collect() };
+        let found = parts(steps.len(), |part| self.try_part(&waiting, &calls(part)).trouble().is_none());
+        Ok(found.iter().map(|part| calls(part)).collect())
     }
 
     fn try_part(&self, waiting: &super::PendingProposal, part: &[usize]) -> Trial {

@@ -6,7 +6,8 @@ use super::{Caller, ChangeError, Engine, audit, failure};
 use memdir_core::action::{Action, Call, ListFiles, ReadFile};
 use memdir_core::digest::Digest;
 use memdir_core::path::MemoryPath;
-use memdir_core::report::{Code, Failure, Kind, Line, Log};
+use memdir_core::report::{Code, Failure, Kind, Line, Log, Value};
+use memdir_dialect::Parsed;
 use memdir_plan::{self as plan, NoteChange, Scan, Tree, TreeError};
 use memdir_policy as policy;
 use memdir_vault::{AuditEntry, LogQuery, Payload, VaultError};
@@ -177,6 +178,18 @@ impl Engine {
         let call = Call::plain(1, Action::ListFiles(ListFiles { path: None, limit: None, cursor: None }));
         let lets_send = self.lets_send(caller, &call);
         move |path| lets_send && self.may_tell(caller, &call, path)
+    }
+
+    /// What somebody would be answered to an action, for the person who wants to see the memory as they do. Nothing is changed, and
+    /// the audit notes nothing: they have asked nothing.
+    ///
+    /// # Errors
+    ///
+    /// What they would be told.
+    pub fn answer_as(&self, caller: &Caller, action: Action) -> Result<Value, Failure> {
+        let proposal = self.propose(Parsed::of([Call::plain(1, action)]), caller.clone());
+        let outcome = proposal.planned.calls.into_iter().next().map(|call| call.outcome.result);
+        outcome.unwrap_or_else(|| Err(Failure::new(Code::Internal, "the call was not answered")))
     }
 
     fn lets_send(&self, caller: &Caller, call: &Call) -> bool {

@@ -9,7 +9,7 @@ use memdir_core::path::MemoryPath;
 use memdir_core::report::{Kind, Log, LogEntry};
 use memdir_core::time::Timestamp;
 use memdir_plan::{
-    Altered, Effort, Entry, Image, Listing, PastBatch, Said, Scan, Scanned, Stat, Step, Tree, TreeError,
+    Altered, Content, Effort, Entry, Image, Listing, PastBatch, Said, Scan, Scanned, Stat, Step, Tree, TreeError,
 };
 use memdir_policy::Grant;
 use memdir_rank::{Point, Source};
@@ -213,6 +213,10 @@ impl<T: Tree> Tree for ScopedTree<'_, T> {
         if self.is_part() { Ok(None) } else { self.tree.steps(batch) }
     }
 
+    fn unconfirmed(&self, path: &MemoryPath, now: &Content) -> Result<Vec<(usize, String)>, TreeError> {
+        self.tree.unconfirmed(path, now)
+    }
+
     /// As with [`Tree::steps`].
     fn said(&self, since: Timestamp, until: Timestamp) -> Result<Vec<Said>, TreeError> {
         if self.is_part() || self.is_locked { Ok(Vec::new()) } else { Ok(self.engine.said(since, until)) }
@@ -221,7 +225,7 @@ impl<T: Tree> Tree for ScopedTree<'_, T> {
 
 /// A batch as far as the grant shows it. Numbers would tell how many others there are.
 fn visible_batch(grant: &Grant, entry: LogEntry) -> Option<LogEntry> {
-    let mut entry = LogEntry { batch: None, undoes: None, undone_by: None, diff: None, ..entry };
+    let mut entry = LogEntry { batch: None, session: None, undoes: None, undone_by: None, diff: None, ..entry };
     entry.changed.retain(|path| grant.shows(path));
     let shows = |path: &String| MemoryPath::parse(path).is_ok_and(|path| grant.shows(&path));
     entry.actions.retain(|action| action.path.as_ref().is_some_and(shows));

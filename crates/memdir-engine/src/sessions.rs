@@ -124,6 +124,12 @@ impl Engine {
         found
     }
 
+    /// What the person said in a session that is ours, and when, as far as it holds no secret; nothing where it is no longer kept.
+    pub(super) fn said_in_session(&self, id: &str) -> Vec<(Timestamp, String)> {
+        let lines = self.read_own_session(id).ok().flatten().unwrap_or_default();
+        (self.said_in)(&lines).into_iter().filter(|(_, text)| !policy::holds_secret(text)).collect()
+    }
+
     /// Makes the file of a session. See [`memdir_vault::Vault::begin_session`].
     ///
     /// # Errors

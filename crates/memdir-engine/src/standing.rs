@@ -1,5 +1,6 @@
 //! [`standing`]: the rule by which an answer to one proposal would answer all that are like it.
 
+use super::Engine;
 use super::inbox::{PendingProposal, ProposedCall};
 use memdir_core::action::Call;
 use memdir_core::report::{Code, Failure};
@@ -7,6 +8,20 @@ use memdir_policy::{CHANGE, Ground, Rule, Verdict};
 
 /// The characters that mean something in the path of a rule, or that no such path may have.
 const SPECIAL: &[char] = &['*', '?', '[', ']', '{', '}', '\\'];
+
+impl Engine {
+    /// The rules by which the same answer would be given to all that is like a proposal that waits; none for one that does not:
+    /// what decides it tells of that.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`standing`] and [`Engine::pending`].
+    pub fn standing_for(&self, id: u64, verdict: Verdict) -> Result<Vec<Rule>, Failure> {
+        let (waiting, _) = self.waiting()?;
+        let found = waiting.iter().find(|waiting| waiting.id == id);
+        found.map_or(Ok(Vec::new()), |waiting| standing(waiting, verdict))
+    }
+}
 
 /// The narrowest rules that give `verdict` to the calls of this proposal about which somebody was asked: of the same action,
 /// for the same path, by the same program, and for what the detectors found. One for each finding.
@@ -25,7 +40,7 @@ pub fn standing(waiting: &PendingProposal, verdict: Verdict) -> Result<Vec<Rule>
                 // What is found in calls like this one is asked about all the same.
                 Ground::Change if verdict == Verdict::Allow => Some(CHANGE.to_owned()),
                 // These grounds concern a whole turn, which no rule can describe.
-                Ground::Removal | Ground::Origin => return Err(is_asked_each_time(ground)),
+                Ground::Removal | Ground::Origin | Ground::Tidy(_) => return Err(is_asked_each_time(ground)),
                 Ground::Rule(_) | Ground::Change => None,
             };
             let rule = Rule {

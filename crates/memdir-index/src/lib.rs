@@ -20,6 +20,7 @@ use memdir_plan::{Stamp, Swept};
 mod around;
 mod error;
 mod file;
+mod looks;
 mod points;
 mod record;
 mod sealed;
@@ -28,6 +29,7 @@ mod write;
 
 pub use error::IndexError;
 pub use file::{BuildLock, Number as FileNumber};
+pub use looks::LooksOf;
 pub use points::{Pointed, Unpointed};
 pub use record::NoteRecord;
 pub use write::WriteTransaction;

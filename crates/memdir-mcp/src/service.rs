@@ -262,7 +262,7 @@ impl ServerHandler for Service {
     ) -> Result<ListToolsResult, ErrorData> {
         let client = self.admit(&context)?;
         is_whole(request.as_ref())?;
-        Ok(tools::list(&self.server, &client).with_server_info(&context))
+        Ok(tools::list(&self.server, &client, app::is_shown(&context)).with_server_info(&context))
     }
 
     async fn call_tool(

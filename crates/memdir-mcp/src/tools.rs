@@ -14,7 +14,7 @@ use super::connector::{self, ConnectorTool};
 use super::rate::RateLimited;
 use super::server_info::WithServerInfo;
 use super::service::{self, Service};
-use super::{Client, Options, Server, ToolSet, agent, ask, offered};
+use super::{Client, Options, Server, ToolSet, agent, app, ask, offered};
 use memdir_core::action::Access;
 use memdir_core::catalog::{self, ROWS, Row, format};
 use memdir_core::report::{Code, Failure, Report};
@@ -79,8 +79,12 @@ fn offered<'s>(server: &'s Server, client: &'s Client) -> impl Iterator<Item = &
 }
 
 /// The list of the tools.
-pub(super) fn list(server: &Server, client: &Client) -> ListToolsResult {
-    ListToolsResult::with_all_items(offered(server, client).cloned().collect())
+pub(super) fn list(server: &Server, client: &Client, shows_cards: bool) -> ListToolsResult {
+    let tools = offered(server, client).cloned();
+    ListToolsResult::with_all_items(match shows_cards {
+        true => tools.map(app::with_card).collect(),
+        false => tools.collect(),
+    })
 }
 
 /// A call, and what became of it so far.
@@ -125,7 +129,10 @@ pub(super) async fn call(
             .into());
     }
     ask::ask_now(service, client, context, &mut call, questions).await?;
-    Ok(answer(service, client, call).with_server_info(context).into())
+    let shown = app::shown(service, context, &call.report).await?;
+    let mut answered = answer(service, client, call);
+    app::put(&mut answered, shown);
+    Ok(answered.with_server_info(context).into())
 }
 
 /// What a call is answered by that failed before any action.

@@ -79,6 +79,13 @@ impl Excluded {
         excluded
     }
 
+    /// The same with all that is below some folders set aside, too.
+    #[must_use]
+    pub fn and_below<'f>(mut self, folders: impl IntoIterator<Item = &'f MemoryPath>) -> Self {
+        self.starts.extend(folders.into_iter().map(|folder| format!("{}/", folder.as_str().to_lowercase())));
+        self
+    }
+
     fn settings<S: DeserializeOwned>(
         &mut self,
         name: &str,

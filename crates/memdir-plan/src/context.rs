@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::fit::Fit;
+use crate::past::PastShown;
 use crate::scanned::ScannedNotes;
 use crate::tree::{Effort, Tree, TreeError};
 use crate::wanted::Wanted;
@@ -49,6 +50,7 @@ struct About<'a> {
     wanted: Option<Wanted>,
     /// The note that was named, with links followed.
     note: Option<MemoryPath>,
+    past: PastShown,
 }
 
 /// The notes that parts are taken from.
@@ -85,6 +87,7 @@ impl<T: Tree> Planner<'_, T> {
             point,
             wanted: question.as_ref().map(|question| Wanted::of(question.words())),
             note,
+            past: PastShown::of(get.include_past),
         };
         let gathered = self.gathered(call, &about)?;
         // What is cut out is what was looked for in the end.
@@ -115,7 +118,11 @@ impl<T: Tree> Planner<'_, T> {
         let none = Question::none();
         let question = about.question.unwrap_or(&none);
         let wanted = Wanted::of(question.words());
-        let notes = self.look(call, &scope, &|path, text| wanted.evidence(path, text))?;
+        let is_left_out = self.is_left_out(about.past);
+        let notes = self
+            .look(call, &scope, &|path, text| (!is_left_out(text)).then(|| wanted.evidence(path, text)))?
+            .into_iter();
+        let notes = notes.filter_map(|(path, seen)| Some((path, seen?))).collect();
         let read = |path: &MemoryPath| self.text_of(path);
         let source = ScannedNotes::new(question, notes, &read);
         self.gather(&source, about).map_err(|error| words::failure(error.into()))
@@ -130,9 +137,12 @@ impl<T: Tree> Planner<'_, T> {
             seen.insert(number);
         }
         if let Some(question) = about.question {
-            let (read, point) = (|path: &MemoryPath| self.text_of(path), about.point.as_ref());
+            let (read, point) = (|path: &MemoryPath| self.text_shown(path, about.past), about.point.as_ref());
             let excluded = (self.manner.excluded)();
-            let asking = Asking { read: &read, stop: self.manner.stop, within: None, point, excluded };
+            let past = if about.past == PastShown::No { Some(self.past_notes(source)?) } else { None };
+            let is_past = |note: Number| past.as_ref().is_some_and(|past| self.is_past(past, source, note));
+            let is_past: Option<&dyn Fn(Number) -> bool> = Some(&is_past);
+            let asking = Asking { read: &read, stop: self.manner.stop, within: None, is_past, point, excluded };
             let answer = rank::answer(source, question, &asking)?;
             (gathered.weights, gathered.corrected) = (answer.weights, answer.corrected);
             gathered.notes = source.notes()?;
@@ -198,8 +208,16 @@ impl<T: Tree> Planner<'_, T> {
             if !told.insert(path) || !(self.manner.may_show)(call, path) {
                 continue;
             }
-            let Some(text) = self.text_of(path) else { continue };
-            parts.extend(parts_of(path, &text, about.wanted.as_ref(), &gathered.weights, most));
+            let Some(whole) = self.text_of(path) else { continue };
+            let state = self.past_state(&whole);
+            // A note that was named is told whatever has become of it.
+            let is_named = state.is_some() && about.note.as_ref() == Some(path);
+            let Some(text) = self.current(&whole, if is_named { PastShown::Marked } else { about.past }) else {
+                continue;
+            };
+            let text = self.with_doubts(path, &whole, text.into_owned()).map_err(words::failure)?;
+            let own = parts_of(path, &text, about.wanted.as_ref(), &gathered.weights, most);
+            parts.extend(own.into_iter().map(|part| Part { state, ..part }));
         }
         Ok(parts)
     }
@@ -210,7 +228,7 @@ impl<T: Tree> Planner<'_, T> {
         let Some(question) = about.question else { return false };
         let fit = Fit::new(question, &gathered.weights, gathered.notes);
         let mut best = gathered.answers.iter().take(MOST_FITTING).filter(|path| (self.manner.may_show)(call, path));
-        best.any(|path| self.text_of(path).is_some_and(|text| fit.fits(path, &text)))
+        best.any(|path| self.text_shown(path, about.past).is_some_and(|text| fit.fits(path, &text)))
     }
 }
 
@@ -250,7 +268,7 @@ fn parts_of(path: &MemoryPath, text: &str, wanted: Option<&Wanted>, weights: &[f
         let [first, last] = shown;
         let text = text.get(lines.get(first - 1)?.start..lines.get(last - 1)?.end)?.to_owned();
         let heading = note.heading_above(first + 1).map(Heading::shown);
-        Some(Part { path: path.clone(), heading, lines: shown, text })
+        Some(Part { path: path.clone(), heading, lines: shown, text, state: None })
     };
     sections.into_iter().filter_map(part).collect()
 }

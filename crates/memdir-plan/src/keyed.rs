@@ -175,6 +175,7 @@ impl<T: Tree> Planner<'_, T> {
             limit: None,
             cursor: None,
             budget: None,
+            include_past: None,
         };
         self.search_files(call, &search)
     }

@@ -31,6 +31,7 @@ mod merge;
 mod names;
 mod needle;
 mod overlay;
+mod past;
 mod pattern;
 mod query;
 mod ranked;
@@ -59,9 +60,11 @@ pub use change::{Counts, Fate, FileCount, Plan, changed, diff_of};
 pub use changes::{ChangeLine, NoteChange, note_changes};
 pub use diff::unified;
 pub use forget::{Called, Cut, Forms, MIN_TEXT_CHARS, Sought, When};
-pub use lineage::Lineage;
+pub use lineage::{Former, LineOrigin, Lineage, MarkedLine, VersionAuthor};
 pub use map_tree::{MapTree, Unmet};
 pub use names::{NoteNames, the_only};
+pub use past::current;
+pub use receipt::UNDO;
 pub use search_files::marks;
 pub use seen::Seen;
 pub use step::{Content, Image, Step};
@@ -151,6 +154,8 @@ struct Manner<'t> {
     may_change: &'t (dyn Fn(&Call, &MemoryPath) -> bool + Sync),
     /// What the person has set aside.
     excluded: &'t (dyn Fn() -> &'t Excluded + Sync),
+    /// The values of `status` by which a note belongs to the past.
+    past_status: &'t [String],
     /// Whether an edit may leave some lines of a note where others stood.
     may_leave: MayLeave<'t>,
     /// Whether what is told was not asked for.
@@ -197,6 +202,7 @@ impl<'t, T: Tree> Planner<'t, T> {
             may_hide: &|_| false,
             may_change: &|_, _| true,
             excluded: &|| &NOTHING,
+            past_status: &[],
             may_leave: &|_, _, _| Ok(()),
             is_unasked: false,
         };
@@ -247,6 +253,13 @@ impl<'t, T: Tree> Planner<'t, T> {
     #[must_use]
     pub fn excluding(mut self, excluded: &'t (dyn Fn() -> &'t Excluded + Sync)) -> Self {
         self.manner.excluded = excluded;
+        self
+    }
+
+    /// Sets the values of `status` in the front matter, in small letters, by which a note says that it belongs to the past.
+    #[must_use]
+    pub fn with_past_status(mut self, past_status: &'t [String]) -> Self {
+        self.manner.past_status = past_status;
         self
     }
 

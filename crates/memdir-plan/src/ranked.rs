@@ -1,9 +1,11 @@
 //! Ranked search: the notes that answer a question, from an index where there is one, else by reading them all.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashMap;
 
 use crate::Planner;
+use crate::past::PastShown;
 use crate::query::Operators;
 use crate::scanned::ScannedNotes;
 use crate::search_files::{Part, Picked, Scope, Scored, Shows};
@@ -37,7 +39,11 @@ impl<T: Tree> Planner<'_, T> {
             return Ok(Picked { source: report::Source::Index, ..picked });
         }
         let wanted = Wanted::of(question.words());
-        let mut notes = self.look(call, scope, &|path, text| wanted.evidence(path, text))?;
+        let is_left_out = self.is_left_out(part.past);
+        let notes = self
+            .look(call, scope, &|path, text| (!is_left_out(text)).then(|| wanted.evidence(path, text)))?
+            .into_iter();
+        let mut notes: Vec<_> = notes.filter_map(|(path, seen)| Some((path, seen?))).collect();
         for (path, _) in &mut notes {
             *path = scope.placed(path);
         }
@@ -51,6 +57,12 @@ impl<T: Tree> Planner<'_, T> {
     pub(super) fn text_of(&self, path: &MemoryPath) -> Option<String> {
         let image = self.overlay.read(path, self.limits.file_bytes).ok()?;
         image.content.text().map(str::to_owned)
+    }
+
+    /// What an answer may show of a note at a path that is resolved.
+    pub(super) fn text_shown(&self, path: &MemoryPath, past: PastShown) -> Option<String> {
+        let text = self.text_of(path)?;
+        self.current(&text, past).map(Cow::into_owned)
     }
 
     fn pick(
@@ -81,9 +93,11 @@ impl<T: Tree> Planner<'_, T> {
             })
         };
         let within = |note: Number| is_inside(note) && (operators.is_empty() || fits(note));
-        let (read, stop, excluded) =
-            (|path: &MemoryPath| self.text_of(path), self.manner.stop, (self.manner.excluded)());
-        let asking = Asking { read: &read, stop, within: Some(&within), point, excluded };
+        let read = |path: &MemoryPath| self.text_shown(path, part.past);
+        let (stop, excluded) = (self.manner.stop, (self.manner.excluded)());
+        let past = if part.past == PastShown::No { Some(self.past_notes(source)?) } else { None };
+        let is_past = |note: Number| past.as_ref().is_some_and(|past| self.is_past(past, source, note));
+        let asking = Asking { read: &read, stop, within: Some(&within), is_past: Some(&is_past), point, excluded };
         let answer = rank::answer(source, question, &asking)?;
         if let Some(error) = failed.take() {
             return Err(error);

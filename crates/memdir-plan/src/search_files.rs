@@ -3,10 +3,12 @@
 //! A scan keeps of each note only the number by which it is ordered; the notes of the page that is answered are read
 //! once more for what is shown of them. Questions are in `ranked.rs`, operators in `query.rs`.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::excerpt::Excerpt;
 use crate::overlay::Trouble;
+use crate::past::PastShown;
 use crate::pattern::Pattern;
 use crate::query::{Fitting, Operators, Query};
 use crate::tree::{Scan, Scanned, Tree, TreeError};
@@ -15,7 +17,7 @@ use crate::{Answer, Planner, words};
 use memdir_core::action::{Call, SearchFiles, SearchMode};
 use memdir_core::digest::Digest;
 use memdir_core::path::MemoryPath;
-use memdir_core::report::{Code, Failure, Hit, Kind, Search, Source, Value, Why};
+use memdir_core::report::{Code, FactState, Failure, Hit, Kind, Search, Source, Value, Why};
 use memdir_note::stem::Languages;
 use memdir_note::{Note, words as note_words};
 use memdir_rank::{Question, best_first};
@@ -70,6 +72,7 @@ pub(super) struct Scored {
 pub(super) struct Part<'a> {
     pub(super) after: Option<&'a Cursor>,
     pub(super) limit: usize,
+    pub(super) past: PastShown,
 }
 
 /// The notes of a part, the best first.
@@ -134,18 +137,19 @@ impl<T: Tree> Planner<'_, T> {
         let (way, operators) = Way::of(search.mode.unwrap_or_default(), &search.query)?;
         let scope = self.scope(search.path.as_ref())?;
         let limit = search.limit.map_or(LIMIT, |limit| limit as usize).min(MAX_LIMIT);
-        let part = Part { after: after.as_ref(), limit };
+        let past = PastShown::of(search.include_past);
+        let part = Part { after: after.as_ref(), limit, past };
         let picked = match way {
             Way::Lines(pattern) => {
-                let mut found = self.by_lines(call, &scope, &pattern)?;
+                let mut found = self.by_lines(call, &scope, &pattern, past)?;
                 found.retain(|(_, path, _)| operators.is_empty() || self.fits(&operators, &scope.placed(path)));
                 part.pick(found, Shows::Lines(pattern))
             }
             Way::Words(question) => self.by_words(call, &scope, &question, &operators, &part)?,
-            Way::Name(name) => part.pick(self.by_name(call, &scope, &name, &search.query)?, Shows::Opening),
-            Way::Fitting => part.pick(self.by_operators(call, &scope, &operators)?, Shows::Opening),
+            Way::Name(name) => part.pick(self.by_name(call, &scope, &name, (&search.query, past))?, Shows::Opening),
+            Way::Fitting => part.pick(self.by_operators(call, &scope, &operators, past)?, Shows::Opening),
         };
-        let page = self.page(&scope, &picked, &operators, search.budget)?;
+        let page = self.page(&scope, &picked, &operators, (search.budget, past))?;
         let rest = picked.notes.len() - page.given;
         let last = picked.notes.get(page.given.wrapping_sub(1)).filter(|_| rest + picked.more > 0);
         Ok(Value::Search(Search {
@@ -174,16 +178,35 @@ impl<T: Tree> Planner<'_, T> {
         Ok(Scope { asked: Some(asked.clone()), path: Some(path), kind })
     }
 
-    fn by_lines(&mut self, call: &Call, scope: &Scope, pattern: &Pattern) -> Result<Vec<Place>, Failure> {
-        let stop = self.manner.stop;
-        let counts = self.look(call, scope, &|_, text| pattern.count(text, stop))?;
+    fn by_lines(
+        &mut self,
+        call: &Call,
+        scope: &Scope,
+        pattern: &Pattern,
+        past: PastShown,
+    ) -> Result<Vec<Place>, Failure> {
+        let (stop, is_left_out) = (self.manner.stop, self.is_left_out(past));
+        let counts = self.look(call, scope, &|_, text| {
+            let count = pattern.count(text, stop);
+            if count > 0 && is_left_out(text) { 0 } else { count }
+        })?;
         let scored = counts.into_iter().filter(|(_, count)| *count > 0);
         Ok(scored.map(|(path, count)| (f64::from(u32::try_from(count).unwrap_or(u32::MAX)), path, 0)).collect())
     }
 
     /// The notes that fit operators, or their tasks where these are asked for; the latest first.
-    fn by_operators(&mut self, call: &Call, scope: &Scope, operators: &Operators) -> Result<Vec<Place>, Failure> {
-        let looked = self.look(call, scope, &|path, text| operators.fitting(path, text))?;
+    fn by_operators(
+        &mut self,
+        call: &Call,
+        scope: &Scope,
+        operators: &Operators,
+        past: PastShown,
+    ) -> Result<Vec<Place>, Failure> {
+        let is_left_out = self.is_left_out(past);
+        let looked = self.look(call, scope, &|path, text| {
+            let fitting = operators.fitting(path, text)?;
+            (!is_left_out(text)).then_some(fitting)
+        })?;
         let mut found = Vec::new();
         for (path, fitting) in looked {
             let Some(fitting) = fitting else { continue };
@@ -214,7 +237,13 @@ impl<T: Tree> Planner<'_, T> {
         fitting.stated.unwrap_or_else(modified)
     }
 
-    fn by_name(&self, call: &Call, scope: &Scope, name: &str, query: &str) -> Result<Vec<Place>, Failure> {
+    fn by_name(
+        &self,
+        call: &Call,
+        scope: &Scope,
+        name: &str,
+        (query, past): (&str, PastShown),
+    ) -> Result<Vec<Place>, Failure> {
         let stem = name.strip_suffix(".md").unwrap_or(name);
         let score = |path: &MemoryPath| {
             let (own_stem, own_path) = (note_words::fold(path.stem()), note_words::fold(path.as_str()));
@@ -228,14 +257,17 @@ impl<T: Tree> Planner<'_, T> {
             })
         };
         let notes = self.names(call, scope)?;
-        let found: Vec<Place> = notes.iter().filter_map(|path| Some((score(path)?, path.clone(), 0))).collect();
+        let is_left_out = self.is_left_out(past);
+        let is_past = |path: &MemoryPath| self.text_of(&scope.placed(path)).is_some_and(|text| is_left_out(&text));
+        let found = notes.iter().filter_map(|path| Some((score(path)?, path.clone(), 0)));
+        let found: Vec<Place> = found.filter(|(_, path, _)| past == PastShown::Marked || !is_past(path)).collect();
         let Some(wanted) = MemoryPath::parse(query).ok().filter(|_| found.is_empty()) else { return Ok(found) };
         let likeness = words::likeness(&wanted);
         let mut nearest: Vec<Place> =
             notes.iter().filter_map(|path| Some((likeness(path)? / 10.0, path.clone(), 0))).collect();
         nearest.sort_unstable_by(|one, other| best_first(key(one), key(other)));
-        nearest.truncate(NEAREST);
-        Ok(nearest)
+        let shown = nearest.into_iter().filter(|(_, path, _)| past == PastShown::Marked || !is_past(path));
+        Ok(shown.take(NEAREST).collect())
     }
 
     /// The names of all notes that may be shown.
@@ -319,7 +351,7 @@ impl<T: Tree> Planner<'_, T> {
         scope: &Scope,
         picked: &Picked,
         operators: &Operators,
-        budget: Option<u32>,
+        (budget, past): (Option<u32>, PastShown),
     ) -> Result<Page, Failure> {
         let mut room = budget.map_or(usize::MAX, |tokens| (tokens as usize).saturating_mul(4));
         let mut page = Page { hits: Vec::new(), given: 0 };
@@ -328,8 +360,8 @@ impl<T: Tree> Planner<'_, T> {
             if (self.manner.stop)() {
                 return Err(words::failure(TreeError::Stopped));
             }
-            let excerpt = self.excerpt(scope, scored, &picked.shows, operators);
-            let Some(excerpt) = excerpt else {
+            let excerpt = self.excerpt(scope, scored, (&picked.shows, past), operators);
+            let Some((excerpt, state)) = excerpt else {
                 // An editor came in between: it is not what was found any more.
                 page.given += 1;
                 continue;
@@ -348,19 +380,35 @@ impl<T: Tree> Planner<'_, T> {
                 snippet: excerpt.snippet,
                 score: Some(*score).filter(|_| !self.overlay.tree().is_part()),
                 why: why.clone(),
+                state,
             });
         }
         Ok(page)
     }
 
-    fn excerpt(&self, scope: &Scope, scored: &Scored, shows: &Shows, operators: &Operators) -> Option<Excerpt> {
+    /// What is shown of a note, and why all of it belongs to the past, where it does.
+    fn excerpt(
+        &self,
+        scope: &Scope,
+        scored: &Scored,
+        (shows, past): (&Shows, PastShown),
+        operators: &Operators,
+    ) -> Option<(Excerpt, Option<FactState>)> {
         let path = self.overlay.resolve(&scope.placed(&scored.path)).ok()?;
         let image = self.overlay.read(&path, self.limits.file_bytes).ok();
         let text = image.as_ref().and_then(|image| image.content.text());
         // A name is found whatever the note holds.
         let is_named = matches!(shows, Shows::Opening) && scored.line == 0;
-        let note = Note::parse(if is_named { text.unwrap_or_default() } else { text? });
-        match shows {
+        let text = if is_named { text.unwrap_or_default() } else { text? };
+        let state = self.past_state(text);
+        // Who looks for a text as it stands gets the line as it stands.
+        let text = match shows {
+            Shows::Lines(_) => Some(Cow::Borrowed(text)).filter(|_| past == PastShown::Marked || state.is_none()),
+            Shows::Words(..) | Shows::Opening => self.current(text, past),
+        };
+        let text = text?;
+        let note = Note::parse(&text);
+        let excerpt = match shows {
             Shows::Opening if is_named => Some(Excerpt::opening(&note)),
             Shows::Opening => {
                 let is_there = operators.task_lines(&note).contains(&scored.line);
@@ -374,7 +422,8 @@ impl<T: Tree> Planner<'_, T> {
                 let tasks = operators.task_lines(&note);
                 Some(wanted.excerpt(&note, Languages::of(note.text()), weights, &tasks))
             }
-        }
+        };
+        excerpt.map(|excerpt| (excerpt, state))
     }
 }
 
@@ -455,7 +504,8 @@ impl Cursor {
     fn check(search: &SearchFiles) -> String {
         let mode = format!("{:?}", search.mode.unwrap_or_default());
         let path = search.path.as_ref().map_or("", MemoryPath::as_str);
-        let digest = Digest::of_parts(&[mode.as_bytes(), search.query.as_bytes(), path.as_bytes()]);
+        let past: &[u8] = if search.include_past == Some(true) { b"past" } else { b"" };
+        let digest = Digest::of_parts(&[mode.as_bytes(), search.query.as_bytes(), path.as_bytes(), past]);
         digest.as_bytes().iter().take(4).map(|byte| format!("{byte:02x}")).collect()
     }
 }

@@ -337,6 +337,17 @@ pub trait Tree {
         Ok(None)
     }
 
+    /// The lines of a note, from 1, that came from an import or a tool and that nobody has confirmed, and from which: such as
+    /// `import` or `tool:web`. Lines that are not as the memory has them now do not count.
+    ///
+    /// # Errors
+    ///
+    /// [`TreeError::Io`] when the history cannot be read.
+    fn unconfirmed(&self, path: &MemoryPath, now: &Content) -> Result<Vec<(usize, String)>, TreeError> {
+        let _ = (path, now);
+        Ok(Vec::new())
+    }
+
     /// What the person said in a span of time, in conversations that are kept.
     ///
     /// # Errors

@@ -142,6 +142,8 @@ pub enum Ground {
     Removal,
     /// Most of the words that the turn would write are not the person's.
     Origin,
+    /// `memdir tidy` proposes it, for this reason.
+    Tidy(String),
 }
 
 /// Why a verdict is not [`Verdict::Allow`].
@@ -538,10 +540,11 @@ impl Ground {
             Self::Change => EVERY_CHANGE.to_owned(),
             Self::Removal => "this takes something away".to_owned(),
             Self::Origin => "most of these words are not yours".to_owned(),
+            Self::Tidy(why) => why.clone(),
         }
     }
 
-    /// The code for a program, as in an issue: `rule`, `change`, `removal`, `origin`, or the class of what was found, such as
+    /// The code for a program, as in an issue: `rule`, `change`, `removal`, `origin`, `tidy`, or the class of what was found, such as
     /// `personal`; for a detector that is not known here, its name.
     #[must_use]
     pub fn code(&self) -> &str {
@@ -551,6 +554,7 @@ impl Ground {
             Self::Change => "change",
             Self::Removal => "removal",
             Self::Origin => "origin",
+            Self::Tidy(_) => "tidy",
         }
     }
 }

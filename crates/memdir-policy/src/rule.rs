@@ -3,6 +3,8 @@
 //! Owns the shape of a `[[rule]]`, its mistakes, and the calls to which it applies. Reads no file: `cli` reads the settings,
 //! and nothing in the memory is a rule.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::detect;
@@ -32,6 +34,21 @@ pub struct Rule {
     pub detector: Option<String>,
     /// The answer.
     pub verdict: Verdict,
+}
+
+impl fmt::Display for Rule {
+    /// A rule as one line: `allow  action append_file, path user.md`.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { action, path, client, detector, verdict } = self;
+        let given = [("action", action), ("path", path), ("client", client), ("detector", detector)];
+        let given: Vec<_> =
+            given.into_iter().filter_map(|(key, text)| Some(format!("{key} {}", text.as_ref()?))).collect();
+        if given.is_empty() {
+            write!(formatter, "{verdict}  everything")
+        } else {
+            write!(formatter, "{verdict}  {}", given.join(", "))
+        }
+    }
 }
 
 /// What a rule that allows names as its detector to be about [`Ground::Change`](super::Ground::Change).

@@ -736,10 +736,11 @@ mod rules {
         let query = || "tea".to_owned();
         let search = || {
             let (mode, path, limit, cursor, budget) = (None, None, None, None, None);
-            Action::SearchFiles(SearchFiles { query: query(), mode, path, limit, cursor, budget })
+            Action::SearchFiles(SearchFiles { query: query(), mode, path, limit, cursor, budget, include_past: None })
         };
         let search_call = call(search());
-        let context = call(Action::GetContext(GetContext { query: Some(query()), path: None, budget: None }));
+        let context =
+            call(Action::GetContext(GetContext { query: Some(query()), path: None, budget: None, include_past: None }));
         let private = |action: &str| Rule { action: named(action), path: named("private/**"), ..DENY };
         for (action, from_search, from_context) in [
             ("", true, true),

@@ -31,6 +31,8 @@ pub struct Asking<'a> {
     pub stop: &'a (dyn Fn() -> bool + Sync),
     /// Which notes may be answered, where it is not all.
     pub within: Option<&'a dyn Fn(Number) -> bool>,
+    /// Which notes belong to the past, where any may: they are no answer, and nothing is followed through them.
+    pub is_past: Option<&'a dyn Fn(Number) -> bool>,
     /// The question as a point, where something makes points.
     pub point: Option<&'a Point>,
     /// What the person has set aside: it comes after all others.
@@ -38,6 +40,11 @@ pub struct Asking<'a> {
 }
 
 impl Asking<'_> {
+    /// Whether a note belongs to the past.
+    pub(super) fn is_past(&self, note: Number) -> bool {
+        self.is_past.is_some_and(|is_past| is_past(note))
+    }
+
     /// # Errors
     ///
     /// [`SourceError::Stopped`] when the time is over.
@@ -181,7 +188,8 @@ fn weigh_passages(
 fn found(judged: Vec<Judged>, text: &Evidence, asking: &Asking<'_>) -> Vec<Found> {
     let judged = judged.into_iter().map(|Judged { note, score, why, .. }| (note, (1.0 + score.max(0.0), why)));
     let mut judged: HashMap<Number, (f64, Vec<Why>)> = judged.collect();
-    let rest = text.ranked().into_iter().filter(|(_, note)| asking.within.is_none_or(|within| within(*note)));
+    let may_answer = |note: Number| asking.within.is_none_or(|within| within(note)) && !asking.is_past(note);
+    let rest = text.ranked().into_iter().filter(|(_, note)| may_answer(*note));
     let rest = rest.filter(|(_, note)| !judged.contains_key(note)).map(|(much, note)| {
         let why = [text.has_text(note).then_some(Why::Text), text.has_vector(note).then_some(Why::Vector)];
         Found { note, score: much.min(1.0), why: why.into_iter().flatten().collect() }

@@ -121,7 +121,7 @@ impl<'q> Records<'q> {
         if self.records.len() >= MOST_RECORDS {
             return Ok(None);
         }
-        let card = self.source.card(note)?;
+        let card = if self.asking.is_past(note) { None } else { self.source.card(note)? };
         let record = card.map(|(path, card)| Rc::new(Record::of(path, &card, self.question)));
         self.records.insert(note, record.clone());
         Ok(record)

@@ -13,6 +13,8 @@ use memdir_core::time::Timestamp;
 
 /// The action of an entry that says that something was forgotten.
 pub(super) const FORGET: &str = "forget";
+/// The action of an entry that says that a person confirmed a line of a note.
+pub(super) const CONFIRM: &str = "confirm";
 /// The action of an entry that says that its batch was given back.
 pub(super) const GIVEN_BACK: &str = "given_back";
 
@@ -67,6 +69,11 @@ impl<'t> Chain<'t> {
         fill(&mut salts)?;
         let salts: Vec<[u8; 16]> = salts.as_chunks().0.to_vec();
         Ok(Self { transaction, seq, previous, salts: salts.into_iter() })
+    }
+
+    /// The number of the last entry.
+    pub(super) fn last(&self) -> u64 {
+        self.seq
     }
 
     /// Appends entries of one author and time.

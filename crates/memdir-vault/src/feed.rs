@@ -62,7 +62,14 @@ impl Vault {
     pub fn history_id(&self) -> Result<Option<Vec<u8>>, VaultError> {
         let core = self.known_core()?;
         let Some(core) = core.as_ref() else { return Ok(None) };
-        let mut statement = core.journal.db.prepare_cached("SELECT value FROM meta WHERE key = 'id'")?;
+        core.journal.id()
+    }
+}
+
+impl Journal {
+    /// The random identifier of the history.
+    pub(super) fn id(&self) -> Result<Option<Vec<u8>>, VaultError> {
+        let mut statement = self.db.prepare_cached("SELECT value FROM meta WHERE key = 'id'")?;
         Ok(statement.query_row([], |row| row.get(0)).optional()?)
     }
 }

@@ -13,7 +13,7 @@ use super::audit::{Chain, FORGET};
 use super::every::open_parent;
 use super::journal::{self, Flush, Journal};
 use super::reads::PendingReads;
-use super::{AuditEntry, Author, Core, Payload, Vault, VaultError, Writer, disk, history, payload};
+use super::{AuditEntry, Author, Core, Payload, Vault, VaultError, Writer, disk, history, marks, payload, tidied};
 use memdir_core::digest::Digest;
 use memdir_core::path::MemoryPath;
 use memdir_core::time::Timestamp;
@@ -436,6 +436,7 @@ fn erase(transaction: &Connection, rows: &Rows) -> Result<(), VaultError> {
         transaction.prepare("UPDATE step SET path = NULL, new_path = NULL WHERE batch = ?1 AND number = ?2")?;
     for (batch, number) in &rows.paths {
         forget.execute(params![batch, number])?;
+        marks::forget(transaction, *batch, *number)?;
     }
     let mut places = transaction.prepare("UPDATE batch SET places = ?2 WHERE id = ?1")?;
     for batch in &rows.places {
@@ -447,5 +448,6 @@ fn erase(transaction: &Connection, rows: &Rows) -> Result<(), VaultError> {
     }
     // The notes are about to change without the journal.
     transaction.execute("DELETE FROM meta WHERE key = 'note_bytes'", [])?;
+    tidied::forget(transaction)?;
     Ok(())
 }

@@ -1,10 +1,12 @@
 //! The history: the log, the contents of a batch, a note as it was, and how long contents are kept.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::journal::{self, Flush, Journal};
+use super::marks::PrunedMarks;
 use super::place::TempFolders;
 use super::{Core, INIT, Vault, VaultError, Writer, payload};
 use memdir_core::path::MemoryPath;
@@ -31,6 +33,9 @@ pub struct LogQuery {
 
 /// Of a span of time, so many batches are told of.
 const MOST_BATCHES: usize = 1_000;
+
+/// The renames of a batch, in the order in which they happened.
+type Moves = Vec<(MemoryPath, MemoryPath)>;
 
 /// Batches that are in force, or will be once they are finished.
 const IN_FORCE: &str = "state IN (2, 3)";
@@ -189,7 +194,8 @@ impl Writer<'_> {
         self.core()?.journal.settled_time(now)
     }
 
-    /// Deletes contents that are older than the history keeps them, counted from [`Vault::settled_time`]; entries and chain stay.
+    /// Deletes contents that are older than the history keeps them, counted from [`Vault::settled_time`]; entries and chain stay, and
+    /// of the newest version of each note what tells who wrote its lines.
     ///
     /// # Errors
     ///
@@ -216,20 +222,11 @@ impl Writer<'_> {
         if excess == 0 && aged.is_none() {
             return Ok(());
         }
+        let (doomed, freed) = journal.doomed(aged, excess)?;
+        let marks = PrunedMarks::of(journal, &doomed)?;
         journal.transaction(Flush::No, |transaction| {
-            // The newest batch can be unfinished, and has to stay whole.
-            let sql = "SELECT id, length(body), batch FROM content
-                       WHERE batch < (SELECT max(id) FROM batch) ORDER BY batch, id";
-            let mut freed = 0;
-            let mut statement = transaction.prepare(sql)?;
-            let mut rows = statement.query([])?;
-            while let Some(row) = rows.next()? {
-                let is_aged = aged.is_some_and(|aged| row.get::<_, i64>(2).is_ok_and(|batch| batch <= aged));
-                if !is_aged && u64::try_from(freed).unwrap_or(0) >= excess {
-                    break;
-                }
-                freed += row.get::<_, i64>(1)?;
-                let id: i64 = row.get(0)?;
+            marks.write(transaction)?;
+            for id in &doomed {
                 transaction.prepare_cached("DELETE FROM content WHERE id = ?1")?.execute([id])?;
             }
             journal::add(transaction, "content_bytes", -freed)
@@ -256,6 +253,26 @@ impl Journal {
             }
         }
         Ok(None)
+    }
+
+    /// The contents that are pruned, the oldest first: those up to a batch, and others until `excess` bytes are freed; and how many
+    /// bytes that are.
+    fn doomed(&self, aged: Option<i64>, excess: u64) -> Result<(BTreeSet<i64>, i64), VaultError> {
+        // The newest batch can be unfinished, and has to stay whole.
+        let sql = "SELECT id, length(body), batch FROM content
+                   WHERE batch < (SELECT max(id) FROM batch) ORDER BY batch, id";
+        let (mut doomed, mut freed) = (BTreeSet::new(), 0);
+        let mut statement = self.db.prepare(sql)?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let is_aged = aged.is_some_and(|aged| row.get::<_, i64>(2).is_ok_and(|batch| batch <= aged));
+            if !is_aged && u64::try_from(freed).unwrap_or(0) >= excess {
+                break;
+            }
+            freed += row.get::<_, i64>(1)?;
+            doomed.insert(row.get(0)?);
+        }
+        Ok((doomed, freed))
     }
 
     /// The newest batch before the first that is as young as `oldest`, if a content of it or an older one is kept: a clock that
@@ -375,7 +392,7 @@ fn name_before(journal: &Journal, batch: u64, name: &MemoryPath) -> Result<Memor
 }
 
 /// The name that what is called `name` before some moves has after them.
-fn name_after(moves: &[(MemoryPath, MemoryPath)], name: &MemoryPath) -> MemoryPath {
+pub(super) fn name_after(moves: &[(MemoryPath, MemoryPath)], name: &MemoryPath) -> MemoryPath {
     moves.iter().fold(name.clone(), |name, (from, to)| name.rebased(from, to).unwrap_or(name))
 }
 
@@ -390,6 +407,13 @@ pub(super) fn name_now(journal: &Journal, path: &MemoryPath) -> Result<MemoryPat
         name = name_after(&moves_in(journal, batch)?, &name);
     }
     Ok(name)
+}
+
+/// The renames of all batches, the oldest first.
+pub(super) fn all_moves(journal: &Journal) -> Result<Vec<(u64, Moves)>, VaultError> {
+    let mut batches = moves_since(journal, 0)?;
+    batches.reverse();
+    batches.into_iter().map(|batch| Ok((batch, moves_in(journal, batch)?))).collect()
 }
 
 /// The names that what is called `name` now has had, this one included, and when: what has left a name took its
@@ -419,7 +443,7 @@ pub(super) fn names_before(journal: &Journal, name: &MemoryPath) -> Result<Vec<C
 }
 
 /// The renames of a batch, in the order in which they happened; those that were forgotten are left out.
-pub(super) fn moves_in(journal: &Journal, batch: u64) -> Result<Vec<(MemoryPath, MemoryPath)>, VaultError> {
+pub(super) fn moves_in(journal: &Journal, batch: u64) -> Result<Moves, VaultError> {
     let sql = "SELECT path, new_path FROM step WHERE batch = ?1 AND kind IN (2, 3) ORDER BY number";
     let mut statement = journal.db.prepare_cached(sql)?;
     let mut rows = statement.query([batch])?;
@@ -516,16 +540,17 @@ fn undone_by(journal: &Journal, batch: u64) -> Result<Option<u64>, VaultError> {
 
 /// One entry of the log.
 fn entry(journal: &Journal, batch: u64) -> Result<LogEntry, VaultError> {
-    let sql = "SELECT time, door, client, undoes FROM batch WHERE id = ?1";
-    let (time, door, client, undoes) = journal
+    let sql = "SELECT time, door, client, session, undoes FROM batch WHERE id = ?1";
+    let (time, door, client, session, undoes) = journal
         .db
         .prepare_cached(sql)?
-        .query_row([batch], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
+        .query_row([batch], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)))?;
     Ok(LogEntry {
         batch: Some(batch),
         time: Timestamp::from_micros(time).to_string(),
         door,
         client,
+        session,
         undoes,
         undone_by: undone_by(journal, batch)?,
         changed: changed(journal, batch)?,

@@ -13,7 +13,7 @@ use rusqlite::{OptionalExtension, Transaction, params};
 use super::audit::Chain;
 use super::journal::{Flush, Journal, State};
 use super::state::{check_own_file, create_own_folder, open_own_folder};
-use super::{AuditEntry, Author, Payload, Vault, VaultError, Writer, disk};
+use super::{AuditEntry, Author, Payload, Vault, VaultError, Writer, disk, tidied};
 use memdir_core::time::Timestamp;
 
 /// The folder in that of the machine.
@@ -160,7 +160,8 @@ impl Writer<'_> {
     }
 
     /// Files a proposal: writes its file, where it has one, and the entries of its calls, both flushed. It gets the number that
-    /// [`Writer::next_proposal`] gave, and for a client that counts its own the one of [`Writer::next_proposal_of`].
+    /// [`Writer::next_proposal`] gave, and for a client that counts its own the one of [`Writer::next_proposal_of`]. `steps` are
+    /// the digests of the steps of `tidy` that it holds, by which [`Tidied`](super::Tidied) knows them.
     ///
     /// # Errors
     ///
@@ -169,7 +170,7 @@ impl Writer<'_> {
         &mut self,
         Numbers { number, own }: Numbers,
         content: Option<&[u8]>,
-        entries: &[AuditEntry],
+        (entries, steps): (&[AuditEntry], &[String]),
         author: &Author,
         time: Timestamp,
     ) -> Result<(), VaultError> {
@@ -190,6 +191,7 @@ impl Writer<'_> {
             if content.is_some() {
                 transaction.prepare_cached(sql)?.execute(params![key_of(number), WAITS])?;
             }
+            tidied::note(transaction, steps, number)?;
             Chain::open(transaction, entries.len())?.append(None, entries, author, time)
         });
         if let (Err(_), Some(folder)) = (&noted, &folder) {

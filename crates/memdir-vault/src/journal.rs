@@ -16,7 +16,7 @@ use super::error::EXCHANGED;
 use super::place::TempFolders;
 use super::proof::Proof;
 use super::state::StateFolder;
-use super::{Batch, RecordedStep, VaultError, audit, disk, inbox};
+use super::{Batch, RecordedStep, VaultError, audit, disk, inbox, sources};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::Kind;
 use memdir_core::retry;
@@ -350,6 +350,7 @@ impl Journal {
                 content.author,
                 content.time,
             )?;
+            sources::note(transaction, batch, content.author)?;
             if let Some(approval) = &content.approval {
                 inbox::note_approved(transaction, approval, batch, content.time)?;
             }

@@ -47,6 +47,7 @@ enum ResultForm<'a> {
 struct Stored {
     path: Option<String>,
     result: Option<StoredResult>,
+    text: Option<String>,
     #[serde(default)]
     shown: Vec<String>,
 }
@@ -99,6 +100,12 @@ impl Payload {
         Self::of(&json!({"proposal": proposal, "batch": batch}))
     }
 
+    /// What is kept where a person confirmed a line of a note. The text is kept whole: its digest would outlive a `forget` of it.
+    #[must_use]
+    pub fn of_confirmation(path: &MemoryPath, text: &str) -> Self {
+        Self::of(&json!({"path": path, "text": text}))
+    }
+
     /// What is kept where links were rewritten in notes that the client does not see.
     #[must_use]
     pub fn of_relink(notes: &[MemoryPath]) -> Self {
@@ -138,9 +145,15 @@ pub(super) fn path_in(payload: &str) -> Option<String> {
     stored(payload).path
 }
 
+/// The path and the line that a stored payload of [`Payload::of_confirmation`] names.
+pub(super) fn confirmed_in(payload: &str) -> Option<(String, String)> {
+    let Stored { path, text, .. } = stored(payload);
+    path.zip(text)
+}
+
 /// The notes of whose text the answer to a call held something, by the stored payload of its entry.
 pub(super) fn notes_shown_in(payload: &str, action: &str, is_ok: bool) -> Vec<String> {
-    let Stored { path, result, shown } = stored(payload);
+    let Stored { path, result, shown, .. } = stored(payload);
     let is_text = matches!(result, Some(StoredResult::Text { .. }));
     let is_read = is_ok && (is_text || matches!(action, "read_file" | "copy_file"));
     shown.into_iter().chain(path.filter(|_| is_read)).collect()
@@ -313,6 +326,7 @@ mod tests {
             snippet: snippet.to_owned(),
             score: None,
             why: Vec::new(),
+            state: None,
         };
         let search = Search {
             query: "tea".to_owned(),
@@ -349,6 +363,7 @@ mod tests {
             (Payload::of_waiting(3), r#"{"proposal":3}"#),
             (Payload::of_decision(3, Some(8)), r#"{"proposal":3,"batch":8}"#),
             (Payload::of_decision(3, None), r#"{"proposal":3,"batch":null}"#),
+            (Payload::of_confirmation(&path("a.md"), "- \"q\""), r#"{"path":"a.md","text":"- \"q\""}"#),
             (Payload::of_relink(&[path("a.md"), path("b.md")]), r#"{"path":null,"notes":["a.md","b.md"]}"#),
             (Payload::of_relink(&[]), r#"{"path":null,"notes":[]}"#),
             (Payload::of_given_back(u64::MAX), r#"{"batch":18446744073709551615}"#),

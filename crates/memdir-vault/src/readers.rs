@@ -28,7 +28,7 @@ pub struct Reader {
 
 /// A name, and between which times it meant the note.
 #[derive(Debug)]
-struct DatedName {
+pub(super) struct DatedName {
     name: String,
     times: RangeInclusive<i64>,
 }
@@ -64,7 +64,12 @@ impl Vault {
 }
 
 impl DatedName {
-    fn of(core: &Core, called: &Called) -> Result<Self, VaultError> {
+    /// Whether the note had this name then.
+    pub(super) fn is(&self, name: &str, micros: i64) -> bool {
+        self.name == name && self.times.contains(&micros)
+    }
+
+    pub(super) fn of(core: &Core, called: &Called) -> Result<Self, VaultError> {
         let time = |batch: u64| {
             let sql = "SELECT time FROM batch WHERE id = ?1";
             core.journal.db.prepare_cached(sql)?.query_row([batch], |row| row.get(0)).optional()
@@ -91,6 +96,6 @@ fn reader(row: &Row<'_>) -> Result<Reader, VaultError> {
 fn shows(row: &Row<'_>, names: &[DatedName]) -> Result<bool, VaultError> {
     let (time, action): (i64, String) = (row.get(1)?, row.get(5)?);
     let (code, payload): (Option<String>, String) = (row.get(6)?, row.get(7)?);
-    let is_named = |path: &String| names.iter().any(|named| named.name == *path && named.times.contains(&time));
+    let is_named = |path: &String| names.iter().any(|named| named.is(path, time));
     Ok(payload::notes_shown_in(&payload, &action, code.is_none()).iter().any(is_named))
 }

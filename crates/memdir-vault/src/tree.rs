@@ -121,6 +121,10 @@ impl Tree for Vault {
     fn steps(&self, batch: u64) -> Result<Option<Vec<Step>>, TreeError> {
         Self::steps_of(self.known_core().map_err(unknown)?.as_ref(), batch).map_err(unknown)
     }
+
+    fn unconfirmed(&self, path: &MemoryPath, now: &Content) -> Result<Vec<(usize, String)>, TreeError> {
+        Self::unconfirmed_of(self.known_core().map_err(unknown)?.as_ref(), path, now).map_err(unknown)
+    }
 }
 
 /// The same memory, for a plan that is made while the lock is held.
@@ -173,6 +177,10 @@ impl Tree for Writer<'_> {
 
     fn steps(&self, batch: u64) -> Result<Option<Vec<Step>>, TreeError> {
         Vault::steps_of(self.core.as_ref(), batch).map_err(unknown)
+    }
+
+    fn unconfirmed(&self, path: &MemoryPath, now: &Content) -> Result<Vec<(usize, String)>, TreeError> {
+        Vault::unconfirmed_of(self.core.as_ref(), path, now).map_err(unknown)
     }
 }
 

@@ -15,7 +15,12 @@ pub(crate) fn note(path: &MemoryPath) -> String {
 
 /// A page about a note, such as `edit`.
 pub(crate) fn at(page: &str, path: &MemoryPath) -> String {
-    format!("/{page}/{}", utf8_percent_encode(path.as_str(), PATH))
+    format!("/{page}/{}", in_path(path))
+}
+
+/// A note or folder as the end of an address.
+pub(crate) fn in_path(path: &MemoryPath) -> String {
+    utf8_percent_encode(path.as_str(), PATH).to_string()
 }
 
 /// A text as the value in a query.

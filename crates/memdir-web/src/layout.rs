@@ -10,8 +10,18 @@ use crate::refusal::Refusal;
 use crate::site::Site;
 
 /// The pages of the navigation that there are, in its order: which, its name, its address.
-const SECTIONS: &[(Section, &str, &str)] =
-    &[(Section::Home, "Home", "/"), (Section::Notes, "Notes", "/notes"), (Section::Search, "Search", "/search")];
+const SECTIONS: &[(Section, &str, &str)] = &[
+    (Section::Home, "Home", "/"),
+    (Section::Notes, "Notes", "/notes"),
+    (Section::Search, "Search", "/search"),
+    (Section::Inbox, "Inbox", "/inbox"),
+    (Section::History, "History", "/history"),
+    (Section::Audit, "Audit", "/audit"),
+    (Section::Clients, "Clients", "/clients"),
+    (Section::Conversations, "Conversations", "/conversations"),
+    (Section::Chat, "Chat", "/chat"),
+    (Section::Settings, "Settings", "/settings"),
+];
 
 /// A page of the navigation, to which others may belong.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -19,6 +29,13 @@ pub(crate) enum Section {
     Home,
     Notes,
     Search,
+    Inbox,
+    History,
+    Audit,
+    Clients,
+    Conversations,
+    Chat,
+    Settings,
     /// In none of them.
     Nowhere,
 }

@@ -1,7 +1,7 @@
 //! [`Site`]: the memory that is shown, and how its pages are made on threads that may wait.
 
-use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::{fmt, io};
 
 use axum::response::{IntoResponse, Response};
 use memdir_core::action::{Action, Call};
@@ -14,21 +14,32 @@ use tokio_util::sync::CancellationToken;
 use crate::WebOptions;
 use crate::assets::Assets;
 use crate::door::{Door, EntryCode, Notice, Visitor};
+use crate::glance::Glance;
 use crate::layout::{self, Page};
 use crate::live::Live;
+use crate::person_files::PersonFiles;
 use crate::refusal::Refusal;
+use crate::talk::{ChatModel, Talk};
 
 /// How the history calls this door.
 pub(crate) const DOOR: &str = "web";
 
 /// A memory that is shown in browsers of this machine.
-#[derive(Debug)]
 pub struct Site {
     pub(crate) served: Arc<ServedEngine>,
     pub(crate) options: WebOptions,
     pub(crate) door: Door,
     pub(crate) assets: Assets,
     pub(crate) live: Live,
+    pub(crate) glance: Glance,
+    pub(crate) talk: Talk,
+    person_files: OnceLock<Arc<dyn PersonFiles>>,
+}
+
+impl fmt::Debug for Site {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Site").field("options", &self.options).finish_non_exhaustive()
+    }
 }
 
 /// What a change is answered with.
@@ -42,6 +53,8 @@ pub(crate) enum Then {
     },
     /// A page about what was not done, with the status of the failure.
     Show(Failure, Page),
+    /// A page that can be shown this once alone.
+    Page(Page),
 }
 
 impl Site {
@@ -52,7 +65,34 @@ impl Site {
     /// What the system says when it gives no thread.
     pub fn new(engine: Engine, options: WebOptions) -> io::Result<Arc<Self>> {
         let (door, live) = (Door::new(options.names.clone(), options.port), Live::default());
-        Ok(Arc::new(Self { served: ServedEngine::new(engine)?, options, door, assets: Assets::new(), live }))
+        let (served, assets, person_files) = (ServedEngine::new(engine)?, Assets::new(), OnceLock::new());
+        Ok(Arc::new(Self {
+            served,
+            options,
+            door,
+            assets,
+            live,
+            glance: Glance::default(),
+            talk: Talk::default(),
+            person_files,
+        }))
+    }
+
+    /// Gives the pages what the person keeps beside the memory; the first one counts.
+    pub fn set_person_files(&self, files: Arc<dyn PersonFiles>) {
+        // A second one has nothing to do.
+        let _ = self.person_files.set(files);
+    }
+
+    /// Gives the pages a model to talk with; the first one counts.
+    pub fn set_chat_model(&self, model: Arc<dyn ChatModel>) {
+        self.talk.set_model(model);
+    }
+
+    /// What the person keeps beside the memory.
+    pub(crate) fn person_files(&self) -> Result<&dyn PersonFiles, Failure> {
+        let files = self.person_files.get().map(AsRef::as_ref);
+        files.ok_or_else(|| Failure::new(Code::Unavailable, "this page was started without rules and clients"))
     }
 
     /// Makes a code that lets one browser in, once. It takes the place of the one before.
@@ -89,6 +129,12 @@ impl Site {
         self.live.closing()
     }
 
+    /// Something was changed from here: nothing that is kept about the notes holds any more.
+    pub(crate) fn changed(&self) {
+        self.glance.clear();
+        self.live.changed();
+    }
+
     /// The person, at this door.
     pub(crate) fn person(&self) -> Caller {
         Caller { mode: self.options.mode, ..Caller::person(DOOR) }
@@ -123,7 +169,7 @@ impl Site {
     ) -> Response {
         let (site, asking) = (Arc::clone(self), visitor.clone());
         let made = self.served.run(Lane::Write, move || make(&site, &asking)).await;
-        self.live.changed();
+        self.changed();
         match made {
             Ok(Ok(Then::Go { to, notice })) => {
                 visitor.leave(notice);
@@ -132,6 +178,7 @@ impl Site {
             Ok(Ok(Then::Show(failure, page))) => {
                 (layout::status(failure.code), layout::whole(self, visitor, page)).into_response()
             }
+            Ok(Ok(Then::Page(page))) => layout::whole(self, visitor, page).into_response(),
             Ok(Err(failure)) => self.failed(visitor, &failure),
             Err(error) => unfinished(error).into_response(),
         }

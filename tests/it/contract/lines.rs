@@ -28,15 +28,32 @@ fn each_line_names_the_batch_that_wrote_it() {
     env.say(&said(&append("user.md", "- pet: cat")), &["--client", "editor"]).exits(0);
     env.exec(&json!([{"action": "update_file", "path": "user.md", "old_content": "London", "new_content": "Paris"}]));
     let lines = env.ask(&["log", "--lines", "user.md"]).exits(0);
-    let unknown =
-        |line: u64| json!({"line": line, "batch": null, "time": null, "door": null, "client": null, "origin": null});
-    let known = |line: u64, batch: u64, client: Value| json!({"line": line, "batch": batch, "time": "…", "door": "exec", "client": client, "origin": "model"});
-    let expected = json!({"lines": [unknown(1), unknown(2), known(3, 2, Value::Null), known(4, 1, json!("editor"))]});
+    let outside = json!({"by": "outside", "tool": null, "batch": null, "time": null, "door": null, "client": null,
+        "session": null, "message": null});
+    let unknown = |line: u64| {
+        json!({"line": line, "batch": null, "time": null, "door": null, "client": null, "origin": null,
+            "first_written": outside, "last_written": outside, "last_confirmed": null, "trust": "outside",
+            "words": null, "replaced": []})
+    };
+    let known = |line: u64, batch: u64, client: Value, first: Option<&Value>, replaced: Value| {
+        let written = json!({"by": "model", "tool": null, "batch": batch, "time": "…", "door": "exec",
+            "client": client, "session": null, "message": null});
+        json!({"line": line, "batch": batch, "time": "…", "door": "exec", "client": client, "origin": "model",
+            "first_written": first.unwrap_or(&written), "last_written": written, "last_confirmed": null,
+            "trust": "model", "words": null, "replaced": replaced})
+    };
+    let mut lines = lines;
+    let since = lines["lines"][2]["time"].clone();
+    assert_eq!(lines["lines"][2]["replaced"][0]["replaced"].take(), since);
+    let former = json!([{"value": "London", "written": null, "replaced": null}]);
+    let city = known(3, 2, Value::Null, Some(&outside), former);
+    let expected = json!({"lines": [unknown(1), unknown(2), city, known(4, 1, json!("editor"), None, json!([]))]});
     assert_eq!(mask(lines), mask(expected));
     let shown = env.run(&["log", "--lines", "user.md"], "").stdout;
     let rows: Vec<&str> = shown.lines().collect();
     assert_eq!(rows.len(), 4);
-    assert!(rows[0].trim_start() == "| # Ada" && rows[3].starts_with("1  "), "{shown}");
+    assert!(rows[0].starts_with("outside memdir ") && rows[0].ends_with(" | # Ada"), "{shown}");
+    assert!(rows[3].starts_with("1  "), "{shown}");
     assert!(rows[2].contains(" ago  a model (exec) |") || rows[2].contains("  just now  a model (exec) |"), "{shown}");
     assert!(rows[3].split(" | ").next().unwrap().trim_end().ends_with("  editor (exec)"), "{shown}");
 }

@@ -124,6 +124,8 @@ fn open(root: &Path) -> Engine {
         rules: Rules::new(vec![rule("work/log/**", Verdict::Ask), rule("private/deep/**", Verdict::Deny)]).unwrap(),
         index: IndexPlace::Nowhere,
         inbox: InboxPlace::Disk,
+        past_status: Vec::new(),
+        archive: Vec::new(),
         keep_proposals: Duration::from_secs(60),
         clock: || Timestamp::from_seconds(1_000_000_000),
     };

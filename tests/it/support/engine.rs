@@ -42,6 +42,8 @@ pub(crate) fn indexed(memory: &Path, index: IndexPlace) -> Engine {
         rules: Rules::default(),
         index,
         inbox: InboxPlace::Disk,
+        past_status: Vec::new(),
+        archive: Vec::new(),
         keep_proposals: Duration::from_secs(7 * 24 * 60 * 60),
         clock: now,
     };

@@ -86,6 +86,20 @@ impl Tracer {
         self.run(&["fail".into(), name.into(), which.into(), errno.to_string().into()], command)
     }
 
+    /// The command by which the tracer kills a program as it enters call number `at`; for a program that needs a terminal.
+    pub(crate) fn killing(&self, command: &Command, at: usize) -> Command {
+        let mut tracer = Command::new(&self.program);
+        tracer.arg(self.folder.path().join("counted")).args(["kill", &at.to_string(), "--"]);
+        tracer.arg(command.get_program()).args(command.get_args());
+        for (name, value) in command.get_envs() {
+            match value {
+                Some(value) => tracer.env(name, value),
+                None => tracer.env_remove(name),
+            };
+        }
+        tracer
+    }
+
     /// Runs the program, arguments, folder and environment of `command` under the tracer.
     fn run(&self, mode: &[OsString], command: &Command) -> Traced {
         let out = tempfile::NamedTempFile::new_in(self.folder.path()).expect("a temporary file");

@@ -44,6 +44,8 @@ fn engine(root: &Path) -> Engine {
         rules: Rules::default(),
         index: IndexPlace::Nowhere,
         inbox: InboxPlace::Disk,
+        past_status: Vec::new(),
+        archive: Vec::new(),
         keep_proposals: Duration::from_secs(7 * 24 * 60 * 60),
         clock,
     };

@@ -110,6 +110,12 @@ pub(super) enum NotesCommand {
     Facts {
         /// The note; else all of them
         note: Option<String>,
+        /// Tell where each fact comes from: who wrote it, when, and what it replaced
+        #[arg(long)]
+        why: bool,
+        /// Also list what belongs to the past
+        #[arg(long)]
+        all: bool,
         #[command(flatten)]
         page: Paging,
     },
@@ -121,6 +127,16 @@ pub(super) enum NotesCommand {
         /// Show every finding, not only the worst ten
         #[arg(long)]
         all: bool,
+    },
+    /// Answer the five questions worth most: what is disputed, not confirmed by you, or old for its kind
+    #[command(long_about = options::REVIEW)]
+    Review,
+    /// Propose what would make the memory tidier; you decide each step
+    #[command(long_about = options::TIDY)]
+    Tidy {
+        /// Only say what it would propose
+        #[arg(long)]
+        dry_run: bool,
     },
 }
 

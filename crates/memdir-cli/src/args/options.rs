@@ -37,6 +37,19 @@ fn proposal(text: &str) -> Result<u64, &'static str> {
     text.parse().map_err(|_| "give a number that `memdir pending` shows")
 }
 
+pub(super) const REVIEW: &str = "Answer the questions whose answers are worth most now, at most five.
+
+Asked is what two lines say against each other, what an import or a tool wrote and you have not confirmed, and what has stood for \
+longer than facts of its key mostly do in this memory. Yes confirms the line: the history says so, and no note changes. `= NEW VALUE` \
+writes that, as any change of yours; memdir undo takes it back. Without a terminal the questions are listed.";
+
+pub(super) const TIDY: &str = "Propose what would make the memory tidier, as one proposal in the inbox; nothing changes before you agree.
+
+Proposed are: taking out a line that another one contradicts, a fact whose time is over, and a note that says nothing another one \
+does not; mending links and names; linking a note where another one names it; and making notes of the long sections of a note that has grown \
+too long. No model is used. What was proposed once is not proposed again, and what you approve of one run is one change, which memdir undo \
+takes back.";
+
 pub(super) const SEARCH: &str = "Find the notes that answer a query, the best first.
 
 Operators in the query say which notes may answer; a note has to match all of them:
@@ -311,6 +324,9 @@ pub(crate) struct Search {
     /// Show twenty notes instead of five
     #[arg(long, conflicts_with = "limit")]
     pub(crate) more: bool,
+    /// Also find what belongs to the past: superseded notes, and facts whose time is over
+    #[arg(long)]
+    pub(crate) all: bool,
     #[command(flatten)]
     pub(crate) page: Paging,
     /// The most tokens to show; a token counts as four bytes

@@ -1,9 +1,11 @@
 //! The commands of a conversation: one row each, from which help and completion are made too.
 
 use super::Chat;
+use super::lines::Typed;
 use super::talker::Word;
 use super::why;
 use crate::exit::usage;
+use crate::review::{self, Answer};
 use memdir_agent::Actions;
 use memdir_core::action::{Action, Call, SearchFiles};
 use memdir_core::catalog;
@@ -59,6 +61,13 @@ pub(super) const ROWS: &[Row] = &[
         words: &[],
         help: "show the notes and lines behind the last reply, and where its [note#heading] lead",
         run: |chat, _| why::show(chat).map(|()| Next::Go),
+    },
+    Row {
+        name: "review",
+        usage: "",
+        words: &[],
+        help: "answer the questions worth most: what is disputed, not confirmed by you, or old for its kind",
+        run: review,
     },
     Row { name: "pending", usage: "", words: &[], help: "show what waits for you, and decide it", run: pending },
     Row {
@@ -191,6 +200,37 @@ fn pending(chat: &mut Chat<'_>, _: &str) -> Result<Next, ChangeError> {
     Ok(Next::Go)
 }
 
+fn review(chat: &mut Chat<'_>, _: &str) -> Result<Next, ChangeError> {
+    let questions = chat.engine.review(chat.engine.now(), review::MOST)?;
+    if questions.is_empty() {
+        chat.talker.screen.tell(review::NOTHING);
+    }
+    for asked in &questions {
+        chat.talker.screen.show(&format!("{}:{}  {}", asked.path, asked.line, asked.text));
+        if !chat.talker.lines.is_attended() {
+            chat.talker.screen.tell(&asked.question);
+            continue;
+        }
+        let question = format!("{} [y]es, a new value after `=`, [s]kip, [q]uit", asked.question);
+        let Typed::Text(typed) = chat.talker.lines.answer(&question) else { break };
+        match Answer::of(typed.trim()) {
+            Answer::Yes => {
+                chat.engine.confirm(&asked.path, &asked.text, &chat.person())?;
+                chat.talker.screen.tell("confirmed; the note is as it was");
+            }
+            Answer::Value(value) => {
+                let actions = chat.engine.answer_actions(asked, Some(value))?;
+                let receipt = review::change(chat.engine, chat.person(), actions)?;
+                chat.talker.screen.tell(&receipt);
+            }
+            Answer::Skip => {}
+            Answer::Quit => break,
+        }
+    }
+    chat.learn_notes();
+    Ok(Next::Go)
+}
+
 /// Asks about one proposal that waits, and does what is said; says whether to go on with the next.
 fn decide(chat: &mut Chat<'_>, reviewed: &Reviewed) -> Result<bool, ChangeError> {
     let id = reviewed.waiting.id;
@@ -221,8 +261,15 @@ fn search(chat: &mut Chat<'_>, text: &str) -> Result<Next, ChangeError> {
     if text.is_empty() {
         return Err(wants("what to look for", "/search Acme"));
     }
-    let query =
-        SearchFiles { query: text.to_owned(), mode: None, path: None, limit: Some(HITS), cursor: None, budget: None };
+    let query = SearchFiles {
+        query: text.to_owned(),
+        mode: None,
+        path: None,
+        limit: Some(HITS),
+        cursor: None,
+        budget: None,
+        include_past: None,
+    };
     let parsed = Parsed::of([Call::plain(1, Action::SearchFiles(query))]);
     let caller = Caller { read_only: true, ..chat.person() };
     let report = chat.engine.conclude(chat.engine.propose(parsed, caller));

@@ -5,13 +5,13 @@ use tokio_util::sync::CancellationToken;
 use super::Hooks;
 use super::lines::{Lines, Typed};
 use super::screen::Screen;
-use crate::ask;
 use memdir_agent::{Decision, Edge, Event, Said, Stage, Written};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Failure, Issue, Report};
 use memdir_engine::{Reviewed, standing};
 use memdir_model::Heard;
 use memdir_policy::{Rule, Verdict};
+use memdir_words::said;
 
 /// Who shows and asks.
 pub(super) struct Talker<'h> {
@@ -92,10 +92,10 @@ impl<'h> Talker<'h> {
         }
         self.screen.end_line();
         if let Some(notice) = &said.notice {
-            self.screen.warn(&format!("note: {}", ask::words(notice)));
+            self.screen.warn(&format!("note: {}", said::notice(notice)));
         }
         if is_answered || said.receipt().is_some() {
-            self.screen.tell(&ask::stored(said));
+            self.screen.tell(&said::stored(said));
         }
         for id in &said.pending {
             self.screen.warn(&format!("proposal {id} waits for you: /pending"));

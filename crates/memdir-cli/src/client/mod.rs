@@ -9,10 +9,12 @@ use serde_json::json;
 
 mod args;
 mod file;
+mod page;
 mod register;
 mod token;
 
 pub(super) use args::{ClientCommand, LONG};
+pub(super) use page::{add_from_page, registered, revoke_named};
 pub(super) use register::{of_program, register};
 
 use super::args::Global;
@@ -64,6 +66,22 @@ pub(super) fn run(global: &Global, command: &ClientCommand) -> Result<u8, Stop> 
 
 fn add(global: &Global, clients: &Clients, memory: String, options: &Add) -> Result<u8, Stop> {
     let now = memdir_host::now();
+    let (entry, grant, token) = new_entry(memory, options, now)?;
+    let seen = open::open_to_read(global)?.engine.every_note()?.iter().filter(|note| grant.shows(note)).count();
+    keep(clients, &entry)?;
+    let shown = show(global, &entry, seen, &token, now);
+    if shown.is_err() {
+        // Nobody has seen the token.
+        clients.change(|all| {
+            all.retain(|known| known.token != entry.token);
+            Ok(())
+        })?;
+    }
+    shown
+}
+
+/// The entry of a new client, its grant and its token. Nothing is kept yet.
+fn new_entry(memory: String, options: &Add, now: Timestamp) -> Result<(Entry, Grant, Token), Failure> {
     check_name(&options.name)?;
     let read = if options.read.is_empty() { vec!["**".to_owned()] } else { options.read.clone() };
     if let Some(glob) = read.iter().chain(&options.write).find(|glob| glob.starts_with('!')) {
@@ -74,11 +92,10 @@ fn add(global: &Global, clients: &Clients, memory: String, options: &Add) -> Res
             options.name,
             &catalog::shorten(glob.trim_start_matches('!'))
         );
-        return Err(usage(message, hint).into());
+        return Err(usage(message, hint));
     }
     let actions = actions(&options.tools);
     let grant = Grant::new(&read, &options.write, actions.as_deref()).map_err(wrong_grant)?;
-    let seen = open::open_to_read(global)?.engine.every_note()?.iter().filter(|note| grant.shows(note)).count();
     let token = Token::new().map_err(|error| engine::failure(&error))?;
     let entry = Entry {
         name: options.name.clone(),
@@ -92,6 +109,11 @@ fn add(global: &Global, clients: &Clients, memory: String, options: &Add) -> Res
         may_approve: options.may_approve,
         created: now,
     };
+    Ok((entry, grant, token))
+}
+
+/// Adds a client to the register.
+fn keep(clients: &Clients, entry: &Entry) -> Result<(), Failure> {
     clients.change(|all| {
         if all.iter().any(|known| known.memory == entry.memory && known.name == entry.name) {
             let failure = Failure::new(Code::AlreadyExists, format!("client `{}` is registered", entry.name));
@@ -100,16 +122,7 @@ fn add(global: &Global, clients: &Clients, memory: String, options: &Add) -> Res
         }
         all.push(entry.clone());
         Ok(())
-    })?;
-    let shown = show(global, &entry, seen, &token, now);
-    if shown.is_err() {
-        // Nobody has seen the token.
-        clients.change(|all| {
-            all.retain(|known| known.token != entry.token);
-            Ok(())
-        })?;
-    }
-    shown
+    })
 }
 
 /// Prints the token of a new client, this once.
@@ -158,6 +171,14 @@ fn list(global: &Global, clients: &Clients, memory: &str) -> Result<u8, Stop> {
 }
 
 fn revoke(global: &Global, clients: &Clients, memory: &str, name: &str) -> Result<u8, Stop> {
+    drop_entry(clients, memory, name)?;
+    global.answer(&json!({ "revoked": name }), |_| {
+        Ok(say(format!("client `{name}` is revoked; running servers refuse it from now on"))?)
+    })
+}
+
+/// Takes a client out of the register.
+fn drop_entry(clients: &Clients, memory: &str, name: &str) -> Result<(), Failure> {
     clients.change(|all| {
         let is_it = |entry: &Entry| entry.memory == memory && entry.name == name;
         if !all.iter().any(is_it) {
@@ -169,9 +190,6 @@ fn revoke(global: &Global, clients: &Clients, memory: &str, name: &str) -> Resul
         }
         all.retain(|entry| !is_it(entry));
         Ok(())
-    })?;
-    global.answer(&json!({ "revoked": name }), |_| {
-        Ok(say(format!("client `{name}` is revoked; running servers refuse it from now on"))?)
     })
 }
 

@@ -1,9 +1,9 @@
 //! What `doctor` says of the assistants on this machine: whether each starts memdir, was seen, and shows its tools to models.
 
 use super::{Check, Status};
-use crate::ago;
 use crate::install::{self, Connection, Loaded};
 use memdir_vault::LastCall;
+use memdir_words::ago;
 
 /// The way in of hooks, as the audit names it.
 const HOOK: &str = "hook";

@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 
 use super::task::Done;
-use crate::ask;
 use crate::exit::Stop;
 use crate::output::io_failure;
 use memdir_agent::Said;
 use memdir_core::report::Report;
 use memdir_model::{Answer, Card, End, Heard, Message, Model, ModelError, Request, Role};
+use memdir_words::said;
 
 /// What happens in a task, in its order. Clones write to the same log.
 #[derive(Clone, Debug, Default)]
@@ -49,7 +49,7 @@ impl Log {
     }
 
     pub(super) fn said(&self, said: &Said) {
-        let mut lines: Vec<String> = said.notice.iter().map(ask::words).collect();
+        let mut lines: Vec<String> = said.notice.iter().map(said::notice).collect();
         lines.extend(said.receipts.iter().cloned());
         lines.extend(said.pending.iter().map(|id| format!("proposal {id} waits")));
         self.push(Part::Said(said.reply.clone(), lines));

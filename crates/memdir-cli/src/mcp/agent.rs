@@ -7,13 +7,14 @@ use tokio_util::sync::CancellationToken;
 use crate::args::Global;
 use crate::config::Config;
 use crate::exit::Stop;
-use crate::{ask, talk};
+use crate::talk;
 use memdir_agent::{Agent, Decision, Edge, Event, Said};
 use memdir_core::report::{Code, Failure};
 use memdir_engine::{Caller, Engine, Reviewed};
 use memdir_mcp::{AgentAnswer, MemoryAgent};
 use memdir_model::Model;
 use memdir_policy::Mode;
+use memdir_words::said;
 
 /// How the history calls the door.
 const DOOR: &str = "mcp";
@@ -74,7 +75,7 @@ fn answer(
     if let Err(error) = ended {
         return (Err(talk::agent_failure(&error)), model);
     }
-    let reply = said.reply.clone().or_else(|| said.notice.as_ref().map(ask::words));
+    let reply = said.reply.clone().or_else(|| said.notice.as_ref().map(said::notice));
     (Ok(AgentAnswer { reply, receipt: said.receipt(), waiting: said.pending.len() }), model)
 }
 

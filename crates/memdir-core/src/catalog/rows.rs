@@ -18,6 +18,9 @@ const CONTENT: Field = required("content", Takes::Text, "All of the note's text,
 const HEADING: Field =
     required("heading", Takes::FullText, "The text of the heading; `A#B` for the heading B below A.");
 
+/// What `include_past` means.
+const PAST: &str = "True: the past, too.";
+
 /// All actions, in the order in which they are shown.
 pub const ROWS: &[Row] = &[
     Row {
@@ -355,6 +358,7 @@ pub const ROWS: &[Row] = &[
             optional("limit", Takes::Number(1), "Notes at most; left out, 20."),
             optional("cursor", Takes::Text, "The previous answer's cursor."),
             optional("budget", Takes::Number(1), "Tokens of all snippets at most."),
+            optional("include_past", Takes::Flag, PAST),
         ],
         example: r#"{"action":"search_files","query":"example person birthday"}"#,
     },
@@ -370,6 +374,7 @@ pub const ROWS: &[Row] = &[
             optional("query", Takes::FullText, "The message, or what to look for; this or a path."),
             optional("path", Takes::Path, "The note to gather about."),
             optional("budget", Takes::Number(1), "Tokens at most; left out, 2,000."),
+            optional("include_past", Takes::Flag, PAST),
         ],
         example: r#"{"action":"get_context","query":"when is the birthday of example person"}"#,
     },

@@ -4,6 +4,7 @@
 //! and decides nothing.
 
 mod bound;
+mod fact;
 
 use std::collections::BTreeMap;
 
@@ -13,6 +14,8 @@ use serde::{Deserialize, Serialize};
 use crate::action::{Action, Call};
 use crate::digest::Digest;
 use crate::path::MemoryPath;
+
+pub use fact::{Confirmation, FactState, FormerValue, Provenance, Writing, WrittenBy};
 
 /// The closed list of reasons why something was not done; its name on the wire is the snake_case of the variant.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
@@ -172,6 +175,9 @@ pub struct Issue {
     pub message: String,
 }
 
+/// The code of an [`Issue`] that tells that what a call wrote contradicts what the memory says elsewhere.
+pub const CONTRADICTION: &str = "contradiction";
+
 /// What a call that succeeded answers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
@@ -276,6 +282,9 @@ pub struct Hit {
     pub score: Option<f64>,
     /// By what it was found.
     pub why: Vec<Why>,
+    /// Why all of the note belongs to the past, where it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<FactState>,
 }
 
 /// By what a note was found.
@@ -308,8 +317,12 @@ pub struct Part {
     pub heading: Option<String>,
     /// The first and the last line, from 1.
     pub lines: [usize; 2],
-    /// The lines, as they stand there.
+    /// The lines, as they stand there. A line that belongs to the past is left out, or marked where the past was asked for; and
+    /// one that came from an import or a tool and that nobody confirmed is marked.
     pub text: String,
+    /// Why all of the note belongs to the past, where it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<FactState>,
 }
 
 /// Links, as `links --json` prints them.
@@ -513,10 +526,13 @@ pub struct LogEntry {
     pub batch: Option<u64>,
     /// When it was committed, RFC 3339 in UTC.
     pub time: String,
-    /// How it came in: `cli`, `exec`, `chat`, `ask`, `mcp` or `library`.
+    /// How it came in: `cli`, `exec`, `chat`, `ask`, `mcp`, `web` or `library`.
     pub door: String,
     /// The program that asked for it.
     pub client: Option<String>,
+    /// The conversation it was asked for in; told to the person alone.
+    #[serde(skip)]
+    pub session: Option<String>,
     /// The batch that it undoes.
     pub undoes: Option<u64>,
     /// The batch that undid it.
@@ -562,6 +578,9 @@ pub struct Line {
     pub client: Option<String>,
     /// On whose behalf: `person`, `model`, `program`, `tool:NAME` or `import`.
     pub origin: Option<String>,
+    /// Where it comes from.
+    #[serde(flatten)]
+    pub provenance: Provenance,
 }
 
 /// What became of one call.

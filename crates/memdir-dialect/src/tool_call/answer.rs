@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json, json};
 use super::shape::Shape;
 use super::{Answer, Frame, Kind, Slot};
 use crate::memory_tool;
-use memdir_core::report::{Failure, Issue, Outcome, Report, Value};
+use memdir_core::report::{CONTRADICTION, Failure, Issue, Outcome, Report, Value};
 
 /// The result of one call.
 struct Content {
@@ -101,9 +101,12 @@ fn content(slot: &Slot, report: &Report, issues: &HashMap<usize, Vec<&Issue>>) -
             None => Content { json: json!({"error": "nothing became of this call"}), is_error: true },
         },
         (Kind::Actions, several) => actions(several, report, issues),
-        (Kind::Action, [outcome, ..]) => action(outcome),
+        (Kind::Action, [outcome, ..]) => action(outcome, &told(outcome, issues)),
         (Kind::Memory(asked), [outcome, ..]) => match memory_tool::answer(asked, outcome) {
-            Ok(text) => Content { json: text.into(), is_error: false },
+            Ok(mut text) => {
+                told(outcome, issues).iter().for_each(|issue| text.push_str(&format!("\n\n{}", issue.message)));
+                Content { json: text.into(), is_error: false }
+            }
             Err(text) => Content { json: text.into(), is_error: true },
         },
     }
@@ -113,7 +116,13 @@ fn error(failure: &Failure) -> Content {
     Content { json: json!({"error": failure}), is_error: true }
 }
 
-fn action(outcome: &Outcome) -> Content {
+/// What was noticed of a call that its model has to hear although the call is done: that the memory now contradicts itself.
+fn told<'r>(outcome: &Outcome, issues: &HashMap<usize, Vec<&'r Issue>>) -> Vec<&'r Issue> {
+    let about = issues.get(&outcome.index).into_iter().flatten().copied();
+    about.filter(|issue| issue.code == CONTRADICTION && outcome.result.is_ok()).collect()
+}
+
+fn action(outcome: &Outcome, told: &[&Issue]) -> Content {
     let value = match &outcome.result {
         Ok(value) => value,
         Err(failure) => return error(failure),
@@ -127,6 +136,9 @@ fn action(outcome: &Outcome) -> Content {
             if let Some(total) = outcome.total {
                 entry.insert("total".to_owned(), total.into());
                 entry.insert("cursor".to_owned(), json!(outcome.cursor));
+            }
+            if !told.is_empty() {
+                entry.insert("issues".to_owned(), json!(told));
             }
             Json::Object(entry)
         }

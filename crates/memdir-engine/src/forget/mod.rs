@@ -15,11 +15,14 @@ mod survey;
 
 use super::{Caller, Engine, audit, failure, lock};
 use finder::Finders;
+use memdir_core::digest::Digest;
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure, Kind};
 use memdir_note::Targets;
 use memdir_plan::{self as plan, Forms, MIN_TEXT_CHARS, Sought, Tree, When};
-use memdir_vault::{Author, FileEntry, FiledProposal, HistoryTraces, NoteNames, Replaced, VaultError, Writer};
+use memdir_vault::{
+    Author, FileEntry, FiledProposal, HistoryTraces, NoteNames, Replaced, VaultError, Writer, is_put_aside,
+};
 pub use mention::Mention;
 use mention::Spoken;
 pub(super) use session::cut_whole;
@@ -77,6 +80,30 @@ pub struct ForgottenPlace {
     pub count: u64,
 }
 
+impl ForgottenPlace {
+    /// What the person can do about letters that are still here after all was erased.
+    #[must_use]
+    pub fn advice(&self) -> &'static str {
+        let path = self.path.as_deref().unwrap_or_default();
+        match self.place {
+            PlaceKind::Session => {
+                "a conversation: `memdir session remove` deletes it, on the machine that it belongs to"
+            }
+            PlaceKind::State if path.split('/').any(is_put_aside) => {
+                "a damaged history that was put aside: remove its folder when nothing in it is needed"
+            }
+            PlaceKind::State => "the state of a machine: run `memdir forget` on that machine too",
+            PlaceKind::File | PlaceKind::Name => "not changed, because it belongs to another program: delete it there",
+            PlaceKind::Note | PlaceKind::Link | PlaceKind::Trash => {
+                "said in plain words: `memdir forget --text` takes it out"
+            }
+            PlaceKind::History | PlaceKind::Audit | PlaceKind::Inbox | PlaceKind::Draft | PlaceKind::Index => {
+                "still there: run the same command again"
+            }
+        }
+    }
+}
+
 /// Where something is kept.
 #[derive(Clone, Debug, Default, Eq, PartialEq, Serialize)]
 pub struct ForgetPreview {
@@ -87,6 +114,16 @@ pub struct ForgetPreview {
 }
 
 impl ForgetPreview {
+    /// What a person's yes to this list is bound to: every place and line, but not how often, and not what looking at a note adds to.
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        let is_bound = |place: &&ForgottenPlace| !matches!(place.place, PlaceKind::Audit | PlaceKind::Index);
+        let places = self.places.iter().filter(is_bound);
+        let mut parts: Vec<String> = places.map(|place| format!("{:?} {:?}", place.place, place.path)).collect();
+        parts.extend(self.lines.iter().map(|line| format!("{:?} {:?}", line.path, line.text)));
+        Digest::of_parts(&parts.iter().map(String::as_bytes).collect::<Vec<_>>())
+    }
+
     /// Whether all of it was in another list: places may hold more or less of it, but each was named, and so was each line.
     fn is_within(&self, shown: &Self) -> bool {
         let is_listed = |place: &ForgottenPlace| {

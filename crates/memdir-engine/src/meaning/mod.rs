@@ -229,8 +229,15 @@ impl Engine {
 
     /// Whether no rule hides a note from the models that the owner talks with.
     fn may_embed(&self, path: &MemoryPath) -> bool {
-        let search =
-            SearchFiles { query: String::new(), mode: None, path: None, limit: None, cursor: None, budget: None };
+        let search = SearchFiles {
+            query: String::new(),
+            mode: None,
+            path: None,
+            limit: None,
+            cursor: None,
+            budget: None,
+            include_past: None,
+        };
         let caller = Caller::model("cli");
         self.may_show(&Call::plain(1, Action::SearchFiles(search)), path, &self.context(&caller))
     }

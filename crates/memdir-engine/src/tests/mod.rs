@@ -23,7 +23,9 @@ mod brief;
 mod forgets;
 mod fresh;
 mod meaning;
+mod provenance;
 mod recent;
+mod review;
 mod surroundings;
 
 fn engine(root: &Path) -> Engine {
@@ -39,6 +41,8 @@ fn engine_with(root: &Path, durability: Durability) -> Engine {
         batch_actions: 3,
         batch_time: Duration::from_secs(30),
         rules: Rules::default(),
+        past_status: crate::PAST_STATUS.map(str::to_owned).into(),
+        archive: Vec::new(),
         index: IndexPlace::Nowhere,
         inbox: InboxPlace::Disk,
         keep_proposals: Duration::from_secs(7 * 24 * 60 * 60),

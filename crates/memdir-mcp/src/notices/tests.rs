@@ -42,6 +42,8 @@ impl Env {
             rules: Rules::default(),
             index: IndexPlace::Nowhere,
             inbox: InboxPlace::Process,
+            past_status: Vec::new(),
+            archive: Vec::new(),
             keep_proposals: Duration::from_secs(60),
             clock,
         };

@@ -18,6 +18,7 @@ mod keyed;
 mod links;
 mod notes;
 mod operators;
+mod past;
 mod properties;
 mod remember;
 mod sections;
@@ -49,7 +50,12 @@ fn cleared(call: Call) -> Cleared {
 /// Plans a batch.
 #[track_caller]
 fn run(tree: &MapTree, calls: &[Json]) -> (Vec<Outcome>, Plan) {
-    let mut planner = Planner::new(tree, &Limits::default());
+    run_on(Planner::new(tree, &Limits::default()), calls)
+}
+
+/// Plans a batch on a planner that is told more.
+#[track_caller]
+fn run_on(mut planner: Planner<'_, MapTree>, calls: &[Json]) -> (Vec<Outcome>, Plan) {
     let outcomes = calls.iter().enumerate().map(|(at, json)| planner.answer(&cleared(call(at + 1, json)))).collect();
     (outcomes, planner.finish())
 }

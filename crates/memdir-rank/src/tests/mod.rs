@@ -15,7 +15,14 @@ use memdir_note::Excluded;
 fn ask(map: &Map, question: &str) -> Answer {
     let read = |path: &MemoryPath| map.read(path);
     let point = Point { embedder: String::new(), numbers: Vec::new() };
-    let asking = Asking { read: &read, stop: &|| false, within: None, point: Some(&point), excluded: &Excluded::NONE };
+    let asking = Asking {
+        read: &read,
+        stop: &|| false,
+        within: None,
+        is_past: None,
+        point: Some(&point),
+        excluded: &Excluded::NONE,
+    };
     let answer = answer(map, &Question::of(question).unwrap(), &asking).unwrap();
     for pair in answer.found.windows(2) {
         let place = |at: usize| (pair[at].score, pair[at].note);
@@ -220,7 +227,14 @@ fn only_what_is_within_is_answered() {
     let map = Map::new(FAMILY.iter().copied());
     let read = |path: &MemoryPath| map.read(path);
     let within = |note: Number| map.notes[usize::try_from(note).unwrap()].path.as_str().starts_with("people/");
-    let asking = Asking { read: &read, stop: &|| false, within: Some(&within), point: None, excluded: &Excluded::NONE };
+    let asking = Asking {
+        read: &read,
+        stop: &|| false,
+        within: Some(&within),
+        is_past: None,
+        point: None,
+        excluded: &Excluded::NONE,
+    };
     let answer = answer(&map, &Question::of("age of my wife").unwrap(), &asking).unwrap();
     assert_eq!(paths(&map, &answer), ["people/ann.md", "people/bob.md", "people/eve.md"]);
 }
@@ -243,7 +257,14 @@ fn the_time_for_it_can_be_over() {
     for most in 0..4 {
         let asked = AtomicUsize::new(0);
         let stop = || asked.fetch_add(1, Ordering::Relaxed) >= most;
-        let asking = Asking { read: &|_| None, stop: &stop, within: None, point: None, excluded: &Excluded::NONE };
+        let asking = Asking {
+            read: &|_| None,
+            stop: &stop,
+            within: None,
+            is_past: None,
+            point: None,
+            excluded: &Excluded::NONE,
+        };
         let stopped = answer(&map, &Question::of("age of my wife").unwrap(), &asking);
         assert_eq!(stopped.err(), Some(SourceError::Stopped));
     }

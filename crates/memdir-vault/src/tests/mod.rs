@@ -270,7 +270,9 @@ fn an_approval_that_met_an_editor_can_be_tried_again_and_is_carried_out_once() {
     let vault = env.vault();
     let (entries, author, time) = ([entry("update_file")], author(), Timestamp::from_micros(0));
     let mut writer = vault.lock().unwrap();
-    writer.file_proposal(super::Numbers { number: 1, own: None }, Some(b"it waits"), &entries, &author, time).unwrap();
+    writer
+        .file_proposal(super::Numbers { number: 1, own: None }, Some(b"it waits"), (&entries, &[]), &author, time)
+        .unwrap();
     let mut approve = |after_b: &str, edit: &dyn Fn()| {
         let steps = [put("a.md", Some("a"), Some("a2")), put("b.md", Some(after_b), Some("b2"))];
         let approval = Some(super::Approval { proposal: 1, by: &author });

@@ -73,6 +73,7 @@ fn find(site: &Site, asked: &Asked, query: &str) -> Result<Search, Failure> {
         limit: Some(MOST_HITS),
         cursor: asked.after.clone(),
         budget: None,
+        include_past: None,
     });
     let report = site.act([action])?;
     match report.actions.into_iter().next().map(|outcome| outcome.result) {

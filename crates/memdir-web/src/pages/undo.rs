@@ -6,6 +6,7 @@ use axum::extract::{Form, State};
 use axum::response::Response;
 use serde::Deserialize;
 
+use crate::changes;
 use crate::door::{Notice, Visitor};
 use crate::layout::{self, Page, Section};
 use crate::site::{Site, Then};
@@ -30,7 +31,7 @@ pub(crate) async fn undo(State(site): State<Arc<Site>>, visitor: Visitor, Form(s
                 let main = maud::html! {
                     h1 { "Not undone" }
                     (layout::problem(&error.failure))
-                    @if let Some(diff) = &error.diff { (layout::diff(diff)) }
+                    @if let Some(diff) = &error.diff { (changes::diff(diff, 1, changes::PART_BYTES).0) }
                 };
                 Ok(Then::Show(error.failure, Page::new("Not undone", Section::Nowhere, main)))
             }

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+mod contradictions;
+mod tidy;
+
 use super::{Checked, File, Finding, Kind, Look, Seen, check};
 use memdir_core::action::{Action, UpdateFile};
 use memdir_core::path::MemoryPath;
@@ -24,104 +27,19 @@ fn checked(notes: &[(&str, &str)]) -> Checked {
     }
     let web = Web::new(seen);
     let links = web.links();
-    let memory =
-        Seen { files: &files, links: &links, targets: web.targets(), note_bytes: 200, excluded: &note::Excluded::NONE };
+    let memory = Seen {
+        files: &files,
+        links: &links,
+        targets: web.targets(),
+        note_bytes: 200,
+        excluded: &note::Excluded::NONE,
+        past_status: &[],
+    };
     check(&memory, &mut |path| texts.get(path).map(|text| (*text).to_owned()))
 }
 
 fn found(notes: &[(&str, &str)], kind: Kind) -> Vec<Finding> {
     checked(notes).findings.into_iter().filter(|finding| finding.kind == kind).collect()
-}
-
-/// The lines of `text` on which a fact conflicts with another.
-#[track_caller]
-fn check_conflicts(text: &str, lines: &[usize]) {
-    let found = found(&[("user.md", text)], Kind::ConflictingFact);
-    assert_eq!(found.iter().filter_map(|finding| finding.line).collect::<Vec<_>>(), lines, "{text}");
-}
-
-#[test]
-fn a_fact_with_two_values_is_a_conflict() {
-    check_conflicts("# Ada\n- city: London\n- age: 3\n- city: Paris\n", &[4]);
-    check_conflicts("# Ada\n- **Home_City**: London\n\nShe moved.\n\n- home city: Paris\n", &[6]);
-    check_conflicts("---\ncity: London\n---\n- City: Paris\n", &[4]);
-    check_conflicts("---\nblood_type: A+\n---\n# Ada\n- blood type: A-\n", &[5]);
-    check_conflicts("# Ada\n- born: 1990-01-01\r\n- city: Rome\r\n\r\nText.\r\n\r\n- born: 1990-01-02", &[7]);
-    check_conflicts("# Ada\n- city: Rome\n\n## Notes\n\nShe called me today.\n\n- city: Bern\n", &[8]);
-}
-
-#[test]
-fn what_can_be_several_is_no_conflict() {
-    for text in [
-        "- city: London\n- City: london\n",
-        "- city: London\n- age: 3\n- City: London, UK\n",
-        "- born: 1990-05-12\n- age: 3\n- born: 12 May 1990\n",
-        "- friend: Tom\n- friend: Ann\n",
-        "- languages: en\n- languages: de\n",
-        "- works at: [[a]]\n- works at: [[b]]\n",
-        "## A\n- since: 2010\n## B\n- since: 2011\n",
-        "## A\n- since: 2010\n\nThen:\n\n- since: 2011\n",
-        "# A\n\n**Anna**\n\n- city: Rome\n\n**Ben**\n\n- city: Bern\n",
-        "# A\n- name: Ada\n\n## Partner\n- name: Ben\n",
-        "# A\n- born: 1990\n- city: Rome\n\n## Ben\n\nA friend of mine.\n\n- born: 1991\n- city: Bern\n",
-        "- Acme:\n  - since: 2010\n- Brown:\n  - since: 2011\n",
-        "- name: A\n- age: 3\n\n- name: B\n- age: 4\n",
-        "- mood: 1\n- mood: 2\n- mood: 3\n- mood: 4\n",
-        "- Ben: buys rope\n- Anna: asks the neighbour\n- Ben: calls the insurance\n",
-        "- 10 am: a\n- 10 am: b\n",
-        "---\ncity: London\n---\n- city: London\n",
-        "```\n- city: London\n- city: Paris\n```\n",
-        "- [ ] city: London\n- [ ] city: Paris\n",
-        "- child: [[a]]\n- child: [[b]]\n- child: Nils\n",
-        "- phone: 123\n  at home\n- phone: 456\n  - at work\n- phone: 789\n",
-        "---\nabout: a man of means\n---\n- about: lives in town\n",
-    ] {
-        check_conflicts(text, &[]);
-    }
-}
-
-/// Notes of people who have each key once, and one whose text is given.
-fn people(count: usize, text: &str) -> Vec<(String, String)> {
-    let person = |number: usize| {
-        let text = format!("# Person {number}\n- city: City {number}\n- phone: {number}00\n- boss: [[b{number}]]\n");
-        (format!("p{number}.md"), text)
-    };
-    (0..count).map(person).chain([("user.md".to_owned(), text.to_owned())]).collect()
-}
-
-#[test]
-fn that_a_key_has_one_value_is_learnt_from_other_notes() {
-    let count = |others: usize, text: &str| {
-        let notes = people(others, text);
-        let notes: Vec<_> = notes.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
-        found(&notes, Kind::ConflictingFact).len()
-    };
-    // Values one below the other may be a list, unless all others have one.
-    let list = "# Ada\n- city: Rome\n- city: Bern\n";
-    assert_eq!((count(0, list), count(10, list)), (0, 1));
-    let links = "# Ada\n- boss: [[a]]\n\nText.\n\n- boss: [[b]]\n";
-    assert_eq!((count(0, links), count(10, links)), (0, 1));
-    // One of four notes lists several.
-    let mut notes = people(3, "# Ada\n- city: Rome\n\nText.\n\n- city: Bern\n");
-    notes.push(("list.md".to_owned(), "# Cities\n- city: Rome\n- city: Bern\n".to_owned()));
-    let notes: Vec<_> = notes.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
-    assert_eq!(found(&notes, Kind::ConflictingFact), []);
-}
-
-#[test]
-fn two_notes_about_one_thing_contradict_each_other() {
-    let told = |one: &str, other: &str| {
-        let found = found(&[("anna.md", one), ("people/berg.md", other)], Kind::ConflictingFact);
-        found.iter().map(|found| (found.path.to_string(), found.line)).collect::<Vec<_>>()
-    };
-    let expected = [("people/berg.md".to_owned(), Some(5))];
-    let alias = "---\naliases: [Anna Berg]\n---\n# Berg\n- born: 1981\n- city: Bern\n";
-    assert_eq!(told("# Anna Berg\n- city: Bern\n- born: 1980\n", alias), expected);
-    assert_eq!(told("- city: Bern\n- born: 1980\n", &alias.replace("Anna Berg", "ANNA")), expected);
-    // Only the name is the same, or nothing but what one of them says.
-    assert_eq!(told("# Anna Berg\n- city: Rome\n- born: 1980\n", alias), []);
-    assert_eq!(told("# Anna Berg\n- job: nurse\n", alias), []);
-    assert_eq!(told("# Anna Borg\n- city: Bern\n- born: 1980\n", alias), []);
 }
 
 /// Numbers that look like chance and are the same in each run.
@@ -136,47 +54,6 @@ impl Chance {
     fn words(&mut self, count: usize) -> String {
         (0..count).map(|_| format!("w{} ", self.below(5_000))).collect()
     }
-}
-
-/// A memory of people, changelogs and recipes in which a few notes contradict themselves: those are found, and no other.
-#[test]
-fn planted_contradictions_are_found_and_nothing_else() {
-    let mut chance = Chance(7);
-    let (mut notes, mut planted) = (Vec::new(), Vec::new());
-    for number in 0..200 {
-        let (city, born) = (chance.below(50), 1950 + chance.below(50));
-        let phones: String = (0..=chance.below(3)).map(|_| format!("- phone: {}\n", chance.below(9_999))).collect();
-        let list = format!("# Person {number}\n\n- city: C{city}\n- born: {born}-05-01\n{phones}");
-        let note = match number {
-            20 => format!("---\ncity: C{}\n---\n{list}", city + 1),
-            40 => format!("{list}- city: C{}\n", city + 1),
-            60 => format!("{list}\nWe met at a party in town.\n\n- born: {}-05-01\n", born + 1),
-            80 => list.replace("- born", &format!("- city: C{}\n- born", city + 1)),
-            100 => format!("{list}\n## Notes\n\nWe talked for an hour.\n\n- **City**: C{}\n", city + 1),
-            _ => format!("{list}\n## Sister\n\n- city: C{}\n- born: 1999-01-01\n", city + 1),
-        };
-        let path = format!("people/p{number}.md");
-        if note.contains("Sister") {
-            notes.push((path, note));
-        } else {
-            planted.push(path.clone());
-            notes.push((path, note));
-        }
-    }
-    for number in 0..20 {
-        let versions: String = (0..6)
-            .map(|at| format!("## 1.{at}\n\n- date: 2024-0{}-01\n- Fixed: {}\n- Fixed: x\n\n", at + 1, chance.words(2)))
-            .collect();
-        notes.push((format!("logs/l{number}.md"), format!("# Changes {number}\n\n{versions}")));
-        let amounts =
-            |chance: &mut Chance| format!("- butter: {} g\n- salt: {} g\n\n", chance.below(90), chance.below(9));
-        let text = format!("# Pie {number}\n\nDough\n\n{}Filling\n\n{}", amounts(&mut chance), amounts(&mut chance));
-        notes.push((format!("food/r{number}.md"), text));
-    }
-    let notes: Vec<_> = notes.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
-    let found: std::collections::BTreeSet<_> =
-        found(&notes, Kind::ConflictingFact).iter().map(|found| found.path.to_string()).collect();
-    assert_eq!(found, planted.into_iter().collect());
 }
 
 /// What is told as a duplicate, of what, and how.
@@ -378,8 +255,14 @@ fn active_content_is_told_once_for_a_note_and_kind() {
     let files = [File { path: path("a.md"), is_link: false, look: Some(look) }];
     let web = Web::new(vec![(path("a.md"), None)]);
     let links = web.links();
-    let memory =
-        Seen { files: &files, links: &links, targets: web.targets(), note_bytes: 200, excluded: &note::Excluded::NONE };
+    let memory = Seen {
+        files: &files,
+        links: &links,
+        targets: web.targets(),
+        note_bytes: 200,
+        excluded: &note::Excluded::NONE,
+        past_status: &[],
+    };
     let found = check(&memory, &mut |_| None).findings;
     let told: Vec<_> = found.iter().filter(|found| found.kind == Kind::ActiveContent).collect();
     let told: Vec<_> = told.iter().map(|found| (found.line, found.message.as_str())).collect();

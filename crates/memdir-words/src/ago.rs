@@ -5,7 +5,8 @@ use chrono::{DateTime, Datelike, Days, Local, NaiveTime, Offset, TimeZone};
 use memdir_core::time::Timestamp;
 
 /// `2 hours ago`; the time itself where it cannot be read or lies ahead.
-pub(super) fn words(time: &str, now: Timestamp) -> String {
+#[must_use]
+pub fn words(time: &str, now: Timestamp) -> String {
     let Ok(then) = Timestamp::parse(time) else { return time.to_owned() };
     let seconds = (now.micros() - then.micros()) / 1_000_000;
     let units = [(31_557_600, "year"), (2_629_800, "month"), (86_400, "day"), (3_600, "hour"), (60, "minute")];
@@ -20,15 +21,16 @@ pub(super) fn words(time: &str, now: Timestamp) -> String {
 }
 
 /// A moment and the present one, in the time of the person's place.
-#[derive(Debug)]
-pub(super) struct Moment<Z: TimeZone = Local> {
+#[derive(Clone, Debug)]
+pub struct Moment<Z: TimeZone = Local> {
     then: DateTime<Z>,
     now: DateTime<Z>,
 }
 
 impl Moment {
     /// A time as memdir prints it; `None` where it cannot be read.
-    pub(super) fn of(time: &str) -> Option<Self> {
+    #[must_use]
+    pub fn of(time: &str) -> Option<Self> {
         let then = local(Timestamp::parse(time).ok()?)?;
         Some(Self { then, now: local(memdir_host::now())? })
     }
@@ -39,7 +41,8 @@ where
     Z::Offset: std::fmt::Display,
 {
     /// `Today`, `Yesterday`, `Friday 20 November`; with the year where it is another one.
-    pub(super) fn day(&self) -> String {
+    #[must_use]
+    pub fn day(&self) -> String {
         let days = self.now.date_naive().signed_duration_since(self.then.date_naive()).num_days();
         match days {
             0 => "Today".to_owned(),
@@ -50,18 +53,21 @@ where
     }
 
     /// `14:05`; with `UTC` where that is the time here, which is also the time where nobody has set a zone.
-    pub(super) fn clock(&self) -> String {
+    #[must_use]
+    pub fn clock(&self) -> String {
         let zone = if self.then.offset().fix().local_minus_utc() == 0 { " UTC" } else { "" };
         format!("{}{zone}", self.then.format("%H:%M"))
     }
 
     /// `2 hours ago` within a day, else the day and the clock: for a place without a headline.
-    pub(super) fn short(&self) -> String {
+    #[must_use]
+    pub fn short(&self) -> String {
         self.recent().unwrap_or_else(|| format!("{}, {}", self.day(), self.clock()))
     }
 
     /// `2 hours ago` for what was within the last 24 hours.
-    pub(super) fn recent(&self) -> Option<String> {
+    #[must_use]
+    pub fn recent(&self) -> Option<String> {
         let stamp = |time: &DateTime<Z>| Timestamp::from_micros(time.timestamp_micros());
         let hours = self.now.clone().signed_duration_since(self.then.clone()).num_hours();
         let is_past = self.then.timestamp_micros() <= self.now.timestamp_micros();
@@ -70,13 +76,22 @@ where
 }
 
 /// How long ago a time was, or when.
-pub(super) fn short(time: &str) -> String {
+#[must_use]
+pub fn short(time: &str) -> String {
     Moment::of(time).map_or_else(|| time.to_owned(), |moment| moment.short())
 }
 
 /// Reads since when: `today`, `yesterday`, `3d`, `12h`, `2w`, a date, or a time as memdir prints it.
-pub(super) fn since(text: &str) -> Option<Timestamp> {
+#[must_use]
+pub fn since(text: &str) -> Option<Timestamp> {
     since_in(text, &local(memdir_host::now())?)
+}
+
+/// The end of a day of the person's place, such as `2026-11-20`.
+#[must_use]
+pub fn day_end(date: &str) -> Option<Timestamp> {
+    let next = date.trim().parse::<chrono::NaiveDate>().ok()?.succ_opt()?;
+    since(&next.to_string())
 }
 
 fn since_in<Z: TimeZone>(text: &str, now: &DateTime<Z>) -> Option<Timestamp> {

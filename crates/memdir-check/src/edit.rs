@@ -1,0 +1,111 @@
+//! Edits that name one place of a note and no other, as `exec` takes them.
+
+use std::ops::Range;
+
+use memdir_core::action::{Action, UpdateFile};
+use memdir_core::path::MemoryPath;
+use memdir_note::Note;
+
+/// So many words, and so many lines, are added on each side of a place until it is the only one.
+const MOST_WORDS: usize = 12;
+const MOST_LINES: usize = 12;
+/// A longer text is no place that a person would look at.
+const MOST_OLD_BYTES: usize = 2_000;
+
+/// The action that takes a line out of a note, which is counted from 1; `None` where that would take more away than the
+/// one fact that begins there, or leave a part of it.
+pub(super) fn without_line(source: &MemoryPath, text: &str, line: usize) -> Option<Action> {
+    let mut start = 0;
+    let mut lines = text.split_inclusive('\n');
+    for before in lines.by_ref().take(line.checked_sub(1)?) {
+        start += before.len();
+    }
+    let end = start + lines.next()?.len();
+    let mut below = lines.clone();
+    if below.next().is_some_and(|below| below.starts_with([' ', '\t']) && !below.trim().is_empty()) {
+        return None;
+    }
+    // The last line may have no end of its own, and takes that of the line above.
+    let above = text.get(..start)?;
+    let start = if lines.next().is_none() && !text.ends_with('\n') {
+        above.strip_suffix('\n').map_or(start, |above| above.strip_suffix('\r').unwrap_or(above).len())
+    } else {
+        start
+    };
+    let rest = format!("{}{}", text.get(..start)?, text.get(end..)?);
+    let facts = |text: &str| {
+        let facts = Note::parse(text).facts().into_iter();
+        facts.map(|fact| (fact.key, fact.value, fact.heading)).collect::<Vec<_>>()
+    };
+    let note = Note::parse(text);
+    let (own, others): (Vec<_>, Vec<_>) = note.facts().into_iter().partition(|fact| fact.line == line);
+    let others: Vec<_> = others.into_iter().map(|fact| (fact.key, fact.value, fact.heading)).collect();
+    let is_one_line = matches!(own.as_slice(), [fact] if fact.span.end <= end);
+    if !is_one_line || others != facts(&rest) {
+        return None;
+    }
+    edit(source, text, &(start..end), start..end, "")
+}
+
+/// The action that puts `new` into a place of the text; its `old_content` is the shortest text around `span` that stands
+/// nowhere else in the note.
+pub(super) fn edit(
+    source: &MemoryPath,
+    text: &str,
+    span: &Range<usize>,
+    place: Range<usize>,
+    new: &str,
+) -> Option<Action> {
+    let mut ranges = grown(text, span).into_iter().filter(|range| range.len() <= MOST_OLD_BYTES);
+    let around = ranges.find(|range| is_unique(text, range))?;
+    let before = text.get(around.start..place.start)?;
+    let after = text.get(place.end..around.end)?;
+    Some(Action::UpdateFile(UpdateFile {
+        path: source.clone(),
+        old_content: text.get(around)?.to_owned(),
+        new_content: format!("{before}{new}{after}"),
+        occurrence: None,
+    }))
+}
+
+/// Whether the text in a range stands in the whole text once.
+fn is_unique(text: &str, range: &Range<usize>) -> bool {
+    let text = text.as_bytes();
+    let Some(wanted) = text.get(range.clone()) else { return false };
+    let is_in = |text: Option<&[u8]>| text.is_some_and(|text| memchr::memmem::find(text, wanted).is_some());
+    // A text can overlap with itself, so only one byte of it is left out.
+    !is_in(text.get(..range.end.saturating_sub(1))) && !is_in(text.get(range.start + 1..))
+}
+
+/// Ranges around one, each longer than the one before: words of its line, the line, lines around it.
+fn grown(text: &str, span: &Range<usize>) -> Vec<Range<usize>> {
+    let mut ranges = vec![span.clone()];
+    let line_start = |at: usize| text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
+    let line_end = |at: usize| text.get(at..).and_then(|after| after.find('\n')).map_or(text.len(), |end| at + end);
+    let trimmed = |end: usize| if text.get(..end).is_some_and(|text| text.ends_with('\r')) { end - 1 } else { end };
+    let first = line_start(span.start);
+    let last = trimmed(line_end(span.end)).max(span.end);
+    let (mut start, mut end) = (span.start, span.end);
+    for _ in 0..MOST_WORDS {
+        let rest = text.get(end..last).unwrap_or_default();
+        let blanks = rest.len() - rest.trim_start().len();
+        end +=
+            rest.get(blanks..).and_then(|rest| rest.find(char::is_whitespace)).map_or(rest.len(), |word| blanks + word);
+        ranges.push(start..end);
+        let before = text.get(first..start).unwrap_or_default();
+        let word = before.trim_end().rfind(char::is_whitespace);
+        start = word.map_or(first, |at| {
+            first + at + before.get(at..).and_then(|text| text.chars().next()).map_or(1, char::len_utf8)
+        });
+        ranges.push(start..end);
+    }
+    let (mut start, mut end) = (first, last);
+    ranges.push(start..end);
+    for _ in 0..MOST_LINES {
+        end = trimmed(line_end((line_end(end) + 1).min(text.len()))).max(end);
+        ranges.push(start..end);
+        start = line_start(start.saturating_sub(1));
+        ranges.push(start..end);
+    }
+    ranges
+}

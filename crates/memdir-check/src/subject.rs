@@ -1,0 +1,56 @@
+//! Which notes are about the same thing, and which sections of a note are about another note.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::Look;
+use super::fact::name as plain;
+use super::name;
+use memdir_core::path::MemoryPath;
+
+/// A name that more notes have is no name of one thing.
+const MOST_NAMED: usize = 3;
+
+/// Notes by what they are called: title, aliases, file name.
+pub(super) struct Subjects {
+    /// For each name, the places of its notes, and whether the name is that of a file whose note has another title.
+    named: HashMap<String, Vec<(usize, bool)>>,
+}
+
+impl Subjects {
+    /// Days and the copies of programs that sync are about no thing.
+    pub(super) fn of<'n>(notes: impl Iterator<Item = (&'n MemoryPath, &'n Look)>) -> Self {
+        let mut named: HashMap<String, Vec<(usize, bool)>> = HashMap::new();
+        for (at, (path, look)) in notes.enumerate() {
+            if name::is_day(path.stem()) || name::is_copy(path) {
+                continue;
+            }
+            let titles = look.title.as_deref().into_iter().chain(look.aliases.iter().map(String::as_str));
+            let titles: BTreeSet<String> = titles.map(plain).filter(|name| !name.is_empty()).collect();
+            let stem = plain(path.stem());
+            if !titles.contains(&stem) {
+                named.entry(stem).or_default().push((at, look.title.is_some()));
+            }
+            for title in titles {
+                named.entry(title).or_default().push((at, false));
+            }
+        }
+        Self { named }
+    }
+
+    /// The notes of this name, which is compared as [`plain`] gives it; none where `own` is one of them, or too many are.
+    pub(super) fn of_name(&self, name: &str, own: usize) -> Vec<usize> {
+        let notes = self.named.get(name).filter(|notes| notes.len() <= MOST_NAMED);
+        let notes = notes.filter(|notes| notes.iter().all(|(note, _)| *note != own));
+        notes.into_iter().flatten().map(|(note, _)| *note).collect()
+    }
+
+    /// The pairs of notes that have a name in common, which is more than that of their files.
+    pub(super) fn pairs(&self) -> BTreeSet<(usize, usize)> {
+        let few = self.named.values().filter(|notes| notes.len() <= MOST_NAMED);
+        let pairs = few.flat_map(|notes| {
+            notes.iter().enumerate().flat_map(|(at, one)| notes.iter().skip(at + 1).map(move |other| (*one, *other)))
+        });
+        let told = pairs.filter(|((_, one), (_, other))| !(*one && *other));
+        told.map(|((one, _), (other, _))| (one.min(other), one.max(other))).collect()
+    }
+}

@@ -1,0 +1,271 @@
+//! Which facts contradict each other, in memories whose makers know it.
+
+use super::{Chance, found};
+use crate::Kind;
+
+/// The lines of `text` on which a fact conflicts with another.
+#[track_caller]
+fn check_conflicts(text: &str, lines: &[usize]) {
+    let found = found(&[("user.md", text)], Kind::ConflictingFact);
+    assert_eq!(found.iter().filter_map(|finding| finding.line).collect::<Vec<_>>(), lines, "{text}");
+}
+
+#[test]
+fn a_fact_with_two_values_is_a_conflict() {
+    check_conflicts("# Ada\n- city: London\n- age: 3\n- city: Paris\n", &[4]);
+    check_conflicts("# Ada\n- **Home_City**: London\n\nShe moved.\n\n- home city: Paris\n", &[6]);
+    check_conflicts("---\ncity: London\n---\n- City: Paris\n", &[4]);
+    check_conflicts("---\nblood_type: A+\n---\n# Ada\n- blood type: A-\n", &[5]);
+    check_conflicts("# Ada\n- born: 1990-01-01\r\n- city: Rome\r\n\r\nText.\r\n\r\n- born: 1990-01-02", &[7]);
+    check_conflicts("# Ada\n- city: Rome\n\n## Notes\n\nShe called me today.\n\n- city: Bern\n", &[8]);
+}
+
+#[test]
+fn what_can_be_several_is_no_conflict() {
+    for text in [
+        "- city: London\n- City: london\n",
+        "- city: London\n- age: 3\n- City: London, UK\n",
+        "- born: 1990-05-12\n- age: 3\n- born: 12 May 1990\n",
+        "- friend: Tom\n- friend: Ann\n",
+        "- languages: en\n- languages: de\n",
+        "- works at: [[a]]\n- works at: [[b]]\n",
+        "## A\n- since: 2010\n## B\n- since: 2011\n",
+        "## A\n- since: 2010\n\nThen:\n\n- since: 2011\n",
+        "# A\n\n**Anna**\n\n- city: Rome\n\n**Ben**\n\n- city: Bern\n",
+        "# A\n- name: Ada\n\n## Partner\n- name: Ben\n",
+        "# A\n- born: 1990\n- city: Rome\n\n## Ben\n\nA friend of mine.\n\n- born: 1991\n- city: Bern\n",
+        "- Acme:\n  - since: 2010\n- Brown:\n  - since: 2011\n",
+        "- name: A\n- age: 3\n\n- name: B\n- age: 4\n",
+        "- mood: 1\n- mood: 2\n- mood: 3\n- mood: 4\n",
+        "- Ben: buys rope\n- Anna: asks the neighbour\n- Ben: calls the insurance\n",
+        "- 10 am: a\n- 10 am: b\n",
+        "---\ncity: London\n---\n- city: London\n",
+        "```\n- city: London\n- city: Paris\n```\n",
+        "- [ ] city: London\n- [ ] city: Paris\n",
+        "- child: [[a]]\n- child: [[b]]\n- child: Nils\n",
+        "- phone: 123\n  at home\n- phone: 456\n  - at work\n- phone: 789\n",
+        "---\nabout: a man of means\n---\n- about: lives in town\n",
+    ] {
+        check_conflicts(text, &[]);
+    }
+}
+
+/// Notes of people who have each key once, and one whose text is given.
+fn people(count: usize, text: &str) -> Vec<(String, String)> {
+    let person = |number: usize| {
+        let text = format!("# Person {number}\n- city: City {number}\n- phone: {number}00\n- boss: [[b{number}]]\n");
+        (format!("p{number}.md"), text)
+    };
+    (0..count).map(person).chain([("user.md".to_owned(), text.to_owned())]).collect()
+}
+
+#[test]
+fn that_a_key_has_one_value_is_learnt_from_other_notes() {
+    let count = |others: usize, text: &str| {
+        let notes = people(others, text);
+        let notes: Vec<_> = notes.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+        found(&notes, Kind::ConflictingFact).len()
+    };
+    // Values one below the other may be a list, unless all others have one.
+    let list = "# Ada\n- city: Rome\n- city: Bern\n";
+    assert_eq!((count(0, list), count(10, list)), (0, 1));
+    let links = "# Ada\n- boss: [[a]]\n\nText.\n\n- boss: [[b]]\n";
+    assert_eq!((count(0, links), count(10, links)), (0, 1));
+    // One of four notes lists several.
+    let mut notes = people(3, "# Ada\n- city: Rome\n\nText.\n\n- city: Bern\n");
+    notes.push(("list.md".to_owned(), "# Cities\n- city: Rome\n- city: Bern\n".to_owned()));
+    let notes: Vec<_> = notes.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    assert_eq!(found(&notes, Kind::ConflictingFact), []);
+}
+
+#[test]
+fn two_notes_about_one_thing_contradict_each_other() {
+    let told = |one: &str, other: &str| {
+        let found = found(&[("anna.md", one), ("people/berg.md", other)], Kind::ConflictingFact);
+        found.iter().map(|found| (found.path.to_string(), found.line)).collect::<Vec<_>>()
+    };
+    let expected = [("people/berg.md".to_owned(), Some(5))];
+    let alias = "---\naliases: [Anna Berg]\n---\n# Berg\n- born: 1981\n- city: Bern\n";
+    assert_eq!(told("# Anna Berg\n- city: Bern\n- born: 1980\n", alias), expected);
+    assert_eq!(told("- city: Bern\n- born: 1980\n", &alias.replace("Anna Berg", "ANNA")), expected);
+    // Only the name is the same, or nothing but what one of them says.
+    assert_eq!(told("# Anna Berg\n- city: Rome\n- born: 1980\n", alias), []);
+    assert_eq!(told("# Anna Berg\n- job: nurse\n", alias), []);
+    assert_eq!(told("# Anna Borg\n- city: Bern\n- born: 1980\n", alias), []);
+}
+
+/// A memory of people, changelogs and recipes in which a few notes contradict themselves: those are found, and no other.
+#[test]
+fn planted_contradictions_are_found_and_nothing_else() {
+    let mut chance = Chance(7);
+    let (mut notes, mut planted) = (Vec::new(), Vec::new());
+    for number in 0..200 {
+        let (city, born) = (chance.below(50), 1950 + chance.below(50));
+        let phones: String = (0..=chance.below(3)).map(|_| format!("- phone: {}\n", chance.below(9_999))).collect();
+        let list = format!("# Person {number}\n\n- city: C{city}\n- born: {born}-05-01\n{phones}");
+        let note = match number {
+            20 => format!("---\ncity: C{}\n---\n{list}", city + 1),
+            40 => format!("{list}- city: C{}\n", city + 1),
+            60 => format!("{list}\nWe met at a party in town.\n\n- born: {}-05-01\n", born + 1),
+            80 => list.replace("- born", &format!("- city: C{}\n- born", city + 1)),
+            100 => format!("{list}\n## Notes\n\nWe talked for an hour.\n\n- **City**: C{}\n", city + 1),
+            _ => format!("{list}\n## Sister\n\n- city: C{}\n- born: 1999-01-01\n", city + 1),
+        };
+        let path = format!("people/p{number}.md");
+        if note.contains("Sister") {
+            notes.push((path, note));
+        } else {
+            planted.push(path.clone());
+            notes.push((path, note));
+        }
+    }
+    for number in 0..20 {
+        let versions: String = (0..6)
+            .map(|at| format!("## 1.{at}\n\n- date: 2024-0{}-01\n- Fixed: {}\n- Fixed: x\n\n", at + 1, chance.words(2)))
+            .collect();
+        notes.push((format!("logs/l{number}.md"), format!("# Changes {number}\n\n{versions}")));
+        let amounts =
+            |chance: &mut Chance| format!("- butter: {} g\n- salt: {} g\n\n", chance.below(90), chance.below(9));
+        let text = format!("# Pie {number}\n\nDough\n\n{}Filling\n\n{}", amounts(&mut chance), amounts(&mut chance));
+        notes.push((format!("food/r{number}.md"), text));
+    }
+    let notes: Vec<_> = notes.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let found: std::collections::BTreeSet<_> =
+        found(&notes, Kind::ConflictingFact).iter().map(|found| found.path.to_string()).collect();
+    assert_eq!(found, planted.into_iter().collect());
+}
+
+/// A small memory whose notes have parts, as those of many assistants have.
+fn parted(more: &[(&str, &str)]) -> Vec<(String, String)> {
+    let note = |name: &str, city: &str, job: &str| {
+        format!(
+            "# {name}\n\n## Basic Information\n- city: {city}\n- job: {job}\n- eyes: green\n\n## Relationships\n- knows: [[ann]]\n"
+        )
+    };
+    let mut notes = vec![
+        ("ann.md".to_owned(), note("Ann", "Rome", "nurse")),
+        ("ben.md".to_owned(), note("Ben", "Bern", "pilot")),
+        ("cleo.md".to_owned(), note("Cleo Moss", "Oslo", "judge")),
+    ];
+    for (path, text) in more {
+        notes.retain(|(known, _)| known != path);
+        notes.push(((*path).to_owned(), (*text).to_owned()));
+    }
+    notes
+}
+
+#[track_caller]
+fn check_told(notes: &[(String, String)], expected: &[(&str, usize, &str, usize)]) {
+    let notes: Vec<_> = notes.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let told = found(&notes, Kind::ConflictingFact);
+    let told: Vec<_> = told
+        .iter()
+        .map(|found| {
+            let [told, other] = found.sides.as_slice() else { panic!("{found:?}") };
+            let line = |side: &crate::Side| {
+                let text = notes.iter().find(|(path, _)| *path == side.path.as_str()).unwrap().1;
+                assert_eq!(text.lines().nth(side.line - 1).unwrap().trim(), side.text);
+            };
+            [told, other].into_iter().for_each(line);
+            (told.path.as_str(), told.line, other.path.as_str(), other.line)
+        })
+        .collect();
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn parts_of_a_note_are_about_its_subject() {
+    check_told(&parted(&[]), &[]);
+    let ann = parted(&[])[0].1.clone();
+    // Below the last heading, as what is appended is.
+    check_told(&parted(&[("ann.md", &format!("{ann}- city: Paris\n"))]), &[("ann.md", 10, "ann.md", 4)]);
+    check_told(&parted(&[("ann.md", &format!("---\njob: baker\n---\n{ann}"))]), &[("ann.md", 8, "ann.md", 2)]);
+    // A heading that only one note has may be about somebody else.
+    check_told(&parted(&[("ann.md", &format!("{ann}\n## Sister\n- city: Paris\n"))]), &[]);
+    // So may one of several notes, where it gives other values of what the notes say themselves.
+    let with = |path: &'static str, at: usize| {
+        (path, format!("{}\n## Sister\n- city: Paris\n- job: cook\n", parted(&[])[at].1))
+    };
+    let (ann, ben) = (with("ann.md", 0), with("ben.md", 1));
+    check_told(&parted(&[(ann.0, &ann.1), (ben.0, &ben.1)]), &[]);
+}
+
+#[test]
+fn a_section_about_another_note_can_contradict_it() {
+    for title in ["## [[cleo]]", "## Cleo Moss", "### [[people/cleo|C.]]", "**Cleo Moss**"] {
+        let text = format!("# Minutes\n\nWe met.\n\n{title}\n\n- city: Turin\n");
+        check_told(&parted(&[("minutes.md", &text)]), &[("minutes.md", 7, "cleo.md", 4)]);
+    }
+    check_told(
+        &parted(&[("minutes.md", "# Minutes\n\n- [[cleo]]\n  - job: cook\n")]),
+        &[("minutes.md", 4, "cleo.md", 5)],
+    );
+    check_told(&parted(&[("minutes.md", "# Minutes\n\n## [[cleo]]\n\n- city: Oslo\n")]), &[]);
+    check_told(&parted(&[("minutes.md", "# Minutes\n\n## [[dora]]\n\n- city: Turin\n")]), &[]);
+}
+
+#[test]
+fn times_that_do_not_meet_are_no_contradiction() {
+    let told = |one: &str, other: &str| {
+        let text = format!("# Ada\n- city: {one}\n- age: 3\n- city: {other}\n");
+        found(&[("user.md", &text)], Kind::ConflictingFact).len()
+    };
+    assert_eq!(told("London (2019–2021)", "Paris (2022–2024)"), 0);
+    assert_eq!(told("London (2019–2022)", "Paris (2021–2024)"), 1);
+    assert_eq!(told("London (2019–2022)", "London (2021–2024)"), 0);
+    assert_eq!(told("London until 2020", "Paris"), 0);
+    assert_eq!(told("London since 2020", "Paris"), 1);
+    assert_eq!(told("London (2019–2021)", "Paris since 2020-05"), 1);
+    let past = "---\nsuperseded_by: \"[[new]]\"\n---\n# Ada\n- city: London\n- age: 3\n- city: Paris\n";
+    assert_eq!(found(&[("user.md", past)], Kind::ConflictingFact), []);
+}
+
+/// A list of a small memory, where nothing is known of its key.
+#[test]
+fn a_small_memory_is_judged_by_its_habits() {
+    let person = |list: &str| {
+        format!(
+            "# Ada\n- born: 1990\n- eyes: green\n- job: nurse\n- pet: Rex\n- car: none\n- height: 170\n- shoes: 39\n- name: Ada\n{list}"
+        )
+    };
+    let told = |list: &str| found(&[("user.md", &person(list))], Kind::ConflictingFact).len();
+    assert_eq!(told("- city: London\n- city: Paris\n"), 1);
+    assert_eq!(told("- city: a small flat in London\n- city: a house in Paris\n"), 1);
+    // One that lists is none that contradicts itself, and says so of its other keys too.
+    assert_eq!(
+        told("- phone: 1\n- phone: 2\n- phone: 3\n- phone: 4\n- friend: Tom\n- friend: Ann\n- son: Bo\n- son: Al\n"),
+        0
+    );
+    // Links are relations, of which there may be several.
+    assert_eq!(told("- knows: [[a]]\n- knows: [[b]]\n"), 0);
+    assert_eq!(found(&[("user.md", "- city: London\n- city: Paris\n")], Kind::ConflictingFact), []);
+}
+
+#[test]
+fn the_action_takes_out_one_line_and_leaves_the_rest() {
+    use memdir_core::action::{Action, UpdateFile};
+    for (text, rest) in [
+        ("# Ada\n- city: London\n- age: 3\n- city: Paris\n", "# Ada\n- age: 3\n- city: Paris\n"),
+        ("# Ada\r\n- city: London\r\n- age: 3\r\n- city: Paris", "# Ada\r\n- age: 3\r\n- city: Paris"),
+        ("---\ncity: London\n---\n- City: Paris\n", "---\n---\n- City: Paris\n"),
+        (
+            "# Ada\n- city: Rome\n\n## Notes\n\nShe called.\n\n- city: Bern\n",
+            "# Ada\n\n## Notes\n\nShe called.\n\n- city: Bern\n",
+        ),
+    ] {
+        let found = found(&[("user.md", text)], Kind::ConflictingFact);
+        let Some(Action::UpdateFile(UpdateFile { old_content, new_content, .. })) = &found[0].action else {
+            panic!("{found:?}")
+        };
+        assert_eq!(text.matches(old_content.as_str()).count(), 1);
+        assert_eq!(text.replacen(old_content, new_content, 1), rest);
+    }
+    // Where more would go than the line, or a part of it would stay, there is none.
+    for text in [
+        "# Ada\n- city: London\n  - since: 2010\n- age: 3\n- city: Paris\n",
+        "# Ada\n- city: London [pet:: cat]\n- age: 3\n- city: Paris\n",
+        "# Ada\n- city: London\n  in the north\n- age: 3\n- city: Paris\n",
+    ] {
+        assert_eq!(found(&[("user.md", text)], Kind::ConflictingFact)[0].action, None, "{text}");
+    }
+}

@@ -1,0 +1,209 @@
+//! How a memory uses its keys: what it gives one value, what it lists, and which headings are parts of a note.
+//!
+//! Nothing here knows a key: all is counted in the notes themselves. A key by itself may be too rare to tell anything, so the
+//! habit of the whole memory counts too: where dozens of keys have one value and hardly any is listed, a second value is a
+//! contradiction rather than the first list.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use super::Look;
+use super::fact::{OWN, Said, ValueForm};
+use super::value::is_same;
+
+/// A note that has a key more often than this lists something.
+pub(super) const MOST_VALUES: usize = 3;
+/// So many notes with one value, for each that lists several, show that there is one.
+const SINGLE_FOR_LISTED: usize = 10;
+/// So many notes with one value of a key show by themselves that it has one.
+const SURE: usize = 5;
+/// So many show it in a memory that has hardly any lists.
+const LIKELY: usize = 3;
+/// A memory with fewer facts has no habits.
+const LEAST_FACTS: usize = 8;
+/// So many keys with one value, for each that is listed, are a habit.
+const FACTS_FOR_LISTED: usize = 8;
+/// A heading of so many notes is a part that notes have, if that is one in so many of those with facts below headings.
+const SHARED_BY: usize = 2;
+const ONE_PART_IN: usize = 6;
+/// So many notes with one value, for each whose sections have values of their own, show that sections do not matter.
+const SINGLE_FOR_SPREAD: usize = 4;
+
+/// How the notes of a memory use a key.
+#[derive(Clone, Copy, Default)]
+struct Usage {
+    /// The notes that have one value of it.
+    single: usize,
+    /// The notes that list several values.
+    listed: usize,
+    /// The notes with several values that do not stand together.
+    apart: usize,
+    /// The notes that give each of several sections a value of its own.
+    spread: usize,
+}
+
+/// How one note uses a key.
+#[derive(Clone, Copy, Eq, PartialEq)]
+pub(super) enum Use {
+    /// With one value, or one in each section.
+    Single,
+    /// With several, one below the other.
+    Listed,
+    /// With several in one section, with something else between them.
+    Apart,
+}
+
+/// How sure the memory makes it that a key has one value.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(super) enum Evidence {
+    /// Other notes list several values.
+    Against,
+    /// Nothing speaks against it.
+    Nothing,
+    /// The habits of the memory speak for it.
+    Habit,
+    /// Several other notes have one value, in a memory of such habits.
+    Likely,
+    /// Many other notes have one value.
+    Sure,
+}
+
+/// What was learnt from all notes.
+#[derive(Default)]
+pub(super) struct Habits<'n> {
+    usage: HashMap<&'n str, Usage>,
+    headings: HashMap<&'n str, Heading>,
+    /// The notes that have facts below headings.
+    sectioned: usize,
+    /// How often a note gives a key one value.
+    singles: usize,
+    /// How often a note lists several values, or has them apart.
+    lists: usize,
+}
+
+/// The sections below one heading, over all notes.
+#[derive(Clone, Copy, Default)]
+struct Heading {
+    notes: usize,
+    /// Those whose keys are mostly keys of the note as well: they are about something else, as a sister is.
+    repeating: usize,
+}
+
+impl Use {
+    pub(super) fn of(facts: &[&Said]) -> Self {
+        let is_long = |one: &&Said| facts.iter().filter(|fact| fact.section == one.section).count() > MOST_VALUES;
+        let is_several = |one: &&Said| one.form == ValueForm::Several || is_long(one);
+        if facts.iter().take(MOST_VALUES + 1).any(is_several) {
+            return Self::Listed;
+        }
+        let pairs = facts.iter().zip(facts.iter().skip(1));
+        let mut differ = pairs.filter(|(one, other)| one.section == other.section && !is_same(one, other)).peekable();
+        match (differ.peek().is_some(), differ.any(|(one, other)| is_below(one, other))) {
+            (_, true) => Self::Listed,
+            (true, false) => Self::Apart,
+            (false, false) => Self::Single,
+        }
+    }
+}
+
+/// Whether one fact stands right below another one in a list.
+fn is_below(one: &Said, other: &Said) -> bool {
+    (one.list, one.item + 1) == (other.list, other.item)
+}
+
+/// Whether the sections of a note give a key values of their own.
+fn is_spread(facts: &[&Said]) -> bool {
+    facts.iter().zip(facts.iter().skip(1)).any(|(one, other)| one.section != other.section && !is_same(one, other))
+}
+
+/// The facts of a note by their keys, those of one key by their lines.
+pub(super) type Keys<'n> = HashMap<&'n str, Vec<&'n Said>>;
+
+impl<'n> Habits<'n> {
+    /// Learns from notes; what is the same byte for byte counts once.
+    pub(super) fn of<'s>(notes: impl Iterator<Item = (&'n Look, &'s Keys<'n>)>) -> Self
+    where
+        'n: 's,
+    {
+        let (mut habits, mut copies) = (Self::default(), HashSet::new());
+        for (look, keys) in notes.filter(|(look, _)| look.digest.is_none_or(|digest| copies.insert(digest))) {
+            for (key, facts) in keys {
+                habits.learn_key(key, facts);
+            }
+            habits.learn_headings(look, keys);
+        }
+        habits
+    }
+
+    fn learn_key(&mut self, key: &'n str, facts: &[&Said]) {
+        let usage = self.usage.entry(key).or_default();
+        usage.spread += usize::from(is_spread(facts));
+        match Use::of(facts) {
+            Use::Single => {
+                usage.single += 1;
+                self.singles += usize::from(facts.iter().any(|fact| fact.form != ValueForm::Link));
+            }
+            Use::Listed => {
+                usage.listed += 1;
+                self.lists += usize::from(!facts.iter().all(|fact| fact.form == ValueForm::Link));
+            }
+            Use::Apart => usage.apart += 1,
+        }
+    }
+
+    fn learn_headings(&mut self, look: &'n Look, keys: &Keys<'n>) {
+        // Of each section, how many keys it has and how many of them other sections have as well.
+        let mut sections: HashMap<usize, (usize, usize)> = HashMap::new();
+        for facts in keys.values() {
+            let own: BTreeSet<usize> = facts.iter().map(|fact| fact.section).collect();
+            for section in &own {
+                let (all, repeated) = sections.entry(*section).or_default();
+                *all += 1;
+                *repeated += usize::from(own.len() > 1);
+            }
+        }
+        self.sectioned += usize::from(sections.keys().any(|section| *section != OWN));
+        let mut seen = HashSet::new();
+        for (section, (all, repeated)) in sections.into_iter().filter(|(section, _)| *section != OWN) {
+            let Some(title) = look.facts.sections.get(section) else { continue };
+            if seen.insert(title) {
+                let heading = self.headings.entry(title).or_default();
+                heading.notes += 1;
+                heading.repeating += usize::from(repeated * 3 >= all * 2);
+            }
+        }
+    }
+
+    /// What other notes say of whether a key has one value; `facts` are those of the note that is asked about.
+    pub(super) fn evidence(&self, key: &str, facts: &[&Said]) -> Evidence {
+        let usage = self.usage.get(key).copied().unwrap_or_default();
+        let own_use = Use::of(facts);
+        let own = usize::from(own_use == Use::Listed);
+        if usage.listed.saturating_sub(own) * SINGLE_FOR_LISTED > usage.single || usage.apart > usage.single.max(1) {
+            return Evidence::Against;
+        }
+        let is_habit = self.singles >= LEAST_FACTS && self.lists.saturating_sub(own) * FACTS_FOR_LISTED <= self.singles;
+        let others = usage.single.saturating_sub(usize::from(own_use == Use::Single));
+        match others {
+            SURE.. => Evidence::Sure,
+            LIKELY.. if is_habit => Evidence::Likely,
+            _ if is_habit => Evidence::Habit,
+            _ => Evidence::Nothing,
+        }
+    }
+
+    /// Whether other notes give a key to several sections, each with a value of its own.
+    pub(super) fn is_spread(&self, key: &str, facts: &[&Said]) -> bool {
+        let spread = self.usage.get(key).map_or(0, |usage| usage.spread);
+        let single = self.usage.get(key).map_or(0, |usage| usage.single);
+        spread.saturating_sub(usize::from(is_spread(facts))) * SINGLE_FOR_SPREAD > single
+    }
+
+    /// Whether what stands in a section is about the note itself: in the section of its title, or below a heading that
+    /// notes of this memory have as a part.
+    pub(super) fn is_part(&self, look: &Look, section: usize) -> bool {
+        let title = look.facts.sections.get(section).map_or("", String::as_str);
+        let heading = self.headings.get(title).copied().unwrap_or_default();
+        let is_shared = heading.notes >= SHARED_BY && heading.notes * ONE_PART_IN >= self.sectioned;
+        section == OWN || (is_shared && heading.repeating * 4 <= heading.notes)
+    }
+}

@@ -1,0 +1,49 @@
+//! Whether two values of a fact can both be true.
+
+use super::fact::{Said, ValueForm};
+use memdir_note::words;
+
+/// Whether two values say the same, or one says what the other does and more, as a year and a day of it.
+pub(super) fn is_same(one: &Said, other: &Said) -> bool {
+    let sign = |said: &Said| said.value.chars().next_back().filter(|last| matches!(last, '+' | '-'));
+    if one.value == other.value {
+        return true;
+    }
+    if sign(one).zip(sign(other)).is_some_and(|(one, other)| one != other) {
+        return false;
+    }
+    let number = |said: &Said| said.value.parse::<f64>().ok();
+    if let Some((one, other)) = number(one).zip(number(other)) {
+        return one.total_cmp(&other).is_eq();
+    }
+    let (one, other) = (words_of(&one.value), words_of(&other.value));
+    one.iter().all(|word| other.contains(word)) || other.iter().all(|word| one.contains(word))
+}
+
+/// Whether the times for which two facts are said have a moment in common. What says no time is said of today, and what has
+/// an end is taken to be over by then.
+fn overlaps(one: &Said, other: &Said) -> bool {
+    let is_over = |one: &Said, other: &Said| one.time.1.is_some() && other.time == (None, None);
+    if is_over(one, other) || is_over(other, one) {
+        return false;
+    }
+    let is_before = |one: &Said, other: &Said| one.time.1.zip(other.time.0).is_some_and(|(end, start)| end <= start);
+    !is_before(one, other) && !is_before(other, one)
+}
+
+/// Whether two facts of one key and one subject cannot both be true, if the key has one value.
+pub(super) fn excludes(one: &Said, other: &Said) -> bool {
+    is_comparable(one) && is_comparable(other) && !is_same(one, other) && overlaps(one, other)
+}
+
+/// Whether a value says what can be compared.
+pub(super) fn is_comparable(fact: &Said) -> bool {
+    !fact.value.is_empty() && fact.form != ValueForm::Several
+}
+
+/// The words of a value, those of a date as people say it.
+fn words_of(value: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    words::each(value, &mut |word, _| found.push(word.to_owned()));
+    found
+}

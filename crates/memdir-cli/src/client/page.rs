@@ -1,0 +1,69 @@
+//! The register as the page reads and changes it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::args::Add;
+use super::file::{self, Clients, Entry};
+use super::{drop_entry, keep, new_entry, wrong_grant};
+use crate::config::Sources;
+use memdir_core::report::Failure;
+use memdir_core::time::Timestamp;
+use memdir_policy::Grant;
+use memdir_web::{ClientToken, NewClient, RegisteredClient};
+
+/// The clients of the memory at `root`, a canonical path.
+///
+/// # Errors
+///
+/// `config` where the register cannot be read.
+pub(crate) fn registered(root: &Path) -> Result<Vec<RegisteredClient>, Failure> {
+    let (clients, memory) = opened(root)?;
+    let now = memdir_host::now();
+    let (all, _) = clients.read()?;
+    all.into_iter().filter(|entry| entry.memory == memory).map(|entry| shown(entry, now)).collect()
+}
+
+/// Registers a client, and gives its token.
+///
+/// # Errors
+///
+/// `usage` for what cannot be granted, `already_exists`, `config`.
+pub(crate) fn add_from_page(root: &Path, wanted: NewClient) -> Result<ClientToken, Failure> {
+    let (clients, memory) = opened(root)?;
+    let NewClient { name, read, write, tools, expires, rate, may_approve } = wanted;
+    let (entry, _, token) =
+        new_entry(memory, &Add { name, read, write, tools, expires, rate, may_approve }, memdir_host::now())?;
+    keep(&clients, &entry)?;
+    Ok(ClientToken::new(token.reveal().to_owned()))
+}
+
+/// Takes a client out of the register.
+///
+/// # Errors
+///
+/// `not_found`, `config`.
+pub(crate) fn revoke_named(root: &Path, name: &str) -> Result<(), Failure> {
+    let (clients, memory) = opened(root)?;
+    drop_entry(&clients, &memory, name)
+}
+
+fn opened(root: &Path) -> Result<(Clients, String), Failure> {
+    Ok((Clients::of(&Sources::read()?)?, file::memory(root)?))
+}
+
+fn shown(entry: Entry, now: Timestamp) -> Result<RegisteredClient, Failure> {
+    let grant = Grant::new(&entry.read, &entry.write, entry.actions.as_deref()).map_err(wrong_grant)?;
+    Ok(RegisteredClient {
+        is_expired: entry.is_expired(now),
+        name: entry.name,
+        read: entry.read,
+        write: entry.write,
+        actions: entry.actions,
+        expires: entry.expires,
+        rate: entry.rate,
+        may_approve: entry.may_approve,
+        created: entry.created,
+        grant: Arc::new(grant),
+    })
+}

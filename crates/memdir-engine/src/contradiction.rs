@@ -1,0 +1,175 @@
+//! What a change makes the memory say against itself, told to the one who makes it.
+//!
+//! Only what the change wrote is looked at: its new facts, beside the notes of the same names and some of those that use the
+//! same keys. These come from the index as it stands; without one, the notes of the change are all there is. Nothing is
+//! refused for it, and whatever goes wrong here is no reason to say anything.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::index_pool::IndexTrouble;
+use super::{Engine, Item, Proposal};
+use memdir_check::{self as check, Finding, Look, Side};
+use memdir_core::action::{Access, Action};
+use memdir_core::catalog;
+use memdir_core::path::MemoryPath;
+use memdir_core::report::{CONTRADICTION, Issue};
+use memdir_index::{Index, IndexError, LooksOf};
+use memdir_note::{Note, fact};
+use memdir_plan::{Effort, Step};
+
+/// A change that writes more facts is an import, which is checked as a whole.
+const MOST_FACTS: usize = 50;
+/// So many notes are looked at for each key, and for each name.
+const MOST_FOR_KEY: usize = 40;
+const MOST_FOR_NAME: usize = 10;
+/// No more contradictions are told at once.
+const MOST_TOLD: usize = 5;
+
+/// What a change writes.
+#[derive(Default)]
+struct Written {
+    /// The notes as they are afterwards.
+    notes: BTreeMap<MemoryPath, (String, Look)>,
+    /// Where facts stand that were not there before.
+    lines: BTreeSet<(MemoryPath, usize)>,
+    /// Their keys.
+    keys: BTreeSet<String>,
+    /// What the notes, and what these facts are about, are called.
+    names: BTreeSet<String>,
+}
+
+impl Engine {
+    /// Says what a proposal, as it was planned, makes the memory say against itself. Nothing is told of notes that the caller may
+    /// not see, and at most five contradictions are.
+    pub(super) fn contradictions(&self, proposal: &Proposal) -> Vec<Issue> {
+        let is_whole = proposal.caller.restriction().is_none();
+        let written = Written::of(proposal.planned.plan.steps(), &|path| self.may_hear_of(&proposal.caller, path));
+        if written.lines.is_empty() || written.lines.len() > MOST_FACTS {
+            return Vec::new();
+        }
+        // What somebody sees who may not see all never rests on the index.
+        let others = if is_whole { self.looks_beside(&written) } else { BTreeMap::new() };
+        let others: Vec<_> = others.into_iter().filter(|(path, _)| self.may_hear_of(&proposal.caller, path)).collect();
+        let own = written.notes.iter().map(|(path, (_, look))| (path, look));
+        let notes = own.chain(others.iter().map(|(path, look)| (path, look)));
+        let found =
+            check::contradictions(notes, &self.settings.past_status, &mut |path| match written.notes.get(path) {
+                Some((text, _)) => Some(text.clone()),
+                None => self.text_of(path),
+            });
+        let is_new = |side: &Side| written.lines.contains(&(side.path.clone(), side.line));
+        let told = found.iter().filter(|finding| finding.sides.iter().any(is_new));
+        // An index may know an older text of the other note.
+        let told = told.filter(|finding| finding.sides.iter().all(|side| says(side, finding.target.as_deref())));
+        let told = told.take(MOST_TOLD).map(|finding| {
+            let old = finding.sides.iter().find(|side| !is_new(side));
+            let new = finding.sides.iter().find(|side| is_new(side)).map(|side| &side.path);
+            let action = old.and_then(|old| {
+                let text =
+                    written.notes.get(&old.path).map(|(text, _)| text.clone()).or_else(|| self.text_of(&old.path));
+                check::without_line(&old.path, &text?, old.line)
+            });
+            let action = action.or_else(|| finding.action.clone());
+            Issue {
+                code: CONTRADICTION,
+                index: new.and_then(|path| call_on(proposal, path)),
+                message: message(finding, action),
+            }
+        });
+        told.collect()
+    }
+
+    /// The notes of the same names, and some that use the same keys, as the index knows them; none without one.
+    fn looks_beside(&self, written: &Written) -> BTreeMap<MemoryPath, Look> {
+        let mut found = BTreeMap::new();
+        let Some(index) = self.take_complete_index(Effort::Refresh, false) else { return found };
+        let asked = looks(&index, written, &mut found);
+        let answered = self.return_index(index, asked.map(|()| true).map_err(IndexTrouble::Index));
+        if !answered.unwrap_or(false) {
+            found.clear();
+        }
+        found.retain(|path, _| !written.notes.contains_key(path));
+        found
+    }
+}
+
+fn looks(index: &Index, written: &Written, found: &mut BTreeMap<MemoryPath, Look>) -> Result<(), IndexError> {
+    for key in &written.keys {
+        found.extend(index.looks(LooksOf::Key(key), MOST_FOR_KEY)?);
+    }
+    for name in &written.names {
+        found.extend(index.looks(LooksOf::Name(name), MOST_FOR_NAME)?);
+        found.extend(index.looks(LooksOf::LinkTo(name), MOST_FOR_NAME)?);
+    }
+    Ok(())
+}
+
+impl Written {
+    fn of(steps: &[Step], shows: &dyn Fn(&MemoryPath) -> bool) -> Self {
+        let mut written = Self::default();
+        for step in steps {
+            let Step::Put { path, before, after: Some(after) } = step else { continue };
+            let Some(text) = after.content.text().filter(|_| path.is_note() && shows(path)) else { continue };
+            let note = Note::parse(text);
+            let look = Look::of(text, &note, Vec::new());
+            let before = before.as_ref().and_then(|before| before.content.text()).unwrap_or_default();
+            let mut known: Vec<_> =
+                Note::parse(before).facts().into_iter().map(|fact| (fact.key, fact.value)).collect();
+            let facts = note.facts();
+            for said in &facts {
+                // Each fact of before accounts for one of after.
+                let same = known.iter().position(|(key, value)| *key == said.key && *value == said.value);
+                if let Some(same) = same {
+                    known.swap_remove(same);
+                    continue;
+                }
+                written.lines.insert((path.clone(), said.line));
+                written.keys.insert(fact::key(&said.key));
+                written.names.extend(said.heading.as_deref().map(bare));
+            }
+            if !facts.is_empty() {
+                written.names.insert(path.stem().to_owned());
+                written.names.extend(note.title().into_iter().chain(note.aliases()));
+                written.names.extend(note.links().iter().map(|link| bare(&link.path)).take(MOST_FOR_NAME));
+            }
+            written.notes.insert(path.clone(), (text.to_owned(), look));
+        }
+        written
+    }
+}
+
+/// A heading or the path of a link as a name: without brackets, folders and `.md`.
+fn bare(text: &str) -> String {
+    let name = text.trim_matches(['[', ']']).rsplit('/').next().unwrap_or_default();
+    name.strip_suffix(".md").unwrap_or(name).to_owned()
+}
+
+/// Whether a line states a fact of this key.
+fn says(side: &Side, key: Option<&str>) -> bool {
+    let wanted = key.map(fact::key);
+    // A line of the front matter is none of a body.
+    let states = |text: &str| Note::parse(text).facts().iter().any(|fact| Some(fact::key(&fact.key)) == wanted);
+    states(&side.text) || states(&format!("---\n{}\n---\n", side.text))
+}
+
+/// The last call that wrote to a note.
+fn call_on(proposal: &Proposal, path: &MemoryPath) -> Option<usize> {
+    let calls = proposal.planned.calls.iter().rev();
+    let mut wrote = calls.filter(|call| call.outcome.result.is_ok()).filter_map(|call| match &call.item {
+        Item::Cleared(cleared) => Some((cleared.call(), call.outcome.index)),
+        Item::Settled | Item::Deferred(_) => None,
+    });
+    let is_of = |action: &Action| {
+        catalog::access(action) != Access::Read && [action.path(), action.new_path()].contains(&Some(path))
+    };
+    wrote.find(|(call, _)| is_of(&call.action)).map(|(_, index)| index)
+}
+
+fn message(finding: &Finding, action: Option<Action>) -> String {
+    let place = finding.line.map(|line| format!("line {line} of `{}`, ", finding.path)).unwrap_or_default();
+    let said = format!("{place}{}", finding.message);
+    match action.and_then(|action| serde_json::to_string(&action).ok()) {
+        Some(action) => format!("{said}; if only the new one holds, send {action}"),
+        None => said,
+    }
+}

@@ -1,0 +1,185 @@
+//! What belongs to the past, and is left out of answers unless it is asked for: whole notes by their front matter, and facts whose
+//! time is over.
+//!
+//! Owns what an answer shows of a note then. A note is never changed by it, a link to it leads where it led, and who reads it sees
+//! all of it.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+
+use crate::Planner;
+use crate::step::Content;
+use crate::tree::{Tree, TreeError};
+use memdir_core::path::MemoryPath;
+use memdir_core::report::FactState;
+use memdir_core::time::Timestamp;
+use memdir_note::{Note, Past, Period};
+use memdir_rank::{Number, Source, SourceError, Word};
+
+/// What is said of a line that is over.
+const EXPIRED: &str = " (expired)";
+
+/// Of what belongs to the past, whether an answer tells it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum PastShown {
+    /// It is left out.
+    No,
+    /// It is told, and marked.
+    Marked,
+}
+
+impl PastShown {
+    pub(super) fn of(include_past: Option<bool>) -> Self {
+        if include_past == Some(true) { Self::Marked } else { Self::No }
+    }
+}
+
+/// The notes that may belong to the past, as an index knows them by their words; which do is read only where one was found.
+pub(super) struct PastNotes {
+    maybe: HashSet<Number>,
+    known: RefCell<HashMap<Number, bool>>,
+}
+
+impl<'t, T: Tree> Planner<'t, T> {
+    /// The time by which an end has passed.
+    pub(super) fn today(&self) -> Timestamp {
+        Timestamp::from_seconds(self.overlay.now())
+    }
+
+    /// Why all of a text belongs to the past.
+    pub(super) fn past_state(&self, text: &str) -> Option<FactState> {
+        past_state(text, self.manner.past_status, self.today())
+    }
+
+    /// What tells whether an answer leaves a text out, from several threads.
+    pub(super) fn is_left_out(&self, shown: PastShown) -> impl Fn(&str) -> bool + Sync + use<'t, T> {
+        let (past_status, now) = (self.manner.past_status, self.today());
+        move |text| shown == PastShown::No && past_state(text, past_status, now).is_some()
+    }
+
+    /// What an answer may show of a text, line for line; `None` where all of it belongs to the past.
+    pub(super) fn current<'n>(&self, text: &'n str, shown: PastShown) -> Option<Cow<'n, str>> {
+        match shown {
+            PastShown::Marked => Some(marked(text, &over(text, self.today()))),
+            PastShown::No => current(text, self.manner.past_status, self.today()),
+        }
+    }
+
+    /// Marks the lines of a text that nobody has confirmed. `whole` is the note as it is, which has the same lines.
+    pub(super) fn with_doubts(&self, path: &MemoryPath, whole: &str, text: String) -> Result<String, TreeError> {
+        let content = Content::new(whole.as_bytes());
+        let doubts: HashMap<usize, String> = self.overlay.tree().unconfirmed(path, &content)?.into_iter().collect();
+        if doubts.is_empty() {
+            return Ok(text);
+        }
+        // Only what states something can be true or not: a heading or a blank line needs no mark.
+        let facts: HashSet<usize> = Note::parse(whole).facts().into_iter().map(|fact| fact.line).collect();
+        let mut marked = String::with_capacity(text.len());
+        for (at, line) in text.split_inclusive('\n').enumerate() {
+            let bare = line.trim_end_matches(['\n', '\r']);
+            marked.push_str(bare);
+            let source = doubts.get(&(at + 1)).filter(|_| !bare.trim().is_empty() && facts.contains(&(at + 1)));
+            if let Some(source) = source {
+                marked.push_str(&format!(" ({source}, unconfirmed)"));
+            }
+            marked.push_str(line.get(bare.len()..).unwrap_or_default());
+        }
+        Ok(marked)
+    }
+
+    /// The notes that may belong to the past: those that hold the words of one of the keys, or of `status` and one of its values.
+    pub(super) fn past_notes(&self, source: &dyn Source) -> Result<PastNotes, SourceError> {
+        let holding = |words: &str| {
+            let mut all: Option<HashSet<Number>> = None;
+            for word in words.split([' ', '_', '-']).filter(|word| !word.is_empty()) {
+                let found: HashSet<Number> =
+                    source.matching(Word::of(word).stems())?.into_iter().map(|(note, _)| note).collect();
+                let kept = match all {
+                    Some(all) => &all & &found,
+                    None => found,
+                };
+                if kept.is_empty() {
+                    return Ok(kept);
+                }
+                all = Some(kept);
+            }
+            Ok(all.unwrap_or_default())
+        };
+        let mut maybe = holding("superseded by")?;
+        maybe.extend(holding("valid until")?);
+        for status in self.manner.past_status {
+            maybe.extend(holding(&format!("{status} status"))?);
+        }
+        Ok(PastNotes { maybe, known: RefCell::default() })
+    }
+
+    /// Whether a note belongs to the past.
+    pub(super) fn is_past(&self, notes: &PastNotes, source: &dyn Source, note: Number) -> bool {
+        if !notes.maybe.contains(&note) {
+            return false;
+        }
+        *notes.known.borrow_mut().entry(note).or_insert_with(|| {
+            let text = source.path(note).ok().flatten().and_then(|path| self.text_of(&path));
+            text.is_some_and(|text| self.past_state(&text).is_some())
+        })
+    }
+}
+
+/// What an answer may show of a note, line for line: a line that belongs to the past is empty. `None` where all of the note does.
+#[must_use]
+pub fn current<'n>(text: &'n str, past_status: &[String], now: Timestamp) -> Option<Cow<'n, str>> {
+    let is_past = past_state(text, past_status, now).is_some();
+    (!is_past).then(|| without(text, &over(text, now)))
+}
+
+/// Why all of a text belongs to the past.
+fn past_state(text: &str, past_status: &[String], now: Timestamp) -> Option<FactState> {
+    // Most notes have no front matter.
+    if !text.trim_start_matches('\u{feff}').starts_with("---") {
+        return None;
+    }
+    Note::parse(text).past(past_status, now).as_ref().map(Past::state)
+}
+
+/// The lines of the facts whose time is over, from 1, each fact with all its lines.
+fn over(text: &str, now: Timestamp) -> HashSet<usize> {
+    // Most notes have none, and need not be read for it.
+    let may_end = |line: &str| line.contains(':') || line.contains('|');
+    let is_dated = |line: &str| line.bytes().filter(u8::is_ascii_digit).count() >= 4;
+    let says = |line: &str| ["(", "-", "–", "—", "ntil", "NTIL"].iter().any(|mark| line.contains(mark));
+    if !text.lines().any(|line| is_dated(line) && says(line) && may_end(line)) {
+        return HashSet::new();
+    }
+    let note = Note::parse(text);
+    let over = note.facts().into_iter().filter(|fact| {
+        let is_front = matches!(fact.place, memdir_note::fact::Place::FrontMatter(_));
+        !is_front && Period::of_value(&fact.value).is_some_and(|period| period.is_over(now))
+    });
+    over.flat_map(|fact| fact.line..=note.line_at(fact.span.end).max(fact.line)).collect()
+}
+
+/// A text in which some lines are empty.
+fn without<'t>(text: &'t str, lines: &HashSet<usize>) -> Cow<'t, str> {
+    if lines.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let kept = text.split_inclusive('\n').enumerate().map(|(at, line)| {
+        let end = line.trim_end_matches(['\n', '\r']).len();
+        if lines.contains(&(at + 1)) { line.get(end..).unwrap_or_default() } else { line }
+    });
+    Cow::Owned(kept.collect())
+}
+
+/// A text in which some lines say at their end that they are over.
+fn marked<'t>(text: &'t str, lines: &HashSet<usize>) -> Cow<'t, str> {
+    if lines.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let marked = text.split_inclusive('\n').enumerate().flat_map(|(at, line)| {
+        let (bare, rest) = line.split_at(line.trim_end_matches(['\n', '\r']).len());
+        let end = if lines.contains(&(at + 1)) { EXPIRED } else { "" };
+        [bare, end, rest]
+    });
+    Cow::Owned(marked.collect())
+}

@@ -1,0 +1,97 @@
+//! A note as it was after a change, and putting it back to that.
+
+use std::sync::Arc;
+
+use axum::extract::{Form, Path, Query, State};
+use axum::response::Response;
+use maud::html;
+use memdir_core::path::MemoryPath;
+use memdir_core::report::Failure;
+use memdir_plan::note_changes;
+use serde::Deserialize;
+
+use super::{note, notes};
+use crate::door::{Notice, Visitor};
+use crate::layout::{self, Page, Section};
+use crate::site::{Site, Then};
+use crate::{changes, href};
+
+/// After which change; and which part of what is different since.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Asked {
+    batch: u64,
+    part: Option<usize>,
+}
+
+pub(crate) async fn ask(
+    State(site): State<Arc<Site>>,
+    visitor: Visitor,
+    Path(path): Path<String>,
+    Query(asked): Query<Asked>,
+) -> Response {
+    site.show(&visitor, move |site, visitor| {
+        page(site, visitor, &note::named(&path)?, asked.batch, asked.part.unwrap_or(1), None)
+    })
+    .await
+}
+
+pub(crate) async fn restore(
+    State(site): State<Arc<Site>>,
+    visitor: Visitor,
+    Path(path): Path<String>,
+    Form(asked): Form<Asked>,
+) -> Response {
+    site.change(&visitor, move |site, visitor| {
+        let path = note::named(&path)?;
+        let change = site.engine().propose_restore(&path, asked.batch);
+        match change.and_then(|change| site.engine().conclude_change(change, &site.person())) {
+            Ok(done) => {
+                let receipt = done.receipt.unwrap_or_else(|| "nothing had to change".to_owned());
+                let words = format!("{path} is as it was after change {}: {receipt}", asked.batch);
+                Ok(Then::Go { to: href::at("changes", &path), notice: Notice::of(Some(words), done.batch) })
+            }
+            Err(error) => match page(site, visitor, &path, asked.batch, 1, Some(&error.failure)) {
+                Ok(page) => Ok(Then::Show(error.failure, page)),
+                Err(_) => Err(error.failure),
+            },
+        }
+    })
+    .await
+}
+
+/// What putting the note back would change.
+fn page(
+    site: &Site,
+    visitor: &Visitor,
+    path: &MemoryPath,
+    batch: u64,
+    part: usize,
+    failure: Option<&Failure>,
+) -> Result<Page, Failure> {
+    let change = site.engine().propose_restore(path, batch).map_err(|error| error.failure)?;
+    let told = note_changes(change.plan().steps());
+    let (diff, count) = changes::diff(&change.plan().diff(), part, changes::PART_BYTES);
+    let here = href::at("restore", path);
+    let main = html! {
+        (notes::trail(path))
+        h1 { (path.stem()) " after change " (batch) }
+        @if let Some(failure) = failure { (layout::problem(failure)) }
+        @if change.plan().is_empty() {
+            p { "The note is now as it was then." }
+        } @else {
+            p { "To put it back would change this:" }
+            (changes::words(&told))
+            (diff)
+            (changes::part_links(&format!("{here}?batch={batch}&part="), part, count))
+            (layout::post(visitor, &here, html! {
+                input type="hidden" name="batch" value=(batch);
+                div .row {
+                    button #restore .main { "Put it back" }
+                    a .button href=(href::at("changes", path)) { "Leave it" }
+                }
+            }))
+        }
+        p { a href={ "/history/" (batch) } { "Show change " (batch) } }
+    };
+    Ok(Page::new(format!("{} after change {batch}", path.stem()), Section::History, main))
+}

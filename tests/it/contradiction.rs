@@ -1,0 +1,84 @@
+//! Whoever writes what contradicts the memory hears of it in the same turn, with the action that settles it.
+
+use serde_json::{Value, json};
+
+use crate::support::{Env, said};
+
+const ADA: &str = "# Ada\n\n- city: London\n- born: 1990\n- job: nurse\n- pet: cat\n- car: none\n- height: 170 cm\n- eyes: green\n- shoes: 39\n";
+
+fn issues(report: &Value) -> Vec<(Value, String)> {
+    let issues = report["issues"].as_array().unwrap().iter().filter(|issue| issue["code"] == "contradiction");
+    issues.map(|issue| (issue["index"].clone(), issue["message"].as_str().unwrap().to_owned())).collect()
+}
+
+/// The action in the words of an issue.
+fn action(message: &str) -> Value {
+    let (_, action) = message.split_once(", send ").unwrap();
+    serde_json::from_str(action).unwrap()
+}
+
+#[test]
+fn a_model_hears_what_it_contradicts_and_can_settle_it() {
+    let env = Env::with(&[("user.md", ADA)]);
+    let report = env.exec(&json!([
+        {"action": "create_file", "path": "a.md", "content": "x\n"},
+        {"action": "append_file", "path": "user.md", "content": "- city: Paris\n"},
+    ]));
+    let told = issues(&report);
+    assert_eq!(told.len(), 1, "{report}");
+    assert_eq!(told[0].0, json!(2));
+    assert!(told[0].1.contains("`- city: Paris`") && told[0].1.contains("`- city: London`"), "{told:?}");
+    assert_eq!(report["actions"][1]["ok"], json!(true), "nothing is refused");
+    assert_eq!(env.act(&action(&told[0].1))["ok"], json!(true));
+    assert_eq!(env.read("user.md"), ADA.replace("- city: London\n", "") + "- city: Paris\n");
+    assert_eq!(env.ask(&["check", "--kind", "conflicting_fact"]).exits(0)["findings"], json!([]));
+}
+
+#[test]
+fn what_replaces_a_value_or_says_when_it_held_is_told_nothing() {
+    let env = Env::with(&[("user.md", ADA)]);
+    for action in [
+        json!({"action": "set_fact", "path": "user.md", "key": "city", "value": "Paris"}),
+        json!({"action": "append_file", "path": "user.md", "content": "- city: Rome (2010–2015)\n"}),
+        json!({"action": "append_file", "path": "user.md", "content": "- hobby: chess\n- hobby: rowing\n- hobby: go\n- hobby: tennis\n"}),
+        json!({"action": "read_file", "path": "user.md"}),
+        json!({"action": "rename_file", "path": "user.md", "new_path": "ada.md"}),
+    ] {
+        assert_eq!(issues(&env.exec(&json!([action]))), [], "{action}");
+    }
+}
+
+/// A contradiction with another note is told with an index, and a note of another folder is not read for it without one.
+#[test]
+fn another_note_is_known_by_the_index_alone() {
+    let acme = "# Acme\n\n- founded: 1999\n- city: Rome\n- staff: 20\n- boss: Ann\n- phone: 1\n- site: acme.example\n- kind: firm\n- mood: good\n- logo: red\n";
+    let minutes = json!([{"action": "create_file", "path": "minutes/may.md", "content": "# May\n\n## [[acme]]\n\n- founded: 2001\n"}]);
+    let env = Env::with(&[("companies/acme.md", acme), ("user.md", ADA)]);
+    assert_eq!(issues(&env.exec(&minutes)), []);
+    let env = Env::with(&[("companies/acme.md", acme), ("user.md", ADA)]);
+    env.ask(&["search", "acme"]).exits(0);
+    let told = issues(&env.exec(&minutes));
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].1.contains("`- founded: 1999`") && told[0].1.contains("companies/acme.md"), "{told:?}");
+    assert_eq!(action(&told[0].1)["path"], json!("companies/acme.md"));
+}
+
+#[test]
+fn what_is_not_done_yet_is_told_before() {
+    let env = Env::with(&[("user.md", ADA)]);
+    let text = said(&json!([{"action": "append_file", "path": "user.md", "content": "- city: Paris\n"}]));
+    let report = env.say(&text, &["--dry-run"]).json();
+    assert_eq!(issues(&report).len(), 1, "{report}");
+    assert_eq!(env.read("user.md"), ADA);
+}
+
+#[test]
+fn both_sides_of_a_finding_say_who_wrote_them() {
+    let env = Env::with(&[("user.md", ADA)]);
+    env.exec(&json!([{"action": "append_file", "path": "user.md", "content": "- city: Paris\n"}]));
+    let checked = env.ask(&["check", "--kind", "conflicting_fact"]).exits(0);
+    let sides = &checked["findings"][0]["sides"];
+    let side = |at: usize| (sides[at]["path"].clone(), sides[at]["line"].clone(), sides[at]["by"]["by"].clone());
+    assert_eq!(side(0), (json!("user.md"), json!(11), json!("model")));
+    assert_eq!(side(1), (json!("user.md"), json!(3), json!("outside")));
+}
