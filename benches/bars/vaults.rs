@@ -159,6 +159,7 @@ pub(crate) fn engine_with(folder: &Path, index: IndexPlace) -> Engine {
         inbox: InboxPlace::Disk,
         past_status: Vec::new(),
         archive: Vec::new(),
+        pinned: Vec::new(),
         keep_proposals: std::time::Duration::from_secs(7 * 24 * 60 * 60),
         clock: || Timestamp::from(std::time::SystemTime::now()),
     };

@@ -126,6 +126,7 @@ fn open(root: &Path) -> Engine {
         inbox: InboxPlace::Disk,
         past_status: Vec::new(),
         archive: Vec::new(),
+        pinned: Vec::new(),
         keep_proposals: Duration::from_secs(60),
         clock: || Timestamp::from_seconds(1_000_000_000),
     };

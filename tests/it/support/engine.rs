@@ -44,6 +44,7 @@ pub(crate) fn indexed(memory: &Path, index: IndexPlace) -> Engine {
         inbox: InboxPlace::Disk,
         past_status: Vec::new(),
         archive: Vec::new(),
+        pinned: Vec::new(),
         keep_proposals: Duration::from_secs(7 * 24 * 60 * 60),
         clock: now,
     };
