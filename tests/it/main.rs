@@ -66,5 +66,6 @@ mod tools;
 mod updates;
 mod vaults;
 mod verbs;
+mod web;
 mod wrong;
 mod year;

@@ -26,6 +26,7 @@ mod drive;
 mod filter;
 mod forget;
 mod keep;
+mod kept;
 mod line;
 mod origin;
 mod prompt;
@@ -41,6 +42,7 @@ mod switches;
 
 pub use budget::{spent_today, tokens_left};
 pub use forget::cut_session;
+pub use kept::{KeptMessage, supporting};
 pub use origin::Removals;
 pub use prompt::{Family, Prompts};
 pub use recorder::UNKEPT;

@@ -34,7 +34,7 @@ struct Book<'n> {
     habits: Habits<'n>,
 }
 
-/// Two lines that cannot both be true, by the places of their notes; the second one is what an action takes out.
+/// Two lines that cannot both be true, by the places of their notes.
 struct Pair<'n> {
     told: (usize, &'n Said),
     other: (usize, &'n Said),

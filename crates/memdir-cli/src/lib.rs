@@ -55,6 +55,7 @@ mod review;
 mod rules;
 mod search;
 mod serve;
+mod serve_chat;
 mod session;
 mod shell;
 mod stats;

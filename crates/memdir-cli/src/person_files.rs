@@ -7,12 +7,16 @@ use super::{client, draft};
 use memdir_core::report::Failure;
 use memdir_engine::{ForgetTarget, ForgottenPlace};
 use memdir_policy::Rule;
-use memdir_web::{ClientToken, NewClient, PersonFiles, RegisteredClient};
+use memdir_web::{ClientToken, NewClient, PersonFiles, RegisteredClient, SettingsShown};
 
 /// The files for the memory at a canonical path, each read anew when it is asked for.
 pub(super) struct FilesOf(pub(super) PathBuf);
 
 impl PersonFiles for FilesOf {
+    fn settings(&self) -> Result<SettingsShown, Failure> {
+        Sources::read()?.shown(&self.0)
+    }
+
     fn add_rule(&self, rule: &Rule) -> Result<usize, Failure> {
         Sources::read()?.add_rule(&self.0, rule)
     }

@@ -14,6 +14,7 @@ use super::args::Global;
 use super::exit::{Stop, usage};
 use super::output::say;
 use super::person_files::FilesOf;
+use super::serve_chat::ChatOf;
 use super::{config, interrupt, open, term};
 use memdir_core::report::{Code, Failure};
 use memdir_server::{Limits, Names, listen};
@@ -53,7 +54,7 @@ pub(super) fn run(global: &Global, options: &ServeArgs) -> Result<u8, Stop> {
     let broken = |error: io::Error| Failure::new(Code::Internal, format!("the page cannot start: {error}"));
     let listener = listen_at(options.port)?;
     let address = listener.local_addr().map_err(broken)?;
-    let files = FilesOf(opened.root.clone());
+    let (files, model) = (FilesOf(opened.root.clone()), ChatOf::new(global, &opened.config));
     let settled = WebOptions {
         port: address.port(),
         names: Names::default(),
@@ -63,6 +64,7 @@ pub(super) fn run(global: &Global, options: &ServeArgs) -> Result<u8, Stop> {
     };
     let site = Site::new(opened.engine, settled).map_err(broken)?;
     site.set_person_files(Arc::new(files));
+    site.set_chat_model(Arc::new(model));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(broken)?;
     let stop = CancellationToken::new();
     interrupt::stop_on_signal(&runtime, stop.clone()).map_err(broken)?;

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use background::Background;
 use deferred::{DeferredCall, DeferredGroups};
@@ -105,6 +105,8 @@ pub struct Settings {
     pub past_status: Vec<String>,
     /// The folders that rank behind all others.
     pub archive: Vec<MemoryPath>,
+    /// The notes that come along with every context.
+    pub pinned: Vec<MemoryPath>,
     /// Where the index is kept.
     pub index: IndexPlace,
     /// Where proposals wait for the person.
@@ -127,6 +129,7 @@ impl Settings {
             rules: Rules::default(),
             past_status: PAST_STATUS.map(str::to_owned).into(),
             archive: Vec::new(),
+            pinned: Vec::new(),
             index: IndexPlace::default(),
             inbox: InboxPlace::default(),
             keep_proposals: Duration::from_secs(7 * 24 * 60 * 60),
@@ -136,7 +139,7 @@ impl Settings {
 }
 
 /// Where proposals wait for the person.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InboxPlace {
     /// In the state of this machine, for any process of the person's.

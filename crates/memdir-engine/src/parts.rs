@@ -30,17 +30,18 @@ impl Engine {
     /// `not_found`, and those of [`Engine::pending`].
     pub fn parts_of(&self, id: u64) -> Result<Vec<Vec<usize>>, Failure> {
         let waiting = self.waiting_with(id)?;
-        // A step of `tidy` may be several calls, of which the first one says why.
-        let is_whole = |part: &[usize]| {
-            !is_tidy(&waiting)
-                || part.iter().all(|at| {
-                    let goes_on = |at: usize| waiting.calls.get(at).is_some_and(|held| held.grounds.is_empty());
-                    (!goes_on(*at) || part.contains(&at.wrapping_sub(1)))
-                        && (!goes_on(at + 1) || part.contains(&(at + 1)))
-                })
-        };
-        let can = |part: &[usize]| self.try_part(&waiting, part).trouble().is_none();
-        Ok(parts(waiting.calls.len(), |part| is_whole(part) && can(part)))
+        let mut steps: Vec<Vec<usize>> = Vec::new();
+        for (at, held) in waiting.calls.iter().enumerate() {
+            match steps.last_mut() {
+                // A step of `tidy` may be several calls, of which the first one says why.
+                Some(step) if is_tidy(&waiting) && held.grounds.is_empty() => step.push(at),
+                _ => steps.push(vec![at]),
+            }
+        }
+        let calls =
+            |part: &[usize]| -> Vec<usize> { part.iter().filter_map(|at| steps.get(*at)).flatten().copied().collect() };
+        let found = parts(steps.len(), |part| self.try_part(&waiting, &calls(part)).trouble().is_none());
+        Ok(found.iter().map(|part| calls(part)).collect())
     }
 
     fn try_part(&self, waiting: &super::PendingProposal, part: &[usize]) -> Trial {

@@ -154,7 +154,7 @@ impl Question {
 }
 
 /// Makes visible what could change how a text is read.
-fn escape(text: &str, stays: impl Fn(char) -> bool) -> String {
+pub(super) fn escape(text: &str, stays: impl Fn(char) -> bool) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
         let turns =
@@ -207,7 +207,7 @@ fn may_ask(client: &Client) -> bool {
 }
 
 /// The proposals that the calls of a report have made.
-fn proposals(report: &Report) -> Vec<u64> {
+pub(super) fn proposals(report: &Report) -> Vec<u64> {
     let failed = report.actions.iter().filter_map(|outcome| outcome.result.as_ref().err());
     let mut waiting: Vec<u64> = failed.filter_map(|failure| failure.details.proposal).collect();
     waiting.dedup();

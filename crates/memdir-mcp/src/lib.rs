@@ -16,6 +16,7 @@ use memdir_server::{ServedEngine, lock};
 use memdir_vault::WatchEvent;
 
 mod agent;
+mod app;
 mod ask;
 mod client;
 mod complete;

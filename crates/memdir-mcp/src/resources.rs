@@ -12,7 +12,7 @@ use rmcp::{ErrorData, RoleServer};
 use serde_json::{Map, Value, json};
 
 use super::service::{self, Service};
-use super::{Client, subscriptions, tools};
+use super::{Client, app, subscriptions, tools};
 use memdir_core::path::{MAX_PATH_BYTES, MemoryPath};
 use memdir_core::report::{Code, Failure};
 use memdir_dialect as dialect;
@@ -125,6 +125,9 @@ pub(super) async fn read(
     context: &RequestContext<RoleServer>,
 ) -> Result<ReadResourceResult, ErrorData> {
     let client: Client = service.admit(context)?;
+    if let Some(card) = app::card(&request.uri, context) {
+        return Ok(card);
+    }
     let path = path(&request.uri)?;
     let arguments = Map::from_iter([("path".to_owned(), Value::from(path.as_str()))]);
     let parsed = dialect::parse_tool_call(READ, arguments);

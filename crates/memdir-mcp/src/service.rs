@@ -22,7 +22,7 @@ use super::connection::{Connection, ConnectionKind};
 use super::http::RequestSender;
 use super::rate::RateLimited;
 use super::server_info::WithServerInfo;
-use super::{Claim, Client, Options, Server, ToolSet, complete, panics, prompts, resources, subscriptions, tools};
+use super::{Claim, Client, Options, Server, ToolSet, app, complete, panics, prompts, resources, subscriptions, tools};
 use memdir_core::report::Code;
 use memdir_server::{JobError, Lane};
 
@@ -262,7 +262,7 @@ impl ServerHandler for Service {
     ) -> Result<ListToolsResult, ErrorData> {
         let client = self.admit(&context)?;
         is_whole(request.as_ref())?;
-        Ok(tools::list(&self.server, &client).with_server_info(&context))
+        Ok(tools::list(&self.server, &client, app::is_shown(&context)).with_server_info(&context))
     }
 
     async fn call_tool(

@@ -14,7 +14,7 @@ use super::connector::{self, ConnectorTool};
 use super::rate::RateLimited;
 use super::server_info::WithServerInfo;
 use super::service::{self, Service};
-use super::{Client, Options, Server, ToolSet, agent, ask, offered};
+use super::{Client, Options, Server, ToolSet, agent, app, ask, offered};
 use memdir_core::action::Access;
 use memdir_core::catalog::{self, ROWS, Row, format};
 use memdir_core::report::{Code, Failure, Report};
@@ -28,7 +28,7 @@ const COMPACT: &[&str] =
     &["search_files", "get_context", "read_file", "remember", "append_file", "update_file", "delete_file", "recent"];
 
 /// Arguments that few calls need. The small set does not tell of them, and takes them all the same.
-const RARE: &[&str] = &["as_of"];
+const RARE: &[&str] = &["as_of", "include_past"];
 
 /// By which Claude Code knows a tool that is not to be put off until a model searches for it.
 const ALWAYS_LOAD: &str = "anthropic/alwaysLoad";
@@ -96,8 +96,12 @@ fn offered<'s>(server: &'s Server, client: &'s Client) -> impl Iterator<Item = &
 }
 
 /// The list of the tools.
-pub(super) fn list(server: &Server, client: &Client) -> ListToolsResult {
-    ListToolsResult::with_all_items(offered(server, client).cloned().collect())
+pub(super) fn list(server: &Server, client: &Client, shows_cards: bool) -> ListToolsResult {
+    let tools = offered(server, client).cloned();
+    ListToolsResult::with_all_items(match shows_cards {
+        true => tools.map(app::with_card).collect(),
+        false => tools.collect(),
+    })
 }
 
 /// A call, and what became of it so far.
@@ -142,7 +146,10 @@ pub(super) async fn call(
             .into());
     }
     ask::ask_now(service, client, context, &mut call, questions).await?;
-    Ok(answer(service, client, call).with_server_info(context).into())
+    let shown = app::shown(service, context, &call.report).await?;
+    let mut answered = answer(service, client, call);
+    app::put(&mut answered, shown);
+    Ok(answered.with_server_info(context).into())
 }
 
 /// What a call is answered by that failed before any action.

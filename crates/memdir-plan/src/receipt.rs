@@ -4,11 +4,14 @@
 
 use super::{Counts, Fate, FileCount, Plan};
 
+/// How a receipt ends: with the command that takes the change back. A program that has a button for it leaves this out.
+pub const UNDO: &str = " · undo: memdir undo";
+
 impl Plan {
     /// Says what changed and how to undo it: `1 line in user.md · undo: memdir undo`.
     #[must_use]
     pub fn receipt(&self) -> String {
-        format!("{} · undo: memdir undo", self.counts().sentence())
+        format!("{}{UNDO}", self.counts().sentence())
     }
 }
 

@@ -84,3 +84,60 @@ for (const form of document.querySelectorAll("form[data-keep]")) {
 addEventListener("beforeunload", (event) => {
   if (document.querySelector("[data-changed]")) event.preventDefault();
 });
+
+// Chat: the answer as it is written, with its questions in it. Without this the form waits for the whole answer.
+const chat = document.querySelector("form[data-chat]");
+if (chat) {
+  const answer = document.getElementById("answer");
+  const text = document.createElement("p"), status = document.createElement("p");
+  (text.className = "raw"), (status.className = "quiet");
+  const told = {
+    reply: (more) => ((status.textContent = ""), text.append(more)),
+    status: (words) => (status.textContent = words),
+    question: (html) => answer.append(part(html)),
+    failed: (html) => answer.replaceChildren(part(html)),
+    end: (address) => (address.split("#")[0] === location.pathname + location.search ? location.reload() : location.assign(address)),
+  };
+  const part = (html) => document.adoptNode(new DOMParser().parseFromString(html, "text/html").body.firstElementChild);
+  chat.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const send = chat.querySelector("button"), message = chat.elements.message;
+    send.disabled = true;
+    text.replaceChildren();
+    answer.replaceChildren(status, text);
+    status.textContent = "The model is asked …";
+    let failed = true;
+    try {
+      const reply = await fetch("/chat", { method: "POST", headers: { "memdir-stream": "1" }, body: new URLSearchParams(new FormData(chat)) });
+      if (!reply.ok) throw new Error("refused");
+      const lines = reply.body.pipeThrough(new TextDecoderStream()).getReader();
+      for (let rest = ""; ; ) {
+        const { done, value } = await lines.read();
+        if (done) break;
+        const parts = (rest + value).split("\n");
+        rest = parts.pop();
+        for (const line of parts) for (const [kind, what] of Object.entries(JSON.parse(line))) told[kind](what), (failed = kind !== "end");
+      }
+    } catch {
+      status.textContent = "The answer did not arrive. What was done is done; load the page again.";
+    }
+    send.disabled = false;
+    if (!failed) message.value = "";
+  });
+  answer.addEventListener("submit", async (event) => {
+    if (!event.target.matches("form[data-answer]")) return;
+    event.preventDefault();
+    const sent = await fetch("/chat/answer", { method: "POST", body: new URLSearchParams(new FormData(event.target)) });
+    const page = new DOMParser().parseFromString(await sent.text(), "text/html");
+    const said = [...page.querySelectorAll("#main > p, #main .problem p")].map((line) => line.textContent).filter((line) => line !== "Back to the chat");
+    const note = document.createElement("p");
+    note.className = "quiet";
+    note.textContent = [event.submitter?.textContent, ...said].join(" · ");
+    event.target.closest(".question").replaceWith(note);
+  });
+  document.getElementById("stop")?.form.addEventListener("submit", (event) => {
+    if (!answer.firstChild) return;
+    event.preventDefault();
+    fetch("/chat/stop", { method: "POST", body: new URLSearchParams(new FormData(event.target)) });
+  });
+}

@@ -18,6 +18,7 @@ use axum::http::{HeaderMap, HeaderName, Method, StatusCode, Uri};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use memdir_core::report::Report;
+use memdir_plan as plan;
 use memdir_server::{Names, OpenConnection, catch_panic_async, lock, only};
 use subtle::ConstantTimeEq;
 use tokio::time::timeout;
@@ -95,6 +96,8 @@ impl Notice {
     /// What a change says: its receipt, and that it can be undone.
     pub(crate) fn of(receipt: Option<String>, batch: Option<u64>) -> Self {
         let text = receipt.unwrap_or_else(|| "nothing had to be changed".to_owned());
+        // There is a button for it.
+        let text = text.strip_suffix(plan::UNDO).unwrap_or(&text).to_owned();
         Self { text, issues: Vec::new(), undo: batch }
     }
 

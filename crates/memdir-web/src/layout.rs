@@ -18,6 +18,9 @@ const SECTIONS: &[(Section, &str, &str)] = &[
     (Section::History, "History", "/history"),
     (Section::Audit, "Audit", "/audit"),
     (Section::Clients, "Clients", "/clients"),
+    (Section::Conversations, "Conversations", "/conversations"),
+    (Section::Chat, "Chat", "/chat"),
+    (Section::Settings, "Settings", "/settings"),
 ];
 
 /// A page of the navigation, to which others may belong.
@@ -30,6 +33,9 @@ pub(crate) enum Section {
     History,
     Audit,
     Clients,
+    Conversations,
+    Chat,
+    Settings,
     /// In none of them.
     Nowhere,
 }

@@ -40,6 +40,7 @@ mod assets;
 mod changes;
 mod door;
 mod field;
+mod glance;
 mod href;
 mod layout;
 mod live;
@@ -48,13 +49,16 @@ mod pages;
 mod person_files;
 mod refusal;
 mod site;
+mod talk;
 #[cfg(test)]
 mod tests;
 mod who;
 
 pub use door::EntryCode;
+pub use pages::settings::{Setting, SettingsShown};
 pub use person_files::{ClientToken, NewClient, PersonFiles, RegisteredClient};
 pub use site::Site;
+pub use talk::ChatModel;
 
 /// How the page is reached and what it may do.
 #[derive(Clone, Debug)]

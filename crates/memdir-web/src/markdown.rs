@@ -34,6 +34,11 @@ impl Links {
         let pairs = links.iter().map(|link| ((link.target.clone(), link.subpath.clone()), link.resolved.clone()));
         Self(pairs.collect())
     }
+
+    /// The note to which a link leads, by what is written in it before and from `#` on.
+    pub(crate) fn to(&self, path: &str, subpath: &str) -> Option<&MemoryPath> {
+        self.0.get(&(path.to_owned(), subpath.to_owned()))?.as_ref()
+    }
 }
 
 /// A part of a note as HTML.
@@ -239,7 +244,7 @@ impl<'n> Writer<'n> {
         if path.is_empty() {
             return Some(place).filter(|place| !place.is_empty());
         }
-        let to = self.links.0.get(&(path.to_owned(), subpath.to_owned()))?.as_ref()?;
+        let to = self.links.to(path, subpath)?;
         Some(format!("{}{place}", href::note(to)))
     }
 }

@@ -9,8 +9,17 @@ use memdir_core::time::Timestamp;
 use memdir_engine::{ForgetTarget, ForgottenPlace};
 use memdir_policy::{Grant, Rule};
 
+use crate::SettingsShown;
+
 /// The person's rules, clients and drafts. Any thread may ask at any time; each answer is as of now.
 pub trait PersonFiles: Send + Sync {
+    /// What is settled for this memory, and where each comes from; no secret is among it.
+    ///
+    /// # Errors
+    ///
+    /// `config` where the settings cannot be read.
+    fn settings(&self) -> Result<SettingsShown, Failure>;
+
     /// Adds a rule for this memory and gives its number; one that is there already keeps its own.
     ///
     /// # Errors

@@ -14,10 +14,12 @@ use tokio_util::sync::CancellationToken;
 use crate::WebOptions;
 use crate::assets::Assets;
 use crate::door::{Door, EntryCode, Notice, Visitor};
+use crate::glance::Glance;
 use crate::layout::{self, Page};
 use crate::live::Live;
 use crate::person_files::PersonFiles;
 use crate::refusal::Refusal;
+use crate::talk::{ChatModel, Talk};
 
 /// How the history calls this door.
 pub(crate) const DOOR: &str = "web";
@@ -29,6 +31,8 @@ pub struct Site {
     pub(crate) door: Door,
     pub(crate) assets: Assets,
     pub(crate) live: Live,
+    pub(crate) glance: Glance,
+    pub(crate) talk: Talk,
     person_files: OnceLock<Arc<dyn PersonFiles>>,
 }
 
@@ -62,13 +66,27 @@ impl Site {
     pub fn new(engine: Engine, options: WebOptions) -> io::Result<Arc<Self>> {
         let (door, live) = (Door::new(options.names.clone(), options.port), Live::default());
         let (served, assets, person_files) = (ServedEngine::new(engine)?, Assets::new(), OnceLock::new());
-        Ok(Arc::new(Self { served, options, door, assets, live, person_files }))
+        Ok(Arc::new(Self {
+            served,
+            options,
+            door,
+            assets,
+            live,
+            glance: Glance::default(),
+            talk: Talk::default(),
+            person_files,
+        }))
     }
 
     /// Gives the pages what the person keeps beside the memory; the first one counts.
     pub fn set_person_files(&self, files: Arc<dyn PersonFiles>) {
         // A second one has nothing to do.
         let _ = self.person_files.set(files);
+    }
+
+    /// Gives the pages a model to talk with; the first one counts.
+    pub fn set_chat_model(&self, model: Arc<dyn ChatModel>) {
+        self.talk.set_model(model);
     }
 
     /// What the person keeps beside the memory.
@@ -111,6 +129,12 @@ impl Site {
         self.live.closing()
     }
 
+    /// Something was changed from here: nothing that is kept about the notes holds any more.
+    pub(crate) fn changed(&self) {
+        self.glance.clear();
+        self.live.changed();
+    }
+
     /// The person, at this door.
     pub(crate) fn person(&self) -> Caller {
         Caller { mode: self.options.mode, ..Caller::person(DOOR) }
@@ -145,7 +169,7 @@ impl Site {
     ) -> Response {
         let (site, asking) = (Arc::clone(self), visitor.clone());
         let made = self.served.run(Lane::Write, move || make(&site, &asking)).await;
-        self.live.changed();
+        self.changed();
         match made {
             Ok(Ok(Then::Go { to, notice })) => {
                 visitor.leave(notice);

@@ -110,8 +110,7 @@ fn adopting_a_folder_changes_no_byte() {
     let before = env.seen();
     let made = env.ask(&["init"]).exits(0);
     let alone = "no link leads to `crlf.md`, and none from it";
-    let orphan =
-        json!({"kind": "orphan", "path": "crlf.md", "line": null, "target": null, "message": alone, "action": null});
+    let orphan = json!({"kind": "orphan", "path": "crlf.md", "line": null, "target": null, "message": alone, "action": null, "sides": []});
     assert_eq!(made, json!({"created": [], "notes": 3, "links": 1, "findings": [orphan]}));
     assert_eq!(env.seen(), before);
 }

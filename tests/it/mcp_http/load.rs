@@ -1,5 +1,7 @@
 //! Many at once, and a stop in the middle.
 
+use std::io::Read;
+use std::net::TcpStream;
 use std::sync::Barrier;
 use std::time::Instant;
 
@@ -124,9 +126,7 @@ fn the_program_serves_who_is_registered_until_it_is_told_to_stop() {
     std::io::BufRead::read_line(&mut said, &mut line).unwrap();
     let address = line.trim().strip_prefix("serving at http://").unwrap().strip_suffix("/mcp").unwrap();
     let send = |text: String| {
-        let stream = TcpStream::connect(address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        let mut wire = Wire { stream, read: Vec::new() };
+        let mut wire = Wire::to(address);
         wire.write(text);
         wire.answer()
     };
@@ -227,9 +227,7 @@ fn eight_clients_on_both_transports_lose_nothing() {
     std::io::BufRead::read_line(&mut std::io::BufReader::new(server.stderr.take().unwrap()), &mut line).unwrap();
     let address = line.trim().strip_prefix("serving at http://").unwrap().strip_suffix("/mcp").unwrap();
     let over_http = |name: &str, arguments: Value| -> Value {
-        let stream = TcpStream::connect(address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        let mut wire = Wire { stream, read: Vec::new() };
+        let mut wire = Wire::to(address);
         wire.write(modern(&token, "tools/call", call(name, arguments)));
         wire.answer().json()["result"].clone()
     };

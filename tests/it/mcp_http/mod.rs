@@ -1,8 +1,7 @@
 //! The server over HTTP, in the test's own process, asked by a client that is nothing but a socket.
 
 use std::collections::BTreeMap;
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -14,6 +13,7 @@ use memdir_policy::{Grant, Mode};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+use crate::support::wire::{Answer, Wire};
 use crate::support::{Env, engine};
 
 mod eras;
@@ -23,9 +23,6 @@ mod rates;
 mod sessions;
 mod sizes;
 mod wire;
-
-/// How long an answer may take before it counts as none.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The newest version, in which every request says everything.
 const NEWEST: &str = "2026-07-28";
@@ -94,10 +91,7 @@ impl Site {
     }
 
     fn connect(&self) -> Wire {
-        let stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        stream.set_write_timeout(Some(PATIENCE)).unwrap();
-        Wire { stream, read: Vec::new() }
+        Wire::to(self.address)
     }
 
     /// Sends these bytes on a connection of their own, and gives the first answer.
@@ -133,111 +127,6 @@ impl Drop for Site {
 fn client(name: &str) -> Client {
     let grant = Grant::new(&["**".to_owned()], &["**".to_owned()], None).unwrap();
     Client { name: name.to_owned(), grant: Some(Arc::new(grant)), rate: None, may_approve: false }
-}
-
-/// A connection, read piece by piece.
-struct Wire {
-    stream: TcpStream,
-    read: Vec<u8>,
-}
-
-/// What came back.
-#[derive(Clone, Debug)]
-struct Answer {
-    status: u16,
-    headers: Vec<(String, String)>,
-    body: String,
-}
-
-impl Wire {
-    fn write(&mut self, bytes: impl AsRef<[u8]>) {
-        // The server may have left already.
-        let _ = self.stream.write_all(bytes.as_ref());
-    }
-
-    /// Reads more; `false` at the end.
-    fn more(&mut self) -> bool {
-        let mut buffer = [0; 4096];
-        match self.stream.read(&mut buffer) {
-            Ok(0) => false,
-            Ok(count) => {
-                self.read.extend_from_slice(&buffer[..count]);
-                true
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => false,
-            Err(error) => panic!("no answer: {error}; read so far: {:?}", String::from_utf8_lossy(&self.read)),
-        }
-    }
-
-    /// Reads up to and with a mark.
-    #[track_caller]
-    fn until(&mut self, mark: &str) -> String {
-        loop {
-            let at = self.read.windows(mark.len()).position(|bytes| bytes == mark.as_bytes());
-            if let Some(at) = at {
-                let text = self.read.drain(..at + mark.len()).collect();
-                return String::from_utf8(text).unwrap();
-            }
-            assert!(self.more(), "no {mark:?} in {:?}", String::from_utf8_lossy(&self.read));
-        }
-    }
-
-    /// Reads a number of bytes, or what there is.
-    fn take(&mut self, count: usize) -> Vec<u8> {
-        while self.read.len() < count && self.more() {}
-        self.read.drain(..count.min(self.read.len())).collect()
-    }
-
-    /// Reads to the end of the connection.
-    fn rest(&mut self) -> String {
-        while self.more() {}
-        String::from_utf8_lossy(&std::mem::take(&mut self.read)).into_owned()
-    }
-
-    #[track_caller]
-    fn head(&mut self) -> Answer {
-        let head = self.until("\r\n\r\n");
-        let mut lines = head.lines();
-        let status = lines.next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
-        let header = |line: &str| line.split_once(": ").map(|(name, value)| (name.to_lowercase(), value.to_owned()));
-        Answer { status, headers: lines.filter_map(header).collect(), body: String::new() }
-    }
-
-    /// Reads one answer with its body.
-    #[track_caller]
-    fn answer(&mut self) -> Answer {
-        let mut answer = self.head();
-        let mut body = Vec::new();
-        if answer.header("transfer-encoding") == Some("chunked") {
-            loop {
-                let size = usize::from_str_radix(self.until("\r\n").trim(), 16).unwrap();
-                body.extend(self.take(size));
-                self.until("\r\n");
-                if size == 0 {
-                    break;
-                }
-            }
-        } else if let Some(length) = answer.header("content-length") {
-            let length = length.parse().unwrap();
-            body = self.take(length);
-        }
-        answer.body = String::from_utf8(body).unwrap();
-        answer
-    }
-}
-
-impl Answer {
-    fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
-    }
-
-    /// The message in the body: all of it, or the last event of a stream.
-    #[track_caller]
-    fn json(&self) -> Value {
-        let mut events = self.body.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
-        let text = events.rfind(|data| !data.is_empty()).unwrap_or(&self.body);
-        serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {self:?}"))
-    }
 }
 
 /// A request to `/mcp` with these headers besides those that all have.

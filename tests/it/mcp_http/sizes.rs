@@ -1,6 +1,7 @@
 //! How much may be sent, and how slowly.
 
 use std::io::ErrorKind;
+use std::io::Write as _;
 
 use super::*;
 

@@ -17,6 +17,7 @@ pub(crate) mod rpc;
 pub(crate) mod standin;
 #[cfg(target_os = "linux")]
 pub(crate) mod trace;
+pub(crate) mod wire;
 
 pub(crate) use mask::{mask, mask_text};
 

@@ -7,12 +7,13 @@ use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
 mod edit;
 mod model;
 mod search;
+mod shown;
 
 use super::file;
 use memdir_agent::Removals;
@@ -78,14 +79,14 @@ const KEYS: &[(&str, &[&str])] = &[
             "prompts",
         ],
     ),
-    ("search", &["embeddings", "address", "archive"]),
+    ("search", &["embeddings", "address", "archive", "pinned"]),
     ("facts", &["past_status"]),
     ("hooks", &["conversations", "milliseconds"]),
     ("rule", &["action", "path", "client", "detector", "verdict"]),
 ];
 
 /// What the person has settled, for one memory.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
 pub(super) struct Config {
     pub(super) durability: Durability,
@@ -103,7 +104,7 @@ pub(super) struct Config {
 }
 
 /// What sets a note aside as past.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(default)]
 struct FactKeys {
     /// Values of `status` in its front matter.
@@ -117,7 +118,7 @@ impl Default for FactKeys {
 }
 
 /// What the hooks of assistants do.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(default)]
 pub(super) struct Hooks {
     /// Whether conversations are kept as notes.
@@ -133,7 +134,7 @@ impl Default for Hooks {
 }
 
 /// How memdir's own agent works.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
 pub(super) struct Agent {
     /// What becomes of a turn that takes something away.
@@ -141,7 +142,7 @@ pub(super) struct Agent {
 }
 
 /// What becomes of calls that somebody should be asked about, by door.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(default)]
 pub(super) struct Permission {
     pub(super) exec: Mode,
@@ -163,7 +164,7 @@ impl Default for Permission {
     }
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(default)]
 struct LimitKeys {
     note_bytes: u64,
@@ -190,7 +191,7 @@ impl Default for LimitKeys {
     }
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(default)]
 struct HistoryKeys {
     keep_days: u64,
@@ -228,6 +229,7 @@ impl Config {
             rules,
             past_status: self.facts.past_status.iter().map(|status| status.trim().to_lowercase()).collect(),
             archive: self.search.archive()?,
+            pinned: self.search.pinned.clone(),
             index: engine::IndexPlace::Nowhere,
             inbox: self.permission.inbox,
             keep_proposals: Duration::from_secs(self.permission.inbox_days.saturating_mul(24 * 60 * 60)),
@@ -500,7 +502,7 @@ fn set_from_environment(table: &mut Table, name: &str, value: &str) -> Result<()
 fn typed(key: &str, value: &str) -> Value {
     let is_text =
         ["model_name", "model_address", "model_prompts", "search_embeddings", "search_address"].contains(&key);
-    let is_list = ["facts_past_status", "search_archive"].contains(&key);
+    let is_list = ["facts_past_status", "search_archive", "search_pinned"].contains(&key);
     let list = || value.split(',').map(str::trim).filter(|item| !item.is_empty());
     match (value.parse::<i64>(), value.parse::<bool>(), value.parse::<f64>()) {
         _ if is_list => Value::Array(list().map(|item| Value::String(item.to_owned())).collect()),

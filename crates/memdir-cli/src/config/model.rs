@@ -2,12 +2,12 @@
 
 use std::num::{NonZeroU32, NonZeroUsize};
 
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use memdir_providers::choose::{BETWEEN, Wanted};
 
 /// What the person has settled about models.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(default)]
 pub(crate) struct Model {
     /// Which one; else what is found.
@@ -39,7 +39,7 @@ pub(crate) struct Model {
 }
 
 /// How a model is talked to.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Family {
     /// By its size and its name.

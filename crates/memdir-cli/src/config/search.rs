@@ -1,13 +1,13 @@
 //! The section `[search]`: whether notes are also found by what they mean.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure};
 use memdir_providers::choose::Wanted;
 
 /// What the person has settled about searching.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
 pub(crate) struct Search {
     /// Which model of embeddings tells what notes mean; else words alone find them.
@@ -16,14 +16,15 @@ pub(crate) struct Search {
     pub(crate) address: Option<String>,
     /// Folders that rank behind all others.
     archive: Vec<String>,
+    /// The notes that come along with every context.
+    pub(crate) pinned: Vec<MemoryPath>,
 }
 
 impl Search {
     /// The same for the model that a command names. The address counts only for that of the settings.
     pub(crate) fn named(&self, name: &str) -> Self {
         let is_same = self.embeddings.as_deref() == Some(name);
-        let address = self.address.clone().filter(|_| is_same);
-        Self { embeddings: Some(name.to_owned()), address, archive: self.archive.clone() }
+        Self { embeddings: Some(name.to_owned()), address: self.address.clone().filter(|_| is_same), ..self.clone() }
     }
 
     /// The folders that rank behind all others; `archive/**` is the same as `archive`.

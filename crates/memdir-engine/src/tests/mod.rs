@@ -26,6 +26,7 @@ mod fresh;
 mod meaning;
 mod provenance;
 mod recent;
+mod review;
 mod surroundings;
 
 fn engine(root: &Path) -> Engine {

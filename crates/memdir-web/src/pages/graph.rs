@@ -15,13 +15,13 @@ use crate::href;
 use crate::layout::shortened;
 
 /// The drawing is a square of this many units.
-const SIDE: f64 = 600.0;
-const NEAR: f64 = 150.0;
-const FAR: f64 = 255.0;
+const SIDE: f64 = 400.0;
+const NEAR: f64 = 105.0;
+const FAR: f64 = 175.0;
 /// More names than these would lie on each other.
-const MOST_NAMES: usize = 16;
+const MOST_NAMES: usize = 10;
 /// So much of a name is written.
-const MOST_LETTERS: usize = 18;
+const MOST_LETTERS: usize = 14;
 /// No more bytes than these are spent on notes, whose addresses may be long.
 const MOST_BYTES: usize = 12 * 1024;
 /// About as many bytes as a note needs beside its address and its name.
@@ -41,9 +41,9 @@ pub(super) fn draw(note: &MemoryPath, around: &Surroundings) -> Markup {
                 @let is_near = around.near.contains(path);
                 a href=(href::note(path)) tabindex="-1" class=[is_centre.then_some("centre")] {
                     title { (path.stem()) }
-                    circle cx=(units(*x)) cy=(units(*y)) r=(if is_centre { 12 } else if is_near { 8 } else { 5 }) {}
+                    circle cx=(units(*x)) cy=(units(*y)) r=(if is_centre { 10 } else if is_near { 8 } else { 5 }) {}
                     @if is_centre || (is_near && has_names) {
-                        text x=(units(*x)) y=(units(y - 15.0)) { (shortened(path.stem(), MOST_LETTERS)) }
+                        text x=(units(*x)) y=(units(y - 13.0)) { (shortened(path.stem(), MOST_LETTERS)) }
                     }
                 }
             }

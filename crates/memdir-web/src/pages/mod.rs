@@ -13,15 +13,19 @@ use crate::{assets, live};
 mod as_client;
 mod audit;
 mod chain;
+mod chat;
 mod clients;
+mod conversations;
 mod decide;
 mod delete;
+mod diary;
 mod edit;
 mod forget;
 mod graph;
 mod history;
 mod home;
 mod inbox;
+mod line;
 mod new;
 mod note;
 mod notes;
@@ -29,7 +33,9 @@ mod past;
 mod readers;
 mod rename;
 mod restore;
+mod review;
 mod search;
+pub(crate) mod settings;
 mod undo;
 
 /// Which address leads to which page.
@@ -44,6 +50,10 @@ pub(crate) fn routes() -> Router<Arc<Site>> {
         .route("/rename/{*path}", get(rename::ask).post(rename::rename))
         .route("/delete/{*path}", get(delete::ask).post(delete::delete))
         .route("/search", get(search::show))
+        .route("/review", get(review::show))
+        .route("/answer", post(review::answer))
+        .route("/confirm", post(review::confirm))
+        .route("/line/{*path}", get(line::show).post(line::save))
         .route("/inbox", get(inbox::list))
         .route("/inbox/{id}", get(inbox::show).post(decide::decide))
         .route("/history", get(history::list))
@@ -62,6 +72,13 @@ pub(crate) fn routes() -> Router<Arc<Site>> {
         .route("/clients/{name}/notes/{*path}", get(as_client::show))
         .route("/forget", get(forget::ask).post(forget::forget))
         .route("/forget/{*path}", get(forget::ask_note))
+        .route("/conversations", get(conversations::list))
+        .route("/conversations/{id}", get(conversations::show))
+        .route("/hide/{*path}", get(conversations::ask_hide).post(conversations::hide))
+        .route("/chat", get(chat::show).post(chat::say))
+        .route("/chat/answer", post(chat::decide))
+        .route("/chat/stop", post(chat::stop))
+        .route("/settings", get(settings::show))
         .route("/past", get(past::list))
         .route("/past/{*path}", get(past::show))
         .route("/undo", post(undo::undo))

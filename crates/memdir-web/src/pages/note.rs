@@ -9,8 +9,8 @@ use memdir_core::digest::Digest;
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure, LinkEntry, LinkStatus};
 use memdir_engine::Surroundings;
-use memdir_note::Note;
 use memdir_note::fact::{Fact, Place};
+use memdir_note::{Note, link};
 use serde::Deserialize;
 
 use super::{graph, notes};
@@ -56,7 +56,8 @@ fn page(site: &Site, visitor: &Visitor, path: &MemoryPath, part: usize) -> Resul
     let (text, _) = read(site, visitor, path)?;
     let around = site.engine().surroundings(path, MOST_AROUND)?;
     let note = Note::parse(&text);
-    let rendered = markdown::render(&text, &Links::new(&around.links), part);
+    let links = Links::new(&around.links);
+    let rendered = markdown::render(&text, &links, part);
     let title = note.title().unwrap_or_else(|| path.stem().to_owned());
     // A note that begins with a heading of its own needs no other.
     let has_heading = note.headings().first().is_some_and(|heading| {
@@ -77,10 +78,10 @@ fn page(site: &Site, visitor: &Visitor, path: &MemoryPath, part: usize) -> Resul
                 (tools(site, path))
             }
             aside #beside .beside data-live="notes" aria-label="About this note" {
-                (facts_list("properties", "Properties", &front))
-                (facts_list("facts", "Facts", &facts))
+                (facts_list("properties", "Properties", &front, &links))
+                (facts_list("facts", "Facts", &facts, &links))
                 (backlinks(site, &around))
-                (links(&around))
+                (broken(&around))
                 (near(path, &around))
             }
         }
@@ -140,12 +141,12 @@ fn parts(path: &MemoryPath, part: usize, parts: usize) -> Markup {
     }
 }
 
-fn facts_list(id: &str, title: &str, facts: &[Fact]) -> Markup {
+fn facts_list(id: &str, title: &str, facts: &[Fact], links: &Links) -> Markup {
     let (shown, left) = layout::fitting(
         facts.iter().map(|fact| {
             html! {
                 dt { (layout::shortened(&fact.key, MOST_LETTERS)) }
-                dd { (layout::shortened(&fact.value, MOST_LETTERS)) }
+                dd { (value(&fact.value, links)) }
             }
         }),
         LIST_BYTES,
@@ -158,6 +159,16 @@ fn facts_list(id: &str, title: &str, facts: &[Fact]) -> Markup {
                 (more(left))
             }
         }
+    }
+}
+
+/// A value, as a link where it is nothing but one.
+fn value(value: &str, links: &Links) -> Markup {
+    let is_link = value.starts_with("[[") && value.find("]]").is_some_and(|end| end + 2 == value.len());
+    let named = link::parse(value);
+    match links.to(&named.path, &named.subpath).filter(|_| is_link) {
+        Some(to) => html! { a href=(href::note(to)) { (named.text.as_deref().unwrap_or(&named.path)) } },
+        None => html! { (layout::shortened(value, MOST_LETTERS)) },
     }
 }
 
@@ -193,7 +204,7 @@ fn backlinks(site: &Site, around: &Surroundings) -> Markup {
     }
 }
 
-fn links(around: &Surroundings) -> Markup {
+fn broken(around: &Surroundings) -> Markup {
     let broken: Vec<&LinkEntry> = around.links.iter().filter(|link| link.status != LinkStatus::Ok).collect();
     let items = broken.iter().map(|link| {
         let what = match link.status {

@@ -22,6 +22,10 @@ struct Files {
 }
 
 impl PersonFiles for Files {
+    fn settings(&self) -> Result<crate::SettingsShown, Failure> {
+        Ok(crate::SettingsShown::default())
+    }
+
     fn add_rule(&self, rule: &Rule) -> Result<usize, Failure> {
         let mut rules = self.rules.lock().unwrap();
         rules.push(rule.clone());

@@ -26,6 +26,7 @@ async fn an_edit_changes_what_was_edited_and_can_be_undone() {
     assert_eq!(env.note("people/ada.md"), before.replace("London", "Lisbon"), "every other byte stays");
     let shown = env.get("/notes/people/ada.md").await;
     assert!(shown.body.contains("Lisbon") && shown.body.contains(r#"id="notice""#), "{}", shown.body);
+    assert!(!shown.body.contains("memdir undo"), "there is a button for it");
     let batch = between(&shown.body, r#"name="batch" value=""#, "\"").to_owned();
     assert!(!env.get("/notes/people/ada.md").await.body.contains(r#"id="notice""#), "it is said once");
     let undone = env.post("/undo", &[("batch", &batch), ("back", "/notes/people/ada.md")]).await;

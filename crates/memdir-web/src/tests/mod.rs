@@ -21,6 +21,7 @@ use crate::{Site, WebOptions, web_routes};
 mod decisions;
 mod door;
 mod edit;
+mod home;
 mod hostile;
 mod pages;
 

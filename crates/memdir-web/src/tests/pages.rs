@@ -5,7 +5,7 @@ use super::*;
 #[tokio::test]
 async fn a_note_is_shown_with_what_stands_around_it() {
     let env = Env::new(&[
-        ("people/ada.md", "---\nborn: 1815\n---\n# Ada\n\n- city: London\n\nKnows [[charles|Charles]], [[nobody]] and [notes](../notes/one%20two.md#Part).\n![[pic.png]] ![far](https://far.example/x.png)\n"),
+        ("people/ada.md", "---\nborn: 1815\nfriend: \"[[charles|C. B.]]\"\n---\n# Ada\n\n- city: London\n\nKnows [[charles|Charles]], [[nobody]] and [notes](../notes/one%20two.md#Part).\n![[pic.png]] ![far](https://far.example/x.png)\n"),
         ("people/charles.md", "Text above.\n\nA friend of [[ada]], he says.\n"),
         ("notes/one two.md", "## Part\n\nSee [[charles]].\n"),
         ("notes/apart.md", "Nothing.\n"),
@@ -22,6 +22,7 @@ async fn a_note_is_shown_with_what_stands_around_it() {
     let beside = between(&page, "<aside", "</aside>");
     for part in [
         "<dt>born</dt><dd>1815</dd>",
+        "<dt>friend</dt><dd><a href=\"/notes/people/charles.md\">C. B.</a></dd>",
         "<dt>city</dt><dd>London</dd>",
         "A friend of [[ada]], he says.",
         "line 3",

@@ -1,0 +1,194 @@
+//! What a person says of a line: that it is right, that it is wrong, what it should say; and the questions worth asking.
+
+use std::sync::Arc;
+
+use axum::extract::{Form, State};
+use axum::response::Response;
+use maud::{Markup, html};
+use memdir_core::path::MemoryPath;
+use memdir_core::report::{Code, Failure};
+use memdir_engine::{Question, QuestionKind};
+use serde::Deserialize;
+
+use super::note;
+use crate::door::{Notice, Visitor};
+use crate::href;
+use crate::layout::{self, Page, Section};
+use crate::site::{Site, Then};
+
+/// So many bytes of questions are on a page.
+const BYTES: usize = 72 * 1024;
+/// So much of a line is shown.
+const LETTERS: usize = 300;
+
+/// All that is worth asking.
+pub(crate) async fn show(State(site): State<Arc<Site>>, visitor: Visitor) -> Response {
+    site.show(&visitor, |site, visitor| {
+        let questions = site.glance.questions(site.engine())?;
+        let main = html! {
+            h1 { "Worth an answer" }
+            div #questions data-live="notes state" {
+                @if questions.is_empty() { p { "Nothing to ask: no fact is disputed, unconfirmed, or old for its kind." } }
+                (list(visitor, questions.iter()))
+            }
+        };
+        Ok(Page::new("Worth an answer", Section::Home, main))
+    })
+    .await
+}
+
+/// Questions, each with its answers.
+pub(crate) fn list<'q>(visitor: &Visitor, questions: impl Iterator<Item = &'q Question>) -> Markup {
+    let (shown, left) = layout::fitting(questions.map(|question| card(visitor, question)), BYTES);
+    html! {
+        (shown)
+        @if left > 0 { p .quiet { (left) " more come once these are answered." } }
+    }
+}
+
+fn card(visitor: &Visitor, question: &Question) -> Markup {
+    let Question { kind, path, line, value, text, other, .. } = question;
+    let (word, label) = match kind {
+        QuestionKind::Disputed => ("contradiction", format!("What {} says now, line {line}", path.stem())),
+        QuestionKind::Old => ("may be out of date", format!("What {} says now, line {line}", path.stem())),
+        QuestionKind::Unconfirmed => ("not confirmed", format!("What {} says now, line {line}", path.stem())),
+    };
+    let known = html! {
+        input type="hidden" name="path" value=(path);
+        input type="hidden" name="line" value=(line);
+        input type="hidden" name="text" value=(text);
+        input type="hidden" name="back" value=(visitor.here());
+    };
+    html! {
+        div .card .question {
+            p { span .badge { (word) } " " (layout::sentence(&layout::shortened(&question.question, LETTERS))) }
+            p .quiet {
+                a href=(line_address(path, *line)) { (path) ", line " (line) }
+                @if let Some(other) = other { " · " a href=(line_address(&other.path, other.line)) { (other.path) ", line " (other.line) } }
+            }
+            div .row {
+                (layout::post(visitor, "/answer", html! {
+                    (known)
+                    @if other.is_some() {
+                        button name="what" value="only" { "“" (layout::shortened(value, 40)) "” is right; take the other line out" }
+                    } @else {
+                        button name="what" value="yes" { "Yes, still right" }
+                    }
+                }))
+                @if other.is_some() {
+                    (layout::post(visitor, "/answer", html! {
+                        (known)
+                        button name="what" value="yes" { "Both may stay" }
+                    }))
+                }
+                (layout::post(visitor, "/answer", html! {
+                    (known)
+                    input name="value" required autocomplete="off" value=(value) aria-label=(label);
+                    " " button name="what" value="value" { "Save this instead" }
+                }))
+            }
+        }
+    }
+}
+
+/// An answer to a question.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Answered {
+    path: String,
+    line: usize,
+    /// What the line said when it was asked about.
+    text: String,
+    what: What,
+    value: Option<String>,
+    back: Option<String>,
+}
+
+#[derive(Debug, Deserialize, Eq, PartialEq)]
+#[serde(rename_all = "snake_case")]
+enum What {
+    /// The line is right.
+    Yes,
+    /// The line is right, and the other one is wrong.
+    Only,
+    /// It says something else now.
+    Value,
+}
+
+pub(crate) async fn answer(
+    State(site): State<Arc<Site>>,
+    visitor: Visitor,
+    Form(answered): Form<Answered>,
+) -> Response {
+    site.change(&visitor, move |site, _| {
+        let path = note::named(&answered.path)?;
+        let questions = site.glance.questions(site.engine())?;
+        let is_it = |question: &&Question| {
+            (&question.path, question.line, &question.text) == (&path, answered.line, &answered.text)
+        };
+        let question = questions.iter().find(is_it).ok_or_else(|| {
+            Failure::new(Code::Conflict, "the notes say something else by now").with_hint("look at the questions again")
+        })?;
+        let actions = match answered.what {
+            What::Yes => Vec::new(),
+            What::Only => site.engine().answer_actions(question, None)?,
+            What::Value => {
+                let value = answered.value.as_deref().map(str::trim).filter(|value| !value.is_empty());
+                let none = || Failure::new(Code::Usage, "no value was given").with_hint("write what it should say");
+                site.engine().answer_actions(question, Some(value.ok_or_else(none)?))?
+            }
+        };
+        let mut notice = Notice::of(Some("Confirmed; the note is as it was".to_owned()), None);
+        if !actions.is_empty() {
+            notice = Notice::of_report(site.act(actions)?);
+        }
+        if answered.what != What::Value {
+            site.engine().confirm(&path, &answered.text, &site.person())?;
+        }
+        Ok(Then::Go { to: super::back(answered.back), notice })
+    })
+    .await
+}
+
+/// A line that is right.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Confirmed {
+    path: String,
+    text: String,
+    back: Option<String>,
+}
+
+pub(crate) async fn confirm(
+    State(site): State<Arc<Site>>,
+    visitor: Visitor,
+    Form(confirmed): Form<Confirmed>,
+) -> Response {
+    site.change(&visitor, move |site, _| {
+        let path = note::named(&confirmed.path)?;
+        site.engine().confirm(&path, &confirmed.text, &site.person())?;
+        let notice = Notice::of(Some("Confirmed; the note is as it was".to_owned()), None);
+        Ok(Then::Go { to: super::back(confirmed.back), notice })
+    })
+    .await
+}
+
+/// Yes, no and edit, for a line of a note.
+pub(crate) fn decisions(visitor: &Visitor, path: &MemoryPath, line: usize, text: &str) -> Markup {
+    let unseen = html! { span .unseen { " to “" (layout::shortened(text.trim(), 60)) "”" } };
+    html! {
+        span .decide {
+            (layout::post(visitor, "/confirm", html! {
+                input type="hidden" name="path" value=(path);
+                input type="hidden" name="text" value=(text);
+                input type="hidden" name="back" value=(visitor.here());
+                button .small { "Yes" (unseen) }
+            }))
+            a .button .small href={ (line_address(path, line)) "#out" } { "No" (unseen) }
+            a .button .small href=(line_address(path, line)) { "Edit" (unseen) }
+        }
+    }
+}
+
+/// The page of a line.
+pub(crate) fn line_address(path: &MemoryPath, line: usize) -> String {
+    format!("{}?line={line}", href::at("line", path))
+}

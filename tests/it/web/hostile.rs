@@ -1,0 +1,161 @@
+//! A hundred notes, written by somebody who wants the page to run or load something: `tests/web_hostile` and [`large`].
+//!
+//! They set `window.__pwned` or load something from `pwned.invalid` if anything in them is taken for more than text. Each ends with a
+//! line `END-NN`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use serde_json::json;
+
+use super::browser::Browser;
+use super::look::{crawl, faults};
+use super::{Served, Visit, large, links, percent, until};
+use crate::support::{Env, files, said};
+
+/// The number of the note whose name is markup; no other system could check it out under that name.
+const NAMED: &str = "58";
+const NAME: &str = "58-<img src=x onerror=window.__pwned='58'>.md";
+
+/// So many bytes may a note have that is also in the history and the inbox.
+const SMALL: usize = 4096;
+
+fn notes() -> BTreeMap<String, String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/web_hostile");
+    let small = files(&folder).into_iter().map(|(name, bytes)| (name, String::from_utf8(bytes).unwrap()));
+    let mut notes: BTreeMap<String, String> = small.collect();
+    let text = notes.remove("58-name.md").unwrap();
+    notes.insert(NAME.to_owned(), text);
+    notes.extend(large::notes().into_iter().map(|(name, text)| (format!("{name}.md"), text)));
+    assert_eq!(notes.len(), 100);
+    notes
+}
+
+/// A memory of the hostile notes. The small ones were made by a client with a hostile name, and wait once more in the inbox.
+fn memory() -> Env {
+    let env = Env::with(&[("user.md", "# Ada\n\n- city: London\n")]).quick();
+    let made: Vec<_> = notes().into_iter().filter(|(name, text)| name != NAME && text.len() <= SMALL).collect();
+    for (folder, more) in [("", &[][..]), ("waits/", &["--permission", "all"])] {
+        for made in made.chunks(20) {
+            let actions = made.iter().map(
+                |(name, text)| json!({"action": "create_file", "path": format!("{folder}{name}"), "content": text}),
+            );
+            let arguments = [&["--client", "<img src=x onerror=window.__pwned='client'>"], more].concat();
+            let done = env.say(&said(&actions.collect()), &arguments);
+            assert!(matches!(done.code, 0 | 3), "{done:?}");
+        }
+    }
+    // The others, and what no client may make, are laid there by hand.
+    for (name, text) in notes() {
+        if !env.at(&name).exists() {
+            env.write(&name, text);
+        }
+    }
+    env
+}
+
+/// The pages of a note: the first, and those on which it goes on.
+fn parts(visit: &Visit, address: &str) -> BTreeMap<String, crate::support::wire::Answer> {
+    let (mut pages, mut ahead) = (BTreeMap::new(), BTreeSet::from([address.to_owned()]));
+    while let Some(address) = ahead.pop_first() {
+        let answer = visit.get(&address);
+        assert_eq!(answer.status, 200, "{address}");
+        assert!(answer.body.len() <= 100 * 1024, "{address}: {} bytes", answer.body.len());
+        let path = address.split('?').next().unwrap();
+        let more = links(&answer.body).into_iter().filter(|link| link.starts_with(&format!("{path}?part=")));
+        ahead.extend(more.filter(|link| *link != address && !pages.contains_key(link)));
+        pages.insert(address, answer);
+    }
+    pages
+}
+
+#[test]
+fn a_hostile_note_is_shown_whole_in_small_pages() {
+    let mut served = Served::start(memory());
+    let visit = served.visit();
+    for (name, text) in notes() {
+        let pages = parts(&visit, &format!("/notes/{}", percent(&name)));
+        let end = format!("END-{}", &name[..2]);
+        let last = pages.values().any(|answer| answer.body.contains(&end));
+        // An unclosed comment is a comment to the end of the note.
+        assert!(last || name.contains("unclosed"), "{name}: its end is on none of {} pages", pages.len());
+        println!("{name}: {} bytes on {} pages", text.len(), pages.len());
+    }
+}
+
+#[test]
+fn nothing_in_a_hostile_note_runs_or_is_loaded() {
+    let Some(browser) = Browser::start() else { return };
+    let mut served = Served::start(memory());
+    let (entrance, origin) = (served.new_entrance(), served.url(""));
+    browser.go(&entrance);
+    let mut wrong = Vec::new();
+    let mut look = |address: &str| {
+        browser.go(&served.url(address));
+        wrong.extend(faults(&browser, &origin));
+    };
+    for name in notes().keys() {
+        look(&format!("/notes/{}", percent(name)));
+    }
+    for (name, part) in [("71-one-megabyte-line", 2), ("75-nested-html", 2), ("81-many-references", 3)] {
+        look(&format!("/notes/{name}.md?part={part}"));
+    }
+    assert!(wrong.is_empty(), "{} faults: {wrong:#?}", wrong.len());
+    let network = browser.close();
+    assert!(network.contains(&served.host) && !network.contains("pwned.invalid"), "a foreign name was looked up");
+}
+
+#[test]
+fn nothing_hostile_runs_on_the_pages_that_tell_of_notes() {
+    let Some(browser) = Browser::start() else { return };
+    let mut served = Served::start(memory());
+    let searches =
+        ["pwned", "script", "onerror", "END", "svg", "<img"].map(|word| format!("/search?q={}", percent(word)));
+    let seeds: Vec<&str> = ["/", "/notes"].into_iter().chain(searches.iter().map(String::as_str)).collect();
+    let (pages, mut wrong) = crawl(&served.visit(), &seeds, 8);
+    let (entrance, origin) = (served.new_entrance(), served.url(""));
+    browser.go(&entrance);
+    for address in pages.keys() {
+        browser.go(&served.url(address));
+        wrong.extend(faults(&browser, &origin));
+    }
+    browser.go(&served.url("/search"));
+    for word in ["pwned", " onerror", " svg"] {
+        browser.write("main input[type=search]", word);
+        until("results as one types", || browser.has("#results a[href^='/notes/']"));
+        wrong.extend(faults(&browser, &origin));
+    }
+    assert!(wrong.is_empty(), "{} faults on {} pages: {wrong:#?}", wrong.len(), pages.len());
+    let network = browser.close();
+    assert!(network.contains(&served.host) && !network.contains("pwned.invalid"), "a foreign name was looked up");
+}
+
+#[test]
+fn what_a_hostile_note_says_can_be_read() {
+    let Some(browser) = Browser::start() else { return };
+    let mut served = Served::start(memory());
+    let entrance = served.new_entrance();
+    browser.go(&entrance);
+    let shown = |name: &str| {
+        browser.go(&served.url(&format!("/notes/{}", percent(name))));
+        browser.text("main")
+    };
+    let script = |number: u32| format!("<script>window.__pwned=\"{number:02}\"</script>");
+    assert!(shown("00-script-plain.md").contains("Before."));
+    assert!(shown("00-script-plain.md").contains("After."));
+    assert!(
+        shown("06-script-in-code.md").matches(&script(6)).count() >= 2,
+        "markup in code is shown letter for letter"
+    );
+    assert!(shown("07-script-entities.md").contains(&script(7)));
+    assert!(shown(NAME).contains("<img src=x onerror=window.__pwned='58'>"), "the name of {NAMED} is text");
+    assert!(shown("93-right-to-left.md").contains("END-93"));
+    browser.go(&served.url("/notes"));
+    assert!(
+        browser
+            .run("return document.querySelector('main').textContent", json!([]))
+            .as_str()
+            .unwrap()
+            .contains("<img src=x")
+    );
+}

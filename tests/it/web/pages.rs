@@ -1,0 +1,129 @@
+//! Every page on three memories: small, quiet, for any screen, and no barrier to anybody.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use super::browser::Browser;
+use super::look::{axe, barriers, crawl, faults};
+use super::{Served, links};
+use crate::support::{Env, files};
+
+/// A copy of a folder of notes.
+pub(super) fn copied(folder: &Path) -> Env {
+    let env = Env::new().quick();
+    for (path, bytes) in files(folder) {
+        env.write(&path, bytes);
+    }
+    env
+}
+
+pub(super) fn household() -> Env {
+    copied(&Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/household"))
+}
+
+/// A vault that somebody uses, where `MEMDIR_DATA` or the folder beside this one has it.
+fn real_vault() -> Option<Env> {
+    let data = std::env::var_os("MEMDIR_DATA")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data"), std::path::PathBuf::from);
+    let folder = data.join("vaults/kepano");
+    if !folder.is_dir() {
+        eprintln!("without a real vault: MEMDIR_DATA names no folder with vaults/kepano");
+        return None;
+    }
+    Some(copied(&folder))
+}
+
+/// Ten thousand notes, among them one with 3,000 backlinks, one of 400 kB, and a folder of 3,000.
+fn ten_thousand() -> Env {
+    let env = Env::new().quick();
+    env.write("user.md", "# Ada\n\n- city: London\n- sister: [[people/number_1]]\n");
+    for number in 1..10_000 {
+        let folder = if number < 3000 { "people".to_owned() } else { format!("log/{}", number % 97) };
+        let mut text = format!("# Number {number}\n\n- after: [[number_{}]]\n", number - 1);
+        if number % 3 == 0 {
+            text += "\nKnows [[user]] from the choir.\n";
+        }
+        if number == 2 {
+            (0..8000).for_each(|line| {
+                writeln!(text, "\nParagraph {line} of a *long* note about [[number_{line}]].").unwrap()
+            });
+        }
+        env.write(&format!("{folder}/number_{number}.md"), text);
+    }
+    env
+}
+
+const SEEDS: &[&str] =
+    &["/", "/notes", "/search?q=number", "/search?q=the", "/search?q=no+such+thing", "/notes/user.md"];
+
+/// Looks at the pages of a memory over a socket; reading changes nothing.
+#[track_caller]
+fn check_sizes(env: Env, of_each: usize) {
+    let mut served = Served::start(env);
+    let before = served.env.files();
+    let (pages, faults) = crawl(&served.visit(), SEEDS, of_each);
+    assert!(faults.is_empty(), "{faults:#?}");
+    let largest = pages.iter().max_by_key(|(_, answer)| answer.body.len()).unwrap();
+    println!("{} pages, the largest {} bytes: {}", pages.len(), largest.1.body.len(), largest.0);
+    let home = links(&pages["/"].body);
+    let missing: Vec<&String> = home.iter().filter(|link| !link.contains('?') && !pages.contains_key(*link)).collect();
+    assert!(of_each < 20 || missing.is_empty(), "not looked at: {missing:?}");
+    assert!(served.env.files() == before, "looking has changed something");
+}
+
+#[test]
+fn the_pages_of_a_household_are_small() {
+    check_sizes(household(), 60);
+}
+
+#[test]
+fn the_pages_of_a_real_vault_are_small() {
+    if let Some(env) = real_vault() {
+        check_sizes(env, 40);
+    }
+}
+
+#[test]
+fn the_pages_of_ten_thousand_notes_are_small() {
+    check_sizes(ten_thousand(), 8);
+}
+
+/// Looks at the pages of a memory in a browser: light on a desk, dark on a phone.
+#[track_caller]
+fn check_in_browser(env: Env, of_each: usize) {
+    let Some(browser) = Browser::start() else { return };
+    let axe = axe();
+    let mut served = Served::start(env);
+    let (pages, mut wrong) = crawl(&served.visit(), SEEDS, of_each);
+    let (entrance, origin) = (served.new_entrance(), served.url(""));
+    browser.go(&entrance);
+    for (scheme, width, height) in [("light", 1280, 900), ("dark", 390, 844)] {
+        browser.prefer(scheme);
+        browser.resize(width, height);
+        for address in pages.keys() {
+            browser.go(&served.url(address));
+            let found = faults(&browser, &origin).into_iter();
+            let found = found.chain(axe.iter().flat_map(|axe| barriers(&browser, axe)));
+            wrong.extend(found.map(|fault| format!("{scheme}, {width} px: {fault}")));
+        }
+    }
+    assert!(wrong.is_empty(), "{} faults on {} pages: {wrong:#?}", wrong.len(), pages.len());
+    println!("{} pages without a fault", pages.len());
+}
+
+#[test]
+fn a_household_in_a_browser() {
+    check_in_browser(household(), 3);
+}
+
+#[test]
+fn a_real_vault_in_a_browser() {
+    if let Some(env) = real_vault() {
+        check_in_browser(env, 2);
+    }
+}
+
+#[test]
+fn ten_thousand_notes_in_a_browser() {
+    check_in_browser(ten_thousand(), 2);
+}
