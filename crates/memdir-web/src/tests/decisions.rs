@@ -409,7 +409,8 @@ async fn the_memory_is_shown_as_it_was_after_each_change() {
     ];
     for (clock, done) in earlier {
         let dir = cap_std::fs::Dir::open_ambient_dir(env.folder.path(), cap_std::ambient_authority()).unwrap();
-        let engine = Engine::new(Vault::new(dir, env.folder.path().to_owned(), Options::default()), Settings::new(clock));
+        let engine =
+            Engine::new(Vault::new(dir, env.folder.path().to_owned(), Options::default()), Settings::new(clock));
         let report = engine.conclude(engine.propose(Parsed::of([Call::plain(1, done)]), Caller::model("mcp")));
         assert!(report.batch.is_some());
     }
