@@ -221,7 +221,7 @@ impl Memory {
     /// `invalid_path`, and those of `read_file`.
     pub fn read(&self, path: &str) -> Result<String, Failure> {
         let path = MemoryPath::parse(path).map_err(|error| catalog::invalid_path(path, error))?;
-        match self.act(Action::ReadFile(ReadFile { path, start_line: None, end_line: None }))? {
+        match self.act(Action::ReadFile(ReadFile { path, start_line: None, end_line: None, as_of: None }))? {
             Value::Text(text) => Ok(text),
             other => Err(unexpected(&other)),
         }
@@ -242,6 +242,7 @@ impl Memory {
             cursor: None,
             budget: None,
             include_past: None,
+            as_of: None,
         };
         match self.act(Action::SearchFiles(search))? {
             Value::Search(found) => Ok(found),
@@ -255,8 +256,8 @@ impl Memory {
     ///
     /// Those of `get_context`.
     pub fn context(&self, message: &str, tokens: u32) -> Result<Context, Failure> {
-        let wanted =
-            GetContext { query: Some(message.to_owned()), path: None, budget: Some(tokens), include_past: None };
+        let query = Some(message.to_owned());
+        let wanted = GetContext { query, path: None, budget: Some(tokens), include_past: None, as_of: None };
         match self.act(Action::GetContext(wanted))? {
             Value::Context(context) => Ok(context),
             other => Err(unexpected(&other)),

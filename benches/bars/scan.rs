@@ -4,6 +4,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use memdir_core::action::{Action, Call, SearchFiles};
+use memdir_dialect::{Parsed, parse};
+use memdir_vault::LogQuery;
+
+use crate::inside::visit;
 use crate::measure::{Bar, head, in_turns, note, once, row};
 use crate::process::memdir;
 use crate::vaults;
@@ -39,6 +44,7 @@ pub(crate) fn scans() {
             let [ours, theirs] = times.as_slice() else { return };
             row(&format!("{what} ({notes} of {count}), {mode}"), *ours, *theirs, Bar::Most(1.0));
         }
+        as_of_a_moment(&folder, count);
         let (mode, query) = ("ranked", "what did the teacher ask the dentist about note 4242");
         let times = in_turns(3, vec![Box::new(|| run(&mut search(&folder, mode, query)))]);
         note(
@@ -51,6 +57,43 @@ pub(crate) fn scans() {
             note(&format!("peak memory, every note of {count}, {mode}"), &peak(command));
         }
     }
+}
+
+/// Searches as of a moment after which a tenth of the notes changed: those are read from the history.
+fn as_of_a_moment(folder: &Path, count: usize) {
+    let engine = vaults::engine(folder);
+    let changed: Vec<usize> = (0..count / 10).collect();
+    for visits in 0..2 {
+        // Times are told in whole seconds.
+        std::thread::sleep(Duration::from_millis(1_100));
+        for part in changed.chunks(100) {
+            let names: Vec<String> = part.iter().copied().map(vaults::path).collect();
+            let report = engine.conclude(engine.propose(parse(&visit(&names, visits)), vaults::caller()));
+            assert!(report.batch.is_some(), "the notes can be changed");
+        }
+    }
+    let half = changed.len().div_ceil(100);
+    let log = engine.log(&LogQuery { limit: half + 1, ..LogQuery::default() }, false).expect("there is a history");
+    let moment = log.entries.last().map(|entry| entry.time.clone());
+    let ask = |as_of: Option<String>| {
+        let query = "what did the teacher ask the dentist about note 4242".to_owned();
+        let (mode, path, limit, cursor, budget) = (None, None, None, None, None);
+        let search =
+            Action::SearchFiles(SearchFiles { query, mode, path, limit, cursor, budget, include_past: None, as_of });
+        let parsed = Parsed::of([Call::plain(1, search)]);
+        let report = engine.conclude(engine.propose(parsed, vaults::caller()));
+        assert!(report.actions.iter().all(|outcome| outcome.result.is_ok()), "it is answered: {report:?}");
+    };
+    let times = in_turns(7, vec![Box::new(|| once(|| ask(moment.clone()))), Box::new(|| once(|| ask(None)))]);
+    if let [then, now] = times.as_slice() {
+        let most = if count <= 10_000 { Bar::Within(Duration::from_secs(1)) } else { Bar::None };
+        row(&format!("a question as of a moment, {count} notes; baseline: now"), *then, *now, most);
+    }
+    drop(engine);
+    for number in changed {
+        std::fs::write(folder.join(vaults::path(number)), vaults::text(number)).expect("a note can be written");
+    }
+    vaults::clean(folder);
 }
 
 /// The pinned ripgrep, if it is installed.

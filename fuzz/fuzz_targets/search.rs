@@ -36,8 +36,9 @@ fn by_reading(query: &str, notes: &BTreeMap<&str, &str>) {
         limit: None,
         cursor: None,
         budget: None,
+        as_of: None,
     };
-    let context = GetContext { query: Some(query.to_owned()), path: None, budget: Some(200) };
+    let context = GetContext { query: Some(query.to_owned()), path: None, budget: Some(200), as_of: None };
     for action in [Action::SearchFiles(search), Action::GetContext(context)] {
         let call = Call::plain(1, action);
         let context = Context { mode: Mode::Off, approved: false, read_only: false, client: None, grant: None, rules: &Rules::default() };

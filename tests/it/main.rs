@@ -13,6 +13,7 @@
     reason = "a test may fail loudly, reads files by their path and starts programs; no memory is in danger here"
 )]
 
+mod as_of;
 mod ask;
 mod attacks;
 mod bounds;
@@ -67,3 +68,4 @@ mod vaults;
 mod verbs;
 mod web;
 mod wrong;
+mod year;

@@ -36,7 +36,13 @@ pub(super) fn gather(
         let text = Notes::redacted(filters, &user, text);
         notes.push((user, cut(text, most / 2)));
     }
-    let get = GetContext { query: Some(message.to_owned()), path: None, budget: Some(budget), include_past: None };
+    let get = GetContext {
+        query: Some(message.to_owned()),
+        path: None,
+        budget: Some(budget),
+        include_past: None,
+        as_of: None,
+    };
     let report = engine.conclude(engine.propose(Parsed::of([Call::plain(1, Action::GetContext(get))]), caller.clone()));
     for outcome in report.actions {
         let Value::Context(context) = outcome.result? else { continue };

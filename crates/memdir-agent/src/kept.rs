@@ -45,19 +45,11 @@ impl KeptMessage {
     pub fn of(bytes: &[u8]) -> Vec<Self> {
         let mut messages: Vec<Self> = Vec::new();
         for line in lines(bytes).map_while(Result::ok) {
-            match line {
-                Line::Message { message, time, text, shown, .. } => {
-                    let time = Some(time);
-                    messages.push(Self { number: message, time, text, rests_on: shown, ..Self::default() });
-                }
-                Line::Forgotten { message } => {
-                    messages.push(Self { number: message, is_forgotten: true, ..Self::default() });
-                }
-                other => {
-                    if let Some(last) = messages.last_mut() {
-                        last.take(other);
-                    }
-                }
+            if let Line::Message { message, .. } | Line::Forgotten { message } = line {
+                messages.push(Self { number: message, ..Self::default() });
+            }
+            if let Some(last) = messages.last_mut() {
+                last.take(line);
             }
         }
         messages
@@ -81,13 +73,15 @@ impl KeptMessage {
             Line::Reply { reply, notice, failed, .. } => {
                 (self.reply, self.notice, self.is_failed) = (reply, notice, failed);
             }
+            Line::Message { time, text, shown, .. } => {
+                (self.time, self.text, self.rests_on) = (Some(time), text, shown);
+            }
+            Line::Forgotten { .. } => self.is_forgotten = true,
             Line::Begin { .. }
             | Line::Model { .. }
             | Line::Switches { .. }
-            | Line::Message { .. }
             | Line::Turn { .. }
-            | Line::Stage { .. }
-            | Line::Forgotten { .. } => {}
+            | Line::Stage { .. } => {}
         }
     }
 }

@@ -8,13 +8,15 @@ use std::collections::{BTreeSet, HashSet};
 
 use super::fact::{FRONT, Said, ValueForm};
 use super::subject::Subjects;
-use super::usage::{Evidence, Habits, Keys, MOST_VALUES, Use};
+use super::usage::{Evidence, Habits, Keys, MOST_VALUES, Use, is_below};
 use super::value::{excludes, is_comparable, is_same};
 use super::{Finding, Kind, Look, Side, edit, finding};
 use memdir_core::path::MemoryPath;
 
 /// No more contradictions of one note are told.
 const MOST_CONFLICTS: usize = 100;
+/// Two notes of one name that differ in no more facts are about one thing, also where they have no other fact in common.
+const MOST_DIFFERENT: usize = 2;
 
 /// A note, and its facts by their keys.
 struct Sheet<'n> {
@@ -49,7 +51,12 @@ pub(super) fn conflicts<'n>(
     let book = Book::of(notes.filter(|(_, look)| !look.facts.is_past(past_status)));
     let mut found = Vec::new();
     let mut told = HashSet::new();
-    for pair in (0..book.sheets.len()).flat_map(|at| book.within(at)).chain(book.across()).chain(book.between()) {
+    for pair in (0..book.sheets.len())
+        .flat_map(|at| book.within(at))
+        .chain(book.across())
+        .chain(book.named())
+        .chain(book.between())
+    {
         let place = |(at, said): (usize, &Said)| (at, said.line);
         if told.insert((place(pair.told), place(pair.other))) {
             found.extend(book.finding(&pair, read));
@@ -79,6 +86,9 @@ impl<'n> Book<'n> {
             Some((Side { path: path.clone(), line: said.line, text: line, by: None }, action))
         };
         let ((told, without_told), (other, without_other)) = (side(pair.told)?, side(pair.other)?);
+        if self.is_listed_alike(pair, &told.text, &other.text) {
+            return None;
+        }
         let place = if told.path == other.path {
             format!("line {}", other.line)
         } else {
@@ -92,6 +102,19 @@ impl<'n> Book<'n> {
             ..finding(Kind::ConflictingFact, &told.path.clone())
         })
         .map(|finding| Finding { sides: vec![told, other], ..finding })
+    }
+
+    /// Whether two facts stand right below each other and are written alike up to their values, while no other note has the
+    /// key: whoever writes so lists two values.
+    fn is_listed_alike(&self, pair: &Pair<'n>, told: &str, other: &str) -> bool {
+        let ((at, one), (below, other_fact)) = (pair.told, pair.other);
+        let head = |line: &str, said: &Said| {
+            line.find(&said.key).and_then(|start| line.get(..start + said.key.len())).map(str::to_owned)
+        };
+        at == below
+            && is_below(other_fact, one)
+            && head(told, one) == head(other, other_fact)
+            && self.habits.is_new(one.name())
     }
 
     /// What a note says against itself.
@@ -124,6 +147,7 @@ impl<'n> Book<'n> {
             (true, false) if one.list == FRONT => true,
             (true, false) => sheet.is_one_thing(|fact| fact.list == one.list, |fact| fact.list == other.list),
             (false, _) if self.are_parts(sheet, one, other, evidence) => true,
+            (false, _) if self.is_aside(sheet, one, other, evidence) => true,
             (false, _) => {
                 self.is_remark(sheet, one, other, facts)
                     && sheet.is_one_thing(|fact| fact.section == one.section, |fact| fact.section == other.section)
@@ -153,6 +177,18 @@ impl<'n> Book<'n> {
             && !self.habits.is_spread(one.name(), facts)
             && self.is_part(sheet, one.section)
             && self.is_part(sheet, other.section)
+    }
+
+    /// Whether the second fact stands alone below a heading that nothing in the memory speaks of, beside what the note says of
+    /// itself: there is nothing else that it could be about.
+    fn is_aside(&self, sheet: &Sheet<'_>, one: &Said, other: &Said, evidence: Evidence) -> bool {
+        let is_alone = sheet.look.facts.all.iter().filter(|fact| fact.section == other.section).count() == 1;
+        let title = sheet.look.facts.sections.get(other.section).map_or("", String::as_str);
+        is_alone
+            && evidence >= Evidence::Habit
+            && self.is_part(sheet, one.section)
+            && sheet.about.get(other.section).is_some_and(Vec::is_empty)
+            && !self.habits.speaks_of(title)
     }
 
     /// The one value that a note gives of a key as its own.
@@ -189,6 +225,28 @@ impl<'n> Book<'n> {
         found
     }
 
+    /// What lines whose key names another note, as `Ana's birthday` does, say against that note.
+    fn named(&self) -> Vec<Pair<'n>> {
+        let mut found = Vec::new();
+        for (at, sheet) in self.sheets.iter().enumerate() {
+            for (key, facts) in sheet.keys.iter().filter(|(key, facts)| key.contains(' ') && facts.len() == 1) {
+                let Some(fact) = facts.first() else { continue };
+                for (about, rest) in self.subjects.in_key(key, at) {
+                    let Some(of) = self.sheets.get(about) else { continue };
+                    let Some(own) = of.keys.keys().find(|own| rest.is(own)).and_then(|key| self.own(of, key)) else {
+                        continue;
+                    };
+                    let facts = of.keys.get(own.name()).map(Vec::as_slice).unwrap_or_default();
+                    if excludes(own, fact) && self.habits.evidence(own.name(), facts) >= needed(own, fact, false) {
+                        found.push(Pair { told: (at, *fact), other: (about, own), takes_told: true });
+                    }
+                }
+            }
+        }
+        found.sort_by_key(|pair| (pair.told.0, pair.told.1.line, pair.other.0));
+        found
+    }
+
     /// What two notes of one name say against each other.
     fn between(&self) -> Vec<Pair<'n>> {
         self.subjects.pairs().into_iter().flat_map(|(one, other)| self.of_pair(one, other)).collect()
@@ -206,7 +264,7 @@ impl<'n> Book<'n> {
         let shared: Vec<_> = of_told.keys.keys().filter_map(own).collect();
         let (mut differ, same): (Vec<_>, Vec<_>) = shared.into_iter().partition(|(one, other)| !is_same(one, other));
         // Notes that differ in more have only the name in common, and so have those that every folder has one of.
-        let is_one_thing = differ.len() == 1 || differ.len() < same.len();
+        let is_one_thing = differ.len() <= MOST_DIFFERENT || differ.len() < same.len();
         if !is_one_thing || same.is_empty() && of_kept.path.stem() == of_told.path.stem() {
             return Vec::new();
         }

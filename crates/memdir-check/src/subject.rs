@@ -16,6 +16,24 @@ pub(super) struct Subjects {
     named: HashMap<String, Vec<(usize, bool)>>,
 }
 
+/// What a key says beside the name of a note.
+pub(super) enum Rest<'k> {
+    /// As in `Ana's birthday`.
+    AfterName(&'k str),
+    /// As in `birthday of Ana`.
+    BeforeName(&'k str),
+}
+
+impl Rest<'_> {
+    /// Whether it is `key`; before a name, one word may stand behind it.
+    pub(super) fn is(&self, key: &str) -> bool {
+        match self {
+            Self::AfterName(rest) => *rest == key,
+            Self::BeforeName(rest) => *rest == key || rest.rsplit_once(' ').is_some_and(|(rest, _)| rest == key),
+        }
+    }
+}
+
 impl Subjects {
     /// Days and the copies of programs that sync are about no thing.
     pub(super) fn of<'n>(notes: impl Iterator<Item = (&'n MemoryPath, &'n Look)>) -> Self {
@@ -42,6 +60,19 @@ impl Subjects {
         let notes = self.named.get(name).filter(|notes| notes.len() <= MOST_NAMED);
         let notes = notes.filter(|notes| notes.iter().all(|(note, _)| *note != own));
         notes.into_iter().flatten().map(|(note, _)| *note).collect()
+    }
+
+    /// The notes that a key names at its start or end, and what it says beside the name; none where `own` is one of them.
+    pub(super) fn in_key<'k>(&self, key: &'k str, own: usize) -> Vec<(usize, Rest<'k>)> {
+        let cuts = key.match_indices(' ').filter_map(|(at, _)| key.split_at_checked(at));
+        let named = cuts.flat_map(|(start, end)| {
+            let end = end.trim_start();
+            let owner = ["'s", "\u{2019}s"].iter().find_map(|mark| start.strip_suffix(mark)).unwrap_or(start);
+            let (first, last) = (self.of_name(owner, own), self.of_name(end, own));
+            let first = first.into_iter().map(move |note| (note, Rest::AfterName(end)));
+            first.chain(last.into_iter().map(move |note| (note, Rest::BeforeName(start))))
+        });
+        named.collect()
     }
 
     /// The pairs of notes that have a name in common, which is more than that of their files.

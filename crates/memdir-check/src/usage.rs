@@ -78,6 +78,8 @@ pub(super) struct Habits<'n> {
     singles: usize,
     /// How often a note lists several values, or has them apart.
     lists: usize,
+    /// The words of all keys and values.
+    words: HashSet<&'n str>,
 }
 
 /// The sections below one heading, over all notes.
@@ -106,8 +108,13 @@ impl Use {
 }
 
 /// Whether one fact stands right below another one in a list.
-fn is_below(one: &Said, other: &Said) -> bool {
+pub(super) fn is_below(one: &Said, other: &Said) -> bool {
     (one.list, one.item + 1) == (other.list, other.item)
+}
+
+/// The words of a key, a value or a heading.
+fn split(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
 /// Whether the sections of a note give a key values of their own.
@@ -128,6 +135,8 @@ impl<'n> Habits<'n> {
         for (look, keys) in notes.filter(|(look, _)| look.digest.is_none_or(|digest| copies.insert(digest))) {
             for (key, facts) in keys {
                 habits.learn_key(key, facts);
+                let values = facts.iter().map(|fact| fact.value.as_str());
+                habits.words.extend(std::iter::once(*key).chain(values).flat_map(split));
             }
             habits.learn_headings(look, keys);
         }
@@ -189,6 +198,16 @@ impl<'n> Habits<'n> {
             _ if is_habit => Evidence::Habit,
             _ => Evidence::Nothing,
         }
+    }
+
+    /// Whether a word of a heading occurs in any fact: then it may name somebody or something.
+    pub(super) fn speaks_of(&self, title: &str) -> bool {
+        split(title).any(|word| self.words.contains(word))
+    }
+
+    /// Whether one note alone has a key.
+    pub(super) fn is_new(&self, key: &str) -> bool {
+        self.usage.get(key).is_none_or(|usage| usage.single + usage.listed + usage.apart <= 1)
     }
 
     /// Whether other notes give a key to several sections, each with a value of its own.

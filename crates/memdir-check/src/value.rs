@@ -33,7 +33,21 @@ fn overlaps(one: &Said, other: &Said) -> bool {
 
 /// Whether two facts of one key and one subject cannot both be true, if the key has one value.
 pub(super) fn excludes(one: &Said, other: &Said) -> bool {
-    is_comparable(one) && is_comparable(other) && !is_same(one, other) && overlaps(one, other)
+    is_comparable(one)
+        && is_comparable(other)
+        && !is_same(one, other)
+        && overlaps(one, other)
+        && !are_labelled(one, other)
+}
+
+/// Whether each value says in brackets at its end of what it is the value, and they say different things, as `(home)` and
+/// `(work)` do.
+fn are_labelled(one: &Said, other: &Said) -> bool {
+    let label = |said: &Said| {
+        let inner = said.value.strip_suffix(')')?;
+        inner.rfind('(').and_then(|open| inner.get(open + 1..)).map(str::to_owned)
+    };
+    label(one).zip(label(other)).is_some_and(|(one, other)| one != other)
 }
 
 /// Whether a value says what can be compared.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::args::{Global, Paging};
+use super::args::{AsOf, Global, Paging};
 use super::exit::Stop;
 use super::open;
 use super::output::Lines;
@@ -17,12 +17,19 @@ pub(super) struct Asked {
     pub(super) all: bool,
 }
 
-pub(super) fn run(global: &Global, note: Option<&str>, asked: Asked, page: &Paging) -> Result<u8, Stop> {
+pub(super) fn run(
+    global: &Global,
+    note: Option<&str>,
+    Asked { why, all }: Asked,
+    then: &AsOf,
+    page: &Paging,
+) -> Result<u8, Stop> {
     let opened = open::open_to_read(global)?;
-    let note = note.map(|note| opened.engine.note_named(note)).transpose()?;
-    let Asked { why, all } = asked;
     let (limit, cursor) = (page.limit(usize::MAX), page.cursor.as_deref());
-    let found = opened.engine.facts(&FactsQuery { note: note.as_ref(), limit, cursor, all, why })?;
+    let found = opened.engine.view(then.as_of.as_deref(), |view| {
+        let note = note.map(|note| view.note_named(note)).transpose()?;
+        view.facts(&FactsQuery { note: note.as_ref(), limit, cursor, all, why })
+    })?;
     global.answer(&found, |stdout| {
         for fact in &found.facts {
             let state = match fact.state {

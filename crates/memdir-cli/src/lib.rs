@@ -109,12 +109,12 @@ fn run_notes(global: &Global, command: NotesCommand) -> Result<u8, Stop> {
         NotesCommand::Init { dir, yes } => init::run(global, dir, yes),
         NotesCommand::Demo { dir } => demo::run(global, dir),
         NotesCommand::Exec(options) => exec::run(global, &options),
-        NotesCommand::Tree { folder, page } => look::tree(global, folder.as_deref(), &page),
-        NotesCommand::Read { note } => look::read(global, &note),
+        NotesCommand::Tree { folder, then, page } => look::tree(global, folder.as_deref(), &then, &page),
+        NotesCommand::Read { note, then } => look::read(global, &note, &then),
         NotesCommand::Search(options) => search::run(global, &options),
         NotesCommand::Links { note } => links::run(global, note.as_deref()),
-        NotesCommand::Facts { note, why, all, page } => {
-            facts::run(global, note.as_deref(), facts::Asked { why, all }, &page)
+        NotesCommand::Facts { note, why, all, then, page } => {
+            facts::run(global, note.as_deref(), facts::Asked { why, all }, &then, &page)
         }
         NotesCommand::Check { kind, all } => check::run(global, kind, all),
         NotesCommand::Review => review::run(global),

@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write};
 
 use serde_json::json;
 
-use super::args::{Global, Paging};
+use super::args::{AsOf, Global, Paging};
 use super::exit::Stop;
 use super::output::Lines;
 use super::{open, term};
@@ -22,10 +22,12 @@ pub(super) fn folder(text: Option<&str>) -> Result<Option<MemoryPath>, Stop> {
     text.filter(|text| !matches!(*text, "" | "." | "/")).map(path).transpose()
 }
 
-pub(super) fn tree(global: &Global, named: Option<&str>, page: &Paging) -> Result<u8, Stop> {
+pub(super) fn tree(global: &Global, named: Option<&str>, then: &AsOf, page: &Paging) -> Result<u8, Stop> {
     let folder = folder(named)?;
     let opened = open::open_to_read(global)?;
-    let listed = opened.engine.tree(folder.as_ref(), page.limit(usize::MAX), page.cursor.as_deref())?;
+    let listed = opened.engine.view(then.as_of.as_deref(), |view| {
+        view.tree(folder.as_ref(), page.limit(usize::MAX), page.cursor.as_deref())
+    })?;
     global.answer(&listed, |stdout| {
         for entry in &listed.entries {
             let slash = if entry.kind == Kind::Directory { "/" } else { "" };
@@ -35,10 +37,13 @@ pub(super) fn tree(global: &Global, named: Option<&str>, page: &Paging) -> Resul
     })
 }
 
-pub(super) fn read(global: &Global, note: &str) -> Result<u8, Stop> {
+pub(super) fn read(global: &Global, note: &str, then: &AsOf) -> Result<u8, Stop> {
     let opened = open::open_to_read(global)?;
-    let path = opened.engine.note_named(note)?;
-    let (text, digest) = opened.engine.read(&path, &open::person())?;
+    let (path, (text, digest)) = opened.engine.view(then.as_of.as_deref(), |view| {
+        let path = view.note_named(note)?;
+        let read = view.read(&path, &open::person())?;
+        Ok((path, read))
+    })?;
     global.answer(&json!({"path": path, "text": text, "digest": digest.to_string()}), |stdout| {
         // A file gets the note byte for byte, a terminal what is safe to show.
         let shown = if stdout.is_terminal() { term::escape(&text) } else { text.as_str().into() };

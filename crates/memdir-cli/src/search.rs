@@ -8,7 +8,7 @@ use super::output::say;
 use super::shell::quoted;
 use super::{hits, look, meaning, one, open, progress, term};
 use memdir_core::action::{Action, SearchFiles, SearchMode};
-use memdir_core::report::{Code, Failure, Search, Source, Value};
+use memdir_core::report::{Code, Failure, Hit, Search, Source, Value};
 use memdir_note::Note;
 use memdir_plan as plan;
 
@@ -41,15 +41,15 @@ pub(super) fn run(global: &Global, options: &Options) -> Result<u8, Stop> {
         cursor: options.page.cursor.clone(),
         budget: options.budget,
         include_past: options.all.then_some(true),
+        as_of: options.then.as_of.clone(),
     });
-    if mode == SearchMode::Ranked {
+    // No index knows of the past.
+    let is_indexed = mode == SearchMode::Ranked && options.then.as_of.is_none();
+    if is_indexed {
         meaning::refresh(global, &opened, false, &|| false)?;
     }
     let mut asked = one::run(&opened, action.clone());
-    if mode == SearchMode::Ranked
-        && asked.as_ref().err().is_some_and(|stop| stop.is(Code::Timeout))
-        && build(global, &opened)?
-    {
+    if is_indexed && asked.as_ref().err().is_some_and(|stop| stop.is(Code::Timeout)) && build(global, &opened)? {
         // Reading all notes took too long.
         asked = one::run(&opened, action);
     }
@@ -59,7 +59,7 @@ pub(super) fn run(global: &Global, options: &Options) -> Result<u8, Stop> {
     meaning::say_trouble(&opened)?;
     global.answer(&found, |stdout| show(global, options, &opened, &found, stdout))?;
     // The answer is out; the next one need not read all notes.
-    if mode == SearchMode::Ranked && found.source == Source::Scan {
+    if is_indexed && found.source == Source::Scan {
         build(global, &opened)?;
     }
     Ok(0)
@@ -85,9 +85,12 @@ fn show(
 ) -> Result<(), Stop> {
     let look = hits::Look::of(stdout);
     let query = found.searched_for.as_ref().unwrap_or(&found.query);
-    for (number, hit) in found.hits.iter().enumerate() {
-        let text = opened.engine.text_of(&hit.path).unwrap_or_default();
-        let mut title = Note::parse(&text).title().unwrap_or_else(|| hit.path.stem().to_owned());
+    let titles = opened.engine.view(options.then.as_of.as_deref(), |view| {
+        let title = |hit: &Hit| Note::parse(&view.text_of(&hit.path)?).title();
+        Ok(found.hits.iter().map(title).collect::<Vec<_>>())
+    })?;
+    for (number, (hit, title)) in found.hits.iter().zip(titles).enumerate() {
+        let mut title = title.unwrap_or_else(|| hit.path.stem().to_owned());
         if let Some(state) = hit.state {
             title.push_str(&format!(" ({state})"));
         }
@@ -122,6 +125,9 @@ fn next(global: &Global, options: &Options, is_cut: bool, cursor: &str) -> Strin
     }
     if let Some(path) = &options.path {
         add("--path", path);
+    }
+    if let Some(day) = &options.then.as_of {
+        add("--as-of", day);
     }
     if let Some(budget) = options.budget {
         add("--budget", &budget.to_string());

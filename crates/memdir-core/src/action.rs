@@ -146,6 +146,8 @@ arguments! {
         #[serde(default, skip_serializing_if = "Option::is_none")] start_line: Option<u32>,
         /// The last line wanted, itself included.
         #[serde(default, skip_serializing_if = "Option::is_none")] end_line: Option<u32>,
+        /// As of this day or time; absent is now.
+        #[serde(default, skip_serializing_if = "Option::is_none")] as_of: Option<String>,
     }
     /// Arguments of `create_file`.
     CreateFile {
@@ -277,6 +279,8 @@ arguments! {
         #[serde(default, skip_serializing_if = "Option::is_none")] limit: Option<u32>,
         /// The `cursor` of the answer before.
         #[serde(default, skip_serializing_if = "Option::is_none")] cursor: Option<String>,
+        /// As of this day or time; absent is now.
+        #[serde(default, skip_serializing_if = "Option::is_none")] as_of: Option<String>,
     }
     /// Arguments of `list_directory`.
     ListDirectory {
@@ -287,6 +291,8 @@ arguments! {
     GetFileInfo {
         /// The file or folder.
         path: MemoryPath,
+        /// As of this day or time; absent is now.
+        #[serde(default, skip_serializing_if = "Option::is_none")] as_of: Option<String>,
     }
     /// Arguments of `get_size`.
     GetSize {
@@ -332,6 +338,8 @@ arguments! {
         #[serde(default, skip_serializing_if = "Option::is_none")] budget: Option<u32>,
         /// Whether what belongs to the past is found, too; absent is no.
         #[serde(default, skip_serializing_if = "Option::is_none")] include_past: Option<bool>,
+        /// As of this day or time; absent is now.
+        #[serde(default, skip_serializing_if = "Option::is_none")] as_of: Option<String>,
     }
     /// Arguments of `get_context`.
     GetContext {
@@ -343,6 +351,8 @@ arguments! {
         #[serde(default, skip_serializing_if = "Option::is_none")] budget: Option<u32>,
         /// Whether what belongs to the past is told, too; absent is no.
         #[serde(default, skip_serializing_if = "Option::is_none")] include_past: Option<bool>,
+        /// As of this day or time; absent is now.
+        #[serde(default, skip_serializing_if = "Option::is_none")] as_of: Option<String>,
     }
     /// Arguments of `get_links`.
     GetLinks {
@@ -433,7 +443,7 @@ impl Action {
             | Self::DeleteDir(DeleteDir { path, .. })
             | Self::CheckFileExists(CheckFileExists { path })
             | Self::CheckDirExists(CheckDirExists { path })
-            | Self::GetFileInfo(GetFileInfo { path })
+            | Self::GetFileInfo(GetFileInfo { path, .. })
             | Self::GetLinks(GetLinks { path })
             | Self::GetBacklinks(GetBacklinks { path })
             | Self::GetHistory(GetHistory { path, .. }) => Some(path),
@@ -443,6 +453,21 @@ impl Action {
             | Self::ListDirectory(ListDirectory { path })
             | Self::GetSize(GetSize { path }) => path.as_ref(),
             Self::GoToLink(_) | Self::Memory(_) | Self::Remember(_) | Self::Recent(_) => None,
+        }
+    }
+
+    /// The day or time as of which the memory is asked about; `None` for now.
+    #[must_use]
+    pub fn as_of(&self) -> Option<&str> {
+        if let Self::ReadFile(ReadFile { as_of, .. })
+        | Self::ListFiles(ListFiles { as_of, .. })
+        | Self::GetFileInfo(GetFileInfo { as_of, .. })
+        | Self::SearchFiles(SearchFiles { as_of, .. })
+        | Self::GetContext(GetContext { as_of, .. }) = self
+        {
+            as_of.as_deref()
+        } else {
+            None
         }
     }
 

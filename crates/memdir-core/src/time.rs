@@ -64,6 +64,52 @@ impl Timestamp {
         if moment.to_string() == whole { Ok(moment) } else { Err(NotATime) }
     }
 
+    /// Reads the last moment of what a text names: of a day in UTC such as `2026-11-21`, or of a second in RFC 3339 such as
+    /// `2026-11-21T09:30:00Z` or `2026-11-21T10:30:00+01:00`. So all that happened on that day, or in that second, came before.
+    ///
+    /// # Errors
+    ///
+    /// [`NotATime`] for anything else.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use memdir_core::time::Timestamp;
+    ///
+    /// let end = Timestamp::parse_end("2026-11-21")?;
+    /// assert_eq!(end.to_string(), "2026-11-21T23:59:59Z");
+    /// assert_eq!(Timestamp::parse_end("2026-11-22T00:59:59+01:00")?, end);
+    /// # Ok::<(), memdir_core::time::NotATime>(())
+    /// ```
+    pub fn parse_end(text: &str) -> Result<Self, NotATime> {
+        const LAST: Duration = Duration::from_micros(999_999);
+        if text.len() == 10 {
+            return Ok(Self::parse(text)?.plus(Duration::from_secs(86_399)).plus(LAST));
+        }
+        let (second, zone) = (text.get(..19).ok_or(NotATime)?, text.get(19..).ok_or(NotATime)?);
+        // A fraction of the second changes nothing: what is kept of each moment is shown in whole seconds.
+        let digits = zone.strip_prefix('.').map(|rest| rest.trim_start_matches(|digit: char| digit.is_ascii_digit()));
+        let zone = digits.filter(|rest| rest.len() + 1 < zone.len()).unwrap_or(zone);
+        let moment = Self::parse(&format!("{second}Z"))?.plus(LAST);
+        if zone == "Z" {
+            return Ok(moment);
+        }
+        // The offset is a time of the first day of 1970, and comes out as such.
+        let offset = zone.get(1..).and_then(|offset| Self::parse(&format!("1970-01-01T{offset}:00Z")).ok());
+        let offset = Duration::from_micros(u64::try_from(offset.ok_or(NotATime)?.micros()).map_err(|_| NotATime)?);
+        match zone.get(..1) {
+            Some("+") => Ok(moment.minus(offset)),
+            Some("-") => Ok(moment.plus(offset)),
+            _ => Err(NotATime),
+        }
+    }
+
+    /// Its day in UTC, such as `2026-11-21`.
+    #[must_use]
+    pub fn day(self) -> String {
+        self.to_string().chars().take_while(|character| *character != 'T').collect()
+    }
+
     /// Microseconds since the start of 1970.
     #[must_use]
     pub fn micros(self) -> i64 {
@@ -161,6 +207,31 @@ mod tests {
             "2027-01-0\u{661}",
         ] {
             assert_eq!(Timestamp::parse(text), Err(NotATime), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_day_and_of_a_second() {
+        let end = |text| Timestamp::parse_end(text).map(Timestamp::micros);
+        // By the seconds that `date -u -d … +%s` prints.
+        assert_eq!(end("2026-11-21"), Ok(1_795_305_599_999_999));
+        assert_eq!(end("2026-11-21T09:30:00Z"), Ok(1_795_253_400_999_999));
+        assert_eq!(end("2026-11-21T09:30:00.25Z"), end("2026-11-21T09:30:00Z"));
+        assert_eq!(end("2026-11-21T11:00:00+01:30"), end("2026-11-21T09:30:00Z"));
+        assert_eq!(end("2026-11-20T23:30:00.9-10:00"), end("2026-11-21T09:30:00Z"));
+        for text in [
+            "",
+            "today",
+            "2026-02-30",
+            "2026-11-21T09:30:00",
+            "2026-11-21T09:30:00.Z",
+            "2026-11-21T09:30:00+25:00",
+            "2026-11-21T09:30:00+1",
+            "2026-11-21T09:30:00*01:00",
+            "2026-11-21 09:30:00Z",
+            "2026-11-2é",
+        ] {
+            assert_eq!(end(text), Err(NotATime), "{text}");
         }
     }
 

@@ -335,7 +335,7 @@ impl Engine {
     fn may_read(&self, held: &DeferredCall, caller: &Caller) -> bool {
         let context = self.context(caller);
         held.paths.iter().all(|path| {
-            let read = ReadFile { path: path.clone(), start_line: None, end_line: None };
+            let read = ReadFile { path: path.clone(), start_line: None, end_line: None, as_of: None };
             let read = Call::plain(held.call.index, Action::ReadFile(read));
             policy::review_place(&read, path, &context).is_ok()
         })

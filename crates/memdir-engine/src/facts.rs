@@ -4,12 +4,13 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
+use super::query::text_in;
 use super::{Engine, failure};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, FactState, Failure, Line, Provenance, Writing};
 use memdir_core::time::Timestamp;
 use memdir_note::{Note, Period};
-use memdir_plan::{self as plan, Scan, Scanned, Tree};
+use memdir_plan::{self as plan, Limits, Scan, Scanned, Tree};
 use memdir_policy as policy;
 
 /// Which facts are asked for.
@@ -82,41 +83,28 @@ impl Engine {
     ///
     /// Those of `read_file` for a note that is named, `io`.
     pub fn facts(&self, query: &FactsQuery<'_>) -> Result<Facts, Failure> {
-        let now = self.now();
-        let read = |path: &MemoryPath, text: &str| of_note(path, text, &self.settings.past_status, now);
-        let mut facts = match query.note {
-            Some(path) => {
-                let image = self.vault.read(path, self.settings.limits.file_bytes).map_err(plan::failure)?;
-                read(path, image.content.text().ok_or_else(|| plan::not_text(path))?)
-            }
-            None => self.scan(read)?.into_iter().filter_map(|file| file.seen.flatten()).flatten().collect(),
-        };
+        let mut facts = self.facts_in(&self.vault, query.note, self.now())?;
         self.judge(&mut facts, query)?;
-        if !query.all {
-            facts.retain(|fact| !fact.state.is_past());
-        }
-        let total = facts.len();
-        let mut numbered: Vec<(usize, FoundFact)> = Vec::with_capacity(facts.len());
-        for fact in facts {
-            let number = numbered.last().filter(|(_, last)| last.path == fact.path).map_or(1, |(number, _)| number + 1);
-            numbered.push((number, fact));
-        }
-        if let Some(cursor) = query.cursor {
-            let read = cursor.rsplit_once(':').and_then(|(path, number)| Some((path, number.parse().ok()?)));
-            let last: (&str, usize) = read.ok_or_else(|| {
-                Failure::new(Code::Usage, "the cursor is not one of `memdir facts`")
-                    .with_hint("leave it out to start anew")
-            })?;
-            numbered.retain(|(number, fact)| (fact.path.as_str(), *number) > last);
-        }
-        let is_cut = numbered.len() > query.limit;
-        numbered.truncate(query.limit);
-        let cursor = numbered.last().filter(|_| is_cut).map(|(number, fact)| format!("{}:{number}", fact.path));
-        let mut facts: Vec<FoundFact> = numbered.into_iter().map(|(_, fact)| fact).collect();
+        let mut found = page(facts, query)?;
         if query.why {
-            self.explain(&mut facts)?;
+            self.explain(&mut found.facts)?;
         }
-        Ok(Facts { facts, total, cursor })
+        Ok(found)
+    }
+
+    /// The facts of a tree, with the states that their own notes tell at a moment.
+    pub(super) fn facts_in(
+        &self,
+        tree: &impl Tree,
+        note: Option<&MemoryPath>,
+        now: Timestamp,
+    ) -> Result<Vec<FoundFact>, Failure> {
+        let limits = &self.settings.limits;
+        let read = |path: &MemoryPath, text: &str| of_note(path, text, &self.settings.past_status, now);
+        Ok(match note {
+            Some(path) => read(path, &text_in(tree, path, limits.file_bytes)?.0),
+            None => scan_in(tree, limits, read)?.into_iter().filter_map(|file| file.seen.flatten()).flatten().collect(),
+        })
     }
 
     /// Sets the states that other notes and the history tell.
@@ -179,14 +167,47 @@ impl Engine {
         &self,
         look: impl Fn(&MemoryPath, &str) -> R + Sync,
     ) -> Result<Vec<Scanned<Option<R>>>, Failure> {
-        let limit = self.settings.limits.file_bytes;
-        let scan = Scan { folder: None, limit, wants: &MemoryPath::is_note, stop: &|| false };
-        let look = |path: &MemoryPath, bytes: Result<&[u8], plan::TreeError>| {
-            let text = bytes.ok().and_then(|bytes| std::str::from_utf8(bytes).ok());
-            text.map(|text| look(path, text))
-        };
-        self.vault.scan(&scan, &look).map_err(plan::failure)
+        scan_in(&self.vault, &self.settings.limits, look)
     }
+}
+
+/// The page of facts that a query asks for.
+pub(super) fn page(mut facts: Vec<FoundFact>, query: &FactsQuery<'_>) -> Result<Facts, Failure> {
+    if !query.all {
+        facts.retain(|fact| !fact.state.is_past());
+    }
+    let total = facts.len();
+    let mut numbered: Vec<(usize, FoundFact)> = Vec::with_capacity(facts.len());
+    for fact in facts {
+        let number = numbered.last().filter(|(_, last)| last.path == fact.path).map_or(1, |(number, _)| number + 1);
+        numbered.push((number, fact));
+    }
+    if let Some(cursor) = query.cursor {
+        let read = cursor.rsplit_once(':').and_then(|(path, number)| Some((path, number.parse().ok()?)));
+        let last: (&str, usize) = read.ok_or_else(|| {
+            Failure::new(Code::Usage, "the cursor is not one of `memdir facts`").with_hint("leave it out to start anew")
+        })?;
+        numbered.retain(|(number, fact)| (fact.path.as_str(), *number) > last);
+    }
+    let is_cut = numbered.len() > query.limit;
+    numbered.truncate(query.limit);
+    let cursor = numbered.last().filter(|_| is_cut).map(|(number, fact)| format!("{}:{number}", fact.path));
+    Ok(Facts { facts: numbered.into_iter().map(|(_, fact)| fact).collect(), total, cursor })
+}
+
+/// Looks into all notes of a tree that are text.
+pub(super) fn scan_in<R: Send>(
+    tree: &impl Tree,
+    limits: &Limits,
+    look: impl Fn(&MemoryPath, &str) -> R + Sync,
+) -> Result<Vec<Scanned<Option<R>>>, Failure> {
+    let limit = limits.file_bytes;
+    let scan = Scan { folder: None, limit, wants: &MemoryPath::is_note, stop: &|| false };
+    let look = |path: &MemoryPath, bytes: Result<&[u8], plan::TreeError>| {
+        let text = bytes.ok().and_then(|bytes| std::str::from_utf8(bytes).ok());
+        text.map(|text| look(path, text))
+    };
+    tree.scan(&scan, &look).map_err(plan::failure)
 }
 
 impl FoundFact {

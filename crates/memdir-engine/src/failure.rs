@@ -30,6 +30,11 @@ pub fn failure(error: &VaultError) -> Failure {
         VaultError::Damaged(_) => Failure::new(Code::Damaged, "the history of this memory cannot be read")
             .with_hint("nothing was done; the person can run `memdir doctor --repair`"),
         VaultError::Newer(_) => say(Code::Unavailable, "nothing was done; update memdir"),
+        VaultError::NotReached(Some(first)) => {
+            let hint = format!("the first day that can be asked for is {}", first.day());
+            Failure::new(Code::Unavailable, error.to_string()).with_hint(hint)
+        }
+        VaultError::NotReached(None) => say(Code::Unavailable, "no history of it is kept; ask without a day"),
         VaultError::Pruned(_) => say(Code::Unavailable, "the entry is kept, its contents are not"),
         VaultError::UnknownBatch(_) => say(Code::NotFound, "`memdir log` shows the numbers"),
         VaultError::Decided(_) => say(Code::NotFound, "`memdir pending` shows those that wait"),

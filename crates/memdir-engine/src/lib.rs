@@ -28,6 +28,7 @@ use memdir_vault::{AuditEntry, Batch, Committed, Vault, VaultError, Writer};
 use scoped_tree::ScopedTree;
 
 mod account;
+mod as_of;
 mod audit;
 mod background;
 mod brief;
@@ -61,6 +62,7 @@ mod surroundings;
 mod tidy;
 
 pub use account::{Head, Readers};
+pub use as_of::View;
 pub use brief::{Brief, inert};
 pub use caller::Caller;
 pub use change::{Change, ChangeError, Done};

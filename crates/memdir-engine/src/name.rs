@@ -1,12 +1,14 @@
 //! Notes as people name them: by a path, a file name, a title or an alias, in any case.
 
 use super::Engine;
+use super::facts::scan_in;
+use super::observe::notes_in;
 use memdir_core::catalog::{invalid_path, nearest};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure};
 use memdir_note::target::comparable;
 use memdir_note::{link, words};
-use memdir_plan::{self as plan, NoteNames, Tree, the_only};
+use memdir_plan::{self as plan, Limits, NoteNames, Tree, the_only};
 
 impl Engine {
     /// Finds the note that a person names.
@@ -18,47 +20,47 @@ impl Engine {
     ///
     /// `ambiguous_link` where several notes are called so, `not_found` with the nearest name, `invalid_path`, `io`.
     pub fn note_named(&self, said: &str) -> Result<MemoryPath, Failure> {
-        let name = said.trim();
-        let link = name.starts_with("[[").then(|| link::parse(name).path);
-        let name = link.as_deref().unwrap_or(name);
-        let path = MemoryPath::parse(name).map_err(|error| invalid_path(said, error))?;
-        let with_extension = MemoryPath::parse(&format!("{name}.md")).ok();
-        for path in std::iter::once(&path).chain(&with_extension) {
-            let place = self.vault.resolve(path).map_err(plan::failure)?;
-            if self.vault.stat(&place).map_err(plan::failure)?.is_some() {
-                return Ok(path.clone());
-            }
-        }
-        let quoted = format!("`{}`", memdir_core::catalog::shorten(said));
-        let wanted = comparable(name);
-        let notes = self.every_note()?;
-        if path.is_note() || name.contains('/') {
-            let is_same = |note: &&MemoryPath| bare(&comparable(note.as_str())) == bare(&wanted);
-            return Ok(the_only(&quoted, notes.iter().filter(is_same))?.unwrap_or(path));
-        }
-        if let Some(found) = the_only(&quoted, notes.iter().filter(|note| comparable(note.stem()) == wanted))? {
-            return Ok(found);
-        }
-        let called = self.called()?;
-        let wanted = words::fold(name);
-        let is_called = |called: &&NoteNames| called.names.iter().any(|name| words::fold(name.trim()) == wanted);
-        if let Some(found) = the_only(&quoted, called.iter().filter(is_called).map(|called| &called.path))? {
-            return Ok(found);
-        }
-        let names = called.iter().flat_map(|called| called.names.iter().map(String::as_str));
-        let near = nearest(name, names.chain(notes.iter().map(MemoryPath::stem)));
-        let failure =
-            Failure::new(Code::NotFound, format!("no note is called `{}`", memdir_core::catalog::shorten(name)));
-        Err(match near {
-            Some(near) => failure.with_hint(format!("the nearest is `{near}`")),
-            None => failure.with_hint("`memdir tree` lists the notes"),
-        })
+        named_in(&self.vault, &self.settings.limits, said)
     }
+}
 
-    fn called(&self) -> Result<Vec<NoteNames>, Failure> {
-        let files = self.scan(NoteNames::of)?.into_iter();
-        Ok(files.filter_map(|file| file.seen.flatten()).collect())
+/// As [`Engine::note_named`], of a tree.
+pub(super) fn named_in(tree: &impl Tree, limits: &Limits, said: &str) -> Result<MemoryPath, Failure> {
+    let name = said.trim();
+    let link = name.starts_with("[[").then(|| link::parse(name).path);
+    let name = link.as_deref().unwrap_or(name);
+    let path = MemoryPath::parse(name).map_err(|error| invalid_path(said, error))?;
+    let with_extension = MemoryPath::parse(&format!("{name}.md")).ok();
+    for path in std::iter::once(&path).chain(&with_extension) {
+        let place = tree.resolve(path).map_err(plan::failure)?;
+        if tree.stat(&place).map_err(plan::failure)?.is_some() {
+            return Ok(path.clone());
+        }
     }
+    let quoted = format!("`{}`", memdir_core::catalog::shorten(said));
+    let wanted = comparable(name);
+    let notes = notes_in(tree, None).map_err(plan::failure)?;
+    if path.is_note() || name.contains('/') {
+        let is_same = |note: &&MemoryPath| bare(&comparable(note.as_str())) == bare(&wanted);
+        return Ok(the_only(&quoted, notes.iter().filter(is_same))?.unwrap_or(path));
+    }
+    if let Some(found) = the_only(&quoted, notes.iter().filter(|note| comparable(note.stem()) == wanted))? {
+        return Ok(found);
+    }
+    let files = scan_in(tree, limits, NoteNames::of)?.into_iter();
+    let called: Vec<NoteNames> = files.filter_map(|file| file.seen.flatten()).collect();
+    let wanted = words::fold(name);
+    let is_called = |called: &&NoteNames| called.names.iter().any(|name| words::fold(name.trim()) == wanted);
+    if let Some(found) = the_only(&quoted, called.iter().filter(is_called).map(|called| &called.path))? {
+        return Ok(found);
+    }
+    let names = called.iter().flat_map(|called| called.names.iter().map(String::as_str));
+    let near = nearest(name, names.chain(notes.iter().map(MemoryPath::stem)));
+    let failure = Failure::new(Code::NotFound, format!("no note is called `{}`", memdir_core::catalog::shorten(name)));
+    Err(match near {
+        Some(near) => failure.with_hint(format!("the nearest is `{near}`")),
+        None => failure.with_hint("`memdir tree` lists the notes"),
+    })
 }
 
 fn bare(path: &str) -> &str {

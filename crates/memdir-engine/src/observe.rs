@@ -29,7 +29,7 @@ impl Engine {
     ///
     /// `io`.
     pub fn every_note(&self) -> Result<BTreeSet<MemoryPath>, Failure> {
-        self.notes_within(None).map_err(plan::failure)
+        notes_in(&self.vault, None).map_err(plan::failure)
     }
 
     /// The notes that are at a place: one, all that are below a folder, or none. What a linked folder leads to is not
@@ -47,16 +47,10 @@ impl Engine {
         if self.vault.resolve(path).as_ref() != Ok(path) {
             return Ok(BTreeSet::new());
         }
-        match self.notes_within(Some(path)) {
+        match notes_in(&self.vault, Some(path)) {
             Err(TreeError::NotFound(_) | TreeError::NotDirectory(_)) => Ok(BTreeSet::new()),
             other => other.map_err(plan::failure),
         }
-    }
-
-    fn notes_within(&self, folder: Option<&MemoryPath>) -> Result<BTreeSet<MemoryPath>, TreeError> {
-        let scan = Scan { folder, limit: 0, wants: &|_| false, stop: &|| false };
-        let files = self.vault.scan(&scan, &|_, _| ())?;
-        Ok(files.into_iter().map(|file| file.path).filter(MemoryPath::is_note).collect())
     }
 
     /// What a file is like now, without reading it.
@@ -93,4 +87,11 @@ impl Engine {
     pub fn finish(&self) {
         self.vault.finish();
     }
+}
+
+/// The notes of a tree, all or those below a folder. None is read.
+pub(super) fn notes_in(tree: &impl Tree, folder: Option<&MemoryPath>) -> Result<BTreeSet<MemoryPath>, TreeError> {
+    let scan = Scan { folder, limit: 0, wants: &|_| false, stop: &|| false };
+    let files = tree.scan(&scan, &|_, _| ())?;
+    Ok(files.into_iter().map(|file| file.path).filter(MemoryPath::is_note).collect())
 }

@@ -410,7 +410,7 @@ impl Engine {
             for call in calls {
                 let outcome = match policy::review(call, &approved, &mut Vec::new()) {
                     Ok(cleared) => {
-                        let outcome = self.answer(planner, tree, &cleared, approved);
+                        let outcome = self.answer(planner, tree, &cleared, (caller, approved));
                         made.push((cleared, outcome.clone()));
                         outcome
                     }

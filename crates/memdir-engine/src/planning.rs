@@ -65,7 +65,7 @@ impl Engine {
                     Err(outcome) => (Item::Settled, *outcome),
                     Ok(call) => match review(planner.meant(call), &context, grounds, &mut issues) {
                         Ok(cleared) if is_late => late(cleared),
-                        Ok(cleared) => self.decide(planner, tree, cleared, context, &mut groups),
+                        Ok(cleared) => self.decide(planner, tree, cleared, (caller, context), &mut groups),
                         Err(refused) => refuse(planner, tree, *refused, &mut groups),
                     },
                 };
@@ -121,7 +121,7 @@ impl Engine {
         planner: &mut Plans<'_, '_, T>,
         tree: &ScopedTree<'_, T>,
         cleared: Cleared,
-        context: Context<'_>,
+        (caller, context): (&Caller, Context<'_>),
         groups: &mut DeferredGroups,
     ) -> Decided {
         if let Err(refused) = self.review_places(planner, tree, cleared.call(), &context) {
@@ -130,7 +130,7 @@ impl Engine {
         match join_deferred(planner, tree, cleared, groups) {
             Ok(decided) => decided,
             Err(cleared) => {
-                let outcome = planner.answer(&cleared);
+                let outcome = self.answer_then(planner, &cleared, (caller, context));
                 (Item::Cleared(*cleared), outcome)
             }
         }
@@ -142,11 +142,30 @@ impl Engine {
         planner: &mut Plans<'_, '_, T>,
         tree: &ScopedTree<'_, T>,
         cleared: &Cleared,
-        context: Context<'_>,
+        (caller, context): (&Caller, Context<'_>),
     ) -> Outcome {
         match self.review_places(planner, tree, cleared.call(), &context) {
-            Ok(()) => planner.answer(cleared),
+            Ok(()) => self.answer_then(planner, cleared, (caller, context)),
             Err(refused) => Outcome::failed(&refused.call, refused.failure),
+        }
+    }
+
+    /// Plans a call, on the memory as it was if it asks for that.
+    fn answer_then<T: Tree>(
+        &self,
+        planner: &mut Plans<'_, '_, T>,
+        cleared: &Cleared,
+        who: (&Caller, Context<'_>),
+    ) -> Outcome {
+        match self.asked_moment(cleared.call()) {
+            Ok(None) => planner.answer(cleared),
+            Ok(Some(time)) => {
+                let mut issues = Vec::new();
+                let outcome = self.answer_as_of(time, cleared, who, &mut issues);
+                planner.note(issues);
+                outcome
+            }
+            Err(failure) => Outcome::failed(cleared.call(), failure),
         }
     }
 
@@ -163,7 +182,9 @@ impl Engine {
         }
         let context = self.context(caller);
         self.with_planner(tree, caller, context, self.now(), |planner| {
-            outcomes.extend(reads.iter().map(|(at, cleared)| (*at, self.answer(planner, tree, cleared, context))));
+            outcomes.extend(
+                reads.iter().map(|(at, cleared)| (*at, self.answer(planner, tree, cleared, (caller, context)))),
+            );
         });
         outcomes
     }
@@ -241,7 +262,7 @@ impl Engine {
     }
 
     /// Whether there is any note of which the answer to a call may not tell.
-    fn may_hide(&self, call: &Call, context: &Context<'_>) -> bool {
+    pub(super) fn may_hide(&self, call: &Call, context: &Context<'_>) -> bool {
         !self.settings.rules.is_empty() && policy::may_hide(call, context)
     }
 

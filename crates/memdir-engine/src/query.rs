@@ -43,12 +43,18 @@ impl Engine {
     pub fn read(&self, path: &MemoryPath, caller: &Caller) -> Result<(String, Digest), Failure> {
         // The note can be read whatever is wrong with the history; what is wrong is logged there.
         let _ = self.history_trouble();
+        self.read_in(&self.vault, path, caller)
+    }
+
+    /// As [`Engine::read`], of a tree.
+    pub(super) fn read_in(
+        &self,
+        tree: &impl Tree,
+        path: &MemoryPath,
+        caller: &Caller,
+    ) -> Result<(String, Digest), Failure> {
         let (started, forgets) = (self.now(), self.vault.forgets());
-        let image = self.vault.read(path, self.settings.limits.file_bytes);
-        let result = image.map_err(plan::failure).and_then(|image| match image.content.text() {
-            Some(text) => Ok((text.to_owned(), image.content.digest())),
-            None => Err(plan::not_text(path)),
-        });
+        let result = text_in(tree, path, self.settings.limits.file_bytes);
         let entry = AuditEntry {
             code: result.as_ref().err().map(|failure| failure.code.to_string()),
             micros: audit::micros(self.now().since(started)),
@@ -82,17 +88,7 @@ impl Engine {
     ///
     /// `not_found`, `not_a_directory`, `outside_memory`, `io`.
     pub fn tree(&self, folder: Option<&MemoryPath>, limit: usize, cursor: Option<&str>) -> Result<Listed, Failure> {
-        let mut entries = Vec::new();
-        self.walk(folder, &mut |entry| entries.push(entry)).map_err(plan::failure)?;
-        entries.sort_by(|one, other| one.path.cmp(&other.path));
-        let total = entries.len();
-        if let Some(cursor) = cursor {
-            entries.retain(|entry| entry.path.as_str() > cursor);
-        }
-        let is_cut = entries.len() > limit;
-        entries.truncate(limit);
-        let cursor = if is_cut { entries.last().map(|entry| entry.path.to_string()) } else { None };
-        Ok(Listed { entries, total, cursor })
+        tree_in(&self.vault, folder, limit, cursor)
     }
 
     /// Reads a page of the log; `with_diff` adds what each batch changed, where its contents are still kept.
@@ -175,7 +171,7 @@ impl Engine {
 
     /// Tells of which notes somebody may know that they are there or not: those that `list_files` would name.
     pub fn may_list<'e>(&'e self, caller: &'e Caller) -> impl Fn(&MemoryPath) -> bool + 'e {
-        let call = Call::plain(1, Action::ListFiles(ListFiles { path: None, limit: None, cursor: None }));
+        let call = Call::plain(1, Action::ListFiles(ListFiles { path: None, limit: None, cursor: None, as_of: None }));
         let lets_send = self.lets_send(caller, &call);
         move |path| lets_send && self.may_tell(caller, &call, path)
     }
@@ -232,21 +228,50 @@ impl Engine {
         };
         Ok((notes.into_iter().filter_map(entry).collect(), next))
     }
+}
 
-    fn walk(&self, folder: Option<&MemoryPath>, found: &mut dyn FnMut(ListedEntry)) -> Result<(), TreeError> {
-        for entry in self.vault.list(folder)?.entries {
-            let Ok(path) = MemoryPath::in_folder(folder, &entry.name) else { continue };
-            let is_folder = entry.stat.kind == Kind::Directory;
-            found(ListedEntry { path: path.clone(), kind: entry.stat.kind, size: entry.stat.size });
-            if is_folder && !entry.is_link {
-                self.walk(Some(&path), found)?;
-            }
-        }
-        Ok(())
+/// The text of a note of a tree, and its digest.
+pub(super) fn text_in(tree: &impl Tree, path: &MemoryPath, limit: u64) -> Result<(String, Digest), Failure> {
+    let image = tree.read(path, limit).map_err(plan::failure)?;
+    match image.content.text() {
+        Some(text) => Ok((text.to_owned(), image.content.digest())),
+        None => Err(plan::not_text(path)),
     }
+}
+
+/// As [`Engine::tree`], of a tree.
+pub(super) fn tree_in(
+    tree: &impl Tree,
+    folder: Option<&MemoryPath>,
+    limit: usize,
+    cursor: Option<&str>,
+) -> Result<Listed, Failure> {
+    let mut entries = Vec::new();
+    walk(tree, folder, &mut |entry| entries.push(entry)).map_err(plan::failure)?;
+    entries.sort_by(|one, other| one.path.cmp(&other.path));
+    let total = entries.len();
+    if let Some(cursor) = cursor {
+        entries.retain(|entry| entry.path.as_str() > cursor);
+    }
+    let is_cut = entries.len() > limit;
+    entries.truncate(limit);
+    let cursor = if is_cut { entries.last().map(|entry| entry.path.to_string()) } else { None };
+    Ok(Listed { entries, total, cursor })
+}
+
+fn walk(tree: &impl Tree, folder: Option<&MemoryPath>, found: &mut dyn FnMut(ListedEntry)) -> Result<(), TreeError> {
+    for entry in tree.list(folder)?.entries {
+        let Ok(path) = MemoryPath::in_folder(folder, &entry.name) else { continue };
+        let is_folder = entry.stat.kind == Kind::Directory;
+        found(ListedEntry { path: path.clone(), kind: entry.stat.kind, size: entry.stat.size });
+        if is_folder && !entry.is_link {
+            walk(tree, Some(&path), found)?;
+        }
+    }
+    Ok(())
 }
 
 /// A call that reads a note.
 fn reading(path: &MemoryPath) -> Call {
-    Call::plain(1, Action::ReadFile(ReadFile { path: path.clone(), start_line: None, end_line: None }))
+    Call::plain(1, Action::ReadFile(ReadFile { path: path.clone(), start_line: None, end_line: None, as_of: None }))
 }

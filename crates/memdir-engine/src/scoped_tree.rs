@@ -23,12 +23,19 @@ pub(super) struct ScopedTree<'e, T> {
     grant: Option<&'e Grant>,
     /// Whether this thread holds the lock of the vault, which must not be asked for its history then.
     is_locked: bool,
+    /// Whether this is the memory as it was, of which no index knows.
+    is_past: bool,
 }
 
 impl<'e, T: Tree> ScopedTree<'e, T> {
     /// The memory as a caller with this grant sees it.
     pub(super) fn new(engine: &'e Engine, tree: &'e T, grant: Option<&'e Grant>, is_locked: bool) -> Self {
-        Self { engine, tree, grant: grant.filter(|grant| grant.is_restricted()), is_locked }
+        Self { engine, tree, grant: grant.filter(|grant| grant.is_restricted()), is_locked, is_past: false }
+    }
+
+    /// The memory as a caller with this grant sees how it was.
+    pub(super) fn of_past(engine: &'e Engine, tree: &'e T, grant: Option<&'e Grant>) -> Self {
+        Self { is_past: true, ..Self::new(engine, tree, grant, false) }
     }
 
     /// Where a path leads, if that may be known.
@@ -168,12 +175,15 @@ impl<T: Tree> Tree for ScopedTree<'_, T> {
         effort: Effort,
         ask: &mut dyn FnMut(&dyn Source) -> Result<(), TreeError>,
     ) -> Result<bool, TreeError> {
-        if self.is_part() { Ok(false) } else { self.engine.consult(altered, effort, self.is_locked, ask) }
+        if self.is_part() || self.is_past {
+            return Ok(false);
+        }
+        self.engine.consult(altered, effort, self.is_locked, ask)
     }
 
     /// As with [`Tree::consult`].
     fn point(&self, question: &str) -> Option<Point> {
-        if self.is_part() { None } else { self.engine.point(question, self.is_locked) }
+        if self.is_part() || self.is_past { None } else { self.engine.point(question, self.is_locked) }
     }
 
     /// The limit on all notes holds for everybody, so all of them count.

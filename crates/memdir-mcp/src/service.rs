@@ -22,7 +22,7 @@ use super::connection::{Connection, ConnectionKind};
 use super::http::RequestSender;
 use super::rate::RateLimited;
 use super::server_info::WithServerInfo;
-use super::{Claim, Client, Options, Server, ToolSet, complete, panics, prompts, resources, subscriptions, tools};
+use super::{Claim, Client, Options, Server, ToolSet, app, complete, panics, prompts, resources, subscriptions, tools};
 use memdir_core::report::Code;
 use memdir_server::{JobError, Lane};
 

@@ -27,6 +27,9 @@ use memdir_server::Lane;
 const COMPACT: &[&str] =
     &["search_files", "get_context", "read_file", "remember", "append_file", "update_file", "delete_file", "recent"];
 
+/// Arguments that few calls need. The small set does not tell of them, and takes them all the same.
+const RARE: &[&str] = &["as_of"];
+
 /// By which Claude Code knows a tool that is not to be put off until a model searches for it.
 const ALWAYS_LOAD: &str = "anthropic/alwaysLoad";
 
@@ -53,10 +56,24 @@ pub(super) fn definitions(options: &Options) -> serde_json::Result<Vec<Tool>> {
     let is_own = |row: &Row| own.iter().any(|own| own.name == row.name);
     let run_actions = format::mcp::run_actions(ROWS.iter().filter(may_run), is_own, ask_first);
     let mut tools = format::definitions(format::Format::Mcp, own.iter().copied(), ask_first);
-    let mut tools: Vec<Tool> = serde_json::from_value(tools.get_mut("tools").map(Value::take).unwrap_or_default())?;
+    let mut tools = tools.get_mut("tools").map(Value::take).unwrap_or_default();
+    if options.tools == ToolSet::Compact {
+        leave_out_rare(&mut tools);
+    }
+    let mut tools: Vec<Tool> = serde_json::from_value(tools)?;
     tools.push(serde_json::from_value(run_actions)?);
     let is_few = |tool: &Tool| COMPACT.contains(&tool.name.as_ref()) || tool.name == format::mcp::RUN_ACTIONS;
     Ok(tools.into_iter().map(|tool| if is_few(&tool) { always_there(tool) } else { tool }).collect())
+}
+
+/// Takes the rare arguments out of the schemas of a list of tools.
+fn leave_out_rare(tools: &mut Value) {
+    for tool in tools.as_array_mut().into_iter().flatten() {
+        let properties = tool.pointer_mut("/inputSchema/properties").and_then(Value::as_object_mut);
+        if let Some(properties) = properties {
+            properties.retain(|name, _| !RARE.contains(&name.as_str()));
+        }
+    }
 }
 
 /// A tool that clients which put tools off are asked to keep in front of the model.

@@ -176,6 +176,7 @@ impl<T: Tree> Planner<'_, T> {
             cursor: None,
             budget: None,
             include_past: None,
+            as_of: None,
         };
         self.search_files(call, &search)
     }

@@ -12,6 +12,7 @@ use memdir_note::{Excluded, Syntax, Targets, name};
 use memdir_policy::Cleared;
 
 mod align;
+mod as_of;
 mod change;
 mod changes;
 mod closest;
@@ -56,6 +57,7 @@ mod whole_line;
 mod words;
 mod write;
 
+pub use as_of::{Evidence, Held, PastFiles, PastStep, name_before, names_after};
 pub use change::{Counts, Fate, FileCount, Plan, changed, diff_of};
 pub use changes::{ChangeLine, NoteChange, note_changes};
 pub use diff::unified;
@@ -291,6 +293,16 @@ impl<'t, T: Tree> Planner<'t, T> {
     pub fn at(mut self, now: (i64, u32)) -> Self {
         self.overlay.set_now(now);
         self
+    }
+
+    /// As [`Planner::at`], for a planner that is at work.
+    pub fn set_time(&mut self, now: (i64, u32)) {
+        self.overlay.set_now(now);
+    }
+
+    /// Adds what was noticed when a call of the batch was answered elsewhere.
+    pub fn note(&mut self, issues: impl IntoIterator<Item = Issue>) {
+        self.issues.extend(issues);
     }
 
     /// The call as it is to be reviewed and planned, once it is seen what stands at its path.

@@ -134,6 +134,9 @@ pub enum TreeError {
         /// The most that may be read, in bytes.
         limit: u64,
     },
+    /// What the file held at the moment that was asked for is no longer kept.
+    #[error("what `{0}` held then is no longer kept")]
+    NotKept(MemoryPath),
     /// The time for it is over.
     #[error("reading took too long")]
     Stopped,
@@ -161,6 +164,7 @@ impl TreeError {
             Self::Outside(_) => Self::Outside(path),
             Self::TooLarge { size, limit, .. } => Self::TooLarge { path, size, limit },
             Self::NoAccess(_) => Self::NoAccess(path),
+            Self::NotKept(_) => Self::NotKept(path),
             Self::Stopped | Self::Io(_) => self,
         }
     }

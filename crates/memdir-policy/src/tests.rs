@@ -40,7 +40,7 @@ fn delete_dir(at: &str) -> Action {
 }
 
 fn read(at: &str) -> Action {
-    Action::ReadFile(ReadFile { path: path(at), start_line: None, end_line: None })
+    Action::ReadFile(ReadFile { path: path(at), start_line: None, end_line: None, as_of: None })
 }
 
 const ANY: Rule = Rule { action: None, path: None, client: None, detector: None, verdict: Verdict::Ask };
@@ -736,11 +736,25 @@ mod rules {
         let query = || "tea".to_owned();
         let search = || {
             let (mode, path, limit, cursor, budget) = (None, None, None, None, None);
-            Action::SearchFiles(SearchFiles { query: query(), mode, path, limit, cursor, budget, include_past: None })
+            Action::SearchFiles(SearchFiles {
+                query: query(),
+                mode,
+                path,
+                limit,
+                cursor,
+                budget,
+                include_past: None,
+                as_of: None,
+            })
         };
         let search_call = call(search());
-        let context =
-            call(Action::GetContext(GetContext { query: Some(query()), path: None, budget: None, include_past: None }));
+        let context = call(Action::GetContext(GetContext {
+            query: Some(query()),
+            path: None,
+            budget: None,
+            include_past: None,
+            as_of: None,
+        }));
         let private = |action: &str| Rule { action: named(action), path: named("private/**"), ..DENY };
         for (action, from_search, from_context) in [
             ("", true, true),

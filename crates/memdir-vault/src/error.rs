@@ -3,6 +3,7 @@
 use std::io;
 
 use memdir_core::path::MemoryPath;
+use memdir_core::time::Timestamp;
 
 /// Why a connection is not used that was just opened.
 pub(super) const EXCHANGED: &str = "it was exchanged while the history was opened";
@@ -44,6 +45,10 @@ pub enum VaultError {
     /// Contents of this batch are no longer kept.
     #[error("the contents of change {0} are no longer kept")]
     Pruned(u64),
+    /// The history does not reach back to the moment that was asked for. Ask for the moment it gives, or a later one; `None`
+    /// where it knows of none.
+    #[error("what the notes said then is not known")]
+    NotReached(Option<Timestamp>),
     /// No batch has this number.
     #[error("no change has the number {0}")]
     UnknownBatch(u64),

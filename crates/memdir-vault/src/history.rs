@@ -519,7 +519,7 @@ fn put_in(journal: &Journal, batch: u64, name: &MemoryPath, side: &str) -> Resul
 }
 
 /// A path in a row; `None` when it was forgotten.
-fn path(row: &Row<'_>, column: usize) -> Result<Option<MemoryPath>, VaultError> {
+pub(super) fn path(row: &Row<'_>, column: usize) -> Result<Option<MemoryPath>, VaultError> {
     let text: Option<String> = row.get(column)?;
     text.map(|text| MemoryPath::parse(&text).map_err(|error| VaultError::Damaged(format!("a step's path {error}"))))
         .transpose()

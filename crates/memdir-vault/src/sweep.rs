@@ -35,7 +35,7 @@ impl Vault {
     ///
     /// [`TreeError::Stopped`]; those of listing the memory's own folder.
     pub fn sweep(&self, stop: &(dyn Fn() -> bool + Sync)) -> Result<Sweep, TreeError> {
-        let Walk { found, unlisted, unknown } = self.walk_stamps(stop)?;
+        let Walk { found, unlisted, unknown, .. } = self.walk_stamps(stop)?;
         Ok(Sweep { files: found, unknown: unlisted.into_iter().chain(unknown).collect() })
     }
 

@@ -49,6 +49,8 @@ struct Chunk {
 pub(super) struct Walk<R> {
     /// What came of each file, in the order of their paths.
     pub(super) found: Vec<R>,
+    /// The folders that were listed, without the one that was walked, in no order.
+    pub(super) folders: Vec<MemoryPath>,
     /// Folders that could not be listed, for a reason that may pass.
     pub(super) unlisted: Vec<MemoryPath>,
     /// Files that could not be looked at, for a reason that may pass.
@@ -67,6 +69,7 @@ struct State<R> {
     busy: usize,
     /// What came of each chunk.
     found: Vec<Vec<R>>,
+    listed: Vec<MemoryPath>,
     unlisted: Vec<MemoryPath>,
     unknown: Vec<MemoryPath>,
 }
@@ -94,8 +97,8 @@ pub(super) fn walk<R: Walked, W: FnMut(&Dir, WalkedFile) -> Result<Option<R>, Un
     let (chunks, folders) = open(vault, folder)?;
     // One chunk is done before a thread has started.
     let is_short = folders.is_empty() && chunks.len() < 2;
-    let state =
-        State { chunks: chunks.into(), folders, busy: 0, found: Vec::new(), unlisted: Vec::new(), unknown: Vec::new() };
+    let (listed, unlisted, unknown) = (Vec::new(), Vec::new(), Vec::new());
+    let state = State { chunks: chunks.into(), folders, busy: 0, found: Vec::new(), listed, unlisted, unknown };
     let work = Work { state: Mutex::new(state), changed: Condvar::new(), stop, is_stopped: AtomicBool::new(false) };
     let run = || run(vault, &work, worker());
     let threads = if is_short { 1 } else { thread::available_parallelism().map_or(1, NonZero::get).min(MAX_THREADS) };
@@ -111,14 +114,14 @@ pub(super) fn walk<R: Walked, W: FnMut(&Dir, WalkedFile) -> Result<Option<R>, Un
     if work.is_stopped.load(Ordering::Relaxed) {
         return Err(TreeError::Stopped);
     }
-    let State { found: mut chunks, unlisted, unknown, .. } =
+    let State { found: mut chunks, listed, unlisted, unknown, .. } =
         work.state.into_inner().unwrap_or_else(PoisonError::into_inner);
     // Runs in order are what sorting is fast at, and each chunk is one.
     chunks.sort_by(|one, other| one.first().map(R::path).cmp(&other.first().map(R::path)));
     let mut found = Vec::with_capacity(chunks.iter().map(Vec::len).sum());
     chunks.into_iter().for_each(|chunk| found.extend(chunk));
     found.sort_by(|one, other| one.path().cmp(other.path()));
-    Ok(Walk { found, unlisted, unknown })
+    Ok(Walk { found, folders: listed, unlisted, unknown })
 }
 
 /// Ends the walk for all threads when one of them panics: otherwise they would wait for its job for ever.
@@ -146,11 +149,13 @@ fn run<R: Walked>(
         match job {
             Job::Folder(path) => {
                 let opened = open(vault, Some(&path));
-                let unlisted = matches!(opened, Err(TreeError::Io(_))).then_some(path);
+                let unlisted = matches!(opened, Err(TreeError::Io(_))).then(|| path.clone());
+                let listed = opened.is_ok().then_some(path);
                 let (chunks, folders) = opened.unwrap_or_default();
                 work.done(|state| {
                     state.chunks.extend(chunks);
                     state.folders.extend(folders);
+                    state.listed.extend(listed);
                     state.unlisted.extend(unlisted);
                 });
             }

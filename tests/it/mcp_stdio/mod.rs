@@ -1,5 +1,6 @@
 //! The server of MCP on its standard streams, through a client of ours.
 
+mod app;
 mod ask;
 mod busy;
 mod end;

@@ -10,8 +10,8 @@ use memdir_check::Kind;
 mod options;
 
 pub(super) use options::{
-    Add, Approve, Audit, Exec, Forget, Log, MODES, Move, New, Offer, Paging, Reject, Remember, Remove, Rules, Schema,
-    SchemaFormat, Search, SetFact, TOOL_SETS, one_of,
+    Add, Approve, AsOf, Audit, Exec, Forget, Log, MODES, Move, New, Offer, Paging, Reject, Remember, Remove, Rules,
+    Schema, SchemaFormat, Search, SetFact, TOOL_SETS, one_of,
 };
 
 /// A long-term memory for language models: a folder of Markdown notes, and safe, undoable actions on it.
@@ -90,6 +90,8 @@ pub(super) enum NotesCommand {
         /// A folder in the memory; else all of it
         folder: Option<String>,
         #[command(flatten)]
+        then: AsOf,
+        #[command(flatten)]
         page: Paging,
     },
     /// Print a note
@@ -97,6 +99,8 @@ pub(super) enum NotesCommand {
     Read {
         /// The note, such as entities/jane_doe.md
         note: String,
+        #[command(flatten)]
+        then: AsOf,
     },
     /// Find notes by what they say or by their names, the best first
     #[command(aliases = ["find", "grep", "recall", "query"], long_about = options::SEARCH)]
@@ -111,11 +115,13 @@ pub(super) enum NotesCommand {
         /// The note; else all of them
         note: Option<String>,
         /// Tell where each fact comes from: who wrote it, when, and what it replaced
-        #[arg(long)]
+        #[arg(long, conflicts_with = "as_of")]
         why: bool,
         /// Also list what belongs to the past
         #[arg(long)]
         all: bool,
+        #[command(flatten)]
+        then: AsOf,
         #[command(flatten)]
         page: Paging,
     },

@@ -321,6 +321,8 @@ pub(crate) struct Search {
     /// Only in this folder or note
     #[arg(long)]
     pub(crate) path: Option<String>,
+    #[command(flatten)]
+    pub(crate) then: AsOf,
     /// Show twenty notes instead of five
     #[arg(long, conflicts_with = "limit")]
     pub(crate) more: bool,
@@ -332,6 +334,14 @@ pub(crate) struct Search {
     /// The most tokens to show; a token counts as four bytes
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) budget: Option<u32>,
+}
+
+/// Which day a command that reads is about.
+#[derive(Args, Debug, Default)]
+pub(crate) struct AsOf {
+    /// As it was at the end of this day in UTC, such as 2026-11-16, or at a time such as 2026-11-16T09:30:00Z
+    #[arg(long, value_name = "DATE")]
+    pub(crate) as_of: Option<String>,
 }
 
 /// A word that can be typed, what it stands for, and what the help says of it.

@@ -269,6 +269,7 @@ fn search(chat: &mut Chat<'_>, text: &str) -> Result<Next, ChangeError> {
         cursor: None,
         budget: None,
         include_past: None,
+        as_of: None,
     };
     let parsed = Parsed::of([Call::plain(1, Action::SearchFiles(query))]);
     let caller = Caller { read_only: true, ..chat.person() };

@@ -22,7 +22,7 @@ pub(super) fn of_start(engine: &Engine, caller: &Caller) -> Option<String> {
 /// What fits a message; `None` where nothing does.
 pub(super) fn of_prompt(engine: &Engine, caller: &Caller, prompt: &str) -> Option<String> {
     let query = prompt.get(..prompt.floor_char_boundary(MOST_PROMPT)).unwrap_or_default().to_owned();
-    let get = GetContext { query: Some(query), path: None, budget: Some(PROMPT), include_past: None };
+    let get = GetContext { query: Some(query), path: None, budget: Some(PROMPT), include_past: None, as_of: None };
     let parsed = Parsed::of([Call::plain(1, Action::GetContext(get))]);
     let report = engine.conclude(engine.propose(parsed, caller.clone()));
     let mut parts = Vec::new();

@@ -20,6 +20,7 @@ const HEADING: Field =
 
 /// What `include_past` means.
 const PAST: &str = "True: the past, too.";
+const AS_OF: Field = optional("as_of", Takes::FullText, "As it was then, such as `2026-11-16`.");
 
 /// All actions, in the order in which they are shown.
 pub const ROWS: &[Row] = &[
@@ -35,6 +36,7 @@ pub const ROWS: &[Row] = &[
             NOTE,
             optional("start_line", Takes::Number(1), "The first line, from 1."),
             optional("end_line", Takes::Number(1), "The last line."),
+            AS_OF,
         ],
         example: r#"{"action":"read_file","path":"user.md","assign_to":"user"}"#,
     },
@@ -259,6 +261,7 @@ pub const ROWS: &[Row] = &[
             optional("path", Takes::Folder, "The folder; left out, the whole memory."),
             optional("limit", Takes::Number(1), "How many at most; left out, 1000."),
             optional("cursor", Takes::Text, "The previous answer's cursor."),
+            AS_OF,
         ],
         example: r#"{"action":"list_files"}"#,
     },
@@ -281,7 +284,7 @@ pub const ROWS: &[Row] = &[
         words: "Tells kind, size, lines, time of change and digest of a file or folder.",
         returns: "path, kind, size, lines, modified, digest",
         gives: Gives::Object,
-        fields: &[FILE],
+        fields: &[FILE, AS_OF],
         example: r#"{"action":"get_file_info","path":"user.md"}"#,
     },
     Row {
@@ -359,6 +362,7 @@ pub const ROWS: &[Row] = &[
             optional("cursor", Takes::Text, "The previous answer's cursor."),
             optional("budget", Takes::Number(1), "Tokens of all snippets at most."),
             optional("include_past", Takes::Flag, PAST),
+            AS_OF,
         ],
         example: r#"{"action":"search_files","query":"example person birthday"}"#,
     },
@@ -375,6 +379,7 @@ pub const ROWS: &[Row] = &[
             optional("path", Takes::Path, "The note to gather about."),
             optional("budget", Takes::Number(1), "Tokens at most; left out, 2,000."),
             optional("include_past", Takes::Flag, PAST),
+            AS_OF,
         ],
         example: r#"{"action":"get_context","query":"when is the birthday of example person"}"#,
     },

@@ -140,7 +140,8 @@ fn an_unknown_action_names_the_nearest() {
 fn a_folder_that_is_the_root_counts_as_left_out() {
     for root in [json!(""), json!("."), json!("/"), json!(null)] {
         let arguments = json!({"path": root, "limit": null}).as_object().unwrap().clone();
-        let expected = Action::ListFiles(crate::action::ListFiles { path: None, limit: None, cursor: None });
+        let expected =
+            Action::ListFiles(crate::action::ListFiles { path: None, limit: None, cursor: None, as_of: None });
         assert_eq!(super::decode(1, "list_files", arguments), Ok(expected));
     }
     let arguments = json!({"path": ""}).as_object().unwrap().clone();

@@ -251,7 +251,7 @@ impl Given<'_> {
         let place = self.place("path", &mut asked.path)?;
         asked.range = self.range()?;
         Ok(match place {
-            Some(path) => Action::ReadFile(ReadFile { path, start_line: None, end_line: None }),
+            Some(path) => Action::ReadFile(ReadFile { path, start_line: None, end_line: None, as_of: None }),
             None => Action::ListDirectory(ListDirectory { path: None }),
         })
     }

@@ -237,6 +237,7 @@ impl Engine {
             cursor: None,
             budget: None,
             include_past: None,
+            as_of: None,
         };
         let caller = Caller::model("cli");
         self.may_show(&Call::plain(1, Action::SearchFiles(search)), path, &self.context(&caller))

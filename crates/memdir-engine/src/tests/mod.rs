@@ -18,6 +18,7 @@ use memdir_plan::{Limits, MapTree};
 use memdir_policy::{Grant, Mode, Rule, Rules, Verdict};
 use memdir_vault::{Durability, LogQuery, Options, Vault};
 
+mod as_of;
 mod ask;
 mod brief;
 mod forgets;

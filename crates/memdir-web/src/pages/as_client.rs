@@ -72,7 +72,7 @@ pub(crate) async fn show(
     site.show(&visitor, move |site, visitor| {
         let client = clients::registered(site, &name)?;
         let path = note::named(&path)?;
-        let read = ReadFile { path: path.clone(), start_line: None, end_line: None };
+        let read = ReadFile { path: path.clone(), start_line: None, end_line: None, as_of: None };
         let answer = site.engine().answer_as(&caller(&client), Action::ReadFile(read));
         // The person has read it now.
         if answer.is_ok() {

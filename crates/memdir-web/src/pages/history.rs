@@ -71,7 +71,7 @@ pub(crate) async fn of_note(
         let main = html! {
             (notes::trail(&path))
             h1 { "History of " (path.stem()) }
-            p { a href=(href::note(&path)) { "The note as it is now" } " · " a href=(href::at("readers", &path)) { "Who read this" } }
+            p { a href=(href::note(&path)) { "The note as it is now" } " · " a href=(href::at("readers", &path)) { "Who read this" } " · " a href=(href::at("past", &path)) { "As it was" } }
             div #history data-live="state" { (days(site, visitor, &log, Some(&path), &format!("{here}?before="))?) }
         };
         Ok(Page::new(format!("History of {}", path.stem()), Section::History, main))

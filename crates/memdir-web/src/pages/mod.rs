@@ -29,6 +29,7 @@ mod line;
 mod new;
 mod note;
 mod notes;
+mod past;
 mod readers;
 mod rename;
 mod restore;
@@ -78,6 +79,8 @@ pub(crate) fn routes() -> Router<Arc<Site>> {
         .route("/chat/answer", post(chat::decide))
         .route("/chat/stop", post(chat::stop))
         .route("/settings", get(settings::show))
+        .route("/past", get(past::list))
+        .route("/past/{*path}", get(past::show))
         .route("/undo", post(undo::undo))
         .route("/events", get(live::events))
         .route("/assets/{name}", get(assets::show))

@@ -74,6 +74,7 @@ fn find(site: &Site, asked: &Asked, query: &str) -> Result<Search, Failure> {
         cursor: asked.after.clone(),
         budget: None,
         include_past: None,
+        as_of: None,
     });
     let report = site.act([action])?;
     match report.actions.into_iter().next().map(|outcome| outcome.result) {

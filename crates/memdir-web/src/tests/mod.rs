@@ -18,8 +18,10 @@ use tower_service::Service;
 
 use crate::{Site, WebOptions, web_routes};
 
+mod decisions;
 mod door;
 mod edit;
+mod home;
 mod hostile;
 mod pages;
 
