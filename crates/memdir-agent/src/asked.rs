@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::context::Shown;
 use super::prompt::{self, Family};
 use super::run::{Manners, Run};
 use super::session::{Exchange, Session};
@@ -23,6 +24,8 @@ pub(super) struct Asked {
     /// The filters of the message alone, in its words.
     pub(super) own: Vec<String>,
     pub(super) notes: Vec<(MemoryPath, String)>,
+    /// The words of the message that no note has, where nothing is known of what it asks.
+    pub(super) missing: Vec<String>,
     pub(super) caller: Caller,
     /// The conversation as it is told again: what was said before passes the filters of now.
     pub(super) before: Session,
@@ -62,7 +65,7 @@ impl Agent<'_> {
             return Err(AgentError::Memory(filter::elsewhere(host)));
         }
         let caller = self.caller(&filters)?;
-        let notes = self.shown(&message, &filters)?;
+        let Shown { notes, missing } = self.shown(&message, &filters)?;
         let before = filter::conversation(&self.session, &filters);
         let unclosed = split.is_unclosed.then(|| Issue {
             code: "unclosed_filter",
@@ -70,7 +73,7 @@ impl Agent<'_> {
             message: "the last `<filter>` has no `</filter>`: all that follows it was taken as the filter".to_owned(),
         });
         let issues = unclosed.into_iter().chain(filters.iter().flat_map(filter::told)).collect();
-        Ok(Asked { message, filters, own: split.filters, notes, caller, before, issues })
+        Ok(Asked { message, filters, own: split.filters, notes, missing, caller, before, issues })
     }
 
     /// Filters as far as they can be enforced: what is no rule is turned into rules by the model, which sees the keys of notes and no
@@ -91,7 +94,7 @@ impl Agent<'_> {
             }
             // A model on another machine is told nothing of the notes for this.
             let is_here = self.model.card().place == Place::Process;
-            let notes = if is_here { self.shown(message, &[])? } else { Vec::new() };
+            let notes = if is_here { self.shown(message, &[])?.notes } else { Vec::new() };
             let request = filter::prose::request(self.prompts.text("filter"), &notes, &text);
             let answer = self.model.answer(&request, &mut |_| {}, stop)?;
             spent.add(&answer);
@@ -127,17 +130,20 @@ impl Agent<'_> {
     }
 
     /// The notes that are shown with a message.
-    fn shown(&self, message: &str, filters: &[Filter]) -> Result<Vec<(MemoryPath, String)>, AgentError> {
+    fn shown(&self, message: &str, filters: &[Filter]) -> Result<Shown, AgentError> {
         let switches = &self.session.switches;
         let granted = self.client.as_ref().and_then(|client| client.grant.as_deref()).cloned();
         let caller = Caller { grant: filter::hiding(granted, filters)?.map(Arc::new), ..self.caller(filters)? };
         if switches.actions == Actions::Off {
-            return Ok(Vec::new());
+            return Ok(Shown::default());
         }
         // What the person said just before helps to find what they mean now.
         let before = self.session.exchanges.last().map_or("", |exchange| exchange.message.as_str());
         let query = format!("{message}\n{before}");
-        Ok(context::gather(self.engine, &caller, &query, filters, self.settings.context)?)
+        let mut shown = context::gather(self.engine, &caller, &query, filters, self.settings.context)?;
+        // Of what was asked before it was said then.
+        shown.missing.retain(|word| message.contains(word.as_str()));
+        Ok(shown)
     }
 
     /// Who the calls of the model are made as.
@@ -191,7 +197,8 @@ impl Agent<'_> {
             Family::Capable | Family::Small => self.prompts.system(switches, ask_first),
         };
         let mut messages: Vec<Message> = asked.before.exchanges.iter().flat_map(told).collect();
-        messages.push(Message { role: Role::User, text: prompt::message(&asked.notes, &asked.message, &rest) });
+        let message = prompt::message(&asked.notes, &asked.message, &rest);
+        messages.push(Message { role: Role::User, text: prompt::unknown(&asked.missing) + &message });
         messages.extend(run.transcript().iter().cloned());
         Request {
             system,

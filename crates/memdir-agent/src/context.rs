@@ -11,6 +11,15 @@ use memdir_policy::Filter;
 /// How many bytes a token is, about.
 pub(super) const TOKEN_BYTES: usize = 4;
 
+/// What is shown with a message.
+#[derive(Default)]
+pub(super) struct Shown {
+    /// The notes, or parts of them.
+    pub(super) notes: Vec<(MemoryPath, String)>,
+    /// The words that no note has, where nothing is known of what was asked.
+    pub(super) missing: Vec<String>,
+}
+
 /// Notes, or parts of them, with what filters leave of them: `user.md`, then what answers the message best.
 ///
 /// `budget` counts tokens. Reading leaves its entries in the audit, as any reading does.
@@ -24,7 +33,8 @@ pub(super) fn gather(
     message: &str,
     filters: &[Filter],
     budget: u32,
-) -> Result<Vec<(MemoryPath, String)>, Failure> {
+) -> Result<Shown, Failure> {
+    let mut missing = Vec::new();
     let mut notes = Vec::<(MemoryPath, String)>::new();
     let most = budget as usize * TOKEN_BYTES;
     let read = |path: &MemoryPath| engine.text_of(path);
@@ -46,6 +56,7 @@ pub(super) fn gather(
     let report = engine.conclude(engine.propose(Parsed::of([Call::plain(1, Action::GetContext(get))]), caller.clone()));
     for outcome in report.actions {
         let Value::Context(context) = outcome.result? else { continue };
+        missing.extend(context.missing);
         let mut parts: Vec<_> = context.parts.into_iter().filter(|part| part.path.as_str() != PERSON_NOTE).collect();
         // The best note first, and of each note what stands first in it.
         let order: Vec<MemoryPath> = parts.iter().map(|part| part.path.clone()).collect();
@@ -66,7 +77,7 @@ pub(super) fn gather(
         *text = withhold(text, filters);
     }
     notes.retain(|(_, text)| !text.trim().is_empty());
-    Ok(notes)
+    Ok(Shown { notes, missing })
 }
 
 /// The first lines of a text, as many as there is room for; half a line would say what is not so.

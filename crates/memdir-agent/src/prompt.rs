@@ -123,6 +123,18 @@ pub(super) fn wishes(rest: &[String]) -> String {
     format!("\nThe person wishes, for all that you say:\n\n{lines}")
 }
 
+/// What is said before the notes where none of them has these words of a message, and nothing is known of what it asks.
+pub(super) fn unknown(missing: &[String]) -> String {
+    if missing.is_empty() {
+        return String::new();
+    }
+    format!(
+        "Nothing is known of what the message asks, as far as words tell: no note has {}. Unless a note says it in other words, \
+         answer that the memory does not say it, and guess nothing.\n\n",
+        fenced(&missing.join(", "))
+    )
+}
+
 /// The notes and the message, each in its fence: nothing in a note can close it, or look like another. Then what the person
 /// wishes for the reply.
 pub(super) fn message(notes: &[(MemoryPath, String)], message: &str, rest: &[String]) -> String {

@@ -99,6 +99,8 @@ fn show(
     }
     if found.hits.is_empty() {
         say("nothing found")?;
+    } else if found.nothing_known {
+        say(nothing_known(&found.missing))?;
     }
     if let Some(query) = &found.searched_for {
         say(format!("no note has these words; searched for: {query}"))?;
@@ -109,6 +111,11 @@ fn show(
         say(format!("{count}: {}", next(global, options, found.left_out > 0, cursor)))?;
     }
     Ok(())
+}
+
+/// What is said above hits that are only the nearest.
+fn nothing_known(missing: &[String]) -> String {
+    format!("nothing known of this: none of these notes has {}", missing.join(", "))
 }
 
 /// The command that shows more of what was found: more at once, or where that does not help, what comes after.

@@ -1,11 +1,11 @@
 //! What all notes say as keys and values, whether it holds now, and where it comes from.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use serde::Serialize;
 
+use super::Engine;
 use super::query::text_in;
-use super::{Engine, failure};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, FactState, Failure, Line, Provenance, Writing};
 use memdir_core::time::Timestamp;
@@ -110,7 +110,11 @@ impl Engine {
     /// Sets the states that other notes and the history tell.
     fn judge(&self, facts: &mut [FoundFact], query: &FactsQuery<'_>) -> Result<(), Failure> {
         let disputed = self.disputed(query.note)?;
-        let sourced = self.vault.sourced_notes().map_err(|error| failure(&error))?;
+        // What the notes say is told also where the history cannot be read.
+        let sourced = self.vault.sourced_notes().unwrap_or_else(|error| {
+            tracing::warn!(%error, "the sources of facts were left out");
+            BTreeSet::new()
+        });
         let mut lines: HashMap<MemoryPath, Vec<Line>> = HashMap::new();
         for fact in facts.iter_mut().filter(|fact| fact.state == FactState::Current) {
             if disputed.contains(&(fact.path.clone(), fact.line)) {

@@ -105,6 +105,8 @@ pub struct Settings {
     pub past_status: Vec<String>,
     /// The folders that rank behind all others.
     pub archive: Vec<MemoryPath>,
+    /// The notes that come along with every context.
+    pub pinned: Vec<MemoryPath>,
     /// Where the index is kept.
     pub index: IndexPlace,
     /// Where proposals wait for the person.
@@ -127,6 +129,7 @@ impl Settings {
             rules: Rules::default(),
             past_status: PAST_STATUS.map(str::to_owned).into(),
             archive: Vec::new(),
+            pinned: Vec::new(),
             index: IndexPlace::default(),
             inbox: InboxPlace::default(),
             keep_proposals: Duration::from_secs(7 * 24 * 60 * 60),

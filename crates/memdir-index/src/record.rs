@@ -113,12 +113,9 @@ fn columns(path: &MemoryPath, text: &str, card: &Card, headings: &[String]) -> [
             });
         };
         match column {
-            Column::Title => card.title.iter().for_each(|title| add(title)),
+            Column::Title => card.title.iter().chain(&card.aliases).for_each(|name| add(name)),
             Column::Heading => headings.iter().for_each(|heading| add(heading)),
-            Column::Name => {
-                add(bare);
-                card.aliases.iter().for_each(|alias| add(alias));
-            }
+            Column::Name => add(bare),
             Column::Key => card.facts.iter().for_each(|fact| add(&fact.key)),
             Column::Tag => card.tags.iter().for_each(|tag| add(tag)),
             Column::Body => add(text),

@@ -28,7 +28,7 @@ const COMPACT: &[&str] =
     &["search_files", "get_context", "read_file", "remember", "append_file", "update_file", "delete_file", "recent"];
 
 /// Arguments that few calls need. The small set does not tell of them, and takes them all the same.
-const RARE: &[&str] = &["as_of"];
+const RARE: &[&str] = &["as_of", "include_past"];
 
 /// By which Claude Code knows a tool that is not to be put off until a model searches for it.
 const ALWAYS_LOAD: &str = "anthropic/alwaysLoad";

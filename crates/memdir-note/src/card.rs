@@ -16,6 +16,11 @@ const CONTEXT_BYTES: usize = 200;
 /// No more tags of one note are kept than this.
 const MOST_TAGS: usize = 200;
 
+/// The keys of facts that say what else a note is called, as [`super::words::called`] writes them, and what some of their
+/// letters are wherever one is written.
+const ALIAS_KEYS: [&str; 4] = ["alias", "aliases", "alsoknownas", "aka"];
+const ALIAS_SIGNS: [&str; 7] = ["lias", "LIAS", "known", "Known", "KNOWN", "aka", "AKA"];
+
 /// What a note says of itself and of others.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Card {
@@ -77,10 +82,23 @@ impl Note<'_> {
         self.front_values("title").into_iter().next().or_else(|| first().map(|heading| heading.shown()))
     }
 
-    /// `aliases` of the front matter.
+    /// `aliases` of the front matter, and what facts of the text such as `- also known as: X, Y` say; each once.
     #[must_use]
     pub fn aliases(&self) -> Vec<String> {
-        ["aliases", "alias"].iter().flat_map(|key| self.front_values(key)).collect()
+        let mut aliases: Vec<String> = ["aliases", "alias"].iter().flat_map(|key| self.front_values(key)).collect();
+        // Most notes have no such fact; telling that is quicker than to read all facts.
+        let text = self.slice(self.body()..self.text.len());
+        if ALIAS_SIGNS.iter().any(|sign| text.contains(sign)) {
+            let facts = self.facts().into_iter().filter(|fact| self.line(fact.line).start >= self.body());
+            let named = facts.filter(|fact| ALIAS_KEYS.contains(&super::words::called(&fact.key).as_str()));
+            for name in named.flat_map(|fact| fact.value.split([',', ';']).map(str::to_owned).collect::<Vec<_>>()) {
+                let name = name.trim().trim_matches(['"', '*', '_', '`']).to_owned();
+                if !name.is_empty() && !aliases.contains(&name) {
+                    aliases.push(name);
+                }
+            }
+        }
+        aliases
     }
 
     /// `tags` of the front matter, where blanks and commas stand between them too, and `#tags` of the text; without `#`,

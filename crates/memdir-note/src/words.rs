@@ -293,8 +293,9 @@ fn without_stroke(letter: char) -> char {
     }
 }
 
-/// Scripts whose words stand side by side without blanks, and Hangul, whose words take endings.
-fn is_unspaced(character: char) -> bool {
+/// Whether a character is of a script whose words stand side by side without blanks, or of Hangul, whose words take endings.
+#[must_use]
+pub fn is_unspaced(character: char) -> bool {
     matches!(character,
         // Thai, Lao, Myanmar, Khmer.
         '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'

@@ -6,8 +6,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use crate::fit::Fit;
-use crate::past::PastShown;
+use crate::current::PastShown;
 use crate::scanned::ScannedNotes;
 use crate::tree::{Effort, Tree, TreeError};
 use crate::wanted::Wanted;
@@ -27,8 +26,11 @@ const MAX_QUERY: usize = 64 << 10;
 /// From how many of the best notes parts are taken, and from how many of these links are followed.
 const MOST_NOTES: usize = 24;
 const MOST_STARTS: usize = 4;
-/// Whether a message that nobody asked with is answered is for so many of the best notes to say.
-const MOST_FITTING: usize = 8;
+/// Where nothing is known of what is asked, parts are taken from so many notes, and no links are followed.
+const MOST_NEAREST: usize = 3;
+/// So many notes may be pinned; they take at most one part in so many of the budget.
+const MOST_PINNED: usize = 8;
+const PINNED_SHARE: u32 = 4;
 /// How many linked notes are taken, and how many links of one note are followed.
 const MOST_LINKED: usize = 32;
 const MOST_LINKS: usize = 64;
@@ -62,8 +64,10 @@ struct Gathered {
     linked: Vec<MemoryPath>,
     /// How much finding each word of the question says.
     weights: Vec<f64>,
-    /// Among how many notes.
-    notes: usize,
+    /// Whether any of the best notes fits the message.
+    is_fitting: bool,
+    /// The words of the question of which nothing is known, where that is what there is to say.
+    unknown: Option<Vec<String>>,
     /// The question as it was corrected, where a word was in no note.
     corrected: Option<Question>,
 }
@@ -95,13 +99,15 @@ impl<T: Tree> Planner<'_, T> {
             about.wanted = Some(Wanted::of(corrected.words()));
         }
         let parts = self.parts(call, &about, &gathered)?;
-        Ok(Value::Context(filled(parts, get.budget.unwrap_or(BUDGET))).into())
+        let context = self.with_pinned(call, parts, get.budget.unwrap_or(BUDGET))?;
+        let (nothing_known, missing) = (gathered.unknown.is_some(), gathered.unknown.unwrap_or_default());
+        Ok(Value::Context(Context { nothing_known, missing, ..context }).into())
     }
 
     fn gathered(&mut self, call: &Call, about: &About<'_>) -> Result<Gathered, Failure> {
         let mut gathered = None;
         let is_answered = self.consult(call, Effort::Fill, &mut |source| {
-            gathered = Some(self.gather(source, about)?);
+            gathered = Some(self.gather(source, call, about)?);
             Ok(())
         })?;
         if let Some(gathered) = gathered.filter(|_| is_answered) {
@@ -125,10 +131,10 @@ impl<T: Tree> Planner<'_, T> {
         let notes = notes.filter_map(|(path, seen)| Some((path, seen?))).collect();
         let read = |path: &MemoryPath| self.text_of(path);
         let source = ScannedNotes::new(question, notes, &read);
-        self.gather(&source, about).map_err(|error| words::failure(error.into()))
+        self.gather(&source, call, about).map_err(|error| words::failure(error.into()))
     }
 
-    fn gather(&self, source: &dyn Source, about: &About<'_>) -> Result<Gathered, SourceError> {
+    fn gather(&self, source: &dyn Source, call: &Call, about: &About<'_>) -> Result<Gathered, SourceError> {
         let mut gathered = Gathered::default();
         let mut starts = Vec::new();
         let mut seen = HashSet::new();
@@ -144,14 +150,19 @@ impl<T: Tree> Planner<'_, T> {
             let is_past: Option<&dyn Fn(Number) -> bool> = Some(&is_past);
             let asking = Asking { read: &read, stop: self.manner.stop, within: None, is_past, point, excluded };
             let answer = rank::answer(source, question, &asking)?;
+            gathered.unknown = answer.unknown(question);
+            gathered.is_fitting = self.is_fitting(source, call, &answer)?;
             (gathered.weights, gathered.corrected) = (answer.weights, answer.corrected);
-            gathered.notes = source.notes()?;
-            for found in answer.found.iter().take(MOST_NOTES).filter(|found| seen.insert(found.note)) {
+            let most = if gathered.unknown.is_some() { MOST_NEAREST } else { MOST_NOTES };
+            for found in answer.found.iter().take(most).filter(|found| seen.insert(found.note)) {
                 gathered.answers.extend(source.path(found.note)?);
                 if starts.len() < MOST_STARTS {
                     starts.push(found.note);
                 }
             }
+        }
+        if gathered.unknown.is_some() && about.note.is_none() {
+            return Ok(gathered);
         }
         let mut names = Names::default();
         // Two links away only from a note that was named: around what answers there is enough.
@@ -198,7 +209,7 @@ impl<T: Tree> Planner<'_, T> {
         let own = about.note.iter().map(|path| (path, MOST_OWN));
         let answers = gathered.answers.iter().map(|path| (path, MOST_SECTIONS));
         let linked = gathered.linked.iter().map(|path| (path, 1));
-        if self.manner.is_unasked && !self.fits_message(call, about, gathered) {
+        if self.manner.is_unasked && !gathered.is_fitting {
             return Ok(parts);
         }
         for (path, most) in own.chain(answers).chain(linked) {
@@ -215,20 +226,42 @@ impl<T: Tree> Planner<'_, T> {
             let Some(text) = self.current(&whole, if is_named { PastShown::Marked } else { about.past }) else {
                 continue;
             };
-            let text = self.with_doubts(path, &whole, text.into_owned()).map_err(words::failure)?;
+            let text = self.with_doubts(path, &whole, text.into_owned());
             let own = parts_of(path, &text, about.wanted.as_ref(), &gathered.weights, most);
             parts.extend(own.into_iter().map(|part| Part { state, ..part }));
         }
         Ok(parts)
     }
 
+    /// Puts parts into a budget, of which the notes that are pinned may first take a share.
+    fn with_pinned(&self, call: &Call, mut parts: Vec<Part>, budget: u32) -> Result<Context, Failure> {
+        let mut pinned = Vec::new();
+        for path in self.manner.pinned.iter().take(MOST_PINNED) {
+            let Ok(path) = self.resolve(path) else { continue };
+            let text = self.text_shown(&path, PastShown::No).filter(|_| (self.manner.may_show)(call, &path));
+            pinned.extend(text.map(|text| parts_of(&path, &text, None, &[], MOST_OWN)).unwrap_or_default());
+        }
+        if pinned.is_empty() {
+            return Ok(filled(parts, budget));
+        }
+        let mut context = filled(pinned, budget / PINNED_SHARE);
+        parts.retain(|part| !context.parts.iter().any(|pinned| pinned.path == part.path && pinned.lines == part.lines));
+        let tokens: usize = context.parts.iter().map(|part| size(part) / TOKEN_BYTES).sum();
+        let rest = filled(parts, budget.saturating_sub(u32::try_from(tokens).unwrap_or(u32::MAX)));
+        context.parts.extend(rest.parts);
+        context.left_out += rest.left_out;
+        Ok(context)
+    }
+
     /// Whether any of the best notes fits the message, by its words as they were written: many a word of a message is near
     /// some other word. What the other notes are told for is then for ranking to say, which follows links.
-    fn fits_message(&self, call: &Call, about: &About<'_>, gathered: &Gathered) -> bool {
-        let Some(question) = about.question else { return false };
-        let fit = Fit::new(question, &gathered.weights, gathered.notes);
-        let mut best = gathered.answers.iter().take(MOST_FITTING).filter(|path| (self.manner.may_show)(call, path));
-        best.any(|path| self.text_shown(path, about.past).is_some_and(|text| fit.fits(path, &text)))
+    fn is_fitting(&self, source: &dyn Source, call: &Call, answer: &rank::Answer) -> Result<bool, SourceError> {
+        for looked in answer.looked.iter().filter(|looked| answer.corrected.is_none() && answer.fit.fits(looked)) {
+            if source.path(looked.note)?.is_some_and(|path| (self.manner.may_show)(call, &path)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }
 
@@ -315,11 +348,11 @@ fn filled(parts: Vec<Part>, budget: u32) -> Context {
     let mut room = (budget as usize).saturating_mul(TOKEN_BYTES);
     let mut context = Context::default();
     for mut part in parts {
-        let head = part.path.as_str().len() + part.heading.as_ref().map_or(0, String::len);
+        let head = head(&part);
         if context.parts.is_empty() && head + part.text.len() > room {
             cut(&mut part, room.saturating_sub(head));
         }
-        let bytes = (head + part.text.len()).next_multiple_of(TOKEN_BYTES);
+        let bytes = size(&part);
         if bytes > room || part.text.is_empty() {
             context.left_out += 1;
             continue;
@@ -328,6 +361,15 @@ fn filled(parts: Vec<Part>, budget: u32) -> Context {
         context.parts.push(part);
     }
     context
+}
+
+/// How many bytes of a budget a part takes.
+fn size(part: &Part) -> usize {
+    (head(part) + part.text.len()).next_multiple_of(TOKEN_BYTES)
+}
+
+fn head(part: &Part) -> usize {
+    part.path.as_str().len() + part.heading.as_ref().map_or(0, String::len)
 }
 
 /// Leaves the first lines of a part, as many as there is room for.

@@ -18,10 +18,10 @@ mod changes;
 mod closest;
 mod consult;
 mod context;
+mod current;
 mod diff;
 mod edit;
 mod excerpt;
-mod fit;
 mod forget;
 mod keyed;
 mod lineage;
@@ -32,7 +32,6 @@ mod merge;
 mod names;
 mod needle;
 mod overlay;
-mod past;
 mod pattern;
 mod query;
 mod ranked;
@@ -60,12 +59,12 @@ mod write;
 pub use as_of::{Evidence, Held, PastFiles, PastStep, name_before, names_after};
 pub use change::{Counts, Fate, FileCount, Plan, changed, diff_of};
 pub use changes::{ChangeLine, NoteChange, note_changes};
+pub use current::current;
 pub use diff::unified;
 pub use forget::{Called, Cut, Forms, MIN_TEXT_CHARS, Sought, When};
 pub use lineage::{Former, LineOrigin, Lineage, MarkedLine, VersionAuthor};
 pub use map_tree::{MapTree, Unmet};
 pub use names::{NoteNames, the_only};
-pub use past::current;
 pub use receipt::UNDO;
 pub use search_files::marks;
 pub use seen::Seen;
@@ -158,6 +157,8 @@ struct Manner<'t> {
     excluded: &'t (dyn Fn() -> &'t Excluded + Sync),
     /// The values of `status` by which a note belongs to the past.
     past_status: &'t [String],
+    /// The notes that come along with every context.
+    pinned: &'t [MemoryPath],
     /// Whether an edit may leave some lines of a note where others stood.
     may_leave: MayLeave<'t>,
     /// Whether what is told was not asked for.
@@ -205,6 +206,7 @@ impl<'t, T: Tree> Planner<'t, T> {
             may_change: &|_, _| true,
             excluded: &|| &NOTHING,
             past_status: &[],
+            pinned: &[],
             may_leave: &|_, _, _| Ok(()),
             is_unasked: false,
         };
@@ -262,6 +264,13 @@ impl<'t, T: Tree> Planner<'t, T> {
     #[must_use]
     pub fn with_past_status(mut self, past_status: &'t [String]) -> Self {
         self.manner.past_status = past_status;
+        self
+    }
+
+    /// Sets the notes that come along with every context, whatever was asked.
+    #[must_use]
+    pub fn pinning(mut self, pinned: &'t [MemoryPath]) -> Self {
+        self.manner.pinned = pinned;
         self
     }
 

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use crate::Planner;
-use crate::past::PastShown;
+use crate::current::PastShown;
 use crate::query::Operators;
 use crate::scanned::ScannedNotes;
 use crate::search_files::{Part, Picked, Scope, Scored, Shows};
@@ -121,9 +121,17 @@ impl<T: Tree> Planner<'_, T> {
         }
         let more = rest.len().saturating_sub(part.limit);
         // What is shown is what was looked for in the end.
-        let shows = Shows::Words(Wanted::of(answer.corrected.as_ref().unwrap_or(question).words()), answer.weights);
-        let source = report::Source::Scan;
-        Ok(Picked { notes, total: answer.found.len(), more, shows, searched_for: answer.searched_for, source })
+        let wanted = Wanted::of(answer.corrected.as_ref().unwrap_or(question).words());
+        let shows = Shows::Words(wanted, answer.weights.clone());
+        Ok(Picked {
+            notes,
+            total: answer.found.len(),
+            more,
+            shows,
+            unknown: answer.unknown(question),
+            searched_for: answer.searched_for,
+            source: report::Source::Scan,
+        })
     }
 
     fn note_fits(&self, source: &dyn Source, operators: &Operators, note: Number) -> Result<bool, SourceError> {

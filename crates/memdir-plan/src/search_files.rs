@@ -6,9 +6,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use crate::current::PastShown;
 use crate::excerpt::Excerpt;
 use crate::overlay::Trouble;
-use crate::past::PastShown;
 use crate::pattern::Pattern;
 use crate::query::{Fitting, Operators, Query};
 use crate::tree::{Scan, Scanned, Tree, TreeError};
@@ -83,6 +83,8 @@ pub(super) struct Picked {
     pub(super) more: usize,
     pub(super) shows: Shows,
     pub(super) searched_for: Option<String>,
+    /// The words of which nothing is known, where that is what there is to say.
+    pub(super) unknown: Option<Vec<String>>,
     pub(super) source: Source,
 }
 
@@ -158,6 +160,8 @@ impl<T: Tree> Planner<'_, T> {
             total: picked.total,
             cursor: last.map(|last| Cursor::write(last, search)),
             left_out: rest,
+            nothing_known: picked.unknown.is_some(),
+            missing: picked.unknown.unwrap_or_default(),
             searched_for: picked.searched_for.map(|text| operators.with(&text)),
             source: picked.source,
         })
@@ -452,7 +456,7 @@ impl Part<'_> {
         found.sort_unstable_by(|one, other| best_first(key(one), key(other)));
         let scored = |(score, path, line)| Scored { score, path, why: vec![Why::Text], line };
         let notes = found.into_iter().map(scored).collect();
-        Picked { notes, total, more, shows, searched_for: None, source: Source::Scan }
+        Picked { notes, total, more, shows, searched_for: None, unknown: None, source: Source::Scan }
     }
 }
 

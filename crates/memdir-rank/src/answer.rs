@@ -1,11 +1,12 @@
 //! [`answer`]: the notes that answer a question, the best first.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
+use super::looked::{Looked, MOST_LOOKED, Words};
 use super::record::{Record, Records};
 use super::text::{Evidence, Left};
 use super::trail::{IDENT, Trail, Way};
-use super::{Bm25, Number, Point, Question, Source, SourceError, Word, best_first, passage, spelling};
+use super::{Bm25, Fit, Number, Point, Question, Source, SourceError, Word, best_first, passage, spelling};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::Why;
 use memdir_note::{Excluded, words};
@@ -60,10 +61,23 @@ pub struct Answer {
     pub found: Vec<Found>,
     /// How much finding each word of the question says, in the order of [`Question::words`].
     pub weights: Vec<f64>,
+    /// What the best notes explain of the question, the best first.
+    pub looked: Vec<Looked>,
+    /// Says whether that is an answer.
+    pub fit: Fit,
     /// The question as it was corrected, where no note had any of its words.
     pub corrected: Option<Question>,
     /// The same as it would be typed.
     pub searched_for: Option<String>,
+}
+
+impl Answer {
+    /// The words of the question, as they are written, that nothing explains, where the notes say nothing of what it asks:
+    /// see [`Fit::unknown`]. No words where it is all of it that nothing explains and it has none to look for.
+    #[must_use]
+    pub fn unknown(&self, asked: &Question) -> Option<Vec<String>> {
+        Some(asked.written(self.fit.unknown(&self.looked)?))
+    }
 }
 
 /// A note that answers a question.
@@ -83,7 +97,11 @@ struct Judged {
     score: f64,
     /// The words that count in its text: those that do not only name where the best way begins.
     root: Left,
+    /// The words of the question in each part of its text.
+    units: BTreeSet<Words>,
     why: Vec<Why>,
+    /// Whether it is named, or a link of which the question says something led to it.
+    is_led: bool,
 }
 
 /// Says which notes answer a question.
@@ -98,18 +116,22 @@ struct Judged {
 pub fn answer(source: &dyn Source, asked: &Question, asking: &Asking<'_>) -> Result<Answer, SourceError> {
     let corrected = spelling::corrected(source, asked, asking)?;
     let question = corrected.as_ref().unwrap_or(asked);
-    let text = Evidence::gather(source, question, asking)?;
+    let mut text = Evidence::gather(source, question, asking)?;
+    let fit = Fit::new(question, text.idf(), source.notes()?);
+    text.find_evident(&|word| fit.is_rare(word));
     let mut records = Records::new(source, question, asking);
     let trail = Trail::follow(&mut records, source, question, &text, asking)?;
     let mut judged = Vec::new();
     for (note, ways) in &trail.ways {
         if let Some(record) = records.of(*note)?.filter(|_| asking.within.is_none_or(|within| within(*note))) {
-            judged.extend(judge(*note, ways, &record, question, &text));
+            let judgement = judge(*note, ways, &record, question, &text);
+            judged.extend(judgement.filter(|judged| judged.is_led || text.is_evident(*note)));
         }
     }
     let texts = weigh_passages(&mut judged, &mut records, question, &text, asking)?;
     let typed = |corrected: &Question| spelling::typed(asked, corrected, texts.iter().map(String::as_str));
     let searched_for = corrected.as_ref().map(typed);
+    let looked = looked(&judged, &trail, &mut records, question)?;
     let (mut found, weights) = (found(judged, &text, asking), text.idf().to_vec());
     if !asking.excluded.is_empty() {
         for found in &mut found {
@@ -119,7 +141,7 @@ pub fn answer(source: &dyn Source, asked: &Question, asking: &Asking<'_>) -> Res
         }
         found.sort_unstable_by(|one, other| best_first((one.score, one.note), (other.score, other.note)));
     }
-    Ok(Answer { found, weights, corrected, searched_for })
+    Ok(Answer { found, weights, looked, fit, corrected, searched_for })
 }
 
 /// What the ways to a note explain, and what its facts do then: the best of them. `None` where links have led to a
@@ -128,7 +150,7 @@ fn judge(note: Number, ways: &[Way], record: &Record, question: &Question, text:
     let whole = text.worth(&question.counts()).max(f64::MIN_POSITIVE);
     let mut best: Option<Judged> = None;
     let mut unlinked = f64::NEG_INFINITY;
-    let mut is_explained = false;
+    let (mut is_explained, mut is_led) = (false, false);
     let mut has_links = false;
     for way in ways {
         let mut left = way.left;
@@ -139,20 +161,22 @@ fn judge(note: Number, ways: &[Way], record: &Record, question: &Question, text:
         };
         let facts = record.facts.iter().map(|words| fact(if words.is_link { LINK_KEY } else { KEY }, words));
         let explained = ident + facts.fold(0.0, f64::max);
-        is_explained |= explained > 0.0 || way.left != way.root || (way.links == 0 && way.is_meant);
+        is_led |= way.left != way.root || (way.links == 0 && way.is_meant);
+        is_explained |= explained > 0.0;
         let score = (way.score + explained) / whole + TEXT * text.of_left(note, &way.root);
         if way.links == 0 {
             unlinked = unlinked.max(score);
         }
         if best.as_ref().is_none_or(|best| score > best.score) {
             has_links = way.links > 0;
-            best = Some(Judged { note, score, root: way.root, why: Vec::new() });
+            best = Some(Judged { note, score, root: way.root, units: BTreeSet::new(), why: Vec::new(), is_led: false });
         }
     }
     let (has_text, has_vector) = (text.has_text(note), text.has_vector(note));
     let is_unlinked = unlinked > f64::NEG_INFINITY && !has_text && !has_vector;
     let is_linked = has_links && best.as_ref().is_some_and(|best| best.score > unlinked);
-    best.filter(|_| is_explained || has_text || has_vector).map(|mut best| {
+    best.filter(|_| is_led || is_explained || has_text || has_vector).map(|mut best| {
+        best.is_led = is_led || !has_text;
         best.why.extend((has_text || is_unlinked).then_some(Why::Text));
         best.why.extend(is_linked.then_some(Why::Link));
         best.why.extend(has_vector.then_some(Why::Vector));
@@ -177,20 +201,40 @@ fn weigh_passages(
             // All of them are kept until the end.
             text.truncate(text.floor_char_boundary(passage::MOST_BYTES));
             text.shrink_to_fit();
-            judged.score += PASSAGE * passage::best(&text, question, evidence, &judged.root);
+            let passages = passage::of(&text, question, evidence, &judged.root);
+            judged.score += PASSAGE * passages.best;
+            judged.units = passages.units;
             texts.push(text);
         }
     }
     Ok(texts)
 }
 
-/// The notes that were judged, then all others that hold a word; every score of those is below 1.
+/// What the best notes explain.
+fn looked(
+    judged: &[Judged],
+    trail: &Trail,
+    records: &mut Records<'_>,
+    question: &Question,
+) -> Result<Vec<Looked>, SourceError> {
+    let mut best: Vec<&Judged> = judged.iter().collect();
+    best.sort_by(|one, other| best_first((one.score, one.note), (other.score, other.note)));
+    let (counts, mut looked) = (question.counts(), Vec::new());
+    for Judged { note, units, .. } in best.into_iter().take(MOST_LOOKED) {
+        let ways = trail.ways.get(note).map(Vec::as_slice).unwrap_or_default();
+        looked.extend(records.of(*note)?.map(|record| Looked::new(*note, &record, ways, &counts, units)));
+    }
+    Ok(looked)
+}
+
+/// The notes that were judged, then all others that hold a rare word, or any where no note holds one; every score of those
+/// is below 1.
 fn found(judged: Vec<Judged>, text: &Evidence, asking: &Asking<'_>) -> Vec<Found> {
     let judged = judged.into_iter().map(|Judged { note, score, why, .. }| (note, (1.0 + score.max(0.0), why)));
     let mut judged: HashMap<Number, (f64, Vec<Why>)> = judged.collect();
     let may_answer = |note: Number| asking.within.is_none_or(|within| within(note)) && !asking.is_past(note);
     let rest = text.ranked().into_iter().filter(|(_, note)| may_answer(*note));
-    let rest = rest.filter(|(_, note)| !judged.contains_key(note)).map(|(much, note)| {
+    let rest = rest.filter(|(_, note)| !judged.contains_key(note) && text.is_evident(*note)).map(|(much, note)| {
         let why = [text.has_text(note).then_some(Why::Text), text.has_vector(note).then_some(Why::Vector)];
         Found { note, score: much.min(1.0), why: why.into_iter().flatten().collect() }
     });

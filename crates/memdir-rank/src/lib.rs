@@ -7,8 +7,10 @@
 
 mod answer;
 mod bm25;
+mod fit;
 mod function_words;
 mod links;
+mod looked;
 mod passage;
 mod question;
 mod record;
@@ -21,8 +23,10 @@ mod word;
 
 pub use answer::{Answer, Asking, Found, answer, by_text};
 pub use bm25::{Bm25, best_first};
+pub use fit::Fit;
 pub use function_words::is_function_word;
 pub use links::{Names, Neighbour, neighbours};
+pub use looked::Looked;
 pub use memdir_note::words::called;
 pub use question::{MOST_WORDS, Question};
 pub use source::{Column, Files, Number, Source, SourceError};

@@ -1,7 +1,10 @@
 //! How much of a question one paragraph of a note holds.
 
+use std::collections::BTreeSet;
+
 use super::Question;
 use super::function_words::is_function_word;
+use super::looked::{Words, bit};
 use super::question::MOST_WORDS;
 use super::text::{Evidence, Left};
 use memdir_note::stem::Languages;
@@ -12,8 +15,26 @@ pub(super) const MOST_BYTES: usize = 64 << 10;
 /// How much the length of a paragraph counts, and from how many words on.
 const LENGTH: f64 = 0.5;
 const SHORT: f64 = 30.0;
+/// How much the second best paragraph counts: a note that comes back to something is about it.
+const SECOND: f64 = 0.1;
 /// How much two words count that stand side by side in the question and in the paragraph.
 const PAIR: f64 = 0.5;
+
+/// What the parts of a text say.
+#[derive(Default)]
+pub(super) struct Passages {
+    /// What the best paragraph says, from 0 to a little above 1, and a little of what the second says.
+    pub(super) best: f64,
+    /// The words of the question in each list item and in each paragraph, with those of the headings above it.
+    pub(super) units: BTreeSet<Words>,
+}
+
+/// The headings above a place, from the outermost, with their levels, and what stands below them so far.
+#[derive(Default)]
+struct Unit {
+    headings: Vec<(usize, Words)>,
+    words: Words,
+}
 
 /// What was found in a paragraph so far.
 #[derive(Default)]
@@ -25,18 +46,63 @@ struct Paragraph {
     length: u32,
 }
 
-/// What the best paragraph of a text says that is not longer than [`MOST_BYTES`], from 0 to a little above 1; `left` are the words that count.
-pub(super) fn best(text: &str, question: &Question, evidence: &Evidence, left: &Left) -> f64 {
+/// What the paragraphs of a text say that is not longer than [`MOST_BYTES`]; `left` are the words that count for the best one.
+pub(super) fn of(text: &str, question: &Question, evidence: &Evidence, left: &Left) -> Passages {
     let (pairs, languages) = (question.pairs(), Languages::of(text));
-    let (mut best, mut paragraph): (f64, _) = (0.0, Paragraph::default());
+    let (mut passages, mut paragraph, mut unit) = (Passages::default(), Paragraph::default(), Unit::default());
+    let (mut best, mut second): (f64, f64) = (0.0, 0.0);
     for line in text.lines().chain([""]) {
-        if line.trim().is_empty() {
-            best = best.max(std::mem::take(&mut paragraph).worth(&pairs, evidence, left));
+        let bare = line.trim();
+        let level = heading_level(bare);
+        if bare.is_empty() || level > 0 || is_item(bare) {
+            passages.units.extend(unit.take());
+        }
+        if bare.is_empty() {
+            let worth = std::mem::take(&mut paragraph).worth(&pairs, evidence, left);
+            (best, second) = if worth > best { (worth, best) } else { (best, second.max(worth)) };
+            continue;
+        }
+        let mut held = 0;
+        words::each(line, &mut |word, _| {
+            let place = question.set().place(word, languages);
+            held |= place.map_or(0, bit);
+            paragraph.add(word, place, &pairs);
+        });
+        unit.add(level, held);
+    }
+    passages.best = (best + SECOND * second) / evidence.whole();
+    passages
+}
+
+/// How many `#` a heading begins with; 0 for what is none.
+fn heading_level(line: &str) -> usize {
+    let level = line.bytes().take_while(|byte| *byte == b'#').count();
+    if line.get(level..).is_some_and(|rest| rest.starts_with([' ', '\t'])) { level } else { 0 }
+}
+
+/// Whether a line begins an item of a list or is a row of a table.
+fn is_item(line: &str) -> bool {
+    let rest = line.trim_start_matches(|character: char| character.is_ascii_digit());
+    let is_numbered = rest.len() < line.len() && rest.starts_with(['.', ')']);
+    is_numbered || line.starts_with('|') || ["- ", "* ", "+ "].iter().any(|mark| line.starts_with(mark))
+}
+
+impl Unit {
+    fn add(&mut self, level: usize, held: Words) {
+        if level == 0 {
+            self.words |= held;
         } else {
-            words::each(line, &mut |word, _| paragraph.add(word, question.set().place(word, languages), &pairs));
+            self.headings.retain(|(above, _)| *above < level);
+            self.headings.push((level, held));
         }
     }
-    best / evidence.whole()
+
+    /// What was said since it was taken last, where there is anything.
+    fn take(&mut self) -> Option<Words> {
+        let headings = self.headings.iter().fold(0, |words, (_, heading)| words | heading);
+        let words = std::mem::take(&mut self.words) | headings;
+        (words != 0).then_some(words)
+    }
 }
 
 impl Paragraph {

@@ -102,6 +102,20 @@ impl Question {
         self.is_first_person
     }
 
+    /// Some of the words as they are written in the query, each once; `words` are bits by their order in [`Question::words`].
+    #[must_use]
+    pub fn written(&self, words: u64) -> Vec<String> {
+        let is_meant = |said: &&Said| said.word.is_some_and(|word| words >> (word % MOST_WORDS) & 1 == 1);
+        let ranges = self.said.iter().filter(is_meant).map(|said| said.range.clone());
+        let mut written = Vec::<String>::new();
+        for word in ranges.filter_map(|range| self.text.get(range)) {
+            if !written.iter().any(|known| known == word) {
+                written.push(word.to_owned());
+            }
+        }
+        written
+    }
+
     /// The words that are written as names, inside a sentence with a capital, as bits by their order in [`Question::words`].
     #[must_use]
     pub fn written_as_names(&self) -> u64 {

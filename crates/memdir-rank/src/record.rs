@@ -44,7 +44,9 @@ pub(super) struct Record {
     path: MemoryPath,
     own: BTreeSet<String>,
     links: Vec<Linked>,
-    /// The words of its names, its tags and its description, each once.
+    /// The words of its names, each once.
+    pub(super) name: Vec<u8>,
+    /// The same with those of its tags and its description.
     pub(super) ident: Vec<u8>,
     /// Its facts that hold any of the words.
     pub(super) facts: Vec<FactWords>,
@@ -53,6 +55,8 @@ pub(super) struct Record {
 /// A fact in words of the question.
 pub(super) struct FactWords {
     pub(super) key: Vec<u8>,
+    /// How many words its key has, with those that are not in the question.
+    pub(super) key_length: usize,
     pub(super) value: Vec<u8>,
     /// Whether its value is another note.
     pub(super) is_link: bool,
@@ -212,19 +216,21 @@ impl<'q> Records<'q> {
 }
 
 impl Record {
+    /// Whether one of its names has a number in it, as those of a diary have.
+    pub(super) fn is_numbered(&self) -> bool {
+        self.own.iter().any(|name| name.chars().any(char::is_numeric))
+    }
+
     fn of(path: MemoryPath, card: &Card, question: &Question) -> Self {
-        let ident = ident(&path, card, question);
-        let facts = card.facts.iter().take(MOST_FACTS).map(|fact| FactWords {
-            key: spoken(question, card.languages, &fact.key, usize::MAX).0,
-            value: spoken(question, card.languages, &fact.value, MOST_VALUE_WORDS).0,
-            is_link: fact.value.contains("[[") || fact.value.contains("]("),
-        });
+        let (name, ident) = ident(&path, card, question);
+        let words = |key: &str, value: &str, is_link: bool| {
+            let (key, key_length) = spoken(question, card.languages, key, usize::MAX);
+            FactWords { key, key_length, value: spoken(question, card.languages, value, MOST_VALUE_WORDS).0, is_link }
+        };
+        let is_link = |value: &str| value.contains("[[") || value.contains("](");
+        let facts = card.facts.iter().take(MOST_FACTS).map(|fact| words(&fact.key, &fact.value, is_link(&fact.value)));
         // A heading says what stands below it, as the key of a fact does.
-        let headings = card.seen.headings().take(MOST_FACTS).map(|heading| FactWords {
-            key: spoken(question, card.languages, heading, usize::MAX).0,
-            value: Vec::new(),
-            is_link: false,
-        });
+        let headings = card.seen.headings().take(MOST_FACTS).map(|heading| words(heading, "", false));
         let facts = facts.chain(headings);
         let facts = facts.filter(|fact| !fact.key.is_empty() || !fact.value.is_empty()).collect();
         let links = card.seen.links.iter().zip(&card.contexts).take(MOST_LINKS);
@@ -235,23 +241,26 @@ impl Record {
             label: label(card, (link.line, &link.path), line, question),
         });
         let links = links.collect();
-        Self { own: own_names(&path, card), links, ident, facts, path }
+        Self { own: own_names(&path, card), links, name, ident, facts, path }
     }
 }
 
-/// The words of what a note is called and says that it is about, each once.
-fn ident(path: &MemoryPath, card: &Card, question: &Question) -> Vec<u8> {
-    let about = card.facts.iter().filter(|fact| fact::key(&fact.key) == DESCRIPTION).map(|fact| fact.value.as_str());
-    let called = card.title.iter().chain(&card.aliases).chain(&card.tags).map(String::as_str);
-    let mut ident = Vec::new();
-    for text in called.chain([path.stem()]).chain(about) {
+/// The words of what a note is called, and these with what it says that it is about, each once.
+fn ident(path: &MemoryPath, card: &Card, question: &Question) -> (Vec<u8>, Vec<u8>) {
+    let add = |ident: &mut Vec<u8>, text: &str| {
         for word in spoken(question, card.languages, text, usize::MAX).0 {
             if !ident.contains(&word) {
                 ident.push(word);
             }
         }
-    }
-    ident
+    };
+    let mut name = Vec::new();
+    let called = card.title.iter().chain(&card.aliases).map(String::as_str);
+    called.chain([path.stem()]).for_each(|text| add(&mut name, text));
+    let mut ident = name.clone();
+    let about = card.facts.iter().filter(|fact| fact::key(&fact.key) == DESCRIPTION).map(|fact| fact.value.as_str());
+    card.tags.iter().map(String::as_str).chain(about).for_each(|text| add(&mut ident, text));
+    (name, ident)
 }
 
 /// What is said of a link: the key of the fact in whose line or list it stands, else the words of its line.

@@ -11,11 +11,11 @@ pub type Number = i64;
 /// The parts of a note that a word can stand in, in the order of the columns of an index.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Column {
-    /// Its title.
+    /// Its title and its aliases.
     Title,
     /// Its headings.
     Heading,
-    /// Its path and its aliases.
+    /// Its path.
     Name,
     /// The keys of its facts.
     Key,

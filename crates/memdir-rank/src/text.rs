@@ -1,6 +1,6 @@
 //! [`Evidence`]: what the words of a question, and vectors, say about each note alone.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::question::MOST_WORDS;
 use super::{Asking, Bm25, Number, Question, Source, SourceError, best_first, vector};
@@ -29,6 +29,8 @@ pub(super) struct Evidence {
     /// What all words say of a note.
     text: HashMap<Number, f64>,
     vectors: HashMap<Number, f64>,
+    /// The notes that hold a rare word.
+    evident: HashSet<Number>,
 }
 
 impl Evidence {
@@ -44,6 +46,7 @@ impl Evidence {
         let mut evidence = Self {
             matching: vec![Vec::new(); idf.len()],
             text: HashMap::new(),
+            evident: HashSet::new(),
             vectors: vector::alike(source, asking)?,
             idf,
             weights,
@@ -94,6 +97,17 @@ impl Evidence {
     /// Whether a note holds a word that was looked for.
     pub(super) fn has_text(&self, note: Number) -> bool {
         self.text.contains_key(&note)
+    }
+
+    /// Finds the notes that hold any word that is rare: a note that only holds others is no answer while there are such.
+    pub(super) fn find_evident(&mut self, is_rare: &dyn Fn(usize) -> bool) {
+        let rare = self.matching.iter().enumerate().filter(|(word, _)| is_rare(*word));
+        self.evident = rare.flat_map(|(_, matching)| matching.iter().map(|(note, _)| *note)).collect();
+    }
+
+    /// Whether words or a vector say enough of a note to show it.
+    pub(super) fn is_evident(&self, note: Number) -> bool {
+        self.evident.is_empty() || self.evident.contains(&note) || self.has_vector(note)
     }
 
     /// Whether a vector is like a note.

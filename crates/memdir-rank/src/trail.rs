@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::links::MOST_NAMESAKES;
+use super::looked::bit;
 use super::record::{Beside, Records};
 use super::text::{Evidence, Left};
 use super::{Asking, Number, Question, Source, SourceError, best_first, called};
@@ -17,8 +18,12 @@ const MOST_TEXT: usize = 30;
 const MOST_NAMED: usize = 8;
 /// Of so many of the best notes the folders are looked at for the note of a person.
 const MOST_FOLDERS: usize = 10;
-/// So many ways go on after the first link.
+/// The most links of a way; from the third on each has to be asked for.
+const MOST_STEPS: u8 = 4;
+const FREE_STEPS: u8 = 2;
+/// So many ways go on after the first link, and so many after each further one.
 const MOST_WAYS: usize = 64;
+const MOST_FAR_WAYS: usize = 16;
 /// So many ways to one note are kept.
 const MOST_TO_ONE: usize = 4;
 /// The longest name in words.
@@ -66,7 +71,7 @@ struct End {
 }
 
 impl Trail {
-    /// Finds where ways begin, and follows links twice.
+    /// Finds where ways begin, and follows links: twice wherever they lead, then twice more as far as the question says so.
     pub(super) fn follow(
         records: &mut Records<'_>,
         source: &dyn Source,
@@ -76,7 +81,7 @@ impl Trail {
     ) -> Result<Self, SourceError> {
         let mut trail = Self { ways: BTreeMap::new() };
         let mut ends = trail.begin(records, source, question, text, asking)?;
-        for links in 1..=2 {
+        for links in 1..=MOST_STEPS {
             let mut next = Vec::new();
             for end in &ends {
                 asking.check()?;
@@ -86,8 +91,13 @@ impl Trail {
                     }
                     let Some(record) = records.of(beside.note)? else { continue };
                     let way = end.way.over(beside, text, links);
+                    // Far from where a way begins there is everything: only what was asked for leads there.
+                    let is_asked = way.left != end.way.left;
+                    if links > FREE_STEPS && !is_asked {
+                        continue;
+                    }
                     trail.add(beside.note, way.clone());
-                    if links == 1 {
+                    if links < FREE_STEPS || (links < MOST_STEPS && is_asked) {
                         let mut way = way;
                         way.score += text.take(&record.ident, &mut way.left, IDENT).0;
                         next.push(End { note: beside.note, way, before: Some(end.note) });
@@ -95,7 +105,7 @@ impl Trail {
                 }
             }
             next.sort_by(|one, other| best_first((one.way.score, one.note), (other.way.score, other.note)));
-            next.truncate(MOST_WAYS);
+            next.truncate(if links < FREE_STEPS { MOST_WAYS } else { MOST_FAR_WAYS });
             ends = next;
         }
         Ok(trail)
@@ -120,7 +130,8 @@ impl Trail {
         let is_within = |note: Number| asking.within.is_none_or(|within| within(note));
         let best: Vec<Number> =
             text.ranked().into_iter().map(|(_, note)| note).filter(|note| is_within(*note)).take(MOST_TEXT).collect();
-        let named = named(source, question, asking)?;
+        let mut named = named(source, question, asking)?;
+        add_named_in_part(&mut named, records, question, &best)?;
         let persons = if question.is_first_person() { persons(records, source, &named, &best)? } else { Vec::new() };
         let worth = |words: &[usize]| words.iter().map(|word| text.weight(*word)).sum::<f64>();
         let rest = |note: Number| (text.of(note), note);
@@ -222,6 +233,29 @@ fn named(
         }
     }
     Ok(named)
+}
+
+/// Adds the notes of which a question writes a part of the name as a name: who says Ada means Ada Lovelace. Who says March
+/// means no page of a diary.
+fn add_named_in_part(
+    named: &mut HashMap<Number, Vec<usize>>,
+    records: &mut Records<'_>,
+    question: &Question,
+    best: &[Number],
+) -> Result<(), SourceError> {
+    let written = question.written_as_names();
+    for note in best.iter().filter(|_| written != 0) {
+        let Some(record) = records.of(*note)?.filter(|_| !named.contains_key(note)) else { continue };
+        if record.is_numbered() {
+            continue;
+        }
+        let words = record.name.iter().map(|word| usize::from(*word));
+        let words: Vec<usize> = words.filter(|word| written & bit(*word) != 0).collect();
+        if !words.is_empty() {
+            named.insert(*note, words);
+        }
+    }
+    Ok(())
 }
 
 /// The notes in which who asks may have told of themselves: one that is named, else that of the memory, else those of the

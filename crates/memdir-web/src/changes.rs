@@ -13,6 +13,9 @@ pub(crate) const PART_BYTES: usize = 48 * 1024;
 /// About how many bytes a line needs beside its text.
 const LINE_BYTES: usize = 32;
 
+/// A line of a diff, or a piece of a long one, with the class of its sign.
+type Piece<'d> = (&'d str, Option<&'static str>);
+
 /// What was done to each note.
 pub(crate) fn words(changes: &[NoteChange]) -> Markup {
     html! {
@@ -43,7 +46,7 @@ pub(crate) fn name(name: &str) -> Markup {
 /// A part of a diff, from 1, of as many as it has; each line with its sign. A change of files that are no text has an empty diff.
 pub(crate) fn diff(diff: &str, part: usize, most_bytes: usize) -> (Markup, usize) {
     let pieces = pieces(diff, most_bytes);
-    let mut parts: Vec<(usize, Vec<(&str, Option<&str>)>)> = vec![(0, Vec::new())];
+    let mut parts: Vec<(usize, Vec<Piece<'_>>)> = vec![(0, Vec::new())];
     for (piece, class) in pieces {
         let bytes = page_bytes(piece) + LINE_BYTES;
         if parts.last().is_some_and(|(full, lines)| !lines.is_empty() && full + bytes > most_bytes) {
@@ -83,7 +86,7 @@ pub(crate) fn part_links(address: &str, part: usize, count: usize) -> Markup {
 }
 
 /// The lines of a diff, each with the class of its sign; a line that is too long for a page is several.
-fn pieces(diff: &str, most_bytes: usize) -> Vec<(&str, Option<&'static str>)> {
+fn pieces(diff: &str, most_bytes: usize) -> Vec<Piece<'_>> {
     let longest = most_bytes.saturating_sub(LINE_BYTES) / LARGEST;
     let mut pieces = Vec::new();
     for line in diff.lines() {

@@ -33,6 +33,7 @@ impl Agent<'_> {
         let matter = Matter {
             before: &asked.before.exchanges,
             notes: &asked.notes,
+            missing: &asked.missing,
             message: &asked.message,
             transcript: run.transcript(),
             done: &done(run),

@@ -96,6 +96,7 @@ fn each_stage_is_asked_what_it_needs() {
     let mut matter = Matter {
         before: &[],
         notes: &notes,
+        missing: &[],
         message: "Who is Ada?",
         transcript: &[],
         done: "- set_fact in ada.md: done\n",

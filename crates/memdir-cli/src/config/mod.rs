@@ -79,7 +79,7 @@ const KEYS: &[(&str, &[&str])] = &[
             "prompts",
         ],
     ),
-    ("search", &["embeddings", "address", "archive"]),
+    ("search", &["embeddings", "address", "archive", "pinned"]),
     ("facts", &["past_status"]),
     ("hooks", &["conversations", "milliseconds"]),
     ("rule", &["action", "path", "client", "detector", "verdict"]),
@@ -229,6 +229,7 @@ impl Config {
             rules,
             past_status: self.facts.past_status.iter().map(|status| status.trim().to_lowercase()).collect(),
             archive: self.search.archive()?,
+            pinned: self.search.pinned.clone(),
             index: engine::IndexPlace::Nowhere,
             inbox: self.permission.inbox,
             keep_proposals: Duration::from_secs(self.permission.inbox_days.saturating_mul(24 * 60 * 60)),
@@ -501,7 +502,7 @@ fn set_from_environment(table: &mut Table, name: &str, value: &str) -> Result<()
 fn typed(key: &str, value: &str) -> Value {
     let is_text =
         ["model_name", "model_address", "model_prompts", "search_embeddings", "search_address"].contains(&key);
-    let is_list = ["facts_past_status", "search_archive"].contains(&key);
+    let is_list = ["facts_past_status", "search_archive", "search_pinned"].contains(&key);
     let list = || value.split(',').map(str::trim).filter(|item| !item.is_empty());
     match (value.parse::<i64>(), value.parse::<bool>(), value.parse::<f64>()) {
         _ if is_list => Value::Array(list().map(|item| Value::String(item.to_owned())).collect()),

@@ -16,14 +16,15 @@ pub(crate) struct Search {
     pub(crate) address: Option<String>,
     /// Folders that rank behind all others.
     archive: Vec<String>,
+    /// The notes that come along with every context.
+    pub(crate) pinned: Vec<MemoryPath>,
 }
 
 impl Search {
     /// The same for the model that a command names. The address counts only for that of the settings.
     pub(crate) fn named(&self, name: &str) -> Self {
         let is_same = self.embeddings.as_deref() == Some(name);
-        let address = self.address.clone().filter(|_| is_same);
-        Self { embeddings: Some(name.to_owned()), address, archive: self.archive.clone() }
+        Self { embeddings: Some(name.to_owned()), address: self.address.clone().filter(|_| is_same), ..self.clone() }
     }
 
     /// The folders that rank behind all others; `archive/**` is the same as `archive`.

@@ -13,6 +13,9 @@ const MOST_BYTES: usize = 9_500;
 /// So much of a message is looked at. Who pastes a long log asks before it.
 const MOST_PROMPT: usize = 8 << 10;
 
+/// Only of a question it is said that the notes hold no answer.
+const QUESTION_MARKS: [char; 3] = ['?', '？', '؟'];
+
 /// Who the person is, what is open and what changed since this client was told the last time; `None` where nothing is known.
 pub(super) fn of_start(engine: &Engine, caller: &Caller) -> Option<String> {
     let brief = engine.brief(caller, engine.last_brief(caller), START);
@@ -25,10 +28,13 @@ pub(super) fn of_prompt(engine: &Engine, caller: &Caller, prompt: &str) -> Optio
     let get = GetContext { query: Some(query), path: None, budget: Some(PROMPT), include_past: None, as_of: None };
     let parsed = Parsed::of([Call::plain(1, Action::GetContext(get))]);
     let report = engine.conclude(engine.propose(parsed, caller.clone()));
-    let mut parts = Vec::new();
+    let (mut parts, mut missing) = (Vec::new(), Vec::new());
     for outcome in report.actions {
         match outcome.result {
-            Ok(Value::Context(context)) => parts.extend(context.parts),
+            Ok(Value::Context(context)) => {
+                parts.extend(context.parts);
+                missing.extend(context.missing);
+            }
             Ok(_) => {}
             Err(failure) => tracing::info!(code = %failure.code, "no context"),
         }
@@ -42,7 +48,11 @@ pub(super) fn of_prompt(engine: &Engine, caller: &Caller, prompt: &str) -> Optio
             text.push_str(&quoted);
         }
     }
-    (text.len() > head.len()).then_some(text)
+    let has_notes = text.len() > head.len();
+    if has_notes && !missing.is_empty() && prompt.trim_end().ends_with(QUESTION_MARKS) {
+        text.push_str(&format!("\nNothing is known of what was asked: no note has {}.\n", inert(&missing.join(", "))));
+    }
+    has_notes.then_some(text)
 }
 
 /// A part of a note, of which each line is marked as quoted, so that no line of it can be taken for one of ours.

@@ -344,7 +344,7 @@ pub const ROWS: &[Row] = &[
         access: Access::Read,
         effect: Effect::None,
         words: "Finds the notes that answer a query, the best first, with the place and a snippet.",
-        returns: "hits with path, heading, lines, snippet, score",
+        returns: "hits with path, heading, lines, snippet, score; nothing_known, with the missing words, where no note has what was asked",
         gives: Gives::Object,
         fields: &[
             required(
@@ -372,7 +372,7 @@ pub const ROWS: &[Row] = &[
         access: Access::Read,
         effect: Effect::None,
         words: "Gathers the parts of notes that are worth reading for a message, or about a note and those linked with it.",
-        returns: "parts with path, heading, lines, text, the best first, and how many were left out",
+        returns: "parts with path, heading, lines, text, the best first, and how many were left out; nothing_known, with the missing words, where no note has what was asked",
         gives: Gives::Object,
         fields: &[
             optional("query", Takes::FullText, "The message, or what to look for; this or a path."),

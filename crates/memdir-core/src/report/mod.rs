@@ -250,6 +250,13 @@ pub struct Search {
     pub cursor: Option<String>,
     /// How many hits of this page did not fit the budget.
     pub left_out: usize,
+    /// Whether the notes say nothing of what was asked, as far as that can be told from the words: the hits, if any, are what
+    /// is nearest.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub nothing_known: bool,
+    /// The words of the query that the best hits do not have, where nothing is known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
     /// The query as it was corrected, if it was.
     pub searched_for: Option<String>,
     /// Where the answer comes from.
@@ -302,6 +309,13 @@ pub enum Why {
 /// What is worth putting in front of a model.
 #[derive(Clone, Debug, Default, Eq, PartialEq, Serialize)]
 pub struct Context {
+    /// Whether the notes say nothing of what was asked, as far as that can be told from the words: the parts, if any, are
+    /// about the person or thing that was named, or what is nearest.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub nothing_known: bool,
+    /// The words of the question that nothing in these parts has, where nothing is known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
     /// The best first.
     pub parts: Vec<Part>,
     /// How many more there are that the budget had no room for.

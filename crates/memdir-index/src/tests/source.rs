@@ -46,9 +46,9 @@ fn scores_are_those_of_the_formula() {
 fn the_columns_are_those_of_a_note() {
     let text = "---\ntitle: First\naliases: [Second]\ntags: [third]\n---\n## Fourth\n\n- fifth: sixth #seventh\n";
     let columns = NoteRecord::of(&path("folder/file_name.md"), text, Vec::new()).text.unwrap().columns;
-    assert_eq!(columns[0], english("first"));
+    assert_eq!(columns[0], ["first", "second"].map(english).join(" "));
     assert_eq!(columns[1], english("fourth"));
-    assert_eq!(columns[2], ["folder", "file", "name", "second"].map(english).join(" "));
+    assert_eq!(columns[2], ["folder", "file", "name"].map(english).join(" "));
     assert_eq!(columns[3], ["title", "aliases", "tags", "fifth"].map(english).join(" "));
     assert_eq!(columns[4], ["third", "seventh"].map(english).join(" "));
     assert!(

@@ -119,3 +119,31 @@ fn what_is_missing_is_said() {
     assert_eq!((&error["code"], &error["hint"]), (&json!("not_found"), &json!("the nearest is `people/jane_doe.md`")));
     assert_eq!(context(json!({"query": "…"})), json!({"parts": [], "left_out": 0}));
 }
+
+#[test]
+fn what_no_note_says_is_told_with_the_words_that_are_missing() {
+    let found = context(json!({"query": "what is the blood type of Jane Doe?"}));
+    assert_eq!((&found["nothing_known"], &found["missing"]), (&json!(true), &json!(["blood", "type"])), "{found}");
+    assert!(places(&found)[0].starts_with("people/jane_doe.md"), "what is named still comes along: {found}");
+    let found = context(json!({"query": "who grows beans and roses?"}));
+    assert_eq!(found.get("nothing_known"), None, "{found}");
+}
+
+#[test]
+fn a_pinned_note_comes_along_within_its_share() {
+    let (tree, limits) = (tree(), crate::Limits::default());
+    let pinned = [MemoryPath::parse("companies/boss.md").unwrap(), MemoryPath::parse("gone.md").unwrap()];
+    let ask = |budget: u32| {
+        let mut planner = crate::Planner::new(&tree, &limits).pinning(&pinned);
+        let get = memdir_core::action::GetContext {
+            query: Some("who grows beans and roses?".to_owned()),
+            path: None,
+            budget: Some(budget),
+        };
+        let call = memdir_core::action::Call::plain(1, memdir_core::action::Action::GetContext(get.clone()));
+        let Value::Context(context) = planner.get_context(&call, &get).unwrap().value else { panic!("no context") };
+        context.parts.into_iter().map(|part| part.path.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(ask(2_000)[..2], ["companies/boss.md", "people/jane_doe.md"]);
+    assert!(!ask(20).contains(&"companies/boss.md".to_owned()), "a quarter of 20 tokens has no room for it");
+}

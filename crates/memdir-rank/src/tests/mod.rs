@@ -1,5 +1,6 @@
 //! One memory for each idea of ranking; without the idea another note is first.
 
+mod fit;
 mod map;
 
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -173,7 +173,7 @@ fn entry(line: &AuditLine) -> Markup {
                 @if let more @ 1.. = line.shown.len().saturating_sub(MOST_NAMED) { " and " (more) " more" }
             }
             @if line.is_forgotten { " " span .badge { "forgotten" } }
-            @if let Some(code) = &line.code { " " span .badge .bad { (code) } }
+            @if let Some(code) = &line.code { " " span .badge .bad { (code.replace('_', " ")) } }
             @if !matches!(line.permission.as_str(), "off" | "refused") { " " span .badge { "by leave: " (line.permission) } }
             @if let Some(batch) = line.batch { " " a href={ "/history/" (batch) } { "change " (batch) } }
         }

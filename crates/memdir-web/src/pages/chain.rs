@@ -31,10 +31,8 @@ pub(crate) async fn show(State(site): State<Arc<Site>>, visitor: Visitor, Query(
     site.show(&visitor, move |site, _| {
         let end = site.engine().head()?;
         let said = asked.head.as_deref().map(str::trim).filter(|head| !head.is_empty());
-        let checked = match asked.check {
-            Some(_) => Some(said.map(head).transpose().and_then(|head| site.engine().verify(head))),
-            None => None,
-        };
+        let check = || said.map(head).transpose().and_then(|head| site.engine().verify(head));
+        let checked = asked.check.as_ref().map(|_| check());
         let main = html! {
             nav .trail aria-label="Above" { a href="/audit" { "Audit" } }
             h1 { "Is the audit whole?" }

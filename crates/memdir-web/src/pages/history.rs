@@ -233,7 +233,7 @@ fn all_of(site: &Site, visitor: &Visitor, entry: &LogEntry, batch: u64, part: us
                 li {
                     code { (call.action) } " "
                     @if let Some(path) = &call.path { (changes::name(path)) }
-                    @if let Some(code) = &call.code { " " span .badge .bad { "failed: " (code) } }
+                    @if let Some(code) = &call.code { " " span .badge .bad { "failed: " (code.replace('_', " ")) } }
                 }
             }
         }

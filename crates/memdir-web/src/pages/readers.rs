@@ -44,7 +44,7 @@ fn page(site: &Site, path: &MemoryPath, before: Option<i64>) -> Result<Page, Fai
     let found = site.engine().readers(path, limit, before)?;
     let readers = &found.readers;
     let is_cut = readers.len() > MOST_LISTED || found.cursor.is_some();
-    let last = readers.iter().take(MOST_LISTED).last().map(|reader| reader.seq);
+    let last = readers.iter().take(MOST_LISTED).next_back().map(|reader| reader.seq);
     let main = html! {
         (notes::trail(path))
         h1 { "Who read " (path.stem()) }

@@ -392,3 +392,38 @@ async fn no_page_is_larger_than_a_hundred_kilobytes() {
         assert!(!page.body.contains("<&"), "{address}");
     }
 }
+
+#[tokio::test]
+async fn the_memory_is_shown_as_it_was_after_each_change() {
+    let (env, _) = env(&[("user.md", "- city: Porto\n")]).await;
+    assert!(words(&env.get("/past").await.body).contains("no history to go back through"));
+    // What was done on three days before.
+    let set = |value: &str| action("set_fact", serde_json::json!({"path": "user.md", "key": "city", "value": value}));
+    let earlier: [(fn() -> Timestamp, Action); 3] = [
+        (|| Timestamp::from_micros(1_794_000_000_000_000), set("Lisbon")),
+        (
+            || Timestamp::from_micros(1_794_100_000_000_000),
+            action("create_file", serde_json::json!({"path": "cat.md", "content": "# Cat\n"})),
+        ),
+        (|| Timestamp::from_micros(1_794_200_000_000_000), set("Faro")),
+    ];
+    for (clock, done) in earlier {
+        let dir = cap_std::fs::Dir::open_ambient_dir(env.folder.path(), cap_std::ambient_authority()).unwrap();
+        let engine =
+            Engine::new(Vault::new(dir, env.folder.path().to_owned(), Options::default()), Settings::new(clock));
+        let report = engine.conclude(engine.propose(Parsed::of([Call::plain(1, done)]), Caller::model("mcp")));
+        assert!(report.batch.is_some());
+    }
+    for (at, city, has_cat) in [(1, "Lisbon", false), (2, "Lisbon", true), (3, "Faro", true), (9, "Faro", true)] {
+        let page = env.get(&format!("/past/user.md?at={at}")).await;
+        let article = between(&page.body, "<article", "</article>");
+        assert!(article.contains(city), "{at}: {article}");
+        let list = env.get(&format!("/past?at={at}")).await.body;
+        assert_eq!(list.contains(">cat.md<"), has_cat, "{at}: {list}");
+        let slider = between(&list, r#"type="range""#, ">");
+        assert!(slider.contains(r#"max="3""#) && slider.contains(&format!(r#"value="{}""#, at.min(3))), "{slider}");
+    }
+    let second = env.get("/past?at=2").await.body;
+    assert!(second.contains("href=\"/past?at=1\"") && second.contains("href=\"/past?at=3\""), "{second}");
+    assert_eq!(env.get("/past/cat.md?at=1").await.body.matches("<article").count(), 0);
+}

@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::Planner;
 use crate::step::Content;
-use crate::tree::{Tree, TreeError};
+use crate::tree::Tree;
 use memdir_core::path::MemoryPath;
 use memdir_core::report::FactState;
 use memdir_core::time::Timestamp;
@@ -66,12 +66,14 @@ impl<'t, T: Tree> Planner<'t, T> {
         }
     }
 
-    /// Marks the lines of a text that nobody has confirmed. `whole` is the note as it is, which has the same lines.
-    pub(super) fn with_doubts(&self, path: &MemoryPath, whole: &str, text: String) -> Result<String, TreeError> {
+    /// Marks the lines of a text that nobody has confirmed. `whole` is the note as it is, which has the same lines. Where the history
+    /// cannot be read nothing is marked.
+    pub(super) fn with_doubts(&self, path: &MemoryPath, whole: &str, text: String) -> String {
         let content = Content::new(whole.as_bytes());
-        let doubts: HashMap<usize, String> = self.overlay.tree().unconfirmed(path, &content)?.into_iter().collect();
+        let doubts = self.overlay.tree().unconfirmed(path, &content).unwrap_or_default();
+        let doubts: HashMap<usize, String> = doubts.into_iter().collect();
         if doubts.is_empty() {
-            return Ok(text);
+            return text;
         }
         // Only what states something can be true or not: a heading or a blank line needs no mark.
         let facts: HashSet<usize> = Note::parse(whole).facts().into_iter().map(|fact| fact.line).collect();
@@ -85,7 +87,7 @@ impl<'t, T: Tree> Planner<'t, T> {
             }
             marked.push_str(line.get(bare.len()..).unwrap_or_default());
         }
-        Ok(marked)
+        marked
     }
 
     /// The notes that may belong to the past: those that hold the words of one of the keys, or of `status` and one of its values.
