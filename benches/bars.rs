@@ -1,7 +1,7 @@
 //! The bars of memdir's speed, each beside its baseline, measured in turns in the same run.
 //!
 //! `cargo bench --bench bars` runs all of it; words behind `--` choose among `reads`, `updates`, `lists`, `exec`, `hook`, `facts`,
-//! `python`, `scan`, `web`, `search`, `mcp`, `mcp-index` and `sizes`. `docs/benchmarks.md` says what each row means. Parsing has its own bench, `parse`.
+//! `python`, `scan`, `web`, `search`, `mcp`, `mcp-index`, `page` and `sizes`. `docs/benchmarks.md` says what each row means. Parsing has its own bench, `parse`.
 #![expect(
     clippy::print_stdout,
     clippy::expect_used,
@@ -23,6 +23,8 @@ mod inside;
 mod mcp;
 #[path = "bars/measure.rs"]
 mod measure;
+#[path = "bars/page.rs"]
+mod page;
 #[path = "bars/process.rs"]
 mod process;
 #[path = "bars/prose.rs"]
@@ -38,7 +40,7 @@ mod web;
 
 fn main() {
     let chosen: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let parts: [(&str, fn()); 13] = [
+    let parts: [(&str, fn()); 14] = [
         ("reads", inside::reads),
         ("updates", inside::updates),
         ("exec", process::execs),
@@ -51,6 +53,7 @@ fn main() {
         ("search", search::searches),
         ("mcp", mcp::servers),
         ("mcp-index", mcp::indexed),
+        ("page", page::pages),
         ("sizes", process::sizes),
     ];
     println!("cores: {}, load average: {}", std::thread::available_parallelism().map_or(0, usize::from), load());

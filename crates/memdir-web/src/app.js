@@ -56,14 +56,20 @@ listen();
 // Search as one types.
 const search = document.querySelector("form[data-search]");
 if (search) {
-  let waits = null;
-  search.addEventListener("input", () => {
-    clearTimeout(waits);
-    waits = setTimeout(() => {
+  let asks = false;
+  let again = false;
+  // At once with the first key; what is typed while an answer is awaited is asked together.
+  search.addEventListener("input", async () => {
+    again = true;
+    if (asks) return;
+    asks = true;
+    while (again) {
+      again = false;
       const address = `${search.getAttribute("action")}?${new URLSearchParams(new FormData(search))}`;
       history.replaceState(null, "", address);
-      refresh(address, "#results", { "memdir-typing": "1" }).catch(() => {});
-    }, 120);
+      await refresh(address, "#results", { "memdir-typing": "1" }).catch(() => {});
+    }
+    asks = false;
   });
 }
 

@@ -85,11 +85,22 @@ impl Browser {
         self.post("se/log", &json!({"type": kind})).as_array().cloned().unwrap_or_default()
     }
 
-    /// Clicks as a hand does: what is hidden or covered cannot be clicked.
+    /// Clicks on the first such element that shows this text, as a hand does: what is hidden or covered cannot be clicked.
     #[track_caller]
-    pub(super) fn click(&self, selector: &str) {
-        let element = self.element(selector);
+    pub(super) fn click_on(&self, selector: &str, text: &str) {
+        let find = "return [...document.querySelectorAll(arguments[0])].find((each) => each.innerText.includes(arguments[1])) ?? null";
+        let found = self.run(find, json!([selector, text]));
+        let Some(element) = found[ELEMENT].as_str() else {
+            panic!("no {selector} says {text:?} at {}: {}", self.address(), self.text("main"))
+        };
         self.post(&format!("element/{element}/click"), &json!({}));
+    }
+
+    /// Takes out what is in a field.
+    #[track_caller]
+    pub(super) fn clear(&self, selector: &str) {
+        let element = self.element(selector);
+        self.post(&format!("element/{element}/clear"), &json!({}));
     }
 
     /// Types into a field, after what is in it.
@@ -133,9 +144,10 @@ impl Browser {
         self.devtools("Emulation.setScriptExecutionDisabled", json!({"value": !may_run}));
     }
 
-    /// The screen as PNG, in base 64.
-    pub(super) fn picture(&self) -> String {
-        self.ask("GET", &format!("/session/{}/screenshot", self.session), &Value::Null).as_str().unwrap().to_owned()
+    /// The screen as PNG.
+    pub(super) fn picture(&self) -> Vec<u8> {
+        let taken = self.ask("GET", &format!("/session/{}/screenshot", self.session), &Value::Null);
+        base64::Engine::decode(&base64::prelude::BASE64_STANDARD, taken.as_str().unwrap()).unwrap()
     }
 
     /// Closes the browser and gives what it has noted of everything that it did on the network, names that it looked up included.

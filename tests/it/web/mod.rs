@@ -15,10 +15,13 @@ use crate::support::wire::{Answer, Wire};
 
 mod browser;
 mod door;
+mod edits;
 mod hostile;
 mod large;
 mod look;
 mod pages;
+mod pictures;
+mod tasks;
 
 /// A memory whose page is served by the program.
 struct Served {
