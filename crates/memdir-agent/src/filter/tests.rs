@@ -157,6 +157,7 @@ fn what_a_search_found_is_hidden_with_its_lines() {
                 snippet: snippet.to_owned(),
                 score: None,
                 why: Vec::new(),
+                state: None,
             }],
             total: 1,
             ..Default::default()
