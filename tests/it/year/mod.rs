@@ -141,8 +141,6 @@ fn context_is_right(engine: &Engine, world: &World, fact: &Fact, day: Option<u32
 }
 
 /// The disputed facts that `check` lists: those of which a line of each side is in one finding.
-///
-/// To be asserted to be all of them once claims are found where a memory has few notes with a key.
 fn disputed_listed(engine: &Engine, world: &World) -> Score {
     let checked = serde_json::to_value(engine.check(&|| ()).unwrap().findings).unwrap();
     let findings: Vec<&Value> =
@@ -202,7 +200,7 @@ fn what_holds_now_and_what_held_on_any_day_is_what_the_year_says() {
         "as of a day, read",
         "disputed, listed by check",
     ];
-    const BARS: [f64; 5] = [0.99, 0.99, 0.98, 0.98, 0.98];
+    const BARS: [f64; 6] = [0.99, 0.99, 0.98, 0.98, 0.98, 1.0];
     let mut sums = [Score::default(); 6];
     for seed in 0..WORLDS {
         for (sum, score) in sums.iter_mut().zip(scores(seed)) {
