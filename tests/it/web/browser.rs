@@ -15,6 +15,9 @@ use crate::support::wire::Wire;
 /// One browser at a time: each takes a core.
 static TURN: Mutex<()> = Mutex::new(());
 
+/// How long a page may take to load, of a program that was built to be tested.
+const PAGE_TIME: Duration = Duration::from_secs(60);
+
 /// The name under which the protocol says which element is meant.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
@@ -171,6 +174,8 @@ impl Browser {
     fn ask(&self, method: &str, path: &str, body: &Value) -> Value {
         let body = if body.is_null() { String::new() } else { body.to_string() };
         let mut wire = Wire::to(&*self.address);
+        // The driver itself says when a page takes too long.
+        wire.stream.set_read_timeout(Some(2 * PAGE_TIME)).unwrap();
         wire.write(request(method, path, &self.address, &body));
         let answer = wire.answer();
         let mut value: Value = serde_json::from_str(&answer.body).unwrap_or_else(|error| panic!("{error}: {answer:?}"));
@@ -216,7 +221,7 @@ fn capabilities(chromium: &Path, profile: &Path) -> Value {
     let options = json!({"binary": chromium, "args": arguments, "perfLoggingPrefs": {"enablePage": false}});
     json!({"capabilities": {"alwaysMatch": {
         "browserName": "chrome",
-        "timeouts": {"pageLoad": 60000, "script": 60000},
+        "timeouts": {"pageLoad": PAGE_TIME.as_millis(), "script": PAGE_TIME.as_millis()},
         "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"},
         "goog:chromeOptions": options,
     }}})
