@@ -46,6 +46,7 @@ fn engine(root: &Path) -> Engine {
         inbox: InboxPlace::Disk,
         past_status: Vec::new(),
         archive: Vec::new(),
+        pinned: Vec::new(),
         keep_proposals: Duration::from_secs(7 * 24 * 60 * 60),
         clock,
     };

@@ -44,6 +44,7 @@ fn engine_with(root: &Path, durability: Durability) -> Engine {
         rules: Rules::default(),
         past_status: crate::PAST_STATUS.map(str::to_owned).into(),
         archive: Vec::new(),
+        pinned: Vec::new(),
         index: IndexPlace::Nowhere,
         inbox: InboxPlace::Disk,
         keep_proposals: Duration::from_secs(7 * 24 * 60 * 60),

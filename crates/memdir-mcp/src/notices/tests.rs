@@ -44,6 +44,7 @@ impl Env {
             inbox: InboxPlace::Process,
             past_status: Vec::new(),
             archive: Vec::new(),
+            pinned: Vec::new(),
             keep_proposals: Duration::from_secs(60),
             clock,
         };

@@ -139,6 +139,8 @@ fn a_pinned_note_comes_along_within_its_share() {
             query: Some("who grows beans and roses?".to_owned()),
             path: None,
             budget: Some(budget),
+            include_past: None,
+            as_of: None,
         };
         let call = memdir_core::action::Call::plain(1, memdir_core::action::Action::GetContext(get.clone()));
         let Value::Context(context) = planner.get_context(&call, &get).unwrap().value else { panic!("no context") };
