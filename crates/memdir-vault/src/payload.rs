@@ -335,6 +335,8 @@ mod tests {
             cursor: None,
             left_out: 0,
             searched_for: None,
+            nothing_known: false,
+            missing: Vec::new(),
             source: Source::Scan,
         };
         let searched = Outcome {

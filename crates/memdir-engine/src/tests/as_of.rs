@@ -218,7 +218,7 @@ fn a_note_is_found_by_the_name_it_had_and_by_the_one_it_has() {
             })
             .unwrap();
         assert_eq!(text, "# Ada\n\n- city: Porto\n", "{name}: {path}");
-        let facts = engine.view(Some(&day(4)), |view| view.facts(None, 9, None)).unwrap().facts;
+        let facts = engine.view(Some(&day(4)), |view| view.facts(&crate::FactsQuery::current())).unwrap().facts;
         assert_eq!((facts[0].path.as_str(), facts[0].value.as_str()), ("people/ada.md", "Braga"));
     }
     let engine = world.engine();
