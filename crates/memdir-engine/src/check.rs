@@ -83,6 +83,12 @@ impl Engine {
         }
     }
 
+    /// The text of a note whose lines a finding quotes.
+    fn check_text(&self, path: &MemoryPath) -> Option<String> {
+        let (bytes, _) = self.vault.read_bytes(path, self.settings.limits.file_bytes).ok()?;
+        String::from_utf8(bytes).ok()
+    }
+
     /// The lines that contradict another line: of all notes, or of one note by itself.
     ///
     /// # Errors
@@ -104,7 +110,7 @@ impl Engine {
         let excluded = self.excluded();
         let own = files.files.iter().filter(|file| !file.is_link && !excluded.holds(&file.path));
         let looks = own.filter_map(|file| Some((&file.path, file.look.as_ref()?)));
-        let found = check::contradictions(looks, &self.settings.past_status, &mut |_| None);
+        let found = check::contradictions(looks, &self.settings.past_status, &mut |path| self.check_text(path));
         Ok(found.into_iter().flat_map(|finding| finding.sides).map(|side| (side.path, side.line)).collect())
     }
 

@@ -238,8 +238,10 @@ impl<T: Tree> Planner<'_, T> {
         let mut pinned = Vec::new();
         for path in self.manner.pinned.iter().take(MOST_PINNED) {
             let Ok(path) = self.resolve(path) else { continue };
-            let text = self.text_shown(&path, PastShown::No).filter(|_| (self.manner.may_show)(call, &path));
-            pinned.extend(text.map(|text| parts_of(&path, &text, None, &[], MOST_OWN)).unwrap_or_default());
+            let Some(whole) = self.text_of(&path).filter(|_| (self.manner.may_show)(call, &path)) else { continue };
+            let Some(text) = self.current(&whole, PastShown::No) else { continue };
+            let text = self.with_doubts(&path, &whole, text.into_owned());
+            pinned.extend(parts_of(&path, &text, None, &[], MOST_OWN));
         }
         if pinned.is_empty() {
             return Ok(filled(parts, budget));
