@@ -119,7 +119,8 @@ fn a_page_and_ten_clients_lose_no_edit_of_each_other() {
     }
     let text = served.env.read("shared.md");
     let mut lines: Vec<&str> = text.lines().filter(|line| line.starts_with("- by")).collect();
-    (lines.sort_unstable(), expected.sort_unstable());
+    lines.sort_unstable();
+    expected.sort_unstable();
     assert_eq!(lines, expected, "each line is there once");
     let log = served.env.ask(&["log", "--limit", "100000"]).exits(0);
     let mut doors: BTreeMap<String, usize> = BTreeMap::new();

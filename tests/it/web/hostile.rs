@@ -34,8 +34,12 @@ fn notes() -> BTreeMap<String, String> {
 
 /// A memory of the hostile notes. The small ones were made by a client with a hostile name, and wait once more in the inbox.
 fn memory() -> Env {
+    memory_of(notes())
+}
+
+fn memory_of(notes: BTreeMap<String, String>) -> Env {
     let env = Env::with(&[("user.md", "# Ada\n\n- city: London\n")]).quick();
-    let made: Vec<_> = notes().into_iter().filter(|(name, text)| name != NAME && text.len() <= SMALL).collect();
+    let made: Vec<_> = notes.clone().into_iter().filter(|(name, text)| name != NAME && text.len() <= SMALL).collect();
     for (folder, more) in [("", &[][..]), ("waits/", &["--permission", "all"])] {
         for made in made.chunks(20) {
             let actions = made.iter().map(
@@ -47,7 +51,7 @@ fn memory() -> Env {
         }
     }
     // The others, and what no client may make, are laid there by hand.
-    for (name, text) in notes() {
+    for (name, text) in notes {
         if !env.at(&name).exists() {
             env.write(&name, text);
         }
@@ -70,7 +74,7 @@ fn a_hostile_note_is_shown_to_its_end_in_small_pages() {
             assert_eq!(answer.status, 200, "{name}");
             assert!(answer.body.len() <= 100 * 1024, "{name}: {} bytes", answer.body.len());
         }
-        let end = format!("END-{}", &name[..2]);
+        let end = format!("END-{}", name.split('-').next().unwrap());
         let has_end = answers.iter().any(|answer| answer.body.contains(&end));
         // An unclosed comment is a comment to the end of the note.
         assert!(has_end || name.contains("unclosed"), "{name}: its end is not shown");
@@ -102,7 +106,8 @@ fn nothing_in_a_hostile_note_runs_or_is_loaded() {
 #[test]
 fn nothing_hostile_runs_on_the_pages_that_tell_of_notes() {
     let Some(browser) = Browser::start() else { return };
-    let mut served = Served::start(memory());
+    let small = notes().into_iter().filter(|(_, text)| text.len() <= SMALL);
+    let mut served = Served::start(memory_of(small.collect()));
     let searches =
         ["pwned", "script", "onerror", "END", "svg", "<img"].map(|word| format!("/search?q={}", percent(word)));
     let seeds: Vec<&str> = ["/", "/notes"].into_iter().chain(searches.iter().map(String::as_str)).collect();

@@ -2,9 +2,22 @@
 
 /// Their names and texts; `tests/web_hostile` has the others.
 pub(super) fn notes() -> Vec<(&'static str, String)> {
-    let lines = |count: usize, line: &dyn Fn(usize) -> String| (0..count).map(line).collect::<Vec<_>>().join("\n");
-    let again = |text: &str, count: usize| text.repeat(count);
-    let notes = vec![
+    let notes = nested().into_iter().chain(long());
+    let end = |name: &str| format!("\n\nEND-{}\n", name.split('-').next().unwrap());
+    notes.map(|(name, text)| (name, text + &end(name))).collect()
+}
+
+fn lines(count: usize, line: &dyn Fn(usize) -> String) -> String {
+    (0..count).map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn again(text: &str, count: usize) -> String {
+    text.repeat(count)
+}
+
+/// What is deep.
+fn nested() -> Vec<(&'static str, String)> {
+    vec![
         ("63-embed-many", lines(2000, &|_| "![[user]] ![[71-one-megabyte-line]]".to_owned())),
         (
             "64-wikilink-brackets",
@@ -50,6 +63,12 @@ pub(super) fn notes() -> Vec<(&'static str, String)> {
                 again("\\", 30_001),
             ]),
         ),
+    ]
+}
+
+/// What is long.
+fn long() -> Vec<(&'static str, String)> {
+    vec![
         (
             "77-long-word",
             paragraphs(&[
@@ -91,8 +110,7 @@ pub(super) fn notes() -> Vec<(&'static str, String)> {
                 again("%%", 10_001),
             ]),
         ),
-    ];
-    notes.into_iter().map(|(name, text)| (name, format!("{text}\n\nEND-{}\n", &name[..2]))).collect()
+    ]
 }
 
 fn paragraphs(texts: &[String]) -> String {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::fs;
 use std::path::Path;
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
@@ -23,7 +24,11 @@ pub(super) fn crawl(visit: &Visit, seeds: &[&str], of_each: usize) -> (BTreeMap<
             continue;
         }
         *count += 1;
+        let begin = Instant::now();
         let answer = visit.get(&address);
+        if begin.elapsed().as_secs() > 2 {
+            println!("{address}: {:.1} s", begin.elapsed().as_secs_f64());
+        }
         let is_page = answer.header("content-type").is_some_and(|kind| kind.starts_with("text/html"));
         if answer.status != 200 {
             faults.push(format!("{address}: status {}", answer.status));

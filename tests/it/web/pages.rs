@@ -53,8 +53,7 @@ fn ten_thousand() -> Env {
     env
 }
 
-const SEEDS: &[&str] =
-    &["/", "/notes", "/search?q=number", "/search?q=the", "/search?q=no+such+thing", "/notes/user.md"];
+const SEEDS: &[&str] = &["/", "/notes", "/search?q=number", "/search?q=the", "/search?q=no+such+thing"];
 
 /// Looks at the pages of a memory over a socket; reading changes nothing.
 #[track_caller]

@@ -114,7 +114,7 @@ fn walk_all(with_scripts: bool) {
 
     let mut walk = Walk::begin(&browser, served, "forget this for good");
     walk.click("#around a", "tomas_reis").click("#forget", "").click("#erase", "").end("Forgotten");
-    check_forgotten(served, "double bass");
+    check_forgotten(served, "birthday: 3 May");
 }
 
 /// The newest change of a client.
