@@ -124,9 +124,10 @@ fn facts_of(site: &Site, note: &MemoryPath, limit: usize, why: bool) -> Result<V
 /// The person as a card.
 fn about_person(site: &Site, person: &MemoryPath) -> Result<Markup, Failure> {
     let facts = facts_of(site, person, MOST_FACTS, true)?;
+    let is_there = site.engine().text_of(person).is_some();
     Ok(html! {
         section #you .card aria-labelledby="you-title" {
-            h2 #you-title { a href=(href::note(person)) { "You" } }
+            h2 #you-title { @if is_there { a href=(href::note(person)) { "You" } } @else { "You" } }
             @if facts.is_empty() { p .quiet { "No fact about you is known yet." } }
             ul .facts {
                 @for fact in &facts {
