@@ -18,6 +18,7 @@ use tower_service::Service;
 
 use crate::{Site, WebOptions, web_routes};
 
+mod bound;
 mod decisions;
 mod door;
 mod edit;
