@@ -96,11 +96,16 @@ async fn a_note_is_made_renamed_and_deleted() {
     let again = env.post("/new", &[("path", "a"), ("content", "other words")]).await;
     assert_eq!(again.status, 409);
     assert!(again.body.contains("other words"), "nothing that was typed is lost");
-    let moved = env.post("/rename/a.md", &[("to", "c/d.md")]).await;
+    let shown = digest(&env.get("/rename/a.md").await);
+    let moved = env.post("/rename/a.md", &[("to", "c/d.md"), ("digest", &shown)]).await;
     assert_eq!((moved.status, moved.header(LOCATION)), (303, "/notes/c/d.md"));
     assert_eq!(env.note("b.md"), "see [[d]]\n");
-    let refused = env.post("/rename/b.md", &[("to", "c/d.md")]).await;
+    let shown = digest(&env.get("/rename/b.md").await);
+    let refused = env.post("/rename/b.md", &[("to", "c/d.md"), ("digest", &shown)]).await;
     assert_eq!(refused.status, 409);
+    env.write("b.md", "another note\n");
+    let refused = env.post("/rename/b.md", &[("to", "e.md"), ("digest", &shown)]).await;
+    assert_eq!((refused.status, env.note("b.md").as_str()), (409, "another note\n"));
     let asked = env.get("/delete/c/d.md").await;
     assert!(asked.body.contains("1 link"), "{}", asked.body);
     env.write("c/d.md", "changed");
