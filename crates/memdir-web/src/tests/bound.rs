@@ -10,8 +10,9 @@ fn hidden(page: &str, name: &str) -> String {
 
 #[tokio::test]
 async fn an_answer_removes_only_the_line_that_was_shown() {
-    let env = Env::new(&[("people/ada.md", "# Ada\n- city: Paris\n"), ("people/x.md", "- ada: see [[ada]]\n")]).await;
-    env.write("people/ada.md", "# Ada\n- city: Paris\n- city: London\n");
+    let facts = "- born: 1990\n- job: nurse\n- pet: cat\n- car: none\n- height: 170 cm\n- eyes: green\n- shoes: 39\n";
+    let text = format!("# Ada\n\n- city: London\n{facts}- city: Paris\n");
+    let env = Env::new(&[("user.md", &text)]).await;
     let page = env.get("/review").await.body;
     let shown =
         ["path", "line", "text", "other_path", "other_line", "other_text"].map(|name| (name, hidden(&page, name)));
@@ -19,19 +20,20 @@ async fn an_answer_removes_only_the_line_that_was_shown() {
     fields.push(("what", "only"));
     let [.., other_line, other_text] = &shown;
     let unseen = "- city: Braga, written by the editor just now";
-    let now = env.note("people/ada.md").replace(&other_text.1, unseen);
-    env.write("people/ada.md", &now);
+    let now = env.note("user.md").replace(&other_text.1, unseen);
+    env.write("user.md", &now);
     // Both where the questions are kept and where they are found anew.
     assert!(matches!(env.post("/answer", &fields).await.status, 404 | 409));
     env.site.glance.clear();
     assert_eq!(env.post("/answer", &fields).await.status, 409);
-    assert_eq!(env.note("people/ada.md"), now, "nothing that was not shown is removed");
-    env.write("people/ada.md", &now.replace(unseen, &other_text.1));
+    assert_eq!(env.note("user.md"), now, "nothing that was not shown is removed");
+    env.write("user.md", &now.replace(unseen, &other_text.1));
     env.site.glance.clear();
     assert_eq!(env.post("/answer", &fields).await.status, 303);
-    let mut lines = vec!["# Ada", "- city: Paris", "- city: London"];
-    lines.remove(other_line.1.parse::<usize>().unwrap() - 1);
-    assert_eq!(env.note("people/ada.md"), lines.join("\n") + "\n");
+    let other: usize = other_line.1.parse().unwrap();
+    let kept: String =
+        text.split_inclusive('\n').zip(1..).filter(|(_, line)| *line != other).map(|(line, _)| line).collect();
+    assert_eq!(env.note("user.md"), kept);
 }
 
 /// What the page of a line sends to take it out.
@@ -84,5 +86,34 @@ async fn a_form_that_is_sent_twice_takes_one_line() {
         assert_eq!(env.note("t.md"), once);
         assert_eq!(send_line(&env, "t.md", &form, None).await.status, 409);
         assert_eq!(env.note("t.md"), once);
+    }
+}
+
+#[tokio::test]
+async fn the_persons_own_change_that_waits_leads_to_where_it_waits() {
+    let text = "- a: 1\n- b: 2\n";
+    let env = Env::asking(&[("t.md", text)], Mode::All).await;
+    let form = line_form(&env, "/line/t.md?line=2").await;
+    let answer = send_line(&env, "t.md", &form, Some("- b: typed")).await;
+    assert_eq!((answer.status, answer.header(LOCATION)), (303, "/inbox/1"));
+    assert_eq!(env.note("t.md"), text);
+    let page = env.get("/inbox/1").await.body;
+    assert!(page.contains("This waits for your yes") && page.contains("+- b: typed"), "{page}");
+    let answer = env.post("/inbox/1", &[("digest", &hidden(&page, "digest")), ("answer", "yes")]).await;
+    assert_eq!((answer.status, env.note("t.md").as_str()), (303, "- a: 1\n- b: typed\n"));
+}
+
+#[tokio::test]
+async fn a_person_is_given_no_hint_for_models() {
+    let env = Env::new(&[("a.md", "a\n"), ("b.md", "b\n")]).await;
+    let shown = hidden(&env.get("/rename/a.md").await.body, "digest");
+    for (address, fields) in [
+        ("/new", vec![("path", "a.md"), ("content", "x")]),
+        ("/rename/a.md", vec![("to", "b.md"), ("digest", shown.as_str())]),
+    ] {
+        let page = env.post(address, &fields).await.body;
+        let problem = between(&page, "role=\"alert\">", "</div>");
+        assert!(!problem.contains("_file"), "no name of an action: {problem}");
+        assert!(!problem.contains("if_digest") && !problem.contains("memdir "), "{problem}");
     }
 }

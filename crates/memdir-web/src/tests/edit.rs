@@ -60,6 +60,23 @@ async fn an_edit_that_meets_another_loses_neither() {
     let gone = save(&env, "a.md", &digest(&answer), "1", "kept\n").await;
     assert_eq!(gone.status, 409);
     assert!(gone.body.contains("kept"));
+    // It can be made again, unless somebody else has done so.
+    assert_eq!(digest(&gone), "");
+    env.write("a.md", "by an editor\n");
+    let met = save(&env, "a.md", "", "1", "kept\r\n").await;
+    assert_eq!((met.status, env.note("a.md").as_str()), (409, "by an editor\n"));
+    assert!(met.body.contains("kept") && met.body.contains("by an editor"), "{}", met.body);
+    std::fs::remove_file(env.folder.path().join("a.md")).unwrap();
+    assert_eq!(save(&env, "a.md", &digest(&gone), "1", "kept\r\n").await.status, 303);
+    assert_eq!(env.note("a.md"), "kept\n");
+    // What is no text is no empty note.
+    let page = env.get("/edit/a.md").await;
+    std::fs::write(env.folder.path().join("a.md"), b"\xff\xfe").unwrap();
+    for shown in [digest(&page), String::new()] {
+        let refused = save(&env, "a.md", &shown, "1", "typed\n").await;
+        assert!(refused.status >= 400 && refused.body.contains("typed"), "{}", refused.body);
+        assert_eq!(std::fs::read(env.folder.path().join("a.md")).unwrap(), b"\xff\xfe");
+    }
 }
 
 #[tokio::test]
