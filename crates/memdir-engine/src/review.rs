@@ -5,6 +5,7 @@
 //! from nothing else: the times for which former values of the same key stood in a note.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::iter;
 
 use serde::Serialize;
 
@@ -12,7 +13,7 @@ use super::{Engine, FactsQuery, FoundFact, failure};
 use memdir_check::{self as check, Finding, Kind, Side};
 use memdir_core::action::{Action, SetFact};
 use memdir_core::path::MemoryPath;
-use memdir_core::report::{FactState, Failure, Provenance, Writing};
+use memdir_core::report::{Code, FactState, Failure, Provenance, Writing};
 use memdir_core::time::Timestamp;
 use memdir_note::{Note, fact};
 
@@ -89,13 +90,17 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// `not_found` where the line does not say any more what was asked about.
+    /// `not_found` where the line, or the other one, does not say any more what was asked about.
     pub fn answer_actions(&self, question: &Question, value: Option<&str>) -> Result<Vec<Action>, Failure> {
-        let text = self.text_of(&question.path).unwrap_or_default();
-        let line = text.lines().nth(question.line.saturating_sub(1)).unwrap_or_default();
-        if line.trim() != question.text {
-            return Err(Failure::new(memdir_core::report::Code::NotFound, "the line says something else by now")
+        let sides = question.other.iter().map(|other| (&other.path, other.line, &other.text));
+        for (path, line, shown) in iter::once((&question.path, question.line, &question.text)).chain(sides) {
+            if self.line_of(path, line).unwrap_or_default() != *shown {
+                return Err(Failure::new(
+                    Code::NotFound,
+                    format!("line {line} of `{path}` says something else by now"),
+                )
                 .with_hint("ask for the questions again"));
+            }
         }
         let mut actions = Vec::new();
         if let Some(other) = &question.other {

@@ -170,6 +170,17 @@ impl Site {
         let (site, asking) = (Arc::clone(self), visitor.clone());
         let made = self.served.run(Lane::Write, move || make(&site, &asking)).await;
         self.changed();
+        let waits = match &made {
+            Ok(Ok(Then::Show(failure, _)) | Err(failure)) if failure.code == Code::AwaitingApproval => {
+                failure.details.waiting.or(failure.details.proposal)
+            }
+            _ => None,
+        };
+        if let Some(proposal) = waits {
+            // By the person's own rules. What was typed is in the proposal, and is shown there.
+            visitor.leave(Notice::of(Some("This waits for your yes".to_owned()), None));
+            return axum::response::Redirect::to(&format!("/inbox/{proposal}")).into_response();
+        }
         match made {
             Ok(Ok(Then::Go { to, notice })) => {
                 visitor.leave(notice);
@@ -194,7 +205,7 @@ impl Site {
             Err(failure) => Some(failure.clone()),
         });
         match failed.or_else(|| report.error.take()) {
-            Some(failure) => Err(failure),
+            Some(failure) => Err(without_hint_for_models(failure)),
             None => Ok(report),
         }
     }
@@ -209,6 +220,19 @@ impl Site {
         let page = layout::failure(failure);
         (layout::status(failure.code), layout::whole(self, visitor, page)).into_response()
     }
+}
+
+/// The hints of actions name other actions, which only a model can send. The pages have buttons.
+fn without_hint_for_models(failure: Failure) -> Failure {
+    let hint = match failure.code {
+        Code::Conflict => Some("nothing was changed: look at the note as it is now"),
+        Code::AlreadyExists => Some("choose another name, or open what is there"),
+        Code::NotFound => Some("look for the note under Notes"),
+        Code::Denied => Some("the rules under Settings say what may be changed"),
+        Code::Busy => Some("try again in a moment"),
+        _ => None,
+    };
+    Failure { hint: hint.map(str::to_owned), ..failure }
 }
 
 fn unfinished(error: JobError) -> Refusal {

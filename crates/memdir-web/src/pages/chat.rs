@@ -15,14 +15,14 @@ use maud::{Markup, html};
 use memdir_agent::{Decision, Said};
 use memdir_core::digest::Digest;
 use memdir_core::report::{Code, Failure};
-use memdir_engine::Reviewed;
+use memdir_engine::{Reviewed, standing};
 use memdir_policy::Verdict;
 use memdir_words::said;
 use serde::Deserialize;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use super::conversations;
+use super::{conversations, decide};
 use crate::door::{Notice, Visitor};
 use crate::layout::{self, Page, Section};
 use crate::site::{Site, Then};
@@ -55,6 +55,8 @@ pub(crate) struct Answered {
     /// What was shown.
     digest: String,
     answer: Answer,
+    /// The digest of the rules that were shown, of an always or never.
+    rules: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
@@ -212,10 +214,12 @@ fn card(visitor: &Visitor, reviewed: &Reviewed) -> Markup {
     };
     let is_whole = waiting.diff.len() <= DIFF_BYTES;
     let words: &[(&str, &str)] = if is_whole {
-        &[("yes", "Yes"), ("no", "No"), ("later", "Later"), ("always", "Always"), ("never", "Never")]
+        &[("yes", "Yes"), ("no", "No"), ("later", "Later")]
     } else {
         &[("no", "No"), ("later", "Later")]
     };
+    let rules = |verdict| standing(waiting, verdict).ok().filter(|rules| is_whole && !rules.is_empty());
+    let answers = [("always", "Always", rules(Verdict::Allow)), ("never", "Never", rules(Verdict::Deny))];
     html! {
         section .card .question role="group" aria-labelledby={ "question-" (waiting.id) } {
             h3 id={ "question-" (waiting.id) } { "May this be stored?" }
@@ -230,6 +234,18 @@ fn card(visitor: &Visitor, reviewed: &Reviewed) -> Markup {
                         (known)
                         input type="hidden" name="answer" value=(answer);
                         button { (word) }
+                    }
+                }
+            }
+            @for (answer, word, rules) in &answers {
+                @if let Some(rules) = rules {
+                    form method="post" action="/chat/answer" data-answer {
+                        input type="hidden" name=(crate::door::TOKEN) value=(visitor.token());
+                        (known)
+                        input type="hidden" name="answer" value=(answer);
+                        input type="hidden" name="rules" value=(decide::digest_of(rules));
+                        button { (word) }
+                        ul { @for rule in rules { li { code { (rule) } } } }
                     }
                 }
             }
@@ -250,14 +266,12 @@ pub(crate) async fn decide(
             Answer::Never => Some(Verdict::Deny),
             Answer::Yes | Answer::No | Answer::Later => None,
         };
-        let rules = verdict.map(|verdict| site.engine().standing_for(answered.proposal, verdict)).transpose()?;
+        let rules = verdict
+            .map(|verdict| decide::rules_as_shown(site, answered.proposal, verdict, answered.rules.as_deref()))
+            .transpose()?;
         site.talk.decide(answered.proposal, shown, answered.answer.decision())?;
-        let mut settled = Vec::new();
-        for rule in rules.unwrap_or_default() {
-            let number = site.person_files()?.add_rule(&rule)?;
-            settled.push(format!("Rule {number} answers the same from now on: {rule}."));
-        }
-        let main = html! { h1 { "Answered" } @for line in &settled { p { (line) } } p { a href="/chat" { "Back to the chat" } } };
+        let settled: Vec<String> = rules.iter().flatten().map(|rule| decide::settle(site, rule)).collect();
+        let main = html! { h1 { "Answered" } @for line in &settled { p { (layout::sentence(line)) } } p { a href="/chat" { "Back to the chat" } } };
         Ok(Page::new("Answered", Section::Chat, main))
     })
     .await

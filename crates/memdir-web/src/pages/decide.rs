@@ -22,6 +22,9 @@ pub(crate) struct Sent {
     digest: Option<String>,
     /// The calls that it is of, where it is of some alone.
     calls: Option<String>,
+    /// The digests of the rules that were shown.
+    always: Option<String>,
+    never: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
@@ -61,8 +64,8 @@ pub(crate) async fn decide(
 fn answer(site: &Site, id: u64, sent: &Sent) -> Result<Notice, ChangeError> {
     let engine = site.engine();
     let rules = match sent.answer {
-        Answer::Always => engine.standing_for(id, Verdict::Allow)?,
-        Answer::Never => engine.standing_for(id, Verdict::Deny)?,
+        Answer::Always => rules_as_shown(site, id, Verdict::Allow, sent.always.as_deref())?,
+        Answer::Never => rules_as_shown(site, id, Verdict::Deny, sent.never.as_deref())?,
         Answer::Yes | Answer::No => Vec::new(),
     };
     let mut notice = match sent.answer {
@@ -72,12 +75,47 @@ fn answer(site: &Site, id: u64, sent: &Sent) -> Result<Notice, ChangeError> {
             Notice::of(Some(format!("proposal {id} is approved: {receipt}")), done.batch)
         }
         Answer::No | Answer::Never => {
+            is_as_shown(site, id, sent)?;
             engine.reject(id, &site.person())?;
             Notice::of(Some(format!("proposal {id} is dropped; nothing of it is kept")), None)
         }
     };
     notice.issues.extend(rules.iter().map(|rule| settle(site, rule)));
     Ok(notice)
+}
+
+/// The rules that settle a proposal, if they are the ones of this digest.
+pub(super) fn rules_as_shown(
+    site: &Site,
+    id: u64,
+    verdict: Verdict,
+    shown: Option<&str>,
+) -> Result<Vec<Rule>, Failure> {
+    let rules = site.engine().standing_for(id, verdict)?;
+    if shown == Some(digest_of(&rules).to_string().as_str()) {
+        return Ok(rules);
+    }
+    let failure = Failure::new(Code::Conflict, format!("proposal {id} would be settled by other rules by now"));
+    Err(failure.with_hint("nothing was decided: look at the proposal once more"))
+}
+
+/// What an always or a never is bound to.
+pub(super) fn digest_of(rules: &[Rule]) -> Digest {
+    let rules: Vec<String> = rules.iter().map(ToString::to_string).collect();
+    Digest::of(rules.join("\n").as_bytes())
+}
+
+/// Refuses where a proposal says something else than was shown. One that cannot be read showed nothing.
+fn is_as_shown(site: &Site, id: u64, sent: &Sent) -> Result<(), Failure> {
+    if site.engine().waiting()?.1.iter().any(|unreadable| unreadable.id == id) {
+        return Ok(());
+    }
+    let now = site.engine().review_proposal(id)?.waiting.digest.to_string();
+    if sent.digest.as_deref() == Some(now.as_str()) {
+        return Ok(());
+    }
+    let failure = Failure::new(Code::Conflict, format!("proposal {id} would change something else by now"));
+    Err(failure.with_hint("nothing was decided: look at what it would change now"))
 }
 
 fn approve(site: &Site, id: u64, sent: &Sent) -> Result<Done, ChangeError> {
@@ -95,7 +133,7 @@ fn approve(site: &Site, id: u64, sent: &Sent) -> Result<Done, ChangeError> {
 }
 
 /// Writes a rule into the settings, and says so. The decision holds also where that cannot be done.
-fn settle(site: &Site, rule: &Rule) -> String {
+pub(super) fn settle(site: &Site, rule: &Rule) -> String {
     match site.person_files().and_then(|files| files.add_rule(rule)) {
         Ok(number) => format!("rule {number} answers the same from now on: {rule}"),
         Err(failure) => format!("it is decided, but no rule was written: {}", failure.message),

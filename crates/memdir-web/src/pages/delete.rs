@@ -41,7 +41,7 @@ pub(crate) async fn delete(
         let path = note::named(&path)?;
         let is_folder = site.engine().is_folder(&path);
         let now = site.engine().text_of(&path).map(|text| Digest::of(text.as_bytes()).to_string());
-        if !is_folder && now.is_some() && now != sent.digest {
+        if is_folder == sent.digest.is_some() || (now.is_some() && now != sent.digest) {
             let failure = Failure::new(Code::Conflict, format!("note `{path}` has changed since it was shown"))
                 .with_hint("look at it once more below");
             return Ok(Then::Show(failure.clone(), page(site, visitor, &path, Some(&failure))?));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::extract::{Form, Path, Query, State};
 use axum::response::Response;
 use maud::{Markup, html};
-use memdir_core::action::{Action, WriteFile};
+use memdir_core::action::{Action, CreateFile, WriteFile};
 use memdir_core::digest::Digest;
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure};
@@ -35,7 +35,7 @@ pub(crate) struct Asked {
 pub(crate) struct Sent {
     /// The text of the part.
     content: String,
-    /// The digest of the note that was shown.
+    /// The digest of the note that was shown; empty where there is none, and saving makes it again.
     digest: String,
     /// Which part it was.
     part: usize,
@@ -61,7 +61,7 @@ pub(crate) async fn show(
             (notes::trail(&path))
             h1 { "Edit " (path.stem()) }
             (others(&path, at, &parts))
-            (form(visitor, &path, text.get(shown).unwrap_or_default(), digest, at))
+            (form(visitor, &path, text.get(shown).unwrap_or_default(), Some(digest), at))
         };
         Ok(Page::new(format!("Edit {}", path.stem()), Section::Notes, main))
     })
@@ -76,26 +76,55 @@ pub(crate) async fn save(
 ) -> Response {
     site.change(&visitor, move |site, visitor| {
         let path = note::named(&path)?;
-        let digest = Digest::parse(&sent.digest)
-            .map_err(|_| Failure::new(Code::Usage, "the form does not say which text it was made from"))?;
-        let now = site.engine().text_of(&path).unwrap_or_default();
-        if Digest::of(now.as_bytes()) != digest {
-            let failure = Failure::new(Code::Conflict, format!("note `{path}` has changed since you began"));
-            return Ok(Then::Show(failure.clone(), conflict(visitor, &path, &failure, &now, &sent)));
-        }
-        let parts = field::parts(&now, PART_BYTES);
-        let place = parts.get(sent.part.saturating_sub(1)).cloned().unwrap_or_default();
-        let content = replaced(&now, place, &sent.content);
-        let write = WriteFile { path: path.clone(), content, if_digest: Some(digest) };
-        match site.act([Action::WriteFile(write)]) {
+        let now = now(site, visitor, &path);
+        let saved =
+            now.clone().and_then(|now| write(&path, now.as_deref(), &sent)).and_then(|action| site.act([action]));
+        match saved {
             Ok(report) => Ok(Then::Go { to: href::note(&path), notice: Notice::of_report(report) }),
             Err(failure) => {
-                let now = site.engine().text_of(&path).unwrap_or_default();
-                Ok(Then::Show(failure.clone(), conflict(visitor, &path, &failure, &now, &sent)))
+                let now = self::now(site, visitor, &path).or(now);
+                Ok(Then::Show(failure.clone(), conflict(visitor, &path, &failure, now, &sent)))
             }
         }
     })
     .await
+}
+
+/// What a note says now; `None` where there is none.
+fn now(site: &Site, visitor: &Visitor, path: &MemoryPath) -> Result<Option<String>, Failure> {
+    if let Some(text) = site.engine().text_of(path) {
+        return Ok(Some(text));
+    }
+    match note::read(site, visitor, path) {
+        Ok((text, _)) => Ok(Some(text)),
+        Err(failure) if failure.code == Code::NotFound => Ok(None),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// The action that saves what was sent, if the note is still the one that was shown.
+fn write(path: &MemoryPath, now: Option<&str>, sent: &Sent) -> Result<Action, Failure> {
+    let shown = match sent.digest.as_str() {
+        "" => None,
+        digest => Some(Digest::parse(digest).map_err(|_| {
+            Failure::new(Code::Usage, "the form does not say which text it was made from")
+                .with_hint("open the note, and edit it from there")
+        })?),
+    };
+    match (now, shown) {
+        (None, None) => {
+            let content = field::with_lf(&sent.content);
+            Ok(Action::CreateFile(CreateFile { path: path.clone(), content }))
+        }
+        (Some(now), Some(digest)) if Digest::of(now.as_bytes()) == digest => {
+            let parts = field::parts(now, PART_BYTES);
+            let place = parts.get(sent.part.saturating_sub(1)).cloned().unwrap_or_default();
+            let content = replaced(now, place, &sent.content);
+            Ok(Action::WriteFile(WriteFile { path: path.clone(), content, if_digest: Some(digest) }))
+        }
+        (None, Some(_)) => Err(Failure::new(Code::Conflict, format!("note `{path}` was deleted since you began"))),
+        (Some(_), _) => Err(Failure::new(Code::Conflict, format!("note `{path}` has changed since you began"))),
+    }
 }
 
 /// A note with another text in the place of a part.
@@ -106,18 +135,46 @@ fn replaced(note: &str, place: Range<usize>, sent: &str) -> String {
 }
 
 /// The page of a text that was not saved: what the person has written, and what the note says now.
-fn conflict(visitor: &Visitor, path: &MemoryPath, failure: &Failure, now: &str, sent: &Sent) -> Page {
+fn conflict(
+    visitor: &Visitor,
+    path: &MemoryPath,
+    failure: &Failure,
+    now: Result<Option<String>, Failure>,
+    sent: &Sent,
+) -> Page {
+    let main = html! {
+        (notes::trail(path))
+        h1 { "Not saved yet" }
+        (layout::problem(failure))
+        @match now {
+            Ok(Some(now)) => (both(visitor, path, failure, &now, sent)),
+            Ok(None) => {
+                p { "There is no note at this path now. Save your text to make it again, or "
+                    a href="/notes" { "leave it deleted" } "." }
+                @if sent.part > 1 { p { "Yours is part " (sent.part) " of a long note; the rest is in the history." } }
+                h2 { "Your text" }
+                (form(visitor, path, &sent.content, None, 1))
+            }
+            // What the note says is not known, so that nothing may be written over it.
+            Err(_) => {
+                h2 { "Your text" }
+                textarea readonly aria-label="Your text" { "\n" (sent.content) }
+            }
+        }
+    };
+    Page::new("Not saved yet", Section::Notes, main)
+}
+
+/// Both texts of a note.
+fn both(visitor: &Visitor, path: &MemoryPath, failure: &Failure, now: &str, sent: &Sent) -> Markup {
     let digest = Digest::of(now.as_bytes());
     let parts = field::parts(now, PART_BYTES);
     let place = parts.get(sent.part.saturating_sub(1)).cloned().unwrap_or_default();
     let theirs = now.get(place.clone()).unwrap_or_default();
     let ours = field::restored(theirs, &sent.content);
     let diff = layout::cut_diff(theirs, &ours, DIFF_BYTES);
-    let is_changed = failure.code == Code::Conflict;
-    let main = html! {
-        (notes::trail(path))
-        h1 { "Not saved yet" }
-        (layout::problem(failure))
+    let is_changed = matches!(failure.code, Code::Conflict | Code::AlreadyExists);
+    html! {
         @if is_changed {
             p { "Both texts are here. Look at what differs, put into yours what should stay, and save it once more; or "
                 a href=(href::note(path)) { "keep the note as it is" } "." }
@@ -130,19 +187,18 @@ fn conflict(visitor: &Visitor, path: &MemoryPath, failure: &Failure, now: &str, 
                 a href=(href::at("edit", path)) { "edit the note anew" } "." }
             textarea readonly aria-label="Your text" { "\n" (sent.content) }
         } @else {
-            (form(visitor, path, &sent.content, digest, sent.part))
+            (form(visitor, path, &sent.content, Some(digest), sent.part))
         }
         @if is_changed {
             h2 { "The note as it is now" }
             pre .raw tabindex="0" { (layout::cut(theirs, DIFF_BYTES)) }
         }
-    };
-    Page::new("Not saved yet", Section::Notes, main)
+    }
 }
 
-fn form(visitor: &Visitor, path: &MemoryPath, text: &str, digest: Digest, part: usize) -> Markup {
+fn form(visitor: &Visitor, path: &MemoryPath, text: &str, digest: Option<Digest>, part: usize) -> Markup {
     let fields = html! {
-        input type="hidden" name="digest" value=(digest);
+        input type="hidden" name="digest" value=(digest.map(|digest| digest.to_string()).unwrap_or_default());
         input type="hidden" name="part" value=(part);
         div .field {
             label for="content" { "Text of the note" }

@@ -12,6 +12,7 @@ use memdir_plan::{Plan, note_changes};
 use memdir_policy::Verdict;
 use serde::Deserialize;
 
+use super::decide;
 use crate::changes;
 use crate::door::Visitor;
 use crate::layout::{self, Page, Section};
@@ -134,6 +135,7 @@ fn decision(visitor: &Visitor, reviewed: &Reviewed) -> Markup {
                 p { "The same answer is given to all that is like this, by rules in your settings; `memdir rules` lists and removes them." }
                 @for (answer, name, rules) in &answers {
                     @if let Some(rules) = rules {
+                        input type="hidden" name=(answer) value=(decide::digest_of(rules));
                         ul { @for rule in rules { li { code { (rule) } } } }
                         p { button name="answer" value=(answer) { (name) } }
                     }

@@ -40,6 +40,10 @@ pub(crate) struct Sent {
     line: usize,
     /// What it said when it was shown.
     text: String,
+    /// The digest of the note that was shown.
+    digest: String,
+    /// What [`around`] said of the line then.
+    around: Option<String>,
     /// What it should say; nothing where it should go.
     to: Option<String>,
 }
@@ -53,7 +57,7 @@ pub(crate) async fn show(
     site.show(&visitor, move |site, visitor| {
         let path = note::named(&path)?;
         let (text, _) = note::read(site, visitor, &path)?;
-        page(site, visitor, &path, &text, asked.line, None)
+        page(site, visitor, &path, &text, asked.line)
     })
     .await
 }
@@ -64,25 +68,52 @@ pub(crate) async fn save(
     Path(path): Path<String>,
     Form(sent): Form<Sent>,
 ) -> Response {
-    site.change(&visitor, move |site, visitor| {
+    site.change(&visitor, move |site, _| {
         let path = note::named(&path)?;
-        let now = site.engine().text_of(&path).unwrap_or_default();
-        let Some(place) = find(&now, sent.line, &sent.text) else {
+        let now = site.engine().text_of(&path);
+        let Some((now, place)) = now.as_deref().and_then(|now| Some((now, find(now, &sent)?))) else {
             let failure = Failure::new(Code::Conflict, format!("the line of `{path}` says something else by now"))
-                .with_hint("what you wrote is still in the field below: look at the line, and save it once more");
-            let to = sent.to.as_deref().unwrap_or_default();
-            let shown = page(site, visitor, &path, &now, sent.line, Some((&failure, to)))?;
+                .with_hint("nothing was changed: look at the note as it is now");
+            let shown = unsaved(&path, &failure, now.as_deref(), &sent);
             return Ok(Then::Show(failure, shown));
         };
         let content = match &sent.to {
-            Some(to) => replaced(&now, place, to),
-            None => without(&now, place),
+            Some(to) => replaced(now, place, to),
+            None => without(now, place),
         };
         let if_digest = Some(Digest::of(now.as_bytes()));
-        let report = site.act([Action::WriteFile(WriteFile { path: path.clone(), content, if_digest })])?;
-        Ok(Then::Go { to: href::note(&path), notice: Notice::of_report(report) })
+        match site.act([Action::WriteFile(WriteFile { path: path.clone(), content, if_digest })]) {
+            Ok(report) => Ok(Then::Go { to: href::note(&path), notice: Notice::of_report(report) }),
+            Err(failure) => {
+                let shown = unsaved(&path, &failure, site.engine().text_of(&path).as_deref(), &sent);
+                Ok(Then::Show(failure, shown))
+            }
+        }
     })
     .await
+}
+
+/// The page of a line that was not changed: what the person has written, and what the note says now.
+fn unsaved(path: &MemoryPath, failure: &Failure, now: Option<&str>, sent: &Sent) -> Page {
+    let main = html! {
+        (notes::trail(path))
+        h1 { "Not saved" }
+        (layout::problem(failure))
+        @if let Some(to) = &sent.to {
+            h2 { "What you wrote" }
+            textarea readonly aria-label="What you wrote" { "\n" (to) }
+        }
+        h2 { "The line that was shown" }
+        blockquote { (layout::shortened(sent.text.trim(), MOST_BYTES)) }
+        h2 { "The note as it is now" }
+        @if let Some(now) = now {
+            p { a .button href=(href::at("edit", path)) { "Edit the whole note" } " " a .button href=(href::note(path)) { "Show the note" } }
+            pre .raw tabindex="0" { (layout::cut(now, DIFF_BYTES)) }
+        } @else {
+            p { "There is no note at this path any more." }
+        }
+    };
+    Page::new("Not saved", Section::Notes, main)
 }
 
 /// Each line with its place, without its end.
@@ -96,15 +127,25 @@ fn places(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
     })
 }
 
-/// Where a line stands that was shown at a number: there, or where alone the note says the same now.
-fn find(text: &str, number: usize, shown: &str) -> Option<Range<usize>> {
-    let there = places(text).nth(number.checked_sub(1)?).filter(|(_, line)| *line == shown);
-    there
-        .or_else(|| {
-            let mut same = places(text).filter(|(_, line)| *line == shown);
-            same.next().filter(|_| same.next().is_none())
-        })
-        .map(|(place, _)| place)
+/// Where the line stands that was shown: where it was, if the note is the same; else where it is now with the same lines around
+/// it, if it was and is the only one that says so.
+fn find(now: &str, sent: &Sent) -> Option<Range<usize>> {
+    let mut same = places(now).enumerate().filter(|(_, (_, line))| *line == sent.text);
+    if Digest::of(now.as_bytes()).to_string() == sent.digest {
+        return same.find(|(at, _)| at + 1 == sent.line).map(|(_, (place, _))| place);
+    }
+    let (at, (place, _)) = same.next()?;
+    let is_it = sent.around.is_some() && around(now, at) == sent.around;
+    is_it.then_some(place)
+}
+
+/// A digest of a line and the ones above and below; `None` where another line says the same.
+fn around(text: &str, at: usize) -> Option<String> {
+    let lines: Vec<&str> = places(text).map(|(_, line)| line).collect();
+    let line = lines.get(at)?;
+    let is_alone = lines.iter().filter(|other| *other == line).count() == 1;
+    let above = at.checked_sub(1).and_then(|at| lines.get(at));
+    is_alone.then(|| Digest::of(format!("{above:?}{line:?}{:?}", lines.get(at + 1)).as_bytes()).to_string())
 }
 
 /// A note in which a line says something else.
@@ -120,29 +161,21 @@ fn without(text: &str, place: Range<usize>) -> String {
     format!("{before}{rest}")
 }
 
-/// The page; with what was in the way and what the person wanted, where there was something.
-fn page(
-    site: &Site,
-    visitor: &Visitor,
-    path: &MemoryPath,
-    text: &str,
-    number: usize,
-    refused: Option<(&Failure, &str)>,
-) -> Result<Page, Failure> {
+fn page(site: &Site, visitor: &Visitor, path: &MemoryPath, text: &str, number: usize) -> Result<Page, Failure> {
     let Some((place, line)) = number.checked_sub(1).and_then(|at| places(text).nth(at)) else {
         let failure = Failure::new(Code::NotFound, format!("note `{path}` has no line {number} any more"));
         return Err(failure.with_hint("open the note to see what it says now"));
     };
-    let value = refused.map_or(line, |(_, to)| if to.is_empty() { line } else { to });
     let known = html! {
         input type="hidden" name="line" value=(number);
         input type="hidden" name="text" value=(line);
+        input type="hidden" name="digest" value=(Digest::of(text.as_bytes()));
+        @if let Some(around) = around(text, number - 1) { input type="hidden" name="around" value=(around); }
     };
     let diff = layout::cut_diff(text, &without(text, place), DIFF_BYTES);
     let main = html! {
         (notes::trail(path))
         h1 { "Line " (number) " of " a href=(href::note(path)) { (path.stem()) } }
-        @if let Some((failure, _)) = refused { (layout::problem(failure)) }
         blockquote #line { (layout::shortened(line.trim(), MOST_BYTES)) }
         (source(site, path, number))
         (layout::post(visitor, "/confirm", html! {
@@ -157,7 +190,7 @@ fn page(
                 (known)
                 div .field {
                     label for="to" { "What the line should say" }
-                    input #to name="to" value=(value) autocomplete="off" spellcheck="true";
+                    input #to name="to" value=(line) autocomplete="off" spellcheck="true";
                 }
                 div .row {
                     button #save .main { "Save" }
@@ -209,28 +242,37 @@ fn source(site: &Site, path: &MemoryPath, number: usize) -> Markup {
 mod tests {
     use super::*;
 
+    /// The form of a line as it was shown.
+    fn sent(text: &str, number: usize) -> Sent {
+        let line = text.lines().nth(number - 1).unwrap().to_owned();
+        let digest = Digest::of(text.as_bytes()).to_string();
+        Sent { line: number, text: line, digest, around: around(text, number - 1), to: None }
+    }
+
     #[test]
     fn a_line_is_found_where_it_was_or_where_alone_it_is_now() {
-        let check = |text: &str, number: usize, shown: &str, expected: Option<&str>| {
+        let check = |shown: &str, number: usize, now: &str, expected: Option<&str>| {
             let found =
-                find(text, number, shown).map(|place| format!("{}|{}", &text[..place.start], &text[place.end..]));
-            assert_eq!(found.as_deref(), expected, "{text:?} {number} {shown:?}");
+                find(now, &sent(shown, number)).map(|place| format!("{}|{}", &now[..place.start], &now[place.end..]));
+            assert_eq!(found.as_deref(), expected, "{shown:?} {number} {now:?}");
         };
-        check("a\nb\nc\n", 2, "b", Some("a\n|\nc\n"));
-        check("a\r\nb\r\nc", 2, "b", Some("a\r\n|\r\nc"));
-        check("a\nx\nb\n", 2, "b", Some("a\nx\n|\n"));
-        check("b\nx\nb\n", 2, "b", None);
-        check("b\nx\nb\n", 3, "b", Some("b\nx\n|\n"));
-        check("a\n", 0, "a", None);
-        check("a\n", 7, "b", None);
+        check("a\nb\nc\n", 2, "a\nb\nc\n", Some("a\n|\nc\n"));
+        check("a\r\nb\r\nc", 2, "a\r\nb\r\nc", Some("a\r\n|\r\nc"));
+        check("b\nx\nb\n", 3, "b\nx\nb\n", Some("b\nx\n|\n"));
+        check("a\nb\nc\n", 2, "x\na\nb\nc\n", Some("x\na\n|\nc\n"));
+        check("a\nb\nc\n", 2, "a\nx\nb\nc\n", None);
+        check("a\nb\nc\n", 2, "a\nb\nc\na\nb\nc\n", None);
+        check("a\nb\nc\na\nb\nc\n", 2, "a\nb\nc\n", None);
+        check("a\nb\nc\n", 2, "a\n", None);
     }
 
     #[test]
     fn all_else_keeps_its_bytes() {
+        let find = |text, number| find(text, &sent(text, number)).unwrap();
         let text = "a\r\nb\nc";
-        assert_eq!(replaced(text, find(text, 1, "a").unwrap(), "A\nA"), "A A\r\nb\nc");
-        assert_eq!(without(text, find(text, 1, "a").unwrap()), "b\nc");
-        assert_eq!(without(text, find(text, 3, "c").unwrap()), "a\r\nb\n");
-        assert_eq!(without("a", find("a", 1, "a").unwrap()), "");
+        assert_eq!(replaced(text, find(text, 1), "A\nA"), "A A\r\nb\nc");
+        assert_eq!(without(text, find(text, 1)), "b\nc");
+        assert_eq!(without(text, find(text, 3)), "a\r\nb\n");
+        assert_eq!(without("a", find("a", 1)), "");
     }
 }

@@ -6,8 +6,9 @@ use axum::extract::{Form, Path, State};
 use axum::response::Response;
 use maud::html;
 use memdir_core::action::{Action, RenameFile};
+use memdir_core::digest::Digest;
 use memdir_core::path::MemoryPath;
-use memdir_core::report::Failure;
+use memdir_core::report::{Code, Failure};
 use serde::Deserialize;
 
 use super::{note, notes};
@@ -21,12 +22,14 @@ use crate::site::{Site, Then};
 pub(crate) struct Sent {
     /// The new path.
     to: String,
+    /// The digest of the note when it was asked for; none for a folder.
+    digest: Option<String>,
 }
 
 pub(crate) async fn ask(State(site): State<Arc<Site>>, visitor: Visitor, Path(path): Path<String>) -> Response {
-    site.show(&visitor, move |_, visitor| {
+    site.show(&visitor, move |site, visitor| {
         let path = note::named(&path)?;
-        Ok(page(visitor, &path, path.as_str(), None))
+        Ok(page(site, visitor, &path, path.as_str(), None))
     })
     .await
 }
@@ -40,19 +43,28 @@ pub(crate) async fn rename(
     site.change(&visitor, move |site, visitor| {
         let path = note::named(&path)?;
         let renamed = note::named(&sent.to).and_then(|new_path| {
+            if digest_of(site, &path) != sent.digest {
+                let failure = Failure::new(Code::Conflict, format!("note `{path}` has changed since it was shown"));
+                return Err(failure.with_hint("nothing was changed: look at the note, and rename it once more"));
+            }
             let asked = RenameFile { path: path.clone(), new_path: new_path.clone() };
             Ok((site.act([Action::RenameFile(asked)])?, new_path))
         });
         match renamed {
             Ok((report, to)) => Ok(Then::Go { to: href::note(&to), notice: Notice::of_report(report) }),
-            Err(failure) => Ok(Then::Show(failure.clone(), page(visitor, &path, &sent.to, Some(&failure)))),
+            Err(failure) => Ok(Then::Show(failure.clone(), page(site, visitor, &path, &sent.to, Some(&failure)))),
         }
     })
     .await
 }
 
-fn page(visitor: &Visitor, path: &MemoryPath, to: &str, failure: Option<&Failure>) -> Page {
+fn digest_of(site: &Site, path: &MemoryPath) -> Option<String> {
+    site.engine().text_of(path).map(|text| Digest::of(text.as_bytes()).to_string())
+}
+
+fn page(site: &Site, visitor: &Visitor, path: &MemoryPath, to: &str, failure: Option<&Failure>) -> Page {
     let fields = html! {
+        @if let Some(digest) = digest_of(site, path) { input type="hidden" name="digest" value=(digest); }
         div .field {
             label for="to" { "New path" }
             input #to name="to" value=(to) required autocomplete="off" spellcheck="false";

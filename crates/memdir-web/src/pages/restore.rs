@@ -5,8 +5,9 @@ use std::sync::Arc;
 use axum::extract::{Form, Path, Query, State};
 use axum::response::Response;
 use maud::html;
+use memdir_core::digest::Digest;
 use memdir_core::path::MemoryPath;
-use memdir_core::report::Failure;
+use memdir_core::report::{Code, Failure};
 use memdir_plan::note_changes;
 use serde::Deserialize;
 
@@ -21,6 +22,14 @@ use crate::{changes, href};
 pub(crate) struct Asked {
     batch: u64,
     part: Option<usize>,
+}
+
+/// What the form sends.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Sent {
+    batch: u64,
+    /// The digest of the difference that was shown.
+    digest: String,
 }
 
 pub(crate) async fn ask(
@@ -39,18 +48,24 @@ pub(crate) async fn restore(
     State(site): State<Arc<Site>>,
     visitor: Visitor,
     Path(path): Path<String>,
-    Form(asked): Form<Asked>,
+    Form(sent): Form<Sent>,
 ) -> Response {
     site.change(&visitor, move |site, visitor| {
         let path = note::named(&path)?;
-        let change = site.engine().propose_restore(&path, asked.batch);
-        match change.and_then(|change| site.engine().conclude_change(change, &site.person())) {
+        let change = site.engine().propose_restore(&path, sent.batch).and_then(|change| {
+            if Digest::of(change.plan().diff().as_bytes()).to_string() == sent.digest {
+                return site.engine().conclude_change(change, &site.person());
+            }
+            let failure = Failure::new(Code::Conflict, format!("note `{path}` has changed since this was shown"));
+            Err(failure.with_hint("nothing was changed: look at what it would change now").into())
+        });
+        match change {
             Ok(done) => {
                 let receipt = done.receipt.unwrap_or_else(|| "nothing had to change".to_owned());
-                let words = format!("{path} is as it was after change {}: {receipt}", asked.batch);
+                let words = format!("{path} is as it was after change {}: {receipt}", sent.batch);
                 Ok(Then::Go { to: href::at("changes", &path), notice: Notice::of(Some(words), done.batch) })
             }
-            Err(error) => match page(site, visitor, &path, asked.batch, 1, Some(&error.failure)) {
+            Err(error) => match page(site, visitor, &path, sent.batch, 1, Some(&error.failure)) {
                 Ok(page) => Ok(Then::Show(error.failure, page)),
                 Err(_) => Err(error.failure),
             },
@@ -70,7 +85,8 @@ fn page(
 ) -> Result<Page, Failure> {
     let change = site.engine().propose_restore(path, batch).map_err(|error| error.failure)?;
     let told = note_changes(change.plan().steps());
-    let (diff, count) = changes::diff(&change.plan().diff(), part, changes::PART_BYTES);
+    let whole = change.plan().diff();
+    let (diff, count) = changes::diff(&whole, part, changes::PART_BYTES);
     let here = href::at("restore", path);
     let main = html! {
         (notes::trail(path))
@@ -85,6 +101,7 @@ fn page(
             (changes::part_links(&format!("{here}?batch={batch}&part="), part, count))
             (layout::post(visitor, &here, html! {
                 input type="hidden" name="batch" value=(batch);
+                input type="hidden" name="digest" value=(Digest::of(whole.as_bytes()));
                 div .row {
                     button #restore .main { "Put it back" }
                     a .button href=(href::at("changes", path)) { "Leave it" }

@@ -57,6 +57,11 @@ fn card(visitor: &Visitor, question: &Question) -> Markup {
         input type="hidden" name="path" value=(path);
         input type="hidden" name="line" value=(line);
         input type="hidden" name="text" value=(text);
+        @if let Some(other) = other {
+            input type="hidden" name="other_path" value=(other.path);
+            input type="hidden" name="other_line" value=(other.line);
+            input type="hidden" name="other_text" value=(other.text);
+        }
         input type="hidden" name="back" value=(visitor.here());
     };
     html! {
@@ -98,6 +103,10 @@ pub(crate) struct Answered {
     line: usize,
     /// What the line said when it was asked about.
     text: String,
+    /// The line that said something else then, if there was one.
+    other_path: Option<String>,
+    other_line: Option<usize>,
+    other_text: Option<String>,
     what: What,
     value: Option<String>,
     back: Option<String>,
@@ -123,7 +132,11 @@ pub(crate) async fn answer(
         let path = note::named(&answered.path)?;
         let questions = site.glance.questions(site.engine())?;
         let is_it = |question: &&Question| {
+            let other = question.other.as_ref();
             (&question.path, question.line, &question.text) == (&path, answered.line, &answered.text)
+                && other.map(|other| other.path.as_str()) == answered.other_path.as_deref()
+                && other.map(|other| other.line) == answered.other_line
+                && other.map(|other| other.text.as_str()) == answered.other_text.as_deref()
         };
         let question = questions.iter().find(is_it).ok_or_else(|| {
             Failure::new(Code::Conflict, "the notes say something else by now").with_hint("look at the questions again")

@@ -164,8 +164,20 @@ async fn always_and_never_write_the_rules_that_were_shown() {
     let page = env.get("/inbox/1").await.body;
     assert!(page.contains("allow  action append_file, path user.md, client shelf, detector change"), "{page}");
     let shown = digest(&page);
-    assert_eq!(env.post("/inbox/1", &[("digest", &shown), ("answer", "always")]).await.status, 303);
-    assert_eq!(env.post("/inbox/2", &[("answer", "never")]).await.status, 303);
+    let always = between(&page, r#"name="always" value=""#, "\"").to_owned();
+    assert_eq!(env.post("/inbox/1", &[("digest", &shown), ("answer", "always"), ("always", &shown)]).await.status, 409);
+    let fields = [("digest", shown.as_str()), ("answer", "always"), ("always", &always)];
+    assert_eq!(env.post("/inbox/1", &fields).await.status, 303);
+    let page = env.get("/inbox/2").await.body;
+    let (renewed, never) = (digest(&page), between(&page, r#"name="never" value=""#, "\"").to_owned());
+    let fields = |shown| [("digest", shown), ("answer", "never"), ("never", never.as_str())];
+    for answer in ["no", "never"] {
+        let late = env.post("/inbox/2", &[("digest", &always), ("answer", answer), ("never", &never)]).await;
+        assert_eq!(late.status, 409, "{answer}: it was not shown");
+    }
+    assert_eq!(env.post("/inbox/2", &[("answer", "no")]).await.status, 409);
+    assert_eq!(env.site.engine().waiting().unwrap().0.len(), 1, "it still waits");
+    assert_eq!(env.post("/inbox/2", &fields(&renewed)).await.status, 303);
     let rules: Vec<String> = files.rules.lock().unwrap().iter().map(ToString::to_string).collect();
     assert_eq!(
         rules,
@@ -192,7 +204,8 @@ async fn a_part_of_a_proposal_is_done_and_the_rest_dropped() {
         assert_eq!(waiting.len(), 2);
         let page = env.get("/inbox/2").await.body;
         env.post("/inbox/2", &[("digest", &digest(&page)), ("answer", "yes")]).await;
-        env.post("/inbox/1", &[("answer", "no")]).await;
+        let page = env.get("/inbox/1").await.body;
+        env.post("/inbox/1", &[("digest", &digest(&page)), ("answer", "no")]).await;
         assert_eq!((env.note("a.md"), env.note("b.md")), ("a\n".to_owned(), "b\nmore b\n".to_owned()));
         return;
     };
@@ -235,7 +248,17 @@ async fn history_says_what_was_done_and_takes_it_back_and_forth() {
     assert_eq!(env.note("user.md"), "- city: Faro\n", "the undo is undone");
     let then = env.get("/restore/user.md?batch=1").await.body;
     assert!(then.contains("-- city: Faro") && then.contains("+- city: Lisbon"), "{then}");
-    assert_eq!(env.post("/restore/user.md", &[("batch", "1")]).await.header(LOCATION), "/changes/user.md");
+    let shown = digest(&then);
+    let edited = "- city: Faro\n- pet: cat\n";
+    env.write("user.md", edited);
+    let refused = env.post("/restore/user.md", &[("batch", "1"), ("digest", &shown)]).await;
+    assert_eq!((refused.status, env.note("user.md").as_str()), (409, edited), "the pet was not in what was shown");
+    assert!(refused.body.contains("-- pet: cat"), "{}", refused.body);
+    let shown = digest(&refused.body);
+    assert_eq!(
+        env.post("/restore/user.md", &[("batch", "1"), ("digest", &shown)]).await.header(LOCATION),
+        "/changes/user.md"
+    );
     assert_eq!(env.note("user.md"), "- city: Lisbon\n");
     assert_eq!(env.get("/history/99").await.status, 404);
     assert_eq!(env.get("/history/x").await.status, 404);

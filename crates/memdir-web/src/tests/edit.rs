@@ -60,6 +60,23 @@ async fn an_edit_that_meets_another_loses_neither() {
     let gone = save(&env, "a.md", &digest(&answer), "1", "kept\n").await;
     assert_eq!(gone.status, 409);
     assert!(gone.body.contains("kept"));
+    // It can be made again, unless somebody else has done so.
+    assert_eq!(digest(&gone), "");
+    env.write("a.md", "by an editor\n");
+    let met = save(&env, "a.md", "", "1", "kept\r\n").await;
+    assert_eq!((met.status, env.note("a.md").as_str()), (409, "by an editor\n"));
+    assert!(met.body.contains("kept") && met.body.contains("by an editor"), "{}", met.body);
+    std::fs::remove_file(env.folder.path().join("a.md")).unwrap();
+    assert_eq!(save(&env, "a.md", &digest(&gone), "1", "kept\r\n").await.status, 303);
+    assert_eq!(env.note("a.md"), "kept\n");
+    // What is no text is no empty note.
+    let page = env.get("/edit/a.md").await;
+    std::fs::write(env.folder.path().join("a.md"), b"\xff\xfe").unwrap();
+    for shown in [digest(&page), String::new()] {
+        let refused = save(&env, "a.md", &shown, "1", "typed\n").await;
+        assert!(refused.status >= 400 && refused.body.contains("typed"), "{}", refused.body);
+        assert_eq!(std::fs::read(env.folder.path().join("a.md")).unwrap(), b"\xff\xfe");
+    }
 }
 
 #[tokio::test]
@@ -96,11 +113,16 @@ async fn a_note_is_made_renamed_and_deleted() {
     let again = env.post("/new", &[("path", "a"), ("content", "other words")]).await;
     assert_eq!(again.status, 409);
     assert!(again.body.contains("other words"), "nothing that was typed is lost");
-    let moved = env.post("/rename/a.md", &[("to", "c/d.md")]).await;
+    let shown = digest(&env.get("/rename/a.md").await);
+    let moved = env.post("/rename/a.md", &[("to", "c/d.md"), ("digest", &shown)]).await;
     assert_eq!((moved.status, moved.header(LOCATION)), (303, "/notes/c/d.md"));
     assert_eq!(env.note("b.md"), "see [[d]]\n");
-    let refused = env.post("/rename/b.md", &[("to", "c/d.md")]).await;
+    let shown = digest(&env.get("/rename/b.md").await);
+    let refused = env.post("/rename/b.md", &[("to", "c/d.md"), ("digest", &shown)]).await;
     assert_eq!(refused.status, 409);
+    env.write("b.md", "another note\n");
+    let refused = env.post("/rename/b.md", &[("to", "e.md"), ("digest", &shown)]).await;
+    assert_eq!((refused.status, env.note("b.md").as_str()), (409, "another note\n"));
     let asked = env.get("/delete/c/d.md").await;
     assert!(asked.body.contains("1 link"), "{}", asked.body);
     env.write("c/d.md", "changed");

@@ -58,15 +58,19 @@ async fn a_line_is_confirmed_corrected_and_taken_out_and_each_can_be_undone() {
     assert_eq!(env.note("user.md"), USER.replace("Lisbon", "Porto <b>"));
     let line = env.get("/line/user.md?line=3").await.body;
     assert!(line.contains("Confirmed by you") && line.contains("Before, it said: Lisbon"), "{line}");
-    let saved = env.post("/line/user.md", &[("line", "3"), ("text", shown), ("to", "- city: Porto")]).await;
+    let digest = between(&line, "name=\"digest\" value=\"", "\"");
+    let form = [("line", "3"), ("text", shown), ("digest", digest)];
+    let saved = env.post("/line/user.md", &[&form[..], &[("to", "- city: Porto")]].concat()).await;
     assert_eq!(saved.status, 303);
     assert_eq!(env.note("user.md"), USER.replace("Lisbon", "Porto"));
     // What was shown is gone: nothing is done, and what was typed stays.
-    let late = env.post("/line/user.md", &[("line", "3"), ("text", shown), ("to", "- city: Faro")]).await;
+    let late = env.post("/line/user.md", &[&form[..], &[("to", "- city: Faro")]].concat()).await;
     assert_eq!(late.status, 409);
-    assert!(late.body.contains("value=\"- city: Faro\""), "{}", late.body);
+    assert!(late.body.contains("\n- city: Faro</textarea>"), "{}", late.body);
     assert_eq!(env.note("user.md"), USER.replace("Lisbon", "Porto"));
-    let gone = env.post("/line/user.md", &[("line", "3"), ("text", "- city: Porto")]).await;
+    let line = env.get("/line/user.md?line=3").await.body;
+    let digest = between(&line, "name=\"digest\" value=\"", "\"");
+    let gone = env.post("/line/user.md", &[("line", "3"), ("text", "- city: Porto"), ("digest", digest)]).await;
     assert_eq!(gone.status, 303);
     assert_eq!(env.note("user.md"), USER.replace("- city: Lisbon\n", ""));
     let page = env.get("/notes/user.md").await.body;

@@ -18,6 +18,7 @@ use tower_service::Service;
 
 use crate::{Site, WebOptions, web_routes};
 
+mod bound;
 mod decisions;
 mod door;
 mod edit;
@@ -52,6 +53,11 @@ impl Answer {
 
 impl Env {
     async fn new(notes: &[(&str, &str)]) -> Self {
+        Self::asking(notes, Mode::Off).await
+    }
+
+    /// As [`Env::new`], where the person's own changes are asked about in this mode.
+    async fn asking(notes: &[(&str, &str)], mode: Mode) -> Self {
         let folder = tempfile::tempdir().unwrap();
         for (path, text) in notes {
             let file = folder.path().join(path);
@@ -62,8 +68,7 @@ impl Env {
         let dir = cap_std::fs::Dir::open_ambient_dir(&root, cap_std::ambient_authority()).unwrap();
         let vault = Vault::new(dir, root.clone(), Options::default());
         let clock = || Timestamp::from_micros(1_795_000_000_000_000);
-        let options =
-            WebOptions { port: 8733, names: Names::default(), root, is_obsidian_vault: false, mode: Mode::Off };
+        let options = WebOptions { port: 8733, names: Names::default(), root, is_obsidian_vault: false, mode };
         let site = Site::new(Engine::new(vault, Settings::new(clock)), options).unwrap();
         let routes = web_routes(&site);
         let mut env = Self { folder, site, routes, cookie: String::new(), token: String::new() };
