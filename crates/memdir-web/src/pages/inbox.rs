@@ -134,7 +134,7 @@ fn decision(visitor: &Visitor, reviewed: &Reviewed) -> Markup {
                 p { "The same answer is given to all that is like this, by rules in your settings; `memdir rules` lists and removes them." }
                 @for (answer, name, rules) in &answers {
                     @if let Some(rules) = rules {
-                        ul { @for rule in rules { li { code { (rule) } } } }
+                        ul { @for rule in rules { li { code { (layout::seen(&rule.to_string())) } } } }
                         p { button name="answer" value=(answer) { (name) } }
                     }
                 }
