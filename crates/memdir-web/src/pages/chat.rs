@@ -91,7 +91,7 @@ fn page(
                     code { "[model] name = \"…\"" } " names it. Then start " code { "memdir serve" } " again." }
             },
         }
-        @if let Some(id) = session { (conversations::talk(site, id, &messages, messages.len().saturating_sub(20))) }
+        @if let Some(id) = session { (conversations::talk(site, visitor, id, &messages, messages.len().saturating_sub(20))) }
         @if let Some((failure, _)) = refused { (layout::problem(failure)) }
         div #answer aria-live="polite" {}
         form #chat method="post" action="/chat" data-chat {
@@ -255,7 +255,7 @@ pub(crate) async fn decide(
         let mut settled = Vec::new();
         for rule in rules.unwrap_or_default() {
             let number = site.person_files()?.add_rule(&rule)?;
-            settled.push(format!("Rule {number} answers the same from now on: {rule}."));
+            settled.push(format!("Rule {number} gives the same answer in each program that starts memdir from now on; this page and what else runs ask until they start again: {rule}."));
         }
         let main = html! { h1 { "Answered" } @for line in &settled { p { (line) } } p { a href="/chat" { "Back to the chat" } } };
         Ok(Page::new("Answered", Section::Chat, main))

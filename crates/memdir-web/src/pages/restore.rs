@@ -70,6 +70,7 @@ fn page(
 ) -> Result<Page, Failure> {
     let change = site.engine().propose_restore(path, batch).map_err(|error| error.failure)?;
     let told = note_changes(change.plan().steps());
+    note::changed(site, visitor, &told);
     let (diff, count) = changes::diff(&change.plan().diff(), part, changes::PART_BYTES);
     let here = href::at("restore", path);
     let main = html! {

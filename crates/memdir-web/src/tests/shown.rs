@@ -47,3 +47,47 @@ async fn a_line_that_is_decided_about_is_shown_with_all_that_it_holds() {
         );
     }
 }
+
+/// A memory with a history, without which nobody notes who reads.
+async fn kept(notes: &[(&str, &str)]) -> Env {
+    let env = Env::new(notes).await;
+    assert_eq!(env.post("/new", &[("path", "first.md"), ("content", "x")]).await.status, 303);
+    env.get("/notes").await;
+    env
+}
+
+/// How often the audit has noted that the person was shown a note.
+fn reads(env: &Env, path: &str) -> usize {
+    let engine = env.site.engine();
+    engine.settle_reads();
+    let path = memdir_core::path::MemoryPath::parse(path).unwrap();
+    engine.readers(&path, 100, None).unwrap().readers.iter().filter(|reader| reader.door == "web").count()
+}
+
+#[tokio::test]
+async fn a_page_that_is_fetched_again_is_a_reading_unless_the_same_text_was_shown() {
+    let env = kept(&[("a.md", "one\n")]).await;
+    let again = async || {
+        let headers = [("cookie", env.cookie.as_str()), ("memdir-refresh", "1")];
+        env.send(request(Method::GET, "/notes/a.md", &headers, "")).await.body
+    };
+    assert!(again().await.contains("one"));
+    assert_eq!(reads(&env, "a.md"), 1, "nobody had opened it");
+    assert!(again().await.contains("one"));
+    assert_eq!(reads(&env, "a.md"), 1);
+    env.write("a.md", "two\n");
+    assert!(again().await.contains("two"));
+    assert_eq!(reads(&env, "a.md"), 2, "this is another text");
+    env.get("/notes/a.md").await;
+    assert_eq!(reads(&env, "a.md"), 3, "a person opens it once more");
+}
+
+#[tokio::test]
+async fn home_is_a_reading_of_the_notes_that_it_tells_of() {
+    let env = kept(&[("user.md", "# Me\n\n- city: Porto\n- friend: [[ada]]\n"), ("ada.md", "- job: potter\n")]).await;
+    for _ in 0..2 {
+        let home = env.get("/").await.body;
+        assert!(home.contains("Porto") && home.contains("potter"));
+        assert_eq!((reads(&env, "user.md"), reads(&env, "ada.md")), (1, 1));
+    }
+}
