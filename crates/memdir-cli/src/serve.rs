@@ -18,14 +18,14 @@ use super::serve_chat::ChatOf;
 use super::{config, interrupt, open, term};
 use memdir_core::report::{Code, Failure};
 use memdir_server::{Limits, Names, listen};
-use memdir_web::{EntryCode, Site, WebOptions, serve_web};
+use memdir_web::{DoorEvent, EntryCode, Site, WebOptions, serve_web};
 
 /// Where the page is unless another port is named, so that its addresses can be kept.
 const PORT: u16 = 8733;
 
 pub(super) const LONG: &str = "Show the memory on a page in your browser: read, search, correct and take back.
 
-Prints an address that lets one browser in, once, and opens it where there is a desktop. Press Enter for another one. \
+Prints an address that lets one browser in, once, within ten minutes, and opens it where there is a desktop. Press Enter for another one. \
 The page is on this machine alone, and shows and does what your commands do: every change is in the history, and can be \
 undone. Ctrl-C ends it.";
 
@@ -65,6 +65,8 @@ pub(super) fn run(global: &Global, options: &ServeArgs) -> Result<u8, Stop> {
     let site = Site::new(opened.engine, settled).map_err(broken)?;
     site.set_person_files(Arc::new(files));
     site.set_chat_model(Arc::new(model));
+    // Where nobody listens any more, the page goes on.
+    site.tell_of_door(|event| drop(say(told(&event))));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(broken)?;
     let stop = CancellationToken::new();
     interrupt::stop_on_signal(&runtime, stop.clone()).map_err(broken)?;
@@ -78,6 +80,17 @@ pub(super) fn run(global: &Global, options: &ServeArgs) -> Result<u8, Stop> {
     runtime.shutdown_background();
     site.finish();
     Ok(0)
+}
+
+/// What the terminal says of the door; a browser's name is its own word, and is escaped.
+fn told(event: &DoorEvent) -> String {
+    match event {
+        DoorEvent::LetIn(name) => format!("a browser was let in: {}", term::escape_line(name)),
+        DoorEvent::PutOut(name) => format!(
+            "an address was opened a second time, so the browser that had come in by it is out: {}",
+            term::escape_line(name)
+        ),
+    }
 }
 
 fn listen_at(port: u16) -> Result<TcpListener, Failure> {
@@ -101,7 +114,9 @@ fn show(global: &Global, server: SocketAddr, code: &EntryCode) -> Result<String,
         Ok(())
     })?;
     if !global.json {
-        say("open it in your browser: it lets one in, once; Enter prints another, Ctrl-C ends the page")?;
+        say(
+            "open it in your browser: it lets one browser in, once, within ten minutes; Enter prints another, Ctrl-C ends the page",
+        )?;
     }
     Ok(url)
 }

@@ -5,32 +5,17 @@ use std::fmt::Write;
 use std::io::IsTerminal;
 
 use anstyle::{AnsiColor, Style};
-use memdir_core::text::is_unseen;
+use memdir_core::text::{escape_unseen, is_unseen};
 use serde::Serialize;
 
 /// Makes control characters visible, so that no note can move the cursor or change a title. Line ends and tabs stay.
 pub(super) fn escape(text: &str) -> Cow<'_, str> {
-    escape_where(text, |character| is_unseen(character) && character != '\n' && character != '\t')
+    escape_unseen(text, |character| matches!(character, '\n' | '\t'))
 }
 
 /// As [`escape`], with line ends and tabs too: for names and sentences.
 pub(super) fn escape_line(text: &str) -> Cow<'_, str> {
-    escape_where(text, is_unseen)
-}
-
-fn escape_where(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
-    if !text.chars().any(&is_escaped) {
-        return Cow::Borrowed(text);
-    }
-    let mut escaped = String::with_capacity(text.len() + 8);
-    for character in text.chars() {
-        if is_escaped(character) {
-            escaped.extend(character.escape_default());
-        } else {
-            escaped.push(character);
-        }
-    }
-    Cow::Owned(escaped)
+    escape_unseen(text, |_| false)
 }
 
 /// Escapes in JSON what JSON itself lets through, where it goes to a terminal; it stays the same JSON.

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Mutex;
 use std::time::Duration;
 
+use memdir_core::text::escape_unseen;
 use rmcp::model::{
     CallToolRequestParams, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, InputRequest,
     InputRequiredResult, JsonObject, ProtocolVersion, RequestStateCodec, SealOptions,
@@ -155,17 +156,7 @@ impl Question {
 
 /// Makes visible what could change how a text is read.
 pub(super) fn escape(text: &str, stays: impl Fn(char) -> bool) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for letter in text.chars() {
-        let turns =
-            matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        if (letter.is_control() || turns) && !stays(letter) {
-            escaped.extend(letter.escape_default());
-        } else {
-            escaped.push(letter);
-        }
-    }
-    escaped
+    escape_unseen(text, stays).into_owned()
 }
 
 impl Decision {

@@ -5,6 +5,7 @@ use memdir_core::path::MemoryPath;
 use memdir_plan::NoteChange;
 
 use crate::href;
+use crate::layout::seen;
 
 /// How many notes of one change are listed.
 const MOST_NOTES: usize = 20;
@@ -25,7 +26,7 @@ pub(crate) fn words(changes: &[NoteChange]) -> Markup {
                     dt { (name(&change.name)) }
                     dd {
                         @for line in &change.lines {
-                            @if line.is_loss { strong .loss { (line.words) } } @else { span { (line.words) } }
+                            @if line.is_loss { strong .loss { (seen(&line.words)) } } @else { span { (seen(&line.words)) } }
                         }
                     }
                 }
@@ -38,14 +39,15 @@ pub(crate) fn words(changes: &[NoteChange]) -> Markup {
 /// A note's name, with its address where it has one.
 pub(crate) fn name(name: &str) -> Markup {
     match MemoryPath::parse(name.trim_end_matches('/')) {
-        Ok(path) => html! { a .path href=(href::note(&path)) { (name) } },
-        Err(_) => html! { span .path { (name) } },
+        Ok(path) => html! { a .path href=(href::note(&path)) { (seen(name)) } },
+        Err(_) => html! { span .path { (seen(name)) } },
     }
 }
 
 /// A part of a diff, from 1, of as many as it has; each line with its sign. A change of files that are no text has an empty diff.
 pub(crate) fn diff(diff: &str, part: usize, most_bytes: usize) -> (Markup, usize) {
-    let pieces = pieces(diff, most_bytes);
+    let told = diff.lines().map(seen).collect::<Vec<_>>().join("\n");
+    let pieces = pieces(&told, most_bytes);
     let mut parts: Vec<(usize, Vec<Piece<'_>>)> = vec![(0, Vec::new())];
     for (piece, class) in pieces {
         let bytes = page_bytes(piece) + LINE_BYTES;

@@ -1,13 +1,14 @@
 //! [`Door`]: who may see the page, and which requests are the person's own.
 //!
-//! A browser comes with a code that works once and gets a cookie for it. From then on each request has to show, in this order:
+//! A browser comes with a code that works once, within ten minutes, and gets a cookie for it. From then on each request has to show, in this order:
 //! a name of this machine that it calls, a page of ours that it comes from, the cookie, and where it changes something the token
 //! that is bound to that cookie. All of it is kept in this process only, and compared in a time that says nothing.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::io;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
@@ -17,6 +18,8 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode, Uri};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
+use memdir_core::digest::Digest;
+use memdir_core::path::MemoryPath;
 use memdir_core::report::Report;
 use memdir_plan as plan;
 use memdir_server::{Names, OpenConnection, catch_panic_async, lock, only};
@@ -41,8 +44,12 @@ const FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
 const FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
 const PURPOSE: HeaderName = HeaderName::from_static("sec-purpose");
 
+/// A code that was not used lets nobody in after this time: it stands in what the terminal has shown.
+const CODE_LIFE: Duration = Duration::from_secs(10 * 60);
 /// So many browsers may be in; one more, and the one that came first has to come again.
 const MOST_SESSIONS: usize = 32;
+/// So much of what a browser calls itself is told.
+const MOST_NAME: usize = 120;
 /// How many bytes a form may have: a note of the default limit in which every byte is encoded, and something beside it.
 const FORM_BYTES: usize = 8 << 20;
 /// How long a form may take.
@@ -108,9 +115,23 @@ impl Notice {
     }
 }
 
+/// What the person is told of the door, where the page was started. What a browser calls itself is its own word.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum DoorEvent {
+    /// A browser was let in.
+    LetIn(String),
+    /// The address by which a browser had come in was opened once more elsewhere: that browser is out.
+    PutOut(String),
+}
+
+/// Who is told of it.
+type Hear = Box<dyn Fn(DoorEvent) + Send + Sync>;
+
 /// A browser that was let in.
 struct Session {
     cookie: Secret,
+    /// The code it came with.
+    code: Secret,
     /// What its forms and its script show with a change.
     token: Secret,
     /// The name and port by which it called.
@@ -118,6 +139,14 @@ struct Session {
     /// As what it described itself.
     agent: Option<String>,
     notice: Mutex<Option<Notice>>,
+    /// The text of each note that it was shown last.
+    shown: Mutex<HashMap<MemoryPath, Digest>>,
+}
+
+impl Session {
+    fn name(&self) -> String {
+        layout::shortened(self.agent.as_deref().unwrap_or("a browser without a name"), MOST_NAME)
+    }
 }
 
 /// A request of a browser that was let in.
@@ -135,9 +164,20 @@ impl Visitor {
         &self.session.token.0
     }
 
-    /// Whether the script fetches again what is shown already: that is not one more reading.
+    /// Whether the script fetches a page again by itself. That is not one more reading of a text that was shown, and is the browser's
+    /// own word: see [`Self::was_shown`].
     pub(crate) fn is_refresh(&self) -> bool {
         self.is_refresh
+    }
+
+    /// Whether this text of a note was the last that this browser was shown of it.
+    pub(crate) fn was_shown(&self, path: &MemoryPath, digest: Digest) -> bool {
+        lock(&self.session.shown).get(path) == Some(&digest)
+    }
+
+    /// This text of a note is shown now.
+    pub(crate) fn is_shown(&self, path: &MemoryPath, digest: Digest) {
+        lock(&self.session.shown).insert(path.clone(), digest);
     }
 
     /// The address that was asked for, below that of the server.
@@ -169,8 +209,10 @@ pub(crate) struct Door {
     names: Names,
     /// The name of the cookie.
     cookie: String,
-    code: Mutex<Option<Secret>>,
+    /// The code that lets one in, and when it was made.
+    code: Mutex<Option<(Secret, Instant)>>,
     sessions: Mutex<Vec<Arc<Session>>>,
+    hear: OnceLock<Hear>,
 }
 
 impl fmt::Debug for Door {
@@ -182,36 +224,59 @@ impl fmt::Debug for Door {
 impl Door {
     pub(crate) fn new(names: Names, port: u16) -> Self {
         let cookie = format!("memdir-{port}");
-        Self { names, cookie, code: Mutex::default(), sessions: Mutex::default() }
+        Self { names, cookie, code: Mutex::default(), sessions: Mutex::default(), hear: OnceLock::new() }
     }
 
     pub(crate) fn new_code(&self) -> io::Result<EntryCode> {
         let code = Secret::new()?;
-        *lock(&self.code) = Some(code.clone());
+        *lock(&self.code) = Some((code.clone(), Instant::now()));
         Ok(EntryCode(code))
     }
 
-    /// Lets a browser in that shows the code, which works no more then.
-    fn enter(&self, code: &str, headers: &HeaderMap) -> Result<Arc<Session>, Refusal> {
+    /// Tells of who comes in; the first one counts.
+    pub(crate) fn tell(&self, hear: Hear) {
+        // A second one has nothing to do.
+        let _ = self.hear.set(hear);
+    }
+
+    fn told(&self, event: DoorEvent) {
+        self.hear.get().into_iter().for_each(|hear| hear(event.clone()));
+    }
+
+    /// Ends the session that a code gave: who shows it again may be the person, whom another program came before.
+    fn put_out(&self, code: &str) {
+        let mut sessions = lock(&self.sessions);
+        let Some(at) = sessions.iter().position(|session| session.code.is(code)) else { return };
+        let session = sessions.remove(at);
+        drop(sessions);
+        self.told(DoorEvent::PutOut(session.name()));
+    }
+
+    /// Lets a browser in that shows the code, which works no more then, nor a while after it was made.
+    fn enter(&self, code: &str, headers: &HeaderMap, now: Instant) -> Result<Arc<Session>, Refusal> {
         let host = text(headers, HOST).ok_or(Refusal::Name)?.to_owned();
-        {
+        let code = {
             let mut waiting = lock(&self.code);
-            if !waiting.as_ref().is_some_and(|waiting| waiting.is(code)) {
-                return Err(Refusal::Code);
-            }
-            *waiting = None;
-        }
+            let is_good = |(waiting, made): &(Secret, Instant)| {
+                waiting.is(code) && now.saturating_duration_since(*made) < CODE_LIFE
+            };
+            let (code, _) = waiting.take_if(|waiting| is_good(waiting)).ok_or(Refusal::Code)?;
+            code
+        };
         let (cookie, token) = Secret::new().and_then(|cookie| Ok((cookie, Secret::new()?))).map_err(|error| {
             tracing::error!(%error, "the system gives no random numbers");
             Refusal::Fault
         })?;
         let agent = text(headers, USER_AGENT).map(str::to_owned);
-        let session = Arc::new(Session { cookie, token, host, agent, notice: Mutex::default() });
+        let session =
+            Arc::new(Session { cookie, code, token, host, agent, notice: Mutex::default(), shown: Mutex::default() });
         let mut sessions = lock(&self.sessions);
         if sessions.len() >= MOST_SESSIONS {
             sessions.remove(0);
         }
         sessions.push(Arc::clone(&session));
+        drop(sessions);
+        self.told(DoorEvent::LetIn(session.name()));
         Ok(session)
     }
 
@@ -278,7 +343,7 @@ async fn admit(site: &Site, mut request: Request) -> Result<Admitted, Refusal> {
     }
     let session = door.session(request.headers());
     if path == ENTRANCE {
-        return door.answer_entrance(&request, session.is_some()).map(Admitted::Answered);
+        return door.answer_entrance(&request, session.as_deref()).map(Admitted::Answered);
     }
     let is_own = if is_reading { may_read(request.headers()) } else { may_change(request.headers()) };
     if !is_own {
@@ -308,7 +373,7 @@ impl Door {
         self.names.allow(uri, headers)
     }
 
-    fn answer_entrance(&self, request: &Request, is_in: bool) -> Result<Response, Refusal> {
+    fn answer_entrance(&self, request: &Request, known: Option<&Session>) -> Result<Response, Refusal> {
         let home = |cookie: Option<String>| {
             let mut response = (StatusCode::SEE_OTHER, [(LOCATION, "/")]).into_response();
             if let Some(cookie) = cookie.and_then(|cookie| cookie.parse().ok()) {
@@ -322,13 +387,17 @@ impl Door {
         }
         let mut fields = form_urlencoded::parse(request.uri().query().unwrap_or_default().as_bytes());
         let code = fields.find(|(name, _)| name == "code").map(|(_, value)| value).unwrap_or_default();
-        match self.enter(&code, request.headers()) {
+        match self.enter(&code, request.headers(), Instant::now()) {
             Ok(session) => {
                 let attributes = "HttpOnly; SameSite=Strict; Path=/";
                 Ok(home(Some(format!("{}={}; {attributes}", self.cookie, session.cookie.0))))
             }
-            Err(Refusal::Code) if is_in => Ok(home(None)),
-            Err(refusal) => Err(refusal),
+            Err(refusal) => {
+                if refusal == Refusal::Code && !known.is_some_and(|known| known.code.is(&code)) {
+                    self.put_out(&code);
+                }
+                if refusal == Refusal::Code && known.is_some() { Ok(home(None)) } else { Err(refusal) }
+            }
         }
     }
 }
@@ -376,4 +445,20 @@ async fn with_token(request: Request, session: &Session) -> Result<Request, Refu
 /// The text of a header that is there once.
 fn text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
     only(headers, name).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_that_was_left_lying_lets_nobody_in() {
+        let door = Door::new(Names::default(), 8733);
+        let headers: HeaderMap = [(HOST, "127.0.0.1:8733".parse().unwrap())].into_iter().collect();
+        let minutes = |count: u64| Instant::now() + Duration::from_secs(count * 60);
+        let (first, second) = (door.new_code().unwrap(), door.new_code().unwrap());
+        assert_eq!(door.enter(&first.0.0, &headers, minutes(0)).err(), Some(Refusal::Code));
+        assert_eq!(door.enter(&second.0.0, &headers, minutes(11)).err(), Some(Refusal::Code));
+        assert!(door.enter(&second.0.0, &headers, minutes(9)).is_ok());
+    }
 }

@@ -1,8 +1,11 @@
 //! What every page has around it, and the parts that pages are composed of.
 
+use std::borrow::Cow;
+
 use axum::http::StatusCode;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use memdir_core::report::{Code, Failure};
+use memdir_core::text::escape_unseen;
 
 use crate::assets::Assets;
 use crate::door::{Notice, TOKEN, Visitor};
@@ -152,7 +155,7 @@ pub(crate) fn diff(diff: &str) -> Markup {
         _ => None,
     };
     html! {
-        pre .diff { code tabindex="0" { @for line in diff.lines() { span class=[class(line)] { (line) "\n" } } } }
+        pre .diff { code tabindex="0" { @for line in diff.lines() { span class=[class(line)] { (seen(line)) "\n" } } } }
     }
 }
 
@@ -192,12 +195,12 @@ pub(crate) fn status(code: Code) -> StatusCode {
     }
 }
 
-/// A message of the engine as a sentence.
+/// A message of the engine as a sentence, as [`seen`].
 pub(crate) fn sentence(message: &str) -> String {
     let mut letters = message.chars();
     let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
     let end = if message.ends_with(['.', '!', '?', '…']) { "" } else { "." };
-    format!("{first}{}{end}", letters.as_str())
+    seen(&format!("{first}{}{end}", letters.as_str())).into_owned()
 }
 
 /// The small page of a request that gets no other.
@@ -229,12 +232,17 @@ pub(crate) fn fitting(items: impl IntoIterator<Item = Markup>, most_bytes: usize
     (PreEscaped(shown), left)
 }
 
-/// A text of at most so many letters, with a sign where it was cut.
+/// A text of at most so many letters, as [`seen`], with a sign where it was cut.
 pub(crate) fn shortened(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", seen(text.get(..end).unwrap_or_default())),
+        None => seen(text).into_owned(),
     }
+}
+
+/// A text about which something is decided: what people do not see in it, or what turns it round, is written as an escape.
+pub(crate) fn seen(text: &str) -> Cow<'_, str> {
+    escape_unseen(text, |letter| matches!(letter, '\n' | '\t'))
 }
 
 fn frame(assets: &Assets, title: &str, body: Markup) -> Markup {

@@ -23,7 +23,8 @@
 //!    Nothing else makes HTML. Addresses of notes are made by `href`.
 //! 5. What should follow changes by others stands in an element with an `id` and `data-live="notes"` (what notes say) or
 //!    `data-live="state"` (history, inbox, audit, clients): the script fetches the page again and puts the new part in its place.
-//!    Such a fetch has `Visitor::is_refresh` set, and must leave no trace in the audit.
+//!    Such a fetch has `Visitor::is_refresh` set; for a text that this browser was shown it leaves no trace in the audit.
+//! 6. A page that shows text of notes reads them with `note::read`, or names them to `note::excerpts`: the audit says who was shown what.
 //!
 //! No inline script and no inline style works: the content policy forbids them. Classes are in `app.css`.
 
@@ -54,7 +55,7 @@ mod talk;
 mod tests;
 mod who;
 
-pub use door::EntryCode;
+pub use door::{DoorEvent, EntryCode};
 pub use pages::settings::{Setting, SettingsShown};
 pub use person_files::{ClientToken, NewClient, PersonFiles, RegisteredClient};
 pub use site::Site;

@@ -89,8 +89,8 @@ impl Refusal {
                 "Press Enter where `memdir serve` runs: it prints a new address that lets one browser in. If you have just opened such an address, try again.",
             ),
             Self::Code => (
-                "This address has been used",
-                "Each address that `memdir serve` prints lets one browser in, once. Press Enter where it runs for a new one.",
+                "This address works no more",
+                "Each address that `memdir serve` prints lets one browser in, once, within ten minutes. A browser that came in by this one is out now. Press Enter where `memdir serve` runs for a new one.",
             ),
             Self::Token => (
                 "Nothing was changed",

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::WebOptions;
 use crate::assets::Assets;
-use crate::door::{Door, EntryCode, Notice, Visitor};
+use crate::door::{Door, DoorEvent, EntryCode, Notice, Visitor};
 use crate::glance::Glance;
 use crate::layout::{self, Page};
 use crate::live::Live;
@@ -102,6 +102,11 @@ impl Site {
     /// What the system says when it gives no random numbers.
     pub fn new_code(&self) -> io::Result<EntryCode> {
         self.door.new_code()
+    }
+
+    /// Tells of who comes in and who is put out, on the thread that serves: `hear` must not wait. The first one counts.
+    pub fn tell_of_door(&self, hear: impl Fn(DoorEvent) + Send + Sync + 'static) {
+        self.door.tell(Box::new(hear));
     }
 
     /// Waits for what the threads have begun, and ends them. Nothing is answered any more.

@@ -5,12 +5,14 @@ use memdir_core::digest::Digest;
 use memdir_words::ago;
 use memdir_words::who::changed;
 
+use crate::layout::seen;
+
 /// How many colours `app.css` has for programs.
 const COLOURS: u8 = 8;
 
 /// Who did something: its name, and a colour beside it that is the same on every page and day.
 pub(crate) fn who(door: &str, client: Option<&str>) -> Markup {
-    html! { span class={ "who " (colour(door, client)) } { (changed(door, client)) } }
+    html! { span class={ "who " (colour(door, client)) } { (seen(&changed(door, client))) } }
 }
 
 /// The class of the colour of a program: by its name, else by its door. The person has one that nobody else has.

@@ -93,7 +93,7 @@ fn page(
                     code { "[model] name = \"…\"" } " names it. Then start " code { "memdir serve" } " again." }
             },
         }
-        @if let Some(id) = session { (conversations::talk(site, id, &messages, messages.len().saturating_sub(20))) }
+        @if let Some(id) = session { (conversations::talk(site, visitor, id, &messages, messages.len().saturating_sub(20))) }
         @if let Some((failure, _)) = refused { (layout::problem(failure)) }
         div #answer aria-live="polite" {}
         form #chat method="post" action="/chat" data-chat {

@@ -88,12 +88,12 @@ pub(crate) async fn show(
     Path(id): Path<String>,
     Query(asked): Query<Asked>,
 ) -> Response {
-    site.show(&visitor, move |site, _| {
+    site.show(&visitor, move |site, visitor| {
         let messages = messages(site, &id)?;
         let main = html! {
             nav .trail aria-label="Above" { a href="/conversations" { "Conversations" } }
             h1 { (title(Some(&messages))) }
-            (talk(site, &id, &messages, asked.after.unwrap_or(0)))
+            (talk(site, visitor, &id, &messages, asked.after.unwrap_or(0)))
             p { a .button href={ "/chat?session=" (href::value(&id)) } { "Go on with it" } }
         };
         Ok(Page::new("Conversation", Section::Conversations, main))
@@ -111,8 +111,8 @@ pub(crate) fn messages(site: &Site, id: &str) -> Result<Vec<KeptMessage>, Failur
 }
 
 /// What was said, as much of it as fits on a page.
-pub(crate) fn talk(site: &Site, id: &str, messages: &[KeptMessage], after: usize) -> Markup {
-    let shown = messages.iter().skip(after).map(|message| one(site, message));
+pub(crate) fn talk(site: &Site, visitor: &Visitor, id: &str, messages: &[KeptMessage], after: usize) -> Markup {
+    let shown = messages.iter().skip(after).map(|message| one(site, visitor, message));
     let (shown, left) = layout::fitting(shown, BYTES);
     html! {
         div #talk data-live="state" {
@@ -123,7 +123,7 @@ pub(crate) fn talk(site: &Site, id: &str, messages: &[KeptMessage], after: usize
 }
 
 /// A message, its reply, and what stands behind it.
-fn one(site: &Site, message: &KeptMessage) -> Markup {
+fn one(site: &Site, visitor: &Visitor, message: &KeptMessage) -> Markup {
     if message.is_forgotten {
         return html! { article .message { p .quiet { "Message " (message.number) " was forgotten." } } };
     }
@@ -147,28 +147,31 @@ fn one(site: &Site, message: &KeptMessage) -> Markup {
                 }
             }
             @if message.changes.is_empty() { p .quiet { "Nothing was stored." } }
-            (behind(site, message))
+            (behind(site, visitor, message))
         }
     }
 }
 
 /// The notes that an answer rests on, each with what can be said of it.
-fn behind(site: &Site, message: &KeptMessage) -> Markup {
+fn behind(site: &Site, visitor: &Visitor, message: &KeptMessage) -> Markup {
     let reply = message.reply.as_deref().unwrap_or_default();
     html! {
         @if !message.rests_on.is_empty() {
             details .behind {
                 summary { "Rests on " (message.rests_on.len()) @if message.rests_on.len() == 1 { " note" } @else { " notes" } }
-                @for path in message.rests_on.iter().take(NOTES) { (note_behind(site, path, reply)) }
+                @for path in message.rests_on.iter().take(NOTES) { (note_behind(site, visitor, path, reply)) }
                 @if message.rests_on.len() > NOTES { p .quiet { "and " (message.rests_on.len() - NOTES) " more" } }
             }
         }
     }
 }
 
-fn note_behind(site: &Site, path: &MemoryPath, reply: &str) -> Markup {
+fn note_behind(site: &Site, visitor: &Visitor, path: &MemoryPath, reply: &str) -> Markup {
     let text = site.engine().text_of(path);
     let lines = text.as_deref().map(|text| supporting(reply, text)).unwrap_or_default();
+    if !lines.is_empty() {
+        note::excerpts(site, visitor, [path]);
+    }
     let at = |line: usize| review::line_address(path, line);
     html! {
         div .card {
@@ -211,8 +214,8 @@ pub(crate) async fn ask_hide(State(site): State<Arc<Site>>, visitor: Visitor, Pa
             (notes::trail(&path))
             h1 { "Never show " (path.stem()) " to a program?" }
             p { "A rule is added to your settings: " code { (hiding(&path)) } }
-            p { "From then on no model and no program reads or finds this note through memdir. It stays in the folder, and you still open it here. "
-                "What runs now, this page's chat and assistants alike, takes the rule over when it starts memdir the next time." }
+            p { "No model and no program that starts memdir from then on reads or finds this note through it. It stays in the folder, and you still open it here. "
+                "What runs now, this page's chat and assistants alike, is shown it until it starts memdir the next time." }
             p { "To take it back: " code { "memdir rules" } " shows its number, and " code { "memdir rules remove NUMBER" } " removes it." }
             (layout::post(visitor, &href::at("hide", &path), html! {
                 div .row {
@@ -243,7 +246,8 @@ pub(crate) async fn hide(
         }
         let number = site.person_files()?.add_rule(&hiding(&path))?;
         let text = format!(
-            "no program is shown {path} any more, by rule {number}; take that back with `memdir rules remove {number}`"
+            "rule {number} is in your settings: each program that starts memdir from now on is not shown {path}; one that runs already \
+             is until it starts it again. Take that back with `memdir rules remove {number}`"
         );
         Ok(Then::Go { to: href::note(&path), notice: Notice::of(Some(text), None) })
     })

@@ -135,7 +135,9 @@ fn approve(site: &Site, id: u64, sent: &Sent) -> Result<Done, ChangeError> {
 /// Writes a rule into the settings, and says so. The decision holds also where that cannot be done.
 pub(super) fn settle(site: &Site, rule: &Rule) -> String {
     match site.person_files().and_then(|files| files.add_rule(rule)) {
-        Ok(number) => format!("rule {number} answers the same from now on: {rule}"),
+        Ok(number) => format!(
+            "rule {number} gives the same answer in each program that starts memdir from now on; this page and what else runs ask until they start again: {rule}"
+        ),
         Err(failure) => format!("it is decided, but no rule was written: {}", failure.message),
     }
 }

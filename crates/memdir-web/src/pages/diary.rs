@@ -74,7 +74,11 @@ fn change(visitor: &Visitor, entry: &LogEntry, written: &mut Written<'_>) -> Res
         let lines = entry.batch.map(|batch| written.by(batch, path)).unwrap_or_default();
         if !lines.is_empty() {
             notes.push(note(visitor, path, &lines));
+            super::note::excerpts(written.site, visitor, [path]);
         }
+    }
+    if notes.is_empty() {
+        super::note::changed(written.site, visitor, words.as_deref().unwrap_or_default());
     }
     let left = entry.changed.len().saturating_sub(NOTES);
     Ok(html! {

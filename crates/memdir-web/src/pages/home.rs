@@ -13,7 +13,7 @@ use memdir_plan::count;
 use memdir_vault::LogQuery;
 use memdir_words::{ago, who};
 
-use super::{diary, review};
+use super::{diary, note, review};
 use crate::door::Visitor;
 use crate::href;
 use crate::layout::{self, Page, Section};
@@ -42,6 +42,8 @@ pub(crate) async fn show(State(site): State<Arc<Site>>, visitor: Visitor) -> Res
             Err(failure) => (Log::default(), Some(failure)),
         };
         let questions = site.glance.questions(site.engine())?;
+        let asked_of = questions.iter().take(QUESTIONS);
+        note::excerpts(site, visitor, asked_of.flat_map(|asked| [Some(&asked.path), asked.other.as_ref().map(|other| &other.path)]).flatten());
         let main = html! {
             h1 { "Your memory" }
             @if let Some(failure) = &trouble { (layout::problem(failure)) }
@@ -56,8 +58,8 @@ pub(crate) async fn show(State(site): State<Arc<Site>>, visitor: Visitor) -> Res
                     }
                 }
                 aside #people .beside data-live="notes" aria-label="What is known" {
-                    (about_person(site, &person)?)
-                    (around(site, &person)?)
+                    (about_person(site, visitor, &person)?)
+                    (around(site, visitor, &person)?)
                 }
             }
         };
@@ -122,9 +124,10 @@ fn facts_of(site: &Site, note: &MemoryPath, limit: usize, why: bool) -> Result<V
 }
 
 /// The person as a card.
-fn about_person(site: &Site, person: &MemoryPath) -> Result<Markup, Failure> {
+fn about_person(site: &Site, visitor: &Visitor, person: &MemoryPath) -> Result<Markup, Failure> {
     let facts = facts_of(site, person, MOST_FACTS, true)?;
     let is_there = site.engine().text_of(person).is_some();
+    note::excerpts(site, visitor, facts.iter().map(|fact| &fact.path));
     Ok(html! {
         section #you .card aria-labelledby="you-title" {
             h2 #you-title { @if is_there { a href=(href::note(person)) { "You" } } @else { "You" } }
@@ -162,7 +165,7 @@ fn source(fact: &FoundFact) -> Option<String> {
 }
 
 /// The notes to which that of the person links, as cards.
-fn around(site: &Site, person: &MemoryPath) -> Result<Markup, Failure> {
+fn around(site: &Site, visitor: &Visitor, person: &MemoryPath) -> Result<Markup, Failure> {
     let links = site.engine().surroundings(person, MOST_AROUND).map(|around| around.links).unwrap_or_default();
     let mut notes: Vec<MemoryPath> = Vec::new();
     for note in links.into_iter().filter_map(|link| link.resolved) {
@@ -173,7 +176,9 @@ fn around(site: &Site, person: &MemoryPath) -> Result<Markup, Failure> {
     notes.truncate(MOST_AROUND);
     let mut cards = Vec::new();
     for note in &notes {
-        cards.push((note, facts_of(site, note, FEW_FACTS, false)?));
+        let facts = facts_of(site, note, FEW_FACTS, false)?;
+        note::excerpts(site, visitor, facts.iter().map(|fact| &fact.path));
+        cards.push((note, facts));
     }
     Ok(html! {
         @if !cards.is_empty() {

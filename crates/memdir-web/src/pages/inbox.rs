@@ -12,7 +12,7 @@ use memdir_plan::{Plan, note_changes};
 use memdir_policy::Verdict;
 use serde::Deserialize;
 
-use super::decide;
+use super::{decide, note};
 use crate::changes;
 use crate::door::Visitor;
 use crate::layout::{self, Page, Section};
@@ -41,7 +41,10 @@ pub(crate) async fn list(State(site): State<Arc<Site>>, visitor: Visitor, Query(
         let mut cards = Vec::new();
         for id in ids.iter().take(MOST_SHOWN) {
             match site.engine().review_proposal(*id) {
-                Ok(reviewed) => cards.push((*id, card(visitor, &reviewed))),
+                Ok(reviewed) => {
+                    note::changed(site, visitor, &note_changes(reviewed.plan.steps()));
+                    cards.push((*id, card(visitor, &reviewed)));
+                }
                 // Somebody has just decided it.
                 Err(failure) if failure.code == Code::NotFound => {}
                 Err(failure) => return Err(failure),
@@ -132,11 +135,11 @@ fn decision(visitor: &Visitor, reviewed: &Reviewed) -> Markup {
         @if answers.iter().any(|(_, _, rules)| rules.is_some()) {
             details id={ "rules-" (waiting.id) } {
                 summary { "Always or never" }
-                p { "The same answer is given to all that is like this, by rules in your settings; `memdir rules` lists and removes them." }
+                p { "The same answer is given to all that is like this, by rules in your settings, in each program that starts memdir from then on; `memdir rules` lists and removes them." }
                 @for (answer, name, rules) in &answers {
                     @if let Some(rules) = rules {
                         input type="hidden" name=(answer) value=(decide::digest_of(rules));
-                        ul { @for rule in rules { li { code { (rule) } } } }
+                        ul { @for rule in rules { li { code { (layout::seen(&rule.to_string())) } } } }
                         p { button name="answer" value=(answer) { (name) } }
                     }
                 }
@@ -216,6 +219,7 @@ pub(super) fn page(
     failure: Option<&Failure>,
 ) -> Result<Page, Failure> {
     let reviewed = site.engine().review_proposal(id)?;
+    note::changed(site, visitor, &note_changes(reviewed.plan.steps()));
     let body = if !asked.calls.is_empty() {
         some_calls(site, visitor, &reviewed.waiting, asked)
     } else if asked.chooses && reviewed.trouble.is_none() {

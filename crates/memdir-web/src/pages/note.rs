@@ -1,5 +1,6 @@
 //! One note: its text, what it says as facts, and what is linked to it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::extract::{Path, Query, State};
@@ -11,6 +12,7 @@ use memdir_core::report::{Code, Failure, LinkEntry, LinkStatus};
 use memdir_engine::Surroundings;
 use memdir_note::fact::{Fact, Place};
 use memdir_note::{Note, link};
+use memdir_plan::NoteChange;
 use serde::Deserialize;
 
 use super::{graph, notes};
@@ -89,15 +91,38 @@ fn page(site: &Site, visitor: &Visitor, path: &MemoryPath, part: usize) -> Resul
     Ok(Page::new(title, Section::Notes, main))
 }
 
-/// Reads a note and gives its digest. What the script fetches again is read already.
+/// Reads a note and gives its digest. The audit notes it, unless the script fetches again the very text that this browser was shown.
 pub(crate) fn read(site: &Site, visitor: &Visitor, path: &MemoryPath) -> Result<(String, Digest), Failure> {
     if visitor.is_refresh()
         && let Some(text) = site.engine().text_of(path)
     {
         let digest = Digest::of(text.as_bytes());
-        return Ok((text, digest));
+        if visitor.was_shown(path, digest) {
+            return Ok((text, digest));
+        }
     }
-    site.engine().read(path, &site.person())
+    let (text, digest) = site.engine().read(path, &site.person())?;
+    visitor.is_shown(path, digest);
+    Ok((text, digest))
+}
+
+/// Notes in the audit that something of these notes stands on a page that is not their own: once for each text of a note that this
+/// browser is shown. What is no note any more is passed over.
+pub(crate) fn excerpts<'p>(site: &Site, visitor: &Visitor, paths: impl IntoIterator<Item = &'p MemoryPath>) {
+    let paths: BTreeSet<&MemoryPath> = paths.into_iter().collect();
+    for path in paths {
+        let text = site.engine().text_of(path);
+        if text.is_some_and(|text| !visitor.was_shown(path, Digest::of(text.as_bytes()))) {
+            // It was there a moment ago; if not, nothing was shown.
+            let _ = read(site, visitor, path);
+        }
+    }
+}
+
+/// As [`excerpts`], of the notes that changes are of.
+pub(crate) fn changed(site: &Site, visitor: &Visitor, changes: &[NoteChange]) {
+    let paths: Vec<MemoryPath> = changes.iter().filter_map(|change| MemoryPath::parse(&change.name).ok()).collect();
+    excerpts(site, visitor, &paths);
 }
 
 /// The path that an address names.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
 use maud::{Markup, html};
+use memdir_core::digest::Digest;
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure, Kind, LogEntry};
 use memdir_core::time::Timestamp;
@@ -74,8 +75,11 @@ pub(crate) async fn show(
         let path = note::named(&path)?;
         let Some(then) = Then::find(site, asked.at)? else { return Ok(nothing()) };
         let read = site.engine().view(Some(&then.entry.time), |view| match view.text_of(&path) {
-            Some(text) if visitor.is_refresh() => Ok(text),
-            _ => view.read(&path, &site.person()).map(|(text, _)| text),
+            Some(text) if visitor.is_refresh() && visitor.was_shown(&path, Digest::of(text.as_bytes())) => Ok(text),
+            _ => view.read(&path, &site.person()).map(|(text, digest)| {
+                visitor.is_shown(&path, digest);
+                text
+            }),
         });
         let main = html! {
             nav .trail aria-label="Above" {

@@ -85,6 +85,7 @@ fn page(
 ) -> Result<Page, Failure> {
     let change = site.engine().propose_restore(path, batch).map_err(|error| error.failure)?;
     let told = note_changes(change.plan().steps());
+    note::changed(site, visitor, &told);
     let whole = change.plan().diff();
     let (diff, count) = changes::diff(&whole, part, changes::PART_BYTES);
     let here = href::at("restore", path);

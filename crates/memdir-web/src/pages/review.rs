@@ -25,6 +25,7 @@ const LETTERS: usize = 300;
 pub(crate) async fn show(State(site): State<Arc<Site>>, visitor: Visitor) -> Response {
     site.show(&visitor, |site, visitor| {
         let questions = site.glance.questions(site.engine())?;
+        note::excerpts(site, visitor, questions.iter().flat_map(|asked| [Some(&asked.path), asked.other.as_ref().map(|other| &other.path)]).flatten());
         let main = html! {
             h1 { "Worth an answer" }
             div #questions data-live="notes state" {

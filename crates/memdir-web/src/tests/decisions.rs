@@ -187,7 +187,10 @@ async fn always_and_never_write_the_rules_that_were_shown() {
         ]
     );
     assert_eq!(env.note("user.md"), "x\n- pet: cat\n", "once");
-    assert!(words(&env.get("/inbox").await.body).contains("Rule 2 answers the same from now on"));
+    assert!(
+        words(&env.get("/inbox").await.body)
+            .contains("Rule 2 gives the same answer in each program that starts memdir from now on")
+    );
 }
 
 #[tokio::test]

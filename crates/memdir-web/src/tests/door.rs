@@ -87,14 +87,33 @@ async fn a_code_works_once_and_the_newest_alone() {
     assert_eq!(env.send(request(Method::HEAD, &second, &[], "")).await.status, 405);
     let answer = enter(&second, &[]).await;
     assert_eq!(answer.status, 303);
-    assert_eq!(enter(&second, &[]).await.status, 403);
-    assert_eq!(enter(&second, &[("cookie", &env.cookie)]).await.header(LOCATION), "/", "who is in goes on");
     // Both browsers are in, and each has a token of its own.
     let cookie = answer.header(SET_COOKIE).split(';').next().unwrap();
+    assert_eq!(enter(&second, &[("cookie", cookie)]).await.header(LOCATION), "/", "who came in by it goes on");
     assert_ne!(cookie, env.cookie);
     let page = env.send(request(Method::GET, "/new", &[("cookie", cookie)], "")).await;
     assert_ne!(between(&page.body, r#"name="token" value=""#, "\""), env.token);
     assert_eq!(env.get("/").await.status, 200);
+}
+
+#[tokio::test]
+async fn an_address_that_is_opened_twice_puts_out_who_came_in_by_it() {
+    let env = Env::new(&[NOTE]).await;
+    let (tell, told) = std::sync::mpsc::channel();
+    env.site.tell_of_door(move |event| tell.send(event).unwrap());
+    let address = env.site.new_code().unwrap().address();
+    let get =
+        async |address: &str, headers: &[(&str, &str)]| env.send(request(Method::GET, address, headers, "")).await;
+    let thief = [("user-agent", "a thief")];
+    let cookie = get(&address, &thief).await.header(SET_COOKIE).split(';').next().unwrap().to_owned();
+    let thief = [thief[0], ("cookie", cookie.as_str())];
+    assert_eq!(get("/notes/a.md", &thief).await.status, 200);
+    assert_eq!(get(&address, &[]).await.status, 403, "the person comes second");
+    assert_eq!(get("/notes/a.md", &thief).await.status, 401);
+    assert_eq!(env.get("/notes/a.md").await.status, 200, "nobody else is put out");
+    let name = "a thief".to_owned();
+    let expected = [crate::DoorEvent::LetIn(name.clone()), crate::DoorEvent::PutOut(name)];
+    assert_eq!(told.try_iter().collect::<Vec<_>>(), expected);
 }
 
 #[tokio::test]

@@ -1,0 +1,93 @@
+//! What is decided about is seen as it is, and what was shown is in the audit.
+
+use memdir_core::action::Call;
+use memdir_core::catalog;
+use memdir_dialect::Parsed;
+use memdir_engine::Caller;
+
+use super::*;
+
+/// Characters that turn a line round or take no place, as HTML would send them: none of them may reach a page of a decision.
+const UNSEEN: &[char] = &['\u{202e}', '\u{2066}', '\u{200b}', '\u{feff}', '\u{e0041}', '\u{1b}'];
+
+#[tokio::test]
+async fn a_proposal_is_shown_with_all_that_it_holds() {
+    let env = Env::new(&[("a.md", "# A\n")]).await;
+    let text: String = UNSEEN.iter().collect();
+    let arguments = serde_json::json!({"path": "a.md", "content": format!("phone: 912 {text}876\n")});
+    let append = catalog::decode(1, "append_file", arguments.as_object().cloned().unwrap()).unwrap();
+    let caller = Caller { mode: Mode::All, ..Caller::model("mcp").for_client(Some(format!("she{text}lf"))) };
+    let engine = env.site.engine();
+    drop(engine.conclude(engine.propose(Parsed::of([Call::plain(1, append)]), caller)));
+    let id = engine.waiting().unwrap().0[0].id;
+    for address in ["/inbox".to_owned(), format!("/inbox/{id}")] {
+        let page = env.get(&address).await;
+        assert_eq!(page.status, 200, "{address}");
+        assert!(!page.body.contains(UNSEEN), "{address}: {}", page.body.escape_debug());
+        assert!(
+            page.body.contains("912 \\u{202e}\\u{2066}\\u{200b}\\u{feff}\\u{e0041}\\u{1b}876"),
+            "{address}: {}",
+            page.body
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_line_that_is_decided_about_is_shown_with_all_that_it_holds() {
+    let text: String = UNSEEN.iter().collect();
+    let env = Env::new(&[("a.md", &format!("# A\n\n- phone: 912 {text}876\n"))]).await;
+    let page = env.get("/line/a.md?line=3").await.body;
+    let line = between(&page, "<blockquote id=\"line\">", "</blockquote>");
+    let diff = between(&page, "<pre class=\"diff\">", "</pre>");
+    for shown in [line, diff] {
+        assert!(
+            shown.contains("912 \\u{202e}\\u{2066}\\u{200b}") && !shown.contains(UNSEEN),
+            "{}",
+            shown.escape_debug()
+        );
+    }
+}
+
+/// A memory with a history, without which nobody notes who reads.
+async fn kept(notes: &[(&str, &str)]) -> Env {
+    let env = Env::new(notes).await;
+    assert_eq!(env.post("/new", &[("path", "first.md"), ("content", "x")]).await.status, 303);
+    env.get("/notes").await;
+    env
+}
+
+/// How often the audit has noted that the person was shown a note.
+fn reads(env: &Env, path: &str) -> usize {
+    let engine = env.site.engine();
+    engine.settle_reads();
+    let path = memdir_core::path::MemoryPath::parse(path).unwrap();
+    engine.readers(&path, 100, None).unwrap().readers.iter().filter(|reader| reader.door == "web").count()
+}
+
+#[tokio::test]
+async fn a_page_that_is_fetched_again_is_a_reading_unless_the_same_text_was_shown() {
+    let env = kept(&[("a.md", "one\n")]).await;
+    let again = async || {
+        let headers = [("cookie", env.cookie.as_str()), ("memdir-refresh", "1")];
+        env.send(request(Method::GET, "/notes/a.md", &headers, "")).await.body
+    };
+    assert!(again().await.contains("one"));
+    assert_eq!(reads(&env, "a.md"), 1, "nobody had opened it");
+    assert!(again().await.contains("one"));
+    assert_eq!(reads(&env, "a.md"), 1);
+    env.write("a.md", "two\n");
+    assert!(again().await.contains("two"));
+    assert_eq!(reads(&env, "a.md"), 2, "this is another text");
+    env.get("/notes/a.md").await;
+    assert_eq!(reads(&env, "a.md"), 3, "a person opens it once more");
+}
+
+#[tokio::test]
+async fn home_is_a_reading_of_the_notes_that_it_tells_of() {
+    let env = kept(&[("user.md", "# Me\n\n- city: Porto\n- friend: [[ada]]\n"), ("ada.md", "- job: potter\n")]).await;
+    for _ in 0..2 {
+        let home = env.get("/").await.body;
+        assert!(home.contains("Porto") && home.contains("potter"));
+        assert_eq!((reads(&env, "user.md"), reads(&env, "ada.md")), (1, 1));
+    }
+}
