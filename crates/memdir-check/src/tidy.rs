@@ -41,6 +41,12 @@ impl TidyStep {
     pub fn identity(&self) -> String {
         self.actions.iter().map(identity).collect::<Vec<_>>().join("\0")
     }
+
+    /// Whether it moves lines to a new note. The history does not follow them, so who wrote them first is not known there.
+    #[must_use]
+    pub fn moves_lines(&self) -> bool {
+        self.actions.iter().any(|action| matches!(action, Action::CreateFile(_)))
+    }
 }
 
 fn identity(action: &Action) -> String {

@@ -1,11 +1,12 @@
 //! Looking for what is wrong in a memory: what is kept of each note is small, and an index has it already.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap};
 
 use super::Engine;
 use memdir_check::{self as check, Checked, File, Look};
 use memdir_core::path::MemoryPath;
-use memdir_core::report::{Failure, Line, Links};
+use memdir_core::report::{Failure, Line, Links, WrittenBy};
 use memdir_note::{Canvas, Excluded, Note, Seen, Web, excluded};
 use memdir_plan::{self as plan, Scan, Tree, TreeError};
 use memdir_policy as policy;
@@ -72,14 +73,28 @@ impl Engine {
         }))
     }
 
-    /// Says of the lines that contradict each other who wrote them, as far as the history knows.
+    /// Says of the lines that contradict each other who wrote them, as far as the history knows. Where one is trusted less than the
+    /// other, the action takes out that one; where both are unconfirmed, there is no action.
     pub(super) fn tell_writers(&self, checked: &mut Checked) {
-        let mut known: HashMap<MemoryPath, Vec<Line>> = HashMap::new();
-        for side in checked.findings.iter_mut().flat_map(|finding| &mut finding.sides) {
-            let read = || self.lines(&side.path).map(|(_, lines)| lines).unwrap_or_default();
-            let lines = known.entry(side.path.clone()).or_insert_with(read);
-            let line = lines.get(side.line.saturating_sub(1));
-            side.by = line.and_then(|line| line.provenance.last_written.clone());
+        let mut known: HashMap<MemoryPath, (String, Vec<Line>)> = HashMap::new();
+        for finding in checked.findings.iter_mut().filter(|finding| !finding.sides.is_empty()) {
+            let mut trusts = Vec::new();
+            for side in &mut finding.sides {
+                let read = || self.lines(&side.path).unwrap_or_default();
+                let (text, lines) = known.entry(side.path.clone()).or_insert_with(read);
+                let provenance = lines.get(side.line.saturating_sub(1)).map(|line| &line.provenance);
+                side.by = provenance.and_then(|provenance| provenance.last_written.clone());
+                // What the history does not know was written by another program.
+                let trust = provenance.and_then(|provenance| provenance.trust).unwrap_or(WrittenBy::Outside);
+                trusts.push((trust, check::without_line(&side.path, text, side.line)));
+            }
+            let Ok([(one, without_one), (other, without_other)]) = <[_; 2]>::try_from(trusts) else { continue };
+            finding.action = match one.cmp(&other) {
+                _ if one.needs_confirmation() && other.needs_confirmation() => None,
+                Ordering::Less => without_one,
+                Ordering::Greater => without_other,
+                Ordering::Equal => continue,
+            };
         }
     }
 

@@ -12,7 +12,7 @@ use memdir_check::{self as check, Finding, Look, Side};
 use memdir_core::action::{Access, Action};
 use memdir_core::catalog;
 use memdir_core::path::MemoryPath;
-use memdir_core::report::{CONTRADICTION, Issue};
+use memdir_core::report::{CONTRADICTION, Issue, WrittenBy};
 use memdir_index::{Index, IndexError, LooksOf};
 use memdir_note::{Note, fact};
 use memdir_plan::{Effort, Step};
@@ -61,19 +61,22 @@ impl Engine {
         let told = found.iter().filter(|finding| finding.sides.iter().any(is_new));
         // An index may know an older text of the other note.
         let told = told.filter(|finding| finding.sides.iter().all(|side| says(side, finding.target.as_deref())));
+        // What has to be confirmed first replaces nothing.
+        let is_sure = !WrittenBy::of_origin(&proposal.caller.author.origin).needs_confirmation();
         let told = told.take(MOST_TOLD).map(|finding| {
+            let new = finding.sides.iter().find(|side| is_new(side));
             let old = finding.sides.iter().find(|side| !is_new(side));
-            let new = finding.sides.iter().find(|side| is_new(side)).map(|side| &side.path);
-            let action = old.and_then(|old| {
+            let goes = if is_sure { old } else { old.and(new) };
+            let action = goes.and_then(|goes| {
                 let text =
-                    written.notes.get(&old.path).map(|(text, _)| text.clone()).or_else(|| self.text_of(&old.path));
-                check::without_line(&old.path, &text?, old.line)
+                    written.notes.get(&goes.path).map(|(text, _)| text.clone()).or_else(|| self.text_of(&goes.path));
+                check::without_line(&goes.path, &text?, goes.line)
             });
-            let action = action.or_else(|| finding.action.clone());
+            let action = action.or_else(|| finding.action.clone().filter(|_| is_sure));
             Issue {
                 code: CONTRADICTION,
-                index: new.and_then(|path| call_on(proposal, path)),
-                message: message(finding, action),
+                index: new.and_then(|side| call_on(proposal, &side.path)),
+                message: message(finding, is_sure, action),
             }
         });
         told.collect()
@@ -165,11 +168,14 @@ fn call_on(proposal: &Proposal, path: &MemoryPath) -> Option<usize> {
     wrote.find(|(call, _)| is_of(&call.action)).map(|(_, index)| index)
 }
 
-fn message(finding: &Finding, action: Option<Action>) -> String {
+fn message(finding: &Finding, takes_old: bool, action: Option<Action>) -> String {
     let place = finding.line.map(|line| format!("line {line} of `{}`, ", finding.path)).unwrap_or_default();
     let said = format!("{place}{}", finding.message);
     match action.and_then(|action| serde_json::to_string(&action).ok()) {
-        Some(action) => format!("{said}; if only the new one holds, send {action}"),
+        Some(action) => {
+            let holds = if takes_old { "new" } else { "old" };
+            format!("{said}; if only the {holds} one holds, send {action}")
+        }
         None => said,
     }
 }

@@ -114,18 +114,24 @@ impl Engine {
         Ok(actions)
     }
 
-    /// What the notes say against each other, unless the person has confirmed one of the lines.
+    /// What the notes say against each other, unless the person has confirmed one of the lines since the other one was written.
     fn disputes(&self) -> Result<Vec<Question>, Failure> {
         let mut checked = self.with_seen(&|| (), |seen, read| check::check_facts(seen, read))?;
         self.tell_writers(&mut checked);
         let mut lines = BTreeMap::new();
-        let mut is_confirmed = |side: &Side| {
+        let mut is_confirmed = |side: &Side, other: &Side| {
             let known = lines.entry(side.path.clone()).or_insert_with(|| self.lines(&side.path).ok());
             let line = known.as_ref().and_then(|(_, lines)| lines.get(side.line.saturating_sub(1)));
-            line.is_some_and(|line| line.provenance.last_confirmed.is_some())
+            let confirmed = line.and_then(|line| micros(&line.provenance.last_confirmed.as_ref()?.time));
+            // When another program wrote a line is not known.
+            let written = other.by.as_ref().and_then(|by| micros(by.time.as_deref()?));
+            confirmed.is_some_and(|confirmed| written.is_none_or(|written| written <= confirmed))
         };
         let found = checked.findings.into_iter().filter(|finding| finding.kind == Kind::ConflictingFact);
-        let open = found.filter(|finding| !finding.sides.iter().any(&mut is_confirmed));
+        let open = found.filter(|finding| match finding.sides.as_slice() {
+            [one, other] => !is_confirmed(one, other) && !is_confirmed(other, one),
+            _ => true,
+        });
         Ok(open.filter_map(|finding| self.dispute(&finding)).collect())
     }
 

@@ -13,6 +13,7 @@ use memdir_check::{self as check, TidyStep};
 use memdir_core::action::{Action, Call};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure};
+use memdir_plan::Tree;
 use memdir_policy::Ground;
 use memdir_vault::{MOST_WAITING, MOST_WAITING_BYTES, Numbers, Tidied, Writer};
 
@@ -65,18 +66,19 @@ impl Engine {
         }
         let now = self.now();
         let found = self.with_seen(looked, |seen, read| {
-            let checked = check::check(seen, read);
+            let mut checked = check::check(seen, read);
+            self.tell_writers(&mut checked);
             check::tidy(seen, &checked, now, read)
         })?;
         let known = self.vault.tidied().map_err(|error| failure(&error))?;
-        let steps = new(found, &known);
+        let sourced = self.vault.sourced_notes().map_err(|error| failure(&error))?;
+        let mut steps = new(found, &known);
+        steps.retain(|step| !step.moves_lines() || !sourced.contains(&step.path));
         if is_dry || steps.is_empty() {
-            let (steps, left) = first(steps);
-            return Ok(TidyRun {
-                left,
-                steps: steps.into_iter().map(ProposedStep::from).collect(),
-                ..TidyRun::default()
-            });
+            let tree = ScopedTree::new(self, &self.vault, None, false);
+            let (made, _, left) = self.first_that_fit(&tree, &steps, &Caller::program(&caller.author.door));
+            let steps = made.into_iter().cloned().map(ProposedStep::from).collect();
+            return Ok(TidyRun { left, steps, ..TidyRun::default() });
         }
         self.propose_steps(steps, caller)
     }
@@ -94,12 +96,12 @@ impl Engine {
             return Err(full(format!("{MOST_WAITING} proposals wait already")));
         }
         let known = writer.tidied().map_err(say)?;
-        let (mut steps, mut left) = first(new(steps, &known));
+        let steps = new(steps, &known);
         // What is approved of it is neither the person's own words nor a model's.
         let by = Caller::program(&caller.author.door);
-        let mut considered: Vec<String> = steps.iter().map(|step| known.digest(&step.identity())).collect();
+        let (mut made, mut trial, mut left) =
+            self.first_that_fit(&ScopedTree::new(self, &writer, None, true), &steps, &by);
         loop {
-            let (made, trial) = self.that_fit(&writer, &steps, &by);
             if made.is_empty() || trial.plan.is_empty() {
                 return Ok(TidyRun { left, ..TidyRun::default() });
             }
@@ -125,27 +127,52 @@ impl Engine {
             let encoded = waiting.encode();
             if encoded.len() > MOST_WAITING_BYTES.saturating_sub(opened.bytes) {
                 // What is too much for one run is for the next.
-                let half = steps.len() / 2;
+                let half = made.len() / 2;
                 if half == 0 {
                     return Err(full(format!("what waits would have more than {MOST_WAITING_BYTES} bytes")));
                 }
-                left += steps.len() - half;
-                steps.truncate(half);
-                considered.truncate(half);
+                left += made.len() - half;
+                made.truncate(half);
+                (made, trial) = self.that_fit(&ScopedTree::new(self, &writer, None, true), made, &by);
                 continue;
             }
-            self.file_steps(&mut writer, waiting, &encoded, &considered)?;
+            // A step that nobody was shown may be proposed later.
+            let proposed: Vec<String> = made.iter().map(|step| known.digest(&step.identity())).collect();
+            self.file_steps(&mut writer, waiting, &encoded, &proposed)?;
             let steps = made.into_iter().cloned().map(ProposedStep::from).collect();
             return Ok(TidyRun { proposal: Some(number), waiting: None, steps, left });
         }
     }
 
-    /// The steps that can be made one after the other, planned; one that cannot is left out.
-    fn that_fit<'s>(&self, writer: &Writer<'_>, steps: &'s [TidyStep], caller: &Caller) -> (Vec<&'s TidyStep>, Trial) {
-        let tree = ScopedTree::new(self, writer, None, true);
-        let mut made: Vec<&TidyStep> = steps.iter().collect();
+    /// The first steps that can be made one after the other, as many as one run proposes, planned; and how many steps come after
+    /// them that were not tried.
+    fn first_that_fit<'s, T: Tree>(
+        &self,
+        tree: &ScopedTree<'_, T>,
+        steps: &'s [TidyStep],
+        caller: &Caller,
+    ) -> (Vec<&'s TidyStep>, Trial, usize) {
+        let (mut made, mut rest) = (Vec::new(), steps.iter());
         loop {
-            let trial = self.try_calls(&tree, calls(&made).into_iter().map(|held| held.call), caller, self.now());
+            let free = MOST_STEPS.saturating_sub(made.len());
+            made.extend(rest.by_ref().take(free));
+            let (fit, trial) = self.that_fit(tree, made, caller);
+            made = fit;
+            if made.len() >= MOST_STEPS || rest.len() == 0 {
+                return (made, trial, rest.len());
+            }
+        }
+    }
+
+    /// Those of some steps that can be made one after the other, planned.
+    fn that_fit<'s, T: Tree>(
+        &self,
+        tree: &ScopedTree<'_, T>,
+        mut made: Vec<&'s TidyStep>,
+        caller: &Caller,
+    ) -> (Vec<&'s TidyStep>, Trial) {
+        loop {
+            let trial = self.try_calls(tree, calls(&made).into_iter().map(|held| held.call), caller, self.now());
             let mut outcomes = trial.outcomes.iter();
             let fits: Vec<bool> = made
                 .iter()
@@ -166,7 +193,7 @@ impl Engine {
         writer: &mut Writer<'_>,
         waiting: PendingProposal,
         encoded: &[u8],
-        considered: &[String],
+        proposed: &[String],
     ) -> Result<(), Failure> {
         let content = match self.settings.inbox {
             InboxPlace::Disk => Some(encoded),
@@ -174,7 +201,7 @@ impl Engine {
         };
         let entries = audit::proposed(&waiting);
         let numbers = Numbers { number: waiting.id, own: None };
-        let filed = writer.file_proposal(numbers, content, (&entries, considered), &waiting.author, waiting.time);
+        let filed = writer.file_proposal(numbers, content, (&entries, proposed), &waiting.author, waiting.time);
         filed.map_err(|error| failure(&error))?;
         tracing::info!(proposal = waiting.id, "tidy proposes steps");
         if content.is_none() {
@@ -198,13 +225,6 @@ pub(super) fn is_tidy(waiting: &PendingProposal) -> bool {
 /// The steps that were never proposed.
 fn new(steps: Vec<TidyStep>, known: &Tidied) -> Vec<TidyStep> {
     steps.into_iter().filter(|step| !known.has(&step.identity())).collect()
-}
-
-/// As many as one run proposes, and how many there are more.
-fn first(mut steps: Vec<TidyStep>) -> (Vec<TidyStep>, usize) {
-    let left = steps.len().saturating_sub(MOST_STEPS);
-    steps.truncate(MOST_STEPS);
-    (steps, left)
 }
 
 /// The calls of some steps. The first one of each says why; the others go with it.
