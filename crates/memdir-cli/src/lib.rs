@@ -67,7 +67,8 @@ mod trace;
 mod verbs;
 
 use args::{
-    AccountCommand, Cli, Command, ConsentCommand, Global, NotesCommand, OwnCommand, ProgramsCommand, VerbsCommand,
+    AccountCommand, CareCommand, Cli, Command, ConsentCommand, Global, NotesCommand, OwnCommand, ProgramsCommand,
+    VerbsCommand,
 };
 use exit::{Stop, usage};
 
@@ -96,6 +97,7 @@ fn run(global: &Global, command: Command) -> Result<u8, Stop> {
     trace::start(global.log.as_deref())?;
     match command {
         Command::Notes(command) => run_notes(global, command),
+        Command::Care(command) => run_care(global, command),
         Command::Verbs(command) => run_verb(global, command),
         Command::Account(command) => run_account(global, command),
         Command::Consent(command) => run_consent(global, command),
@@ -112,13 +114,18 @@ fn run_notes(global: &Global, command: NotesCommand) -> Result<u8, Stop> {
         NotesCommand::Tree { folder, then, page } => look::tree(global, folder.as_deref(), &then, &page),
         NotesCommand::Read { note, then } => look::read(global, &note, &then),
         NotesCommand::Search(options) => search::run(global, &options),
-        NotesCommand::Links { note } => links::run(global, note.as_deref()),
-        NotesCommand::Facts { note, why, all, then, page } => {
+    }
+}
+
+fn run_care(global: &Global, command: CareCommand) -> Result<u8, Stop> {
+    match command {
+        CareCommand::Links { note } => links::run(global, note.as_deref()),
+        CareCommand::Facts { note, why, all, then, page } => {
             facts::run(global, note.as_deref(), facts::Asked { why, all }, &then, &page)
         }
-        NotesCommand::Check { kind, all } => check::run(global, kind, all),
-        NotesCommand::Review => review::run(global),
-        NotesCommand::Tidy { dry_run } => tidy::run(global, dry_run),
+        CareCommand::Check { kind, all } => check::run(global, kind, all),
+        CareCommand::Review => review::run(global),
+        CareCommand::Tidy { dry_run } => tidy::run(global, dry_run),
     }
 }
 

@@ -48,6 +48,9 @@ pub(super) enum Command {
     /// What notes say, and changing it.
     #[command(flatten)]
     Notes(NotesCommand),
+    /// What the notes say together, and keeping that in order.
+    #[command(flatten)]
+    Care(CareCommand),
     /// What a person writes by hand.
     #[command(flatten)]
     Verbs(VerbsCommand),
@@ -105,6 +108,11 @@ pub(super) enum NotesCommand {
     /// Find notes by what they say or by their names, the best first
     #[command(aliases = ["find", "grep", "recall", "query"], long_about = options::SEARCH)]
     Search(Search),
+}
+
+/// Commands about what the notes say together.
+#[derive(Debug, Subcommand)]
+pub(super) enum CareCommand {
     /// List the links of the memory, or of one note with the notes that link to it
     Links {
         /// The note; else all of them
