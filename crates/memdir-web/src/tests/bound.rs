@@ -34,6 +34,7 @@ async fn an_answer_removes_only_the_line_that_was_shown() {
     let kept: String =
         text.split_inclusive('\n').zip(1..).filter(|(_, line)| *line != other).map(|(line, _)| line).collect();
     assert_eq!(env.note("user.md"), kept);
+    assert!(page.contains("contradiction") && !env.get("/review").await.body.contains("contradiction"));
 }
 
 /// What the page of a line sends to take it out.
