@@ -13,6 +13,7 @@ async fn an_answer_removes_only_the_line_that_was_shown() {
     let facts = "- born: 1990\n- job: nurse\n- pet: cat\n- car: none\n- height: 170 cm\n- eyes: green\n- shoes: 39\n";
     let text = format!("# Ada\n\n- city: London\n{facts}- city: Paris\n");
     let env = Env::new(&[("user.md", &text)]).await;
+    let found = env.site.engine().review(Timestamp::from_micros(1_795_000_000_000_000), 9).unwrap();
     let page = env.get("/review").await.body;
     let shown =
         ["path", "line", "text", "other_path", "other_line", "other_text"].map(|name| (name, hidden(&page, name)));
