@@ -252,8 +252,7 @@ mod tests {
     #[test]
     fn a_line_is_found_where_it_was_or_where_alone_it_is_now() {
         let check = |shown: &str, number: usize, now: &str, expected: Option<&str>| {
-            let found =
-                find(now, &sent(shown, number)).map(|place| format!("{}|{}", &now[..place.start], &now[place.end..]));
+            let found = find(now, &sent(shown, number)).map(|place| replaced(now, place, "|"));
             assert_eq!(found.as_deref(), expected, "{shown:?} {number} {now:?}");
         };
         check("a\nb\nc\n", 2, "a\nb\nc\n", Some("a\n|\nc\n"));

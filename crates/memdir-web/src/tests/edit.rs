@@ -123,6 +123,7 @@ async fn a_note_is_made_renamed_and_deleted() {
     env.write("b.md", "another note\n");
     let refused = env.post("/rename/b.md", &[("to", "e.md"), ("digest", &shown)]).await;
     assert_eq!((refused.status, env.note("b.md").as_str()), (409, "another note\n"));
+    env.write("b.md", "see [[d]]\n");
     let asked = env.get("/delete/c/d.md").await;
     assert!(asked.body.contains("1 link"), "{}", asked.body);
     env.write("c/d.md", "changed");

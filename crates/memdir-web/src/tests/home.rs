@@ -80,26 +80,6 @@ async fn a_line_is_confirmed_corrected_and_taken_out_and_each_can_be_undone() {
     assert_eq!(env.get("/line/user.md?line=99").await.status, 404);
 }
 
-#[tokio::test]
-async fn a_contradiction_is_asked_about_and_settled() {
-    let env = env().await;
-    env.write("user.md", "# User\n\n- born: 1980\n- born: 1981\n");
-    let page = env.get("/review").await.body;
-    if !page.contains("contradiction") {
-        // What counts as one is for `check` to say; without one there is nothing to answer.
-        assert!(page.contains("Nothing to ask"), "{page}");
-        return;
-    }
-    let text = between(&page, "name=\"text\" value=\"", "\"").to_owned();
-    let line = between(&page, "name=\"line\" value=\"", "\"").to_owned();
-    let fields = [("path", "user.md"), ("line", &line), ("text", &text), ("what", "only"), ("back", "/review")];
-    let answer = env.post("/answer", &fields).await;
-    assert_eq!((answer.status, answer.header(LOCATION)), (303, "/review"), "{}", answer.body);
-    let note = env.note("user.md");
-    assert!(note.contains(&text) && note.matches("born").count() == 1, "{note}");
-    assert!(!env.get("/review").await.body.contains("contradiction"));
-}
-
 /// A model that echoes, and proposes nothing.
 struct Echo;
 
