@@ -39,6 +39,8 @@ pub(crate) const TOKEN: &str = "token";
 const TOKEN_HEADER: HeaderName = HeaderName::from_static("memdir-token");
 /// What the script sends when it fetches a page again by itself.
 const REFRESH: HeaderName = HeaderName::from_static("memdir-refresh");
+/// What the script sends when it searches while the person types.
+const TYPING: HeaderName = HeaderName::from_static("memdir-typing");
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
 const FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
@@ -154,6 +156,8 @@ impl Session {
 pub(crate) struct Visitor {
     session: Arc<Session>,
     is_refresh: bool,
+    /// Whether the person sees a whole page: not where the script takes a part of it.
+    is_whole: bool,
     /// The address that was asked for.
     here: String,
 }
@@ -192,7 +196,7 @@ impl Visitor {
 
     /// Takes the notice that was left for this page.
     pub(crate) fn take_notice(&self) -> Option<Notice> {
-        if self.is_refresh { None } else { lock(&self.session.notice).take() }
+        if self.is_whole { lock(&self.session.notice).take() } else { None }
     }
 }
 
@@ -357,8 +361,9 @@ async fn admit(site: &Site, mut request: Request) -> Result<Admitted, Refusal> {
         request = with_token(request, &session).await?;
     }
     let is_refresh = request.headers().contains_key(REFRESH);
+    let is_whole = !is_refresh && !request.headers().contains_key(TYPING);
     let here = request.uri().path_and_query().map_or_else(|| "/".to_owned(), ToString::to_string);
-    request.extensions_mut().insert(Visitor { session, is_refresh, here });
+    request.extensions_mut().insert(Visitor { session, is_refresh, is_whole, here });
     Ok(Admitted::In(request))
 }
 

@@ -96,7 +96,7 @@ pub(crate) async fn list(State(site): State<Arc<Site>>, visitor: Visitor, Query(
         let found = find(site, &asked);
         let main = html! {
             h1 { "Audit" }
-            p { a href="/audit/chain" { "Is it whole?" } " · " a href="/audit/export" download { "Export as JSON lines" } }
+            p { a href="/audit/chain" { "Verify the audit" } " · " a href="/audit/export" download { "Export as JSON lines" } }
             (form(&asked))
             div #entries data-live="state" {
                 @match &found {

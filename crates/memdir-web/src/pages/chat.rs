@@ -86,7 +86,7 @@ fn page(
     let main = html! {
         h1 { "Chat" }
         @match &model {
-            Ok(model) => p .quiet { "Answers: " (model) },
+            Ok(model) => p .quiet { "Model: " (model) },
             Err(failure) => {
                 (layout::problem(failure))
                 p { "To set one: " code { "memdir model list" } " shows which there are, and in the settings file "

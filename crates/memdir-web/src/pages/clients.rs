@@ -157,7 +157,7 @@ pub(crate) async fn ask_revoke(State(site): State<Arc<Site>>, visitor: Visitor, 
             (layout::post(visitor, &format!("{}/revoke", address(&client.name)), html! {
                 div .row {
                     button #revoke .danger { "Revoke" }
-                    a .button href="/clients" { "Keep it" }
+                    a .button href="/clients" { "Cancel" }
                 }
             }))
         };

@@ -94,7 +94,7 @@ pub(crate) async fn show(
             nav .trail aria-label="Above" { a href="/conversations" { "Conversations" } }
             h1 { (title(Some(&messages))) }
             (talk(site, visitor, &id, &messages, asked.after.unwrap_or(0)))
-            p { a .button href={ "/chat?session=" (href::value(&id)) } { "Go on with it" } }
+            p { a .button href={ "/chat?session=" (href::value(&id)) } { "Continue" } }
         };
         Ok(Page::new("Conversation", Section::Conversations, main))
     })

@@ -119,7 +119,7 @@ fn form(visitor: &Visitor, failed: Option<(&Sent, &Failure)>) -> Page {
     let main = html! {
         h1 { "Forget" }
         @if let Some((_, failure)) = failed { (layout::problem(failure)) }
-        p { "A note is forgotten from its own page. Here a text is: letter by letter, wherever it is kept." }
+        p { "A note is forgotten from its own page. Here a text is, exactly as typed, wherever it is kept." }
         (layout::post_kept(visitor, "/forget", html! {
             div .field { label for="text" { "The text" } input #text name="text" value=(text) autocomplete="off" required; }
             button .main { "Show where it is" }
@@ -153,7 +153,7 @@ fn list_page(visitor: &Visitor, target: &ForgetTarget, listed: &ForgetPreview, f
             @if !listed.lines.is_empty() { (lines(listed)) }
             div .row {
                 button #erase .danger { "Erase all of this" }
-                a .button href=(keep) { "Keep it" }
+                a .button href=(keep) { "Cancel" }
             }
         }))
     };
@@ -172,7 +172,7 @@ fn lines(listed: &ForgetPreview) -> Markup {
         p {
             input #lines type="checkbox" name="lines" value="1";
             " " label for="lines" { "Erase these lines too" }
-            " " span .quiet { "Else they stay, without the links in them." }
+            " " span .quiet { "Otherwise they stay, without the links in them." }
         }
     }
 }

@@ -106,7 +106,7 @@ fn head(reviewed: &Reviewed) -> Markup {
         p {
             (who(&waiting.author.door, waiting.author.client.as_deref()))
             @if let Some(own) = waiting.own { span .quiet { " (its own number: " (own) ")" } }
-            span .quiet { ", " (when(&waiting.time.to_string())) ", waits until " (when(&waiting.expires.to_string())) }
+            span .quiet { ", " (when(&waiting.time.to_string())) ", expires " (when(&waiting.expires.to_string())) }
         }
         p .reason { (layout::sentence(&waiting.reason)) }
         @if reviewed.is_renewed {

@@ -130,8 +130,8 @@ fn slider(address: &str, then: &Then) -> Markup {
                 aria-describedby="then";
             div .row {
                 button { "Show" }
-                @if let Some(back) = then.back { a .button rel="prev" href={ (address) "?at=" (back) } { "One change back" } }
-                @if then.batch < then.last { a .button rel="next" href={ (address) "?at=" (then.batch + 1) } { "One change on" } }
+                @if let Some(back) = then.back { a .button rel="prev" href={ (address) "?at=" (back) } { "Previous change" } }
+                @if then.batch < then.last { a .button rel="next" href={ (address) "?at=" (then.batch + 1) } { "Next change" } }
             }
         }
     }

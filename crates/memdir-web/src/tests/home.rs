@@ -112,7 +112,7 @@ async fn chat_streams_or_answers_whole_and_says_how_to_set_a_model() {
     let page = env.get("/chat").await.body;
     assert!(page.contains("memdir model list") && page.contains("disabled"), "{page}");
     env.site.set_chat_model(Arc::new(Echo));
-    assert!(env.get("/chat").await.body.contains("Answers: echo"));
+    assert!(env.get("/chat").await.body.contains("Model: echo"));
     let whole = env.post("/chat", &[("message", "hello <i>")]).await;
     assert_eq!((whole.status, whole.header(LOCATION)), (303, "/chat?session=abc#message-1"), "{}", whole.body);
     let failed = env.post("/chat", &[("message", "fail")]).await;

@@ -91,3 +91,13 @@ async fn home_is_a_reading_of_the_notes_that_it_tells_of() {
         assert_eq!((reads(&env, "user.md"), reads(&env, "ada.md")), (1, 1));
     }
 }
+
+#[tokio::test]
+async fn a_search_while_the_person_types_leaves_the_notice_to_the_next_page() {
+    let env = Env::new(&[("a.md", "one\n")]).await;
+    assert_eq!(env.post("/new", &[("path", "first.md"), ("content", "x")]).await.status, 303);
+    let headers = [("cookie", env.cookie.as_str()), ("memdir-typing", "1")];
+    let typed = env.send(request(Method::GET, "/search?q=o", &headers, "")).await.body;
+    assert!(!typed.contains(r#"id="notice""#));
+    assert!(env.get("/notes/first.md").await.body.contains(r#"name="undo""#));
+}
