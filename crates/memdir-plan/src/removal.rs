@@ -2,7 +2,8 @@
 //!
 //! Taken away means: a note or a folder is gone, fewer than half of a note's lines or of its words remain, an item, a row or a key is
 //! gone with none of that key in its place, a fact is no longer stated, as where it has become a comment, or the front matter says of
-//! the whole note that it belongs to the past, for no answer tells it then. Rewording, reordering and moving are not removal. Pure, and the same in every language.
+//! the whole note that it belongs to the past, for no answer tells it then. Rewording, reordering and moving are not removal.
+//! Pure, and the same in every language.
 
 use std::collections::{BTreeMap, BTreeSet};
 
