@@ -19,6 +19,8 @@ pub struct Plan {
     steps: Vec<Step>,
     issues: Vec<Issue>,
     seen: Option<Seen>,
+    /// Whether a note belongs to the past after it that did not before.
+    pub(crate) sets_aside: bool,
 }
 
 /// What a receipt says of a change.
@@ -71,7 +73,7 @@ impl Plan {
         if let Some(seen) = &mut seen {
             seen.follow(&steps, |path| tree.shows(path));
         }
-        Self { steps, issues, seen }
+        Self { steps, issues, seen, sets_aside: false }
     }
 
     /// The change as far as somebody may be told of it who is shown these paths alone. It cannot be carried out.
@@ -82,7 +84,7 @@ impl Plan {
             Step::Put { path, .. } | Step::MakeFolder { path, .. } | Step::RemoveFolder { path, .. } => shows(path),
         };
         let steps = self.steps.iter().filter(is_shown).cloned().collect();
-        Self { steps, issues: self.issues.clone(), seen: self.seen.clone() }
+        Self { steps, issues: self.issues.clone(), seen: self.seen.clone(), sets_aside: self.sets_aside }
     }
 
     /// Leaves other files as they are than these; says whether any was to change.

@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
 use crate::Planner;
-use crate::step::Content;
+use crate::step::{Content, Image, Step};
 use crate::tree::Tree;
 use memdir_core::path::MemoryPath;
 use memdir_core::report::FactState;
@@ -133,6 +133,13 @@ impl<'t, T: Tree> Planner<'t, T> {
 pub fn current<'n>(text: &'n str, past_status: &[String], now: Timestamp) -> Option<Cow<'n, str>> {
     let is_past = past_state(text, past_status, now).is_some();
     (!is_past).then(|| without(text, &over(text, now)))
+}
+
+/// Whether a step makes a note belong to the past that did not.
+pub(super) fn sets_aside(step: &Step, past_status: &[String], now: Timestamp) -> bool {
+    let Step::Put { path, before: Some(before), after: Some(after) } = step else { return false };
+    let is_past = |image: &Image| image.content.text().is_some_and(|text| past_state(text, past_status, now).is_some());
+    path.is_note() && is_past(after) && !is_past(before)
 }
 
 /// Why all of a text belongs to the past.

@@ -373,7 +373,10 @@ impl<'t, T: Tree> Planner<'t, T> {
     /// Ends the batch.
     #[must_use]
     pub fn finish(self) -> Plan {
-        Plan::of(self.overlay, self.issues, self.seen)
+        let (past_status, today) = (self.manner.past_status, self.today());
+        let mut plan = Plan::of(self.overlay, self.issues, self.seen);
+        plan.sets_aside = plan.steps().iter().any(|step| current::sets_aside(step, past_status, today));
+        plan
     }
 
     fn act(&mut self, call: &Call) -> Result<Answer, Failure> {

@@ -1,8 +1,9 @@
 //! Whether a change takes something away.
 //!
 //! Taken away means: a note or a folder is gone, fewer than half of a note's lines or of its words remain, an item, a row or a key is
-//! gone with none of that key in its place, or a fact is no longer stated, as where it has become a comment. Rewording, reordering and
-//! moving are not removal. Pure, and the same in every language.
+//! gone with none of that key in its place, a fact is no longer stated, as where it has become a comment, or the front matter says of
+//! the whole note that it belongs to the past, for no answer tells it then. Rewording, reordering and moving are not removal.
+//! Pure, and the same in every language.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,6 +17,9 @@ impl Plan {
     /// Whether the change takes something away, in the sense of this module.
     #[must_use]
     pub fn takes_away(&self) -> bool {
+        if self.sets_aside {
+            return true;
+        }
         let has_moved = self.steps().iter().any(|step| matches!(step, Step::Move { .. }));
         let puts: Vec<(Option<String>, Option<String>)> =
             self.steps().iter().filter_map(|step| texts(step, has_moved)).collect();
@@ -195,9 +199,11 @@ mod tests {
             ("empty.md", ""),
             ("far/a.md", "# A\n"),
             ("all.md", "[[far/a]]\n"),
+            ("past.md", "---\nstatus: deprecated\n---\n# Past\n"),
         ];
         let tree = MapTree::of([("user.md", USER), ("a.canvas", CANVAS)].into_iter().chain(small));
-        let mut planner = Planner::new(&tree, &Limits::default());
+        let past_status = ["deprecated".to_owned()];
+        let mut planner = Planner::new(&tree, &Limits::default()).at((1_795_478_400, 0)).with_past_status(&past_status);
         let rules = Rules::default();
         let context =
             Context { mode: Mode::Off, approved: false, read_only: false, client: None, grant: None, rules: &rules };
@@ -237,6 +243,22 @@ mod tests {
         check(&[json!({"action": "update_file", "path": "a.canvas", "old_content": card, "new_content": ""})], true);
         // What comes elsewhere does not make up for what goes here.
         check(&[edit("- likes tea\n", ""), edit("She works a lot.", "- works a lot")], true);
+    }
+
+    #[test]
+    fn a_note_that_is_set_aside_is_removed() {
+        let front = |line: &str| edit("born: 1990\n", &format!("born: 1990\n{line}\n"));
+        check(&[front("superseded_by: old")], true);
+        check(&[front("valid_until: 2020-01-01")], true);
+        check(&[front("status: Deprecated")], true);
+        check(&[front("valid_until: 2090-01-01")], false);
+        check(&[front("status: active")], false);
+        let whole = |line: &str, path: &str, text: &str| json!({"action": "write_file", "path": path, "content": format!("---\n{line}\n---\n{text}")});
+        check(&[whole("superseded_by: user", "old.md", "# Old\n\n- x: y\n")], true);
+        // A note that is new takes nothing away, and neither does more text in one that was set aside before.
+        check(&[whole("superseded_by: user", "new.md", "# New\n")], false);
+        let more = json!({"action": "append_file", "path": "past.md", "content": "More.\n"});
+        check(&[more], false);
     }
 
     #[test]

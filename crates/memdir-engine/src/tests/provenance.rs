@@ -188,3 +188,122 @@ fn the_facts_that_are_listed_are_those_that_hold() {
     let employer = engine.facts(&FactsQuery::current()).unwrap().facts.remove(0);
     assert_eq!((employer.since.as_deref(), employer.until), (Some("2024"), None));
 }
+
+/// A note of `origin` with a birth year, to which `later` adds another one.
+fn born_twice(folder: &Path, origin: &str, later: &str) -> (Engine, Vec<String>) {
+    let engine = timed(folder);
+    send(
+        &engine,
+        from(origin),
+        json!({"action": "create_file", "path": "a.md", "content": "- born: 1990\n- pet: cat\n"}),
+    );
+    NOW.set(NOW.get() + 60);
+    let text = json!([{"action": "append_file", "path": "a.md", "content": "- born: 1991\n"}]);
+    let report =
+        engine.conclude(engine.propose(dialect::parse(format!("<actions>{text}</actions>").as_bytes()), from(later)));
+    let told = report.issues.into_iter().filter(|issue| issue.code == memdir_core::report::CONTRADICTION);
+    (engine, told.map(|issue| issue.message).collect())
+}
+
+/// The line that an action takes out.
+fn taken(action: &impl serde::Serialize) -> String {
+    let action = serde_json::to_value(action).unwrap();
+    let text = |key: &str| action[key].as_str().unwrap_or_else(|| panic!("{action}")).to_owned();
+    let (old, new) = (text("old_content"), text("new_content"));
+    old.lines().find(|line| !new.lines().any(|kept| kept == *line)).unwrap().to_owned()
+}
+
+#[test]
+fn of_two_lines_the_less_trusted_one_goes() {
+    // Whose line stands above, whose below; what `check` takes out, what `tidy` does, and what the writer is told to take out.
+    let (old, new) = ("- born: 1990", "- born: 1991");
+    for (above, below, checked, tidied, told) in [
+        ("person", "person", Some(old), Some(old), old),
+        ("model", "person", Some(old), Some(old), old),
+        ("import", "model", Some(old), Some(old), old),
+        ("person", "tool:web", Some(new), Some(new), new),
+        ("model", "import", Some(new), Some(new), new),
+        ("person", "model", Some(new), Some(new), old),
+        ("tool:web", "import", None, None, new),
+    ] {
+        let folder = memory(&[]);
+        let (engine, messages) = born_twice(folder.path(), above, below);
+        let findings = engine.check(&|| ()).unwrap().findings;
+        let conflict = findings.iter().find(|finding| !finding.sides.is_empty()).unwrap();
+        assert_eq!(conflict.action.as_ref().map(taken).as_deref(), checked, "{above}, {below}");
+        let steps = engine.tidy(true, &Caller::person("cli"), &|| ()).unwrap().steps;
+        assert_eq!(steps.first().map(|step| taken(&step.actions[0])).as_deref(), tidied, "{above}, {below}");
+        let [message] = messages.as_slice() else { panic!("{messages:?}") };
+        let action = message.rsplit_once("send ").unwrap().1;
+        assert_eq!(taken(&serde_json::from_str::<serde_json::Value>(action).unwrap()), told, "{message}");
+    }
+}
+
+#[test]
+fn what_is_written_after_a_confirmation_is_asked_about() {
+    let folder = memory(&[]);
+    let (engine, _) = born_twice(folder.path(), "import", "model");
+    let path = MemoryPath::parse("a.md").unwrap();
+    let confirm = |line: &str| {
+        NOW.set(NOW.get() + 60);
+        engine.confirm(&path, line, &Caller::person("cli")).unwrap();
+    };
+    let disputes = || {
+        let asked = engine.review(engine.now(), 5).unwrap().into_iter();
+        asked.filter(|one| one.kind == crate::QuestionKind::Disputed).map(|one| one.text).collect::<Vec<_>>()
+    };
+    assert_eq!(disputes(), ["- born: 1991"]);
+    confirm("- born: 1990");
+    assert_eq!(disputes(), [""; 0]);
+    let edit =
+        json!({"action": "update_file", "path": "a.md", "old_content": "born: 1991", "new_content": "born: 1992"});
+    send(&engine, from("model"), edit);
+    assert_eq!(disputes(), ["- born: 1992"]);
+    confirm("- born: 1992");
+    assert_eq!(disputes(), [""; 0]);
+}
+
+#[test]
+fn no_line_of_an_import_moves_to_a_new_note() {
+    let part = |number: usize| format!("## Part {number}\n\n{}\n\n", format!("text{number} ").repeat(900));
+    let text = format!("# Long\n\n- iban: x\n\n{}{}{}", part(1), part(2), part(3));
+    for (origin, expected) in [("model", 1), ("import", 0)] {
+        let folder = memory(&[]);
+        let engine = timed(folder.path());
+        send(&engine, from("model"), json!({"action": "create_file", "path": "long.md", "content": text}));
+        send(&engine, from(origin), json!({"action": "set_fact", "path": "long.md", "key": "iban", "value": "y"}));
+        for is_dry in [true, false] {
+            let steps = engine.tidy(is_dry, &Caller::person("cli"), &|| ()).unwrap().steps;
+            assert_eq!(steps.len(), expected, "{origin}: {steps:?}");
+        }
+    }
+}
+
+#[test]
+fn steps_that_a_rule_denies_keep_no_other_step_away_and_come_later() {
+    let folder = memory(&[]);
+    for number in 0..105 {
+        let name = folder.path().join(format!("a{number:03}.md"));
+        std::fs::write(name, format!("- permit: {number} (until 2020)\n\n[[z]]\n")).unwrap();
+    }
+    std::fs::write(folder.path().join("z.md"), "- visa: B (until 2020)\n\n[[a000]]\n").unwrap();
+    let mut engine = timed(folder.path());
+    let rule = serde_json::from_value(json!({"path": "a*.md", "verdict": "deny"})).unwrap();
+    engine.settings.rules = Rules::new(vec![rule]).unwrap();
+    let person = Caller::person("cli");
+    let expected = [MemoryPath::parse("z.md").unwrap()];
+    for is_dry in [true, false] {
+        let run = engine.tidy(is_dry, &person, &|| ()).unwrap();
+        assert_eq!(run.steps.into_iter().map(|step| step.path).collect::<Vec<_>>(), expected);
+        assert_eq!((run.left, run.proposal), (0, (!is_dry).then_some(1)));
+    }
+    engine.reject(1, &person).unwrap();
+    assert_eq!(engine.tidy(false, &person, &|| ()).unwrap(), crate::TidyRun::default());
+    // Without the rule those come that nobody was shown.
+    engine.settings.rules = Rules::default();
+    let run = engine.tidy(false, &person, &|| ()).unwrap();
+    assert_eq!((run.steps.len(), run.left), (100, 5));
+    engine.reject(run.proposal.unwrap(), &person).unwrap();
+    let run = engine.tidy(false, &person, &|| ()).unwrap();
+    assert_eq!((run.steps.len(), run.left), (5, 0));
+}
