@@ -33,6 +33,7 @@ struct BatchAuthor {
     writing: Writing,
     origin: Option<String>,
     restores: bool,
+    moves: bool,
 }
 
 impl Vault {
@@ -201,7 +202,7 @@ impl<'j> Authors<'j> {
 
     pub(super) fn of(&mut self, batch: u64) -> Result<VersionAuthor, VaultError> {
         let known = self.batch(batch)?;
-        Ok(VersionAuthor { batch: Some(batch), by: known.writing.by, restores: known.restores })
+        Ok(VersionAuthor { batch: Some(batch), by: known.writing.by, restores: known.restores, moves: known.moves })
     }
 
     fn writing(&mut self, batch: Option<u64>, by: WrittenBy) -> Result<Writing, VaultError> {
@@ -299,5 +300,7 @@ fn read(journal: &Journal, batch: u64) -> Result<BatchAuthor, VaultError> {
     let by = origin.as_deref().map_or(WrittenBy::Tool, WrittenBy::of_origin);
     writing.by = if by < WrittenBy::Approved && is_approved == Some(true) { WrittenBy::Approved } else { by };
     writing.tool = origin.as_deref().and_then(|origin| origin.strip_prefix("tool:")).map(str::to_owned);
-    Ok(BatchAuthor { writing, origin, restores })
+    let sql = "SELECT EXISTS (SELECT 1 FROM step WHERE batch = ?1 AND kind IN (2, 3))";
+    let moves = journal.db.prepare_cached(sql)?.query_row([batch], |row| row.get(0))?;
+    Ok(BatchAuthor { writing, origin, restores, moves })
 }
