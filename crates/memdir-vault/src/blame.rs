@@ -58,17 +58,23 @@ impl Vault {
         };
         let journal = &core.journal;
         let mut authors = Authors::new(journal);
-        let mut lineage = follow(journal, &versions(journal, path)?, &mut authors)?;
+        let versions = versions(journal, path)?;
+        let mut lineage = follow(journal, &versions, &mut authors)?;
         let is_known = lineage.is_some();
         if let Some(lineage) = &mut lineage {
             lineage.follow(now, VersionAuthor::OUTSIDE);
         }
         let names = history::names_before(journal, path)?;
         let confirmed = confirm::of_note(journal, &names)?;
+        let unknown = authors.least_source(&versions)?;
         let mut lines = Vec::new();
         for (at, text) in text.lines().enumerate() {
             let origin = lineage.as_ref().and_then(|lineage| lineage.origins().get(at)).filter(|_| is_known);
-            lines.push(authors.line(at + 1, text, origin.and_then(Option::as_ref), &confirmed)?);
+            let mut line = authors.line(at + 1, text, origin.and_then(Option::as_ref), &confirmed)?;
+            // Its version is forgotten, and any author of the note may have written it.
+            let is_confirmed = line.provenance.last_confirmed.is_some();
+            line.provenance.trust = line.provenance.trust.or(unknown.filter(|_| !is_confirmed));
+            lines.push(line);
         }
         Ok(lines)
     }
@@ -115,6 +121,7 @@ pub(super) fn follow(
         }
         None => (Lineage::new(salt), None, versions),
     };
+    lineage.suspect(authors.least_source(versions)?);
     for version in rest {
         // Contents are stored once, so the same number is the same text. Another one was written by an editor.
         if version.before != last {
@@ -203,6 +210,16 @@ impl<'j> Authors<'j> {
     pub(super) fn of(&mut self, batch: u64) -> Result<VersionAuthor, VaultError> {
         let known = self.batch(batch)?;
         Ok(VersionAuthor { batch: Some(batch), by: known.writing.by, restores: known.restores, moves: known.moves })
+    }
+
+    /// The least trusted author of versions, if it is one whose lines a person has to confirm.
+    fn least_source(&mut self, versions: &[Version]) -> Result<Option<WrittenBy>, VaultError> {
+        if self.journal.has_no_sources()? {
+            return Ok(None);
+        }
+        let authors = versions.iter().map(|version| Ok(self.of(version.batch)?.by));
+        let authors = authors.collect::<Result<Vec<_>, VaultError>>()?;
+        Ok(authors.into_iter().min().filter(|least| least.needs_confirmation()))
     }
 
     fn writing(&mut self, batch: Option<u64>, by: WrittenBy) -> Result<Writing, VaultError> {

@@ -111,6 +111,8 @@ pub struct Lineage {
     origins: Vec<Option<LineOrigin>>,
     /// Where the lines came from that were removed, by their text.
     removed: HashMap<String, LineOrigin>,
+    /// How far a line is trusted of which nobody knows where it comes from.
+    unknown: Option<WrittenBy>,
     salt: Vec<u8>,
 }
 
@@ -126,7 +128,7 @@ impl Lineage {
     #[must_use]
     pub fn new(salt: impl Into<Vec<u8>>) -> Self {
         let newest = Newest::Text(Content::new([]));
-        Self { newest, origins: Vec::new(), removed: HashMap::new(), salt: salt.into() }
+        Self { newest, origins: Vec::new(), removed: HashMap::new(), unknown: None, salt: salt.into() }
     }
 
     /// A text of whose newest version only this is known.
@@ -134,6 +136,12 @@ impl Lineage {
     pub fn resume(salt: impl Into<Vec<u8>>, lines: Vec<MarkedLine>) -> Self {
         let (marks, origins) = lines.into_iter().map(|line| ((line.mark, line.key), line.origin)).unzip();
         Self { newest: Newest::Marks(marks), origins, ..Self::new(salt) }
+    }
+
+    /// Says who may have written the lines of which nobody knows where they come from: what is made from one of them is trusted no
+    /// more.
+    pub fn suspect(&mut self, least: Option<WrittenBy>) {
+        self.unknown = least;
     }
 
     /// Tells the text of the newest version after all, where it is kept elsewhere.
@@ -231,7 +239,8 @@ impl Lineage {
         let added: Vec<(usize, &str)> =
             added.map(|(number, at)| (number, lines.get(at).copied().unwrap_or_default())).collect();
         let mark = |text: &str| self.mark(text);
-        let mut found = pair::origins(&added, &gone, &self.removed, &mark, author).into_iter();
+        let known = pair::Known { removed: &self.removed, unknown: self.unknown, mark: &mark };
+        let mut found = pair::origins(&added, &gone, &known, author).into_iter();
         let mut old = std::mem::take(&mut self.origins).into_iter();
         let mut at = 0;
         for hunk in hunks {

@@ -67,16 +67,25 @@ pub(super) fn stated(line: &str) -> Option<(String, String)> {
     found.map(|found| (fact::key(&found.key), found.value))
 }
 
+/// What a lineage knows beside the lines of the version before.
+pub(super) struct Known<'l> {
+    /// Where the lines came from that were removed, by their text.
+    pub(super) removed: &'l HashMap<String, LineOrigin>,
+    /// How far a line is trusted of which nobody knows where it comes from.
+    pub(super) unknown: Option<WrittenBy>,
+    pub(super) mark: &'l dyn Fn(&str) -> u32,
+}
+
 /// Where added lines come from, in their order; each is given with the number of its hunk. The work grows with the number of lines,
 /// not with its square.
 pub(super) fn origins(
     added: &[(usize, &str)],
     gone: &[Gone<'_>],
-    removed: &HashMap<String, LineOrigin>,
-    mark: &dyn Fn(&str) -> u32,
+    known: &Known<'_>,
     author: VersionAuthor,
 ) -> Vec<Option<LineOrigin>> {
-    let mut found: Vec<Option<LineOrigin>> = added.iter().map(|(_, line)| restored(line, removed, author)).collect();
+    let mut found: Vec<Option<LineOrigin>> =
+        added.iter().map(|(_, line)| restored(line, known.removed, author)).collect();
     let facts: Vec<Option<(String, String)>> = added
         .iter()
         .zip(&found)
@@ -87,20 +96,26 @@ pub(super) fn origins(
     // A line that only moved comes first: it must not be taken for what became of another one.
     for ((_, line), origin) in added.iter().zip(&mut found).filter(|(_, origin)| origin.is_none()) {
         if let Some(gone) = free.same(line) {
-            *origin = gone.origin.as_ref().map(|old| made_from(old, author, Made::Same, None));
+            let unknown = || {
+                known.unknown.map_or_else(|| fresh(author, None), |least| LineOrigin { least, ..fresh(author, None) })
+            };
+            *origin = Some(gone.origin.as_ref().map_or_else(unknown, |old| made_from(old, author, Made::Same, None)));
         }
     }
     let rest = added.iter().zip(&facts).zip(&mut found).filter(|(_, origin)| origin.is_none());
     for (((hunk, line), fact), origin) in rest {
         let (partner, value) = match fact {
-            Some((key, value)) => (free.of_key(*hunk, key, mark), value.as_str()),
+            Some((key, value)) => (free.of_key(*hunk, key, known.mark), value.as_str()),
             None => (free.alike(*hunk, line), line.trim()),
         };
-        *origin = Some(match partner.and_then(|gone| Some((gone, gone.origin.as_ref()?))) {
-            Some((gone, old)) => {
-                let former = gone.value().filter(|old| *old != value).map(str::to_owned);
-                made_from(old, author, made(gone, line, value, author), former)
-            }
+        *origin = Some(match partner.map(|gone| (gone, made(gone, line, value, author))) {
+            Some((gone, made)) => match &gone.origin {
+                Some(old) => {
+                    let former = gone.value().filter(|old| *old != value).map(str::to_owned);
+                    made_from(old, author, made, former)
+                }
+                None => fresh(author, known.unknown.filter(|_| made != Made::New)),
+            },
             None if fact.is_none() => fresh(author, least.get(hunk).copied()),
             None => fresh(author, None),
         });
@@ -303,7 +318,8 @@ mod tests {
         let gone: Vec<Gone<'_>> = old.iter().map(|line| Gone::new(0, Some(line), 0, Some(fresh(by, None)))).collect();
         let added: Vec<(usize, &str)> = new.iter().map(|line| (0, line.as_str())).collect();
         COMPARED.set(0);
-        assert_eq!(origins(&added, &gone, &HashMap::new(), &|_| 0, by).len(), lines);
+        let known = Known { removed: &HashMap::new(), unknown: None, mark: &|_| 0 };
+        assert_eq!(origins(&added, &gone, &known, by).len(), lines);
         COMPARED.get()
     }
 
