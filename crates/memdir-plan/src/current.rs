@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use crate::Planner;
 use crate::step::{Content, Image, Step};
@@ -61,7 +62,7 @@ impl<'t, T: Tree> Planner<'t, T> {
     /// What an answer may show of a text, line for line; `None` where all of it belongs to the past.
     pub(super) fn current<'n>(&self, text: &'n str, shown: PastShown) -> Option<Cow<'n, str>> {
         match shown {
-            PastShown::Marked => Some(marked(text, &over(text, self.today()))),
+            PastShown::Marked => Some(marked(text, &over(text, self.today()).lines)),
             PastShown::No => current(text, self.manner.past_status, self.today()),
         }
     }
@@ -151,31 +152,56 @@ fn past_state(text: &str, past_status: &[String], now: Timestamp) -> Option<Fact
     Note::parse(text).past(past_status, now).as_ref().map(Past::state)
 }
 
-/// The lines of the facts whose time is over, from 1, each fact with all its lines.
-fn over(text: &str, now: Timestamp) -> HashSet<usize> {
+/// The facts of a text whose time is over.
+#[derive(Default)]
+struct Over {
+    /// Their lines, from 1, each fact with all its lines.
+    lines: HashSet<usize>,
+    /// Where the values of those stand that share a line with a fact that holds, the first first.
+    beside: Vec<Range<usize>>,
+    /// The lines with a fact that holds.
+    current: HashSet<usize>,
+}
+
+fn over(text: &str, now: Timestamp) -> Over {
     // Most notes have none, and need not be read for it.
     let may_end = |line: &str| line.contains(':') || line.contains('|');
     let is_dated = |line: &str| line.bytes().filter(u8::is_ascii_digit).count() >= 4;
     let says = |line: &str| ["(", "-", "–", "—", "ntil", "NTIL"].iter().any(|mark| line.contains(mark));
     if !text.lines().any(|line| is_dated(line) && says(line) && may_end(line)) {
-        return HashSet::new();
+        return Over::default();
     }
     let note = Note::parse(text);
-    let over = note.facts().into_iter().filter(|fact| {
-        let is_front = matches!(fact.place, memdir_note::fact::Place::FrontMatter(_));
-        !is_front && Period::of_value(&fact.value).is_some_and(|period| period.is_over(now))
-    });
-    over.flat_map(|fact| fact.line..=note.line_at(fact.span.end).max(fact.line)).collect()
+    let facts = note.facts().into_iter();
+    let (over, current): (Vec<_>, Vec<_>) = facts
+        .filter(|fact| !matches!(fact.place, memdir_note::fact::Place::FrontMatter(_)))
+        .partition(|fact| Period::of_value(&fact.value).is_some_and(|period| period.is_over(now)));
+    let current: HashSet<usize> = current.into_iter().map(|fact| fact.line).collect();
+    let beside = over.iter().filter(|fact| current.contains(&fact.line)).map(|fact| fact.span.clone());
+    let mut beside: Vec<Range<usize>> = beside.collect();
+    beside.sort_by_key(|span| span.start);
+    let lines = over.iter().flat_map(|fact| fact.line..=note.line_at(fact.span.end).max(fact.line)).collect();
+    Over { lines, beside, current }
 }
 
-/// A text in which some lines are empty.
-fn without<'t>(text: &'t str, lines: &HashSet<usize>) -> Cow<'t, str> {
-    if lines.is_empty() {
+/// A text in which the lines of what is over are empty; of a line with a fact that holds as well, only the values that are over are blank.
+fn without<'t>(text: &'t str, over: &Over) -> Cow<'t, str> {
+    if over.lines.is_empty() {
         return Cow::Borrowed(text);
     }
-    let kept = text.split_inclusive('\n').enumerate().map(|(at, line)| {
+    let mut blanked = String::with_capacity(text.len());
+    let mut from = 0;
+    for span in &over.beside {
+        blanked.push_str(text.get(from..span.start).unwrap_or_default());
+        let gone = text.get(span.start.max(from)..span.end).unwrap_or_default();
+        blanked.extend(gone.chars().map(|character| if character.is_control() { character } else { ' ' }));
+        from = span.end.max(from);
+    }
+    blanked.push_str(text.get(from..).unwrap_or_default());
+    let kept = blanked.split_inclusive('\n').enumerate().map(|(at, line)| {
         let end = line.trim_end_matches(['\n', '\r']).len();
-        if lines.contains(&(at + 1)) { line.get(end..).unwrap_or_default() } else { line }
+        let is_over = over.lines.contains(&(at + 1)) && !over.current.contains(&(at + 1));
+        if is_over { line.get(end..).unwrap_or_default() } else { line }
     });
     Cow::Owned(kept.collect())
 }
@@ -191,4 +217,25 @@ fn marked<'t>(text: &'t str, lines: &HashSet<usize>) -> Cow<'t, str> {
         [bare, end, rest]
     });
     Cow::Owned(marked.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        let now = Timestamp::from_seconds(1_780_000_000);
+        assert_eq!(current(text, &[], now).as_deref(), Some(expected), "{text}");
+    }
+
+    #[test]
+    fn only_what_is_over_is_left_out_of_a_line() {
+        let text = "I live at [flat:: Rua Nova 5] and had [job:: Initech (until 2020)].\nx\n";
+        let blank = " ".repeat("Initech (until 2020)".len());
+        check(text, &text.replace("Initech (until 2020)", &blank));
+        check("a [job:: É (until 2020)] and [pet:: Rex (until 2019)]\nb\n", "\nb\n");
+        check("- job: Initech (until 2020)\r\n- flat: Rua Nova 5\r\n", "\r\n- flat: Rua Nova 5\r\n");
+        check("- flat: Rua Nova 5\n", "- flat: Rua Nova 5\n");
+    }
 }

@@ -33,6 +33,7 @@ struct BatchAuthor {
     writing: Writing,
     origin: Option<String>,
     restores: bool,
+    moves: bool,
 }
 
 impl Vault {
@@ -57,17 +58,23 @@ impl Vault {
         };
         let journal = &core.journal;
         let mut authors = Authors::new(journal);
-        let mut lineage = follow(journal, &versions(journal, path)?, &mut authors)?;
+        let versions = versions(journal, path)?;
+        let mut lineage = follow(journal, &versions, &mut authors)?;
         let is_known = lineage.is_some();
         if let Some(lineage) = &mut lineage {
             lineage.follow(now, VersionAuthor::OUTSIDE);
         }
         let names = history::names_before(journal, path)?;
         let confirmed = confirm::of_note(journal, &names)?;
+        let unknown = authors.least_source(&versions)?;
         let mut lines = Vec::new();
         for (at, text) in text.lines().enumerate() {
             let origin = lineage.as_ref().and_then(|lineage| lineage.origins().get(at)).filter(|_| is_known);
-            lines.push(authors.line(at + 1, text, origin.and_then(Option::as_ref), &confirmed)?);
+            let mut line = authors.line(at + 1, text, origin.and_then(Option::as_ref), &confirmed)?;
+            // Its version is forgotten, and any author of the note may have written it.
+            let is_confirmed = line.provenance.last_confirmed.is_some();
+            line.provenance.trust = line.provenance.trust.or(unknown.filter(|_| !is_confirmed));
+            lines.push(line);
         }
         Ok(lines)
     }
@@ -114,6 +121,7 @@ pub(super) fn follow(
         }
         None => (Lineage::new(salt), None, versions),
     };
+    lineage.suspect(authors.least_source(versions)?);
     for version in rest {
         // Contents are stored once, so the same number is the same text. Another one was written by an editor.
         if version.before != last {
@@ -201,7 +209,17 @@ impl<'j> Authors<'j> {
 
     pub(super) fn of(&mut self, batch: u64) -> Result<VersionAuthor, VaultError> {
         let known = self.batch(batch)?;
-        Ok(VersionAuthor { batch: Some(batch), by: known.writing.by, restores: known.restores })
+        Ok(VersionAuthor { batch: Some(batch), by: known.writing.by, restores: known.restores, moves: known.moves })
+    }
+
+    /// The least trusted author of versions, if it is one whose lines a person has to confirm.
+    fn least_source(&mut self, versions: &[Version]) -> Result<Option<WrittenBy>, VaultError> {
+        if self.journal.has_no_sources()? {
+            return Ok(None);
+        }
+        let authors = versions.iter().map(|version| Ok(self.of(version.batch)?.by));
+        let authors = authors.collect::<Result<Vec<_>, VaultError>>()?;
+        Ok(authors.into_iter().min().filter(|least| least.needs_confirmation()))
     }
 
     fn writing(&mut self, batch: Option<u64>, by: WrittenBy) -> Result<Writing, VaultError> {
@@ -299,5 +317,7 @@ fn read(journal: &Journal, batch: u64) -> Result<BatchAuthor, VaultError> {
     let by = origin.as_deref().map_or(WrittenBy::Tool, WrittenBy::of_origin);
     writing.by = if by < WrittenBy::Approved && is_approved == Some(true) { WrittenBy::Approved } else { by };
     writing.tool = origin.as_deref().and_then(|origin| origin.strip_prefix("tool:")).map(str::to_owned);
-    Ok(BatchAuthor { writing, origin, restores })
+    let sql = "SELECT EXISTS (SELECT 1 FROM step WHERE batch = ?1 AND kind IN (2, 3))";
+    let moves = journal.db.prepare_cached(sql)?.query_row([batch], |row| row.get(0))?;
+    Ok(BatchAuthor { writing, origin, restores, moves })
 }

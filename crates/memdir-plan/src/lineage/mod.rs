@@ -28,11 +28,13 @@ pub struct VersionAuthor {
     pub by: WrittenBy,
     /// Whether it is an undo or a restore: a line that comes back then is as it was before it went.
     pub restores: bool,
+    /// Whether it moves notes: links follow them, and a line in which only they changed says what it said.
+    pub moves: bool,
 }
 
 impl VersionAuthor {
     /// What another program than memdir changed.
-    pub const OUTSIDE: Self = Self { batch: None, by: WrittenBy::Outside, restores: false };
+    pub const OUTSIDE: Self = Self { batch: None, by: WrittenBy::Outside, restores: false, moves: false };
 }
 
 /// Where a line comes from. Batches are `None` for [`WrittenBy::Outside`].
@@ -46,7 +48,8 @@ pub struct LineOrigin {
     pub last: Option<u64>,
     /// On whose behalf that was.
     pub by: WrittenBy,
-    /// The least trusted of those it was made by. A person raises it, by writing or by approving.
+    /// The least trusted of those it was made by. A person raises it, by writing or by approving what it says; moving the line or
+    /// leading its links elsewhere says nothing new.
     pub least: WrittenBy,
     /// What it said before, the oldest first.
     pub former: Vec<Former>,
@@ -92,7 +95,7 @@ enum Newest {
 /// use memdir_core::report::WrittenBy;
 /// use memdir_plan::{Content, Lineage, VersionAuthor};
 ///
-/// let by = |batch| VersionAuthor { batch: Some(batch), by: WrittenBy::Model, restores: false };
+/// let by = |batch| VersionAuthor { batch: Some(batch), by: WrittenBy::Model, restores: false, moves: false };
 /// let mut lineage = Lineage::new(*b"salt");
 /// lineage.follow(&Content::new(*b"- city: Paris\n"), by(1));
 /// lineage.follow(&Content::new(*b"- city: Paris\n- age: 30\n"), VersionAuthor::OUTSIDE);
@@ -108,6 +111,8 @@ pub struct Lineage {
     origins: Vec<Option<LineOrigin>>,
     /// Where the lines came from that were removed, by their text.
     removed: HashMap<String, LineOrigin>,
+    /// How far a line is trusted of which nobody knows where it comes from.
+    unknown: Option<WrittenBy>,
     salt: Vec<u8>,
 }
 
@@ -123,7 +128,7 @@ impl Lineage {
     #[must_use]
     pub fn new(salt: impl Into<Vec<u8>>) -> Self {
         let newest = Newest::Text(Content::new([]));
-        Self { newest, origins: Vec::new(), removed: HashMap::new(), salt: salt.into() }
+        Self { newest, origins: Vec::new(), removed: HashMap::new(), unknown: None, salt: salt.into() }
     }
 
     /// A text of whose newest version only this is known.
@@ -131,6 +136,12 @@ impl Lineage {
     pub fn resume(salt: impl Into<Vec<u8>>, lines: Vec<MarkedLine>) -> Self {
         let (marks, origins) = lines.into_iter().map(|line| ((line.mark, line.key), line.origin)).unzip();
         Self { newest: Newest::Marks(marks), origins, ..Self::new(salt) }
+    }
+
+    /// Says who may have written the lines of which nobody knows where they come from: what is made from one of them is trusted no
+    /// more.
+    pub fn suspect(&mut self, least: Option<WrittenBy>) {
+        self.unknown = least;
     }
 
     /// Tells the text of the newest version after all, where it is kept elsewhere.
@@ -228,14 +239,17 @@ impl Lineage {
         let added: Vec<(usize, &str)> =
             added.map(|(number, at)| (number, lines.get(at).copied().unwrap_or_default())).collect();
         let mark = |text: &str| self.mark(text);
-        let mut found = pair::origins(&added, &mut gone, &self.removed, &mark, author).into_iter();
-        // From the end, so that the numbers of the lines before stay what they are.
-        let mut fresh: Vec<Vec<Option<LineOrigin>>> =
-            hunks.iter().map(|hunk| found.by_ref().take(hunk.new.len()).collect()).collect();
-        for hunk in hunks.iter().rev() {
-            let gone = hunk.old.start.min(self.origins.len())..hunk.old.end.min(self.origins.len());
-            drop(self.origins.splice(gone, fresh.pop().unwrap_or_default()));
+        let known = pair::Known { removed: &self.removed, unknown: self.unknown, mark: &mark };
+        let mut found = pair::origins(&added, &gone, &known, author).into_iter();
+        let mut old = std::mem::take(&mut self.origins).into_iter();
+        let mut at = 0;
+        for hunk in hunks {
+            self.origins.extend(old.by_ref().take(hunk.old.start - at));
+            old.by_ref().take(hunk.old.len()).for_each(drop);
+            self.origins.extend(found.by_ref().take(hunk.new.len()));
+            at = hunk.old.end;
         }
+        self.origins.extend(old);
         for gone in &gone {
             if let Some(text) = gone.text {
                 remember(&mut self.removed, text, gone.origin.as_ref());

@@ -5,7 +5,7 @@ use super::{Content, Lineage, VersionAuthor};
 const SALT: [u8; 4] = *b"salt";
 
 fn by(batch: u64, by: WrittenBy) -> VersionAuthor {
-    VersionAuthor { batch: Some(batch), by, restores: false }
+    VersionAuthor { batch: Some(batch), by, restores: false, moves: false }
 }
 
 /// A lineage after versions by 1, 2, 3 and so on.
@@ -124,6 +124,34 @@ fn only_a_person_raises_the_trust_of_a_line() {
     check_least(&[("- city: Paris\n", You), ("- city: Paris, France\n", Model)], Model);
     check_least(&[("- city: Paris\n", Import), ("- city: London\n", Model)], Model);
     check_least(&[("- city: Paris\n", Import), ("- city: Paris\n- age: 3\n", Model)], Model);
+}
+
+#[test]
+fn whoever_moves_a_line_or_leads_a_link_elsewhere_confirms_nothing() {
+    use WrittenBy::{Approved, Import, You};
+    check_least(&[("- city: Paris\nx\n", Import), ("x\n- city: Paris\n", You)], Import);
+    for by in [You, Approved] {
+        check_least(&[("- at: [[acme]] as chief\n", Import), ("- at: [[firms/acme]] as chief\n", by)], Import);
+        check_least(&[("- at: [Acme](a.md)\n", Import), ("- at: [Acme](b.md)\n", by)], Import);
+        check_least(&[("- at: Acme\n", Import), ("- at: [[firms/acme_corp|Acme]]\n", by)], Import);
+        check_least(&[("She is at [[acme]].\n", Import), ("She is at [[firms/acme]].\n", by)], Import);
+        check_least(&[("- at: [[acme]]\n", Import), ("- at: [[globex]]\n", by)], by);
+        check_least(&[("- at: [[acme]] as chief\n", Import), ("- at: [[acme]] as clerk\n", by)], by);
+    }
+    let mut lineage = Lineage::new(SALT);
+    lineage.follow(&Content::new(*b"- at: [[acme]]\n"), by(1, Import));
+    lineage.follow(&Content::new(*b"- at: [[acme_corp]]\n"), VersionAuthor { moves: true, ..by(2, You) });
+    assert_eq!(lineage.origins()[0].as_ref().unwrap().least, Import, "a rename");
+}
+
+#[test]
+fn a_long_text_that_is_replaced_at_once_keeps_the_least_of_its_authors() {
+    use WrittenBy::{Import, Model, You};
+    let many = |word: &str| (0..100).map(|at| format!("{word}{at} says so\n")).collect::<String>();
+    let facts = |key: &str| (0..100).map(|at| format!("- {key}{at}: x\n")).collect::<String>();
+    check_least(&[(&many("it"), Import), (&many("she"), Model)], Import);
+    check_least(&[(&many("it"), Import), (&many("she"), You)], You);
+    check_least(&[(&facts("a"), Import), (&facts("b"), Model)], Model);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::{DAY, Env, author, commit, commit_on, entry, open_with, path, put, re
 use crate::{Author, Batch, Durability, Options, Vault};
 use memdir_core::report::{Kind, Line, WrittenBy};
 use memdir_core::time::Timestamp;
-use memdir_plan::{Sought, Step, Tree};
+use memdir_plan::{Forms, Sought, Step, Tree};
 
 fn lines(vault: &Vault, name: &str) -> Vec<Line> {
     let now = vault.read(&path(name), 9_999).unwrap().content;
@@ -61,6 +61,61 @@ fn what_is_forgotten_leaves_no_marks() {
     let time = Timestamp::from_micros(93 * DAY);
     vault.lock().unwrap().forget_history(&Sought::Note(names.all), &author(), time).unwrap();
     assert_eq!(kept(), 0);
+}
+
+/// Puts `a.md` and moves on behalf of somebody, on a day of its own.
+fn write_as(env: &Env, day: i64, origin: &str, steps: &[Step]) {
+    let author = Author { origin: origin.into(), ..author() };
+    let entries = [entry("update_file")];
+    let time = Timestamp::from_micros(day * DAY);
+    let batch = Batch { steps, entries: &entries, author: &author, time, undoes: None, approval: None };
+    env.vault().lock().unwrap().commit(&batch).unwrap();
+}
+
+/// How far each line of a note is trusted; and the lines that need a confirmation.
+fn trust(env: &Env, name: &str) -> (Vec<Option<WrittenBy>>, Vec<usize>) {
+    let vault = env.vault();
+    let now = vault.read(&path(name), 9_999).unwrap().content;
+    let unconfirmed = vault.unconfirmed(&path(name), &now).unwrap();
+    let trust = lines(&vault, name).into_iter().map(|line| line.provenance.trust).collect();
+    (trust, unconfirmed.into_iter().map(|(line, _)| line).collect())
+}
+
+#[test]
+fn a_rename_confirms_no_line_that_links_to_the_note() {
+    let env = Env::new(&[("acme.md", "# Acme\n")]);
+    let (old, new) = ("- at: [[acme]] as chief\n", "- at: [[globex]] as chief\n");
+    write_as(&env, 1, "import", &[put("a.md", None, Some(old))]);
+    write_as(&env, 2, "person", &[rename("acme.md", "globex.md", Kind::File), put("a.md", Some(old), Some(new))]);
+    assert_eq!(trust(&env, "a.md"), (vec![Some(WrittenBy::Import)], vec![1]));
+    // The same text without a rename is what the person says.
+    let newer = "- at: [[initech]] as chief\n";
+    write_as(&env, 3, "person", &[put("a.md", Some(new), Some(newer))]);
+    assert_eq!(trust(&env, "a.md"), (vec![Some(WrittenBy::You)], vec![]));
+}
+
+#[test]
+fn to_forget_one_line_confirms_no_other() {
+    let env = Env::new(&[]);
+    let bank = "- bank: 12345\n";
+    let both = "- bank: 12345\n- zebra-one: x\n";
+    write_as(&env, 1, "import", &[put("a.md", None, Some(bank))]);
+    write_as(&env, 2, "person", &[put("a.md", Some(bank), Some(both))]);
+    write_as(&env, 3, "person", &[put("a.md", Some(both), Some(bank))]);
+    write_as(&env, 4, "import", &[put("b.md", None, Some("- x: y\n"))]);
+    write_as(&env, 5, "person", &[put("c.md", None, Some("- zebra-one: x\n- own: y\n"))]);
+    let text = Sought::Text(Forms::new("zebra-one").unwrap());
+    env.vault().lock().unwrap().forget_history(&text, &author(), Timestamp::from_micros(6 * DAY)).unwrap();
+    assert_eq!(trust(&env, "a.md"), (vec![Some(WrittenBy::Import)], vec![1]));
+    let c = "- own: y\n";
+    env.write("c.md", c);
+    assert_eq!(trust(&env, "c.md"), (vec![None], vec![]), "no import has written there");
+    // What a model makes of it, or a person moves, is trusted as little.
+    let more = "x\n- bank: 12345 at Acme\n";
+    write_as(&env, 7, "model", &[put("a.md", Some(bank), Some(more))]);
+    let moved = "- bank: 12345 at Acme\nx\n";
+    write_as(&env, 8, "person", &[put("a.md", Some(more), Some(moved))]);
+    assert_eq!(trust(&env, "a.md").0[0], Some(WrittenBy::Import));
 }
 
 /// A line of the note, by what made the history: its text, and the batch that wrote it first and last; `None` for an editor.
