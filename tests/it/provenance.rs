@@ -66,7 +66,7 @@ fn facts_say_whether_they_hold_and_where_they_come_from() {
     assert_eq!(env.say(&model, &["--client", "shelf"]).code, 0);
     env.ask(&["set", "jane", "city", "Bergen"]).exits(0);
     let text = env.read("jane.md");
-    env.write("jane.md", &format!("{text}- pet: cat\n"));
+    env.write("jane.md", format!("{text}- pet: cat\n"));
     let facts = env.ask(&["facts", "jane", "--why"]).exits(0);
     let facts = facts["facts"].as_array().unwrap();
     let stated: Vec<&str> = facts.iter().map(|fact| fact["value"].as_str().unwrap()).collect();
