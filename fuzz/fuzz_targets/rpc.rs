@@ -196,6 +196,9 @@ fn engine(memory: &std::path::Path) -> Engine {
         rules: Rules::default(),
         index: IndexPlace::Nowhere,
         inbox: InboxPlace::Process,
+        past_status: Vec::new(),
+        archive: Vec::new(),
+        pinned: Vec::new(),
         keep_proposals: Duration::from_secs(600),
         clock: || SystemTime::now().into(),
     };

@@ -93,6 +93,9 @@ fn site_of() -> (TempDir, Engine, usize) {
         rules: Rules::default(),
         index: IndexPlace::Nowhere,
         inbox: InboxPlace::Process,
+        past_status: Vec::new(),
+        archive: Vec::new(),
+        pinned: Vec::new(),
         keep_proposals: Duration::from_secs(600),
         clock: || SystemTime::now().into(),
     };

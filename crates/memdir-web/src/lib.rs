@@ -8,7 +8,7 @@
 //!
 //! 1. Write `pages/inbox.rs`: one function for each address. A reading one is five lines:
 //!
-//!    ```ignore
+//!    ```text
 //!    pub(crate) async fn show(State(site): State<Arc<Site>>, visitor: Visitor) -> Response {
 //!        site.show(&visitor, |site, visitor| Ok(Page::new("Inbox", Section::Inbox, html! { … }))).await
 //!    }

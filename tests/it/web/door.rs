@@ -200,8 +200,6 @@ fn who_was_not_let_in_sees_nothing() {
 fn a_code_lets_one_browser_in_once() {
     let mut attacked = Attacked::begin();
     let host = attacked.served.host.clone();
-    let used = attacked.served.entrance.strip_prefix(&attacked.served.url("")).unwrap().to_owned();
-    attacked.check("a code that was used", &attacked.get(&used, &host, ""), &[403]);
     for code in ["/enter", "/enter?code=", "/enter?code=0", &format!("/enter?code={}", "0".repeat(64))] {
         attacked.check(code, &attacked.get(code, &host, ""), &[403]);
     }
@@ -213,6 +211,15 @@ fn a_code_lets_one_browser_in_once() {
     attacked.check("a HEAD", &attacked.get(&second, &host, "").replacen("GET", "HEAD", 1), &[405]);
     assert_eq!(attacked.status(&attacked.get(&second, &host, "")), Some(303));
     attacked.check_untouched();
+}
+
+/// Somebody else may have a code that comes again, so what it let in ends.
+#[test]
+fn a_code_that_comes_again_ends_what_it_let_in() {
+    let attacked = Attacked::begin();
+    let used = attacked.served.entrance.strip_prefix(&attacked.served.url("")).unwrap().to_owned();
+    attacked.check("a code that was used", &attacked.get(&used, &attacked.served.host, ""), &[403]);
+    assert_eq!(attacked.visit.get("/").status, 401);
 }
 
 #[test]
