@@ -36,9 +36,10 @@ fn by_reading(query: &str, notes: &BTreeMap<&str, &str>) {
         limit: None,
         cursor: None,
         budget: None,
+        include_past: None,
         as_of: None,
     };
-    let context = GetContext { query: Some(query.to_owned()), path: None, budget: Some(200), as_of: None };
+    let context = GetContext { query: Some(query.to_owned()), path: None, budget: Some(200), include_past: None, as_of: None };
     for action in [Action::SearchFiles(search), Action::GetContext(context)] {
         let call = Call::plain(1, action);
         let context = Context { mode: Mode::Off, approved: false, read_only: false, client: None, grant: None, rules: &Rules::default() };
@@ -70,7 +71,7 @@ fn by_index(query: &str, notes: &BTreeMap<&str, &str>) {
     writing.set_complete(true).unwrap();
     writing.commit().unwrap();
     let read = |path: &MemoryPath| notes.get(path.as_str()).map(|text| (*text).to_owned());
-    let asking = Asking { read: &read, stop: &|| false, within: None, point: None, excluded: &memdir_note::Excluded::NONE };
+    let asking = Asking { read: &read, stop: &|| false, within: None, is_past: None, point: None, excluded: &memdir_note::Excluded::NONE };
     let found = answer(&index, &question, &asking).unwrap().found;
     assert!(found.windows(2).all(|pair| pair[0].score >= pair[1].score));
     for found in found {
