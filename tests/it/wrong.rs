@@ -27,7 +27,7 @@ const INPUTS: &[&[&str]] = &[
     &["import"],
     &["sync"],
     &["start"],
-    &["serve"],
+    &["server"],
     &["login"],
     &["update"],
     &["upgrade"],

@@ -84,7 +84,7 @@ const WANTED: [(&[&str], &str); 13] = [
         "memdir sends nothing anywhere; any program that syncs folders can sync a memory",
     ),
     (
-        &["start", "serve", "server", "run", "stop"],
+        &["start", "server", "run", "stop"],
         "nothing has to be started: `memdir install NAME` lets an assistant start it; `memdir mcp --http` serves it",
     ),
     (&["login", "logout", "signup", "account"], "there is no account: notes stay on this machine"),
