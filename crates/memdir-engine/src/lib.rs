@@ -25,6 +25,7 @@ use memdir_dialect::Parsed;
 use memdir_plan::{Limits, Plan, Seen};
 use memdir_policy::{Cleared, Grant, Permission, Rules};
 use memdir_vault::{AuditEntry, Batch, Committed, Vault, VaultError, Writer};
+use rules::LiveRules;
 use scoped_tree::ScopedTree;
 
 mod account;
@@ -55,6 +56,7 @@ mod planning;
 mod query;
 mod refresh;
 mod review;
+mod rules;
 mod scoped_tree;
 mod sessions;
 mod standing;
@@ -82,6 +84,7 @@ pub use observe::FileSnapshot;
 pub use pending::{Consent, Pending, Reviewed, Unreadable};
 pub use query::{Listed, ListedEntry};
 pub use review::{Question, QuestionKind};
+pub use rules::ReadRules;
 pub use sessions::{SEAL, SaidIn, SessionLog};
 pub use standing::standing;
 pub use surroundings::Surroundings;
@@ -178,6 +181,8 @@ pub struct Engine {
     said_in: SaidIn,
     /// The proposals that wait in this process alone.
     in_process: Mutex<BTreeMap<u64, PendingProposal>>,
+    /// The person's rules.
+    rules: LiveRules,
 }
 
 /// What a text would do, decided and planned; nothing is done yet.
@@ -232,7 +237,8 @@ const ATTEMPTS: usize = 3;
 impl Engine {
     /// Joins a vault with what it may do.
     #[must_use]
-    pub fn new(vault: Vault, settings: Settings) -> Self {
+    pub fn new(vault: Vault, mut settings: Settings) -> Self {
+        let rules = LiveRules::new(std::mem::take(&mut settings.rules));
         let (index_pool, background) = (IndexPool::default(), Background::default());
         let (cut_session, in_process) = (forget::cut_whole as CutSession, Mutex::default());
         Self {
@@ -245,6 +251,7 @@ impl Engine {
             cut_session,
             said_in: |_| Vec::new(),
             in_process,
+            rules,
         }
     }
 
