@@ -21,6 +21,8 @@ pub struct KeptMessage {
     pub number: u64,
     /// When it was said; `None` for one that was forgotten.
     pub time: Option<Timestamp>,
+    /// The model that was asked.
+    pub model: Option<String>,
     /// What the person said.
     pub text: String,
     /// What was replied.
@@ -44,9 +46,13 @@ impl KeptMessage {
     #[must_use]
     pub fn of(bytes: &[u8]) -> Vec<Self> {
         let mut messages: Vec<Self> = Vec::new();
+        let mut asked = None;
         for line in lines(bytes).map_while(Result::ok) {
+            if let Line::Begin { model, .. } | Line::Model { model } = &line {
+                asked = Some(model.name.clone());
+            }
             if let Line::Message { message, .. } | Line::Forgotten { message } = line {
-                messages.push(Self { number: message, ..Self::default() });
+                messages.push(Self { number: message, model: asked.clone(), ..Self::default() });
             }
             if let Some(last) = messages.last_mut() {
                 last.take(line);
@@ -119,7 +125,8 @@ mod tests {
 
     #[test]
     fn a_conversation_is_read_with_its_notes_and_changes() {
-        let kept = br#"{"version":1,"kind":"message","message":1,"time":"2026-11-24T09:00:00Z","door":"chat","permission":"ask","text":"I moved","shown":["user.md"]}
+        let kept = br#"{"version":1,"kind":"begin","session":"5","time":"2026-11-24T09:00:00Z","model":{"name":"tiny","family":"small"}}
+{"version":1,"kind":"message","message":1,"time":"2026-11-24T09:00:00Z","door":"chat","permission":"ask","text":"I moved","shown":["user.md"]}
 {"version":1,"kind":"acted","message":1,"turn":1,"actions":[{"index":1,"action":"read_file","path":"a.md"},{"index":2,"action":"read_file","path":"b.md","code":"not_found"},{"index":3,"action":"set_fact","path":"c.md"}],"changed":["c.md"],"batch":7,"receipt":"+1 fact"}
 {"version":1,"kind":"reply","message":1,"reply":"Noted.","notice":null}
 {"version":1,"kind":"forgotten","message":2}
@@ -130,6 +137,7 @@ mod tests {
         assert_eq!(notes, ["user.md", "a.md"]);
         assert_eq!(first.changes, [("+1 fact".to_owned(), Some(7))]);
         assert_eq!((first.text.as_str(), first.reply.as_deref()), ("I moved", Some("Noted.")));
+        assert_eq!(first.model.as_deref(), Some("tiny"));
         assert!(second.is_forgotten && second.number == 2);
     }
 }

@@ -49,6 +49,20 @@ pub(crate) struct Rendered {
     pub(crate) parts: usize,
 }
 
+/// A line as it is read: of each link its text, else the name of its note.
+pub(crate) fn without_links(line: &str) -> String {
+    let note = Note::parse(line);
+    let (mut plain, mut at) = (String::new(), 0);
+    for Link { span, path, text, .. } in note.links() {
+        plain.push_str(line.get(at..span.start).unwrap_or_default());
+        let name = path.rsplit('/').next().unwrap_or_default();
+        plain.push_str(text.as_deref().unwrap_or_else(|| name.strip_suffix(".md").unwrap_or(name)));
+        at = span.end;
+    }
+    plain.push_str(line.get(at..).unwrap_or_default());
+    plain
+}
+
 /// Renders a part of a note, counted from 1; one that is not there is the last one.
 pub(crate) fn render(text: &str, links: &Links, part: usize) -> Rendered {
     let blocks = blocks(text, links);

@@ -110,6 +110,19 @@ pub(crate) fn messages(site: &Site, id: &str) -> Result<Vec<KeptMessage>, Failur
     Ok(KeptMessage::of(&lines))
 }
 
+/// A link to the conversation of a change: what was said in it, with the model, where it is one of ours, else what its program did.
+pub(crate) fn link(site: &Site, id: &str) -> Markup {
+    // One that cannot be read is told of by the audit.
+    let kept = site.engine().read_own_session(id).ok().flatten().map(|lines| KeptMessage::of(&lines));
+    match kept {
+        Some(messages) => html! {
+            a href=(address(id)) { (title(Some(&messages))) }
+            @if let Some(model) = messages.last().and_then(|message| message.model.as_deref()) { " with " (layout::shortened(model, TITLE)) }
+        },
+        None => html! { a href={ "/audit?session=" (href::value(id)) } { (layout::shortened(id, TITLE)) } },
+    }
+}
+
 /// What was said, as much of it as fits on a page.
 pub(crate) fn talk(site: &Site, visitor: &Visitor, id: &str, messages: &[KeptMessage], after: usize) -> Markup {
     let shown = messages.iter().skip(after).map(|message| one(site, visitor, message));
@@ -182,7 +195,7 @@ fn note_behind(site: &Site, visitor: &Visitor, path: &MemoryPath, reply: &str) -
                         span { (layout::shortened(line.trim(), LINE)) }
                         span .decide {
                             a .button .small href=(at(*number)) { "Wrong" span .unseen { ": line " (number) " of " (path) } }
-                            a .button .small href={ (at(*number)) "#to" } { "Outdated" span .unseen { ": line " (number) " of " (path) } }
+                            a .button .small href={ (at(*number)) "&outdated=true#to" } { "Outdated" span .unseen { ": line " (number) " of " (path) } }
                         }
                     }
                 }

@@ -11,7 +11,7 @@ use memdir_vault::LogQuery;
 use memdir_words::ago::Moment;
 use serde::Deserialize;
 
-use super::{note, notes};
+use super::{conversations, note, notes};
 use crate::door::Visitor;
 use crate::layout::{self, Page, Section};
 use crate::site::Site;
@@ -218,7 +218,7 @@ fn all_of(site: &Site, visitor: &Visitor, entry: &LogEntry, batch: u64, part: us
         p .quiet { (day) }
         (headline(entry, batch))
         @if let Some(session) = &entry.session {
-            p .quiet { "In the conversation " a href={ "/audit?session=" (href::value(session)) } { (layout::shortened(session, 40)) } }
+            p .quiet { "In the conversation " (conversations::link(site, session)) "." }
         }
         @match &told {
             Some(told) => {

@@ -17,6 +17,7 @@ use super::{diary, note, review};
 use crate::door::Visitor;
 use crate::href;
 use crate::layout::{self, Page, Section};
+use crate::markdown;
 use crate::site::Site;
 
 /// What is new is of this time.
@@ -146,7 +147,7 @@ fn about_person(site: &Site, visitor: &Visitor, person: &MemoryPath) -> Result<M
 
 /// What a fact says, with its state where it is not simply so; it leads to where it can be corrected.
 fn said(fact: &FoundFact) -> Markup {
-    let text = format!("{}: {}", fact.key, fact.value);
+    let text = format!("{}: {}", fact.key, markdown::without_links(&fact.value));
     html! {
         a .said href=(review::line_address(&fact.path, fact.line)) { (layout::shortened(&text, LETTERS)) }
         @if fact.state != FactState::Current { " " span .badge { (fact.state) } }
@@ -154,7 +155,7 @@ fn said(fact: &FoundFact) -> Markup {
 }
 
 /// Who said so, and when.
-fn source(fact: &FoundFact) -> Option<String> {
+pub(super) fn source(fact: &FoundFact) -> Option<String> {
     let why = fact.why.as_ref()?;
     if let Some(confirmed) = &why.last_confirmed {
         return Some(format!("confirmed by you, {}", ago::short(&confirmed.time)));

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::{Form, Path, Query, State};
 use axum::response::Response;
@@ -14,12 +15,13 @@ use memdir_core::report::{Code, Failure, Line};
 use memdir_words::{ago, who};
 use serde::Deserialize;
 
-use super::{note, notes, review};
+use super::{conversations, note, notes, review};
 use crate::door::{Notice, Visitor};
 use crate::href;
 use crate::layout::{self, Page, Section};
 use crate::site::{Site, Then};
 
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// A longer line is edited on the page of its note.
 const MOST_BYTES: usize = 8 * 1024;
 /// So many bytes of what would go are shown.
@@ -32,6 +34,9 @@ const LETTERS: usize = 160;
 pub(crate) struct Asked {
     /// From 1.
     line: usize,
+    /// Whether it held once and does not any more: then the field proposes an end.
+    #[serde(default)]
+    outdated: bool,
 }
 
 /// What the form sends.
@@ -57,7 +62,7 @@ pub(crate) async fn show(
     site.show(&visitor, move |site, visitor| {
         let path = note::named(&path)?;
         let (text, _) = note::read(site, visitor, &path)?;
-        page(site, visitor, &path, &text, asked.line)
+        page(site, visitor, &path, &text, &asked)
     })
     .await
 }
@@ -161,7 +166,14 @@ fn without(text: &str, place: Range<usize>) -> String {
     format!("{before}{rest}")
 }
 
-fn page(site: &Site, visitor: &Visitor, path: &MemoryPath, text: &str, number: usize) -> Result<Page, Failure> {
+/// A line that held until yesterday, unless the person knows better.
+fn ended(site: &Site, line: &str) -> String {
+    let yesterday = site.engine().now().minus(DAY).to_string();
+    format!("{} (until {})", line.trim_end(), yesterday.split('T').next().unwrap_or_default())
+}
+
+fn page(site: &Site, visitor: &Visitor, path: &MemoryPath, text: &str, asked: &Asked) -> Result<Page, Failure> {
+    let number = asked.line;
     let Some((place, line)) = number.checked_sub(1).and_then(|at| places(text).nth(at)) else {
         let failure = Failure::new(Code::NotFound, format!("note `{path}` has no line {number} any more"));
         return Err(failure.with_hint("open the note to see what it says now"));
@@ -173,6 +185,7 @@ fn page(site: &Site, visitor: &Visitor, path: &MemoryPath, text: &str, number: u
         @if let Some(around) = around(text, number - 1) { input type="hidden" name="around" value=(around); }
     };
     let diff = layout::cut_diff(text, &without(text, place), DIFF_BYTES);
+    let to = if asked.outdated { ended(site, line) } else { line.to_owned() };
     let main = html! {
         (notes::trail(path))
         h1 { "Line " (number) " of " a href=(href::note(path)) { (path.stem()) } }
@@ -189,8 +202,8 @@ fn page(site: &Site, visitor: &Visitor, path: &MemoryPath, text: &str, number: u
             (layout::post_kept(visitor, &href::at("line", path), html! {
                 (known)
                 div .field {
-                    label for="to" { "What the line should say" }
-                    input #to name="to" value=(line) autocomplete="off" spellcheck="true";
+                    label for="to" { @if asked.outdated { "What the line should say: until when did it hold?" } @else { "What the line should say" } }
+                    input #to name="to" value=(to) autocomplete="off" spellcheck="true";
                 }
                 div .row {
                     button #save .main { "Save" }
@@ -225,7 +238,7 @@ fn source(site: &Site, path: &MemoryPath, number: usize) -> Markup {
         p .quiet {
             "Written by " (who::wrote(last)) (when)
             @if let Some(batch) = last.batch { ", in " a href={ "/history/" (batch) } { "change " (batch) } }
-            @if let Some(session) = &last.session { ", " a href={ "/conversations/" (href::value(session)) } { "in this conversation" } }
+            @if let Some(session) = &last.session { ", in the conversation " (conversations::link(site, session)) }
             "."
         }
         @if let Some(confirmed) = &provenance.last_confirmed {

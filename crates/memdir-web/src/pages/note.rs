@@ -1,6 +1,6 @@
 //! One note: its text, what it says as facts, and what is linked to it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use axum::extract::{Path, Query, State};
@@ -8,14 +8,14 @@ use axum::response::Response;
 use maud::{Markup, html};
 use memdir_core::digest::Digest;
 use memdir_core::path::MemoryPath;
-use memdir_core::report::{Code, Failure, LinkEntry, LinkStatus};
-use memdir_engine::Surroundings;
+use memdir_core::report::{Code, FactState, Failure, LinkEntry, LinkStatus};
+use memdir_engine::{FactsQuery, FoundFact, Surroundings};
 use memdir_note::fact::{Fact, Place};
 use memdir_note::{Note, link};
 use memdir_plan::NoteChange;
 use serde::Deserialize;
 
-use super::{graph, notes};
+use super::{graph, home, notes};
 use crate::door::Visitor;
 use crate::href;
 use crate::layout::{self, Page, Section};
@@ -67,6 +67,10 @@ fn page(site: &Site, visitor: &Visitor, path: &MemoryPath, part: usize) -> Resul
     });
     let (front, facts): (Vec<Fact>, Vec<Fact>) =
         note.facts().into_iter().partition(|fact| matches!(fact.place, Place::FrontMatter(_)));
+    let query = FactsQuery { note: Some(path), all: true, why: true, ..FactsQuery::current() };
+    // A history that cannot be used tells of no source; the note is shown all the same.
+    let known = site.engine().facts(&query).map(|found| found.facts).unwrap_or_default();
+    let known: HashMap<usize, &FoundFact> = known.iter().map(|fact| (fact.line, fact)).collect();
     let main = html! {
         (notes::trail(path))
         @if !has_heading || part > 1 { h1 { (title) } }
@@ -80,8 +84,8 @@ fn page(site: &Site, visitor: &Visitor, path: &MemoryPath, part: usize) -> Resul
                 (tools(site, path))
             }
             aside #beside .beside data-live="notes" aria-label="About this note" {
-                (facts_list("properties", "Properties", &front, &links))
-                (facts_list("facts", "Facts", &facts, &links))
+                (facts_list("properties", "Properties", &front, &known, &links))
+                (facts_list("facts", "Facts", &facts, &known, &links))
                 (backlinks(site, &around))
                 (broken(&around))
                 (near(path, &around))
@@ -166,12 +170,18 @@ fn parts(path: &MemoryPath, part: usize, parts: usize) -> Markup {
     }
 }
 
-fn facts_list(id: &str, title: &str, facts: &[Fact], links: &Links) -> Markup {
+fn facts_list(id: &str, title: &str, facts: &[Fact], known: &HashMap<usize, &FoundFact>, links: &Links) -> Markup {
     let (shown, left) = layout::fitting(
         facts.iter().map(|fact| {
             html! {
                 dt { (layout::shortened(&fact.key, MOST_LETTERS)) }
-                dd { (value(&fact.value, links)) }
+                dd {
+                    (value(&fact.value, links))
+                    @if let Some(known) = known.get(&fact.line) {
+                        @if known.state != FactState::Current { " " span .badge { (known.state) } }
+                        @if let Some(source) = home::source(known) { small .source { (source) } }
+                    }
+                }
             }
         }),
         LIST_BYTES,

@@ -123,7 +123,7 @@ fn results(site: &Site, asked: &Asked, found: &Search) -> Markup {
 fn hit_of(site: &Site, asked: &Asked, query: &str, hit: &Hit) -> Markup {
     let text = site.engine().text_of(&hit.path).unwrap_or_default();
     let title = Note::parse(&text).title().unwrap_or_else(|| hit.path.stem().to_owned());
-    let snippet = layout::shortened(hit.snippet.trim(), SNIPPET);
+    let snippet = layout::shortened(&markdown::without_links(hit.snippet.trim()), SNIPPET);
     let place = hit.heading.as_deref().map(|heading| format!("#{}", markdown::anchor(heading))).unwrap_or_default();
     html! {
         li {
