@@ -23,6 +23,7 @@ mod client;
 mod config;
 mod conversation;
 mod demo;
+mod desktop;
 mod doctor;
 mod draft;
 mod eval;

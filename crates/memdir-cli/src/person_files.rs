@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use super::config::Sources;
-use super::{client, draft};
-use memdir_core::report::Failure;
+use super::{client, desktop, draft};
+use memdir_core::path::MemoryPath;
+use memdir_core::report::{Code, Failure};
 use memdir_engine::{ForgetTarget, ForgottenPlace};
 use memdir_policy::Rule;
 use memdir_web::{ClientToken, NewClient, PersonFiles, RegisteredClient, SettingsShown};
@@ -31,6 +32,13 @@ impl PersonFiles for FilesOf {
 
     fn revoke_client(&self, name: &str) -> Result<(), Failure> {
         client::revoke_named(&self.0, name)
+    }
+
+    fn open_note(&self, note: &MemoryPath) -> Result<(), Failure> {
+        desktop::open(self.0.join(note.as_str()).as_os_str()).map_err(|error| {
+            let failure = Failure::new(Code::Unavailable, format!("no editor was opened: {}", error.kind()));
+            failure.with_hint("copy the path of the note, and open it yourself")
+        })
     }
 
     fn drafts_holding(&self, target: &ForgetTarget) -> Result<Vec<ForgottenPlace>, Failure> {

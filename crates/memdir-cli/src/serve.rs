@@ -1,8 +1,7 @@
 //! `memdir serve`: the memory on a page, for browsers of this machine.
 
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, BufRead, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::thread;
 
@@ -15,7 +14,7 @@ use super::exit::{Stop, usage};
 use super::output::say;
 use super::person_files::FilesOf;
 use super::serve_chat::ChatOf;
-use super::{config, interrupt, open, term};
+use super::{desktop, interrupt, open, term};
 use memdir_core::report::{Code, Failure};
 use memdir_server::{Limits, Names, listen};
 use memdir_web::{DoorEvent, EntryCode, Site, WebOptions, serve_web};
@@ -59,6 +58,7 @@ pub(super) fn run(global: &Global, options: &ServeArgs) -> Result<u8, Stop> {
         port: address.port(),
         names: Names::default(),
         is_obsidian_vault: opened.root.join(".obsidian").is_dir(),
+        has_desktop: options.open || desktop::is_there(),
         root: opened.root,
         mode: opened.config.permission.cli,
     };
@@ -71,8 +71,10 @@ pub(super) fn run(global: &Global, options: &ServeArgs) -> Result<u8, Stop> {
     let stop = CancellationToken::new();
     interrupt::stop_on_signal(&runtime, stop.clone()).map_err(broken)?;
     let url = show(global, address, &site.new_code().map_err(broken)?)?;
-    if options.open || (!options.no_open && has_desktop()) {
-        open_in_browser(&url)?;
+    if (options.open || (!options.no_open && desktop::is_there()))
+        && let Err(error) = desktop::open(url.as_ref())
+    {
+        say(format!("the browser was not opened: {}", term::escape_line(&error.to_string())))?;
     }
     show_more_on_enter(global, address, &site).map_err(broken)?;
     runtime.block_on(serve_web(listener, Arc::clone(&site), Limits::default(), stop)).map_err(broken)?;
@@ -134,30 +136,4 @@ fn show_more_on_enter(global: &Global, server: SocketAddr, site: &Arc<Site>) -> 
         }
     };
     thread::Builder::new().name("enter".to_owned()).spawn(wait).map(drop)
-}
-
-/// Whether somebody sits in front of a screen here.
-fn has_desktop() -> bool {
-    let has_screen = !cfg!(target_os = "linux")
-        || ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| config::variable(name).is_some());
-    io::stdout().is_terminal() && has_screen
-}
-
-/// Opens an address in the person's browser, and does not wait for it.
-#[expect(clippy::disallowed_methods, reason = "the program of the system that opens an address")]
-fn open_in_browser(url: &str) -> io::Result<()> {
-    let (opener, before): (&str, &[&str]) = match () {
-        () if cfg!(target_os = "macos") => ("open", &[]),
-        () if cfg!(windows) => ("rundll32", &["url.dll,FileProtocolHandler"]),
-        () => ("xdg-open", &[]),
-    };
-    let mut command = Command::new(opener);
-    command.args(before).arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    match command.spawn() {
-        Ok(mut opening) => {
-            // Its end is waited for, so that nothing is left of it.
-            thread::Builder::new().name("open".to_owned()).spawn(move || drop(opening.wait())).map(drop)
-        }
-        Err(error) => say(format!("the browser was not opened: {}", term::escape_line(&error.to_string()))),
-    }
 }

@@ -72,6 +72,8 @@ pub struct WebOptions {
     pub root: PathBuf,
     /// Whether Obsidian knows the folder as a vault.
     pub is_obsidian_vault: bool,
+    /// Whether a desktop is there that opens a note in the person's editor.
+    pub has_desktop: bool,
     /// What becomes of what the person does where somebody should be asked about it.
     pub mode: Mode,
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
+use memdir_core::path::MemoryPath;
 use memdir_core::report::Failure;
 use memdir_core::time::Timestamp;
 use memdir_engine::{ForgetTarget, ForgottenPlace};
@@ -47,6 +48,13 @@ pub trait PersonFiles: Send + Sync {
     ///
     /// `not_found`, `config`.
     fn revoke_client(&self, name: &str) -> Result<(), Failure>;
+
+    /// Opens a note in the program that the person's desktop has for it.
+    ///
+    /// # Errors
+    ///
+    /// `unavailable` where there is no desktop or it starts nothing.
+    fn open_note(&self, note: &MemoryPath) -> Result<(), Failure>;
 
     /// The drafts of an editor that hold what is to be forgotten.
     ///

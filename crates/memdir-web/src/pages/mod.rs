@@ -47,6 +47,7 @@ pub(crate) fn routes() -> Router<Arc<Site>> {
         .route("/notes/{*path}", get(note::show))
         .route("/new", get(new::ask).post(new::make))
         .route("/edit/{*path}", get(edit::show).post(edit::save))
+        .route("/open/{*path}", post(note::open))
         .route("/rename/{*path}", get(rename::ask).post(rename::rename))
         .route("/delete/{*path}", get(delete::ask).post(delete::delete))
         .route("/search", get(search::show))

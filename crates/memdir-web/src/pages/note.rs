@@ -16,11 +16,11 @@ use memdir_plan::NoteChange;
 use serde::Deserialize;
 
 use super::{graph, home, notes};
-use crate::door::Visitor;
+use crate::door::{Notice, Visitor};
 use crate::href;
 use crate::layout::{self, Page, Section};
 use crate::markdown::{self, Links};
-use crate::site::Site;
+use crate::site::{Site, Then};
 
 /// So many notes are told of that are one and two links away.
 const MOST_AROUND: usize = 60;
@@ -81,7 +81,7 @@ fn page(site: &Site, visitor: &Visitor, path: &MemoryPath, part: usize) -> Resul
                     (rendered.html)
                 }
                 (parts(path, part.clamp(1, rendered.parts), rendered.parts))
-                (tools(site, path))
+                (tools(site, visitor, path))
             }
             aside #beside .beside data-live="notes" aria-label="About this note" {
                 (facts_list("properties", "Properties", &front, &known, &links))
@@ -135,8 +135,21 @@ pub(crate) fn named(path: &str) -> Result<MemoryPath, Failure> {
         .map_err(|error| Failure::new(Code::InvalidPath, error.to_string()).with_hint("look for the note under Notes"))
 }
 
+/// Opens the note in the person's editor.
+pub(crate) async fn open(State(site): State<Arc<Site>>, visitor: Visitor, Path(path): Path<String>) -> Response {
+    site.change(&visitor, move |site, _| {
+        let path = named(&path)?;
+        // What is no note, or is not there, is opened by nothing.
+        let (_, _) = site.engine().read(&path, &site.person())?;
+        site.person_files()?.open_note(&path)?;
+        let notice = Notice::of(Some("Your editor opens the note.".to_owned()), None);
+        Ok(Then::Go { to: href::note(&path), notice })
+    })
+    .await
+}
+
 /// What can be done with the note.
-fn tools(site: &Site, path: &MemoryPath) -> Markup {
+fn tools(site: &Site, visitor: &Visitor, path: &MemoryPath) -> Markup {
     let place = site.options.root.join(path.as_str());
     let place = place.to_string_lossy();
     html! {
@@ -151,6 +164,9 @@ fn tools(site: &Site, path: &MemoryPath) -> Markup {
                 a #obsidian .button href={ "obsidian://open?path=" (href::value(&place)) } { "Open in Obsidian" }
             }
             button #copy-path type="button" data-copy=(place) { "Copy its path" }
+        }
+        @if site.options.has_desktop {
+            (layout::post(visitor, &href::at("open", path), html! { button #open { "Open in your editor" } }))
         }
         p .quiet .path { (place) }
     }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use memdir_core::action::{Action, Call};
 use memdir_core::catalog;
+use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure, Report};
 use memdir_dialect::Parsed;
 use memdir_engine::{Caller, ForgetTarget, ForgottenPlace};
@@ -19,6 +20,7 @@ use crate::{ClientToken, NewClient, PersonFiles, RegisteredClient};
 struct Files {
     rules: Mutex<Vec<Rule>>,
     clients: Mutex<Vec<RegisteredClient>>,
+    opened: Mutex<Vec<String>>,
 }
 
 impl PersonFiles for Files {
@@ -56,6 +58,11 @@ impl PersonFiles for Files {
 
     fn revoke_client(&self, name: &str) -> Result<(), Failure> {
         self.clients.lock().unwrap().retain(|client| client.name != name);
+        Ok(())
+    }
+
+    fn open_note(&self, note: &MemoryPath) -> Result<(), Failure> {
+        self.opened.lock().unwrap().push(note.to_string());
         Ok(())
     }
 
@@ -221,6 +228,32 @@ async fn a_part_of_a_proposal_is_done_and_the_rest_dropped() {
     assert_eq!(answer.status, 303);
     assert_eq!((env.note("a.md"), env.note("b.md")), ("a\n".to_owned(), "b\nmore b\n".to_owned()));
     assert!(engine.waiting().unwrap().0.is_empty(), "the rest is dropped");
+}
+
+#[tokio::test]
+async fn a_note_opens_in_the_editor_and_nothing_else_does() {
+    let (env, files) = env(&[("user.md", "x\n")]).await;
+    let page = env.get("/notes/user.md").await.body;
+    assert!(page.contains(r#"action="/open/user.md""#), "{page}");
+    assert_eq!(env.post("/open/user.md", &[]).await.header(LOCATION), "/notes/user.md");
+    for address in ["/open/gone.md", "/open/..%2fuser.md", "/open/.memdir/a.md"] {
+        assert!(env.post(address, &[]).await.status >= 400, "{address}");
+    }
+    assert_eq!(*files.opened.lock().unwrap(), ["user.md"]);
+}
+
+#[tokio::test]
+async fn a_fact_tells_its_source_and_an_end_is_proposed_for_one_that_is_outdated() {
+    let (env, _) = env(&[("user.md", "- pet: cat\n")]).await;
+    let set = action("set_fact", serde_json::json!({"path": "user.md", "key": "city", "value": "[[places/faro|Faro]]"}));
+    send(&env, "shelf", Mode::Off, vec![set]);
+    let page = env.get("/notes/user.md").await.body;
+    let facts = between(&page, r#"id="facts""#, "</section>");
+    assert!(words(facts).contains("shelf"), "who said so: {facts}");
+    assert!(words(&env.get("/").await.body).contains("city: Faro"), "a link reads as its text");
+    let page = env.get("/line/user.md?line=2&outdated=true").await.body;
+    assert!(page.contains("- city: [[places/faro|Faro]] (until 20"), "{page}");
+    assert_eq!(env.note("user.md"), "- pet: cat\n- city: [[places/faro|Faro]]\n", "nothing is changed by looking");
 }
 
 #[tokio::test]
