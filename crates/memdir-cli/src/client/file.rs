@@ -35,6 +35,9 @@ pub(super) struct Entry {
     /// The actions that it may send; absent for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) actions: Option<Vec<String>>,
+    /// The tools of other servers that it may see and call: names of servers, or of tools as they are offered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) hub: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) expires: Option<Timestamp>,
     /// Requests a minute.

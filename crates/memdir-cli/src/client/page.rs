@@ -33,7 +33,7 @@ pub(crate) fn add_from_page(root: &Path, wanted: NewClient) -> Result<ClientToke
     let (clients, memory) = opened(root)?;
     let NewClient { name, read, write, tools, expires, rate, may_approve } = wanted;
     let (entry, _, token) =
-        new_entry(memory, &Add { name, read, write, tools, expires, rate, may_approve }, memdir_host::now())?;
+        new_entry(memory, &Add { name, read, write, tools, hub: Vec::new(), expires, rate, may_approve }, memdir_host::now())?;
     keep(&clients, &entry)?;
     Ok(ClientToken::new(token.reveal().to_owned()))
 }
