@@ -281,9 +281,9 @@ impl Wire {
     }
 }
 
-/// Runs a test where threads may block.
+/// Runs a test.
 fn run(test: impl Future<Output = ()>) {
-    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap().block_on(test);
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(test);
 }
 
 /// The text of the first block of a result.
@@ -361,10 +361,8 @@ fn a_result_is_passed_on_byte_by_byte_over_http() {
                 "io.modelcontextprotocol/clientCapabilities": {},
             });
             let ask = |method: &str, mut params: Value| {
-                params["_meta"].as_object_mut().map(|kept| kept.extend(meta.as_object().unwrap().clone()));
-                if params.get("_meta").is_none() {
-                    params["_meta"] = meta.clone();
-                }
+                let own = params.as_object_mut().unwrap().entry("_meta").or_insert_with(|| json!({}));
+                own.as_object_mut().unwrap().extend(meta.as_object().unwrap().clone());
                 let name = params["name"].as_str().unwrap_or_default().to_owned();
                 let mut headers = vec![("Mcp-Protocol-Version", NEWEST), ("Mcp-Method", method)];
                 headers.extend((!name.is_empty()).then_some(("Mcp-Name", name.as_str())));
