@@ -427,6 +427,13 @@ impl Engine {
 }
 
 impl Proposal {
+    /// The same, whose changes the history says to come from elsewhere, as `tool:calendar__list_events`, whoever has sent them.
+    #[must_use]
+    pub fn with_origin(mut self, origin: String) -> Self {
+        self.caller.author.origin = origin;
+        self
+    }
+
     /// What would change.
     #[must_use]
     pub fn plan(&self) -> &Plan {
