@@ -6,15 +6,22 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 mod account;
+mod bound;
 mod call;
+mod find;
+mod meta;
 mod name;
 mod permission;
 mod pin;
 mod registry;
+pub mod script;
 mod toolbox;
 
 pub use account::{CallRecord, Decided};
+pub use bound::{Kept, Part, told};
 pub use call::{CallError, CallEvents, Elicitation, ElicitationAnswer, Progress, ToolAnswer, ToolCall};
+pub use find::find;
+pub use meta::{META_TOOLS, MetaCall, meta_schema};
 pub use name::{NameError, ServerName, ToolName};
 pub use permission::{Permission, Switched, ToolGrant, Verdict};
 pub use pin::{PinState, digest_of};

@@ -144,6 +144,7 @@ struct Talk {
     shows_thoughts: bool,
     mode: Mode,
     config: Config,
+    toolbox: Option<Arc<dyn Toolbox>>,
 }
 
 /// What was seen of it.
@@ -169,6 +170,7 @@ fn talk(turns: &[&'static str]) -> Talk {
         shows_thoughts: false,
         mode: Mode::Ask,
         config: Config::default(),
+        toolbox: None,
     }
 }
 
@@ -211,8 +213,12 @@ impl Talk {
         let typing = Typing { lines: lines.into(), is_attended: self.is_attended, prompts: Arc::clone(&prompts) };
         let screen = Screen::new(Box::new(out.clone()), Box::new(notes.clone()), self.look);
         let talker = Talker::new(screen, Box::new(typing), hooks, self.shows_thoughts);
-        let parts = (Box::new(model) as Box<dyn Model>, Prompts::default(), settings(self.mode), session());
-        let code = run_with(&engine, parts, talker, interrupts).unwrap();
+        let agent = Agent::new(&engine, Box::new(model), Prompts::default(), settings(self.mode), session()).kept();
+        let agent = match &self.toolbox {
+            Some(toolbox) => agent.with_tools(Arc::clone(toolbox)),
+            None => agent,
+        };
+        let code = run_with(&engine, agent, self.mode, talker, interrupts).unwrap();
         Seen {
             out: out.text(),
             notes: notes.text(),
