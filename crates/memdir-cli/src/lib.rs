@@ -48,6 +48,7 @@ mod open;
 mod output;
 mod pending;
 mod person_files;
+mod private_file;
 mod progress;
 mod question;
 mod repair;
@@ -63,6 +64,7 @@ mod status;
 mod talk;
 mod term;
 mod tidy;
+mod tools;
 mod trace;
 mod verbs;
 
@@ -176,6 +178,7 @@ fn run_programs(global: &Global, command: ProgramsCommand) -> Result<u8, Stop> {
         ProgramsCommand::Mcp(options) => mcp::run(global, &options),
         ProgramsCommand::Serve(options) => serve::run(global, &options),
         ProgramsCommand::Client(command) => client::run(global, &command),
+        ProgramsCommand::Tools { command } => tools::run(global, command.as_ref()),
         ProgramsCommand::Install(options) => install::run(global, &options),
         ProgramsCommand::Hook(options) => hook::run(global, &options),
     }

@@ -12,11 +12,13 @@ mod permission;
 mod pin;
 mod registry;
 mod toolbox;
+mod transport;
 
 pub use account::{CallRecord, Decided};
 pub use call::{CallError, CallEvents, Elicitation, ElicitationAnswer, Progress, ToolAnswer, ToolCall};
 pub use name::{NameError, ServerName, ToolName};
 pub use permission::{Permission, Switched, ToolGrant, Verdict};
-pub use pin::{PinState, digest_of};
-pub use registry::{Server, ToolRule, Transport};
+pub use pin::{DefinitionChange, PinState, definition_changes, definition_text, digest_of};
+pub use registry::{RegistryError, Server, ServerProblem, ToolRule, Transport, read_registry, write_registry};
 pub use toolbox::{ServerHealth, ServerState, Tool, Toolbox};
+pub use transport::{PlainSecret, references};
