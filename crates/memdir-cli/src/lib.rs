@@ -78,6 +78,9 @@ use exit::{Stop, usage};
 #[must_use]
 pub fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
+    if tools::was_guard(&arguments) {
+        return ExitCode::SUCCESS;
+    }
     let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
         Err(error) => return explain(&error, &arguments),

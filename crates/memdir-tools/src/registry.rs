@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
-use super::{Permission, ServerName, ToolName};
+use super::{Permission, PinState, ServerName, ToolName, digest_of};
 use memdir_core::digest::Digest;
 
 /// The form of the file.
@@ -101,6 +102,16 @@ impl Server {
     #[must_use]
     pub fn permission_of(&self, own: &str) -> Permission {
         self.tools.get(own).and_then(|rule| rule.permission).unwrap_or(self.permission)
+    }
+
+    /// Whether a tool with this definition, by the server's own name for it, is what was approved.
+    #[must_use]
+    pub fn pin_state(&self, own: &str, definition: &Map<String, Value>) -> PinState {
+        match self.tools.get(own).and_then(|rule| rule.pin) {
+            None => PinState::New,
+            Some(pin) if pin == digest_of(definition) => PinState::Approved,
+            Some(_) => PinState::Changed,
+        }
     }
 
     /// What the server itself calls the tool that is offered under a name, as far as the registry knows: one of the tools that

@@ -107,8 +107,7 @@ pub(super) fn settle(
     }
     let server = registry.server(name)?;
     let (kept, now) = hub.definitions(name);
-    settled.tools =
-        hub.tools().iter().filter(|tool| tool.server == *name).map(|tool| ToolRow::of(tool, &server)).collect();
+    settled.tools = ToolRow::all(&server, &now);
     let is_new = server.tools.values().all(|rule| rule.pin.is_none());
     let changes = definition_changes(&approved_before(&server, &kept, &now), &now);
     if changes.is_empty() {

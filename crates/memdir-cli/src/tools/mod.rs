@@ -3,6 +3,7 @@
 //! Owns the file `tools.toml`, the words about servers and tools, and the person's own calls. Connections are `memdir_hub`'s, and
 //! whether a call may be made is decided by `memdir_tools` and the engine.
 
+use std::ffi::OsString;
 use std::sync::Arc;
 
 mod add;
@@ -45,6 +46,16 @@ pub(super) fn run(global: &Global, command: Option<&ToolsCommand>) -> Result<u8,
         Some(ToolsCommand::Doctor { name }) => doctor::run(global, &registry, name.as_ref()),
         Some(ToolsCommand::Import { from, yes }) => import::run(global, &registry, from, *yes),
     }
+}
+
+/// Whether this process was started as the guard of the servers of another one; then it is that, and ends with it.
+pub(super) fn was_guard(arguments: &[OsString]) -> bool {
+    let [_, word, mark] = arguments else { return false };
+    let is_guard = word == registry::GUARD;
+    if let Some(mark) = mark.to_str().filter(|_| is_guard) {
+        memdir_hub::guard(mark);
+    }
+    is_guard
 }
 
 /// The tools of the servers that the person has added; `None` where there are none, and then nothing is started.

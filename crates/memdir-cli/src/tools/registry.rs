@@ -1,14 +1,17 @@
 //! `tools.toml`: the servers that the person has added, beside the settings.
 
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use super::super::config::Sources;
+use super::super::config::{self, Sources};
 use super::super::private_file::{PrivateFile, Stamp};
 use memdir_core::catalog;
 use memdir_core::report::{Code, Failure};
 use memdir_hub::{Hub, Places, RegistrySource};
 use memdir_tools::{RegistryError, Server, ServerName, read_registry, write_registry};
 
+/// The word by which memdir is started as the guard of its servers. Nobody types it.
+pub(crate) const GUARD: &str = "__guard";
 /// What to do about a damaged file.
 const MEND: &str = "no tool is called by it; mend the file, or move it away and add the servers anew";
 
@@ -69,15 +72,23 @@ impl Registry {
     }
 }
 
-/// Where the hub keeps what it has to keep: outside every memory.
-fn places() -> Places {
-    let below = |folder: Option<std::path::PathBuf>, name: &str| folder.map(|folder| folder.join("hub").join(name));
+/// Where the hub keeps what it has to keep, outside every memory, and the environment of this process.
+pub(super) fn places() -> Places {
+    let below = |folder: Option<PathBuf>, name: &str| folder.map(|folder| folder.join("hub").join(name));
     Places {
         lists: below(memdir_host::cache_folder(), "lists"),
         logs: below(memdir_host::state_folder(), "logs"),
-        tokens: below(memdir_host::state_folder(), "tokens"),
+        tokens: below(memdir_host::state_folder(), "tokens.json"),
         home: memdir_host::home(),
+        environment: config::environment(),
+        guard: guard().unwrap_or_default(),
     }
+}
+
+/// What is started to end the programs of servers when this process is killed: memdir itself.
+fn guard() -> Option<Vec<String>> {
+    let own = memdir_host::own_program().ok()?;
+    Some(vec![own.to_str()?.to_owned(), GUARD.to_owned()])
 }
 
 /// The file as a program that stays reads it: again whenever it is another one.

@@ -11,7 +11,7 @@ use crate::exit::Stop;
 use crate::output::{Lines, say};
 use crate::{shell, term};
 use memdir_plan::count;
-use memdir_tools::{Permission, PinState, Server, ServerHealth, ServerName, ServerState, Tool, Toolbox, Transport};
+use memdir_tools::{Permission, PinState, Server, ServerHealth, ServerName, ServerState, ToolName, Toolbox, Transport};
 
 /// A server in a list.
 #[derive(Debug, Serialize)]
@@ -44,61 +44,72 @@ pub(super) struct ToolRow {
 }
 
 impl ToolRow {
-    pub(super) fn of(tool: &Tool, server: &Server) -> Self {
-        Self {
-            name: tool.name.as_str().to_owned(),
-            own: tool.own.clone(),
-            description: tool.description().to_owned(),
-            bytes: bytes(&tool.definition),
-            permission: tool.permission,
-            pin: tool.pin,
-            cache_seconds: server.tools.get(&tool.own).and_then(|rule| rule.cache_seconds),
-        }
+    /// The rows of a server's tools, in the order of their names.
+    pub(super) fn all(server: &Server, definitions: &[Map<String, Value>]) -> Vec<Self> {
+        let text = |definition: &Map<String, Value>, key: &str| Some(definition.get(key)?.as_str()?.to_owned());
+        let row = |definition: &Map<String, Value>| {
+            let own = text(definition, "name")?;
+            Some(Self {
+                name: ToolName::of(&server.name, &own).as_str().to_owned(),
+                description: text(definition, "description").unwrap_or_default(),
+                bytes: bytes(definition),
+                permission: server.permission_of(&own),
+                pin: server.pin_state(&own, definition),
+                cache_seconds: server.tools.get(&own).and_then(|rule| rule.cache_seconds),
+                own,
+            })
+        };
+        let mut rows: Vec<Self> = definitions.iter().filter_map(row).collect();
+        rows.sort_by(|one, other| one.name.cmp(&other.name));
+        rows
     }
 }
 
 pub(super) fn list(global: &Global, registry: &Registry) -> Result<u8, Stop> {
     let servers = registry.read()?;
-    let (states, tools) = match servers.is_empty() {
-        true => (Vec::new(), Vec::new()),
-        false => {
-            let hub = registry.hub()?;
-            (hub.servers(), hub.tools().to_vec())
-        }
+    let hub = if servers.is_empty() { None } else { Some(registry.hub()?) };
+    let states = hub.as_ref().map(Toolbox::servers).unwrap_or_default();
+    let row = |server| {
+        let definitions = hub.as_ref().map(|hub| hub.definitions(&server.name).1).unwrap_or_default();
+        Row::of(server, &states, &ToolRow::all(server, &definitions))
     };
-    let rows: Vec<Row<'_>> = servers.iter().map(|server| Row::of(server, &states, &tools)).collect();
+    let rows: Vec<Row<'_>> = servers.iter().map(row).collect();
     global.answer(&json!({ "servers": rows }), |stdout| {
         table(&rows).iter().try_for_each(|line| stdout.line(line))?;
         if rows.is_empty() {
             say("no servers: `memdir tools add NAME -- COMMAND` adds one, `memdir tools import` takes over those of an assistant")?;
         }
-        let unapproved = rows.iter().filter(|row| row.enabled && row.unapproved > 0).map(|row| row.name);
-        Ok(unapproved.clone().try_for_each(|name| say(format!("`memdir tools approve {name}` shows what is not approved")))?)
+        let mut unapproved = rows.iter().filter(|row| row.enabled && row.is_unapproved()).map(|row| row.name);
+        Ok(unapproved.try_for_each(|name| say(format!("`memdir tools approve {name}` shows what is not approved")))?)
     })
 }
 
 impl<'a> Row<'a> {
-    fn of(server: &'a Server, states: &'a [ServerState], tools: &[Tool]) -> Self {
+    fn of(server: &'a Server, states: &'a [ServerState], tools: &[ToolRow]) -> Self {
         let state = states.iter().find(|state| state.name == server.name);
-        let own = tools.iter().filter(|tool| tool.server == server.name);
         Self {
             name: &server.name,
             enabled: server.enabled,
             health: state.map(|state| &state.health),
             transport: server.transport.kind(),
             starts: starts(&server.transport),
-            tools: state.map_or(0, |state| state.tools),
-            bytes: own.map(|tool| bytes(&tool.definition)).sum(),
+            tools: tools.len(),
+            bytes: tools.iter().map(|tool| tool.bytes).sum(),
             permission: server.permission,
-            unapproved: state.map_or(0, |state| state.unapproved),
+            unapproved: tools.iter().filter(|tool| tool.pin != PinState::Approved).count(),
         }
+    }
+
+    /// Whether there is something to approve: tools, or finding out which there are.
+    fn is_unapproved(&self) -> bool {
+        self.unapproved > 0 || self.tools == 0
     }
 
     fn cells(&self) -> [String; 5] {
         let state = match (self.enabled, self.health) {
             (false, _) => "off",
             (true, Some(ServerHealth::Failed { .. })) => "cannot be reached",
-            (true, _) if self.tools == 0 => "not approved",
+            (true, _) if self.tools == self.unapproved => "not approved",
             (true, _) if self.unapproved > 0 => "changed",
             (true, _) => "ok",
         };
@@ -127,10 +138,9 @@ fn table(rows: &[Row<'_>]) -> Vec<String> {
 pub(super) fn show(global: &Global, registry: &Registry, name: &ServerName) -> Result<u8, Stop> {
     let server = registry.server(name)?;
     let hub = registry.hub()?;
-    let (states, all) = (hub.servers(), hub.tools());
-    let tools: Vec<ToolRow> =
-        all.iter().filter(|tool| tool.server == *name).map(|tool| ToolRow::of(tool, &server)).collect();
-    let row = Row::of(&server, &states, &all);
+    let states = hub.servers();
+    let tools = ToolRow::all(&server, &hub.definitions(name).1);
+    let row = Row::of(&server, &states, &tools);
     global.answer(&json!({"server": row, "transport": server.transport, "tools": tools}), |stdout| {
         stdout.line(format!("{}: {}", row.transport, row.starts))?;
         let use_ = if server.enabled { "in use" } else { "out of use" };

@@ -4,7 +4,6 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use serde::Serialize;
-use serde_json::json;
 
 mod entry;
 
