@@ -69,7 +69,7 @@ pub(super) fn list(global: &Global, registry: &Registry) -> Result<u8, Stop> {
     let servers = registry.read()?;
     let hub = if servers.is_empty() { None } else { Some(registry.hub()?) };
     let states = hub.as_ref().map(Toolbox::servers).unwrap_or_default();
-    let row = |server| {
+    let row = |server: &'_ Server| {
         let definitions = hub.as_ref().map(|hub| hub.definitions(&server.name).1).unwrap_or_default();
         Row::of(server, &states, &ToolRow::all(server, &definitions))
     };
