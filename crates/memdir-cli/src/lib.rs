@@ -66,6 +66,7 @@ mod term;
 mod tidy;
 mod tools;
 mod trace;
+mod undo_server;
 mod verbs;
 
 use args::{
@@ -151,11 +152,18 @@ fn run_account(global: &Global, command: AccountCommand) -> Result<u8, Stop> {
     match command {
         AccountCommand::Log(options) => match &options.note {
             Some(note) if options.lines => history::lines(global, note),
-            _ if options.stats => stats::run(global),
+            _ if options.stats => stats::run(global, options.tools.filter().as_ref()),
+            _ if options.tools.filter().is_some() => {
+                let hint = "add `--stats`; `memdir audit calls` lists them";
+                Err(usage("`memdir log` lists changes, and calls of tools are none", hint).into())
+            }
             _ => history::log(global, &options),
         },
         AccountCommand::Diff { batch } => history::diff(global, batch),
-        AccountCommand::Undo { batch, dry_run } => history::undo(global, batch, dry_run),
+        AccountCommand::Undo { server: Some(server), dry_run, yes, .. } => {
+            undo_server::run(global, &server, dry_run, yes)
+        }
+        AccountCommand::Undo { batch, dry_run, .. } => history::undo(global, batch, dry_run),
         AccountCommand::Restore { note, at, dry_run } => history::restore(global, &note, at, dry_run),
     }
 }

@@ -60,6 +60,8 @@ mod sessions;
 mod standing;
 mod surroundings;
 mod tidy;
+mod tools;
+mod undo_server;
 
 pub use account::{Head, Readers};
 pub use as_of::View;
@@ -86,6 +88,8 @@ pub use sessions::{SEAL, SaidIn, SessionLog};
 pub use standing::standing;
 pub use surroundings::Surroundings;
 pub use tidy::{ProposedStep, TidyRun};
+pub use tools::ToolConsent;
+pub use undo_server::{LeftBatch, ServerUndo};
 
 /// The values of `status` that set a note aside where the settings name no others.
 pub const PAST_STATUS: [&str; 2] = ["deprecated", "superseded"];
@@ -176,6 +180,8 @@ pub struct Engine {
     cut_session: CutSession,
     /// Tells what the person said in them.
     said_in: SaidIn,
+    /// Whether the audit keeps what is sent to the tools of other servers.
+    keeps_arguments: bool,
     /// The proposals that wait in this process alone.
     in_process: Mutex<BTreeMap<u64, PendingProposal>>,
 }
@@ -244,6 +250,7 @@ impl Engine {
             is_unasked: false,
             cut_session,
             said_in: |_| Vec::new(),
+            keeps_arguments: false,
             in_process,
         }
     }
@@ -253,6 +260,12 @@ impl Engine {
     #[must_use]
     pub fn unasked(self) -> Self {
         Self { is_unasked: true, ..self }
+    }
+
+    /// The same, whose audit also keeps the arguments of the calls of other servers' tools, unless they hold a secret.
+    #[must_use]
+    pub fn keeping_arguments(self, keeps_arguments: bool) -> Self {
+        Self { keeps_arguments, ..self }
     }
 
     /// The same, which also ranks by what notes mean.
@@ -383,7 +396,7 @@ impl Engine {
             entries: &entries,
             author: &proposal.caller.author,
             time: proposal.started,
-            undoes: None,
+            undoes: &[],
             approval: None,
         })
     }

@@ -206,9 +206,16 @@ pub(super) enum AccountCommand {
         /// The number that `memdir log` shows; else the last change, by you or a model, that is not undone yet
         #[arg(value_name = "NUMBER", value_parser = options::change)]
         batch: Option<u64>,
+        /// Undo everything that models and programs wrote in conversations in which this server's tools answered, and reject
+        /// what of it still waits; asks first
+        #[arg(long, value_name = "NAME", conflicts_with = "batch")]
+        server: Option<String>,
         /// Only show it
         #[arg(long)]
         dry_run: bool,
+        /// Do not ask
+        #[arg(long, requires = "server")]
+        yes: bool,
     },
     /// Restore a note to what it was right after a change
     Restore {
