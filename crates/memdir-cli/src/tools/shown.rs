@@ -69,11 +69,9 @@ pub(super) fn list(global: &Global, registry: &Registry) -> Result<u8, Stop> {
     let servers = registry.read()?;
     let hub = if servers.is_empty() { None } else { Some(registry.hub()?) };
     let states = hub.as_ref().map(Toolbox::servers).unwrap_or_default();
-    let row = |server: &'_ Server| {
-        let definitions = hub.as_ref().map(|hub| hub.definitions(&server.name).1).unwrap_or_default();
-        Row::of(server, &states, &ToolRow::all(server, &definitions))
-    };
-    let rows: Vec<Row<'_>> = servers.iter().map(row).collect();
+    let definitions = |server: &Server| hub.as_ref().map(|hub| hub.definitions(&server.name).1).unwrap_or_default();
+    let rows = servers.iter().map(|server| Row::of(server, &states, &ToolRow::all(server, &definitions(server))));
+    let rows: Vec<Row<'_>> = rows.collect();
     global.answer(&json!({ "servers": rows }), |stdout| {
         table(&rows).iter().try_for_each(|line| stdout.line(line))?;
         if rows.is_empty() {
