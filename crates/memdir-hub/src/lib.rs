@@ -2,3 +2,7 @@
 //!
 //! Owns children, addresses, the kept lists of tools, retries, limits and cached results. Decides nothing: whether a tool may be
 //! called is for `memdir_tools`, and who asks the person is for the edges.
+
+mod client;
+mod connect;
+mod wire;
