@@ -11,8 +11,8 @@ use rmcp::ClientHandler;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, CustomRequest, CustomResult, ElicitRequestParams, ElicitResult,
     ElicitationAction, ElicitationCapability, ErrorCode, ErrorData, FormElicitationCapability, Implementation,
-    ListRootsRequestMethod, ListRootsResult, ProgressNotificationParam, ProgressToken, ProtocolVersion, Root,
-    RootsCapabilities, UrlElicitationCapability,
+    ListRootsRequestMethod, ProgressNotificationParam, ProgressToken, ProtocolVersion, RootsCapabilities,
+    UrlElicitationCapability,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleClient};
 use serde_json::{Map, Value, json};
@@ -173,11 +173,16 @@ impl ClientHandler for Handler {
         }
     }
 
-    async fn list_roots(&self, _context: RequestContext<RoleClient>) -> Result<ListRootsResult, ErrorData> {
+    #[expect(deprecated, reason = "versions before 2026-07-28 have them, and the person may have named some")]
+    async fn list_roots(
+        &self,
+        _context: RequestContext<RoleClient>,
+    ) -> Result<rmcp::model::ListRootsResult, ErrorData> {
         if self.roots.is_empty() {
             return Err(ErrorData::method_not_found::<ListRootsRequestMethod>());
         }
-        Ok(ListRootsResult::new(self.roots.iter().map(|root| Root::new(file_address(root))).collect()))
+        let roots = self.roots.iter().map(|root| rmcp::model::Root::new(file_address(root)));
+        Ok(rmcp::model::ListRootsResult::new(roots.collect()))
     }
 
     async fn on_progress(&self, params: ProgressNotificationParam, _context: NotificationContext<RoleClient>) {

@@ -8,6 +8,7 @@ mod connect;
 mod guard;
 mod hub;
 mod kept;
+mod link;
 mod log;
 mod rate;
 mod results;
@@ -18,7 +19,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use connect::Places;
 pub use guard::guard;
-pub use hub::{Examined, Hub, RegistrySource};
+pub use hub::{Definition, Examined, Hub, RegistrySource};
 
 /// What a mutex guards. A panic of another thread leaves values here that are whole.
 fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

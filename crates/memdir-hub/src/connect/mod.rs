@@ -185,7 +185,7 @@ fn opening_failed(server: &Server, error: &ClientInitializeError, end: Option<Wi
                 server: server.name.to_string(),
                 code: i64::from(error.code.0),
                 message: error.message.to_string(),
-                data: error.data.clone(),
+                data: error.data.clone().map(Box::new),
             },
             is_final: false,
         },

@@ -24,10 +24,29 @@ use crate::wire::{MOST_MESSAGE, Wire, WireEnd};
 
 /// What a program gets of our environment, beside `LC_…` and what its entry names.
 const INHERITED: &[&str] = &[
-    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR",
-    "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR",
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LANGUAGE",
+    "TZ",
+    "TMPDIR",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_CACHE_HOME",
+    "XDG_STATE_HOME",
+    "XDG_RUNTIME_DIR",
     // What Windows programs cannot do without.
-    "SYSTEMROOT", "SYSTEMDRIVE", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "PATHEXT", "TEMP", "TMP",
+    "SYSTEMROOT",
+    "SYSTEMDRIVE",
+    "USERPROFILE",
+    "APPDATA",
+    "LOCALAPPDATA",
+    "PATHEXT",
+    "TEMP",
+    "TMP",
 ];
 /// How long a program may take to end after its input has, and then after it was told to.
 const GRACE: Duration = Duration::from_millis(500);
@@ -62,7 +81,6 @@ pub(super) async fn connect(
 }
 
 /// The command, with its variables filled.
-#[expect(clippy::disallowed_methods, reason = "the programs that the person has added as servers")]
 fn prepared(program: &Program<'_>, mark: &str, machine: &Machine) -> Result<Command, String> {
     let fill = |text: &str| fill(text, &machine.places.environment);
     let mut command = Command::new(fill(program.command)?);
