@@ -463,4 +463,4 @@ fn writes(action: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -38,6 +38,13 @@ impl Scripted {
         Ok(self)
     }
 
+    /// Adds a tool that answers nothing.
+    #[must_use]
+    pub fn offering(mut self, tool: Tool) -> Self {
+        self.tools.push(tool);
+        self
+    }
+
     /// The calls that were made, in their order.
     #[must_use]
     pub fn calls(&self) -> Vec<ToolCall> {

@@ -258,7 +258,8 @@ fn result(outcome: &Outcome) -> ResultForm<'_> {
         Ok(Value::Bytes(bytes)) => ResultForm::Number(*bytes),
         Ok(Value::Paths(paths)) => list(paths.len()),
         Ok(Value::Directory(entries)) => list(entries.len()),
-        Ok(Value::File(_) | Value::Nothing) => ResultForm::Nothing,
+        // What another server's tool says has an entry of its own.
+        Ok(Value::File(_) | Value::Nothing | Value::Foreign(_)) => ResultForm::Nothing,
         Ok(Value::History(log)) => list(log.entries.len()),
         Ok(Value::Search(search)) => list(search.total),
         Ok(Value::Context(context)) => list(context.parts.len()),

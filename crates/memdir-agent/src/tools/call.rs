@@ -2,13 +2,13 @@
 
 use std::cell::RefCell;
 
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Map, Value as Json};
 use tokio_util::sync::CancellationToken;
 
 use super::{AsSwitched, Hands, ToolCalled, withhold};
 use crate::asked::Asked;
 use crate::line::Line;
-use crate::{Agent, Edge, Event, filter};
+use crate::{Agent, Edge, Event};
 use memdir_core::catalog;
 use memdir_core::digest::Digest;
 use memdir_core::report::{Code, Failure, Outcome, Value};
