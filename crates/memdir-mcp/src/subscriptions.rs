@@ -10,9 +10,9 @@ use rmcp::model::{ResourceUpdatedNotificationParam, SubscribeRequestParams, Subs
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer};
 
+use super::connection::Connection;
 use super::notices::{Listener, MOST_SUBSCRIPTIONS, TooMany};
 use super::service::Service;
-use super::connection::Connection;
 use super::{Server, hub, lock, resources, tools};
 use memdir_core::digest::Digest;
 use memdir_engine::Caller;

@@ -9,12 +9,12 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Value, json};
 
+use super::ask::Waiting;
 use super::connection::Connection;
 use super::connector::{self, ConnectorTool};
 use super::rate::RateLimited;
 use super::server_info::WithServerInfo;
 use super::service::{self, Service};
-use super::ask::Waiting;
 use super::{Client, Options, Server, ToolSet, agent, app, ask, hub, offered};
 use memdir_core::action::Access;
 use memdir_core::catalog::{self, ROWS, Row, format};

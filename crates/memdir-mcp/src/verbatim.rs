@@ -7,9 +7,7 @@ use std::borrow::Cow;
 use std::sync::{Arc, Mutex};
 
 use axum::body::Bytes;
-use rmcp::model::{
-    ClientNotification, ClientRequest, CustomResult, ProtocolVersion, ServerConfig, ServerResult,
-};
+use rmcp::model::{ClientNotification, ClientRequest, CustomResult, ProtocolVersion, ServerConfig, ServerResult};
 use rmcp::service::{NotificationContext, RequestContext, Service};
 use rmcp::{ErrorData, RoleServer};
 use serde::Serialize;
@@ -129,7 +127,9 @@ mod tests {
         );
         check(
             "id: 3\ndata: {\"jsonrpc\":\"2.0\",\"id\":\"\\\"result\\\":\",\"result\":{\"content\":[]}}\n\n",
-            Some("id: 3\ndata: {\"jsonrpc\":\"2.0\",\"id\":\"\\\"result\\\":\",\"result\":{\"content\":[],\"x\":1}}\n\n"),
+            Some(
+                "id: 3\ndata: {\"jsonrpc\":\"2.0\",\"id\":\"\\\"result\\\":\",\"result\":{\"content\":[],\"x\":1}}\n\n",
+            ),
         );
         check(r#"{"jsonrpc":"2.0","method":"m","params":{"result":{"x":{"content":[]}}}}"#, None);
         check(r#"{"jsonrpc":"2.0","id":1,"result":{"content":[7]}}"#, None);

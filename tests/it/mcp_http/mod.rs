@@ -7,7 +7,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use memdir_mcp::{
-    Claim, Client, HttpLimits, HttpOptions, Names, Options, Register, Server, ToolGrant, ToolSet, Unknown, listen, serve_http,
+    Claim, Client, HttpLimits, HttpOptions, Names, Options, Register, Server, ToolGrant, ToolSet, Unknown, listen,
+    serve_http,
 };
 use memdir_policy::{Grant, Mode};
 use serde_json::{Value, json};

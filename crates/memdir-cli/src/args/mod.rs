@@ -10,8 +10,8 @@ use memdir_check::Kind;
 mod options;
 
 pub(super) use options::{
-    Add, Approve, AsOf, Audit, Exec, Forget, Log, MODES, Move, New, Offer, Paging, Reject, Remember, Remove, Rules,
-    Schema, SchemaFormat, Search, SetFact, TOOL_SETS, one_of,
+    Add, Approve, AsOf, Audit, Exec, Forget, HUB_OFFERS, Log, MODES, Move, New, Offer, Paging, Reject, Remember,
+    Remove, Rules, Schema, SchemaFormat, Search, SetFact, TOOL_SETS, one_of,
 };
 
 /// A long-term memory for language models: a folder of Markdown notes, and safe, undoable actions on it.

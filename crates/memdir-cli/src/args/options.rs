@@ -12,7 +12,7 @@ use memdir_check::Kind;
 use memdir_core::action::SearchMode;
 use memdir_core::report::Failure;
 use memdir_dialect::Dialect;
-use memdir_mcp::ToolSet;
+use memdir_mcp::{HubOffer, ToolSet};
 use memdir_policy::{Mode, Verdict};
 use memdir_vault::ToolFilter;
 
@@ -403,6 +403,12 @@ pub(crate) const TOOL_SETS: &[Choice<ToolSet>] = &[
     ("memory", ToolSet::Memory, "Anthropic's memory tool"),
     ("agent", ToolSet::Agent, "One that asks the memory's own agent, with the model of the settings"),
     ("chatgpt", ToolSet::Chatgpt, "`search` and `fetch`, as connectors of ChatGPT have them"),
+];
+
+/// How the tools of other servers are offered.
+pub(crate) const HUB_OFFERS: &[Choice<HubOffer>] = &[
+    ("few", HubOffer::Few, "Three tools that find, describe and call them"),
+    ("all", HubOffer::All, "Each by itself"),
 ];
 
 /// The ways of searching.

@@ -43,7 +43,8 @@ impl Talker<'_> {
     /// Asks for one value; nothing for one that may be left out and is. An error where the person does not want to go on.
     fn value(&mut self, name: &str, property: &Value, is_required: bool) -> Result<Option<Value>, ()> {
         let text = |key: &str| property.get(key).and_then(Value::as_str);
-        let words: Vec<&str> = property.get("enum").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+        let words: Vec<&str> =
+            property.get("enum").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
         let about = text("description").map_or_else(String::new, |words| format!(" ({words})"));
         let which = if words.is_empty() { String::new() } else { format!(" [{}]", words.join(", ")) };
         let may = if is_required { "" } else { ", or nothing" };

@@ -119,7 +119,10 @@ fn new_entry(memory: String, options: &Add, now: Timestamp) -> Result<(Entry, Gr
 /// The grant of these tools of other servers.
 fn tool_grant(names: &[String]) -> Result<ToolGrant, Failure> {
     ToolGrant::new(names.iter().cloned()).map_err(|error| {
-        usage(error.to_string(), "send `--hub calendar` for all tools of a server, or `--hub calendar__list_events` for one")
+        usage(
+            error.to_string(),
+            "send `--hub calendar` for all tools of a server, or `--hub calendar__list_events` for one",
+        )
     })
 }
 

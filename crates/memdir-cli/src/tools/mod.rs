@@ -71,6 +71,15 @@ pub(super) fn open_hub(sources: &Sources) -> Result<Option<Arc<Hub>>, Failure> {
     if registry.read()?.is_empty() { Ok(None) } else { Ok(Some(Arc::new(registry.hub()?))) }
 }
 
+/// The same where there need not be any yet, for a program that serves those which are added while it runs.
+///
+/// # Errors
+///
+/// `config` where the registry cannot be read, or this system names no folder for it.
+pub(super) fn start_hub(sources: &Sources) -> Result<Arc<Hub>, Failure> {
+    Ok(Arc::new(Registry::of(sources)?.hub()?))
+}
+
 /// How many servers are added, and how many of them are in use.
 ///
 /// # Errors

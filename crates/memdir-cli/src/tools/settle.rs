@@ -68,8 +68,7 @@ pub(super) fn cache(global: &Global, registry: &Registry, tool: &str, keep: Keep
 
 /// Changes what holds for the tool that is offered under this name.
 fn with_tool(servers: &mut [Server], name: &str, edit: impl FnOnce(&mut ToolRule)) -> Result<(), Failure> {
-    let Some(at) = ToolName::server_in(name)
-        .and_then(|named| servers.iter().position(|server| server.name == named))
+    let Some(at) = ToolName::server_in(name).and_then(|named| servers.iter().position(|server| server.name == named))
     else {
         return Err(match ToolName::server_in(name) {
             Some(server) => unknown(server.as_str(), servers),

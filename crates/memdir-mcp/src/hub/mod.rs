@@ -3,8 +3,8 @@
 //! What may be called is decided in the rooms below; which a client sees is its grant's. Names are read from the body of a request
 //! alone.
 
-mod run;
 mod question;
+mod run;
 #[cfg(test)]
 mod tests;
 mod version;
@@ -12,9 +12,7 @@ mod version;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, JsonObject, ListToolsResult, ResultType,
-};
+use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, JsonObject, ListToolsResult, ResultType};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Map, Value, json};
@@ -28,8 +26,8 @@ use memdir_core::catalog::Row;
 use memdir_core::digest::Digest;
 use memdir_core::report::{Code, Failure};
 use memdir_tools::{
-    CallError, META_TOOLS, MetaCall, Part, Permission, PinState, Switched, Tool, ToolAnswer, ToolCall, Toolbox, Verdict,
-    find, meta_schema, told,
+    CallError, META_TOOLS, MetaCall, Part, Permission, PinState, Switched, Tool, ToolAnswer, ToolCall, Toolbox,
+    Verdict, find, meta_schema, told,
 };
 
 pub(super) use run::ForeignCall;
@@ -125,12 +123,7 @@ pub(super) fn add_to_list(
 }
 
 /// What a client asks of other servers' tools; `None` where it names none of the three and no tool.
-fn read(
-    hub: &HubOptions,
-    client: &Client,
-    name: &str,
-    arguments: JsonObject,
-) -> Option<Result<MetaCall, Failure>> {
+fn read(hub: &HubOptions, client: &Client, name: &str, arguments: JsonObject) -> Option<Result<MetaCall, Failure>> {
     if hub.offered == HubOffer::Few && META_TOOLS.iter().any(|row| row.name == name) {
         return MetaCall::read(1, name, arguments);
     }

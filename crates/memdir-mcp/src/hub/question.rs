@@ -1,8 +1,8 @@
 //! What the person at a client is asked while another server's tool is called: whether it may be, and what its server wants to know.
 
+use rmcp::RoleServer;
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction};
 use rmcp::service::RequestContext;
-use rmcp::RoleServer;
 use serde_json::{Map, Value, json};
 
 use crate::{Client, ask};

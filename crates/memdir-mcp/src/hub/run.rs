@@ -41,7 +41,7 @@ pub(crate) struct ForeignCall {
     events: mpsc::Receiver<Event>,
     /// Where the answer to the question goes that was asked last.
     asked: Option<oneshot::Sender<Option<ElicitResult>>>,
-    stop: DropGuard,
+    _stop: DropGuard,
 }
 
 /// What its thread says.
@@ -110,7 +110,7 @@ pub(super) fn begin(
         // Nobody may wait for it any more.
         let _ = sender.blocking_send(Event::Done(answered));
     });
-    Ok(ForeignCall { tool, events, asked: None, stop: stop.drop_guard() })
+    Ok(ForeignCall { tool, events, asked: None, _stop: stop.drop_guard() })
 }
 
 impl ForeignCall {
@@ -129,7 +129,11 @@ impl ForeignCall {
     }
 
     /// What the thread says next; `None` where it has ended without a word.
-    async fn next(&mut self, service: &Service, context: &RequestContext<RoleServer>) -> Result<Option<Event>, ErrorData> {
+    async fn next(
+        &mut self,
+        service: &Service,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Option<Event>, ErrorData> {
         let closing = &service.connection.closing;
         tokio::select! {
             event = self.events.recv() => Ok(event),

@@ -14,7 +14,9 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, 
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::{Claim, HttpOptions, Options, Register, Server, ToolGrant, ToolSet, Unknown, lock, serve_http, serve_streams};
+use crate::{
+    Claim, HttpOptions, Options, Register, Server, ToolGrant, ToolSet, Unknown, lock, serve_http, serve_streams,
+};
 use memdir_core::time::Timestamp;
 use memdir_engine::{Engine, InboxPlace, IndexPlace, Settings};
 use memdir_plan::Limits;
@@ -124,10 +126,15 @@ impl Toolbox for Fake {
             "files__whole" => serde_json::from_str(WHOLE).unwrap(),
             "post__ask" | "post__visit" => {
                 let params = match call.tool.as_str() {
-                    "post__ask" => json!({"requestedSchema": {"type": "object", "properties": {"day": {"type": "string"}}}}),
+                    "post__ask" => {
+                        json!({"requestedSchema": {"type": "object", "properties": {"day": {"type": "string"}}}})
+                    }
                     _ => json!({"url": "https://example.org/login", "elicitationId": "e1"}),
                 };
-                let asked = Elicitation { message: "which day\u{202e}?".to_owned(), params: params.as_object().unwrap().clone() };
+                let asked = Elicitation {
+                    message: "which day\u{202e}?".to_owned(),
+                    params: params.as_object().unwrap().clone(),
+                };
                 text(match events.elicit(&asked) {
                     ElicitationAnswer::Accept(content) => format!("accept {}", Value::Object(content)),
                     ElicitationAnswer::Decline => "decline".to_owned(),
@@ -193,7 +200,13 @@ impl Site {
             let (Claim::Name(name) | Claim::Token(name)) = claim;
             let tools = lock(&known).get(name).cloned().ok_or(Unknown)?;
             let grant = Grant::new(&["**".to_owned()], &[], None).unwrap();
-            Ok(Client { name: name.to_owned(), grant: Some(Arc::new(grant)), tools, rate: None, may_approve: name == "owner" })
+            Ok(Client {
+                name: name.to_owned(),
+                grant: Some(Arc::new(grant)),
+                tools,
+                rate: None,
+                may_approve: name == "owner",
+            })
         });
         let hub = Some(HubOptions { toolbox: Arc::clone(&fake) as Arc<dyn Toolbox>, offered });
         let options = Options { tools: ToolSet::Compact, read_only: false, mode: Mode::Off, hub };
@@ -276,7 +289,8 @@ impl Wire {
     /// The names of the tools that are listed and not memdir's own.
     async fn listed(&mut self) -> Vec<String> {
         let answer = self.ask("tools/list", json!({})).await;
-        let names = answer["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned());
+        let names =
+            answer["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned());
         names.filter(|name| name.contains("__") || META_TOOLS.iter().any(|row| row.name == name)).collect()
     }
 }
@@ -408,7 +422,13 @@ fn definitions_are_passed_on_but_for_the_name() {
         let listed = async |version| {
             let mut wire = Wire::open(&site, None, version, json!({})).await;
             let answer = wire.ask("tools/list", json!({})).await;
-            answer["result"]["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == "files__read_file").unwrap().clone()
+            answer["result"]["tools"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .find(|tool| tool["name"] == "files__read_file")
+                .unwrap()
+                .clone()
         };
         let mut expected = Value::Object(fleet()[0].definition.clone());
         expected["name"] = "files__read_file".into();
@@ -466,8 +486,7 @@ fn a_client_sees_what_it_was_granted_and_no_more() {
                     assert_eq!(code(&hidden), "unknown_action");
                 }
             }
-            let [hidden, none] =
-                [desk.call("post__ask", json!({})).await, desk.call("post__xyz", json!({})).await];
+            let [hidden, none] = [desk.call("post__ask", json!({})).await, desk.call("post__xyz", json!({})).await];
             assert_eq!(hidden["error"].to_string(), none["error"].to_string().replace("post__xyz", "post__ask"));
             assert_eq!(phone.call("files__whole", json!({})).await["error"]["code"], json!(-32602));
             assert!(lock(&site.fake.calls).is_empty(), "nothing was called");
@@ -504,7 +523,11 @@ async fn answer_question(wire: &mut Wire, params: Value, said: Value) -> (Value,
     let first = wire.begin("tools/call", params.clone()).await;
     let asked = wire.message().await;
     if wire.version == NEWEST {
-        assert_eq!((&asked["id"], &asked["result"]["resultType"]), (&json!(first), &json!("input_required")), "{asked}");
+        assert_eq!(
+            (&asked["id"], &asked["result"]["resultType"]),
+            (&json!(first), &json!("input_required")),
+            "{asked}"
+        );
         let mut again = params;
         again["inputResponses"] = json!({"question": said});
         again["requestState"] = asked["result"]["requestState"].clone();
@@ -563,7 +586,10 @@ fn the_person_is_asked_before_a_call_with_what_will_be_sent() {
             ] {
                 let (question, answer) = answer_question(&mut wire, call(), said.clone()).await;
                 let message = question["message"].as_str().unwrap();
-                assert!(message.contains("`careful` of the server `post`") && message.contains("\"to\": \"jane\""), "{message}");
+                assert!(
+                    message.contains("`careful` of the server `post`") && message.contains("\"to\": \"jane\""),
+                    "{message}"
+                );
                 assert!(message.contains("\\u{202e}x"), "{message}");
                 assert_eq!(code(&answer), expected, "{said}: {answer}");
                 assert!(lock(&site.fake.calls).is_empty());
@@ -655,7 +681,9 @@ fn a_long_result_is_read_on_by_its_cursor() {
             read.push_str(text(&answer));
             let next = answer["result"]["content"][1]["text"].as_str();
             let Some(next) = next else { break };
-            let cursor: Value = serde_json::from_str(next.split("call_tool with ").nth(1).unwrap().split(" alone").next().unwrap()).unwrap();
+            let cursor: Value =
+                serde_json::from_str(next.split("call_tool with ").nth(1).unwrap().split(" alone").next().unwrap())
+                    .unwrap();
             answer = wire.call("call_tool", cursor).await;
         }
         assert!(read == all);

@@ -14,7 +14,8 @@ const OUTPUT_SCHEMA: &str = "outputSchema";
 pub(super) fn definition(tool: &Tool, is_newest: bool) -> Map<String, Value> {
     let mut definition = tool.definition.clone();
     definition.insert("name".to_owned(), json!(tool.name));
-    let gives_object = definition.get(OUTPUT_SCHEMA).and_then(|schema| schema.get("type")).is_some_and(|kind| kind == "object");
+    let gives_object =
+        definition.get(OUTPUT_SCHEMA).and_then(|schema| schema.get("type")).is_some_and(|kind| kind == "object");
     if !is_newest && !gives_object {
         definition.shift_remove(OUTPUT_SCHEMA);
     }
@@ -77,12 +78,14 @@ mod tests {
     #[test]
     fn each_version_gets_what_it_knows() {
         let link = json!({"type": "resource_link", "uri": "file:///a", "name": "a", "x": 1});
-        let sent = json!({"resultType": "complete", "content": [link], "structuredContent": {"a": 1}, "z": {"y": [1.5]}});
+        let sent =
+            json!({"resultType": "complete", "content": [link], "structuredContent": {"a": 1}, "z": {"y": [1.5]}});
         assert_eq!(of(&sent, ProtocolVersion::V_2026_07_28), sent);
         let kept = json!({"content": [link], "structuredContent": {"a": 1}, "z": {"y": [1.5]}});
         assert_eq!(of(&sent, ProtocolVersion::V_2025_11_25), kept);
         assert_eq!(of(&sent, ProtocolVersion::V_2025_06_18), kept);
-        let (structured, link) = (json!({"type": "text", "text": "{\"a\":1}"}), json!({"type": "text", "text": "a file:///a"}));
+        let (structured, link) =
+            (json!({"type": "text", "text": "{\"a\":1}"}), json!({"type": "text", "text": "a file:///a"}));
         assert_eq!(of(&sent, ProtocolVersion::V_2025_03_26), json!({"content": [structured, link], "z": {"y": [1.5]}}));
     }
 
