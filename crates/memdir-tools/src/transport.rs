@@ -37,7 +37,9 @@ impl Transport {
                     return Err(ServerProblem::NoCommand);
                 }
                 let words = args.iter().chain(cwd).map(|word| ("command", word.as_str()));
-                std::iter::once(("command", command.as_str())).chain(words).try_for_each(|(name, text)| value(name, text, true))?;
+                std::iter::once(("command", command.as_str()))
+                    .chain(words)
+                    .try_for_each(|(name, text)| value(name, text, true))?;
                 env.iter().try_for_each(|(name, text)| {
                     if name.is_empty() || name.contains(['=', '\0']) {
                         return Err(ServerProblem::Name(name.clone()));
@@ -110,7 +112,10 @@ fn value(name: &str, text: &str, may_have_lines: bool) -> Result<(), ServerProbl
 /// The variables that a text names as `${VARIABLE}`; `None` where a `${` names none.
 #[must_use]
 pub fn references(text: &str) -> Option<Vec<&str>> {
-    text.split("${").skip(1).map(|rest| rest.split_once('}').map(|(name, _)| name).filter(|name| is_variable(name))).collect()
+    text.split("${")
+        .skip(1)
+        .map(|rest| rest.split_once('}').map(|(name, _)| name).filter(|name| is_variable(name)))
+        .collect()
 }
 
 fn is_variable(name: &str) -> bool {
@@ -194,13 +199,22 @@ mod tests {
         assert_eq!(found(stdio(&[], &[("A", "s3cret"), ("B", "info")])), [PlainSecret::Env("A".to_owned())]);
         let key = "MTA4Njg3NDk2NTQ0MzQ1NjAx";
         assert_eq!(found(stdio(&[], &[("TOKEN", key)])), [PlainSecret::Env("TOKEN".to_owned())]);
-        assert_eq!(found(http("https://a", &[("Authorization", "Bearer x")])), [PlainSecret::Header("Authorization".to_owned())]);
+        assert_eq!(
+            found(http("https://a", &[("Authorization", "Bearer x")])),
+            [PlainSecret::Header("Authorization".to_owned())]
+        );
         assert_eq!(found(http("https://a/s3cret", &[])), [PlainSecret::Address]);
         let header = format!("token {key}");
         assert_eq!(found(http("https://a", &[("X", &header)])), [PlainSecret::Header("X".to_owned())]);
         for fine in [
-            stdio(&["@scope/server-everything@2026.8.31"], &[("A", "${B}"), ("PATH_TO", "/home/ada/notes/2026-11-24-long.json")]),
-            stdio(&[], &[("LEVEL", "debug"), ("REGION", "eu-central-1"), ("URL", "https://host.example/path/1234567890")]),
+            stdio(
+                &["@scope/server-everything@2026.8.31"],
+                &[("A", "${B}"), ("PATH_TO", "/home/ada/notes/2026-11-24-long.json")],
+            ),
+            stdio(
+                &[],
+                &[("LEVEL", "debug"), ("REGION", "eu-central-1"), ("URL", "https://host.example/path/1234567890")],
+            ),
             http("https://a", &[("Authorization", "Bearer ${TOKEN_OF_MINE_123456789}"), ("Accept-Language", "en")]),
         ] {
             assert_eq!(found(fine.clone()), [], "{fine:?}");

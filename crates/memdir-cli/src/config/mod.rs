@@ -382,7 +382,9 @@ pub(super) fn has_no_color() -> bool {
 
 /// The environment of this process, as far as it is UTF-8.
 pub(super) fn environment() -> BTreeMap<String, String> {
-    std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))).collect()
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect()
 }
 
 /// A variable of the environment that belongs to others than memdir: a key, the address of a server.

@@ -38,7 +38,9 @@ fn of_assistant(assistant: &Assistant) -> Result<Vec<ServerList>, Failure> {
     let own = assistant.servers.file()?;
     // Of some programs each file of a folder counts, and the one that is written by `install` is one of those.
     let files = match own.parent() {
-        Some(folder) if assistant.has_folder => places::names_in(folder).into_iter().filter(|path| path.is_file()).collect(),
+        Some(folder) if assistant.has_folder => {
+            places::names_in(folder).into_iter().filter(|path| path.is_file()).collect()
+        }
         _ => vec![own],
     };
     let mut lists = Vec::new();
@@ -66,7 +68,8 @@ pub(crate) fn servers_in(file: &Path) -> Result<ServerList, Failure> {
     let missing = |what: String| Failure::new(Code::NotFound, what);
     let value = read(file)?.ok_or_else(|| {
         let names = ASSISTANTS.iter().map(|assistant| assistant.name).collect::<Vec<_>>().join(", ");
-        missing(format!("there is no file {path}, and no assistant of this name")).with_hint(format!("name a file, or one of {names}"))
+        missing(format!("there is no file {path}, and no assistant of this name"))
+            .with_hint(format!("name a file, or one of {names}"))
     })?;
     let list = LISTS.iter().find_map(|name| value.get(*name).filter(|list| list.is_object() || list.is_array()));
     // VS Code has had its servers below `mcp` in its settings.

@@ -38,7 +38,9 @@ pub(super) fn run(global: &Global, registry: &Registry, options: &AddServer) -> 
     global.answer(&json!({"server": settled, "transport": server.transport}), |_| {
         let name = &server.name;
         if settled.problem.is_some() {
-            say(format!("`{name}` is added, and none of its tools is approved: `memdir tools approve {name}` tries again"))?;
+            say(format!(
+                "`{name}` is added, and none of its tools is approved: `memdir tools approve {name}` tries again"
+            ))?;
         } else if settled.approved {
             say(format!("`{name}` is added: {}", starts(&server.transport)))?;
             say("each call is asked about; `memdir tools allow` lets tools be called without")?;

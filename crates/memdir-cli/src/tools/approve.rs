@@ -166,7 +166,11 @@ fn agrees(global: &Global, settled: &Settled, is_new: bool, asking: Asking) -> R
 
 /// The definitions that the registry's pins stand for: those that are kept, as far as their pins are these. Where one is lost, its
 /// name stands for it.
-fn approved_before(server: &Server, kept: &[Map<String, Value>], now: &[Map<String, Value>]) -> Vec<Map<String, Value>> {
+fn approved_before(
+    server: &Server,
+    kept: &[Map<String, Value>],
+    now: &[Map<String, Value>],
+) -> Vec<Map<String, Value>> {
     let definition = |(own, rule): (&String, &ToolRule)| {
         let pin = rule.pin?;
         let is_it = |definition: &&Map<String, Value>| {
@@ -180,14 +184,15 @@ fn approved_before(server: &Server, kept: &[Map<String, Value>], now: &[Map<Stri
 
 /// Pins the tools as they were shown.
 fn approve(registry: &Registry, hub: &Hub, name: &ServerName, shown: &[Map<String, Value>]) -> Result<(), Failure> {
-    let own = |definition: &Map<String, Value>| {
-        Some((definition.get("name")?.as_str()?.to_owned(), digest_of(definition)))
-    };
+    let own =
+        |definition: &Map<String, Value>| Some((definition.get("name")?.as_str()?.to_owned(), digest_of(definition)));
     let shown: BTreeMap<String, Digest> = shown.iter().filter_map(own).collect();
     let pins = hub.approve(name)?;
     if pins != shown {
         let failure = Failure::new(Code::Conflict, format!("the tools of `{name}` have changed meanwhile"));
-        return Err(failure.with_hint(format!("nothing is approved; `memdir tools approve {name}` shows them as they are now")));
+        return Err(
+            failure.with_hint(format!("nothing is approved; `memdir tools approve {name}` shows them as they are now"))
+        );
     }
     registry.change_one(name, |server| pin(server, &pins))
 }

@@ -16,7 +16,8 @@ use crate::{file, interrupt, open, question, term};
 use memdir_core::report::{Code, Failure};
 use memdir_engine::ToolConsent;
 use memdir_tools::{
-    CallEvents, Elicitation, ElicitationAnswer, Progress, Server, Switched, Tool, ToolAnswer, ToolCall, ToolName, Toolbox,
+    CallEvents, Elicitation, ElicitationAnswer, Progress, Server, Switched, Tool, ToolAnswer, ToolCall, ToolName,
+    Toolbox,
 };
 
 /// More is no arguments.
@@ -33,7 +34,10 @@ pub(super) fn run(global: &Global, registry: &Registry, options: &CallTool) -> R
         let failure = unknown(named.as_ref().map_or(options.name.as_str(), |named| named.as_str()), &servers);
         return Err(match named {
             Some(_) => failure,
-            None => usage(format!("`{}` is no tool", options.name), "a tool is named `server__tool`: `memdir tools` lists the servers"),
+            None => usage(
+                format!("`{}` is no tool", options.name),
+                "a tool is named `server__tool`: `memdir tools` lists the servers",
+            ),
         }
         .into());
     };
@@ -69,8 +73,7 @@ fn make(
         })
     };
     let mut events = Person { server: server.name.as_str(), can_ask: !global.json && question::can_ask() };
-    let answer =
-        opened.engine.call_tool(&hub, &open::person(), &mut switched, call, &mut ask, &mut events, &stop);
+    let answer = opened.engine.call_tool(&hub, &open::person(), &mut switched, call, &mut ask, &mut events, &stop);
     match broken {
         Some(stop) => Err(stop),
         None => Ok(answer.map_err(|failure| in_words(failure, server))?),
@@ -91,9 +94,13 @@ fn consent(tool: &Tool, arguments: &Map<String, Value>, global: &Global) -> Resu
 fn in_words(failure: Failure, server: &Server) -> Failure {
     let name = &server.name;
     let hint = match failure.code {
-        Code::PermissionRequired => "send `--yes`, or `memdir tools allow` lets it be called without a question".to_owned(),
+        Code::PermissionRequired => {
+            "send `--yes`, or `memdir tools allow` lets it be called without a question".to_owned()
+        }
         Code::Denied if !server.enabled => format!("`memdir tools enable {name}` puts it into use"),
-        Code::UnknownAction | Code::Denied => format!("`memdir tools show {name}` shows its tools and what holds for each"),
+        Code::UnknownAction | Code::Denied => {
+            format!("`memdir tools show {name}` shows its tools and what holds for each")
+        }
         _ => return failure,
     };
     failure.with_hint(hint)
@@ -121,7 +128,11 @@ fn show(result: &Map<String, Value>, stdout: &mut (impl Write + io::IsTerminal))
                 print(part.pointer("/resource/text").and_then(Value::as_str).unwrap_or_default(), stdout)?;
             }
             Some(kind @ ("image" | "audio")) => {
-                say(format!("{kind} {}, {} characters of base64: `--json` prints it", text(part, "mimeType"), text(part, "data").len()))?;
+                say(format!(
+                    "{kind} {}, {} characters of base64: `--json` prints it",
+                    text(part, "mimeType"),
+                    text(part, "data").len()
+                ))?;
             }
             Some("resource_link") => stdout.line(format!("{} {}", text(part, "name"), text(part, "uri")))?,
             kind => say(format!("a part of the kind `{}`: `--json` prints it", kind.unwrap_or("?")))?,

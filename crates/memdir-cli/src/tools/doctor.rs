@@ -116,14 +116,20 @@ impl Looked {
             }
             (None, protocol) => {
                 let protocol = protocol.as_deref().unwrap_or("?");
-                let program = self.server.as_ref().map_or_else(String::new, |Program { name, version }| format!("{name} {version}, "));
+                let program = self
+                    .server
+                    .as_ref()
+                    .map_or_else(String::new, |Program { name, version }| format!("{name} {version}, "));
                 let (tools, size) = (count(self.tools, "tool"), size(self.bytes));
                 let first = self.first_answer_ms.unwrap_or_default();
                 let status = if self.unapproved == 0 { "ok  " } else { "warn" };
-                output.line(format!("{status}  {name}: {program}protocol {protocol}, {tools}, {size}, first answer after {first} ms"))?;
+                output.line(format!(
+                    "{status}  {name}: {program}protocol {protocol}, {tools}, {size}, first answer after {first} ms"
+                ))?;
                 if self.unapproved > 0 {
                     let unapproved = count(self.unapproved, "tool");
-                    output.line(format!("      {unapproved} not approved: `memdir tools approve {name}` shows them"))?;
+                    output
+                        .line(format!("      {unapproved} not approved: `memdir tools approve {name}` shows them"))?;
                 }
             }
         }

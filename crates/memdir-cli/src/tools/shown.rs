@@ -164,7 +164,11 @@ impl ToolRow {
         let cache = self.cache_seconds.map_or_else(String::new, |seconds| format!("  kept for {seconds} s"));
         let size = size(self.bytes);
         output.line(format!("{}  {}  {size}{pin}{cache}", self.name, self.permission.as_str()))?;
-        Ok(self.description.split('\n').filter(|line| !line.trim().is_empty()).try_for_each(|line| output.line(format!("    {line}")))?)
+        Ok(self
+            .description
+            .split('\n')
+            .filter(|line| !line.trim().is_empty())
+            .try_for_each(|line| output.line(format!("    {line}")))?)
     }
 }
 

@@ -238,7 +238,9 @@ pub(super) fn without_secrets(
 fn replace_argument(args: &mut [String], variable: &str, holds_secret: &dyn Fn(&str) -> bool) {
     let mut before = String::new();
     for arg in args {
-        if holds_secret(arg) || (!before.is_empty() && holds_secret(&format!("{before} {arg}")) && !holds_secret(&before)) {
+        if holds_secret(arg)
+            || (!before.is_empty() && holds_secret(&format!("{before} {arg}")) && !holds_secret(&before))
+        {
             *arg = with_last_word(arg, variable);
         }
         before.clone_from(arg);

@@ -91,7 +91,8 @@ fn agrees(global: &Global, import: &Import, yes: bool) -> Result<bool, Stop> {
     match Asking::of(global, yes) {
         Asking::Agreed => Ok(true),
         Asking::Nobody => {
-            let failure = usage("there is no terminal to ask on, so nothing is added", "look at the change, then send `--yes`");
+            let failure =
+                usage("there is no terminal to ask on, so nothing is added", "look at the change, then send `--yes`");
             Err(ChangeError { failure, diff: Some(import.diff.clone()) }.into())
         }
         Asking::Ask => {
@@ -140,7 +141,9 @@ impl Import {
     /// A name for a server that another program calls `name`: one that no other has.
     fn name(&self, name: &str, known: &[Server]) -> Option<ServerName> {
         let is_free = |name: &ServerName| known.iter().chain(&self.servers).all(|server| server.name != *name);
-        (1..=known.len() + self.servers.len() + 1).filter_map(|number| entry::server_name(name, number).ok()).find(is_free)
+        (1..=known.len() + self.servers.len() + 1)
+            .filter_map(|number| entry::server_name(name, number).ok())
+            .find(is_free)
     }
 
     fn answer(&self, global: &Global) -> Result<u8, Stop> {
@@ -162,7 +165,9 @@ impl Import {
     /// Says what is not taken over, and what has to be set.
     fn say_rest(&self) -> io::Result<()> {
         self.skipped.iter().try_for_each(|Skipped { name, reason }| say(format!("not {name}: {reason}")))?;
-        self.variables.iter().try_for_each(|name| say(format!("set {name} in the environment of memdir: its value was written out and is not taken over")))
+        self.variables.iter().try_for_each(|name| {
+            say(format!("set {name} in the environment of memdir: its value was written out and is not taken over"))
+        })
     }
 }
 
