@@ -27,10 +27,8 @@ pub(super) fn remove(global: &Global, registry: &Registry, name: &ServerName) ->
 pub(super) fn enable(global: &Global, registry: &Registry, name: &ServerName, enabled: bool) -> Result<u8, Stop> {
     registry.change_one(name, |server| server.enabled = enabled)?;
     global.answer(&json!({"name": name, "enabled": enabled}), |_| {
-        Ok(match enabled {
-            true => say(format!("`{name}` is in use"))?,
-            false => say(format!("`{name}` is out of use; running programs have its tools no longer"))?,
-        })
+        let out = "out of use; running programs have its tools no longer";
+        Ok(say(format!("`{name}` is {}", if enabled { "in use" } else { out }))?)
     })
 }
 
@@ -59,10 +57,11 @@ fn permit_one(servers: &mut [Server], name: &str, to: Permission) -> Result<(), 
 pub(super) fn cache(global: &Global, registry: &Registry, tool: &str, keep: Keep) -> Result<u8, Stop> {
     registry.change(|servers| with_tool(servers, tool, |rule| rule.cache_seconds = keep))?;
     global.answer(&json!({"tool": tool, "cache_seconds": keep}), |_| {
-        Ok(match keep {
-            Some(seconds) => say(format!("results of {tool} are kept for {seconds} s, for each client its own"))?,
-            None => say(format!("results of {tool} are not kept"))?,
-        })
+        let kept = match keep {
+            Some(seconds) => format!("kept for {seconds} s, for each client its own"),
+            None => "not kept".to_owned(),
+        };
+        Ok(say(format!("results of {tool} are {kept}"))?)
     })
 }
 
