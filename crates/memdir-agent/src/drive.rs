@@ -171,7 +171,7 @@ impl Agent<'_> {
         if !asked.filters.is_empty() {
             filter::Redaction::new(&asked.filters, &read).refuse(&mut parsed);
         }
-        let (guard, tool) = self.guard(run, asked);
+        let (guard, tool) = self.guard(run, asked, &parsed);
         let (seen, guard) = (Some(self.session.seen.clone()), Some(guard));
         let mut proposal = self.engine.propose(parsed, Caller { seen, guard, ..asked.caller.clone() });
         if let Some(tool) = tool.lock().unwrap_or_else(PoisonError::into_inner).take() {
@@ -218,7 +218,7 @@ impl Agent<'_> {
 
     /// Who asks about what takes something away, and about what is not made of the person's words; and the tool of another server
     /// whose words it turns out to be made of.
-    fn guard(&self, run: &Run, asked: &Asked) -> (Guard, Arc<Mutex<Option<String>>>) {
+    fn guard(&self, run: &Run, asked: &Asked, parsed: &Parsed) -> (Guard, Arc<Mutex<Option<String>>>) {
         let results = run.transcript().iter().filter(|message| message.role == Role::User);
         let notes = asked.notes.iter().flat_map(|(path, text)| [path.as_str(), text.as_str()]);
         let shown = notes.chain(results.map(|message| message.text.as_str()));
@@ -233,10 +233,12 @@ impl Agent<'_> {
         }
         let words = origin::Words::of(&said.join("\n"), &self.session.exchanges, shown, now).after(&heard);
         let removals = self.settings.removals;
-        let found = Arc::new(Mutex::new(None));
+        let found = Arc::new(Mutex::new(words.tool_in_calls(parsed).map(str::to_owned)));
         let tool = Arc::clone(&found);
         let guard = Guard::new(move |plan| {
-            *found.lock().unwrap_or_else(PoisonError::into_inner) = words.tool(plan).map(str::to_owned);
+            if !plan.is_empty() {
+                *found.lock().unwrap_or_else(PoisonError::into_inner) = words.tool(plan).map(str::to_owned);
+            }
             words.grounds(plan, removals)
         });
         (guard, tool)

@@ -16,6 +16,7 @@ use super::session::Exchange;
 use super::small;
 use memdir_core::path::{MemoryPath, PERSON};
 use memdir_core::time::Timestamp;
+use memdir_dialect::{Entry, Parsed};
 use memdir_note::stem::Stem;
 use memdir_note::{Fact, Note, words};
 use memdir_plan::{Image, Plan, Step};
@@ -128,21 +129,42 @@ impl Words {
         for (before, _) in sides(plan, &BTreeSet::new()) {
             add_stems(&before, &mut shown);
         }
+        new_words(plan).into_iter().map(|new| (new.len(), self.unsaid(new, &shown))).collect()
+    }
+
+    /// Which of these words the person did not say.
+    fn unsaid(&self, words: BTreeSet<String>, shown: &BTreeSet<Stem>) -> Vec<String> {
         let is_unsaid = |word: &String| {
             let is_said =
                 |stem: &Stem| self.stated.contains(stem) || self.asked.contains(stem) && !shown.contains(stem);
             !(stems(word).iter().any(is_said) || self.has_digits(word))
         };
-        new_words(plan).into_iter().map(|new| (new.len(), new.into_iter().filter(is_unsaid).collect())).collect()
+        words.into_iter().filter(is_unsaid).collect()
     }
 
     /// The tool of another server whose words a change is made of: it has said at least half of what the change brings to a note and
     /// the person did not say. Where the words of a tool are not known any more, all that the person did not say may be its.
     pub(super) fn tool(&self, plan: &Plan) -> Option<&str> {
+        if self.heard.is_empty() { None } else { self.tool_of(&self.new_words(plan)) }
+    }
+
+    /// The same for calls of which nothing is planned, since they wait for another reason.
+    pub(super) fn tool_in_calls(&self, parsed: &Parsed) -> Option<&str> {
         if self.heard.is_empty() {
             return None;
         }
-        let new = self.new_words(plan);
+        let new = parsed.entries.iter().filter_map(|entry| {
+            let Entry::Call(call) = entry else { return None };
+            let (new, old) = call.action.text()?;
+            let old = words_of(old, &BTreeSet::new());
+            let new: BTreeSet<String> =
+                words_of(&new, &BTreeSet::new()).into_keys().filter(|word| !old.contains_key(word)).collect();
+            Some((new.len(), self.unsaid(new, &self.shown)))
+        });
+        self.tool_of(&new.collect::<Vec<_>>())
+    }
+
+    fn tool_of(&self, new: &[(usize, Vec<String>)]) -> Option<&str> {
         let said_by = |known: &BTreeSet<Stem>| {
             let said = |unsaid: &[String]| {
                 unsaid.iter().filter(|word| stems(word).iter().any(|stem| known.contains(stem))).count()

@@ -228,7 +228,7 @@ fn one_yes_may_hold_for_a_conversation_and_no_longer() {
 fn a_long_result_is_read_on_by_its_cursor() {
     let env = Env::new();
     let engine = env.engine();
-    let long: String = (0..20_000).map(|at| format!("event {at}\n")).collect();
+    let long: String = (0..8_000).map(|at| format!("event {at}\n")).collect();
     let servers = calendar(Permission::Allow, &long);
     let model = Scripted::by(memdir_model::script::card("m", memdir_model::Place::Process), |request, _, _| {
         let told = &request.messages.last().unwrap().text;
