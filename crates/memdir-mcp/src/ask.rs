@@ -73,7 +73,7 @@ struct PendingCall {
 #[derive(Debug)]
 pub(super) enum Waiting {
     /// A call that has left something in the inbox.
-    Proposals(Call, Vec<Question>),
+    Proposals(Box<Call>, Vec<Question>),
     /// A call of another server's tool, which runs.
     Foreign(ForeignCall),
 }
@@ -95,7 +95,7 @@ impl PendingCalls {
         questions: Vec<Question>,
     ) -> InputRequiredResult {
         let forms = questions.iter().filter_map(|question| Some((question.key(), question.form()?))).collect();
-        self.put(client, request, forms, Waiting::Proposals(call, questions)).1
+        self.put(client, request, forms, Waiting::Proposals(Box::new(call), questions)).1
     }
 
     /// The same for any call and its questions, by their names; and the number by which it is forgotten.

@@ -130,7 +130,7 @@ pub(super) async fn call(
     if let Some(state) = &request.request_state
         && let Waiting::Proposals(call, questions) = service.server.pending_calls.take(client, &request, state)?
     {
-        let call = ask::resume(service, client, context, &request, (call, questions)).await?;
+        let call = ask::resume(service, client, context, &request, (*call, questions)).await?;
         return Ok(answer(service, client, call).with_server_info(context).into());
     }
     let (name, arguments) = (request.name.into_owned(), request.arguments);

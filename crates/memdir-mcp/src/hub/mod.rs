@@ -16,6 +16,7 @@ use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, JsonO
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
 
 use super::ask::Waiting;
 use super::server_info::WithServerInfo;
@@ -25,6 +26,8 @@ use memdir_core::action::Access;
 use memdir_core::catalog::Row;
 use memdir_core::digest::Digest;
 use memdir_core::report::{Code, Failure};
+use memdir_engine::ToolConsent;
+use memdir_server::Lane;
 use memdir_tools::{
     CallError, META_TOOLS, MetaCall, Part, Permission, PinState, Switched, Tool, ToolAnswer, ToolCall, Toolbox,
     Verdict, find, meta_schema, told,
@@ -155,7 +158,10 @@ pub(super) async fn call(
     let wanted = match read(hub, client, name, arguments) {
         Some(Ok(wanted)) => wanted,
         Some(Err(failure)) => return Ok(tools::failed(&failure).with_server_info(context).into()),
-        None => return Err(tools::no_tool(name)),
+        None => {
+            note_hidden(service, client, hub, (name, request.arguments.clone().unwrap_or_default()), context);
+            return Err(tools::no_tool(name));
+        }
     };
     let answered = match wanted {
         MetaCall::Find { query, limit } => Ok(found(hub, client, &query, limit)),
@@ -169,9 +175,7 @@ pub(super) async fn call(
     Ok(answered.unwrap_or_else(|failure| tools::failed(&failure)).with_server_info(context).into())
 }
 
-/// Begins a call of the tool of this name.
-///
-/// A tool that the client was not granted is to it one that there is not; that it was called is kept all the same.
+/// Begins a call of the tool of this name. One that the client was not granted is to it a tool that there is not.
 fn begin(
     service: &Service,
     client: &Client,
@@ -181,13 +185,39 @@ fn begin(
     context: &RequestContext<RoleServer>,
 ) -> Result<ForeignCall, Failure> {
     let tools = hub.toolbox.tools();
-    let tool = tools.iter().find(|tool| tool.name.as_str() == name);
-    let Some(tool) = tool.filter(|tool| is_granted(client, tool)) else {
+    let Some(tool) = tools.iter().find(|tool| tool.name.as_str() == name && is_granted(client, tool)) else {
+        note_hidden(service, client, hub, (name, arguments), context);
         return Err(CallError::UnknownTool(name.to_owned()).into());
     };
-    let asking = Some(client.name.clone()).filter(|name| !name.is_empty());
-    let call = ToolCall { tool: tool.name.clone(), arguments, client: asking };
+    let call = call_of(client, tool, arguments);
     run::begin(service, client, &hub.toolbox, (tool.clone(), call), switched(service, tool), context)
+}
+
+fn call_of(client: &Client, tool: &Tool, arguments: JsonObject) -> ToolCall {
+    let client = Some(client.name.clone()).filter(|name| !name.is_empty());
+    ToolCall { tool: tool.name.clone(), arguments, client }
+}
+
+/// Keeps in the audit that a client has called a tool that it was not granted. The client does not wait for that: by the time that
+/// it takes it would learn that there is such a tool.
+fn note_hidden(
+    service: &Service,
+    client: &Client,
+    hub: &HubOptions,
+    (name, arguments): (&str, JsonObject),
+    context: &RequestContext<RoleServer>,
+) {
+    let tools = hub.toolbox.tools();
+    let Some(tool) = tools.iter().find(|tool| tool.name.as_str() == name) else { return };
+    let call = call_of(client, tool, arguments);
+    let (caller, server) = (tools::caller(service, client, &context.id), Arc::clone(&service.server));
+    let (engine, toolbox) = (Arc::clone(&server.engine), Arc::clone(&hub.toolbox));
+    // Nothing is switched on, so it is refused before anybody is asked.
+    let refuse = move || {
+        let (mut nothing, mut nobody) = (Switched::default(), |_: &Tool, _: &JsonObject| ToolConsent::NobodyThere);
+        engine.call_tool(&*toolbox, &caller, &mut nothing, &call, &mut nobody, &mut (), &CancellationToken::new())
+    };
+    tokio::spawn(async move { server.served.run(Lane::Write, refuse).await.is_ok() });
 }
 
 /// What the conversation has switched on for a tool that was granted.

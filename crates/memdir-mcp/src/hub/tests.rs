@@ -22,7 +22,7 @@ use memdir_engine::{Engine, InboxPlace, IndexPlace, Settings};
 use memdir_plan::Limits;
 use memdir_policy::{Grant, Mode, Rules};
 use memdir_tools::{CallEvents, Elicitation, ElicitationAnswer, Progress, ServerName, ServerState, ToolName};
-use memdir_vault::Vault;
+use memdir_vault::{AuditQuery, Vault};
 
 const NEWEST: &str = "2026-07-28";
 const OLDER: &str = "2025-11-25";
@@ -218,6 +218,24 @@ impl Site {
     fn grant(&self, name: &str, tools: &[&str]) {
         let tools = ToolGrant::new(tools.iter().map(|name| (*name).to_owned())).unwrap();
         lock(&self.grants).insert(name.to_owned(), tools);
+    }
+}
+
+impl Site {
+    /// Waits until so many calls of a tool stand in the audit, with this decision.
+    async fn check_audit(&self, tool: &str, decided: &str, count: usize) {
+        let noted = || {
+            let query = AuditQuery { action: Some(tool.to_owned()), limit: 100, ..AuditQuery::default() };
+            let entries = self.server.engine.audit_page(&query, None).unwrap().entries;
+            entries.iter().filter(|entry| entry.permission == decided).count()
+        };
+        for _ in 0..1000 {
+            if noted() >= count {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        assert_eq!(noted(), count);
     }
 }
 
@@ -490,6 +508,8 @@ fn a_client_sees_what_it_was_granted_and_no_more() {
             assert_eq!(hidden["error"].to_string(), none["error"].to_string().replace("post__xyz", "post__ask"));
             assert_eq!(phone.call("files__whole", json!({})).await["error"]["code"], json!(-32602));
             assert!(lock(&site.fake.calls).is_empty(), "nothing was called");
+            let expected = if offered == HubOffer::Few { 2 } else { 1 };
+            site.check_audit("post__ask", "denied", expected).await;
             // What is taken back counts at once.
             assert_eq!(text(&desk.call("files__read_file", json!({})).await), "files__read_file");
             site.grant("desk", &[]);
