@@ -48,6 +48,7 @@ mod open;
 mod output;
 mod pending;
 mod person_files;
+mod private_file;
 mod progress;
 mod question;
 mod repair;
@@ -63,6 +64,7 @@ mod status;
 mod talk;
 mod term;
 mod tidy;
+mod tools;
 mod trace;
 mod undo_server;
 mod verbs;
@@ -77,6 +79,9 @@ use exit::{Stop, usage};
 #[must_use]
 pub fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
+    if tools::was_guard(&arguments) {
+        return ExitCode::SUCCESS;
+    }
     let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
         Err(error) => return explain(&error, &arguments),
@@ -184,6 +189,7 @@ fn run_programs(global: &Global, command: ProgramsCommand) -> Result<u8, Stop> {
         ProgramsCommand::Mcp(options) => mcp::run(global, &options),
         ProgramsCommand::Serve(options) => serve::run(global, &options),
         ProgramsCommand::Client(command) => client::run(global, &command),
+        ProgramsCommand::Tools { command } => tools::run(global, command.as_ref()),
         ProgramsCommand::Install(options) => install::run(global, &options),
         ProgramsCommand::Hook(options) => hook::run(global, &options),
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use super::{ask, chat, client, doctor, eval, hook, install, model, serve, session};
+use super::{ask, chat, client, doctor, eval, hook, install, model, serve, session, tools};
 use memdir_check::Kind;
 
 mod options;
@@ -286,6 +286,12 @@ pub(super) enum ProgramsCommand {
     /// Register the programs that may use the memory, and what each may see and do
     #[command(subcommand, long_about = client::LONG)]
     Client(client::ClientCommand),
+    /// Add the tools of other MCP servers, and say which may be called
+    #[command(long_about = tools::LONG)]
+    Tools {
+        #[command(subcommand)]
+        command: Option<tools::ToolsCommand>,
+    },
     /// Configure an assistant to start memdir
     #[command(long_about = install::LONG)]
     Install(install::InstallArgs),
