@@ -50,7 +50,7 @@ pub(super) struct Conversation {
     read_only: bool,
     /// Let the model use the tools of these servers, by the names `memdir tools list` shows, also when this conversation is
     /// continued: NAME, or several with commas between them
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = ServerName::parse)]
     tools: Vec<ServerName>,
     /// Let the model work in stages: what it perceives, what it decides, what it says
     #[arg(long)]

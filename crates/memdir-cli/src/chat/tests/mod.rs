@@ -17,16 +17,18 @@ use tempfile::TempDir;
 use super::screen::Look;
 use super::*;
 use crate::config::ModelFamily;
-use memdir_agent::Family;
+use memdir_agent::{Family, Prompts, Settings};
 use memdir_engine::{InboxPlace, IndexPlace};
 use memdir_model::script::{Scripted, card, turn};
 use memdir_model::{Answer, Card, Heard, Request};
 use memdir_plan::Limits;
 use memdir_policy::Rules;
+use memdir_tools::Toolbox;
 use memdir_vault::{Durability, Options, Vault};
 
 #[cfg(unix)]
 mod terminal;
+mod tools;
 
 /// What a scripted model does for a turn.
 #[derive(Clone, Debug)]
