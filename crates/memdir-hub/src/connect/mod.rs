@@ -2,7 +2,7 @@
 //!
 //! A transport reports each message to [`Wire`](crate::wire::Wire) and says there that it has ended; all else is rmcp's.
 
-mod http;
+pub(crate) mod http;
 mod sse;
 
 use std::collections::BTreeMap;
@@ -84,8 +84,8 @@ pub(crate) async fn connect(
 ) -> Result<Connection, ConnectError> {
     match &server.transport {
         Transport::Stdio { .. } => Err(ConnectError::broken(server, "not built yet")),
-        Transport::Http { url, headers } => http::connect(server, (url, headers), handler, places, opening).await,
-        Transport::Sse { url, headers } => sse::connect(server, (url, headers), handler, places, opening).await,
+        Transport::Http { .. } => http::connect(server, handler, places, opening).await,
+        Transport::Sse { .. } => sse::connect(server, handler, places).await,
     }
 }
 
