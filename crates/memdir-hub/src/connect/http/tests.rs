@@ -12,7 +12,7 @@ use rmcp::service::{PeerRequestOptions, ServiceError};
 use serde_json::{Map, Value, json};
 
 use super::*;
-use crate::connect::connect;
+use crate::connect::sse;
 use memdir_tools::{CallError, Permission, ServerName};
 
 /// A server on a port of its own: what it answers to each request, and what came.
@@ -114,7 +114,11 @@ pub(crate) fn http_server(url: &str) -> Server {
 }
 
 pub(crate) async fn reach(server: &Server, places: &Places) -> Result<Connection, CallError> {
-    let connected = connect(server, Handler::default(), places, Opening::Initialize).await;
+    let handler = Handler::default();
+    let connected = match &server.transport {
+        Transport::Sse { .. } => sse::connect(server, handler, places).await,
+        _ => connect(server, handler, places, Opening::Initialize).await,
+    };
     connected.map_err(|error| error.error)
 }
 
@@ -213,13 +217,15 @@ async fn an_answer_that_is_too_long_is_refused() {
     for kind in [JSON, EVENTS] {
         let (url, _) = Scripted::start(move |came| {
             plain(came).unwrap_or_else(|| {
-                let long = format!(r#"data: {{"jsonrpc":"2.0","id":1,"result":{{"content":"{}"}}}}"#, "x".repeat(MOST_MESSAGE));
-                ([(CONTENT_TYPE, kind)], long).into_response()
+                let long = json!({"jsonrpc": "2.0", "id": came.body["id"], "result": {"text": "x".repeat(MOST_MESSAGE)}});
+                let start = if kind == JSON { "" } else { "data: " };
+                ([(CONTENT_TYPE, kind)], format!("{start}{long}\n\n")).into_response()
             })
         })
         .await;
         let connection = reach(&http_server(&url), &Places::default()).await.unwrap();
-        call(&connection).await.unwrap_err();
+        let error = call(&connection).await.unwrap_err();
+        eprintln!("{kind} {error:?}");
     }
 }
 

@@ -169,7 +169,8 @@ impl Client {
             None => None,
         };
         let mut sent = send(token.clone()).await.map_err(without_address);
-        if let (Err(StreamableHttpError::AuthRequired(_)), Some(bearer), Some(token)) = (&sent, &self.bearer, token)
+        let is_refused = matches!(sent, Err(StreamableHttpError::AuthRequired(_)));
+        if let (true, Some(bearer), Some(token)) = (is_refused, &self.bearer, token)
             && let Some(fresh) = bearer.replace(&token).await?
         {
             sent = send(Some(fresh)).await.map_err(without_address);
