@@ -4,13 +4,15 @@
 //! came. It also says here, at once, that the connection has ended.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 
 use rmcp::model::{
     ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, NumberOrString, RequestId, ServerJsonRpcMessage,
 };
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
+
+use crate::lock;
 
 /// The longest message that is taken from a server, in bytes.
 pub(crate) const MOST_MESSAGE: usize = 16 * 1024 * 1024;
@@ -29,6 +31,8 @@ pub(crate) enum WireEnd {
 pub(crate) struct Wire {
     /// The requests whose result is wanted as it came, with that result once it is there.
     results: Mutex<HashMap<RequestId, Option<Map<String, Value>>>>,
+    /// What the server asks the person, as it came.
+    asked: Mutex<HashMap<RequestId, Map<String, Value>>>,
     /// The number of the newest request that opens a conversation. An answer to an older one came too late to matter, and rmcp
     /// would take it for the answer to this one.
     opening: Mutex<i64>,
@@ -53,9 +57,10 @@ impl Wire {
         }
     }
 
-    /// Keeps the result in a message, where it answers a request whose result is wanted. For transports that hand the message
-    /// itself to rmcp.
+    /// Keeps what is wanted of a message as it came: a result, or what the server asks the person. For transports that hand the
+    /// message itself to rmcp.
     pub(crate) fn keep(&self, message: &Value) {
+        self.keep_question(message);
         let (Some(id), Some(Value::Object(result))) = (message.get("id").and_then(id_in), message.get("result")) else {
             return;
         };
@@ -64,9 +69,24 @@ impl Wire {
         }
     }
 
+    fn keep_question(&self, message: &Value) {
+        if message.get("method").and_then(Value::as_str) == Some("elicitation/create")
+            && let Some(id) = message.get("id").and_then(|id| serde_json::from_value(id.clone()).ok())
+            && let Some(Value::Object(params)) = message.get("params")
+        {
+            lock(&self.asked).insert(id, params.clone());
+        }
+    }
+
+    /// Takes what the server asks the person with this request.
+    pub(crate) fn question(&self, id: &RequestId) -> Option<Map<String, Value>> {
+        lock(&self.asked).remove(id)
+    }
+
     /// Reads a message of the server's. A result that is wanted as it came is kept, and rmcp gets an empty one in its place;
     /// `None` for what is no message, and for an answer to a request that opened a conversation before the newest one did.
     pub(crate) fn receives(&self, mut message: Value) -> Option<ServerJsonRpcMessage> {
+        self.keep_question(&message);
         if let Some(id) = message.get("id").and_then(id_in)
             && message.get("method").is_none()
         {
@@ -114,8 +134,4 @@ fn id_in(id: &Value) -> Option<RequestId> {
         Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
     }
     .map(NumberOrString::Number)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -4,24 +4,35 @@
 
 pub(crate) mod http;
 mod sse;
+mod stdio;
 
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use memdir_tools::{CallError, Server, Transport};
 use rmcp::RoleClient;
 use rmcp::model::ProtocolVersion;
 use rmcp::service::{ClientInitializeError, ClientLifecycleMode, RunningService, serve_client_with_lifecycle};
 
+use serde::{Deserialize, Serialize};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
 use crate::client::Handler;
+use crate::guard::Guard;
+use crate::lock;
+use crate::log::ServerLog;
 use crate::wire::WireEnd;
 
 /// An open connection. It ends when this is dropped.
 pub(crate) type Connection = RunningService<RoleClient, Handler>;
 
 /// How a conversation is opened.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Opening {
     /// By the newest version, and by `initialize` where the server does not know it.
     Probe,
@@ -47,6 +58,42 @@ pub struct Places {
     /// The program that ends what is left when memdir is killed, with its arguments: it runs [`guard`](crate::guard). Empty
     /// for none.
     pub guard: Vec<String>,
+}
+
+/// The machine that the hub runs on, and the programs that it has started there.
+#[derive(Debug)]
+pub(crate) struct Machine {
+    pub(crate) places: Places,
+    pub(crate) guard: Arc<Guard>,
+    /// Ends all programs.
+    pub(crate) closing: CancellationToken,
+    /// The tasks that see to their ends.
+    keepers: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl Machine {
+    pub(crate) fn new(places: Places) -> Self {
+        let guard = Arc::new(Guard::new(places.guard.clone()));
+        Self { places, guard, closing: CancellationToken::new(), keepers: Mutex::default() }
+    }
+
+    fn keep(&self, keeper: JoinHandle<()>) {
+        let mut keepers = lock(&self.keepers);
+        keepers.retain(|keeper| !keeper.is_finished());
+        keepers.push(keeper);
+    }
+
+    /// Ends all programs, and waits until they have, but no longer than `limit`. What is left then is killed by the guard.
+    pub(crate) async fn close(&self, limit: Duration) {
+        self.closing.cancel();
+        let keepers = std::mem::take(&mut *lock(&self.keepers));
+        let all = async {
+            for keeper in keepers {
+                let _ = keeper.await;
+            }
+        };
+        let _ = tokio::time::timeout(limit, all).await;
+    }
 }
 
 /// Why a connection could not be made.
@@ -79,14 +126,25 @@ pub(crate) fn unreachable(server: &Server, problem: impl Into<String>) -> CallEr
 pub(crate) async fn connect(
     server: &Server,
     handler: Handler,
-    places: &Places,
+    machine: &Machine,
+    log: &ServerLog,
     opening: Opening,
 ) -> Result<Connection, ConnectError> {
+    let places = &machine.places;
     match &server.transport {
-        Transport::Stdio { .. } => Err(ConnectError::broken(server, "not built yet")),
+        Transport::Stdio { command, args, env, cwd } => {
+            let program = stdio::Program { command, args, env, cwd: cwd.as_deref() };
+            stdio::connect(server, program, handler, machine, log, opening).await
+        }
         Transport::Http { .. } => http::connect(server, handler, places, opening).await,
         Transport::Sse { .. } => sse::connect(server, handler, places).await,
     }
+}
+
+/// Whether a request that could not be sent has surely not been read by its server.
+pub(crate) fn never_arrived(error: &(dyn Error + Send + Sync + 'static)) -> bool {
+    // A line that was not written to its end is no message yet.
+    error.is::<std::io::Error>()
 }
 
 /// Opens the conversation over a transport.
@@ -127,7 +185,7 @@ fn opening_failed(server: &Server, error: &ClientInitializeError, end: Option<Wi
                 server: server.name.to_string(),
                 code: i64::from(error.code.0),
                 message: error.message.to_string(),
-                data: error.data.clone(),
+                data: error.data.clone().map(Box::new),
             },
             is_final: false,
         },
