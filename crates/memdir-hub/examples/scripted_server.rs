@@ -41,7 +41,7 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::expect_used,
-    clippy::exit,
+    clippy::indexing_slicing,
     reason = "a program for tests, which may do all that a server does"
 )]
 
@@ -51,7 +51,7 @@ use std::process::{Command, Stdio, exit};
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
@@ -209,7 +209,8 @@ impl Server {
                 Some(Ok(json!({"content": [{"type": "text", "text": "it went wrong"}], "isError": true}).to_string()))
             }
             "slow" => {
-                for _ in 0..(arguments["seconds"].as_f64().unwrap_or(1.0) * 100.0) as u64 {
+                let until = Instant::now() + Duration::from_secs_f64(arguments["seconds"].as_f64().unwrap_or(1.0));
+                while Instant::now() < until {
                     if self.cancelled.lock().expect("a lock").contains(&id.to_string()) {
                         return None;
                     }

@@ -125,7 +125,7 @@ mod tests {
     fn a_result_lasts_as_long_as_both_say() {
         let now = Instant::now();
         for (result, lasts) in [
-            (json!({"content": []}), 60_000),
+            (json!({"content": []}), 60_000_u64),
             (json!({"content": [], "ttlMs": 5_000}), 5_000),
             (json!({"content": [], "_meta": {"ttlMs": 2_000}}), 2_000),
             (json!({"content": [], "ttlMs": 90_000}), 60_000),
