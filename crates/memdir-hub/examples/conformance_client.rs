@@ -2,11 +2,12 @@
 //!
 //! `conformance_client URL`: connects to the server, logs in where it asks for that, lists its tools, and calls each of them, or what
 //! the suite wants. The suite says more in its variables `MCP_CONFORMANCE_SCENARIO` and `MCP_CONFORMANCE_CONTEXT`. A browser
-//! that follows each redirect is the person: they agree to everything, and answer each question with its defaults.
+//! that follows each redirect and fills each form is the person: they agree to everything, and answer each question with its defaults.
 //!
-//! `MEMDIR_TOKENS` names a file of tokens to use in the place of a new one. With `MEMDIR_CALLS`, so many rounds of calls are made.
+//! `MEMDIR_TOKENS` names a file of tokens to use in the place of a new one, `MEMDIR_LOGINS` how often the person may log in.
+//! `MEMDIR_KIND=sse` speaks to a server of that kind. The results of the calls go to standard output, one a line.
 
-#![expect(clippy::disallowed_methods, clippy::print_stderr, reason = "a program for tests, which reads its environment")]
+#![expect(clippy::disallowed_methods, clippy::print_stderr, clippy::print_stdout, reason = "a program for tests, which reads its environment")]
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -21,10 +22,11 @@ use memdir_tools::{
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
-/// How often the person logs in before they give up.
+/// How often the person logs in before they give up, unless `MEMDIR_LOGINS` says otherwise.
 const MOST_LOGINS: usize = 3;
 /// A client that describes itself at an address: the one that the suite knows.
 const CLIENT: &str = "https://conformance-test.local/client-metadata.json";
+const FORM: &str = "application/x-www-form-urlencoded";
 
 fn main() -> ExitCode {
     let Some(url) = std::env::args().next_back() else { return ExitCode::FAILURE };
@@ -44,17 +46,16 @@ fn run(url: &str) -> Result<(), String> {
     let name = ServerName::parse("conformance").map_err(|error| error.to_string())?;
     let server = server(&name, url);
     let hub = Hub::start(Box::new(One(Mutex::new(Some(server.clone())))), places.clone()).map_err(|error| error.message)?;
-    let mut person = Person { server, places, logins: 0 };
+    let left = variable("MEMDIR_LOGINS").and_then(|most| most.parse().ok()).unwrap_or(MOST_LOGINS);
+    let mut person = Person { server, places, left };
     let stop = CancellationToken::new();
     let examined = person.ask(|| hub.connect_now(&name, &stop))?;
     eprintln!("{examined:?}");
     let tools = hub.tools();
-    for _ in 0..variable("MEMDIR_CALLS").and_then(|calls| calls.parse().ok()).unwrap_or(1) {
-        for (tool, arguments) in wanted(&tools) {
-            let call = ToolCall { tool: tool.name.clone(), arguments, client: None };
-            let answer = person.ask(|| hub.call(&call, &mut Agrees, &stop))?;
-            eprintln!("{}: {}", tool.own, Value::Object(answer.result));
-        }
+    for (tool, arguments) in wanted(&tools) {
+        let call = ToolCall { tool: tool.name.clone(), arguments, client: None };
+        let answer = person.ask(|| hub.call(&call, &mut Agrees, &stop))?;
+        println!("{} {}", tool.own, Value::Object(answer.result));
     }
     Ok(())
 }
@@ -76,7 +77,10 @@ fn server(name: &ServerName, url: &str) -> Server {
         permission: Permission::Allow,
         sampling: false,
         roots: Vec::new(),
-        transport: Transport::Http { url: url.to_owned(), headers: BTreeMap::new() },
+        transport: match variable("MEMDIR_KIND").as_deref() {
+            Some("sse") => Transport::Sse { url: url.to_owned(), headers: BTreeMap::new() },
+            _ => Transport::Http { url: url.to_owned(), headers: BTreeMap::new() },
+        },
         tools: BTreeMap::new(),
     }
 }
@@ -136,7 +140,8 @@ impl CallEvents for Agrees {
 struct Person {
     server: Server,
     places: Places,
-    logins: usize,
+    /// How often they still do.
+    left: usize,
 }
 
 impl Person {
@@ -144,14 +149,14 @@ impl Person {
         loop {
             match attempt() {
                 Ok(done) => return Ok(done),
-                Err(CallError::LoginNeeded(_)) if self.logins < MOST_LOGINS => self.login()?,
+                Err(CallError::LoginNeeded(_)) if self.left > 0 => self.login()?,
                 Err(error) => return Err(error.to_string()),
             }
         }
     }
 
     fn login(&mut self) -> Result<(), String> {
-        self.logins += 1;
+        self.left -= 1;
         let context = context();
         let text = |key: &str| context.get(key).and_then(Value::as_str).map(str::to_owned);
         let client = RegisteredClient {
@@ -167,22 +172,36 @@ impl Person {
     }
 }
 
-/// The browser: it keeps its cookies, follows each redirect, and sees no page.
+/// The browser, and the person in front of it.
 fn visit(address: &str) {
     let address = address.to_owned();
-    tokio::spawn(async move {
-        let browser = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).no_proxy().build();
-        let Ok(browser) = browser else { return };
-        let (mut next, mut cookies) = (reqwest::Url::parse(&address).ok(), BTreeMap::new());
-        while let Some(url) = next.take() {
-            let sent: Vec<String> = cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
-            let Ok(page) = browser.get(url.clone()).header("cookie", sent.join("; ")).send().await else { return };
-            for cookie in page.headers().get_all("set-cookie").iter().filter_map(|cookie| cookie.to_str().ok()) {
-                let (name, value) = cookie.split(';').next().and_then(|cookie| cookie.split_once('=')).unwrap_or_default();
-                cookies.insert(name.to_owned(), value.to_owned());
-            }
-            let location = page.headers().get("location").and_then(|location| location.to_str().ok());
-            next = location.and_then(|location| url.join(location).ok());
+    tokio::spawn(async move { browse(&address).await });
+}
+
+/// Visits an address: keeps cookies, follows each redirect, fills and sends each form.
+async fn browse(address: &str) -> Option<()> {
+    let browser = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).no_proxy().build().ok()?;
+    let (mut url, mut form) = (reqwest::Url::parse(address).ok()?, None);
+    let mut cookies: BTreeMap<String, String> = BTreeMap::new();
+    loop {
+        let request = match form.take() {
+            Some(filled) => browser.post(url.clone()).header("content-type", FORM).body(filled),
+            None => browser.get(url.clone()),
+        };
+        let sent: Vec<String> = cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let page = request.header("cookie", sent.join("; ")).send().await.ok()?;
+        for cookie in page.headers().get_all("set-cookie") {
+            let (name, value) = cookie.to_str().ok()?.split(';').next()?.split_once('=')?;
+            cookies.insert(name.to_owned(), value.to_owned());
         }
-    });
+        if let Some(location) = page.headers().get("location") {
+            url = url.join(location.to_str().ok()?).ok()?;
+            continue;
+        }
+        let text = page.text().await.ok()?;
+        let (_, found) = text.split_once("<form ")?;
+        let attribute = |before: &str| found.split_once(before)?.1.split('"').next();
+        url = url.join(attribute("action=\"")?).ok()?;
+        form = Some(format!("prompt={}&login=tester&password=tester", attribute("name=\"prompt\" value=\"")?));
+    }
 }

@@ -144,7 +144,7 @@ pub(crate) async fn connect(
 /// Whether a request that could not be sent has surely not been read by its server.
 pub(crate) fn never_arrived(error: &(dyn Error + Send + Sync + 'static)) -> bool {
     // A line that was not written to its end is no message yet.
-    error.is::<std::io::Error>()
+    error.is::<std::io::Error>() || http::never_arrived(error)
 }
 
 /// Opens the conversation over a transport.

@@ -27,7 +27,7 @@ use url::{Host, Url};
 use super::{ConnectError, Connection, Opening, Places, fill, open};
 use crate::auth::Bearer;
 use crate::client::Handler;
-use crate::wire::{MOST_MESSAGE, Wire};
+use crate::wire::{MOST_MESSAGE, Wire, WireEnd};
 use memdir_tools::{Server, Transport};
 
 /// How long it may take to reach a server's machine.
@@ -175,6 +175,9 @@ impl Client {
         {
             sent = send(Some(fresh)).await.map_err(without_address);
         }
+        if let Err(StreamableHttpError::ResponseBodyTooLarge { .. }) = &sent {
+            self.wire.end(WireEnd::TooLarge);
+        }
         if let (Some(bearer), Err(error)) = (&self.bearer, &sent)
             && let Some(challenge) = error.auth_challenge()
         {
@@ -290,11 +293,14 @@ impl Client {
     /// The events of a stream, each result among them left in the wire as it came.
     fn kept(&self, events: Events) -> Events {
         let wire = Arc::clone(&self.wire);
-        let keep = move |event: &Result<Sse, SseError>| {
-            let data = event.as_ref().ok().and_then(|event| event.data.as_deref());
-            if let Some(value) = data.and_then(|data| serde_json::from_str(data).ok()) {
-                wire.keep(&value);
+        let keep = move |event: &Result<Sse, SseError>| match event {
+            Ok(event) => {
+                if let Some(value) = event.data.as_deref().and_then(|data| serde_json::from_str(data).ok()) {
+                    wire.keep(&value);
+                }
             }
+            Err(error) if is_too_long(error) => wire.end(WireEnd::TooLarge),
+            Err(_) => {}
         };
         events.inspect(keep).boxed()
     }
@@ -438,6 +444,15 @@ fn asks_for_login(error: Error) -> Error {
     }
 }
 
+/// Whether a request has surely not been read by the server: nothing was connected to, or no token was there to be shown.
+pub(super) fn never_arrived(error: &(dyn std::error::Error + 'static)) -> bool {
+    match error.downcast_ref::<Error>() {
+        Some(StreamableHttpError::Client(error)) => error.is_connect() || error.is_builder(),
+        Some(StreamableHttpError::Auth(_)) => true,
+        _ => false,
+    }
+}
+
 /// An error without the address, which may hold a key.
 fn without_address(error: Error) -> Error {
     match error {
@@ -461,13 +476,18 @@ async fn read_whole(response: Response, most: usize) -> Result<Vec<u8>, Error> {
 
 /// Why a stream of events has failed.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum StreamError {
+enum StreamError {
     /// An event was longer than what is taken.
     #[error("an event is too long")]
     TooLong,
     /// The connection broke.
     #[error("the connection broke")]
     Broken(#[source] reqwest::Error),
+}
+
+/// Whether a stream of events has failed since one was too long.
+pub(super) fn is_too_long(error: &SseError) -> bool {
+    matches!(error, SseError::Body(error) if matches!(error.downcast_ref(), Some(StreamError::TooLong)))
 }
 
 /// A stream that fails once more than `most` bytes have come without an empty line, which ends an event.

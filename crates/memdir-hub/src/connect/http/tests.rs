@@ -44,11 +44,20 @@ impl Came {
 impl Scripted {
     /// Starts a server, and gives its address.
     pub(crate) async fn start(answer: impl Fn(&Came) -> Response + Send + Sync + 'static) -> (String, Arc<Self>) {
+        Self::start_until(tokio_util::sync::CancellationToken::new(), answer).await
+    }
+
+    /// Starts a server that ends when it is told to.
+    async fn start_until(
+        stop: tokio_util::sync::CancellationToken,
+        answer: impl Fn(&Came) -> Response + Send + Sync + 'static,
+    ) -> (String, Arc<Self>) {
         let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let scripted = Arc::new(Self { answer: Box::new(answer), came: Mutex::default() });
         let app = Router::new().fallback(any(take)).with_state(Arc::clone(&scripted));
-        tokio::spawn(async move { axum::serve(listener, app).await });
+        let served = axum::serve(listener, app).with_graceful_shutdown(stop.cancelled_owned());
+        tokio::spawn(served.into_future());
         (url, scripted)
     }
 
@@ -188,9 +197,27 @@ async fn a_call_that_a_server_cannot_answer_now_is_not_sent_twice() {
     let (url, scripted) =
         Scripted::start(|came| plain(came).unwrap_or_else(|| StatusCode::BAD_GATEWAY.into_response())).await;
     let connection = reach(&http_server(&url), &Places::default()).await.unwrap();
-    let error = call(&connection).await.unwrap_err().to_string();
-    assert!(error.contains("502"), "{error}");
+    let error = call(&connection).await.unwrap_err();
+    assert!(error.to_string().contains("502"), "{error}");
+    assert!(!has_never_arrived(&error));
     assert_eq!(scripted.count("tools/call"), 1);
+}
+
+fn has_never_arrived(error: &ServiceError) -> bool {
+    let ServiceError::TransportSend(error) = error else { return false };
+    super::super::never_arrived(error.error.as_ref())
+}
+
+#[tokio::test]
+async fn a_call_to_a_port_that_is_closed_by_now_has_never_arrived() {
+    let stop = tokio_util::sync::CancellationToken::new();
+    let (url, _) = Scripted::start_until(stop.clone(), |came| plain(came).unwrap()).await;
+    let connection = reach(&http_server(&url), &Places::default()).await.unwrap();
+    stop.cancel();
+    while tokio::net::TcpStream::connect(url.trim_start_matches("http://")).await.is_ok() {
+        tokio::task::yield_now().await;
+    }
+    assert!(has_never_arrived(&call(&connection).await.unwrap_err()));
 }
 
 #[tokio::test]
@@ -224,8 +251,9 @@ async fn an_answer_that_is_too_long_is_refused() {
         })
         .await;
         let connection = reach(&http_server(&url), &Places::default()).await.unwrap();
-        let error = call(&connection).await.unwrap_err();
-        eprintln!("{kind} {error:?}");
+        let wire = Arc::clone(&connection.service().wire);
+        call(&connection).await.unwrap_err();
+        assert_eq!(wire.why(), Some(WireEnd::TooLarge), "{kind}");
     }
 }
 

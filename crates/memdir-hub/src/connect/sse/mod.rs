@@ -12,7 +12,7 @@ use rmcp::transport::Transport;
 use rmcp::transport::streamable_http_client::{SseError, StreamableHttpClient, StreamableHttpError};
 use url::Url;
 
-use super::http::{Client, Events, Place, StreamError, limits};
+use super::http::{Client, Events, Place, is_too_long, limits};
 use super::{ConnectError, Connection, Opening, Places, open, with_causes};
 use crate::client::Handler;
 use crate::wire::{Wire, WireEnd};
@@ -104,7 +104,7 @@ impl Transport<RoleClient> for SseTransport {
 
 fn end_of(error: &SseError) -> WireEnd {
     match error {
-        SseError::Body(error) if matches!(error.downcast_ref(), Some(StreamError::TooLong)) => WireEnd::TooLarge,
+        error if is_too_long(error) => WireEnd::TooLarge,
         error => WireEnd::Lost(with_causes(error)),
     }
 }
