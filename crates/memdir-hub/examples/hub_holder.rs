@@ -3,7 +3,7 @@
 //! `hub_holder SERVER FOLDER MARK` starts two servers of the program SERVER, one of which does not mind that its input ends, has
 //! each start a process of its own, leaves a call of each in flight, and then prints `ready`.
 
-#![expect(clippy::disallowed_methods, clippy::expect_used, reason = "a program for tests")]
+#![expect(clippy::expect_used, reason = "a program for tests")]
 
 use std::collections::BTreeMap;
 use std::io::Write;

@@ -96,6 +96,8 @@ struct Server {
     asked: AtomicI64,
     waiting: Mutex<HashMap<i64, mpsc::Sender<Value>>>,
     cancelled: Mutex<HashSet<String>>,
+    /// The number of the request by which a client hears of changes (2026-07-28).
+    listening: Mutex<Value>,
     out: Mutex<()>,
 }
 
@@ -116,6 +118,14 @@ impl Server {
             self.cancelled.lock().expect("a lock").insert(message["params"]["requestId"].to_string());
         }
         let Some(id) = message.get("id").cloned() else { return };
+        if method == "subscriptions/listen" {
+            *self.listening.lock().expect("a lock") = id;
+            self.notify(
+                "notifications/subscriptions/acknowledged",
+                json!({"notifications": {"toolsListChanged": true}}),
+            );
+            return;
+        }
         if method == "tools/call" {
             let server = Arc::clone(self);
             thread::spawn(move || {
@@ -142,7 +152,7 @@ impl Server {
                 json!({"protocolVersion": "2025-11-25", "capabilities": capabilities, "serverInfo": info})
             }
             ("server/discover", "newest") => json!({
-                "resultType": "complete", "supportedVersions": [NEWEST], "capabilities": {"tools": {}}, "ttlMs": 0,
+                "resultType": "complete", "supportedVersions": [NEWEST], "capabilities": capabilities, "ttlMs": 0,
                 "cacheScope": "private", "_meta": {"io.modelcontextprotocol/serverInfo": info},
             }),
             ("tools/list", _) => self.page(params["cursor"].as_str()),
@@ -230,7 +240,7 @@ impl Server {
             "odd" => Some(Ok(variable("SCRIPTED_ODD").expect("SCRIPTED_ODD is set"))),
             "grow" => {
                 *self.has_grown.lock().expect("a lock") = true;
-                self.say(&json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}).to_string());
+                self.notify("notifications/tools/list_changed", json!({}));
                 text("grown")
             }
             "orphan" => text(&orphan()),
@@ -282,6 +292,15 @@ impl Server {
             self.say(&json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": told}).to_string());
         }
         Some(Ok(json!({"content": [{"type": "text", "text": "done"}]}).to_string()))
+    }
+
+    /// Tells of a change, to the one who listens where the version wants that.
+    fn notify(&self, method: &str, mut params: Value) {
+        let listening = self.listening.lock().expect("a lock").clone();
+        if !listening.is_null() {
+            params["_meta"] = json!({"io.modelcontextprotocol/subscriptionId": listening});
+        }
+        self.say(&json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string());
     }
 
     fn say(&self, line: &str) {

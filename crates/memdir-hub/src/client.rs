@@ -112,11 +112,6 @@ impl Handler {
         lock(&self.calls).remove(token);
     }
 
-    /// Whether no call runs.
-    pub(crate) fn is_idle(&self) -> bool {
-        lock(&self.calls).is_empty()
-    }
-
     /// Asks the person for the one call that runs. Where several do, nobody can tell whose question it is: it is declined.
     async fn ask(&self, params: Map<String, Value>) -> Value {
         let only = {

@@ -16,8 +16,10 @@ const MOST_BYTES: usize = 8 * 1024 * 1024;
 #[derive(Debug, Default)]
 pub(crate) struct Results {
     kept: HashMap<Digest, KeptResult>,
-    /// The keys in the order in which they were put; one that was replaced comes twice.
-    order: VecDeque<(Digest, Instant)>,
+    /// The keys in the order in which they were put, with the number of that; one that was replaced comes twice.
+    order: VecDeque<(Digest, u64)>,
+    /// How many were put.
+    puts: u64,
     bytes: usize,
 }
 
@@ -25,7 +27,7 @@ pub(crate) struct Results {
 struct KeptResult {
     result: Map<String, Value>,
     bytes: usize,
-    put: Instant,
+    put: u64,
     until: Instant,
 }
 
@@ -55,8 +57,9 @@ impl Results {
         }
         self.remove(&key);
         self.bytes += bytes;
-        self.kept.insert(key, KeptResult { result: result.clone(), bytes, put: now, until: now + lasts });
-        self.order.push_back((key, now));
+        self.puts += 1;
+        self.kept.insert(key, KeptResult { result: result.clone(), bytes, put: self.puts, until: now + lasts });
+        self.order.push_back((key, self.puts));
         self.shrink();
     }
 

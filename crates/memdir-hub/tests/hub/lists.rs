@@ -132,12 +132,15 @@ fn a_description_that_changes_between_two_starts_is_seen_before_the_call_is_sent
 
 #[test]
 fn a_list_that_changes_is_read_again_and_told() {
-    for era in ["initialize"] {
+    for era in ["initialize", "newest"] {
         let fixture = Fixture::new([script("one").env("SCRIPTED_ERA", era)]);
         let heard = Arc::new(AtomicUsize::new(0));
         let counts = heard.clone();
         fixture.hub().on_change(Box::new(move || _ = counts.fetch_add(1, Ordering::Relaxed)));
         assert_eq!(fixture.tools_of("one").len(), 14);
+        if era == "newest" {
+            soon("the wish to hear", Duration::from_secs(5), || fixture.times("one", "subscriptions/listen") == 1);
+        }
         let before = heard.load(Ordering::Relaxed);
         fixture.call("one__grow", json!({})).unwrap();
         soon("the new tool", Duration::from_secs(5), || fixture.hub().tools().len() == 15);
