@@ -105,6 +105,18 @@ pub(crate) enum ToolsCommand {
         #[arg(value_parser = server)]
         name: Option<ServerName>,
     },
+    /// Log in at a server that asks who you are, in your browser
+    Login {
+        /// The server
+        #[arg(value_parser = server)]
+        name: ServerName,
+    },
+    /// Forget a login
+    Logout {
+        /// The server
+        #[arg(value_parser = server)]
+        name: ServerName,
+    },
     /// Take servers over from an assistant, or from a file in JSON, TOML or YAML
     #[command(long_about = IMPORT)]
     Import {
