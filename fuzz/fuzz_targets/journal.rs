@@ -25,7 +25,7 @@ fuzz_target!(|edits: Vec<(u32, u8)>| {
     let steps = [Step::Put { path: path.clone(), before: image("before"), after: image("after") }];
     let author = Author { door: "exec".into(), client: None, session: None, message: None, origin: "model".into() };
     let batch =
-        Batch { steps: &steps, entries: &[], author: &author, time: Timestamp::from_micros(0), undoes: None, approval: None };
+        Batch { steps: &steps, entries: &[], author: &author, time: Timestamp::from_micros(0), undoes: &[], approval: None };
     open(&root).unwrap().lock().unwrap().commit(&batch).unwrap();
     let state = root.join(".memdir/local");
     for name in ["history.sqlite", "history.sqlite-wal"] {

@@ -15,7 +15,9 @@ use axum::body::{Body, to_bytes};
 use axum::http::{Request, Response};
 use libfuzzer_sys::fuzz_target;
 use memdir_engine::{Engine, InboxPlace, IndexPlace, Settings};
-use memdir_mcp::{Claim, Client, HttpOptions, Options, Register, Server, ToolSet, Unknown, http_routes, serve_streams};
+use memdir_mcp::{
+    Claim, Client, HttpOptions, Options, Register, Server, ToolGrant, ToolSet, Unknown, http_routes, serve_streams,
+};
 use memdir_plan::Limits;
 use memdir_policy::{Grant, Mode, Rules};
 use memdir_vault::{self as vault, Durability, Vault};
@@ -75,11 +77,12 @@ impl Site {
         let grant = Arc::new(Grant::new(&globs, &globs, None).unwrap());
         let clients = Register::new(move |claim| match claim {
             Claim::Token("token") | Claim::Name("fuzz") => {
-                Ok(Client { name: "fuzz".to_owned(), grant: Some(grant.clone()), rate: None, may_approve: false })
+                let (grant, tools) = (Some(grant.clone()), ToolGrant::default());
+                Ok(Client { name: "fuzz".to_owned(), grant, tools, rate: None, may_approve: false })
             }
             _ => Err(Unknown),
         });
-        let options = Options { tools: ToolSet::Full, read_only: false, mode: Mode::Ask };
+        let options = Options { tools: ToolSet::Full, read_only: false, mode: Mode::Ask, hub: None };
         let server = Server::new(engine(&memory), options, Arc::new(clients)).unwrap();
         let runtime = Builder::new_current_thread().enable_time().build().unwrap();
         let routes = http_routes(server.clone(), HttpOptions::default(), CancellationToken::new());

@@ -7,7 +7,7 @@ use super::prompt::{self, Family};
 use super::run::{Manners, Run};
 use super::session::{Exchange, Session};
 use super::switches::Actions;
-use super::{Agent, AgentError, Spent, context, filter, small};
+use super::{Agent, AgentError, Spent, context, filter, small, tools};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::Issue;
 use memdir_dialect::Dialect;
@@ -194,7 +194,7 @@ impl Agent<'_> {
         let ask_first = asked.caller.mode == Mode::Flag;
         let system = match self.settings.family {
             Family::MemAgent => self.prompts.mem_agent(switches),
-            Family::Capable | Family::Small => self.prompts.system(switches, ask_first),
+            Family::Capable | Family::Small => self.prompts.system(switches, ask_first) + &tools::told(&self.offered()),
         };
         let mut messages: Vec<Message> = asked.before.exchanges.iter().flat_map(told).collect();
         let message = prompt::message(&asked.notes, &asked.message, &rest);

@@ -78,7 +78,7 @@ fn count(value: &Value) -> Option<usize> {
         Value::History(log) => Some(log.entries.len()),
         Value::Links(links) => Some(links.links.len()),
         // These say themselves how many were left out.
-        Value::Search(_) | Value::Context(_) | Value::Recent(_) => None,
+        Value::Search(_) | Value::Context(_) | Value::Recent(_) | Value::Foreign(_) => None,
         Value::Bool(_) | Value::Text(_) | Value::Bytes(_) | Value::File(_) | Value::Remembered(_) | Value::Nothing => {
             None
         }
@@ -101,7 +101,14 @@ fn cut_value(value: &mut Value, most: usize) {
         Value::Search(search) => search.left_out += cut_list(&mut search.hits, most),
         Value::Context(context) => context.left_out += cut_list(&mut context.parts, most),
         Value::Recent(recent) => recent.left_out += cut_list(&mut recent.days, most),
-        Value::Bool(_) | Value::Bytes(_) | Value::File(_) | Value::Remembered(_) | Value::Nothing => {}
+        // Whoever made the call has cut it already, and knows where it goes on.
+        Value::Foreign(json) if json.to_string().len() > most => *value = Value::Text(LEFT_OUT.to_owned()),
+        Value::Foreign(_)
+        | Value::Bool(_)
+        | Value::Bytes(_)
+        | Value::File(_)
+        | Value::Remembered(_)
+        | Value::Nothing => {}
     }
 }
 

@@ -1,6 +1,7 @@
 //! Driving a run: the model is asked, its calls are made, the person decides.
 
 use std::borrow::Cow;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio_util::sync::CancellationToken;
 
@@ -9,7 +10,7 @@ use super::line::{Act, Line, Word};
 use super::run::{Decided, Finish, Run, Step};
 use super::staged::Stages;
 use super::stream::{self, Stream};
-use super::{Agent, AgentError, Decision, Edge, Event, Family, Said, Spent, filter, keep, origin, small};
+use super::{Agent, AgentError, Decision, Edge, Event, Family, Said, Spent, filter, keep, origin, small, tools};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::Variables;
 use memdir_dialect::Parsed;
@@ -44,7 +45,7 @@ impl Agent<'_> {
                         run.answered(answer);
                     }
                 },
-                Step::Propose(parsed) => self.act(run, *parsed, asked, edge),
+                Step::Propose(parsed) => self.act(run, *parsed, asked, edge, stop, said),
                 Step::AskPerson(id) => {
                     let mut decided = self.ask(run, id, asked, edge);
                     if let Decided::Failed(failure) = &mut decided {
@@ -150,9 +151,19 @@ impl Agent<'_> {
         });
     }
 
-    /// Proposes and concludes the calls of a turn.
-    fn act(&mut self, run: &mut Run, mut parsed: Parsed, asked: &Asked, edge: &mut dyn Edge) {
+    /// Proposes and concludes the calls of a turn, and then makes those that go to other servers.
+    fn act(
+        &mut self,
+        run: &mut Run,
+        mut parsed: Parsed,
+        asked: &Asked,
+        edge: &mut dyn Edge,
+        stop: &CancellationToken,
+        said: &mut Said,
+    ) {
         let frame = parsed.frame.clone();
+        let foreign = self.take_foreign(&mut parsed);
+        let own = parsed.entries.len();
         keep::fill(&mut parsed, &asked.before, &asked.message);
         let engine = self.engine;
         let read = |path: &MemoryPath| engine.text_of(path);
@@ -160,8 +171,12 @@ impl Agent<'_> {
         if !asked.filters.is_empty() {
             filter::Redaction::new(&asked.filters, &read).refuse(&mut parsed);
         }
-        let (seen, guard) = (Some(self.session.seen.clone()), Some(self.guard(run, asked)));
-        let proposal = self.engine.propose(parsed, Caller { seen, guard, ..asked.caller.clone() });
+        let (guard, tool) = self.guard(run, asked, &parsed);
+        let (seen, guard) = (Some(self.session.seen.clone()), Some(guard));
+        let mut proposal = self.engine.propose(parsed, Caller { seen, guard, ..asked.caller.clone() });
+        if let Some(tool) = tool.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            proposal = proposal.with_origin(format!("tool:{tool}"));
+        }
         let (mut report, keep) = self.engine.conclude_in_conversation(proposal);
         let seen = self.learn(keep.seen.unwrap_or_default(), asked);
         if !keep.variables {
@@ -177,6 +192,12 @@ impl Agent<'_> {
             receipt: report.receipt.clone(),
             seen,
         });
+        if report.error.is_none() || report.actions.len() == own {
+            let turn = run.turns().len();
+            let called = self.call_foreign(foreign, turn, asked, edge, stop, &mut said.tool_calls);
+            report.actions.extend(called);
+            report.actions.sort_by_key(|outcome| outcome.index);
+        }
         // The notes are read again: they may have been changed just now.
         filter::Redaction::new(&asked.filters, &read).report(&mut report, parts);
         edge.hear(Event::Acted(&report));
@@ -195,8 +216,9 @@ impl Agent<'_> {
         new
     }
 
-    /// Who asks about what takes something away, and about what is not made of the person's words.
-    fn guard(&self, run: &Run, asked: &Asked) -> Guard {
+    /// Who asks about what takes something away, and about what is not made of the person's words; and the tool of another server
+    /// whose words it turns out to be made of.
+    fn guard(&self, run: &Run, asked: &Asked, parsed: &Parsed) -> (Guard, Arc<Mutex<Option<String>>>) {
         let results = run.transcript().iter().filter(|message| message.role == Role::User);
         let notes = asked.notes.iter().flat_map(|(path, text)| [path.as_str(), text.as_str()]);
         let shown = notes.chain(results.map(|message| message.text.as_str()));
@@ -204,9 +226,22 @@ impl Agent<'_> {
         let said = std::iter::once(&asked.message).chain(run.instead()).chain(&self.expanded.dates);
         let said = said.map(String::as_str).collect::<Vec<_>>();
         let now = (self.settings.clock)();
-        let words = origin::Words::of(&said.join("\n"), &self.session.exchanges, shown, now);
+        let mut heard = self.session.tools.heard.clone();
+        let offered = self.offered();
+        if !offered.is_empty() && tools::listed(&offered).is_some() {
+            offered.iter().for_each(|tool| heard.add(tool.name.as_str(), tool.description()));
+        }
+        let words = origin::Words::of(&said.join("\n"), &self.session.exchanges, shown, now).after(&heard);
         let removals = self.settings.removals;
-        Guard::new(move |plan| words.grounds(plan, removals))
+        let found = Arc::new(Mutex::new(words.tool_in_calls(parsed).map(str::to_owned)));
+        let tool = Arc::clone(&found);
+        let guard = Guard::new(move |plan| {
+            if !plan.is_empty() {
+                *found.lock().unwrap_or_else(PoisonError::into_inner) = words.tool(plan).map(str::to_owned);
+            }
+            words.grounds(plan, removals)
+        });
+        (guard, tool)
     }
 
     /// Asks the person about a proposal, and does what they say.

@@ -4,8 +4,11 @@ use std::collections::BTreeSet;
 
 use super::line::{Line, lines};
 use super::run::Notice;
+use serde::Serialize;
+
 use memdir_core::action::Access;
 use memdir_core::catalog;
+use memdir_core::digest::Digest;
 use memdir_core::path::MemoryPath;
 use memdir_core::time::Timestamp;
 
@@ -39,6 +42,25 @@ pub struct KeptMessage {
     pub changes: Vec<(String, Option<u64>)>,
     /// The proposals about which the person was asked.
     pub asked: Vec<u64>,
+    /// The calls of tools of other servers, in their order.
+    pub tool_calls: Vec<KeptToolCall>,
+}
+
+/// A call of a tool of another server, as a session keeps it.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+pub struct KeptToolCall {
+    /// The tool, by the name under which it was offered.
+    pub tool: String,
+    /// The digest of what was sent.
+    pub arguments: Digest,
+    /// The digest of what came; `None` where nothing did.
+    pub result: Option<Digest>,
+    /// How many bytes that has.
+    pub bytes: u64,
+    /// How many milliseconds it took.
+    pub ms: u64,
+    /// Why nothing came of it; `None` where something did.
+    pub code: Option<String>,
 }
 
 impl KeptMessage {
@@ -75,6 +97,9 @@ impl KeptMessage {
             Line::Decided { proposal, batch, receipt, .. } => {
                 self.asked.push(proposal);
                 self.changes.extend(receipt.map(|receipt| (receipt, batch)));
+            }
+            Line::Called { tool, arguments, result, bytes, ms, code, .. } => {
+                self.tool_calls.push(KeptToolCall { tool, arguments, result, bytes, ms, code });
             }
             Line::Reply { reply, notice, failed, .. } => {
                 (self.reply, self.notice, self.is_failed) = (reply, notice, failed);

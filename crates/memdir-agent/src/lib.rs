@@ -5,7 +5,7 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use serde_json::Map;
+use serde_json::{Map, Value as Json};
 use tokio_util::sync::CancellationToken;
 
 use memdir_core::action::Access;
@@ -13,9 +13,10 @@ use memdir_core::catalog;
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Failure, Issue, Outcome, Report, Variables};
 use memdir_core::time::Timestamp;
-use memdir_engine::{Caller, Engine, Reviewed};
+use memdir_engine::{Caller, Engine, Reviewed, ToolConsent};
 use memdir_model::{Answer, Heard, Model, ModelError};
 use memdir_policy::{GrantError, Mode};
+use memdir_tools::{Elicitation, ElicitationAnswer, Progress, Tool};
 use stream::Stream;
 
 mod asked;
@@ -25,6 +26,7 @@ mod context;
 mod drive;
 mod filter;
 mod forget;
+mod heard;
 mod keep;
 mod kept;
 mod line;
@@ -39,10 +41,11 @@ pub mod small;
 mod staged;
 mod stream;
 mod switches;
+mod tools;
 
 pub use budget::{spent_today, tokens_left};
 pub use forget::cut_session;
-pub use kept::{KeptMessage, supporting};
+pub use kept::{KeptMessage, KeptToolCall, supporting};
 pub use origin::Removals;
 pub use prompt::{Family, Prompts};
 pub use recorder::UNKEPT;
@@ -52,6 +55,7 @@ pub use session::{Exchange, Session};
 pub use staged::{Stage, Staged};
 pub use stream::Written;
 pub use switches::{Actions, Switches};
+pub use tools::ToolCalled;
 
 use asked::Asked;
 use line::{Line, Voice};
@@ -95,6 +99,16 @@ pub trait Edge {
     /// Whether somebody is there to be asked.
     fn is_attended(&self) -> bool;
 
+    /// Asks the person about a call of another server's tool, with the arguments as they will be sent.
+    fn decide_tool(&mut self, _tool: &Tool, _arguments: &Map<String, Json>) -> ToolConsent {
+        ToolConsent::NobodyThere
+    }
+
+    /// Asks the person what a server wants to know before it answers a call.
+    fn elicit(&mut self, _elicitation: &Elicitation) -> ElicitationAnswer {
+        ElicitationAnswer::Decline
+    }
+
     /// Whether the reply is shown while it is written, by [`Event::Written`]. Then the reply that is given back begins with what
     /// was shown, whatever becomes of the turn in which it was written.
     fn is_listening(&self) -> bool {
@@ -119,6 +133,10 @@ pub enum Event<'a> {
     Staged(&'a Staged),
     /// What became of the calls of a turn.
     Acted(&'a Report),
+    /// A tool of another server tells how far it is.
+    ToolProgress(&'a Progress),
+    /// A tool of another server was called, or was not.
+    ToolCalled(&'a ToolCalled),
 }
 
 /// What a person says to a proposal.
@@ -145,6 +163,8 @@ pub struct Said {
     pub notice: Option<Notice>,
     /// What became of all calls, each with the number of its turn, from 1.
     pub actions: Vec<(usize, Outcome)>,
+    /// The calls of tools of other servers, in their order.
+    pub tool_calls: Vec<ToolCalled>,
     /// What the turns have set.
     pub variables: Variables,
     /// Every path that is different now, sorted.
@@ -228,6 +248,8 @@ pub struct Agent<'e> {
     session: Session,
     /// The program for which it works, with what that was granted; `None` for the owner of the memory.
     client: Option<Caller>,
+    /// The tools of other servers.
+    tools: tools::Tools,
     /// Whether the session is kept in the memory.
     is_kept: bool,
     recorder: Recorder,
@@ -252,6 +274,7 @@ impl<'e> Agent<'e> {
             settings,
             session,
             client: None,
+            tools: tools::Tools::default(),
             is_kept: false,
             recorder: Recorder::default(),
             expanded: small::Expanded::default(),
@@ -440,4 +463,4 @@ fn writes(action: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

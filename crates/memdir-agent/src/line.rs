@@ -9,6 +9,7 @@ use super::prompt::Family;
 use super::run::Notice;
 use super::staged::Stage;
 use super::switches::Switches;
+use memdir_core::digest::Digest;
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure, Outcome, Value, Variables};
 use memdir_core::time::Timestamp;
@@ -76,6 +77,23 @@ pub(super) enum Line {
         receipt: Option<String>,
         #[serde(default, skip_serializing_if = "is_nothing_seen")]
         seen: Seen,
+    },
+    /// A tool of another server was called, or was not. What was sent, and what it said, is left out.
+    Called {
+        message: u64,
+        turn: u64,
+        tool: String,
+        /// Of the arguments.
+        arguments: Digest,
+        /// Of the result; absent where none came.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        result: Option<Digest>,
+        /// How many bytes the result has.
+        bytes: u64,
+        ms: u64,
+        /// Why nothing came of it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        code: Option<String>,
     },
     /// The person was asked about a proposal.
     Decided {

@@ -11,10 +11,12 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::heard::Heard;
 use super::session::Exchange;
 use super::small;
 use memdir_core::path::{MemoryPath, PERSON};
 use memdir_core::time::Timestamp;
+use memdir_dialect::{Entry, Parsed};
 use memdir_note::stem::Stem;
 use memdir_note::{Fact, Note, words};
 use memdir_plan::{Image, Plan, Step};
@@ -45,6 +47,8 @@ pub(super) struct Words {
     shown: BTreeSet<Stem>,
     /// Whether it was shown anything.
     is_shown: bool,
+    /// What tools of other servers said in this conversation, with this message or before it.
+    heard: Heard,
 }
 
 impl Words {
@@ -79,6 +83,18 @@ impl Words {
         known
     }
 
+    /// Takes in what tools of other servers said. Where not all of that is known any more, a question states nothing.
+    pub(super) fn after(mut self, heard: &Heard) -> Self {
+        self.is_shown |= !heard.is_empty();
+        for (_, stems) in heard.tools() {
+            self.shown.extend(stems.iter().cloned());
+        }
+        if heard.unknown().is_some() {
+            self.asked.clear();
+        }
+        Self { heard: heard.clone(), ..self }
+    }
+
     fn add_numbers(&mut self, text: &str) {
         for one in text.chars().filter(|one| !NUMBER_MARKS.contains(one)) {
             self.numbers.push(if one.is_ascii_digit() { one } else { ' ' });
@@ -103,17 +119,62 @@ impl Words {
         if !self.is_shown {
             return false;
         }
+        self.new_words(plan).iter().any(|(new, unsaid)| unsaid.len() * 2 > *new)
+    }
+
+    /// For each note that a change touches, how many words it brings, and which of them the person did not say.
+    fn new_words(&self, plan: &Plan) -> Vec<(usize, Vec<String>)> {
         // The notes that change stood there before the person spoke, also where the model has not seen them this time.
         let mut shown = self.shown.clone();
         for (before, _) in sides(plan, &BTreeSet::new()) {
             add_stems(&before, &mut shown);
         }
-        let is_said = |word: &&String| {
+        new_words(plan).into_iter().map(|new| (new.len(), self.unsaid(new, &shown))).collect()
+    }
+
+    /// Which of these words the person did not say.
+    fn unsaid(&self, words: BTreeSet<String>, shown: &BTreeSet<Stem>) -> Vec<String> {
+        let is_unsaid = |word: &String| {
             let is_said =
                 |stem: &Stem| self.stated.contains(stem) || self.asked.contains(stem) && !shown.contains(stem);
-            stems(word).iter().any(is_said) || self.has_digits(word)
+            !(stems(word).iter().any(is_said) || self.has_digits(word))
         };
-        new_words(plan).iter().any(|new| new.iter().filter(is_said).count() * 2 < new.len())
+        words.into_iter().filter(is_unsaid).collect()
+    }
+
+    /// The tool of another server whose words a change is made of: it has said at least half of what the change brings to a note and
+    /// the person did not say. Where the words of a tool are not known any more, all that the person did not say may be its.
+    pub(super) fn tool(&self, plan: &Plan) -> Option<&str> {
+        if self.heard.is_empty() { None } else { self.tool_of(&self.new_words(plan)) }
+    }
+
+    /// The same for calls of which nothing is planned, since they wait for another reason.
+    pub(super) fn tool_in_calls(&self, parsed: &Parsed) -> Option<&str> {
+        if self.heard.is_empty() {
+            return None;
+        }
+        let new = parsed.entries.iter().filter_map(|entry| {
+            let Entry::Call(call) = entry else { return None };
+            let (new, old) = call.action.text()?;
+            let old = words_of(old, &BTreeSet::new());
+            let new: BTreeSet<String> =
+                words_of(&new, &BTreeSet::new()).into_keys().filter(|word| !old.contains_key(word)).collect();
+            Some((new.len(), self.unsaid(new, &self.shown)))
+        });
+        self.tool_of(&new.collect::<Vec<_>>())
+    }
+
+    fn tool_of(&self, new: &[(usize, Vec<String>)]) -> Option<&str> {
+        let said_by = |known: &BTreeSet<Stem>| {
+            let said = |unsaid: &[String]| {
+                unsaid.iter().filter(|word| stems(word).iter().any(|stem| known.contains(stem))).count()
+            };
+            let counts = new.iter().map(|(_, unsaid)| (said(unsaid), unsaid.len()));
+            counts.filter(|(said, unsaid)| *said > 0 && said * 2 >= *unsaid).map(|(said, _)| said).sum::<usize>()
+        };
+        let most = self.heard.tools().map(|(name, known)| (said_by(known), name)).filter(|(said, _)| *said > 0).max();
+        let is_unsaid = || new.iter().any(|(new, unsaid)| unsaid.len() * 2 > *new);
+        most.map(|(_, name)| name).or_else(|| self.heard.unknown().filter(|_| is_unsaid()))
     }
 }
 
@@ -131,7 +192,7 @@ fn is_question(sentence: &str) -> bool {
 /// Latin, full-width, Arabic, Greek, Armenian and Ethiopic.
 const QUESTION_MARKS: [char; 7] = ['?', '？', '؟', ';', '\u{37e}', '՞', '፧'];
 
-fn add_stems(text: &str, found: &mut BTreeSet<Stem>) {
+pub(super) fn add_stems(text: &str, found: &mut BTreeSet<Stem>) {
     words::each(text, &mut |word, _| found.extend(stems(word)));
 }
 

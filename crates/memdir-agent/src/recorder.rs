@@ -37,8 +37,8 @@ impl Recorder {
             Some(Err(failure)) if failure.code == Code::NotFound => {
                 // The person has removed it: what was said is gone, what it may do is not.
                 let (switches, typed) = (std::mem::take(&mut session.switches), session.typed);
-                let last = session.next_number() - 1;
-                *session = Session { switches, typed, last, ..Session::new(session.id.clone()) };
+                let (last, tools) = (session.next_number() - 1, std::mem::take(&mut session.tools));
+                *session = Session { switches, typed, tools, last, ..Session::new(session.id.clone()) };
                 engine.begin_session(&session.id, now).map(|file| (file, Vec::new()))
             }
             Some(opened) => opened,
@@ -98,6 +98,7 @@ fn catch_up(session: &mut Session, mark: SessionMark, lines: &[u8]) -> Result<()
     let mut now = Session::of(&session.id, lines)?;
     now.last = now.last.max(session.last);
     now.typed = session.typed;
+    now.tools.join(std::mem::take(&mut session.tools));
     // What the person has switched here since it was written counts.
     if session.switches != session.written.switches {
         now.switches = std::mem::take(&mut session.switches);

@@ -3,7 +3,7 @@
 //! The turns of the file are what the model says, its decisions are what the person says; everything between is done anew, by
 //! the same loop. So the notes come out as they did, byte for byte, if they began as they did.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
@@ -12,6 +12,7 @@ use super::line::{Act, Line, Word, answer, lines, with_filters};
 use super::prompt::{Family, Prompts};
 use super::session::Session;
 use super::switches::Switches;
+use super::tools::Hands;
 use super::{Agent, AgentError, Decision, Edge, Event, Said, Settings};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure};
@@ -32,6 +33,9 @@ pub struct Replayed {
     pub changed: Vec<MemoryPath>,
     /// What came out otherwise than it did, turn by turn.
     pub differences: Vec<String>,
+    /// The calls of tools of other servers that were made then: a replay makes none, and what they said is not kept.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_called: Vec<String>,
 }
 
 /// A message of a session, with all that the model and the person said to it.
@@ -47,6 +51,8 @@ struct Told {
     /// What the person decided, each with its turn.
     decisions: VecDeque<(u64, Decision)>,
     acts: Vec<Acts>,
+    /// The tools of other servers that were called, each with its turn.
+    called: Vec<(u64, String)>,
     /// Whether it was answered to its end.
     is_answered: bool,
 }
@@ -73,6 +79,7 @@ pub fn replay(engine: &Engine, bytes: &[u8], settings: &Settings) -> Result<Repl
     let session = Session::new(id.clone());
     let settings = Settings { tokens: None, ..settings.clone() };
     let mut agent = Agent::new(engine, model, Prompts::default(), settings, session);
+    agent.tools.hands = Hands::Replay(BTreeSet::new());
     let mut replayed = Replayed { session: id, ..Replayed::default() };
     for told in messages {
         say_again(&mut agent, told, &mut replayed)?;
@@ -92,6 +99,13 @@ fn say_again(agent: &mut Agent<'_>, told: Told, replayed: &mut Replayed) -> Resu
     agent.settings.turns = u32::try_from(most).unwrap_or(u32::MAX);
     agent.session.switches = told.switches;
     agent.session.last = told.number.saturating_sub(1);
+    if let Hands::Replay(names) = &mut agent.tools.hands {
+        names.extend(told.called.iter().map(|(_, tool)| tool.clone()));
+    }
+    for (turn, tool) in &told.called {
+        agent.session.tools.heard.forgot(tool);
+        replayed.not_called.push(format!("message {}, turn {turn}: `{tool}`", told.number));
+    }
     agent.model = Box::new(Written::new(told.answers));
     let mut edge = AsThen { decisions: told.decisions, turn: 0, acts: Vec::new() };
     let mut said = Said::default();
@@ -149,6 +163,7 @@ fn read(bytes: &[u8]) -> Result<(String, Vec<Told>), Failure> {
                 answers: Vec::new(),
                 decisions: VecDeque::new(),
                 acts: Vec::new(),
+                called: Vec::new(),
                 is_answered: false,
             }),
             (Line::Turn { text, is_cut, input_tokens, output_tokens, reused_tokens, .. }, Some(told)) => {
@@ -157,6 +172,7 @@ fn read(bytes: &[u8]) -> Result<(String, Vec<Told>), Failure> {
             // The turns that came of stages are read as the stages wrote them, whatever the family.
             (Line::Stage { .. }, Some(told)) => told.family = Family::Capable,
             (Line::Acted { turn, actions, changed, .. }, Some(told)) => told.acts.push((turn, actions, changed)),
+            (Line::Called { turn, tool, .. }, Some(told)) => told.called.push((turn, tool)),
             (Line::Decided { turn, decision, instead, .. }, Some(told)) => {
                 told.decisions.push_back((turn, decided(decision, instead)));
             }
@@ -167,7 +183,12 @@ fn read(bytes: &[u8]) -> Result<(String, Vec<Told>), Failure> {
                 return Err(failure.with_hint("what came after it cannot be done again"));
             }
             (
-                Line::Turn { .. } | Line::Stage { .. } | Line::Acted { .. } | Line::Decided { .. } | Line::Reply { .. },
+                Line::Turn { .. }
+                | Line::Stage { .. }
+                | Line::Acted { .. }
+                | Line::Called { .. }
+                | Line::Decided { .. }
+                | Line::Reply { .. },
                 None,
             ) => {}
         }
@@ -235,7 +256,13 @@ impl Edge for AsThen {
                 let acts = report.actions.iter().map(Act::of).collect();
                 self.acts.push((self.turn, acts, report.changed.clone()));
             }
-            Event::Noticed(_) | Event::Shown(_) | Event::Model(_) | Event::Staged(_) | Event::Written(_) => {}
+            Event::Noticed(_)
+            | Event::Shown(_)
+            | Event::Model(_)
+            | Event::Staged(_)
+            | Event::Written(_)
+            | Event::ToolProgress(_)
+            | Event::ToolCalled(_) => {}
         }
     }
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::line::{Line, Voice, lines, with_filters};
 use super::switches::Switches;
+use super::tools::ToolState;
 use memdir_core::report::{Code, Failure, Value, Variables};
 use memdir_core::time::Timestamp;
 use memdir_engine::Engine;
@@ -29,6 +30,8 @@ pub struct Session {
     pub variables: Variables,
     /// The mode of permission that the person has typed since the program has begun, which no file keeps.
     pub(super) typed: Option<Mode>,
+    /// What no file keeps of the tools that it may use.
+    pub(super) tools: ToolState,
     /// The number of the last message, also where that is forgotten.
     pub(super) last: u64,
     /// What its file is known to hold.
@@ -166,6 +169,8 @@ impl Session {
                 self.exchanges.push(Exchange { number: message, message: text, ..Exchange::default() });
             }
             Line::Turn { .. } | Line::Stage { .. } => {}
+            // What it said is not in the file.
+            Line::Called { tool, .. } => self.tools.heard.forgot(&tool),
             Line::Acted { seen, receipt, .. } | Line::Decided { seen, receipt, .. } => {
                 self.seen.extend(seen);
                 self.receive(receipt);

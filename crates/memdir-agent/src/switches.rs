@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use memdir_core::action::Access;
 use memdir_core::catalog;
 use memdir_policy::{Grant, GrantError, Mode};
+use memdir_tools::ServerName;
 
 /// The switches of a session.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
@@ -24,6 +25,9 @@ pub struct Switches {
     /// What becomes of calls that somebody should be asked about; `None`: as the settings say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permission: Option<Mode>,
+    /// The other servers whose tools the model may use. Set by [`Session::switch_tools_on`](super::Session::switch_tools_on).
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub tools: BTreeSet<ServerName>,
 }
 
 /// Which actions a session has.

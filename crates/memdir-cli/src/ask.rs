@@ -43,7 +43,8 @@ pub(super) fn run(global: &Global, options: &AskArgs) -> Result<u8, Stop> {
     settings.staged = conversation.staged;
     settings.tokens = talk::tokens(&opened.engine, &opened.config)?;
     conversation.tell_of_permission(&session, settings.mode)?;
-    let mut agent = Agent::new(&opened.engine, model, talk::prompts(&opened.config)?, settings, session).kept();
+    let agent = Agent::new(&opened.engine, model, talk::prompts(&opened.config)?, settings, session).kept();
+    let mut agent = talk::with_tools(agent, conversation)?;
     let mut said = Said::default();
     let mut pipe = Pipe { is_json: global.json };
     let ended = agent.say(&message, &mut pipe, &stop, &mut said);
@@ -78,11 +79,14 @@ struct Pipe {
 
 impl Edge for Pipe {
     fn hear(&mut self, event: Event<'_>) {
-        if let (Event::Noticed(issues), false) = (event, self.is_json) {
-            for issue in issues {
-                // If standard error is closed, `--json` still prints the issue.
-                drop(say(format!("note: {}", issue.message)));
-            }
+        if self.is_json {
+            return;
+        }
+        // If standard error is closed, `--json` still prints these.
+        match event {
+            Event::Noticed(issues) => issues.iter().for_each(|issue| drop(say(format!("note: {}", issue.message)))),
+            Event::ToolCalled(called) => drop(say(talk::called(called))),
+            _ => {}
         }
     }
 
@@ -134,6 +138,7 @@ fn shape(engine: &Engine, said: &Said, session: &str, model: &str) -> Result<Map
     let Value::Object(object) = json!({
         "reply": said.reply,
         "actions": actions,
+        "tool_calls": value(&said.tool_calls)?,
         "variables": value(&said.variables)?,
         "changed": value(&said.changed)?,
         "batches": said.batches,

@@ -2,12 +2,15 @@
 
 use std::io::{self, BufWriter, Write};
 
+use serde::Serialize;
+use serde_json::json;
+
 use super::args::{Audit, Global, Paging};
 use super::exit::{self, Stop, usage};
 use super::output::{Lines, say};
 use super::{open, term};
 use memdir_core::digest::Digest;
-use memdir_vault::{AuditReport, Reader};
+use memdir_vault::{AuditLine, AuditQuery, AuditRecord, AuditReport, KeptToolCall, Reader, ToolFilter};
 use memdir_words::{ago, who};
 
 pub(super) fn run(global: &Global, asked: &Audit) -> Result<u8, Stop> {
@@ -15,7 +18,17 @@ pub(super) fn run(global: &Global, asked: &Audit) -> Result<u8, Stop> {
         Audit::Verify { head } => verify(global, head.as_deref()),
         Audit::Head => head(global),
         Audit::Readers { note, all, page } => readers(global, note, *all, page),
-        Audit::Export { jsonl: _ } => export(global),
+        Audit::Calls { tools, client, session, page } => {
+            let (client, session) = (client.clone(), session.clone());
+            let query = AuditQuery {
+                tools: Some(tools.filter().unwrap_or_default()),
+                client,
+                session,
+                ..AuditQuery::default()
+            };
+            calls(global, query, page)
+        }
+        Audit::Export { tools, jsonl: _ } => export(global, tools.filter().as_ref()),
     }
 }
 
@@ -109,7 +122,66 @@ fn count_readers(readers: &[Reader], output: &mut impl Write) -> Result<(), Stop
     Ok(say("`--all` lists every read")?)
 }
 
-fn export(global: &Global) -> Result<u8, Stop> {
+/// A call of another server's tool, as `audit calls` prints it.
+#[derive(Serialize)]
+struct ToolCallLine<'l> {
+    seq: i64,
+    time: String,
+    tool: &'l str,
+    door: &'l str,
+    client: Option<&'l str>,
+    session: Option<&'l str>,
+    decided: &'l str,
+    code: Option<&'l str>,
+    ms: f64,
+    /// `None` where it was forgotten.
+    #[serde(flatten)]
+    call: Option<&'l KeptToolCall>,
+}
+
+fn calls(global: &Global, query: AuditQuery, page: &Paging) -> Result<u8, Stop> {
+    let opened = open::open(global)?;
+    let (limit, before) = (page.limit(PAGE), page.before("memdir audit calls")?);
+    let found = opened.engine.audit_page(&AuditQuery { limit, before, ..query }, None)?;
+    let lines: Vec<ToolCallLine<'_>> = found.entries.iter().map(call_line).collect();
+    let cursor = found.cursor.map(|cursor| cursor.to_string());
+    global.answer(&json!({"calls": lines, "cursor": cursor}), |stdout| {
+        for line in &lines {
+            let who = who::changed(line.door, line.client);
+            let bytes = line.call.map_or_else(
+                || "forgotten".to_owned(),
+                |call| format!("{} bytes sent, {} came", call.arguments_bytes, call.result_bytes),
+            );
+            let code = line.code.map_or_else(String::new, |code| format!("  {code}"));
+            let (time, tool, decided, ms) = (ago::short(&line.time), line.tool, line.decided, line.ms);
+            stdout.line(format!("{time}  {tool}  {who}  {decided}{code}  {ms:.0} ms  {bytes}  entry {}", line.seq))?;
+            if let Some(arguments) = line.call.and_then(|call| call.arguments.as_ref()) {
+                stdout.line(format!("  {arguments}"))?;
+            }
+        }
+        if lines.is_empty() {
+            say("no such calls are recorded")?;
+        }
+        Ok(cursor.iter().try_for_each(|cursor| say(format!("older ones: --cursor {cursor}")))?)
+    })
+}
+
+fn call_line(line: &AuditLine) -> ToolCallLine<'_> {
+    ToolCallLine {
+        seq: line.seq,
+        time: line.time.to_string(),
+        tool: &line.action,
+        door: &line.door,
+        client: line.client.as_deref(),
+        session: line.session.as_deref(),
+        decided: &line.permission,
+        code: line.code.as_deref(),
+        ms: std::time::Duration::from_micros(line.micros).as_secs_f64() * 1e3,
+        call: line.call.as_ref(),
+    }
+}
+
+fn export(global: &Global, wanted: Option<&ToolFilter>) -> Result<u8, Stop> {
     let opened = open::open(global)?;
     let mut stdout = BufWriter::new(io::stdout().lock());
     let mut last = i64::MIN;
@@ -117,7 +189,9 @@ fn export(global: &Global) -> Result<u8, Stop> {
         let records = opened.engine.records(last)?;
         let Some(newest) = records.last() else { break };
         last = newest.seq;
-        for record in &records {
+        let is_wanted =
+            |record: &&AuditRecord| wanted.is_none_or(|wanted| wanted.wants(&record.action, &record.origin));
+        for record in records.iter().filter(is_wanted) {
             let line = serde_json::to_string(record).map_err(io::Error::from)?;
             stdout.write_all(term::json(&line, stdout.get_ref()).as_bytes())?;
             stdout.write_all(b"\n")?;

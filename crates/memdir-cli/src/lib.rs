@@ -49,6 +49,7 @@ mod open;
 mod output;
 mod pending;
 mod person_files;
+mod private_file;
 mod progress;
 mod question;
 mod repair;
@@ -64,7 +65,9 @@ mod status;
 mod talk;
 mod term;
 mod tidy;
+mod tools;
 mod trace;
+mod undo_server;
 mod verbs;
 
 use args::{
@@ -77,6 +80,9 @@ use exit::{Stop, usage};
 #[must_use]
 pub fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
+    if tools::was_guard(&arguments) {
+        return ExitCode::SUCCESS;
+    }
     let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
         Err(error) => return explain(&error, &arguments),
@@ -147,11 +153,18 @@ fn run_account(global: &Global, command: AccountCommand) -> Result<u8, Stop> {
     match command {
         AccountCommand::Log(options) => match &options.note {
             Some(note) if options.lines => history::lines(global, note),
-            _ if options.stats => stats::run(global),
+            _ if options.stats => stats::run(global, options.tools.filter().as_ref()),
+            _ if options.tools.filter().is_some() => {
+                let hint = "add `--stats`; `memdir audit calls` lists them";
+                Err(usage("`memdir log` lists changes, and calls of tools are none", hint).into())
+            }
             _ => history::log(global, &options),
         },
         AccountCommand::Diff { batch } => history::diff(global, batch),
-        AccountCommand::Undo { batch, dry_run } => history::undo(global, batch, dry_run),
+        AccountCommand::Undo { server: Some(server), dry_run, yes, .. } => {
+            undo_server::run(global, &server, dry_run, yes)
+        }
+        AccountCommand::Undo { batch, dry_run, .. } => history::undo(global, batch, dry_run),
         AccountCommand::Restore { note, at, dry_run } => history::restore(global, &note, at, dry_run),
     }
 }
@@ -177,6 +190,7 @@ fn run_programs(global: &Global, command: ProgramsCommand) -> Result<u8, Stop> {
         ProgramsCommand::Mcp(options) => mcp::run(global, &options),
         ProgramsCommand::Serve(options) => serve::run(global, &options),
         ProgramsCommand::Client(command) => client::run(global, &command),
+        ProgramsCommand::Tools { command } => tools::run(global, command.as_ref()),
         ProgramsCommand::Install(options) => install::run(global, &options),
         ProgramsCommand::Hook(options) => hook::run(global, &options),
     }

@@ -1,5 +1,6 @@
 //! `memdir session`: the conversations that are kept.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -10,7 +11,9 @@ use super::args::Global;
 use super::exit::{Stop, usage};
 use super::output::{Lines, say};
 use super::{file, open, talk};
-use memdir_agent::{self as agent, Family, Replayed};
+use memdir_agent::{self as agent, Family, KeptMessage, KeptToolCall, Replayed, Session};
+use memdir_engine::Engine;
+use memdir_tools::ServerName;
 use memdir_vault::{MOST_SESSION_BYTES, SessionInfo};
 
 /// What can be done with conversations.
@@ -47,15 +50,37 @@ fn list(global: &Global) -> Result<u8, Stop> {
     let sessions = engine.sessions()?;
     // One that is too large is not gone on with either.
     let is_known = |kept: &SessionInfo| engine.read_own_session(&kept.id).is_ok_and(|lines| lines.is_some());
-    let shape = |kept: &SessionInfo| json!({"session": kept.id, "changed": kept.changed.to_string(), "bytes": kept.bytes, "known": is_known(kept)});
+    let shape = |kept: &SessionInfo| {
+        let (tools, tool_calls) = used(&engine, &kept.id);
+        json!({
+            "session": kept.id, "changed": kept.changed.to_string(), "bytes": kept.bytes, "known": is_known(kept),
+            "tools": tools, "tool_calls": tool_calls,
+        })
+    };
     global.answer(&json!({"sessions": sessions.iter().map(shape).collect::<Vec<_>>()}), |stdout| {
         for kept in &sessions {
             let unknown =
                 if is_known(kept) { "" } else { "  unknown: not written by this memory, so it cannot be continued" };
             writeln!(stdout, "{}  {}  {} bytes{unknown}", kept.id, kept.changed, kept.bytes)?;
+            let (tools, calls) = used(&engine, &kept.id);
+            if !tools.is_empty() {
+                let names: Vec<&str> = tools.iter().map(ServerName::as_str).collect();
+                writeln!(stdout, "    tools: {}", names.join(", "))?;
+            }
+            for KeptToolCall { tool, arguments, bytes, ms, code, .. } in &calls {
+                let came = code.clone().unwrap_or_else(|| format!("{bytes} bytes"));
+                writeln!(stdout, "    {tool}  sent {arguments}  {came}  {ms} ms")?;
+            }
         }
         Ok(())
     })
+}
+
+/// The servers whose tools a conversation has switched on, and the calls that were made; nothing of one that memdir has not written.
+fn used(engine: &Engine, id: &str) -> (BTreeSet<ServerName>, Vec<KeptToolCall>) {
+    let Ok(Some(lines)) = engine.read_own_session(id) else { return Default::default() };
+    let tools = Session::of(id, &lines).map(|session| session.switches.tools).unwrap_or_default();
+    (tools, KeptMessage::of(&lines).into_iter().flat_map(|message| message.tool_calls).collect())
 }
 
 fn replay(global: &Global, file: &Path) -> Result<u8, Stop> {
@@ -63,10 +88,11 @@ fn replay(global: &Global, file: &Path) -> Result<u8, Stop> {
     let opened = open::open(global)?;
     let settings = talk::settings_of(&opened.config, Family::Capable, "ask");
     let replayed = agent::replay(&opened.engine, &lines, &settings)?;
-    let Replayed { messages, turns, changed, differences, .. } = &replayed;
+    let Replayed { messages, turns, changed, differences, not_called, .. } = &replayed;
     global.answer(&replayed, |stdout| {
         changed.iter().try_for_each(|path| stdout.line(path.as_str()))?;
         say(format!("{messages} messages, {turns} turns, {} notes changed", changed.len()))?;
+        not_called.iter().try_for_each(|call| say(format!("not called again: {call}")))?;
         Ok(differences.iter().try_for_each(|difference| say(format!("different: {difference}")))?)
     })?;
     // As where a call fails that did not fail before.

@@ -6,19 +6,21 @@ use super::args::Global;
 use super::exit::Stop;
 use super::open;
 use super::output::Lines;
-use memdir_vault::Tally;
+use memdir_vault::{Tally, ToolFilter};
 
 /// How many clients and sessions a person is shown.
 const MOST: usize = 20;
 
-pub(super) fn run(global: &Global) -> Result<u8, Stop> {
-    let stats = open::open(global)?.engine.stats()?;
+pub(super) fn run(global: &Global, tools: Option<&ToolFilter>) -> Result<u8, Stop> {
+    let stats = open::open(global)?.engine.stats(tools)?;
     global.answer(&stats, |stdout| {
         match (&stats.since, &stats.until) {
             (Some(since), Some(until)) => writeln!(stdout, "{} calls from {since} to {until}", stats.entries)?,
             _ => writeln!(stdout, "no calls yet")?,
         }
         table(stdout, "action", &stats.actions, usize::MAX)?;
+        table(stdout, "server", &stats.servers, usize::MAX)?;
+        table(stdout, "tool", &stats.tools, usize::MAX)?;
         table(stdout, "door", &stats.doors, usize::MAX)?;
         table(stdout, "client", &stats.clients, MOST)?;
         table(stdout, "session", &stats.sessions, MOST)

@@ -9,7 +9,7 @@ use super::config::Sources;
 use super::exit::Stop;
 use super::install::{self, Here};
 use super::output::Lines;
-use super::{client, open};
+use super::{client, open, tools};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, LogEntry};
 use memdir_plan::count;
@@ -29,6 +29,8 @@ struct Status {
     assistants: Here,
     /// The clients that may ask for it.
     clients: Vec<String>,
+    /// How many servers of other tools are added.
+    servers: usize,
     /// How many proposals wait for the person.
     waiting: usize,
     /// The newest change.
@@ -51,14 +53,16 @@ fn look(global: &Global) -> Result<Status, Stop> {
         }
         opened => opened?,
     };
-    let engine = &opened.engine;
+    let (engine, sources) = (&opened.engine, Sources::read()?);
     let log = engine.log(&LogQuery { limit: 1, ..LogQuery::default() }, false);
     let status = Status {
         memory: Some(opened.root.to_string_lossy().into_owned()),
         notes: engine.every_note()?.len(),
         links: engine.links()?.links.len(),
         assistants: install::here(),
-        clients: client::names(&Sources::read()?, &opened.root)?,
+        clients: client::names(&sources, &opened.root)?,
+        // Where the registry is damaged, `doctor` says so.
+        servers: tools::count(&sources).map_or(0, |(all, _)| all),
         // Where the history cannot be used, `open_to_read` has said so.
         waiting: engine.waiting().map_or(0, |(waiting, _)| waiting.len()),
         last: log.ok().and_then(|mut log| log.entries.pop()),
@@ -87,7 +91,7 @@ fn next(status: &Status, has_trouble: bool) -> String {
 }
 
 fn show(status: &Status, output: &mut impl Write) -> Result<(), Stop> {
-    let Status { memory, missing, assistants, clients, waiting, last, next, .. } = status;
+    let Status { memory, missing, assistants, clients, servers, waiting, last, next, .. } = status;
     if let Some(missing) = missing {
         output.line(format!("There is no memory in {missing} yet."))?;
         return Ok(writeln!(output, "next: {next}")?);
@@ -100,6 +104,9 @@ fn show(status: &Status, output: &mut impl Write) -> Result<(), Stop> {
     writeln!(output, "set up:   {set_up}")?;
     if !clients.is_empty() {
         output.line(format!("clients:  {}", clients.join(", ")))?;
+    }
+    if *servers > 0 {
+        writeln!(output, "tools:    {}", count(*servers, "server"))?;
     }
     if *waiting > 0 {
         writeln!(output, "waiting:  {}", count(*waiting, "proposal"))?;

@@ -2,19 +2,22 @@
 
 use clap::Args;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::args::{self, Global};
 use super::config::{Config, ModelFamily, Sources};
-use super::exit::Stop;
+use super::exit::{Stop, usage};
 use super::model::{error, opening};
 use super::output::say;
 use super::{file, progress};
-use memdir_agent::{Actions, AgentError, Family, Prompts, Session, Settings, tokens_left};
+use memdir_agent::{Actions, Agent, AgentError, Family, Prompts, Session, Settings, ToolCalled, tokens_left};
+use memdir_core::catalog;
 use memdir_core::report::{Code, Failure};
 use memdir_engine::Engine;
 use memdir_model::{Card, Model, ModelError, Place};
 use memdir_policy::Mode;
+use memdir_tools::{ServerName, ServerState, Toolbox};
 
 /// How many tokens of notes a model is shown with a message: one that reads on this machine's processor is shown fewer.
 const CONTEXT: u32 = 4_000;
@@ -45,6 +48,10 @@ pub(super) struct Conversation {
     /// Let the model only look things up, also when this conversation is continued
     #[arg(long)]
     read_only: bool,
+    /// Let the model use the tools of these servers, by the names `memdir tools list` shows, also when this conversation is
+    /// continued: NAME, or several with commas between them
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = ServerName::parse)]
+    tools: Vec<ServerName>,
     /// Let the model work in stages: what it perceives, what it decides, what it says
     #[arg(long)]
     pub(super) staged: bool,
@@ -76,6 +83,7 @@ impl Conversation {
         if let Some(mode) = self.permission {
             session.set_permission(mode);
         }
+        self.tools.iter().for_each(|server| session.switch_tools_on(server.clone()));
         session
     }
 
@@ -93,6 +101,48 @@ impl Conversation {
         }
         Ok(())
     }
+}
+
+/// Joins an agent with the servers that there are, and says what is not as its conversation has it: a server that is not there, a
+/// model that is given no tools.
+///
+/// # Errors
+///
+/// `usage` for a server that was typed and is not registered; what the registry says.
+pub(super) fn with_tools<'e>(agent: Agent<'e>, typed: &Conversation) -> Result<Agent<'e>, Stop> {
+    let toolbox = open_toolbox()?;
+    let servers = toolbox.as_ref().map(|toolbox| toolbox.servers()).unwrap_or_default();
+    if let Some(unknown) = typed.tools.iter().find(|name| servers.iter().all(|server| server.name != **name)) {
+        return Err(no_server(unknown.as_str(), &servers).into());
+    }
+    let agent = match toolbox {
+        Some(toolbox) => agent.with_tools(toolbox),
+        None => agent,
+    };
+    if let Some(trouble) = agent.tools_trouble().filter(|_| !agent.session().switches.tools.is_empty()) {
+        say(format!("note: {trouble}"))?;
+    }
+    Ok(agent)
+}
+
+/// The tools of other servers; `None` where none is registered.
+fn open_toolbox() -> Result<Option<Arc<dyn Toolbox>>, Stop> {
+    Ok(None)
+}
+
+/// The failure for a server that is not registered.
+pub(super) fn no_server(name: &str, servers: &[ServerState]) -> Failure {
+    let hint = match catalog::nearest(name, servers.iter().map(|server| server.name.as_str())) {
+        Some(nearest) => format!("did you mean `{nearest}`?"),
+        None => "`memdir tools list` shows those that there are, and `memdir tools add` adds one".to_owned(),
+    };
+    usage(format!("there is no server `{}`", catalog::shorten(name)), hint)
+}
+
+/// A call of a tool of another server, in a line for the person.
+pub(super) fn called(called: &ToolCalled) -> String {
+    let cached = if called.is_cached { " · kept from before" } else { "" };
+    format!("{} · {} · {} ms{cached}", called.tool, called.summary, called.ms)
 }
 
 /// Says that a conversation has kept a mode of permission that does not hold, and by which word it is typed.

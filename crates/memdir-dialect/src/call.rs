@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::block::{Block, Body, Break, Cause, Item, Place};
 use super::json::Defect;
 use super::repair::Repair;
-use super::{Entry, Unread, lines};
+use super::{Entry, Foreign, Unread, lines};
 use memdir_core::action::{Access, Action, Call, Meaning};
 use memdir_core::catalog::{self, ACTION, LABEL, PERMISSION, Row, nearest, row, shorten};
 use memdir_core::path::MAX_PATH_BYTES;
@@ -115,6 +115,7 @@ impl<'t> Entries<'t> {
             }
         };
         let head = Head::of(&map);
+        let foreign = if item.defect.is_none() { self.foreign(&map, hold) } else { None };
         let call = match item.defect {
             Some(defect) => Err(self.defect(&subject(index, head.action.as_deref()), place, &defect)),
             None => self.call(index, map, hold),
@@ -127,8 +128,19 @@ impl<'t> Entries<'t> {
                 };
                 Entry::Call(Call { label, claimed, span: item.span, meaning, ..Call::plain(index, action) })
             }
-            Err(failure) => Entry::Unread(head.fails(index, failure)),
+            Err(failure) => Entry::Unread(Unread { foreign, ..head.fails(index, failure) }),
         }
+    }
+
+    /// A call as one of something that is no action, where all of it is there and nothing else is wrong with it.
+    fn foreign(&self, map: &Map<String, Value>, hold: Option<Hold>) -> Option<Foreign> {
+        let name = map.get(ACTION).and_then(Value::as_str).filter(|name| !name.is_empty())?;
+        if hold.is_some() || self.is_lossy || row(name).is_some() || lines::row(name).is_some() {
+            return None;
+        }
+        let mut arguments = map.clone();
+        arguments.retain(|key, _| ![ACTION, LABEL, PERMISSION].contains(&key.as_str()));
+        Some(Foreign { name: name.to_owned(), arguments })
     }
 
     fn defect(&self, what: &str, place: &mut Place, defect: &Defect) -> Failure {
@@ -243,7 +255,7 @@ impl Head {
 
     fn fails(self, index: usize, failure: Failure) -> Unread {
         let Self { action, path, label } = self;
-        Unread { index, action, path, label, failure }
+        Unread { index, action, path, label, failure, foreign: None }
     }
 }
 

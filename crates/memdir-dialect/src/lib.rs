@@ -9,6 +9,7 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use memdir_core::action::Call;
 use memdir_core::report::{Code, Failure, Issue, Outcome, Report, Variables};
@@ -127,12 +128,23 @@ pub struct Unread {
     pub label: Option<String>,
     /// What is wrong, and what to send instead.
     pub failure: Failure,
+    /// The call itself, where all that is wrong is that no action has its name: a tool of another server may have it.
+    pub foreign: Option<Foreign>,
+}
+
+/// A whole call of something that is no action.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Foreign {
+    /// What it names.
+    pub name: String,
+    /// Its arguments, without what belongs to every call: `action`, `assign_to` and `has_explicit_permission`.
+    pub arguments: Map<String, Value>,
 }
 
 impl From<Unread> for Outcome {
     /// What became of it: nothing.
     fn from(unread: Unread) -> Self {
-        let Unread { index, action, path, label, failure } = unread;
+        let Unread { index, action, path, label, failure, foreign: _ } = unread;
         Self { index, action, path, result: Err(failure), total: None, cursor: None, label, shown: None }
     }
 }
@@ -189,8 +201,9 @@ impl Parsed {
                 path: call.action.path().map(ToString::to_string),
                 label: call.label,
                 failure: failure.clone(),
+                foreign: None,
             },
-            Entry::Unread(unread) => Unread { failure: failure.clone(), ..unread },
+            Entry::Unread(unread) => Unread { failure: failure.clone(), foreign: None, ..unread },
         };
         let entries = self.entries.into_iter().map(refused).map(Entry::Unread).collect();
         Self { entries, script: None, ..self }
@@ -287,7 +300,7 @@ pub fn parse_as(input: &[u8], dialect: Option<Dialect>, variables: &Variables) -
 /// assert!(matches!(parsed.entries.as_slice(), [Entry::Call(call)] if call.action.name() == "read_file"));
 /// ```
 #[must_use]
-pub fn parse_tool_call(name: &str, arguments: serde_json::Map<String, serde_json::Value>) -> Parsed {
+pub fn parse_tool_call(name: &str, arguments: Map<String, Value>) -> Parsed {
     tool_call::parse_one(name, arguments)
 }
 

@@ -7,7 +7,7 @@ use memdir_core::digest::Digest;
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure};
 use memdir_plan::{self as plan, Tree};
-use memdir_vault::{AuditPage, AuditQuery, AuditRecord, AuditReport, LastCall, Reader, Stats};
+use memdir_vault::{AuditPage, AuditQuery, AuditRecord, AuditReport, LastCall, Reader, Stats, ToolFilter};
 
 /// The end of the chain.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
@@ -66,13 +66,13 @@ impl Engine {
         page.map_err(|error| failure(&error))
     }
 
-    /// The audit in numbers.
+    /// The audit in numbers: all of it, or the calls of some tools of other servers.
     ///
     /// # Errors
     ///
     /// `damaged`, `busy`, `io`.
-    pub fn stats(&self) -> Result<Stats, Failure> {
-        self.vault.stats().map_err(|error| failure(&error))
+    pub fn stats(&self, wanted: Option<&ToolFilter>) -> Result<Stats, Failure> {
+        self.vault.stats(wanted).map_err(|error| failure(&error))
     }
 
     /// When each program called last by each way in, the newest first.

@@ -8,17 +8,21 @@ use memdir_core::time::Timestamp;
 use memdir_plan::{self as plan, Plan, Seen, Tree, UndoError};
 use memdir_vault::{AuditEntry, Batch, Committed, Payload, VaultError};
 
+/// The action of an entry that says that a batch was undone.
+pub(super) const UNDO: &str = "undo";
+
 /// A change that would give back an earlier state; nothing is done yet.
 #[derive(Debug)]
 pub struct Change {
-    plan: Plan,
-    action: &'static str,
-    batch: u64,
-    path: Option<MemoryPath>,
-    undoes: Option<u64>,
-    started: Timestamp,
+    pub(super) plan: Plan,
+    pub(super) action: &'static str,
+    pub(super) batch: u64,
+    pub(super) path: Option<MemoryPath>,
+    /// The batches that it undoes, the newest first.
+    pub(super) undoes: Vec<u64>,
+    pub(super) started: Timestamp,
     /// How often something had been forgotten then.
-    forgets: u64,
+    pub(super) forgets: u64,
 }
 
 /// A change that is made.
@@ -87,6 +91,12 @@ impl Change {
         self.batch
     }
 
+    /// The batches that it undoes, the newest first.
+    #[must_use]
+    pub fn undoes(&self) -> &[u64] {
+        &self.undoes
+    }
+
     /// What would change.
     #[must_use]
     pub fn plan(&self) -> &Plan {
@@ -124,7 +134,7 @@ impl Engine {
         })?;
         let plan = plan::undo(&steps, &self.vault, &self.settings.limits)?;
         let started = self.now();
-        Ok(Change { plan, action: "undo", batch, path: None, undoes: Some(batch), started, forgets })
+        Ok(Change { plan, action: UNDO, batch, path: None, undoes: vec![batch], started, forgets })
     }
 
     /// Plans to put a note back to what it was right after a batch.
@@ -143,7 +153,7 @@ impl Engine {
         })?;
         let plan = plan::restore(path, image, &self.vault, &self.settings.limits).map_err(UndoError::Tree)?;
         let started = self.now();
-        Ok(Change { plan, action: "restore", batch, path: Some(path.clone()), undoes: None, started, forgets })
+        Ok(Change { plan, action: "restore", batch, path: Some(path.clone()), undoes: Vec::new(), started, forgets })
     }
 
     /// Makes a change true.
@@ -154,28 +164,30 @@ impl Engine {
     /// was planned, and what the vault says.
     pub fn conclude_change(&self, change: Change, caller: &Caller) -> Result<Done, ChangeError> {
         caller.check_write(change.action)?;
-        if change.plan.is_empty() && change.undoes.is_none() {
+        if change.plan.is_empty() && change.undoes.is_empty() {
             return Ok(Done::default());
         }
-        let payload = Payload::of_change(change.path.as_ref(), change.batch);
         let micros = audit::micros(self.now().since(change.started));
-        let entry = AuditEntry { micros, ..audit::owner(change.action, payload) };
-        let entries = [entry];
+        let batches = if change.undoes.is_empty() { std::slice::from_ref(&change.batch) } else { &change.undoes };
+        let entry = |(number, batch): (usize, &u64)| {
+            let payload = Payload::of_change(change.path.as_ref(), *batch);
+            AuditEntry { number, micros, ..audit::owner(change.action, payload) }
+        };
+        let entries: Vec<AuditEntry> = (1..).zip(batches).map(entry).collect();
         let batch = Batch {
             steps: change.plan.steps(),
             entries: &entries,
             author: &caller.author,
             time: change.started,
-            undoes: change.undoes,
+            undoes: &change.undoes,
             approval: None,
         };
         let committed = match self.commit_change(&batch, change.forgets) {
             Ok(committed) => committed,
             Err(error) => {
-                let code = Some(error.failure.code.to_string());
-                let [entry] = entries;
-                let entry = AuditEntry { code, ..entry };
-                if let Err(error) = self.vault.note_reads(vec![entry], &caller.author, change.started, change.forgets) {
+                let failed = |entry| AuditEntry { code: Some(error.failure.code.to_string()), ..entry };
+                let entries = entries.into_iter().map(failed).collect();
+                if let Err(error) = self.vault.note_reads(entries, &caller.author, change.started, change.forgets) {
                     tracing::warn!(%error, "the audit was not written");
                 }
                 return Err(error);

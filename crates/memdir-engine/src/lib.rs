@@ -62,6 +62,8 @@ mod sessions;
 mod standing;
 mod surroundings;
 mod tidy;
+mod tools;
+mod undo_server;
 
 pub use account::{Head, Readers};
 pub use as_of::View;
@@ -89,6 +91,8 @@ pub use sessions::{SEAL, SaidIn, SessionLog};
 pub use standing::standing;
 pub use surroundings::Surroundings;
 pub use tidy::{ProposedStep, TidyRun};
+pub use tools::ToolConsent;
+pub use undo_server::{LeftBatch, ServerUndo};
 
 /// The values of `status` that set a note aside where the settings name no others.
 pub const PAST_STATUS: [&str; 2] = ["deprecated", "superseded"];
@@ -179,6 +183,8 @@ pub struct Engine {
     cut_session: CutSession,
     /// Tells what the person said in them.
     said_in: SaidIn,
+    /// Whether the audit keeps what is sent to the tools of other servers.
+    keeps_arguments: bool,
     /// The proposals that wait in this process alone.
     in_process: Mutex<BTreeMap<u64, PendingProposal>>,
     /// The person's rules.
@@ -250,6 +256,7 @@ impl Engine {
             is_unasked: false,
             cut_session,
             said_in: |_| Vec::new(),
+            keeps_arguments: false,
             in_process,
             rules,
         }
@@ -260,6 +267,12 @@ impl Engine {
     #[must_use]
     pub fn unasked(self) -> Self {
         Self { is_unasked: true, ..self }
+    }
+
+    /// The same, whose audit also keeps the arguments of the calls of other servers' tools, unless they hold a secret.
+    #[must_use]
+    pub fn keeping_arguments(self, keeps_arguments: bool) -> Self {
+        Self { keeps_arguments, ..self }
     }
 
     /// The same, which also ranks by what notes mean.
@@ -390,7 +403,7 @@ impl Engine {
             entries: &entries,
             author: &proposal.caller.author,
             time: proposal.started,
-            undoes: None,
+            undoes: &[],
             approval: None,
         })
     }
@@ -434,6 +447,13 @@ impl Engine {
 }
 
 impl Proposal {
+    /// The same, whose changes the history says to come from elsewhere, as `tool:calendar__list_events`, whoever has sent them.
+    #[must_use]
+    pub fn with_origin(mut self, origin: String) -> Self {
+        self.caller.author.origin = origin;
+        self
+    }
+
     /// What would change.
     #[must_use]
     pub fn plan(&self) -> &Plan {

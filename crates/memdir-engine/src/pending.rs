@@ -442,7 +442,7 @@ fn commit_trial(
         entries: &entries,
         author: &waiting.author,
         time: now,
-        undoes: None,
+        undoes: &[],
         approval: Some(Approval { proposal: waiting.id, by }),
     })?;
     let (changed, receipt) = (trial.plan.changed(), Some(trial.plan.receipt()));

@@ -10,13 +10,14 @@ use std::time::Duration;
 
 use memdir_core::text::escape_unseen;
 use rmcp::model::{
-    CallToolRequestParams, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, InputRequest,
-    InputRequiredResult, JsonObject, ProtocolVersion, RequestStateCodec, SealOptions,
+    CallToolRequestParams, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationCapability,
+    InputRequest, InputRequiredResult, JsonObject, ProtocolVersion, RequestStateCodec, SealOptions,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Value as Json, json};
 
+use super::hub::ForeignCall;
 use super::service::{self, Service};
 use super::tools::{self, Call};
 use super::{Client, lock};
@@ -28,9 +29,9 @@ use memdir_server::Lane;
 use memdir_vault as vault;
 
 /// How long the person may take.
-const PATIENCE: Duration = Duration::from_secs(10 * 60);
+pub(super) const PATIENCE: Duration = Duration::from_secs(10 * 60);
 /// How much a question may show. A longer change is not asked about here: nobody agrees to what they cannot see.
-const MOST_CHARS: usize = 8_000;
+pub(super) const MOST_CHARS: usize = 8_000;
 /// How many calls may wait for the answer of a client.
 const MOST_CALLS: usize = 64;
 
@@ -65,8 +66,16 @@ struct PendingCall {
     client: String,
     tool: String,
     arguments: Option<JsonObject>,
-    call: Call,
-    questions: Vec<Question>,
+    waiting: Waiting,
+}
+
+/// What goes on with the answer.
+#[derive(Debug)]
+pub(super) enum Waiting {
+    /// A call that has left something in the inbox.
+    Proposals(Box<Call>, Vec<Question>),
+    /// A call of another server's tool, which runs.
+    Foreign(ForeignCall),
 }
 
 impl PendingCalls {
@@ -78,33 +87,64 @@ impl PendingCalls {
     }
 
     /// Keeps a call until its questions are answered, and gives what to answer until then.
-    pub(super) fn put(
+    pub(super) fn put_proposals(
         &self,
         client: &Client,
         request: (String, Option<JsonObject>),
         call: Call,
         questions: Vec<Question>,
     ) -> InputRequiredResult {
-        let form = |question: &Question| {
-            let asked = InputRequest::Elicitation(ElicitRequest::new(question.form()?));
-            Some((question.key(), asked))
-        };
-        let forms: BTreeMap<_, _> = questions.iter().filter_map(form).collect();
+        let forms = questions.iter().filter_map(|question| Some((question.key(), question.form()?))).collect();
+        self.put(client, request, forms, Waiting::Proposals(Box::new(call), questions)).1
+    }
+
+    /// The same for any call and its questions, by their names; and the number by which it is forgotten.
+    pub(super) fn put(
+        &self,
+        client: &Client,
+        request: (String, Option<JsonObject>),
+        forms: BTreeMap<String, ElicitRequestParams>,
+        waiting: Waiting,
+    ) -> (u64, InputRequiredResult) {
+        let forms = forms.into_iter().map(|(key, form)| (key, InputRequest::Elicitation(ElicitRequest::new(form))));
+        let forms = forms.collect();
         let mut open = lock(&self.open);
         open.0 += 1;
         let (number, (tool, arguments)) = (open.0, request);
         let bound = bound(client, &tool);
         let options = SealOptions::new().associated_data(&bound).ttl(PATIENCE);
         let state = self.codec.seal_with(number.to_string().as_bytes(), &options);
-        open.1.push_back(PendingCall { number, client: client.name.clone(), tool, arguments, call, questions });
+        open.1.push_back(PendingCall { number, client: client.name.clone(), tool, arguments, waiting });
         if open.1.len() > MOST_CALLS {
             open.1.pop_front();
         }
-        InputRequiredResult::new(Some(forms), Some(state))
+        (number, InputRequiredResult::new(Some(forms), Some(state)))
+    }
+
+    /// Forgets a call that nobody has gone on with.
+    pub(super) fn forget(&self, number: u64) {
+        lock(&self.open).1.retain(|call| call.number != number);
     }
 
     /// Takes back the call that a request goes on with; it is there once.
-    fn take(&self, client: &Client, request: &CallToolRequestParams, state: &str) -> Option<PendingCall> {
+    ///
+    /// # Errors
+    ///
+    /// What such a request is answered by where it is not there.
+    pub(super) fn take(
+        &self,
+        client: &Client,
+        request: &CallToolRequestParams,
+        state: &str,
+    ) -> Result<Waiting, ErrorData> {
+        self.find(client, request, state).ok_or_else(|| {
+            let message =
+                "this `requestState` does not go with this call, was used, or is too old; what waits is in the inbox";
+            ErrorData::invalid_params(message, None)
+        })
+    }
+
+    fn find(&self, client: &Client, request: &CallToolRequestParams, state: &str) -> Option<Waiting> {
         let number = self.codec.open_with(state, &bound(client, &request.name)).ok()?;
         let number: u64 = std::str::from_utf8(&number).ok()?.parse().ok()?;
         let mut open = lock(&self.open);
@@ -115,7 +155,7 @@ impl PendingCalls {
                 && open.arguments == request.arguments
         };
         let at = open.1.iter().position(is_it)?;
-        open.1.remove(at)
+        open.1.remove(at).map(|call| call.waiting)
     }
 }
 
@@ -206,13 +246,34 @@ pub(super) fn proposals(report: &Report) -> Vec<u64> {
 }
 
 /// Whether the client says that it can show a form.
-fn can_ask(context: &RequestContext<RoleServer>) -> bool {
-    let is_known = context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2025_06_18);
-    let elicitation = context.client_capabilities().and_then(|capabilities| capabilities.elicitation);
-    is_known && elicitation.is_some_and(|modes| modes.form.is_some() || modes.url.is_none())
+pub(super) fn can_ask(context: &RequestContext<RoleServer>) -> bool {
+    elicitation(context).is_some_and(|modes| modes.form.is_some() || modes.url.is_none())
 }
 
-/// PendingCalls while the call waits, one question after the other, and does what the person says.
+/// What a client says that it can ask, in a version that knows questions.
+pub(super) fn elicitation(context: &RequestContext<RoleServer>) -> Option<ElicitationCapability> {
+    let is_known = context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2025_06_18);
+    context.client_capabilities().filter(|_| is_known).and_then(|capabilities| capabilities.elicitation)
+}
+
+/// Asks while the call waits, and gives the answer; `None` where none comes.
+///
+/// # Errors
+///
+/// What a request is answered by that nobody waits for any more.
+pub(super) async fn ask_form(
+    service: &Service,
+    context: &RequestContext<RoleServer>,
+    form: ElicitRequestParams,
+) -> Result<Option<ElicitResult>, ErrorData> {
+    tokio::select! {
+        answered = context.peer.create_elicitation_with_timeout(form, Some(PATIENCE)) => Ok(answered.ok()),
+        () = service.connection.closing.cancelled() => Ok(None),
+        () = context.ct.cancelled() => Err(service::cancelled()),
+    }
+}
+
+/// Asks while the call waits, one question after the other, and does what the person says.
 pub(super) async fn ask_now(
     service: &Service,
     client: &Client,
@@ -222,11 +283,7 @@ pub(super) async fn ask_now(
 ) -> Result<(), ErrorData> {
     for question in questions {
         let Some(form) = question.form() else { continue };
-        let answered = tokio::select! {
-            answered = context.peer.create_elicitation_with_timeout(form, Some(PATIENCE)) => answered.ok(),
-            () = service.connection.closing.cancelled() => None,
-            () = context.ct.cancelled() => return Err(service::cancelled()),
-        };
+        let answered = ask_form(service, context, form).await?;
         let decision = answered.as_ref().map_or(Decision::Later, Decision::of);
         settle(service, client, context, call, question, decision).await?;
     }
@@ -239,21 +296,20 @@ pub(super) async fn resume(
     client: &Client,
     context: &RequestContext<RoleServer>,
     request: &CallToolRequestParams,
-    state: &str,
+    (mut call, questions): (Call, Vec<Question>),
 ) -> Result<Call, ErrorData> {
-    let Some(PendingCall { mut call, questions, .. }) = service.server.pending_calls.take(client, request, state)
-    else {
-        let message =
-            "this `requestState` does not go with this call, was used, or is too old; what waits is in the inbox";
-        return Err(ErrorData::invalid_params(message, None));
-    };
     for question in questions {
-        let answered = request.input_responses.as_ref().and_then(|responses| responses.get(&question.key()));
-        let answered = answered.and_then(|answered| serde_json::from_value(answered.clone()).ok());
+        let answered = answered(request, &question.key());
         let decision = answered.as_ref().map_or(Decision::Later, Decision::of);
         settle(service, client, context, &mut call, question, decision).await?;
     }
     Ok(call)
+}
+
+/// What the person answers to a question.
+pub(super) fn answered(request: &CallToolRequestParams, key: &str) -> Option<ElicitResult> {
+    let answered = request.input_responses.as_ref()?.get(key)?;
+    serde_json::from_value(answered.clone()).ok()
 }
 
 /// Does what the person says, and says in the report what became of the calls of the proposal.

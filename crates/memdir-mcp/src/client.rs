@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use memdir_policy::Grant;
+use memdir_tools::ToolGrant;
 
 /// A program that asks, as the person registered it.
 #[derive(Clone, Debug)]
@@ -13,6 +14,9 @@ pub struct Client {
     pub name: String,
     /// What it may see and do.
     pub grant: Option<Arc<Grant>>,
+    /// Which tools of other servers it may see and call, where it is a registered one. Who has no grant at all is the owner, who
+    /// may call them all.
+    pub tools: ToolGrant,
     /// How many requests it may make in a minute.
     pub rate: Option<NonZeroU32>,
     /// Whether what its person answers to a question counts as the owner's word.

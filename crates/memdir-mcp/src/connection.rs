@@ -1,12 +1,17 @@
 //! [`Connection`]: what a server knows of one client program while it talks with it.
 
-use std::sync::Mutex;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
 
+use serde_json::Value;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::lock;
 use super::subscriptions::Listening;
+use memdir_core::report::Failure;
 use memdir_plan::Seen;
+use memdir_tools::{Kept, Part};
 use memdir_vault as vault;
 
 /// How a client came in.
@@ -31,8 +36,17 @@ pub(super) struct Connection {
     pub(super) closing: CancellationToken,
     /// What it is told of changes, in the old versions.
     pub(super) listening: Listening,
+    /// Places for calls of other servers' tools, each of which takes a thread until it is answered.
+    pub(super) calls: Arc<Semaphore>,
+    /// The tools of other servers to which the person has said yes for all of the conversation.
+    allowed: Mutex<BTreeSet<String>>,
+    /// What they have answered and was too long to be told at once.
+    results: Mutex<Kept>,
     seen: Mutex<RecentlySeen>,
 }
+
+/// How many calls of other servers' tools a client may have running.
+const MOST_CALLS: usize = 16;
 
 /// How many notes a conversation knows at most; a client without sessions has one for as long as the server runs.
 const MOST_SEEN: usize = 10_000;
@@ -64,8 +78,40 @@ impl Connection {
         // A system without random numbers has conversations without a name.
         let session =
             vault::random().ok().map(|random| random.iter().take(4).map(|byte| format!("{byte:02x}")).collect());
-        let (closing, listening) = (CancellationToken::new(), Listening::default());
-        Self { kind, session, closing, listening, seen: Mutex::default() }
+        Self {
+            kind,
+            session,
+            closing: CancellationToken::new(),
+            listening: Listening::default(),
+            calls: Arc::new(Semaphore::new(MOST_CALLS)),
+            allowed: Mutex::default(),
+            results: Mutex::default(),
+            seen: Mutex::default(),
+        }
+    }
+
+    /// The tools of other servers that need no further question here.
+    pub(super) fn allowed(&self) -> BTreeSet<String> {
+        lock(&self.allowed).clone()
+    }
+
+    /// The beginning of what a tool answered, in at most `most` bytes.
+    pub(super) fn begin_result(&self, tool: &str, told: Value, most: usize) -> Part {
+        lock(&self.results).begin(tool, told, most)
+    }
+
+    /// What comes after a cursor, in at most `most` bytes, and the tool that said it.
+    ///
+    /// # Errors
+    ///
+    /// `not_found` where nothing is kept there any more.
+    pub(super) fn more(&self, cursor: &str, most: usize) -> Result<(String, Part), Failure> {
+        lock(&self.results).more(cursor, most)
+    }
+
+    /// Asks no more about these.
+    pub(super) fn allow(&self, tools: BTreeSet<String>) {
+        lock(&self.allowed).extend(tools);
     }
 
     /// What it has seen.

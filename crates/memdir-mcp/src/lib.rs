@@ -23,6 +23,7 @@ mod complete;
 mod connection;
 mod connector;
 mod http;
+mod hub;
 mod notices;
 mod offered;
 mod panics;
@@ -34,11 +35,14 @@ mod service;
 mod stdio;
 mod subscriptions;
 mod tools;
+mod verbatim;
 
 pub use agent::{AgentAnswer, MemoryAgent};
 pub use client::{Claim, Client, Register, Unknown};
 pub use http::{HttpLimits, HttpOptions, http_routes, serve_http};
+pub use hub::{HubOffer, HubOptions};
 pub use memdir_server::{NameError, Names, listen};
+pub use memdir_tools::ToolGrant;
 pub use stdio::{serve_stdio, serve_streams};
 
 use ask::PendingCalls;
@@ -54,6 +58,8 @@ pub struct Options {
     pub read_only: bool,
     /// What becomes of calls that somebody should be asked about.
     pub mode: Mode,
+    /// The tools of other servers, where the person has switched them on.
+    pub hub: Option<HubOptions>,
 }
 
 /// A set of tools.
@@ -104,7 +110,7 @@ impl Server {
         let served = ServedEngine::new(engine)?;
         let tools = tools::definitions(&options)?;
         let (pending_calls, rates, notices) = (PendingCalls::new()?, RateLimiter::default(), Notices::default());
-        Ok(Arc::new(Self {
+        let server = Arc::new(Self {
             engine: Arc::clone(served.engine()),
             served,
             options,
@@ -116,7 +122,16 @@ impl Server {
             is_told: AtomicBool::new(false),
             agent: OnceLock::new(),
             agent_turn: tokio::sync::Mutex::default(),
-        }))
+        });
+        if let Some(hub) = &server.options.hub {
+            let told = Arc::downgrade(&server);
+            hub.toolbox.on_change(Box::new(move || {
+                if let Some(server) = told.upgrade() {
+                    server.notices.tools_changed();
+                }
+            }));
+        }
+        Ok(server)
     }
 
     /// Gives the server what answers where the tools are [`ToolSet::Agent`]; the first one counts.

@@ -73,7 +73,13 @@ mod tests {
     use super::*;
 
     fn client(name: &str, rate: u32) -> Client {
-        Client { name: name.to_owned(), grant: None, rate: NonZeroU32::new(rate), may_approve: false }
+        Client {
+            name: name.to_owned(),
+            grant: None,
+            tools: memdir_tools::ToolGrant::default(),
+            rate: NonZeroU32::new(rate),
+            may_approve: false,
+        }
     }
 
     /// Sends requests at these milliseconds and compares which are let through.

@@ -22,9 +22,12 @@ use super::connection::{Connection, ConnectionKind};
 use super::http::RequestSender;
 use super::rate::RateLimited;
 use super::server_info::WithServerInfo;
-use super::{Claim, Client, Options, Server, ToolSet, app, complete, panics, prompts, resources, subscriptions, tools};
+use super::{
+    Claim, Client, Options, Server, ToolSet, app, complete, hub, panics, prompts, resources, subscriptions, tools,
+};
 use memdir_core::report::Code;
 use memdir_server::{JobError, Lane};
+use memdir_tools::ToolGrant;
 
 /// What a request that is no call of a tool is answered by when it comes too soon.
 const RATE_LIMITED: ErrorCode = ErrorCode(-32029);
@@ -85,7 +88,7 @@ impl Service {
             }
             ConnectionKind::Stdio { client: None } => {
                 let said = context.client_info().map(|client| client.name).unwrap_or_default();
-                Ok(Client { name: said, grant: None, rate: None, may_approve: true })
+                Ok(Client { name: said, grant: None, tools: ToolGrant::default(), rate: None, may_approve: true })
             }
             ConnectionKind::Http => {
                 let sender = sender(context).ok_or_else(revoked)?;
@@ -159,7 +162,7 @@ impl Service {
 }
 
 /// Who has sent a request over HTTP.
-fn sender(context: &RequestContext<RoleServer>) -> Option<&RequestSender> {
+pub(super) fn sender(context: &RequestContext<RoleServer>) -> Option<&RequestSender> {
     context.extensions.get::<Parts>()?.extensions.get()
 }
 
@@ -212,7 +215,7 @@ impl ServerHandler for Service {
     }
 
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder()
+        let mut capabilities = ServerCapabilities::builder()
             .enable_completions()
             .enable_prompts()
             .enable_resources()
@@ -220,6 +223,9 @@ impl ServerHandler for Service {
             .enable_resources_subscribe()
             .enable_tools()
             .build();
+        if let Some(tools) = capabilities.tools.as_mut().filter(|_| self.server.options.hub.is_some()) {
+            tools.list_changed = Some(true);
+        }
         ServerConfig::new(capabilities)
             .with_server_info(implementation())
             .with_instructions(instructions(&self.server.options))
@@ -262,7 +268,15 @@ impl ServerHandler for Service {
     ) -> Result<ListToolsResult, ErrorData> {
         let client = self.admit(&context)?;
         is_whole(request.as_ref())?;
-        Ok(tools::list(&self.server, &client, app::is_shown(&context)).with_server_info(&context))
+        let mut listed = tools::list(&self.server, &client, app::is_shown(&context)).with_server_info(&context);
+        if let Some(hub) = &self.server.options.hub {
+            // Who hears of changes from now on has to know of this list.
+            if !is_modern(&context) {
+                subscriptions::hear_of_tools(&self.in_conversation(&context), hub::list_digest(hub, &client), &context);
+            }
+            hub::add_to_list(&mut listed, hub, &client, &context);
+        }
+        Ok(listed)
     }
 
     async fn call_tool(

@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 use super::connection::{Connection, ConnectionKind};
 use super::panics::PanicGuard;
 use super::service::{self, Service, VERSIONS};
+use super::verbatim::WholeResults;
 use super::{Server, lock};
 
 /// How long a client that has closed its end may take to read what is still to be said.
@@ -51,7 +52,7 @@ pub async fn serve_streams(
         has_begun: false,
     };
     let watched = Arc::clone(&server);
-    let service = PanicGuard(Service { server, connection });
+    let service = WholeResults(PanicGuard(Service { server, connection }));
     let ended = match serve_server_with_ct(service, streams, CancellationToken::new()).await {
         Ok(running) => {
             watched.watch();

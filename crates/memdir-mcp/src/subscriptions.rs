@@ -4,15 +4,17 @@
 //! one request open, and says all in it.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use rmcp::model::{ResourceUpdatedNotificationParam, SubscribeRequestParams, SubscriptionFilter};
-use rmcp::service::{Peer, RequestContext, SubscriptionContext};
+use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer};
 
+use super::connection::Connection;
 use super::notices::{Listener, MOST_SUBSCRIPTIONS, TooMany};
 use super::service::Service;
-use super::{lock, resources, tools};
+use super::{Server, hub, lock, resources, tools};
+use memdir_core::digest::Digest;
 use memdir_engine::Caller;
 use memdir_server::Lane;
 
@@ -71,6 +73,17 @@ pub(super) fn hear_of_lists(service: &Service, context: &RequestContext<RoleServ
     listener(service, context).want_lists();
 }
 
+/// Tells a client of an old version of changes in the list of tools from now on: it is given the one with this digest.
+pub(super) fn hear_of_tools(service: &Service, digest: Digest, context: &RequestContext<RoleServer>) {
+    listener(service, context).want_tools(Some(digest));
+}
+
+/// Whether the list of tools is another one than the client knows.
+fn has_other_tools(service: &Service, listener: &Listener, context: &RequestContext<RoleServer>) -> bool {
+    let (hub, client) = (service.server.options.hub.as_ref(), service.client(context).ok());
+    hub.zip(client).is_some_and(|(hub, client)| listener.is_news(hub::list_digest(hub, &client)))
+}
+
 /// What of a wish to listen is granted. This is asked before the client hears of it, and what changes from then on it is to
 /// be told: so its listener is made already, though it cannot be known yet who it is. Nothing here may take long, since it
 /// is asked on the thread on which all connections are waited for.
@@ -95,6 +108,10 @@ pub(super) fn accepted(service: &Service, requested: &SubscriptionFilter) -> Sub
         listener.want_lists();
         accepted = accepted.resources_list_changed();
     }
+    if requested.tools_list_changed == Some(true) && service.server.options.hub.is_some() {
+        listener.want_tools(None);
+        accepted = accepted.tools_list_changed();
+    }
     let mut granted = lock(&service.connection.listening.granted);
     if granted.len() == MOST_GRANTED {
         granted.pop_front();
@@ -107,8 +124,9 @@ pub(super) fn accepted(service: &Service, requested: &SubscriptionFilter) -> Sub
 fn granted(service: &Service, accepted: &SubscriptionFilter) -> Option<Arc<Listener>> {
     let addresses = accepted.resource_subscriptions.iter().flatten().cloned().collect();
     let lists = accepted.resources_list_changed == Some(true);
+    let tools = accepted.tools_list_changed == Some(true);
     let mut granted = lock(&service.connection.listening.granted);
-    let at = granted.iter().position(|listener| listener.wishes_for(&addresses, lists))?;
+    let at = granted.iter().position(|listener| listener.wishes_for(&addresses, lists, tools))?;
     granted.remove(at)
 }
 
@@ -119,7 +137,12 @@ pub(super) async fn listen(service: &Service, context: SubscriptionContext) -> R
     };
     let request = context.request_context().clone();
     service.admit(&request)?;
+    if context.accepted().tools_list_changed == Some(true) {
+        // The list that it is given from now on.
+        has_other_tools(service, &listener, &request);
+    }
     let (asking, server) = (service.clone(), Arc::clone(&service.server));
+    let (told, told_of) = (service.clone(), request.clone());
     if context.accepted().resources_list_changed == Some(true) {
         let know = move || server.notices.know_lists(&server.engine);
         if !service.work(Lane::Read, &request, know).await? {
@@ -144,6 +167,10 @@ pub(super) async fn listen(service: &Service, context: SubscriptionContext) -> R
         if due.listed && sink.notify_resource_list_changed().await.is_err() {
             return Ok(());
         }
+        let has_other = due.tools && has_other_tools(&told, &listener, &told_of);
+        if has_other && sink.notify_tool_list_changed().await.is_err() {
+            return Ok(());
+        }
     }
 }
 
@@ -163,14 +190,20 @@ fn listener(service: &Service, context: &RequestContext<RoleServer>) -> Arc<List
             caller(&asking, &request)
         });
         service.server.notices.add(&listener);
-        tokio::spawn(tell(Arc::clone(&listener), context.peer.clone()));
+        let connection = Arc::downgrade(&service.connection);
+        tokio::spawn(tell(Arc::clone(&listener), (Arc::clone(&service.server), connection), context.clone()));
         listener
     });
     Arc::clone(made)
 }
 
 /// Tells a client of an old version what is due, until its connection ends.
-async fn tell(listener: Arc<Listener>, peer: Peer<RoleServer>) {
+async fn tell(
+    listener: Arc<Listener>,
+    (server, connection): (Arc<Server>, Weak<Connection>),
+    context: RequestContext<RoleServer>,
+) {
+    let peer = &context.peer;
     while let Some(due) = listener.due().await {
         for address in due.updated {
             let note = ResourceUpdatedNotificationParam::new(address);
@@ -179,6 +212,11 @@ async fn tell(listener: Arc<Listener>, peer: Peer<RoleServer>) {
             }
         }
         if due.listed && peer.notify_resource_list_changed().await.is_err() {
+            return;
+        }
+        let Some(connection) = connection.upgrade().filter(|_| due.tools) else { continue };
+        let service = Service { server: Arc::clone(&server), connection };
+        if has_other_tools(&service, &listener, &context) && peer.notify_tool_list_changed().await.is_err() {
             return;
         }
     }

@@ -9,12 +9,13 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Value, json};
 
+use super::ask::Waiting;
 use super::connection::Connection;
 use super::connector::{self, ConnectorTool};
 use super::rate::RateLimited;
 use super::server_info::WithServerInfo;
 use super::service::{self, Service};
-use super::{Client, Options, Server, ToolSet, agent, app, ask, offered};
+use super::{Client, Options, Server, ToolSet, agent, app, ask, hub, offered};
 use memdir_core::action::Access;
 use memdir_core::catalog::{self, ROWS, Row, format};
 use memdir_core::report::{Code, Failure, Report};
@@ -121,11 +122,15 @@ pub(super) async fn call(
     context: &RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
     if !offered(&service.server, client).any(|tool| tool.name == request.name) {
-        let message = format!("there is no tool `{}`; `tools/list` names them", catalog::shorten(&request.name));
-        return Err(ErrorData::invalid_params(message, None));
+        return match &service.server.options.hub {
+            Some(hub) => hub::call(service, client, hub, request, context).await,
+            None => Err(no_tool(&request.name)),
+        };
     }
-    if let Some(state) = &request.request_state {
-        let call = ask::resume(service, client, context, &request, state).await?;
+    if let Some(state) = &request.request_state
+        && let Waiting::Proposals(call, questions) = service.server.pending_calls.take(client, &request, state)?
+    {
+        let call = ask::resume(service, client, context, &request, (*call, questions)).await?;
         return Ok(answer(service, client, call).with_server_info(context).into());
     }
     let (name, arguments) = (request.name.into_owned(), request.arguments);
@@ -141,7 +146,7 @@ pub(super) async fn call(
         return Ok(service
             .server
             .pending_calls
-            .put(client, (name, arguments), call, questions)
+            .put_proposals(client, (name, arguments), call, questions)
             .with_server_info(context)
             .into());
     }
@@ -150,6 +155,11 @@ pub(super) async fn call(
     let mut answered = answer(service, client, call);
     app::put(&mut answered, shown);
     Ok(answered.with_server_info(context).into())
+}
+
+/// What a call is answered by of a tool that the client is not offered.
+pub(super) fn no_tool(name: &str) -> ErrorData {
+    ErrorData::invalid_params(format!("there is no tool `{}`; `tools/list` names them", catalog::shorten(name)), None)
 }
 
 /// What a call is answered by that failed before any action.

@@ -70,7 +70,7 @@ pub use search_files::marks;
 pub use seen::Seen;
 pub use step::{Content, Image, Step};
 pub use tree::{Altered, Effort, Entry, Listing, PastBatch, Said, Scan, Scanned, Stamp, Stat, Swept, Tree, TreeError};
-pub use undo::{UndoError, restore, undo};
+pub use undo::{UndoError, restore, undo, undo_all};
 pub use wanted::Wanted;
 
 use overlay::{Overlay, Trouble};

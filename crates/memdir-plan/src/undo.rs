@@ -49,27 +49,48 @@ impl From<Trouble> for UndoError {
 ///
 /// [`UndoError::Conflict`] where a later change overlaps or touches what the batch did, or took its place away.
 pub fn undo<T: Tree>(steps: &[Step], tree: &T, limits: &Limits) -> Result<Plan, UndoError> {
+    undo_all([steps], tree, limits).map_err(|(_, error)| error)
+}
+
+/// As [`undo`], for several batches, the newest first, as one plan.
+///
+/// # Errors
+///
+/// The first batch that cannot be undone, by its place among them, and why.
+pub fn undo_all<'s, T: Tree>(
+    batches: impl IntoIterator<Item = &'s [Step]>,
+    tree: &T,
+    limits: &Limits,
+) -> Result<Plan, (usize, UndoError)> {
     let mut overlay = Overlay::for_undo(tree);
+    for (at, steps) in batches.into_iter().enumerate() {
+        give_back(&mut overlay, steps, limits).map_err(|error| (at, error))?;
+    }
+    Ok(Plan::of(overlay, Vec::new(), None))
+}
+
+/// Does the inverse of the steps of a batch.
+fn give_back<T: Tree>(overlay: &mut Overlay<'_, T>, steps: &[Step], limits: &Limits) -> Result<(), UndoError> {
     let removed = steps.iter().rev().filter_map(|step| match step {
         Step::RemoveFolder { path, mode } => Some((path, *mode)),
         Step::MakeFolder { .. } | Step::Move { .. } | Step::Put { .. } => None,
     });
     for (path, mode) in removed {
-        make_again(&mut overlay, path, mode)?;
+        make_again(overlay, path, mode)?;
     }
     for step in steps {
         if let Step::Put { path, before, after } = step {
-            put_back(&mut overlay, path, before.as_ref(), after.as_ref(), limits)?;
+            put_back(overlay, path, before.as_ref(), after.as_ref(), limits)?;
         }
     }
     for step in steps.iter().rev() {
         match step {
-            Step::Move { from, to, kind } => move_back(&mut overlay, from, to, *kind, limits)?,
-            Step::MakeFolder { path, .. } => take_away(&mut overlay, path)?,
+            Step::Move { from, to, kind } => move_back(overlay, from, to, *kind, limits)?,
+            Step::MakeFolder { path, .. } => take_away(overlay, path)?,
             Step::Put { .. } | Step::RemoveFolder { .. } => {}
         }
     }
-    Ok(Plan::of(overlay, Vec::new(), None))
+    Ok(())
 }
 
 /// Plans to give one file an earlier content back; `None` removes it.

@@ -89,6 +89,9 @@ pub enum CallError {
     /// No server offers this tool.
     #[error("there is no tool `{0}`")]
     UnknownTool(String),
+    /// The tool is another one than when the call was allowed: its server was started since.
+    #[error("`{0}` is not the tool that was approved")]
+    Changed(String),
     /// The server cannot be reached, or has ended: the wire.
     #[error("the server `{server}` cannot be reached: {problem}")]
     Unreachable {
@@ -109,7 +112,7 @@ pub enum CallError {
         /// The server's words.
         message: String,
         /// What else it said.
-        data: Option<Value>,
+        data: Option<Box<Value>>,
     },
     /// No answer came in time. The call may have been carried out all the same.
     #[error("the server `{server}` did not answer within {seconds} s")]
@@ -150,6 +153,8 @@ impl From<CallError> for Failure {
             CallError::UnknownTool(_) => {
                 Self::new(Code::UnknownAction, message).with_hint("find_tools names those that there are")
             }
+            CallError::Changed(_) => Self::new(Code::Denied, message)
+                .with_hint("tell the person, who can look at the change with `memdir tools approve`"),
             CallError::Unreachable { may_be_done: true, .. } => Self::new(Code::Unavailable, message)
                 .with_hint("the call may have been carried out: look before you send it again"),
             CallError::Unreachable { server, may_be_done: false, .. } => Self::new(Code::Unavailable, message)

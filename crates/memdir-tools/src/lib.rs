@@ -6,17 +6,26 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 mod account;
+mod bound;
 mod call;
+mod find;
+mod meta;
 mod name;
 mod permission;
 mod pin;
 mod registry;
+pub mod script;
 mod toolbox;
+mod transport;
 
 pub use account::{CallRecord, Decided};
+pub use bound::{Kept, Part, told};
 pub use call::{CallError, CallEvents, Elicitation, ElicitationAnswer, Progress, ToolAnswer, ToolCall};
+pub use find::find;
+pub use meta::{META_TOOLS, MetaCall, meta_schema};
 pub use name::{NameError, ServerName, ToolName};
 pub use permission::{Permission, Switched, ToolGrant, Verdict};
-pub use pin::{PinState, digest_of};
-pub use registry::{Server, ToolRule, Transport};
+pub use pin::{DefinitionChange, PinState, definition_changes, definition_text, digest_of};
+pub use registry::{RegistryError, Server, ServerProblem, ToolRule, Transport, read_registry, write_registry};
 pub use toolbox::{ServerHealth, ServerState, Tool, Toolbox};
+pub use transport::{PlainSecret, references};

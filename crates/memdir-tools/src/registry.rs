@@ -1,12 +1,18 @@
-//! The registry: the servers that the person has added, as `tools.toml` keeps them.
+//! The registry: the servers that the person has added, as `tools.toml` keeps them. Text in, text out.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
-use super::{Permission, ServerName};
+use super::{Permission, PinState, ServerName, ToolName, digest_of};
 use memdir_core::digest::Digest;
+
+/// The form of the file.
+const VERSION: u32 = 1;
+/// What the file starts with.
+const HEAD: &str = "# Written by `memdir tools`. Keys are kept only as ${VARIABLE}.\n\n";
 
 /// A server that the person has added.
 ///
@@ -97,4 +103,123 @@ impl Server {
     pub fn permission_of(&self, own: &str) -> Permission {
         self.tools.get(own).and_then(|rule| rule.permission).unwrap_or(self.permission)
     }
+
+    /// Whether a tool with this definition, by the server's own name for it, is what was approved.
+    #[must_use]
+    pub fn pin_state(&self, own: &str, definition: &Map<String, Value>) -> PinState {
+        match self.tools.get(own).and_then(|rule| rule.pin) {
+            None => PinState::New,
+            Some(pin) if pin == digest_of(definition) => PinState::Approved,
+            Some(_) => PinState::Changed,
+        }
+    }
+
+    /// What the server itself calls the tool that is offered under a name, as far as the registry knows: one of the tools that
+    /// were approved or have a rule, else one whose name needs no change.
+    #[must_use]
+    pub fn own_name<'n>(&'n self, offered: &'n str) -> Option<&'n str> {
+        let is_it = |own: &str| ToolName::of(&self.name, own).as_str() == offered;
+        let rest = offered.strip_prefix(self.name.as_str()).and_then(|rest| rest.strip_prefix("__"));
+        self.tools.keys().map(String::as_str).chain(rest).find(|own| is_it(own))
+    }
+}
+
+/// The file as it stands.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Kept {
+    version: u32,
+    #[serde(default)]
+    server: Vec<Server>,
+}
+
+/// Why a registry cannot be read or written.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RegistryError {
+    /// The text is no TOML of this form.
+    #[error("{0}")]
+    Form(String),
+    /// Its version is another than this program reads.
+    #[error("its version is {0}, and this memdir reads version {VERSION}")]
+    Version(u32),
+    /// Two servers have one name.
+    #[error("it has the server `{0}` twice")]
+    Twice(ServerName),
+    /// A server cannot be as it stands.
+    #[error("the server `{0}`: {1}")]
+    Server(ServerName, ServerProblem),
+}
+
+/// What is wrong with a server.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServerProblem {
+    /// No program is named.
+    #[error("no program is named")]
+    NoCommand,
+    /// The address is none of HTTP.
+    #[error("`{0}` is no address that begins with https:// or http://")]
+    Address(String),
+    /// The name of a variable or a header holds characters that such a name cannot have.
+    #[error("`{0}` cannot be the name of a variable or a header")]
+    Name(String),
+    /// A value holds a character that ends it for others.
+    #[error("the value of `{0}` holds a control character")]
+    Value(String),
+    /// A `${` names no variable.
+    #[error("`{0}` holds `${{` without the name of a variable and `}}`")]
+    Reference(String),
+}
+
+/// Reads a registry; the servers come in the order of their names.
+///
+/// # Errors
+///
+/// [`RegistryError`] for what is no registry of this version, and for a server that cannot be as it stands.
+///
+/// # Examples
+///
+/// ```
+/// use memdir_tools::{read_registry, write_registry};
+///
+/// let text = "version = 1\n[[server]]\nname = \"time\"\nenabled = true\n[server.transport]\nkind = \"stdio\"\ncommand = \"clock\"\n";
+/// let servers = read_registry(text)?;
+/// assert_eq!(servers[0].name.as_str(), "time");
+/// assert_eq!(read_registry(&write_registry(servers.clone())?)?, servers);
+/// # Ok::<(), memdir_tools::RegistryError>(())
+/// ```
+pub fn read_registry(text: &str) -> Result<Vec<Server>, RegistryError> {
+    let form = |error: toml::de::Error| RegistryError::Form(error.message().trim().replace('\n', " "));
+    // The version first: another one may have other keys.
+    let table: toml::Table = toml::from_str(text).map_err(form)?;
+    match table.get("version").and_then(toml::Value::as_integer).map(u32::try_from) {
+        Some(Ok(VERSION)) => {}
+        Some(Ok(other)) => return Err(RegistryError::Version(other)),
+        Some(Err(_)) | None => return Err(RegistryError::Form("it names no version".to_owned())),
+    }
+    let kept: Kept = toml::from_str(text).map_err(form)?;
+    checked(kept.server)
+}
+
+/// Writes a registry, the servers in the order of their names.
+///
+/// # Errors
+///
+/// As [`read_registry`].
+pub fn write_registry(servers: Vec<Server>) -> Result<String, RegistryError> {
+    let kept = Kept { version: VERSION, server: checked(servers)? };
+    let text = toml::to_string(&kept).map_err(|error| RegistryError::Form(error.to_string()))?;
+    Ok(format!("{HEAD}{text}"))
+}
+
+fn checked(mut servers: Vec<Server>) -> Result<Vec<Server>, RegistryError> {
+    servers.sort_by(|one, other| one.name.cmp(&other.name));
+    if let Some([twice, _]) = servers.array_windows().find(|[one, other]| one.name == other.name) {
+        return Err(RegistryError::Twice(twice.name.clone()));
+    }
+    for server in &servers {
+        server.transport.check().map_err(|problem| RegistryError::Server(server.name.clone(), problem))?;
+    }
+    Ok(servers)
 }

@@ -44,8 +44,8 @@ pub struct Batch<'a> {
     pub author: &'a Author,
     /// When.
     pub time: Timestamp,
-    /// The batch that this one undoes.
-    pub undoes: Option<u64>,
+    /// The batches that this one undoes, the newest first.
+    pub undoes: &'a [u64],
     /// The proposal that it carries out, once the person has approved it.
     pub approval: Option<Approval<'a>>,
 }

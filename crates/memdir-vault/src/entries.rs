@@ -3,8 +3,9 @@
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::forget::NoteNames;
+use super::payload::KeptToolCall;
 use super::readers::DatedName;
-use super::{Vault, VaultError, payload};
+use super::{ToolFilter, Vault, VaultError, payload, tool_calls};
 use memdir_core::time::Timestamp;
 
 /// Which entries of the audit are wanted.
@@ -18,6 +19,8 @@ pub struct AuditQuery {
     pub action: Option<String>,
     /// Only those of this conversation.
     pub session: Option<String>,
+    /// Only calls of other servers' tools, and of these.
+    pub tools: Option<ToolFilter>,
     /// Only those of this time or later.
     pub since: Option<Timestamp>,
     /// Only those before this time.
@@ -53,6 +56,10 @@ pub struct AuditLine {
     pub path: Option<String>,
     /// The other notes of whose text the answer held something.
     pub shown: Vec<String>,
+    /// How long it took, in microseconds.
+    pub micros: u64,
+    /// What it says of a call of another server's tool.
+    pub call: Option<KeptToolCall>,
     /// Whether all that it named was forgotten.
     pub is_forgotten: bool,
 }
@@ -92,7 +99,8 @@ impl Vault {
         }
         let first = query.since.map_or(Ok(1), |since| first_since(db, since, last))?;
         let floor = first.max(before.saturating_sub(MOST_LOOKED));
-        let sql = "SELECT seq, time, batch, door, client, session, action, code, permission, payload FROM entry
+        let sql = "SELECT seq, time, batch, door, client, session, action, code, permission, payload,
+                   micros, origin FROM entry
                    WHERE seq < ?1 AND seq >= ?2 AND (?3 IS NULL OR client = ?3) AND (?4 IS NULL OR door = ?4)
                    AND (?5 IS NULL OR action = ?5) AND (?6 IS NULL OR session = ?6) ORDER BY seq DESC";
         let mut statement = db.prepare_cached(sql)?;
@@ -100,7 +108,7 @@ impl Vault {
             statement.query(params![before, floor, query.client, query.door, query.action, query.session])?;
         let mut page = AuditPage::default();
         while let Some(row) = rows.next()? {
-            let line = line(row)?;
+            let Some(line) = line(row, query.tools.as_ref())? else { continue };
             let is_wanted = names.as_ref().is_none_or(|names| names_it(&line, names));
             if is_wanted && page.entries.len() == query.limit {
                 page.cursor = page.entries.last().map(|last| last.seq);
@@ -131,14 +139,19 @@ fn first_since(db: &Connection, time: Timestamp, last: i64) -> Result<i64, Vault
     Ok(low)
 }
 
-fn line(row: &Row<'_>) -> Result<AuditLine, VaultError> {
+fn line(row: &Row<'_>, tools: Option<&ToolFilter>) -> Result<Option<AuditLine>, VaultError> {
     let (action, code): (String, Option<String>) = (row.get(6)?, row.get(7)?);
+    let origin: String = row.get(11)?;
+    if tools.is_some_and(|tools| !tools.wants(&action, &origin)) {
+        return Ok(None);
+    }
     let payload: Option<String> = row.get(9)?;
     let said = payload.as_deref().unwrap_or_default();
     let path = payload::path_in(said);
     let mut shown = payload::notes_shown_in(said, &action, code.is_none());
     shown.retain(|note| Some(note) != path.as_ref());
-    Ok(AuditLine {
+    let call = tool_calls::server_of(&action, &origin).and_then(|_| payload::tool_call_in(said));
+    Ok(Some(AuditLine {
         seq: row.get(0)?,
         time: Timestamp::from_micros(row.get(1)?),
         batch: row.get(2)?,
@@ -147,11 +160,13 @@ fn line(row: &Row<'_>) -> Result<AuditLine, VaultError> {
         session: row.get(5)?,
         permission: row.get(8)?,
         is_forgotten: payload.is_none(),
+        micros: row.get::<_, i64>(10)?.unsigned_abs(),
         action,
         code,
         path,
         shown,
-    })
+        call,
+    }))
 }
 
 /// Whether an entry is about a note, by the name that it had then.

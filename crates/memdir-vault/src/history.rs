@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{OptionalExtension, Row, Transaction, params};
 
 use super::journal::{self, Flush, Journal};
 use super::marks::PrunedMarks;
@@ -33,6 +33,9 @@ pub struct LogQuery {
 
 /// Of a span of time, so many batches are told of.
 const MOST_BATCHES: usize = 1_000;
+
+/// How the key of a row of `meta` begins that has the batch by which the one in its key was undone together with a newer one.
+const UNDONE: &str = "undone:";
 
 /// The renames of a batch, in the order in which they happened.
 type Moves = Vec<(MemoryPath, MemoryPath)>;
@@ -525,9 +528,35 @@ pub(super) fn path(row: &Row<'_>, column: usize) -> Result<Option<MemoryPath>, V
         .transpose()
 }
 
+/// The batches of a conversation that are in force and not undone, and that neither the person wrote nor is one an undoing.
+pub(super) fn batches_in(journal: &Journal, client: Option<&str>, session: &str) -> Result<Vec<u64>, VaultError> {
+    let sql = format!(
+        "SELECT id FROM batch WHERE session = ?1 AND client IS ?2 AND undoes IS NULL AND {IN_FORCE}
+         AND (SELECT origin FROM entry WHERE batch = batch.id ORDER BY seq LIMIT 1) IS NOT 'person'"
+    );
+    let mut statement = journal.db.prepare_cached(&sql)?;
+    let found = statement.query_map(params![session, client], |row| row.get(0))?.collect::<Result<Vec<u64>, _>>()?;
+    let standing = found.into_iter().map(|batch| Ok((batch, undone_by(journal, batch)?)));
+    let standing: Vec<_> = standing.collect::<Result<_, VaultError>>()?;
+    Ok(standing.into_iter().filter(|(_, undone)| undone.is_none()).map(|(batch, _)| batch).collect())
+}
+
+/// Notes the batches that one undoes, the newest first. Its own row has room for the first.
+pub(super) fn note_undone(transaction: &Transaction<'_>, by: u64, undoes: &[u64]) -> Result<(), VaultError> {
+    let sql = "INSERT INTO meta VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2";
+    let mut statement = transaction.prepare_cached(sql)?;
+    undoes.iter().skip(1).try_for_each(|batch| {
+        statement.execute(params![format!("{UNDONE}{batch}"), by])?;
+        Ok(())
+    })
+}
+
 /// Follows the undoing of a batch: undone, and the undo undone, and so on.
 fn undone_by(journal: &Journal, batch: u64) -> Result<Option<u64>, VaultError> {
-    let sql = format!("SELECT max(id) FROM batch WHERE undoes = ?1 AND {IN_FORCE}");
+    let sql = format!(
+        "SELECT max(id) FROM (SELECT id, state FROM batch WHERE undoes = ?1 UNION ALL SELECT id, state FROM batch
+         WHERE id = (SELECT value FROM meta WHERE key = '{UNDONE}' || ?1)) WHERE {IN_FORCE}"
+    );
     let mut statement = journal.db.prepare_cached(&sql)?;
     let first: Option<u64> = statement.query_row([batch], |row| row.get(0))?;
     let (mut last, mut is_undone) = (first, first.is_some());

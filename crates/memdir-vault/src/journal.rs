@@ -16,7 +16,7 @@ use super::error::EXCHANGED;
 use super::place::TempFolders;
 use super::proof::Proof;
 use super::state::StateFolder;
-use super::{Batch, RecordedStep, VaultError, audit, disk, inbox, sources};
+use super::{Batch, RecordedStep, VaultError, audit, disk, history, inbox, sources};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::Kind;
 use memdir_core::retry;
@@ -310,7 +310,7 @@ impl Journal {
                 author.client,
                 author.session,
                 author.message,
-                batch.undoes,
+                batch.undoes.first(),
                 places,
                 first
             ];
@@ -351,6 +351,7 @@ impl Journal {
                 content.time,
             )?;
             sources::note(transaction, batch, content.author)?;
+            history::note_undone(transaction, batch, content.undoes)?;
             if let Some(approval) = &content.approval {
                 inbox::note_approved(transaction, approval, batch, content.time)?;
             }

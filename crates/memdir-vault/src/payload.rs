@@ -11,6 +11,7 @@ use memdir_core::catalog::ACTION;
 use memdir_core::digest::Digest;
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Outcome, RememberedChange, Value};
+use memdir_tools::CallRecord;
 
 /// Longer texts are kept as digest and size: the history has the contents already, each once.
 const LONGEST_TEXT: usize = 256;
@@ -60,6 +61,20 @@ enum StoredResult {
         _bytes: IgnoredAny,
     },
     Other(IgnoredAny),
+}
+
+/// What the audit keeps of a call of another server's tool, beside its name, time and code.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "the fields of `CallRecord`, which has the words")]
+pub struct KeptToolCall {
+    pub arguments_digest: Digest,
+    pub arguments_bytes: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<Json>,
+    #[serde(default)]
+    pub result_digest: Option<Digest>,
+    pub result_bytes: u64,
+    pub is_cached: bool,
 }
 
 impl Payload {
@@ -112,6 +127,12 @@ impl Payload {
         Self::of(&json!({"path": null, "notes": notes}))
     }
 
+    /// What is kept of a call of another server's tool.
+    #[must_use]
+    pub fn of_tool_call(record: &CallRecord) -> Self {
+        Self::of(record)
+    }
+
     /// What is kept of a batch that was given back.
     pub(super) fn of_given_back(batch: u64) -> Self {
         Self::of(&json!({"batch": batch}))
@@ -157,6 +178,11 @@ pub(super) fn notes_shown_in(payload: &str, action: &str, is_ok: bool) -> Vec<St
     let is_text = matches!(result, Some(StoredResult::Text { .. }));
     let is_read = is_ok && (is_text || matches!(action, "read_file" | "copy_file"));
     shown.into_iter().chain(path.filter(|_| is_read)).collect()
+}
+
+/// What a stored payload of [`Payload::of_tool_call`] says.
+pub(super) fn tool_call_in(payload: &str) -> Option<KeptToolCall> {
+    serde_json::from_str(payload).ok()
 }
 
 /// Whether a stored payload holds the digest of a long text, which has no salt.
@@ -232,7 +258,8 @@ fn result(outcome: &Outcome) -> ResultForm<'_> {
         Ok(Value::Bytes(bytes)) => ResultForm::Number(*bytes),
         Ok(Value::Paths(paths)) => list(paths.len()),
         Ok(Value::Directory(entries)) => list(entries.len()),
-        Ok(Value::File(_) | Value::Nothing) => ResultForm::Nothing,
+        // What another server's tool says has an entry of its own.
+        Ok(Value::File(_) | Value::Nothing | Value::Foreign(_)) => ResultForm::Nothing,
         Ok(Value::History(log)) => list(log.entries.len()),
         Ok(Value::Search(search)) => list(search.total),
         Ok(Value::Context(context)) => list(context.parts.len()),

@@ -68,6 +68,32 @@ impl Vault {
         self.write_reads(patience)
     }
 
+    /// Makes the history, where there is none yet: of what is about to happen an entry has to be kept.
+    ///
+    /// # Errors
+    ///
+    /// As [`Vault::lock`].
+    pub fn begin_history(&self) -> Result<(), VaultError> {
+        if self.has_history()? { Ok(()) } else { self.lock().map(drop) }
+    }
+
+    /// Notes calls that changed no note but may have changed something elsewhere, and writes them, unflushed, at once where nobody
+    /// else uses the history. Else they are written as [`Vault::note_reads`] says.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub fn note_calls(
+        &self,
+        entries: Vec<AuditEntry>,
+        author: &Author,
+        time: Timestamp,
+        forgets: u64,
+    ) -> Result<(), VaultError> {
+        self.note_reads(entries, author, time, forgets)?;
+        self.write_reads(Patience::None)
+    }
+
     /// Writes the audit of the last reads, which otherwise waits for the next one. A failure is only logged, since nobody waits
     /// for this. Says whether nothing is left to try again soon: entries stay while others use the history.
     pub fn settle_reads(&self) -> bool {

@@ -4,20 +4,24 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{Vault, VaultError};
+use super::{ToolFilter, Vault, VaultError, tool_calls};
 use memdir_core::time::Timestamp;
 
 /// The audit in numbers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Stats {
-    /// How many entries there are.
+    /// How many entries are counted.
     pub entries: u64,
     /// When the first was written, RFC 3339 in UTC; `None` where there is none.
     pub since: Option<String>,
     /// When the last was written.
     pub until: Option<String>,
-    /// By action, the most frequent first.
+    /// By action of memdir's own, the most frequent first.
     pub actions: Vec<Tally>,
+    /// By other server, for calls of its tools.
+    pub servers: Vec<Tally>,
+    /// By tool of another server.
+    pub tools: Vec<Tally>,
     /// By the way in.
     pub doors: Vec<Tally>,
     /// By client, for those who have a name.
@@ -29,7 +33,7 @@ pub struct Stats {
 /// What became of some calls.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Tally {
-    /// The action, door, client or session.
+    /// The action, server, tool, door, client or session.
     pub name: String,
     /// How many calls.
     pub calls: u64,
@@ -113,33 +117,40 @@ impl Vault {
         Ok(rows.next()?.map(|row| row.get(0)).transpose()?.map(Timestamp::from_micros))
     }
 
-    /// Counts the entries of the audit. Reads no payload; keeps four bytes for each entry and kind.
+    /// Counts the entries of the audit that `wanted` wants, or all. Reads no payload; keeps four bytes for each entry and kind.
     ///
     /// # Errors
     ///
     /// Those of the database. A memory without a history has nothing to count.
-    pub fn stats(&self) -> Result<Stats, VaultError> {
+    pub fn stats(&self, wanted: Option<&ToolFilter>) -> Result<Stats, VaultError> {
         let core = self.known_core()?;
         let Some(core) = core.as_ref() else { return Ok(Stats::default()) };
         let (mut entries, mut span) = (0, None::<(i64, i64)>);
-        let mut counts = <[Counts; 4]>::default();
-        let sql = "SELECT time, action, door, client, session, code, micros FROM entry ORDER BY seq";
+        let mut counts = <[Counts; 6]>::default();
+        let sql = "SELECT time, door, client, session, code, micros, action, origin FROM entry ORDER BY seq";
         let mut statement = core.journal.db.prepare(sql)?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
+            let (action, origin): (String, String) = (row.get(6)?, row.get(7)?);
+            if wanted.is_some_and(|wanted| !wanted.wants(&action, &origin)) {
+                continue;
+            }
             let time: i64 = row.get(0)?;
             span = Some(span.map_or((time, time), |(first, last)| (first.min(time), last.max(time))));
             entries += 1;
-            let (code, micros): (Option<String>, i64) = (row.get(5)?, row.get(6)?);
-            for (at, counts) in (1..).zip(&mut counts) {
-                let Some(name) = row.get::<_, Option<String>>(at)? else { continue };
+            let (code, micros): (Option<String>, i64) = (row.get(4)?, row.get(5)?);
+            let server = tool_calls::server_of(&action, &origin).map(str::to_owned);
+            let (own, tool) = if server.is_some() { (None, Some(action)) } else { (Some(action), None) };
+            let names = [own, server, tool, row.get(1)?, row.get(2)?, row.get(3)?];
+            for (name, counts) in names.into_iter().zip(&mut counts) {
+                let Some(name) = name else { continue };
                 counts.entry(name).or_default().add(code.as_deref(), micros);
             }
         }
         let time = |micros| Timestamp::from_micros(micros).to_string();
-        let [actions, doors, clients, sessions] = counts.map(tallies);
+        let [actions, servers, tools, doors, clients, sessions] = counts.map(tallies);
         let (since, until) = span.map(|(first, last)| (time(first), time(last))).unzip();
-        Ok(Stats { entries, since, until, actions, doors, clients, sessions })
+        Ok(Stats { entries, since, until, actions, servers, tools, doors, clients, sessions })
     }
 }
 

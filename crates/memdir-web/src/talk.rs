@@ -166,7 +166,9 @@ impl Edge for PageEdge<'_> {
             | Event::Model(Heard::Text(_) | Heard::Thought(_))
             | Event::Written(Written::Other)
             | Event::Turned(_)
-            | Event::Staged(_) => {}
+            | Event::Staged(_)
+            | Event::ToolProgress(_)
+            | Event::ToolCalled(_) => {}
         }
     }
 

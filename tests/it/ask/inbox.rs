@@ -31,7 +31,7 @@ fn commit_at(env: &Env, time: Timestamp) {
         payload: Payload::empty(),
     };
     let vault = engine::vault(env.memory());
-    let batch = Batch { steps: &[], entries: &[entry], author: &author, time, undoes: None, approval: None };
+    let batch = Batch { steps: &[], entries: &[entry], author: &author, time, undoes: &[], approval: None };
     vault.lock().unwrap().commit(&batch).unwrap();
 }
 

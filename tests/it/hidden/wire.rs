@@ -5,7 +5,7 @@ use std::fs;
 use std::sync::{Arc, Mutex};
 
 use memdir_engine::Engine;
-use memdir_mcp::{Client, Options, Register, Server, ToolSet, serve_streams};
+use memdir_mcp::{Client, Options, Register, Server, ToolGrant, ToolSet, serve_streams};
 use memdir_policy::{Grant, Mode};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -46,7 +46,7 @@ impl Line {
         let now = Arc::clone(&granted);
         let client = move |_: memdir_mcp::Claim<'_>| {
             let grant = Some(now.lock().unwrap().clone());
-            Ok(Client { name: "shelf".to_owned(), grant, rate: None, may_approve: true })
+            Ok(Client { name: "shelf".to_owned(), grant, tools: ToolGrant::default(), rate: None, may_approve: true })
         };
         let server = Server::new(engine, options.clone(), Arc::new(Register::new(client))).unwrap();
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
@@ -150,7 +150,7 @@ impl Drop for Line {
 }
 
 fn options(tools: ToolSet, mode: Mode) -> Options {
-    Options { tools, read_only: false, mode }
+    Options { tools, read_only: false, mode, hub: None }
 }
 
 fn line(grant: &Grant, hidden: Hidden, options: &Options, version: &'static str) -> Line {

@@ -7,7 +7,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use memdir_mcp::{
-    Claim, Client, HttpLimits, HttpOptions, Names, Options, Register, Server, ToolSet, Unknown, listen, serve_http,
+    Claim, Client, HttpLimits, HttpOptions, Names, Options, Register, Server, ToolGrant, ToolSet, Unknown, listen,
+    serve_http,
 };
 use memdir_policy::{Grant, Mode};
 use serde_json::{Value, json};
@@ -58,7 +59,7 @@ impl Site {
             let Claim::Token(token) = claim else { return Err(Unknown) };
             known.lock().unwrap().get(token).cloned().ok_or(Unknown)
         });
-        let settled = Options { tools: ToolSet::Full, read_only: false, mode: Mode::Off };
+        let settled = Options { tools: ToolSet::Full, read_only: false, mode: Mode::Off, hub: None };
         let server = Server::new(engine::open(env.memory()), settled, Arc::new(register)).unwrap();
         let listener = listen("127.0.0.1:0".parse().unwrap()).unwrap();
         let address = listener.local_addr().unwrap();
@@ -126,7 +127,13 @@ impl Drop for Site {
 
 fn client(name: &str) -> Client {
     let grant = Grant::new(&["**".to_owned()], &["**".to_owned()], None).unwrap();
-    Client { name: name.to_owned(), grant: Some(Arc::new(grant)), rate: None, may_approve: false }
+    Client {
+        name: name.to_owned(),
+        grant: Some(Arc::new(grant)),
+        tools: ToolGrant::default(),
+        rate: None,
+        may_approve: false,
+    }
 }
 
 /// A request to `/mcp` with these headers besides those that all have.

@@ -60,6 +60,7 @@ impl<'n> Redaction<'n> {
                 path: Some(path.to_string()),
                 label: call.label.clone(),
                 failure,
+                foreign: None,
             });
         }
     }
@@ -134,7 +135,8 @@ impl<'n> Redaction<'n> {
     ) {
         let filters = self.notes.filters();
         match value {
-            Value::Bool(_) | Value::Bytes(_) | Value::Nothing => {}
+            // From what a tool said it was taken out before that was cut.
+            Value::Bool(_) | Value::Bytes(_) | Value::Nothing | Value::Foreign(_) => {}
             Value::Text(text) => {
                 let shown = path.map_or_else(|| withhold(text, filters), |path| self.text(path, text, index, action));
                 *text = shown;

@@ -26,6 +26,7 @@ mod kept;
 mod replay;
 mod run;
 mod stages;
+pub(crate) mod tools;
 
 /// Noon.
 fn clock() -> Timestamp {

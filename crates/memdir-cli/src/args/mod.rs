@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use super::{ask, chat, client, doctor, eval, hook, install, model, serve, session};
+use super::{ask, chat, client, doctor, eval, hook, install, model, serve, session, tools};
 use memdir_check::Kind;
 
 mod options;
 
 pub(super) use options::{
-    Add, Approve, AsOf, Audit, Exec, Forget, Log, MODES, Move, New, Offer, Paging, Reject, Remember, Remove, Rules,
-    Schema, SchemaFormat, Search, SetFact, TOOL_SETS, one_of,
+    Add, Approve, AsOf, Audit, Exec, Forget, HUB_OFFERS, Log, MODES, Move, New, Offer, Paging, Reject, Remember,
+    Remove, Rules, Schema, SchemaFormat, Search, SetFact, TOOL_SETS, one_of,
 };
 
 /// A long-term memory for language models: a folder of Markdown notes, and safe, undoable actions on it.
@@ -206,9 +206,16 @@ pub(super) enum AccountCommand {
         /// The number that `memdir log` shows; else the last change, by you or a model, that is not undone yet
         #[arg(value_name = "NUMBER", value_parser = options::change)]
         batch: Option<u64>,
+        /// Undo everything that models and programs wrote in conversations in which this server's tools answered, and reject
+        /// what of it still waits; asks first
+        #[arg(long, value_name = "NAME", conflicts_with = "batch")]
+        server: Option<String>,
         /// Only show it
         #[arg(long)]
         dry_run: bool,
+        /// Do not ask
+        #[arg(long, requires = "server")]
+        yes: bool,
     },
     /// Restore a note to what it was right after a change
     Restore {
@@ -279,6 +286,12 @@ pub(super) enum ProgramsCommand {
     /// Register the programs that may use the memory, and what each may see and do
     #[command(subcommand, long_about = client::LONG)]
     Client(client::ClientCommand),
+    /// Add the tools of other MCP servers, and say which may be called
+    #[command(long_about = tools::LONG)]
+    Tools {
+        #[command(subcommand)]
+        command: Option<tools::ToolsCommand>,
+    },
     /// Configure an assistant to start memdir
     #[command(long_about = install::LONG)]
     Install(install::InstallArgs),

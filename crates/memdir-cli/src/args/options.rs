@@ -12,8 +12,9 @@ use memdir_check::Kind;
 use memdir_core::action::SearchMode;
 use memdir_core::report::Failure;
 use memdir_dialect::Dialect;
-use memdir_mcp::ToolSet;
+use memdir_mcp::{HubOffer, ToolSet};
 use memdir_policy::{Mode, Verdict};
+use memdir_vault::ToolFilter;
 
 const VERIFY: &str = "Recompute the chain and list every mismatch; exit status 7 if there is one.
 
@@ -147,7 +148,28 @@ pub(crate) struct Log {
     #[arg(long, conflicts_with_all = ["note", "client", "since", "today", "patch", "lines", "limit", "cursor"])]
     pub(crate) stats: bool,
     #[command(flatten)]
+    pub(crate) tools: Tools,
+    #[command(flatten)]
     pub(crate) page: Paging,
+}
+
+/// Which calls of other servers' tools are shown.
+#[derive(Args, Debug)]
+pub(crate) struct Tools {
+    /// Only calls of this server's tools
+    #[arg(long, value_name = "NAME")]
+    server: Option<String>,
+    /// Only calls of this tool, such as calendar__list_events or list_events
+    #[arg(long, value_name = "NAME")]
+    tool: Option<String>,
+}
+
+impl Tools {
+    /// The same for the audit; `None` where neither is given.
+    pub(crate) fn filter(&self) -> Option<ToolFilter> {
+        let (server, tool) = (self.server.clone(), self.tool.clone());
+        (server.is_some() || tool.is_some()).then_some(ToolFilter { server, tool })
+    }
 }
 
 /// Options of `reject`.
@@ -203,8 +225,23 @@ pub(crate) enum Audit {
         #[command(flatten)]
         page: Paging,
     },
+    /// Show the calls of other servers' tools, the newest first: who made each, by whose leave, and what came of it
+    Calls {
+        #[command(flatten)]
+        tools: Tools,
+        /// Only calls by this program
+        #[arg(long, value_name = "NAME")]
+        client: Option<String>,
+        /// Only calls in this conversation
+        #[arg(long, value_name = "ID")]
+        session: Option<String>,
+        #[command(flatten)]
+        page: Paging,
+    },
     /// Print every entry as a line of JSON, with everything needed to recompute its hash
     Export {
+        #[command(flatten)]
+        tools: Tools,
         /// One JSON object a line, which is the only format
         #[arg(long)]
         jsonl: bool,
@@ -366,6 +403,12 @@ pub(crate) const TOOL_SETS: &[Choice<ToolSet>] = &[
     ("memory", ToolSet::Memory, "Anthropic's memory tool"),
     ("agent", ToolSet::Agent, "One that asks the memory's own agent, with the model of the settings"),
     ("chatgpt", ToolSet::Chatgpt, "`search` and `fetch`, as connectors of ChatGPT have them"),
+];
+
+/// How the tools of other servers are offered.
+pub(crate) const HUB_OFFERS: &[Choice<HubOffer>] = &[
+    ("few", HubOffer::Few, "Three tools that find, describe and call them"),
+    ("all", HubOffer::All, "Each by itself"),
 ];
 
 /// The ways of searching.

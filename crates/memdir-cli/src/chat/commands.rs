@@ -107,6 +107,13 @@ pub(super) const ROWS: &[Row] = &[
         run: actions,
     },
     Row {
+        name: "tools",
+        usage: "[on NAME|off NAME]",
+        words: &["on", "off"],
+        help: "say which servers' tools the model has, or switch those of a server on or off",
+        run: |chat, text| super::tools::run(chat, text).map(|()| Next::Go),
+    },
+    Row {
         name: "session",
         usage: "[list|new|ID]",
         words: &["list", "new"],
@@ -251,7 +258,7 @@ fn decide(chat: &mut Chat<'_>, reviewed: &Reviewed) -> Result<bool, ChangeError>
                 chat.talker.screen.tell(&format!("proposal {id} is rejected; nothing of it is kept"));
                 return Ok(true);
             }
-            Some(Word::Later | Word::Edit) => return Ok(true),
+            Some(Word::Later | Word::Edit | Word::Conversation) => return Ok(true),
             None => return Ok(false),
         }
     }

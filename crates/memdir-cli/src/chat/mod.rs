@@ -12,21 +12,24 @@ use super::config::{Config, Sources};
 use super::exit::{self, Stop, usage};
 use super::talk::Conversation;
 use super::{ask, meaning, open, talk, term};
-use memdir_agent::{Actions, Agent, AgentError, Prompts, Said, Session, Settings};
+use memdir_agent::{Actions, Agent, AgentError, Said, Session};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure};
 use memdir_engine::{Caller, ChangeError, Engine};
 use memdir_model::{Model, ModelError, Place};
 use memdir_policy::{Mode, Rule};
+use memdir_tools::ServerName;
 use memdir_vault::SessionInfo;
 
 mod commands;
 mod complete;
 mod editor;
+mod elicit;
 mod lines;
 mod screen;
 mod stop;
 mod talker;
+mod tools;
 mod why;
 
 use commands::Next;
@@ -130,8 +133,9 @@ pub(super) fn run(global: &Global, options: &ChatArgs) -> Result<u8, Stop> {
         (Box::new(plain), Interrupts::listen(Some(end))?)
     };
     let talker = Talker::new(screen, lines, hooks, options.thinking);
-    let agent = (model, talk::prompts(&opened.config)?, settings, session);
-    run_with(&opened.engine, agent, talker, interrupts)
+    let mode = settings.mode;
+    let agent = Agent::new(&opened.engine, model, talk::prompts(&opened.config)?, settings, session).kept();
+    run_with(&opened.engine, talk::with_tools(agent, conversation)?, mode, talker, interrupts)
 }
 
 /// Why something could not be done that ends a command elsewhere.
@@ -180,12 +184,11 @@ fn typed_before(engine: &Engine) -> Vec<String> {
 /// Where nothing can be shown any more.
 fn run_with<'e>(
     engine: &'e Engine,
-    (model, prompts, settings, session): (Box<dyn Model>, Prompts, Settings, Session),
+    agent: Agent<'e>,
+    mode: Mode,
     talker: Talker<'e>,
     interrupts: Interrupts,
 ) -> Result<u8, Stop> {
-    let mode = settings.mode;
-    let agent = Agent::new(engine, model, prompts, settings, session).kept();
     let mut chat = Chat { engine, agent, talker, interrupts, mode, last: None, tokens: 0, failed: 0 };
     if chat.talker.lines.is_attended() {
         chat.talker.screen.tell("/help lists the commands, Ctrl-D ends");
@@ -291,6 +294,10 @@ impl Chat<'_> {
         parts.push(format!("actions: {}", self.actions_words()));
         if self.mode() != self.mode {
             parts.push(format!("permission: {}", self.mode().as_str()));
+        }
+        if !session.switches.tools.is_empty() {
+            let names: Vec<&str> = session.switches.tools.iter().map(ServerName::as_str).collect();
+            parts.push(format!("tools: {}", names.join(", ")));
         }
         match session.switches.filters.len() {
             0 => {}

@@ -1,16 +1,19 @@
 //! The person's side of the loop: shows what happens, and asks about proposals.
 
+use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::Hooks;
 use super::lines::{Lines, Typed};
 use super::screen::Screen;
+use crate::talk;
 use memdir_agent::{Decision, Edge, Event, Said, Stage, Written};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Failure, Issue, Report};
-use memdir_engine::{Reviewed, standing};
+use memdir_engine::{Reviewed, ToolConsent, standing};
 use memdir_model::Heard;
 use memdir_policy::{Rule, Verdict};
+use memdir_tools::{Elicitation, ElicitationAnswer, Tool};
 use memdir_words::said;
 
 /// Who shows and asks.
@@ -42,6 +45,7 @@ pub(super) enum Word {
     Edit,
     Always,
     Later,
+    Conversation,
 }
 
 impl Word {
@@ -53,6 +57,7 @@ impl Word {
             ("edit", Self::Edit),
             ("always", Self::Always),
             ("later", Self::Later),
+            ("conversation", Self::Conversation),
         ];
         let text = text.trim().to_lowercase();
         let is_meant = |word: &str| word == text || word.get(..1) == Some(text.as_str());
@@ -220,6 +225,8 @@ impl Edge for Talker<'_> {
             Event::Turned(_) if self.spoken == 0 => self.screen.end_line(),
             Event::Turned(_) => self.screen.clear(),
             Event::Acted(report) => self.acted(report),
+            Event::ToolProgress(progress) => self.screen.status(&super::tools::progress(progress)),
+            Event::ToolCalled(called) => self.screen.tell(&talk::called(called)),
         }
     }
 
@@ -246,7 +253,7 @@ impl Edge for Talker<'_> {
                         return Decision::Instead(text.trim().to_owned());
                     }
                 }
-                Some(Word::Later) | None => return Decision::Later,
+                Some(Word::Later | Word::Conversation) | None => return Decision::Later,
             }
         }
         Decision::Later
@@ -254,6 +261,14 @@ impl Edge for Talker<'_> {
 
     fn is_attended(&self) -> bool {
         self.lines.is_attended()
+    }
+
+    fn decide_tool(&mut self, tool: &Tool, arguments: &Map<String, Value>) -> ToolConsent {
+        self.ask_about(tool, arguments)
+    }
+
+    fn elicit(&mut self, elicitation: &Elicitation) -> ElicitationAnswer {
+        self.answer_server(elicitation)
     }
 
     fn is_listening(&self) -> bool {

@@ -40,6 +40,10 @@ pub(crate) struct Add {
     /// The actions that it may send, or read for all that only read; else every one
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(super) tools: Vec<String>,
+    /// Tools of other servers that it may see and call where `mcp --hub` serves it: all of a server, such as calendar, or one, such as
+    /// calendar__list_events; else none
+    #[arg(long, value_name = "NAME")]
+    pub(super) hub: Vec<String>,
     /// When its access ends: after some days, such as 30d, or at the start of a date in UTC, such as 2027-01-01
     #[arg(long, value_name = "WHEN")]
     pub(super) expires: Option<String>,

@@ -29,6 +29,7 @@ use memdir_core::catalog::{self, ROWS};
 use memdir_core::report::{Code, Failure};
 use memdir_core::time::Timestamp;
 use memdir_engine as engine;
+use memdir_mcp::ToolGrant;
 use memdir_plan::count;
 use memdir_policy::{Grant, GrantError};
 use token::Token;
@@ -45,6 +46,7 @@ struct Shown<'a> {
     read: &'a [String],
     write: &'a [String],
     actions: Option<&'a [String]>,
+    hub: &'a [String],
     expires: Option<Timestamp>,
     expired: bool,
     rate: Option<NonZeroU32>,
@@ -96,6 +98,7 @@ fn new_entry(memory: String, options: &Add, now: Timestamp) -> Result<(Entry, Gr
     }
     let actions = actions(&options.tools);
     let grant = Grant::new(&read, &options.write, actions.as_deref()).map_err(wrong_grant)?;
+    tool_grant(&options.hub)?;
     let token = Token::new().map_err(|error| engine::failure(&error))?;
     let entry = Entry {
         name: options.name.clone(),
@@ -104,12 +107,23 @@ fn new_entry(memory: String, options: &Add, now: Timestamp) -> Result<(Entry, Gr
         read,
         write: options.write.clone(),
         actions,
+        hub: options.hub.clone(),
         expires: options.expires.as_deref().map(|text| expires(text, now)).transpose()?,
         rate: options.rate,
         may_approve: options.may_approve,
         created: now,
     };
     Ok((entry, grant, token))
+}
+
+/// The grant of these tools of other servers.
+fn tool_grant(names: &[String]) -> Result<ToolGrant, Failure> {
+    ToolGrant::new(names.iter().cloned()).map_err(|error| {
+        usage(
+            error.to_string(),
+            "send `--hub calendar` for all tools of a server, or `--hub calendar__list_events` for one",
+        )
+    })
 }
 
 /// Adds a client to the register.
@@ -271,10 +285,14 @@ fn words(entry: &Entry) -> String {
     let actions = entry.actions.as_ref().map(|names| format!(", by {}", joined(names.iter(), ", ")));
     let rate = entry.rate.map(|rate| format!(", {rate} requests a minute"));
     let expires = entry.expires.map(|expires| format!(", until {expires}"));
+    let hub = match entry.hub.as_slice() {
+        [] => String::new(),
+        names => format!(", with the tools of other servers {}", joined(names.iter(), ", ")),
+    };
     let approve = if entry.may_approve { ", and its person may approve what waits" } else { "" };
     let (read, write) = (globs(&entry.read), globs(&entry.write));
     let parts = [actions, rate, expires].into_iter().flatten().collect::<String>();
-    format!("{} may read {read} and write {write}{parts}{approve}", entry.name)
+    format!("{} may read {read} and write {write}{parts}{hub}{approve}", entry.name)
 }
 
 fn joined<T: AsRef<str>>(names: impl Iterator<Item = T>, between: &str) -> String {
@@ -294,6 +312,7 @@ impl<'a> Shown<'a> {
             read: &entry.read,
             write: &entry.write,
             actions: entry.actions.as_deref(),
+            hub: &entry.hub,
             expires: entry.expires,
             expired: entry.is_expired(now),
             rate: entry.rate,

@@ -32,8 +32,11 @@ pub(crate) fn registered(root: &Path) -> Result<Vec<RegisteredClient>, Failure> 
 pub(crate) fn add_from_page(root: &Path, wanted: NewClient) -> Result<ClientToken, Failure> {
     let (clients, memory) = opened(root)?;
     let NewClient { name, read, write, tools, expires, rate, may_approve } = wanted;
-    let (entry, _, token) =
-        new_entry(memory, &Add { name, read, write, tools, expires, rate, may_approve }, memdir_host::now())?;
+    let (entry, _, token) = new_entry(
+        memory,
+        &Add { name, read, write, tools, hub: Vec::new(), expires, rate, may_approve },
+        memdir_host::now(),
+    )?;
     keep(&clients, &entry)?;
     Ok(ClientToken::new(token.reveal().to_owned()))
 }

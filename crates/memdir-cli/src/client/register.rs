@@ -10,7 +10,7 @@ use crate::file::Stamp;
 use memdir_core::digest::Digest;
 use memdir_core::report::{Code, Failure};
 use memdir_core::time::Timestamp;
-use memdir_mcp::{Claim, Client, Register, Unknown};
+use memdir_mcp::{Claim, Client, Register, ToolGrant, Unknown};
 use memdir_policy::Grant;
 
 /// A client of this memory, with its grant read.
@@ -69,7 +69,13 @@ pub(crate) fn of_program(root: &Path, named: Option<&str>, program: &str, now: T
     let is_known = entries.iter().any(|entry| entry.name == name);
     match named {
         Some(name) if !is_known => Err(unknown(name, &mut entries.iter().map(|entry| entry.name.as_str()))),
-        None if !is_known => Ok(Client { name: program.to_owned(), grant: None, rate: None, may_approve: false }),
+        None if !is_known => Ok(Client {
+            name: program.to_owned(),
+            grant: None,
+            tools: ToolGrant::default(),
+            rate: None,
+            may_approve: false,
+        }),
         _ => Seen::of(entries)?
             .find(Claim::Name(name), now)
             .map_err(|Unknown| Failure::new(Code::Denied, format!("client `{name}` has expired"))),
@@ -117,8 +123,13 @@ impl Seen {
 impl Known {
     fn of(entry: Entry) -> Result<Self, Failure> {
         let grant = Grant::new(&entry.read, &entry.write, entry.actions.as_deref()).map_err(super::wrong_grant)?;
-        let client =
-            Client { name: entry.name, grant: Some(Arc::new(grant)), rate: entry.rate, may_approve: entry.may_approve };
+        let client = Client {
+            name: entry.name,
+            grant: Some(Arc::new(grant)),
+            tools: super::tool_grant(&entry.hub)?,
+            rate: entry.rate,
+            may_approve: entry.may_approve,
+        };
         Ok(Self { token: entry.token, expires: entry.expires, client })
     }
 }

@@ -22,6 +22,7 @@ fn entry(name: &str, token: &Token, expires: Option<Timestamp>) -> Entry {
         read: vec!["work/**".to_owned()],
         write: Vec::new(),
         actions: actions(&["read".to_owned(), "read_file".to_owned()]),
+        hub: if name == "two" { vec!["calendar".to_owned()] } else { Vec::new() },
         expires,
         rate: NonZeroU32::new(7),
         may_approve: name == "two",

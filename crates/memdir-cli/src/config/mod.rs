@@ -284,10 +284,8 @@ impl Sources {
             Some(path) => read_file(path)?,
             None => Table::new(),
         };
-        let environment = std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-            .filter(|(name, _)| name == "MEMDIR" || name.starts_with("MEMDIR_"))
-            .collect();
+        let own = |(name, _): &(String, String)| name == "MEMDIR" || name.starts_with("MEMDIR_");
+        let environment = environment().into_iter().filter(own).collect();
         let sources = Self { file, environment, home, path, stamp };
         check_table("", &sources.file)?;
         Ok(sources)
@@ -410,6 +408,13 @@ impl Sources {
 /// Whether the person wants no colours.
 pub(super) fn has_no_color() -> bool {
     std::env::vars_os().any(|(name, value)| name == "NO_COLOR" && !value.is_empty())
+}
+
+/// The environment of this process, as far as it is UTF-8.
+pub(super) fn environment() -> BTreeMap<String, String> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect()
 }
 
 /// A variable of the environment that belongs to others than memdir: a key, the address of a server.

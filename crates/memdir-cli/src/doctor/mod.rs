@@ -12,10 +12,11 @@ use super::config::{Config, Sources};
 use super::exit::Stop;
 use super::model::{self, used};
 use super::output::Lines;
-use super::{open, repair};
+use super::{open, repair, tools};
 use memdir_core::report::{Code, Failure};
 use memdir_engine::{self as engine, EmbeddingStatus, Engine};
 use memdir_model::{ModelError, Place};
+use memdir_plan as plan;
 use memdir_providers::choose::Choice;
 use memdir_vault::{Examination, Vault, VaultError};
 
@@ -95,6 +96,7 @@ fn look(global: &Global) -> Vec<Check> {
         Err(failure) => return vec![Check::failed("settings", failure)],
     };
     let mut checks = vec![settings(&sources)];
+    checks.extend(tool_servers(&sources));
     let located = open::named(global, &sources).and_then(|folder| open::locate(global, &sources, &folder));
     match located {
         Ok(mut located) => {
@@ -142,6 +144,19 @@ fn settings(sources: &Sources) -> Check {
         Some(path) if sources.has_file() => Check::ok("settings", path.display().to_string()),
         Some(path) => Check::ok("settings", format!("none; they would be in {}", path.display())),
         None => Check::warn("settings", "there is no home folder to look for them in", "set HOME"),
+    }
+}
+
+/// How many servers of other tools there are; nothing where there are none.
+fn tool_servers(sources: &Sources) -> Option<Check> {
+    match tools::count(sources) {
+        Ok((0, _)) => None,
+        Ok((all, enabled)) => {
+            let words =
+                format!("{}, {enabled} in use; `memdir tools doctor` connects to them", plan::count(all, "server"));
+            Some(Check::ok("tools", words))
+        }
+        Err(failure) => Some(Check::failed("tools", failure)),
     }
 }
 

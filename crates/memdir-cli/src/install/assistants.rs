@@ -23,6 +23,10 @@ pub(crate) struct Assistant {
     /// Where it keeps servers, and how.
     pub(super) servers: Place,
     pub(super) format: Format,
+    /// Whether each file beside that one counts as well.
+    pub(super) has_folder: bool,
+    /// Whether an address without a kind is one for server-sent events.
+    pub(super) is_sse_by_default: bool,
     /// Where it says which plugins it uses, and under which names ours is on.
     pub(super) plugin: Option<(Place, &'static [&'static str])>,
     /// Where it keeps hooks, and how.
@@ -82,6 +86,8 @@ const COMMON: Assistant = Assistant {
     program: None,
     servers: Place { variables: &[], files: &[] },
     format: Format::Json(SERVERS),
+    has_folder: false,
+    is_sse_by_default: false,
     plugin: None,
     hooks: None,
     loading: Loading::Undecided,
@@ -248,6 +254,8 @@ pub(super) const ASSISTANTS: &[Assistant] = &[
             variables: &[("GEMINI_CLI_HOME", ".gemini/settings.json")],
             files: &[(Home, ".gemini/settings.json")],
         },
+        // Its documentation: `httpUrl` is for streamable HTTP, `url` for server-sent events.
+        is_sse_by_default: true,
         loading: Loading::Always,
         clients: &["gemini-cli"],
         own_memory: Some(OwnMemory {
@@ -305,6 +313,7 @@ pub(super) const ASSISTANTS: &[Assistant] = &[
             variables: &[("CONTINUE_GLOBAL_DIR", "mcpServers/memdir.json")],
             files: &[(Home, ".continue/mcpServers/memdir.json")],
         },
+        has_folder: true,
         clients: &["continue"],
         restart: "reload the window of your editor",
         ask: "then ask in Continue's agent mode",

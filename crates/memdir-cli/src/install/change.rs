@@ -240,7 +240,7 @@ pub(super) fn change(format: &Format, target: &Target, wanted: &Wanted) -> Resul
 }
 
 /// The byte order mark with which some editors begin a file, and what stands behind it. No parser here takes it.
-fn split_mark(text: &str) -> (&str, &str) {
+pub(super) fn split_mark(text: &str) -> (&str, &str) {
     text.split_at(if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 })
 }
 
@@ -268,7 +268,7 @@ impl Entry {
 }
 
 /// Whether a command starts memdir, wherever that is.
-pub(super) fn is_memdir(command: &str) -> bool {
+pub(crate) fn is_memdir(command: &str) -> bool {
     let program = command.rsplit(['/', '\\']).next().unwrap_or_default();
     program.trim_end_matches(".exe") == NAME
 }

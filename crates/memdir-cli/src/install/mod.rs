@@ -17,11 +17,14 @@ mod disk;
 mod json;
 mod line;
 mod places;
+mod servers;
 mod state;
 mod toml;
 mod yaml;
 
 pub(super) use args::{InstallArgs, LONG};
+pub(super) use change::is_memdir;
+pub(super) use servers::{ServerList, servers_in, servers_of};
 pub(super) use state::{Connection, Here, Loaded, here, look, other_memories};
 
 use super::args::{Global, TOOL_SETS};

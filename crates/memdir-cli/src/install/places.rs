@@ -76,7 +76,7 @@ pub(super) fn first_match(pattern: &Path) -> Option<PathBuf> {
 
 /// What is in a folder, in order; nothing where it cannot be read.
 #[expect(clippy::disallowed_methods, reason = "folders of other programs, outside every memory")]
-fn names_in(folder: &Path) -> Vec<PathBuf> {
+pub(super) fn names_in(folder: &Path) -> Vec<PathBuf> {
     let mut all: Vec<_> = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
     all.sort();
     all

@@ -5,7 +5,7 @@ use toml_edit::{Document, Item, Table, TableLike};
 use super::change::{Edit, FoundEntry, Starts, Trouble, Written, line_end, line_start, listed, next_line, quoted};
 use super::{Entry, NAME};
 
-const LIST: &str = "mcp_servers";
+pub(super) const LIST: &str = "mcp_servers";
 
 /// Whether the value under these names is `true`.
 pub(super) fn is_on(text: &str, names: &[&str]) -> bool {
@@ -14,11 +14,21 @@ pub(super) fn is_on(text: &str, names: &[&str]) -> bool {
     item.and_then(Item::as_bool) == Some(true)
 }
 
-pub(super) fn find(text: &str) -> Result<Option<FoundEntry>, Trouble> {
-    let document = Document::parse(text).map_err(|error| {
+/// All that a text holds.
+pub(super) fn value(text: &str) -> Result<serde_json::Value, Trouble> {
+    read(text)?;
+    ::toml::from_str(text).map_err(|error| Trouble::Unread(format!("it is no TOML: {}", error.message())))
+}
+
+fn read(text: &str) -> Result<Document<&str>, Trouble> {
+    Document::parse(text).map_err(|error| {
         let line = error.span().map_or(1, |span| text.get(..span.start).unwrap_or_default().matches('\n').count() + 1);
         Trouble::Unread(format!("it is no TOML, line {line}: {}", error.message().trim().replace('\n', " ")))
-    })?;
+    })
+}
+
+pub(super) fn find(text: &str) -> Result<Option<FoundEntry>, Trouble> {
+    let document = read(text)?;
     let Some(list) = document.get(LIST) else { return Ok(None) };
     let list = list.as_table_like().ok_or_else(|| Trouble::Unread(format!("its `{LIST}` is no table")))?;
     let Some(item) = list.get(NAME) else { return Ok(None) };

@@ -11,7 +11,7 @@ use super::change::{
 };
 use super::{Entry, NAME};
 
-const LIST: &str = "extensions";
+pub(super) const LIST: &str = "extensions";
 /// How far a level is moved in where the file does not show it.
 const STEP: &str = "  ";
 /// Deeper files are not read.
@@ -123,7 +123,29 @@ fn read(text: &str) -> Result<Option<Node>, Trouble> {
     }
 }
 
+/// All that a text holds, each scalar as a text; an alias is nothing.
+pub(super) fn value(text: &str) -> Result<serde_json::Value, Trouble> {
+    Ok(read(text)?.map_or(serde_json::Value::Null, Node::into_value))
+}
+
 impl Node {
+    fn into_value(self) -> serde_json::Value {
+        match self.kind {
+            Kind::Scalar(_) if self.is_nothing() => serde_json::Value::Null,
+            Kind::Scalar(text) => text.into(),
+            Kind::List(items) => items.into_iter().map(Self::into_value).collect(),
+            Kind::Map(nodes) => {
+                let mut nodes = nodes.into_iter();
+                let mut entries = serde_json::Map::new();
+                while let (Some(key), Some(value)) = (nodes.next(), nodes.next()) {
+                    entries.extend(key.text().map(str::to_owned).map(|key| (key, value.into_value())));
+                }
+                entries.into()
+            }
+            Kind::Alias => serde_json::Value::Null,
+        }
+    }
+
     fn is_nothing(&self) -> bool {
         matches!(&self.kind, Kind::Scalar(text) if text.is_empty() || text == "~" || text == "null")
             && self.end - self.start <= 4

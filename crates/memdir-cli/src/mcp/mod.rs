@@ -8,11 +8,13 @@ use clap::Args;
 use tokio_util::sync::CancellationToken;
 
 use super::args::{self, Global};
+use super::config::Sources;
 use super::exit::{Stop, usage};
-use super::{client, interrupt, open};
+use super::{client, interrupt, open, tools};
 use memdir_core::report::{Code, Failure};
-use memdir_mcp::{HttpOptions, Names, Options, Server, ToolSet, listen, serve_http, serve_stdio};
+use memdir_mcp::{HttpOptions, HubOffer, HubOptions, Names, Options, Server, ToolSet, listen, serve_http, serve_stdio};
 use memdir_policy::Mode;
+use memdir_tools::Toolbox;
 
 mod agent;
 
@@ -29,6 +31,11 @@ pub(super) struct McpArgs {
     /// the person agreed, ask holds them for the person's approval, all holds every change
     #[arg(long, value_name = "MODE", value_parser = args::one_of(args::MODES))]
     pub(super) permission: Option<Mode>,
+    /// Also offer the tools of the servers that `memdir tools add` has added; to a registered client those that it was granted
+    /// with `client add --hub`
+    #[arg(long, value_name = "TOOLS", num_args = 0..=1, require_equals = true, default_missing_value = "few",
+        value_parser = args::one_of(args::HUB_OFFERS))]
+    pub(super) hub: Option<HubOffer>,
     /// Show only what this registered client may see; this is configuration, not security
     #[arg(long, value_name = "NAME")]
     pub(super) client: Option<String>,
@@ -49,6 +56,7 @@ pub(super) fn run(global: &Global, options: &McpArgs) -> Result<u8, Stop> {
         tools: options.tools,
         read_only: options.read_only,
         mode: options.permission.unwrap_or(opened.config.permission.mcp),
+        hub: options.hub.map(hub).transpose()?,
     };
     let agent = agent::agent(global, &opened.config, settled.mode);
     let clients = Arc::new(client::register(&opened.root, options.client.as_deref(), memdir_host::now)?);
@@ -70,6 +78,12 @@ pub(super) fn run(global: &Global, options: &McpArgs) -> Result<u8, Stop> {
     runtime.shutdown_background();
     server.finish();
     Ok(0)
+}
+
+/// The tools of other servers. There need not be any yet: one that is added later is told of.
+fn hub(offered: HubOffer) -> Result<HubOptions, Failure> {
+    let toolbox: Arc<dyn Toolbox> = tools::start_hub(&Sources::read()?)?;
+    Ok(HubOptions { toolbox, offered })
 }
 
 /// Under which names the person wants the server to be reached.

@@ -63,6 +63,7 @@ pub enum Code {
     Config,
     Damaged,
     ModelUnreachable,
+    ToolFailed,
 }
 
 impl Code {
@@ -208,6 +209,8 @@ pub enum Value {
     Remembered(Remembered),
     /// What was changed and talked about.
     Recent(Recent),
+    /// What a tool of another server answered, or a part of it as a text.
+    Foreign(serde_json::Value),
     /// Nothing; only a variable of a Python block is that.
     Nothing,
 }

@@ -164,7 +164,7 @@ fn unread(index: usize, mut asked: Asked, mistake: Mistake) -> (Asked, Entry) {
     let Mistake { failure, said } = mistake;
     asked.said = said;
     let path = Some(asked.path.clone()).filter(|path| !path.is_empty());
-    let entry = Unread { index, action: Some("memory".to_owned()), path, label: None, failure };
+    let entry = Unread { index, action: Some("memory".to_owned()), path, label: None, failure, foreign: None };
     (asked, Entry::Unread(entry))
 }
 

@@ -36,7 +36,7 @@ pub(super) use turn::parse;
 
 /// The entry that stands for a block of which nothing, or no more, was done.
 fn refused(index: usize, failure: Failure) -> Unread {
-    Unread { index, action: None, path: None, label: None, failure }
+    Unread { index, action: None, path: None, label: None, failure, foreign: None }
 }
 
 #[cfg(feature = "python")]

@@ -8,6 +8,7 @@ use memdir_core::report::{Code, Report, Variables};
 
 #[path = "../../../../benches/parse/families.rs"]
 mod families;
+mod foreign;
 mod lines;
 #[cfg(feature = "python")]
 mod mixed;

@@ -130,6 +130,7 @@ fn action(outcome: &Outcome, told: &[&Issue]) -> Content {
     };
     let json = match (value, outcome.action.as_deref()) {
         (Value::Text(text), Some("read_file" | "go_to_link")) => text.as_str().into(),
+        (Value::Foreign(json), _) if outcome.total.is_none() => json.clone(),
         _ => {
             let mut entry = Map::new();
             entry.insert("value".to_owned(), json!(value));

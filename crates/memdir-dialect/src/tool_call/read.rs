@@ -10,7 +10,7 @@ use crate::call::Entries;
 use crate::memory_tool::command;
 use crate::repair::{Repair, Repairs};
 use crate::tag::next_tag;
-use crate::{Entry, Unread};
+use crate::{Entry, Foreign, Unread};
 use memdir_core::action::{Access, Call, Meaning, Span};
 use memdir_core::catalog::{self, ACTION, LABEL, shorten};
 use memdir_core::path::MAX_PATH_BYTES;
@@ -71,7 +71,7 @@ fn holds_block(reply: &str) -> bool {
 /// The one entry of a turn that cannot be read at all.
 pub(crate) fn refused(message: String, hint: &str) -> Entry {
     let failure = Failure::new(Code::InvalidAction, message).with_hint(hint);
-    Entry::Unread(Unread { index: 1, action: None, path: None, label: None, failure })
+    Entry::Unread(Unread { index: 1, action: None, path: None, label: None, failure, foreign: None })
 }
 
 /// Gives each call the id that the answer to it needs.
@@ -127,7 +127,9 @@ impl Turn<'_, '_> {
             if catalog::nearest(name, std::iter::once(RUN_ACTIONS)).is_some() {
                 failure = failure.with_hint(format!("did you mean `{RUN_ACTIONS}`?"));
             }
-            self.push(asked, None, failure);
+            let foreign = || Some(Foreign { name: name.to_owned(), arguments: arguments(asked.arguments).ok()? });
+            let foreign = (!self.is_lossy).then(foreign).flatten();
+            self.push(asked, None, failure, foreign);
             return Kind::Action;
         }
         let arguments = match arguments(asked.arguments) {
@@ -222,22 +224,34 @@ impl Turn<'_, '_> {
             None => format!("action {index}"),
         };
         let failure = Failure::new(Code::InvalidAction, format!("{what}: {message}")).with_hint(hint);
-        self.push(asked, arguments, failure);
+        self.push(asked, arguments, failure, None);
     }
 
-    fn push(&mut self, asked: &Asked<'_>, arguments: Option<&Map<String, Value>>, failure: Failure) {
+    fn push(
+        &mut self,
+        asked: &Asked<'_>,
+        arguments: Option<&Map<String, Value>>,
+        failure: Failure,
+        foreign: Option<Foreign>,
+    ) {
         let index = self.index();
         let cap = |path: &str| if path.len() > MAX_PATH_BYTES { shorten(path) } else { path.to_owned() };
         let path = arguments.and_then(|arguments| arguments.get("path")).and_then(Value::as_str).map(cap);
         let action = asked.name.map(shorten);
-        self.entries.entries.push(Entry::Unread(Unread { index, action, path, label: None, failure }));
+        self.entries.entries.push(Entry::Unread(Unread { index, action, path, label: None, failure, foreign }));
     }
 
-    /// Lets no call from `first` on write when the turn was cut off: what stands there may not be all of it.
+    /// Lets no call from `first` on write, or go to another server, when the turn was cut off: what stands there may not be all of it.
     fn hold(&mut self, first: usize) {
         let Some(word) = self.found.stopped else { return };
         for entry in self.entries.entries.iter_mut().skip(first) {
-            let Entry::Call(call) = entry else { continue };
+            let call = match entry {
+                Entry::Call(call) => call,
+                Entry::Unread(unread) => {
+                    unread.foreign = None;
+                    continue;
+                }
+            };
             if catalog::access(&call.action) == Access::Read {
                 continue;
             }
@@ -251,7 +265,7 @@ impl Turn<'_, '_> {
             let failure = Failure::new(Code::InvalidAction, message).with_hint(hint);
             let (name, path) = (Some(action.name().to_owned()), action.path().map(ToString::to_string));
             let label = label.take();
-            *entry = Entry::Unread(Unread { index: *index, action: name, path, label, failure });
+            *entry = Entry::Unread(Unread { index: *index, action: name, path, label, failure, foreign: None });
         }
     }
 }

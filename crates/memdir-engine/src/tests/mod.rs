@@ -28,6 +28,7 @@ mod provenance;
 mod recent;
 mod review;
 mod surroundings;
+mod tools;
 
 fn engine(root: &Path) -> Engine {
     engine_with(root, Durability::Full)

@@ -34,6 +34,7 @@ use super::{HttpLimits, HttpOptions};
 use crate::connection::{Connection, ConnectionKind};
 use crate::panics::PanicGuard;
 use crate::service::{self, Service};
+use crate::verbatim::Verbatim;
 use crate::{Client, Server};
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -136,8 +137,13 @@ async fn answer(State(gate): State<Arc<Gate>>, request: Request) -> Result<Respo
     let goes_on = parts.method == Method::GET || is_listening(&parts.headers);
     parts.extensions.clear();
     let connection = gate.conversation(&mut parts, &client);
-    let flight = gate.flight(&parts.headers, said)?;
-    parts.extensions.insert(RequestSender { token: token.clone(), connection, _flight: flight.clone() });
+    let (flight, verbatim) = (gate.flight(&parts.headers, said)?, Verbatim::default());
+    parts.extensions.insert(RequestSender {
+        token: token.clone(),
+        connection,
+        verbatim: verbatim.clone(),
+        _flight: flight.clone(),
+    });
     let has_session = parts.headers.contains_key(SESSION);
     let response = gate.protocol.handle(Request::from_parts(parts, Body::from(body))).await;
     let response = mend(response.map(Body::new), has_session).await?;
@@ -146,7 +152,7 @@ async fn answer(State(gate): State<Arc<Gate>>, request: Request) -> Result<Respo
     }
     let server = Arc::clone(&gate.server);
     Ok(response.map(|body| {
-        let reply = Reply::new(body, (place, flight), move || token.client(&server.clients).is_ok());
+        let reply = Reply::new(body, verbatim, (place, flight), move || token.client(&server.clients).is_ok());
         Body::new(if goes_on { reply.until(&gate.stop) } else { reply })
     }))
 }

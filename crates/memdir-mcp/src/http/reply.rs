@@ -17,6 +17,7 @@ use tokio::time::{Instant, Interval, interval_at};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 use super::sender::Flight;
+use crate::verbatim::Verbatim;
 
 /// How often it is looked whether a client that has a stream open is still registered.
 const LOOK_AGAIN: Duration = Duration::from_secs(2);
@@ -103,6 +104,8 @@ pub(super) struct Reply {
     pub(super) ends: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
     /// Says whether the client is still registered.
     pub(super) is_known: Box<dyn Fn() -> bool + Send>,
+    /// What is sent in place of the result that the library gives.
+    pub(super) verbatim: Verbatim,
     look: Interval,
     /// Held until the answer is sent.
     _held: RequestPlaces,
@@ -112,9 +115,14 @@ pub(super) struct Reply {
 pub(super) type RequestPlaces = (OwnedSemaphorePermit, Option<Arc<Flight>>);
 
 impl Reply {
-    pub(super) fn new(body: Body, held: RequestPlaces, is_known: impl Fn() -> bool + Send + 'static) -> Self {
+    pub(super) fn new(
+        body: Body,
+        verbatim: Verbatim,
+        held: RequestPlaces,
+        is_known: impl Fn() -> bool + Send + 'static,
+    ) -> Self {
         let look = interval_at(Instant::now() + LOOK_AGAIN, LOOK_AGAIN);
-        Self { body, ends: None, is_known: Box::new(is_known), look, _held: held }
+        Self { body, ends: None, is_known: Box::new(is_known), verbatim, look, _held: held }
     }
 
     /// Ends when `stop` is cancelled, wherever it is.
@@ -136,7 +144,14 @@ impl HttpBody for Reply {
                 return Poll::Ready(None);
             }
         }
-        if is_over { Poll::Ready(None) } else { Pin::new(&mut this.body).poll_frame(cx) }
+        if is_over {
+            return Poll::Ready(None);
+        }
+        let frame = Pin::new(&mut this.body).poll_frame(cx);
+        frame.map_ok(|frame| match frame.data_ref().and_then(|piece| this.verbatim.in_place(piece)) {
+            Some(whole) => Frame::data(whole),
+            None => frame,
+        })
     }
 
     fn is_end_stream(&self) -> bool {
@@ -144,6 +159,6 @@ impl HttpBody for Reply {
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        if self.verbatim.is_set() { SizeHint::default() } else { self.body.size_hint() }
     }
 }

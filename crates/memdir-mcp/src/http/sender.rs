@@ -12,6 +12,7 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::connection::{Connection, ConnectionKind};
+use crate::verbatim::Verbatim;
 use crate::{Claim, Client, Register, Unknown, lock};
 
 /// How many sessions of one client are kept; one more, and the one that was idle longest ends.
@@ -28,6 +29,8 @@ pub(crate) struct RequestSender {
     pub(super) token: Token,
     /// The conversation: of the session in versions that have some, else all that the client says.
     pub(crate) connection: Arc<Connection>,
+    /// What is sent in place of the result that the library gives.
+    pub(crate) verbatim: Verbatim,
     /// Its place among the requests of its session, until it is answered.
     pub(super) _flight: Option<Arc<Flight>>,
 }

@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 use tokio::sync::Notify;
 
 use crate::lock;
+use memdir_core::digest::Digest;
 use memdir_core::path::MemoryPath;
 use memdir_engine::{Caller, Engine, FileSnapshot};
 use memdir_vault::WatchEvent;
@@ -78,6 +79,13 @@ impl Notices {
         };
         for listener in self.listeners() {
             listener.hear(engine, &updated, &listed);
+        }
+    }
+
+    /// Notes that other servers may have other tools than before, for those who want to hear of it.
+    pub(super) fn tools_changed(&self) {
+        for listener in self.listeners() {
+            listener.tools_changed();
         }
     }
 
@@ -171,6 +179,8 @@ struct Subscriptions {
     /// Notes, by the address that the client has given.
     notes: BTreeMap<String, MemoryPath>,
     lists: bool,
+    /// Whether of other servers' tools, and by which digest the list of tools is known that the client was given last.
+    tools: Option<Option<Digest>>,
     /// What has changed before it was known who it is: other notes than they were, and new ones or gone.
     early: (BTreeSet<MemoryPath>, BTreeSet<MemoryPath>),
     due: DueNotices,
@@ -194,6 +204,8 @@ pub(super) struct DueNotices {
     pub(super) updated: BTreeSet<String>,
     /// Whether there are other notes than before.
     pub(super) listed: bool,
+    /// Whether there may be other tools.
+    pub(super) tools: bool,
 }
 
 /// A connection has too many subscriptions.
@@ -217,9 +229,9 @@ impl Listener {
     }
 
     /// Whether it wants to hear of just this.
-    pub(super) fn wishes_for(&self, addresses: &BTreeSet<String>, lists: bool) -> bool {
+    pub(super) fn wishes_for(&self, addresses: &BTreeSet<String>, lists: bool, tools: bool) -> bool {
         let wishes = lock(&self.wishes);
-        wishes.lists == lists && wishes.notes.keys().eq(addresses)
+        wishes.lists == lists && wishes.tools.is_some() == tools && wishes.notes.keys().eq(addresses)
     }
 
     /// Subscribes to a note by an address.
@@ -241,6 +253,24 @@ impl Listener {
     /// Subscribes to the list of notes.
     pub(super) fn want_lists(&self) {
         lock(&self.wishes).lists = true;
+    }
+
+    /// Subscribes to the list of tools, of which the client knows the one with this digest.
+    pub(super) fn want_tools(&self, known: Option<Digest>) {
+        lock(&self.wishes).tools = Some(known);
+    }
+
+    /// Whether the list of tools with this digest is another one than the client knows, which it is told now.
+    pub(super) fn is_news(&self, now: Digest) -> bool {
+        let mut wishes = lock(&self.wishes);
+        wishes.tools.as_mut().is_some_and(|known| known.replace(now) != Some(now))
+    }
+
+    fn tools_changed(&self) {
+        let mut wishes = lock(&self.wishes);
+        wishes.due.tools |= wishes.tools.is_some();
+        drop(wishes);
+        self.wake.notify_one();
     }
 
     /// Tells that there may be other notes than before: for a time nobody looked.

@@ -89,7 +89,8 @@ impl Env {
 fn where_the_system_tells_nothing_own_writes_are_told_and_else_once() {
     let env = Env::new(&["a.md"]);
     let Env { engine, folder, .. } = env;
-    let options = crate::Options { tools: crate::ToolSet::Full, read_only: false, mode: memdir_policy::Mode::Off };
+    let options =
+        crate::Options { tools: crate::ToolSet::Full, read_only: false, mode: memdir_policy::Mode::Off, hub: None };
     let nobody = crate::Register::new(|_| Err(crate::Unknown));
     let server = crate::Server::new(engine, options, Arc::new(nobody)).unwrap();
     let listener = Listener::new();

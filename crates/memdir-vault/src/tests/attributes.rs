@@ -89,7 +89,7 @@ fn attributes_survive_a_batch_that_is_given_back_and_one_that_is_finished_later(
     let steps = [put("a.md", Some("a"), Some("a2")), put("b.md", Some("b"), Some("b2"))];
     let (entries, author) = ([entry("update_file")], author());
     let time = Timestamp::from_micros(0);
-    let batch = Batch { steps: &steps, entries: &entries, author: &author, time, undoes: None, approval: None };
+    let batch = Batch { steps: &steps, entries: &entries, author: &author, time, undoes: &[], approval: None };
     let result = vault.lock().unwrap().commit_watched(&batch, &mut |point| {
         if point == CommitPoint::Done(0) {
             env.write("b.md", "an editor's");

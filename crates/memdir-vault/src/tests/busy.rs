@@ -140,7 +140,7 @@ fn after_a_panic_a_batch_is_finished_or_given_back_by_the_next_who_looks() {
         commit(&vault, &[put("b.md", None, Some("b"))], None).unwrap();
         let (steps, entries, author) = ([put("a.md", Some("0"), Some("1"))], [entry("update_file")], author());
         let time = Timestamp::from_micros(0);
-        let batch = Batch { steps: &steps, entries: &entries, author: &author, time, undoes: None, approval: None };
+        let batch = Batch { steps: &steps, entries: &entries, author: &author, time, undoes: &[], approval: None };
         let broken = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             let mut writer = vault.lock().unwrap();
             let _ = writer.commit_watched(&batch, &mut |at| assert!(at != point, "as it is written in this test"));

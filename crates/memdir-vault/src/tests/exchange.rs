@@ -95,7 +95,7 @@ fn a_history_that_was_moved_away_is_not_written_to_any_more() {
     let author = author();
     let (steps, entries) = ([put("c.md", None, Some("c"))], [entry("create_file")]);
     let time = Timestamp::from_micros(0);
-    let batch = Batch { steps: &steps, entries: &entries, author: &author, time, undoes: None, approval: None };
+    let batch = Batch { steps: &steps, entries: &entries, author: &author, time, undoes: &[], approval: None };
     let result = vault.lock().unwrap().commit_watched(&batch, &mut |point| {
         if point == crate::CommitPoint::Done(0) {
             std::fs::rename(env.path().join(".memdir"), env.path().join(".older")).unwrap();

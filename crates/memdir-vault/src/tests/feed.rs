@@ -57,7 +57,7 @@ fn a_batch_under_way_is_told_until_it_is_settled() {
         entries: &entries,
         author: &author,
         time: Timestamp::from_micros(0),
-        undoes: None,
+        undoes: &[],
         approval: None,
     };
     let mut seen = Vec::new();

@@ -68,7 +68,7 @@ fn write_as(env: &Env, day: i64, origin: &str, steps: &[Step]) {
     let author = Author { origin: origin.into(), ..author() };
     let entries = [entry("update_file")];
     let time = Timestamp::from_micros(day * DAY);
-    let batch = Batch { steps, entries: &entries, author: &author, time, undoes: None, approval: None };
+    let batch = Batch { steps, entries: &entries, author: &author, time, undoes: &[], approval: None };
     env.vault().lock().unwrap().commit(&batch).unwrap();
 }
 
@@ -178,7 +178,8 @@ impl Story {
         let author = Author { origin: origin.into(), ..author() };
         let time = Timestamp::from_micros(self.day * DAY);
         let entries = [entry("update_file")];
-        let batch = Batch { steps, entries: &entries, author: &author, time, undoes, approval: None };
+        let batch =
+            Batch { steps, entries: &entries, author: &author, time, undoes: undoes.as_slice(), approval: None };
         self.vault().lock().unwrap().commit(&batch).unwrap().batch
     }
 

@@ -136,8 +136,14 @@ fn entry(action: &str) -> AuditEntry {
 fn commit(vault: &Vault, steps: &[Step], undoes: Option<u64>) -> Result<u64, VaultError> {
     let entries = [entry("update_file")];
     let author = author();
-    let batch =
-        Batch { steps, entries: &entries, author: &author, time: Timestamp::from_micros(0), undoes, approval: None };
+    let batch = Batch {
+        steps,
+        entries: &entries,
+        author: &author,
+        time: Timestamp::from_micros(0),
+        undoes: undoes.as_slice(),
+        approval: None,
+    };
     Ok(vault.lock()?.commit(&batch)?.batch)
 }
 
@@ -147,7 +153,7 @@ const DAY: i64 = 86_400_000_000;
 fn commit_on(vault: &Vault, day: i64, name: &str) -> u64 {
     let (steps, entries, author) = ([put(name, None, Some(name))], [entry("create_file")], author());
     let time = Timestamp::from_micros(day * DAY + DAY / 2);
-    let batch = Batch { steps: &steps, entries: &entries, author: &author, time, undoes: None, approval: None };
+    let batch = Batch { steps: &steps, entries: &entries, author: &author, time, undoes: &[], approval: None };
     vault.lock().unwrap().commit(&batch).unwrap().batch
 }
 
@@ -207,7 +213,7 @@ fn an_edit_between_check_and_exchange_is_kept() {
         entries: &entries,
         author: &author,
         time: Timestamp::from_micros(0),
-        undoes: None,
+        undoes: &[],
         approval: None,
     };
     let result = vault.lock().unwrap().commit_watched(&batch, &mut |point| {
@@ -250,7 +256,7 @@ fn an_edit_before_the_exchange_is_met_without_one() {
         let steps = [put("a.md", Some("a"), Some("a2")), put("b.md", Some("b"), after)];
         let (entries, author) = ([entry("update_file")], author());
         let time = Timestamp::from_micros(0);
-        let batch = Batch { steps: &steps, entries: &entries, author: &author, time, undoes: None, approval: None };
+        let batch = Batch { steps: &steps, entries: &entries, author: &author, time, undoes: &[], approval: None };
         let mut edited = None;
         let result = vault.lock().unwrap().commit_watched(&batch, &mut |point| {
             if point == super::CommitPoint::Done(0) {
@@ -276,7 +282,7 @@ fn an_approval_that_met_an_editor_can_be_tried_again_and_is_carried_out_once() {
     let mut approve = |after_b: &str, edit: &dyn Fn()| {
         let steps = [put("a.md", Some("a"), Some("a2")), put("b.md", Some(after_b), Some("b2"))];
         let approval = Some(super::Approval { proposal: 1, by: &author });
-        let batch = Batch { steps: &steps, entries: &entries, author: &author, time, undoes: None, approval };
+        let batch = Batch { steps: &steps, entries: &entries, author: &author, time, undoes: &[], approval };
         let watch = &mut |point| {
             if point == super::CommitPoint::Done(0) {
                 edit();
@@ -305,7 +311,7 @@ fn what_cannot_be_taken_back_is_told() {
         entries: &entries,
         author: &author,
         time: Timestamp::from_micros(0),
-        undoes: None,
+        undoes: &[],
         approval: None,
     };
     let result = vault.lock().unwrap().commit_watched(&batch, &mut |point| {
@@ -535,7 +541,7 @@ fn the_log_names_what_changed_as_a_report_does_and_holds_any_duration() {
         entries: &entries,
         author: &author,
         time: Timestamp::from_micros(0),
-        undoes: None,
+        undoes: &[],
         approval: None,
     };
     vault.lock().unwrap().commit(&batch).unwrap();

@@ -172,7 +172,7 @@ impl Recording {
         let watched = |vault: &Vault, steps: &[Step], seen: &mut dyn FnMut(CommitPoint)| {
             let (entries, author) = ([entry("update_file")], author());
             let time = Timestamp::from_micros(0);
-            let batch = Batch { steps, entries: &entries, author: &author, time, undoes: None, approval: None };
+            let batch = Batch { steps, entries: &entries, author: &author, time, undoes: &[], approval: None };
             vault.lock().unwrap().commit_watched(&batch, seen)
         };
         watched(&vault, &[put("first.md", Some("1"), Some("2"))], &mut |point| {

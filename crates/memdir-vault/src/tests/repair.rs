@@ -313,7 +313,7 @@ fn temporary_files_go_if_their_text_is_kept_and_are_told_else() {
     let steps = [put("b.md", None, Some("b")), put("gone/b.md", Some("b"), Some("b2"))];
     let (entries, author) = ([entry("update_file")], author());
     let time = Timestamp::from_micros(0);
-    let batch = Batch { steps: &steps, entries: &entries, author: &author, time, undoes: None, approval: None };
+    let batch = Batch { steps: &steps, entries: &entries, author: &author, time, undoes: &[], approval: None };
     let result = vault.lock().unwrap().commit_watched(&batch, &mut |point| {
         if point == crate::CommitPoint::Written(0) {
             std::fs::remove_dir_all(env.path().join("gone")).unwrap();

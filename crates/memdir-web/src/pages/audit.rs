@@ -7,7 +7,7 @@ use axum::response::Response;
 use maud::{Markup, html};
 use memdir_core::action::NAMES;
 use memdir_core::report::{Code, Failure};
-use memdir_vault::{AuditLine, AuditPage, AuditQuery};
+use memdir_vault::{AuditLine, AuditPage, AuditQuery, ToolFilter};
 use memdir_words::ago;
 use serde::Deserialize;
 
@@ -34,6 +34,8 @@ pub(crate) struct Asked {
     door: Option<String>,
     action: Option<String>,
     session: Option<String>,
+    server: Option<String>,
+    tool: Option<String>,
     note: Option<String>,
     from: Option<String>,
     to: Option<String>,
@@ -48,6 +50,8 @@ impl Asked {
             ("door", &self.door),
             ("action", &self.action),
             ("session", &self.session),
+            ("server", &self.server),
+            ("tool", &self.tool),
             ("note", &self.note),
             ("from", &self.from),
             ("to", &self.to),
@@ -73,11 +77,13 @@ impl Asked {
             said.map(|text| read(text).ok_or_else(|| no_day(text))).transpose()
         };
         let text = |name: &str| self.field(name).map(str::to_owned);
+        let is_of_tools = self.field("server").or(self.field("tool")).is_some();
         Ok(AuditQuery {
             client: text("client"),
             door: text("door"),
             action: text("action"),
             session: text("session"),
+            tools: is_of_tools.then(|| ToolFilter { server: text("server"), tool: text("tool") }),
             since: time("from", ago::since)?,
             until: time("to", ago::day_end)?,
             limit: MOST_ENTRIES,

@@ -17,16 +17,18 @@ use tempfile::TempDir;
 use super::screen::Look;
 use super::*;
 use crate::config::ModelFamily;
-use memdir_agent::Family;
+use memdir_agent::{Family, Prompts, Settings};
 use memdir_engine::{InboxPlace, IndexPlace};
 use memdir_model::script::{Scripted, card, turn};
 use memdir_model::{Answer, Card, Heard, Request};
 use memdir_plan::Limits;
 use memdir_policy::Rules;
+use memdir_tools::Toolbox;
 use memdir_vault::{Durability, Options, Vault};
 
 #[cfg(unix)]
 mod terminal;
+mod tools;
 
 /// What a scripted model does for a turn.
 #[derive(Clone, Debug)]
@@ -144,6 +146,7 @@ struct Talk {
     shows_thoughts: bool,
     mode: Mode,
     config: Config,
+    toolbox: Option<Arc<dyn Toolbox>>,
 }
 
 /// What was seen of it.
@@ -169,6 +172,7 @@ fn talk(turns: &[&'static str]) -> Talk {
         shows_thoughts: false,
         mode: Mode::Ask,
         config: Config::default(),
+        toolbox: None,
     }
 }
 
@@ -211,8 +215,12 @@ impl Talk {
         let typing = Typing { lines: lines.into(), is_attended: self.is_attended, prompts: Arc::clone(&prompts) };
         let screen = Screen::new(Box::new(out.clone()), Box::new(notes.clone()), self.look);
         let talker = Talker::new(screen, Box::new(typing), hooks, self.shows_thoughts);
-        let parts = (Box::new(model) as Box<dyn Model>, Prompts::default(), settings(self.mode), session());
-        let code = run_with(&engine, parts, talker, interrupts).unwrap();
+        let agent = Agent::new(&engine, Box::new(model), Prompts::default(), settings(self.mode), session()).kept();
+        let agent = match &self.toolbox {
+            Some(toolbox) => agent.with_tools(Arc::clone(toolbox)),
+            None => agent,
+        };
+        let code = run_with(&engine, agent, self.mode, talker, interrupts).unwrap();
         Seen {
             out: out.text(),
             notes: notes.text(),

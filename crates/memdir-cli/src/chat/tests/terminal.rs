@@ -52,8 +52,8 @@ fn held_on_this_terminal() {
     let screen = Screen::standard();
     let editor = Editor::new(typed_before(&engine), screen.look().has_colours);
     let talker = Talker::new(screen, Box::new(editor), hooks, false);
-    let parts = (Box::new(model) as Box<dyn Model>, Prompts::default(), settings(Mode::Ask), session());
-    assert_eq!(run_with(&engine, parts, talker, Interrupts::listen(None).unwrap()).unwrap(), 0);
+    let agent = Agent::new(&engine, Box::new(model), Prompts::default(), settings(Mode::Ask), session()).kept();
+    assert_eq!(run_with(&engine, agent, Mode::Ask, talker, Interrupts::listen(None).unwrap()).unwrap(), 0);
 }
 
 /// The person's end of a terminal.

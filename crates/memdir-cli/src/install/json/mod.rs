@@ -229,6 +229,26 @@ impl<'t> Document<'t> {
     }
 }
 
+/// All that a text holds.
+pub(super) fn value(text: &str) -> Result<serde_json::Value, Trouble> {
+    Ok(Document::read(text)?.parsed.value.as_ref().map_or(serde_json::Value::Null, plain))
+}
+
+fn plain(value: &Value<'_>) -> serde_json::Value {
+    match value {
+        Value::StringLit(text) => text.value.as_ref().into(),
+        // A number is written as JSON has it.
+        Value::NumberLit(number) => serde_json::from_str(number.value).unwrap_or_default(),
+        Value::BooleanLit(is_true) => is_true.value.into(),
+        Value::Object(object) => {
+            let entry = |property: &ObjectProp<'_>| (property.name.as_str().to_owned(), plain(&property.value));
+            object.properties.iter().map(entry).collect::<serde_json::Map<_, _>>().into()
+        }
+        Value::Array(list) => list.elements.iter().map(plain).collect(),
+        Value::NullKeyword(_) => serde_json::Value::Null,
+    }
+}
+
 /// Whether the value under these names is `true`.
 pub(super) fn is_on(text: &str, names: &[&str]) -> bool {
     let is_on = |document: &Document<'_>| matches!(document.value(names), Ok(Some(Value::BooleanLit(on))) if on.value);

@@ -1,0 +1,255 @@
+//! A model's calls of tools: found, asked about, made, and told back in the turn's result.
+
+use std::cell::RefCell;
+
+use serde_json::{Map, Value as Json};
+use tokio_util::sync::CancellationToken;
+
+use super::{AsSwitched, Hands, ToolCalled, withhold};
+use crate::asked::Asked;
+use crate::line::Line;
+use crate::{Agent, Edge, Event};
+use memdir_core::catalog;
+use memdir_core::digest::Digest;
+use memdir_core::report::{Code, Failure, Outcome, Value};
+use memdir_dialect::{Entry, Foreign, Parsed, Unread};
+use memdir_tools::{
+    CallError, CallEvents, Elicitation, ElicitationAnswer, Kept, MetaCall, Part, Progress, Tool, ToolAnswer, ToolCall,
+    find, told,
+};
+
+/// So many tools are called in a turn.
+const MOST_CALLS: usize = 16;
+/// So many bytes of what a tool says of its failure are told.
+const MOST_FAILURE: usize = 1_000;
+/// So many letters of a result are shown to the person.
+const SUMMARY: usize = 60;
+
+/// What came of a call: something to tell, whole or in part.
+type Answered = Result<Part, Failure>;
+
+impl Agent<'_> {
+    /// Takes the calls out of a turn that go to other servers.
+    pub(crate) fn take_foreign(&self, parsed: &mut Parsed) -> Vec<(Unread, Foreign)> {
+        let mut taken = Vec::new();
+        let mut kept = Vec::with_capacity(parsed.entries.len());
+        for entry in std::mem::take(&mut parsed.entries) {
+            match entry {
+                Entry::Unread(mut unread) => match unread.foreign.take_if(|foreign| self.is_tool(&foreign.name)) {
+                    Some(foreign) => taken.push((unread, foreign)),
+                    None => kept.push(Entry::Unread(unread)),
+                },
+                Entry::Call(call) => kept.push(Entry::Call(call)),
+            }
+        }
+        parsed.entries = kept;
+        taken
+    }
+
+    /// Makes these calls, one after the other, and says what came of each.
+    pub(crate) fn call_foreign(
+        &mut self,
+        foreign: Vec<(Unread, Foreign)>,
+        turn: usize,
+        asked: &Asked,
+        edge: &mut dyn Edge,
+        stop: &CancellationToken,
+        called: &mut Vec<ToolCalled>,
+    ) -> Vec<Outcome> {
+        if matches!(self.tools.hands, Hands::Replay(_)) {
+            return Vec::new();
+        }
+        if self.tools.kept_for != self.session.id {
+            (self.tools.kept, self.tools.kept_for) = (Kept::default(), self.session.id.clone());
+        }
+        let most = self.most_bytes() / 3 / foreign.len().clamp(1, MOST_CALLS);
+        let mut outcomes = Vec::with_capacity(foreign.len());
+        for (number, (unread, foreign)) in foreign.into_iter().enumerate() {
+            let action = Some(catalog::shorten(&foreign.name));
+            let answered = if number < MOST_CALLS {
+                let mut calling =
+                    Calling { turn, most, asked, edge: RefCell::new(&mut *edge), stop, called: &mut *called };
+                self.answer_foreign(unread.index, foreign, &mut calling)
+            } else {
+                let failure = Failure::new(Code::RateLimited, format!("a turn can call {MOST_CALLS} tools"));
+                Err(failure.with_hint("call it in the next turn"))
+            };
+            let (result, total, cursor) = match answered {
+                Ok(Part { value, total, cursor }) => (Ok(Value::Foreign(value)), total, cursor),
+                Err(failure) => (Err(failure), None, None),
+            };
+            let (index, label) = (unread.index, unread.label);
+            outcomes.push(Outcome { index, action, path: None, result, total, cursor, label, shown: None });
+        }
+        outcomes
+    }
+
+    fn answer_foreign(&mut self, index: usize, foreign: Foreign, calling: &mut Calling<'_, '_>) -> Answered {
+        let Foreign { name, arguments } = foreign;
+        match MetaCall::read(index, &name, arguments.clone()).transpose()? {
+            None => self.call_tool(&name, arguments, calling),
+            Some(MetaCall::Call { name, arguments }) => self.call_tool(&name, arguments, calling),
+            Some(MetaCall::More(cursor)) => {
+                let (tool, part) = self.tools.kept.more(&cursor, calling.most)?;
+                self.hear_tool(&tool, &part.value);
+                Ok(part)
+            }
+            Some(MetaCall::Find { query, limit }) => {
+                let offered = self.offered();
+                let found: Vec<&Tool> = find(&offered, &query, limit);
+                let listed: Vec<Json> = found.iter().map(|tool| tool.listed()).collect();
+                for (tool, listed) in found.iter().zip(&listed) {
+                    self.hear_tool(tool.name.as_str(), listed);
+                }
+                Ok(self.part("find_tools", Json::Array(listed), calling))
+            }
+            Some(MetaCall::Describe(name)) => {
+                let offered = self.offered();
+                let Some(tool) = offered.iter().find(|tool| tool.name.as_str() == name) else {
+                    return Err(unknown(&name, &offered));
+                };
+                let part = self.part(tool.name.as_str(), tool.described(), calling);
+                self.hear_tool(tool.name.as_str(), &part.value);
+                Ok(part)
+            }
+        }
+    }
+
+    /// Calls one tool, writes it down, and tells the person.
+    fn call_tool(&mut self, name: &str, arguments: Map<String, Json>, calling: &mut Calling<'_, '_>) -> Answered {
+        let Hands::Toolbox(toolbox) = &self.tools.hands else {
+            return Err(CallError::UnknownTool(name.to_owned()).into());
+        };
+        let tools = toolbox.tools();
+        let Some(tool) = tools.iter().find(|tool| tool.name.as_str() == name) else {
+            return Err(unknown(name, &self.offered()));
+        };
+        let client = calling.asked.caller.author.client.clone();
+        let call = ToolCall { tool: tool.name.clone(), arguments: plain(tool, arguments), client };
+        let started = (self.settings.clock)();
+        let mut switched = self.session.switched();
+        let answered = {
+            let toolbox = AsSwitched { toolbox: toolbox.as_ref(), session: &self.session };
+            let edge = &calling.edge;
+            let mut ask = |tool: &Tool, arguments: &Map<String, Json>| edge.borrow_mut().decide_tool(tool, arguments);
+            let mut events = Relay(edge);
+            let caller = &calling.asked.caller;
+            self.engine.call_tool(&toolbox, caller, &mut switched, &call, &mut ask, &mut events, calling.stop)
+        };
+        self.session.tools.allowed = switched.allowed;
+        let took = match &answered {
+            Ok(answer) => answer.took,
+            Err(_) => std::time::Duration::from_millis(
+                u64::try_from((self.settings.clock)().since(started).as_millis()).unwrap_or(u64::MAX),
+            ),
+        };
+        let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+        let is_cached = answered.as_ref().is_ok_and(|answer| answer.is_cached);
+        let json = answered.as_ref().ok().map(|answer| Json::Object(answer.result.clone()).to_string());
+        let part = answered.and_then(|answer| self.said_by(call.tool.as_str(), &answer, calling));
+        let code = part.as_ref().err().map(|failure| failure.code);
+        let bytes = json.as_ref().map_or(0, |json| json.len() as u64);
+        self.recorder.write(&Line::Called {
+            message: self.session.last,
+            turn: calling.turn as u64,
+            tool: name.to_owned(),
+            arguments: Digest::of(Json::Object(call.arguments).to_string().as_bytes()),
+            result: json.map(|json| Digest::of(json.as_bytes())),
+            bytes,
+            ms,
+            code: code.map(|code| code.to_string()),
+        });
+        let summary = summary(&part);
+        let told = ToolCalled { turn: calling.turn, tool: name.to_owned(), code, bytes, ms, is_cached, summary };
+        calling.edge.borrow_mut().hear(Event::ToolCalled(&told));
+        calling.called.push(told);
+        part
+    }
+
+    /// What the model is told of an answer.
+    fn said_by(&mut self, tool: &str, answer: &ToolAnswer, calling: &Calling<'_, '_>) -> Answered {
+        let part = self.part(tool, told(&answer.result), calling);
+        self.hear_tool(tool, &part.value);
+        if !answer.is_error() {
+            return Ok(part);
+        }
+        let mut words = match part.value {
+            Json::String(text) => text,
+            other => other.to_string(),
+        };
+        words.truncate(words.floor_char_boundary(MOST_FAILURE));
+        let failure = Failure::new(Code::ToolFailed, format!("`{tool}` says that it failed: {}", words.trim()));
+        Err(failure.with_hint(format!("{{\"action\":\"describe_tool\",\"name\":\"{tool}\"}} tells what it takes")))
+    }
+
+    /// A value as far as it is told at once, without what filters take out.
+    fn part(&mut self, tool: &str, mut value: Json, calling: &Calling<'_, '_>) -> Part {
+        if !calling.asked.filters.is_empty() {
+            withhold(&mut value, &calling.asked.filters);
+        }
+        self.tools.kept.begin(tool, value, calling.most)
+    }
+
+    /// Notes that the model was shown this, and whose it is.
+    fn hear_tool(&mut self, tool: &str, value: &Json) {
+        match value {
+            Json::String(text) => self.session.tools.heard.add(tool, text),
+            other => self.session.tools.heard.add(tool, &other.to_string()),
+        }
+    }
+}
+
+/// What is known while the calls of a turn are made.
+struct Calling<'c, 'e> {
+    turn: usize,
+    /// How many bytes of a result are told at once.
+    most: usize,
+    asked: &'c Asked,
+    edge: RefCell<&'c mut (dyn Edge + 'e)>,
+    stop: &'c CancellationToken,
+    called: &'c mut Vec<ToolCalled>,
+}
+
+/// Tells the person of a call while it runs.
+struct Relay<'r, 'c, 'e>(&'r RefCell<&'c mut (dyn Edge + 'e)>);
+
+impl CallEvents for Relay<'_, '_, '_> {
+    fn progress(&mut self, progress: &Progress) {
+        self.0.borrow_mut().hear(Event::ToolProgress(progress));
+    }
+
+    fn elicit(&mut self, elicitation: &Elicitation) -> ElicitationAnswer {
+        self.0.borrow_mut().elicit(elicitation)
+    }
+}
+
+fn unknown(name: &str, offered: &[Tool]) -> Failure {
+    let failure = Failure::from(CallError::UnknownTool(catalog::shorten(name)));
+    match catalog::nearest(name, offered.iter().map(|tool| tool.name.as_str())) {
+        Some(nearest) => failure.with_hint(format!("did you mean `{nearest}`?")),
+        None => failure,
+    }
+}
+
+/// The arguments of a call; models put them into an `arguments` of their own, which a tool seldom takes.
+fn plain(tool: &Tool, arguments: Map<String, Json>) -> Map<String, Json> {
+    let is_wrapped = arguments.len() == 1 && !tool.arguments().any(|name| name == "arguments");
+    match arguments.get("arguments") {
+        Some(Json::Object(inner)) if is_wrapped => inner.clone(),
+        _ => arguments,
+    }
+}
+
+/// The beginning of what a tool said, or why it said nothing, in a line.
+fn summary(part: &Answered) -> String {
+    let text = match part {
+        Err(failure) => failure.message.clone(),
+        Ok(Part { value: Json::String(text), .. }) => text.clone(),
+        Ok(Part { value, .. }) => value.to_string(),
+    };
+    let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(SUMMARY) {
+        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
+        None => line,
+    }
+}

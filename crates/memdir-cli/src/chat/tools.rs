@@ -1,0 +1,119 @@
+//! `/tools`, and the question before a tool of another server is called.
+
+use serde_json::{Map, Value};
+
+use super::Chat;
+use super::talker::{Talker, Word};
+use crate::exit::usage;
+use crate::talk;
+use memdir_core::catalog;
+use memdir_engine::{ChangeError, ToolConsent};
+use memdir_tools::{Progress, ServerHealth, ServerName, ServerState, Tool};
+
+/// So many bytes are shown of what is sent.
+const SHOWN: usize = 20_000;
+/// So many of what a server says of a tool.
+const BRIEF: usize = 200;
+
+/// Lists the servers, or switches one on or off.
+pub(super) fn run(chat: &mut Chat<'_>, text: &str) -> Result<(), ChangeError> {
+    let servers = chat.agent.toolbox().map(|toolbox| toolbox.servers()).unwrap_or_default();
+    match text.split_whitespace().collect::<Vec<_>>().as_slice() {
+        [] => {}
+        ["on", names @ ..] if !names.is_empty() => {
+            for name in names {
+                let server = servers.iter().find(|server| server.name.as_str() == *name);
+                let server = server.ok_or_else(|| talk::no_server(name, &servers))?;
+                chat.agent.session_mut().switch_tools_on(server.name.clone());
+            }
+            if let Some(trouble) = chat.agent.tools_trouble() {
+                chat.talker.screen.warn(&format!("note: {trouble}"));
+            }
+        }
+        ["off"] => {
+            let on: Vec<ServerName> = chat.agent.session().switches.tools.iter().cloned().collect();
+            on.iter().for_each(|server| chat.agent.session_mut().switch_tools_off(server));
+        }
+        ["off", names @ ..] => {
+            for name in names {
+                let server = ServerName::parse(name).map_err(|_| talk::no_server(name, &servers))?;
+                chat.agent.session_mut().switch_tools_off(&server);
+            }
+        }
+        _ => {
+            let what = format!("`/tools {}` says nothing", catalog::shorten(text));
+            return Err(usage(what, "say `/tools`, `/tools on NAME` or `/tools off NAME`").into());
+        }
+    }
+    list(chat, &servers);
+    Ok(())
+}
+
+fn list(chat: &mut Chat<'_>, servers: &[ServerState]) {
+    let (session, screen) = (chat.agent.session(), &mut chat.talker.screen);
+    let width = servers.iter().map(|server| server.name.as_str().len()).max().unwrap_or(0);
+    for server in servers {
+        let is_on = session.switches.tools.contains(&server.name);
+        let asks = if session.is_only_kept(&server.name) { ", and you are asked about each call" } else { "" };
+        let state = match &server.health {
+            _ if !server.enabled => "disabled".to_owned(),
+            ServerHealth::Idle => "not started".to_owned(),
+            ServerHealth::Starting => "starting".to_owned(),
+            ServerHealth::Ready { .. } => "ready".to_owned(),
+            ServerHealth::Failed { problem } => format!("failed: {problem}"),
+        };
+        let changed = match server.unapproved {
+            0 => String::new(),
+            one => format!(", {one} not as you approved them: memdir tools approve {}", server.name),
+        };
+        let is_on = if is_on { "on" } else { "off" };
+        screen.show(&format!(
+            "{:width$}  {is_on:3}  {} tools, {state}{changed}{asks}",
+            server.name.as_str(),
+            server.tools
+        ));
+    }
+    for gone in session.switches.tools.iter().filter(|name| servers.iter().all(|server| server.name != **name)) {
+        screen.show(&format!("{gone:width$}  on   no such server any more"));
+    }
+    if servers.is_empty() {
+        screen.tell("no server is registered: memdir tools add");
+    }
+}
+
+/// How far a call is, in a line.
+pub(super) fn progress(progress: &Progress) -> String {
+    let of = progress.total.map_or_else(String::new, |total| format!(" of {total}"));
+    let words = progress.message.as_deref().map_or_else(String::new, |message| format!(": {message}"));
+    format!("{}{of}{words}", progress.progress)
+}
+
+impl Talker<'_> {
+    /// Asks about a call, with all that will be sent.
+    pub(super) fn ask_about(&mut self, tool: &Tool, arguments: &Map<String, Value>) -> ToolConsent {
+        if !self.lines.is_attended() {
+            return ToolConsent::NobodyThere;
+        }
+        self.screen.end_line();
+        self.screen
+            .warn(&format!("the model wants to call `{}` of the server `{}`, and to send it:", tool.own, tool.server));
+        let sent = serde_json::to_string_pretty(arguments).unwrap_or_default();
+        let end = sent.floor_char_boundary(SHOWN);
+        sent.get(..end).unwrap_or_default().lines().for_each(|line| self.screen.show(&format!("  {line}")));
+        if end < sent.len() {
+            self.screen.warn(&format!("  … and {} more bytes that are not shown here", sent.len() - end));
+        }
+        let words = tool.brief(BRIEF);
+        if !words.is_empty() {
+            self.screen.tell(&format!("the server says of this tool: {words}"));
+        }
+        match self
+            .ask("[y]es, once [c]onversation: do not ask again here [n]o", &[Word::Yes, Word::Conversation, Word::No])
+        {
+            Some(Word::Yes) => ToolConsent::Once,
+            Some(Word::Conversation) => ToolConsent::Conversation,
+            Some(Word::No) => ToolConsent::No,
+            Some(Word::Edit | Word::Always | Word::Later) | None => ToolConsent::NobodyThere,
+        }
+    }
+}

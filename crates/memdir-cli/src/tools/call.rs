@@ -1,0 +1,181 @@
+//! `memdir tools call`: a call by the person, or by a script of theirs.
+
+use std::io::{self, Write};
+
+use serde_json::{Map, Value};
+
+use super::args::CallTool;
+use super::elicit;
+use super::registry::{Registry, unknown};
+use super::settle::no_tool;
+use super::shown::pretty;
+use crate::args::Global;
+use crate::exit::{Stop, usage};
+use crate::output::{Lines, say};
+use crate::{file, interrupt, open, question, term};
+use memdir_core::report::{Code, Failure};
+use memdir_engine::ToolConsent;
+use memdir_tools::{
+    CallEvents, Elicitation, ElicitationAnswer, Progress, Server, Switched, Tool, ToolAnswer, ToolCall, ToolName,
+    Toolbox,
+};
+
+/// More is no arguments.
+const MOST_ARGUMENTS: u64 = 16 << 20;
+/// The exit code where the tool says that it failed.
+const TOOL_FAILED: u8 = 4;
+
+pub(super) fn run(global: &Global, registry: &Registry, options: &CallTool) -> Result<u8, Stop> {
+    let arguments = arguments(&options.arguments)?;
+    let servers = registry.read()?;
+    let named = ToolName::server_in(&options.name);
+    let server = named.as_ref().and_then(|named| servers.iter().find(|server| server.name == *named));
+    let Some(server) = server else {
+        let failure = unknown(named.as_ref().map_or(options.name.as_str(), |named| named.as_str()), &servers);
+        return Err(match named {
+            Some(_) => failure,
+            None => usage(
+                format!("`{}` is no tool", options.name),
+                "a tool is named `server__tool`: `memdir tools` lists the servers",
+            ),
+        }
+        .into());
+    };
+    let Some(own) = server.own_name(&options.name) else { return Err(no_tool(server, &options.name).into()) };
+    let call = ToolCall { tool: ToolName::of(&server.name, own), arguments, client: None };
+    let answer = make(server, registry, global, options, &call)?;
+    let failed = if answer.is_error() { TOOL_FAILED } else { 0 };
+    global.answer(&answer.result, |stdout| show(&answer.result, stdout))?;
+    Ok(failed)
+}
+
+/// Makes the call, by the way that every call goes.
+fn make(
+    server: &Server,
+    registry: &Registry,
+    global: &Global,
+    options: &CallTool,
+    call: &ToolCall,
+) -> Result<ToolAnswer, Stop> {
+    let opened = open::open(global)?;
+    let (hub, stop) = (registry.hub()?, interrupt::stop());
+    if server.enabled && !hub.tools().iter().any(|tool| tool.name == call.tool) {
+        hub.connect_now(&server.name, &stop).map_err(Failure::from)?;
+    }
+    // The person means this server by calling its tool.
+    let mut switched = Switched { servers: [server.name.clone()].into(), ..Switched::default() };
+    let mut broken = None;
+    let mut ask = |tool: &Tool, arguments: &Map<String, Value>| {
+        let asked = if options.yes { Ok(ToolConsent::Once) } else { consent(tool, arguments, global) };
+        asked.unwrap_or_else(|stop| {
+            broken = Some(stop);
+            ToolConsent::NobodyThere
+        })
+    };
+    let mut events = Person { server: server.name.as_str(), can_ask: !global.json && question::can_ask() };
+    let answer = opened.engine.call_tool(&hub, &open::person(), &mut switched, call, &mut ask, &mut events, &stop);
+    match broken {
+        Some(stop) => Err(stop),
+        None => Ok(answer.map_err(|failure| in_words(failure, server))?),
+    }
+}
+
+/// Shows what would be sent, and asks.
+fn consent(tool: &Tool, arguments: &Map<String, Value>, global: &Global) -> Result<ToolConsent, Stop> {
+    if global.json || !question::can_ask() {
+        return Ok(ToolConsent::NobodyThere);
+    }
+    writeln!(io::stderr(), "{}", pretty(arguments))?;
+    let is_agreed = question::agrees(&format!("call {} with these arguments?", tool.name))?;
+    Ok(if is_agreed { ToolConsent::Once } else { ToolConsent::No })
+}
+
+/// A failure in words for the person: what is said to a model is that it should tell them.
+fn in_words(failure: Failure, server: &Server) -> Failure {
+    let name = &server.name;
+    let hint = match failure.code {
+        Code::PermissionRequired => {
+            "send `--yes`, or `memdir tools allow` lets it be called without a question".to_owned()
+        }
+        Code::Denied if !server.enabled => format!("`memdir tools enable {name}` puts it into use"),
+        Code::UnknownAction | Code::Denied => {
+            format!("`memdir tools show {name}` shows its tools and what holds for each")
+        }
+        _ => return failure,
+    };
+    failure.with_hint(hint)
+}
+
+/// The arguments of a call.
+fn arguments(text: &str) -> Result<Map<String, Value>, Failure> {
+    let read = match text {
+        "-" => file::read_input("arguments", MOST_ARGUMENTS)?,
+        text => text.as_bytes().to_vec(),
+    };
+    serde_json::from_slice(&read).map_err(|error| {
+        usage(format!("the arguments are no JSON object: {error}"), "send one object, such as '{\"city\":\"Porto\"}'")
+    })
+}
+
+/// The text of a result, and a line for each part that is none.
+fn show(result: &Map<String, Value>, stdout: &mut (impl Write + io::IsTerminal)) -> Result<(), Stop> {
+    let text = |part: &Value, name: &str| part.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let parts = result.get("content").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    for part in parts {
+        match part.get("type").and_then(Value::as_str) {
+            Some("text") => print(&text(part, "text"), stdout)?,
+            Some("resource") if part.pointer("/resource/text").is_some() => {
+                print(part.pointer("/resource/text").and_then(Value::as_str).unwrap_or_default(), stdout)?;
+            }
+            Some(kind @ ("image" | "audio")) => {
+                say(format!(
+                    "{kind} {}, {} characters of base64: `--json` prints it",
+                    text(part, "mimeType"),
+                    text(part, "data").len()
+                ))?;
+            }
+            Some("resource_link") => stdout.line(format!("{} {}", text(part, "name"), text(part, "uri")))?,
+            kind => say(format!("a part of the kind `{}`: `--json` prints it", kind.unwrap_or("?")))?,
+        }
+    }
+    if let (true, Some(value)) = (parts.is_empty(), result.get("structuredContent")) {
+        print(&pretty(value), stdout)?;
+    }
+    if result.get("isError").and_then(Value::as_bool) == Some(true) {
+        say("the tool says that it failed")?;
+    }
+    Ok(())
+}
+
+/// Prints a text of the server's: escaped where it goes to a terminal.
+fn print(text: &str, stdout: &mut (impl Write + io::IsTerminal)) -> Result<(), Stop> {
+    match stdout.is_terminal() {
+        true => writeln!(stdout, "{}", term::escape(text))?,
+        false => writeln!(stdout, "{text}")?,
+    }
+    Ok(())
+}
+
+/// The person at the terminal while a call runs.
+struct Person<'a> {
+    server: &'a str,
+    can_ask: bool,
+}
+
+impl CallEvents for Person<'_> {
+    fn progress(&mut self, progress: &Progress) {
+        if self.can_ask {
+            let total = progress.total.map_or_else(String::new, |total| format!(" of {total}"));
+            let message = progress.message.as_deref().unwrap_or_default();
+            // Where that cannot be said, the call goes on.
+            let _ = say(format!("{}: {}{total} {message}", self.server, progress.progress));
+        }
+    }
+
+    fn elicit(&mut self, elicitation: &Elicitation) -> ElicitationAnswer {
+        match self.can_ask {
+            true => elicit::on_terminal(self.server, elicitation).unwrap_or(ElicitationAnswer::Cancel),
+            false => ElicitationAnswer::Decline,
+        }
+    }
+}

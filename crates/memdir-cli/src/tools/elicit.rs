@@ -1,0 +1,123 @@
+//! A question of a server to the person, on the terminal.
+
+use serde_json::{Map, Value};
+
+use crate::exit::Stop;
+use crate::output::say;
+use crate::question;
+use memdir_tools::{Elicitation, ElicitationAnswer};
+
+/// Asks the person what a server wants to know. Its words are shown as its own.
+pub(crate) fn on_terminal(server: &str, elicitation: &Elicitation) -> Result<ElicitationAnswer, Stop> {
+    say(format!("the server `{server}` asks: {}", elicitation.message))?;
+    if let Some(url) = elicitation.params.get("url").and_then(Value::as_str) {
+        say(format!("it wants you to open {url}"))?;
+        let is_agreed = question::agrees("have you opened it?")?;
+        return Ok(if is_agreed { ElicitationAnswer::Accept(Map::new()) } else { ElicitationAnswer::Decline });
+    }
+    if !question::agrees("do you want to answer? what you type goes to the server:")? {
+        return Ok(ElicitationAnswer::Decline);
+    }
+    let schema = elicitation.params.get("requestedSchema");
+    let fields = schema.and_then(|schema| schema.get("properties")).and_then(Value::as_object);
+    let required = |name: &str| {
+        let required = schema.and_then(|schema| schema.get("required")).and_then(Value::as_array);
+        required.is_some_and(|all| all.iter().any(|one| one == name))
+    };
+    let mut answer = Map::new();
+    for (name, field) in fields.into_iter().flatten() {
+        loop {
+            let Some(typed) = question::line(&format!("{}:", label(name, field)))? else {
+                return Ok(ElicitationAnswer::Cancel);
+            };
+            match value(&typed, field) {
+                Ok(Some(value)) => drop(answer.insert(name.clone(), value)),
+                Ok(None) if required(name) => {
+                    say("it has to be given")?;
+                    continue;
+                }
+                Ok(None) => {}
+                Err(wanted) => {
+                    say(format!("give {wanted}"))?;
+                    continue;
+                }
+            }
+            break;
+        }
+    }
+    Ok(ElicitationAnswer::Accept(answer))
+}
+
+/// What a field is called, and what can be typed.
+fn label(name: &str, field: &Value) -> String {
+    let text = |key: &str| field.get(key).and_then(Value::as_str);
+    let title = text("title").unwrap_or(name);
+    let about = text("description").map_or_else(String::new, |about| format!(", {about}"));
+    let choices = choices(field);
+    let choices = if choices.is_empty() { String::new() } else { format!(" ({})", choices.join(", ")) };
+    let default = field.get("default").map_or_else(String::new, |default| format!(" [{default}]"));
+    cut(&format!("{title}{about}{choices}{default}"))
+}
+
+/// A line that a server may not make long.
+fn cut(text: &str) -> String {
+    let short: String = text.chars().take(300).collect();
+    if short.len() < text.len() { format!("{short}…") } else { short }
+}
+
+/// The values that a field may have, where it names them.
+fn choices(field: &Value) -> Vec<&str> {
+    let named = field.get("enum").and_then(Value::as_array);
+    let titled = field.get("oneOf").and_then(Value::as_array);
+    let titled = titled.into_iter().flatten().filter_map(|one| one.get("const")?.as_str());
+    named.into_iter().flatten().filter_map(Value::as_str).chain(titled).collect()
+}
+
+/// What was typed, as the field's kind has it; `None` where nothing was and nothing is the default.
+fn value(typed: &str, field: &Value) -> Result<Option<Value>, &'static str> {
+    if typed.is_empty() {
+        return Ok(field.get("default").cloned());
+    }
+    let choices = choices(field);
+    Ok(Some(match field.get("type").and_then(Value::as_str) {
+        Some("integer") => typed.parse::<i64>().map_err(|_| "a whole number")?.into(),
+        Some("number") => {
+            let number = typed.parse::<f64>().ok().and_then(serde_json::Number::from_f64);
+            Value::Number(number.ok_or("a number")?)
+        }
+        Some("boolean") => match typed {
+            "y" | "yes" | "true" => true.into(),
+            "n" | "no" | "false" => false.into(),
+            _ => return Err("y or n"),
+        },
+        Some("array") => typed.split(',').map(|one| Value::from(one.trim())).collect::<Vec<_>>().into(),
+        _ if !choices.is_empty() && !choices.contains(&typed) => return Err("one of those"),
+        _ => typed.into(),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_typed_becomes_what_the_field_is() {
+        for (typed, field, expected) in [
+            ("7", json!({"type": "integer"}), Ok(Some(json!(7)))),
+            ("7.5", json!({"type": "integer"}), Err("a whole number")),
+            ("7.5", json!({"type": "number"}), Ok(Some(json!(7.5)))),
+            ("NaN", json!({"type": "number"}), Err("a number")),
+            ("yes", json!({"type": "boolean"}), Ok(Some(json!(true)))),
+            ("perhaps", json!({"type": "boolean"}), Err("y or n")),
+            ("", json!({"type": "string"}), Ok(None)),
+            ("", json!({"type": "string", "default": "x"}), Ok(Some(json!("x")))),
+            ("red", json!({"type": "string", "enum": ["red", "blue"]}), Ok(Some(json!("red")))),
+            ("green", json!({"type": "string", "oneOf": [{"const": "red", "title": "Red"}]}), Err("one of those")),
+            ("a, b", json!({"type": "array", "items": {"enum": ["a", "b"]}}), Ok(Some(json!(["a", "b"])))),
+        ] {
+            assert_eq!(value(typed, &field), expected, "{typed} {field}");
+        }
+    }
+}

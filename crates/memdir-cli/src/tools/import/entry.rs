@@ -1,0 +1,254 @@
+//! One server as another program writes it, and what it is here. Values in, values out.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use crate::install::{ServerList, is_memdir};
+use memdir_tools::{NameError, PlainSecret, ServerName, Transport, references};
+
+/// The longest name that a server gets, with room for a number.
+const MOST_NAME: usize = 20;
+
+/// A server of another program.
+#[derive(Debug, PartialEq)]
+pub(super) struct Found {
+    /// What it is called there.
+    pub(super) name: String,
+    /// Whether it is in use there.
+    pub(super) enabled: bool,
+    /// How it is reached; else why it cannot be taken over.
+    pub(super) transport: Result<Transport, String>,
+}
+
+/// The servers of a list, without memdir itself.
+pub(super) fn read(list: &ServerList) -> Vec<Found> {
+    let named: Vec<(String, &Value)> = match &list.servers {
+        Value::Object(servers) => servers.iter().map(|(name, entry)| (name.clone(), entry)).collect(),
+        Value::Array(servers) => {
+            let name = |entry: &Value| entry.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+            servers.iter().map(|entry| (name(entry), entry)).collect()
+        }
+        _ => Vec::new(),
+    };
+    let read = |(name, entry): (String, &Value)| Found {
+        enabled: is_enabled(entry),
+        transport: transport(entry, list.is_sse_by_default),
+        name,
+    };
+    named.into_iter().map(read).filter(|found| !is_own(found)).collect()
+}
+
+fn is_own(found: &Found) -> bool {
+    matches!(&found.transport, Ok(Transport::Stdio { command, .. }) if is_memdir(command))
+}
+
+fn is_enabled(entry: &Value) -> bool {
+    let is = |name: &str, wanted: bool| match entry.get(name) {
+        Some(Value::Bool(value)) => *value == wanted,
+        Some(Value::String(text)) => *text == wanted.to_string(),
+        _ => false,
+    };
+    !is("disabled", true) && !is("enabled", false)
+}
+
+/// The first of these members that is there.
+fn first<'e>(entry: &'e Value, names: &[&str]) -> Option<&'e Value> {
+    names.iter().find_map(|name| entry.get(*name)).filter(|value| !value.is_null())
+}
+
+fn text<'e>(entry: &'e Value, names: &[&str]) -> Option<&'e str> {
+    first(entry, names)?.as_str()
+}
+
+fn transport(entry: &Value, is_sse_by_default: bool) -> Result<Transport, String> {
+    if !entry.is_object() {
+        return Err("it is no server".to_owned());
+    }
+    let kind = text(entry, &["type", "transport"]).unwrap_or_default().to_lowercase();
+    if let Some(url) = text(entry, &["httpUrl", "url", "serverUrl", "uri"]) {
+        let is_sse = kind == "sse" || (kind.is_empty() && is_sse_by_default && entry.get("httpUrl").is_none());
+        let (url, headers) = (translated(url)?, headers(entry)?);
+        return Ok(if is_sse { Transport::Sse { url, headers } } else { Transport::Http { url, headers } });
+    }
+    // Zed has had the program in an object of its own.
+    let program = entry.get("command").filter(|command| command.is_object()).unwrap_or(entry);
+    let (command, args) = match first(program, &["command", "cmd", "path"]) {
+        Some(Value::String(command)) => (command.clone(), texts(program.get("args"))?),
+        Some(joined @ Value::Array(_)) => {
+            let mut words = texts(Some(joined))?;
+            if words.is_empty() {
+                return Err("it names no program".to_owned());
+            }
+            (words.remove(0), words)
+        }
+        _ => return Err("it names neither a program nor an address".to_owned()),
+    };
+    Ok(Transport::Stdio {
+        command: translated(&command)?,
+        args: args.iter().map(|arg| translated(arg)).collect::<Result<_, _>>()?,
+        env: environment(program)?,
+        cwd: text(program, &["cwd"]).map(translated).transpose()?,
+    })
+}
+
+fn texts(list: Option<&Value>) -> Result<Vec<String>, String> {
+    let Some(list) = list.filter(|list| !list.is_null()) else { return Ok(Vec::new()) };
+    let texts = list.as_array().and_then(|list| list.iter().map(scalar).collect::<Option<_>>());
+    texts.ok_or_else(|| "its arguments are no list of texts".to_owned())
+}
+
+/// A text, or a number or truth value as it would be written.
+fn scalar(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+/// The pairs of a member that is an object of texts.
+fn pairs(entry: &Value, names: &[&str]) -> Result<BTreeMap<String, String>, String> {
+    let empty = Map::new();
+    let object = match first(entry, names) {
+        None => &empty,
+        Some(value) => value.as_object().ok_or_else(|| format!("its `{}` is no object", names.join("` or `")))?,
+    };
+    let pair = |(name, value): (&String, &Value)| {
+        let value = scalar(value).ok_or_else(|| format!("the value of `{name}` is no text"))?;
+        Ok((name.clone(), translated(&value)?))
+    };
+    object.iter().map(pair).collect()
+}
+
+fn environment(entry: &Value) -> Result<BTreeMap<String, String>, String> {
+    let mut env = pairs(entry, &["env", "environment", "envs"])?;
+    // goose keeps these in the system's keyring; Codex hands them on from its own environment.
+    for names in ["env_keys", "env_vars"] {
+        for name in texts(entry.get(names))? {
+            env.entry(name.clone()).or_insert_with(|| format!("${{{name}}}"));
+        }
+    }
+    Ok(env)
+}
+
+fn headers(entry: &Value) -> Result<BTreeMap<String, String>, String> {
+    let mut headers = pairs(entry, &["headers", "http_headers"])?;
+    // Codex names variables for some.
+    for (header, variable) in pairs(entry, &["env_http_headers"])? {
+        headers.insert(header, format!("${{{variable}}}"));
+    }
+    if let Some(variable) = text(entry, &["bearer_token_env_var"]) {
+        headers.insert("Authorization".to_owned(), format!("Bearer ${{{variable}}}"));
+    }
+    Ok(headers)
+}
+
+/// A value in which each variable is named as memdir names it.
+fn translated(value: &str) -> Result<String, String> {
+    if value.contains("{file:") {
+        return Err("it reads a key from a file: put it into a variable, and add the server by hand".to_owned());
+    }
+    let mut rest = value;
+    let mut text = String::new();
+    while let Some(at) = rest.find("${").into_iter().chain(rest.find("{env:")).min() {
+        let (before, from) = rest.split_at(at);
+        text.push_str(before);
+        let inner = from.strip_prefix('$').unwrap_or(from).strip_prefix('{').and_then(|inner| inner.split_once('}'));
+        let (inner, behind) = inner.ok_or_else(|| format!("`{value}` does not end what it begins with `{{`"))?;
+        let name = match inner.split_once(':') {
+            None => inner.to_owned(),
+            Some(("env", name)) => name.to_owned(),
+            Some(("input", id)) => variable(id),
+            // What stands behind `:-` counts where the variable is not set.
+            Some((name, default)) if default.starts_with('-') => name.to_owned(),
+            Some(_) => return Err(format!("only that program knows `${{{inner}}}`")),
+        };
+        let name = if name == "userHome" { "HOME".to_owned() } else { name };
+        let reference = format!("${{{name}}}");
+        if references(&reference).is_none() || matches!(name.as_str(), "workspaceFolder" | "workspaceFolderBasename") {
+            return Err(format!("only that program knows `${{{inner}}}`"));
+        }
+        text.push_str(&reference);
+        rest = behind;
+    }
+    text.push_str(rest);
+    Ok(text)
+}
+
+/// The name of a variable that is made from words.
+fn variable(words: &str) -> String {
+    let upper = words.to_uppercase();
+    let name: String = upper.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' }).collect();
+    if name.starts_with(|letter: char| letter.is_ascii_digit()) { format!("_{name}") } else { name }
+}
+
+/// What a server is called here: the name in the letters that there are, and a number where that is not the first.
+pub(super) fn server_name(name: &str, number: usize) -> Result<ServerName, NameError> {
+    let lower = name.to_lowercase();
+    let plain: String = lower.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect();
+    let words: Vec<&str> = plain.split('-').filter(|word| !word.is_empty()).collect();
+    let short: String = words.join("-").chars().take(MOST_NAME).collect();
+    let short = short.trim_end_matches('-');
+    let short = if short.is_empty() { "server" } else { short };
+    let numbered = if number == 1 { short.to_owned() } else { format!("{short}-{number}") };
+    ServerName::parse(&numbered)
+}
+
+/// Puts a variable in the place of each key that is written out, and gives the names of these.
+///
+/// # Errors
+///
+/// Why that cannot be done, in words.
+pub(super) fn without_secrets(
+    server: &ServerName,
+    transport: &mut Transport,
+    holds_secret: &dyn Fn(&str) -> bool,
+) -> Result<Vec<String>, String> {
+    let mut set = Vec::new();
+    for found in transport.plain_secrets(holds_secret) {
+        match (found, &mut *transport) {
+            (PlainSecret::Env(name), Transport::Stdio { env, .. }) => {
+                let own = variable(&name);
+                env.insert(name, format!("${{{own}}}"));
+                set.push(own);
+            }
+            (PlainSecret::Header(name), Transport::Http { headers, .. } | Transport::Sse { headers, .. }) => {
+                let own = variable(&format!("{server}_{name}"));
+                if let Some(value) = headers.get_mut(&name) {
+                    *value = with_last_word(value, &own);
+                }
+                set.push(own);
+            }
+            (PlainSecret::Command, Transport::Stdio { args, .. }) => {
+                let own = variable(&format!("{server}_key"));
+                replace_argument(args, &own, holds_secret);
+                set.push(own);
+            }
+            _ => {}
+        }
+    }
+    match transport.plain_secrets(holds_secret).as_slice() {
+        [] => Ok(set),
+        _ => Err("a key is written out in it: add it by hand, with ${VARIABLE} in the key's place".to_owned()),
+    }
+}
+
+/// Puts the variable in the place of the arguments that hold a key, alone or behind the one before.
+fn replace_argument(args: &mut [String], variable: &str, holds_secret: &dyn Fn(&str) -> bool) {
+    let mut before = String::new();
+    for arg in args {
+        if holds_secret(arg)
+            || (!before.is_empty() && holds_secret(&format!("{before} {arg}")) && !holds_secret(&before))
+        {
+            *arg = with_last_word(arg, variable);
+        }
+        before.clone_from(arg);
+    }
+}
+
+/// The text with a variable in the place of its last word: what stands before it says what it is.
+fn with_last_word(text: &str, variable: &str) -> String {
+    let at = text.rfind([' ', '=']).map_or(0, |at| at + 1);
+    format!("{}${{{variable}}}", text.get(..at).unwrap_or_default())
+}

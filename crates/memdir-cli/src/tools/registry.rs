@@ -1,0 +1,179 @@
+//! `tools.toml`: the servers that the person has added, beside the settings.
+
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use super::super::config::{self, Sources};
+use super::super::file::Stamp;
+use super::super::private_file::PrivateFile;
+use memdir_core::catalog;
+use memdir_core::report::{Code, Failure};
+use memdir_hub::{Hub, Places, RegistrySource};
+use memdir_tools::{RegistryError, Server, ServerName, read_registry, write_registry};
+
+/// The word by which memdir is started as the guard of its servers. Nobody types it.
+pub(crate) const GUARD: &str = "__guard";
+/// What to do about a damaged file.
+const MEND: &str = "no tool is called by it; mend the file, or move it away and add the servers anew";
+
+/// The file, which need not be there.
+#[derive(Clone, Debug)]
+pub(super) struct Registry {
+    file: PrivateFile,
+}
+
+impl Registry {
+    pub(super) fn of(sources: &Sources) -> Result<Self, Failure> {
+        Ok(Self { file: PrivateFile::of(sources, "tools.toml", MEND)? })
+    }
+
+    /// The servers, in the order of their names; none where the file is not there.
+    pub(super) fn read(&self) -> Result<Vec<Server>, Failure> {
+        Ok(self.read_stamped()?.0)
+    }
+
+    fn read_stamped(&self) -> Result<(Vec<Server>, Option<Stamp>), Failure> {
+        let Some((text, stamp)) = self.file.read()? else { return Ok((Vec::new(), None)) };
+        Ok((self.parse(&text)?, Some(stamp)))
+    }
+
+    fn parse(&self, text: &str) -> Result<Vec<Server>, Failure> {
+        read_registry(text).map_err(|error| self.file.damaged(&error.to_string()))
+    }
+
+    /// The server of this name.
+    pub(super) fn server(&self, name: &ServerName) -> Result<Server, Failure> {
+        let all = self.read()?;
+        match all.iter().find(|server| server.name == *name) {
+            Some(server) => Ok(server.clone()),
+            None => Err(unknown(name.as_str(), &all)),
+        }
+    }
+
+    /// Changes the servers, under a lock: what another process adds in the same instant is not lost.
+    pub(super) fn change<R>(&self, edit: impl FnOnce(&mut Vec<Server>) -> Result<R, Failure>) -> Result<R, Failure> {
+        self.file.change(|text| {
+            let mut servers = text.map_or_else(|| Ok(Vec::new()), |text| self.parse(text))?;
+            let done = edit(&mut servers)?;
+            Ok((write_registry(servers).map_err(unwritable)?, done))
+        })
+    }
+
+    /// Changes one server.
+    pub(super) fn change_one<R>(&self, name: &ServerName, edit: impl FnOnce(&mut Server) -> R) -> Result<R, Failure> {
+        self.change(|servers| match servers.iter().position(|server| server.name == *name) {
+            Some(at) => servers.get_mut(at).map(edit).ok_or_else(|| unknown(name.as_str(), &[])),
+            None => Err(unknown(name.as_str(), servers)),
+        })
+    }
+
+    /// The connections to these servers, which follow the file.
+    pub(super) fn hub(&self) -> Result<Hub, Failure> {
+        Hub::start(Box::new(Followed { registry: self.clone(), seen: Mutex::default() }), places())
+    }
+}
+
+/// Where the hub keeps what it has to keep, outside every memory, and the environment of this process.
+pub(super) fn places() -> Places {
+    let below = |folder: Option<PathBuf>, name: &str| folder.map(|folder| folder.join("hub").join(name));
+    Places {
+        lists: below(memdir_host::cache_folder(), "lists"),
+        logs: below(memdir_host::state_folder(), "logs"),
+        tokens: below(memdir_host::state_folder(), "tokens.json"),
+        home: memdir_host::home(),
+        environment: config::environment(),
+        guard: guard().unwrap_or_default(),
+    }
+}
+
+/// What is started to end the programs of servers when this process is killed: memdir itself.
+fn guard() -> Option<Vec<String>> {
+    let own = memdir_host::own_program().ok()?;
+    Some(vec![own.to_str()?.to_owned(), GUARD.to_owned()])
+}
+
+/// The file as a program that stays reads it: again whenever it is another one.
+#[derive(Debug)]
+struct Followed {
+    registry: Registry,
+    /// What the file was when it was read last; `None` before, and where that failed.
+    seen: Mutex<Option<Option<Stamp>>>,
+}
+
+impl RegistrySource for Followed {
+    fn read_if_changed(&self) -> Result<Option<Vec<Server>>, Failure> {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if *seen == Some(self.registry.file.stamp()) {
+            return Ok(None);
+        }
+        *seen = None;
+        let (servers, stamp) = self.registry.read_stamped()?;
+        *seen = Some(stamp);
+        Ok(Some(servers))
+    }
+}
+
+/// There is no server of this name; the hint names the nearest, or all.
+pub(super) fn unknown(name: &str, all: &[Server]) -> Failure {
+    let names = || all.iter().map(|server| server.name.as_str());
+    let hint = match catalog::nearest(name, names()) {
+        Some(nearest) => format!("did you mean `{nearest}`?"),
+        None if all.is_empty() => "no server is added: `memdir tools add NAME -- COMMAND`".to_owned(),
+        None => format!("there is {}", names().collect::<Vec<_>>().join(", ")),
+    };
+    Failure::new(Code::NotFound, format!("there is no server `{}`", catalog::shorten(name))).with_hint(hint)
+}
+
+fn unwritable(error: RegistryError) -> Failure {
+    Failure::new(Code::Usage, error.to_string()).with_hint("`memdir tools add --help` says what can be given")
+}
+
+#[cfg(test)]
+mod tests {
+    use memdir_tools::Transport;
+
+    use super::*;
+
+    fn named(name: &str) -> Server {
+        let transport = Transport::Stdio { command: "x".to_owned(), args: Vec::new(), env: [].into(), cwd: None };
+        let text = write_registry(Vec::new()).unwrap();
+        assert_eq!(read_registry(&text).unwrap(), []);
+        Server {
+            name: ServerName::parse(name).unwrap(),
+            enabled: true,
+            timeout_seconds: None,
+            rate: None,
+            permission: memdir_tools::Permission::Ask,
+            sampling: false,
+            roots: Vec::new(),
+            transport,
+            tools: [].into(),
+        }
+    }
+
+    /// What another process writes counts at the next look, and what is damaged is told at each.
+    #[test]
+    fn a_program_that_stays_hears_of_each_change_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tools.toml");
+        let registry = Registry { file: PrivateFile::at(path.clone(), "tools.toml", MEND) };
+        let followed = Followed { registry: registry.clone(), seen: Mutex::default() };
+        let names = || followed.read_if_changed().map(|read| read.map(|all| all.iter().map(|one| one.name.to_string()).collect::<Vec<_>>()));
+        assert_eq!(names(), Ok(Some(vec![])));
+        assert_eq!(names(), Ok(None));
+        for (add, expected) in [("b", vec!["b"]), ("a", vec!["a", "b"])] {
+            registry.change(|servers| Ok(servers.push(named(add)))).unwrap();
+            assert_eq!(names(), Ok(Some(expected.iter().map(|name| (*name).to_owned()).collect())));
+            assert_eq!(names(), Ok(None));
+        }
+        let good = registry.file.read().unwrap().unwrap().0;
+        registry.file.change(|_| Ok(("version = 9".to_owned(), ()))).unwrap();
+        assert_eq!(names().unwrap_err().code, Code::Config);
+        assert_eq!(names().unwrap_err().code, Code::Config);
+        registry.file.change(|_| Ok((good.clone(), ()))).unwrap();
+        assert_eq!(names().unwrap().map(|all| all.len()), Some(2));
+        let twice = registry.change(|servers| Ok(servers.push(named("a")))).unwrap_err();
+        assert_eq!(twice.code, Code::Usage);
+        assert_eq!(registry.file.read().unwrap().unwrap().0, good);
+    }
+}

@@ -1,0 +1,281 @@
+//! Calls of other servers' tools: who decides, what is sent, and what the audit says of it.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use rusqlite::Connection;
+use serde_json::{Map, Value, json};
+use sha2::{Digest as _, Sha256};
+use tokio_util::sync::CancellationToken;
+
+use super::{engine, memory};
+use crate::{Caller, Engine, ToolConsent};
+use memdir_core::report::{Code, Failure};
+use memdir_tools::{
+    CallError, CallEvents, Permission, PinState, ServerName, ServerState, Switched, Tool, ToolAnswer, ToolCall,
+    ToolName, Toolbox,
+};
+
+/// Servers that answer what they are told to, and remember what they were sent.
+#[derive(Debug)]
+struct Scripted {
+    tools: Arc<[Tool]>,
+    answer: Result<ToolAnswer, CallError>,
+    heard: Mutex<Vec<ToolCall>>,
+}
+
+impl Toolbox for Scripted {
+    fn servers(&self) -> Vec<ServerState> {
+        Vec::new()
+    }
+
+    fn tools(&self) -> Arc<[Tool]> {
+        Arc::clone(&self.tools)
+    }
+
+    fn call(
+        &self,
+        call: &ToolCall,
+        _events: &mut dyn CallEvents,
+        _stop: &CancellationToken,
+    ) -> Result<ToolAnswer, CallError> {
+        self.heard.lock().unwrap().push(call.clone());
+        self.answer.clone()
+    }
+
+    fn on_change(&self, _heard: Box<dyn Fn() + Send + Sync>) {}
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    value.as_object().cloned().unwrap()
+}
+
+fn weather() -> ServerName {
+    ServerName::parse("weather").unwrap()
+}
+
+fn answer(is_error: bool) -> ToolAnswer {
+    let result = object(json!({"content": [{"type": "text", "text": "rain"}], "isError": is_error}));
+    ToolAnswer { result, is_cached: false, took: Duration::from_micros(1_500) }
+}
+
+fn toolbox(permission: Permission, pin: PinState, answer: Result<ToolAnswer, CallError>) -> Scripted {
+    let own = "forecast";
+    let name = ToolName::of(&weather(), own);
+    let tool = Tool { name, server: weather(), own: own.to_owned(), definition: Map::new(), permission, pin };
+    Scripted { tools: [tool].into(), answer, heard: Mutex::default() }
+}
+
+fn switched_on() -> Switched {
+    Switched { servers: BTreeSet::from([weather()]), allowed: BTreeSet::new() }
+}
+
+fn a_call(arguments: Value) -> ToolCall {
+    ToolCall { tool: ToolName::of(&weather(), "forecast"), arguments: object(arguments), client: None }
+}
+
+/// A call, and how often the person was asked about it.
+fn call(
+    engine: &Engine,
+    toolbox: &Scripted,
+    switched: &mut Switched,
+    consent: ToolConsent,
+) -> (Result<ToolAnswer, Failure>, usize) {
+    let (call, mut asked) = (a_call(json!({"city": "Oslo", "days": 2})), 0);
+    let mut ask = |tool: &Tool, arguments: &Map<String, Value>| {
+        assert_eq!((tool.name.as_str(), arguments), ("weather__forecast", &call.arguments));
+        asked += 1;
+        consent
+    };
+    let caller = Caller::model("chat").in_session(Some("7f3a".to_owned()));
+    let stop = CancellationToken::new();
+    (engine.call_tool(toolbox, &caller, switched, &call, &mut ask, &mut (), &stop), asked)
+}
+
+fn database(root: &Path) -> Connection {
+    Connection::open(root.join(".memdir/local/history.sqlite")).unwrap()
+}
+
+/// Permission, code and payload of each entry.
+fn entries(root: &Path) -> Vec<(String, Option<String>, Value)> {
+    let database = database(root);
+    let mut statement = database.prepare("SELECT permission, code, payload FROM entry ORDER BY seq").unwrap();
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get::<_, String>(2)?))).unwrap();
+    rows.map(|row| row.unwrap())
+        .map(|(leave, code, payload)| (leave, code, serde_json::from_str(&payload).unwrap()))
+        .collect()
+}
+
+#[test]
+fn who_decides_about_a_call_is_told_and_kept() {
+    use Permission::{Allow, Ask, Deny};
+    use ToolConsent::{Conversation, No, NobodyThere, Once};
+    let off = Switched::default();
+    let yes = Switched { allowed: ["weather__forecast".to_owned()].into(), ..switched_on() };
+    let on = switched_on();
+    let cases = [
+        (Allow, PinState::Approved, &on, No, 0, None, "allowed"),
+        (Allow, PinState::Approved, &off, Once, 0, Some(Code::Denied), "denied"),
+        (Allow, PinState::Changed, &on, Once, 0, Some(Code::Denied), "denied"),
+        (Allow, PinState::New, &on, Once, 0, Some(Code::Denied), "denied"),
+        (Deny, PinState::Approved, &yes, Once, 0, Some(Code::Denied), "denied"),
+        (Ask, PinState::Approved, &on, Once, 1, None, "approved"),
+        (Ask, PinState::Approved, &on, Conversation, 1, None, "approved_for_conversation"),
+        (Ask, PinState::Approved, &yes, No, 0, None, "approved_for_conversation"),
+        (Ask, PinState::Approved, &on, No, 1, Some(Code::Denied), "refused"),
+        (Ask, PinState::Approved, &on, NobodyThere, 1, Some(Code::PermissionRequired), "denied"),
+        (Ask, PinState::Changed, &yes, Once, 0, Some(Code::Denied), "denied"),
+    ];
+    for (permission, pin, switched, consent, asks, code, leave) in cases {
+        let case = format!("{permission:?} {pin:?} {switched:?} {consent:?}");
+        let folder = memory(&[]);
+        let engine = engine(folder.path());
+        let toolbox = toolbox(permission, pin, Ok(answer(false)));
+        let mut after = switched.clone();
+        let (made, asked) = call(&engine, &toolbox, &mut after, consent);
+        assert_eq!((made.err().map(|failure| failure.code), asked), (code, asks), "{case}");
+        assert_eq!(toolbox.heard.lock().unwrap().len(), usize::from(code.is_none()), "{case}");
+        assert_eq!(after.allowed.len(), usize::from(*switched == yes || consent == Conversation), "{case}");
+        // The engine still lives: the entry is in the database, and would outlive a process that is killed.
+        let [(permission, kept, _)] = &entries(folder.path())[..] else { panic!("{case}") };
+        assert_eq!((permission.as_str(), kept.clone()), (leave, code.map(|code| code.to_string())), "{case}");
+    }
+}
+
+#[test]
+fn an_entry_has_digests_and_sizes_and_no_content() {
+    let folder = memory(&[]);
+    let engine = engine(folder.path());
+    let toolbox = toolbox(Permission::Ask, PinState::Approved, Ok(answer(false)));
+    let (made, _) = call(&engine, &toolbox, &mut switched_on(), ToolConsent::Once);
+    assert_eq!(made, Ok(answer(false)));
+    assert_eq!(*toolbox.heard.lock().unwrap(), [a_call(json!({"city": "Oslo", "days": 2}))]);
+    let [(_, _, payload)] = &entries(folder.path())[..] else { panic!() };
+    // By `sha256sum` of what was sent, and of what came.
+    assert_eq!(
+        *payload,
+        json!({
+            "tool": "weather__forecast", "server": "weather", "decided": "approved",
+            "arguments_digest": "sha256:1845a01d60bab7bf82ef1e97e5c00cc77873a2b06e4cfe7678ac6eea5a505ed4", "arguments_bytes": 24,
+            "result_digest": "sha256:18c3ed06ae04f2f54991723e89abb1ed612cdbbac0ef8f10e94ccaf667fd30b0", "result_bytes": 59, "is_cached": false, "is_error": false,
+        })
+    );
+    let columns: (String, String, Option<String>, i64, Option<i64>) = database(folder.path())
+        .query_row("SELECT action, origin, session, micros, batch FROM entry", [], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
+        })
+        .unwrap();
+    let expected = ("weather__forecast", "tool:weather__forecast", Some("7f3a"), 1_500, None);
+    assert_eq!((columns.0.as_str(), columns.1.as_str(), columns.2.as_deref(), columns.3, columns.4), expected);
+}
+
+#[test]
+fn each_way_to_fail_has_its_code_and_a_tool_s_own_failure_is_an_answer() {
+    let server = || "weather".to_owned();
+    let lost = CallError::Unreachable { server: server(), problem: "it ended".to_owned(), may_be_done: true };
+    let refused = CallError::Protocol { server: server(), code: -32602, message: "no".to_owned(), data: None };
+    let cases = [
+        (Ok(answer(true)), "tool_failed"),
+        (Err(lost), "unavailable"),
+        (Err(refused), "invalid_action"),
+        (Err(CallError::Timeout { server: server(), seconds: 60 }), "timeout"),
+        (Err(CallError::TooLarge { server: server(), most: 9 }), "too_large"),
+        (Err(CallError::TooSoon { server: server(), wait: Duration::from_secs(1) }), "rate_limited"),
+        (Err(CallError::LoginNeeded(server())), "denied"),
+        (Err(CallError::Cancelled), "cancelled"),
+    ];
+    let folder = memory(&[]);
+    let engine = engine(folder.path());
+    for (said, _) in &cases {
+        let toolbox = toolbox(Permission::Allow, PinState::Approved, said.clone());
+        let (made, _) = call(&engine, &toolbox, &mut switched_on(), ToolConsent::No);
+        assert_eq!(made, said.clone().map_err(Failure::from));
+    }
+    let gone = Scripted { tools: [].into(), ..toolbox(Permission::Allow, PinState::Approved, Ok(answer(false))) };
+    let (made, _) = call(&engine, &gone, &mut switched_on(), ToolConsent::No);
+    assert_eq!((made.unwrap_err().code, gone.heard.lock().unwrap().len()), (Code::UnknownAction, 0));
+    let kept = entries(folder.path());
+    let codes: Vec<_> = kept.iter().map(|(_, code, _)| code.as_deref().unwrap()).collect();
+    let expected: Vec<_> = cases.iter().map(|(_, code)| *code).chain(["unknown_action"]).collect();
+    assert_eq!(codes, expected);
+    assert!(kept[1..].iter().all(|(_, _, payload)| payload.get("result_digest").is_none()));
+}
+
+#[test]
+fn arguments_are_kept_only_where_the_person_wants_it_and_never_with_a_secret_or_without_leave() {
+    let sent = |engine: &Engine, permission, arguments: Value| {
+        let toolbox = toolbox(permission, PinState::Approved, Ok(answer(false)));
+        let mut ask = |_: &Tool, _: &Map<String, Value>| ToolConsent::No;
+        let (caller, stop) = (Caller::model("chat"), CancellationToken::new());
+        let call = a_call(arguments);
+        drop(engine.call_tool(&toolbox, &caller, &mut switched_on(), &call, &mut ask, &mut (), &stop));
+    };
+    let folder = memory(&[]);
+    let engine = engine(folder.path()).keeping_arguments(true);
+    let secret = ["AK", "IA", "QYLPMN5HHHFPZAM2"].concat();
+    sent(&engine, Permission::Allow, json!({"city": "Oslo"}));
+    sent(&engine, Permission::Allow, json!({"city": "Oslo", "key": secret}));
+    sent(&engine, Permission::Ask, json!({"city": "Oslo"}));
+    let kept: Vec<_> =
+        entries(folder.path()).into_iter().map(|(_, _, payload)| payload.get("arguments").cloned()).collect();
+    assert_eq!(kept, [Some(json!({"city": "Oslo"})), None, None]);
+}
+
+#[test]
+fn calls_are_links_of_the_one_chain() {
+    let folder = memory(&[]);
+    let engine = engine(folder.path());
+    for consent in [ToolConsent::Once, ToolConsent::No, ToolConsent::Conversation] {
+        let toolbox = toolbox(Permission::Ask, PinState::Approved, Ok(answer(false)));
+        drop(call(&engine, &toolbox, &mut switched_on(), consent));
+    }
+    drop(engine);
+    let database = database(folder.path());
+    let sql = "SELECT seq, time, batch, number, micros, previous, hash, commitment, salt,
+               door, client, session, message, origin, action, code, permission, payload FROM entry ORDER BY seq";
+    let mut statement = database.prepare(sql).unwrap();
+    let mut rows = statement.query([]).unwrap();
+    let (mut previous, mut count) = (vec![0; 32], 0);
+    while let Some(row) = rows.next().unwrap() {
+        let number = |at: usize| row.get::<_, Option<i64>>(at).unwrap().unwrap_or(0).to_le_bytes().to_vec();
+        let bytes = |at: usize| row.get::<_, Vec<u8>>(at).unwrap();
+        let text = |at: usize| row.get::<_, String>(at).unwrap().into_bytes();
+        let absent =
+            |at: usize| row.get::<_, Option<String>>(at).unwrap().map_or(String::new(), |text| format!("={text}"));
+        assert_eq!(bytes(7), hash_of(&[bytes(8), text(17)]), "the commitment");
+        assert_eq!(bytes(5), previous);
+        let parts = [
+            previous,
+            number(0),
+            number(1),
+            number(2),
+            text(9),
+            absent(10).into_bytes(),
+            absent(11).into_bytes(),
+            absent(12).into_bytes(),
+            text(13),
+            number(3),
+            text(14),
+            absent(15).into_bytes(),
+            number(4),
+            text(16),
+            bytes(7),
+        ];
+        previous = hash_of(&parts);
+        assert_eq!(bytes(6), previous, "the hash");
+        count += 1;
+    }
+    assert_eq!(count, 3);
+}
+
+/// As ARCHITECTURE.md says.
+fn hash_of(parts: &[Vec<u8>]) -> Vec<u8> {
+    let mut hasher = Sha256::new();
+    for part in parts {
+        hasher.update(u64::try_from(part.len()).unwrap().to_le_bytes());
+        hasher.update(part);
+    }
+    hasher.finalize().to_vec()
+}

@@ -1,0 +1,70 @@
+//! A program that holds a hub, for a test that kills it.
+//!
+//! `hub_holder SERVER FOLDER MARK` starts two servers of the program SERVER, one of which does not mind that its input ends, has
+//! each start a process of its own, leaves a call of each in flight, and then prints `ready`.
+
+#![expect(clippy::expect_used, reason = "a program for tests")]
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use memdir_core::report::Failure;
+use memdir_hub::{Hub, Places, RegistrySource};
+use memdir_tools::{Permission, Server, ServerName, ToolCall, ToolName, Toolbox, Transport};
+use serde_json::Map;
+use tokio_util::sync::CancellationToken;
+
+struct Fixed(Vec<Server>, AtomicBool);
+
+impl RegistrySource for Fixed {
+    fn read_if_changed(&self) -> Result<Option<Vec<Server>>, Failure> {
+        Ok((!self.1.swap(true, Ordering::Relaxed)).then(|| self.0.clone()))
+    }
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [program, folder, mark] = arguments.as_slice() else { return };
+    let server = |name: &str, args: Vec<String>| Server {
+        name: ServerName::parse(name).expect("a name"),
+        enabled: true,
+        timeout_seconds: None,
+        rate: None,
+        permission: Permission::Allow,
+        sampling: false,
+        roots: Vec::new(),
+        transport: Transport::Stdio { command: program.clone(), args, env: BTreeMap::new(), cwd: None },
+        tools: BTreeMap::new(),
+    };
+    let servers = vec![server("one", vec![mark.clone()]), server("two", vec!["--stubborn".to_owned(), mark.clone()])];
+    let places = Places {
+        lists: Some(PathBuf::from(folder)),
+        environment: std::env::vars().collect(),
+        guard: vec![program.clone(), "__guard".to_owned()],
+        ..Places::default()
+    };
+    let hub = Hub::start(Box::new(Fixed(servers, AtomicBool::new(false))), places).expect("a hub");
+    let call = |server: &str, tool: &str| {
+        let tool = ToolName::of(&ServerName::parse(server).expect("a name"), tool);
+        let call = ToolCall { tool, arguments: Map::new(), client: None };
+        hub.call(&call, &mut (), &CancellationToken::new())
+    };
+    for server in ["one", "two"] {
+        call(server, "orphan").expect("an orphan");
+    }
+    thread::scope(|scope| {
+        for server in ["one", "two"] {
+            scope.spawn(move || {
+                loop {
+                    let _ = call(server, "slow");
+                }
+            });
+        }
+        thread::sleep(Duration::from_millis(50));
+        writeln!(std::io::stdout(), "ready").expect("an output");
+    });
+}

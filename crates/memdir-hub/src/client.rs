@@ -1,0 +1,217 @@
+//! [`Handler`]: what memdir hears from a server, and answers when the server asks.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use memdir_tools::{CallError, Elicitation, ElicitationAnswer, Progress, Server};
+use rmcp::ClientHandler;
+use rmcp::model::{
+    ClientCapabilities, ClientConfig, CustomRequest, CustomResult, ElicitRequestParams, ElicitResult,
+    ElicitationAction, ElicitationCapability, ErrorCode, ErrorData, FormElicitationCapability, Implementation,
+    ListRootsRequestMethod, ProgressNotificationParam, ProgressToken, ProtocolVersion, RootsCapabilities,
+    UrlElicitationCapability,
+};
+use rmcp::service::{NotificationContext, RequestContext, RoleClient};
+use serde_json::{Map, Value, json};
+use tokio::sync::{Notify, oneshot};
+use tokio::time::Instant;
+
+use crate::lock;
+use crate::wire::Wire;
+
+/// How many notices of progress may wait for a caller that is busy. What comes then is left out.
+const MOST_WAITING: usize = 64;
+
+/// What a call that runs says to the thread that waits for it.
+pub(crate) enum CallMessage {
+    Progress(Progress),
+    Elicit(Elicitation, oneshot::Sender<ElicitationAnswer>),
+    Done(Result<Map<String, Value>, CallError>),
+}
+
+/// A call that runs.
+#[derive(Debug)]
+pub(crate) struct RunningCall {
+    to_caller: Sender<CallMessage>,
+    /// How many notices of progress the caller has not heard yet.
+    pub(crate) waiting: Arc<AtomicUsize>,
+    /// How many questions the person has before them.
+    asking: AtomicUsize,
+    last_sign: Mutex<Instant>,
+}
+
+impl RunningCall {
+    pub(crate) fn new(to_caller: Sender<CallMessage>, waiting: Arc<AtomicUsize>) -> Self {
+        Self { to_caller, waiting, asking: AtomicUsize::new(0), last_sign: Mutex::new(Instant::now()) }
+    }
+
+    /// When the call is given up that may be silent for `limit`. While the person is asked, the server waits for them.
+    pub(crate) fn deadline(&self, limit: Duration) -> Instant {
+        if self.asking.load(Ordering::Relaxed) > 0 { Instant::now() + limit } else { *lock(&self.last_sign) + limit }
+    }
+
+    pub(crate) fn is_alive(&self) {
+        *lock(&self.last_sign) = Instant::now();
+    }
+
+    fn progress(&self, progress: Progress) {
+        self.is_alive();
+        if self.waiting.load(Ordering::Relaxed) < MOST_WAITING {
+            self.waiting.fetch_add(1, Ordering::Relaxed);
+            let _ = self.to_caller.send(CallMessage::Progress(progress));
+        }
+    }
+
+    pub(crate) fn done(&self, result: Result<Map<String, Value>, CallError>) {
+        let _ = self.to_caller.send(CallMessage::Done(result));
+    }
+
+    /// Asks the person, by the thread that waits for the call. The answer is a result of `elicitation/create`.
+    pub(crate) async fn ask(&self, params: Map<String, Value>) -> Value {
+        let message = params.get("message").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let (answer, waits) = oneshot::channel();
+        self.asking.fetch_add(1, Ordering::Relaxed);
+        let _ = self.to_caller.send(CallMessage::Elicit(Elicitation { message, params }, answer));
+        let answered = waits.await;
+        self.is_alive();
+        self.asking.fetch_sub(1, Ordering::Relaxed);
+        match answered {
+            Ok(ElicitationAnswer::Accept(content)) => json!({"action": "accept", "content": content}),
+            Ok(ElicitationAnswer::Decline) | Err(_) => json!({"action": "decline"}),
+            Ok(ElicitationAnswer::Cancel) => json!({"action": "cancel"}),
+        }
+    }
+}
+
+/// The client's half of one connection.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Handler {
+    /// The connection, as the calls over it see it: transports leave results as they came here, and say that it has ended.
+    pub(crate) wire: Arc<Wire>,
+    /// The calls that run, by the token of their progress.
+    calls: Arc<Mutex<HashMap<ProgressToken, Arc<RunningCall>>>>,
+    /// Heard when the list of tools has become another one.
+    pub(crate) list_changed: Arc<Notify>,
+    /// The folders that the server is told of.
+    roots: Arc<[String]>,
+}
+
+impl Handler {
+    pub(crate) fn new(server: &Server) -> Self {
+        Self { roots: server.roots.clone().into(), ..Self::default() }
+    }
+
+    pub(crate) fn began(&self, token: ProgressToken, call: Arc<RunningCall>) {
+        lock(&self.calls).insert(token, call);
+    }
+
+    pub(crate) fn ended(&self, token: &ProgressToken) {
+        lock(&self.calls).remove(token);
+    }
+
+    /// Asks the person for the one call that runs. Where several do, nobody can tell whose question it is: it is declined.
+    async fn ask(&self, params: Map<String, Value>) -> Value {
+        let only = {
+            let calls = lock(&self.calls);
+            let mut calls = calls.values();
+            calls.next().filter(|_| calls.next().is_none()).cloned()
+        };
+        match only {
+            Some(call) => call.ask(params).await,
+            None => json!({"action": "decline"}),
+        }
+    }
+
+    pub(crate) fn roots(&self) -> Option<Value> {
+        let roots = self.roots.iter().map(|root| json!({"uri": file_address(root)}));
+        (!self.roots.is_empty()).then(|| json!({"roots": roots.collect::<Vec<_>>()}))
+    }
+}
+
+impl ClientHandler for Handler {
+    fn get_info(&self) -> ClientConfig {
+        // What is not named here is declined: sampling, and roots where the person named none.
+        let mut capabilities = ClientCapabilities::default();
+        let elicitation = ElicitationCapability::new().with_form(FormElicitationCapability::default());
+        capabilities.elicitation = Some(elicitation.with_url(UrlElicitationCapability::default()));
+        capabilities.roots = (!self.roots.is_empty()).then(RootsCapabilities::default);
+        ClientConfig::new(capabilities, Implementation::new("memdir", env!("CARGO_PKG_VERSION")))
+            .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
+    }
+
+    async fn create_elicitation(
+        &self,
+        request: ElicitRequestParams,
+        context: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        let params = self.wire.question(&context.id).or_else(|| object(serde_json::to_value(request).ok()?));
+        let asked = self.ask(params.unwrap_or_default());
+        let answer = tokio::select! {
+            answer = asked => answer,
+            () = context.ct.cancelled() => json!({"action": "cancel"}),
+        };
+        serde_json::from_value(answer).or(Ok(ElicitResult::new(ElicitationAction::Decline)))
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleClient>,
+    ) -> Result<CustomResult, ErrorData> {
+        // A question in a form that rmcp has no type for comes here.
+        match self.wire.question(&context.id) {
+            Some(params) => Ok(CustomResult::new(self.ask(params).await)),
+            None => Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None)),
+        }
+    }
+
+    #[expect(deprecated, reason = "versions before 2026-07-28 have them, and the person may have named some")]
+    async fn list_roots(
+        &self,
+        _context: RequestContext<RoleClient>,
+    ) -> Result<rmcp::model::ListRootsResult, ErrorData> {
+        if self.roots.is_empty() {
+            return Err(ErrorData::method_not_found::<ListRootsRequestMethod>());
+        }
+        let roots = self.roots.iter().map(|root| rmcp::model::Root::new(file_address(root)));
+        Ok(rmcp::model::ListRootsResult::new(roots.collect()))
+    }
+
+    async fn on_progress(&self, params: ProgressNotificationParam, _context: NotificationContext<RoleClient>) {
+        let call = lock(&self.calls).get(&params.progress_token).cloned();
+        if let Some(call) = call {
+            call.progress(Progress { progress: params.progress, total: params.total, message: params.message });
+        }
+    }
+
+    async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
+        self.list_changed.notify_one();
+    }
+}
+
+/// The members of an object.
+pub(crate) fn object(value: Value) -> Option<Map<String, Value>> {
+    match value {
+        Value::Object(members) => Some(members),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => None,
+    }
+}
+
+/// The address of a folder. One that is an address already is left as it is.
+fn file_address(folder: &str) -> String {
+    if folder.starts_with("file://") {
+        return folder.to_owned();
+    }
+    let mut address = "file://".to_owned();
+    for byte in folder.bytes() {
+        match byte {
+            b'/' | b'-' | b'_' | b'.' | b'~' => address.push(char::from(byte)),
+            byte if byte.is_ascii_alphanumeric() => address.push(char::from(byte)),
+            byte => address.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    address
+}

@@ -1,0 +1,106 @@
+//! [`ServerLog`]: what a server writes to its standard error, the last of it in memory and in a bounded file.
+
+use std::collections::VecDeque;
+use std::fs::OpenOptions;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use memdir_tools::ServerName;
+use tokio::io::{AsyncRead, AsyncReadExt};
+
+use crate::lock;
+
+/// How many lines are kept in memory.
+const MOST_LINES: usize = 100;
+/// The longest line, in bytes; what is behind is left out.
+const MOST_LINE: usize = 2_000;
+/// How long a log file becomes before it is put aside for a new one. The one before stays.
+const MOST_FILE: u64 = 256 * 1024;
+
+/// The last lines of one server.
+#[derive(Clone, Debug)]
+pub(crate) struct ServerLog {
+    lines: Arc<Mutex<VecDeque<String>>>,
+    file: Option<PathBuf>,
+}
+
+impl ServerLog {
+    pub(crate) fn new(folder: Option<&Path>, server: &ServerName) -> Self {
+        Self { lines: Arc::default(), file: folder.map(|folder| folder.join(format!("{server}.log"))) }
+    }
+
+    /// Keeps all that comes, to its end. A server that says much waits for nobody, and takes no more room than this.
+    pub(crate) async fn follow(self, mut stderr: impl AsyncRead + Unpin) {
+        let mut line = Vec::new();
+        let mut buffer = vec![0; 8192];
+        while let Ok(read @ 1..) = stderr.read(&mut buffer).await {
+            for piece in buffer.get(..read).unwrap_or_default().split_inclusive(|byte| *byte == b'\n') {
+                let room = MOST_LINE.saturating_sub(line.len());
+                line.extend(piece.iter().filter(|byte| **byte != b'\n').take(room));
+                if piece.ends_with(b"\n") {
+                    self.keep(&line);
+                    line.clear();
+                }
+            }
+        }
+        if !line.is_empty() {
+            self.keep(&line);
+        }
+    }
+
+    fn keep(&self, line: &[u8]) {
+        let line = String::from_utf8_lossy(line).trim_end().to_owned();
+        if let Some(file) = &self.file
+            && let Err(error) = append(file, &line)
+        {
+            tracing::debug!(%error, "a line of a server was not logged");
+        }
+        let mut lines = lock(&self.lines);
+        if lines.len() >= MOST_LINES {
+            lines.pop_front();
+        }
+        lines.push_back(line);
+    }
+
+    /// The last lines of this process, the newest last.
+    pub(crate) fn recent(&self, most: usize) -> Vec<String> {
+        let lines = lock(&self.lines);
+        lines.iter().skip(lines.len().saturating_sub(most)).cloned().collect()
+    }
+
+    /// The last lines, the newest last: of every process that has started the server, where there is a file.
+    pub(crate) fn last(&self, most: usize) -> Vec<String> {
+        let Some(file) = &self.file else { return self.recent(most) };
+        let text = [aside(file), file.clone()].iter().map(|file| read(file)).collect::<String>();
+        let lines: Vec<&str> = text.lines().collect();
+        lines.iter().skip(lines.len().saturating_sub(most)).map(|line| (*line).to_owned()).collect()
+    }
+}
+
+fn aside(file: &Path) -> PathBuf {
+    file.with_extension("log.1")
+}
+
+#[expect(clippy::disallowed_methods, reason = "a file of the hub's own, in no memory")]
+fn append(file: &Path, line: &str) -> std::io::Result<()> {
+    if let Some(folder) = file.parent() {
+        crate::kept::make_folder(folder)?;
+    }
+    if std::fs::symlink_metadata(file).is_ok_and(|found| found.len() > MOST_FILE) {
+        std::fs::rename(file, aside(file))?;
+    }
+    let mut options = OpenOptions::new();
+    options.create(true).append(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(file)?.write_all(format!("{line}\n").as_bytes())
+}
+
+/// What a file holds, or nothing.
+fn read(file: &Path) -> String {
+    let mut bytes = Vec::new();
+    let opened = OpenOptions::new().read(true).open(file);
+    let _ = opened.and_then(|file| file.take(MOST_FILE + MOST_LINE as u64 * 2).read_to_end(&mut bytes));
+    String::from_utf8_lossy(&bytes).into_owned()
+}

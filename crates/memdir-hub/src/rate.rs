@@ -1,0 +1,62 @@
+//! [`Rates`]: how many calls a client has made of a server in the last minute.
+
+use std::collections::{HashMap, VecDeque};
+use std::num::NonZeroU32;
+use std::time::{Duration, Instant};
+
+use memdir_tools::ServerName;
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// The calls of the last minute, by client and server.
+#[derive(Debug, Default)]
+pub(crate) struct Rates(HashMap<(Option<String>, ServerName), VecDeque<Instant>>);
+
+impl Rates {
+    /// Counts a call, or says how long to wait.
+    ///
+    /// # Errors
+    ///
+    /// The time until the next may be made, where `most` were made in the last minute.
+    pub(crate) fn count(
+        &mut self,
+        client: Option<&str>,
+        server: &ServerName,
+        most: NonZeroU32,
+        now: Instant,
+    ) -> Result<(), Duration> {
+        self.0.retain(|_, calls| calls.back().is_some_and(|last| now.duration_since(*last) < MINUTE));
+        let calls = self.0.entry((client.map(str::to_owned), server.clone())).or_default();
+        while calls.front().is_some_and(|first| now.duration_since(*first) >= MINUTE) {
+            calls.pop_front();
+        }
+        match calls.front() {
+            Some(first) if calls.len() >= most.get() as usize => Err(MINUTE - now.duration_since(*first)),
+            _ => {
+                calls.push_back(now);
+                Ok(())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_client_has_a_minute_of_its_own_with_each_server() {
+        let (mut rates, start) = (Rates::default(), Instant::now());
+        let (desk, notes) = (ServerName::parse("desk").unwrap(), ServerName::parse("notes").unwrap());
+        let two = NonZeroU32::new(2).unwrap();
+        let at = |seconds: u64| start + Duration::from_secs(seconds);
+        assert_eq!(rates.count(Some("a"), &desk, two, at(0)), Ok(()));
+        assert_eq!(rates.count(Some("a"), &desk, two, at(10)), Ok(()));
+        assert_eq!(rates.count(Some("a"), &desk, two, at(20)), Err(Duration::from_secs(40)));
+        assert_eq!(rates.count(Some("a"), &notes, two, at(20)), Ok(()));
+        assert_eq!(rates.count(Some("b"), &desk, two, at(20)), Ok(()));
+        assert_eq!(rates.count(None, &desk, two, at(20)), Ok(()));
+        assert_eq!(rates.count(Some("a"), &desk, two, at(60)), Ok(()));
+        assert_eq!(rates.count(Some("a"), &desk, two, at(61)), Err(Duration::from_secs(9)));
+    }
+}

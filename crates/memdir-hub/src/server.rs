@@ -1,0 +1,323 @@
+//! [`Slot`]: one server: when it is connected, what is known of it, and calls of its tools.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use memdir_core::digest::Digest;
+use memdir_tools::{CallError, Server, ServerHealth, Tool, digest_of};
+use serde_json::{Map, Value};
+use tokio::time::{Instant, sleep, timeout};
+use tokio_util::sync::CancellationToken;
+
+use crate::client::{Handler, RunningCall};
+use crate::connect::{ConnectError, Opening, connect, unreachable};
+use crate::hub::Shared;
+use crate::kept::SeenList;
+use crate::link::{Failed, Link};
+use crate::lock;
+use crate::log::ServerLog;
+use crate::wire::WireEnd;
+
+/// How long a server may take to start and to send its list.
+const START: Duration = Duration::from_secs(30);
+/// The pauses before it is tried once more.
+const PAUSES: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(1)];
+/// The longest time for which a server that did not start is left alone, however often it is needed.
+const MOST_REST: Duration = Duration::from_secs(60);
+/// How long is waited before a list that has changed is read: changes come together.
+const SETTLE: Duration = Duration::from_millis(100);
+
+/// A call, as the thread that waits for it has handed it over.
+pub(crate) struct Job {
+    pub(crate) server: Arc<Server>,
+    pub(crate) tool: Tool,
+    pub(crate) arguments: Map<String, Value>,
+    pub(crate) running: Arc<RunningCall>,
+    pub(crate) stop: CancellationToken,
+}
+
+/// One server, as long as it is reached in the same way.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    /// The digest of how it is reached.
+    pub(crate) transport: Digest,
+    pub(crate) log: ServerLog,
+    state: Mutex<State>,
+    link: Mutex<Option<Arc<Link>>>,
+    /// Held by the one who connects; the others wait for them.
+    connecting: tokio::sync::Mutex<()>,
+    /// Whether it was taken out of the registry.
+    is_gone: AtomicBool,
+}
+
+#[derive(Debug)]
+struct State {
+    health: ServerHealth,
+    list: Option<Arc<SeenList>>,
+    /// How often it did not start since it last did, why, and until when it is left alone.
+    failures: u32,
+    failed: Option<(CallError, Instant)>,
+}
+
+impl Slot {
+    pub(crate) fn new(transport: Digest, log: ServerLog, list: Option<SeenList>) -> Self {
+        let list = list.map(Arc::new);
+        let state = State { health: ServerHealth::Idle, list, failures: 0, failed: None };
+        Self {
+            transport,
+            log,
+            state: Mutex::new(state),
+            link: Mutex::default(),
+            connecting: tokio::sync::Mutex::default(),
+            is_gone: AtomicBool::new(false),
+        }
+    }
+
+    pub(crate) fn health(&self) -> ServerHealth {
+        lock(&self.state).health.clone()
+    }
+
+    /// The list as it was seen last.
+    pub(crate) fn list(&self) -> Option<Arc<SeenList>> {
+        lock(&self.state).list.clone()
+    }
+
+    /// Whether nothing is known of its tools, and it could be asked now.
+    pub(crate) fn wants_start(&self) -> bool {
+        let state = lock(&self.state);
+        let rests = state.failed.as_ref().is_some_and(|(_, until)| Instant::now() < *until);
+        state.list.is_none() && state.health != ServerHealth::Starting && !rests
+    }
+
+    /// Ends its connection for good. Calls that run fail.
+    pub(crate) fn close(&self) {
+        self.is_gone.store(true, Ordering::Relaxed);
+        if let Some(link) = lock(&self.link).take() {
+            link.handler.wire.end(WireEnd::Lost("it was switched off".to_owned()));
+            link.connection.cancellation_token().cancel();
+        }
+    }
+
+    /// The open connection; it is made where there is none. Of those who come together one connects.
+    pub(crate) async fn link(self: &Arc<Self>, shared: &Arc<Shared>, server: &Server) -> Result<Arc<Link>, CallError> {
+        if let Some(link) = self.open_link() {
+            return Ok(link);
+        }
+        let _one = self.connecting.lock().await;
+        if let Some(link) = self.open_link() {
+            return Ok(link);
+        }
+        let rests = lock(&self.state).failed.clone().filter(|(_, until)| Instant::now() < *until);
+        if let Some((error, _)) = rests {
+            return Err(error);
+        }
+        self.set_health(ServerHealth::Starting);
+        let opening = self.list().map_or(Opening::Probe, |list| list.opening);
+        match self.start(shared, server, opening).await {
+            Ok((link, tools)) => Ok(self.install(shared, server, link, tools)),
+            Err(error) => {
+                let mut state = lock(&self.state);
+                let rest = MOST_REST.min(Duration::from_secs(1 << state.failures.min(6)));
+                state.failures += 1;
+                state.failed = Some((error.clone(), Instant::now() + rest));
+                state.health = ServerHealth::Failed { problem: error.to_string() };
+                Err(error)
+            }
+        }
+    }
+
+    fn open_link(&self) -> Option<Arc<Link>> {
+        lock(&self.link).as_ref().filter(|link| link.is_open()).cloned()
+    }
+
+    fn set_health(&self, health: ServerHealth) {
+        lock(&self.state).health = health;
+    }
+
+    /// Connects and reads the list, with another try or two where that may help. The second asks by `initialize`: some servers
+    /// end when they are asked in a way that they do not know.
+    pub(crate) async fn start(
+        &self,
+        shared: &Shared,
+        server: &Server,
+        opening: Opening,
+    ) -> Result<(Link, Vec<Map<String, Value>>), CallError> {
+        let tries = async {
+            let mut openings = [opening, Opening::Initialize, Opening::Probe]
+                .into_iter()
+                .zip(PAUSES.map(Some).into_iter().chain([None]));
+            loop {
+                let Some((opening, pause)) = openings.next() else {
+                    return Err(unreachable(server, "it did not start"));
+                };
+                match (self.attempt(shared, server, opening).await, pause) {
+                    (Ok(started), _) => return Ok(started),
+                    (Err(ConnectError { error, is_final: false }), Some(pause)) => {
+                        tracing::debug!(server = %server.name, %error, "another try");
+                        sleep(pause).await;
+                    }
+                    (Err(ConnectError { error, .. }), _) => return Err(error),
+                }
+            }
+        };
+        let over = || Err(unreachable(server, format!("it did not start within {} s", START.as_secs())));
+        timeout(START, tries).await.unwrap_or_else(|_| over())
+    }
+
+    async fn attempt(
+        &self,
+        shared: &Shared,
+        server: &Server,
+        opening: Opening,
+    ) -> Result<(Link, Vec<Map<String, Value>>), ConnectError> {
+        let handler = Handler::new(server);
+        let connection = connect(server, handler.clone(), &shared.machine, &self.log, opening).await?;
+        let link = Link { connection, handler };
+        match link.list(server).await {
+            Ok(tools) => Ok((link, tools)),
+            Err(failed) => {
+                let is_final = matches!(failed, Failed::Told(_));
+                Err(ConnectError { error: failed.into_error(server), is_final })
+            }
+        }
+    }
+
+    /// Puts a new connection in its place, and hears of what becomes of it.
+    fn install(
+        self: &Arc<Self>,
+        shared: &Arc<Shared>,
+        server: &Server,
+        link: Link,
+        tools: Vec<Map<String, Value>>,
+    ) -> Arc<Link> {
+        let link = Arc::new(link);
+        {
+            let mut state = lock(&self.state);
+            (state.failures, state.failed) = (0, None);
+            state.health = ServerHealth::Ready { protocol: link.protocol() };
+        }
+        *lock(&self.link) = Some(link.clone());
+        if self.is_gone.load(Ordering::Relaxed) {
+            self.close();
+        }
+        link.listen();
+        self.watch(shared, server.clone(), &link);
+        self.saw(shared, server, link.opening(), tools);
+        link
+    }
+
+    /// Keeps a list that was seen, and tells of it where it is another than before.
+    pub(crate) fn saw(&self, shared: &Shared, server: &Server, opening: Opening, tools: Vec<Map<String, Value>>) {
+        let list = SeenList::new(self.transport, opening, tools);
+        if self.list().is_some_and(|before| *before == list) {
+            return;
+        }
+        if let Err(error) = shared.lists.put_seen(&server.name, &list) {
+            tracing::warn!(server = %server.name, %error, "the list of tools was not kept");
+        }
+        lock(&self.state).list = Some(Arc::new(list));
+        shared.renew_tools();
+    }
+
+    /// Reads the list anew when the server says that it has changed, until the connection ends.
+    fn watch(self: &Arc<Self>, shared: &Arc<Shared>, server: Server, link: &Arc<Link>) {
+        let (slot, shared, handler) = (Arc::downgrade(self), Arc::downgrade(shared), link.handler.clone());
+        let link = Arc::downgrade(link);
+        tokio::spawn(async move {
+            loop {
+                let end = tokio::select! {
+                    biased;
+                    end = handler.wire.ended() => Some(end),
+                    () = handler.list_changed.notified() => None,
+                };
+                let Some(slot) = slot.upgrade() else { return };
+                if let Some(end) = end {
+                    return slot.lost(&handler, &end);
+                }
+                sleep(SETTLE).await;
+                let (Some(shared), Some(link)) = (shared.upgrade(), link.upgrade()) else { return };
+                match link.list(&server).await {
+                    Ok(tools) => slot.saw(&shared, &server, link.opening(), tools),
+                    Err(error) => tracing::warn!(server = %server.name, ?error, "the new list was not read"),
+                }
+            }
+        });
+    }
+
+    /// The connection of this handler has ended.
+    fn lost(&self, handler: &Handler, end: &WireEnd) {
+        let mut link = lock(&self.link);
+        if link.as_ref().is_some_and(|link| Arc::ptr_eq(&link.handler.wire, &handler.wire)) {
+            *link = None;
+            let problem = match end {
+                WireEnd::Lost(problem) => problem.clone(),
+                WireEnd::TooLarge => "an answer was too long".to_owned(),
+            };
+            self.set_health(ServerHealth::Failed { problem });
+        }
+    }
+
+    /// Makes a call, and tells the thread that waits what has become of it.
+    pub(crate) async fn call(self: Arc<Self>, shared: Arc<Shared>, job: Job) {
+        let result = self.try_call(&shared, &job).await;
+        job.running.done(result);
+    }
+
+    /// A call is sent twice only if its server cannot have read it, or if the tool says that this does no harm and the person
+    /// lets it be called without a question.
+    async fn try_call(self: &Arc<Self>, shared: &Arc<Shared>, job: &Job) -> Result<Map<String, Value>, CallError> {
+        let mut may_try_again = true;
+        loop {
+            let link = self.link_for(shared, job).await?;
+            self.check_unchanged(&job.tool)?;
+            let call = (job.tool.own.as_str(), &job.arguments);
+            let (problem, may_be_done) = match link.call(&job.server, call, &job.running, &job.stop).await {
+                Ok(result) => return Ok(result),
+                Err(Failed::Told(error)) => return Err(error),
+                Err(Failed::Lost { problem, was_sent }) => (problem, was_sent),
+            };
+            if may_try_again && (!may_be_done || job.may_repeat()) {
+                may_try_again = false;
+                continue;
+            }
+            return Err(CallError::Unreachable { server: job.server.name.to_string(), problem, may_be_done });
+        }
+    }
+
+    /// The connection for a call. Others go on waiting for it where this call is no longer wanted.
+    async fn link_for(self: &Arc<Self>, shared: &Arc<Shared>, job: &Job) -> Result<Arc<Link>, CallError> {
+        if let Some(link) = self.open_link() {
+            return Ok(link);
+        }
+        let (slot, shared, server) = (self.clone(), shared.clone(), job.server.clone());
+        let connecting = tokio::spawn(async move { slot.link(&shared, &server).await });
+        tokio::select! {
+            link = connecting => link.unwrap_or_else(|_| Err(unreachable(&job.server, "it was not started"))),
+            () = job.stop.cancelled() => Err(CallError::Cancelled),
+        }
+    }
+
+    /// The tool may have become another one since the call was allowed: when its server was started for it.
+    fn check_unchanged(&self, tool: &Tool) -> Result<(), CallError> {
+        let list = self.list().unwrap_or_else(|| Arc::new(SeenList::new(self.transport, Opening::Probe, Vec::new())));
+        let now = list.tools.iter().find(|now| now.get("name").and_then(Value::as_str) == Some(&tool.own));
+        match now {
+            Some(now) if *now == tool.definition || digest_of(now) == digest_of(&tool.definition) => Ok(()),
+            Some(_) => Err(CallError::Changed(tool.name.to_string())),
+            None => Err(CallError::UnknownTool(tool.name.to_string())),
+        }
+    }
+}
+
+impl Job {
+    /// Whether the tool says that a second call does no harm, and the person trusts it.
+    fn may_repeat(&self) -> bool {
+        let hint = |name| {
+            self.tool.definition.get("annotations").and_then(|hints| hints.get(name)) == Some(&Value::Bool(true))
+        };
+        let is_trusted = self.tool.permission == memdir_tools::Permission::Allow
+            && self.tool.pin == memdir_tools::PinState::Approved;
+        is_trusted && (hint("readOnlyHint") || hint("idempotentHint"))
+    }
+}

@@ -1,0 +1,158 @@
+//! Starting: which version is spoken, what a program gets, and servers that do not start.
+
+use std::time::{Duration, Instant};
+
+use memdir_tools::{CallError, ServerHealth, ServerName, Toolbox, Transport};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::support::*;
+
+fn name(text: &str) -> ServerName {
+    ServerName::parse(text).unwrap()
+}
+
+#[test]
+fn the_newest_version_is_tried_first_and_what_was_spoken_is_remembered() {
+    for (era, protocol, first, next) in [
+        ("initialize", "2025-11-25", vec!["server/discover", "initialize"], vec!["initialize"]),
+        ("newest", "2026-07-28", vec!["server/discover"], vec!["server/discover"]),
+        // It ends when it is asked what it does not know.
+        ("broken", "2025-11-25", vec!["server/discover", "initialize"], vec!["initialize"]),
+    ] {
+        let mut fixture = Fixture::new([script("one").env("SCRIPTED_ERA", era)]);
+        let opened = |fixture: &Fixture, from: usize| -> Vec<String> {
+            let journal = fixture.journal("one");
+            let opens = |line: &String| matches!(line.as_str(), "server/discover" | "initialize");
+            journal[from..].iter().filter(|line| opens(line)).cloned().collect()
+        };
+        fixture.tools_of("one");
+        assert_eq!(fixture.hub().servers()[0].health, ServerHealth::Ready { protocol: protocol.to_owned() });
+        assert_eq!(opened(&fixture, 0), first, "{era}");
+        let from = fixture.journal("one").len();
+        fixture.start();
+        fixture.call("one__echo", json!({"text": "x"})).unwrap();
+        assert_eq!(opened(&fixture, from), next, "{era}, the second time");
+    }
+}
+
+#[test]
+fn a_server_is_examined() {
+    let fixture = Fixture::new([script("one").with(|server| server.enabled = false)]);
+    let examined = fixture.hub().connect_now(&name("one"), &CancellationToken::new()).unwrap();
+    assert_eq!((examined.protocol.as_str(), examined.tools), ("2025-11-25", 14));
+    assert_eq!((examined.server_name.as_str(), examined.server_version.as_str()), ("scripted", "1.2.3"));
+    assert_eq!(examined.stderr, ["started"]);
+    assert!(examined.list_bytes > 1_000 && examined.first_answer > Duration::ZERO);
+    let unknown = fixture.hub().connect_now(&name("two"), &CancellationToken::new()).unwrap_err();
+    assert!(matches!(unknown, CallError::Unreachable { may_be_done: false, .. }));
+}
+
+#[test]
+fn a_program_gets_little_of_our_environment_and_what_it_was_given() {
+    let folder = tempfile::tempdir().unwrap();
+    let registry = Registry::default();
+    let server = script("one").env("GIVEN", "a-${SECRET}-b").env("PLAIN", "$SECRET").build(folder.path());
+    registry.put(vec![server]);
+    let mut places = places(folder.path());
+    for (name, value) in [("SECRET", "s3cret"), ("OTHER", "x"), ("LC_TIME", "de_DE.UTF-8"), ("OPENAI_API_KEY", "k")] {
+        places.environment.insert(name.to_owned(), value.to_owned());
+    }
+    let hub = memdir_hub::Hub::start(Box::new(registry), places).unwrap();
+    let call = call("one__environment", json!({}));
+    let answer = hub.call(&call, &mut (), &CancellationToken::new()).unwrap();
+    let got = answer.result["structuredContent"].as_object().unwrap();
+    assert_eq!(
+        (&got["GIVEN"], &got["PLAIN"], &got["LC_TIME"]),
+        (&json!("a-s3cret-b"), &json!("$SECRET"), &json!("de_DE.UTF-8"))
+    );
+    assert!(got.contains_key("PATH"));
+    for absent in ["SECRET", "OTHER", "OPENAI_API_KEY", "CARGO", "CARGO_MANIFEST_DIR"] {
+        assert!(!got.contains_key(absent), "{absent}");
+    }
+}
+
+#[test]
+fn a_variable_that_is_not_set_is_named() {
+    let fixture = Fixture::new([script("one").env("TOKEN", "Bearer ${NO_SUCH_VARIABLE_HERE}")]);
+    let error = fixture.call("one__echo", json!({"text": "x"})).unwrap_err();
+    let message = error.to_string();
+    assert!(message.contains("`NO_SUCH_VARIABLE_HERE` is not set"), "{message}");
+    assert!(fixture.journal("one").is_empty(), "it was not started");
+}
+
+#[test]
+fn a_server_that_does_not_start_costs_its_own_tools_only() {
+    let dies = script("dies").env("SCRIPTED_DIE_AT_START", 7);
+    let absent = script("absent").with(|_| ());
+    let slow = script("slow").env("SCRIPTED_START_MS", 2_000);
+    let fixture = Fixture::new([dies, absent, slow, script("well")]);
+    let folder = fixture.folder.path();
+    let mut servers: Vec<_> = [
+        script("dies").env("SCRIPTED_DIE_AT_START", 7),
+        script("slow").env("SCRIPTED_START_MS", 2_000),
+        script("well"),
+    ]
+    .into_iter()
+    .map(|script| script.build(folder))
+    .collect();
+    let mut absent = script("absent").build(folder);
+    absent.transport = Transport::Stdio {
+        command: "no-such-program-here".to_owned(),
+        args: vec![],
+        env: Default::default(),
+        cwd: None,
+    };
+    servers.push(absent);
+    fixture.registry.put(servers);
+    let began = Instant::now();
+    fixture.hub().tools();
+    fixture.hub().servers();
+    assert!(began.elapsed() < Duration::from_millis(200), "{:?}", began.elapsed());
+    assert_eq!(text(&fixture.call("well__echo", json!({"text": "x"})).unwrap()), "x");
+    assert!(began.elapsed() < Duration::from_millis(1_900), "it does not wait for the slow one: {:?}", began.elapsed());
+    let error = fixture.call("dies__echo", json!({"text": "x"})).unwrap_err().to_string();
+    assert!(error.contains("exit status: 7") && error.contains("this server dies at start"), "{error}");
+    let error = fixture.call("absent__echo", json!({"text": "x"})).unwrap_err().to_string();
+    assert!(error.contains("`no-such-program-here` cannot be started"), "{error}");
+    assert_eq!(text(&fixture.call("slow__echo", json!({"text": "x"})).unwrap()), "x");
+    let health: Vec<_> = fixture.hub().servers().into_iter().map(|server| server.health).collect();
+    assert!(
+        matches!(
+            &health[..],
+            [
+                ServerHealth::Failed { .. },
+                ServerHealth::Failed { .. },
+                ServerHealth::Ready { .. },
+                ServerHealth::Ready { .. }
+            ]
+        ),
+        "{health:?}"
+    );
+    assert_eq!(fixture.hub().log_lines(&name("dies"), 1), ["this server dies at start"]);
+}
+
+#[test]
+fn a_server_that_has_failed_is_not_started_at_each_call() {
+    let fixture = Fixture::new([script("dies").env("SCRIPTED_DIE_AT_START", 7)]);
+    let first = fixture.call("dies__echo", json!({"text": "x"})).unwrap_err();
+    let lines = fixture.hub().log_lines(&name("dies"), 100).len();
+    let began = Instant::now();
+    assert_eq!(fixture.call("dies__echo", json!({"text": "x"})).unwrap_err(), first);
+    assert!(began.elapsed() < Duration::from_millis(100), "{:?}", began.elapsed());
+    assert_eq!(fixture.hub().log_lines(&name("dies"), 100).len(), lines, "no further try");
+}
+
+#[test]
+fn calls_that_come_together_start_one_process() {
+    let mark = new_mark();
+    let fixture = Fixture::new([script("one").arg(&mark).env("SCRIPTED_START_MS", 300)]);
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| fixture.call("one__counter", json!({})).unwrap());
+        }
+    });
+    assert_eq!(processes(&mark).len(), 1);
+    assert_eq!(fixture.times("one", "initialize"), 1);
+    assert_eq!(text(&fixture.call("one__counter", json!({})).unwrap()), "9");
+}

@@ -1,0 +1,98 @@
+//! What the person at a client is asked while another server's tool is called: whether it may be, and what its server wants to know.
+
+use rmcp::RoleServer;
+use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction};
+use rmcp::service::RequestContext;
+use serde_json::{Map, Value, json};
+
+use crate::{Client, ask};
+use memdir_engine::ToolConsent;
+use memdir_tools::{Elicitation, ElicitationAnswer, Tool};
+
+/// What the person says to a call.
+const ONCE: &str = "yes";
+const CONVERSATION: &str = "yes, for this conversation";
+const NO: &str = "no";
+
+/// A question.
+#[derive(Debug)]
+pub(super) enum Question {
+    /// Whether a tool may be called with these arguments.
+    Consent(Map<String, Value>),
+    /// What the tool's server asks.
+    Server(Elicitation),
+}
+
+impl Question {
+    /// The form in which it is asked; `None` where this client, or its person, cannot be asked it.
+    pub(super) fn form(
+        &self,
+        tool: &Tool,
+        client: &Client,
+        context: &RequestContext<RoleServer>,
+    ) -> Option<ElicitRequestParams> {
+        match self {
+            Self::Consent(arguments) => {
+                (client.may_approve && ask::can_ask(context)).then(|| consent(tool, client, arguments))?
+            }
+            Self::Server(elicitation) => {
+                let is_visit = elicitation.params.contains_key("url");
+                let can_ask = match is_visit {
+                    true => ask::elicitation(context).is_some_and(|modes| modes.url.is_some()),
+                    false => ask::can_ask(context),
+                };
+                can_ask.then(|| passed_on(tool, elicitation, is_visit))?
+            }
+        }
+    }
+}
+
+/// The form that asks whether a tool may be called. All of the arguments are shown, or it is not asked.
+fn consent(tool: &Tool, client: &Client, arguments: &Map<String, Value>) -> Option<ElicitRequestParams> {
+    let who = if client.name.is_empty() { "the assistant" } else { &client.name };
+    let head = format!("{who} wants to call `{}` of the server `{}` with", tool.own, tool.server);
+    let sent = serde_json::to_string_pretty(arguments).ok()?;
+    let message = format!("{}\n\n{}", ask::escape(&head, |_| false), ask::escape(&sent, |letter| letter == '\n'));
+    if message.chars().nth(ask::MOST_CHARS).is_some() {
+        return None;
+    }
+    let decision = json!({"type": "string", "title": "Decision", "enum": [ONCE, CONVERSATION, NO]});
+    let schema = json!({"type": "object", "properties": {"decision": decision}, "required": ["decision"]});
+    let requested_schema = serde_json::from_value(schema).ok()?;
+    Some(ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema })
+}
+
+/// The question of a server as it came, with the server's name before it.
+fn passed_on(tool: &Tool, elicitation: &Elicitation, is_visit: bool) -> Option<ElicitRequestParams> {
+    let asked = ask::escape(&elicitation.message, |letter| letter == '\n');
+    let mut params = elicitation.params.clone();
+    params.insert("message".to_owned(), format!("The server `{}` asks: {asked}", tool.server).into());
+    params.insert("mode".to_owned(), if is_visit { "url".into() } else { "form".into() });
+    serde_json::from_value(Value::Object(params)).ok()
+}
+
+/// What the person says to a call. Only a form with the explicit choice lets it be made.
+pub(super) fn decided(answered: Option<&ElicitResult>) -> ToolConsent {
+    let Some(answered) = answered else { return ToolConsent::NobodyThere };
+    let said = answered.content.as_ref().and_then(|content| content.get("decision")).and_then(Value::as_str);
+    match (&answered.action, said) {
+        (ElicitationAction::Accept, Some(ONCE)) => ToolConsent::Once,
+        (ElicitationAction::Accept, Some(CONVERSATION)) => ToolConsent::Conversation,
+        (ElicitationAction::Accept, Some(NO)) | (ElicitationAction::Decline, _) => ToolConsent::No,
+        _ => ToolConsent::NobodyThere,
+    }
+}
+
+/// What a server is answered.
+pub(super) fn answered(answered: Option<ElicitResult>) -> ElicitationAnswer {
+    match answered {
+        Some(ElicitResult { action: ElicitationAction::Accept, content, .. }) => match content {
+            Some(Value::Object(content)) => ElicitationAnswer::Accept(content),
+            // What says where somebody has been has no content.
+            None => ElicitationAnswer::Accept(Map::new()),
+            Some(_) => ElicitationAnswer::Decline,
+        },
+        Some(ElicitResult { action: ElicitationAction::Cancel, .. }) => ElicitationAnswer::Cancel,
+        Some(_) | None => ElicitationAnswer::Decline,
+    }
+}

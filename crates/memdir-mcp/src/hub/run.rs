@@ -1,0 +1,206 @@
+//! A call of another server's tool while it runs: on a thread of its own, so that a slow server stops nothing here.
+//!
+//! The thread tells of progress, asks, and gives the answer. In the newest version a question answers the request, and the call
+//! waits, thread and all, until the client sends it again with what the person says.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, ElicitRequestParams, ElicitResult, ProgressNotificationParam,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
+use serde_json::{Map, Value};
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::question::{self, Question};
+use crate::ask::{self, Waiting};
+use crate::server_info::WithServerInfo;
+use crate::service::{self, Service};
+use crate::{Client, panics, tools};
+use memdir_core::report::{Code, Failure};
+use memdir_engine::ToolConsent;
+use memdir_tools::{
+    CallEvents, Elicitation, ElicitationAnswer, Progress, Switched, Tool, ToolAnswer, ToolCall, Toolbox,
+};
+
+/// The name of the one question that a call has at a time.
+const KEY: &str = "question";
+/// So many notices may wait; more progress than that is not told.
+const MOST_EVENTS: usize = 64;
+/// How long a call may go on for a client that sends nothing any more.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A call that runs. It is cancelled when this is dropped.
+#[derive(Debug)]
+pub(crate) struct ForeignCall {
+    tool: Tool,
+    events: mpsc::Receiver<Event>,
+    /// Where the answer to the question goes that was asked last.
+    asked: Option<oneshot::Sender<Option<ElicitResult>>>,
+    _stop: DropGuard,
+}
+
+/// What its thread says.
+#[derive(Debug)]
+enum Event {
+    Progress(Progress),
+    Asked(Question, oneshot::Sender<Option<ElicitResult>>),
+    Done(Result<ToolAnswer, Failure>),
+}
+
+/// The thread's end of it.
+struct Line(mpsc::Sender<Event>);
+
+impl Line {
+    /// Asks the person; `None` where nobody answers.
+    fn ask(&self, question: Question) -> Option<ElicitResult> {
+        let (answer, answered) = oneshot::channel();
+        self.0.blocking_send(Event::Asked(question, answer)).ok()?;
+        answered.blocking_recv().ok()?
+    }
+
+    fn consent(&self, arguments: &Map<String, Value>) -> ToolConsent {
+        question::decided(self.ask(Question::Consent(arguments.clone())).as_ref())
+    }
+}
+
+impl CallEvents for Line {
+    fn progress(&mut self, progress: &Progress) {
+        // A client that does not keep up misses some.
+        let _ = self.0.try_send(Event::Progress(progress.clone()));
+    }
+
+    fn elicit(&mut self, elicitation: &Elicitation) -> ElicitationAnswer {
+        question::answered(self.ask(Question::Server(elicitation.clone())))
+    }
+}
+
+/// Begins a call of `tool`, in a conversation that has these servers switched on.
+///
+/// # Errors
+///
+/// `rate_limited` where too many calls of the client are running.
+pub(super) fn begin(
+    service: &Service,
+    client: &Client,
+    toolbox: &Arc<dyn Toolbox>,
+    (tool, call): (Tool, ToolCall),
+    mut switched: Switched,
+    context: &RequestContext<RoleServer>,
+) -> Result<ForeignCall, Failure> {
+    let place = Arc::clone(&service.connection.calls).try_acquire_owned().map_err(|_| {
+        Failure::new(Code::RateLimited, "too many calls of other servers' tools are running")
+            .with_hint("send it again once one of them is answered")
+    })?;
+    let (sender, events) = mpsc::channel(MOST_EVENTS);
+    let stop = CancellationToken::new();
+    let (engine, toolbox, connection) =
+        (Arc::clone(&service.server.engine), Arc::clone(toolbox), Arc::clone(&service.connection));
+    let (caller, stopped) = (tools::caller(service, client, &context.id), stop.clone());
+    tokio::task::spawn_blocking(move || {
+        let _place = place;
+        let (mut line, person) = (Line(sender.clone()), Line(sender.clone()));
+        let mut ask = |_: &Tool, arguments: &Map<String, Value>| person.consent(arguments);
+        let answered = engine.call_tool(&*toolbox, &caller, &mut switched, &call, &mut ask, &mut line, &stopped);
+        connection.allow(switched.allowed);
+        // Nobody may wait for it any more.
+        let _ = sender.blocking_send(Event::Done(answered));
+    });
+    Ok(ForeignCall { tool, events, asked: None, _stop: stop.drop_guard() })
+}
+
+impl ForeignCall {
+    /// What is called.
+    pub(super) fn tool(&self) -> &Tool {
+        &self.tool
+    }
+
+    /// Hands on what the person has answered in a request that was sent again.
+    pub(super) fn resume(mut self, request: &CallToolRequestParams) -> Self {
+        if let Some(asked) = self.asked.take() {
+            // A call that has ended meanwhile needs no answer.
+            let _ = asked.send(ask::answered(request, KEY));
+        }
+        self
+    }
+
+    /// What the thread says next; `None` where it has ended without a word.
+    async fn next(
+        &mut self,
+        service: &Service,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Option<Event>, ErrorData> {
+        let closing = &service.connection.closing;
+        tokio::select! {
+            event = self.events.recv() => Ok(event),
+            () = context.ct.cancelled() => Err(service::cancelled()),
+            () = async { closing.cancelled().await; tokio::time::sleep(PATIENCE).await } => Err(service::cancelled()),
+        }
+    }
+}
+
+/// Goes on with a call until it is answered, or has to be sent again with what the person says.
+pub(super) async fn go_on(
+    service: &Service,
+    client: &Client,
+    mut call: ForeignCall,
+    request: CallToolRequestParams,
+    context: &RequestContext<RoleServer>,
+) -> Result<CallToolResponse, ErrorData> {
+    let token = context.meta.get_progress_token();
+    loop {
+        match call.next(service, context).await? {
+            Some(Event::Progress(progress)) => {
+                if let Some(token) = &token {
+                    let mut told = ProgressNotificationParam::new(token.clone(), progress.progress);
+                    (told.total, told.message) = (progress.total, progress.message);
+                    // Whether anybody hears of it is no matter of the call.
+                    let _ = context.peer.notify_progress(told).await;
+                }
+            }
+            Some(Event::Asked(question, answer)) => match question.form(&call.tool, client, context) {
+                Some(form) if service::is_modern(context) => {
+                    call.asked = Some(answer);
+                    return Ok(put_off(service, client, call, (request, form)).with_server_info(context).into());
+                }
+                Some(form) => {
+                    let answered = ask::ask_form(service, context, form).await?;
+                    // A call that has ended meanwhile needs no answer.
+                    let _ = answer.send(answered);
+                }
+                // The other end learns that nobody can be asked.
+                None => drop(answer),
+            },
+            Some(Event::Done(answered)) => {
+                service.server.served.settle_soon();
+                let tool = call.tool;
+                return Ok(super::answer(service, &tool, answered, context).into());
+            }
+            None => return Err(panics::internal_error()),
+        }
+    }
+}
+
+/// Has a call wait for the person. Who never answers has it cancelled.
+fn put_off(
+    service: &Service,
+    client: &Client,
+    call: ForeignCall,
+    (request, form): (CallToolRequestParams, ElicitRequestParams),
+) -> rmcp::model::InputRequiredResult {
+    let forms = BTreeMap::from([(KEY.to_owned(), form)]);
+    let request = (request.name.into_owned(), request.arguments);
+    let (number, asked) = service.server.pending_calls.put(client, request, forms, Waiting::Foreign(call));
+    let server = Arc::downgrade(&service.server);
+    tokio::spawn(async move {
+        tokio::time::sleep(ask::PATIENCE).await;
+        if let Some(server) = server.upgrade() {
+            server.pending_calls.forget(number);
+        }
+    });
+    asked
+}

@@ -1,0 +1,214 @@
+//! What a model is told of a result, and no more at once than it can take: the rest is kept, and read on by a cursor.
+
+use std::collections::VecDeque;
+
+use serde_json::{Map, Value, json};
+
+use memdir_core::report::{Code, Failure};
+
+/// So many results are kept, with so many bytes in all; the oldest go first.
+const MOST_KEPT: usize = 16;
+const MOST_BYTES: usize = 4 << 20;
+/// The least of a result that is shown at once.
+const LEAST: usize = 256;
+
+/// What is told of a result at once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// The result, or a part of it as a text.
+    pub value: Value,
+    /// Where it goes on; `None` where it was told to its end.
+    pub cursor: Option<String>,
+    /// How many bytes all of it has, where only a part is told.
+    pub total: Option<usize>,
+}
+
+/// The results of a conversation that were longer than what is told at once, in memory and no longer than it lasts.
+#[derive(Clone, Debug, Default)]
+pub struct Kept {
+    results: VecDeque<KeptResult>,
+    /// The number of the last one.
+    last: u64,
+}
+
+#[derive(Clone, Debug)]
+struct KeptResult {
+    number: u64,
+    /// Who said it.
+    tool: String,
+    text: String,
+}
+
+impl Kept {
+    /// The beginning of what a tool answered, in at most `most` bytes; the rest is kept. A text that is cut has its part as a text,
+    /// anything else a part of its JSON.
+    pub fn begin(&mut self, tool: &str, value: Value, most: usize) -> Part {
+        let text = match &value {
+            Value::String(text) => text.clone(),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => value.to_string(),
+        };
+        if text.len() <= most.max(LEAST) {
+            return Part { value, cursor: None, total: None };
+        }
+        self.last += 1;
+        let mut text = text;
+        text.truncate(text.floor_char_boundary(MOST_BYTES));
+        self.results.push_back(KeptResult { number: self.last, tool: tool.to_owned(), text });
+        while self.results.len() > MOST_KEPT
+            || self.results.iter().map(|kept| kept.text.len()).sum::<usize>() > MOST_BYTES
+        {
+            self.results.pop_front();
+        }
+        self.results
+            .back()
+            .map_or_else(|| Part { value: Value::Null, cursor: None, total: None }, |kept| kept.part(0, most))
+    }
+
+    /// What comes after a cursor, in at most `most` bytes, and the tool that said it.
+    ///
+    /// # Errors
+    ///
+    /// `not_found` for a cursor of which nothing is kept any more, or that none of these results has.
+    pub fn more(&self, cursor: &str, most: usize) -> Result<(String, Part), Failure> {
+        let parts = cursor.split_once(':').and_then(|(number, at)| Some((number.parse().ok()?, at.parse().ok()?)));
+        let kept = parts.and_then(|(number, at): (u64, usize)| {
+            let kept = self.results.iter().find(|kept| kept.number == number)?;
+            kept.text.is_char_boundary(at).then_some((kept, at))
+        });
+        let Some((kept, at)) = kept else {
+            let message = format!("nothing is kept at the cursor `{}`", memdir_core::catalog::shorten(cursor));
+            return Err(Failure::new(Code::NotFound, message).with_hint("call the tool again"));
+        };
+        Ok((kept.tool.clone(), kept.part(at, most)))
+    }
+}
+
+impl KeptResult {
+    fn part(&self, at: usize, most: usize) -> Part {
+        let rest = self.text.get(at..).unwrap_or_default();
+        let end = rest.floor_char_boundary(most.max(LEAST));
+        let cursor = (end < rest.len()).then(|| format!("{}:{}", self.number, at + end));
+        Part { value: rest.get(..end).unwrap_or_default().into(), cursor, total: Some(self.text.len()) }
+    }
+}
+
+/// What a model that reads text is told of a result: its texts, or else all of it. What it says twice, as a text and as
+/// `structuredContent`, is told once; of pictures and sounds only what they are and how long.
+#[must_use]
+pub fn told(result: &Map<String, Value>) -> Value {
+    let structured = result.get("structuredContent").filter(|value| !value.is_null());
+    let blocks = result.get("content").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let blocks: Vec<Value> =
+        blocks.iter().filter(|block| structured.is_none_or(|value| !repeats(block, value))).map(block).collect();
+    let texts: Option<Vec<&str>> = blocks.iter().map(text).collect();
+    let said = match texts {
+        Some(texts) => Value::String(texts.join("\n")),
+        None => Value::Array(blocks.clone()),
+    };
+    match structured {
+        None => said,
+        Some(structured) if blocks.is_empty() => structured.clone(),
+        Some(structured) => json!({"content": said, "structuredContent": structured}),
+    }
+}
+
+fn text(block: &Value) -> Option<&str> {
+    block.get("text").filter(|_| block.get("type").is_some_and(|kind| kind == "text"))?.as_str()
+}
+
+/// Whether a text says what the structured result says: it is its JSON, or one of its members.
+fn repeats(block: &Value, structured: &Value) -> bool {
+    let Some(text) = text(block) else { return false };
+    let is_member = || structured.as_object().is_some_and(|members| members.values().any(|value| value == text));
+    is_member() || serde_json::from_str::<Value>(text).is_ok_and(|value| value == *structured)
+}
+
+/// A block without what only a program can use.
+fn block(block: &Value) -> Value {
+    let mut block = block.clone();
+    let base64 = |block: &mut Map<String, Value>, key: &str| {
+        if let Some(Value::String(data)) = block.get(key) {
+            let bytes = data.len() / 4 * 3;
+            block.insert(key.to_owned(), format!("({bytes} bytes left out)").into());
+        }
+    };
+    if let Some(block) = block.as_object_mut() {
+        base64(block, "data");
+        if let Some(resource) = block.get_mut("resource").and_then(Value::as_object_mut) {
+            base64(resource, "blob");
+        }
+    }
+    block
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn said(result: Value) -> Value {
+        told(result.as_object().unwrap())
+    }
+
+    #[test]
+    fn texts_are_told_as_they_are_and_once() {
+        let text = |text: &str| json!({"type": "text", "text": text});
+        assert_eq!(said(json!({"content": [text("a"), text("b")]})), json!("a\nb"));
+        assert_eq!(said(json!({"content": []})), json!(""));
+        let weather = json!({"degrees": 7});
+        assert_eq!(said(json!({"content": [text("{\"degrees\": 7}")], "structuredContent": weather})), weather);
+        assert_eq!(
+            said(json!({"content": [text("long")], "structuredContent": {"content": "long"}})),
+            json!({"content": "long"})
+        );
+        let both = said(json!({"content": [text("It is cold.")], "structuredContent": weather}));
+        assert_eq!(both, json!({"content": "It is cold.", "structuredContent": weather}));
+        let picture = json!({"type": "image", "mimeType": "image/png", "data": "AAAA".repeat(100)});
+        let shown = said(json!({"content": [text("see"), picture]}));
+        assert_eq!(shown[1], json!({"type": "image", "mimeType": "image/png", "data": "(300 bytes left out)"}));
+    }
+
+    #[test]
+    fn what_is_short_stays_as_it_is() {
+        let mut kept = Kept::default();
+        let value = json!({"degrees": 7});
+        assert_eq!(kept.begin("a__b", value.clone(), 1_000), Part { value, cursor: None, total: None });
+        assert_eq!(kept.results.len(), 0);
+    }
+
+    #[test]
+    fn what_is_kept_is_bounded_and_the_oldest_goes_first() {
+        let mut kept = Kept::default();
+        let cursors: Vec<String> =
+            (0..100).map(|_| kept.begin("a__b", "x".repeat(1 << 20).into(), 300).cursor.unwrap()).collect();
+        assert!(kept.results.iter().map(|kept| kept.text.len()).sum::<usize>() <= MOST_BYTES);
+        assert_eq!(kept.more(&cursors[0], 300).unwrap_err().code, Code::NotFound);
+        assert!(kept.more(&cursors[99], 300).is_ok());
+        assert_eq!(
+            kept.begin("a__b", "x".repeat(9 << 20).into(), 300).total,
+            Some(MOST_BYTES),
+            "the end of a huge one is not kept"
+        );
+        for cursor in ["", "1", "101:2:3", "-1:5", "101:99999999", "x:y"] {
+            assert_eq!(kept.more(cursor, 300).unwrap_err().code, Code::NotFound, "{cursor}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_parts_are_the_whole(text in "\\PC{0,2000}", most in 0_usize..600) {
+            let mut kept = Kept::default();
+            let mut part = kept.begin("a__b", text.as_str().into(), most);
+            let mut whole = part.value.as_str().unwrap().to_owned();
+            while let Some(cursor) = part.cursor.take() {
+                let (tool, next) = kept.more(&cursor, most).unwrap();
+                prop_assert!(next.value.as_str().unwrap().len() <= most.max(LEAST));
+                prop_assert_eq!(tool, "a__b");
+                whole.push_str(next.value.as_str().unwrap());
+                part = next;
+            }
+            prop_assert_eq!(whole, text);
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! What a transport may hold: names, addresses, references to variables, and no key in plain.
+
+use super::{ServerProblem, Transport};
+
+/// A key that is written out where only `${VARIABLE}` may stand.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum PlainSecret {
+    /// The value of this variable of the program's environment.
+    Env(String),
+    /// The value of this header.
+    Header(String),
+    /// The command line.
+    Command,
+    /// The address.
+    Address,
+}
+
+/// A value this long, of letters and digits alone and of both, is taken for a key.
+const KEY_LENGTH: usize = 20;
+
+impl Transport {
+    /// The kind, as the registry names it.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Stdio { .. } => "stdio",
+            Self::Http { .. } => "http",
+            Self::Sse { .. } => "sse",
+        }
+    }
+
+    /// Says what is wrong with it, if anything is.
+    pub(crate) fn check(&self) -> Result<(), ServerProblem> {
+        match self {
+            Self::Stdio { command, args, env, cwd } => {
+                if command.trim().is_empty() {
+                    return Err(ServerProblem::NoCommand);
+                }
+                let words = args.iter().chain(cwd).map(|word| ("command", word.as_str()));
+                std::iter::once(("command", command.as_str()))
+                    .chain(words)
+                    .try_for_each(|(name, text)| value(name, text, true))?;
+                env.iter().try_for_each(|(name, text)| {
+                    if name.is_empty() || name.contains(['=', '\0']) {
+                        return Err(ServerProblem::Name(name.clone()));
+                    }
+                    value(name, text, true)
+                })
+            }
+            Self::Http { url, headers } | Self::Sse { url, headers } => {
+                let rest = ["https://", "http://"].iter().find_map(|scheme| url.strip_prefix(scheme));
+                let is_address = rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/'));
+                if !is_address || url.contains(|letter: char| letter.is_whitespace() || letter.is_control()) {
+                    return Err(ServerProblem::Address(url.clone()));
+                }
+                value("url", url, false)?;
+                headers.iter().try_for_each(|(name, text)| {
+                    if name.is_empty() || !name.bytes().all(is_token) {
+                        return Err(ServerProblem::Name(name.clone()));
+                    }
+                    value(name, text, false)
+                })
+            }
+        }
+    }
+
+    /// Where it holds a key in plain. `holds_secret` tells whether a detector of secrets finds something in a text; beside that, what
+    /// stands behind `Authorization`, and a long value of letters and digits, counts as one.
+    pub fn plain_secrets(&self, holds_secret: &dyn Fn(&str) -> bool) -> Vec<PlainSecret> {
+        let is_secret = |name: &str, value: &str| {
+            let plain = without_references(value);
+            let last = plain.split_whitespace().last().unwrap_or_default();
+            let is_credential = name.eq_ignore_ascii_case("authorization") && plain == value && !plain.is_empty();
+            is_credential || is_key(last) || holds_secret(&plain) || holds_secret(&format!("{name}: {plain}"))
+        };
+        match self {
+            Self::Stdio { command, args, env, .. } => {
+                let words: Vec<String> =
+                    std::iter::once(command).chain(args).map(|word| without_references(word)).collect();
+                let has = words.iter().any(|word| holds_secret(word)) || holds_secret(&words.join(" "));
+                let env = env.iter().filter(|(name, value)| is_secret(name, value));
+                has.then_some(PlainSecret::Command)
+                    .into_iter()
+                    .chain(env.map(|(name, _)| PlainSecret::Env(name.clone())))
+                    .collect()
+            }
+            Self::Http { url, headers } | Self::Sse { url, headers } => {
+                let headers = headers.iter().filter(|(name, value)| is_secret(name, value));
+                holds_secret(&without_references(url))
+                    .then_some(PlainSecret::Address)
+                    .into_iter()
+                    .chain(headers.map(|(name, _)| PlainSecret::Header(name.clone())))
+                    .collect()
+            }
+        }
+    }
+}
+
+/// Whether a byte may stand in the name of a header (RFC 9110).
+fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
+
+fn value(name: &str, text: &str, may_have_lines: bool) -> Result<(), ServerProblem> {
+    let is_wrong = |letter: char| letter == '\0' || (letter.is_control() && !may_have_lines);
+    if text.contains(is_wrong) {
+        return Err(ServerProblem::Value(name.to_owned()));
+    }
+    references(text).map(drop).ok_or_else(|| ServerProblem::Reference(name.to_owned()))
+}
+
+/// The variables that a text names as `${VARIABLE}`; `None` where a `${` names none.
+#[must_use]
+pub fn references(text: &str) -> Option<Vec<&str>> {
+    text.split("${")
+        .skip(1)
+        .map(|rest| rest.split_once('}').map(|(name, _)| name).filter(|name| is_variable(name)))
+        .collect()
+}
+
+fn is_variable(name: &str) -> bool {
+    let is_first = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'_';
+    name.as_bytes().first().is_some_and(is_first) && name.bytes().all(|byte| is_first(&byte) || byte.is_ascii_digit())
+}
+
+/// A text without its `${VARIABLE}`.
+fn without_references(text: &str) -> String {
+    let (first, rest) = text.split_once("${").unwrap_or((text, ""));
+    let rest = rest.split("${").map(|part| part.split_once('}').map_or(part, |(_, behind)| behind));
+    std::iter::once(first).chain(rest).collect()
+}
+
+/// Whether a word is so long and so mixed that it is likely to be a key.
+fn is_key(word: &str) -> bool {
+    let has = |is: fn(&u8) -> bool| word.as_bytes().iter().any(is);
+    word.len() >= KEY_LENGTH
+        && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'+' | b'='))
+        && has(u8::is_ascii_digit)
+        && has(u8::is_ascii_alphabetic)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_are_read_and_taken_out() {
+        assert_eq!(references("a ${B_1} and ${C}"), Some(vec!["B_1", "C"]));
+        assert_eq!(references("$HOME and {x}"), Some(vec![]));
+        for wrong in ["${", "${}", "${A", "${1A}", "${A B}", "${A:-x}", "ok ${A} ${"] {
+            assert_eq!(references(wrong), None, "{wrong}");
+        }
+        assert_eq!(without_references("a ${B} c${D}"), "a  c");
+        assert_eq!(without_references("plain"), "plain");
+    }
+
+    fn stdio(args: &[&str], env: &[(&str, &str)]) -> Transport {
+        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        Transport::Stdio {
+            command: "npx".to_owned(),
+            args: args.iter().map(|arg| (*arg).to_owned()).collect(),
+            env: env.iter().map(owned).collect(),
+            cwd: None,
+        }
+    }
+
+    fn http(url: &str, headers: &[(&str, &str)]) -> Transport {
+        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        Transport::Http { url: url.to_owned(), headers: headers.iter().map(owned).collect() }
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        for (transport, problem) in [
+            (stdio(&[], &[("A=B", "x")]), ServerProblem::Name("A=B".to_owned())),
+            (stdio(&[], &[("", "x")]), ServerProblem::Name(String::new())),
+            (stdio(&["a\0b"], &[]), ServerProblem::Value("command".to_owned())),
+            (stdio(&["${A"], &[]), ServerProblem::Reference("command".to_owned())),
+            (http("ftp://example.com", &[]), ServerProblem::Address("ftp://example.com".to_owned())),
+            (http("https://", &[]), ServerProblem::Address("https://".to_owned())),
+            (http("http:///etc", &[]), ServerProblem::Address("http:///etc".to_owned())),
+            (http("file:///etc/passwd", &[]), ServerProblem::Address("file:///etc/passwd".to_owned())),
+            (http("https://a b", &[]), ServerProblem::Address("https://a b".to_owned())),
+            (http("https://a", &[("X Y", "z")]), ServerProblem::Name("X Y".to_owned())),
+            (http("https://a", &[("X", "a\r\nHost: b")]), ServerProblem::Value("X".to_owned())),
+        ] {
+            assert_eq!(transport.check(), Err(problem), "{transport:?}");
+        }
+        assert_eq!(stdio(&["-c", "line\nline"], &[("A", "${B}")]).check(), Ok(()));
+        assert_eq!(http("http://127.0.0.1:1/mcp?a=${B}", &[("X-Y", "${Z}")]).check(), Ok(()));
+    }
+
+    /// The detector itself is another's; here it knows one word.
+    #[test]
+    fn keys_in_plain_are_found() {
+        let detector = |text: &str| text.contains("s3cret");
+        let found = |transport: Transport| transport.plain_secrets(&detector);
+        assert_eq!(found(stdio(&["--key", "s3cret"], &[])), [PlainSecret::Command]);
+        assert_eq!(found(stdio(&[], &[("A", "s3cret"), ("B", "info")])), [PlainSecret::Env("A".to_owned())]);
+        let key = "MTA4Njg3NDk2NTQ0MzQ1NjAx";
+        assert_eq!(found(stdio(&[], &[("TOKEN", key)])), [PlainSecret::Env("TOKEN".to_owned())]);
+        assert_eq!(
+            found(http("https://a", &[("Authorization", "Bearer x")])),
+            [PlainSecret::Header("Authorization".to_owned())]
+        );
+        assert_eq!(found(http("https://a/s3cret", &[])), [PlainSecret::Address]);
+        let header = format!("token {key}");
+        assert_eq!(found(http("https://a", &[("X", &header)])), [PlainSecret::Header("X".to_owned())]);
+        for fine in [
+            stdio(
+                &["@scope/server-everything@2026.8.31"],
+                &[("A", "${B}"), ("PATH_TO", "/home/ada/notes/2026-11-24-long.json")],
+            ),
+            stdio(
+                &[],
+                &[("LEVEL", "debug"), ("REGION", "eu-central-1"), ("URL", "https://host.example/path/1234567890")],
+            ),
+            http("https://a", &[("Authorization", "Bearer ${TOKEN_OF_MINE_123456789}"), ("Accept-Language", "en")]),
+        ] {
+            assert_eq!(found(fine.clone()), [], "{fine:?}");
+        }
+    }
+}
