@@ -8,7 +8,7 @@ use super::config::{Config, Sources};
 use super::exit::{Stop, usage};
 use super::model::embedding;
 use super::output::say;
-use memdir_core::report::Code;
+use memdir_core::report::{Code, ConfigKey};
 use memdir_engine::{self as engine, Caller, Embeddings, Engine, IndexPlace, ReadRules};
 use memdir_host::Folder;
 use memdir_vault::{Durability, Options, Vault};
@@ -29,6 +29,8 @@ pub(super) struct Located {
     pub(super) embeddings: Option<Embeddings>,
     /// Reads the rules again where they may be others.
     pub(super) rules: ReadRules,
+    /// What models are told of the settings.
+    pub(super) told: Vec<ConfigKey>,
 }
 
 /// Opens the memory that the options name.
@@ -80,10 +82,11 @@ fn locate_named(global: &Global) -> Result<Located, Stop> {
 /// Joins a located memory to an engine.
 pub(super) fn join(located: Located) -> Result<Opened, Stop> {
     let settings = settings(&located)?;
-    let Located { folder, config, options, embeddings, rules, .. } = located;
+    let Located { folder, config, options, embeddings, rules, told, .. } = located;
     let root = folder.root().to_owned();
-    let engine = Engine::new(folder.into_vault(options), settings).with_rules_from(rules);
+    let engine = Engine::new(folder.into_vault(options), settings).with_rules_from(rules).telling(told);
     let engine = engine.with_sessions(memdir_agent::cut_session, memdir_agent::Session::said);
+    let engine = engine.keeping_arguments(config.tools.audit_arguments);
     let engine = match embeddings {
         Some(embeddings) => engine.with_embeddings(embeddings),
         None => engine,
@@ -120,8 +123,8 @@ pub(super) fn locate(global: &Global, sources: &Sources, path: &Path) -> Result<
     };
     let options = folder.place_state(config.vault(), state.as_deref())?;
     let (index, embeddings) = (folder.index(), embedding::embeddings(sources, &config));
-    let rules = sources.live_rules(folder.root());
-    Ok(Located { folder, config, options, index, embeddings, rules })
+    let (rules, told) = (sources.live_rules(folder.root()), sources.told(folder.root())?);
+    Ok(Located { folder, config, options, index, embeddings, rules, told })
 }
 
 /// Opens a memory that is only looked at, with an index that goes with the process, and these embeddings.

@@ -14,7 +14,9 @@ use toml::{Table, Value};
 mod edit;
 mod model;
 mod search;
+mod set;
 mod shown;
+mod told;
 
 use super::file::{self, Stamp};
 use memdir_agent::Removals;
@@ -46,6 +48,7 @@ const KEYS: &[(&str, &[&str])] = &[
             "search",
             "facts",
             "hooks",
+            "tools",
             "memory",
         ],
     ),
@@ -83,6 +86,7 @@ const KEYS: &[(&str, &[&str])] = &[
     ("search", &["embeddings", "address", "archive", "pinned"]),
     ("facts", &["past_status"]),
     ("hooks", &["conversations", "milliseconds"]),
+    ("tools", &["audit_arguments"]),
     ("rule", &["action", "path", "client", "detector", "verdict"]),
 ];
 
@@ -102,6 +106,15 @@ pub(super) struct Config {
     pub(super) search: Search,
     facts: FactKeys,
     pub(super) hooks: Hooks,
+    pub(super) tools: Tools,
+}
+
+/// How the tools of other servers are used.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(default)]
+pub(super) struct Tools {
+    /// Whether the audit keeps the arguments of each call.
+    pub(super) audit_arguments: bool,
 }
 
 /// What sets a note aside as past.

@@ -134,6 +134,7 @@ impl Value {
             | report::Value::Entries(_)
             | report::Value::Remembered(_)
             | report::Value::Recent(_)
+            | report::Value::Config(_)
             | report::Value::Foreign(_) => None,
         }
     }
