@@ -4,15 +4,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest};
 use rmcp::service::{PeerRequestOptions, ServiceError};
 use serde_json::{Map, Value, json};
 
+use super::answer::{EVENTS, JSON};
 use super::*;
 use crate::connect::sse;
+use crate::wire::WireEnd;
 use memdir_tools::{CallError, Permission, ServerName};
 
 /// A server on a port of its own: what it answers to each request, and what came.
