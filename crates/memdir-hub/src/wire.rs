@@ -17,6 +17,9 @@ use crate::lock;
 /// The longest message that is taken from a server, in bytes.
 pub(crate) const MOST_MESSAGE: usize = 16 * 1024 * 1024;
 
+/// How many questions are kept as they came.
+const MOST_ASKED: usize = 16;
+
 /// Why a connection has ended.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum WireEnd {
@@ -74,7 +77,12 @@ impl Wire {
             && let Some(id) = message.get("id").and_then(|id| serde_json::from_value(id.clone()).ok())
             && let Some(Value::Object(params)) = message.get("params")
         {
-            lock(&self.asked).insert(id, params.clone());
+            let mut asked = lock(&self.asked);
+            // Nobody takes those that rmcp has refused.
+            if asked.len() >= MOST_ASKED {
+                asked.clear();
+            }
+            asked.insert(id, params.clone());
         }
     }
 
