@@ -21,7 +21,7 @@
 //! | `counter` | | answers how often it was called in this process |
 //! | `odd` | | answers the text of `SCRIPTED_ODD` as its result, byte by byte |
 //! | `grow` | | adds the tool `grown`, and says that the list has changed |
-//! | `orphan` | | starts a process of its own that outlives it, with the same marks |
+//! | `orphan` | `leaves` | starts a process of its own that outlives it, with the same marks; it leaves the group where `leaves` says so |
 //! | `environment` | | answers its environment |
 //! | `refuse` | | answers an error of JSON-RPC, -32050 |
 //!
@@ -243,7 +243,7 @@ impl Server {
                 self.notify("notifications/tools/list_changed", json!({}));
                 text("grown")
             }
-            "orphan" => text(&orphan()),
+            "orphan" => text(&orphan(arguments["leaves"] == json!(true))),
             "environment" => {
                 let all: Map<String, Value> = std::env::vars().map(|(name, value)| (name, json!(value))).collect();
                 Some(Ok(json!({"content": [], "structuredContent": all}).to_string()))
@@ -333,9 +333,13 @@ fn tool(name: &str, description: &str) -> Value {
 }
 
 /// Starts a process that stays when this one ends, holding none of its streams.
-fn orphan() -> String {
+fn orphan(leaves: bool) -> String {
     let mut command = Command::new(std::env::current_exe().expect("this program"));
     command.arg("__orphan").args(std::env::args().skip(1));
+    #[cfg(unix)]
+    if leaves {
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    }
     let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
     child.expect("a process").id().to_string()
 }

@@ -19,6 +19,9 @@ pub(crate) const MARK: &str = "MEMDIR_HUB";
 ///
 /// A line `+123` names a process group, `-123` says that it is gone. The program that calls this does nothing else.
 pub fn guard(mark: &str) {
+    // Who ends all programs called memdir does not mean this one.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::thread::set_name(c"hub-guard");
     let mut groups = BTreeSet::new();
     for line in std::io::stdin().lock().lines() {
         let Ok(line) = line else { break };

@@ -187,10 +187,7 @@ impl Hub {
             let (shared, entry, stop) = (self.shared.clone(), entry.clone(), stop.clone());
             let (done, waits) = mpsc::channel();
             self.runtime.spawn(async move {
-                let linked = tokio::select! {
-                    link = entry.slot.link(&shared, &entry.server) => link.map(|_| ()),
-                    () = stop.cancelled() => Err(CallError::Cancelled),
-                };
+                let linked = entry.slot.link_unless(&shared, &entry.server, &stop).await.map(|_| ());
                 let _ = done.send(linked);
             });
             waits.recv().unwrap_or_else(|_| Err(has_ended(&server)))?;
@@ -257,10 +254,8 @@ impl Toolbox for Hub {
     fn tools(&self) -> Arc<[Tool]> {
         self.shared.look();
         let entries: Vec<Entry> = lock(&self.shared.entries).values().cloned().collect();
-        for entry in entries.into_iter().filter(|entry| entry.server.enabled && entry.slot.wants_start()) {
-            let shared = self.shared.clone();
-            // What comes of it is in the server's health.
-            self.runtime.spawn(async move { entry.slot.link(&shared, &entry.server).await.map(|_| ()) });
+        for entry in entries.iter().filter(|entry| entry.server.enabled) {
+            entry.slot.start_behind(&self.runtime, &self.shared, &entry.server);
         }
         lock(&self.shared.tools).clone()
     }

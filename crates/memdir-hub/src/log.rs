@@ -104,3 +104,30 @@ fn read(file: &Path) -> String {
     let _ = opened.and_then(|file| file.take(MOST_FILE + MOST_LINE as u64 * 2).read_to_end(&mut bytes));
     String::from_utf8_lossy(&bytes).into_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::disallowed_methods, reason = "the test looks at the files")]
+
+    use super::*;
+
+    #[test]
+    fn a_server_that_says_much_takes_no_more_room_than_this() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = ServerLog::new(Some(folder.path()), &ServerName::parse("loud").unwrap());
+        let mut said: Vec<u8> =
+            (0..20_000).flat_map(|line| format!("line {line} {}\n", "x".repeat(40)).into_bytes()).collect();
+        said.extend_from_slice(&[b'y'; 50_000]);
+        said.extend_from_slice(b"\n\xff\xfe no text\nthe end, without a line");
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(log.clone().follow(said.as_slice()));
+        let last = log.last(4);
+        assert_eq!(last[0], format!("line 19999 {}", "x".repeat(40)));
+        assert_eq!((last[1].len(), last[3].as_str()), (MOST_LINE, "the end, without a line"));
+        assert_eq!(log.recent(4), last);
+        assert!(log.last(usize::MAX).len() > 4_000 && log.recent(usize::MAX).len() == MOST_LINES);
+        let files = std::fs::read_dir(folder.path()).unwrap().flatten();
+        let sizes: Vec<u64> = files.map(|file| file.metadata().unwrap().len()).collect();
+        assert!(sizes.len() == 2 && sizes.iter().sum::<u64>() < 2 * MOST_FILE + 10_000, "{sizes:?}");
+    }
+}

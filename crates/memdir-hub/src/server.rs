@@ -7,6 +7,7 @@ use std::time::Duration;
 use memdir_core::digest::Digest;
 use memdir_tools::{CallError, Server, ServerHealth, Tool, digest_of};
 use serde_json::{Map, Value};
+use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -25,6 +26,8 @@ const START: Duration = Duration::from_secs(30);
 const PAUSES: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(1)];
 /// The longest time for which a server that did not start is left alone, however often it is needed.
 const MOST_REST: Duration = Duration::from_secs(60);
+/// And one that waits for the person to log in, which they may do at any moment.
+const LOGIN_REST: Duration = Duration::from_secs(2);
 /// How long is waited before a list that has changed is read: changes come together.
 const SETTLE: Duration = Duration::from_millis(100);
 
@@ -83,8 +86,15 @@ impl Slot {
         lock(&self.state).list.clone()
     }
 
-    /// Whether nothing is known of its tools, and it could be asked now.
-    pub(crate) fn wants_start(&self) -> bool {
+    /// Connects behind, where nothing is known of its tools and it could be asked now. What comes of it is in its health.
+    pub(crate) fn start_behind(self: &Arc<Self>, runtime: &Handle, shared: &Arc<Shared>, server: &Arc<Server>) {
+        if self.wants_start() {
+            let (slot, shared, server) = (self.clone(), shared.clone(), server.clone());
+            runtime.spawn(async move { slot.link(&shared, &server).await.map(|_| ()) });
+        }
+    }
+
+    fn wants_start(&self) -> bool {
         let state = lock(&self.state);
         let rests = state.failed.as_ref().is_some_and(|(_, until)| Instant::now() < *until);
         state.list.is_none() && state.health != ServerHealth::Starting && !rests
@@ -100,7 +110,7 @@ impl Slot {
     }
 
     /// The open connection; it is made where there is none. Of those who come together one connects.
-    pub(crate) async fn link(self: &Arc<Self>, shared: &Arc<Shared>, server: &Server) -> Result<Arc<Link>, CallError> {
+    async fn link(self: &Arc<Self>, shared: &Arc<Shared>, server: &Server) -> Result<Arc<Link>, CallError> {
         if let Some(link) = self.open_link() {
             return Ok(link);
         }
@@ -118,7 +128,8 @@ impl Slot {
             Ok((link, tools)) => Ok(self.install(shared, server, link, tools)),
             Err(error) => {
                 let mut state = lock(&self.state);
-                let rest = MOST_REST.min(Duration::from_secs(1 << state.failures.min(6)));
+                let longest = if matches!(error, CallError::LoginNeeded(_)) { LOGIN_REST } else { MOST_REST };
+                let rest = longest.min(Duration::from_secs(1 << state.failures.min(6)));
                 state.failures += 1;
                 state.failed = Some((error.clone(), Instant::now() + rest));
                 state.health = ServerHealth::Failed { problem: error.to_string() };
@@ -258,6 +269,14 @@ impl Slot {
         }
     }
 
+    /// Has the next call connect anew. Calls that run over this connection go on.
+    fn forget(&self, lost: &Arc<Link>) {
+        let mut link = lock(&self.link);
+        if link.as_ref().is_some_and(|link| Arc::ptr_eq(link, lost)) {
+            *link = None;
+        }
+    }
+
     /// Makes a call, and tells the thread that waits what has become of it.
     pub(crate) async fn call(self: Arc<Self>, shared: Arc<Shared>, job: Job) {
         let result = self.try_call(&shared, &job).await;
@@ -269,7 +288,7 @@ impl Slot {
     async fn try_call(self: &Arc<Self>, shared: &Arc<Shared>, job: &Job) -> Result<Map<String, Value>, CallError> {
         let mut may_try_again = true;
         loop {
-            let link = self.link_for(shared, job).await?;
+            let link = self.link_unless(shared, &job.server, &job.stop).await?;
             self.check_unchanged(&job.tool)?;
             let call = (job.tool.own.as_str(), &job.arguments);
             let (problem, may_be_done) = match link.call(&job.server, call, &job.running, &job.stop).await {
@@ -277,6 +296,7 @@ impl Slot {
                 Err(Failed::Told(error)) => return Err(error),
                 Err(Failed::Lost { problem, was_sent }) => (problem, was_sent),
             };
+            self.forget(&link);
             if may_try_again && (!may_be_done || job.may_repeat()) {
                 may_try_again = false;
                 continue;
@@ -285,16 +305,21 @@ impl Slot {
         }
     }
 
-    /// The connection for a call. Others go on waiting for it where this call is no longer wanted.
-    async fn link_for(self: &Arc<Self>, shared: &Arc<Shared>, job: &Job) -> Result<Arc<Link>, CallError> {
+    /// The open connection, as [`Self::link`] gives it, unless `stop` comes first. It is made all the same: others may wait for it.
+    pub(crate) async fn link_unless(
+        self: &Arc<Self>,
+        shared: &Arc<Shared>,
+        server: &Arc<Server>,
+        stop: &CancellationToken,
+    ) -> Result<Arc<Link>, CallError> {
         if let Some(link) = self.open_link() {
             return Ok(link);
         }
-        let (slot, shared, server) = (self.clone(), shared.clone(), job.server.clone());
-        let connecting = tokio::spawn(async move { slot.link(&shared, &server).await });
+        let (slot, shared, of_task) = (self.clone(), shared.clone(), server.clone());
+        let connecting = tokio::spawn(async move { slot.link(&shared, &of_task).await });
         tokio::select! {
-            link = connecting => link.unwrap_or_else(|_| Err(unreachable(&job.server, "it was not started"))),
-            () = job.stop.cancelled() => Err(CallError::Cancelled),
+            link = connecting => link.unwrap_or_else(|_| Err(unreachable(server, "it was not started"))),
+            () = stop.cancelled() => Err(CallError::Cancelled),
         }
     }
 

@@ -22,6 +22,8 @@ struct Provider {
     is_revoked: AtomicBool,
     /// Whether calls want more than was granted at first.
     wants_more: AtomicBool,
+    /// Whether a token is over as soon as it is given.
+    is_brief: AtomicBool,
 }
 
 const SECRETS: [&str; 4] = ["access-", "refresh-", "code-", "client-secret-"];
@@ -47,7 +49,8 @@ impl Provider {
                 "token_endpoint_auth_methods_supported": ["client_secret_post"],
             })),
             "/register" => {
-                let client = json!({"client_id": "registered", "client_secret": "client-secret-1", "redirect_uris": []});
+                let client =
+                    json!({"client_id": "registered", "client_secret": "client-secret-1", "redirect_uris": []});
                 (StatusCode::CREATED, json_of(&client)).into_response()
             }
             "/authorize" => {
@@ -94,7 +97,7 @@ impl Provider {
         let number = self.given.fetch_add(1, Ordering::SeqCst) + 1;
         json_of(&json!({
             "access_token": format!("access-{number}"), "refresh_token": format!("refresh-{number}"), "token_type": "Bearer",
-            "expires_in": 3600,
+            "expires_in": if self.is_brief.load(Ordering::SeqCst) { 1 } else { 3600 },
         }))
     }
 }
@@ -191,6 +194,21 @@ async fn of_many_who_want_another_token_at_once_one_refreshes() {
 }
 
 #[tokio::test]
+async fn a_token_that_is_over_is_refreshed_before_it_is_shown() {
+    let (url, scripted, provider) = Provider::start().await;
+    let home = Home::new(&url);
+    provider.is_brief.store(true, Ordering::SeqCst);
+    home.login().await.unwrap();
+    provider.is_brief.store(false, Ordering::SeqCst);
+    call(&reach(&home.server, &home.places).await.unwrap()).await.unwrap();
+    assert_eq!(provider.refreshes.load(Ordering::SeqCst), 1);
+    let came = scripted.came.lock().unwrap().clone();
+    let shown =
+        came.iter().filter(|came| came.path == "/mcp" && came.verb == "POST").map(|came| came.header("authorization"));
+    assert!(shown.eq(std::iter::repeat_n("Bearer access-2", 3)), "{came:?}");
+}
+
+#[tokio::test]
 async fn a_refused_token_is_refreshed_and_a_revoked_one_wants_a_login() {
     let (url, _, provider) = Provider::start().await;
     let home = Home::new(&url);
@@ -229,7 +247,8 @@ async fn tokens_go_to_no_other_address_than_the_one_they_were_given_for() {
     let (url, _, _) = Provider::start().await;
     let home = Home::new(&url);
     home.login().await.unwrap();
-    let (elsewhere, other) = Scripted::start(|came| plain(came).unwrap_or_else(|| StatusCode::OK.into_response())).await;
+    let (elsewhere, other) =
+        Scripted::start(|came| plain(came).unwrap_or_else(|| StatusCode::OK.into_response())).await;
     reach(&http_server(&elsewhere), &home.places).await.unwrap();
     assert!(other.came.lock().unwrap().iter().all(|came| came.header("authorization").is_empty()));
 }

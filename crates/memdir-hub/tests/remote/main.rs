@@ -19,8 +19,7 @@ use std::process::{Child, Command, Stdio};
 
 /// The folder of packages, if it is there; else says why the test is skipped.
 fn packages() -> Option<PathBuf> {
-    let place = std::env::var_os("MEMDIR_MCP_SERVERS").map(PathBuf::from);
-    let place = place.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/mcp-servers"));
+    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/mcp-servers");
     let found = place.join("ready").exists().then_some(place);
     if found.is_none() {
         eprintln!("skipped: `scripts/mcp-servers` has not installed the servers of others");
@@ -52,7 +51,9 @@ impl Running {
         for stream in [Box::new(out) as Box<dyn std::io::Read + Send>, Box::new(err)] {
             let sender = sender.clone();
             // It is read to its end, so that nobody waits for a full pipe.
-            std::thread::spawn(move || BufReader::new(stream).lines().map_while(Result::ok).for_each(|line| drop(sender.send(line))));
+            std::thread::spawn(move || {
+                BufReader::new(stream).lines().map_while(Result::ok).for_each(|line| drop(sender.send(line)))
+            });
         }
         drop(sender);
         let found = lines.iter().find_map(|line| wanted(&line)).unwrap();
