@@ -166,7 +166,9 @@ impl Words {
 
     fn tool_of(&self, new: &[(usize, Vec<String>)]) -> Option<&str> {
         let said_by = |known: &BTreeSet<Stem>| {
-            let said = |unsaid: &[String]| unsaid.iter().filter(|word| stems(word).iter().any(|stem| known.contains(stem))).count();
+            let said = |unsaid: &[String]| {
+                unsaid.iter().filter(|word| stems(word).iter().any(|stem| known.contains(stem))).count()
+            };
             let counts = new.iter().map(|(_, unsaid)| (said(unsaid), unsaid.len()));
             counts.filter(|(said, unsaid)| *said > 0 && said * 2 >= *unsaid).map(|(said, _)| said).sum::<usize>()
         };

@@ -54,10 +54,14 @@ impl Kept {
         let mut text = text;
         text.truncate(text.floor_char_boundary(MOST_BYTES));
         self.results.push_back(KeptResult { number: self.last, tool: tool.to_owned(), text });
-        while self.results.len() > MOST_KEPT || self.results.iter().map(|kept| kept.text.len()).sum::<usize>() > MOST_BYTES {
+        while self.results.len() > MOST_KEPT
+            || self.results.iter().map(|kept| kept.text.len()).sum::<usize>() > MOST_BYTES
+        {
             self.results.pop_front();
         }
-        self.results.back().map_or_else(|| Part { value: Value::Null, cursor: None, total: None }, |kept| kept.part(0, most))
+        self.results
+            .back()
+            .map_or_else(|| Part { value: Value::Null, cursor: None, total: None }, |kept| kept.part(0, most))
     }
 
     /// What comes after a cursor, in at most `most` bytes, and the tool that said it.
@@ -94,7 +98,8 @@ impl KeptResult {
 pub fn told(result: &Map<String, Value>) -> Value {
     let structured = result.get("structuredContent").filter(|value| !value.is_null());
     let blocks = result.get("content").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let blocks: Vec<Value> = blocks.iter().filter(|block| structured.is_none_or(|value| !repeats(block, value))).map(block).collect();
+    let blocks: Vec<Value> =
+        blocks.iter().filter(|block| structured.is_none_or(|value| !repeats(block, value))).map(block).collect();
     let texts: Option<Vec<&str>> = blocks.iter().map(text).collect();
     let said = match texts {
         Some(texts) => Value::String(texts.join("\n")),
@@ -153,7 +158,10 @@ mod tests {
         assert_eq!(said(json!({"content": []})), json!(""));
         let weather = json!({"degrees": 7});
         assert_eq!(said(json!({"content": [text("{\"degrees\": 7}")], "structuredContent": weather})), weather);
-        assert_eq!(said(json!({"content": [text("long")], "structuredContent": {"content": "long"}})), json!({"content": "long"}));
+        assert_eq!(
+            said(json!({"content": [text("long")], "structuredContent": {"content": "long"}})),
+            json!({"content": "long"})
+        );
         let both = said(json!({"content": [text("It is cold.")], "structuredContent": weather}));
         assert_eq!(both, json!({"content": "It is cold.", "structuredContent": weather}));
         let picture = json!({"type": "image", "mimeType": "image/png", "data": "AAAA".repeat(100)});
@@ -172,11 +180,16 @@ mod tests {
     #[test]
     fn what_is_kept_is_bounded_and_the_oldest_goes_first() {
         let mut kept = Kept::default();
-        let cursors: Vec<String> = (0..100).map(|_| kept.begin("a__b", "x".repeat(1 << 20).into(), 300).cursor.unwrap()).collect();
+        let cursors: Vec<String> =
+            (0..100).map(|_| kept.begin("a__b", "x".repeat(1 << 20).into(), 300).cursor.unwrap()).collect();
         assert!(kept.results.iter().map(|kept| kept.text.len()).sum::<usize>() <= MOST_BYTES);
         assert_eq!(kept.more(&cursors[0], 300).unwrap_err().code, Code::NotFound);
         assert!(kept.more(&cursors[99], 300).is_ok());
-        assert_eq!(kept.begin("a__b", "x".repeat(9 << 20).into(), 300).total, Some(MOST_BYTES), "the end of a huge one is not kept");
+        assert_eq!(
+            kept.begin("a__b", "x".repeat(9 << 20).into(), 300).total,
+            Some(MOST_BYTES),
+            "the end of a huge one is not kept"
+        );
         for cursor in ["", "1", "101:2:3", "-1:5", "101:99999999", "x:y"] {
             assert_eq!(kept.more(cursor, 300).unwrap_err().code, Code::NotFound, "{cursor}");
         }

@@ -35,12 +35,18 @@ pub fn find<'t>(tools: impl IntoIterator<Item = &'t Tool>, question: &str, most:
     });
     let set = WordSet::of(&asked);
     let counted: Vec<Counted<'t>> = tools.into_iter().map(|tool| Counted::of(tool, &set, asked.len())).collect();
-    let holding = |place: usize| counted.iter().filter(|tool| tool.counts.get(place).is_some_and(|count| *count > 0.0)).count();
+    let holding =
+        |place: usize| counted.iter().filter(|tool| tool.counts.get(place).is_some_and(|count| *count > 0.0)).count();
     let holding: Vec<usize> = (0..asked.len()).map(holding).collect();
     let bm25 = Bm25::new(counted.len(), counted.iter().map(|tool| tool.length).sum(), &holding);
-    let score = |tool: &Counted<'_>| bm25.score(tool.counts.iter().copied().enumerate().filter(|(_, count)| *count > 0.0), tool.length);
-    let mut scored: Vec<(f64, &str, &'t Tool)> =
-        counted.iter().map(|tool| (score(tool), tool.tool.name.as_str(), tool.tool)).filter(|(score, ..)| *score > 0.0).collect();
+    let score = |tool: &Counted<'_>| {
+        bm25.score(tool.counts.iter().copied().enumerate().filter(|(_, count)| *count > 0.0), tool.length)
+    };
+    let mut scored: Vec<(f64, &str, &'t Tool)> = counted
+        .iter()
+        .map(|tool| (score(tool), tool.tool.name.as_str(), tool.tool))
+        .filter(|(score, ..)| *score > 0.0)
+        .collect();
     scored.sort_by(|one, other| best_first((one.0, one.1), (other.0, other.1)));
     scored.into_iter().take(most).map(|(_, _, tool)| tool).collect()
 }
@@ -90,7 +96,12 @@ mod tests {
             tool("files", "read_file", "Reads the whole text of a file from the disk.", &none),
             tool("files", "write_file", "Replaces the text of a file on the disk.", &none),
             tool("mail", "searchMessages", "Looks for letters in the mailbox by words and sender.", &none),
-            tool("post", "senden", "Verschickt einen Brief an die Adressen, die genannt werden, und wartet auf die Bestätigung.", &none),
+            tool(
+                "post",
+                "senden",
+                "Verschickt einen Brief an die Adressen, die genannt werden, und wartet auf die Bestätigung.",
+                &none,
+            ),
         ]
     }
 
@@ -120,10 +131,13 @@ mod tests {
     #[test]
     fn two_hundred_tools_are_ranked_alike_whatever_their_order() {
         let schema = json!({"type": "object"});
-        let mut tools: Vec<Tool> =
-            (0..200).map(|at| tool("many", &format!("tool_{at}"), &format!("Does the thing of number {at}."), &schema)).collect();
+        let mut tools: Vec<Tool> = (0..200)
+            .map(|at| tool("many", &format!("tool_{at}"), &format!("Does the thing of number {at}."), &schema))
+            .collect();
         tools.push(tool("bank", "pay", "Pays a bill.", &schema));
-        let names = |tools: &[Tool]| find(tools, "pay the bill of number 17", 3).iter().map(|tool| tool.name.to_string()).collect::<Vec<_>>();
+        let names = |tools: &[Tool]| {
+            find(tools, "pay the bill of number 17", 3).iter().map(|tool| tool.name.to_string()).collect::<Vec<_>>()
+        };
         let forward = names(&tools);
         assert_eq!(forward[..2], ["bank__pay", "many__tool_17"]);
         tools.reverse();

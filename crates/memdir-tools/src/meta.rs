@@ -30,7 +30,12 @@ pub static META_TOOLS: [Row; 3] = [
         gives: Gives::Entries,
         fields: &[
             Field { name: "query", takes: Takes::FullText, required: true, words: "What the tool should do." },
-            Field { name: "limit", takes: Takes::Number(1), required: false, words: "How many at most: 5, at most 20." },
+            Field {
+                name: "limit",
+                takes: Takes::Number(1),
+                required: false,
+                words: "How many at most: 5, at most 20.",
+            },
         ],
         example: r#"{"action":"find_tools","query":"events of a day"}"#,
     },
@@ -42,7 +47,12 @@ pub static META_TOOLS: [Row; 3] = [
         words: "Tells what a tool takes: look before you call it.",
         returns: "its description and the schema of its arguments",
         gives: Gives::Object,
-        fields: &[Field { name: "name", takes: Takes::FullText, required: true, words: "The tool, as find_tools names it." }],
+        fields: &[Field {
+            name: "name",
+            takes: Takes::FullText,
+            required: true,
+            words: "The tool, as find_tools names it.",
+        }],
         example: r#"{"action":"describe_tool","name":"calendar__list_events"}"#,
     },
     Row {
@@ -55,7 +65,12 @@ pub static META_TOOLS: [Row; 3] = [
         gives: Gives::Various,
         fields: &[
             Field { name: "name", takes: Takes::FullText, required: false, words: "The tool, as find_tools names it." },
-            Field { name: ARGUMENTS, takes: Takes::Text, required: false, words: "What it takes, by the names of its schema." },
+            Field {
+                name: ARGUMENTS,
+                takes: Takes::Text,
+                required: false,
+                words: "What it takes, by the names of its schema.",
+            },
             Field { name: "cursor", takes: Takes::FullText, required: false, words: "Where a result was cut." },
         ],
         example: r#"{"action":"call_tool","name":"calendar__list_events","arguments":{"day":"2026-11-24"}}"#,
@@ -161,7 +176,8 @@ impl Tool {
     /// Its description in one line of at most so many bytes.
     #[must_use]
     pub fn brief(&self, most: usize) -> String {
-        let words: Vec<&str> = self.description().split(|letter: char| letter.is_whitespace() || letter.is_control()).collect();
+        let words: Vec<&str> =
+            self.description().split(|letter: char| letter.is_whitespace() || letter.is_control()).collect();
         let mut line = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
         if line.len() > most {
             line.truncate(line.floor_char_boundary(most.saturating_sub("…".len())));
@@ -214,7 +230,10 @@ mod tests {
         ];
         assert_eq!(found, expected);
         assert_eq!(read("call_tool", json!({"cursor": "1:5"})), Some(Ok(MetaCall::More("1:5".to_owned()))));
-        assert_eq!(read("find_tools", json!({"query": "x", "limit": 99})), Some(Ok(MetaCall::Find { query: "x".to_owned(), limit: 20 })));
+        assert_eq!(
+            read("find_tools", json!({"query": "x", "limit": 99})),
+            Some(Ok(MetaCall::Find { query: "x".to_owned(), limit: 20 }))
+        );
         assert_eq!(read("read_file", json!({"path": "user.md"})), None);
     }
 
@@ -225,13 +244,38 @@ mod tests {
             assert_eq!((failure.code, failure.message.as_str()), (Code::InvalidAction, message));
             assert_eq!(failure.hint.as_deref(), Some(hint), "{message}");
         };
-        check("find_tools", json!({"querry": "x"}), "action 1, `find_tools`: missing `query`", "`querry` is called `query`");
-        check("describe_tool", json!({"name": 7}), "action 1, `describe_tool`: `name` has to be a text, not `7`", "The tool, as find_tools names it.");
+        check(
+            "find_tools",
+            json!({"querry": "x"}),
+            "action 1, `find_tools`: missing `query`",
+            "`querry` is called `query`",
+        );
+        check(
+            "describe_tool",
+            json!({"name": 7}),
+            "action 1, `describe_tool`: `name` has to be a text, not `7`",
+            "The tool, as find_tools names it.",
+        );
         let example = format!("send for example {}", META_TOOLS[2].example);
         check("call_tool", json!({}), "action 1, `call_tool`: missing `name`", &example);
-        check("call_tool", json!({"name": "a__b", "arguments": "x"}), "action 1, `call_tool`: `arguments` has to be an object", &example);
-        check("call_tool", json!({"cursor": "1:5", "arguments": {"a": 1}}), "action 1, `call_tool`: a `cursor` stands alone", &example);
-        check("call_tool", json!({"name": "a__b", "day": 1}), "action 1, `call_tool`: unknown argument `day`", "it takes `name`, `arguments`, `cursor`");
+        check(
+            "call_tool",
+            json!({"name": "a__b", "arguments": "x"}),
+            "action 1, `call_tool`: `arguments` has to be an object",
+            &example,
+        );
+        check(
+            "call_tool",
+            json!({"cursor": "1:5", "arguments": {"a": 1}}),
+            "action 1, `call_tool`: a `cursor` stands alone",
+            &example,
+        );
+        check(
+            "call_tool",
+            json!({"name": "a__b", "day": 1}),
+            "action 1, `call_tool`: unknown argument `day`",
+            "it takes `name`, `arguments`, `cursor`",
+        );
     }
 
     #[test]

@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    CallError, CallEvents, Permission, PinState, ServerHealth, ServerName, ServerState, Tool, ToolAnswer, ToolCall, ToolName,
-    Toolbox,
+    CallError, CallEvents, Permission, PinState, ServerHealth, ServerName, ServerState, Tool, ToolAnswer, ToolCall,
+    ToolName, Toolbox,
 };
 
 /// Tools with their answers, and what was asked of them.

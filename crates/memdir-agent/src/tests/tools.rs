@@ -129,7 +129,8 @@ fn two_hundred_tools_cost_at_most_a_kilobyte_and_a_half() {
     let engine = env.engine();
     let mut servers = Servers::default();
     for at in 0..200 {
-        servers = servers.with(("calendar", &format!("a_tool_of_the_number_{at}")), Permission::Allow, text("x")).unwrap();
+        servers =
+            servers.with(("calendar", &format!("a_tool_of_the_number_{at}")), Permission::Allow, text("x")).unwrap();
     }
     let servers = Arc::new(servers);
     let find = r#"<actions>[{"action":"find_tools","query":"number 17"},{"action":"describe_tool","name":"calendar__a_tool_of_the_number_17"},{"action":"call_tool","name":"calendar__a_tool_of_the_number_17","arguments":{"a":1}}]</actions>"#;
@@ -138,7 +139,9 @@ fn two_hundred_tools_cost_at_most_a_kilobyte_and_a_half() {
     let cost = asked.lock().unwrap()[0].system.len() - Prompts::default().system(&Switches::default(), false).len();
     assert!((1..=1_500).contains(&cost), "{cost} bytes");
     let values: Vec<&Value> = said.actions.iter().map(|(_, outcome)| outcome.result.as_ref().unwrap()).collect();
-    let [Value::Foreign(found), Value::Foreign(described), Value::Foreign(answer)] = values.as_slice() else { panic!("{values:?}") };
+    let [Value::Foreign(found), Value::Foreign(described), Value::Foreign(answer)] = values.as_slice() else {
+        panic!("{values:?}")
+    };
     assert_eq!(found[0]["name"], "calendar__a_tool_of_the_number_17");
     assert_eq!(described["inputSchema"], json!({"type": "object"}));
     assert_eq!(*answer, json!("x"));
@@ -155,16 +158,24 @@ fn a_call_is_asked_about_with_what_is_sent_and_answered_beside_the_rest() {
     let mut person = Asked::saying(&[ToolConsent::Once]);
     let said = ask(&mut agent, "what is on today?", &mut person);
     assert_eq!(person.questions, [("calendar__list_events".to_owned(), json!({"day": "2026-11-24"}))]);
-    assert_eq!(Json::Object(servers.calls()[0].arguments.clone()), person.questions[0].1, "what was shown is what was sent");
+    assert_eq!(
+        Json::Object(servers.calls()[0].arguments.clone()),
+        person.questions[0].1,
+        "what was shown is what was sent"
+    );
     let told = told(&asked);
     let result: Json = serde_json::from_str(told.trim_start_matches("<result>").trim_end_matches("</result>")).unwrap();
     assert_eq!(result["actions"][0]["value"], "9:00 dentist");
     assert_eq!(result["actions"][1]["action"], "read_file");
     assert_eq!(result["actions"][1]["ok"], true, "{told}");
     let [called] = said.tool_calls.as_slice() else { panic!("{said:?}") };
-    assert_eq!((called.tool.as_str(), called.summary.as_str(), called.ms, called.code), ("calendar__list_events", "9:00 dentist", 7, None));
+    assert_eq!(
+        (called.tool.as_str(), called.summary.as_str(), called.ms, called.code),
+        ("calendar__list_events", "9:00 dentist", 7, None)
+    );
     assert_eq!(person.called, said.tool_calls);
-    let record = engine.records(0).unwrap().into_iter().find(|record| record.action == "calendar__list_events").unwrap();
+    let record =
+        engine.records(0).unwrap().into_iter().find(|record| record.action == "calendar__list_events").unwrap();
     assert_eq!((record.session.as_deref(), record.origin.as_str()), (Some(ID), "tool:calendar__list_events"));
     let line = env.file().lines().find(|line| line.contains(r#""kind":"called""#)).unwrap().to_owned();
     assert!(!env.file().contains("9:00") && line.contains("sha256:"), "what it said is in no file: {line}");
@@ -230,12 +241,17 @@ fn a_long_result_is_read_on_by_its_cursor() {
         }))
     });
     let settings = super::Settings { turns: 40, ..settings() };
-    let mut agent = Agent::new(&engine, Box::new(model), Prompts::default(), settings, switched_on()).with_tools(servers.clone());
+    let mut agent =
+        Agent::new(&engine, Box::new(model), Prompts::default(), settings, switched_on()).with_tools(servers.clone());
     let said = ask(&mut agent, "what is on?", &mut Asked::saying(&[]));
-    let read: String = said.actions.iter().map(|(_, outcome)| match &outcome.result {
-        Ok(Value::Foreign(Json::String(part))) => part.as_str(),
-        other => panic!("{other:?}"),
-    }).collect();
+    let read: String = said
+        .actions
+        .iter()
+        .map(|(_, outcome)| match &outcome.result {
+            Ok(Value::Foreign(Json::String(part))) => part.as_str(),
+            other => panic!("{other:?}"),
+        })
+        .collect();
     assert_eq!(read, long, "all of it, in {} parts", said.actions.len());
     assert_eq!((servers.calls().len(), said.tool_calls.len()), (1, 1), "it was called once");
 }
@@ -244,7 +260,8 @@ fn a_long_result_is_read_on_by_its_cursor() {
 fn what_a_tool_says_of_its_failure_is_a_failure() {
     let env = Env::new();
     let engine = env.engine();
-    let result = json!({"content": [{"type": "text", "text": "no such day"}], "isError": true}).as_object().unwrap().clone();
+    let result =
+        json!({"content": [{"type": "text", "text": "no such day"}], "isError": true}).as_object().unwrap().clone();
     let servers = Arc::new(Servers::default().with(("calendar", "list_events"), Permission::Allow, result).unwrap());
     let (mut agent, asked) = agent(&engine, &servers, switched_on(), &[CALL, BYE]);
     let said = ask(&mut agent, "what is on?", &mut Asked::saying(&[]));
@@ -270,7 +287,10 @@ fn a_turn_calls_so_many_tools_and_no_more() {
     let many = format!("<actions>[{}]</actions>", vec![r#"{"action":"calendar__list_events"}"#; 40].join(","));
     let (mut agent, _) = agent(&engine, &servers, switched_on(), &[&many, BYE]);
     let said = ask(&mut agent, "what is on?", &mut Asked::saying(&[]));
-    let refused = said.actions.iter().filter(|(_, it)| it.result.as_ref().is_err_and(|failure| failure.code == Code::RateLimited));
+    let refused = said
+        .actions
+        .iter()
+        .filter(|(_, it)| it.result.as_ref().is_err_and(|failure| failure.code == Code::RateLimited));
     assert_eq!((servers.calls().len(), refused.count()), (16, 24));
 }
 
@@ -282,7 +302,15 @@ fn small_models_and_those_of_one_shape_are_given_none() {
         let servers = calendar(Permission::Allow, "3 events");
         let (mut agent, asked) = agent(&engine, &servers, switched_on(), &[CALL, BYE]);
         assert_eq!(agent.tools_trouble(), None);
-        agent.set_model(Box::new({ let model = Scripted::new([CALL, BYE]); *asked.lock().unwrap() = Vec::new(); model }), family, 900);
+        agent.set_model(
+            Box::new({
+                let model = Scripted::new([CALL, BYE]);
+                *asked.lock().unwrap() = Vec::new();
+                model
+            }),
+            family,
+            900,
+        );
         assert!(agent.tools_trouble().is_some());
         let _ = agent.say("what is on?", &mut Asked::saying(&[]), &CancellationToken::new(), &mut Said::default());
         assert_eq!(servers.calls(), [], "{family:?}");
@@ -325,7 +353,11 @@ fn what_a_tool_said_is_not_the_persons_in_later_messages_either() {
     let (mut first, _) = agent(&engine, &servers, session, &[CALL, BYE, OBEYS, BYE]);
     ask(&mut first, "What is on my calendar today?", &mut Asked::saying(&[]));
     let said = ask(&mut first, "Do I owe 900 euros to DE00 1234 by Friday?", &mut Asked::saying(&[]));
-    assert_eq!((said.pending.len(), notes(env.folder.path())), (1, before.clone()), "a question states nothing that a tool has said");
+    assert_eq!(
+        (said.pending.len(), notes(env.folder.path())),
+        (1, before.clone()),
+        "a question states nothing that a tool has said"
+    );
     let waiting = engine.review_proposal(said.pending[0]).unwrap();
     assert_eq!(waiting.waiting.author.origin, "tool:calendar__list_events");
     // Another program goes on with it, which knows no more what the tool said.

@@ -14,8 +14,8 @@ use memdir_core::digest::Digest;
 use memdir_core::report::{Code, Failure, Outcome, Value};
 use memdir_dialect::{Entry, Foreign, Parsed, Unread};
 use memdir_tools::{
-    CallError, CallEvents, Elicitation, ElicitationAnswer, Kept, MetaCall, Part, Progress, Tool, ToolAnswer, ToolCall, find,
-    told,
+    CallError, CallEvents, Elicitation, ElicitationAnswer, Kept, MetaCall, Part, Progress, Tool, ToolAnswer, ToolCall,
+    find, told,
 };
 
 /// So many tools are called in a turn.
@@ -67,7 +67,8 @@ impl Agent<'_> {
         for (number, (unread, foreign)) in foreign.into_iter().enumerate() {
             let action = Some(catalog::shorten(&foreign.name));
             let answered = if number < MOST_CALLS {
-                let mut calling = Calling { turn, most, asked, edge: RefCell::new(&mut *edge), stop, called: &mut *called };
+                let mut calling =
+                    Calling { turn, most, asked, edge: RefCell::new(&mut *edge), stop, called: &mut *called };
                 self.answer_foreign(unread.index, foreign, &mut calling)
             } else {
                 let failure = Failure::new(Code::RateLimited, format!("a turn can call {MOST_CALLS} tools"));
@@ -116,7 +117,9 @@ impl Agent<'_> {
 
     /// Calls one tool, writes it down, and tells the person.
     fn call_tool(&mut self, name: &str, arguments: Map<String, Json>, calling: &mut Calling<'_, '_>) -> Answered {
-        let Hands::Toolbox(toolbox) = &self.tools.hands else { return Err(CallError::UnknownTool(name.to_owned()).into()) };
+        let Hands::Toolbox(toolbox) = &self.tools.hands else {
+            return Err(CallError::UnknownTool(name.to_owned()).into());
+        };
         let tools = toolbox.tools();
         let Some(tool) = tools.iter().find(|tool| tool.name.as_str() == name) else {
             return Err(unknown(name, &self.offered()));
@@ -136,7 +139,9 @@ impl Agent<'_> {
         self.session.tools.allowed = switched.allowed;
         let took = match &answered {
             Ok(answer) => answer.took,
-            Err(_) => std::time::Duration::from_millis(u64::try_from((self.settings.clock)().since(started).as_millis()).unwrap_or(u64::MAX)),
+            Err(_) => std::time::Duration::from_millis(
+                u64::try_from((self.settings.clock)().since(started).as_millis()).unwrap_or(u64::MAX),
+            ),
         };
         let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         let is_cached = answered.as_ref().is_ok_and(|answer| answer.is_cached);

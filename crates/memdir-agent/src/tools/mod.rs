@@ -152,7 +152,11 @@ impl<'e> Agent<'e> {
             let is_usable = tool.pin == PinState::Approved && tool.permission != Permission::Deny;
             is_usable && switches.tools.contains(&tool.server)
         };
-        if switches.tools.is_empty() { Vec::new() } else { toolbox.tools().iter().filter(is_offered).cloned().collect() }
+        if switches.tools.is_empty() {
+            Vec::new()
+        } else {
+            toolbox.tools().iter().filter(is_offered).cloned().collect()
+        }
     }
 
     /// Whether a call that is no action goes to another server, or asks what there is.
@@ -191,7 +195,12 @@ impl Toolbox for AsSwitched<'_> {
         tools.iter().map(asked).collect()
     }
 
-    fn call(&self, call: &ToolCall, events: &mut dyn CallEvents, stop: &CancellationToken) -> Result<ToolAnswer, CallError> {
+    fn call(
+        &self,
+        call: &ToolCall,
+        events: &mut dyn CallEvents,
+        stop: &CancellationToken,
+    ) -> Result<ToolAnswer, CallError> {
         self.toolbox.call(call, events, stop)
     }
 

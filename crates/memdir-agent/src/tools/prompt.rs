@@ -84,7 +84,10 @@ mod tests {
                 .collect();
             let text = told(&tools);
             assert!(text.len() <= MOST, "{} bytes: {text}", text.len());
-            assert!(text.contains("find_tools(query, [limit])") && text.contains(&format!("{} {each}", name(0))), "{text}");
+            assert!(
+                text.contains("find_tools(query, [limit])") && text.contains(&format!("{} {each}", name(0))),
+                "{text}"
+            );
         }
     }
 }

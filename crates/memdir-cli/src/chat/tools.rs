@@ -67,7 +67,11 @@ fn list(chat: &mut Chat<'_>, servers: &[ServerState]) {
             one => format!(", {one} not as you approved them: memdir tools approve {}", server.name),
         };
         let is_on = if is_on { "on" } else { "off" };
-        screen.show(&format!("{:width$}  {is_on:3}  {} tools, {state}{changed}{asks}", server.name.as_str(), server.tools));
+        screen.show(&format!(
+            "{:width$}  {is_on:3}  {} tools, {state}{changed}{asks}",
+            server.name.as_str(),
+            server.tools
+        ));
     }
     for gone in session.switches.tools.iter().filter(|name| servers.iter().all(|server| server.name != **name)) {
         screen.show(&format!("{gone:width$}  on   no such server any more"));
@@ -91,7 +95,8 @@ impl Talker<'_> {
             return ToolConsent::NobodyThere;
         }
         self.screen.end_line();
-        self.screen.warn(&format!("the model wants to call `{}` of the server `{}`, and to send it:", tool.own, tool.server));
+        self.screen
+            .warn(&format!("the model wants to call `{}` of the server `{}`, and to send it:", tool.own, tool.server));
         let sent = serde_json::to_string_pretty(arguments).unwrap_or_default();
         let end = sent.floor_char_boundary(SHOWN);
         sent.get(..end).unwrap_or_default().lines().for_each(|line| self.screen.show(&format!("  {line}")));
@@ -102,7 +107,9 @@ impl Talker<'_> {
         if !words.is_empty() {
             self.screen.tell(&format!("the server says of this tool: {words}"));
         }
-        match self.ask("[y]es, once [c]onversation: do not ask again here [n]o", &[Word::Yes, Word::Conversation, Word::No]) {
+        match self
+            .ask("[y]es, once [c]onversation: do not ask again here [n]o", &[Word::Yes, Word::Conversation, Word::No])
+        {
             Some(Word::Yes) => ToolConsent::Once,
             Some(Word::Conversation) => ToolConsent::Conversation,
             Some(Word::No) => ToolConsent::No,

@@ -86,7 +86,8 @@ fn a_structured_result_is_json_in_each_form() {
         let parsed = parse(response.to_string().as_bytes());
         let sent = encode(&parsed.frame, &report(&parsed, &Ok(Value::Foreign(events.clone()))));
         let sent: Json = serde_json::from_str(&sent).unwrap();
-        let texts = ["/0/content", "/0/output", "/content/0/content"].iter().filter_map(|at| sent.pointer(at)?.as_str());
+        let texts =
+            ["/0/content", "/0/output", "/content/0/content"].iter().filter_map(|at| sent.pointer(at)?.as_str());
         let found = texts.map(|text| serde_json::from_str::<Json>(text).unwrap()).next();
         let found = found.or_else(|| sent.pointer("/parts/0/functionResponse/response/output").cloned());
         assert_eq!(found, Some(events.clone()), "{sent}");
@@ -142,8 +143,16 @@ fn what_is_not_whole_is_no_call() {
     let mut damaged = br#"<actions>[{"action":"calendar__list_events","day":"#.to_vec();
     damaged.extend_from_slice(b"\"\xff\"}]</actions>");
     assert_eq!(foreign(&parse(&damaged)), []);
-    assert_eq!(foreign(&parse(b"<actions>[{\"action\":\"delete_line\"},{\"action\":\"read_file\"}]</actions>")), [], "actions with mistakes are no foreign calls");
-    let python = parse_as(b"<python>\nevents = calendar__list_events(\"2026-11-24\")\n</python>", Some(Dialect::Python), &Variables::default());
+    assert_eq!(
+        foreign(&parse(b"<actions>[{\"action\":\"delete_line\"},{\"action\":\"read_file\"}]</actions>")),
+        [],
+        "actions with mistakes are no foreign calls"
+    );
+    let python = parse_as(
+        b"<python>\nevents = calendar__list_events(\"2026-11-24\")\n</python>",
+        Some(Dialect::Python),
+        &Variables::default(),
+    );
     assert_eq!(foreign(&python), [], "a block knows no functions but its own");
 }
 

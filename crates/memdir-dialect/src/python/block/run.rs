@@ -214,7 +214,9 @@ impl<'s> Run<'s> {
                 let call = Call { label, span: site.span, meaning: Meaning::MemAgent, ..Call::plain(index, action) };
                 Entry::Call(call)
             }
-            Err(failure) => Entry::Unread(Unread { index, action: Some(action.to_owned()), path, label, failure, foreign: None }),
+            Err(failure) => {
+                Entry::Unread(Unread { index, action: Some(action.to_owned()), path, label, failure, foreign: None })
+            }
         })
     }
 }
