@@ -10,7 +10,7 @@ use super::config::{Config, ModelFamily, Sources};
 use super::exit::{Stop, usage};
 use super::model::{error, opening};
 use super::output::say;
-use super::{file, progress};
+use super::{file, progress, tools};
 use memdir_agent::{Actions, Agent, AgentError, Family, Prompts, Session, Settings, ToolCalled, tokens_left};
 use memdir_core::catalog;
 use memdir_core::report::{Code, Failure};
@@ -127,7 +127,7 @@ pub(super) fn with_tools<'e>(agent: Agent<'e>, typed: &Conversation) -> Result<A
 
 /// The tools of other servers; `None` where none is registered.
 fn open_toolbox() -> Result<Option<Arc<dyn Toolbox>>, Stop> {
-    Ok(None)
+    Ok(tools::open_hub(&Sources::read()?)?.map(|hub| hub as Arc<dyn Toolbox>))
 }
 
 /// The failure for a server that is not registered.
