@@ -14,7 +14,8 @@ use super::exit::{Stop, usage};
 use super::output::say;
 use super::person_files::FilesOf;
 use super::serve_chat::ChatOf;
-use super::{desktop, interrupt, open, term};
+use super::config::Sources;
+use super::{desktop, interrupt, open, term, tools};
 use memdir_core::report::{Code, Failure};
 use memdir_server::{Limits, Names, listen};
 use memdir_web::{DoorEvent, EntryCode, Site, WebOptions, serve_web};
@@ -65,6 +66,10 @@ pub(super) fn run(global: &Global, options: &ServeArgs) -> Result<u8, Stop> {
     let site = Site::new(opened.engine, settled).map_err(broken)?;
     site.set_person_files(Arc::new(files));
     site.set_chat_model(Arc::new(model));
+    match tools::start_hub(&Sources::read()?) {
+        Ok(hub) => site.set_toolbox(hub),
+        Err(failure) => say(format!("note: the page Tools is empty: {}", failure.message))?,
+    }
     // Where nobody listens any more, the page goes on.
     site.tell_of_door(|event| drop(say(told(&event))));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(broken)?;

@@ -77,6 +77,12 @@ impl ToolGrant {
         self.names.contains(tool.server.as_str()) || self.names.contains(tool.name.as_str())
     }
 
+    /// Whether it grants any tool of a server.
+    #[must_use]
+    pub fn reaches(&self, server: &ServerName) -> bool {
+        self.names.iter().any(|name| name == server.as_str() || ToolName::server_in(name).as_ref() == Some(server))
+    }
+
     /// What was granted, sorted.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(String::as_str)

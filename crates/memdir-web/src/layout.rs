@@ -23,6 +23,7 @@ const SECTIONS: &[(Section, &str, &str)] = &[
     (Section::Clients, "Clients", "/clients"),
     (Section::Conversations, "Conversations", "/conversations"),
     (Section::Chat, "Chat", "/chat"),
+    (Section::Tools, "Tools", "/tools"),
     (Section::Settings, "Settings", "/settings"),
 ];
 
@@ -38,6 +39,7 @@ pub(crate) enum Section {
     Clients,
     Conversations,
     Chat,
+    Tools,
     Settings,
     /// In none of them.
     Nowhere,

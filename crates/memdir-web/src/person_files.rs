@@ -9,6 +9,7 @@ use memdir_core::report::Failure;
 use memdir_core::time::Timestamp;
 use memdir_engine::{ForgetTarget, ForgottenPlace};
 use memdir_policy::{Grant, Rule};
+use memdir_tools::ToolGrant;
 
 use crate::SettingsShown;
 
@@ -82,6 +83,8 @@ pub struct RegisteredClient {
     pub write: Vec<String>,
     /// The actions that it may send; `None` for all.
     pub actions: Option<Vec<String>>,
+    /// The tools of other servers that it may see and call.
+    pub tools: ToolGrant,
     /// When its access ends.
     pub expires: Option<Timestamp>,
     /// Whether it has ended.

@@ -9,6 +9,7 @@ use memdir_core::report::{Code, Failure, Report};
 use memdir_dialect::Parsed;
 use memdir_engine::{Caller, Engine};
 use memdir_server::{JobError, Lane, ServedEngine};
+use memdir_tools::Toolbox;
 use tokio_util::sync::CancellationToken;
 
 use crate::WebOptions;
@@ -34,6 +35,7 @@ pub struct Site {
     pub(crate) glance: Glance,
     pub(crate) talk: Talk,
     person_files: OnceLock<Arc<dyn PersonFiles>>,
+    toolbox: OnceLock<Arc<dyn Toolbox>>,
 }
 
 impl fmt::Debug for Site {
@@ -75,6 +77,7 @@ impl Site {
             glance: Glance::default(),
             talk: Talk::default(),
             person_files,
+            toolbox: OnceLock::new(),
         }))
     }
 
@@ -87,6 +90,17 @@ impl Site {
     /// Gives the pages a model to talk with; the first one counts.
     pub fn set_chat_model(&self, model: Arc<dyn ChatModel>) {
         self.talk.set_model(model);
+    }
+
+    /// Gives the pages the tools of other servers; the first ones count.
+    pub fn set_toolbox(&self, toolbox: Arc<dyn Toolbox>) {
+        // A second one has nothing to do.
+        let _ = self.toolbox.set(toolbox);
+    }
+
+    /// The tools of other servers, where there are any.
+    pub(crate) fn toolbox(&self) -> Option<&dyn Toolbox> {
+        self.toolbox.get().map(AsRef::as_ref)
     }
 
     /// What the person keeps beside the memory.

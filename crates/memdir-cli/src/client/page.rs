@@ -10,6 +10,7 @@ use crate::config::Sources;
 use memdir_core::report::Failure;
 use memdir_core::time::Timestamp;
 use memdir_policy::Grant;
+use memdir_tools::ToolGrant;
 use memdir_web::{ClientToken, NewClient, RegisteredClient};
 
 /// The clients of the memory at `root`, a canonical path.
@@ -63,6 +64,7 @@ fn shown(entry: Entry, now: Timestamp) -> Result<RegisteredClient, Failure> {
         read: entry.read,
         write: entry.write,
         actions: entry.actions,
+        tools: ToolGrant::new(entry.hub).unwrap_or_default(),
         expires: entry.expires,
         rate: entry.rate,
         may_approve: entry.may_approve,

@@ -166,7 +166,7 @@ fn entries(asked: &Asked, page: &AuditPage) -> Markup {
     }
 }
 
-fn entry(line: &AuditLine) -> Markup {
+pub(super) fn entry(line: &AuditLine) -> Markup {
     html! {
         li id={ "entry-" (line.seq) } {
             span .quiet { (when(&line.time.to_string())) }

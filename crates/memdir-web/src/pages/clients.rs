@@ -99,6 +99,7 @@ fn rights(client: &RegisteredClient) -> Markup {
             dt { "May read" } dd { (globs(&client.read)) }
             dt { "May write" } dd { (globs(&client.write)) }
             dt { "Actions" } dd { @match &client.actions { Some(names) => (names.join(", ")), None => "all" } }
+            @if !client.tools.is_empty() { dt { "Tools of other servers" } dd { (client.tools.names().collect::<Vec<_>>().join(", ")) } }
             dt { "At most" } dd { @match client.rate { Some(rate) => { (rate) " requests a minute" }, None => "as many requests as others" } }
             dt { "Ends" } dd { @match client.expires { Some(time) => (when(&time.to_string())), None => "never" } }
             dt { "Your yes" } dd { @if client.may_approve { "its person may approve what waits" } @else { "is given by you alone" } }

@@ -36,6 +36,7 @@ mod restore;
 mod review;
 mod search;
 pub(crate) mod settings;
+mod tools;
 mod undo;
 
 /// Which address leads to which page.
@@ -79,6 +80,8 @@ pub(crate) fn routes() -> Router<Arc<Site>> {
         .route("/chat", get(chat::show).post(chat::say))
         .route("/chat/answer", post(chat::decide))
         .route("/chat/stop", post(chat::stop))
+        .route("/tools", get(tools::list))
+        .route("/tools/{name}", get(tools::show))
         .route("/settings", get(settings::show))
         .route("/past", get(past::list))
         .route("/past/{*path}", get(past::show))

@@ -11,6 +11,7 @@ use memdir_core::report::{Code, Failure, Report};
 use memdir_dialect::Parsed;
 use memdir_engine::{Caller, ForgetTarget, ForgottenPlace};
 use memdir_policy::{Grant, Rule};
+use memdir_tools::ToolGrant;
 
 use super::*;
 use crate::{ClientToken, NewClient, PersonFiles, RegisteredClient};
@@ -46,6 +47,7 @@ impl PersonFiles for Files {
             read: wanted.read,
             write: wanted.write,
             actions: None,
+            tools: ToolGrant::default(),
             expires: None,
             is_expired: false,
             rate: wanted.rate,
