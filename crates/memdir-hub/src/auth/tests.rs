@@ -261,8 +261,15 @@ async fn what_the_person_configured_is_sent_in_the_place_of_a_token() {
     let headers = BTreeMap::from([("authorization".to_owned(), "Bearer mine".to_owned())]);
     let Transport::Http { url, .. } = home.server.transport.clone() else { unreachable!() };
     let own = Server { transport: Transport::Http { url, headers }, ..home.server.clone() };
-    reach(&own, &home.places).await.unwrap_err();
-    assert_eq!(scripted.came.lock().unwrap().last().unwrap().header("authorization"), "Bearer mine");
+    let CallError::Unreachable { problem, .. } = reach(&own, &home.places).await.unwrap_err() else {
+        panic!("a login")
+    };
+    assert!(problem.contains("`authorization`"), "{problem}");
+    login(&own, &home.places, visit, &CancellationToken::new()).await.unwrap_err();
+    assert_eq!(
+        scripted.came.lock().unwrap().iter().rfind(|came| came.path == "/mcp").unwrap().header("authorization"),
+        "Bearer mine"
+    );
 }
 
 #[tokio::test]

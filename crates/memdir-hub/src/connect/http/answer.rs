@@ -74,6 +74,11 @@ pub(super) fn asks_for_login(error: Error) -> Error {
     }
 }
 
+/// The error where the server refuses what the person configured.
+pub(super) fn not_taken() -> Error {
+    StreamableHttpError::UnexpectedServerResponse("it does not take the `authorization` that is configured".into())
+}
+
 /// Whether a request has surely not been read by the server: nothing was connected to, or no token was there to be shown.
 pub(in crate::connect) fn never_arrived(error: &(dyn std::error::Error + 'static)) -> bool {
     match error.downcast_ref::<Error>() {

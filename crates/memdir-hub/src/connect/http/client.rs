@@ -18,7 +18,7 @@ use sse_stream::{Sse, SseStream};
 use url::Url;
 
 use super::answer::{
-    EVENTS, Error, Head, JSON, asks_for_login, bounded, is_too_long, read_whole, refuse, without_address,
+    EVENTS, Error, Head, JSON, asks_for_login, bounded, is_too_long, not_taken, read_whole, refuse, without_address,
 };
 use super::{LAST_EVENT, Place, SESSION, install_tls, is_of_this_machine, limits};
 use crate::auth::Bearer;
@@ -85,12 +85,17 @@ impl Client {
         if let Err(StreamableHttpError::ResponseBodyTooLarge { .. }) = &sent {
             self.wire.end(WireEnd::TooLarge);
         }
-        if let (Some(bearer), Err(error)) = (&self.bearer, &sent)
-            && let Some(challenge) = error.auth_challenge()
-        {
-            bearer.note(challenge);
+        match (&self.bearer, sent) {
+            (Some(bearer), Err(error)) => {
+                if let Some(challenge) = error.auth_challenge() {
+                    bearer.note(challenge);
+                }
+                Err(error)
+            }
+            // A login would change nothing.
+            (None, Err(error)) if error.auth_challenge().is_some() => Err(not_taken()),
+            (_, sent) => sent,
         }
-        sent
     }
 
     /// Sends a message. Where its result is wanted as it came, the answer is read here: rmcp's own client keeps only what it knows.
