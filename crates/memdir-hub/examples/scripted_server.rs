@@ -21,7 +21,7 @@
 //! | `counter` | | answers how often it was called in this process |
 //! | `odd` | | answers the text of `SCRIPTED_ODD` as its result, byte by byte |
 //! | `grow` | | adds the tool `grown`, and says that the list has changed |
-//! | `orphan` | `leaves` | starts a process of its own that outlives it, with the same marks; it leaves the group where `leaves` says so |
+//! | `orphan` | `leaves` | starts a process of its own that outlives it, with the same marks; it leaves the group and keeps the environment where `leaves` says so, else the other way round |
 //! | `environment` | | answers its environment |
 //! | `refuse` | | answers an error of JSON-RPC, -32050 |
 //!
@@ -336,6 +336,9 @@ fn tool(name: &str, description: &str) -> Value {
 fn orphan(leaves: bool) -> String {
     let mut command = Command::new(std::env::current_exe().expect("this program"));
     command.arg("__orphan").args(std::env::args().skip(1));
+    if !leaves {
+        command.env_clear();
+    }
     #[cfg(unix)]
     if leaves {
         std::os::unix::process::CommandExt::process_group(&mut command, 0);

@@ -235,9 +235,11 @@ fn a_question_that_could_be_of_two_calls_is_declined() {
     fixture.call("one__echo", json!({"text": ""})).unwrap();
     let stop = CancellationToken::new();
     std::thread::scope(|scope| {
-        let other = scope.spawn(|| fixture.call_with("one__slow", json!({"seconds": 60}), &mut (), &stop));
+        let accept = ElicitationAnswer::Accept(map(json!({"size": "XL"})));
+        let (mut events, mut of_other) = (Events::answering(accept.clone()), Events::answering(accept));
+        let (called, wanted) = (&fixture, &stop);
+        let other = scope.spawn(move || called.call_with("one__slow", json!({"seconds": 60}), &mut of_other, wanted));
         soon("the other call", Duration::from_secs(5), || fixture.times("one", "tools/call slow") == 1);
-        let mut events = Events::answering(ElicitationAnswer::Accept(map(json!({"size": "XL"}))));
         let answered = fixture.call_with("one__ask", json!({}), &mut events, &CancellationToken::new()).unwrap();
         assert_eq!(answered.result["structuredContent"]["answer"], json!({"action": "decline"}));
         assert!(events.asked.is_empty());
