@@ -104,12 +104,15 @@ impl Conversation {
 }
 
 /// Joins an agent with the servers that there are, and says what is not as its conversation has it: a server that is not there, a
-/// model that is given no tools.
+/// model that is given no tools. Without `is_open` nothing is started for a conversation that has none switched on.
 ///
 /// # Errors
 ///
 /// `usage` for a server that was typed and is not registered; what the registry says.
-pub(super) fn with_tools<'e>(agent: Agent<'e>, typed: &Conversation) -> Result<Agent<'e>, Stop> {
+pub(super) fn with_tools<'e>(agent: Agent<'e>, typed: &Conversation, is_open: bool) -> Result<Agent<'e>, Stop> {
+    if !is_open && agent.session().switches.tools.is_empty() {
+        return Ok(agent);
+    }
     let toolbox = open_toolbox()?;
     let servers = toolbox.as_ref().map(|toolbox| toolbox.servers()).unwrap_or_default();
     if let Some(unknown) = typed.tools.iter().find(|name| servers.iter().all(|server| server.name != **name)) {
