@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 use tokio_util::sync::CancellationToken;
 
 use super::{engine, memory};
-use crate::{Caller, Engine, ToolConsent};
+use crate::{Caller, Engine, ForgetTarget, RelatedLines, ToolConsent};
 use memdir_core::report::{Code, Failure};
 use memdir_tools::{
     CallError, CallEvents, Permission, PinState, ServerName, ServerState, Switched, Tool, ToolAnswer, ToolCall,
@@ -323,6 +323,34 @@ fn the_audit_is_found_and_counted_by_server_and_tool() {
     assert_eq!(tools, [("weather__forecast", 2), ("weather__sky__now", 1)]);
     assert_eq!((stats.actions.len(), stats.entries), (0, 3));
     assert_eq!(engine.stats(None).unwrap().servers.len(), 2);
+}
+
+#[test]
+fn a_text_that_is_forgotten_is_in_no_argument_that_was_kept() {
+    let folder = memory(&[("a.md", "the city is Quixotown\n")]);
+    let engine = engine(folder.path()).keeping_arguments(true);
+    let toolbox = toolbox(Permission::Allow, PinState::Approved, Ok(answer(false)));
+    for arguments in [json!({"city": "Oslo"}), json!({"where": {"cities": ["near Quixotown"]}})] {
+        let mut ask = |_: &Tool, _: &Map<String, Value>| ToolConsent::No;
+        let (caller, stop) = (Caller::model("chat"), CancellationToken::new());
+        let call = a_call(arguments);
+        engine.call_tool(&toolbox, &caller, &mut switched_on(), &call, &mut ask, &mut (), &stop).unwrap();
+    }
+    let target = ForgetTarget::Text("Quixotown".to_owned());
+    engine.forget(&target, RelatedLines::Keep, None, &Caller::person("cli")).unwrap();
+    assert!(engine.verify(None).unwrap().ok);
+    drop(engine);
+    let state = folder.path().join(".memdir/local");
+    for file in std::fs::read_dir(&state).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file()) {
+        let bytes = std::fs::read(&file).unwrap();
+        assert!(!bytes.windows(9).any(|bytes| bytes == b"Quixotown"), "{}", file.display());
+    }
+    let sql = "SELECT payload FROM entry WHERE action = 'weather__forecast' ORDER BY seq";
+    let database = database(folder.path());
+    let mut statement = database.prepare(sql).unwrap();
+    let kept: Vec<Option<String>> =
+        statement.query_map([], |row| row.get(0)).unwrap().map(|row| row.unwrap()).collect();
+    assert!(kept[0].as_ref().unwrap().contains("Oslo") && kept[1].is_none(), "{kept:?}");
 }
 
 /// As ARCHITECTURE.md says.
