@@ -71,7 +71,8 @@ fn explain(why: &Provenance, all: bool, output: &mut impl Write) -> io::Result<(
 fn written(writing: &Writing) -> String {
     let mut words = format!("by {}", who::wrote(writing));
     if let Some(time) = &writing.time {
-        words.push_str(&format!(", {}", ago::short(time)));
+        let day = time.split('T').next().unwrap_or_default();
+        words.push_str(&format!(", {day} ({})", ago::short(time)));
     }
     if let Some(batch) = writing.batch {
         words.push_str(&format!(", change {batch}"));

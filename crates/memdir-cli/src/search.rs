@@ -98,7 +98,11 @@ fn show(
         stdout.write_all(hits::lines(hit, &title, number == 0, &marks, look).as_bytes())?;
     }
     if found.hits.is_empty() {
-        say("nothing found")?;
+        say(if says_past(opened, options, &found.query) {
+            "nothing found that holds now; `--all` also shows what is past"
+        } else {
+            "nothing found"
+        })?;
     } else if found.nothing_known {
         say(nothing_known(&found.missing))?;
     }
@@ -113,9 +117,28 @@ fn show(
     Ok(())
 }
 
-/// What is said above hits that are only the nearest.
+/// Whether a question that found nothing finds something in the past.
+fn says_past(opened: &open::Opened, options: &Options, query: &str) -> bool {
+    if options.all || options.mode != SearchMode::Ranked {
+        return false;
+    }
+    let search = SearchFiles {
+        query: query.to_owned(),
+        mode: None,
+        path: look::folder(options.path.as_deref()).ok().flatten(),
+        limit: Some(1),
+        cursor: None,
+        budget: None,
+        include_past: Some(true),
+        as_of: options.then.as_of.clone(),
+    };
+    // Where it cannot be asked, nothing is said of it.
+    matches!(one::run(opened, Action::SearchFiles(search)), Ok(Value::Search(found)) if !found.hits.is_empty())
+}
+
+/// What is said below hits that are only the nearest.
 fn nothing_known(missing: &[String]) -> String {
-    format!("nothing known of this: none of these notes has {}", missing.join(", "))
+    format!("these notes are only the nearest: none of them says {}", missing.join(", "))
 }
 
 /// The command that shows more of what was found: more at once, or where that does not help, what comes after.

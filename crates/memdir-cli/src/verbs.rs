@@ -20,6 +20,7 @@ use memdir_core::digest::Digest;
 use memdir_core::path::{MemoryPath, PERSON_NOTE};
 use memdir_core::report::{Code, Failure, Report};
 use memdir_engine::Caller;
+use memdir_plan::title_of;
 
 pub(super) fn remember(global: &Global, options: &Remember) -> Result<u8, Stop> {
     let text = options.text.join(" ");
@@ -80,10 +81,10 @@ pub(super) fn new(global: &Global, options: &New) -> Result<u8, Stop> {
     let path = note_to_be(&options.name)?;
     let text = options.text.join(" ");
     let content = match text.as_str() {
-        "" => format!("# {}\n", path.stem()),
+        "" => format!("# {}\n", title_of(path.stem())),
         // It has a title of its own.
         titled if titled.starts_with("# ") => format!("{titled}\n"),
-        text => format!("# {}\n\n{text}\n", path.stem()),
+        text => format!("# {}\n\n{text}\n", title_of(path.stem())),
     };
     run(global, &opened, Action::CreateFile(CreateFile { path, content }))
 }

@@ -57,6 +57,7 @@ mod whole_line;
 mod words;
 mod write;
 
+pub use remember::title_of;
 pub use as_of::{Evidence, Held, PastFiles, PastStep, name_before, names_after};
 pub use change::{Counts, Fate, FileCount, Plan, changed, diff_of};
 pub use changes::{ChangeLine, NoteChange, note_changes};

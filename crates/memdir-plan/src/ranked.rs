@@ -14,7 +14,7 @@ use crate::wanted::Wanted;
 use crate::words::failure;
 use memdir_core::action::Call;
 use memdir_core::path::MemoryPath;
-use memdir_core::report::{self, Failure};
+use memdir_core::report::{self, Failure, Why};
 use memdir_rank::{self as rank, Asking, Number, Point, Question, Source, SourceError};
 
 impl<T: Tree> Planner<'_, T> {
@@ -113,25 +113,41 @@ impl<T: Tree> Planner<'_, T> {
             None => 0,
         };
         let rest = answer.found.get(start..).unwrap_or_default();
-        let mut notes = Vec::new();
-        for found in rest.iter().take(part.limit) {
-            if let Some(path) = source.path(found.note)? {
-                notes.push(Scored { score: found.score, path: scope.named(&path), why: found.why.clone(), line: 0 });
-            }
-        }
-        let more = rest.len().saturating_sub(part.limit);
         // What is shown is what was looked for in the end.
         let wanted = Wanted::of(answer.corrected.as_ref().unwrap_or(question).words());
+        let (mut notes, mut only_past, mut looked) = (Vec::new(), 0, 0);
+        for found in rest {
+            if notes.len() == part.limit {
+                break;
+            }
+            looked += 1;
+            let Some(path) = source.path(found.note)? else { continue };
+            if found.why == [Why::Text] && part.past == PastShown::No && self.says_only_past(&path, &wanted) {
+                only_past += 1;
+                continue;
+            }
+            notes.push(Scored { score: found.score, path: scope.named(&path), why: found.why.clone(), line: 0 });
+        }
+        let more = rest.len().saturating_sub(looked);
         let shows = Shows::Words(wanted, answer.weights.clone());
         Ok(Picked {
             notes,
-            total: answer.found.len(),
+            total: answer.found.len() - only_past,
             more,
             shows,
             unknown: answer.unknown(question),
             searched_for: answer.searched_for,
             source: report::Source::Scan,
         })
+    }
+
+    /// Whether a note holds words of a question only in facts whose time is over.
+    fn says_only_past(&self, path: &MemoryPath, wanted: &Wanted) -> bool {
+        let Some(text) = self.text_of(path) else { return false };
+        match self.current(&text, PastShown::No) {
+            Some(Cow::Owned(now)) => wanted.evidence(path, &now).found.is_empty(),
+            Some(Cow::Borrowed(_)) | None => false,
+        }
     }
 
     fn note_fits(&self, source: &dyn Source, operators: &Operators, note: Number) -> Result<bool, SourceError> {

@@ -314,9 +314,11 @@ fn file_name(title: &str, separator: char) -> String {
     name::mended(&words.collect::<Vec<_>>().join(separator.encode_utf8(&mut [0; 4])))
 }
 
-/// The name of a file as a title.
-fn title_of(stem: &str) -> String {
-    if stem.chars().any(char::is_uppercase) {
+/// The name of a file as a title: `otto_maes` as `Otto Maes`. One that has capitals, or begins with a digit as a date does, is
+/// as it is.
+#[must_use]
+pub fn title_of(stem: &str) -> String {
+    if stem.starts_with(|first: char| first.is_ascii_digit()) || stem.chars().any(char::is_uppercase) {
         return stem.to_owned();
     }
     let capital = |word: &str| {

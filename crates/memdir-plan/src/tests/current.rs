@@ -58,6 +58,10 @@ fn no_search_finds_a_note_that_belongs_to_the_past_unless_it_is_asked_for() {
     assert_eq!(found("piano", "ranked", false, DAY), [""; 0]);
     assert_eq!(found("piano", "ranked", true, DAY), ["offer.md expired"]);
     assert_eq!(found("piano", "ranked", false, "2025-12-31"), ["offer.md"], "its last day");
+    // A word that stands only in a fact that is over is no reason to show the rest of its note.
+    assert_eq!(found("Initech", "ranked", false, DAY), [""; 0]);
+    assert_eq!(found("Initech", "ranked", false, DAY), [""; 0]);
+    assert_eq!(found("Initech", "ranked", true, DAY).len(), 1);
 }
 
 #[test]

@@ -112,6 +112,7 @@ fn results(site: &Site, asked: &Asked, found: &Search) -> Markup {
             p #nothing { "Nothing is known about this." }
         } @else {
             p .count { (found.total) @if found.total == 1 { " note" } @else { " notes" } }
+            @if found.nothing_known { p #nearest .quiet { "These are only the nearest: none of them says " (found.missing.join(", ")) "." } }
         }
         @if let Some(other) = &found.searched_for { p { "No note has these words; this was looked for: " b { (other) } } }
         ol .hits { (shown) }
