@@ -51,7 +51,7 @@ pub(crate) async fn list(
             (clients::trail(&client.name))
             h1 { "The memory as " (client.name) " sees it" }
             @if client.is_expired { p { "Its access has ended, so it sees nothing now. This is what it saw." } }
-            p .quiet { "A program learns of no other note: not from lists, searches, counts or errors. Looking here is not noted as if it had read. "
+            p .quiet { "A program learns of no other note: not from lists, searches, counts or errors. What you open here does not count as read by it. "
                 "Rules that were added since " code { "memdir serve" } " was started do not count here yet." }
             div #notes data-live="notes" {
                 @if notes.is_empty() { p { "It sees no note." } }

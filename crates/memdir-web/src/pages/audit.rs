@@ -180,7 +180,7 @@ pub(super) fn entry(line: &AuditLine) -> Markup {
             }
             @if line.is_forgotten { " " span .badge { "forgotten" } }
             @if let Some(code) = &line.code { " " span .badge .bad { (code.replace('_', " ")) } }
-            @if !matches!(line.permission.as_str(), "off" | "refused") { " " span .badge { "by leave: " (line.permission) } }
+            @if !matches!(line.permission.as_str(), "off" | "refused") { " " span .badge { "permission: " (line.permission) } }
             @if let Some(batch) = line.batch { " " a href={ "/history/" (batch) } { "change " (batch) } }
         }
     }

@@ -35,7 +35,7 @@ pub(crate) async fn show(State(site): State<Arc<Site>>, visitor: Visitor, Query(
         let checked = asked.check.as_ref().map(|_| check());
         let main = html! {
             nav .trail aria-label="Above" { a href="/audit" { "Audit" } }
-            h1 { "Is the audit whole?" }
+            h1 { "Verify the audit" }
             p { "Each entry is chained to the one before it. The head stands for all of them: keep it elsewhere, and check against it later." }
             dl .properties {
                 dt { "Entries" } dd { (end.seq) }
@@ -58,7 +58,7 @@ pub(crate) async fn show(State(site): State<Arc<Site>>, visitor: Visitor, Query(
                 button .main name="check" value="1" { "Check it now" }
             }
         };
-        Ok(Page::new("Is the audit whole?", Section::Audit, main))
+        Ok(Page::new("Verify the audit", Section::Audit, main))
     })
     .await
 }

@@ -102,7 +102,7 @@ fn rights(client: &RegisteredClient) -> Markup {
             @if !client.tools.is_empty() { dt { "Tools of other servers" } dd { (client.tools.names().collect::<Vec<_>>().join(", ")) } }
             dt { "At most" } dd { @match client.rate { Some(rate) => { (rate) " requests a minute" }, None => "as many requests as others" } }
             dt { "Ends" } dd { @match client.expires { Some(time) => (when(&time.to_string())), None => "never" } }
-            dt { "Your yes" } dd { @if client.may_approve { "its person may approve what waits" } @else { "is given by you alone" } }
+            dt { "Your yes" } dd { @if client.may_approve { "the person who uses it can approve what waits" } @else { "only you can approve what waits" } }
             dt { "Since" } dd { (when(&client.created.to_string())) }
         }
     }
@@ -260,9 +260,9 @@ fn form(visitor: &Visitor, sent: &Sent, failure: Option<&Failure>) -> Page {
         (field("rate", "Requests a minute", "Empty: as many as others may make.", &sent.rate))
         div .field {
             input #may_approve type="checkbox" name="may_approve" value="1" checked[sent.may_approve.is_some()];
-            " " label for="may_approve" { "The answers of the person who uses it count as mine" }
+            " " label for="may_approve" { "The person who uses it may approve what waits" }
         }
-        div .row { button #add .main { "Add it" } a .button href="/clients" { "Leave it" } }
+        div .row { button #add .main { "Add" } a .button href="/clients" { "Cancel" } }
     };
     let main = html! {
         nav .trail aria-label="Above" { a href="/clients" { "Clients" } }

@@ -135,7 +135,7 @@ fn decision(visitor: &Visitor, reviewed: &Reviewed) -> Markup {
         @if answers.iter().any(|(_, _, rules)| rules.is_some()) {
             details id={ "rules-" (waiting.id) } {
                 summary { "Always or never" }
-                p { "The same answer is given to all that is like this, by rules in your settings, in each program that starts memdir from then on; `memdir rules` lists and removes them." }
+                p { "Always and Never add rules to your settings, which answer every change like this one from now on. `memdir rules` lists and removes them." }
                 @for (answer, name, rules) in &answers {
                     @if let Some(rules) = rules {
                         input type="hidden" name=(answer) value=(decide::digest_of(rules));

@@ -68,7 +68,7 @@ fn page(site: &Site, visitor: &Visitor, path: &MemoryPath, to: &str, failure: Op
         div .field {
             label for="to" { "New path" }
             input #to name="to" value=(to) required autocomplete="off" spellcheck="false";
-            p .quiet { "With its folder, and `.md` at its end. Links to it are written anew." }
+            p .quiet { "With its folder, and `.md` at its end. Links to it are updated." }
         }
         div .row {
             button #save .main { "Rename" }

@@ -105,7 +105,7 @@ fn page(
                 input type="hidden" name="digest" value=(Digest::of(whole.as_bytes()));
                 div .row {
                     button #restore .main { "Put it back" }
-                    a .button href=(href::at("changes", path)) { "Leave it" }
+                    a .button href=(href::at("changes", path)) { "Cancel" }
                 }
             }))
         }

@@ -143,9 +143,9 @@ fn hit_of(site: &Site, asked: &Asked, query: &str, hit: &Hit) -> Markup {
 /// Why a note is a hit.
 fn reason(why: Why) -> &'static str {
     match why {
-        Why::Text => "its words",
+        Why::Text => "words of your query",
         Why::Link => "linked from what fits",
-        Why::Vector => "its meaning",
+        Why::Vector => "similar meaning",
     }
 }
 

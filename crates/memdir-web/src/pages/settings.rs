@@ -46,7 +46,7 @@ pub(crate) async fn show(State(site): State<Arc<Site>>, visitor: Visitor) -> Res
         sections.dedup();
         let main = html! {
             h1 { "Settings" }
-            p { "What holds now for commands that start. Nothing is changed on this page: change the settings file, set a variable, or give the option." }
+            p { "The settings in effect for a command that you start now. You cannot change them here: edit the settings file, set a variable, or give the option." }
             @if let Some(file) = &shown.file {
                 p { "Settings file: " code .path { (file) } " " button .small type="button" data-copy=(file) { "Copy its path" } }
             }
@@ -72,7 +72,7 @@ pub(crate) async fn show(State(site): State<Arc<Site>>, visitor: Visitor) -> Res
             h2 #rules { "Rules" }
             @if shown.rules.is_empty() { p .quiet { "None: the detectors and the permission mode alone decide." } }
             ol { @for rule in &shown.rules { li { code { (rule) } } } }
-            p .quiet { code { "memdir rules add" } " adds one, " code { "memdir rules remove NUMBER" } " takes one back. What runs now takes a change over when it starts the next time." }
+            p .quiet { code { "memdir rules add" } " adds one, " code { "memdir rules remove NUMBER" } " takes one back. A rule holds at once, also in programs that run." }
         };
         Ok(Page::new("Settings", Section::Settings, main))
     })

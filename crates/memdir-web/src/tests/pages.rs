@@ -63,7 +63,7 @@ async fn search_says_what_was_found_and_why() {
     let env = Env::new(&[("tea.md", "# Green tea\n\nAnna drinks it <b>daily</b>.\n"), ("b.md", "Coffee.\n")]).await;
     let page = env.get("/search?q=tea").await.body;
     assert!(page.contains(r#"<a href="/notes/tea.md"#) && page.contains("<mark>tea</mark>"), "{page}");
-    assert!(page.contains("its words") && !page.contains("/notes/b.md"));
+    assert!(page.contains("words of your query") && !page.contains("/notes/b.md"));
     assert!(page.contains("<title>tea · Search"));
     assert!(env.get("/search?q=zebra").await.body.contains("id=\"nothing\""));
     let broken = env.get("/search?q=%5B&mode=regex").await;
