@@ -26,6 +26,8 @@ const START: Duration = Duration::from_secs(30);
 const PAUSES: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(1)];
 /// The longest time for which a server that did not start is left alone, however often it is needed.
 const MOST_REST: Duration = Duration::from_secs(60);
+/// And one that waits for the person to log in, which they may do at any moment.
+const LOGIN_REST: Duration = Duration::from_secs(2);
 /// How long is waited before a list that has changed is read: changes come together.
 const SETTLE: Duration = Duration::from_millis(100);
 
@@ -134,7 +136,8 @@ impl Slot {
             Ok(started) => Ok(self.install(shared, server, started)),
             Err(error) => {
                 let mut state = lock(&self.state);
-                let rest = MOST_REST.min(Duration::from_secs(1 << state.failures.min(6)));
+                let longest = if matches!(error, CallError::LoginNeeded(_)) { LOGIN_REST } else { MOST_REST };
+                let rest = longest.min(Duration::from_secs(1 << state.failures.min(6)));
                 state.failures += 1;
                 state.failed = Some((error.clone(), Instant::now() + rest));
                 state.health = ServerHealth::Failed { problem: problem_of(&error) };
