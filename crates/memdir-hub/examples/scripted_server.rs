@@ -16,7 +16,7 @@
 //! | `big` | `bytes` | answers so many letters |
 //! | `die` | | ends the program with code 3 in mid-call |
 //! | `ask` | `question`, `schema` | elicits, and answers what came |
-//! | `ask_late` | | elicits when nothing is in flight any more |
+//! | `ask_late` | | elicits once it has answered, and writes what came to standard error |
 //! | `progress` | `steps` | tells its progress so often |
 //! | `counter` | | answers how often it was called in this process |
 //! | `odd` | | answers the text of `SCRIPTED_ODD` as its result, byte by byte |
@@ -232,8 +232,10 @@ impl Server {
             "die" => exit(3),
             "ask" => self.ask(params),
             "ask_late" => {
-                self.elicit(&json!({"message": "too late?", "requestedSchema": {"type": "object", "properties": {}}}));
-                text("asked")
+                self.say(&answered(id, Ok(json!({"content": []}).to_string())));
+                let asked = json!({"message": "too late?", "requestedSchema": {"type": "object", "properties": {}}});
+                tell(&self.elicit(&asked).recv().expect("an answer").to_string());
+                None
             }
             "progress" => self.progress(params),
             "counter" => text(&(self.calls.fetch_add(1, Ordering::Relaxed) + 1).to_string()),
