@@ -349,7 +349,8 @@ mod http {
                         .expect("an answer")
                 }
             };
-            axum::serve(listener, Router::new().route("/mcp", post(take))).await.expect("a server");
+            let end = || async { note("DELETE", None) };
+            axum::serve(listener, Router::new().route("/mcp", post(take).delete(end))).await.expect("a server");
         });
     }
 

@@ -327,10 +327,13 @@ impl Shared {
         while tokio::time::timeout(LOOK, self.stop.cancelled()).await.is_err() {
             self.look();
         }
-        for entry in lock(&self.entries).values() {
-            entry.slot.close();
-        }
-        self.machine.close(END).await;
+        let links: Vec<_> = lock(&self.entries).values().filter_map(|entry| entry.slot.close()).collect();
+        let told = async {
+            for link in links {
+                link.has_ended().await;
+            }
+        };
+        let _ = tokio::join!(self.machine.close(END), tokio::time::timeout(END, told));
     }
 
     fn entry(&self, server: &ServerName) -> Option<Entry> {

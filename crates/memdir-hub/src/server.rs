@@ -108,13 +108,13 @@ impl Slot {
         state.list.is_none() && state.health != ServerHealth::Starting && !rests
     }
 
-    /// Ends its connection for good. Calls that run fail.
-    pub(crate) fn close(&self) {
+    /// Ends its connection for good, and gives it where there is one: it ends behind. Calls that run fail.
+    pub(crate) fn close(&self) -> Option<Arc<Link>> {
         self.is_gone.store(true, Ordering::Relaxed);
-        if let Some(link) = lock(&self.link).take() {
-            link.handler.wire.end(WireEnd::Lost("it was switched off".to_owned()));
-            link.connection.cancellation_token().cancel();
-        }
+        let link = lock(&self.link).take()?;
+        link.handler.wire.end(WireEnd::Lost("it was switched off".to_owned()));
+        link.connection.cancellation_token().cancel();
+        Some(link)
     }
 
     /// The open connection; it is made where there is none. Of those who come together one connects.

@@ -1,7 +1,7 @@
 //! Starting: which version is spoken, what a program gets, and servers that do not start.
 
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -184,8 +184,8 @@ impl Drop for Remote {
     }
 }
 
-#[test]
-fn a_server_at_an_address_that_comes_back_is_used_again_and_a_call_is_made_once() {
+/// A hub that knows one server, at an address; its journal; and the server.
+fn far() -> (Fixture, PathBuf, Remote) {
     let fixture = Fixture::new([]);
     let journal = fixture.folder.path().join("far.journal");
     let remote = Remote::start("0", &journal);
@@ -193,6 +193,12 @@ fn a_server_at_an_address_that_comes_back_is_used_again_and_a_call_is_made_once(
     let url = format!("http://127.0.0.1:{}/mcp", remote.port);
     server.transport = Transport::Http { url, headers: Default::default() };
     fixture.registry.put(vec![server]);
+    (fixture, journal, remote)
+}
+
+#[test]
+fn a_server_at_an_address_that_comes_back_is_used_again_and_a_call_is_made_once() {
+    let (fixture, journal, remote) = far();
     assert_eq!(text(&fixture.call("far__counter", json!({})).unwrap()), "1");
     assert_eq!(text(&fixture.call("far__counter", json!({})).unwrap()), "2");
     let port = remote.port.clone();
@@ -212,18 +218,16 @@ fn a_server_at_an_address_that_comes_back_is_used_again_and_a_call_is_made_once(
 }
 
 #[test]
-fn a_session_that_its_server_has_forgotten_is_opened_anew() {
-    let fixture = Fixture::new([]);
-    let journal = fixture.folder.path().join("far.journal");
-    let remote = Remote::start("0", &journal);
-    let mut server = script("far").build(fixture.folder.path());
-    let url = format!("http://127.0.0.1:{}/mcp", remote.port);
-    server.transport = Transport::Http { url, headers: Default::default() };
-    fixture.registry.put(vec![server]);
+fn a_session_that_its_server_has_forgotten_is_opened_anew_and_the_last_one_is_ended() {
+    let (mut fixture, journal, remote) = far();
     assert_eq!(text(&fixture.call("far__counter", json!({})).unwrap()), "1");
     let port = remote.port.clone();
     drop(remote);
     let _remote = Remote::start(&port, &journal);
     assert_eq!(text(&fixture.call("far__counter", json!({})).unwrap()), "1", "a new process, and no error");
     assert_eq!(fixture.times("far", "tools/call counter"), 2);
+    let began = Instant::now();
+    fixture.end();
+    assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+    assert_eq!(fixture.times("far", "DELETE"), 1);
 }
