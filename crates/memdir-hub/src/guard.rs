@@ -57,18 +57,18 @@ impl Guard {
         Self { mark, given: AtomicU64::new(0), command, input: Mutex::default() }
     }
 
-    /// The mark of another program, which all that it starts inherits.
+    /// The mark of another program, which all that it starts inherits. The guard is there before it is given.
     pub(crate) fn next_mark(&self) -> String {
-        format!("{}.{}", self.mark, self.given.fetch_add(1, Ordering::Relaxed))
-    }
-
-    /// Has a process group ended when memdir ends. The guard is started with the first.
-    pub(crate) fn watch(&self, group: i32) {
         let mut input = lock(&self.input);
         if input.is_none() {
             *input = self.start();
         }
-        tell(&mut input, &format!("+{group}\n"));
+        format!("{}.{}", self.mark, self.given.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Has a process group ended when memdir ends.
+    pub(crate) fn watch(&self, group: i32) {
+        tell(&mut lock(&self.input), &format!("+{group}\n"));
     }
 
     /// A process group is gone.

@@ -28,7 +28,7 @@ use crate::lock;
 use crate::log::ServerLog;
 use crate::rate::Rates;
 use crate::results::{self, Results};
-use crate::server::{Job, Slot};
+use crate::server::{Job, Slot, Started};
 
 /// How often the registry is looked at where nobody asks.
 const LOOK: Duration = Duration::from_secs(1);
@@ -327,10 +327,13 @@ impl Shared {
         while tokio::time::timeout(LOOK, self.stop.cancelled()).await.is_err() {
             self.look();
         }
-        for entry in lock(&self.entries).values() {
-            entry.slot.close();
-        }
-        self.machine.close(END).await;
+        let links: Vec<_> = lock(&self.entries).values().filter_map(|entry| entry.slot.close()).collect();
+        let told = async {
+            for link in links {
+                link.has_ended().await;
+            }
+        };
+        let _ = tokio::join!(self.machine.close(END), tokio::time::timeout(END, told));
     }
 
     fn entry(&self, server: &ServerName) -> Option<Entry> {
@@ -423,7 +426,7 @@ fn tools_of(entry: &Entry) -> Vec<Tool> {
 async fn examine(shared: &Shared, entry: &Entry) -> Result<Examined, CallError> {
     let (server, slot) = (&entry.server, &entry.slot);
     let began = Instant::now();
-    let (mut link, tools) = slot.start(shared, server, Opening::Probe).await?;
+    let Started { mut link, tools, log } = slot.start(shared, server, Opening::Probe).await?;
     let first_answer = began.elapsed();
     let (server_name, server_version) = link.program();
     let examined = Examined {
@@ -433,7 +436,7 @@ async fn examine(shared: &Shared, entry: &Entry) -> Result<Examined, CallError> 
         tools: tools.len(),
         list_bytes: serde_json::to_vec(&tools).map_or(0, |json| json.len()),
         first_answer,
-        stderr: slot.log.recent(10),
+        stderr: log.recent(10),
     };
     slot.saw(shared, server, link.opening(), tools);
     // It has answered; how it ends is seen to by its keeper.

@@ -11,7 +11,7 @@ use rmcp::model::{
 };
 use rmcp::service::{PeerRequestOptions, RequestHandle, RoleClient, ServiceError};
 use serde_json::{Map, Value};
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::client::{Handler, RunningCall, object};
@@ -27,6 +27,9 @@ const MOST_PAGES: usize = 100;
 const MOST_TOOLS: usize = 5_000;
 /// How often a server may ask the person in one call.
 const MOST_ROUNDS: usize = 10;
+
+/// How often is looked whether a connection has ended.
+const END_PAUSE: Duration = Duration::from_millis(5);
 
 /// Why a request was not answered.
 #[derive(Debug)]
@@ -60,6 +63,13 @@ pub(crate) struct Link {
 impl Link {
     pub(crate) fn is_open(&self) -> bool {
         self.handler.wire.why().is_none() && !self.connection.is_transport_closed()
+    }
+
+    /// Waits until a connection that was told to end has ended: a server at an address is told so.
+    pub(crate) async fn has_ended(&self) {
+        while !self.connection.is_transport_closed() {
+            sleep(END_PAUSE).await;
+        }
     }
 
     /// The version that is spoken.
