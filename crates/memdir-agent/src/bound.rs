@@ -79,9 +79,13 @@ fn count(value: &Value) -> Option<usize> {
         Value::Links(links) => Some(links.links.len()),
         // These say themselves how many were left out.
         Value::Search(_) | Value::Context(_) | Value::Recent(_) => None,
-        Value::Bool(_) | Value::Text(_) | Value::Bytes(_) | Value::File(_) | Value::Remembered(_) | Value::Nothing => {
-            None
-        }
+        Value::Bool(_)
+        | Value::Text(_)
+        | Value::Bytes(_)
+        | Value::File(_)
+        | Value::Remembered(_)
+        | Value::Config(_)
+        | Value::Nothing => None,
     }
 }
 
@@ -101,7 +105,12 @@ fn cut_value(value: &mut Value, most: usize) {
         Value::Search(search) => search.left_out += cut_list(&mut search.hits, most),
         Value::Context(context) => context.left_out += cut_list(&mut context.parts, most),
         Value::Recent(recent) => recent.left_out += cut_list(&mut recent.days, most),
-        Value::Bool(_) | Value::Bytes(_) | Value::File(_) | Value::Remembered(_) | Value::Nothing => {}
+        Value::Bool(_)
+        | Value::Bytes(_)
+        | Value::File(_)
+        | Value::Remembered(_)
+        | Value::Config(_)
+        | Value::Nothing => {}
     }
 }
 

@@ -64,7 +64,8 @@ pub(super) fn conversation(session: &Session, filters: &[Filter]) -> Session {
         | Value::Links(_)
         | Value::Entries(_)
         | Value::Remembered(_)
-        | Value::Recent(_) => (name.to_owned(), Value::Nothing),
+        | Value::Recent(_)
+        | Value::Config(_) => (name.to_owned(), Value::Nothing),
     });
     session.variables = Variables::new(variables.collect::<Vec<_>>());
     session

@@ -208,6 +208,8 @@ pub enum Value {
     Remembered(Remembered),
     /// What was changed and talked about.
     Recent(Recent),
+    /// The settings that hold, by their keys.
+    Config(serde_json::Map<String, serde_json::Value>),
     /// Nothing; only a variable of a Python block is that.
     Nothing,
 }
@@ -446,6 +448,15 @@ pub enum RememberedChange {
     Replaced,
     /// It says so already.
     None,
+}
+
+/// A setting of the person's, as far as a model may know of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConfigKey {
+    /// Its section and name, such as `permission.mcp`.
+    pub key: String,
+    /// What holds; `None` where it is not told, or nothing is set.
+    pub value: Option<serde_json::Value>,
 }
 
 /// What was changed and talked about, the newest day first.

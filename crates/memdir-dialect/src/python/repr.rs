@@ -20,7 +20,8 @@ pub(super) fn value(out: &mut String, value: &Value) {
         | Value::Links(_)
         | Value::Entries(_)
         | Value::Remembered(_)
-        | Value::Recent(_) => quote(out, &serde_json::to_string(value).unwrap_or_default()),
+        | Value::Recent(_)
+        | Value::Config(_) => quote(out, &serde_json::to_string(value).unwrap_or_default()),
     }
 }
 

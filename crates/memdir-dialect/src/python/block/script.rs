@@ -133,7 +133,8 @@ impl Value {
             | report::Value::Links(_)
             | report::Value::Entries(_)
             | report::Value::Remembered(_)
-            | report::Value::Recent(_) => None,
+            | report::Value::Recent(_)
+            | report::Value::Config(_) => None,
         }
     }
 
