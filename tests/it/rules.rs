@@ -4,6 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
+use crate::support::rpc::{Client, LEGACY};
 use crate::support::{Env, said};
 
 fn settings(env: &Env) -> String {
@@ -39,6 +40,29 @@ fn a_rule_that_is_added_holds_at_once_and_one_that_is_removed_no_longer() {
     assert_eq!(env.say(&text, &[]).exits(3)["actions"][0]["error"]["code"], json!("denied"));
     assert_eq!(rules(&env, &["remove", "1"]), json!([]));
     env.say(&text, &[]).exits(0);
+}
+
+#[test]
+fn a_server_that_runs_obeys_a_rule_at_once_until_it_is_taken_back() {
+    let env = Env::ada();
+    let mut client = Client::start(&env, &[]);
+    client.begin(LEGACY[0]);
+    let text = json!([{"type": "text", "text": "# Ada\n\n- city: London\n"}]);
+    let read = |client: &mut Client| client.call("read_file", json!({"path": "user.md"}));
+    assert_eq!(read(&mut client)["content"], text);
+    rules(&env, &["add", "deny", "--path", "user.md", "--action", "read_file"]);
+    assert_eq!(read(&mut client)["structuredContent"]["error"]["code"], json!("denied"));
+    let found = client.call("search_files", json!({"query": "London"}));
+    assert_eq!(found["structuredContent"]["value"]["hits"], json!([]), "{found}");
+    // Half a file tells of no other rules than those that were known.
+    let file = env.home().join(".config/memdir/config.toml");
+    let whole = fs::read(&file).unwrap();
+    fs::write(&file, "[[rule]\n").unwrap();
+    assert_eq!(read(&mut client)["isError"], json!(true));
+    fs::write(&file, whole).unwrap();
+    rules(&env, &["remove", "1"]);
+    assert_eq!(read(&mut client)["content"], text);
+    assert_eq!(client.close().code, 0);
 }
 
 #[test]

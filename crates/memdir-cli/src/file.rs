@@ -2,7 +2,7 @@
 //!
 //! They are named by their path. Each is replaced in one instant, under a lock on its folder.
 
-use std::fs::{OpenOptions, Permissions};
+use std::fs::{Metadata, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -98,6 +98,38 @@ impl Drop for Lock {
     }
 }
 
+/// By what it is seen that a file is another one than before.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Stamp {
+    #[cfg(unix)]
+    place: (u64, u64),
+    #[cfg(unix)]
+    changed: (i64, i64),
+    modified: Option<std::time::SystemTime>,
+    size: u64,
+}
+
+impl Stamp {
+    pub(super) fn of(metadata: &Metadata) -> Self {
+        #[cfg(unix)]
+        use std::os::unix::fs::MetadataExt;
+        Self {
+            #[cfg(unix)]
+            place: (metadata.dev(), metadata.ino()),
+            #[cfg(unix)]
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
+            modified: metadata.modified().ok(),
+            size: metadata.len(),
+        }
+    }
+
+    /// What is at `path` by now; `None` where nothing is.
+    #[expect(clippy::disallowed_methods, reason = "a file outside the memory, named by its path")]
+    pub(super) fn at(path: &Path) -> Option<Self> {
+        std::fs::metadata(path).ok().as_ref().map(Self::of)
+    }
+}
+
 /// Locks a file or folder until it is closed, or let go of; `None` where another process keeps it for longer than `limit`.
 #[expect(clippy::disallowed_types, reason = "only the std file can be locked")]
 pub(super) fn lock(file: &std::fs::File, limit: Duration) -> io::Result<Option<()>> {
@@ -111,7 +143,7 @@ pub(super) fn lock(file: &std::fs::File, limit: Duration) -> io::Result<Option<(
 
 /// Opens a regular file and reads it, if it is there and has at most `most` bytes.
 #[expect(clippy::disallowed_types, reason = "a file outside the memory, named by its path")]
-pub(super) fn read(path: &Path, most: u64) -> io::Result<Option<(Vec<u8>, std::fs::Metadata)>> {
+pub(super) fn read(path: &Path, most: u64) -> io::Result<Option<(Vec<u8>, Metadata)>> {
     let mut options = OpenOptions::new();
     options.read(true);
     // A pipe is told from a file once it is open, and nobody waits for its other end.

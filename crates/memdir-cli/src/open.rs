@@ -9,7 +9,7 @@ use super::exit::{Stop, usage};
 use super::model::embedding;
 use super::output::say;
 use memdir_core::report::{Code, ConfigKey};
-use memdir_engine::{self as engine, Caller, Embeddings, Engine, IndexPlace};
+use memdir_engine::{self as engine, Caller, Embeddings, Engine, IndexPlace, ReadRules};
 use memdir_host::Folder;
 use memdir_vault::{Durability, Options, Vault};
 
@@ -27,6 +27,8 @@ pub(super) struct Located {
     pub(super) options: Options,
     pub(super) index: IndexPlace,
     pub(super) embeddings: Option<Embeddings>,
+    /// Reads the rules again where they may be others.
+    pub(super) rules: ReadRules,
     /// What models are told of the settings.
     pub(super) told: Vec<ConfigKey>,
 }
@@ -78,12 +80,12 @@ fn locate_named(global: &Global) -> Result<Located, Stop> {
 }
 
 /// Joins a located memory to an engine.
-pub(super) fn join(mut located: Located) -> Result<Opened, Stop> {
+pub(super) fn join(located: Located) -> Result<Opened, Stop> {
     let settings = settings(&located)?;
-    let (root, embeddings) = (located.folder.root().to_owned(), located.embeddings.take());
-    let told = std::mem::take(&mut located.told);
-    let (vault, config) = vault(located);
-    let engine = Engine::new(vault, settings).with_sessions(memdir_agent::cut_session, memdir_agent::Session::said);
+    let Located { folder, config, options, embeddings, rules, told, .. } = located;
+    let root = folder.root().to_owned();
+    let engine = Engine::new(folder.into_vault(options), settings).with_rules_from(rules);
+    let engine = engine.with_sessions(memdir_agent::cut_session, memdir_agent::Session::said);
     let engine = engine.telling(told).keeping_arguments(config.tools.audit_arguments);
     let engine = match embeddings {
         Some(embeddings) => engine.with_embeddings(embeddings),
@@ -121,8 +123,8 @@ pub(super) fn locate(global: &Global, sources: &Sources, path: &Path) -> Result<
     };
     let options = folder.place_state(config.vault(), state.as_deref())?;
     let (index, embeddings) = (folder.index(), embedding::embeddings(sources, &config));
-    let told = sources.told(folder.root())?;
-    Ok(Located { folder, config, options, index, embeddings, told })
+    let (rules, told) = (sources.live_rules(folder.root()), sources.told(folder.root())?);
+    Ok(Located { folder, config, options, index, embeddings, rules, told })
 }
 
 /// Opens a memory that is only looked at, with an index that goes with the process, and these embeddings.

@@ -20,7 +20,6 @@ pub(super) fn run(global: &Global, command: Option<&Command>) -> Result<u8, Stop
             let (action, path) = (action.clone(), path.clone());
             let (client, detector) = (client.clone(), detector.clone());
             sources.add_rule(root, &Rule { action, path, client, detector, verdict: *verdict })?;
-            say("note: a running assistant applies this rule when it next starts memdir")?;
         }
         Some(Command::Remove { number }) => say(format!("removed: {}", sources.remove_rule(root, *number)?))?,
     }

@@ -333,7 +333,8 @@ impl Engine {
 
     /// Whether the model may read all to which a call comes.
     fn may_read(&self, held: &DeferredCall, caller: &Caller) -> bool {
-        let context = self.context(caller);
+        let rules = self.rules();
+        let context = self.context(caller, &rules);
         held.paths.iter().all(|path| {
             let read = ReadFile { path: path.clone(), start_line: None, end_line: None, as_of: None };
             let read = Call::plain(held.call.index, Action::ReadFile(read));

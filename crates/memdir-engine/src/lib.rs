@@ -25,6 +25,7 @@ use memdir_dialect::Parsed;
 use memdir_plan::{Limits, Plan, Seen};
 use memdir_policy::{Cleared, Grant, Permission, Rules};
 use memdir_vault::{AuditEntry, Batch, Committed, Vault, VaultError, Writer};
+use rules::LiveRules;
 use scoped_tree::ScopedTree;
 
 mod account;
@@ -55,6 +56,7 @@ mod planning;
 mod query;
 mod refresh;
 mod review;
+mod rules;
 mod scoped_tree;
 mod sessions;
 mod standing;
@@ -84,6 +86,7 @@ pub use observe::FileSnapshot;
 pub use pending::{Consent, Pending, Reviewed, Unreadable};
 pub use query::{Listed, ListedEntry};
 pub use review::{Question, QuestionKind};
+pub use rules::ReadRules;
 pub use sessions::{SEAL, SaidIn, SessionLog};
 pub use standing::standing;
 pub use surroundings::Surroundings;
@@ -186,6 +189,8 @@ pub struct Engine {
     keeps_arguments: bool,
     /// The proposals that wait in this process alone.
     in_process: Mutex<BTreeMap<u64, PendingProposal>>,
+    /// The person's rules.
+    rules: LiveRules,
 }
 
 /// What a text would do, decided and planned; nothing is done yet.
@@ -240,7 +245,8 @@ const ATTEMPTS: usize = 3;
 impl Engine {
     /// Joins a vault with what it may do.
     #[must_use]
-    pub fn new(vault: Vault, settings: Settings) -> Self {
+    pub fn new(vault: Vault, mut settings: Settings) -> Self {
+        let rules = LiveRules::new(std::mem::take(&mut settings.rules));
         let (index_pool, background) = (IndexPool::default(), Background::default());
         let (cut_session, in_process) = (forget::cut_whole as CutSession, Mutex::default());
         Self {
@@ -255,6 +261,7 @@ impl Engine {
             config: Vec::new(),
             keeps_arguments: false,
             in_process,
+            rules,
         }
     }
 

@@ -404,7 +404,8 @@ impl Engine {
         caller: &Caller,
         now: Timestamp,
     ) -> Trial {
-        let approved = Context { approved: true, ..self.context(caller) };
+        let rules = self.rules();
+        let approved = Context { approved: true, ..self.context(caller, &rules) };
         let (mut outcomes, mut made) = (Vec::new(), Vec::new());
         let plan = self.with_planner(tree, caller, approved, now, |planner| {
             for call in calls {

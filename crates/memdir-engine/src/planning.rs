@@ -13,7 +13,7 @@ use memdir_core::report::{Code, Failure, Issue, Outcome};
 use memdir_core::time::Timestamp;
 use memdir_dialect::{Entry, Parsed, Unread};
 use memdir_plan::{self as plan, Planner, Tree};
-use memdir_policy::{self as policy, Cleared, Context, Ground, Mode, Refused};
+use memdir_policy::{self as policy, Cleared, Context, Ground, Mode, Refused, Rules};
 
 /// One call that was planned, or why it was not.
 pub(super) type Decided = (Item, Outcome);
@@ -48,7 +48,8 @@ impl Engine {
         started: Timestamp,
         grounds: &[Ground],
     ) -> Planned {
-        let (clock, context) = (self.settings.clock, self.context(caller));
+        let (clock, rules) = (self.settings.clock, self.rules());
+        let context = self.context(caller, &rules);
         let (mut calls, mut issues) = (Vec::with_capacity(parsed.entries.len()), Vec::new());
         let mut groups = DeferredGroups::new(caller.mode == Mode::All || !grounds.is_empty());
         let mut turn = parsed.turn();
@@ -183,7 +184,8 @@ impl Engine {
         if reads.is_empty() {
             return outcomes;
         }
-        let context = self.context(caller);
+        let rules = self.rules();
+        let context = self.context(caller, &rules);
         self.with_planner(tree, caller, context, self.now(), |planner| {
             outcomes.extend(
                 reads.iter().map(|(at, cleared)| (*at, self.answer(planner, tree, cleared, (caller, context)))),
@@ -266,7 +268,7 @@ impl Engine {
 
     /// Whether there is any note of which the answer to a call may not tell.
     pub(super) fn may_hide(&self, call: &Call, context: &Context<'_>) -> bool {
-        !self.settings.rules.is_empty() && policy::may_hide(call, context)
+        !context.rules.is_empty() && policy::may_hide(call, context)
     }
 
     /// Whether a call brings more text than a note may hold; not worth a review.
@@ -276,14 +278,14 @@ impl Engine {
     }
 
     /// What review has to know of a caller to whose calls nobody has agreed yet.
-    pub(super) fn context<'a>(&'a self, caller: &'a Caller) -> Context<'a> {
+    pub(super) fn context<'a>(&self, caller: &'a Caller, rules: &'a Rules) -> Context<'a> {
         Context {
             mode: caller.mode,
             approved: false,
             read_only: caller.read_only,
             client: caller.author.client.as_deref(),
             grant: caller.grant.as_deref(),
-            rules: &self.settings.rules,
+            rules,
         }
     }
 }

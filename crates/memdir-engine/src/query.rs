@@ -9,7 +9,7 @@ use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure, Kind, Line, Log, Value};
 use memdir_dialect::Parsed;
 use memdir_plan::{self as plan, NoteChange, Scan, Tree, TreeError};
-use memdir_policy as policy;
+use memdir_policy::{self as policy, Rules};
 use memdir_vault::{AuditEntry, LogQuery, Payload, VaultError};
 
 /// One file or folder.
@@ -159,21 +159,22 @@ impl Engine {
     /// Whether nothing in the words of a request to read a note is against it: neither the grant nor a rule.
     #[must_use]
     pub fn lets_read(&self, caller: &Caller, path: &MemoryPath) -> bool {
-        self.lets_send(caller, &reading(path))
+        self.lets_send(caller, &reading(path), &self.rules())
     }
 
     /// Whether somebody may be told what becomes of the note at `path`, whether it is there or not: whoever may read it.
     #[must_use]
     pub fn may_hear_of(&self, caller: &Caller, path: &MemoryPath) -> bool {
-        let call = reading(path);
-        self.lets_send(caller, &call) && self.may_tell(caller, &call, path)
+        let (call, rules) = (reading(path), self.rules());
+        self.lets_send(caller, &call, &rules) && self.may_tell(caller, &call, path, &rules)
     }
 
     /// Tells of which notes somebody may know that they are there or not: those that `list_files` would name.
     pub fn may_list<'e>(&'e self, caller: &'e Caller) -> impl Fn(&MemoryPath) -> bool + 'e {
         let call = Call::plain(1, Action::ListFiles(ListFiles { path: None, limit: None, cursor: None, as_of: None }));
-        let lets_send = self.lets_send(caller, &call);
-        move |path| lets_send && self.may_tell(caller, &call, path)
+        let rules = self.rules();
+        let lets_send = self.lets_send(caller, &call, &rules);
+        move |path| lets_send && self.may_tell(caller, &call, path, &rules)
     }
 
     /// What somebody would be answered to an action, for the person who wants to see the memory as they do. Nothing is changed, and
@@ -188,16 +189,16 @@ impl Engine {
         outcome.unwrap_or_else(|| Err(Failure::new(Code::Internal, "the call was not answered")))
     }
 
-    fn lets_send(&self, caller: &Caller, call: &Call) -> bool {
-        policy::review(call.clone(), &self.context(caller), &mut Vec::new()).is_ok()
+    fn lets_send(&self, caller: &Caller, call: &Call, rules: &Rules) -> bool {
+        policy::review(call.clone(), &self.context(caller, rules), &mut Vec::new()).is_ok()
     }
 
-    fn may_tell(&self, caller: &Caller, call: &Call, path: &MemoryPath) -> bool {
+    fn may_tell(&self, caller: &Caller, call: &Call, path: &MemoryPath, rules: &Rules) -> bool {
         // Where it is a link, also of the place that it leads to.
         caller
             .restriction()
             .is_none_or(|grant| grant.shows(path) && self.vault.resolve(path).is_ok_and(|place| grant.shows(&place)))
-            && self.may_show(call, path, &self.context(caller))
+            && self.may_show(call, path, &self.context(caller, rules))
     }
 
     /// A page of the notes that somebody may see, sorted by path: `limit` of those behind `after`, and where the next page

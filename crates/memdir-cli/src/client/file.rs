@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::super::config::Sources;
-use super::super::file::{self, Lock};
+use super::super::file::{self, Lock, Stamp};
 use memdir_core::digest::Digest;
 use memdir_core::report::{Code, Failure};
 use memdir_core::time::Timestamp;
@@ -52,32 +52,6 @@ struct Kept {
     client: Vec<Entry>,
 }
 
-/// By what it is seen that the file is another one than before.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Stamp {
-    #[cfg(unix)]
-    place: (u64, u64),
-    #[cfg(unix)]
-    changed: (i64, i64),
-    modified: Option<std::time::SystemTime>,
-    size: u64,
-}
-
-impl Stamp {
-    fn of(metadata: &Metadata) -> Self {
-        #[cfg(unix)]
-        use std::os::unix::fs::MetadataExt;
-        Self {
-            #[cfg(unix)]
-            place: (metadata.dev(), metadata.ino()),
-            #[cfg(unix)]
-            changed: (metadata.ctime(), metadata.ctime_nsec()),
-            modified: metadata.modified().ok(),
-            size: metadata.len(),
-        }
-    }
-}
-
 /// The file, which need not be there.
 #[derive(Clone, Debug)]
 pub(super) struct Clients {
@@ -92,9 +66,8 @@ impl Clients {
     }
 
     /// What the file is by now; `None` where none is there.
-    #[expect(clippy::disallowed_methods, reason = "the register of clients is a file of the person's own")]
     pub(super) fn stamp(&self) -> Option<Stamp> {
-        std::fs::metadata(&self.path).ok().as_ref().map(Stamp::of)
+        Stamp::at(&self.path)
     }
 
     /// Reads the clients of all memories; none where the file is not there.

@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::file::{self, Clients, Entry, Stamp};
+use super::file::{self, Clients, Entry};
 use super::{token, unknown};
 use crate::config::Sources;
+use crate::file::Stamp;
 use memdir_core::digest::Digest;
 use memdir_core::report::{Code, Failure};
 use memdir_core::time::Timestamp;

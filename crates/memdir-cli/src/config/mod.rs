@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -17,11 +18,11 @@ mod set;
 mod shown;
 mod told;
 
-use super::file;
+use super::file::{self, Stamp};
 use memdir_agent::Removals;
 use memdir_core::report::{Code, Failure};
 use memdir_core::time::Timestamp;
-use memdir_engine as engine;
+use memdir_engine::{self as engine, ReadRules};
 use memdir_plan::Limits;
 use memdir_policy::{Mode, Rule, Rules};
 use memdir_vault::{Durability, Options};
@@ -228,8 +229,6 @@ impl Config {
     /// How an engine works under these settings.
     pub(super) fn engine(&self, clock: fn() -> Timestamp) -> Result<engine::Settings, Failure> {
         let limits = &self.limits;
-        let rules = Rules::new(self.rule.clone())
-            .map_err(|error| Failure { hint: error.hint(), ..wrong(error.to_string()) })?;
         Ok(engine::Settings {
             limits: Limits {
                 note_bytes: limits.note_bytes,
@@ -239,7 +238,7 @@ impl Config {
             },
             batch_actions: limits.batch_actions,
             batch_time: Duration::from_secs(limits.batch_seconds),
-            rules,
+            rules: self.rules()?,
             past_status: self.facts.past_status.iter().map(|status| status.trim().to_lowercase()).collect(),
             archive: self.search.archive()?,
             pinned: self.search.pinned.clone(),
@@ -248,6 +247,11 @@ impl Config {
             keep_proposals: Duration::from_secs(self.permission.inbox_days.saturating_mul(24 * 60 * 60)),
             clock,
         })
+    }
+
+    /// The rules for the memory.
+    fn rules(&self) -> Result<Rules, Failure> {
+        Rules::new(self.rule.clone()).map_err(|error| Failure { hint: error.hint(), ..wrong(error.to_string()) })
     }
 
     /// The largest note that may be written.
@@ -279,6 +283,8 @@ pub(super) struct Sources {
     environment: BTreeMap<String, String>,
     home: Option<PathBuf>,
     path: Option<PathBuf>,
+    /// What the file was just before it was read.
+    stamp: Option<Stamp>,
 }
 
 impl Sources {
@@ -286,6 +292,7 @@ impl Sources {
     pub(super) fn read() -> Result<Self, Failure> {
         let home = memdir_host::home();
         let path = memdir_host::config_folder().map(|folder| folder.join("config.toml"));
+        let stamp = path.as_deref().and_then(Stamp::at);
         let file = match &path {
             Some(path) => read_file(path)?,
             None => Table::new(),
@@ -294,7 +301,7 @@ impl Sources {
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .filter(|(name, _)| name == "MEMDIR" || name.starts_with("MEMDIR_"))
             .collect();
-        let sources = Self { file, environment, home, path };
+        let sources = Self { file, environment, home, path, stamp };
         check_table("", &sources.file)?;
         Ok(sources)
     }
@@ -302,6 +309,29 @@ impl Sources {
     /// Where the settings file is, or would be.
     pub(super) fn path(&self) -> Option<&Path> {
         self.path.as_deref()
+    }
+
+    /// Reads the rules for the memory at `root` again whenever the settings file is another one. While it cannot be read, the rules
+    /// stay as they were.
+    pub(super) fn live_rules(&self, root: &Path) -> ReadRules {
+        let (path, root, known) = (self.path.clone(), root.to_owned(), Mutex::new(self.stamp));
+        Box::new(move || {
+            let now = path.as_deref().and_then(Stamp::at);
+            let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+            if *known == now {
+                return None;
+            }
+            match Self::read().and_then(|sources| Ok((sources.stamp, sources.for_memory(&root)?.rules()?))) {
+                Ok((stamp, rules)) => {
+                    *known = stamp;
+                    Some(rules)
+                }
+                Err(error) => {
+                    tracing::error!(message = error.message, "the rules stay as they were");
+                    None
+                }
+            }
+        })
     }
 
     /// Whether there is one.

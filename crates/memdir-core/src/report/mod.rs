@@ -254,10 +254,8 @@ pub struct Search {
     pub left_out: usize,
     /// Whether the notes say nothing of what was asked, as far as that can be told from the words: the hits, if any, are what
     /// is nearest.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub nothing_known: bool,
     /// The words of the query that the best hits do not have, where nothing is known.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
     /// The query as it was corrected, if it was.
     pub searched_for: Option<String>,
@@ -292,7 +290,6 @@ pub struct Hit {
     /// By what it was found.
     pub why: Vec<Why>,
     /// Why all of the note belongs to the past, where it does.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<FactState>,
 }
 
@@ -313,10 +310,8 @@ pub enum Why {
 pub struct Context {
     /// Whether the notes say nothing of what was asked, as far as that can be told from the words: the parts, if any, are
     /// about the person or thing that was named, or what is nearest.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub nothing_known: bool,
     /// The words of the question that nothing in these parts has, where nothing is known.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
     /// The best first.
     pub parts: Vec<Part>,
@@ -337,7 +332,6 @@ pub struct Part {
     /// one that came from an import or a tool and that nobody confirmed is marked.
     pub text: String,
     /// Why all of the note belongs to the past, where it does.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<FactState>,
 }
 

@@ -240,7 +240,7 @@ impl Engine {
             as_of: None,
         };
         let caller = Caller::model("cli");
-        self.may_show(&Call::plain(1, Action::SearchFiles(search)), path, &self.context(&caller))
+        self.may_show(&Call::plain(1, Action::SearchFiles(search)), path, &self.context(&caller, &self.rules()))
     }
 
     /// As [`memdir_plan::Tree::point`]. Who holds the lock of the vault is answered from what is remembered.

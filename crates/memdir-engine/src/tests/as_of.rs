@@ -269,7 +269,7 @@ fn what_is_hidden_now_was_never_there_under_any_name() {
         detector: None,
         verdict: Verdict::Deny,
     };
-    ruled.settings.rules = Rules::new(vec![rule]).unwrap();
+    ruled.set_rules(Rules::new(vec![rule]).unwrap());
     for (engine, who) in [(&world.engine(), &part), (&ruled, &caller())] {
         assert_eq!(told(engine, who, "list_files", &json!({}), 1)["value"], json!(["open/b.md"]));
         for action in ["search_files", "get_context"] {

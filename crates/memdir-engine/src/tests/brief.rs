@@ -56,7 +56,7 @@ fn a_rule_hides_a_note_from_it() {
     let (_folder, mut engine) = changed();
     let path = Some("diary.md".to_owned());
     let rule = Rule { action: None, path, client: None, detector: None, verdict: Verdict::Deny };
-    engine.settings.rules = Rules::new(vec![rule]).unwrap();
+    engine.set_rules(Rules::new(vec![rule]).unwrap());
     let text = engine.brief(&caller(), None, 300).to_string();
     assert!(text.contains("Paint the shed") && !text.contains("Tell nobody") && !text.contains("diary"), "{text}");
 }

@@ -190,7 +190,7 @@ fn what_a_rule_hides_is_given_to_no_embedder() {
     let ((_folder, root), told) = (place(), Arc::<Told>::default());
     let mut engine = meaning(&root, "one", &told);
     let rule = serde_json::from_value(json!({"path": "b.md", "verdict": "deny"})).unwrap();
-    engine.settings.rules = Rules::new(vec![rule]).unwrap();
+    engine.set_rules(Rules::new(vec![rule]).unwrap());
     fill(&engine);
     assert_eq!(*told.texts.lock().unwrap(), ["memdir", "a: A feline.", "c: A tree."]);
     assert_eq!(search(&engine, "cat", caller()), [], "and nothing is compared for who must not know of it");
@@ -266,7 +266,7 @@ fn notes_that_are_hidden_starve_no_other() {
     let hidden: Vec<String> = (0..5).map(|number| format!("h{number}.md")).collect();
     hidden.iter().for_each(|name| std::fs::write(root.join(name), "Hidden.\n").unwrap());
     let rule = |name| serde_json::from_value(json!({"path": name, "verdict": "deny"})).unwrap();
-    engine.settings.rules = Rules::new(hidden.iter().map(rule).collect()).unwrap();
+    engine.set_rules(Rules::new(hidden.iter().map(rule).collect()).unwrap());
     fill(&engine);
     std::fs::write(root.join("z.md"), "A puppy.\n").unwrap();
     engine.refresh(&|_, _| (), &|| false).unwrap();

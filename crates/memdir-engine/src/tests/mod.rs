@@ -236,7 +236,7 @@ fn a_secret_that_an_edit_completes_is_refused() {
         detector: Some("secret".into()),
         verdict: Verdict::Allow,
     };
-    engine.settings.rules = Rules::new(vec![allow]).unwrap();
+    engine.set_rules(Rules::new(vec![allow]).unwrap());
     assert_eq!(run(&engine, json!([complete])), [None]);
 }
 
@@ -255,7 +255,7 @@ fn a_rule_holds_for_every_name_that_leads_to_its_place() {
         detector: None,
         verdict: memdir_policy::Verdict::Deny,
     };
-    engine.settings.rules = Rules::new(vec![rule]).unwrap();
+    engine.set_rules(Rules::new(vec![rule]).unwrap());
     let text =
         br#"<actions>[{"action":"read_file","path":"pub.md"},{"action":"append_file","path":"pub.md","content":"x"},
         {"action":"go_to_link","link":"[[p]]"}]</actions>"#;
@@ -280,7 +280,7 @@ fn what_may_not_be_read_is_not_shown_by_other_actions_either() {
         detector: None,
         verdict: memdir_policy::Verdict::Deny,
     };
-    engine.settings.rules = Rules::new(vec![rule]).unwrap();
+    engine.set_rules(Rules::new(vec![rule]).unwrap());
     for action in [
         r#"{"action":"copy_file","path":"private/p.md","new_path":"q.md"}"#,
         r#"{"action":"rename_file","path":"private/p.md","new_path":"q.md"}"#,

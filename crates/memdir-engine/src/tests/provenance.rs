@@ -289,7 +289,7 @@ fn steps_that_a_rule_denies_keep_no_other_step_away_and_come_later() {
     std::fs::write(folder.path().join("z.md"), "- visa: B (until 2020)\n\n[[a000]]\n").unwrap();
     let mut engine = timed(folder.path());
     let rule = serde_json::from_value(json!({"path": "a*.md", "verdict": "deny"})).unwrap();
-    engine.settings.rules = Rules::new(vec![rule]).unwrap();
+    engine.set_rules(Rules::new(vec![rule]).unwrap());
     let person = Caller::person("cli");
     let expected = [MemoryPath::parse("z.md").unwrap()];
     for is_dry in [true, false] {
@@ -300,7 +300,7 @@ fn steps_that_a_rule_denies_keep_no_other_step_away_and_come_later() {
     engine.reject(1, &person).unwrap();
     assert_eq!(engine.tidy(false, &person, &|| ()).unwrap(), crate::TidyRun::default());
     // Without the rule those come that nobody was shown.
-    engine.settings.rules = Rules::default();
+    engine.set_rules(Rules::default());
     let run = engine.tidy(false, &person, &|| ()).unwrap();
     assert_eq!((run.steps.len(), run.left), (100, 5));
     engine.reject(run.proposal.unwrap(), &person).unwrap();

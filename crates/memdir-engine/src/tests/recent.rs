@@ -121,6 +121,6 @@ fn who_sees_a_part_is_told_of_that_and_no_text_of_the_past() {
         detector: None,
         verdict: Verdict::Deny,
     };
-    ruled.settings.rules = Rules::new(vec![rule]).unwrap();
+    ruled.set_rules(Rules::new(vec![rule]).unwrap());
     assert_eq!(recent(&ruled, caller(), json!({"days": 30})), told);
 }

@@ -214,8 +214,8 @@ pub(crate) async fn ask_hide(State(site): State<Arc<Site>>, visitor: Visitor, Pa
             (notes::trail(&path))
             h1 { "Never show " (path.stem()) " to a program?" }
             p { "A rule is added to your settings: " code { (hiding(&path)) } }
-            p { "No model and no program that starts memdir from then on reads or finds this note through it. It stays in the folder, and you still open it here. "
-                "What runs now, this page's chat and assistants alike, is shown it until it starts memdir the next time." }
+            p { "From then on no model and no program reads or finds this note through memdir, also where it runs already. It stays in the folder, and "
+                "you still open it here." }
             p { "To take it back: " code { "memdir rules" } " shows its number, and " code { "memdir rules remove NUMBER" } " removes it." }
             (layout::post(visitor, &href::at("hide", &path), html! {
                 div .row {
@@ -246,8 +246,8 @@ pub(crate) async fn hide(
         }
         let number = site.person_files()?.add_rule(&hiding(&path))?;
         let text = format!(
-            "rule {number} is in your settings: each program that starts memdir from now on is not shown {path}; one that runs already \
-             is until it starts it again. Take that back with `memdir rules remove {number}`"
+            "rule {number} is in your settings: no program is shown {path} through memdir from now on. Take that back with \
+             `memdir rules remove {number}`"
         );
         Ok(Then::Go { to: href::note(&path), notice: Notice::of(Some(text), None) })
     })
