@@ -19,16 +19,12 @@ pub enum PinState {
     New,
 }
 
-/// What of a tool's definition is pinned: all that a model or a program goes by.
-const PINNED: &[&str] = &["name", "title", "description", "inputSchema", "outputSchema", "annotations"];
-
-/// The digest of a tool's definition: of those members that a model or a program goes by, in canonical JSON (RFC 8785's order
-/// of keys; numbers as they are written).
+/// The digest of a tool's definition with all its members, in canonical JSON (RFC 8785's order of keys; numbers as they are
+/// written): a client may go by any of them.
 #[must_use]
 pub fn digest_of(definition: &Map<String, Value>) -> Digest {
-    let pinned = definition.iter().filter(|(key, _)| PINNED.contains(&key.as_str()));
     let mut text = String::new();
-    write_object(pinned.collect(), &mut text);
+    write_object(definition.iter().collect(), &mut text);
     Digest::of(text.as_bytes())
 }
 

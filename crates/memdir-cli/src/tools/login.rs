@@ -8,7 +8,7 @@ use super::registry::{Registry, places};
 use crate::args::Global;
 use crate::exit::{Stop, usage};
 use crate::output::{io_failure, say};
-use crate::{config, interrupt, serve};
+use crate::{config, desktop, interrupt};
 use memdir_core::catalog;
 use memdir_core::report::Failure;
 use memdir_hub::RegisteredClient;
@@ -50,8 +50,9 @@ fn open(address: &str) {
     // Where it cannot be shown, the login waits in vain and ends by itself.
     let _ = say(format!("open this address in your browser, and log in there: {address}"));
     let is_web = address.starts_with("https://") || address.starts_with("http://");
-    if is_web && serve::has_desktop() {
-        let _ = serve::open_in_browser(address);
+    if is_web && desktop::is_there() {
+        // It can be opened by hand.
+        let _ = desktop::open(address.as_ref());
     }
 }
 
