@@ -37,6 +37,7 @@ mod grammar;
 #[cfg(unix)]
 mod hidden;
 mod hooks;
+mod hub;
 mod index;
 mod install;
 mod mcp_http;

@@ -53,7 +53,12 @@ impl PrivateFile {
     pub(super) fn of(sources: &Sources, name: &'static str, mend: &'static str) -> Result<Self, Failure> {
         let settings =
             sources.path().ok_or_else(|| Failure::new(Code::Config, "this system names no folder for settings"))?;
-        Ok(Self { path: settings.with_file_name(name), name, mend })
+        Ok(Self::at(settings.with_file_name(name), name, mend))
+    }
+
+    /// The file at this path.
+    pub(super) fn at(path: PathBuf, name: &'static str, mend: &'static str) -> Self {
+        Self { path, name, mend }
     }
 
     /// What the file is by now; `None` where none is there.

@@ -3,6 +3,7 @@
 //! Owns children, addresses, the kept lists of tools, retries, limits and cached results. Decides nothing: whether a tool may be
 //! called is for `memdir_tools`, and who asks the person is for the edges.
 
+mod auth;
 mod client;
 mod connect;
 mod guard;
@@ -17,6 +18,7 @@ mod wire;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+pub use auth::{RegisteredClient, login, login_as, logout};
 pub use connect::Places;
 pub use guard::guard;
 pub use hub::{Definition, Examined, Hub, RegistrySource};

@@ -13,6 +13,7 @@ mod call;
 mod doctor;
 pub(super) mod elicit;
 mod import;
+mod login;
 mod registry;
 mod settle;
 mod shown;
@@ -44,6 +45,8 @@ pub(super) fn run(global: &Global, command: Option<&ToolsCommand>) -> Result<u8,
         Some(ToolsCommand::Call(options)) => call::run(global, &registry, options),
         Some(ToolsCommand::Logs { name, lines }) => doctor::logs(global, &registry, name, *lines),
         Some(ToolsCommand::Doctor { name }) => doctor::run(global, &registry, name.as_ref()),
+        Some(ToolsCommand::Login(options)) => login::login(global, &registry, options),
+        Some(ToolsCommand::Logout { name }) => login::logout(global, &registry, name),
         Some(ToolsCommand::Import { from, yes }) => import::run(global, &registry, from, *yes),
     }
 }

@@ -68,7 +68,16 @@ impl Registry {
 
     /// The connections to these servers, which follow the file.
     pub(super) fn hub(&self) -> Result<Hub, Failure> {
-        Hub::start(Box::new(Followed { registry: self.clone(), seen: Mutex::default() }), places())
+        self.start(None)
+    }
+
+    /// As [`Registry::hub`], for one server alone: no other is started.
+    pub(super) fn hub_of(&self, server: &ServerName) -> Result<Hub, Failure> {
+        self.start(Some(server.clone()))
+    }
+
+    fn start(&self, only: Option<ServerName>) -> Result<Hub, Failure> {
+        Hub::start(Box::new(Followed { registry: self.clone(), only, seen: Mutex::default() }), places())
     }
 }
 
@@ -95,6 +104,8 @@ fn guard() -> Option<Vec<String>> {
 #[derive(Debug)]
 struct Followed {
     registry: Registry,
+    /// The one server that counts, where not all do.
+    only: Option<ServerName>,
     /// What the file was when it was read last; `None` before, and where that failed.
     seen: Mutex<Option<Option<Stamp>>>,
 }
@@ -106,8 +117,9 @@ impl RegistrySource for Followed {
             return Ok(None);
         }
         *seen = None;
-        let (servers, stamp) = self.registry.read_stamped()?;
+        let (mut servers, stamp) = self.registry.read_stamped()?;
         *seen = Some(stamp);
+        servers.retain(|server| self.only.as_ref().is_none_or(|only| server.name == *only));
         Ok(Some(servers))
     }
 }
@@ -125,4 +137,64 @@ pub(super) fn unknown(name: &str, all: &[Server]) -> Failure {
 
 fn unwritable(error: RegistryError) -> Failure {
     Failure::new(Code::Usage, error.to_string()).with_hint("`memdir tools add --help` says what can be given")
+}
+
+#[cfg(test)]
+mod tests {
+    use memdir_tools::Transport;
+
+    use super::*;
+
+    fn named(name: &str) -> Server {
+        let transport = Transport::Stdio { command: "x".to_owned(), args: Vec::new(), env: [].into(), cwd: None };
+        let text = write_registry(Vec::new()).unwrap();
+        assert_eq!(read_registry(&text).unwrap(), []);
+        Server {
+            name: ServerName::parse(name).unwrap(),
+            enabled: true,
+            timeout_seconds: None,
+            rate: None,
+            permission: memdir_tools::Permission::Ask,
+            sampling: false,
+            roots: Vec::new(),
+            transport,
+            tools: [].into(),
+        }
+    }
+
+    /// What another process writes counts at the next look, and what is damaged is told at each.
+    #[test]
+    fn a_program_that_stays_hears_of_each_change_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tools.toml");
+        let registry = Registry { file: PrivateFile::at(path.clone(), "tools.toml", MEND) };
+        let followed = Followed { registry: registry.clone(), only: None, seen: Mutex::default() };
+        let add_one = |name: &str| {
+            registry.change(|servers| {
+                servers.push(named(name));
+                Ok(())
+            })
+        };
+        let names = || {
+            followed
+                .read_if_changed()
+                .map(|read| read.map(|all| all.iter().map(|one| one.name.to_string()).collect::<Vec<_>>()))
+        };
+        assert_eq!(names(), Ok(Some(vec![])));
+        assert_eq!(names(), Ok(None));
+        for (add, expected) in [("b", vec!["b"]), ("a", vec!["a", "b"])] {
+            add_one(add).unwrap();
+            assert_eq!(names(), Ok(Some(expected.iter().map(|name| (*name).to_owned()).collect())));
+            assert_eq!(names(), Ok(None));
+        }
+        let good = registry.file.read().unwrap().unwrap().0;
+        registry.file.change(|_| Ok(("version = 9".to_owned(), ()))).unwrap();
+        assert_eq!(names().unwrap_err().code, Code::Config);
+        assert_eq!(names().unwrap_err().code, Code::Config);
+        registry.file.change(|_| Ok((good.clone(), ()))).unwrap();
+        assert_eq!(names().unwrap().map(|all| all.len()), Some(2));
+        let twice = add_one("a").unwrap_err();
+        assert_eq!(twice.code, Code::Usage);
+        assert_eq!(registry.file.read().unwrap().unwrap().0, good);
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! A transport reports each message to [`Wire`](crate::wire::Wire) and says there that it has ended; all else is rmcp's.
 
-mod http;
+pub(crate) mod http;
 mod sse;
 mod stdio;
 
@@ -136,15 +136,15 @@ pub(crate) async fn connect(
             let program = stdio::Program { command, args, env, cwd: cwd.as_deref() };
             stdio::connect(server, program, handler, machine, log, opening).await
         }
-        Transport::Http { url, headers } => http::connect(server, (url, headers), handler, places, opening).await,
-        Transport::Sse { url, headers } => sse::connect(server, (url, headers), handler, places, opening).await,
+        Transport::Http { .. } => http::connect(server, handler, places, opening).await,
+        Transport::Sse { .. } => sse::connect(server, handler, places).await,
     }
 }
 
 /// Whether a request that could not be sent has surely not been read by its server.
 pub(crate) fn never_arrived(error: &(dyn Error + Send + Sync + 'static)) -> bool {
     // A line that was not written to its end is no message yet.
-    error.is::<std::io::Error>()
+    error.is::<std::io::Error>() || http::never_arrived(error)
 }
 
 /// Opens the conversation over a transport.

@@ -1,0 +1,264 @@
+//! The file of tokens: what logins at servers have given. Only this person can read it.
+//!
+//! It is replaced whole, under a lock on its folder. A second lock, one per server, is held from before a token is refreshed
+//! until the new one is written, so that of many processes one refreshes and the others read what it got.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rmcp::transport::auth::{AuthError, CredentialStore, StoredCredentials};
+use serde::{Deserialize, Serialize};
+
+use memdir_core::retry;
+use memdir_tools::ServerName;
+
+/// The form of the file.
+const VERSION: u32 = 1;
+/// A larger file is none of ours.
+const MOST_BYTES: u64 = 4 << 20;
+/// How long another process may take to replace the file, and to refresh a token.
+const PATIENCE: Duration = Duration::from_secs(10);
+const REFRESH_PATIENCE: Duration = Duration::from_secs(60);
+/// How often it is looked whether another process has refreshed.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// A client that was registered at an authorisation server beforehand: by its owner, not by memdir.
+#[derive(Clone, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct RegisteredClient {
+    /// Its id. An `https` address is one of a document that describes the client, and is used where the server takes such.
+    pub id: String,
+    /// Its secret, where it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret: Option<String>,
+    /// The authorisation server that knows it; whichever the first login finds, where it is absent. It is shown to no other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issuer: Option<String>,
+}
+
+impl RegisteredClient {
+    pub(super) fn is_document(&self) -> bool {
+        self.id.starts_with("https://")
+    }
+}
+
+impl fmt::Debug for RegisteredClient {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("RegisteredClient").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+/// What is kept of a server.
+#[derive(Clone, Default, Deserialize, Serialize)]
+pub(super) struct Entry {
+    /// The address that all of it belongs to, without its query.
+    url: String,
+    /// What the server last said when it asked for a login, as `WWW-Authenticate` has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) challenge: Option<String>,
+    /// The client that the person named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) client: Option<RegisteredClient>,
+    /// The secret of the client that holds the tokens, where it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) secret: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) credentials: Option<StoredCredentials>,
+}
+
+#[derive(Deserialize, Serialize)]
+struct Kept {
+    version: u32,
+    #[serde(default)]
+    servers: BTreeMap<ServerName, Entry>,
+}
+
+/// Who holds tokens: what a login knows and a refresh leaves as it is.
+#[derive(Clone)]
+pub(super) struct Holder {
+    pub(super) client: Option<RegisteredClient>,
+    pub(super) secret: Option<String>,
+}
+
+/// The entry of one server in the file, which need not be there.
+#[derive(Clone)]
+pub(super) struct Store {
+    path: PathBuf,
+    server: ServerName,
+    url: String,
+    /// Set by a login, and kept with the tokens that it brings.
+    pub(super) holder: Option<Holder>,
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Store").field("server", &self.server).finish_non_exhaustive()
+    }
+}
+
+/// Held while a token is refreshed. The kernel lets go of it when the process ends.
+#[expect(clippy::disallowed_types, reason = "only the std file can be locked")]
+pub(super) struct RefreshLock(#[expect(dead_code, reason = "it is held, not read")] std::fs::File);
+
+impl Store {
+    pub(super) fn new(path: &Path, server: &ServerName, url: &url::Url) -> Self {
+        let mut url = url.clone();
+        url.set_query(None);
+        url.set_fragment(None);
+        Self { path: path.to_owned(), server: server.clone(), url: url.into(), holder: None }
+    }
+
+    /// What is kept of the server; `None` also where it is kept for another address.
+    pub(super) fn entry(&self) -> io::Result<Option<Entry>> {
+        Ok(read(&self.path)?.servers.remove(&self.server).filter(|entry| entry.url == self.url))
+    }
+
+    /// Changes the entry, which is made where there is none for this address.
+    pub(super) fn change(&self, edit: impl FnOnce(&mut Entry)) -> io::Result<()> {
+        change(&self.path, |servers| {
+            let entry = servers.entry(self.server.clone()).or_default();
+            if entry.url != self.url {
+                *entry = Entry { url: self.url.clone(), ..Entry::default() };
+            }
+            edit(entry);
+        })
+    }
+
+    /// Waits until no other process refreshes the server's token, and keeps all others from it.
+    pub(super) async fn lock_refresh(&self) -> io::Result<RefreshLock> {
+        lock_refresh(&self.path, &self.server).await
+    }
+}
+
+#[async_trait::async_trait]
+impl CredentialStore for Store {
+    async fn load(&self) -> Result<Option<StoredCredentials>, AuthError> {
+        Ok(self.entry().map_err(|error| unusable(&error))?.and_then(|entry| entry.credentials))
+    }
+
+    async fn save(&self, credentials: StoredCredentials) -> Result<(), AuthError> {
+        let saved = self.change(|entry| {
+            entry.credentials = Some(credentials);
+            if let Some(Holder { client, secret }) = self.holder.clone() {
+                entry.client = client;
+                entry.secret = secret;
+            }
+        });
+        saved.map_err(|error| unusable(&error))
+    }
+
+    async fn clear(&self) -> Result<(), AuthError> {
+        self.change(|entry| entry.credentials = None).map_err(|error| unusable(&error))
+    }
+
+    async fn on_refresh_token_rejected(&self, _: &StoredCredentials) -> Result<(), AuthError> {
+        // The lock of the refresh is held, so nobody has put others in their place.
+        self.clear().await
+    }
+}
+
+/// Forgets a server, whatever address it had.
+pub(super) fn remove(path: &Path, server: &ServerName) -> io::Result<()> {
+    if !read(path)?.servers.contains_key(server) {
+        return Ok(());
+    }
+    change(path, |servers| drop(servers.remove(server)))
+}
+
+/// Waits until no other process refreshes a server's token, and keeps all others from it.
+#[expect(clippy::disallowed_types, reason = "only the std file can be locked")]
+pub(super) async fn lock_refresh(tokens: &Path, server: &ServerName) -> io::Result<RefreshLock> {
+    let mut name = tokens.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{server}.lock"));
+    let path = tokens.with_file_name(name);
+    make_folder(&path)?;
+    let file: std::fs::File = private().create(true).truncate(false).open(path)?;
+    let mut waited = Duration::ZERO;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(RefreshLock(file)),
+            Err(std::fs::TryLockError::WouldBlock) if waited < REFRESH_PATIENCE => {}
+            Err(std::fs::TryLockError::WouldBlock) => return Err(io::ErrorKind::TimedOut.into()),
+            Err(std::fs::TryLockError::Error(error)) => return Err(error),
+        }
+        tokio::time::sleep(PAUSE).await;
+        waited += PAUSE;
+    }
+}
+
+/// What is wrong with the file, without a word of what it holds.
+pub(super) fn unusable(error: &io::Error) -> AuthError {
+    AuthError::CredentialStoreError(error.kind().to_string())
+}
+
+fn private() -> std::fs::OpenOptions {
+    let mut options = std::fs::OpenOptions::new();
+    options.read(true).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+fn make_folder(file: &Path) -> io::Result<()> {
+    let Some(folder) = file.parent() else { return Ok(()) };
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+#[expect(clippy::disallowed_types, reason = "the file of tokens is one of the person's own, outside every memory")]
+fn read(path: &Path) -> io::Result<Kept> {
+    let file: std::fs::File = match std::fs::OpenOptions::new().read(true).open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Ok(Kept { version: VERSION, servers: BTreeMap::new() });
+        }
+        Err(error) => return Err(error),
+    };
+    #[cfg(unix)]
+    if std::os::unix::fs::MetadataExt::mode(&file.metadata()?) & 0o077 != 0 {
+        // Others can read or change it.
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
+    let mut content = Vec::new();
+    file.take(MOST_BYTES).read_to_end(&mut content)?;
+    let kept: Kept = serde_json::from_slice(&content).map_err(|_| io::ErrorKind::InvalidData)?;
+    if kept.version == VERSION { Ok(kept) } else { Err(io::ErrorKind::InvalidData.into()) }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "the file of tokens is one of the person's own, outside every memory"
+)]
+fn change(path: &Path, edit: impl FnOnce(&mut BTreeMap<ServerName, Entry>)) -> io::Result<()> {
+    make_folder(path)?;
+    // Where a folder cannot be opened as a file, two changes in the same instant are not told apart.
+    let folder = path.parent().and_then(|folder| std::fs::File::open(folder).ok());
+    if let Some(folder) = &folder {
+        retry::within(PATIENCE, || match folder.try_lock() {
+            Ok(()) => Ok(Some(())),
+            Err(std::fs::TryLockError::WouldBlock) => Ok(None),
+            Err(std::fs::TryLockError::Error(error)) => Err(error),
+        })?
+        .ok_or(io::ErrorKind::TimedOut)?;
+    }
+    let mut kept = read(path)?;
+    edit(&mut kept.servers);
+    let mut temporary = path.as_os_str().to_owned();
+    temporary.push(".memdir-tmp");
+    // One name under the lock: what a crash has left goes, and a link that lies there is not followed.
+    match std::fs::remove_file(&temporary) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut out: std::fs::File = private().create_new(true).open(&temporary)?;
+    out.write_all(&serde_json::to_vec(&kept)?)?;
+    out.sync_all()?;
+    std::fs::rename(&temporary, path)
+}
