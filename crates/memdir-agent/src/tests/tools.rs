@@ -203,7 +203,9 @@ fn a_model_may_name_a_tool_in_any_form_and_is_answered_in_kind() {
         ask(&mut agent, "what is on today?", &mut Asked::saying(&[]));
         assert_eq!(Json::Object(servers.calls()[0].arguments.clone()), json!({"day": "2026-11-24"}), "{turn}");
         let told = told(&asked);
-        let json = told.split_once("<mcp:tool_result>").map_or(told.as_str(), |(_, rest)| rest.trim_end_matches("</mcp:tool_result>"));
+        let json = told
+            .split_once("<mcp:tool_result>")
+            .map_or(told.as_str(), |(_, rest)| rest.trim_end_matches("</mcp:tool_result>"));
         let json: Json = serde_json::from_str(json).unwrap_or_else(|error| panic!("{error}: {told}"));
         assert_eq!(json.pointer(at), Some(&json!("9:00 dentist")), "{told}");
     }
