@@ -3,6 +3,7 @@
 mod command;
 mod import;
 mod real;
+mod talk;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
