@@ -44,7 +44,7 @@ pub(super) fn run(global: &Global, options: &AskArgs) -> Result<u8, Stop> {
     settings.tokens = talk::tokens(&opened.engine, &opened.config)?;
     conversation.tell_of_permission(&session, settings.mode)?;
     let agent = Agent::new(&opened.engine, model, talk::prompts(&opened.config)?, settings, session).kept();
-    let mut agent = talk::with_tools(agent, conversation)?;
+    let mut agent = talk::with_tools(agent, conversation, false)?;
     let mut said = Said::default();
     let mut pipe = Pipe { is_json: global.json };
     let ended = agent.say(&message, &mut pipe, &stop, &mut said);

@@ -10,7 +10,7 @@ use super::config::{Config, ModelFamily, Sources};
 use super::exit::{Stop, usage};
 use super::model::{error, opening};
 use super::output::say;
-use super::{file, progress};
+use super::{file, progress, tools};
 use memdir_agent::{Actions, Agent, AgentError, Family, Prompts, Session, Settings, ToolCalled, tokens_left};
 use memdir_core::catalog;
 use memdir_core::report::{Code, Failure};
@@ -104,12 +104,15 @@ impl Conversation {
 }
 
 /// Joins an agent with the servers that there are, and says what is not as its conversation has it: a server that is not there, a
-/// model that is given no tools.
+/// model that is given no tools. Without `is_open` nothing is started for a conversation that has none switched on.
 ///
 /// # Errors
 ///
 /// `usage` for a server that was typed and is not registered; what the registry says.
-pub(super) fn with_tools<'e>(agent: Agent<'e>, typed: &Conversation) -> Result<Agent<'e>, Stop> {
+pub(super) fn with_tools<'e>(agent: Agent<'e>, typed: &Conversation, is_open: bool) -> Result<Agent<'e>, Stop> {
+    if !is_open && agent.session().switches.tools.is_empty() {
+        return Ok(agent);
+    }
     let toolbox = open_toolbox()?;
     let servers = toolbox.as_ref().map(|toolbox| toolbox.servers()).unwrap_or_default();
     if let Some(unknown) = typed.tools.iter().find(|name| servers.iter().all(|server| server.name != **name)) {
@@ -127,7 +130,7 @@ pub(super) fn with_tools<'e>(agent: Agent<'e>, typed: &Conversation) -> Result<A
 
 /// The tools of other servers; `None` where none is registered.
 fn open_toolbox() -> Result<Option<Arc<dyn Toolbox>>, Stop> {
-    Ok(None)
+    Ok(tools::open_hub(&Sources::read()?)?.map(|hub| hub as Arc<dyn Toolbox>))
 }
 
 /// The failure for a server that is not registered.

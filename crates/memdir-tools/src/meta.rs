@@ -176,9 +176,7 @@ impl Tool {
     /// Its description in one line of at most so many bytes.
     #[must_use]
     pub fn brief(&self, most: usize) -> String {
-        let words: Vec<&str> =
-            self.description().split(|letter: char| letter.is_whitespace() || letter.is_control()).collect();
-        let mut line = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+        let mut line = one_line(self.description());
         if line.len() > most {
             line.truncate(line.floor_char_boundary(most.saturating_sub("…".len())));
             line.push('…');
@@ -192,7 +190,7 @@ impl Tool {
         let required = self.definition.get("inputSchema").and_then(|schema| schema.get("required")?.as_array());
         let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|other| other == name));
         let name = |name: &str| if is_required(name) { name.to_owned() } else { format!("[{name}]") };
-        format!("{}({})", self.name, self.arguments().map(name).collect::<Vec<_>>().join(", "))
+        one_line(&format!("{}({})", self.name, self.arguments().map(name).collect::<Vec<_>>().join(", ")))
     }
 
     /// The names of its arguments, in the order of its schema.
@@ -200,6 +198,12 @@ impl Tool {
         let properties = self.definition.get("inputSchema").and_then(|schema| schema.get("properties")?.as_object());
         properties.into_iter().flatten().map(|(name, _)| name.as_str())
     }
+}
+
+/// A text without line ends and marks that only a terminal obeys.
+fn one_line(text: &str) -> String {
+    let words = text.split(|letter: char| letter.is_whitespace() || letter.is_control()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

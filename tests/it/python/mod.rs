@@ -48,7 +48,7 @@ fn run(tree: &MapTree, code: &str, variables: &Variables) -> (MapTree, String, V
 }
 
 fn failed(unread: Unread) -> Outcome {
-    let Unread { index, action, path, label, failure } = unread;
+    let Unread { index, action, path, label, failure, foreign: _ } = unread;
     Outcome { index, action, path, result: Err(failure), total: None, cursor: None, label, shown: None }
 }
 

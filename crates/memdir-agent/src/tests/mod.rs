@@ -26,6 +26,7 @@ mod kept;
 mod replay;
 mod run;
 mod stages;
+mod tool_results;
 pub(crate) mod tools;
 
 /// Noon.

@@ -1,5 +1,6 @@
 //! A model's calls of tools: found, asked about, made, and told back in the turn's result.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 
 use serde_json::{Map, Value as Json};
@@ -66,7 +67,9 @@ impl Agent<'_> {
         let mut outcomes = Vec::with_capacity(foreign.len());
         for (number, (unread, foreign)) in foreign.into_iter().enumerate() {
             let action = Some(catalog::shorten(&foreign.name));
-            let answered = if number < MOST_CALLS {
+            let answered = if stop.is_cancelled() {
+                Err(CallError::Cancelled.into())
+            } else if number < MOST_CALLS {
                 let mut calling =
                     Calling { turn, most, asked, edge: RefCell::new(&mut *edge), stop, called: &mut *called };
                 self.answer_foreign(unread.index, foreign, &mut calling)
@@ -146,7 +149,12 @@ impl Agent<'_> {
         let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         let is_cached = answered.as_ref().is_ok_and(|answer| answer.is_cached);
         let json = answered.as_ref().ok().map(|answer| Json::Object(answer.result.clone()).to_string());
-        let part = answered.and_then(|answer| self.said_by(call.tool.as_str(), &answer, calling));
+        let part = answered.and_then(|answer| self.said_by(call.tool.as_str(), &answer, calling)).map_err(|mut failure| {
+            // An error of the protocol has the server's words, too.
+            failure.message.truncate(failure.message.floor_char_boundary(MOST_FAILURE));
+            self.hear_tool(name, &Json::from(failure.message.as_str()));
+            failure
+        });
         let code = part.as_ref().err().map(|failure| failure.code);
         let bytes = json.as_ref().map_or(0, |json| json.len() as u64);
         self.recorder.write(&Line::Called {
@@ -173,12 +181,7 @@ impl Agent<'_> {
         if !answer.is_error() {
             return Ok(part);
         }
-        let mut words = match part.value {
-            Json::String(text) => text,
-            other => other.to_string(),
-        };
-        words.truncate(words.floor_char_boundary(MOST_FAILURE));
-        let failure = Failure::new(Code::ToolFailed, format!("`{tool}` says that it failed: {}", words.trim()));
+        let failure = Failure::new(Code::ToolFailed, format!("`{tool}` says that it failed: {}", words(&part.value).trim()));
         Err(failure.with_hint(format!("{{\"action\":\"describe_tool\",\"name\":\"{tool}\"}} tells what it takes")))
     }
 
@@ -192,10 +195,7 @@ impl Agent<'_> {
 
     /// Notes that the model was shown this, and whose it is.
     fn hear_tool(&mut self, tool: &str, value: &Json) {
-        match value {
-            Json::String(text) => self.session.tools.heard.add(tool, text),
-            other => self.session.tools.heard.add(tool, &other.to_string()),
-        }
+        self.session.tools.heard.add(tool, &words(value));
     }
 }
 
@@ -223,6 +223,11 @@ impl CallEvents for Relay<'_, '_, '_> {
     }
 }
 
+/// A value as a text: the text that it is, or its JSON.
+fn words(value: &Json) -> Cow<'_, str> {
+    value.as_str().map_or_else(|| value.to_string().into(), Cow::Borrowed)
+}
+
 fn unknown(name: &str, offered: &[Tool]) -> Failure {
     let failure = Failure::from(CallError::UnknownTool(catalog::shorten(name)));
     match catalog::nearest(name, offered.iter().map(|tool| tool.name.as_str())) {
@@ -243,9 +248,8 @@ fn plain(tool: &Tool, arguments: Map<String, Json>) -> Map<String, Json> {
 /// The beginning of what a tool said, or why it said nothing, in a line.
 fn summary(part: &Answered) -> String {
     let text = match part {
-        Err(failure) => failure.message.clone(),
-        Ok(Part { value: Json::String(text), .. }) => text.clone(),
-        Ok(Part { value, .. }) => value.to_string(),
+        Err(failure) => failure.message.as_str().into(),
+        Ok(Part { value, .. }) => words(value),
     };
     let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(SUMMARY) {

@@ -135,7 +135,7 @@ pub(super) fn run(global: &Global, options: &ChatArgs) -> Result<u8, Stop> {
     let talker = Talker::new(screen, lines, hooks, options.thinking);
     let mode = settings.mode;
     let agent = Agent::new(&opened.engine, model, talk::prompts(&opened.config)?, settings, session).kept();
-    run_with(&opened.engine, talk::with_tools(agent, conversation)?, mode, talker, interrupts)
+    run_with(&opened.engine, talk::with_tools(agent, conversation, true)?, mode, talker, interrupts)
 }
 
 /// Why something could not be done that ends a command elsewhere.

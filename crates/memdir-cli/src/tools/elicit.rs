@@ -18,6 +18,15 @@ pub(crate) fn on_terminal(server: &str, elicitation: &Elicitation) -> Result<Eli
     if !question::agrees("do you want to answer? what you type goes to the server:")? {
         return Ok(ElicitationAnswer::Decline);
     }
+    let given = fields(elicitation, &mut |question| question::line(question))?;
+    Ok(given.map_or(ElicitationAnswer::Cancel, ElicitationAnswer::Accept))
+}
+
+/// Asks for each value that a server wants to know; `None` where the person gives up.
+pub(crate) fn fields(
+    elicitation: &Elicitation,
+    line: &mut dyn FnMut(&str) -> Result<Option<String>, Stop>,
+) -> Result<Option<Map<String, Value>>, Stop> {
     let schema = elicitation.params.get("requestedSchema");
     let fields = schema.and_then(|schema| schema.get("properties")).and_then(Value::as_object);
     let required = |name: &str| {
@@ -26,26 +35,21 @@ pub(crate) fn on_terminal(server: &str, elicitation: &Elicitation) -> Result<Eli
     };
     let mut answer = Map::new();
     for (name, field) in fields.into_iter().flatten() {
+        let mut question = format!("{}:", label(name, field));
         loop {
-            let Some(typed) = question::line(&format!("{}:", label(name, field)))? else {
-                return Ok(ElicitationAnswer::Cancel);
+            let Some(typed) = line(&question)? else { return Ok(None) };
+            let wanted = match value(&typed, field) {
+                Ok(None) if required(name) => "something",
+                Ok(value) => {
+                    answer.extend(value.map(|value| (name.clone(), value)));
+                    break;
+                }
+                Err(wanted) => wanted,
             };
-            match value(&typed, field) {
-                Ok(Some(value)) => drop(answer.insert(name.clone(), value)),
-                Ok(None) if required(name) => {
-                    say("it has to be given")?;
-                    continue;
-                }
-                Ok(None) => {}
-                Err(wanted) => {
-                    say(format!("give {wanted}"))?;
-                    continue;
-                }
-            }
-            break;
+            question = format!("give {wanted}; {}:", label(name, field));
         }
     }
-    Ok(ElicitationAnswer::Accept(answer))
+    Ok(Some(answer))
 }
 
 /// What a field is called, and what can be typed.

@@ -11,7 +11,7 @@ mod approve;
 mod args;
 mod call;
 mod doctor;
-mod elicit;
+pub(super) mod elicit;
 mod import;
 mod login;
 mod registry;

@@ -33,8 +33,11 @@ fn report(parsed: &Parsed, result: &Result<Value, Failure>) -> Report {
     Report::of(parsed.entries.iter().map(outcome).collect())
 }
 
-/// The forms of the providers, as their documentation shows them: a whole response, what is sent back for a text, and for a failure.
-fn providers() -> Vec<(Json, Json, fn(&Json) -> bool)> {
+/// A whole response, what is sent back for a text, and whether that says of a failure that it is one.
+type Form = (Json, Json, fn(&Json) -> bool);
+
+/// The forms of the providers, as their documentation shows them.
+fn providers() -> Vec<Form> {
     let arguments = Json::from(Json::Object(day()).to_string());
     vec![
         (

@@ -25,7 +25,11 @@ fn a_server_is_switched_on_its_call_is_shown_and_asked_about() {
     assert!(seen.out.contains("calendar  on   1 tools, ready"), "{}", seen.out);
     assert!(seen.notes.contains("the model wants to call `list_events` of the server `calendar`"), "{}", seen.notes);
     assert!(seen.out.contains("\"day\": \"2026-11-24\""), "what is sent is shown: {}", seen.out);
-    assert!(seen.notes.contains("calendar__list_events · 9:00 dentist") && seen.notes.contains(" · 7 ms"), "{}", seen.notes);
+    assert!(
+        seen.notes.contains("calendar__list_events · 9:00 dentist") && seen.notes.contains(" · 7 ms"),
+        "{}",
+        seen.notes
+    );
     assert!(!seen.notes.contains("\u{1b}[2J") && !seen.out.contains("\u{1b}[2J"), "what a tool says is escaped");
     assert_eq!(servers.calls().len(), 1);
     assert!(seen.prompts.iter().any(|prompt| prompt.contains("tools: calendar")), "{:?}", seen.prompts);
