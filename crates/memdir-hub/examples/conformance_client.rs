@@ -7,7 +7,12 @@
 //! `MEMDIR_TOKENS` names a file of tokens to use in the place of a new one, `MEMDIR_LOGINS` how often the person may log in.
 //! `MEMDIR_KIND=sse` speaks to a server of that kind. The results of the calls go to standard output, one a line.
 
-#![expect(clippy::disallowed_methods, clippy::print_stderr, clippy::print_stdout, reason = "a program for tests, which reads its environment")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stderr,
+    clippy::print_stdout,
+    reason = "a program for tests, which reads its environment"
+)]
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -45,7 +50,8 @@ fn run(url: &str) -> Result<(), String> {
     let places = Places { tokens: Some(tokens), ..Places::default() };
     let name = ServerName::parse("conformance").map_err(|error| error.to_string())?;
     let server = server(&name, url);
-    let hub = Hub::start(Box::new(One(Mutex::new(Some(server.clone())))), places.clone()).map_err(|error| error.message)?;
+    let hub =
+        Hub::start(Box::new(One(Mutex::new(Some(server.clone())))), places.clone()).map_err(|error| error.message)?;
     let left = variable("MEMDIR_LOGINS").and_then(|most| most.parse().ok()).unwrap_or(MOST_LOGINS);
     let mut person = Person { server, places, left };
     let stop = CancellationToken::new();
@@ -113,9 +119,11 @@ fn arguments(tool: &Tool, tools: &[Tool]) -> Map<String, Value> {
     let required = schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
     let value = |name: &str| match schema.pointer(&format!("/properties/{name}/type")).and_then(Value::as_str) {
         // The suite has one tool that wants back the schema of the other.
-        Some("object") if tool.own == "json_schema_echo" => {
-            tools.iter().find(|other| other.own != tool.own).and_then(|other| other.definition.get("inputSchema")).cloned()
-        }
+        Some("object") if tool.own == "json_schema_echo" => tools
+            .iter()
+            .find(|other| other.own != tool.own)
+            .and_then(|other| other.definition.get("inputSchema"))
+            .cloned(),
         Some("number" | "integer") => Some(json!(1)),
         Some("boolean") => Some(json!(true)),
         Some("array") => Some(json!([])),

@@ -97,7 +97,9 @@ fn in_words(failure: Failure, server: &Server) -> Failure {
         Code::PermissionRequired => {
             "send `--yes`, or `memdir tools allow` lets it be called without a question".to_owned()
         }
-        Code::Denied if !server.enabled => format!("`memdir tools enable {name}` puts it into use"),
+        Code::UnknownAction | Code::Denied if !server.enabled => {
+            format!("`memdir tools enable {name}` puts it into use")
+        }
         Code::UnknownAction | Code::Denied => {
             format!("`memdir tools show {name}` shows its tools and what holds for each")
         }

@@ -47,7 +47,8 @@ impl Provider {
                 "token_endpoint_auth_methods_supported": ["client_secret_post"],
             })),
             "/register" => {
-                let client = json!({"client_id": "registered", "client_secret": "client-secret-1", "redirect_uris": []});
+                let client =
+                    json!({"client_id": "registered", "client_secret": "client-secret-1", "redirect_uris": []});
                 (StatusCode::CREATED, json_of(&client)).into_response()
             }
             "/authorize" => {
@@ -229,7 +230,8 @@ async fn tokens_go_to_no_other_address_than_the_one_they_were_given_for() {
     let (url, _, _) = Provider::start().await;
     let home = Home::new(&url);
     home.login().await.unwrap();
-    let (elsewhere, other) = Scripted::start(|came| plain(came).unwrap_or_else(|| StatusCode::OK.into_response())).await;
+    let (elsewhere, other) =
+        Scripted::start(|came| plain(came).unwrap_or_else(|| StatusCode::OK.into_response())).await;
     reach(&http_server(&elsewhere), &home.places).await.unwrap();
     assert!(other.came.lock().unwrap().iter().all(|came| came.header("authorization").is_empty()));
 }

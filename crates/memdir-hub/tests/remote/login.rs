@@ -49,7 +49,8 @@ impl Protected {
         write!(stream, "GET {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n").unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
-        let counts = answer.lines().find_map(|line| serde_json::from_str::<Value>(line).ok().filter(Value::is_object)).unwrap();
+        let counts =
+            answer.lines().find_map(|line| serde_json::from_str::<Value>(line).ok().filter(Value::is_object)).unwrap();
         ["registrations", "logins", "refreshes", "refused"].map(|name| counts[name].as_u64().unwrap())
     }
 
@@ -138,5 +139,8 @@ fn a_client_that_was_registered_beforehand_is_used_and_kept() {
     assert_eq!((registrations, logins), (0, 2));
     let kept: Value = serde_json::from_slice(&std::fs::read(&protected.tokens).unwrap()).unwrap();
     let entry = &kept["servers"]["conformance"];
-    assert_eq!((entry["client"]["id"].as_str(), entry["credentials"]["client_id"].as_str()), (Some("fixed"), Some("fixed")));
+    assert_eq!(
+        (entry["client"]["id"].as_str(), entry["credentials"]["client_id"].as_str()),
+        (Some("fixed"), Some("fixed"))
+    );
 }

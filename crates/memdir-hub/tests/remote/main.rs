@@ -52,7 +52,9 @@ impl Running {
         for stream in [Box::new(out) as Box<dyn std::io::Read + Send>, Box::new(err)] {
             let sender = sender.clone();
             // It is read to its end, so that nobody waits for a full pipe.
-            std::thread::spawn(move || BufReader::new(stream).lines().map_while(Result::ok).for_each(|line| drop(sender.send(line))));
+            std::thread::spawn(move || {
+                BufReader::new(stream).lines().map_while(Result::ok).for_each(|line| drop(sender.send(line)))
+            });
         }
         drop(sender);
         let found = lines.iter().find_map(|line| wanted(&line)).unwrap();

@@ -12,10 +12,12 @@ fn start(command: &mut Command) -> (Running, String) {
 
 /// What the client says that a tool answered.
 fn called(url: &str, kind: &str, tool: &str) -> Value {
-    let context = format!(r#"{{"toolCalls": [{{"name": "{tool}", "arguments": {{"message": "grüß dich", "a": 2, "b": 3}}}}]}}"#);
+    let context =
+        format!(r#"{{"toolCalls": [{{"name": "{tool}", "arguments": {{"message": "grüß dich", "a": 2, "b": 3}}}}]}}"#);
     let output = client().arg(url).env("MEMDIR_KIND", kind).env("MCP_CONFORMANCE_CONTEXT", context).output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
-    let result = said.lines().find_map(|line| line.strip_prefix(tool)).map(|result| serde_json::from_str(result).unwrap());
+    let result =
+        said.lines().find_map(|line| line.strip_prefix(tool)).map(|result| serde_json::from_str(result).unwrap());
     result.unwrap_or_else(|| String::from_utf8(output.stderr).unwrap().into())
 }
 

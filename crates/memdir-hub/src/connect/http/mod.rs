@@ -241,7 +241,11 @@ impl Client {
                 false => Err(head.failure()),
             };
         }
-        Err(if head.status.is_success() { StreamableHttpError::UnexpectedContentType(head.kind) } else { head.failure() })
+        Err(if head.status.is_success() {
+            StreamableHttpError::UnexpectedContentType(head.kind)
+        } else {
+            head.failure()
+        })
     }
 
     /// Opens a stream on which the server speaks.
@@ -367,8 +371,7 @@ impl StreamableHttpClient for Client {
         _token: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<(), Error> {
-        let delete =
-            |token| self.http.delete_session(Arc::clone(&uri), Arc::clone(&session), token, headers.clone());
+        let delete = |token| self.http.delete_session(Arc::clone(&uri), Arc::clone(&session), token, headers.clone());
         self.as_person(delete).await
     }
 }

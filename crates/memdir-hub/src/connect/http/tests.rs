@@ -244,7 +244,8 @@ async fn an_answer_that_is_too_long_is_refused() {
     for kind in [JSON, EVENTS] {
         let (url, _) = Scripted::start(move |came| {
             plain(came).unwrap_or_else(|| {
-                let long = json!({"jsonrpc": "2.0", "id": came.body["id"], "result": {"text": "x".repeat(MOST_MESSAGE)}});
+                let long =
+                    json!({"jsonrpc": "2.0", "id": came.body["id"], "result": {"text": "x".repeat(MOST_MESSAGE)}});
                 let start = if kind == JSON { "" } else { "data: " };
                 ([(CONTENT_TYPE, kind)], format!("{start}{long}\n\n")).into_response()
             })
@@ -259,7 +260,8 @@ async fn an_answer_that_is_too_long_is_refused() {
 
 #[tokio::test]
 async fn a_result_is_kept_as_it_came() {
-    let result = json!({"content": [{"type": "hologram", "depth": 3}], "isError": false, "new_member": {"b": 1, "a": null}});
+    let result =
+        json!({"content": [{"type": "hologram", "depth": 3}], "isError": false, "new_member": {"b": 1, "a": null}});
     for kind in [JSON, EVENTS] {
         let expected = result.clone();
         let (url, _) = Scripted::start(move |came| {
@@ -278,8 +280,7 @@ async fn a_result_is_kept_as_it_came() {
 #[tokio::test]
 async fn no_key_of_an_address_is_in_an_error() {
     let closed = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap().local_addr().unwrap();
-    let places =
-        Places { environment: BTreeMap::from([("KEY".to_owned(), "sesame".to_owned())]), ..Places::default() };
+    let places = Places { environment: BTreeMap::from([("KEY".to_owned(), "sesame".to_owned())]), ..Places::default() };
     for url in [format!("http://{closed}/?key=${{KEY}}"), "http://${KEY}".to_owned(), "nothing:${KEY}".to_owned()] {
         let error = reach(&http_server(&url), &places).await.unwrap_err();
         assert!(!format!("{error:?}").contains("sesame"), "{error:?}");

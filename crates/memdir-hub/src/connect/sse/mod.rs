@@ -64,7 +64,10 @@ struct SseTransport {
 impl Transport<RoleClient> for SseTransport {
     type Error = StreamableHttpError<reqwest::Error>;
 
-    fn send(&mut self, message: ClientJsonRpcMessage) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+    fn send(
+        &mut self,
+        message: ClientJsonRpcMessage,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         let (client, endpoint, headers) = (self.client.clone(), Arc::clone(&self.endpoint), self.headers.clone());
         async move {
             let sent = client.post_message_with_response_limits(endpoint, message, None, None, headers, limits()).await;

@@ -8,8 +8,8 @@ use axum::response::{IntoResponse, Response};
 use serde_json::json;
 use tokio::sync::mpsc;
 
-use crate::connect::http::tests::{Came, Scripted, call, plain, reach, server};
 use crate::connect::Places;
+use crate::connect::http::tests::{Came, Scripted, call, plain, reach, server};
 use crate::wire::{MOST_MESSAGE, WireEnd};
 use memdir_tools::{CallError, Transport};
 
