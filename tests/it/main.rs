@@ -63,6 +63,7 @@ mod support;
 mod talk;
 mod tidy;
 mod told;
+mod tool_calls;
 mod tools;
 mod updates;
 mod vaults;

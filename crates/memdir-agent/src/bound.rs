@@ -79,9 +79,13 @@ fn count(value: &Value) -> Option<usize> {
         Value::Links(links) => Some(links.links.len()),
         // These say themselves how many were left out.
         Value::Search(_) | Value::Context(_) | Value::Recent(_) | Value::Foreign(_) => None,
-        Value::Bool(_) | Value::Text(_) | Value::Bytes(_) | Value::File(_) | Value::Remembered(_) | Value::Nothing => {
-            None
-        }
+        Value::Bool(_)
+        | Value::Text(_)
+        | Value::Bytes(_)
+        | Value::File(_)
+        | Value::Remembered(_)
+        | Value::Config(_)
+        | Value::Nothing => None,
     }
 }
 
@@ -108,6 +112,7 @@ fn cut_value(value: &mut Value, most: usize) {
         | Value::Bytes(_)
         | Value::File(_)
         | Value::Remembered(_)
+        | Value::Config(_)
         | Value::Nothing => {}
     }
 }

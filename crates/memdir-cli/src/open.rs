@@ -8,7 +8,7 @@ use super::config::{Config, Sources};
 use super::exit::{Stop, usage};
 use super::model::embedding;
 use super::output::say;
-use memdir_core::report::Code;
+use memdir_core::report::{Code, ConfigKey};
 use memdir_engine::{self as engine, Caller, Embeddings, Engine, IndexPlace};
 use memdir_host::Folder;
 use memdir_vault::{Durability, Options, Vault};
@@ -27,6 +27,8 @@ pub(super) struct Located {
     pub(super) options: Options,
     pub(super) index: IndexPlace,
     pub(super) embeddings: Option<Embeddings>,
+    /// What models are told of the settings.
+    pub(super) told: Vec<ConfigKey>,
 }
 
 /// Opens the memory that the options name.
@@ -79,8 +81,10 @@ fn locate_named(global: &Global) -> Result<Located, Stop> {
 pub(super) fn join(mut located: Located) -> Result<Opened, Stop> {
     let settings = settings(&located)?;
     let (root, embeddings) = (located.folder.root().to_owned(), located.embeddings.take());
+    let told = std::mem::take(&mut located.told);
     let (vault, config) = vault(located);
     let engine = Engine::new(vault, settings).with_sessions(memdir_agent::cut_session, memdir_agent::Session::said);
+    let engine = engine.telling(told).keeping_arguments(config.tools.audit_arguments);
     let engine = match embeddings {
         Some(embeddings) => engine.with_embeddings(embeddings),
         None => engine,
@@ -117,7 +121,8 @@ pub(super) fn locate(global: &Global, sources: &Sources, path: &Path) -> Result<
     };
     let options = folder.place_state(config.vault(), state.as_deref())?;
     let (index, embeddings) = (folder.index(), embedding::embeddings(sources, &config));
-    Ok(Located { folder, config, options, index, embeddings })
+    let told = sources.told(folder.root())?;
+    Ok(Located { folder, config, options, index, embeddings, told })
 }
 
 /// Opens a memory that is only looked at, with an index that goes with the process, and these embeddings.

@@ -137,7 +137,7 @@ fn show_more_on_enter(global: &Global, server: SocketAddr, site: &Arc<Site>) -> 
 }
 
 /// Whether somebody sits in front of a screen here.
-fn has_desktop() -> bool {
+pub(super) fn has_desktop() -> bool {
     let has_screen = !cfg!(target_os = "linux")
         || ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| config::variable(name).is_some());
     io::stdout().is_terminal() && has_screen
@@ -145,7 +145,7 @@ fn has_desktop() -> bool {
 
 /// Opens an address in the person's browser, and does not wait for it.
 #[expect(clippy::disallowed_methods, reason = "the program of the system that opens an address")]
-fn open_in_browser(url: &str) -> io::Result<()> {
+pub(super) fn open_in_browser(url: &str) -> io::Result<()> {
     let (opener, before): (&str, &[&str]) = match () {
         () if cfg!(target_os = "macos") => ("open", &[]),
         () if cfg!(windows) => ("rundll32", &["url.dll,FileProtocolHandler"]),

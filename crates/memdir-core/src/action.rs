@@ -121,6 +121,10 @@ actions! {
     GetBacklinks = "get_backlinks",
     /// Keeps small entries by key, each a note of its own.
     Memory = "memory",
+    /// Tells the settings that hold.
+    GetConfig = "get_config",
+    /// Asks for another value of a setting, which only the person can give it.
+    SetConfigValue = "set_config_value",
 }
 
 /// Defines the argument struct of an action.
@@ -377,6 +381,18 @@ arguments! {
         /// The tags of the entry.
         #[serde(default, skip_serializing_if = "Option::is_none")] tags: Option<Vec<String>>,
     }
+    /// Arguments of `get_config`.
+    GetConfig {
+        /// Only this setting, or those of this section; absent is all.
+        #[serde(default, skip_serializing_if = "Option::is_none")] key: Option<String>,
+    }
+    /// Arguments of `set_config_value`.
+    SetConfigValue {
+        /// The setting, such as `permission.mcp`.
+        key: String,
+        /// What it should be.
+        value: String,
+    }
 }
 
 /// How `search_files` looks.
@@ -452,7 +468,12 @@ impl Action {
             | Self::GetContext(GetContext { path, .. })
             | Self::ListDirectory(ListDirectory { path })
             | Self::GetSize(GetSize { path }) => path.as_ref(),
-            Self::GoToLink(_) | Self::Memory(_) | Self::Remember(_) | Self::Recent(_) => None,
+            Self::GoToLink(_)
+            | Self::Memory(_)
+            | Self::Remember(_)
+            | Self::Recent(_)
+            | Self::GetConfig(_)
+            | Self::SetConfigValue(_) => None,
         }
     }
 
@@ -515,7 +536,9 @@ impl Action {
             | Self::SearchFiles(_)
             | Self::GetContext(_)
             | Self::GetLinks(_)
-            | Self::GetBacklinks(_) => None,
+            | Self::GetBacklinks(_)
+            | Self::GetConfig(_)
+            | Self::SetConfigValue(_) => None,
         }
     }
 }

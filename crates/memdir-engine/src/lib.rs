@@ -19,7 +19,7 @@ use meaning::SharedEmbedder;
 use memdir_core::action::Access;
 use memdir_core::catalog;
 use memdir_core::path::MemoryPath;
-use memdir_core::report::{Code, Failure, Issue, Outcome, Report, Variables};
+use memdir_core::report::{Code, ConfigKey, Failure, Issue, Outcome, Report, Variables};
 use memdir_core::time::Timestamp;
 use memdir_dialect::Parsed;
 use memdir_plan::{Limits, Plan, Seen};
@@ -180,6 +180,8 @@ pub struct Engine {
     cut_session: CutSession,
     /// Tells what the person said in them.
     said_in: SaidIn,
+    /// The settings, as far as they are told.
+    config: Vec<ConfigKey>,
     /// Whether the audit keeps what is sent to the tools of other servers.
     keeps_arguments: bool,
     /// The proposals that wait in this process alone.
@@ -250,6 +252,7 @@ impl Engine {
             is_unasked: false,
             cut_session,
             said_in: |_| Vec::new(),
+            config: Vec::new(),
             keeps_arguments: false,
             in_process,
         }
@@ -260,6 +263,12 @@ impl Engine {
     #[must_use]
     pub fn unasked(self) -> Self {
         Self { is_unasked: true, ..self }
+    }
+
+    /// The same, which tells these settings to whoever may read, and says of them how the person changes one.
+    #[must_use]
+    pub fn telling(self, config: Vec<ConfigKey>) -> Self {
+        Self { config, ..self }
     }
 
     /// The same, whose audit also keeps the arguments of the calls of other servers' tools, unless they hold a secret.

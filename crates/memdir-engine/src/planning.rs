@@ -109,7 +109,10 @@ impl Engine {
         let excluded = || LazyLock::force(&excluded);
         let planner =
             planner.showing(&may_show, &may_hide).changing(&may_change).leaving(&may_leave).excluding(&excluded);
-        let planner = planner.with_past_status(&self.settings.past_status).pinning(&self.settings.pinned);
+        let planner = planner
+            .with_past_status(&self.settings.past_status)
+            .pinning(&self.settings.pinned)
+            .configured(&self.config);
         let mut planner = planner.in_conversation(caller.seen.clone()).unasked(self.is_unasked);
         work(&mut planner);
         planner.finish()

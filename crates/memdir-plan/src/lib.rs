@@ -6,7 +6,7 @@
 
 use memdir_core::action::{Action, Call, DeleteDir, ListDirectory, Meaning};
 use memdir_core::path::MemoryPath;
-use memdir_core::report::{Code, Failure, Issue, Kind, Outcome, Shown, Value};
+use memdir_core::report::{Code, ConfigKey, Failure, Issue, Kind, Outcome, Shown, Value};
 use memdir_note::words::called;
 use memdir_note::{Excluded, Syntax, Targets, name};
 use memdir_policy::Cleared;
@@ -16,6 +16,7 @@ mod as_of;
 mod change;
 mod changes;
 mod closest;
+mod config;
 mod consult;
 mod context;
 mod current;
@@ -159,6 +160,8 @@ struct Manner<'t> {
     past_status: &'t [String],
     /// The notes that come along with every context.
     pinned: &'t [MemoryPath],
+    /// The settings, as far as they are told.
+    config: &'t [ConfigKey],
     /// Whether an edit may leave some lines of a note where others stood.
     may_leave: MayLeave<'t>,
     /// Whether what is told was not asked for.
@@ -207,6 +210,7 @@ impl<'t, T: Tree> Planner<'t, T> {
             excluded: &|| &NOTHING,
             past_status: &[],
             pinned: &[],
+            config: &[],
             may_leave: &|_, _, _| Ok(()),
             is_unasked: false,
         };
@@ -271,6 +275,13 @@ impl<'t, T: Tree> Planner<'t, T> {
     #[must_use]
     pub fn pinning(mut self, pinned: &'t [MemoryPath]) -> Self {
         self.manner.pinned = pinned;
+        self
+    }
+
+    /// Sets the settings that `get_config` tells.
+    #[must_use]
+    pub fn configured(mut self, config: &'t [ConfigKey]) -> Self {
+        self.manner.config = config;
         self
     }
 
@@ -413,6 +424,8 @@ impl<'t, T: Tree> Planner<'t, T> {
             Action::GetLinks(get) => self.get_links(call, &get.path),
             Action::GetBacklinks(get) => self.get_backlinks(call, &get.path),
             Action::Memory(memory) => self.memory(call, memory),
+            Action::GetConfig(get) => config::told(self.manner.config, call.index, get),
+            Action::SetConfigValue(set) => Err(config::refused(self.manner.config, call.index, set)),
         }
     }
 

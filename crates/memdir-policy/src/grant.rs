@@ -245,6 +245,8 @@ fn need(action: &Action) -> Need {
         | Action::GetFileInfo(_)
         | Action::SearchFiles(_)
         | Action::Recent(_)
+        | Action::GetConfig(_)
+        | Action::SetConfigValue(_)
         | Action::CheckDirExists(_) => Need::Look,
         Action::ReadFile(_)
         | Action::CheckFileExists(_)

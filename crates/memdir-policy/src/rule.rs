@@ -302,7 +302,9 @@ fn names(action: &Action) -> &'static [&'static str] {
         | Action::ListDirectory(_)
         | Action::GetFileInfo(_)
         | Action::GetSize(_)
-        | Action::GetHistory(_) => {
+        | Action::GetHistory(_)
+        | Action::GetConfig(_)
+        | Action::SetConfigValue(_) => {
             NAMES.iter().position(|name| *name == action.name()).and_then(|at| NAMES.get(at..=at)).unwrap_or_default()
         }
     }

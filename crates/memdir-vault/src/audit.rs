@@ -27,10 +27,29 @@ pub struct Author {
     pub client: Option<String>,
     /// The conversation.
     pub session: Option<String>,
-    /// The message of the conversation.
+    /// The message of the conversation, by its number or name. Whatever is no name is not kept: see [`is_message_name`].
     pub message: Option<String>,
     /// Who wrote what was written: `person`, `model`, `program`, `tool:NAME` or `import`.
     pub origin: String,
+}
+
+/// The longest name of a message, in bytes.
+const MOST_MESSAGE: usize = 64;
+
+/// Whether a text names a message: at most 64 letters and digits of ASCII, `-`, `_`, `.` and `:`.
+///
+/// The hash of an entry goes over this column, so that it outlives every `forget`: the words of a message have no place in it.
+#[must_use]
+pub fn is_message_name(text: &str) -> bool {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.' | ':');
+    text.len() <= MOST_MESSAGE && text.chars().all(is_plain)
+}
+
+impl Author {
+    /// The message, as far as it is kept.
+    pub(super) fn kept_message(&self) -> Option<&str> {
+        self.message.as_deref().filter(|message| is_message_name(message))
+    }
 }
 
 /// What the audit keeps of one call.
@@ -97,7 +116,7 @@ impl<'t> Chain<'t> {
                 door: author.door.as_str(),
                 client: author.client.as_deref(),
                 session: author.session.as_deref(),
-                message: author.message.as_deref(),
+                message: author.kept_message(),
                 origin: &author.origin,
                 number: i64::try_from(entry.number).unwrap_or(i64::MAX),
                 action: &entry.action,

@@ -309,7 +309,7 @@ impl Journal {
                 author.door,
                 author.client,
                 author.session,
-                author.message,
+                author.kept_message(),
                 batch.undoes.first(),
                 places,
                 first

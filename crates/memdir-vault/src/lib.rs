@@ -52,7 +52,7 @@ use std::time::Duration;
 use cap_std::fs::Dir;
 
 pub use account::{AuditProblem, AuditRecord, AuditReport};
-pub use audit::{AuditEntry, Author, random};
+pub use audit::{AuditEntry, Author, is_message_name, random};
 pub use commit::{Batch, CommitPoint, Committed};
 pub use entries::{AuditLine, AuditPage, AuditQuery};
 pub use error::VaultError;

@@ -267,6 +267,7 @@ fn result(outcome: &Outcome) -> ResultForm<'_> {
         Ok(Value::Entries(entries)) => list(entries.len()),
         Ok(Value::Remembered(told)) => ResultForm::Answer(told.change != RememberedChange::None),
         Ok(Value::Recent(recent)) => list(recent.days.len()),
+        Ok(Value::Config(config)) => list(config.len()),
         Err(failure) => ResultForm::Failure { message: &failure.message },
     }
 }

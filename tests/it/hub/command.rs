@@ -130,6 +130,7 @@ fn a_changed_description_is_refused_shown_and_settled() {
     fs::write(registry(&first), swapped).unwrap();
     let refused = call(&first, "lab__echo", &json!({"text": "a"}), &[]).exits(3);
     assert_eq!(refused["error"]["code"], "denied", "{refused}");
+    assert_eq!(refused["error"]["hint"], "`memdir tools approve lab` shows the change");
     // Others of its tools are what they were.
     call(&first, "lab__counter", &json!({}), &[]).exits(0);
     let shown = run(&first, &["show", "lab"]).exits(0);

@@ -4,6 +4,7 @@ mod command;
 mod import;
 mod mcp;
 mod real;
+mod talk;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

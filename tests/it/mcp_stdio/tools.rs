@@ -82,7 +82,7 @@ fn the_sets_have_their_tools() {
     let compact = "search_files get_context read_file remember append_file update_file delete_file recent run_actions";
     assert_eq!(names(&env, &[]).join(" "), compact);
     let full = names(&env, &["--tools", "full"]);
-    assert_eq!((full.len(), full.last().unwrap().as_str()), (30, "run_actions"));
+    assert_eq!((full.len(), full.last().unwrap().as_str()), (32, "run_actions"));
     assert_eq!(names(&env, &["--tools", "memory"]), ["memory"]);
     let reading = "search_files get_context read_file recent run_actions";
     assert_eq!(names(&env, &["--read-only"]).join(" "), reading);
@@ -156,6 +156,8 @@ const DONE: &[&str] = &[
     r#"["memory",{"operation":"search","query":"text"}]"#,
     r#"["memory",{"operation":"delete","key":"k"}]"#,
     r#"["memory",{"command":"view","path":"/memories"}]"#,
+    r#"["get_config",{}]"#,
+    r#"["get_config",{"key":"permission"}]"#,
     r#"["run_actions",{"actions":[{"action":"get_size"},{"action":"read_file","path":"user.md","assign_to":"u"}]}]"#,
     r#"["run_actions",{"actions":[{"action":"delete_file","path":"b.md"}],"atomic":true}]"#,
 ];
@@ -198,6 +200,9 @@ const FAILED: &[&str] = &[
     r#"["memory",{"operation":"retrieve","key":"none"}]"#,
     r#"["memory",{}]"#,
     r#"["memory",{"command":"view","path":"/memories/none"}]"#,
+    r#"["get_config",{"key":"nothing"}]"#,
+    r#"["set_config_value",{"key":"permission.mcp","value":"off"}]"#,
+    r#"["set_config_value",{"key":"nothing","value":"off"}]"#,
     r#"["run_actions",{"actions":[]}]"#,
     r#"["run_actions",{}]"#,
     r#"["run_actions",{"actions":[{"action":"no_such"},"x"]}]"#,
@@ -213,7 +218,12 @@ fn every_action_answers_as_its_schema_says() {
         for (name, schema) in &schemas {
             assert_eq!(schema.is_some(), name == "list_files", "{name}");
             for calls in [DONE, FAILED] {
-                assert!(calls.iter().any(|call| call.contains(&format!("[\"{name}\""))), "{name} is tried");
+                // That one never does anything.
+                let is_left_out = calls == DONE && name == "set_config_value";
+                assert!(
+                    is_left_out || calls.iter().any(|call| call.contains(&format!("[\"{name}\""))),
+                    "{name} is tried"
+                );
             }
         }
         for (calls, fails) in [(FAILED, true), (DONE, false), (FAILED, true)] {

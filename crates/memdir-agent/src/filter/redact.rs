@@ -163,6 +163,8 @@ impl<'n> Redaction<'n> {
                 told.similar.retain(|similar| is_shown(&similar.text));
             }
             Value::Recent(recent) => self.recent(recent),
+            // No note says anything of it.
+            Value::Config(_) => {}
         }
     }
 

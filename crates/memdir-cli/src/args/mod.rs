@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use super::config_command::ConfigCommand;
 use super::{ask, chat, client, doctor, eval, hook, install, model, serve, session, tools};
 use memdir_check::Kind;
 
@@ -309,6 +310,11 @@ pub(super) enum OwnCommand {
     /// Measure how well search and models do
     #[command(subcommand)]
     Eval(eval::args::Eval),
+    /// List the settings that hold, or give one another value
+    Config {
+        #[command(subcommand)]
+        command: Option<ConfigCommand>,
+    },
     /// Show where the memory is, what it holds, what is waiting, and what to do next; the same as `memdir` alone
     Status,
     /// Check that the memory, its history and this system are in order

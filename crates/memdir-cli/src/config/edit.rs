@@ -85,19 +85,19 @@ impl Sources {
         top.chain(own).collect()
     }
 
-    fn is_of(&self, key: &str, root: &Path) -> bool {
+    pub(super) fn is_of(&self, key: &str, root: &Path) -> bool {
         canonical(&self.expand(key)).as_deref() == Some(root)
     }
 
     /// The settings file itself, where its name is a link to it.
-    fn file_to_change(&self) -> Result<PathBuf, Failure> {
+    pub(super) fn file_to_change(&self) -> Result<PathBuf, Failure> {
         let none = || wrong("this system names no folder for settings".to_owned());
         let path = self.path().ok_or_else(none)?;
         file::follow(path).map_err(|error| wrong(format!("the settings file cannot be found: {}", error.kind())))
     }
 }
 
-fn lock(file: &Path) -> Result<Lock, Failure> {
+pub(super) fn lock(file: &Path) -> Result<Lock, Failure> {
     Lock::of(file).map_err(|error| wrong(format!("the folder of the settings cannot be made: {}", error.kind())))
 }
 
@@ -152,7 +152,7 @@ fn fields(rule: &Rule) -> Vec<(&'static str, String)> {
 }
 
 /// Changes the file: the whole of it is written beside it and takes its place.
-fn change(file: &Path, lock: &Lock, edit: impl FnOnce(&mut DocumentMut)) -> Result<(), Failure> {
+pub(super) fn change(file: &Path, lock: &Lock, edit: impl FnOnce(&mut DocumentMut)) -> Result<(), Failure> {
     let (text, mode) = match read_text(file)? {
         Some((text, metadata)) => (text, Some(metadata.permissions())),
         None => (String::new(), None),

@@ -13,7 +13,9 @@ use toml::{Table, Value};
 mod edit;
 mod model;
 mod search;
+mod set;
 mod shown;
+mod told;
 
 use super::file;
 use memdir_agent::Removals;
@@ -45,6 +47,7 @@ const KEYS: &[(&str, &[&str])] = &[
             "search",
             "facts",
             "hooks",
+            "tools",
             "memory",
         ],
     ),
@@ -82,6 +85,7 @@ const KEYS: &[(&str, &[&str])] = &[
     ("search", &["embeddings", "address", "archive", "pinned"]),
     ("facts", &["past_status"]),
     ("hooks", &["conversations", "milliseconds"]),
+    ("tools", &["audit_arguments"]),
     ("rule", &["action", "path", "client", "detector", "verdict"]),
 ];
 
@@ -101,6 +105,15 @@ pub(super) struct Config {
     pub(super) search: Search,
     facts: FactKeys,
     pub(super) hooks: Hooks,
+    pub(super) tools: Tools,
+}
+
+/// How the tools of other servers are used.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(default)]
+pub(super) struct Tools {
+    /// Whether the audit keeps the arguments of each call.
+    pub(super) audit_arguments: bool,
 }
 
 /// What sets a note aside as past.

@@ -16,44 +16,53 @@ impl Sources {
     ///
     /// `config` for settings that cannot be read.
     pub(crate) fn shown(&self, root: &Path) -> Result<SettingsShown, Failure> {
-        let config = self.for_memory(root)?;
-        let rules = config.rule.iter().map(ToString::to_string).collect();
-        let unsayable = |error: toml::ser::Error| wrong(format!("the settings cannot be shown: {error}"));
-        let holds = Table::try_from(&config).map_err(unsayable)?;
+        let rules = self.for_memory(root)?.rule.iter().map(ToString::to_string).collect();
         let is_of_memory = |path: &str| canonical(&self.expand(path)).as_deref() == Some(root);
         let own: Vec<&Table> =
             self.memories().filter(|(path, _)| is_of_memory(path)).filter_map(|(_, table)| table.as_table()).collect();
         let mut settings = Vec::new();
-        for (section, keys) in KEYS.iter().filter(|(section, _)| *section != "rule") {
-            // What is a table of its own is a section.
-            let is_section = |key: &str| KEYS.iter().any(|(name, _)| *name == key);
-            for key in keys.iter().filter(|key| !(section.is_empty() && (is_section(key) || **key == "memory"))) {
-                let variable = variable(section, key);
-                let source = if self.environment.contains_key(&variable) {
-                    variable.clone()
-                } else if own.iter().any(|table| at(table, section, key).is_some()) {
-                    "settings file, for this memory".to_owned()
-                } else if at(&self.file, section, key).is_some() {
-                    "settings file".to_owned()
-                } else {
-                    "default".to_owned()
-                };
-                let value = at(&holds, section, key).map(|value| without_user(&value.to_string()));
-                let (section, key) = ((*section).to_owned(), (*key).to_owned());
-                settings.push(Setting { section, key, value, source, variable: Some(variable) });
-            }
+        for (section, key, value) in self.holding(root)? {
+            let variable = variable(section, key);
+            let source = if self.environment.contains_key(&variable) {
+                variable.clone()
+            } else if own.iter().any(|table| at(table, section, key).is_some()) {
+                "settings file, for this memory".to_owned()
+            } else if at(&self.file, section, key).is_some() {
+                "settings file".to_owned()
+            } else {
+                "default".to_owned()
+            };
+            let value = value.map(|value| without_user(&value.to_string()));
+            let (section, key) = (section.to_owned(), key.to_owned());
+            settings.push(Setting { section, key, value, source, variable: Some(variable) });
         }
         let file = self.path().map(|path| path.to_string_lossy().into_owned());
         Ok(SettingsShown { file, settings, rules })
     }
+
+    /// Each key but those of rules, with its section and what holds for the memory at `root`.
+    pub(super) fn holding(&self, root: &Path) -> Result<Vec<(&'static str, &'static str, Option<Value>)>, Failure> {
+        let unsayable = |error: toml::ser::Error| wrong(format!("the settings cannot be shown: {error}"));
+        let holds = Table::try_from(&self.for_memory(root)?).map_err(unsayable)?;
+        Ok(keys().map(|(section, key)| (section, key, at(&holds, section, key).cloned())).collect())
+    }
 }
 
-fn at<'t>(table: &'t Table, section: &str, key: &str) -> Option<&'t Value> {
+/// Each key but those of rules, with its section.
+pub(super) fn keys() -> impl Iterator<Item = (&'static str, &'static str)> {
+    // What is a table of its own is a section.
+    let is_section = |key: &str| key == "memory" || KEYS.iter().any(|(name, _)| *name == key);
+    let sections = KEYS.iter().filter(|(section, _)| *section != "rule");
+    let keys = sections.flat_map(|(section, keys)| keys.iter().map(|key| (*section, *key)));
+    keys.filter(move |(section, key)| !(section.is_empty() && is_section(key)))
+}
+
+pub(super) fn at<'t>(table: &'t Table, section: &str, key: &str) -> Option<&'t Value> {
     if section.is_empty() { table.get(key) } else { table.get(section)?.get(key) }
 }
 
 /// The variable that sets a key.
-fn variable(section: &str, key: &str) -> String {
+pub(super) fn variable(section: &str, key: &str) -> String {
     let between = if section.is_empty() { "" } else { "_" };
     format!("MEMDIR_{section}{between}{key}").to_ascii_uppercase()
 }

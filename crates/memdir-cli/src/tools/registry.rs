@@ -68,7 +68,16 @@ impl Registry {
 
     /// The connections to these servers, which follow the file.
     pub(super) fn hub(&self) -> Result<Hub, Failure> {
-        Hub::start(Box::new(Followed { registry: self.clone(), seen: Mutex::default() }), places())
+        self.start(None)
+    }
+
+    /// As [`Registry::hub`], for one server alone: no other is started.
+    pub(super) fn hub_of(&self, server: &ServerName) -> Result<Hub, Failure> {
+        self.start(Some(server.clone()))
+    }
+
+    fn start(&self, only: Option<ServerName>) -> Result<Hub, Failure> {
+        Hub::start(Box::new(Followed { registry: self.clone(), only, seen: Mutex::default() }), places())
     }
 }
 
@@ -95,6 +104,8 @@ fn guard() -> Option<Vec<String>> {
 #[derive(Debug)]
 struct Followed {
     registry: Registry,
+    /// The one server that counts, where not all do.
+    only: Option<ServerName>,
     /// What the file was when it was read last; `None` before, and where that failed.
     seen: Mutex<Option<Option<Stamp>>>,
 }
@@ -106,8 +117,9 @@ impl RegistrySource for Followed {
             return Ok(None);
         }
         *seen = None;
-        let (servers, stamp) = self.registry.read_stamped()?;
+        let (mut servers, stamp) = self.registry.read_stamped()?;
         *seen = Some(stamp);
+        servers.retain(|server| self.only.as_ref().is_none_or(|only| server.name == *only));
         Ok(Some(servers))
     }
 }
@@ -156,7 +168,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("tools.toml");
         let registry = Registry { file: PrivateFile::at(path.clone(), "tools.toml", MEND) };
-        let followed = Followed { registry: registry.clone(), seen: Mutex::default() };
+        let followed = Followed { registry: registry.clone(), only: None, seen: Mutex::default() };
+        let add_one = |name: &str| {
+            registry.change(|servers| {
+                servers.push(named(name));
+                Ok(())
+            })
+        };
         let names = || {
             followed
                 .read_if_changed()
@@ -165,7 +183,7 @@ mod tests {
         assert_eq!(names(), Ok(Some(vec![])));
         assert_eq!(names(), Ok(None));
         for (add, expected) in [("b", vec!["b"]), ("a", vec!["a", "b"])] {
-            registry.change(|servers| Ok(servers.push(named(add)))).unwrap();
+            add_one(add).unwrap();
             assert_eq!(names(), Ok(Some(expected.iter().map(|name| (*name).to_owned()).collect())));
             assert_eq!(names(), Ok(None));
         }
@@ -175,7 +193,7 @@ mod tests {
         assert_eq!(names().unwrap_err().code, Code::Config);
         registry.file.change(|_| Ok((good.clone(), ()))).unwrap();
         assert_eq!(names().unwrap().map(|all| all.len()), Some(2));
-        let twice = registry.change(|servers| Ok(servers.push(named("a")))).unwrap_err();
+        let twice = add_one("a").unwrap_err();
         assert_eq!(twice.code, Code::Usage);
         assert_eq!(registry.file.read().unwrap().unwrap().0, good);
     }

@@ -211,6 +211,8 @@ pub enum Value {
     Recent(Recent),
     /// What a tool of another server answered, or a part of it as a text.
     Foreign(serde_json::Value),
+    /// The settings that hold, by their keys.
+    Config(serde_json::Map<String, serde_json::Value>),
     /// Nothing; only a variable of a Python block is that.
     Nothing,
 }
@@ -449,6 +451,15 @@ pub enum RememberedChange {
     Replaced,
     /// It says so already.
     None,
+}
+
+/// A setting of the person's, as far as a model may know of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConfigKey {
+    /// Its section and name, such as `permission.mcp`.
+    pub key: String,
+    /// What holds; `None` where it is not told, or nothing is set.
+    pub value: Option<serde_json::Value>,
 }
 
 /// What was changed and talked about, the newest day first.

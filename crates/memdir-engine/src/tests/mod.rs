@@ -29,6 +29,7 @@ mod recent;
 mod review;
 mod surroundings;
 mod tools;
+mod undo_server;
 
 fn engine(root: &Path) -> Engine {
     engine_with(root, Durability::Full)

@@ -11,16 +11,17 @@ use sha2::{Digest as _, Sha256};
 use tokio_util::sync::CancellationToken;
 
 use super::{engine, memory};
-use crate::{Caller, Engine, ToolConsent};
+use crate::{Caller, Engine, ForgetTarget, RelatedLines, ToolConsent};
 use memdir_core::report::{Code, Failure};
 use memdir_tools::{
     CallError, CallEvents, Permission, PinState, ServerName, ServerState, Switched, Tool, ToolAnswer, ToolCall,
     ToolName, Toolbox,
 };
+use memdir_vault::{AuditQuery, ToolFilter};
 
 /// Servers that answer what they are told to, and remember what they were sent.
 #[derive(Debug)]
-struct Scripted {
+pub(super) struct Scripted {
     tools: Arc<[Tool]>,
     answer: Result<ToolAnswer, CallError>,
     heard: Mutex<Vec<ToolCall>>,
@@ -52,27 +53,27 @@ fn object(value: Value) -> Map<String, Value> {
     value.as_object().cloned().unwrap()
 }
 
-fn weather() -> ServerName {
+pub(super) fn weather() -> ServerName {
     ServerName::parse("weather").unwrap()
 }
 
-fn answer(is_error: bool) -> ToolAnswer {
+pub(super) fn answer(is_error: bool) -> ToolAnswer {
     let result = object(json!({"content": [{"type": "text", "text": "rain"}], "isError": is_error}));
     ToolAnswer { result, is_cached: false, took: Duration::from_micros(1_500) }
 }
 
-fn toolbox(permission: Permission, pin: PinState, answer: Result<ToolAnswer, CallError>) -> Scripted {
+pub(super) fn toolbox(permission: Permission, pin: PinState, answer: Result<ToolAnswer, CallError>) -> Scripted {
     let own = "forecast";
     let name = ToolName::of(&weather(), own);
     let tool = Tool { name, server: weather(), own: own.to_owned(), definition: Map::new(), permission, pin };
     Scripted { tools: [tool].into(), answer, heard: Mutex::default() }
 }
 
-fn switched_on() -> Switched {
+pub(super) fn switched_on() -> Switched {
     Switched { servers: BTreeSet::from([weather()]), allowed: BTreeSet::new() }
 }
 
-fn a_call(arguments: Value) -> ToolCall {
+pub(super) fn a_call(arguments: Value) -> ToolCall {
     ToolCall { tool: ToolName::of(&weather(), "forecast"), arguments: object(arguments), client: None }
 }
 
@@ -268,6 +269,88 @@ fn calls_are_links_of_the_one_chain() {
         count += 1;
     }
     assert_eq!(count, 3);
+}
+
+#[test]
+fn the_audit_is_found_and_counted_by_server_and_tool() {
+    let folder = memory(&[("a.md", "one\n")]);
+    let engine = engine(folder.path());
+    let read = br#"<actions>[{"action":"read_file","path":"a.md"}]</actions>"#;
+    drop(engine.conclude(engine.propose(memdir_dialect::parse(read), Caller::model("chat"))));
+    for (server, own, said, micros) in [
+        ("weather", "forecast", Ok(answer(false)), 3_000),
+        ("weather", "forecast", Ok(answer(true)), 1_000),
+        ("weather", "sky__now", Err(CallError::Cancelled), 0),
+        ("git", "log", Ok(answer(false)), 2_000),
+    ] {
+        let said = said.map(|answer| ToolAnswer { took: Duration::from_micros(micros), ..answer });
+        let server = ServerName::parse(server).unwrap();
+        let (name, permission, pin) = (ToolName::of(&server, own), Permission::Allow, PinState::Approved);
+        let call = ToolCall { tool: name.clone(), arguments: Map::new(), client: None };
+        let mut switched = Switched { servers: BTreeSet::from([server.clone()]), allowed: BTreeSet::new() };
+        let tool = Tool { name, server, own: own.to_owned(), definition: Map::new(), permission, pin };
+        let toolbox = Scripted { tools: [tool].into(), answer: said, heard: Mutex::default() };
+        let mut ask = |_: &Tool, _: &Map<String, Value>| ToolConsent::No;
+        let (caller, stop) = (Caller::model("chat"), CancellationToken::new());
+        drop(engine.call_tool(&toolbox, &caller, &mut switched, &call, &mut ask, &mut (), &stop));
+    }
+    let filter = |server: Option<&str>, tool: Option<&str>| ToolFilter {
+        server: server.map(str::to_owned),
+        tool: tool.map(str::to_owned),
+    };
+    let found = |tools: Option<ToolFilter>| {
+        let query = AuditQuery { tools, limit: 10, ..AuditQuery::default() };
+        let page = engine.audit_page(&query, None).unwrap();
+        page.entries.into_iter().map(|line| (line.action, line.call.is_some())).collect::<Vec<_>>()
+    };
+    let calls = |names: &[&str]| names.iter().map(|name| ((*name).to_owned(), true)).collect::<Vec<_>>();
+    assert_eq!(
+        found(Some(filter(Some("weather"), None))),
+        calls(&["weather__sky__now", "weather__forecast", "weather__forecast"])
+    );
+    assert_eq!(found(Some(filter(None, Some("sky__now")))), calls(&["weather__sky__now"]));
+    assert_eq!(found(Some(filter(None, Some("git__log")))), calls(&["git__log"]));
+    assert_eq!(found(Some(filter(None, None))).len(), 4);
+    // The read waits in memory, or is written by now.
+    assert!(found(None).len() >= 4);
+
+    let stats = engine.stats(Some(&filter(Some("weather"), None))).unwrap();
+    let [weather] = &stats.servers[..] else { panic!("{stats:?}") };
+    assert_eq!((weather.name.as_str(), weather.calls, weather.failed, weather.refused), ("weather", 3, 2, 0));
+    assert_eq!(serde_json::to_value(&weather.codes).unwrap(), json!({"cancelled": 1, "tool_failed": 1}));
+    assert_eq!((weather.ms.max, weather.ms.median), (3.0, 1.0));
+    let tools: Vec<_> = stats.tools.iter().map(|tally| (tally.name.as_str(), tally.calls)).collect();
+    assert_eq!(tools, [("weather__forecast", 2), ("weather__sky__now", 1)]);
+    assert_eq!((stats.actions.len(), stats.entries), (0, 3));
+    assert_eq!(engine.stats(None).unwrap().servers.len(), 2);
+}
+
+#[test]
+fn a_text_that_is_forgotten_is_in_no_argument_that_was_kept() {
+    let folder = memory(&[("a.md", "the city is Quixotown\n")]);
+    let engine = engine(folder.path()).keeping_arguments(true);
+    let toolbox = toolbox(Permission::Allow, PinState::Approved, Ok(answer(false)));
+    for arguments in [json!({"city": "Oslo"}), json!({"where": {"cities": ["near Quixotown"]}})] {
+        let mut ask = |_: &Tool, _: &Map<String, Value>| ToolConsent::No;
+        let (caller, stop) = (Caller::model("chat"), CancellationToken::new());
+        let call = a_call(arguments);
+        engine.call_tool(&toolbox, &caller, &mut switched_on(), &call, &mut ask, &mut (), &stop).unwrap();
+    }
+    let target = ForgetTarget::Text("Quixotown".to_owned());
+    engine.forget(&target, RelatedLines::Keep, None, &Caller::person("cli")).unwrap();
+    assert!(engine.verify(None).unwrap().ok);
+    drop(engine);
+    let state = folder.path().join(".memdir/local");
+    for file in std::fs::read_dir(&state).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file()) {
+        let bytes = std::fs::read(&file).unwrap();
+        assert!(!bytes.windows(9).any(|bytes| bytes == b"Quixotown"), "{}", file.display());
+    }
+    let sql = "SELECT payload FROM entry WHERE action = 'weather__forecast' ORDER BY seq";
+    let database = database(folder.path());
+    let mut statement = database.prepare(sql).unwrap();
+    let kept: Vec<Option<String>> =
+        statement.query_map([], |row| row.get(0)).unwrap().map(|row| row.unwrap()).collect();
+    assert!(kept[0].as_ref().unwrap().contains("Oslo") && kept[1].is_none(), "{kept:?}");
 }
 
 /// As ARCHITECTURE.md says.

@@ -4,7 +4,7 @@
 use std::os::unix::fs::symlink;
 
 use super::{Env, author, commit, entry, path, put, rename};
-use crate::{AuditEntry, Payload, Region, Replaced};
+use crate::{AuditEntry, Author, Batch, Payload, Region, Replaced};
 use memdir_core::report::Kind;
 use memdir_core::time::Timestamp;
 use memdir_plan::{Called, Forms, Sought, Step};
@@ -184,4 +184,33 @@ fn who_opens_the_history_to_look_knows_how_often_something_was_forgotten() {
     let vault = crate::Vault::new(dir, root, crate::Options::default());
     vault.undone_by(1).unwrap();
     assert_eq!(vault.forgets(), 1);
+}
+
+#[test]
+fn the_words_of_a_message_are_kept_nowhere() {
+    let env = Env::new(&[]);
+    let vault = env.vault();
+    let said = |message: &str| Author { message: Some(message.to_owned()), ..author() };
+    for (number, message) in [(1, "my cat is called Quixoticus"), (2, "3a"), (3, &"x".repeat(65))] {
+        let (name, entries, author) = (format!("{number}.md"), [entry("create_file")], said(message));
+        let (steps, time) = ([put(&name, None, Some("a cat"))], Timestamp::from_micros(0));
+        let batch = Batch { steps: &steps, entries: &entries, author: &author, time, undoes: &[], approval: None };
+        vault.lock().unwrap().commit(&batch).unwrap();
+        vault.note_reads(vec![entry("read_file")], &author, time, 0).unwrap();
+    }
+    assert!(vault.account(None).unwrap().ok);
+    drop(vault);
+    let folder = env.path().join(".memdir/local");
+    let paths = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+    for file in paths.filter(|path| path.is_file()) {
+        let bytes = std::fs::read(&file).unwrap();
+        assert!(!bytes.windows(10).any(|bytes| bytes == b"Quixoticus"), "{}", file.display());
+    }
+    let database = rusqlite::Connection::open(folder.join("history.sqlite")).unwrap();
+    for table in ["batch", "entry"] {
+        let mut statement = database.prepare(&format!("SELECT DISTINCT message FROM {table}")).unwrap();
+        let rows = statement.query_map([], |row| row.get::<_, Option<String>>(0)).unwrap();
+        let kept: Vec<_> = rows.map(|row| row.unwrap()).collect();
+        assert_eq!(kept, [None, Some("3a".to_owned())], "{table}");
+    }
 }
