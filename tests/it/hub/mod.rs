@@ -2,6 +2,7 @@
 
 mod command;
 mod import;
+mod mcp;
 mod real;
 mod talk;
 
