@@ -141,7 +141,9 @@ pub(crate) async fn open(State(site): State<Arc<Site>>, visitor: Visitor, Path(p
         let path = named(&path)?;
         if !path.is_note() {
             // What a desktop does with another file is its own affair: it may run it.
-            return Err(Failure::new(Code::UnsupportedFile, format!("`{path}` is no note")).with_hint("open it yourself"));
+            return Err(
+                Failure::new(Code::UnsupportedFile, format!("`{path}` is no note")).with_hint("open it yourself")
+            );
         }
         let (_, _) = site.engine().read(&path, &site.person())?;
         site.person_files()?.open_note(&path)?;
