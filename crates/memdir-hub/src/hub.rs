@@ -296,6 +296,7 @@ impl Drop for Hub {
         if let Some(Err(_)) = thread.map(JoinHandle::join) {
             tracing::error!("the thread of the hub has panicked");
         }
+        self.shared.machine.guard.end();
     }
 }
 
