@@ -149,6 +149,7 @@ impl Agent<'_> {
         let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         let is_cached = answered.as_ref().is_ok_and(|answer| answer.is_cached);
         let json = answered.as_ref().ok().map(|answer| Json::Object(answer.result.clone()).to_string());
+        let first = answered.as_ref().ok().and_then(first_text).map(str::to_owned);
         let part =
             answered.and_then(|answer| self.said_by(call.tool.as_str(), &answer, calling)).map_err(|mut failure| {
                 // An error of the protocol has the server's words, too.
@@ -168,7 +169,7 @@ impl Agent<'_> {
             ms,
             code: code.map(|code| code.to_string()),
         });
-        let summary = summary(&part);
+        let summary = summary(&part, first.as_deref());
         let told = ToolCalled { turn: calling.turn, tool: name.to_owned(), code, bytes, ms, is_cached, summary };
         calling.edge.borrow_mut().hear(Event::ToolCalled(&told));
         calling.called.push(told);
@@ -247,11 +248,17 @@ fn plain(tool: &Tool, arguments: Map<String, Json>) -> Map<String, Json> {
     }
 }
 
+/// The first text of an answer.
+fn first_text(answer: &ToolAnswer) -> Option<&str> {
+    answer.result.get("content")?.as_array()?.iter().find_map(|block| block.get("text")?.as_str())
+}
+
 /// The beginning of what a tool said, or why it said nothing, in a line.
-fn summary(part: &Answered) -> String {
-    let text = match part {
-        Err(failure) => failure.message.as_str().into(),
-        Ok(Part { value, .. }) => words(value),
+fn summary(part: &Answered, first: Option<&str>) -> String {
+    let text = match (part, first) {
+        (Err(failure), _) => failure.message.as_str().into(),
+        (Ok(_), Some(first)) => first.into(),
+        (Ok(Part { value, .. }), None) => words(value),
     };
     let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(SUMMARY) {
