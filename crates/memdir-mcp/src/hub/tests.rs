@@ -748,9 +748,14 @@ fn a_client_hears_when_its_own_list_has_become_another_one() {
         new.begin("subscriptions/listen", json!({"notifications": {"toolsListChanged": true}})).await;
         let begun = new.message().await;
         assert_eq!(begun["params"]["notifications"]["toolsListChanged"], json!(true), "{begun}");
-        // What it was not granted, and what it is not shown, is nothing to it: it would be the next message.
+        // What it was not granted, and what it is not shown, is nothing to it: a notice would come before one of these answers.
         site.fake.change(|tools| tools.retain(|tool| tool.own != "long"));
         site.fake.change(|tools| tools.push(Tool { pin: PinState::New, ..tool("files", "new", &json!({})) }));
+        for wire in [&mut old, &mut new] {
+            for _ in 0..3 {
+                assert_eq!(text(&wire.call("files__read_file", json!({})).await), "files__read_file");
+            }
+        }
         site.fake.change(|tools| tools.retain(|tool| tool.own != "whole"));
         for wire in [&mut old, &mut new] {
             let told = wire.message().await;
