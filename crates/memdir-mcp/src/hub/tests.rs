@@ -651,6 +651,15 @@ fn a_call_that_waits_for_the_person_ends_with_the_grant() {
         assert_eq!(wire.ask("tools/call", call.clone()).await["error"]["code"], json!(-32602));
         site.grant("owner", &["post"]);
         assert_eq!(wire.ask("tools/call", call).await["error"]["code"], json!(-32602), "it was used");
+        // An older version asks while the call waits.
+        let mut wire = Wire::open(&site, Some("owner"), OLDER, json!({"elicitation": {}})).await;
+        let id = wire.begin("tools/call", json!({"name": "post__careful", "arguments": {}})).await;
+        let asked = wire.message().await;
+        site.grant("owner", &[]);
+        let yes = json!({"action": "accept", "content": {"decision": "yes"}});
+        wire.send(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": yes})).await;
+        let answer = wire.message().await;
+        assert_eq!((&answer["id"], code(&answer)), (&json!(id), "permission_required"), "{answer}");
         assert!(lock(&site.fake.calls).is_empty());
     });
 }
