@@ -1,7 +1,7 @@
 //! A program that holds a hub, for a test that kills it.
 //!
 //! `hub_holder SERVER FOLDER MARK` starts two servers of the program SERVER, one of which does not mind that its input ends, has
-//! each start a process of its own, leaves a call of each in flight, and then prints `ready`.
+//! each start two processes of its own, of which one leaves its group, leaves a call of each in flight, and then prints `ready`.
 
 #![expect(clippy::expect_used, reason = "a program for tests")]
 
@@ -15,7 +15,7 @@ use std::time::Duration;
 use memdir_core::report::Failure;
 use memdir_hub::{Hub, Places, RegistrySource};
 use memdir_tools::{Permission, Server, ServerName, ToolCall, ToolName, Toolbox, Transport};
-use serde_json::Map;
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 struct Fixed(Vec<Server>, AtomicBool);
@@ -48,19 +48,22 @@ fn main() {
         ..Places::default()
     };
     let hub = Hub::start(Box::new(Fixed(servers, AtomicBool::new(false))), places).expect("a hub");
-    let call = |server: &str, tool: &str| {
+    let call = |server: &str, tool: &str, arguments: Value| {
+        let arguments = arguments.as_object().cloned().expect("an object");
         let tool = ToolName::of(&ServerName::parse(server).expect("a name"), tool);
-        let call = ToolCall { tool, arguments: Map::new(), client: None };
+        let call = ToolCall { tool, arguments, client: None };
         hub.call(&call, &mut (), &CancellationToken::new())
     };
     for server in ["one", "two"] {
-        call(server, "orphan").expect("an orphan");
+        for leaves in [true, false] {
+            call(server, "orphan", json!({"leaves": leaves})).expect("an orphan");
+        }
     }
     thread::scope(|scope| {
         for server in ["one", "two"] {
             scope.spawn(move || {
                 loop {
-                    let _ = call(server, "slow");
+                    let _ = call(server, "slow", json!({"seconds": 60}));
                 }
             });
         }

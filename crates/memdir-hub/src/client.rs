@@ -1,7 +1,7 @@
 //! [`Handler`]: what memdir hears from a server, and answers when the server asks.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -38,19 +38,19 @@ pub(crate) struct RunningCall {
     to_caller: Sender<CallMessage>,
     /// How many notices of progress the caller has not heard yet.
     pub(crate) waiting: Arc<AtomicUsize>,
-    /// How many questions the person has before them.
-    asking: AtomicUsize,
+    /// Whether the person has a question before them.
+    is_asking: AtomicBool,
     last_sign: Mutex<Instant>,
 }
 
 impl RunningCall {
     pub(crate) fn new(to_caller: Sender<CallMessage>, waiting: Arc<AtomicUsize>) -> Self {
-        Self { to_caller, waiting, asking: AtomicUsize::new(0), last_sign: Mutex::new(Instant::now()) }
+        Self { to_caller, waiting, is_asking: AtomicBool::new(false), last_sign: Mutex::new(Instant::now()) }
     }
 
     /// When the call is given up that may be silent for `limit`. While the person is asked, the server waits for them.
     pub(crate) fn deadline(&self, limit: Duration) -> Instant {
-        if self.asking.load(Ordering::Relaxed) > 0 { Instant::now() + limit } else { *lock(&self.last_sign) + limit }
+        if self.is_asking.load(Ordering::Relaxed) { Instant::now() + limit } else { *lock(&self.last_sign) + limit }
     }
 
     pub(crate) fn is_alive(&self) {
@@ -69,15 +69,18 @@ impl RunningCall {
         let _ = self.to_caller.send(CallMessage::Done(result));
     }
 
-    /// Asks the person, by the thread that waits for the call. The answer is a result of `elicitation/create`.
+    /// Asks the person, by the thread that waits for the call: one question at a time, and no more may wait. The answer is a
+    /// result of `elicitation/create`.
     pub(crate) async fn ask(&self, params: Map<String, Value>) -> Value {
         let message = params.get("message").and_then(Value::as_str).unwrap_or_default().to_owned();
+        if self.is_asking.swap(true, Ordering::Relaxed) {
+            return json!({"action": "decline"});
+        }
         let (answer, waits) = oneshot::channel();
-        self.asking.fetch_add(1, Ordering::Relaxed);
         let _ = self.to_caller.send(CallMessage::Elicit(Elicitation { message, params }, answer));
         let answered = waits.await;
         self.is_alive();
-        self.asking.fetch_sub(1, Ordering::Relaxed);
+        self.is_asking.store(false, Ordering::Relaxed);
         match answered {
             Ok(ElicitationAnswer::Accept(content)) => json!({"action": "accept", "content": content}),
             Ok(ElicitationAnswer::Decline) | Err(_) => json!({"action": "decline"}),

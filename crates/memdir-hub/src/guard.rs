@@ -19,6 +19,9 @@ pub(crate) const MARK: &str = "MEMDIR_HUB";
 ///
 /// A line `+123` names a process group, `-123` says that it is gone. The program that calls this does nothing else.
 pub fn guard(mark: &str) {
+    // Who ends all programs called memdir does not mean this one.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::thread::set_name(c"hub-guard");
     let mut groups = BTreeSet::new();
     for line in std::io::stdin().lock().lines() {
         let Ok(line) = line else { break };
@@ -54,18 +57,18 @@ impl Guard {
         Self { mark, given: AtomicU64::new(0), command, input: Mutex::default() }
     }
 
-    /// The mark of another program, which all that it starts inherits.
+    /// The mark of another program, which all that it starts inherits. The guard is there before it is given.
     pub(crate) fn next_mark(&self) -> String {
-        format!("{}.{}", self.mark, self.given.fetch_add(1, Ordering::Relaxed))
-    }
-
-    /// Has a process group ended when memdir ends. The guard is started with the first.
-    pub(crate) fn watch(&self, group: i32) {
         let mut input = lock(&self.input);
         if input.is_none() {
             *input = self.start();
         }
-        tell(&mut input, &format!("+{group}\n"));
+        format!("{}.{}", self.mark, self.given.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Has a process group ended when memdir ends.
+    pub(crate) fn watch(&self, group: i32) {
+        tell(&mut lock(&self.input), &format!("+{group}\n"));
     }
 
     /// A process group is gone.

@@ -28,7 +28,7 @@ use crate::lock;
 use crate::log::ServerLog;
 use crate::rate::Rates;
 use crate::results::{self, Results};
-use crate::server::{Job, Slot};
+use crate::server::{Job, Slot, Started};
 
 /// How often the registry is looked at where nobody asks.
 const LOOK: Duration = Duration::from_secs(1);
@@ -187,10 +187,7 @@ impl Hub {
             let (shared, entry, stop) = (self.shared.clone(), entry.clone(), stop.clone());
             let (done, waits) = mpsc::channel();
             self.runtime.spawn(async move {
-                let linked = tokio::select! {
-                    link = entry.slot.link(&shared, &entry.server) => link.map(|_| ()),
-                    () = stop.cancelled() => Err(CallError::Cancelled),
-                };
+                let linked = entry.slot.link_unless(&shared, &entry.server, &stop).await.map(|_| ());
                 let _ = done.send(linked);
             });
             waits.recv().unwrap_or_else(|_| Err(has_ended(&server)))?;
@@ -257,10 +254,8 @@ impl Toolbox for Hub {
     fn tools(&self) -> Arc<[Tool]> {
         self.shared.look();
         let entries: Vec<Entry> = lock(&self.shared.entries).values().cloned().collect();
-        for entry in entries.into_iter().filter(|entry| entry.server.enabled && entry.slot.wants_start()) {
-            let shared = self.shared.clone();
-            // What comes of it is in the server's health.
-            self.runtime.spawn(async move { entry.slot.link(&shared, &entry.server).await.map(|_| ()) });
+        for entry in entries.iter().filter(|entry| entry.server.enabled) {
+            entry.slot.start_behind(&self.runtime, &self.shared, &entry.server);
         }
         lock(&self.shared.tools).clone()
     }
@@ -428,7 +423,7 @@ fn tools_of(entry: &Entry) -> Vec<Tool> {
 async fn examine(shared: &Shared, entry: &Entry) -> Result<Examined, CallError> {
     let (server, slot) = (&entry.server, &entry.slot);
     let began = Instant::now();
-    let (mut link, tools) = slot.start(shared, server, Opening::Probe).await?;
+    let Started { mut link, tools, log } = slot.start(shared, server, Opening::Probe).await?;
     let first_answer = began.elapsed();
     let (server_name, server_version) = link.program();
     let examined = Examined {
@@ -438,7 +433,7 @@ async fn examine(shared: &Shared, entry: &Entry) -> Result<Examined, CallError> 
         tools: tools.len(),
         list_bytes: serde_json::to_vec(&tools).map_or(0, |json| json.len()),
         first_answer,
-        stderr: slot.log.recent(10),
+        stderr: log.recent(10),
     };
     slot.saw(shared, server, link.opening(), tools);
     // It has answered; how it ends is seen to by its keeper.

@@ -6,6 +6,7 @@
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use memdir_core::digest::Digest;
 use memdir_tools::ServerName;
@@ -81,7 +82,7 @@ impl Lists {
 fn read<T: for<'de> Deserialize<'de>>(file: &Path) -> Option<T> {
     let mut bytes = Vec::new();
     OpenOptions::new().read(true).open(file).ok()?.take(MOST_FILE).read_to_end(&mut bytes).ok()?;
-    serde_json::from_slice(&bytes).inspect_err(|error| tracing::debug!(%error, "a kept list was not read")).ok()
+    serde_json::from_slice(&bytes).inspect_err(|_| tracing::debug!("a kept list is damaged")).ok()
 }
 
 /// Puts content in the place of a file in one instant. It is not flushed: what is lost is made again.
@@ -90,7 +91,9 @@ fn replace(file: &Path, content: &[u8]) -> std::io::Result<()> {
     if let Some(folder) = file.parent() {
         make_folder(folder)?;
     }
-    let temporary = file.with_extension(format!("{}.tmp", std::process::id()));
+    static WRITTEN: AtomicU32 = AtomicU32::new(0);
+    let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
+    let temporary = file.with_extension(format!("{}-{number}.tmp", std::process::id()));
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true);
     #[cfg(unix)]

@@ -18,16 +18,30 @@ const MOST_LINE: usize = 2_000;
 /// How long a log file becomes before it is put aside for a new one. The one before stays.
 const MOST_FILE: u64 = 256 * 1024;
 
+type Lines = Arc<Mutex<VecDeque<String>>>;
+
 /// The last lines of one server.
 #[derive(Clone, Debug)]
 pub(crate) struct ServerLog {
-    lines: Arc<Mutex<VecDeque<String>>>,
+    /// Of one process.
+    lines: Lines,
+    /// Of all that this program has started.
+    of_all: Lines,
     file: Option<PathBuf>,
 }
 
 impl ServerLog {
     pub(crate) fn new(folder: Option<&Path>, server: &ServerName) -> Self {
-        Self { lines: Arc::default(), file: folder.map(|folder| folder.join(format!("{server}.log"))) }
+        Self {
+            lines: Arc::default(),
+            of_all: Arc::default(),
+            file: folder.map(|folder| folder.join(format!("{server}.log"))),
+        }
+    }
+
+    /// The log of another process of the same server.
+    pub(crate) fn of_another_process(&self) -> Self {
+        Self { lines: Arc::default(), ..self.clone() }
     }
 
     /// Keeps all that comes, to its end. A server that says much waits for nobody, and takes no more room than this.
@@ -56,26 +70,31 @@ impl ServerLog {
         {
             tracing::debug!(%error, "a line of a server was not logged");
         }
-        let mut lines = lock(&self.lines);
-        if lines.len() >= MOST_LINES {
-            lines.pop_front();
+        for lines in [&self.lines, &self.of_all] {
+            let mut lines = lock(lines);
+            if lines.len() >= MOST_LINES {
+                lines.pop_front();
+            }
+            lines.push_back(line.clone());
         }
-        lines.push_back(line);
     }
 
     /// The last lines of this process, the newest last.
     pub(crate) fn recent(&self, most: usize) -> Vec<String> {
-        let lines = lock(&self.lines);
-        lines.iter().skip(lines.len().saturating_sub(most)).cloned().collect()
+        last_of(lock(&self.lines).iter(), most)
     }
 
-    /// The last lines, the newest last: of every process that has started the server, where there is a file.
+    /// The last lines of all processes, the newest last: also of those that another program has started, where there is a file.
     pub(crate) fn last(&self, most: usize) -> Vec<String> {
-        let Some(file) = &self.file else { return self.recent(most) };
-        let text = [aside(file), file.clone()].iter().map(|file| read(file)).collect::<String>();
-        let lines: Vec<&str> = text.lines().collect();
-        lines.iter().skip(lines.len().saturating_sub(most)).map(|line| (*line).to_owned()).collect()
+        let Some(file) = &self.file else { return last_of(lock(&self.of_all).iter(), most) };
+        last_of((read(&aside(file)) + &read(file)).lines(), most)
     }
+}
+
+fn last_of(lines: impl Iterator<Item = impl ToString>, most: usize) -> Vec<String> {
+    let lines: Vec<String> = lines.map(|line| line.to_string()).collect();
+    let skipped = lines.len().saturating_sub(most);
+    lines.into_iter().skip(skipped).collect()
 }
 
 fn aside(file: &Path) -> PathBuf {
@@ -103,4 +122,31 @@ fn read(file: &Path) -> String {
     let opened = OpenOptions::new().read(true).open(file);
     let _ = opened.and_then(|file| file.take(MOST_FILE + MOST_LINE as u64 * 2).read_to_end(&mut bytes));
     String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::disallowed_methods, reason = "the test looks at the files")]
+
+    use super::*;
+
+    #[test]
+    fn a_server_that_says_much_takes_no_more_room_than_this() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = ServerLog::new(Some(folder.path()), &ServerName::parse("loud").unwrap());
+        let mut said: Vec<u8> =
+            (0..20_000).flat_map(|line| format!("line {line} {}\n", "x".repeat(40)).into_bytes()).collect();
+        said.extend_from_slice(&[b'y'; 50_000]);
+        said.extend_from_slice(b"\n\xff\xfe no text\nthe end, without a line");
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(log.clone().follow(said.as_slice()));
+        let last = log.last(4);
+        assert_eq!(last[0], format!("line 19999 {}", "x".repeat(40)));
+        assert_eq!((last[1].len(), last[3].as_str()), (MOST_LINE, "the end, without a line"));
+        assert_eq!(log.recent(4), last);
+        assert!(log.last(usize::MAX).len() > 4_000 && log.recent(usize::MAX).len() == MOST_LINES);
+        let files = std::fs::read_dir(folder.path()).unwrap().flatten();
+        let sizes: Vec<u64> = files.map(|file| file.metadata().unwrap().len()).collect();
+        assert!(sizes.len() == 2 && sizes.iter().sum::<u64>() < 2 * MOST_FILE + 10_000, "{sizes:?}");
+    }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use memdir_core::digest::Digest;
 use memdir_tools::{CallError, Server, ServerHealth, Tool, digest_of};
 use serde_json::{Map, Value};
+use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -25,6 +26,8 @@ const START: Duration = Duration::from_secs(30);
 const PAUSES: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(1)];
 /// The longest time for which a server that did not start is left alone, however often it is needed.
 const MOST_REST: Duration = Duration::from_secs(60);
+/// And one that waits for the person to log in, which they may do at any moment.
+const LOGIN_REST: Duration = Duration::from_secs(2);
 /// How long is waited before a list that has changed is read: changes come together.
 const SETTLE: Duration = Duration::from_millis(100);
 
@@ -35,6 +38,14 @@ pub(crate) struct Job {
     pub(crate) arguments: Map<String, Value>,
     pub(crate) running: Arc<RunningCall>,
     pub(crate) stop: CancellationToken,
+}
+
+/// A server that was started, with its list.
+pub(crate) struct Started {
+    pub(crate) link: Link,
+    pub(crate) tools: Vec<Map<String, Value>>,
+    /// Of its process.
+    pub(crate) log: ServerLog,
 }
 
 /// One server, as long as it is reached in the same way.
@@ -83,8 +94,15 @@ impl Slot {
         lock(&self.state).list.clone()
     }
 
-    /// Whether nothing is known of its tools, and it could be asked now.
-    pub(crate) fn wants_start(&self) -> bool {
+    /// Connects behind, where nothing is known of its tools and it could be asked now. What comes of it is in its health.
+    pub(crate) fn start_behind(self: &Arc<Self>, runtime: &Handle, shared: &Arc<Shared>, server: &Arc<Server>) {
+        if self.wants_start() {
+            let (slot, shared, server) = (self.clone(), shared.clone(), server.clone());
+            runtime.spawn(async move { slot.link(&shared, &server).await.map(|_| ()) });
+        }
+    }
+
+    fn wants_start(&self) -> bool {
         let state = lock(&self.state);
         let rests = state.failed.as_ref().is_some_and(|(_, until)| Instant::now() < *until);
         state.list.is_none() && state.health != ServerHealth::Starting && !rests
@@ -100,7 +118,7 @@ impl Slot {
     }
 
     /// The open connection; it is made where there is none. Of those who come together one connects.
-    pub(crate) async fn link(self: &Arc<Self>, shared: &Arc<Shared>, server: &Server) -> Result<Arc<Link>, CallError> {
+    async fn link(self: &Arc<Self>, shared: &Arc<Shared>, server: &Server) -> Result<Arc<Link>, CallError> {
         if let Some(link) = self.open_link() {
             return Ok(link);
         }
@@ -115,13 +133,14 @@ impl Slot {
         self.set_health(ServerHealth::Starting);
         let opening = self.list().map_or(Opening::Probe, |list| list.opening);
         match self.start(shared, server, opening).await {
-            Ok((link, tools)) => Ok(self.install(shared, server, link, tools)),
+            Ok(started) => Ok(self.install(shared, server, started)),
             Err(error) => {
                 let mut state = lock(&self.state);
-                let rest = MOST_REST.min(Duration::from_secs(1 << state.failures.min(6)));
+                let longest = if matches!(error, CallError::LoginNeeded(_)) { LOGIN_REST } else { MOST_REST };
+                let rest = longest.min(Duration::from_secs(1 << state.failures.min(6)));
                 state.failures += 1;
                 state.failed = Some((error.clone(), Instant::now() + rest));
-                state.health = ServerHealth::Failed { problem: error.to_string() };
+                state.health = ServerHealth::Failed { problem: problem_of(&error) };
                 Err(error)
             }
         }
@@ -137,12 +156,7 @@ impl Slot {
 
     /// Connects and reads the list, with another try or two where that may help. The second asks by `initialize`: some servers
     /// end when they are asked in a way that they do not know.
-    pub(crate) async fn start(
-        &self,
-        shared: &Shared,
-        server: &Server,
-        opening: Opening,
-    ) -> Result<(Link, Vec<Map<String, Value>>), CallError> {
+    pub(crate) async fn start(&self, shared: &Shared, server: &Server, opening: Opening) -> Result<Started, CallError> {
         let tries = async {
             let mut openings = [opening, Opening::Initialize, Opening::Probe]
                 .into_iter()
@@ -153,8 +167,8 @@ impl Slot {
                 };
                 match (self.attempt(shared, server, opening).await, pause) {
                     (Ok(started), _) => return Ok(started),
-                    (Err(ConnectError { error, is_final: false }), Some(pause)) => {
-                        tracing::debug!(server = %server.name, %error, "another try");
+                    (Err(ConnectError { is_final: false, .. }), Some(pause)) => {
+                        tracing::debug!(server = %server.name, "another try");
                         sleep(pause).await;
                     }
                     (Err(ConnectError { error, .. }), _) => return Err(error),
@@ -165,17 +179,12 @@ impl Slot {
         timeout(START, tries).await.unwrap_or_else(|_| over())
     }
 
-    async fn attempt(
-        &self,
-        shared: &Shared,
-        server: &Server,
-        opening: Opening,
-    ) -> Result<(Link, Vec<Map<String, Value>>), ConnectError> {
-        let handler = Handler::new(server);
-        let connection = connect(server, handler.clone(), &shared.machine, &self.log, opening).await?;
+    async fn attempt(&self, shared: &Shared, server: &Server, opening: Opening) -> Result<Started, ConnectError> {
+        let (handler, log) = (Handler::new(server), self.log.of_another_process());
+        let connection = connect(server, handler.clone(), &shared.machine, &log, opening).await?;
         let link = Link { connection, handler };
         match link.list(server).await {
-            Ok(tools) => Ok((link, tools)),
+            Ok(tools) => Ok(Started { link, tools, log }),
             Err(failed) => {
                 let is_final = matches!(failed, Failed::Told(_));
                 Err(ConnectError { error: failed.into_error(server), is_final })
@@ -184,13 +193,8 @@ impl Slot {
     }
 
     /// Puts a new connection in its place, and hears of what becomes of it.
-    fn install(
-        self: &Arc<Self>,
-        shared: &Arc<Shared>,
-        server: &Server,
-        link: Link,
-        tools: Vec<Map<String, Value>>,
-    ) -> Arc<Link> {
+    fn install(self: &Arc<Self>, shared: &Arc<Shared>, server: &Server, started: Started) -> Arc<Link> {
+        let Started { link, tools, .. } = started;
         let link = Arc::new(link);
         {
             let mut state = lock(&self.state);
@@ -239,7 +243,7 @@ impl Slot {
                 let (Some(shared), Some(link)) = (shared.upgrade(), link.upgrade()) else { return };
                 match link.list(&server).await {
                     Ok(tools) => slot.saw(&shared, &server, link.opening(), tools),
-                    Err(error) => tracing::warn!(server = %server.name, ?error, "the new list was not read"),
+                    Err(_) => tracing::warn!(server = %server.name, "the new list was not read"),
                 }
             }
         });
@@ -258,6 +262,14 @@ impl Slot {
         }
     }
 
+    /// Has the next call connect anew. Calls that run over this connection go on.
+    fn forget(&self, lost: &Arc<Link>) {
+        let mut link = lock(&self.link);
+        if link.as_ref().is_some_and(|link| Arc::ptr_eq(link, lost)) {
+            *link = None;
+        }
+    }
+
     /// Makes a call, and tells the thread that waits what has become of it.
     pub(crate) async fn call(self: Arc<Self>, shared: Arc<Shared>, job: Job) {
         let result = self.try_call(&shared, &job).await;
@@ -269,7 +281,7 @@ impl Slot {
     async fn try_call(self: &Arc<Self>, shared: &Arc<Shared>, job: &Job) -> Result<Map<String, Value>, CallError> {
         let mut may_try_again = true;
         loop {
-            let link = self.link_for(shared, job).await?;
+            let link = self.link_unless(shared, &job.server, &job.stop).await?;
             self.check_unchanged(&job.tool)?;
             let call = (job.tool.own.as_str(), &job.arguments);
             let (problem, may_be_done) = match link.call(&job.server, call, &job.running, &job.stop).await {
@@ -277,6 +289,7 @@ impl Slot {
                 Err(Failed::Told(error)) => return Err(error),
                 Err(Failed::Lost { problem, was_sent }) => (problem, was_sent),
             };
+            self.forget(&link);
             if may_try_again && (!may_be_done || job.may_repeat()) {
                 may_try_again = false;
                 continue;
@@ -285,16 +298,21 @@ impl Slot {
         }
     }
 
-    /// The connection for a call. Others go on waiting for it where this call is no longer wanted.
-    async fn link_for(self: &Arc<Self>, shared: &Arc<Shared>, job: &Job) -> Result<Arc<Link>, CallError> {
+    /// The open connection, as [`Self::link`] gives it, unless `stop` comes first. It is made all the same: others may wait for it.
+    pub(crate) async fn link_unless(
+        self: &Arc<Self>,
+        shared: &Arc<Shared>,
+        server: &Arc<Server>,
+        stop: &CancellationToken,
+    ) -> Result<Arc<Link>, CallError> {
         if let Some(link) = self.open_link() {
             return Ok(link);
         }
-        let (slot, shared, server) = (self.clone(), shared.clone(), job.server.clone());
-        let connecting = tokio::spawn(async move { slot.link(&shared, &server).await });
+        let (slot, shared, of_task) = (self.clone(), shared.clone(), server.clone());
+        let connecting = tokio::spawn(async move { slot.link(&shared, &of_task).await });
         tokio::select! {
-            link = connecting => link.unwrap_or_else(|_| Err(unreachable(&job.server, "it was not started"))),
-            () = job.stop.cancelled() => Err(CallError::Cancelled),
+            link = connecting => link.unwrap_or_else(|_| Err(unreachable(server, "it was not started"))),
+            () = stop.cancelled() => Err(CallError::Cancelled),
         }
     }
 
@@ -307,6 +325,14 @@ impl Slot {
             Some(_) => Err(CallError::Changed(tool.name.to_string())),
             None => Err(CallError::UnknownTool(tool.name.to_string())),
         }
+    }
+}
+
+/// What is wrong with a server, without its name.
+fn problem_of(error: &CallError) -> String {
+    match error {
+        CallError::Unreachable { problem, .. } => problem.clone(),
+        error => error.to_string(),
     }
 }
 

@@ -17,6 +17,9 @@ use crate::lock;
 /// The longest message that is taken from a server, in bytes.
 pub(crate) const MOST_MESSAGE: usize = 16 * 1024 * 1024;
 
+/// How many questions are kept as they came.
+const MOST_ASKED: usize = 16;
+
 /// Why a connection has ended.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum WireEnd {
@@ -74,7 +77,12 @@ impl Wire {
             && let Some(id) = message.get("id").and_then(|id| serde_json::from_value(id.clone()).ok())
             && let Some(Value::Object(params)) = message.get("params")
         {
-            lock(&self.asked).insert(id, params.clone());
+            let mut asked = lock(&self.asked);
+            // Nobody takes those that rmcp has refused.
+            if asked.len() >= MOST_ASKED {
+                asked.clear();
+            }
+            asked.insert(id, params.clone());
         }
     }
 
@@ -100,7 +108,9 @@ impl Wire {
                 *kept = Some(result);
             }
         }
-        serde_json::from_value(message).inspect_err(|error| tracing::debug!(%error, "a message was ignored")).ok()
+        serde_json::from_value(message)
+            .inspect_err(|_| tracing::debug!("a message that nobody can read was ignored"))
+            .ok()
     }
 
     /// Takes the result of a request; it is kept no longer, also where it comes later.
@@ -134,4 +144,70 @@ fn id_in(id: &Value) -> Option<RequestId> {
         Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
     }
     .map(NumberOrString::Number)
+}
+
+#[cfg(test)]
+mod tests {
+    use rmcp::model::{
+        CallToolRequest, CallToolRequestParams, DiscoverRequest, DiscoverRequestParams, InitializeRequest,
+        InitializeRequestParams,
+    };
+
+    use super::*;
+
+    fn sends(wire: &Wire, number: i64, request: ClientRequest) -> RequestId {
+        let id = NumberOrString::Number(number);
+        wire.sends(&ClientJsonRpcMessage::request(request, id.clone()));
+        id
+    }
+
+    fn call() -> ClientRequest {
+        ClientRequest::CallToolRequest(CallToolRequest::new(CallToolRequestParams::new("echo")))
+    }
+
+    #[test]
+    fn the_late_answer_to_a_probe_is_not_taken_for_the_answer_to_what_came_after() {
+        let wire = Wire::default();
+        let answer = |number: i64| json!({"jsonrpc": "2.0", "id": number, "result": {}});
+        let refusal =
+            |number: i64| json!({"jsonrpc": "2.0", "id": number, "error": {"code": -32601, "message": "what?"}});
+        sends(&wire, 0, ClientRequest::DiscoverRequest(DiscoverRequest::new(DiscoverRequestParams {})));
+        assert!(wire.receives(refusal(0)).is_some());
+        sends(&wire, 1, ClientRequest::InitializeRequest(InitializeRequest::new(InitializeRequestParams::default())));
+        assert!(wire.receives(answer(0)).is_none());
+        assert!(wire.receives(refusal(0)).is_none());
+        assert!(wire.receives(json!({"jsonrpc": "2.0", "id": "0", "result": {}})).is_none());
+        assert!(wire.receives(answer(1)).is_some());
+        let ping = json!({"jsonrpc": "2.0", "id": 0, "method": "ping"});
+        assert!(wire.receives(ping).is_some(), "the server numbers its own requests");
+    }
+
+    #[test]
+    fn a_result_is_kept_for_the_one_who_waits_and_for_nobody_else() {
+        let wire = Wire::default();
+        let result = json!({"content": [{"type": "hologram"}], "own": 1});
+        let first = sends(&wire, 5, call());
+        wire.receives(json!({"jsonrpc": "2.0", "id": "5", "result": result})).unwrap();
+        assert_eq!(wire.take(&first).map(Value::Object), Some(result.clone()));
+        assert_eq!(wire.take(&first), None);
+        // It comes when the call was given up.
+        wire.receives(json!({"jsonrpc": "2.0", "id": 5, "result": result})).unwrap();
+        wire.keep(&json!({"jsonrpc": "2.0", "id": 6, "result": result}));
+        assert!(lock(&wire.results).is_empty());
+        let second = sends(&wire, 7, call());
+        wire.keep(&json!({"jsonrpc": "2.0", "id": 7, "result": result}));
+        assert_eq!(wire.take(&second).map(Value::Object), Some(result));
+    }
+
+    #[test]
+    fn questions_that_nobody_takes_are_few() {
+        let wire = Wire::default();
+        for number in 0..1_000 {
+            let asked =
+                json!({"jsonrpc": "2.0", "id": number, "method": "elicitation/create", "params": {"message": "?"}});
+            wire.keep(&asked);
+        }
+        assert!(lock(&wire.asked).len() <= MOST_ASKED);
+        assert!(wire.question(&NumberOrString::Number(999)).is_some());
+    }
 }

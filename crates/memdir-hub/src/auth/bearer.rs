@@ -13,6 +13,8 @@ use memdir_tools::ServerName;
 
 /// A token is refreshed once it holds for less than this, or than half of its time.
 const MARGIN: Duration = Duration::from_secs(30);
+/// The longest challenge that is kept, in bytes.
+const MOST_CHALLENGE: usize = 4096;
 
 /// The tokens of one server, which all processes of the person share.
 #[derive(Clone, Debug)]
@@ -82,7 +84,8 @@ impl Bearer {
     /// Keeps what the server said when it asked for a login, for the next one.
     pub(crate) fn note(&self, challenge: &str) {
         let is_new = |entry: &Entry| entry.challenge.as_deref() != Some(challenge);
-        if self.store.entry().is_ok_and(|entry| entry.as_ref().is_none_or(is_new)) {
+        if challenge.len() <= MOST_CHALLENGE && self.store.entry().is_ok_and(|entry| entry.as_ref().is_none_or(is_new))
+        {
             let kept = self.store.change(|entry| entry.challenge = Some(challenge.to_owned()));
             if let Err(error) = kept {
                 tracing::warn!(kind = %error.kind(), "the file of tokens cannot be written");

@@ -260,5 +260,6 @@ fn change(path: &Path, edit: impl FnOnce(&mut BTreeMap<ServerName, Entry>)) -> i
     let mut out: std::fs::File = private().create_new(true).open(&temporary)?;
     out.write_all(&serde_json::to_vec(&kept)?)?;
     out.sync_all()?;
-    std::fs::rename(&temporary, path)
+    std::fs::rename(&temporary, path)?;
+    folder.as_ref().map_or(Ok(()), std::fs::File::sync_all)
 }

@@ -10,6 +10,7 @@ mod redirect;
 use std::io;
 use std::time::Duration;
 
+use http::header::AUTHORIZATION;
 use rmcp::transport::AuthorizationManager;
 use rmcp::transport::auth::{
     AuthError, AuthorizationCallback, AuthorizationMetadata, OAuthClientConfig, WWWAuthenticateParams,
@@ -63,6 +64,9 @@ pub async fn login_as(
 ) -> Result<(), CallError> {
     let failed = |problem: String| unreachable(server, format!("the login failed: {problem}"));
     let place = Place::of(server, &places.environment).map_err(failed)?;
+    if place.headers.contains_key(&AUTHORIZATION) {
+        return Err(failed("its header `authorization` is configured, and sent in the place of a token".to_owned()));
+    }
     let tokens = places.tokens.as_deref().ok_or_else(|| failed("there is no folder for tokens".to_owned()))?;
     let store = Store::new(tokens, &server.name, &place.url);
     let attempt = tokio::time::timeout(PATIENCE, attempt(store, &place.url, client, open));

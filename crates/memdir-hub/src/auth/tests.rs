@@ -22,6 +22,8 @@ struct Provider {
     is_revoked: AtomicBool,
     /// Whether calls want more than was granted at first.
     wants_more: AtomicBool,
+    /// Whether a token is over as soon as it is given.
+    is_brief: AtomicBool,
 }
 
 const SECRETS: [&str; 4] = ["access-", "refresh-", "code-", "client-secret-"];
@@ -95,7 +97,7 @@ impl Provider {
         let number = self.given.fetch_add(1, Ordering::SeqCst) + 1;
         json_of(&json!({
             "access_token": format!("access-{number}"), "refresh_token": format!("refresh-{number}"), "token_type": "Bearer",
-            "expires_in": 3600,
+            "expires_in": if self.is_brief.load(Ordering::SeqCst) { 1 } else { 3600 },
         }))
     }
 }
@@ -192,6 +194,21 @@ async fn of_many_who_want_another_token_at_once_one_refreshes() {
 }
 
 #[tokio::test]
+async fn a_token_that_is_over_is_refreshed_before_it_is_shown() {
+    let (url, scripted, provider) = Provider::start().await;
+    let home = Home::new(&url);
+    provider.is_brief.store(true, Ordering::SeqCst);
+    home.login().await.unwrap();
+    provider.is_brief.store(false, Ordering::SeqCst);
+    call(&reach(&home.server, &home.places).await.unwrap()).await.unwrap();
+    assert_eq!(provider.refreshes.load(Ordering::SeqCst), 1);
+    let came = scripted.came.lock().unwrap().clone();
+    let shown =
+        came.iter().filter(|came| came.path == "/mcp" && came.verb == "POST").map(|came| came.header("authorization"));
+    assert!(shown.eq(std::iter::repeat_n("Bearer access-2", 3)), "{came:?}");
+}
+
+#[tokio::test]
 async fn a_refused_token_is_refreshed_and_a_revoked_one_wants_a_login() {
     let (url, _, provider) = Provider::start().await;
     let home = Home::new(&url);
@@ -244,8 +261,15 @@ async fn what_the_person_configured_is_sent_in_the_place_of_a_token() {
     let headers = BTreeMap::from([("authorization".to_owned(), "Bearer mine".to_owned())]);
     let Transport::Http { url, .. } = home.server.transport.clone() else { unreachable!() };
     let own = Server { transport: Transport::Http { url, headers }, ..home.server.clone() };
-    reach(&own, &home.places).await.unwrap_err();
-    assert_eq!(scripted.came.lock().unwrap().last().unwrap().header("authorization"), "Bearer mine");
+    let CallError::Unreachable { problem, .. } = reach(&own, &home.places).await.unwrap_err() else {
+        panic!("a login")
+    };
+    assert!(problem.contains("`authorization`"), "{problem}");
+    login(&own, &home.places, visit, &CancellationToken::new()).await.unwrap_err();
+    assert_eq!(
+        scripted.came.lock().unwrap().iter().rfind(|came| came.path == "/mcp").unwrap().header("authorization"),
+        "Bearer mine"
+    );
 }
 
 #[tokio::test]

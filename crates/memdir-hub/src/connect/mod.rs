@@ -226,3 +226,24 @@ pub(crate) fn fill(text: &str, environment: &BTreeMap<String, String>) -> Result
     filled.push_str(rest);
     Ok(filled)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_are_filled_and_what_is_not_there_is_named() {
+        let environment = [("KEY", "k${KEY}"), ("EMPTY", "")].map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let environment = BTreeMap::from(environment);
+        for (text, expected) in [
+            ("plain $KEY {KEY}", Ok("plain $KEY {KEY}")),
+            ("a ${KEY} b ${KEY}", Ok("a k${KEY} b k${KEY}")),
+            ("${EMPTY}", Err("the variable `EMPTY` is not set")),
+            ("${GONE}", Err("the variable `GONE` is not set")),
+            ("${}", Err("the variable `` is not set")),
+            ("x${KEY", Err("`x${KEY` has a `${` without `}`")),
+        ] {
+            assert_eq!(fill(text, &environment), expected.map(str::to_owned).map_err(str::to_owned));
+        }
+    }
+}

@@ -13,6 +13,7 @@ use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::{Mutex, watch};
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
@@ -53,6 +54,9 @@ const GRACE: Duration = Duration::from_millis(500);
 /// How long is waited for the program's code when its output has ended, so that the person is told it.
 const CODE: Duration = Duration::from_millis(300);
 
+/// How long is waited for what it wrote at last: all that holds its standard error is dead by then.
+const LAST_WORDS: Duration = Duration::from_millis(50);
+
 /// How a program is started.
 pub(super) struct Program<'a> {
     pub(super) command: &'a str,
@@ -75,7 +79,7 @@ pub(super) async fn connect(
     let spawned = command.spawn().map_err(|error| {
         ConnectError::broken(server, format!("`{}` cannot be started: {}", program.command, error.kind()))
     });
-    let transport = Running::new(spawned?, mark, handler.wire.clone(), machine, log.clone())
+    let transport = Running::new(spawned?, mark, handler.wire.clone(), machine, log)
         .ok_or_else(|| ConnectError::lost(server, "its streams are not there"))?;
     open(server, handler, transport, opening).await
 }
@@ -114,7 +118,7 @@ struct Running {
     input: Input,
     wire: Arc<Wire>,
     /// How the program ended, once it has.
-    exit: watch::Receiver<Option<String>>,
+    exit: Exit,
     /// Has the program ended.
     closing: CancellationToken,
 }
@@ -126,13 +130,14 @@ impl Drop for Running {
 }
 
 impl Running {
-    fn new(mut child: Child, mark: String, wire: Arc<Wire>, machine: &Machine, log: ServerLog) -> Option<Self> {
+    fn new(mut child: Child, mark: String, wire: Arc<Wire>, machine: &Machine, log: &ServerLog) -> Option<Self> {
         let (stdin, stdout, stderr) = (child.stdin.take()?, child.stdout.take()?, child.stderr.take()?);
         let input = Arc::new(Mutex::new(Some(stdin)));
         let closing = machine.closing.child_token();
         let (told, exit) = watch::channel(None);
-        tokio::spawn(log.clone().follow(stderr));
-        let keeper = Keeper { child, mark, input: input.clone(), guard: machine.guard.clone(), log };
+        let follower = tokio::spawn(log.clone().follow(stderr));
+        let keeper =
+            Keeper { child, mark, input: input.clone(), guard: machine.guard.clone(), log: log.clone(), follower };
         machine.keep(tokio::spawn(keeper.keep(closing.clone(), told)));
         Some(Self { output: BufReader::new(stdout), line: Vec::new(), input, wire, exit, closing })
     }
@@ -142,7 +147,7 @@ impl Running {
         loop {
             let available = self.output.fill_buf().await.map_err(|error| WireEnd::Lost(error.to_string()))?;
             if available.is_empty() {
-                return Err(WireEnd::Lost(String::new()));
+                return Err(WireEnd::Lost("the end".to_owned()));
             }
             let end = available.iter().position(|byte| *byte == b'\n');
             let piece = available.get(..end.unwrap_or(available.len())).unwrap_or_default();
@@ -157,13 +162,15 @@ impl Running {
             }
         }
     }
+}
 
-    /// How the program ended, in words.
-    async fn how_it_ended(&mut self) -> String {
-        let waited = timeout(CODE, self.exit.wait_for(Option::is_some)).await;
-        let exit = waited.ok().and_then(Result::ok).and_then(|exit| exit.clone());
-        exit.unwrap_or_else(|| "it has closed its output".to_owned())
-    }
+type Exit = watch::Receiver<Option<String>>;
+
+/// How the program ended, in words.
+async fn how_it_ended(mut exit: Exit) -> WireEnd {
+    let waited = timeout(CODE, exit.wait_for(Option::is_some)).await;
+    let how = waited.ok().and_then(Result::ok).and_then(|exit| exit.clone());
+    WireEnd::Lost(how.unwrap_or_else(|| "it has closed its output".to_owned()))
 }
 
 impl rmcp::transport::Transport<RoleClient> for Running {
@@ -174,14 +181,13 @@ impl rmcp::transport::Transport<RoleClient> for Running {
         message: ClientJsonRpcMessage,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         self.wire.sends(&message);
-        let input = self.input.clone();
+        let (input, wire, exit) = (self.input.clone(), self.wire.clone(), self.exit.clone());
         async move {
-            let mut line = serde_json::to_vec(&message)?;
-            line.push(b'\n');
-            let mut input = input.lock().await;
-            let open = input.as_mut().ok_or(std::io::ErrorKind::BrokenPipe)?;
-            open.write_all(&line).await?;
-            open.flush().await
+            let written = write(&input, &message).await;
+            if written.is_err() {
+                wire.end(how_it_ended(exit).await);
+            }
+            written
         }
     }
 
@@ -198,8 +204,8 @@ impl rmcp::transport::Transport<RoleClient> for Running {
                 }
                 Err(end) => {
                     let end = match end {
-                        WireEnd::Lost(problem) if problem.is_empty() => WireEnd::Lost(self.how_it_ended().await),
-                        end => end,
+                        WireEnd::Lost(_) => how_it_ended(self.exit.clone()).await,
+                        WireEnd::TooLarge => end,
                     };
                     self.wire.end(end);
                     return None;
@@ -215,6 +221,15 @@ impl rmcp::transport::Transport<RoleClient> for Running {
     }
 }
 
+async fn write(input: &Input, message: &ClientJsonRpcMessage) -> std::io::Result<()> {
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    let mut input = input.lock().await;
+    let open = input.as_mut().ok_or(std::io::ErrorKind::BrokenPipe)?;
+    open.write_all(&line).await?;
+    open.flush().await
+}
+
 /// Who waits for a program's end, and sees to it.
 struct Keeper {
     child: Child,
@@ -223,6 +238,8 @@ struct Keeper {
     input: Input,
     guard: Arc<Guard>,
     log: ServerLog,
+    /// Who reads its standard error.
+    follower: JoinHandle<()>,
 }
 
 impl Keeper {
@@ -236,12 +253,13 @@ impl Keeper {
         };
         // The group's number is not given to another while one of the group lives.
         end_group(group, Strength::Kill);
-        let mark = self.mark;
-        let _ = tokio::task::spawn_blocking(move || end_marked(&mark)).await;
-        self.guard.release(group);
+        let _ = timeout(LAST_WORDS, self.follower).await;
         let last = self.log.recent(1).pop().map(|line| format!("; its last words were `{line}`")).unwrap_or_default();
         let how = status.map_or_else(|error| error.to_string(), |status| status.to_string());
         told.send_replace(Some(format!("it has ended with {how}{last}")));
+        let mark = self.mark;
+        let _ = tokio::task::spawn_blocking(move || end_marked(&mark)).await;
+        self.guard.release(group);
     }
 
     /// Ends the program: by the end of its input, then by a word, then by force.

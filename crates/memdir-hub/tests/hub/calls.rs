@@ -10,14 +10,34 @@ use tokio_util::sync::CancellationToken;
 use crate::support::*;
 
 #[test]
-fn a_result_comes_as_it_was_sent_byte_for_byte() {
+fn a_result_comes_as_it_was_sent_member_for_member() {
     let odd = r#"{"zeta":1,"content":[{"type":"hologram","beams":[1.50,2e3],"x":null},{"type":"text","text":"ä","annotations":{"audience":["user"],"own":1}},{"type":"image","data":"AA==","mimeType":"image/png"},{"type":"resource","resource":{"uri":"a://b","text":"t","own":[]}}],"structuredContent":[1,"two",null],"isError":false,"_meta":{"b":{"a":1},"a":2},"own":{"deep":[{}]}}"#;
     for era in ["initialize", "newest"] {
         let fixture = Fixture::new([script("one").env("SCRIPTED_ODD", odd).env("SCRIPTED_ERA", era)]);
         let answer = fixture.call("one__odd", json!({})).unwrap();
+        // Numbers keep their value, not their spelling.
         assert_eq!(serde_json::to_string(&answer.result).unwrap(), odd.replace("1.50", "1.5").replace("2e3", "2000.0"));
         assert!(!answer.is_cached && !answer.is_error());
     }
+}
+
+#[test]
+fn tools_of_the_same_name_are_told_apart_and_a_call_costs_little() {
+    let fixture = Fixture::new([script("a"), script("b")]);
+    let (mut counted, mut took) = ([0, 0], Vec::new());
+    for round in 0..1_000_u32 {
+        let which = (round.wrapping_mul(2_654_435_761) >> 31) as usize;
+        counted[which] += 1;
+        let began = Instant::now();
+        let answer = fixture.call(["a__counter", "b__counter"][which], json!({})).unwrap();
+        if round >= 10 {
+            took.push(began.elapsed());
+        }
+        assert_eq!(text(&answer), counted[which].to_string());
+    }
+    took.sort();
+    println!("a call took p50 {:?}, p99 {:?}; calls {counted:?}", took[took.len() / 2], took[took.len() * 99 / 100]);
+    assert!(took[took.len() / 2] < Duration::from_millis(10), "{:?}", took[took.len() / 2]);
 }
 
 #[test]
@@ -215,14 +235,27 @@ fn a_question_that_could_be_of_two_calls_is_declined() {
     fixture.call("one__echo", json!({"text": ""})).unwrap();
     let stop = CancellationToken::new();
     std::thread::scope(|scope| {
-        let other = scope.spawn(|| fixture.call_with("one__slow", json!({"seconds": 60}), &mut (), &stop));
+        let accept = ElicitationAnswer::Accept(map(json!({"size": "XL"})));
+        let (mut events, mut of_other) = (Events::answering(accept.clone()), Events::answering(accept));
+        let (called, wanted) = (&fixture, &stop);
+        let other = scope.spawn(move || called.call_with("one__slow", json!({"seconds": 60}), &mut of_other, wanted));
         soon("the other call", Duration::from_secs(5), || fixture.times("one", "tools/call slow") == 1);
-        let mut events = Events::answering(ElicitationAnswer::Accept(map(json!({"size": "XL"}))));
         let answered = fixture.call_with("one__ask", json!({}), &mut events, &CancellationToken::new()).unwrap();
         assert_eq!(answered.result["structuredContent"]["answer"], json!({"action": "decline"}));
         assert!(events.asked.is_empty());
         stop.cancel();
         other.join().unwrap().unwrap_err();
+    });
+}
+
+#[test]
+fn a_question_of_no_call_is_declined() {
+    let fixture = Fixture::new([script("one")]);
+    let mut events = Events::answering(ElicitationAnswer::Accept(map(json!({}))));
+    fixture.call_with("one__ask_late", json!({}), &mut events, &CancellationToken::new()).unwrap();
+    let server = memdir_tools::ServerName::parse("one").unwrap();
+    soon("the answer", Duration::from_secs(5), || {
+        fixture.hub().log_lines(&server, 1) == [r#"{"action":"decline"}"#] && events.asked.is_empty()
     });
 }
 

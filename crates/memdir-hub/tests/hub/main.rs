@@ -5,6 +5,7 @@
     clippy::disallowed_methods,
     clippy::indexing_slicing,
     clippy::panic,
+    clippy::print_stdout,
     clippy::unwrap_used,
     reason = "helpers of tests"
 )]

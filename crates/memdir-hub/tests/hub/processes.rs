@@ -1,7 +1,7 @@
 //! What is left of the servers' processes: nothing, by the system's list.
 
 use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -22,8 +22,10 @@ fn nothing_is_left_when_the_hub_ends() {
         || script("one").arg("--stubborn"),
     ] {
         let mut fixture = Fixture::new([script_of().arg(&mark)]);
-        fixture.call("one__orphan", json!({})).unwrap();
-        assert_eq!(processes(&mark).len(), 2, "the server, and what it started");
+        for leaves in [true, false] {
+            fixture.call("one__orphan", json!({"leaves": leaves})).unwrap();
+        }
+        soon("the server, and what it started", Duration::from_secs(5), || processes(&mark).len() == 3);
         let began = Instant::now();
         fixture.end();
         assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
@@ -35,8 +37,10 @@ fn nothing_is_left_when_the_hub_ends() {
 fn nothing_is_left_of_a_server_that_is_taken_out() {
     let mark = new_mark();
     let fixture = Fixture::new([script("one").arg(&mark).arg("--stubborn")]);
-    fixture.call("one__orphan", json!({})).unwrap();
-    assert_eq!(processes(&mark).len(), 2);
+    for leaves in [true, false] {
+        fixture.call("one__orphan", json!({"leaves": leaves})).unwrap();
+    }
+    soon("the server, and what it started", Duration::from_secs(5), || processes(&mark).len() == 3);
     fixture.put([]);
     soon("no process", Duration::from_secs(4), || processes(&mark).is_empty());
 }
@@ -47,7 +51,7 @@ fn nothing_is_left_of_a_server_that_dies_in_mid_call() {
     let fixture = Fixture::new([script("one").arg(&mark), script("two")]);
     fixture.call("two__counter", json!({})).unwrap();
     for round in 0..rounds() {
-        fixture.call("one__orphan", json!({})).unwrap();
+        fixture.call("one__orphan", json!({"leaves": round % 2 == 0})).unwrap();
         let server = processes(&mark);
         let victim = server.iter().min().copied().unwrap();
         std::thread::scope(|scope| {
@@ -68,20 +72,29 @@ fn nothing_is_left_of_a_server_that_dies_in_mid_call() {
 
 #[test]
 fn nothing_is_left_when_memdir_is_killed() {
-    for round in 0..rounds() {
+    for _ in 0..rounds() {
         let mark = new_mark();
         let folder = tempfile::tempdir().unwrap();
         let mut holder = Command::new(example("hub_holder"));
         holder.arg(example("scripted_server")).arg(folder.path()).arg(&mark);
-        let mut holder = holder.stdout(Stdio::piped()).spawn().unwrap();
+        let mut holder = Holder(holder.stdout(Stdio::piped()).spawn().unwrap());
         let mut line = String::new();
-        BufReader::new(holder.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        BufReader::new(holder.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
         assert_eq!(line, "ready\n");
-        let children = processes(&mark).len() - 1;
-        assert_eq!(children, 2 * 2, "two servers, each with one that it has started; round {round}");
-        kill(holder.id());
-        holder.wait().unwrap();
+        // Two servers, each with two that it has started, and the program itself.
+        soon("all processes", Duration::from_secs(5), || processes(&mark).len() == 2 * 3 + 1);
+        drop(holder);
         soon("no process", Duration::from_secs(2), || processes(&mark).is_empty());
+    }
+}
+
+/// A process that is killed when this is dropped.
+struct Holder(Child);
+
+impl Drop for Holder {
+    fn drop(&mut self) {
+        kill(self.0.id());
+        self.0.wait().unwrap();
     }
 }
 

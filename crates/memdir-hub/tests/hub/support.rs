@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 pub(crate) fn example(name: &str) -> PathBuf {
     let tests = std::env::current_exe().unwrap();
     let path = tests.parent().and_then(Path::parent).unwrap().join("examples").join(name);
-    assert!(path.exists(), "{} was not built: `cargo test -p memdir-hub` builds it", path.display());
+    assert!(path.exists(), "{} was not built: `cargo build -p memdir-hub --examples` builds it", path.display());
     path
 }
 

@@ -19,8 +19,7 @@ use std::process::{Child, Command, Stdio};
 
 /// The folder of packages, if it is there; else says why the test is skipped.
 fn packages() -> Option<PathBuf> {
-    let place = std::env::var_os("MEMDIR_MCP_SERVERS").map(PathBuf::from);
-    let place = place.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/mcp-servers"));
+    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/mcp-servers");
     let found = place.join("ready").exists().then_some(place);
     if found.is_none() {
         eprintln!("skipped: `scripts/mcp-servers` has not installed the servers of others");

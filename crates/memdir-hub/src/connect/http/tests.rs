@@ -4,15 +4,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest};
 use rmcp::service::{PeerRequestOptions, ServiceError};
 use serde_json::{Map, Value, json};
 
+use super::answer::{EVENTS, JSON};
 use super::*;
 use crate::connect::sse;
+use crate::wire::WireEnd;
 use memdir_tools::{CallError, Permission, ServerName};
 
 /// A server on a port of its own: what it answers to each request, and what came.
@@ -244,8 +247,8 @@ async fn an_answer_that_is_too_long_is_refused() {
     for kind in [JSON, EVENTS] {
         let (url, _) = Scripted::start(move |came| {
             plain(came).unwrap_or_else(|| {
-                let long =
-                    json!({"jsonrpc": "2.0", "id": came.body["id"], "result": {"text": "x".repeat(MOST_MESSAGE)}});
+                let long = "x".repeat(MOST_MESSAGE);
+                let long = format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{"text":"{long}"}}}}"#, came.body["id"]);
                 let start = if kind == JSON { "" } else { "data: " };
                 ([(CONTENT_TYPE, kind)], format!("{start}{long}\n\n")).into_response()
             })
