@@ -651,6 +651,15 @@ fn a_call_that_waits_for_the_person_ends_with_the_grant() {
         assert_eq!(wire.ask("tools/call", call.clone()).await["error"]["code"], json!(-32602));
         site.grant("owner", &["post"]);
         assert_eq!(wire.ask("tools/call", call).await["error"]["code"], json!(-32602), "it was used");
+        // An older version asks while the call waits.
+        let mut wire = Wire::open(&site, Some("owner"), OLDER, json!({"elicitation": {}})).await;
+        let id = wire.begin("tools/call", json!({"name": "post__careful", "arguments": {}})).await;
+        let asked = wire.message().await;
+        site.grant("owner", &[]);
+        let yes = json!({"action": "accept", "content": {"decision": "yes"}});
+        wire.send(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": yes})).await;
+        let answer = wire.message().await;
+        assert_eq!((&answer["id"], code(&answer)), (&json!(id), "permission_required"), "{answer}");
         assert!(lock(&site.fake.calls).is_empty());
     });
 }
@@ -748,9 +757,14 @@ fn a_client_hears_when_its_own_list_has_become_another_one() {
         new.begin("subscriptions/listen", json!({"notifications": {"toolsListChanged": true}})).await;
         let begun = new.message().await;
         assert_eq!(begun["params"]["notifications"]["toolsListChanged"], json!(true), "{begun}");
-        // What it was not granted, and what it is not shown, is nothing to it: it would be the next message.
+        // What it was not granted, and what it is not shown, is nothing to it: a notice would come before one of these answers.
         site.fake.change(|tools| tools.retain(|tool| tool.own != "long"));
         site.fake.change(|tools| tools.push(Tool { pin: PinState::New, ..tool("files", "new", &json!({})) }));
+        for wire in [&mut old, &mut new] {
+            for _ in 0..3 {
+                assert_eq!(text(&wire.call("files__read_file", json!({})).await), "files__read_file");
+            }
+        }
         site.fake.change(|tools| tools.retain(|tool| tool.own != "whole"));
         for wire in [&mut old, &mut new] {
             let told = wire.message().await;
