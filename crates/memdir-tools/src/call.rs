@@ -131,7 +131,7 @@ pub enum CallError {
         most: u64,
     },
     /// The client has made too many calls of this server.
-    #[error("too many calls of `{server}`")]
+    #[error("too many calls to `{server}`")]
     TooSoon {
         /// The server.
         server: String,
@@ -139,7 +139,7 @@ pub enum CallError {
         wait: Duration,
     },
     /// The person has to log in first.
-    #[error("the server `{0}` asks who you are")]
+    #[error("the server `{0}` requires a login")]
     LoginNeeded(String),
     /// Nobody wants the answer any more.
     #[error("the call was cancelled")]

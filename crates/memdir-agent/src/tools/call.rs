@@ -15,8 +15,8 @@ use memdir_core::digest::Digest;
 use memdir_core::report::{Code, Failure, Outcome, Value};
 use memdir_dialect::{Entry, Foreign, Parsed, Unread};
 use memdir_tools::{
-    CallError, CallEvents, Elicitation, ElicitationAnswer, Kept, MetaCall, Part, Progress, Tool, ToolAnswer, ToolCall,
-    find, told,
+    CallError, CallEvents, Elicitation, ElicitationAnswer, Kept, MetaCall, Part, Progress, ServerName, Tool,
+    ToolAnswer, ToolCall, find, told,
 };
 
 /// So many tools are called in a turn.
@@ -135,7 +135,7 @@ impl Agent<'_> {
             let toolbox = AsSwitched { toolbox: toolbox.as_ref(), session: &self.session };
             let edge = &calling.edge;
             let mut ask = |tool: &Tool, arguments: &Map<String, Json>| edge.borrow_mut().decide_tool(tool, arguments);
-            let mut events = Relay(edge);
+            let mut events = Relay(edge, &tool.server);
             let caller = &calling.asked.caller;
             self.engine.call_tool(&toolbox, caller, &mut switched, &call, &mut ask, &mut events, calling.stop)
         };
@@ -214,7 +214,7 @@ struct Calling<'c, 'e> {
 }
 
 /// Tells the person of a call while it runs.
-struct Relay<'r, 'c, 'e>(&'r RefCell<&'c mut (dyn Edge + 'e)>);
+struct Relay<'r, 'c, 'e>(&'r RefCell<&'c mut (dyn Edge + 'e)>, &'r ServerName);
 
 impl CallEvents for Relay<'_, '_, '_> {
     fn progress(&mut self, progress: &Progress) {
@@ -222,7 +222,7 @@ impl CallEvents for Relay<'_, '_, '_> {
     }
 
     fn elicit(&mut self, elicitation: &Elicitation) -> ElicitationAnswer {
-        self.0.borrow_mut().elicit(elicitation)
+        self.0.borrow_mut().elicit(self.1, elicitation)
     }
 }
 

@@ -61,20 +61,7 @@ pub(super) fn was_guard(arguments: &[OsString]) -> bool {
     is_guard
 }
 
-/// The tools of the servers that the person has added; `None` where there are none, and then nothing is started.
-///
-/// # Errors
-///
-/// `config` where the registry cannot be read.
-pub(super) fn open_hub(sources: &Sources) -> Result<Option<Arc<Hub>>, Failure> {
-    if sources.path().is_none() {
-        return Ok(None);
-    }
-    let registry = Registry::of(sources)?;
-    if registry.read()?.is_empty() { Ok(None) } else { Ok(Some(Arc::new(registry.hub()?))) }
-}
-
-/// The same where there need not be any yet, for a program that serves those which are added while it runs.
+/// The tools of the servers that the person has added, and of those that are added while the program runs.
 ///
 /// # Errors
 ///

@@ -20,14 +20,14 @@ pub(super) fn remove(global: &Global, registry: &Registry, name: &ServerName) ->
         Ok(())
     })?;
     global.answer(&json!({ "removed": name }), |_| {
-        Ok(say(format!("`{name}` is removed; running programs have its tools no longer"))?)
+        Ok(say(format!("`{name}` is removed; running programs can no longer call its tools"))?)
     })
 }
 
 pub(super) fn enable(global: &Global, registry: &Registry, name: &ServerName, enabled: bool) -> Result<u8, Stop> {
     registry.change_one(name, |server| server.enabled = enabled)?;
     global.answer(&json!({"name": name, "enabled": enabled}), |_| {
-        let out = "out of use; running programs have its tools no longer";
+        let out = "disabled; running programs can no longer call its tools";
         Ok(say(format!("`{name}` is {}", if enabled { "in use" } else { out }))?)
     })
 }
