@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::args::{Keep, Names};
+use super::args::{CacheResults, Keep, Names};
 use super::registry::{Registry, unknown};
 use crate::args::Global;
 use crate::exit::{Stop, usage};
@@ -54,8 +54,9 @@ fn permit_one(servers: &mut [Server], name: &str, to: Permission) -> Result<(), 
     with_tool(servers, name, |rule| rule.permission = Some(to))
 }
 
-pub(super) fn cache(global: &Global, registry: &Registry, tool: &str, keep: Keep) -> Result<u8, Stop> {
-    registry.change(|servers| with_tool(servers, tool, |rule| rule.cache_seconds = keep))?;
+pub(super) fn cache(global: &Global, registry: &Registry, options: &CacheResults) -> Result<u8, Stop> {
+    let CacheResults { tool, keep: Keep(keep) } = options;
+    registry.change(|servers| with_tool(servers, tool, |rule| rule.cache_seconds = *keep))?;
     global.answer(&json!({"tool": tool, "cache_seconds": keep}), |_| {
         let kept = match keep {
             Some(seconds) => format!("kept for {seconds} s, for each client its own"),
