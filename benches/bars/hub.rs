@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::measure::{Bar, head, in_turns, note, row, shares};
 use crate::mcp::{Server, is_good};
+use crate::measure::{Bar, head, in_turns, note, row, shares};
 use crate::process::memdir_with;
 use crate::vaults;
 
@@ -21,7 +21,9 @@ const STARTS: usize = 31;
 /// The first list, and the time that memdir adds to a call.
 pub(crate) fn tools_of_others() {
     let Some(scripted) = scripted() else {
-        println!("\nskipped: `cargo build --release -p memdir-hub --example scripted_server` builds the server that is called");
+        println!(
+            "\nskipped: `cargo build --release -p memdir-hub --example scripted_server` builds the server that is called"
+        );
         return;
     };
     let (folder, home) = (vaults::vault(1_000), vaults::fresh("hub-home"));
@@ -35,7 +37,10 @@ pub(crate) fn tools_of_others() {
     for offered in ["--hub", "--hub=all"] {
         let times = in_turns(
             STARTS,
-            vec![Box::new(|| first_list(ours(&folder, &home, &[offered]))), Box::new(|| first_list(ours(&folder, &home, &[])))],
+            vec![
+                Box::new(|| first_list(ours(&folder, &home, &[offered]))),
+                Box::new(|| first_list(ours(&folder, &home, &[]))),
+            ],
         );
         let [with, without] = times.as_slice() else { return };
         row(&format!("tools/list, {offered}"), *with, *without, Bar::Within(Duration::from_millis(100)));
