@@ -107,7 +107,8 @@ fn a_grant_says_what_a_client_sees_and_calls() {
     let env = with_lab();
     for (name, more) in [("desk", &["--hub", "lab__echo"] as &[&str]), ("phone", &[]), ("all", &["--hub", "lab"])] {
         let added = env.ask(&[&["client", "add", name], more].concat()).exits(0);
-        assert_eq!(added["client"]["hub"].as_array().unwrap().len(), more.len() / 2, "{added}");
+        let granted = added["client"]["hub"].as_array().map_or(0, Vec::len);
+        assert_eq!(granted, more.len() / 2, "{added}");
     }
     let wrong = env.ask(&["client", "add", "wrong", "--hub", "Lab!"]);
     assert_ne!(wrong.code, 0);
