@@ -67,7 +67,10 @@ impl Engine {
         let began = || Began { time: self.now(), forgets: self.vault.forgets() };
         let asked = began();
         let decided = match toolbox.tools().iter().find(|tool| tool.name == call.tool) {
-            Some(tool) => decide(tool, switched, call, ask),
+            Some(tool) => match toolbox.check() {
+                Ok(()) => decide(tool, switched, call, ask),
+                Err(error) => Err((Decided::Denied, error.into())),
+            },
             None => Err((Decided::Denied, CallError::UnknownTool(call.tool.to_string()).into())),
         };
         let decided = match decided {

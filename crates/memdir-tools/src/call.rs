@@ -92,6 +92,9 @@ pub enum CallError {
     /// The tool is another one than when the call was allowed: its server was started since.
     #[error("`{0}` is not the tool that was approved")]
     Changed(String),
+    /// What the person allows cannot be read, so nothing is allowed.
+    #[error("no tool is called: {}", .0.message)]
+    Registry(Box<Failure>),
     /// The server cannot be reached, or has ended: the wire.
     #[error("the server `{server}` cannot be reached: {problem}")]
     Unreachable {
@@ -155,6 +158,7 @@ impl From<CallError> for Failure {
             }
             CallError::Changed(_) => Self::new(Code::Denied, message)
                 .with_hint("tell the person, who can look at the change with `memdir tools approve`"),
+            CallError::Registry(failure) => Self { hint: failure.hint, ..Self::new(Code::Denied, message) },
             CallError::Unreachable { may_be_done: true, .. } => Self::new(Code::Unavailable, message)
                 .with_hint("the call may have been carried out: look before you send it again"),
             CallError::Unreachable { server, may_be_done: false, .. } => Self::new(Code::Unavailable, message)
