@@ -66,11 +66,7 @@ impl Engine {
         self.vault.look_after_crash().and_then(|()| self.vault.begin_history()).map_err(|error| failure(&error))?;
         let began = || Began { time: self.now(), forgets: self.vault.forgets() };
         let asked = began();
-        let decided = match toolbox.tools().iter().find(|tool| tool.name == call.tool) {
-            Some(tool) => decide(tool, switched, call, ask),
-            None => Err((Decided::Denied, CallError::UnknownTool(call.tool.to_string()).into())),
-        };
-        let decided = match decided {
+        let decided = match decide(toolbox, switched, call, ask) {
             Ok(decided) => decided,
             Err((decided, failure)) => {
                 self.keep_call(caller, asked, record(call, decided, Err(failure.code), Duration::ZERO));
@@ -130,35 +126,56 @@ impl Engine {
     }
 }
 
+/// Why a call is not made, and who is against it.
+type Against = (Decided, Failure);
+
 /// Whether a call is made, and by whose leave; else who is against it, and what is said.
 fn decide(
-    tool: &Tool,
+    toolbox: &dyn Toolbox,
     switched: &mut Switched,
     call: &ToolCall,
     ask: &mut dyn FnMut(&Tool, &Map<String, Value>) -> ToolConsent,
-) -> Result<Decided, (Decided, Failure)> {
-    match Verdict::of(tool, switched) {
+) -> Result<Decided, Against> {
+    let shown = find(toolbox, call)?;
+    match Verdict::of(&shown, switched) {
         Verdict::Refuse(failure) => return Err((Decided::Denied, failure)),
-        Verdict::Allow if tool.permission == Permission::Allow => return Ok(Decided::Allowed),
+        Verdict::Allow if shown.permission == Permission::Allow => return Ok(Decided::Allowed),
         Verdict::Allow => return Ok(Decided::ApprovedForConversation),
         Verdict::Ask => {}
     }
-    match ask(tool, &call.arguments) {
-        ToolConsent::Once => Ok(Decided::Approved),
-        ToolConsent::Conversation => {
-            switched.allowed.insert(tool.name.to_string());
-            Ok(Decided::ApprovedForConversation)
-        }
+    let tool = &shown.name;
+    let consent = ask(&shown, &call.arguments);
+    match consent {
+        ToolConsent::Once | ToolConsent::Conversation => {}
         ToolConsent::No => {
-            let failure = Failure::new(Code::Denied, format!("the person does not allow this call of `{}`", tool.name));
-            Err((Decided::Refused, failure.with_hint("leave it, and say so")))
+            let failure = Failure::new(Code::Denied, format!("the person does not allow this call of `{tool}`"));
+            return Err((Decided::Refused, failure.with_hint("leave it, and say so")));
         }
         ToolConsent::NobodyThere => {
-            let message = format!("the person has to be asked about `{}`, and cannot be asked here", tool.name);
+            let message = format!("the person has to be asked about `{tool}`, and cannot be asked here");
             let failure = Failure::new(Code::PermissionRequired, message);
-            Err((Decided::Denied, failure.with_hint("go on without it, and say so; nothing was sent")))
+            return Err((Decided::Denied, failure.with_hint("go on without it, and say so; nothing was sent")));
         }
     }
+    // They may have thought about it for long, and said yes to what they were shown.
+    let now = find(toolbox, call)?;
+    if now.definition != shown.definition {
+        return Err((Decided::Denied, CallError::Changed(tool.to_string()).into()));
+    }
+    if let Verdict::Refuse(failure) = Verdict::of(&now, switched) {
+        return Err((Decided::Denied, failure));
+    }
+    if consent == ToolConsent::Once {
+        return Ok(Decided::Approved);
+    }
+    switched.allowed.insert(tool.to_string());
+    Ok(Decided::ApprovedForConversation)
+}
+
+/// The tool that a call names, as it is now.
+fn find(toolbox: &dyn Toolbox, call: &ToolCall) -> Result<Tool, Against> {
+    let found = toolbox.tools().iter().find(|tool| tool.name == call.tool).cloned();
+    found.ok_or_else(|| (Decided::Denied, CallError::UnknownTool(call.tool.to_string()).into()))
 }
 
 /// What the audit keeps of a call, without its arguments.

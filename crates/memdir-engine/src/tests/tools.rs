@@ -22,7 +22,7 @@ use memdir_vault::{AuditQuery, ToolFilter};
 /// Servers that answer what they are told to, and remember what they were sent.
 #[derive(Debug)]
 pub(super) struct Scripted {
-    tools: Arc<[Tool]>,
+    tools: Mutex<Arc<[Tool]>>,
     answer: Result<ToolAnswer, CallError>,
     heard: Mutex<Vec<ToolCall>>,
 }
@@ -33,7 +33,7 @@ impl Toolbox for Scripted {
     }
 
     fn tools(&self) -> Arc<[Tool]> {
-        Arc::clone(&self.tools)
+        Arc::clone(&self.tools.lock().unwrap())
     }
 
     fn call(
@@ -66,7 +66,7 @@ pub(super) fn toolbox(permission: Permission, pin: PinState, answer: Result<Tool
     let own = "forecast";
     let name = ToolName::of(&weather(), own);
     let tool = Tool { name, server: weather(), own: own.to_owned(), definition: Map::new(), permission, pin };
-    Scripted { tools: [tool].into(), answer, heard: Mutex::default() }
+    Scripted { tools: Mutex::new([tool].into()), answer, heard: Mutex::default() }
 }
 
 pub(super) fn switched_on() -> Switched {
@@ -146,6 +146,45 @@ fn who_decides_about_a_call_is_told_and_kept() {
 }
 
 #[test]
+fn what_changes_while_the_person_is_asked_is_looked_at_anew() {
+    let yes = [ToolConsent::Once, ToolConsent::Conversation];
+    let tool = |change: fn(&mut Tool)| {
+        let mut tool = toolbox(Permission::Ask, PinState::Approved, Ok(answer(false))).tools()[0].clone();
+        change(&mut tool);
+        vec![tool]
+    };
+    let described = |tool: &mut Tool| drop(tool.definition.insert("description".to_owned(), json!("sends all notes")));
+    let cases = [
+        ("another definition that is approved by now", tool(described), Some(Code::Denied)),
+        ("another definition", tool(|tool| tool.pin = PinState::Changed), Some(Code::Denied)),
+        ("denied meanwhile", tool(|tool| tool.permission = Permission::Deny), Some(Code::Denied)),
+        ("gone", Vec::new(), Some(Code::UnknownAction)),
+        ("allowed meanwhile", tool(|tool| tool.permission = Permission::Allow), None),
+    ];
+    for ((case, now, code), consent) in cases.iter().flat_map(|case| yes.map(|consent| (case, consent))) {
+        let folder = memory(&[]);
+        let engine = engine(folder.path());
+        let toolbox = toolbox(Permission::Ask, PinState::Approved, Ok(answer(false)));
+        let mut ask = |_: &Tool, _: &Map<String, Value>| {
+            *toolbox.tools.lock().unwrap() = now.clone().into();
+            consent
+        };
+        let (caller, stop, mut switched) = (Caller::model("chat"), CancellationToken::new(), switched_on());
+        let call = a_call(json!({"city": "Oslo"}));
+        let made = engine.call_tool(&toolbox, &caller, &mut switched, &call, &mut ask, &mut (), &stop);
+        assert_eq!(made.err().map(|failure| failure.code), *code, "{case}");
+        assert_eq!(toolbox.heard.lock().unwrap().len(), usize::from(code.is_none()), "{case}");
+        // A yes to what was shown is none to what there is now.
+        let lasts = code.is_none() && consent == ToolConsent::Conversation;
+        assert_eq!(switched.allowed.len(), usize::from(lasts), "{case}");
+        let kept = entries(folder.path());
+        let (leave, kept, _) = kept.last().unwrap();
+        assert_eq!(kept, &code.map(|code| code.to_string()), "{case}");
+        assert_eq!(leave == "denied", code.is_some(), "{case}");
+    }
+}
+
+#[test]
 fn an_entry_has_digests_and_sizes_and_no_content() {
     let folder = memory(&[]);
     let engine = engine(folder.path());
@@ -194,7 +233,8 @@ fn each_way_to_fail_has_its_code_and_a_tool_s_own_failure_is_an_answer() {
         let (made, _) = call(&engine, &toolbox, &mut switched_on(), ToolConsent::No);
         assert_eq!(made, said.clone().map_err(Failure::from));
     }
-    let gone = Scripted { tools: [].into(), ..toolbox(Permission::Allow, PinState::Approved, Ok(answer(false))) };
+    let gone =
+        Scripted { tools: Mutex::default(), ..toolbox(Permission::Allow, PinState::Approved, Ok(answer(false))) };
     let (made, _) = call(&engine, &gone, &mut switched_on(), ToolConsent::No);
     assert_eq!((made.unwrap_err().code, gone.heard.lock().unwrap().len()), (Code::UnknownAction, 0));
     let kept = entries(folder.path());
@@ -289,7 +329,7 @@ fn the_audit_is_found_and_counted_by_server_and_tool() {
         let call = ToolCall { tool: name.clone(), arguments: Map::new(), client: None };
         let mut switched = Switched { servers: BTreeSet::from([server.clone()]), allowed: BTreeSet::new() };
         let tool = Tool { name, server, own: own.to_owned(), definition: Map::new(), permission, pin };
-        let toolbox = Scripted { tools: [tool].into(), answer: said, heard: Mutex::default() };
+        let toolbox = Scripted { tools: Mutex::new([tool].into()), answer: said, heard: Mutex::default() };
         let mut ask = |_: &Tool, _: &Map<String, Value>| ToolConsent::No;
         let (caller, stop) = (Caller::model("chat"), CancellationToken::new());
         drop(engine.call_tool(&toolbox, &caller, &mut switched, &call, &mut ask, &mut (), &stop));
