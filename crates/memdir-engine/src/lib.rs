@@ -92,7 +92,7 @@ pub use standing::standing;
 pub use surroundings::Surroundings;
 pub use tidy::{ProposedStep, TidyRun};
 pub use tools::ToolConsent;
-pub use undo_server::{LeftBatch, ServerUndo};
+pub use undo_server::{LeftBatch, ServerUndo, ServerUndone};
 
 /// The values of `status` that set a note aside where the settings name no others.
 pub const PAST_STATUS: [&str; 2] = ["deprecated", "superseded"];

@@ -62,7 +62,8 @@ impl Author {
 /// What the audit keeps of one call.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct AuditEntry {
-    /// Its place among the calls, from 1.
+    /// Its place among the calls, from 1. Of a call of another server's tool: the number in the chain of the entry that says that it was
+    /// sent, or 0.
     pub number: usize,
     /// The action.
     pub action: String,

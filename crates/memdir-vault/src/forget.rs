@@ -274,8 +274,8 @@ impl Journal {
         Ok(self.sum(FORGETS)?.unwrap_or(0))
     }
 
-    /// Writes entries of calls that changed nothing.
-    pub(super) fn note_reads(&mut self, reads: &PendingReads) -> Result<(), VaultError> {
+    /// Writes entries of calls that changed nothing, and gives the number of the last.
+    pub(super) fn note_reads(&mut self, reads: &PendingReads) -> Result<u64, VaultError> {
         self.transaction(Flush::No, |transaction| {
             let forgets = journal::sum(transaction, FORGETS)?.unwrap_or(0);
             let mut chain = Chain::open(transaction, reads.count)?;
@@ -290,7 +290,7 @@ impl Journal {
                 };
                 chain.append(None, entries, &noted.author, noted.time)?;
             }
-            Ok(())
+            Ok(chain.last())
         })
     }
 

@@ -64,20 +64,6 @@ enum StoredResult {
     Other(IgnoredAny),
 }
 
-/// What the audit keeps of a call of another server's tool, beside its name, time and code.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "the fields of `CallRecord`, which has the words")]
-pub struct KeptToolCall {
-    pub arguments_digest: Digest,
-    pub arguments_bytes: u64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub arguments: Option<Json>,
-    #[serde(default)]
-    pub result_digest: Option<Digest>,
-    pub result_bytes: u64,
-    pub is_cached: bool,
-}
-
 impl Payload {
     /// What is kept of a call; `action` is `None` where nothing of its arguments is to be kept.
     #[must_use]
@@ -194,7 +180,7 @@ pub(super) fn said_in(payload: &str) -> Option<String> {
 }
 
 /// What a stored payload of [`Payload::of_tool_call`] says.
-pub(super) fn tool_call_in(payload: &str) -> Option<KeptToolCall> {
+pub(super) fn tool_call_in(payload: &str) -> Option<CallRecord> {
     serde_json::from_str(payload).ok()
 }
 

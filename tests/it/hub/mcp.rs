@@ -49,7 +49,7 @@ fn a_model_finds_describes_and_calls_a_tool() {
         let said = client.call("call_tool", json!({"name": "lab__echo", "arguments": arguments}));
         assert_eq!((text(&said), &said["structuredContent"]), ("hello", &arguments));
         assert_eq!(code(&client.call("call_tool", json!({"name": "lab__none"}))), "unknown_action");
-        assert_eq!(code(&client.call("call_tool", json!({"name": "lab__refuse"}))), "invalid_action");
+        assert_eq!(code(&client.call("call_tool", json!({"name": "lab__refuse"}))), "unavailable");
         let failed = client.call("call_tool", json!({"name": "lab__fail"}));
         assert_eq!((&failed["isError"], text(&failed)), (&json!(true), "it went wrong"));
     }
