@@ -22,6 +22,7 @@ mod fact;
 mod link;
 mod name;
 mod near;
+mod sheet;
 mod subject;
 mod tidy;
 mod usage;
@@ -70,6 +71,10 @@ pub struct Finding {
     pub action: Option<Action>,
     /// The lines that contradict each other, that of the finding first; empty for every other kind.
     pub sides: Vec<Side>,
+    /// Whether the lines may as well be a list of two, as far as the notes tell: it is a contradiction only if different
+    /// changes wrote them. Such a finding has no action.
+    #[serde(skip)]
+    pub may_be_list: bool,
 }
 
 /// A line that contradicts another one.
@@ -269,6 +274,7 @@ fn finding(kind: Kind, path: &MemoryPath) -> Finding {
         message: String::new(),
         action: None,
         sides: Vec::new(),
+        may_be_list: false,
     }
 }
 
