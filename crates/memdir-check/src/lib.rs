@@ -264,6 +264,13 @@ pub fn without_line(path: &MemoryPath, text: &str, line: usize) -> Option<Action
     edit::without_line(path, text, line)
 }
 
+/// The action that gives the fact on a line of a note another value, as `exec` accepts it, whatever other lines have its key;
+/// `None` where it has no single value, or the new one cannot be written there.
+#[must_use]
+pub fn with_value(path: &MemoryPath, text: &str, line: usize, value: &str) -> Option<Action> {
+    edit::with_value(path, text, line, value)
+}
+
 /// A finding of which nothing is said yet.
 fn finding(kind: Kind, path: &MemoryPath) -> Finding {
     Finding {
