@@ -76,7 +76,12 @@ impl Engine {
     }
 
     /// The actions by which one line goes and the other says the value.
-    fn settling_actions(&self, kept: Line<'_>, goes: Option<Line<'_>>, value: Option<&str>) -> Result<Vec<Action>, Failure> {
+    fn settling_actions(
+        &self,
+        kept: Line<'_>,
+        goes: Option<Line<'_>>,
+        value: Option<&str>,
+    ) -> Result<Vec<Action>, Failure> {
         let mut actions = Vec::new();
         let (mut text, mut number) = (self.text_of(kept.path).unwrap_or_default(), kept.number);
         if let Some(goes) = goes {

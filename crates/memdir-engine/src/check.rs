@@ -84,11 +84,7 @@ impl Engine {
     }
 
     /// Whether the lines of a finding contradict each other as far as the history knows.
-    fn tell_writers_of(
-        &self,
-        finding: &mut Finding,
-        known: &mut HashMap<MemoryPath, (String, Vec<Line>)>,
-    ) -> bool {
+    fn tell_writers_of(&self, finding: &mut Finding, known: &mut HashMap<MemoryPath, (String, Vec<Line>)>) -> bool {
         let (mut trusts, mut are_confirmed) = (Vec::new(), true);
         for side in &mut finding.sides {
             let read = || self.lines(&side.path).unwrap_or_default();

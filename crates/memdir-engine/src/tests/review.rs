@@ -168,7 +168,8 @@ fn where_an_answer_fails_nothing_is_confirmed() {
         assert_eq!((failure.code, failure.message.contains("has changed since")), (Code::Conflict, true), "{reply:?}");
     }
     // A line that holds others cannot go by itself.
-    std::fs::write(folder.path().join("user.md"), "# Me\n\n- city: Ghent\n  - flat: red\n- pet: cat\n- city: Bruges\n").unwrap();
+    std::fs::write(folder.path().join("user.md"), "# Me\n\n- city: Ghent\n  - flat: red\n- pet: cat\n- city: Bruges\n")
+        .unwrap();
     let asked = engine.review(engine.now(), 5).unwrap();
     assert_eq!(engine.settle(&asked[0], Reply::This, &me).unwrap_err().code, Code::InvalidAction);
     assert_eq!(engine.settle(&asked[0], Reply::Value("Rome"), &me).unwrap_err().code, Code::InvalidAction);
@@ -203,10 +204,9 @@ fn a_value_is_written_where_the_fact_belongs() {
     // A section of another note about Person 2, in a note that has a birthday of its own.
     let misc = "# Misc\n\n- birthday: 1 May\n\n## Person 2\n\n- birthday: 1970\n";
     let journal = "# May\n\n- Person 2's birthday: 1970\n";
-    for (note, text, left) in [
-        ("misc.md", misc, "# Misc\n\n- birthday: 1 May\n\n## Person 2\n\n"),
-        ("may.md", journal, "# May\n\n"),
-    ] {
+    for (note, text, left) in
+        [("misc.md", misc, "# Misc\n\n- birthday: 1 May\n\n## Person 2\n\n"), ("may.md", journal, "# May\n\n")]
+    {
         let (folder, engine) = with_others(&[(note, text)]);
         let asked = engine.review(engine.now(), 5).unwrap();
         let report = engine.settle(&asked[0], Reply::Value("1971-10-10"), &Caller::person("cli")).unwrap().unwrap();
