@@ -77,15 +77,23 @@ impl RunningCall {
             return json!({"action": "decline"});
         }
         let (answer, waits) = oneshot::channel();
+        let _ends_with_this = Asking(self);
         let _ = self.to_caller.send(CallMessage::Elicit(Elicitation { message, params }, answer));
-        let answered = waits.await;
-        self.is_alive();
-        self.is_asking.store(false, Ordering::Relaxed);
-        match answered {
+        match waits.await {
             Ok(ElicitationAnswer::Accept(content)) => json!({"action": "accept", "content": content}),
             Ok(ElicitationAnswer::Decline) | Err(_) => json!({"action": "decline"}),
             Ok(ElicitationAnswer::Cancel) => json!({"action": "cancel"}),
         }
+    }
+}
+
+/// A question before the person, until it is answered or the server takes it back.
+struct Asking<'a>(&'a RunningCall);
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        self.0.is_alive();
+        self.0.is_asking.store(false, Ordering::Relaxed);
     }
 }
 
@@ -217,4 +225,23 @@ fn file_address(folder: &str) -> String {
         }
     }
     address
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_question_that_the_server_takes_back_is_not_asked_for_ever() {
+        let (to_caller, heard) = std::sync::mpsc::channel();
+        let call = RunningCall::new(to_caller, Arc::default());
+        for _ in 0..2 {
+            tokio::select! {
+                biased;
+                answer = call.ask(Map::new()) => panic!("nobody has answered: {answer}"),
+                () = async {} => {}
+            }
+        }
+        assert_eq!(heard.try_iter().count(), 2);
+    }
 }

@@ -325,7 +325,9 @@ impl Shared {
     /// Looks at the registry once a second until the hub ends, and then ends all programs.
     async fn run(self: Arc<Self>) {
         while tokio::time::timeout(LOOK, self.stop.cancelled()).await.is_err() {
-            self.look();
+            // On a thread that may wait: kept lists are read from files.
+            let looking = self.clone();
+            let _ = tokio::task::spawn_blocking(move || looking.look()).await;
         }
         for entry in lock(&self.entries).values() {
             entry.slot.close();
@@ -420,7 +422,7 @@ fn tools_of(entry: &Entry) -> Vec<Tool> {
 }
 
 /// Connects to a server beside what there is, and says what was found.
-async fn examine(shared: &Shared, entry: &Entry) -> Result<Examined, CallError> {
+async fn examine(shared: &Arc<Shared>, entry: &Entry) -> Result<Examined, CallError> {
     let (server, slot) = (&entry.server, &entry.slot);
     let began = Instant::now();
     let (mut link, tools) = slot.start(shared, server, Opening::Probe).await?;
@@ -435,7 +437,7 @@ async fn examine(shared: &Shared, entry: &Entry) -> Result<Examined, CallError> 
         first_answer,
         stderr: slot.log.recent(10),
     };
-    slot.saw(shared, server, link.opening(), tools);
+    slot.saw(shared, &server.name, link.opening(), tools).await;
     // It has answered; how it ends is seen to by its keeper.
     let _ = link.connection.close_with_timeout(END).await;
     Ok(examined)

@@ -147,9 +147,10 @@ impl Link {
     ) -> Result<Map<String, Value>, Failed> {
         let asked_anew = CallToolRequestParams::new(own.to_owned()).with_arguments(arguments.clone());
         let mut params = asked_anew.clone();
-        for _ in 0..MOST_ROUNDS {
+        for round in 0..MOST_ROUNDS {
             let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
-            let answer = self.request(server, request, Some(running), stop).await?.raw;
+            let answer = self.request(server, request, Some(running), stop).await;
+            let answer = answer.map_err(|failed| if round > 0 { failed.after_a_round() } else { failed })?.raw;
             if answer.get("resultType").and_then(Value::as_str) != Some("input_required") {
                 return Ok(answer);
             }
@@ -157,7 +158,7 @@ impl Link {
             params.request_state = answer.get("requestState").and_then(Value::as_str).map(str::to_owned);
             let wanted = answer.get("inputRequests").and_then(Value::as_object);
             if let Some(wanted) = wanted {
-                params.input_responses = Some(self.inputs(server, wanted, running).await?);
+                params.input_responses = Some(self.inputs(server, wanted, running, stop).await?);
             }
         }
         Err(Failed::Told(protocol(server, "it has asked for more without end")))
@@ -169,13 +170,19 @@ impl Link {
         server: &Server,
         wanted: &Map<String, Value>,
         running: &RunningCall,
+        stop: &CancellationToken,
     ) -> Result<BTreeMap<String, Value>, Failed> {
         let mut answers = BTreeMap::new();
         for (key, request) in wanted {
             let method = request.get("method").and_then(Value::as_str).unwrap_or_default();
             let params = request.get("params").and_then(|params| object(params.clone())).unwrap_or_default();
             let answer = match method {
-                "elicitation/create" => Some(running.ask(params).await),
+                "elicitation/create" => tokio::select! {
+                    biased;
+                    end = self.handler.wire.ended() => return Err(lost(server, end, true)),
+                    () = stop.cancelled() => return Err(Failed::Told(CallError::Cancelled)),
+                    answer = running.ask(params) => Some(answer),
+                },
                 "roots/list" => self.handler.roots(),
                 _ => None,
             };
@@ -197,6 +204,9 @@ impl Link {
         let wire = &self.handler.wire;
         if let Some(end) = wire.why() {
             return Err(lost(server, end, false));
+        }
+        if stop.is_cancelled() {
+            return Err(Failed::Told(CallError::Cancelled));
         }
         let limit = server.timeout_seconds.map_or(LIMIT, |seconds| Duration::from_secs(u64::from(seconds.get())));
         let began = Instant::now();
@@ -315,6 +325,14 @@ fn protocol(server: &Server, problem: &str) -> CallError {
 }
 
 impl Failed {
+    /// The same of a later request of a call: the server has read the one before.
+    fn after_a_round(self) -> Self {
+        match self {
+            Self::Lost { problem, .. } => Self::Lost { problem, was_sent: true },
+            Self::Told(error) => Self::Told(error),
+        }
+    }
+
     /// The error of a request that was no call.
     pub(crate) fn into_error(self, server: &Server) -> CallError {
         match self {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use memdir_core::digest::Digest;
-use memdir_tools::{CallError, Server, ServerHealth, Tool, digest_of};
+use memdir_tools::{CallError, Permission, PinState, Server, ServerHealth, ServerName, Tool, digest_of};
 use serde_json::{Map, Value};
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep, timeout};
@@ -125,7 +125,11 @@ impl Slot {
         self.set_health(ServerHealth::Starting);
         let opening = self.list().map_or(Opening::Probe, |list| list.opening);
         match self.start(shared, server, opening).await {
-            Ok((link, tools)) => Ok(self.install(shared, server, link, tools)),
+            Ok((link, tools)) => {
+                // First its tools: whoever finds the link makes a call of one of them.
+                self.saw(shared, &server.name, link.opening(), tools).await;
+                Ok(self.install(shared, server, link))
+            }
             Err(error) => {
                 let mut state = lock(&self.state);
                 let longest = if matches!(error, CallError::LoginNeeded(_)) { LOGIN_REST } else { MOST_REST };
@@ -195,13 +199,7 @@ impl Slot {
     }
 
     /// Puts a new connection in its place, and hears of what becomes of it.
-    fn install(
-        self: &Arc<Self>,
-        shared: &Arc<Shared>,
-        server: &Server,
-        link: Link,
-        tools: Vec<Map<String, Value>>,
-    ) -> Arc<Link> {
+    fn install(self: &Arc<Self>, shared: &Arc<Shared>, server: &Server, link: Link) -> Arc<Link> {
         let link = Arc::new(link);
         {
             let mut state = lock(&self.state);
@@ -214,21 +212,30 @@ impl Slot {
         }
         link.listen();
         self.watch(shared, server.clone(), &link);
-        self.saw(shared, server, link.opening(), tools);
         link
     }
 
-    /// Keeps a list that was seen, and tells of it where it is another than before.
-    pub(crate) fn saw(&self, shared: &Shared, server: &Server, opening: Opening, tools: Vec<Map<String, Value>>) {
-        let list = SeenList::new(self.transport, opening, tools);
-        if self.list().is_some_and(|before| *before == list) {
-            return;
-        }
-        if let Err(error) = shared.lists.put_seen(&server.name, &list) {
-            tracing::warn!(server = %server.name, %error, "the list of tools was not kept");
-        }
-        lock(&self.state).list = Some(Arc::new(list));
-        shared.renew_tools();
+    /// Keeps a list that was seen, and tells of it where it is another than before; on a thread that may wait for the disk.
+    pub(crate) async fn saw(
+        self: &Arc<Self>,
+        shared: &Arc<Shared>,
+        server: &ServerName,
+        opening: Opening,
+        tools: Vec<Map<String, Value>>,
+    ) {
+        let (slot, shared, server) = (self.clone(), shared.clone(), server.clone());
+        let keep = move || {
+            let list = SeenList::new(slot.transport, opening, tools);
+            if slot.list().is_some_and(|before| *before == list) {
+                return;
+            }
+            if let Err(error) = shared.lists.put_seen(&server, &list) {
+                tracing::warn!(%server, %error, "the list of tools was not kept");
+            }
+            lock(&slot.state).list = Some(Arc::new(list));
+            shared.renew_tools();
+        };
+        let _ = tokio::task::spawn_blocking(keep).await;
     }
 
     /// Reads the list anew when the server says that it has changed, until the connection ends.
@@ -249,7 +256,7 @@ impl Slot {
                 sleep(SETTLE).await;
                 let (Some(shared), Some(link)) = (shared.upgrade(), link.upgrade()) else { return };
                 match link.list(&server).await {
-                    Ok(tools) => slot.saw(&shared, &server, link.opening(), tools),
+                    Ok(tools) => slot.saw(&shared, &server.name, link.opening(), tools).await,
                     Err(error) => tracing::warn!(server = %server.name, ?error, "the new list was not read"),
                 }
             }
@@ -283,8 +290,7 @@ impl Slot {
         job.running.done(result);
     }
 
-    /// A call is sent twice only if its server cannot have read it, or if the tool says that this does no harm and the person
-    /// lets it be called without a question.
+    /// A call is sent twice only if its server cannot have read it, or if the tool may be called again ([`Job::may_repeat`]).
     async fn try_call(self: &Arc<Self>, shared: &Arc<Shared>, job: &Job) -> Result<Map<String, Value>, CallError> {
         let mut may_try_again = true;
         loop {
@@ -336,13 +342,10 @@ impl Slot {
 }
 
 impl Job {
-    /// Whether the tool says that a second call does no harm, and the person trusts it.
+    /// Whether the tool says that it only reads, and the person lets it be called without a question.
     fn may_repeat(&self) -> bool {
-        let hint = |name| {
-            self.tool.definition.get("annotations").and_then(|hints| hints.get(name)) == Some(&Value::Bool(true))
-        };
-        let is_trusted = self.tool.permission == memdir_tools::Permission::Allow
-            && self.tool.pin == memdir_tools::PinState::Approved;
-        is_trusted && (hint("readOnlyHint") || hint("idempotentHint"))
+        let hints = self.tool.definition.get("annotations");
+        let only_reads = hints.and_then(|hints| hints.get("readOnlyHint")) == Some(&Value::Bool(true));
+        only_reads && self.tool.permission == Permission::Allow && self.tool.pin == PinState::Approved
     }
 }

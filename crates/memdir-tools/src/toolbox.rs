@@ -82,8 +82,8 @@ pub trait Toolbox: Send + Sync + fmt::Debug {
 
     /// Calls a tool, and blocks until it has answered. Whether it may be called was decided before ([`Verdict`](super::Verdict)).
     ///
-    /// A call is sent at most once, unless its server says that the tool only reads or can be repeated, and then only where the
-    /// connection was lost before an answer.
+    /// A call is sent at most once, unless the tool says that it only reads and the person lets it be called without a question,
+    /// and then only where the connection was lost before an answer.
     ///
     /// # Errors
     ///

@@ -88,7 +88,7 @@ pub async fn logout(server: &Server, places: &Places) -> Result<(), CallError> {
     let Some(tokens) = &places.tokens else { return Ok(()) };
     let forget = async {
         let _lock = file::lock_refresh(tokens, &server.name).await?;
-        file::remove(tokens, &server.name)
+        file::remove(tokens, &server.name).await
     };
     forget.await.map_err(|error| unreachable(server, words(&unusable(&error))))
 }

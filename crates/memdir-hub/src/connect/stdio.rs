@@ -53,7 +53,8 @@ const INHERITED: &[&str] = &[
 const GRACE: Duration = Duration::from_millis(500);
 /// How long is waited for the program's code when its output has ended, so that the person is told it.
 const CODE: Duration = Duration::from_millis(300);
-
+/// A longer message, in bytes, is read on another thread: all servers share this one.
+const LONG: usize = 64 * 1024;
 /// How long is waited for what it wrote at last: all that holds its standard error is dead by then.
 const LAST_WORDS: Duration = Duration::from_millis(50);
 
@@ -115,6 +116,8 @@ type Input = Arc<Mutex<Option<ChildStdin>>>;
 struct Running {
     output: BufReader<ChildStdout>,
     line: Vec<u8>,
+    /// A long message that is read on another thread.
+    reading: Option<JoinHandle<Option<ServerJsonRpcMessage>>>,
     input: Input,
     wire: Arc<Wire>,
     /// How the program ended, once it has.
@@ -138,7 +141,7 @@ impl Running {
         let follower = tokio::spawn(log.clone().follow(stderr));
         let keeper = Keeper { child, mark, input: input.clone(), guard: machine.guard.clone(), log, follower };
         machine.keep(tokio::spawn(keeper.keep(closing.clone(), told)));
-        Some(Self { output: BufReader::new(stdout), line: Vec::new(), input, wire, exit, closing })
+        Some(Self { output: BufReader::new(stdout), line: Vec::new(), reading: None, input, wire, exit, closing })
     }
 
     /// Reads on to the end of a line; `Err` where there is none. What was read stays when this is dropped in between.
@@ -192,12 +195,23 @@ impl rmcp::transport::Transport<RoleClient> for Running {
 
     async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
         loop {
+            // It is kept here, since whoever waits for a message may stop and ask again.
+            if let Some(reading) = &mut self.reading {
+                let message = reading.await;
+                self.reading = None;
+                if let Ok(Some(message)) = message {
+                    return Some(message);
+                }
+            }
             match self.read_line().await {
                 Ok(()) => {
+                    let (line, wire) = (std::mem::take(&mut self.line), self.wire.clone());
+                    let is_long = line.len() > LONG;
                     // A line that is no JSON is for nobody: programs greet people here.
-                    let message = serde_json::from_slice(&self.line).ok();
-                    self.line.clear();
-                    if let Some(message) = message.and_then(|message| self.wire.receives(message)) {
+                    let read = move || wire.receives(serde_json::from_slice(&line).ok()?);
+                    if is_long {
+                        self.reading = Some(tokio::task::spawn_blocking(read));
+                    } else if let Some(message) = read() {
                         return Some(message);
                     }
                 }

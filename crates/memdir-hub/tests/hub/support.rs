@@ -40,6 +40,11 @@ pub(crate) fn processes(mark: &str) -> Vec<u32> {
     all.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(has_mark).collect()
 }
 
+pub(crate) fn kill(process: u32) {
+    let process = rustix::process::Pid::from_raw(process.cast_signed()).unwrap();
+    rustix::process::kill_process(process, rustix::process::Signal::KILL).unwrap();
+}
+
 /// Waits until something is so; fails after `limit`.
 #[track_caller]
 pub(crate) fn soon(what: &str, limit: Duration, mut is_so: impl FnMut() -> bool) {
