@@ -144,22 +144,26 @@ impl Hub {
         waits.recv().unwrap_or_else(|_| Err(has_ended(server)))
     }
 
-    /// Keeps the definitions that a server has now as the approved ones, and gives their pins for the registry, by the server's
-    /// own names. The pins that were there before count no more: a tool that is gone has none.
+    /// Keeps the definitions that the person was shown as the approved ones, and gives their pins for the registry, by the
+    /// server's own names. The pins that were there before count no more: a tool that is gone has none.
     ///
     /// # Errors
     ///
-    /// `not_found` where its tools are not known, and where the file cannot be written.
-    pub fn approve(&self, server: &ServerName) -> Result<BTreeMap<String, Digest>, Failure> {
-        self.shared.look();
-        let list = self.shared.entry(server).and_then(|entry| entry.slot.list()).ok_or_else(|| {
-            Failure::new(Code::NotFound, format!("the tools of `{server}` are not known"))
-                .with_hint(format!("`memdir tools doctor {server}` asks it for them"))
-        })?;
-        self.shared.lists.put_approved(server, list.tools.clone()).map_err(|error| {
+    /// `conflict`, with nothing changed, where the server has other tools by now; `unavailable` where the file cannot be written.
+    pub fn approve(&self, server: &ServerName, shown: Vec<Definition>) -> Result<BTreeMap<String, Digest>, Failure> {
+        let pins = |tools: &[Definition]| -> BTreeMap<String, Digest> {
+            tools.iter().filter_map(|tool| Some((own_name(tool)?.to_owned(), digest_of(tool)))).collect()
+        };
+        let approved = pins(&shown);
+        if approved != pins(&self.definitions(server).1) {
+            let failure = Failure::new(Code::Conflict, format!("the tools of `{server}` have changed meanwhile"));
+            let hint = format!("nothing is approved; `memdir tools approve {server}` shows them as they are now");
+            return Err(failure.with_hint(hint));
+        }
+        self.shared.lists.put_approved(server, shown).map_err(|error| {
             Failure::new(Code::Unavailable, format!("what was approved cannot be kept: {}", error.kind()))
         })?;
-        Ok(list.tools.iter().filter_map(|tool| Some((own_name(tool)?.to_owned(), digest_of(tool)))).collect())
+        Ok(approved)
     }
 
     /// The definitions that were approved, and those that the server has now, as far as they are known.

@@ -198,7 +198,7 @@ impl Fixture {
     /// Writes the pins of all tools of a server as they are now into the registry.
     pub(crate) fn approve(&self, script: impl Fn() -> Script) {
         let name = script().server.name;
-        let pins = self.hub().approve(&name).unwrap();
+        let pins = self.hub().approve(&name, self.hub().definitions(&name).1).unwrap();
         let pinned =
             pins.into_iter().fold(script(), |script, (own, pin)| script.rule(&own, |rule| rule.pin = Some(pin)));
         self.put([pinned]);
