@@ -93,7 +93,7 @@ fn calls_are_listed_exported_and_counted_by_server_and_tool() {
     assert!(counts("actions").iter().all(|(name, _)| !name.contains("__")));
     let stats = env.run(&["log", "--stats", "--json", "--server", "weather", "--tool", "sky"], "").exits(0);
     assert_eq!((&stats["entries"], &stats["tools"][0]["codes"]), (&json!(1), &json!({"tool_failed": 1})));
-    env.run(&["log", "--server", "weather"], "").exits(2);
+    assert_eq!(env.run(&["log", "--server", "weather"], "").code, 2);
     assert_eq!(env.run(&["audit", "verify", "--json"], "").exits(0)["ok"], true);
 }
 
@@ -102,7 +102,7 @@ fn what_was_written_with_a_server_goes_with_one_command() {
     let env = talked();
     let before = Env::ada().files();
     let written = env.files();
-    env.run(&["undo", "--server", "weather"], "").exits(2);
+    assert_eq!(env.run(&["undo", "--server", "weather"], "").code, 2);
     assert_eq!(env.files(), written, "nobody could be asked");
     let dry = env.run(&["undo", "--server", "weather", "--dry-run", "--json"], "").exits(0);
     assert_eq!((&dry["undone"], &dry["dry_run"], &dry["batch"]), (&json!([3, 2]), &json!(true), &Value::Null));
@@ -119,9 +119,9 @@ fn what_was_written_with_a_server_goes_with_one_command() {
     assert_eq!(after["user.md"], before["user.md"]);
     assert!(!after.contains_key("rain.md"));
     assert_eq!(after["mine.md"], written["mine.md"]);
-    env.run(&["undo", "--server", "weather", "--yes"], "").exits(4);
-    env.run(&["undo", "--server", "No Name", "--yes"], "").exits(2);
-    env.run(&["undo", "5"], "").exits(0);
+    assert_eq!(env.run(&["undo", "--server", "weather", "--yes"], "").code, 4);
+    assert_eq!(env.run(&["undo", "--server", "No Name", "--yes"], "").code, 2);
+    assert_eq!(env.run(&["undo", "5"], "").code, 0);
     assert_eq!(env.files(), written);
 
     env.write("rain.md", "# Rain, as I saw it myself\n");
@@ -151,7 +151,7 @@ fn a_model_is_told_settings_and_changes_none() {
     );
     // The command that was told does it.
     let typed: Vec<&str> = command.split(' ').skip(1).collect();
-    env.run(&typed, "").exits(0);
+    assert_eq!(env.run(&typed, "").code, 0);
     assert_eq!(
         env.exec(&json!([{"action": "get_config", "key": "history.keep_days"}]))["actions"][0]["value"],
         json!({"history.keep_days": 365})
@@ -165,6 +165,6 @@ fn a_model_is_told_settings_and_changes_none() {
     let listed = env.run(&["config", "--json"], "").exits(0);
     let kept = listed["settings"].as_array().unwrap().iter().find(|setting| setting["key"] == "history.keep_days");
     assert_eq!(kept.unwrap()["source"], "settings file");
-    env.run(&["config", "set", "history.keep_day", "1"], "").exits(2);
-    env.run(&["config", "set", "history.keep_days", "soon"], "").exits(5);
+    assert_eq!(env.run(&["config", "set", "history.keep_day", "1"], "").code, 2);
+    assert_eq!(env.run(&["config", "set", "history.keep_days", "soon"], "").code, 5);
 }

@@ -86,9 +86,6 @@ impl Words {
     /// Takes in what tools of other servers said. Where not all of that is known any more, a question states nothing.
     pub(super) fn after(mut self, heard: &Heard) -> Self {
         self.is_shown |= !heard.is_empty();
-        for (_, stems) in heard.tools() {
-            self.shown.extend(stems.iter().cloned());
-        }
         if heard.unknown().is_some() {
             self.asked.clear();
         }
@@ -135,8 +132,8 @@ impl Words {
     /// Which of these words the person did not say.
     fn unsaid(&self, words: BTreeSet<String>, shown: &BTreeSet<Stem>) -> Vec<String> {
         let is_unsaid = |word: &String| {
-            let is_said =
-                |stem: &Stem| self.stated.contains(stem) || self.asked.contains(stem) && !shown.contains(stem);
+            let is_shown = |stem: &Stem| shown.contains(stem) || self.heard.has(stem);
+            let is_said = |stem: &Stem| self.stated.contains(stem) || self.asked.contains(stem) && !is_shown(stem);
             !(stems(word).iter().any(is_said) || self.has_digits(word))
         };
         words.into_iter().filter(is_unsaid).collect()

@@ -10,11 +10,11 @@ use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use super::args::Global;
+use super::config::Sources;
 use super::exit::{Stop, usage};
 use super::output::say;
 use super::person_files::FilesOf;
 use super::serve_chat::ChatOf;
-use super::config::Sources;
 use super::{desktop, interrupt, open, term, tools};
 use memdir_core::report::{Code, Failure};
 use memdir_server::{Limits, Names, listen};

@@ -4,6 +4,9 @@
 //! `scripted_server [--stubborn] [MARK…]`: `--stubborn` goes on living when its input ends, as servers that wait for something
 //! else do. Other arguments do nothing; a test finds the process by them.
 //!
+//! `scripted_server --http PORT` serves `http://127.0.0.1:PORT/mcp` instead, with sessions and answers of plain JSON: nothing comes
+//! before an answer, so there is no progress and no question. Port 0 is any; which one is written to standard error, as `port 1234`.
+//!
 //! `scripted_server __guard` is not a server: it runs `memdir_hub::guard`, as memdir does for its own children.
 //!
 //! Tools:
@@ -16,7 +19,7 @@
 //! | `big` | `bytes` | answers so many letters |
 //! | `die` | | ends the program with code 3 in mid-call |
 //! | `ask` | `question`, `schema` | elicits, and answers what came |
-//! | `ask_late` | | elicits when nothing is in flight any more |
+//! | `ask_late` | | elicits once it has answered, and writes what came to standard error |
 //! | `progress` | `steps` | tells its progress so often |
 //! | `counter` | | answers how often it was called in this process |
 //! | `odd` | | answers the text of `SCRIPTED_ODD` as its result, byte by byte |
@@ -76,6 +79,11 @@ fn main() {
     thread::sleep(Duration::from_millis(number("SCRIPTED_START_MS")));
     tell("started");
     let server = Arc::new(Server::default());
+    if let [first, port, ..] = arguments.as_slice()
+        && first == "--http"
+    {
+        return http::serve(server, port.parse().expect("a port"));
+    }
     for line in std::io::stdin().lock().lines() {
         let Ok(line) = line else { break };
         let message: Value = serde_json::from_str(&line).expect("a message of JSON");
@@ -232,8 +240,10 @@ impl Server {
             "die" => exit(3),
             "ask" => self.ask(params),
             "ask_late" => {
-                self.elicit(&json!({"message": "too late?", "requestedSchema": {"type": "object", "properties": {}}}));
-                text("asked")
+                self.say(&answered(id, Ok(json!({"content": []}).to_string())));
+                let asked = json!({"message": "too late?", "requestedSchema": {"type": "object", "properties": {}}});
+                tell(&self.elicit(&asked).recv().expect("an answer").to_string());
+                None
             }
             "progress" => self.progress(params),
             "counter" => text(&(self.calls.fetch_add(1, Ordering::Relaxed) + 1).to_string()),
@@ -309,6 +319,58 @@ impl Server {
         if writeln!(out, "{line}").and_then(|()| out.flush()).is_err() {
             exit(0);
         }
+    }
+}
+
+mod http {
+    //! The same over streamable HTTP.
+
+    use std::sync::Arc;
+
+    use axum::Router;
+    use axum::http::{HeaderMap, StatusCode, header};
+    use axum::response::{IntoResponse, Response};
+    use axum::routing::post;
+    use serde_json::Value;
+
+    use super::{Server, answered, note, tell};
+
+    pub(super) fn serve(server: Arc<Server>, port: u16) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        runtime.block_on(async move {
+            let listener = tokio::net::TcpListener::bind(("127.0.0.1", port)).await.expect("a port");
+            tell(&format!("port {}", listener.local_addr().expect("an address").port()));
+            let session = format!("session-{}", std::process::id());
+            let take = move |headers: HeaderMap, body: String| {
+                let (server, session) = (server.clone(), session.clone());
+                async move {
+                    tokio::task::spawn_blocking(move || answer(&server, &session, &headers, &body))
+                        .await
+                        .expect("an answer")
+                }
+            };
+            let end = || async { note("DELETE", None) };
+            axum::serve(listener, Router::new().route("/mcp", post(take).delete(end))).await.expect("a server");
+        });
+    }
+
+    /// A session is the process: another one knows nothing of it.
+    fn answer(server: &Server, session: &str, headers: &HeaderMap, body: &str) -> Response {
+        let message: Value = serde_json::from_str(body).expect("a message of JSON");
+        let method = message["method"].as_str().unwrap_or_default();
+        if headers.get("mcp-session-id").is_some_and(|named| named != session) {
+            return StatusCode::NOT_FOUND.into_response();
+        }
+        note(method, message["params"]["name"].as_str());
+        let Some(id) = message.get("id") else { return StatusCode::ACCEPTED.into_response() };
+        let done = match method {
+            "tools/call" => server.call(id, &message["params"]),
+            method => server.answer(method, &message["params"]),
+        };
+        let Some(done) = done else { return StatusCode::ACCEPTED.into_response() };
+        let json = [(header::CONTENT_TYPE.as_str(), "application/json")];
+        let session = (method == "initialize").then_some([("mcp-session-id", session.to_owned())]);
+        (json, session.map(axum::response::AppendHeaders), answered(id, done)).into_response()
     }
 }
 

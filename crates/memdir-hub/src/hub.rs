@@ -28,7 +28,7 @@ use crate::lock;
 use crate::log::ServerLog;
 use crate::rate::Rates;
 use crate::results::{self, Results};
-use crate::server::{Job, Slot};
+use crate::server::{Job, Slot, Started};
 
 /// How often the registry is looked at where nobody asks.
 const LOOK: Duration = Duration::from_secs(1);
@@ -300,6 +300,7 @@ impl Drop for Hub {
         if let Some(Err(_)) = thread.map(JoinHandle::join) {
             tracing::error!("the thread of the hub has panicked");
         }
+        self.shared.machine.guard.end();
     }
 }
 
@@ -333,10 +334,13 @@ impl Shared {
             let looking = self.clone();
             let _ = tokio::task::spawn_blocking(move || looking.look()).await;
         }
-        for entry in lock(&self.entries).values() {
-            entry.slot.close();
-        }
-        self.machine.close(END).await;
+        let links: Vec<_> = lock(&self.entries).values().filter_map(|entry| entry.slot.close()).collect();
+        let told = async {
+            for link in links {
+                link.has_ended().await;
+            }
+        };
+        let _ = tokio::join!(self.machine.close(END), tokio::time::timeout(END, told));
     }
 
     fn entry(&self, server: &ServerName) -> Option<Entry> {
@@ -429,7 +433,7 @@ fn tools_of(entry: &Entry) -> Vec<Tool> {
 async fn examine(shared: &Arc<Shared>, entry: &Entry) -> Result<Examined, CallError> {
     let (server, slot) = (&entry.server, &entry.slot);
     let began = Instant::now();
-    let (mut link, tools) = slot.start(shared, server, Opening::Probe).await?;
+    let Started { mut link, tools, log } = slot.start(shared, server, Opening::Probe).await?;
     let first_answer = began.elapsed();
     let (server_name, server_version) = link.program();
     let examined = Examined {
@@ -439,7 +443,7 @@ async fn examine(shared: &Arc<Shared>, entry: &Entry) -> Result<Examined, CallEr
         tools: tools.len(),
         list_bytes: serde_json::to_vec(&tools).map_or(0, |json| json.len()),
         first_answer,
-        stderr: slot.log.recent(10),
+        stderr: log.recent(10),
     };
     slot.saw(shared, &server.name, link.opening(), tools).await;
     // It has answered; how it ends is seen to by its keeper.

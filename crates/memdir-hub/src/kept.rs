@@ -82,7 +82,7 @@ impl Lists {
 fn read<T: for<'de> Deserialize<'de>>(file: &Path) -> Option<T> {
     let mut bytes = Vec::new();
     OpenOptions::new().read(true).open(file).ok()?.take(MOST_FILE).read_to_end(&mut bytes).ok()?;
-    serde_json::from_slice(&bytes).inspect_err(|error| tracing::debug!(%error, "a kept list was not read")).ok()
+    serde_json::from_slice(&bytes).inspect_err(|_| tracing::debug!("a kept list is damaged")).ok()
 }
 
 /// Puts content in the place of a file in one instant. It is not flushed: what is lost is made again.

@@ -11,7 +11,7 @@ use rmcp::model::{
 };
 use rmcp::service::{PeerRequestOptions, RequestHandle, RoleClient, ServiceError};
 use serde_json::{Map, Value};
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::client::{Handler, RunningCall, object};
@@ -22,11 +22,16 @@ use crate::wire::{MOST_MESSAGE, WireEnd};
 const LIMIT: Duration = Duration::from_secs(60);
 /// How often that time may begin anew because the server tells of progress.
 const MOST_LIMITS: u32 = 10;
+/// The longest name that a server may give a tool, in bytes.
+const MOST_NAME: usize = 256;
 /// How many pages a list may have, and tools.
 const MOST_PAGES: usize = 100;
 const MOST_TOOLS: usize = 5_000;
 /// How often a server may ask the person in one call.
 const MOST_ROUNDS: usize = 10;
+
+/// How often is looked whether a connection has ended.
+const END_PAUSE: Duration = Duration::from_millis(5);
 
 /// Why a request was not answered.
 #[derive(Debug)]
@@ -60,6 +65,13 @@ pub(crate) struct Link {
 impl Link {
     pub(crate) fn is_open(&self) -> bool {
         self.handler.wire.why().is_none() && !self.connection.is_transport_closed()
+    }
+
+    /// Waits until a connection that was told to end has ended: a server at an address is told so.
+    pub(crate) async fn has_ended(&self) {
+        while !self.connection.is_transport_closed() {
+            sleep(END_PAUSE).await;
+        }
     }
 
     /// The version that is spoken.
@@ -98,7 +110,7 @@ impl Link {
         });
     }
 
-    /// The definitions of all tools, as they came. One without a name of its own is left out.
+    /// The definitions of all tools, as they came. One without a name of its own, or with one that is too long, is left out.
     pub(crate) async fn list(&self, server: &Server) -> Result<Vec<Map<String, Value>>, Failed> {
         let (mut tools, mut names, mut cursors) = (Vec::new(), HashSet::new(), HashSet::new());
         let (mut cursor, mut bytes) = (None, 0);
@@ -106,12 +118,13 @@ impl Link {
             let page = self.page(server, cursor.take()).await?;
             bytes += serde_json::to_vec(&page.raw).map_or(0, |json| json.len());
             // Over HTTP rmcp leaves out tools that could not be called.
-            let callable = match &page.typed {
-                ServerResult::ListToolsResult(list) => Some(&list.tools),
+            let callable: Option<HashSet<&str>> = match &page.typed {
+                ServerResult::ListToolsResult(list) => Some(list.tools.iter().map(|tool| tool.name.as_ref()).collect()),
                 _ => None,
             };
-            let is_callable =
-                |name: &str| callable.is_none_or(|tools| tools.iter().any(|tool| tool.name.as_ref() == name));
+            let is_callable = |name: &str| {
+                name.len() <= MOST_NAME && callable.as_ref().is_none_or(|callable| callable.contains(name))
+            };
             for tool in
                 page.raw.get("tools").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object)
             {

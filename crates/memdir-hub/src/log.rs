@@ -18,16 +18,30 @@ const MOST_LINE: usize = 2_000;
 /// How long a log file becomes before it is put aside for a new one. The one before stays.
 const MOST_FILE: u64 = 256 * 1024;
 
+type Lines = Arc<Mutex<VecDeque<String>>>;
+
 /// The last lines of one server.
 #[derive(Clone, Debug)]
 pub(crate) struct ServerLog {
-    lines: Arc<Mutex<VecDeque<String>>>,
+    /// Of one process.
+    lines: Lines,
+    /// Of all that this program has started.
+    of_all: Lines,
     file: Option<PathBuf>,
 }
 
 impl ServerLog {
     pub(crate) fn new(folder: Option<&Path>, server: &ServerName) -> Self {
-        Self { lines: Arc::default(), file: folder.map(|folder| folder.join(format!("{server}.log"))) }
+        Self {
+            lines: Arc::default(),
+            of_all: Arc::default(),
+            file: folder.map(|folder| folder.join(format!("{server}.log"))),
+        }
+    }
+
+    /// The log of another process of the same server.
+    pub(crate) fn of_another_process(&self) -> Self {
+        Self { lines: Arc::default(), ..self.clone() }
     }
 
     /// Keeps all that comes, to its end. A server that says much takes no more room than this.
@@ -57,11 +71,13 @@ impl ServerLog {
     fn keep(&self, line: &[u8], text: &mut String) {
         let line = String::from_utf8_lossy(line).trim_end().to_owned();
         text.extend([&line, "\n"]);
-        let mut lines = lock(&self.lines);
-        if lines.len() >= MOST_LINES {
-            lines.pop_front();
+        for lines in [&self.lines, &self.of_all] {
+            let mut lines = lock(lines);
+            if lines.len() >= MOST_LINES {
+                lines.pop_front();
+            }
+            lines.push_back(line.clone());
         }
-        lines.push_back(line);
     }
 
     /// Writes lines into the file, on a thread that may wait for the disk.
@@ -74,17 +90,20 @@ impl ServerLog {
 
     /// The last lines of this process, the newest last.
     pub(crate) fn recent(&self, most: usize) -> Vec<String> {
-        let lines = lock(&self.lines);
-        lines.iter().skip(lines.len().saturating_sub(most)).cloned().collect()
+        last_of(lock(&self.lines).iter(), most)
     }
 
-    /// The last lines, the newest last: of every process that has started the server, where there is a file.
+    /// The last lines of all processes, the newest last: also of those that another program has started, where there is a file.
     pub(crate) fn last(&self, most: usize) -> Vec<String> {
-        let Some(file) = &self.file else { return self.recent(most) };
-        let text = [aside(file), file.clone()].iter().map(|file| read(file)).collect::<String>();
-        let lines: Vec<&str> = text.lines().collect();
-        lines.iter().skip(lines.len().saturating_sub(most)).map(|line| (*line).to_owned()).collect()
+        let Some(file) = &self.file else { return last_of(lock(&self.of_all).iter(), most) };
+        last_of((read(&aside(file)) + &read(file)).lines(), most)
     }
+}
+
+fn last_of(lines: impl Iterator<Item = impl ToString>, most: usize) -> Vec<String> {
+    let lines: Vec<String> = lines.map(|line| line.to_string()).collect();
+    let skipped = lines.len().saturating_sub(most);
+    lines.into_iter().skip(skipped).collect()
 }
 
 fn aside(file: &Path) -> PathBuf {

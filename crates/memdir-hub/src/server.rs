@@ -40,6 +40,14 @@ pub(crate) struct Job {
     pub(crate) stop: CancellationToken,
 }
 
+/// A server that was started, with its list.
+pub(crate) struct Started {
+    pub(crate) link: Link,
+    pub(crate) tools: Vec<Map<String, Value>>,
+    /// Of its process.
+    pub(crate) log: ServerLog,
+}
+
 /// One server, as long as it is reached in the same way.
 #[derive(Debug)]
 pub(crate) struct Slot {
@@ -100,13 +108,13 @@ impl Slot {
         state.list.is_none() && state.health != ServerHealth::Starting && !rests
     }
 
-    /// Ends its connection for good. Calls that run fail.
-    pub(crate) fn close(&self) {
+    /// Ends its connection for good, and gives it where there is one: it ends behind. Calls that run fail.
+    pub(crate) fn close(&self) -> Option<Arc<Link>> {
         self.is_gone.store(true, Ordering::Relaxed);
-        if let Some(link) = lock(&self.link).take() {
-            link.handler.wire.end(WireEnd::Lost("it was switched off".to_owned()));
-            link.connection.cancellation_token().cancel();
-        }
+        let link = lock(&self.link).take()?;
+        link.handler.wire.end(WireEnd::Lost("it was switched off".to_owned()));
+        link.connection.cancellation_token().cancel();
+        Some(link)
     }
 
     /// The open connection; it is made where there is none. Of those who come together one connects.
@@ -125,7 +133,7 @@ impl Slot {
         self.set_health(ServerHealth::Starting);
         let opening = self.list().map_or(Opening::Probe, |list| list.opening);
         match self.start(shared, server, opening).await {
-            Ok((link, tools)) => {
+            Ok(Started { link, tools, .. }) => {
                 // First its tools: whoever finds the link makes a call of one of them.
                 self.saw(shared, &server.name, link.opening(), tools).await;
                 Ok(self.install(shared, server, link))
@@ -136,7 +144,7 @@ impl Slot {
                 let rest = longest.min(Duration::from_secs(1 << state.failures.min(6)));
                 state.failures += 1;
                 state.failed = Some((error.clone(), Instant::now() + rest));
-                state.health = ServerHealth::Failed { problem: error.to_string() };
+                state.health = ServerHealth::Failed { problem: problem_of(&error) };
                 Err(error)
             }
         }
@@ -152,12 +160,7 @@ impl Slot {
 
     /// Connects and reads the list, with another try or two where that may help. The second asks by `initialize`: some servers
     /// end when they are asked in a way that they do not know.
-    pub(crate) async fn start(
-        &self,
-        shared: &Shared,
-        server: &Server,
-        opening: Opening,
-    ) -> Result<(Link, Vec<Map<String, Value>>), CallError> {
+    pub(crate) async fn start(&self, shared: &Shared, server: &Server, opening: Opening) -> Result<Started, CallError> {
         let tries = async {
             let mut openings = [opening, Opening::Initialize, Opening::Probe]
                 .into_iter()
@@ -168,8 +171,8 @@ impl Slot {
                 };
                 match (self.attempt(shared, server, opening).await, pause) {
                     (Ok(started), _) => return Ok(started),
-                    (Err(ConnectError { error, is_final: false }), Some(pause)) => {
-                        tracing::debug!(server = %server.name, %error, "another try");
+                    (Err(ConnectError { is_final: false, .. }), Some(pause)) => {
+                        tracing::debug!(server = %server.name, "another try");
                         sleep(pause).await;
                     }
                     (Err(ConnectError { error, .. }), _) => return Err(error),
@@ -180,17 +183,12 @@ impl Slot {
         timeout(START, tries).await.unwrap_or_else(|_| over())
     }
 
-    async fn attempt(
-        &self,
-        shared: &Shared,
-        server: &Server,
-        opening: Opening,
-    ) -> Result<(Link, Vec<Map<String, Value>>), ConnectError> {
-        let handler = Handler::new(server);
-        let connection = connect(server, handler.clone(), &shared.machine, &self.log, opening).await?;
+    async fn attempt(&self, shared: &Shared, server: &Server, opening: Opening) -> Result<Started, ConnectError> {
+        let (handler, log) = (Handler::new(server), self.log.of_another_process());
+        let connection = connect(server, handler.clone(), &shared.machine, &log, opening).await?;
         let link = Link { connection, handler };
         match link.list(server).await {
-            Ok(tools) => Ok((link, tools)),
+            Ok(tools) => Ok(Started { link, tools, log }),
             Err(failed) => {
                 let is_final = matches!(failed, Failed::Told(_));
                 Err(ConnectError { error: failed.into_error(server), is_final })
@@ -257,7 +255,7 @@ impl Slot {
                 let (Some(shared), Some(link)) = (shared.upgrade(), link.upgrade()) else { return };
                 match link.list(&server).await {
                     Ok(tools) => slot.saw(&shared, &server.name, link.opening(), tools).await,
-                    Err(error) => tracing::warn!(server = %server.name, ?error, "the new list was not read"),
+                    Err(_) => tracing::warn!(server = %server.name, "the new list was not read"),
                 }
             }
         });
@@ -338,6 +336,14 @@ impl Slot {
             Some(_) => Err(CallError::Changed(tool.name.to_string())),
             None => Err(CallError::UnknownTool(tool.name.to_string())),
         }
+    }
+}
+
+/// What is wrong with a server, without its name.
+fn problem_of(error: &CallError) -> String {
+    match error {
+        CallError::Unreachable { problem, .. } => problem.clone(),
+        error => error.to_string(),
     }
 }
 

@@ -108,7 +108,9 @@ impl Wire {
                 *kept = Some(result);
             }
         }
-        serde_json::from_value(message).inspect_err(|error| tracing::debug!(%error, "a message was ignored")).ok()
+        serde_json::from_value(message)
+            .inspect_err(|_| tracing::debug!("a message that nobody can read was ignored"))
+            .ok()
     }
 
     /// Takes the result of a request; it is kept no longer, also where it comes later.

@@ -31,6 +31,9 @@ const COMPACT: &[&str] =
 /// Arguments that few calls need. The small set does not tell of them, and takes them all the same.
 const RARE: &[&str] = &["as_of", "include_past"];
 
+/// Actions that few models need. The small set does not tell of them, and takes them all the same.
+const SELDOM: &[&str] = &["get_config", "set_config_value"];
+
 /// By which Claude Code knows a tool that is not to be put off until a model searches for it.
 const ALWAYS_LOAD: &str = "anthropic/alwaysLoad";
 
@@ -54,8 +57,12 @@ pub(super) fn definitions(options: &Options) -> serde_json::Result<Vec<Tool>> {
             return Ok(vec![always_there(tool)]);
         }
     };
-    let is_own = |row: &Row| own.iter().any(|own| own.name == row.name);
-    let run_actions = format::mcp::run_actions(ROWS.iter().filter(may_run), is_own, ask_first);
+    // What is a tool by itself, or need not be told.
+    let is_untold = |row: &Row| {
+        let is_seldom = options.tools == ToolSet::Compact && SELDOM.contains(&row.name);
+        is_seldom || own.iter().any(|own| own.name == row.name)
+    };
+    let run_actions = format::mcp::run_actions(ROWS.iter().filter(may_run), is_untold, ask_first);
     let mut tools = format::definitions(format::Format::Mcp, own.iter().copied(), ask_first);
     let mut tools = tools.get_mut("tools").map(Value::take).unwrap_or_default();
     if options.tools == ToolSet::Compact {

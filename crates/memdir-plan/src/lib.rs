@@ -57,7 +57,6 @@ mod whole_line;
 mod words;
 mod write;
 
-pub use remember::title_of;
 pub use as_of::{Evidence, Held, PastFiles, PastStep, name_before, names_after};
 pub use change::{Counts, Fate, FileCount, Plan, changed, diff_of};
 pub use changes::{ChangeLine, NoteChange, note_changes};
@@ -68,6 +67,7 @@ pub use lineage::{Former, LineOrigin, Lineage, MarkedLine, VersionAuthor};
 pub use map_tree::{MapTree, Unmet};
 pub use names::{NoteNames, the_only};
 pub use receipt::UNDO;
+pub use remember::title_of;
 pub use search_files::marks;
 pub use seen::Seen;
 pub use step::{Content, Image, Step};

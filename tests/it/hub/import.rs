@@ -13,7 +13,10 @@ fn kept(env: &Env) -> BTreeMap<String, toml::Table> {
     let text = fs::read_to_string(registry(env)).unwrap();
     let table: toml::Table = text.parse().unwrap();
     let servers = table["server"].as_array().unwrap();
-    servers.iter().map(|server| (server["name"].as_str().unwrap().to_owned(), server.as_table().unwrap().clone())).collect()
+    servers
+        .iter()
+        .map(|server| (server["name"].as_str().unwrap().to_owned(), server.as_table().unwrap().clone()))
+        .collect()
 }
 
 fn transport(env: &Env, name: &str) -> Value {
@@ -28,57 +31,126 @@ fn forms() -> Vec<(&'static str, &'static str, &'static str, Vec<(&'static str, 
     );
     let leak = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
     vec![
-        ("claude-code", ".claude.json", leak(claude), vec![
-            ("file-system", json!({"kind": "stdio", "command": "npx", "args": ["-y", "fs", "${DOCS}"], "env": {"LEVEL": "debug"}})),
-            ("off", json!({"kind": "sse", "url": "https://a.example/sse"})),
-        ]),
-        ("vscode", ".config/Code/User/mcp.json", r#"{"inputs": [{"id": "perplexity-key", "type": "promptString"}],
+        (
+            "claude-code",
+            ".claude.json",
+            leak(claude),
+            vec![
+                (
+                    "file-system",
+                    json!({"kind": "stdio", "command": "npx", "args": ["-y", "fs", "${DOCS}"], "env": {"LEVEL": "debug"}}),
+                ),
+                ("off", json!({"kind": "sse", "url": "https://a.example/sse"})),
+            ],
+        ),
+        (
+            "vscode",
+            ".config/Code/User/mcp.json",
+            r#"{"inputs": [{"id": "perplexity-key", "type": "promptString"}],
               "servers": {"search": {"type": "http", "url": "https://s.example/mcp", "headers": {"Authorization": "Bearer ${input:perplexity-key}"}},
-                          "here": {"command": "${workspaceFolder}/x"}}}"#, vec![
-            ("search", json!({"kind": "http", "url": "https://s.example/mcp", "headers": {"Authorization": "Bearer ${PERPLEXITY_KEY}"}})),
-        ]),
-        ("cursor", ".cursor/mcp.json", r#"{"mcpServers":{"gh":{"command":"gh-mcp","env":{"T":"${env:GH_TOKEN}"}}}}"#, vec![
-            ("gh", json!({"kind": "stdio", "command": "gh-mcp", "env": {"T": "${GH_TOKEN}"}})),
-        ]),
-        ("codex", ".codex/config.toml", "model = \"x\" # mine\n[mcp_servers.memdir]\ncommand = \"memdir\"\nargs = [\"mcp\"]\n\n  [mcp_servers.docs]\n  url = 'https://d.example/mcp'\n  bearer_token_env_var = \"DOCS_TOKEN\"\n[mcp_servers.run]\ncommand = \"run\"\nargs = [ \"a b\", # why\n \"c\" ]\nenabled = false\ncwd = \"/srv\"\n[mcp_servers.run.env]\nN = \"1\"\n", vec![
-            ("docs", json!({"kind": "http", "url": "https://d.example/mcp", "headers": {"Authorization": "Bearer ${DOCS_TOKEN}"}})),
-            ("run", json!({"kind": "stdio", "command": "run", "args": ["a b", "c"], "cwd": "/srv", "env": {"N": "1"}})),
-        ]),
-        ("opencode", ".config/opencode/opencode.jsonc", "{ /* c */ \"mcp\": { \"a\": {\"type\": \"local\", \"command\": [\"bun\", \"x\", \"a\"], \"environment\": {\"K\": \"{env:K_OF_MINE}\"}, \"enabled\": true}, \"b\": {\"type\": \"remote\", \"url\": \"https://b.example\"} } }", vec![
-            ("a", json!({"kind": "stdio", "command": "bun", "args": ["x", "a"], "env": {"K": "${K_OF_MINE}"}})),
-            ("b", json!({"kind": "http", "url": "https://b.example"})),
-        ]),
-        ("gemini", ".gemini/settings.json", r#"{"mcpServers":{"old":{"url":"http://127.0.0.1:8/sse"},"new":{"httpUrl":"http://127.0.0.1:8/mcp"}},"extensions":{"disabled":[]}}"#, vec![
-            ("old", json!({"kind": "sse", "url": "http://127.0.0.1:8/sse"})),
-            ("new", json!({"kind": "http", "url": "http://127.0.0.1:8/mcp"})),
-        ]),
-        ("zed", ".config/zed/settings.json", r#"// Zed
-{ "theme": "One", "context_servers": { "pg": {"source": "custom", "command": {"path": "pg-mcp", "args": ["--stdio"]}}, "plain": {"command": "p", "args": []} } }"#, vec![
-            ("pg", json!({"kind": "stdio", "command": "pg-mcp", "args": ["--stdio"]})),
-            ("plain", json!({"kind": "stdio", "command": "p"})),
-        ]),
-        ("goose", ".config/goose/config.yaml", "# mine\nGOOSE_MODEL: x\nextensions:\n      developer:\n        type: builtin\n        enabled: true\n      fetch:   # the web\n        type: stdio\n        cmd: uvx\n        args:\n        - mcp-server-fetch\n        - \"--n\"\n        enabled: false\n        envs: {A: b}\n        env_keys: [FETCH_KEY]\n      far: {type: sse, uri: \"https://f.example/sse\", enabled: true}\n", vec![
-            ("fetch", json!({"kind": "stdio", "command": "uvx", "args": ["mcp-server-fetch", "--n"], "env": {"A": "b", "FETCH_KEY": "${FETCH_KEY}"}})),
-            ("far", json!({"kind": "sse", "url": "https://f.example/sse"})),
-        ]),
-        ("cline", ".cline/data/settings/cline_mcp_settings.json", r#"{"mcpServers":{"web":{"type":"streamableHttp","url":"https://w.example/mcp","disabled":false}}}"#, vec![
-            ("web", json!({"kind": "http", "url": "https://w.example/mcp"})),
-        ]),
-        ("continue", ".continue/mcpServers/mine.json", r#"{"mcpServers":{"c":{"command":"c"}}}"#, vec![
-            ("c", json!({"kind": "stdio", "command": "c"})),
-        ]),
-        ("windsurf", ".codeium/windsurf/mcp_config.json", r#"{"mcpServers":{"w":{"serverUrl":"https://w.example/sse"}}}"#, vec![
-            ("w", json!({"kind": "http", "url": "https://w.example/sse"})),
-        ]),
-        ("claude-desktop", ".config/Claude/claude_desktop_config.json", r#"{"mcpServers":{"d":{"command":"d"}}}"#, vec![
-            ("d", json!({"kind": "stdio", "command": "d"})),
-        ]),
-        ("copilot", ".copilot/mcp-config.json", r#"{"mcpServers":{"l":{"type":"local","command":"l","args":[],"tools":["*"]}}}"#, vec![
-            ("l", json!({"kind": "stdio", "command": "l"})),
-        ]),
-        ("lm-studio", ".lmstudio/mcp.json", r#"{"mcpServers":{"s":{"command":"s"}}}"#, vec![
-            ("s", json!({"kind": "stdio", "command": "s"})),
-        ]),
+                          "here": {"command": "${workspaceFolder}/x"}}}"#,
+            vec![(
+                "search",
+                json!({"kind": "http", "url": "https://s.example/mcp", "headers": {"Authorization": "Bearer ${PERPLEXITY_KEY}"}}),
+            )],
+        ),
+        (
+            "cursor",
+            ".cursor/mcp.json",
+            r#"{"mcpServers":{"gh":{"command":"gh-mcp","env":{"T":"${env:GH_TOKEN}"}}}}"#,
+            vec![("gh", json!({"kind": "stdio", "command": "gh-mcp", "env": {"T": "${GH_TOKEN}"}}))],
+        ),
+        (
+            "codex",
+            ".codex/config.toml",
+            "model = \"x\" # mine\n[mcp_servers.memdir]\ncommand = \"memdir\"\nargs = [\"mcp\"]\n\n  [mcp_servers.docs]\n  url = 'https://d.example/mcp'\n  bearer_token_env_var = \"DOCS_TOKEN\"\n[mcp_servers.run]\ncommand = \"run\"\nargs = [ \"a b\", # why\n \"c\" ]\nenabled = false\ncwd = \"/srv\"\n[mcp_servers.run.env]\nN = \"1\"\n",
+            vec![
+                (
+                    "docs",
+                    json!({"kind": "http", "url": "https://d.example/mcp", "headers": {"Authorization": "Bearer ${DOCS_TOKEN}"}}),
+                ),
+                (
+                    "run",
+                    json!({"kind": "stdio", "command": "run", "args": ["a b", "c"], "cwd": "/srv", "env": {"N": "1"}}),
+                ),
+            ],
+        ),
+        (
+            "opencode",
+            ".config/opencode/opencode.jsonc",
+            "{ /* c */ \"mcp\": { \"a\": {\"type\": \"local\", \"command\": [\"bun\", \"x\", \"a\"], \"environment\": {\"K\": \"{env:K_OF_MINE}\"}, \"enabled\": true}, \"b\": {\"type\": \"remote\", \"url\": \"https://b.example\"} } }",
+            vec![
+                ("a", json!({"kind": "stdio", "command": "bun", "args": ["x", "a"], "env": {"K": "${K_OF_MINE}"}})),
+                ("b", json!({"kind": "http", "url": "https://b.example"})),
+            ],
+        ),
+        (
+            "gemini",
+            ".gemini/settings.json",
+            r#"{"mcpServers":{"old":{"url":"http://127.0.0.1:8/sse"},"new":{"httpUrl":"http://127.0.0.1:8/mcp"}},"extensions":{"disabled":[]}}"#,
+            vec![
+                ("old", json!({"kind": "sse", "url": "http://127.0.0.1:8/sse"})),
+                ("new", json!({"kind": "http", "url": "http://127.0.0.1:8/mcp"})),
+            ],
+        ),
+        (
+            "zed",
+            ".config/zed/settings.json",
+            r#"// Zed
+{ "theme": "One", "context_servers": { "pg": {"source": "custom", "command": {"path": "pg-mcp", "args": ["--stdio"]}}, "plain": {"command": "p", "args": []} } }"#,
+            vec![
+                ("pg", json!({"kind": "stdio", "command": "pg-mcp", "args": ["--stdio"]})),
+                ("plain", json!({"kind": "stdio", "command": "p"})),
+            ],
+        ),
+        (
+            "goose",
+            ".config/goose/config.yaml",
+            "# mine\nGOOSE_MODEL: x\nextensions:\n      developer:\n        type: builtin\n        enabled: true\n      fetch:   # the web\n        type: stdio\n        cmd: uvx\n        args:\n        - mcp-server-fetch\n        - \"--n\"\n        enabled: false\n        envs: {A: b}\n        env_keys: [FETCH_KEY]\n      far: {type: sse, uri: \"https://f.example/sse\", enabled: true}\n",
+            vec![
+                (
+                    "fetch",
+                    json!({"kind": "stdio", "command": "uvx", "args": ["mcp-server-fetch", "--n"], "env": {"A": "b", "FETCH_KEY": "${FETCH_KEY}"}}),
+                ),
+                ("far", json!({"kind": "sse", "url": "https://f.example/sse"})),
+            ],
+        ),
+        (
+            "cline",
+            ".cline/data/settings/cline_mcp_settings.json",
+            r#"{"mcpServers":{"web":{"type":"streamableHttp","url":"https://w.example/mcp","disabled":false}}}"#,
+            vec![("web", json!({"kind": "http", "url": "https://w.example/mcp"}))],
+        ),
+        (
+            "continue",
+            ".continue/mcpServers/mine.json",
+            r#"{"mcpServers":{"c":{"command":"c"}}}"#,
+            vec![("c", json!({"kind": "stdio", "command": "c"}))],
+        ),
+        (
+            "windsurf",
+            ".codeium/windsurf/mcp_config.json",
+            r#"{"mcpServers":{"w":{"serverUrl":"https://w.example/sse"}}}"#,
+            vec![("w", json!({"kind": "http", "url": "https://w.example/sse"}))],
+        ),
+        (
+            "claude-desktop",
+            ".config/Claude/claude_desktop_config.json",
+            r#"{"mcpServers":{"d":{"command":"d"}}}"#,
+            vec![("d", json!({"kind": "stdio", "command": "d"}))],
+        ),
+        (
+            "copilot",
+            ".copilot/mcp-config.json",
+            r#"{"mcpServers":{"l":{"type":"local","command":"l","args":[],"tools":["*"]}}}"#,
+            vec![("l", json!({"kind": "stdio", "command": "l"}))],
+        ),
+        (
+            "lm-studio",
+            ".lmstudio/mcp.json",
+            r#"{"mcpServers":{"s":{"command":"s"}}}"#,
+            vec![("s", json!({"kind": "stdio", "command": "s"}))],
+        ),
     ]
 }
 
@@ -150,7 +222,8 @@ fn a_file_of_any_program_is_read_and_what_is_none_is_named() {
         fs::write(&path, text).unwrap();
         path.to_str().unwrap().to_owned()
     };
-    let list = write("config.yaml", "name: mine\nmcpServers:\n  - name: from yaml\n    command: y\n    args: [1, two]\n");
+    let list =
+        write("config.yaml", "name: mine\nmcpServers:\n  - name: from yaml\n    command: y\n    args: [1, two]\n");
     run(&env, &["import", &list, "--yes"]).exits(0);
     assert_eq!(transport(&env, "from-yaml"), json!({"kind": "stdio", "command": "y", "args": ["1", "two"]}));
     let settings = write("settings.json", "\u{feff}{\"mcp\": {\"servers\": {\"a\": {\"command\": \"v\"}}}}");

@@ -63,13 +63,12 @@ impl Direct {
     fn start(real: &Real, folder: &Path) -> Self {
         let mut command = Command::new(&real.command[0]);
         command.args(&real.command[1..]).envs(real.env.iter().map(|(name, value)| (name, value))).current_dir(folder);
-        let mut child =
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let (input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
         let (sender, lines) = channel();
         std::thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
         let mut direct = Self { child, input, lines, next: 1 };
-        let info = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}});
+        let info = json!({"protocolVersion": "2025-11-25", "capabilities": {"elicitation": {"form": {}, "url": {}}}, "clientInfo": {"name": "test", "version": "1"}});
         direct.ask("initialize", &info);
         direct.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
         direct
@@ -89,6 +88,10 @@ impl Direct {
             let message: Value = serde_json::from_str(&line).unwrap();
             if message["id"] == id && message.get("method").is_none() {
                 return message;
+            }
+            // Nobody is there to answer, as where `memdir tools call` runs without a terminal.
+            if message["method"] == "elicitation/create" {
+                self.send(&json!({"jsonrpc": "2.0", "id": message["id"], "result": {"action": "decline"}}));
             }
         }
     }
@@ -165,7 +168,10 @@ fn same(env: &Env, real: &Real, prepare: &dyn Fn()) {
             assert!(text.contains("\"HOME\"") && !text.contains("never-handed-on"), "{text}");
         } else if let Some(error) = expected.get("error") {
             assert_eq!(ran.code, 4, "{name}: {ran:?}");
-            assert!(got["error"]["message"].as_str().unwrap().contains(error["message"].as_str().unwrap()), "{name}: {got}");
+            assert!(
+                got["error"]["message"].as_str().unwrap().contains(error["message"].as_str().unwrap()),
+                "{name}: {got}"
+            );
         } else {
             let result = &expected["result"];
             assert_eq!(masked(&got), masked(result), "{name}");
@@ -192,6 +198,11 @@ fn everything_that_a_server_can_say_comes_as_it_is() {
         ("toggle-simulated-logging", json!({})),
         ("toggle-subscriber-updates", json!({})),
         ("trigger-long-running-operation", json!({"duration": 0.2, "steps": 2})),
+        ("trigger-elicitation-request", json!({})),
+        (
+            "trigger-url-elicitation",
+            json!({"url": "https://example.com/login", "message": "Log in.", "elicitationId": "one"}),
+        ),
         ("simulate-research-query", json!({"topic": "tea"})),
     ]);
     same(&env(), &real, &|| ());
@@ -253,13 +264,18 @@ fn another_memory_and_a_thought_are_servers_too() {
     let env = env();
     let file = env.base().join("graph.jsonl");
     let program = servers.join(programs[0]);
-    let memory = Real::new("graph", &[program.to_str().unwrap()]).env("MEMORY_FILE_PATH", file.to_str().unwrap()).calls(graph());
+    let memory =
+        Real::new("graph", &[program.to_str().unwrap()]).env("MEMORY_FILE_PATH", file.to_str().unwrap()).calls(graph());
     same(&env, &memory, &|| {
         let _ = fs::remove_file(&file);
     });
     let program = servers.join(programs[1]);
     let thought = json!({"thought": "first", "nextThoughtNeeded": true, "thoughtNumber": 1, "totalThoughts": 2});
-    same(&env, &Real::new("thinking", &[program.to_str().unwrap()]).calls(vec![("sequentialthinking", thought)]), &|| ());
+    same(
+        &env,
+        &Real::new("thinking", &[program.to_str().unwrap()]).calls(vec![("sequentialthinking", thought)]),
+        &|| (),
+    );
 }
 
 #[test]
@@ -355,7 +371,10 @@ impl Listening {
 impl Drop for Listening {
     fn drop(&mut self) {
         #[cfg(unix)]
-        let _ = rustix::process::kill_process_group(rustix::process::Pid::from_child(&self.child), rustix::process::Signal::KILL);
+        let _ = rustix::process::kill_process_group(
+            rustix::process::Pid::from_child(&self.child),
+            rustix::process::Signal::KILL,
+        );
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -379,7 +398,8 @@ fn servers_over_http_and_over_events_answer_the_same() {
     let real = Real::new("plain", &[servers.join(programs[1]).to_str().unwrap()]);
     let mut direct = Direct::start(&real, &env.home());
     let (tools, shown) = (direct.tools(), run(&env, &["show", "web"]).exits(0));
-    let names: Vec<&str> = shown["tools"].as_array().unwrap().iter().map(|tool| tool["own"].as_str().unwrap()).collect();
+    let names: Vec<&str> =
+        shown["tools"].as_array().unwrap().iter().map(|tool| tool["own"].as_str().unwrap()).collect();
     assert_eq!(names.len(), tools.len());
     assert!(names.iter().all(|name| tools.contains_key(*name)), "{names:?}");
     for (tool, arguments) in [
@@ -399,7 +419,17 @@ fn servers_over_http_and_over_events_answer_the_same() {
     let (ours, theirs) = (env.base().join("ours.jsonl"), env.base().join("theirs.jsonl"));
     let program = servers.join(programs[2]);
     let gateway = servers.join("node_modules/supergateway/dist/index.js");
-    let gateway = [gateway.to_str().unwrap(), "--stdio", program.to_str().unwrap(), "--outputTransport", "sse", "--port", "0", "--logLevel", "none"];
+    let gateway = [
+        gateway.to_str().unwrap(),
+        "--stdio",
+        program.to_str().unwrap(),
+        "--outputTransport",
+        "sse",
+        "--port",
+        "0",
+        "--logLevel",
+        "none",
+    ];
     let sse = Listening::start(&servers, &gateway, &[("MEMORY_FILE_PATH", ours.to_str().unwrap())]);
     let url = format!("http://127.0.0.1:{}/sse", sse.port);
     run(&env, &["add", "events", "--yes", "--url", &url, "--sse"]).exits(0);
@@ -422,7 +452,12 @@ fn a_server_that_dies_at_start_costs_its_own_tools_and_nothing_else() {
     let time = Real::new("time", &[&at("mcp-server-time")]);
     added(&env, &time);
     let looked = run(&env, &["doctor"]).exits(4);
-    let oks: Vec<(&str, bool)> = looked["servers"].as_array().unwrap().iter().map(|one| (one["name"].as_str().unwrap(), one["ok"].as_bool().unwrap())).collect();
+    let oks: Vec<(&str, bool)> = looked["servers"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| (one["name"].as_str().unwrap(), one["ok"].as_bool().unwrap()))
+        .collect();
     assert_eq!(oks, [("sqlite", false), ("time", true)]);
     // Why it died is what it said itself.
     assert!(looked["servers"][0]["stderr"].to_string().contains("Error"), "{looked}");

@@ -82,7 +82,7 @@ fn the_sets_have_their_tools() {
     let compact = "search_files get_context read_file remember append_file update_file delete_file recent run_actions";
     assert_eq!(names(&env, &[]).join(" "), compact);
     let full = names(&env, &["--tools", "full"]);
-    assert_eq!((full.len(), full.last().unwrap().as_str()), (30, "run_actions"));
+    assert_eq!((full.len(), full.last().unwrap().as_str()), (32, "run_actions"));
     assert_eq!(names(&env, &["--tools", "memory"]), ["memory"]);
     let reading = "search_files get_context read_file recent run_actions";
     assert_eq!(names(&env, &["--read-only"]).join(" "), reading);

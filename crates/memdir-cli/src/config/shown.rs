@@ -8,6 +8,9 @@ use super::{KEYS, Sources, canonical, wrong};
 use memdir_core::report::Failure;
 use memdir_web::{Setting, SettingsShown};
 
+/// A section, a key, and what holds for it.
+type Holding = (&'static str, &'static str, Option<Value>);
+
 impl Sources {
     /// Says what holds for the memory at `root`. Keys of providers are no settings, and are not here; what an address has before its
     /// `@` is left out.
@@ -41,7 +44,7 @@ impl Sources {
     }
 
     /// Each key but those of rules, with its section and what holds for the memory at `root`.
-    pub(super) fn holding(&self, root: &Path) -> Result<Vec<(&'static str, &'static str, Option<Value>)>, Failure> {
+    pub(super) fn holding(&self, root: &Path) -> Result<Vec<Holding>, Failure> {
         let unsayable = |error: toml::ser::Error| wrong(format!("the settings cannot be shown: {error}"));
         let holds = Table::try_from(&self.for_memory(root)?).map_err(unsayable)?;
         Ok(keys().map(|(section, key)| (section, key, at(&holds, section, key).cloned())).collect())

@@ -106,11 +106,7 @@ pub(crate) enum ToolsCommand {
         name: Option<ServerName>,
     },
     /// Log in at a server that asks who you are, in your browser
-    Login {
-        /// The server
-        #[arg(value_parser = server)]
-        name: ServerName,
-    },
+    Login(Login),
     /// Forget a login
     Logout {
         /// The server
@@ -163,6 +159,23 @@ pub(crate) struct AddServer {
     /// Approve its tools without asking
     #[arg(long)]
     pub(super) yes: bool,
+}
+
+/// Options of `tools login`.
+#[derive(Args, Debug)]
+pub(crate) struct Login {
+    /// The server
+    #[arg(value_parser = server)]
+    pub(super) name: ServerName,
+    /// The id of a client that you have registered there yourself; else memdir registers one
+    #[arg(long, value_name = "ID")]
+    pub(super) client_id: Option<String>,
+    /// The variable of the environment that holds that client's secret
+    #[arg(long, value_name = "VARIABLE", requires = "client_id")]
+    pub(super) client_secret: Option<String>,
+    /// The authorisation server that knows that client; else the one that the server names
+    #[arg(long, value_name = "URL", requires = "client_id")]
+    pub(super) issuer: Option<String>,
 }
 
 /// Servers and tools.

@@ -45,7 +45,7 @@ pub(super) fn run(global: &Global, command: Option<&ToolsCommand>) -> Result<u8,
         Some(ToolsCommand::Call(options)) => call::run(global, &registry, options),
         Some(ToolsCommand::Logs { name, lines }) => doctor::logs(global, &registry, name, *lines),
         Some(ToolsCommand::Doctor { name }) => doctor::run(global, &registry, name.as_ref()),
-        Some(ToolsCommand::Login { name }) => login::login(global, &registry, name),
+        Some(ToolsCommand::Login(options)) => login::login(global, &registry, options),
         Some(ToolsCommand::Logout { name }) => login::logout(global, &registry, name),
         Some(ToolsCommand::Import { from, yes }) => import::run(global, &registry, from, *yes),
     }

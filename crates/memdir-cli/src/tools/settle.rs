@@ -92,10 +92,13 @@ fn with_tool(servers: &mut [Server], name: &str, edit: impl FnOnce(&mut ToolRule
 
 /// The server has no tool that is offered under this name.
 pub(super) fn no_tool(server: &Server, name: &str) -> Failure {
-    let offered: Vec<String> =
-        server.tools.keys().map(|own| ToolName::of(&server.name, own).as_str().to_owned()).collect();
-    let hint = match catalog::nearest(name, offered.iter().map(String::as_str)) {
-        Some(nearest) => format!("did you mean `{nearest}`?"),
+    // What all names begin with is no likeness.
+    let start = format!("{}__", server.name);
+    let offered = server.tools.keys().map(|own| ToolName::of(&server.name, own));
+    let ends: Vec<String> = offered.filter_map(|name| name.as_str().strip_prefix(&start).map(str::to_owned)).collect();
+    let written = name.strip_prefix(&start).unwrap_or(name);
+    let hint = match catalog::nearest(written, ends.iter().map(String::as_str)) {
+        Some(nearest) => format!("did you mean `{start}{nearest}`?"),
         None => format!("`memdir tools show {}` lists them", server.name),
     };
     Failure::new(Code::NotFound, format!("`{}` has no tool `{}`", server.name, catalog::shorten(name))).with_hint(hint)
@@ -141,7 +144,7 @@ mod tests {
     #[test]
     fn what_is_not_there_is_not_settled() {
         for (name, hint) in [
-            ("time__nwo", "did you mean `time__now`?"),
+            ("time__nows", "did you mean `time__now`?"),
             ("time__zzz", "`memdir tools show time` lists them"),
             ("tim__now", "did you mean `time`?"),
             ("nothing", "there is new, time"),

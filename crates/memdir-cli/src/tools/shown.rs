@@ -144,7 +144,7 @@ pub(super) fn show(global: &Global, registry: &Registry, name: &ServerName) -> R
         let use_ = if server.enabled { "in use" } else { "out of use" };
         stdout.line(format!("{use_}; its tools: {}", row.permission.as_str()))?;
         for tool in &tools {
-            tool.show(stdout)?;
+            tool.show(stdout, tool.state())?;
         }
         if tools.is_empty() {
             say(format!("none of its tools is known: `memdir tools approve {name}` connects and shows them"))?;
@@ -154,16 +154,20 @@ pub(super) fn show(global: &Global, registry: &Registry, name: &ServerName) -> R
 }
 
 impl ToolRow {
-    /// One line about the tool, and its description below, each line moved in.
-    pub(super) fn show(&self, output: &mut impl std::io::Write) -> Result<(), Stop> {
-        let pin = match self.pin {
+    /// Whether it is as it was approved, in words; nothing where it is.
+    const fn state(&self) -> &'static str {
+        match self.pin {
             PinState::Approved => "",
             PinState::Changed => "  changed since it was approved",
             PinState::New => "  not approved",
-        };
+        }
+    }
+
+    /// One line about the tool, which ends in `state`, and its description below, each line moved in.
+    pub(super) fn show(&self, output: &mut impl std::io::Write, state: &str) -> Result<(), Stop> {
         let cache = self.cache_seconds.map_or_else(String::new, |seconds| format!("  kept for {seconds} s"));
         let size = size(self.bytes);
-        output.line(format!("{}  {}  {size}{pin}{cache}", self.name, self.permission.as_str()))?;
+        output.line(format!("{}  {}  {size}{state}{cache}", self.name, self.permission.as_str()))?;
         Ok(self
             .description
             .split('\n')

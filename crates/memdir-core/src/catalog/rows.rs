@@ -442,7 +442,7 @@ pub const ROWS: &[Row] = &[
         title: "Ask for a setting",
         access: Access::Read,
         effect: Effect::None,
-        words: "Changes nothing: it answers the command with which the person can change a setting.",
+        words: "Answers with the command by which the person can change a setting; it changes nothing.",
         returns: "nothing; it always fails, with the command in its hint",
         gives: Gives::Flag,
         fields: &[

@@ -55,7 +55,7 @@ pub struct Places {
     pub home: Option<PathBuf>,
     /// The environment, of which `${VARIABLE}` is filled and the little is taken that every program needs.
     pub environment: BTreeMap<String, String>,
-    /// The program that ends what is left when memdir is killed, with its arguments: it runs [`guard`](crate::guard). Empty
+    /// The program that ends what is left when memdir is killed, with its arguments: it runs [`guard`](crate::guard()). Empty
     /// for none.
     pub guard: Vec<String>,
 }

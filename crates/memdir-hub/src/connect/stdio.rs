@@ -80,7 +80,7 @@ pub(super) async fn connect(
     let spawned = command.spawn().map_err(|error| {
         ConnectError::broken(server, format!("`{}` cannot be started: {}", program.command, error.kind()))
     });
-    let transport = Running::new(spawned?, mark, handler.wire.clone(), machine, log.clone())
+    let transport = Running::new(spawned?, mark, handler.wire.clone(), machine, log)
         .ok_or_else(|| ConnectError::lost(server, "its streams are not there"))?;
     open(server, handler, transport, opening).await
 }
@@ -133,13 +133,14 @@ impl Drop for Running {
 }
 
 impl Running {
-    fn new(mut child: Child, mark: String, wire: Arc<Wire>, machine: &Machine, log: ServerLog) -> Option<Self> {
+    fn new(mut child: Child, mark: String, wire: Arc<Wire>, machine: &Machine, log: &ServerLog) -> Option<Self> {
         let (stdin, stdout, stderr) = (child.stdin.take()?, child.stdout.take()?, child.stderr.take()?);
         let input = Arc::new(Mutex::new(Some(stdin)));
         let closing = machine.closing.child_token();
         let (told, exit) = watch::channel(None);
         let follower = tokio::spawn(log.clone().follow(stderr));
-        let keeper = Keeper { child, mark, input: input.clone(), guard: machine.guard.clone(), log, follower };
+        let keeper =
+            Keeper { child, mark, input: input.clone(), guard: machine.guard.clone(), log: log.clone(), follower };
         machine.keep(tokio::spawn(keeper.keep(closing.clone(), told)));
         Some(Self { output: BufReader::new(stdout), line: Vec::new(), reading: None, input, wire, exit, closing })
     }

@@ -273,6 +273,17 @@ fn what_ends_while_the_person_is_asked_is_not_sent_again() {
 }
 
 #[test]
+fn a_question_of_no_call_is_declined() {
+    let fixture = Fixture::new([script("one")]);
+    let mut events = Events::answering(ElicitationAnswer::Accept(map(json!({}))));
+    fixture.call_with("one__ask_late", json!({}), &mut events, &CancellationToken::new()).unwrap();
+    let server = memdir_tools::ServerName::parse("one").unwrap();
+    soon("the answer", Duration::from_secs(5), || {
+        fixture.hub().log_lines(&server, 1) == [r#"{"action":"decline"}"#] && events.asked.is_empty()
+    });
+}
+
+#[test]
 fn results_are_kept_for_those_tools_only_that_were_marked() {
     let cache =
         |seconds| move |rule: &mut memdir_tools::ToolRule| rule.cache_seconds = std::num::NonZeroU32::new(seconds);

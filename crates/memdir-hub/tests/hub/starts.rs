@@ -1,5 +1,8 @@
 //! Starting: which version is spoken, what a program gets, and servers that do not start.
 
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use memdir_tools::{CallError, ServerHealth, ServerName, Toolbox, Transport};
@@ -155,4 +158,76 @@ fn calls_that_come_together_start_one_process() {
     assert_eq!(processes(&mark).len(), 1);
     assert_eq!(fixture.times("one", "initialize"), 1);
     assert_eq!(text(&fixture.call("one__counter", json!({})).unwrap()), "9");
+}
+
+/// A scripted server on a port, until this is dropped.
+struct Remote {
+    process: Child,
+    port: String,
+}
+
+impl Remote {
+    fn start(port: &str, journal: &Path) -> Self {
+        let mut command = Command::new(example("scripted_server"));
+        command.args(["--http", port]).env("SCRIPTED_JOURNAL", journal).stdin(Stdio::null()).stderr(Stdio::piped());
+        let mut process = command.spawn().unwrap();
+        let lines = BufReader::new(process.stderr.take().unwrap()).lines();
+        let port = lines.map_while(Result::ok).find_map(|line| line.strip_prefix("port ").map(str::to_owned));
+        Self { process, port: port.unwrap() }
+    }
+}
+
+impl Drop for Remote {
+    fn drop(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+}
+
+/// A hub that knows one server, at an address; its journal; and the server.
+fn far() -> (Fixture, PathBuf, Remote) {
+    let fixture = Fixture::new([]);
+    let journal = fixture.folder.path().join("far.journal");
+    let remote = Remote::start("0", &journal);
+    let mut server = script("far").build(fixture.folder.path());
+    let url = format!("http://127.0.0.1:{}/mcp", remote.port);
+    server.transport = Transport::Http { url, headers: Default::default() };
+    fixture.registry.put(vec![server]);
+    (fixture, journal, remote)
+}
+
+#[test]
+fn a_server_at_an_address_that_comes_back_is_used_again_and_a_call_is_made_once() {
+    let (fixture, journal, remote) = far();
+    assert_eq!(text(&fixture.call("far__counter", json!({})).unwrap()), "1");
+    assert_eq!(text(&fixture.call("far__counter", json!({})).unwrap()), "2");
+    let port = remote.port.clone();
+    drop(remote);
+    // A connection that was open may have taken it along; after that there is none.
+    let error = fixture.call("far__counter", json!({})).unwrap_err();
+    assert!(matches!(error, CallError::Unreachable { .. }), "{error:?}");
+    let error = fixture.call("far__counter", json!({})).unwrap_err();
+    assert!(matches!(error, CallError::Unreachable { may_be_done: false, .. }), "{error:?}");
+    let _remote = Remote::start(&port, &journal);
+    soon("the server", Duration::from_secs(10), || fixture.call("far__counter", json!({})).is_ok());
+    assert_eq!(text(&fixture.call("far__counter", json!({})).unwrap()), "2", "a new process");
+    assert_eq!(fixture.times("far", "tools/call counter"), 4);
+    let error = fixture.call("far__die", json!({})).unwrap_err();
+    assert!(matches!(error, CallError::Unreachable { may_be_done: true, .. }), "{error:?}");
+    assert_eq!(fixture.times("far", "tools/call die"), 1);
+}
+
+#[test]
+fn a_session_that_its_server_has_forgotten_is_opened_anew_and_the_last_one_is_ended() {
+    let (mut fixture, journal, remote) = far();
+    assert_eq!(text(&fixture.call("far__counter", json!({})).unwrap()), "1");
+    let port = remote.port.clone();
+    drop(remote);
+    let _remote = Remote::start(&port, &journal);
+    assert_eq!(text(&fixture.call("far__counter", json!({})).unwrap()), "1", "a new process, and no error");
+    assert_eq!(fixture.times("far", "tools/call counter"), 2);
+    let began = Instant::now();
+    fixture.end();
+    assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+    assert_eq!(fixture.times("far", "DELETE"), 1);
 }

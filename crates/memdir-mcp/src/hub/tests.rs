@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::num::NonZeroU32;
 use std::sync::{Mutex, mpsc};
 use std::time::Duration;
 
@@ -200,11 +201,12 @@ impl Site {
             let (Claim::Name(name) | Claim::Token(name)) = claim;
             let tools = lock(&known).get(name).cloned().ok_or(Unknown)?;
             let grant = Grant::new(&["**".to_owned()], &[], None).unwrap();
+            let rate = NonZeroU32::new(3).filter(|_| name == "slow");
             Ok(Client {
                 name: name.to_owned(),
                 grant: Some(Arc::new(grant)),
                 tools,
-                rate: None,
+                rate,
                 may_approve: name == "owner",
             })
         });
@@ -687,6 +689,27 @@ fn a_client_has_only_so_many_calls_running() {
         }
         assert_eq!(code(&wire.call("files__whole", json!({})).await), "rate_limited");
         assert!(text(&wire.call("read_file", json!({"path": "user.md"})).await).contains("own"));
+    });
+}
+
+#[test]
+fn a_client_that_calls_too_often_is_told_so() {
+    run(async {
+        let site = Site::new(HubOffer::Few);
+        site.grant("slow", &["files"]);
+        let mut wire = Wire::open(&site, Some("slow"), OLDER, json!({})).await;
+        // The first request was that to begin.
+        assert_eq!(text(&wire.call("files__read_file", json!({})).await), "files__read_file");
+        assert_eq!(text(&wire.call("files__read_file", json!({})).await), "files__read_file");
+        for (name, arguments) in [
+            ("files__read_file", json!({})),
+            ("call_tool", json!({"name": "files__read_file", "arguments": {}})),
+            ("find_tools", json!({"query": "read"})),
+        ] {
+            let refused = wire.call(name, arguments).await;
+            assert_eq!(code(&refused), "rate_limited", "{refused}");
+        }
+        assert_eq!(lock(&site.fake.calls).len(), 2);
     });
 }
 

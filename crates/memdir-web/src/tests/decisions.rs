@@ -247,7 +247,8 @@ async fn a_note_opens_in_the_editor_and_nothing_else_does() {
 #[tokio::test]
 async fn a_fact_tells_its_source_and_an_end_is_proposed_for_one_that_is_outdated() {
     let (env, _) = env(&[("user.md", "- pet: cat\n")]).await;
-    let set = action("set_fact", serde_json::json!({"path": "user.md", "key": "city", "value": "[[places/faro|Faro]]"}));
+    let set =
+        action("set_fact", serde_json::json!({"path": "user.md", "key": "city", "value": "[[places/faro|Faro]]"}));
     send(&env, "shelf", Mode::Off, vec![set]);
     let page = env.get("/notes/user.md").await.body;
     let facts = between(&page, r#"id="facts""#, "</section>");

@@ -69,7 +69,8 @@ impl Env {
         let dir = cap_std::fs::Dir::open_ambient_dir(&root, cap_std::ambient_authority()).unwrap();
         let vault = Vault::new(dir, root.clone(), Options::default());
         let clock = || Timestamp::from_micros(1_795_000_000_000_000);
-        let options = WebOptions { port: 8733, names: Names::default(), root, is_obsidian_vault: false, has_desktop: true, mode };
+        let options =
+            WebOptions { port: 8733, names: Names::default(), root, is_obsidian_vault: false, has_desktop: true, mode };
         let site = Site::new(Engine::new(vault, Settings::new(clock)), options).unwrap();
         let routes = web_routes(&site);
         let mut env = Self { folder, site, routes, cookie: String::new(), token: String::new() };
