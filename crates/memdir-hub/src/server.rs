@@ -134,7 +134,12 @@ impl Slot {
         let opening = self.list().map_or(Opening::Probe, |list| list.opening);
         match self.start(shared, server, opening).await {
             Ok(Started { link, tools, .. }) => {
-                // First its tools: whoever finds the link makes a call of one of them.
+                {
+                    let mut state = lock(&self.state);
+                    (state.failures, state.failed) = (0, None);
+                    state.health = ServerHealth::Ready { protocol: link.protocol() };
+                }
+                // Before the link: whoever finds that calls one of these tools.
                 self.saw(shared, &server.name, link.opening(), tools).await;
                 Ok(self.install(shared, server, link))
             }
@@ -199,11 +204,6 @@ impl Slot {
     /// Puts a new connection in its place, and hears of what becomes of it.
     fn install(self: &Arc<Self>, shared: &Arc<Shared>, server: &Server, link: Link) -> Arc<Link> {
         let link = Arc::new(link);
-        {
-            let mut state = lock(&self.state);
-            (state.failures, state.failed) = (0, None);
-            state.health = ServerHealth::Ready { protocol: link.protocol() };
-        }
         *lock(&self.link) = Some(link.clone());
         if self.is_gone.load(Ordering::Relaxed) {
             self.close();
