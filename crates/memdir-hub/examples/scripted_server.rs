@@ -39,7 +39,7 @@
 //! | `SCRIPTED_DIE_AT_START` | the code with which it ends at once, after a line on standard error |
 //! | `SCRIPTED_ODD` | see `odd` |
 //! | `SCRIPTED_JOURNAL` | a file to which it appends a line for each message that it gets: `tools/call echo` |
-//! | `SCRIPTED_HINT` | what `die` says of itself, such as `readOnlyHint` |
+//! | `SCRIPTED_HINT` | what `die` and `slow` say of themselves, such as `readOnlyHint` |
 
 #![expect(
     clippy::disallowed_methods,
@@ -387,7 +387,7 @@ fn tool(name: &str, description: &str) -> Value {
     let mut tool = json!({
         "name": name, "description": description, "inputSchema": {"type": "object", "properties": {}}, "x-own": {"kept": true},
     });
-    if let Some(hint) = variable("SCRIPTED_HINT").filter(|_| name == "die") {
+    if let Some(hint) = variable("SCRIPTED_HINT").filter(|_| ["die", "slow"].contains(&name)) {
         tool["annotations"] = json!({hint: true});
     }
     tool

@@ -96,6 +96,8 @@ pub(crate) struct Shared {
     rates: Mutex<Rates>,
     /// Held while the registry is read and what has changed in it is done, so that the newest state is the last.
     looking: Mutex<()>,
+    /// Why the registry cannot be read, which is said once.
+    problem: Mutex<Option<String>>,
     stop: CancellationToken,
 }
 
@@ -234,10 +236,21 @@ impl Hub {
         }
     }
 
-    fn check_rate(&self, server: &Server, client: Option<&str>) -> Result<(), CallError> {
+    fn check_rate(&self, server: &Server, call: &ToolCall, is_made: bool) -> Result<(), CallError> {
         let Some(rate) = server.rate else { return Ok(()) };
-        let counted = lock(&self.shared.rates).count(client, &server.name, rate, Instant::now());
-        counted.map_err(|wait| CallError::TooSoon { server: server.name.to_string(), wait })
+        let who = (call.client.as_deref(), &server.name);
+        let checked = lock(&self.shared.rates).check(who, rate, Instant::now(), is_made);
+        checked.map_err(|wait| CallError::TooSoon { server: server.name.to_string(), wait })
+    }
+
+    /// Where the result of a call is kept, and for how long at most; `None` where it is not.
+    fn kept_at(entry: &Entry, own: &str, call: &ToolCall) -> Option<(Digest, NonZeroU32)> {
+        let lasts = entry.server.tools.get(own)?.cache_seconds?;
+        Some((results::key(call.client.as_deref(), &entry.slot.transport, own, &call.arguments), lasts))
+    }
+
+    fn kept(&self, at: Option<&(Digest, NonZeroU32)>) -> Option<Map<String, Value>> {
+        lock(&self.shared.results).get(&at?.0, Instant::now())
     }
 }
 
@@ -264,6 +277,18 @@ impl Toolbox for Hub {
         lock(&self.shared.tools).clone()
     }
 
+    fn may_call(&self, call: &ToolCall) -> Result<(), CallError> {
+        let server = ToolName::server_in(call.tool.as_str()).and_then(|server| self.shared.entry(&server));
+        let tools = lock(&self.shared.tools).clone();
+        let tool = tools.iter().find(|tool| tool.name == call.tool);
+        match server.zip(tool) {
+            Some((entry, tool)) if self.kept(Self::kept_at(&entry, &tool.own, call).as_ref()).is_none() => {
+                self.check_rate(&entry.server, call, false)
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn call(
         &self,
         call: &ToolCall,
@@ -272,17 +297,13 @@ impl Toolbox for Hub {
     ) -> Result<ToolAnswer, CallError> {
         let began = Instant::now();
         let (entry, tool) = self.find(call, stop)?;
-        let client = call.client.as_deref();
-        let lasts = entry.server.tools.get(&tool.own).and_then(|rule| rule.cache_seconds);
-        let key = lasts.map(|lasts| (lasts, results::key(client, &entry.slot.transport, &tool.own, &call.arguments)));
-        if let Some((_, key)) = &key
-            && let Some(result) = lock(&self.shared.results).get(key, began)
-        {
+        let kept_at = Self::kept_at(&entry, &tool.own, call);
+        if let Some(result) = self.kept(kept_at.as_ref()) {
             return Ok(ToolAnswer { result, is_cached: true, took: began.elapsed() });
         }
-        self.check_rate(&entry.server, client)?;
+        self.check_rate(&entry.server, call, true)?;
         let result = self.run(&entry, (tool, call), events, stop)?;
-        if let Some((lasts, key)) = key {
+        if let Some((key, lasts)) = kept_at {
             lock(&self.shared.results).put(key, &result, seconds(lasts), Instant::now());
         }
         Ok(ToolAnswer { result, is_cached: false, took: began.elapsed() })
@@ -323,6 +344,7 @@ impl Shared {
             results: Mutex::default(),
             rates: Mutex::default(),
             looking: Mutex::default(),
+            problem: Mutex::default(),
             stop: CancellationToken::new(),
         }
     }
@@ -349,9 +371,12 @@ impl Shared {
 
     /// Takes over what has changed in the registry.
     fn look(&self) {
-        if let Err(error) = self.read_registry() {
-            tracing::warn!(error = error.message, "the registry was not read; what was known before counts");
+        let problem = self.read_registry().err().map(|failure| failure.message);
+        let mut known = lock(&self.problem);
+        if let Some(error) = problem.as_ref().filter(|_| *known != problem) {
+            tracing::warn!(error, "the registry was not read; what was known before counts");
         }
+        *known = problem;
     }
 
     fn read_registry(&self) -> Result<(), Failure> {

@@ -18,7 +18,7 @@ use crate::kept::SeenList;
 use crate::link::{Failed, Link};
 use crate::lock;
 use crate::log::ServerLog;
-use crate::wire::WireEnd;
+use crate::wire::{Wire, WireEnd};
 
 /// How long a server may take to start and to send its list.
 const START: Duration = Duration::from_secs(30);
@@ -30,6 +30,9 @@ const MOST_REST: Duration = Duration::from_secs(60);
 const LOGIN_REST: Duration = Duration::from_secs(2);
 /// How long is waited before a list that has changed is read: changes come together.
 const SETTLE: Duration = Duration::from_millis(100);
+
+/// Why a server cannot be reached that was taken out of the registry, or changed in it.
+const SWITCHED_OFF: &str = "it was switched off";
 
 /// A call, as the thread that waits for it has handed it over.
 pub(crate) struct Job {
@@ -112,7 +115,7 @@ impl Slot {
     pub(crate) fn close(&self) -> Option<Arc<Link>> {
         self.is_gone.store(true, Ordering::Relaxed);
         let link = lock(&self.link).take()?;
-        link.handler.wire.end(WireEnd::Lost("it was switched off".to_owned()));
+        link.handler.wire.end(WireEnd::Lost(SWITCHED_OFF.to_owned()));
         link.connection.cancellation_token().cancel();
         Some(link)
     }
@@ -125,6 +128,9 @@ impl Slot {
         let _one = self.connecting.lock().await;
         if let Some(link) = self.open_link() {
             return Ok(link);
+        }
+        if self.is_gone.load(Ordering::Relaxed) {
+            return Err(unreachable(server, SWITCHED_OFF));
         }
         let rests = lock(&self.state).failed.clone().filter(|(_, until)| Instant::now() < *until);
         if let Some((error, _)) = rests {
@@ -166,6 +172,7 @@ impl Slot {
     /// Connects and reads the list, with another try or two where that may help. The second asks by `initialize`: some servers
     /// end when they are asked in a way that they do not know.
     pub(crate) async fn start(&self, shared: &Shared, server: &Server, opening: Opening) -> Result<Started, CallError> {
+        let mut last = String::new();
         let tries = async {
             let mut openings = [opening, Opening::Initialize, Opening::Probe]
                 .into_iter()
@@ -176,16 +183,19 @@ impl Slot {
                 };
                 match (self.attempt(shared, server, opening).await, pause) {
                     (Ok(started), _) => return Ok(started),
-                    (Err(ConnectError { is_final: false, .. }), Some(pause)) => {
+                    (Err(ConnectError { error, is_final: false }), Some(pause)) => {
                         tracing::debug!(server = %server.name, "another try");
+                        last = format!("; the attempt before: {}", problem_of(&error));
                         sleep(pause).await;
                     }
                     (Err(ConnectError { error, .. }), _) => return Err(error),
                 }
             }
         };
-        let over = || Err(unreachable(server, format!("it did not start within {} s", START.as_secs())));
-        timeout(START, tries).await.unwrap_or_else(|_| over())
+        let tried = timeout(START, tries).await;
+        tried.unwrap_or_else(|_| {
+            Err(unreachable(server, format!("it did not start within {} s{last}", START.as_secs())))
+        })
     }
 
     async fn attempt(&self, shared: &Shared, server: &Server, opening: Opening) -> Result<Started, ConnectError> {
@@ -249,7 +259,11 @@ impl Slot {
                 };
                 let Some(slot) = slot.upgrade() else { return };
                 if let Some(end) = end {
-                    return slot.lost(&handler, &end);
+                    let problem = match end {
+                        WireEnd::Lost(problem) => problem,
+                        WireEnd::TooLarge => "an answer was too long".to_owned(),
+                    };
+                    return slot.lost(&handler.wire, problem);
                 }
                 sleep(SETTLE).await;
                 let (Some(shared), Some(link)) = (shared.upgrade(), link.upgrade()) else { return };
@@ -261,24 +275,12 @@ impl Slot {
         });
     }
 
-    /// The connection of this handler has ended.
-    fn lost(&self, handler: &Handler, end: &WireEnd) {
+    /// A connection has ended, or is not used again: the next call connects anew.
+    fn lost(&self, wire: &Arc<Wire>, problem: String) {
         let mut link = lock(&self.link);
-        if link.as_ref().is_some_and(|link| Arc::ptr_eq(&link.handler.wire, &handler.wire)) {
+        if link.as_ref().is_some_and(|link| Arc::ptr_eq(&link.handler.wire, wire)) {
             *link = None;
-            let problem = match end {
-                WireEnd::Lost(problem) => problem.clone(),
-                WireEnd::TooLarge => "an answer was too long".to_owned(),
-            };
             self.set_health(ServerHealth::Failed { problem });
-        }
-    }
-
-    /// Has the next call connect anew. Calls that run over this connection go on.
-    fn forget(&self, lost: &Arc<Link>) {
-        let mut link = lock(&self.link);
-        if link.as_ref().is_some_and(|link| Arc::ptr_eq(link, lost)) {
-            *link = None;
         }
     }
 
@@ -300,7 +302,7 @@ impl Slot {
                 Err(Failed::Told(error)) => return Err(error),
                 Err(Failed::Lost { problem, was_sent }) => (problem, was_sent),
             };
-            self.forget(&link);
+            self.lost(&link.handler.wire, problem.clone());
             if may_try_again && (!may_be_done || job.may_repeat()) {
                 may_try_again = false;
                 continue;

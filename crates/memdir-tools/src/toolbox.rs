@@ -80,6 +80,15 @@ pub trait Toolbox: Send + Sync + fmt::Debug {
     /// earlier lists, at once. The list is a new one whenever something about it has changed.
     fn tools(&self) -> Arc<[Tool]>;
 
+    /// Whether a call could be made now, as far as is known without its server: asked before the person is, and counts as nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::TooSoon`] where the client has made too many.
+    fn may_call(&self, _call: &ToolCall) -> Result<(), CallError> {
+        Ok(())
+    }
+
     /// Calls a tool, and blocks until it has answered. Whether it may be called was decided before ([`Verdict`](super::Verdict)).
     ///
     /// A call is sent at most once, unless the tool says that it only reads and the person lets it be called without a question,

@@ -242,6 +242,22 @@ fn a_question_that_could_be_of_two_calls_is_declined() {
     });
 }
 
+#[test]
+fn a_server_that_is_taken_out_is_not_started_for_a_second_try() {
+    let script_of = || script("one").env("SCRIPTED_HINT", "readOnlyHint");
+    let fixture = Fixture::new([script_of()]);
+    fixture.tools_of("one");
+    fixture.approve(script_of);
+    std::thread::scope(|scope| {
+        let called = scope.spawn(|| fixture.call("one__slow", json!({"seconds": 4})));
+        soon("the call", Duration::from_secs(5), || fixture.times("one", "tools/call slow") == 1);
+        fixture.put([]);
+        let error = called.join().unwrap().unwrap_err();
+        assert!(matches!(error, CallError::Unreachable { .. }), "{error:?}");
+    });
+    assert_eq!(fixture.times("one", "tools/call slow"), 1);
+}
+
 /// Does something when it is asked, and agrees.
 struct Meanwhile<'a>(&'a dyn Fn());
 
@@ -319,4 +335,10 @@ fn a_client_that_calls_too_often_has_to_wait_and_others_have_not() {
     assert!(wait > Duration::from_secs(50) && wait <= Duration::from_secs(60), "{wait:?}");
     called("phone").unwrap();
     assert_eq!(fixture.times("one", "tools/call counter"), 3);
+    let may_call = |client: &str| {
+        let call = memdir_tools::ToolCall { client: Some(client.to_owned()), ..call("one__counter", json!({})) };
+        fixture.hub().may_call(&call)
+    };
+    assert!(matches!(may_call("desk"), Err(CallError::TooSoon { .. })));
+    assert_eq!((may_call("phone"), may_call("phone")), (Ok(()), Ok(())), "asking counts as nothing");
 }
