@@ -442,11 +442,7 @@ fn tools_of(entry: &Entry) -> Vec<Tool> {
     let Some(list) = entry.slot.list() else { return Vec::new() };
     let tool = |definition: &Map<String, Value>| {
         let own = own_name(definition)?.to_owned();
-        let pin = match entry.server.tools.get(&own).and_then(|rule| rule.pin) {
-            None => PinState::New,
-            Some(pin) if pin == digest_of(definition) => PinState::Approved,
-            Some(_) => PinState::Changed,
-        };
+        let pin = entry.server.pin_state(&own, definition);
         let name = ToolName::of(&entry.server.name, &own);
         let (server, permission) = (entry.server.name.clone(), entry.server.permission_of(&own));
         Some(Tool { name, server, own, definition: definition.clone(), permission, pin })
@@ -476,11 +472,10 @@ async fn examine(shared: &Arc<Shared>, entry: &Entry) -> Result<Examined, CallEr
     Ok(examined)
 }
 
-/// The digest of how a server is reached, and of what it is told of.
+/// The digest of how a server is reached.
 fn transport_digest(server: &Server) -> Digest {
-    let parts = serde_json::to_vec(&(&server.transport, &server.roots));
     // Values without maps of other keys than texts can always be written.
-    Digest::of(&parts.unwrap_or_default())
+    Digest::of(&serde_json::to_vec(&server.transport).unwrap_or_default())
 }
 
 fn own_name(definition: &Map<String, Value>) -> Option<&str> {

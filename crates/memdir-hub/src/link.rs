@@ -174,7 +174,7 @@ impl Link {
                 params.input_responses = Some(self.inputs(server, wanted, running, stop).await?);
             }
         }
-        Err(Failed::Told(protocol(server, "it has asked for more without end")))
+        Err(Failed::Told(protocol(server, "it kept asking for more input")))
     }
 
     /// Answers what a server wants to know before it goes on.
@@ -196,7 +196,6 @@ impl Link {
                     () = stop.cancelled() => return Err(Failed::Told(CallError::Cancelled)),
                     answer = running.ask(params) => Some(answer),
                 },
-                "roots/list" => self.handler.roots(),
                 _ => None,
             };
             let declined =
@@ -317,7 +316,7 @@ impl Drop for Request<'_> {
 /// Tells the server that nobody wants the answer any more, and waits for nothing.
 fn cancel(handle: RequestHandle<RoleClient>) {
     tokio::spawn(async move {
-        let _ = timeout(Duration::from_secs(1), handle.cancel(Some("nobody waits for it any more".to_owned()))).await;
+        let _ = timeout(Duration::from_secs(1), handle.cancel(Some("the caller cancelled".to_owned()))).await;
     });
 }
 

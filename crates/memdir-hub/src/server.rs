@@ -199,7 +199,7 @@ impl Slot {
     }
 
     async fn attempt(&self, shared: &Shared, server: &Server, opening: Opening) -> Result<Started, ConnectError> {
-        let (handler, log) = (Handler::new(server), self.log.of_another_process());
+        let (handler, log) = (Handler::default(), self.log.of_another_process());
         let connection = connect(server, handler.clone(), &shared.machine, &log, opening).await?;
         let link = Link { connection, handler };
         match link.list(server).await {

@@ -203,7 +203,7 @@ fn words(error: &AuthError) -> String {
         | AuthError::AuthorizationServerMismatch { .. }
         | AuthError::AuthorizationServerMissingIssuer { .. }
         | AuthError::PkceUnsupported => shorten(&error.to_string()),
-        _ => "the authorisation server cannot be talked with".to_owned(),
+        _ => "the authorisation server gave no usable answer".to_owned(),
     }
 }
 

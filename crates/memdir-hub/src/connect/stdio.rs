@@ -268,9 +268,13 @@ impl Keeper {
         // The group's number is not given to another while one of the group lives.
         end_group(group, Strength::Kill);
         let _ = timeout(LAST_WORDS, self.follower).await;
-        let last = self.log.recent(1).pop().map(|line| format!("; its last words were `{line}`")).unwrap_or_default();
-        let how = status.map_or_else(|error| error.to_string(), |status| status.to_string());
-        told.send_replace(Some(format!("it has ended with {how}{last}")));
+        let last = self.log.recent(1).pop().map(|line| format!("; its last line was `{line}`")).unwrap_or_default();
+        let how = match status.map(|status| (status.code(), status)) {
+            Ok((Some(code), _)) => format!("it exited with status {code}"),
+            Ok((None, status)) => format!("it was ended by {status}"),
+            Err(error) => format!("it ended: {error}"),
+        };
+        told.send_replace(Some(how + &last));
         let mark = self.mark;
         let _ = tokio::task::spawn_blocking(move || end_marked(&mark)).await;
         self.guard.release(group);

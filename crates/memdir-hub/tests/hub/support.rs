@@ -82,17 +82,7 @@ pub(crate) struct Script {
 
 pub(crate) fn script(name: &str) -> Script {
     let transport = Transport::Stdio { command: String::new(), args: Vec::new(), env: BTreeMap::new(), cwd: None };
-    let server = Server {
-        name: ServerName::parse(name).unwrap(),
-        enabled: true,
-        timeout_seconds: None,
-        rate: None,
-        permission: Permission::Allow,
-        sampling: false,
-        roots: Vec::new(),
-        transport,
-        tools: BTreeMap::new(),
-    };
+    let server = Server { permission: Permission::Allow, ..Server::new(ServerName::parse(name).unwrap(), transport) };
     Script { name: name.to_owned(), args: Vec::new(), env: BTreeMap::new(), server }
 }
 
