@@ -183,7 +183,8 @@ fn decide(
 
 /// The tool that a call names, as it is now.
 fn find(toolbox: &dyn Toolbox, call: &ToolCall) -> Result<Tool, Against> {
-    toolbox.check().map_err(|error| (Decided::Denied, error.into()))?;
+    // The person is not asked about a call that could not be made.
+    toolbox.may_call(call).map_err(|error| (Decided::Denied, error.into()))?;
     let found = toolbox.tools().iter().find(|tool| tool.name == call.tool).cloned();
     found.ok_or_else(|| (Decided::Denied, CallError::UnknownTool(call.tool.to_string()).into()))
 }
