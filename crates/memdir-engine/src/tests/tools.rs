@@ -36,6 +36,13 @@ impl Toolbox for Scripted {
         Arc::clone(&self.tools)
     }
 
+    fn check(&self) -> Result<(), CallError> {
+        match &self.answer {
+            Err(error @ CallError::Registry(_)) => Err(error.clone()),
+            _ => Ok(()),
+        }
+    }
+
     fn call(
         &self,
         call: &ToolCall,
@@ -170,6 +177,20 @@ fn an_entry_has_digests_and_sizes_and_no_content() {
         .unwrap();
     let expected = ("weather__forecast", "tool:weather__forecast", Some("7f3a"), 1_500, None);
     assert_eq!((columns.0.as_str(), columns.1.as_str(), columns.2.as_deref(), columns.3, columns.4), expected);
+}
+
+#[test]
+fn nobody_is_asked_where_what_the_person_allows_cannot_be_read() {
+    let folder = memory(&[]);
+    let unreadable = Failure::new(Code::Config, "`tools.toml` is damaged").with_hint("mend it");
+    let toolbox = toolbox(Permission::Ask, PinState::Approved, Err(CallError::Registry(Box::new(unreadable))));
+    let (made, asked) = call(&engine(folder.path()), &toolbox, &mut switched_on(), ToolConsent::Once);
+    let failure = made.unwrap_err();
+    assert_eq!((failure.code, failure.hint.as_deref(), asked), (Code::Denied, Some("mend it"), 0));
+    assert!(failure.message.contains("`tools.toml` is damaged"), "{failure}");
+    assert_eq!(toolbox.heard.lock().unwrap().len(), 0);
+    let [(permission, code, _)] = &entries(folder.path())[..] else { panic!() };
+    assert_eq!((permission.as_str(), code.as_deref()), ("denied", Some("denied")));
 }
 
 #[test]
