@@ -67,10 +67,7 @@ impl Engine {
         let began = || Began { time: self.now(), forgets: self.vault.forgets() };
         let asked = began();
         let decided = match toolbox.tools().iter().find(|tool| tool.name == call.tool) {
-            Some(tool) => match toolbox.check() {
-                Ok(()) => decide(tool, switched, call, ask),
-                Err(error) => Err((Decided::Denied, error.into())),
-            },
+            Some(tool) => decide(toolbox, tool, switched, call, ask),
             None => Err((Decided::Denied, CallError::UnknownTool(call.tool.to_string()).into())),
         };
         let decided = match decided {
@@ -135,6 +132,7 @@ impl Engine {
 
 /// Whether a call is made, and by whose leave; else who is against it, and what is said.
 fn decide(
+    toolbox: &dyn Toolbox,
     tool: &Tool,
     switched: &mut Switched,
     call: &ToolCall,
@@ -144,7 +142,8 @@ fn decide(
         Verdict::Refuse(failure) => return Err((Decided::Denied, failure)),
         Verdict::Allow if tool.permission == Permission::Allow => return Ok(Decided::Allowed),
         Verdict::Allow => return Ok(Decided::ApprovedForConversation),
-        Verdict::Ask => {}
+        // The person is not asked about a call that could not be made.
+        Verdict::Ask => toolbox.may_call(call).map_err(|error| (Decided::Denied, error.into()))?,
     }
     match ask(tool, &call.arguments) {
         ToolConsent::Once => Ok(Decided::Approved),

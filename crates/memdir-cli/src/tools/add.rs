@@ -52,17 +52,8 @@ pub(super) fn run(global: &Global, registry: &Registry, options: &AddServer) -> 
 
 /// The server that the options describe.
 fn new_server(options: &AddServer) -> Result<Server, Failure> {
-    Ok(Server {
-        name: options.name.clone(),
-        enabled: true,
-        timeout_seconds: options.timeout,
-        rate: options.rate,
-        permission: Permission::default(),
-        sampling: false,
-        roots: Vec::new(),
-        transport: transport(options)?,
-        tools: BTreeMap::new(),
-    })
+    let server = Server::new(options.name.clone(), transport(options)?);
+    Ok(Server { timeout_seconds: options.timeout, rate: options.rate, ..server })
 }
 
 fn transport(options: &AddServer) -> Result<Transport, Failure> {

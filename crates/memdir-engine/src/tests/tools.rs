@@ -24,6 +24,7 @@ use memdir_vault::{AuditQuery, ToolFilter};
 pub(super) struct Scripted {
     tools: Arc<[Tool]>,
     answer: Result<ToolAnswer, CallError>,
+    may_call: Result<(), CallError>,
     heard: Mutex<Vec<ToolCall>>,
 }
 
@@ -36,11 +37,8 @@ impl Toolbox for Scripted {
         Arc::clone(&self.tools)
     }
 
-    fn check(&self) -> Result<(), CallError> {
-        match &self.answer {
-            Err(error @ CallError::Registry(_)) => Err(error.clone()),
-            _ => Ok(()),
-        }
+    fn may_call(&self, _call: &ToolCall) -> Result<(), CallError> {
+        self.may_call.clone()
     }
 
     fn call(
@@ -73,7 +71,7 @@ pub(super) fn toolbox(permission: Permission, pin: PinState, answer: Result<Tool
     let own = "forecast";
     let name = ToolName::of(&weather(), own);
     let tool = Tool { name, server: weather(), own: own.to_owned(), definition: Map::new(), permission, pin };
-    Scripted { tools: [tool].into(), answer, heard: Mutex::default() }
+    Scripted { tools: [tool].into(), answer, may_call: Ok(()), heard: Mutex::default() }
 }
 
 pub(super) fn switched_on() -> Switched {
@@ -153,6 +151,18 @@ fn who_decides_about_a_call_is_told_and_kept() {
 }
 
 #[test]
+fn nobody_is_asked_about_a_call_that_could_not_be_made_now() {
+    let folder = memory(&[]);
+    let engine = engine(folder.path());
+    let mut toolbox = toolbox(Permission::Ask, PinState::Approved, Ok(answer(false)));
+    toolbox.may_call = Err(CallError::TooSoon { server: "weather".to_owned(), wait: Duration::from_secs(9) });
+    let (made, asked) = call(&engine, &toolbox, &mut switched_on(), ToolConsent::Once);
+    assert_eq!((made.unwrap_err().code, asked), (Code::RateLimited, 0));
+    let [(permission, code, _)] = &entries(folder.path())[..] else { panic!("one entry") };
+    assert_eq!((permission.as_str(), code.as_deref()), ("denied", Some("rate_limited")));
+}
+
+#[test]
 fn an_entry_has_digests_and_sizes_and_no_content() {
     let folder = memory(&[]);
     let engine = engine(folder.path());
@@ -177,20 +187,6 @@ fn an_entry_has_digests_and_sizes_and_no_content() {
         .unwrap();
     let expected = ("weather__forecast", "tool:weather__forecast", Some("7f3a"), 1_500, None);
     assert_eq!((columns.0.as_str(), columns.1.as_str(), columns.2.as_deref(), columns.3, columns.4), expected);
-}
-
-#[test]
-fn nobody_is_asked_where_what_the_person_allows_cannot_be_read() {
-    let folder = memory(&[]);
-    let unreadable = Failure::new(Code::Config, "`tools.toml` is damaged").with_hint("mend it");
-    let toolbox = toolbox(Permission::Ask, PinState::Approved, Err(CallError::Registry(Box::new(unreadable))));
-    let (made, asked) = call(&engine(folder.path()), &toolbox, &mut switched_on(), ToolConsent::Once);
-    let failure = made.unwrap_err();
-    assert_eq!((failure.code, failure.hint.as_deref(), asked), (Code::Denied, Some("mend it"), 0));
-    assert!(failure.message.contains("`tools.toml` is damaged"), "{failure}");
-    assert_eq!(toolbox.heard.lock().unwrap().len(), 0);
-    let [(permission, code, _)] = &entries(folder.path())[..] else { panic!() };
-    assert_eq!((permission.as_str(), code.as_deref()), ("denied", Some("denied")));
 }
 
 #[test]
@@ -310,7 +306,7 @@ fn the_audit_is_found_and_counted_by_server_and_tool() {
         let call = ToolCall { tool: name.clone(), arguments: Map::new(), client: None };
         let mut switched = Switched { servers: BTreeSet::from([server.clone()]), allowed: BTreeSet::new() };
         let tool = Tool { name, server, own: own.to_owned(), definition: Map::new(), permission, pin };
-        let toolbox = Scripted { tools: [tool].into(), answer: said, heard: Mutex::default() };
+        let toolbox = Scripted { tools: [tool].into(), answer: said, may_call: Ok(()), heard: Mutex::default() };
         let mut ask = |_: &Tool, _: &Map<String, Value>| ToolConsent::No;
         let (caller, stop) = (Caller::model("chat"), CancellationToken::new());
         drop(engine.call_tool(&toolbox, &caller, &mut switched, &call, &mut ask, &mut (), &stop));
