@@ -149,13 +149,12 @@ impl Agent<'_> {
         let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         let is_cached = answered.as_ref().is_ok_and(|answer| answer.is_cached);
         let json = answered.as_ref().ok().map(|answer| Json::Object(answer.result.clone()).to_string());
-        let part =
-            answered.and_then(|answer| self.said_by(call.tool.as_str(), &answer, calling)).map_err(|mut failure| {
-                // An error of the protocol has the server's words, too.
-                failure.message.truncate(failure.message.floor_char_boundary(MOST_FAILURE));
-                self.hear_tool(name, &Json::from(failure.message.as_str()));
-                failure
-            });
+        let part = answered.and_then(|answer| self.said_by(call.tool.as_str(), &answer, calling)).map_err(|mut failure| {
+            // An error of the protocol has the server's words, too.
+            failure.message.truncate(failure.message.floor_char_boundary(MOST_FAILURE));
+            self.hear_tool(name, &Json::from(failure.message.as_str()));
+            failure
+        });
         let code = part.as_ref().err().map(|failure| failure.code);
         let bytes = json.as_ref().map_or(0, |json| json.len() as u64);
         self.recorder.write(&Line::Called {
@@ -182,8 +181,7 @@ impl Agent<'_> {
         if !answer.is_error() {
             return Ok(part);
         }
-        let failure =
-            Failure::new(Code::ToolFailed, format!("`{tool}` says that it failed: {}", words(&part.value).trim()));
+        let failure = Failure::new(Code::ToolFailed, format!("`{tool}` says that it failed: {}", words(&part.value).trim()));
         Err(failure.with_hint(format!("{{\"action\":\"describe_tool\",\"name\":\"{tool}\"}} tells what it takes")))
     }
 

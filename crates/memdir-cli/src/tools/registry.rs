@@ -158,11 +158,7 @@ mod tests {
         let path = folder.path().join("tools.toml");
         let registry = Registry { file: PrivateFile::at(path.clone(), "tools.toml", MEND) };
         let followed = Followed { registry: registry.clone(), seen: Mutex::default() };
-        let names = || {
-            followed
-                .read_if_changed()
-                .map(|read| read.map(|all| all.iter().map(|one| one.name.to_string()).collect::<Vec<_>>()))
-        };
+        let names = || followed.read_if_changed().map(|read| read.map(|all| all.iter().map(|one| one.name.to_string()).collect::<Vec<_>>()));
         assert_eq!(names(), Ok(Some(vec![])));
         assert_eq!(names(), Ok(None));
         for (add, expected) in [("b", vec!["b"]), ("a", vec!["a", "b"])] {
