@@ -1,7 +1,7 @@
 //! The bars of memdir's speed, each beside its baseline, measured in turns in the same run.
 //!
 //! `cargo bench --bench bars` runs all of it; words behind `--` choose among `reads`, `updates`, `lists`, `exec`, `hook`, `facts`,
-//! `python`, `scan`, `web`, `search`, `mcp`, `mcp-index`, `page` and `sizes`. `docs/benchmarks.md` says what each row means. Parsing has its own bench, `parse`.
+//! `python`, `scan`, `web`, `search`, `mcp`, `mcp-index`, `mcp-hub`, `page` and `sizes`. `docs/benchmarks.md` says what each row means. Parsing has its own bench, `parse`.
 #![expect(
     clippy::print_stdout,
     clippy::expect_used,
@@ -17,6 +17,8 @@ mod facts;
 mod fresh;
 #[path = "bars/hook.rs"]
 mod hook;
+#[path = "bars/hub.rs"]
+mod hub;
 #[path = "bars/inside.rs"]
 mod inside;
 #[path = "bars/mcp.rs"]
@@ -40,7 +42,7 @@ mod web;
 
 fn main() {
     let chosen: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let parts: [(&str, fn()); 14] = [
+    let parts: [(&str, fn()); 15] = [
         ("reads", inside::reads),
         ("updates", inside::updates),
         ("exec", process::execs),
@@ -53,6 +55,7 @@ fn main() {
         ("search", search::searches),
         ("mcp", mcp::servers),
         ("mcp-index", mcp::indexed),
+        ("mcp-hub", hub::tools_of_others),
         ("page", page::pages),
         ("sizes", process::sizes),
     ];

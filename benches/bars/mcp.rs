@@ -221,7 +221,7 @@ fn first_answer(command: Command, tool: &str, arguments: &Value) -> Duration {
 }
 
 /// Whether a call has done what it should.
-fn is_good(answer: &Value) -> bool {
+pub(crate) fn is_good(answer: &Value) -> bool {
     answer.get("result").is_some_and(|result| result.get("isError") != Some(&json!(true)))
 }
 
@@ -280,7 +280,7 @@ fn reference_server(folder: &Path) -> Option<Server> {
 }
 
 /// A server at the other end of two pipes.
-struct Server {
+pub(crate) struct Server {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
@@ -288,7 +288,7 @@ struct Server {
 }
 
 impl Server {
-    fn start(mut command: Command) -> Self {
+    pub(crate) fn start(mut command: Command) -> Self {
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("start a server");
         let input = child.stdin.take().expect("a pipe");
@@ -306,7 +306,7 @@ impl Server {
         self.input.write_all(line.as_bytes()).expect("write to a server");
     }
 
-    fn request(&mut self, method: &str, params: &Value) -> Value {
+    pub(crate) fn request(&mut self, method: &str, params: &Value) -> Value {
         serde_json::from_str(&self.line(method, params)).expect("JSON")
     }
 

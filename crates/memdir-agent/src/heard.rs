@@ -54,6 +54,11 @@ impl Heard {
         self.unknown.as_deref()
     }
 
+    /// Whether a tool has said a word, as far as that is known.
+    pub(super) fn has(&self, stem: &Stem) -> bool {
+        self.tools.iter().any(|(_, stems)| stems.contains(stem))
+    }
+
     /// Every tool whose words are known, with their stems.
     pub(super) fn tools(&self) -> impl Iterator<Item = (&str, &BTreeSet<Stem>)> {
         self.tools.iter().map(|(name, stems)| (name.as_str(), stems.as_ref()))

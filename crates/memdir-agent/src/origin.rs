@@ -86,9 +86,6 @@ impl Words {
     /// Takes in what tools of other servers said. Where not all of that is known any more, a question states nothing.
     pub(super) fn after(mut self, heard: &Heard) -> Self {
         self.is_shown |= !heard.is_empty();
-        for (_, stems) in heard.tools() {
-            self.shown.extend(stems.iter().cloned());
-        }
         if heard.unknown().is_some() {
             self.asked.clear();
         }
@@ -111,7 +108,9 @@ impl Words {
     pub(super) fn grounds(&self, plan: &Plan, removals: Removals) -> Vec<Ground> {
         let takes_away = removals == Removals::Ask && plan.takes_away();
         let removal = takes_away.then_some(Ground::Removal);
-        removal.into_iter().chain(self.is_foreign(plan).then_some(Ground::Origin)).collect()
+        // One word of a tool may be the only one that matters: an account number, a "cancelled".
+        let is_foreign = self.is_foreign(plan) || self.tool(plan).is_some();
+        removal.into_iter().chain(is_foreign.then_some(Ground::Origin)).collect()
     }
 
     /// Whether most of the words that a change brings to any note were not said by the person.
@@ -135,8 +134,8 @@ impl Words {
     /// Which of these words the person did not say.
     fn unsaid(&self, words: BTreeSet<String>, shown: &BTreeSet<Stem>) -> Vec<String> {
         let is_unsaid = |word: &String| {
-            let is_said =
-                |stem: &Stem| self.stated.contains(stem) || self.asked.contains(stem) && !shown.contains(stem);
+            let is_shown = |stem: &Stem| shown.contains(stem) || self.heard.has(stem);
+            let is_said = |stem: &Stem| self.stated.contains(stem) || self.asked.contains(stem) && !is_shown(stem);
             !(stems(word).iter().any(is_said) || self.has_digits(word))
         };
         words.into_iter().filter(is_unsaid).collect()

@@ -69,7 +69,7 @@ pub(super) fn run(global: &Global, server: &str, dry_run: bool, yes: bool) -> Re
             return Err(usage("nothing was undone: there is no terminal to confirm on", hint).into());
         }
         show(&told, &words, &mut io::stderr().lock())?;
-        if !question::agrees_or("take all of this back?", "nothing was undone")? {
+        if !question::agrees_or("undo all of this?", "nothing was undone")? {
             return Ok(0);
         }
     }

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{BufRead, Write};
-use std::process::{ChildStdin, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -46,38 +46,46 @@ pub(crate) struct Guard {
     given: AtomicU64,
     /// The program and its arguments; empty for none.
     command: Vec<String>,
-    /// Its input, once a server was started.
-    input: Mutex<Option<ChildStdin>>,
+    /// The program, once a server was started.
+    started: Mutex<Option<Child>>,
 }
 
 impl Guard {
     pub(crate) fn new(command: Vec<String>) -> Self {
         let process = std::process::id();
         let mark = format!("{process}-{:016x}", RandomState::new().hash_one(process));
-        Self { mark, given: AtomicU64::new(0), command, input: Mutex::default() }
+        Self { mark, given: AtomicU64::new(0), command, started: Mutex::default() }
     }
 
     /// The mark of another program, which all that it starts inherits. The guard is there before it is given.
     pub(crate) fn next_mark(&self) -> String {
-        let mut input = lock(&self.input);
-        if input.is_none() {
-            *input = self.start();
+        let mut started = lock(&self.started);
+        if started.is_none() {
+            *started = self.start();
         }
         format!("{}.{}", self.mark, self.given.fetch_add(1, Ordering::Relaxed))
     }
 
     /// Has a process group ended when memdir ends.
     pub(crate) fn watch(&self, group: i32) {
-        tell(&mut lock(&self.input), &format!("+{group}\n"));
+        tell(&mut lock(&self.started), &format!("+{group}\n"));
     }
 
     /// A process group is gone.
     pub(crate) fn release(&self, group: i32) {
-        tell(&mut lock(&self.input), &format!("-{group}\n"));
+        tell(&mut lock(&self.started), &format!("-{group}\n"));
+    }
+
+    /// Has it kill what is left, and waits until it has.
+    pub(crate) fn end(&self) {
+        if let Some(mut guard) = lock(&self.started).take() {
+            guard.stdin.take();
+            let _ = guard.wait();
+        }
     }
 
     #[expect(clippy::disallowed_methods, reason = "memdir itself, as the guard of its children")]
-    fn start(&self) -> Option<ChildStdin> {
+    fn start(&self) -> Option<Child> {
         let (program, arguments) = self.command.split_first()?;
         let mut command = Command::new(program);
         command.args(arguments).arg(&self.mark).env_clear();
@@ -85,17 +93,17 @@ impl Guard {
         // A key that ends memdir in a terminal must not end its guard.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        let started = command.spawn().inspect_err(|error| tracing::warn!(%error, "the guard did not start"));
-        started.ok()?.stdin
+        command.spawn().inspect_err(|error| tracing::warn!(%error, "the guard did not start")).ok()
     }
 }
 
-/// Without a guard there is nobody to tell; one that is gone cannot be helped.
-fn tell(input: &mut Option<ChildStdin>, line: &str) {
-    if let Some(guard) = input
-        && guard.write_all(line.as_bytes()).is_err()
+/// Without a guard there is nobody to tell; in the place of one that is gone another is started with the next server.
+fn tell(started: &mut Option<Child>, line: &str) {
+    let input = started.as_mut().and_then(|guard| guard.stdin.as_mut());
+    if input.is_some_and(|input| input.write_all(line.as_bytes()).is_err())
+        && let Some(mut gone) = started.take()
     {
-        *input = None;
+        let _ = gone.wait();
     }
 }
 

@@ -1,10 +1,11 @@
 //! [`Link`]: one open connection, and requests over it.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use memdir_tools::{CallError, Server};
+use memdir_core::catalog::shorten;
+use memdir_tools::{CallError, Server, ToolName};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, ClientRequest, ListToolsRequest, PaginatedRequestParams, ProgressToken,
     RequestId, ServerResult, SubscriptionFilter,
@@ -15,16 +16,20 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::client::{Handler, RunningCall, object};
-use crate::connect::{Connection, Opening, never_arrived, unreachable, with_causes};
+use crate::connect::{Connection, Opening, never_arrived, protocol_error, unreachable, with_causes};
 use crate::wire::{MOST_MESSAGE, WireEnd};
 
 /// How long an answer may take where the person said nothing else.
 const LIMIT: Duration = Duration::from_secs(60);
 /// How often that time may begin anew because the server tells of progress.
 const MOST_LIMITS: u32 = 10;
+/// The longest name that a server may give a tool, in bytes.
+const MOST_NAME: usize = 256;
 /// How many pages a list may have, and tools.
 const MOST_PAGES: usize = 100;
 const MOST_TOOLS: usize = 5_000;
+/// How many of the tools that are left out are named.
+const MOST_LEFT_OUT: usize = 20;
 /// How often a server may ask the person in one call.
 const MOST_ROUNDS: usize = 10;
 
@@ -43,6 +48,15 @@ pub(crate) enum Failed {
         /// Whether the server may have read the request.
         was_sent: bool,
     },
+}
+
+/// The tools of a server.
+#[derive(Debug, Default)]
+pub(crate) struct Listed {
+    /// Their definitions.
+    pub(crate) tools: Vec<Map<String, Value>>,
+    /// The server's own names for the first of those that were left out, shortened.
+    pub(crate) left_out: Vec<String>,
 }
 
 /// What a server sent as an answer.
@@ -108,29 +122,36 @@ impl Link {
         });
     }
 
-    /// The definitions of all tools, as they came. One without a name of its own is left out.
-    pub(crate) async fn list(&self, server: &Server) -> Result<Vec<Map<String, Value>>, Failed> {
-        let (mut tools, mut names, mut cursors) = (Vec::new(), HashSet::new(), HashSet::new());
+    /// The definitions of all tools, as they came. One without a name of its own, with one that is too long, or that would be
+    /// offered under the name of another, is left out.
+    pub(crate) async fn list(&self, server: &Server) -> Result<Listed, Failed> {
+        let (mut listed, mut names, mut cursors) = (Listed::default(), HashMap::new(), HashSet::new());
         let (mut cursor, mut bytes) = (None, 0);
         for _ in 0..MOST_PAGES {
             let page = self.page(server, cursor.take()).await?;
             bytes += serde_json::to_vec(&page.raw).map_or(0, |json| json.len());
             // Over HTTP rmcp leaves out tools that could not be called.
-            let callable = match &page.typed {
-                ServerResult::ListToolsResult(list) => Some(&list.tools),
+            let callable: Option<HashSet<&str>> = match &page.typed {
+                ServerResult::ListToolsResult(list) => Some(list.tools.iter().map(|tool| tool.name.as_ref()).collect()),
                 _ => None,
             };
-            let is_callable =
-                |name: &str| callable.is_none_or(|tools| tools.iter().any(|tool| tool.name.as_ref() == name));
+            let is_callable = |name: &str| {
+                name.len() <= MOST_NAME && callable.as_ref().is_none_or(|callable| callable.contains(name))
+            };
             for tool in
                 page.raw.get("tools").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object)
             {
-                let name = tool.get("name").and_then(Value::as_str);
-                if name.is_some_and(|name| is_callable(name) && names.insert(name.to_owned())) {
-                    tools.push(tool.clone());
+                let Some(name) = tool.get("name").and_then(Value::as_str) else { continue };
+                let offered = ToolName::of(&server.name, name);
+                let before = names.get(&offered).map(String::as_str);
+                if is_callable(name) && before.is_none() {
+                    names.insert(offered, name.to_owned());
+                    listed.tools.push(tool.clone());
+                } else if before != Some(name) && listed.left_out.len() < MOST_LEFT_OUT {
+                    listed.left_out.push(shorten(name));
                 }
             }
-            if bytes > MOST_MESSAGE || tools.len() > MOST_TOOLS {
+            if bytes > MOST_MESSAGE || listed.tools.len() > MOST_TOOLS {
                 return Err(Failed::Told(too_large(server)));
             }
             match page.raw.get("nextCursor").and_then(Value::as_str) {
@@ -138,7 +159,7 @@ impl Link {
                 _ => break,
             }
         }
-        Ok(tools)
+        Ok(listed)
     }
 
     async fn page(&self, server: &Server, cursor: Option<String>) -> Result<Answer, Failed> {
@@ -189,8 +210,9 @@ impl Link {
                 "roots/list" => self.handler.roots(),
                 _ => None,
             };
-            let declined =
-                || Failed::Told(protocol(server, &format!("it has asked for `{method}`, which is not allowed")));
+            let declined = || {
+                Failed::Told(protocol(server, &format!("it has asked for `{}`, which is not allowed", shorten(method))))
+            };
             answers.insert(key.clone(), answer.ok_or_else(declined)?);
         }
         Ok(answers)
@@ -254,12 +276,7 @@ impl Link {
             return Err(Failed::Told(CallError::LoginNeeded(server.name.to_string())));
         }
         Err(match error {
-            ServiceError::McpError(error) => Failed::Told(CallError::Protocol {
-                server: server.name.to_string(),
-                code: i64::from(error.code.0),
-                message: error.message.into_owned(),
-                data: error.data.map(Box::new),
-            }),
+            ServiceError::McpError(error) => Failed::Told(protocol_error(server, error)),
             ServiceError::Cancelled { .. } => Failed::Told(CallError::Cancelled),
             ServiceError::TransportSend(error) => {
                 let was_sent = !never_arrived(error.error.as_ref());

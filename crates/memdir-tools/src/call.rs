@@ -92,6 +92,9 @@ pub enum CallError {
     /// The tool is another one than when the call was allowed: its server was started since.
     #[error("`{0}` is not the tool that was approved")]
     Changed(String),
+    /// What the person allows cannot be read, so nothing is allowed.
+    #[error("no tool is called: {}", .0.message)]
+    Registry(Box<Failure>),
     /// The server cannot be reached, or has ended: the wire.
     #[error("the server `{server}` cannot be reached: {problem}")]
     Unreachable {
@@ -131,7 +134,7 @@ pub enum CallError {
         most: u64,
     },
     /// The client has made too many calls of this server.
-    #[error("too many calls of `{server}`")]
+    #[error("too many calls to `{server}`")]
     TooSoon {
         /// The server.
         server: String,
@@ -139,7 +142,7 @@ pub enum CallError {
         wait: Duration,
     },
     /// The person has to log in first.
-    #[error("the server `{0}` asks who you are")]
+    #[error("the server `{0}` requires a login")]
     LoginNeeded(String),
     /// Nobody wants the answer any more.
     #[error("the call was cancelled")]
@@ -166,6 +169,7 @@ impl From<CallError> for Failure {
             }
             CallError::Changed(_) => Self::new(Code::Denied, message)
                 .with_hint("tell the person, who can look at the change with `memdir tools approve`"),
+            CallError::Registry(failure) => Self { hint: failure.hint, ..Self::new(Code::Denied, message) },
             CallError::Protocol { code: INVALID_PARAMS, .. } => {
                 Self::new(Code::InvalidAction, message).with_hint("describe_tool says what the tool takes")
             }

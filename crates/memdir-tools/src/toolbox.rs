@@ -80,6 +80,15 @@ pub trait Toolbox: Send + Sync + fmt::Debug {
     /// earlier lists, at once. The list is a new one whenever something about it has changed.
     fn tools(&self) -> Arc<[Tool]>;
 
+    /// Whether calls are made at all.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::Registry`] where what the person allows cannot be read.
+    fn check(&self) -> Result<(), CallError> {
+        Ok(())
+    }
+
     /// Calls a tool, and blocks until it has answered. Whether it may be called was decided before ([`Verdict`](super::Verdict)).
     ///
     /// A call is sent at most once, unless its server says that the tool only reads or can be repeated, and then only where the

@@ -49,6 +49,7 @@ struct Stored {
     path: Option<String>,
     result: Option<StoredResult>,
     text: Option<String>,
+    said: Option<String>,
     #[serde(default)]
     shown: Vec<String>,
 }
@@ -119,6 +120,13 @@ impl Payload {
         Self::of(record)
     }
 
+    /// The same with the words of the person's message.
+    pub(super) fn saying(&self, words: &str) -> Self {
+        let (rest, words) = (self.0.strip_suffix('}').unwrap_or(&self.0), Json::from(words));
+        let between = if rest.ends_with('{') { "" } else { "," };
+        Self(format!(r#"{rest}{between}"said":{words}}}"#))
+    }
+
     /// What is kept of a batch that was given back.
     pub(super) fn of_given_back(batch: u64) -> Self {
         Self::of(&json!({"batch": batch}))
@@ -164,6 +172,11 @@ pub(super) fn notes_shown_in(payload: &str, action: &str, is_ok: bool) -> Vec<St
     let is_text = matches!(result, Some(StoredResult::Text { .. }));
     let is_read = is_ok && (is_text || matches!(action, "read_file" | "copy_file"));
     shown.into_iter().chain(path.filter(|_| is_read)).collect()
+}
+
+/// The words of the person's message in a stored payload.
+pub(super) fn said_in(payload: &str) -> Option<String> {
+    stored(payload).said
 }
 
 /// What a stored payload of [`Payload::of_tool_call`] says.

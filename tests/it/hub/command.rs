@@ -130,6 +130,7 @@ fn a_changed_description_is_refused_shown_and_settled() {
     fs::write(registry(&first), swapped).unwrap();
     let refused = call(&first, "lab__echo", &json!({"text": "a"}), &[]).exits(3);
     assert_eq!(refused["error"]["code"], "denied", "{refused}");
+    assert_eq!(refused["error"]["hint"], "`memdir tools approve lab` shows the change");
     // Others of its tools are what they were.
     call(&first, "lab__counter", &json!({}), &[]).exits(0);
     let shown = run(&first, &["show", "lab"]).exits(0);
@@ -199,13 +200,13 @@ fn keys_are_not_kept_in_plain_and_mistakes_teach() {
     add(&env, "lab", &[]);
     for (arguments, code, words, hint) in [
         (&["add", "lab", "--yes", "--", "true"][..], 4, "there is a server `lab`", "memdir tools remove lab"),
-        (&["remove", "lob"], 4, "no server `lob`", "did you mean `lab`?"),
+        (&["remove", "labs"], 4, "no server `labs`", "did you mean `lab`?"),
         (&["show", "other"], 4, "no server `other`", "there is lab"),
         (&["allow", "lab__eccho"], 4, "no tool `lab__eccho`", "did you mean `lab__echo`?"),
         (&["cache", "lab", "10"], 2, "is a server", "memdir tools show lab"),
         (&["call", "lab__ecco"], 4, "lab__ecco", "memdir tools show lab"),
         (&["call", "echo"], 2, "`echo` is no tool", "server__tool"),
-        (&["call", "lob__echo"], 4, "no server `lob`", "`lab`"),
+        (&["call", "labs__echo"], 4, "no server `labs`", "did you mean `lab`?"),
     ] {
         let said = run(&env, arguments).exits(code);
         let (message, said) = (said["error"]["message"].as_str().unwrap(), said["error"]["hint"].as_str().unwrap());
@@ -327,7 +328,7 @@ fn on_a_terminal_the_tools_are_shown_and_asked_about() {
     terminal.until("approve these tools of lab? [y/N]");
     terminal.answer("y\n");
     assert_eq!(terminal.end().0, 0);
-    let mut terminal = start(&["call", "lab__echo", "{\"text\": \"\u{1b}[31mred\"}"]);
+    let mut terminal = start(&["call", "lab__echo", "{\"text\": \"\\u001b[31mred\"}"]);
     let shown = terminal.until("call lab__echo with these arguments? [y/N]");
     assert!(shown.contains("\"text\": \"\\u001b[31mred\""), "{shown}");
     terminal.answer("y\n");

@@ -2,7 +2,9 @@
 
 mod command;
 mod import;
+mod mcp;
 mod real;
+mod talk;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

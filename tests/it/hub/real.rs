@@ -68,7 +68,7 @@ impl Direct {
         let (sender, lines) = channel();
         std::thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
         let mut direct = Self { child, input, lines, next: 1 };
-        let info = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}});
+        let info = json!({"protocolVersion": "2025-11-25", "capabilities": {"elicitation": {"form": {}, "url": {}}}, "clientInfo": {"name": "test", "version": "1"}});
         direct.ask("initialize", &info);
         direct.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
         direct
@@ -88,6 +88,10 @@ impl Direct {
             let message: Value = serde_json::from_str(&line).unwrap();
             if message["id"] == id && message.get("method").is_none() {
                 return message;
+            }
+            // Nobody is there to answer, as where `memdir tools call` runs without a terminal.
+            if message["method"] == "elicitation/create" {
+                self.send(&json!({"jsonrpc": "2.0", "id": message["id"], "result": {"action": "decline"}}));
             }
         }
     }
@@ -110,8 +114,12 @@ impl Drop for Direct {
 /// What of a result is the tool's own word, with times and what is new each time masked.
 fn masked(result: &Value) -> Value {
     let own = json!({"content": result["content"], "structuredContent": result["structuredContent"], "isError": result["isError"].as_bool().unwrap_or(false)});
-    let changing = Regex::new(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[^\\]{0,10}?|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} \d\d \d{4} \d\d:\d\d:\d\d|\b[0-9a-f]{40}\b|(?i:monday|tuesday|wednesday|thursday|friday|saturday|sunday)").unwrap();
-    serde_json::from_str(&changing.replace_all(&own.to_string(), "…")).unwrap()
+    let changing = Regex::new(r"\d{1,2}:\d\d:\d\d [AP]M|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[^\\]{0,10}?|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} \d\d \d{4} \d\d:\d\d:\d\d|\b[0-9a-f]{40}\b|(?i:monday|tuesday|wednesday|thursday|friday|saturday|sunday)").unwrap();
+    // A blob of this server ends in the time of day, and so does its text.
+    let blob = Regex::new(r#""blob":"([A-Za-z0-9+/]{60})[^"]*""#).unwrap();
+    let text = own.to_string();
+    let text = blob.replace_all(&text, r#""blob":"$1""#);
+    serde_json::from_str(&changing.replace_all(&text, "…")).unwrap()
 }
 
 fn env() -> Env {
@@ -187,6 +195,7 @@ fn everything_that_a_server_can_say_comes_as_it_is() {
         ("get-env", json!({})),
         ("get-resource-links", json!({"count": 2})),
         ("get-resource-reference", json!({"resourceType": "Blob", "resourceId": 2})),
+        ("get-resource-reference", json!({"resourceType": "Text", "resourceId": 1})),
         ("get-structured-content", json!({"location": "Chicago"})),
         ("get-sum", json!({"a": 0.1, "b": 0.2})),
         ("get-tiny-image", json!({})),
@@ -194,6 +203,11 @@ fn everything_that_a_server_can_say_comes_as_it_is() {
         ("toggle-simulated-logging", json!({})),
         ("toggle-subscriber-updates", json!({})),
         ("trigger-long-running-operation", json!({"duration": 0.2, "steps": 2})),
+        ("trigger-elicitation-request", json!({})),
+        (
+            "trigger-url-elicitation",
+            json!({"url": "https://example.com/login", "message": "Log in.", "elicitationId": "one"}),
+        ),
         ("simulate-research-query", json!({"topic": "tea"})),
     ]);
     same(&env(), &real, &|| ());

@@ -65,8 +65,8 @@ pub(super) fn conversation(session: &Session, filters: &[Filter]) -> Session {
         | Value::Entries(_)
         | Value::Remembered(_)
         | Value::Recent(_)
-        | Value::Config(_)
-        | Value::Foreign(_) => (name.to_owned(), Value::Nothing),
+        | Value::Foreign(_)
+        | Value::Config(_) => (name.to_owned(), Value::Nothing),
     });
     session.variables = Variables::new(variables.collect::<Vec<_>>());
     session

@@ -182,6 +182,36 @@ fn a_call_is_asked_about_with_what_is_sent_and_answered_beside_the_rest() {
 }
 
 #[test]
+fn a_model_may_name_a_tool_in_any_form_and_is_answered_in_kind() {
+    let arguments = r#"{"day":"2026-11-24"}"#;
+    let chat = json!({"role": "assistant", "tool_calls": [
+        {"id": "call_1", "type": "function", "function": {"name": "calendar__list_events", "arguments": arguments}}]});
+    let claude = json!({"role": "assistant", "stop_reason": "tool_use", "content": [
+        {"type": "tool_use", "id": "toolu_1", "name": "calendar__list_events", "input": {"day": "2026-11-24"}}]});
+    let gemini = json!({"role": "model", "parts": [{"functionCall": {"name": "calendar__list_events", "args": {"day": "2026-11-24"}}}]});
+    let block = format!("<mcp:tool>\nname: calendar__list_events\nparameters: {arguments}\n</mcp:tool>");
+    for (turn, at) in [
+        (chat.to_string(), "/0/content"),
+        (claude.to_string(), "/content/0/content"),
+        (gemini.to_string(), "/parts/0/functionResponse/response/output"),
+        (block, "/value"),
+    ] {
+        let env = Env::new();
+        let engine = env.engine();
+        let servers = calendar(Permission::Allow, "9:00 dentist");
+        let (mut agent, asked) = agent(&engine, &servers, switched_on(), &[&turn, BYE]);
+        ask(&mut agent, "what is on today?", &mut Asked::saying(&[]));
+        assert_eq!(Json::Object(servers.calls()[0].arguments.clone()), json!({"day": "2026-11-24"}), "{turn}");
+        let told = told(&asked);
+        let json = told
+            .split_once("<mcp:tool_result>")
+            .map_or(told.as_str(), |(_, rest)| rest.trim_end_matches("</mcp:tool_result>"));
+        let json: Json = serde_json::from_str(json).unwrap_or_else(|error| panic!("{error}: {told}"));
+        assert_eq!(json.pointer(at), Some(&json!("9:00 dentist")), "{told}");
+    }
+}
+
+#[test]
 fn without_a_yes_nothing_is_sent() {
     for (consent, code) in [(vec![], Code::PermissionRequired), (vec![ToolConsent::No], Code::Denied)] {
         let env = Env::new();

@@ -15,9 +15,10 @@ use crate::output::{Lines, say};
 use crate::{file, interrupt, open, question, term};
 use memdir_core::report::{Code, Failure};
 use memdir_engine::ToolConsent;
+use memdir_hub::Hub;
 use memdir_tools::{
-    CallEvents, Elicitation, ElicitationAnswer, Progress, Server, Switched, Tool, ToolAnswer, ToolCall, ToolName,
-    Toolbox,
+    CallEvents, Elicitation, ElicitationAnswer, PinState, Progress, Server, Switched, Tool, ToolAnswer, ToolCall,
+    ToolName, Toolbox,
 };
 
 /// More is no arguments.
@@ -58,7 +59,7 @@ fn make(
     call: &ToolCall,
 ) -> Result<ToolAnswer, Stop> {
     let opened = open::open(global)?;
-    let (hub, stop) = (registry.hub()?, interrupt::stop());
+    let (hub, stop) = (registry.hub_of(&server.name)?, interrupt::stop());
     if server.enabled && !hub.tools().iter().any(|tool| tool.name == call.tool) {
         hub.connect_now(&server.name, &stop).map_err(Failure::from)?;
     }
@@ -76,7 +77,7 @@ fn make(
     let answer = opened.engine.call_tool(&hub, &open::person(), &mut switched, call, &mut ask, &mut events, &stop);
     match broken {
         Some(stop) => Err(stop),
-        None => Ok(answer.map_err(|failure| in_words(failure, server))?),
+        None => Ok(answer.map_err(|failure| in_words(failure, server, is_approved(&hub, &call.tool)))?),
     }
 }
 
@@ -90,20 +91,33 @@ fn consent(tool: &Tool, arguments: &Map<String, Value>, global: &Global) -> Resu
     Ok(if is_agreed { ToolConsent::Once } else { ToolConsent::No })
 }
 
+/// Whether a tool is as it was approved, as far as it is known.
+fn is_approved(hub: &Hub, name: &ToolName) -> bool {
+    hub.tools().iter().all(|tool| tool.name != *name || tool.pin == PinState::Approved)
+}
+
 /// A failure in words for the person: what is said to a model is that it should tell them.
-fn in_words(failure: Failure, server: &Server) -> Failure {
+fn in_words(failure: Failure, server: &Server, is_approved: bool) -> Failure {
     let name = &server.name;
     let hint = match failure.code {
         Code::PermissionRequired => {
             "send `--yes`, or `memdir tools allow` lets it be called without a question".to_owned()
         }
-        Code::Denied if !server.enabled => format!("`memdir tools enable {name}` puts it into use"),
-        Code::UnknownAction | Code::Denied => {
-            format!("`memdir tools show {name}` shows its tools and what holds for each")
+        Code::UnknownAction | Code::Denied if !server.enabled => {
+            format!("`memdir tools enable {name}` puts it into use")
+        }
+        Code::Denied if !is_approved => format!("`memdir tools approve {name}` shows the change"),
+        Code::UnknownAction | Code::Denied if !says_command(&failure) => {
+            format!("`memdir tools show {name}` shows its tools and their permissions")
         }
         _ => return failure,
     };
     failure.with_hint(hint)
+}
+
+/// Whether a hint names the command that helps.
+fn says_command(failure: &Failure) -> bool {
+    failure.hint.as_deref().is_some_and(|hint| hint.contains("memdir tools "))
 }
 
 /// The arguments of a call.

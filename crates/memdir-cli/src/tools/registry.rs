@@ -69,7 +69,16 @@ impl Registry {
 
     /// The connections to these servers, which follow the file.
     pub(super) fn hub(&self) -> Result<Hub, Failure> {
-        Hub::start(Box::new(Followed { registry: self.clone(), seen: Mutex::default() }), places())
+        self.start(None)
+    }
+
+    /// As [`Registry::hub`], for one server alone: no other is started.
+    pub(super) fn hub_of(&self, server: &ServerName) -> Result<Hub, Failure> {
+        self.start(Some(server.clone()))
+    }
+
+    fn start(&self, only: Option<ServerName>) -> Result<Hub, Failure> {
+        Hub::start(Box::new(Followed { registry: self.clone(), only, seen: Mutex::default() }), places())
     }
 }
 
@@ -96,6 +105,8 @@ fn guard() -> Option<Vec<String>> {
 #[derive(Debug)]
 struct Followed {
     registry: Registry,
+    /// The one server that counts, where not all do.
+    only: Option<ServerName>,
     /// What the file was when it was read last; `None` before, and where that failed.
     seen: Mutex<Option<Option<Stamp>>>,
 }
@@ -107,8 +118,9 @@ impl RegistrySource for Followed {
             return Ok(None);
         }
         *seen = None;
-        let (servers, stamp) = self.registry.read_stamped()?;
+        let (mut servers, stamp) = self.registry.read_stamped()?;
         *seen = Some(stamp);
+        servers.retain(|server| self.only.as_ref().is_none_or(|only| server.name == *only));
         Ok(Some(servers))
     }
 }
@@ -157,12 +169,22 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("tools.toml");
         let registry = Registry { file: PrivateFile::at(path.clone(), "tools.toml", MEND) };
-        let followed = Followed { registry: registry.clone(), seen: Mutex::default() };
-        let names = || followed.read_if_changed().map(|read| read.map(|all| all.iter().map(|one| one.name.to_string()).collect::<Vec<_>>()));
+        let followed = Followed { registry: registry.clone(), only: None, seen: Mutex::default() };
+        let add_one = |name: &str| {
+            registry.change(|servers| {
+                servers.push(named(name));
+                Ok(())
+            })
+        };
+        let names = || {
+            followed
+                .read_if_changed()
+                .map(|read| read.map(|all| all.iter().map(|one| one.name.to_string()).collect::<Vec<_>>()))
+        };
         assert_eq!(names(), Ok(Some(vec![])));
         assert_eq!(names(), Ok(None));
         for (add, expected) in [("b", vec!["b"]), ("a", vec!["a", "b"])] {
-            registry.change(|servers| Ok(servers.push(named(add)))).unwrap();
+            add_one(add).unwrap();
             assert_eq!(names(), Ok(Some(expected.iter().map(|name| (*name).to_owned()).collect())));
             assert_eq!(names(), Ok(None));
         }
@@ -172,8 +194,52 @@ mod tests {
         assert_eq!(names().unwrap_err().code, Code::Config);
         registry.file.change(|_| Ok((good.clone(), ()))).unwrap();
         assert_eq!(names().unwrap().map(|all| all.len()), Some(2));
-        let twice = registry.change(|servers| Ok(servers.push(named("a")))).unwrap_err();
+        let twice = add_one("a").unwrap_err();
         assert_eq!(twice.code, Code::Usage);
         assert_eq!(registry.file.read().unwrap().unwrap().0, good);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_cannot_be_read_denies_all_tools_and_says_why() {
+        use std::os::unix::fs::PermissionsExt;
+
+        use memdir_tools::{ToolCall, ToolName, Toolbox};
+        use tokio_util::sync::CancellationToken;
+
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tools.toml");
+        let registry = Registry { file: PrivateFile::at(path.clone(), "tools.toml", MEND) };
+        registry
+            .change(|servers| {
+                servers.push(named("one"));
+                Ok(())
+            })
+            .unwrap();
+        let followed = Followed { registry: registry.clone(), only: None, seen: Mutex::default() };
+        let hub = Hub::start(Box::new(followed), Places::default()).unwrap();
+        let call = || {
+            let tool = ToolName::of(&ServerName::parse("one").unwrap(), "tool");
+            let call = ToolCall { tool, arguments: serde_json::Map::new(), client: None };
+            Failure::from(hub.call(&call, &mut (), &CancellationToken::new()).unwrap_err())
+        };
+        // There is no such program, so a call that is let through cannot reach it.
+        assert_eq!(call().code, Code::Unavailable);
+        let whole = std::fs::read_to_string(&path).unwrap();
+        let write = |text: &str, mode: u32| {
+            std::fs::write(&path, text).unwrap();
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+        };
+        for (text, mode, why) in
+            [(whole.as_str(), 0o644, "others can read or change"), (&whole[..whole.len() / 2], 0o600, "is damaged")]
+        {
+            write(text, mode);
+            let failure = call();
+            assert_eq!(failure.code, Code::Denied, "{failure}");
+            assert!(failure.message.contains("`tools.toml`") && failure.message.contains(why), "{failure}");
+            assert!(failure.hint.is_some());
+            write(&whole, 0o600);
+            assert_eq!(call().code, Code::Unavailable);
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::args::{Keep, Names};
+use super::args::{CacheResults, Keep, Names};
 use super::registry::{Registry, unknown};
 use crate::args::Global;
 use crate::exit::{Stop, usage};
@@ -20,14 +20,14 @@ pub(super) fn remove(global: &Global, registry: &Registry, name: &ServerName) ->
         Ok(())
     })?;
     global.answer(&json!({ "removed": name }), |_| {
-        Ok(say(format!("`{name}` is removed; running programs have its tools no longer"))?)
+        Ok(say(format!("`{name}` is removed; running programs can no longer call its tools"))?)
     })
 }
 
 pub(super) fn enable(global: &Global, registry: &Registry, name: &ServerName, enabled: bool) -> Result<u8, Stop> {
     registry.change_one(name, |server| server.enabled = enabled)?;
     global.answer(&json!({"name": name, "enabled": enabled}), |_| {
-        let out = "out of use; running programs have its tools no longer";
+        let out = "disabled; running programs can no longer call its tools";
         Ok(say(format!("`{name}` is {}", if enabled { "in use" } else { out }))?)
     })
 }
@@ -54,8 +54,9 @@ fn permit_one(servers: &mut [Server], name: &str, to: Permission) -> Result<(), 
     with_tool(servers, name, |rule| rule.permission = Some(to))
 }
 
-pub(super) fn cache(global: &Global, registry: &Registry, tool: &str, keep: Keep) -> Result<u8, Stop> {
-    registry.change(|servers| with_tool(servers, tool, |rule| rule.cache_seconds = keep))?;
+pub(super) fn cache(global: &Global, registry: &Registry, options: &CacheResults) -> Result<u8, Stop> {
+    let CacheResults { tool, keep: Keep(keep) } = options;
+    registry.change(|servers| with_tool(servers, tool, |rule| rule.cache_seconds = *keep))?;
     global.answer(&json!({"tool": tool, "cache_seconds": keep}), |_| {
         let kept = match keep {
             Some(seconds) => format!("kept for {seconds} s, for each client its own"),
@@ -92,10 +93,13 @@ fn with_tool(servers: &mut [Server], name: &str, edit: impl FnOnce(&mut ToolRule
 
 /// The server has no tool that is offered under this name.
 pub(super) fn no_tool(server: &Server, name: &str) -> Failure {
-    let offered: Vec<String> =
-        server.tools.keys().map(|own| ToolName::of(&server.name, own).as_str().to_owned()).collect();
-    let hint = match catalog::nearest(name, offered.iter().map(String::as_str)) {
-        Some(nearest) => format!("did you mean `{nearest}`?"),
+    // What all names begin with is no likeness.
+    let start = format!("{}__", server.name);
+    let offered = server.tools.keys().map(|own| ToolName::of(&server.name, own));
+    let ends: Vec<String> = offered.filter_map(|name| name.as_str().strip_prefix(&start).map(str::to_owned)).collect();
+    let written = name.strip_prefix(&start).unwrap_or(name);
+    let hint = match catalog::nearest(written, ends.iter().map(String::as_str)) {
+        Some(nearest) => format!("did you mean `{start}{nearest}`?"),
         None => format!("`memdir tools show {}` lists them", server.name),
     };
     Failure::new(Code::NotFound, format!("`{}` has no tool `{}`", server.name, catalog::shorten(name))).with_hint(hint)
@@ -141,7 +145,7 @@ mod tests {
     #[test]
     fn what_is_not_there_is_not_settled() {
         for (name, hint) in [
-            ("time__nwo", "did you mean `time__now`?"),
+            ("time__nows", "did you mean `time__now`?"),
             ("time__zzz", "`memdir tools show time` lists them"),
             ("tim__now", "did you mean `time`?"),
             ("nothing", "there is new, time"),

@@ -21,8 +21,8 @@ pub(super) fn value(out: &mut String, value: &Value) {
         | Value::Entries(_)
         | Value::Remembered(_)
         | Value::Recent(_)
-        | Value::Config(_)
-        | Value::Foreign(_) => quote(out, &serde_json::to_string(value).unwrap_or_default()),
+        | Value::Foreign(_)
+        | Value::Config(_) => quote(out, &serde_json::to_string(value).unwrap_or_default()),
     }
 }
 

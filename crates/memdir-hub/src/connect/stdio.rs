@@ -51,6 +51,8 @@ const INHERITED: &[&str] = &[
 ];
 /// How long a program may take to end after its input has, and then after it was told to.
 const GRACE: Duration = Duration::from_millis(500);
+/// How many messages may wait for a program that does not read its input.
+const MOST_WAITING: usize = 256;
 /// How long is waited for the program's code when its output has ended, so that the person is told it.
 const CODE: Duration = Duration::from_millis(300);
 
@@ -116,6 +118,8 @@ struct Running {
     output: BufReader<ChildStdout>,
     line: Vec<u8>,
     input: Input,
+    /// Held by each message that is not written yet.
+    waiting: Arc<()>,
     wire: Arc<Wire>,
     /// How the program ended, once it has.
     exit: Exit,
@@ -136,10 +140,17 @@ impl Running {
         let closing = machine.closing.child_token();
         let (told, exit) = watch::channel(None);
         let follower = tokio::spawn(log.clone().follow(stderr));
-        let keeper =
-            Keeper { child, mark, input: input.clone(), guard: machine.guard.clone(), log: log.clone(), follower };
+        let keeper = Keeper { child, mark, input: input.clone(), guard: machine.guard.clone(), follower };
         machine.keep(tokio::spawn(keeper.keep(closing.clone(), told)));
-        Some(Self { output: BufReader::new(stdout), line: Vec::new(), input, wire, exit, closing })
+        Some(Self {
+            output: BufReader::new(stdout),
+            line: Vec::new(),
+            input,
+            waiting: Arc::default(),
+            wire,
+            exit,
+            closing,
+        })
     }
 
     /// Reads on to the end of a line; `Err` where there is none. What was read stays when this is dropped in between.
@@ -164,6 +175,14 @@ impl Running {
     }
 }
 
+/// How a program has ended. Nothing of what it said itself is in it: callers hand it to models.
+fn in_words(status: std::process::ExitStatus) -> String {
+    match status.code() {
+        Some(code) => format!("it exited with status {code}"),
+        None => format!("it was ended by {status}"),
+    }
+}
+
 type Exit = watch::Receiver<Option<String>>;
 
 /// How the program ended, in words.
@@ -182,8 +201,14 @@ impl rmcp::transport::Transport<RoleClient> for Running {
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         self.wire.sends(&message);
         let (input, wire, exit) = (self.input.clone(), self.wire.clone(), self.exit.clone());
+        let waits = self.waiting.clone();
+        if Arc::strong_count(&waits) > MOST_WAITING {
+            wire.end(WireEnd::Lost("it does not read what it is sent".to_owned()));
+            self.closing.cancel();
+        }
         async move {
             let written = write(&input, &message).await;
+            drop(waits);
             if written.is_err() {
                 wire.end(how_it_ended(exit).await);
             }
@@ -237,7 +262,6 @@ struct Keeper {
     mark: String,
     input: Input,
     guard: Arc<Guard>,
-    log: ServerLog,
     /// Who reads its standard error.
     follower: JoinHandle<()>,
 }
@@ -254,9 +278,7 @@ impl Keeper {
         // The group's number is not given to another while one of the group lives.
         end_group(group, Strength::Kill);
         let _ = timeout(LAST_WORDS, self.follower).await;
-        let last = self.log.recent(1).pop().map(|line| format!("; its last words were `{line}`")).unwrap_or_default();
-        let how = status.map_or_else(|error| error.to_string(), |status| status.to_string());
-        told.send_replace(Some(format!("it has ended with {how}{last}")));
+        told.send_replace(Some(status.map_or_else(|error| error.kind().to_string(), in_words)));
         let mark = self.mark;
         let _ = tokio::task::spawn_blocking(move || end_marked(&mark)).await;
         self.guard.release(group);

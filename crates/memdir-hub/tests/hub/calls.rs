@@ -63,7 +63,7 @@ fn the_wire_the_protocol_and_the_tool_fail_each_in_its_own_way() {
     let died = fixture.call("one__die", json!({})).unwrap_err();
     assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
     let CallError::Unreachable { problem, may_be_done: true, .. } = &died else { panic!("{died:?}") };
-    assert!(problem.contains("exit status: 3"), "{problem}");
+    assert!(problem.contains("it exited with status 3"), "{problem}");
     assert_eq!(fixture.times("one", "tools/call die"), 1);
     for unknown in ["one__nothing", "two__echo"] {
         assert!(matches!(fixture.call(unknown, json!({})).unwrap_err(), CallError::UnknownTool(_)));

@@ -11,6 +11,7 @@
 )]
 
 mod calls;
+mod hostile;
 mod lists;
 mod processes;
 mod starts;

@@ -139,7 +139,12 @@ pub(crate) fn named(path: &str) -> Result<MemoryPath, Failure> {
 pub(crate) async fn open(State(site): State<Arc<Site>>, visitor: Visitor, Path(path): Path<String>) -> Response {
     site.change(&visitor, move |site, _| {
         let path = named(&path)?;
-        // What is no note, or is not there, is opened by nothing.
+        if !path.is_note() {
+            // What a desktop does with another file is its own affair: it may run it.
+            return Err(
+                Failure::new(Code::UnsupportedFile, format!("`{path}` is no note")).with_hint("open it yourself")
+            );
+        }
         let (_, _) = site.engine().read(&path, &site.person())?;
         site.person_files()?.open_note(&path)?;
         let notice = Notice::of(Some("Your editor opens the note.".to_owned()), None);
@@ -165,7 +170,7 @@ fn tools(site: &Site, visitor: &Visitor, path: &MemoryPath) -> Markup {
             }
             button #copy-path type="button" data-copy=(place) { "Copy its path" }
         }
-        @if site.options.has_desktop {
+        @if site.options.has_desktop && path.is_note() {
             (layout::post(visitor, &href::at("open", path), html! { button #open { "Open in your editor" } }))
         }
         p .quiet .path { (place) }

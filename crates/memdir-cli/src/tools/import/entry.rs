@@ -63,7 +63,7 @@ fn text<'e>(entry: &'e Value, names: &[&str]) -> Option<&'e str> {
 
 fn transport(entry: &Value, is_sse_by_default: bool) -> Result<Transport, String> {
     if !entry.is_object() {
-        return Err("it is no server".to_owned());
+        return Err("its entry is not an object".to_owned());
     }
     let kind = text(entry, &["type", "transport"]).unwrap_or_default().to_lowercase();
     if let Some(url) = text(entry, &["httpUrl", "url", "serverUrl", "uri"]) {
@@ -251,4 +251,40 @@ fn replace_argument(args: &mut [String], variable: &str, holds_secret: &dyn Fn(&
 fn with_last_word(text: &str, variable: &str) -> String {
     let at = text.rfind([' ', '=']).map_or(0, |at| at + 1);
     format!("{}${{{variable}}}", text.get(..at).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placeholders_are_named_as_memdir_names_them() {
+        for (there, here) in [
+            ("plain $HOME and {x}", "plain $HOME and {x}"),
+            ("a ${env:KEY} b ${KEY}", "a ${KEY} b ${KEY}"),
+            ("{env:KEY}", "${KEY}"),
+            ("${KEY:-none}/x", "${KEY}/x"),
+            ("Bearer ${input:api-key 2}", "Bearer ${API_KEY_2}"),
+            ("${userHome}/notes", "${HOME}/notes"),
+        ] {
+            assert_eq!(translated(there).as_deref(), Ok(here), "{there}");
+        }
+        for unknown in ["${workspaceFolder}", "${config:x}", "${KEY", "{env:", "${}", "${1}", "x {file:~/.key}"] {
+            assert!(translated(unknown).is_err(), "{unknown}");
+        }
+    }
+
+    #[test]
+    fn names_are_made_of_the_letters_that_there_are() {
+        for (there, number, here) in [
+            ("GitHub", 1, "github"),
+            ("My  Files!", 1, "my-files"),
+            ("@scope/server_x", 2, "scope-server-x-2"),
+            ("日本", 1, "server"),
+            ("", 3, "server-3"),
+            ("a-very-long-name-that-no-tool-could-carry", 1, "a-very-long-name-tha"),
+        ] {
+            assert_eq!(server_name(there, number).unwrap().as_str(), here, "{there}");
+        }
+    }
 }

@@ -134,8 +134,8 @@ impl Value {
             | report::Value::Entries(_)
             | report::Value::Remembered(_)
             | report::Value::Recent(_)
-            | report::Value::Config(_)
-            | report::Value::Foreign(_) => None,
+            | report::Value::Foreign(_)
+            | report::Value::Config(_) => None,
         }
     }
 
