@@ -2,7 +2,6 @@
 
 use memdir_dialect as dialect;
 use memdir_engine::{Caller, Engine, ToolConsent};
-use memdir_policy::Mode;
 use memdir_tools::script::Scripted;
 use memdir_tools::{Permission, ServerName, Switched, ToolCall, ToolName};
 use serde_json::{Map, Value, json};
@@ -127,23 +126,6 @@ fn what_was_written_with_a_server_goes_with_one_command() {
     assert_eq!(partly["left"][0]["code"], "conflict");
     assert_eq!(env.read("rain.md"), "# Rain, as I saw it myself\n");
     assert_eq!(env.files()["user.md"], before["user.md"]);
-}
-
-#[test]
-fn an_undo_that_cannot_reject_what_waits_tells_both() {
-    let env = talked();
-    let engine = engine::open(env.memory());
-    let asks = Caller { mode: Mode::All, ..caller("s1") };
-    let append = said(&json!([{"action": "append_file", "path": "mine.md", "content": "it waits"}]));
-    engine.conclude(engine.propose(dialect::parse(append.as_bytes()), asks));
-    drop(engine);
-    let database = history(&env);
-    let index = "CREATE UNIQUE INDEX one_only ON entry (door IS NULL) WHERE action = 'reject' OR seq = 1";
-    database.execute_batch(index).unwrap();
-    let done = env.run(&["undo", "--server", "weather", "--yes", "--json"], "").exits(4);
-    assert_eq!((&done["undone"], &done["batch"], &done["rejected"]), (&json!([3, 2]), &json!(5), &json!([])));
-    assert_eq!(done["waiting"][0]["proposal"], 1);
-    assert!(!env.files().contains_key("rain.md"));
 }
 
 #[test]
