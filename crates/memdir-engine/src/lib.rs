@@ -29,6 +29,7 @@ use rules::LiveRules;
 use scoped_tree::ScopedTree;
 
 mod account;
+mod answer;
 mod as_of;
 mod audit;
 mod background;
@@ -66,6 +67,7 @@ mod tools;
 mod undo_server;
 
 pub use account::{Head, Readers};
+pub use answer::Reply;
 pub use as_of::View;
 pub use brief::{Brief, inert};
 pub use caller::Caller;

@@ -183,6 +183,7 @@ fn decide(
 
 /// The tool that a call names, as it is now.
 fn find(toolbox: &dyn Toolbox, call: &ToolCall) -> Result<Tool, Against> {
+    toolbox.check().map_err(|error| (Decided::Denied, error.into()))?;
     let found = toolbox.tools().iter().find(|tool| tool.name == call.tool).cloned();
     let found = found.ok_or_else(|| CallError::UnknownTool(call.tool.to_string()));
     let known = found.and_then(|tool| toolbox.check().map(|()| tool));

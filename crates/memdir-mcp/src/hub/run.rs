@@ -201,7 +201,7 @@ fn put_off(
 ) -> rmcp::model::InputRequiredResult {
     let forms = BTreeMap::from([(KEY.to_owned(), form)]);
     let request = (request.name.into_owned(), request.arguments);
-    let (number, asked) = service.server.pending_calls.put(client, request, forms, Waiting::Foreign(call));
+    let (number, asked) = service.server.pending_calls.put(client, request, forms, Waiting::Foreign(Box::new(call)));
     let server = Arc::downgrade(&service.server);
     tokio::spawn(async move {
         tokio::time::sleep(ask::PATIENCE).await;
