@@ -183,11 +183,10 @@ fn decide(
 
 /// The tool that a call names, as it is now.
 fn find(toolbox: &dyn Toolbox, call: &ToolCall) -> Result<Tool, Against> {
-    toolbox.check().map_err(|error| (Decided::Denied, error.into()))?;
+    // The person is not asked about a call that could not be made.
+    toolbox.may_call(call).map_err(|error| (Decided::Denied, error.into()))?;
     let found = toolbox.tools().iter().find(|tool| tool.name == call.tool).cloned();
-    let found = found.ok_or_else(|| CallError::UnknownTool(call.tool.to_string()));
-    let known = found.and_then(|tool| toolbox.check().map(|()| tool));
-    known.map_err(|error| (Decided::Denied, error.into()))
+    found.ok_or_else(|| (Decided::Denied, CallError::UnknownTool(call.tool.to_string()).into()))
 }
 
 /// What the audit keeps of a call before it is answered, without its arguments.
