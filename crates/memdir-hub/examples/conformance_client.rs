@@ -167,7 +167,7 @@ impl Person {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| error.to_string())?;
         let stop = CancellationToken::new();
-        let login = login_as(&self.server, &self.places, Some(client), visit, &stop);
+        let login = login_as(&self.server, &self.places, Some(client), |page| visit(&page.address), &stop);
         runtime.block_on(login).map_err(|error| error.to_string())
     }
 }

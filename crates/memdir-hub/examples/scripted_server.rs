@@ -26,7 +26,7 @@
 //! | `grow` | | adds the tool `grown`, and says that the list has changed |
 //! | `orphan` | `leaves` | starts a process of its own that outlives it, with the same marks; it leaves the group and keeps the environment where `leaves` says so, else the other way round |
 //! | `environment` | | answers its environment |
-//! | `refuse` | | answers an error of JSON-RPC, -32050 |
+//! | `refuse` | `bytes` | answers an error of JSON-RPC, -32050, with so many letters more |
 //!
 //! Environment:
 //!
@@ -38,6 +38,8 @@
 //! | `SCRIPTED_START_MS` | how long it takes to start |
 //! | `SCRIPTED_DIE_AT_START` | the code with which it ends at once, after a line on standard error |
 //! | `SCRIPTED_ODD` | see `odd` |
+//! | `SCRIPTED_FLOOD` | pings without end at the first call, and reads no more |
+//! | `SCRIPTED_NAMES` | names of tools more, a line each |
 //! | `SCRIPTED_JOURNAL` | a file to which it appends a line for each message that it gets: `tools/call echo` |
 //! | `SCRIPTED_HINT` | what `die` and `slow` say of themselves, such as `readOnlyHint` |
 
@@ -134,6 +136,10 @@ impl Server {
             );
             return;
         }
+        while method == "tools/call" && variable("SCRIPTED_FLOOD").is_some() {
+            let number = self.asked.fetch_add(1, Ordering::Relaxed);
+            self.say(&json!({"jsonrpc": "2.0", "id": number, "method": "ping"}).to_string());
+        }
         if method == "tools/call" {
             let server = Arc::clone(self);
             thread::spawn(move || {
@@ -208,6 +214,7 @@ impl Server {
             tools.push(tool(name, about));
         }
         tools.extend((0..number("SCRIPTED_TOOLS")).map(|at| tool(&format!("tool_{at:03}"), "One of many.")));
+        tools.extend(variable("SCRIPTED_NAMES").unwrap_or_default().lines().map(|name| tool(name, "Another one.")));
         if *self.has_grown.lock().expect("a lock") {
             tools.push(tool("grown", "Was not there before."));
         }
@@ -258,7 +265,11 @@ impl Server {
                 let all: Map<String, Value> = std::env::vars().map(|(name, value)| (name, json!(value))).collect();
                 Some(Ok(json!({"content": [], "structuredContent": all}).to_string()))
             }
-            "refuse" => Some(Err(json!({"code": -32050, "message": "not today", "data": {"until": "tomorrow"}}))),
+            "refuse" => {
+                let more = "x".repeat(arguments["bytes"].as_u64().unwrap_or(0).try_into().expect("a size"));
+                let (message, data) = (format!("not today{more}"), json!({"until": format!("tomorrow{more}")}));
+                Some(Err(json!({"code": -32050, "message": message, "data": data})))
+            }
             name if name.starts_with("tool_") || name == "grown" => text(name),
             name => Some(Err(json!({"code": -32602, "message": format!("unknown tool {name}")}))),
         }

@@ -24,6 +24,7 @@ use tokio_util::sync::CancellationToken;
 use crate::client::{CallMessage, RunningCall};
 use crate::connect::{Machine, Opening, Places};
 use crate::kept::Lists;
+use crate::link::Listed;
 use crate::lock;
 use crate::log::ServerLog;
 use crate::rate::Rates;
@@ -45,7 +46,7 @@ pub trait RegistrySource: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Those of reading it; the hub goes on with what it knows.
+    /// Those of reading it; no tool is called until it can be read again. Connections stay.
     fn read_if_changed(&self) -> Result<Option<Vec<Server>>, Failure>;
 }
 
@@ -62,6 +63,9 @@ pub struct Examined {
     pub tools: usize,
     /// How many bytes their definitions have as JSON.
     pub list_bytes: usize,
+    /// The tools that are left out, by the server's own names, shortened and twenty at most: the name is too long, or would be
+    /// offered as that of another tool is.
+    pub left_out: Vec<String>,
     /// The time until it could be used: started, and its list read.
     pub first_answer: Duration,
     /// The last lines of its standard error, the newest last.
@@ -94,6 +98,8 @@ pub(crate) struct Shared {
     heard: Mutex<Vec<Arc<dyn Fn() + Send + Sync>>>,
     results: Mutex<Results>,
     rates: Mutex<Rates>,
+    /// Why the registry cannot be read.
+    unreadable: Mutex<Option<Failure>>,
     /// Held while the registry is read and what has changed in it is done, so that the newest state is the last.
     looking: Mutex<()>,
     /// Why the registry cannot be read, which is said once.
@@ -186,6 +192,7 @@ impl Hub {
     /// The tool that a call names, with its server. Where nothing is known of the server's tools yet, it is asked for them.
     fn find(&self, call: &ToolCall, stop: &CancellationToken) -> Result<(Entry, Tool), CallError> {
         self.shared.look();
+        self.shared.check()?;
         let unknown = || CallError::UnknownTool(call.tool.to_string());
         let server = ToolName::server_in(call.tool.as_str()).ok_or_else(unknown)?;
         let entry = self.shared.entry(&server).filter(|entry| entry.server.enabled).ok_or_else(unknown)?;
@@ -271,13 +278,16 @@ impl Toolbox for Hub {
     fn tools(&self) -> Arc<[Tool]> {
         self.shared.look();
         let entries: Vec<Entry> = lock(&self.shared.entries).values().cloned().collect();
-        for entry in entries.iter().filter(|entry| entry.server.enabled) {
+        let may_start = self.shared.check().is_ok();
+        for entry in entries.iter().filter(|entry| may_start && entry.server.enabled) {
             entry.slot.start_behind(&self.runtime, &self.shared, &entry.server);
         }
         lock(&self.shared.tools).clone()
     }
 
     fn may_call(&self, call: &ToolCall) -> Result<(), CallError> {
+        self.shared.look();
+        self.shared.check()?;
         let server = ToolName::server_in(call.tool.as_str()).and_then(|server| self.shared.entry(&server));
         let tools = lock(&self.shared.tools).clone();
         let tool = tools.iter().find(|tool| tool.name == call.tool);
@@ -343,6 +353,7 @@ impl Shared {
             heard: Mutex::default(),
             results: Mutex::default(),
             rates: Mutex::default(),
+            unreadable: Mutex::default(),
             looking: Mutex::default(),
             problem: Mutex::default(),
             stop: CancellationToken::new(),
@@ -374,15 +385,22 @@ impl Shared {
         let problem = self.read_registry().err().map(|failure| failure.message);
         let mut known = lock(&self.problem);
         if let Some(error) = problem.as_ref().filter(|_| *known != problem) {
-            tracing::warn!(error, "the registry was not read; what was known before counts");
+            tracing::warn!(error, "the registry was not read; no tool is called");
         }
         *known = problem;
+    }
+
+    /// Whether what the person allows is known.
+    fn check(&self) -> Result<(), CallError> {
+        lock(&self.unreadable).clone().map_or(Ok(()), |failure| Err(CallError::Registry(Box::new(failure))))
     }
 
     fn read_registry(&self) -> Result<(), Failure> {
         {
             let _one = lock(&self.looking);
-            let Some(servers) = self.registry.read_if_changed()? else { return Ok(()) };
+            let read = self.registry.read_if_changed();
+            *lock(&self.unreadable) = read.as_ref().err().cloned();
+            let Some(servers) = read? else { return Ok(()) };
             let mut before = lock(&self.entries).clone();
             let now = servers.into_iter().map(|server| {
                 let entry = self.renewed(before.remove(&server.name), server);
@@ -454,7 +472,8 @@ fn tools_of(entry: &Entry) -> Vec<Tool> {
 async fn examine(shared: &Arc<Shared>, entry: &Entry) -> Result<Examined, CallError> {
     let (server, slot) = (&entry.server, &entry.slot);
     let began = Instant::now();
-    let Started { mut link, tools, log } = slot.start(shared, server, Opening::Probe).await?;
+    let Started { mut link, listed: Listed { tools, left_out }, log } =
+        slot.start(shared, server, Opening::Probe).await?;
     let first_answer = began.elapsed();
     let (server_name, server_version) = link.program();
     let examined = Examined {
@@ -463,6 +482,7 @@ async fn examine(shared: &Arc<Shared>, entry: &Entry) -> Result<Examined, CallEr
         server_version,
         tools: tools.len(),
         list_bytes: serde_json::to_vec(&tools).map_or(0, |json| json.len()),
+        left_out,
         first_answer,
         stderr: log.recent(10),
     };

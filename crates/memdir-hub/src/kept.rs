@@ -96,8 +96,11 @@ fn replace(file: &Path, content: &[u8]) -> std::io::Result<()> {
     options.write(true).create(true).truncate(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(&temporary)?.write_all(content)?;
-    std::fs::rename(&temporary, file)
+    let written = options.open(&temporary).and_then(|mut out| out.write_all(content));
+    written.and_then(|()| std::fs::rename(&temporary, file)).inspect_err(|_| {
+        // It may not be there at all.
+        let _ = std::fs::remove_file(&temporary);
+    })
 }
 
 /// Makes the folder of a file, which only the person can look into, where it is not there.
@@ -108,4 +111,18 @@ pub(crate) fn make_folder_of(file: &Path) -> std::io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_left_of_what_cannot_be_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("one.seen.json");
+        make_folder(&file.join("in the way")).unwrap();
+        replace(&file, b"{}").unwrap_err();
+        assert_eq!(folder.path().read_dir().unwrap().count(), 1);
+    }
 }

@@ -18,7 +18,7 @@ mod wire;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-pub use auth::{RegisteredClient, login, login_as, logout};
+pub use auth::{LoginPage, RegisteredClient, login, login_as, logout};
 pub use connect::Places;
 pub use guard::guard;
 pub use hub::{Definition, Examined, Hub, RegistrySource};

@@ -1,10 +1,11 @@
 //! [`Link`]: one open connection, and requests over it.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use memdir_tools::{CallError, Server};
+use memdir_core::catalog::shorten;
+use memdir_tools::{CallError, Server, ToolName};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, ClientRequest, ListToolsRequest, PaginatedRequestParams, ProgressToken,
     RequestId, ServerResult, SubscriptionFilter,
@@ -15,7 +16,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::client::{Handler, RunningCall, object};
-use crate::connect::{Connection, Opening, never_arrived, unreachable, with_causes};
+use crate::connect::{Connection, Opening, never_arrived, protocol_error, unreachable, with_causes};
 use crate::wire::{MOST_MESSAGE, WireEnd};
 
 /// How long an answer may take where the person said nothing else.
@@ -27,6 +28,8 @@ const MOST_NAME: usize = 256;
 /// How many pages a list may have, and tools.
 const MOST_PAGES: usize = 100;
 const MOST_TOOLS: usize = 5_000;
+/// How many of the tools that are left out are named.
+const MOST_LEFT_OUT: usize = 20;
 /// How often a server may ask the person in one call.
 const MOST_ROUNDS: usize = 10;
 
@@ -45,6 +48,15 @@ pub(crate) enum Failed {
         /// Whether the server may have read the request.
         was_sent: bool,
     },
+}
+
+/// The tools of a server.
+#[derive(Debug, Default)]
+pub(crate) struct Listed {
+    /// Their definitions.
+    pub(crate) tools: Vec<Map<String, Value>>,
+    /// The server's own names for the first of those that were left out, shortened.
+    pub(crate) left_out: Vec<String>,
 }
 
 /// What a server sent as an answer.
@@ -110,9 +122,10 @@ impl Link {
         });
     }
 
-    /// The definitions of all tools, as they came. One without a name of its own, or with one that is too long, is left out.
-    pub(crate) async fn list(&self, server: &Server) -> Result<Vec<Map<String, Value>>, Failed> {
-        let (mut tools, mut names, mut cursors) = (Vec::new(), HashSet::new(), HashSet::new());
+    /// The definitions of all tools, as they came. One without a name of its own, with one that is too long, or that would be
+    /// offered under the name of another, is left out.
+    pub(crate) async fn list(&self, server: &Server) -> Result<Listed, Failed> {
+        let (mut listed, mut names, mut cursors) = (Listed::default(), HashMap::new(), HashSet::new());
         let (mut cursor, mut bytes) = (None, 0);
         for _ in 0..MOST_PAGES {
             let page = self.page(server, cursor.take()).await?;
@@ -128,12 +141,17 @@ impl Link {
             for tool in
                 page.raw.get("tools").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object)
             {
-                let name = tool.get("name").and_then(Value::as_str);
-                if name.is_some_and(|name| is_callable(name) && names.insert(name.to_owned())) {
-                    tools.push(tool.clone());
+                let Some(name) = tool.get("name").and_then(Value::as_str) else { continue };
+                let offered = ToolName::of(&server.name, name);
+                let before = names.get(&offered).map(String::as_str);
+                if is_callable(name) && before.is_none() {
+                    names.insert(offered, name.to_owned());
+                    listed.tools.push(tool.clone());
+                } else if before != Some(name) && listed.left_out.len() < MOST_LEFT_OUT {
+                    listed.left_out.push(shorten(name));
                 }
             }
-            if bytes > MOST_MESSAGE || tools.len() > MOST_TOOLS {
+            if bytes > MOST_MESSAGE || listed.tools.len() > MOST_TOOLS {
                 return Err(Failed::Told(too_large(server)));
             }
             match page.raw.get("nextCursor").and_then(Value::as_str) {
@@ -141,7 +159,7 @@ impl Link {
                 _ => break,
             }
         }
-        Ok(tools)
+        Ok(listed)
     }
 
     async fn page(&self, server: &Server, cursor: Option<String>) -> Result<Answer, Failed> {
@@ -198,8 +216,9 @@ impl Link {
                 },
                 _ => None,
             };
-            let declined =
-                || Failed::Told(protocol(server, &format!("it has asked for `{method}`, which is not allowed")));
+            let declined = || {
+                Failed::Told(protocol(server, &format!("it has asked for `{}`, which is not allowed", shorten(method))))
+            };
             answers.insert(key.clone(), answer.ok_or_else(declined)?);
         }
         Ok(answers)
@@ -266,12 +285,7 @@ impl Link {
             return Err(Failed::Told(CallError::LoginNeeded(server.name.to_string())));
         }
         Err(match error {
-            ServiceError::McpError(error) => Failed::Told(CallError::Protocol {
-                server: server.name.to_string(),
-                code: i64::from(error.code.0),
-                message: error.message.into_owned(),
-                data: error.data.map(Box::new),
-            }),
+            ServiceError::McpError(error) => Failed::Told(protocol_error(server, error)),
             ServiceError::Cancelled { .. } => Failed::Told(CallError::Cancelled),
             ServiceError::TransportSend(error) => {
                 let was_sent = !never_arrived(error.error.as_ref());

@@ -15,7 +15,7 @@ use crate::client::{Handler, RunningCall};
 use crate::connect::{ConnectError, Opening, connect, unreachable};
 use crate::hub::Shared;
 use crate::kept::SeenList;
-use crate::link::{Failed, Link};
+use crate::link::{Failed, Link, Listed};
 use crate::lock;
 use crate::log::ServerLog;
 use crate::wire::{Wire, WireEnd};
@@ -30,6 +30,27 @@ const MOST_REST: Duration = Duration::from_secs(60);
 const LOGIN_REST: Duration = Duration::from_secs(2);
 /// How long is waited before a list that has changed is read: changes come together.
 const SETTLE: Duration = Duration::from_millis(100);
+/// The longest such time.
+const MOST_SETTLE: Duration = Duration::from_secs(30);
+/// So many times what was waited before the last reading has to pass without a change, or else the next waits for twice as long.
+const QUIET: u32 = 10;
+
+/// How long is waited before a list is read: longer each time where it changes without end.
+#[derive(Debug, Default)]
+struct Settling {
+    /// When the list was read last, and what was waited before that.
+    last: Option<(Instant, Duration)>,
+}
+
+impl Settling {
+    /// For a list that has changed by `now`.
+    fn pause(&self, now: Instant) -> Duration {
+        match self.last {
+            Some((read, paused)) if now < read + paused * QUIET => (paused * 2).min(MOST_SETTLE),
+            _ => SETTLE,
+        }
+    }
+}
 
 /// Why a server cannot be reached that was taken out of the registry, or changed in it.
 const SWITCHED_OFF: &str = "it was switched off";
@@ -46,7 +67,7 @@ pub(crate) struct Job {
 /// A server that was started, with its list.
 pub(crate) struct Started {
     pub(crate) link: Link,
-    pub(crate) tools: Vec<Map<String, Value>>,
+    pub(crate) listed: Listed,
     /// Of its process.
     pub(crate) log: ServerLog,
 }
@@ -72,12 +93,23 @@ struct State {
     /// How often it did not start since it last did, why, and until when it is left alone.
     failures: u32,
     failed: Option<(CallError, Instant)>,
+    /// Of the newest process.
+    log: Option<ServerLog>,
+}
+
+impl State {
+    /// It cannot be reached. Its last words are for the person: they may be an instruction to a model.
+    fn fail(&mut self, problem: String) {
+        let words = self.log.as_ref().and_then(|log| log.recent(1).pop());
+        let words = words.map(|line| format!("; its last words were `{line}`")).unwrap_or_default();
+        self.health = ServerHealth::Failed { problem: problem + &words };
+    }
 }
 
 impl Slot {
     pub(crate) fn new(transport: Digest, log: ServerLog, list: Option<SeenList>) -> Self {
         let list = list.map(Arc::new);
-        let state = State { health: ServerHealth::Idle, list, failures: 0, failed: None };
+        let state = State { health: ServerHealth::Idle, list, failures: 0, failed: None, log: None };
         Self {
             transport,
             log,
@@ -139,14 +171,14 @@ impl Slot {
         self.set_health(ServerHealth::Starting);
         let opening = self.list().map_or(Opening::Probe, |list| list.opening);
         match self.start(shared, server, opening).await {
-            Ok(Started { link, tools, .. }) => {
+            Ok(Started { link, listed, .. }) => {
                 {
                     let mut state = lock(&self.state);
                     (state.failures, state.failed) = (0, None);
                     state.health = ServerHealth::Ready { protocol: link.protocol() };
                 }
                 // Before the link: whoever finds that calls one of these tools.
-                self.saw(shared, &server.name, link.opening(), tools).await;
+                self.saw(shared, &server.name, link.opening(), listed.tools).await;
                 Ok(self.install(shared, server, link))
             }
             Err(error) => {
@@ -155,7 +187,7 @@ impl Slot {
                 let rest = longest.min(Duration::from_secs(1 << state.failures.min(6)));
                 state.failures += 1;
                 state.failed = Some((error.clone(), Instant::now() + rest));
-                state.health = ServerHealth::Failed { problem: problem_of(&error) };
+                state.fail(problem_of(&error));
                 Err(error)
             }
         }
@@ -200,10 +232,11 @@ impl Slot {
 
     async fn attempt(&self, shared: &Shared, server: &Server, opening: Opening) -> Result<Started, ConnectError> {
         let (handler, log) = (Handler::default(), self.log.of_another_process());
+        lock(&self.state).log = Some(log.clone());
         let connection = connect(server, handler.clone(), &shared.machine, &log, opening).await?;
         let link = Link { connection, handler };
         match link.list(server).await {
-            Ok(tools) => Ok(Started { link, tools, log }),
+            Ok(listed) => Ok(Started { link, listed, log }),
             Err(failed) => {
                 let is_final = matches!(failed, Failed::Told(_));
                 Err(ConnectError { error: failed.into_error(server), is_final })
@@ -251,11 +284,18 @@ impl Slot {
         let (slot, shared, handler) = (Arc::downgrade(self), Arc::downgrade(shared), link.handler.clone());
         let link = Arc::downgrade(link);
         tokio::spawn(async move {
+            let mut settling = Settling::default();
             loop {
+                let mut pause = SETTLE;
+                let changed = async {
+                    handler.list_changed.notified().await;
+                    pause = settling.pause(Instant::now());
+                    sleep(pause).await;
+                };
                 let end = tokio::select! {
                     biased;
                     end = handler.wire.ended() => Some(end),
-                    () = handler.list_changed.notified() => None,
+                    () = changed => None,
                 };
                 let Some(slot) = slot.upgrade() else { return };
                 if let Some(end) = end {
@@ -265,12 +305,12 @@ impl Slot {
                     };
                     return slot.lost(&handler.wire, problem);
                 }
-                sleep(SETTLE).await;
                 let (Some(shared), Some(link)) = (shared.upgrade(), link.upgrade()) else { return };
                 match link.list(&server).await {
-                    Ok(tools) => slot.saw(&shared, &server.name, link.opening(), tools).await,
+                    Ok(listed) => slot.saw(&shared, &server.name, link.opening(), listed.tools).await,
                     Err(_) => tracing::warn!(server = %server.name, "the new list was not read"),
                 }
+                settling.last = Some((Instant::now(), pause));
             }
         });
     }
@@ -280,7 +320,7 @@ impl Slot {
         let mut link = lock(&self.link);
         if link.as_ref().is_some_and(|link| Arc::ptr_eq(&link.handler.wire, wire)) {
             *link = None;
-            self.set_health(ServerHealth::Failed { problem });
+            lock(&self.state).fail(problem);
         }
     }
 
@@ -355,5 +395,29 @@ impl Job {
         let hints = self.tool.definition.get("annotations");
         let only_reads = hints.and_then(|hints| hints.get("readOnlyHint")) == Some(&Value::Bool(true));
         only_reads && self.tool.permission == Permission::Allow && self.tool.pin == PinState::Approved
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_that_changes_without_end_is_read_less_and_less() {
+        let began = Instant::now();
+        for (every, most) in [(0, 130), (1_000, 140), (2_000, 1_800)] {
+            let (mut settling, mut readings) = (Settling::default(), 0);
+            let mut now = began;
+            while now < began + Duration::from_secs(3_600) {
+                let pause = settling.pause(now);
+                assert!((SETTLE..=MOST_SETTLE).contains(&pause), "{pause:?}");
+                settling.last = Some((now + pause, pause));
+                now += pause.max(Duration::from_millis(every));
+                readings += 1;
+            }
+            assert!((120..=most).contains(&readings), "{readings} readings in an hour, a change each {every} ms");
+            // Once it is quiet, a change is seen at once.
+            assert_eq!(settling.pause(now + MOST_SETTLE * QUIET), SETTLE);
+        }
     }
 }

@@ -11,6 +11,8 @@ use memdir_core::digest::Digest;
 
 /// The form of the file.
 const VERSION: u32 = 1;
+/// The name of no server, so that nobody takes the tools of one for those of memdir.
+const OWN: &str = "memdir";
 /// What the file starts with.
 const HEAD: &str = "# Written by `memdir tools`. Keys are kept only as ${VARIABLE}.\n\n";
 
@@ -163,6 +165,9 @@ pub enum RegistryError {
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServerProblem {
+    /// It has memdir's own name.
+    #[error("this name is memdir's own")]
+    OwnName,
     /// No program is named.
     #[error("no program is named")]
     NoCommand,
@@ -227,7 +232,27 @@ fn checked(mut servers: Vec<Server>) -> Result<Vec<Server>, RegistryError> {
         return Err(RegistryError::Twice(twice.name.clone()));
     }
     for server in &servers {
-        server.transport.check().map_err(|problem| RegistryError::Server(server.name.clone(), problem))?;
+        let check = if server.name.as_str() == OWN { Err(ServerProblem::OwnName) } else { server.transport.check() };
+        check.map_err(|problem| RegistryError::Server(server.name.clone(), problem))?;
     }
     Ok(servers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_server_has_the_name_of_memdir() {
+        let text = |name: &str| {
+            format!(
+                "version = 1\n[[server]]\nname = \"{name}\"\nenabled = true\n[server.transport]\nkind = \"stdio\"\ncommand = \"x\"\n"
+            )
+        };
+        let problem = read_registry(&text("memdir")).unwrap_err();
+        assert_eq!(problem.to_string(), "the server `memdir`: this name is memdir's own");
+        let mut servers = read_registry(&text("memdir-2")).unwrap();
+        servers[0].name = ServerName::parse("memdir").unwrap();
+        assert_eq!(write_registry(servers), Err(problem));
+    }
 }

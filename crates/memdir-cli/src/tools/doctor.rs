@@ -31,6 +31,7 @@ struct Looked {
     bytes: usize,
     first_answer_ms: Option<u64>,
     unapproved: usize,
+    left_out: Vec<String>,
     stderr: Vec<String>,
     problem: Option<Failure>,
 }
@@ -82,16 +83,18 @@ fn examine(hub: &Hub, name: &ServerName, stop: &CancellationToken) -> Looked {
         bytes: 0,
         first_answer_ms: None,
         unapproved: 0,
+        left_out: Vec::new(),
         stderr: Vec::new(),
         problem: None,
     };
     match hub.connect_now(name, stop) {
-        Ok(Examined { protocol, server_name, server_version, tools, list_bytes, first_answer, stderr }) => {
+        Ok(Examined { protocol, server_name, server_version, tools, list_bytes, left_out, first_answer, stderr }) => {
             let first = stderr.len().saturating_sub(LINES);
             looked.stderr = stderr.into_iter().skip(first).collect();
             looked.server = Some(Program { name: server_name, version: server_version });
             let first_answer_ms = Some(millis(first_answer));
-            Looked { ok: true, protocol: Some(protocol), tools, bytes: list_bytes, first_answer_ms, ..looked }
+            let protocol = Some(protocol);
+            Looked { ok: true, protocol, tools, bytes: list_bytes, left_out, first_answer_ms, ..looked }
         }
         Err(error) => Looked { problem: Some(error.into()), stderr: hub.log_lines(name, LINES), ..looked },
     }
@@ -122,10 +125,13 @@ impl Looked {
                     .map_or_else(String::new, |Program { name, version }| format!("{name} {version}, "));
                 let (tools, size) = (count(self.tools, "tool"), size(self.bytes));
                 let first = self.first_answer_ms.unwrap_or_default();
-                let status = if self.unapproved == 0 { "ok  " } else { "warn" };
+                let status = if self.unapproved == 0 && self.left_out.is_empty() { "ok  " } else { "warn" };
                 output.line(format!(
                     "{status}  {name}: {program}protocol {protocol}, {tools}, {size}, first answer after {first} ms"
                 ))?;
+                for name in &self.left_out {
+                    output.line(format!("      left out, since its name or definition cannot be used: {name}"))?;
+                }
                 if self.unapproved > 0 {
                     let unapproved = count(self.unapproved, "tool");
                     output

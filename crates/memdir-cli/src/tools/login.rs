@@ -11,7 +11,7 @@ use crate::output::{io_failure, say};
 use crate::{config, desktop, interrupt};
 use memdir_core::catalog;
 use memdir_core::report::Failure;
-use memdir_hub::RegisteredClient;
+use memdir_hub::{LoginPage, RegisteredClient};
 use memdir_tools::ServerName;
 
 pub(super) fn login(global: &Global, registry: &Registry, options: &Login) -> Result<u8, Stop> {
@@ -30,7 +30,9 @@ pub(super) fn logout(global: &Global, registry: &Registry, name: &ServerName) ->
     let server = registry.server(name)?;
     runtime()?.block_on(memdir_hub::logout(&server, &places())).map_err(Failure::from)?;
     global.answer(&json!({"name": name, "logged_in": false}), |_| {
-        Ok(say(format!("what the login at `{name}` gave is forgotten here; it may be good there for some time"))?)
+        Ok(say(format!(
+            "what the login at `{name}` gave is forgotten here; the server may accept its token for a while"
+        ))?)
     })
 }
 
@@ -45,10 +47,13 @@ fn registered(id: String, options: &Login) -> Result<RegisteredClient, Failure> 
     Ok(RegisteredClient { id, secret, issuer: options.issuer.clone() })
 }
 
-/// Shows the address of a login, and opens it where there is a desktop.
-fn open(address: &str) {
-    // Where it cannot be shown, the login waits in vain and ends by itself.
-    let _ = say(format!("open this address in your browser, and log in there: {address}"));
+/// Shows where a login takes place, and opens it where there is a desktop.
+fn open(page: &LoginPage) {
+    let address = &page.address;
+    for line in announced(page) {
+        // Where it cannot be shown, the login waits in vain and ends by itself.
+        let _ = say(line);
+    }
     let is_web = address.starts_with("https://") || address.starts_with("http://");
     if is_web && desktop::is_there() {
         // It can be opened by hand.
@@ -56,6 +61,32 @@ fn open(address: &str) {
     }
 }
 
+/// What the person is told before anything is opened. Both origins are what the server named, so they look at them first.
+fn announced(page: &LoginPage) -> [String; 2] {
+    let LoginPage { address, origin, token_origin } = page;
+    [
+        format!("you log in at {origin}, and {token_origin} gives memdir the token: go on only if you know both"),
+        format!("open this address in your browser, and log in there: {address}"),
+    ]
+}
+
 fn runtime() -> Result<Runtime, Failure> {
     Builder::new_current_thread().enable_all().build().map_err(io_failure("the login cannot begin"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_origins_are_said_before_the_address() {
+        let page = LoginPage {
+            address: "https://accounts.example/authorize?state=1".to_owned(),
+            origin: "https://accounts.example".to_owned(),
+            token_origin: "https://tokens.example".to_owned(),
+        };
+        let [first, second] = announced(&page);
+        assert!(first.contains("https://accounts.example") && first.contains("https://tokens.example"), "{first}");
+        assert!(second.ends_with(&page.address), "{second}");
+    }
 }

@@ -188,4 +188,48 @@ mod tests {
         assert_eq!(twice.code, Code::Usage);
         assert_eq!(registry.file.read().unwrap().unwrap().0, good);
     }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_cannot_be_read_denies_all_tools_and_says_why() {
+        use std::os::unix::fs::PermissionsExt;
+
+        use memdir_tools::{ToolCall, ToolName, Toolbox};
+        use tokio_util::sync::CancellationToken;
+
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tools.toml");
+        let registry = Registry { file: PrivateFile::at(path.clone(), "tools.toml", MEND) };
+        registry
+            .change(|servers| {
+                servers.push(named("one"));
+                Ok(())
+            })
+            .unwrap();
+        let followed = Followed { registry: registry.clone(), only: None, seen: Mutex::default() };
+        let hub = Hub::start(Box::new(followed), Places::default()).unwrap();
+        let call = || {
+            let tool = ToolName::of(&ServerName::parse("one").unwrap(), "tool");
+            let call = ToolCall { tool, arguments: serde_json::Map::new(), client: None };
+            Failure::from(hub.call(&call, &mut (), &CancellationToken::new()).unwrap_err())
+        };
+        // There is no such program, so a call that is let through cannot reach it.
+        assert_eq!(call().code, Code::Unavailable);
+        let whole = std::fs::read_to_string(&path).unwrap();
+        let write = |text: &str, mode: u32| {
+            std::fs::write(&path, text).unwrap();
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+        };
+        for (text, mode, why) in
+            [(whole.as_str(), 0o644, "others can read or change"), (&whole[..whole.len() / 2], 0o600, "is damaged")]
+        {
+            write(text, mode);
+            let failure = call();
+            assert_eq!(failure.code, Code::Denied, "{failure}");
+            assert!(failure.message.contains("`tools.toml`") && failure.message.contains(why), "{failure}");
+            assert!(failure.hint.is_some());
+            write(&whole, 0o600);
+            assert_eq!(call().code, Code::Unavailable);
+        }
+    }
 }

@@ -32,6 +32,17 @@ use redirect::{Redirect, parameter};
 /// How long the person has to log in.
 const PATIENCE: Duration = Duration::from_secs(600);
 
+/// Where a login takes place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoginPage {
+    /// The address that the person's browser has to visit.
+    pub address: String,
+    /// The origin of that page, where the person says who they are.
+    pub origin: String,
+    /// The origin that gives the token.
+    pub token_origin: String,
+}
+
 /// Logs in at a server, and keeps in the file of tokens what that gives.
 ///
 /// `open` is given the address that the person's browser has to visit; it may show it, or open it. The browser comes back to a
@@ -47,10 +58,11 @@ pub async fn login(
     open: impl FnOnce(&str),
     stop: &CancellationToken,
 ) -> Result<(), CallError> {
-    login_as(server, places, None, open, stop).await
+    login_as(server, places, None, |page| open(&page.address), stop).await
 }
 
-/// Like [`login`], as a client that was registered at the authorisation server beforehand. It is kept for the next login.
+/// Like [`login`], for a caller who shows where the login takes place, and as a client that was registered at the authorisation
+/// server beforehand, if there is one. It is kept for the next login.
 ///
 /// # Errors
 ///
@@ -59,7 +71,7 @@ pub async fn login_as(
     server: &Server,
     places: &Places,
     client: Option<RegisteredClient>,
-    open: impl FnOnce(&str),
+    open: impl FnOnce(&LoginPage),
     stop: &CancellationToken,
 ) -> Result<(), CallError> {
     let failed = |problem: String| unreachable(server, format!("the login failed: {problem}"));
@@ -97,7 +109,7 @@ async fn attempt(
     mut store: Store,
     url: &Url,
     client: Option<RegisteredClient>,
-    open: impl FnOnce(&str),
+    open: impl FnOnce(&LoginPage),
 ) -> Result<(), AuthError> {
     let no_port = |error: io::Error| AuthError::InternalError(format!("no port can be opened: {}", error.kind()));
     let entry = store.entry().map_err(|error| unusable(&error))?.unwrap_or_default();
@@ -110,7 +122,8 @@ async fn attempt(
     manager.set_credential_store(store.clone());
     let address = manager.get_authorization_url(&scopes).await?;
     let state = query_of(&address).and_then(|query| parameter(&query, "state")).unwrap_or_default();
-    open(&address);
+    let (origin, token_origin) = (origin_of(&address), origin_of(&metadata.token_endpoint));
+    open(&LoginPage { address, origin, token_origin });
     let came = redirect.wait(state).await.map_err(no_port)?;
     if let Some(error) = query_of(&came).and_then(|query| parameter(&query, "error")) {
         return Err(AuthError::AuthorizationFailed(error));
@@ -120,6 +133,10 @@ async fn attempt(
     let _lock = store.lock_refresh().await.map_err(|error| unusable(&error))?;
     manager.exchange_code_for_token_with_issuer(&answer.code, &answer.csrf_token, answer.issuer.as_deref()).await?;
     Ok(())
+}
+
+fn origin_of(address: &str) -> String {
+    Url::parse(address).map_or_else(|_| shorten(address), |url| url.origin().ascii_serialization())
 }
 
 fn query_of(address: &str) -> Option<String> {

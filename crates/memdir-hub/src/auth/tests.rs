@@ -24,6 +24,8 @@ struct Provider {
     wants_more: AtomicBool,
     /// Whether a token is over as soon as it is given.
     is_brief: AtomicBool,
+    /// Whether another origin gives the tokens.
+    is_split: AtomicBool,
 }
 
 const SECRETS: [&str; 4] = ["access-", "refresh-", "code-", "client-secret-"];
@@ -38,12 +40,13 @@ impl Provider {
 
     fn answer(&self, came: &Came) -> Response {
         let base = format!("http://{}", came.header("host"));
+        let tokens = if self.is_split.load(Ordering::SeqCst) { "https://tokens.example" } else { &base };
         match came.path.split('?').next().unwrap_or_default() {
             "/.well-known/oauth-protected-resource" => json_of(&json!({
                 "resource": format!("{base}/mcp"), "authorization_servers": [base], "scopes_supported": ["read"],
             })),
             "/.well-known/oauth-authorization-server" => json_of(&json!({
-                "issuer": base, "authorization_endpoint": format!("{base}/authorize"), "token_endpoint": format!("{base}/token"),
+                "issuer": base, "authorization_endpoint": format!("{base}/authorize"), "token_endpoint": format!("{tokens}/token"),
                 "registration_endpoint": format!("{base}/register"), "response_types_supported": ["code"],
                 "code_challenge_methods_supported": ["S256"], "scopes_supported": ["read", "write", "offline_access"],
                 "token_endpoint_auth_methods_supported": ["client_secret_post"],
@@ -162,6 +165,23 @@ fn walk(folder: &std::path::Path) -> Vec<PathBuf> {
     #[expect(clippy::disallowed_methods, reason = "the test looks at what was written")]
     let entries = std::fs::read_dir(folder).unwrap();
     entries.map(|entry| entry.unwrap().path()).collect()
+}
+
+#[tokio::test]
+async fn the_person_is_told_who_asks_and_who_gives_the_token_before_anything_is_opened() {
+    let (url, scripted, provider) = Provider::start().await;
+    provider.is_split.store(true, Ordering::SeqCst);
+    let home = Home::new(&url);
+    let (stop, mut told) = (CancellationToken::new(), None);
+    let open = |page: &LoginPage| {
+        told = Some(page.clone());
+        stop.cancel();
+    };
+    login_as(&home.server, &home.places, None, open, &stop).await.unwrap_err();
+    let told = told.unwrap();
+    assert!(told.address.starts_with(&format!("{url}/authorize?")), "{told:?}");
+    assert_eq!((told.origin, told.token_origin), (url, "https://tokens.example".to_owned()));
+    assert!(!scripted.came.lock().unwrap().iter().any(|came| came.path.starts_with("/authorize")));
 }
 
 #[cfg(unix)]

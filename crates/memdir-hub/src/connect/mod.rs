@@ -14,10 +14,11 @@ use std::time::Duration;
 
 use memdir_tools::{CallError, Server, Transport};
 use rmcp::RoleClient;
-use rmcp::model::ProtocolVersion;
+use rmcp::model::{ErrorData, ProtocolVersion};
 use rmcp::service::{ClientInitializeError, ClientLifecycleMode, RunningService, serve_client_with_lifecycle};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -26,6 +27,10 @@ use crate::guard::Guard;
 use crate::lock;
 use crate::log::ServerLog;
 use crate::wire::WireEnd;
+
+/// The longest message of an error of JSON-RPC, in letters, and the longest of what comes with it, in bytes of JSON.
+const MOST_WORDS: usize = 1_000;
+const MOST_DATA: usize = 4 * 1024;
 
 /// An open connection. It ends when this is dropped.
 pub(crate) type Connection = RunningService<RoleClient, Handler>;
@@ -122,6 +127,20 @@ pub(crate) fn unreachable(server: &Server, problem: impl Into<String>) -> CallEr
     CallError::Unreachable { server: server.name.to_string(), problem: problem.into(), may_be_done: false }
 }
 
+/// An error of JSON-RPC, cut to what a caller reads.
+pub(crate) fn protocol_error(server: &Server, error: ErrorData) -> CallError {
+    let cut = |data: Value| match data.to_string() {
+        text if text.len() > MOST_DATA => Value::from(text.get(..text.floor_char_boundary(MOST_DATA))),
+        _ => data,
+    };
+    CallError::Protocol {
+        server: server.name.to_string(),
+        code: i64::from(error.code.0),
+        message: error.message.chars().take(MOST_WORDS).collect(),
+        data: error.data.map(cut).map(Box::new),
+    }
+}
+
 /// Connects to a server and opens the conversation. The caller bounds the time.
 pub(crate) async fn connect(
     server: &Server,
@@ -180,16 +199,26 @@ fn opening_failed(server: &Server, error: &ClientInitializeError, end: Option<Wi
             is_final: true,
         },
         (Some(WireEnd::Lost(problem)), _) => ConnectError::lost(server, problem),
-        (None, ClientInitializeError::JsonRpcError(error)) => ConnectError {
-            error: CallError::Protocol {
-                server: server.name.to_string(),
-                code: i64::from(error.code.0),
-                message: error.message.to_string(),
-                data: error.data.clone().map(Box::new),
-            },
-            is_final: false,
-        },
-        (None, error) => ConnectError::lost(server, with_causes(error)),
+        (None, ClientInitializeError::JsonRpcError(error)) => {
+            ConnectError { error: protocol_error(server, error.clone()), is_final: false }
+        }
+        (None, error) => ConnectError::lost(server, not_opened(error)),
+    }
+}
+
+/// Why no conversation was opened, without words of the server.
+fn not_opened(error: &ClientInitializeError) -> String {
+    match error {
+        ClientInitializeError::ExpectedInitResponse(_)
+        | ClientInitializeError::ExpectedInitResult(_)
+        | ClientInitializeError::ConflictInitResponseId(..)
+        | ClientInitializeError::UncorrelatedErrorResponse { .. } => {
+            "its first answer is none of the protocol".to_owned()
+        }
+        ClientInitializeError::NoCompatibleProtocolVersion { .. } => {
+            "it speaks no version of the protocol that memdir knows".to_owned()
+        }
+        error => with_causes(error),
     }
 }
 

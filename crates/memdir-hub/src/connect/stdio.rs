@@ -51,6 +51,8 @@ const INHERITED: &[&str] = &[
 ];
 /// How long a program may take to end after its input has, and then after it was told to.
 const GRACE: Duration = Duration::from_millis(500);
+/// How many messages may wait for a program that does not read its input.
+const MOST_WAITING: usize = 256;
 /// How long is waited for the program's code when its output has ended, so that the person is told it.
 const CODE: Duration = Duration::from_millis(300);
 /// A longer message, in bytes, is read on another thread: all servers share this one.
@@ -119,6 +121,8 @@ struct Running {
     /// A long message that is read on another thread.
     reading: Option<JoinHandle<Option<ServerJsonRpcMessage>>>,
     input: Input,
+    /// Held by each message that is not written yet.
+    waiting: Arc<()>,
     wire: Arc<Wire>,
     /// How the program ended, once it has.
     exit: Exit,
@@ -139,10 +143,18 @@ impl Running {
         let closing = machine.closing.child_token();
         let (told, exit) = watch::channel(None);
         let follower = tokio::spawn(log.clone().follow(stderr));
-        let keeper =
-            Keeper { child, mark, input: input.clone(), guard: machine.guard.clone(), log: log.clone(), follower };
+        let keeper = Keeper { child, mark, input: input.clone(), guard: machine.guard.clone(), follower };
         machine.keep(tokio::spawn(keeper.keep(closing.clone(), told)));
-        Some(Self { output: BufReader::new(stdout), line: Vec::new(), reading: None, input, wire, exit, closing })
+        Some(Self {
+            output: BufReader::new(stdout),
+            line: Vec::new(),
+            reading: None,
+            input,
+            waiting: Arc::default(),
+            wire,
+            exit,
+            closing,
+        })
     }
 
     /// Reads on to the end of a line; `Err` where there is none. What was read stays when this is dropped in between.
@@ -167,6 +179,14 @@ impl Running {
     }
 }
 
+/// How a program has ended. Nothing of what it said itself is in it: callers hand it to models.
+fn in_words(status: std::process::ExitStatus) -> String {
+    match status.code() {
+        Some(code) => format!("it exited with status {code}"),
+        None => format!("it was ended by {status}"),
+    }
+}
+
 type Exit = watch::Receiver<Option<String>>;
 
 /// How the program ended, in words.
@@ -185,8 +205,14 @@ impl rmcp::transport::Transport<RoleClient> for Running {
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         self.wire.sends(&message);
         let (input, wire, exit) = (self.input.clone(), self.wire.clone(), self.exit.clone());
+        let waits = self.waiting.clone();
+        if Arc::strong_count(&waits) > MOST_WAITING {
+            wire.end(WireEnd::Lost("it does not read what it is sent".to_owned()));
+            self.closing.cancel();
+        }
         async move {
             let written = write(&input, &message).await;
+            drop(waits);
             if written.is_err() {
                 wire.end(how_it_ended(exit).await);
             }
@@ -251,7 +277,6 @@ struct Keeper {
     mark: String,
     input: Input,
     guard: Arc<Guard>,
-    log: ServerLog,
     /// Who reads its standard error.
     follower: JoinHandle<()>,
 }
@@ -268,13 +293,7 @@ impl Keeper {
         // The group's number is not given to another while one of the group lives.
         end_group(group, Strength::Kill);
         let _ = timeout(LAST_WORDS, self.follower).await;
-        let last = self.log.recent(1).pop().map(|line| format!("; its last line was `{line}`")).unwrap_or_default();
-        let how = match status.map(|status| (status.code(), status)) {
-            Ok((Some(code), _)) => format!("it exited with status {code}"),
-            Ok((None, status)) => format!("it was ended by {status}"),
-            Err(error) => format!("it ended: {error}"),
-        };
-        told.send_replace(Some(how + &last));
+        told.send_replace(Some(status.map_or_else(|error| error.kind().to_string(), in_words)));
         let mark = self.mark;
         let _ = tokio::task::spawn_blocking(move || end_marked(&mark)).await;
         self.guard.release(group);

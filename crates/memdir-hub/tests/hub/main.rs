@@ -10,6 +10,7 @@
 )]
 
 mod calls;
+mod hostile;
 mod lists;
 mod processes;
 mod starts;

@@ -57,16 +57,24 @@ pub(crate) fn soon(what: &str, limit: Duration, mut is_so: impl FnMut() -> bool)
 
 /// A registry that the test changes.
 #[derive(Clone, Default)]
-pub(crate) struct Registry(Arc<Mutex<(Vec<Server>, bool)>>);
+pub(crate) struct Registry(Arc<Mutex<(Vec<Server>, bool)>>, Arc<Mutex<Option<Failure>>>);
 
 impl Registry {
     pub(crate) fn put(&self, servers: Vec<Server>) {
         *self.0.lock().unwrap() = (servers, true);
     }
+
+    /// It cannot be read for this reason; `None`: it can be again.
+    pub(crate) fn fail(&self, failure: Option<Failure>) {
+        *self.1.lock().unwrap() = failure;
+    }
 }
 
 impl RegistrySource for Registry {
     fn read_if_changed(&self) -> Result<Option<Vec<Server>>, Failure> {
+        if let Some(failure) = self.1.lock().unwrap().clone() {
+            return Err(failure);
+        }
         let mut held = self.0.lock().unwrap();
         Ok(std::mem::take(&mut held.1).then(|| held.0.clone()))
     }

@@ -88,10 +88,24 @@ pub(in crate::connect) fn never_arrived(error: &(dyn std::error::Error + 'static
     }
 }
 
-/// An error without the address, which may hold a key.
-pub(super) fn without_address(error: Error) -> Error {
+/// An error without the address, which may hold a key, and without words of the server, which may be an instruction to a model.
+pub(super) fn purged(error: Error) -> Error {
     match error {
         StreamableHttpError::Client(error) => StreamableHttpError::Client(error.without_url()),
+        StreamableHttpError::UnexpectedServerResponse(text) => {
+            let status = text.strip_prefix("HTTP ").and_then(|rest| rest.get(..3)).and_then(|code| code.parse().ok());
+            match status {
+                Some(status) => HttpStatusError::new(status, None).into(),
+                None => StreamableHttpError::UnexpectedServerResponse("it is no message of the protocol".into()),
+            }
+        }
+        StreamableHttpError::UnexpectedContentType(_) => StreamableHttpError::UnexpectedContentType(None),
+        StreamableHttpError::Deserialize(_) => {
+            StreamableHttpError::UnexpectedServerResponse("it is no message of the protocol".into())
+        }
+        StreamableHttpError::ReinitializationFailed(_) => {
+            StreamableHttpError::UnexpectedServerResponse("no other session can be opened".into())
+        }
         error => error,
     }
 }

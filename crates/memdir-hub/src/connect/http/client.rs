@@ -18,7 +18,7 @@ use sse_stream::{Sse, SseStream};
 use url::Url;
 
 use super::answer::{
-    EVENTS, Error, Head, JSON, asks_for_login, bounded, is_too_long, not_taken, read_whole, refuse, without_address,
+    EVENTS, Error, Head, JSON, asks_for_login, bounded, is_too_long, not_taken, purged, read_whole, refuse,
 };
 use super::{LAST_EVENT, Place, SESSION, install_tls, is_of_this_machine, limits};
 use crate::auth::Bearer;
@@ -75,12 +75,12 @@ impl Client {
             Some(bearer) => bearer.token().await?,
             None => None,
         };
-        let mut sent = send(token.clone()).await.map_err(without_address);
+        let mut sent = send(token.clone()).await.map_err(purged);
         let is_refused = matches!(sent, Err(StreamableHttpError::AuthRequired(_)));
         if let (true, Some(bearer), Some(token)) = (is_refused, &self.bearer, token)
             && let Some(fresh) = bearer.replace(&token).await?
         {
-            sent = send(Some(fresh)).await.map_err(without_address);
+            sent = send(Some(fresh)).await.map_err(purged);
         }
         if let Err(StreamableHttpError::ResponseBodyTooLarge { .. }) = &sent {
             self.wire.end(WireEnd::TooLarge);
