@@ -15,7 +15,7 @@ use crate::words::failure;
 use memdir_core::action::Call;
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{self, Failure, Why};
-use memdir_rank::{self as rank, Asking, Number, Point, Question, Source, SourceError};
+use memdir_rank::{self as rank, Asking, Found, Number, Point, Question, Source, SourceError};
 
 impl<T: Tree> Planner<'_, T> {
     /// Picks the notes of a part that answer a question.
@@ -115,19 +115,7 @@ impl<T: Tree> Planner<'_, T> {
         let rest = answer.found.get(start..).unwrap_or_default();
         // What is shown is what was looked for in the end.
         let wanted = Wanted::of(answer.corrected.as_ref().unwrap_or(question).words());
-        let (mut notes, mut only_past, mut looked) = (Vec::new(), 0, 0);
-        for found in rest {
-            if notes.len() == part.limit {
-                break;
-            }
-            looked += 1;
-            let Some(path) = source.path(found.note)? else { continue };
-            if found.why == [Why::Text] && part.past == PastShown::No && self.says_only_past(&path, &wanted) {
-                only_past += 1;
-                continue;
-            }
-            notes.push(Scored { score: found.score, path: scope.named(&path), why: found.why.clone(), line: 0 });
-        }
+        let (notes, only_past, looked) = self.first_of(rest, source, scope, &wanted, part)?;
         let more = rest.len().saturating_sub(looked);
         let shows = Shows::Words(wanted, answer.weights.clone());
         Ok(Picked {
@@ -141,8 +129,35 @@ impl<T: Tree> Planner<'_, T> {
         })
     }
 
-    /// Whether a note holds words of a question only in facts whose time is over.
-    fn says_only_past(&self, path: &MemoryPath, wanted: &Wanted) -> bool {
+    /// The first notes of an answer that are shown, how many of those before the last were left out, and how many that makes together.
+    fn first_of(
+        &self,
+        found: &[Found],
+        source: &dyn Source,
+        scope: &Scope,
+        wanted: &Wanted,
+        part: &Part<'_>,
+    ) -> Result<(Vec<Scored>, usize, usize), SourceError> {
+        let (mut notes, mut only_past, mut looked) = (Vec::new(), 0, 0);
+        for found in found {
+            if notes.len() == part.limit {
+                break;
+            }
+            looked += 1;
+            match source.path(found.note)? {
+                Some(path) if self.is_only_past(found, &path, wanted, part) => only_past += 1,
+                Some(path) => notes.push(Scored::of(found, scope.named(&path))),
+                None => {}
+            }
+        }
+        Ok((notes, only_past, looked))
+    }
+
+    /// Whether a note that was found by its words alone holds these only in facts whose time is over, and an answer leaves those out.
+    fn is_only_past(&self, found: &Found, path: &MemoryPath, wanted: &Wanted, part: &Part<'_>) -> bool {
+        if found.why != [Why::Text] || part.past != PastShown::No {
+            return false;
+        }
         let Some(text) = self.text_of(path) else { return false };
         match self.current(&text, PastShown::No) {
             Some(Cow::Owned(now)) => wanted.evidence(path, &now).found.is_empty(),

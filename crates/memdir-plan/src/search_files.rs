@@ -20,7 +20,7 @@ use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, FactState, Failure, Hit, Kind, Search, Source, Value, Why};
 use memdir_note::stem::Languages;
 use memdir_note::{Note, words as note_words};
-use memdir_rank::{Question, best_first};
+use memdir_rank::{Found, Question, best_first};
 
 /// How many notes are given unless asked for another number, and how many at most.
 const LIMIT: usize = 20;
@@ -66,6 +66,13 @@ pub(super) struct Scored {
     pub(super) why: Vec<Why>,
     /// The line that alone is the answer; 0 where the note is.
     pub(super) line: usize,
+}
+
+impl Scored {
+    /// A note that ranking has found.
+    pub(super) fn of(found: &Found, path: MemoryPath) -> Self {
+        Self { score: found.score, path, why: found.why.clone(), line: 0 }
+    }
 }
 
 /// The part of an answer that a call asked for: not more than `limit` notes after the last one that was given before.

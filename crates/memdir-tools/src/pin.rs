@@ -104,10 +104,10 @@ pub fn definition_text(definition: &Map<String, Value>) -> String {
     let mut others: Vec<_> = definition.iter().filter(|(name, _)| !FIRST.contains(&name.as_str())).collect();
     others.sort_by_key(|(name, _)| *name);
     for (name, value) in first.chain(others) {
-        let (form, body) = match value {
-            Value::String(said) => ("", said.clone()),
-            other => {
-                let mut sorted = other.clone();
+        let (form, body) = match value.as_str() {
+            Some(said) => ("", said.to_owned()),
+            None => {
+                let mut sorted = value.clone();
                 sorted.sort_all_objects();
                 (" (JSON)", format!("{sorted:#}"))
             }
