@@ -47,32 +47,77 @@ fn the_shape_of_the_questions() {
     };
     let expected = json!({
         "kind": "disputed", "path": "user.md", "line": 11, "key": "city", "value": "Paris", "text": "- city: Paris",
-        "question": "`- city: Paris`, or as line 3 of `user.md` says, `- city: London`?",
+        "question": "which one is right: `- city: Paris`, or `- city: London` in line 3 of `user.md`?",
         "other": {"path": "user.md", "line": 3, "text": "- city: London", "by": by("outside", json!({}))},
         "by": by("model", json!({"batch": 1, "door": "exec", "time": "T"})),
     });
     assert_eq!(asked[0], expected);
     let listed = env.run(&["review"], "");
-    assert_eq!(listed.stdout, "user.md:11  `- city: Paris`, or as line 3 of `user.md` says, `- city: London`?\n");
+    assert_eq!(
+        listed.stdout,
+        "user.md:11  which one is right: `- city: Paris`, or `- city: London` in line 3 of `user.md`?\n"
+    );
     assert_eq!(Env::with(&[("user.md", ADA)]).ask(&["review"]).exits(0), json!({"questions": []}));
 }
 
+/// Answers as many questions as there are answers, one after the other; gives what was shown.
+fn answer_all(env: &Env, answers: &[&str]) -> String {
+    let (mut terminal, mut seen) = (Terminal::start(command(env)), String::new());
+    for answer in answers {
+        seen.push_str(&terminal.until(if *answer == "yes" { "[y/N]" } else { "[q]uit:" }));
+        terminal.answer(&format!("{answer}\n"));
+    }
+    let (code, rest) = terminal.end();
+    assert_eq!(code, 0, "{seen}{rest}");
+    seen + &rest
+}
+
 #[test]
-fn yes_changes_no_note_and_is_not_asked_again() {
+fn both_may_stay_changes_no_note_and_is_settled() {
     let env = disputed();
     let before = env.read("user.md");
-    let mut terminal = Terminal::start(command(&env));
-    terminal.until("[q]uit:");
-    terminal.answer("y\n");
-    terminal.until("other line");
-    terminal.answer("n\n");
-    assert_eq!(terminal.end().0, 0);
-    assert_eq!(env.read("user.md"), before);
-    assert_eq!(questions(&env), Vec::<Value>::new());
-    // The journal has no batch of it, the audit an entry.
+    let conflicts = || env.ask(&["check", "--kind", "conflicting_fact"]).exits(0)["findings"].as_array().unwrap().len();
+    assert_eq!(conflicts(), 1);
+    // Yes is no answer to which of two.
+    let shown = answer_all(&env, &["y", "b"]);
+    for words in ["[1] user.md:3  - city: London", "[2] user.md:11  - city: Paris", "which one? type 1 or 2"] {
+        assert!(shown.contains(words), "{shown}");
+    }
+    assert_eq!((env.read("user.md"), questions(&env), conflicts()), (before, vec![], 0));
+    // The journal has no batch of it, the audit an entry for each line.
     let log = env.ask(&["log"]).exits(0);
     assert_eq!(log["entries"].as_array().unwrap().len(), 1, "{log}");
-    assert!(env.run(&["audit", "export", "--jsonl"], "").stdout.lines().any(|line| line.contains("\"confirm\"")));
+    let audit = env.run(&["audit", "export", "--jsonl"], "").stdout;
+    assert_eq!(audit.lines().filter(|line| line.contains("\"confirm\"")).count(), 2);
+}
+
+#[test]
+fn an_answer_that_takes_out_a_line_is_followed_by_the_next_question() {
+    let person = |number: usize| {
+        let text = format!("# P{number}\n\n- birthday: {number} June\n- city: C{number}\n- shoe size: 4{number}\n");
+        (format!("p{number}.md"), text)
+    };
+    let mut notes: Vec<_> = (1..5).map(person).collect();
+    let user = "# Me\n\n- birthday: 12 May\n- birthday: 13 May\n- city: Ghent\n- city: Bruges\n- shoe size: 44\n- shoe size: 45\n";
+    notes.push(("user.md".to_owned(), user.to_owned()));
+    let notes: Vec<_> = notes.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let env = Env::with(&notes);
+    // What may be a value is no answer before it is agreed to.
+    let shown = answer_all(&env, &["1", "2", "46", "yes"]);
+    assert!(shown.contains("3 of 3") && shown.contains("is `46` the value"), "{shown}");
+    assert_eq!(env.read("user.md"), "# Me\n\n- birthday: 12 May\n- city: Bruges\n- shoe size: 46\n");
+    assert_eq!(questions(&env), Vec::<Value>::new());
+    let said = env.run(&["check"], "");
+    assert!(!said.stdout.contains("conflicting fact"), "{}", said.stdout);
+}
+
+#[test]
+fn a_person_is_told_what_to_type() {
+    let env = disputed();
+    let said = env.run(&["check"], "").stderr;
+    assert!(said.contains("`memdir review`") && said.contains("`memdir tidy`") && !said.contains("exec"), "{said}");
+    let said = env.run(&["add", "user.md", "- job: baker"], "").stderr;
+    assert!(said.contains("contradicts") && said.contains("`memdir review`") && !said.contains('{'), "{said}");
 }
 
 #[test]
@@ -90,7 +135,7 @@ fn another_value_is_a_change_that_undo_takes_back() {
 
 #[test]
 fn skip_and_quit_leave_all_as_it_is() {
-    for typed in ["\n", "s\n", "Rome\n", "q\n", "\u{4}"] {
+    for typed in ["\n", "s\n", "q\n", "\u{4}"] {
         let env = disputed();
         let before = env.read("user.md");
         let mut terminal = Terminal::start(command(&env));

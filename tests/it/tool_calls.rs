@@ -1,12 +1,11 @@
 //! Calls of other servers' tools in the audit, as a person finds and counts them, and takes back what was written with a server.
 
-use std::time::Duration;
-
-use memdir_core::digest::Digest;
 use memdir_dialect as dialect;
-use memdir_engine::{Caller, Engine};
-use memdir_tools::{CallRecord, Decided, ServerName, ToolName};
-use serde_json::{Value, json};
+use memdir_engine::{Caller, Engine, ToolConsent};
+use memdir_tools::script::Scripted;
+use memdir_tools::{Permission, ServerName, Switched, ToolCall, ToolName};
+use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
 
 use crate::support::{Env, engine, said};
 
@@ -14,24 +13,15 @@ fn caller(session: &str) -> Caller {
     Caller::model("chat").in_session(Some(session.to_owned()))
 }
 
-fn record(engine: &Engine, session: &str, (server, own): (&str, &str), decided: Decided, is_error: bool) {
+fn record(engine: &Engine, session: &str, (server, own): (&str, &str), consent: ToolConsent, is_error: bool) {
+    let result = json!({"content": [], "isError": is_error}).as_object().cloned().unwrap();
+    let permission = if consent == ToolConsent::Once { Permission::Ask } else { Permission::Allow };
+    let toolbox = Scripted::default().with((server, own), permission, result).unwrap();
     let server = ServerName::parse(server).unwrap();
-    let digest = Digest::of(b"");
-    let record = CallRecord {
-        tool: ToolName::of(&server, own),
-        server,
-        decided,
-        arguments_digest: digest,
-        arguments_bytes: 2,
-        arguments: None,
-        result_digest: Some(digest),
-        result_bytes: 30,
-        is_cached: false,
-        took: Duration::from_millis(5),
-        code: None,
-        is_error,
-    };
-    engine.record_tool_call(&caller(session), &record).unwrap();
+    let call = ToolCall { tool: ToolName::of(&server, own), arguments: Map::new(), client: None };
+    let mut switched = Switched { servers: [server].into(), ..Switched::default() };
+    let (caller, stop) = (caller(session), CancellationToken::new());
+    engine.call_tool(&toolbox, &caller, &mut switched, &call, &mut |_, _| consent, &mut (), &stop).unwrap();
 }
 
 fn write(engine: &Engine, session: &str, actions: &Value) {
@@ -44,11 +34,11 @@ fn talked() -> Env {
     let env = Env::ada();
     env.exec(&json!([{"action": "create_file", "path": "mine.md", "content": "mine\n"}]));
     let engine = engine::open(env.memory());
-    record(&engine, "s1", ("weather", "forecast"), Decided::Approved, false);
-    record(&engine, "s1", ("weather", "sky"), Decided::Allowed, true);
+    record(&engine, "s1", ("weather", "forecast"), ToolConsent::Once, false);
+    record(&engine, "s1", ("weather", "sky"), ToolConsent::No, true);
     write(&engine, "s1", &json!([{"action": "append_file", "path": "user.md", "content": "- told: rain"}]));
     write(&engine, "s1", &json!([{"action": "create_file", "path": "rain.md", "content": "# Rain\n"}]));
-    record(&engine, "s2", ("git", "log"), Decided::Allowed, false);
+    record(&engine, "s2", ("git", "log"), ToolConsent::No, false);
     write(&engine, "s2", &json!([{"action": "append_file", "path": "mine.md", "content": "from git"}]));
     env
 }
@@ -68,7 +58,7 @@ fn calls_are_listed_exported_and_counted_by_server_and_tool() {
     assert_eq!(tools(&["--client", "shelf"]), [] as [Value; 0]);
     let sky = &calls(&["--tool", "weather__sky"])[0];
     let told = ["session", "decided", "code", "ms", "arguments_bytes", "result_bytes"].map(|key| sky[key].clone());
-    assert_eq!(told, [json!("s1"), json!("allowed"), json!("tool_failed"), json!(5.0), json!(2), json!(30)]);
+    assert_eq!(told, [json!("s1"), json!("allowed"), json!("tool_failed"), json!(7.0), json!(2), json!(29)]);
 
     let export = |more: &[&str]| {
         let arguments: Vec<&str> = ["audit", "export"].iter().chain(more).copied().collect();
@@ -77,8 +67,9 @@ fn calls_are_listed_exported_and_counted_by_server_and_tool() {
     };
     let of_weather = export(&["--server", "weather"]);
     assert_eq!(
-        of_weather.iter().map(|entry| entry["origin"].clone()).collect::<Vec<_>>(),
-        ["tool:weather__forecast", "tool:weather__sky"]
+        of_weather.iter().map(|entry| (entry["origin"].clone(), entry["code"].clone())).collect::<Vec<_>>(),
+        [("forecast", json!("sent")), ("forecast", Value::Null), ("sky", json!("sent")), ("sky", json!("tool_failed"))]
+            .map(|(own, code)| (json!(format!("tool:weather__{own}")), code))
     );
     let all = export(&[]);
     assert!(of_weather.iter().all(|entry| all.contains(entry)) && all.len() > 5);

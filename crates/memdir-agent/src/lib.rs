@@ -16,7 +16,7 @@ use memdir_core::time::Timestamp;
 use memdir_engine::{Caller, Engine, Reviewed, ToolConsent};
 use memdir_model::{Answer, Heard, Model, ModelError};
 use memdir_policy::{GrantError, Mode};
-use memdir_tools::{Elicitation, ElicitationAnswer, Progress, Tool};
+use memdir_tools::{Elicitation, ElicitationAnswer, Progress, ServerName, Tool};
 use stream::Stream;
 
 mod asked;
@@ -105,7 +105,7 @@ pub trait Edge {
     }
 
     /// Asks the person what a server wants to know before it answers a call.
-    fn elicit(&mut self, _elicitation: &Elicitation) -> ElicitationAnswer {
+    fn elicit(&mut self, _server: &ServerName, _elicitation: &Elicitation) -> ElicitationAnswer {
         ElicitationAnswer::Decline
     }
 

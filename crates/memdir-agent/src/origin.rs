@@ -108,7 +108,9 @@ impl Words {
     pub(super) fn grounds(&self, plan: &Plan, removals: Removals) -> Vec<Ground> {
         let takes_away = removals == Removals::Ask && plan.takes_away();
         let removal = takes_away.then_some(Ground::Removal);
-        removal.into_iter().chain(self.is_foreign(plan).then_some(Ground::Origin)).collect()
+        // One word of a tool may be the only one that matters: an account number, a "cancelled".
+        let is_foreign = self.is_foreign(plan) || self.tool(plan).is_some();
+        removal.into_iter().chain(is_foreign.then_some(Ground::Origin)).collect()
     }
 
     /// Whether most of the words that a change brings to any note were not said by the person.

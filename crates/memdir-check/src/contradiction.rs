@@ -7,8 +7,9 @@
 use std::collections::{BTreeSet, HashSet};
 
 use super::fact::{FRONT, Said, ValueForm};
+use super::sheet::Sheet;
 use super::subject::Subjects;
-use super::usage::{Evidence, Habits, Keys, MOST_VALUES, Use, is_below};
+use super::usage::{Evidence, Habits, MOST_VALUES, Use, is_below};
 use super::value::{excludes, is_comparable, is_same};
 use super::{Finding, Kind, Look, Side, edit, finding};
 use memdir_core::path::MemoryPath;
@@ -17,15 +18,6 @@ use memdir_core::path::MemoryPath;
 const MOST_CONFLICTS: usize = 100;
 /// Two notes of one name that differ in no more facts are about one thing, also where they have no other fact in common.
 const MOST_DIFFERENT: usize = 2;
-
-/// A note, and its facts by their keys.
-struct Sheet<'n> {
-    path: &'n MemoryPath,
-    look: &'n Look,
-    keys: Keys<'n>,
-    /// The notes that each section is about, where those are others; more than one where they share a name.
-    about: Vec<Vec<usize>>,
-}
 
 /// All notes, and what was learnt from them.
 struct Book<'n> {
@@ -40,6 +32,8 @@ struct Pair<'n> {
     other: (usize, &'n Said),
     /// Whether it is the line of the finding that the action takes out, and not the other one.
     takes_told: bool,
+    /// Whether it is one only if two changes wrote the lines.
+    may_be_list: bool,
 }
 
 /// All contradictions between the facts of the notes, without those that say of themselves that they are of the past.
@@ -67,13 +61,8 @@ pub(super) fn conflicts<'n>(
 
 impl<'n> Book<'n> {
     fn of(notes: impl Iterator<Item = (&'n MemoryPath, &'n Look)>) -> Self {
-        let mut sheets: Vec<Sheet<'_>> = notes.map(|(path, look)| Sheet::of(path, look)).collect();
-        let subjects = Subjects::of(sheets.iter().map(|sheet| (sheet.path, sheet.look)));
-        for (at, sheet) in sheets.iter_mut().enumerate() {
-            let titles = sheet.look.facts.sections.iter();
-            sheet.about = titles.map(|title| subjects.of_name(title, at)).collect();
-        }
-        let habits = Habits::of(sheets.iter().map(|sheet| (sheet.look, &sheet.keys)));
+        let (sheets, subjects) = Sheet::all(notes);
+        let habits = Habits::of(&sheets);
         Self { sheets, subjects, habits }
     }
 
@@ -86,7 +75,8 @@ impl<'n> Book<'n> {
             Some((Side { path: path.clone(), line: said.line, text: line, by: None }, action))
         };
         let ((told, without_told), (other, without_other)) = (side(pair.told)?, side(pair.other)?);
-        if self.is_listed_alike(pair, &told.text, &other.text) {
+        let may_be_list = pair.may_be_list || self.is_listed_alike(pair, &told.text, &other.text);
+        if may_be_list && !are_alike(pair.told.1, pair.other.1) {
             return None;
         }
         let place = if told.path == other.path {
@@ -98,7 +88,8 @@ impl<'n> Book<'n> {
             line: Some(told.line),
             target: Some(pair.told.1.key.clone()),
             message: format!("`{}` contradicts {place}, `{}`", told.text, other.text),
-            action: if pair.takes_told { without_told } else { without_other },
+            action: if pair.takes_told { without_told } else { without_other }.filter(|_| !may_be_list),
+            may_be_list,
             ..finding(Kind::ConflictingFact, &told.path.clone())
         })
         .map(|finding| Finding { sides: vec![told, other], ..finding })
@@ -117,29 +108,40 @@ impl<'n> Book<'n> {
             && self.habits.is_new(one.name())
     }
 
-    /// What a note says against itself.
+    /// What a note says against itself: each line with the last one that it contradicts.
     fn within(&self, at: usize) -> Vec<Pair<'n>> {
         let mut found = Vec::new();
         let Some(sheet) = self.sheets.get(at) else { return found };
-        for (key, facts) in &sheet.keys {
-            if !(2..=MOST_VALUES).contains(&facts.len()) || is_numbered(key) {
-                continue;
+        for (key, facts) in sheet.keys.iter().filter(|(key, facts)| facts.len() > 1 && !is_numbered(key)) {
+            for facts in sheet.by_subject(facts) {
+                found.extend(self.within_subject((at, sheet), key, &facts));
             }
-            let Some((last, before)) = facts.split_last() else { continue };
-            let evidence = self.habits.evidence(key, facts);
-            let others = before.iter().filter(|one| self.contradicts(sheet, one, last, facts, evidence));
-            found.extend(others.map(|one| Pair { told: (at, *last), other: (at, *one), takes_told: false }));
         }
         found.sort_by_key(|pair| (pair.told.1.line, pair.other.1.line));
         found.truncate(MOST_CONFLICTS);
         found
     }
 
-    /// Whether two facts of one key of a note, the first one above, cannot both be true; `facts` are all of that key.
-    fn contradicts(&self, sheet: &Sheet<'_>, one: &Said, other: &Said, facts: &[&Said], evidence: Evidence) -> bool {
-        if !excludes(one, other) || evidence < needed(one, other, Use::of(facts) == Use::Listed) {
-            return false;
+    /// What the facts of one key and one subject, which stand in one note, say against each other.
+    fn within_subject(&self, (at, sheet): (usize, &Sheet<'_>), key: &str, facts: &[&'n Said]) -> Vec<Pair<'n>> {
+        let own_use = Use::of(facts);
+        if !(2..=MOST_VALUES).contains(&facts.len()) || own_use == Use::Listed {
+            return Vec::new();
         }
+        let evidence = self.habits.evidence(key, facts);
+        let pair = |(number, one): (usize, &&'n Said)| {
+            facts.iter().skip(number + 1).rev().find_map(|last| {
+                let is_one = excludes(one, last) && self.are_about_one(sheet, one, last, facts, evidence);
+                let may_be_list = is_one && evidence < needed(one, last, own_use == Use::Paired);
+                let is_told = is_one && evidence >= Evidence::Nothing && (!may_be_list || are_alike(one, last));
+                is_told.then_some(Pair { told: (at, *last), other: (at, *one), takes_told: false, may_be_list })
+            })
+        };
+        facts.iter().enumerate().filter_map(pair).collect()
+    }
+
+    /// Whether two facts of one key of a note, the first one above, are about one thing; `facts` are all of that key and subject.
+    fn are_about_one(&self, sheet: &Sheet<'_>, one: &Said, other: &Said, facts: &[&Said], evidence: Evidence) -> bool {
         let has_sections = facts.iter().any(|fact| fact.section != one.section);
         match (one.section == other.section, one.list == other.list) {
             (true, _) if !self.is_part(sheet, one.section) && has_sections => false,
@@ -156,7 +158,7 @@ impl<'n> Book<'n> {
     }
 
     fn is_part(&self, sheet: &Sheet<'_>, section: usize) -> bool {
-        sheet.about.get(section).is_none_or(Vec::is_empty) && self.habits.is_part(sheet.look, section)
+        sheet.about(section).is_empty() && self.habits.is_part(sheet.look, section)
     }
 
     /// Whether a fact of another section is about the note as the first is: a remark below some text, alone with its key,
@@ -167,14 +169,13 @@ impl<'n> Book<'n> {
         self.is_part(sheet, one.section)
             && other.is_remark
             && sections.len() == 2
-            && sheet.about.get(other.section).is_some_and(Vec::is_empty)
+            && sheet.about(other.section).is_empty()
     }
 
     /// Whether both stand in parts of the note, and no other note gives its parts values of their own.
     fn are_parts(&self, sheet: &Sheet<'_>, one: &Said, other: &Said, evidence: Evidence) -> bool {
-        let facts = sheet.keys.get(one.name()).map(Vec::as_slice).unwrap_or_default();
         evidence >= Evidence::Habit
-            && !self.habits.is_spread(one.name(), facts)
+            && !self.habits.is_spread(one.name(), &sheet.own(one.name()))
             && self.is_part(sheet, one.section)
             && self.is_part(sheet, other.section)
     }
@@ -187,7 +188,7 @@ impl<'n> Book<'n> {
         is_alone
             && evidence >= Evidence::Habit
             && self.is_part(sheet, one.section)
-            && sheet.about.get(other.section).is_some_and(Vec::is_empty)
+            && sheet.about(other.section).is_empty()
             && !self.habits.speaks_of(title)
     }
 
@@ -209,13 +210,13 @@ impl<'n> Book<'n> {
         for (key, facts) in sheet.keys.iter().filter(|(key, _)| !is_numbered(key)) {
             for fact in facts {
                 let is_alone = facts.iter().filter(|other| other.section == fact.section).count() == 1;
-                let about = sheet.about.get(fact.section).filter(|_| is_alone).map(Vec::as_slice).unwrap_or_default();
-                for about in about {
+                for about in sheet.about(fact.section).iter().filter(|_| is_alone) {
                     let Some(of) = self.sheets.get(*about) else { continue };
                     let Some(own) = self.own(of, key).filter(|own| excludes(own, fact)) else { continue };
-                    let evidence = self.habits.evidence(key, of.keys.get(key).map(Vec::as_slice).unwrap_or_default());
-                    if evidence >= needed(own, fact, false).max(Evidence::Habit) {
-                        found.push(Pair { told: (at, *fact), other: (*about, own), takes_told: true });
+                    let evidence = self.habits.evidence(key, &of.own(key));
+                    let may_be_list = evidence < needed(own, fact, false).max(Evidence::Habit);
+                    if evidence >= Evidence::Nothing && (!may_be_list || are_alike(own, fact)) {
+                        found.push(Pair { told: (at, *fact), other: (*about, own), takes_told: true, may_be_list });
                     }
                 }
             }
@@ -236,9 +237,10 @@ impl<'n> Book<'n> {
                     let Some(own) = of.keys.keys().find(|own| rest.is(own)).and_then(|key| self.own(of, key)) else {
                         continue;
                     };
-                    let facts = of.keys.get(own.name()).map(Vec::as_slice).unwrap_or_default();
-                    if excludes(own, fact) && self.habits.evidence(own.name(), facts) >= needed(own, fact, false) {
-                        found.push(Pair { told: (at, *fact), other: (about, own), takes_told: true });
+                    let evidence = self.habits.evidence(own.name(), &of.own(own.name()));
+                    if excludes(own, fact) && evidence >= needed(own, fact, false) {
+                        let (told, other) = ((at, *fact), (about, own));
+                        found.push(Pair { told, other, takes_told: true, may_be_list: false });
                     }
                 }
             }
@@ -269,17 +271,22 @@ impl<'n> Book<'n> {
             return Vec::new();
         }
         differ.retain(|(one, other)| {
-            let facts = of_kept.keys.get(one.name()).map(Vec::as_slice).unwrap_or_default();
-            let evidence = self.habits.evidence(one.name(), facts);
+            let evidence = self.habits.evidence(one.name(), &of_kept.own(one.name()));
             excludes(one, other) && !is_numbered(one.name()) && evidence >= needed(one, other, false)
         });
         differ.sort_by_key(|(_, other)| other.line);
-        let pair = |(one, other)| Pair { told: (told, other), other: (kept, one), takes_told: true };
+        let pair =
+            |(one, other)| Pair { told: (told, other), other: (kept, one), takes_told: true, may_be_list: false };
         differ.into_iter().map(pair).collect()
     }
 }
 
-/// What has to be known of a key before two values of it are a contradiction.
+/// Whether two values have the same form, and are no links: what a person should be asked about where little is known of the key.
+fn are_alike(one: &Said, other: &Said) -> bool {
+    one.form == other.form && one.form != ValueForm::Link
+}
+
+/// What has to be known of a key before two values of it are a contradiction, whoever wrote them.
 fn needed(one: &Said, other: &Said, is_listed: bool) -> Evidence {
     let is = |form: ValueForm| (one.form == form, other.form == form);
     match (is(ValueForm::Link), is(ValueForm::Words)) {
@@ -293,38 +300,4 @@ fn needed(one: &Said, other: &Said, is_listed: bool) -> Evidence {
 /// Whether a key has a number in it, as the entries of a log and the versions of a program have.
 fn is_numbered(key: &str) -> bool {
     key.chars().any(char::is_numeric)
-}
-
-impl<'n> Sheet<'n> {
-    fn of(path: &'n MemoryPath, look: &'n Look) -> Self {
-        let mut keys = Keys::new();
-        for fact in &look.facts.all {
-            keys.entry(fact.name()).or_default().push(fact);
-        }
-        Self { path, look, keys, about: Vec::new() }
-    }
-
-    /// Whether a list is about one thing: few of its keys come again with another value. Where most do, each is about
-    /// something of its own.
-    fn is_one_record(&self, list: usize) -> bool {
-        let in_list =
-            |facts: &Vec<&'n Said>| facts.iter().filter(|fact| fact.list == list).copied().collect::<Vec<_>>();
-        let keys: Vec<_> = self.keys.values().map(in_list).filter(|facts| !facts.is_empty()).collect();
-        let repeated = keys.iter().filter(|facts| Use::of(facts) == Use::Apart).count();
-        repeated <= 1 || repeated * 3 <= keys.len()
-    }
-
-    /// Whether some facts are about what others are: one key has another value, or few of those that both have. Where most
-    /// differ, each is about something of its own.
-    fn is_one_thing(&self, one: impl Fn(&Said) -> bool, other: impl Fn(&Said) -> bool) -> bool {
-        let (mut differ, mut fewer) = (0, (0, 0));
-        for facts in self.keys.values() {
-            let first = facts.iter().find(|fact| one(fact));
-            let others: Vec<_> = facts.iter().filter(|fact| other(fact)).collect();
-            fewer.0 += usize::from(first.is_some());
-            fewer.1 += usize::from(!others.is_empty());
-            differ += usize::from(first.is_some_and(|first| others.iter().any(|fact| !is_same(first, fact))));
-        }
-        differ <= 1 || differ * 3 <= fewer.0.min(fewer.1)
-    }
 }

@@ -47,6 +47,16 @@ pub(super) fn without_line(source: &MemoryPath, text: &str, line: usize) -> Opti
     edit(source, text, &(start..end), start..end, "")
 }
 
+/// The action that gives the one fact of a line, which is counted from 1, another value; `None` where it has no single one, or
+/// the new one cannot be written there.
+pub(super) fn with_value(source: &MemoryPath, text: &str, line: usize, value: &str) -> Option<Action> {
+    let change = Note::parse(text).set_fact_on(line, value).ok()?;
+    let start = text.get(..change.range.start)?.rfind('\n').map_or(0, |at| at + 1);
+    let rest = text.get(change.range.end..)?;
+    let end = change.range.end + rest.find(['\r', '\n']).unwrap_or(rest.len());
+    edit(source, text, &(start..end), change.range, &change.text)
+}
+
 /// The action that puts `new` into a place of the text; its `old_content` is the shortest text around `span` that stands
 /// nowhere else in the note.
 pub(super) fn edit(

@@ -22,6 +22,7 @@ mod fact;
 mod link;
 mod name;
 mod near;
+mod sheet;
 mod subject;
 mod tidy;
 mod usage;
@@ -70,6 +71,10 @@ pub struct Finding {
     pub action: Option<Action>,
     /// The lines that contradict each other, that of the finding first; empty for every other kind.
     pub sides: Vec<Side>,
+    /// Whether the lines may as well be a list of two, as far as the notes tell: it is a contradiction only if different
+    /// changes wrote them. Such a finding has no action.
+    #[serde(skip)]
+    pub may_be_list: bool,
 }
 
 /// A line that contradicts another one.
@@ -259,6 +264,13 @@ pub fn without_line(path: &MemoryPath, text: &str, line: usize) -> Option<Action
     edit::without_line(path, text, line)
 }
 
+/// The action that gives the fact on a line of a note another value, as `exec` accepts it, whatever other lines have its key;
+/// `None` where it has no single value, or the new one cannot be written there.
+#[must_use]
+pub fn with_value(path: &MemoryPath, text: &str, line: usize, value: &str) -> Option<Action> {
+    edit::with_value(path, text, line, value)
+}
+
 /// A finding of which nothing is said yet.
 fn finding(kind: Kind, path: &MemoryPath) -> Finding {
     Finding {
@@ -269,6 +281,7 @@ fn finding(kind: Kind, path: &MemoryPath) -> Finding {
         message: String::new(),
         action: None,
         sides: Vec::new(),
+        may_be_list: false,
     }
 }
 

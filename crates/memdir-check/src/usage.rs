@@ -8,13 +8,16 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::Look;
 use super::fact::{OWN, Said, ValueForm};
+use super::sheet::Sheet;
 use super::value::is_same;
 
 /// A note that has a key more often than this lists something.
 pub(super) const MOST_VALUES: usize = 3;
-/// So many notes with one value, for each that lists several, show that there is one.
+/// So many subjects with one value, for each that lists several, show that there is one.
 const SINGLE_FOR_LISTED: usize = 10;
-/// So many notes with one value of a key show by themselves that it has one.
+/// So many, for each that has two values one below the other, where several have: one may well contradict itself.
+const SINGLE_FOR_PAIR: usize = 4;
+/// So many subjects with one value of a key show by themselves that it has one.
 const SURE: usize = 5;
 /// So many show it in a memory that has hardly any lists.
 const LIKELY: usize = 3;
@@ -22,31 +25,37 @@ const LIKELY: usize = 3;
 const LEAST_FACTS: usize = 8;
 /// So many keys with one value, for each that is listed, are a habit.
 const FACTS_FOR_LISTED: usize = 8;
+/// So many, for each that has two values one below the other.
+const FACTS_FOR_PAIR: usize = 2;
 /// A heading of so many notes is a part that notes have, if that is one in so many of those with facts below headings.
 const SHARED_BY: usize = 2;
 const ONE_PART_IN: usize = 6;
 /// So many notes with one value, for each whose sections have values of their own, show that sections do not matter.
 const SINGLE_FOR_SPREAD: usize = 4;
 
-/// How the notes of a memory use a key.
+/// How a memory uses a key: how many subjects have it in each way. A subject is a note, or what a section is about.
 #[derive(Clone, Copy, Default)]
 struct Usage {
-    /// The notes that have one value of it.
+    /// Those that have one value of it.
     single: usize,
-    /// The notes that list several values.
+    /// Those that have two values, one below the other.
+    paired: usize,
+    /// Those that list several values.
     listed: usize,
-    /// The notes with several values that do not stand together.
+    /// Those with several values that do not stand together.
     apart: usize,
     /// The notes that give each of several sections a value of its own.
     spread: usize,
 }
 
-/// How one note uses a key.
-#[derive(Clone, Copy, Eq, PartialEq)]
+/// How one subject uses a key.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Use {
     /// With one value, or one in each section.
     Single,
-    /// With several, one below the other.
+    /// With two, one below the other: a short list, or a contradiction.
+    Paired,
+    /// With several, written as a list.
     Listed,
     /// With several in one section, with something else between them.
     Apart,
@@ -74,9 +83,11 @@ pub(super) struct Habits<'n> {
     headings: HashMap<&'n str, Heading>,
     /// The notes that have facts below headings.
     sectioned: usize,
-    /// How often a note gives a key one value.
+    /// How often a subject has one value of a key.
     singles: usize,
-    /// How often a note lists several values, or has them apart.
+    /// How often it has two, one below the other.
+    pairs: usize,
+    /// How often it lists several.
     lists: usize,
     /// The words of all keys and values.
     words: HashSet<&'n str>,
@@ -91,18 +102,21 @@ struct Heading {
 }
 
 impl Use {
+    /// How a subject with these facts of one key, in order, uses it.
     pub(super) fn of(facts: &[&Said]) -> Self {
         let is_long = |one: &&Said| facts.iter().filter(|fact| fact.section == one.section).count() > MOST_VALUES;
         let is_several = |one: &&Said| one.form == ValueForm::Several || is_long(one);
         if facts.iter().take(MOST_VALUES + 1).any(is_several) {
             return Self::Listed;
         }
-        let pairs = facts.iter().zip(facts.iter().skip(1));
-        let mut differ = pairs.filter(|(one, other)| one.section == other.section && !is_same(one, other)).peekable();
-        match (differ.peek().is_some(), differ.any(|(one, other)| is_below(one, other))) {
-            (_, true) => Self::Listed,
-            (true, false) => Self::Apart,
-            (false, false) => Self::Single,
+        let differ = |(one, other): &(&&Said, &&Said)| one.section == other.section && !is_same(one, other);
+        let pairs = || facts.iter().zip(facts.iter().skip(1)).filter(differ);
+        match (pairs().count(), pairs().filter(|(one, other)| is_below(one, other)).count()) {
+            (0, _) => Self::Single,
+            (_, 0) => Self::Apart,
+            (_, 1) => Self::Paired,
+            // Three in a row.
+            _ => Self::Listed,
         }
     }
 }
@@ -127,18 +141,26 @@ pub(super) type Keys<'n> = HashMap<&'n str, Vec<&'n Said>>;
 
 impl<'n> Habits<'n> {
     /// Learns from notes; what is the same byte for byte counts once.
-    pub(super) fn of<'s>(notes: impl Iterator<Item = (&'n Look, &'s Keys<'n>)>) -> Self
-    where
-        'n: 's,
-    {
+    pub(super) fn of(sheets: &[Sheet<'n>]) -> Self {
         let (mut habits, mut copies) = (Self::default(), HashSet::new());
-        for (look, keys) in notes.filter(|(look, _)| look.digest.is_none_or(|digest| copies.insert(digest))) {
-            for (key, facts) in keys {
-                habits.learn_key(key, facts);
+        let is_first = |sheet: &&Sheet<'n>| sheet.look.digest.is_none_or(|digest| copies.insert(digest));
+        let sheets_once: Vec<&Sheet<'n>> = sheets.iter().filter(is_first).collect();
+        // The notes that only sections of others give a key.
+        let mut told = HashSet::new();
+        for sheet in sheets_once {
+            for (key, facts) in &sheet.keys {
+                for group in sheet.by_subject(facts) {
+                    let about = group.first().map(|fact| sheet.about(fact.section)).unwrap_or_default();
+                    let is_said = |of: &usize| sheets.get(*of).is_some_and(|of| !of.own(key).is_empty());
+                    // What a note says itself is counted there.
+                    if about.is_empty() || !about.iter().any(is_said) && told.insert((*key, about.to_vec())) {
+                        habits.learn_key(key, &group);
+                    }
+                }
                 let values = facts.iter().map(|fact| fact.value.as_str());
                 habits.words.extend(std::iter::once(*key).chain(values).flat_map(split));
             }
-            habits.learn_headings(look, keys);
+            habits.learn_headings(sheet.look, &sheet.keys);
         }
         habits
     }
@@ -146,16 +168,16 @@ impl<'n> Habits<'n> {
     fn learn_key(&mut self, key: &'n str, facts: &[&Said]) {
         let usage = self.usage.entry(key).or_default();
         usage.spread += usize::from(is_spread(facts));
-        match Use::of(facts) {
-            Use::Single => {
-                usage.single += 1;
-                self.singles += usize::from(facts.iter().any(|fact| fact.form != ValueForm::Link));
-            }
-            Use::Listed => {
-                usage.listed += 1;
-                self.lists += usize::from(!facts.iter().all(|fact| fact.form == ValueForm::Link));
-            }
-            Use::Apart => usage.apart += 1,
+        let is_relation = facts.iter().all(|fact| fact.form == ValueForm::Link);
+        let (of_key, of_all) = match Use::of(facts) {
+            Use::Single => (&mut usage.single, Some(&mut self.singles)),
+            Use::Paired => (&mut usage.paired, Some(&mut self.pairs)),
+            Use::Listed => (&mut usage.listed, Some(&mut self.lists)),
+            Use::Apart => (&mut usage.apart, None),
+        };
+        *of_key += 1;
+        if let Some(of_all) = of_all.filter(|_| !is_relation) {
+            *of_all += 1;
         }
     }
 
@@ -182,16 +204,23 @@ impl<'n> Habits<'n> {
         }
     }
 
-    /// What other notes say of whether a key has one value; `facts` are those of the note that is asked about.
+    /// What the other subjects say of whether a key has one value; `facts` are those of the subject that is asked about.
+    ///
+    /// One other subject with two values may contradict itself, too, and is no proof of a list; several are.
     pub(super) fn evidence(&self, key: &str, facts: &[&Said]) -> Evidence {
         let usage = self.usage.get(key).copied().unwrap_or_default();
-        let own_use = Use::of(facts);
-        let own = usize::from(own_use == Use::Listed);
-        if usage.listed.saturating_sub(own) * SINGLE_FOR_LISTED > usage.single || usage.apart > usage.single.max(1) {
+        let own = |of: Use| usize::from(!facts.is_empty() && Use::of(facts) == of);
+        let several = |all: usize, own: usize| all.checked_sub(own).filter(|others| *others > 1).unwrap_or(0);
+        if usage.listed.saturating_sub(own(Use::Listed)) * SINGLE_FOR_LISTED > usage.single
+            || several(usage.paired, own(Use::Paired)) * SINGLE_FOR_PAIR > usage.single
+            || several(usage.apart, own(Use::Apart)) > usage.single
+        {
             return Evidence::Against;
         }
-        let is_habit = self.singles >= LEAST_FACTS && self.lists.saturating_sub(own) * FACTS_FOR_LISTED <= self.singles;
-        let others = usage.single.saturating_sub(usize::from(own_use == Use::Single));
+        let lists = self.lists.saturating_sub(own(Use::Listed)) * FACTS_FOR_LISTED;
+        let pairs = self.pairs.saturating_sub(own(Use::Paired)) * FACTS_FOR_PAIR;
+        let is_habit = self.singles >= LEAST_FACTS && lists + pairs <= self.singles;
+        let others = usage.single.saturating_sub(own(Use::Single));
         match others {
             SURE.. => Evidence::Sure,
             LIKELY.. if is_habit => Evidence::Likely,
@@ -207,7 +236,7 @@ impl<'n> Habits<'n> {
 
     /// Whether one note alone has a key.
     pub(super) fn is_new(&self, key: &str) -> bool {
-        self.usage.get(key).is_none_or(|usage| usage.single + usage.listed + usage.apart <= 1)
+        self.usage.get(key).is_none_or(|usage| usage.single + usage.paired + usage.listed + usage.apart <= 1)
     }
 
     /// Whether other notes give a key to several sections, each with a value of its own.

@@ -10,8 +10,9 @@ use super::exit::{self, Stop, usage};
 use super::output::{Lines, say};
 use super::{open, term};
 use memdir_core::digest::Digest;
-use memdir_vault::{AuditLine, AuditQuery, AuditRecord, AuditReport, KeptToolCall, Reader, ToolFilter};
-use memdir_words::{ago, who};
+use memdir_tools::CallRecord;
+use memdir_vault::{AuditLine, AuditQuery, AuditRecord, AuditReport, Reader, ToolFilter};
+use memdir_words::{ago, said, who};
 
 pub(super) fn run(global: &Global, asked: &Audit) -> Result<u8, Stop> {
     match asked {
@@ -134,9 +135,9 @@ struct ToolCallLine<'l> {
     decided: &'l str,
     code: Option<&'l str>,
     ms: f64,
-    /// `None` where it was forgotten.
+    /// `None` where it was forgotten. It says the tool and who decided, too.
     #[serde(flatten)]
-    call: Option<&'l KeptToolCall>,
+    call: Option<&'l CallRecord>,
 }
 
 fn calls(global: &Global, query: AuditQuery, page: &Paging) -> Result<u8, Stop> {
@@ -152,11 +153,11 @@ fn calls(global: &Global, query: AuditQuery, page: &Paging) -> Result<u8, Stop> 
                 || "forgotten".to_owned(),
                 |call| format!("{} bytes sent, {} came", call.arguments_bytes, call.result_bytes),
             );
-            let code = line.code.map_or_else(String::new, |code| format!("  {code}"));
+            let code = line.code.map_or_else(String::new, |code| format!("  {}", said::code(code)));
             let (time, tool, decided, ms) = (ago::short(&line.time), line.tool, line.decided, line.ms);
             stdout.line(format!("{time}  {tool}  {who}  {decided}{code}  {ms:.0} ms  {bytes}  entry {}", line.seq))?;
             if let Some(arguments) = line.call.and_then(|call| call.arguments.as_ref()) {
-                stdout.line(format!("  {arguments}"))?;
+                stdout.line(format!("  {}", json!(arguments)))?;
             }
         }
         if lines.is_empty() {

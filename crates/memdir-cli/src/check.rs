@@ -55,9 +55,13 @@ fn show(checked: &Checked, is_all: bool, stdout: &mut impl Write) -> Result<(), 
     }
     let (notes, links) = (count(checked.notes, "note"), count(checked.links, "link"));
     writeln!(stdout, "looked through {notes} and {links}")?;
+    let conflicts = checked.findings.iter().filter(|finding| finding.kind == Kind::ConflictingFact).count();
     let mends = checked.findings.iter().filter(|finding| finding.action.is_some()).count();
+    if conflicts > 0 {
+        say("`memdir review` asks you which of two conflicting facts is right")?;
+    }
     if mends > 0 {
-        say(format!("for {mends} of these `--json` has the action that mends it, as `memdir exec` takes it"))?;
+        say(format!("`memdir tidy` proposes how to mend {mends} of these, and changes nothing before you approve it"))?;
     }
     Ok(())
 }

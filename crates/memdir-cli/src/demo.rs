@@ -81,8 +81,8 @@ pub(super) fn run(global: &Global, dir: Option<PathBuf>) -> Result<u8, Stop> {
     }
     init::create(&opened, NOTES, &[])?;
     let mut reports = Vec::new();
-    for (number, scene) in (1_usize..).zip(STORY) {
-        let report = play(&opened, scene, number);
+    for scene in STORY {
+        let report = play(&opened, scene);
         if !global.json {
             show(scene, &report)?;
         }
@@ -102,10 +102,10 @@ pub(super) fn run(global: &Global, dir: Option<PathBuf>) -> Result<u8, Stop> {
     })
 }
 
-fn play(opened: &open::Opened, scene: &Scene, number: usize) -> Report {
+fn play(opened: &open::Opened, scene: &Scene) -> Report {
     let parsed = dialect::parse_as(scene.turn.as_bytes(), None, &Variables::default());
     let model = Caller::model("mcp").for_client(Some(scene.client.to_owned()));
-    let caller = Caller { mode: scene.mode, ..model.with_message(Some(number.to_string())) };
+    let caller = Caller { mode: scene.mode, ..model.with_message(Some(scene.said.to_owned())) };
     opened.engine.conclude(opened.engine.propose(parsed, caller))
 }
 

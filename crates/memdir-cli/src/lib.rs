@@ -72,8 +72,8 @@ mod undo_server;
 mod verbs;
 
 use args::{
-    AccountCommand, CareCommand, Cli, Command, ConsentCommand, Global, NotesCommand, OwnCommand, ProgramsCommand,
-    VerbsCommand,
+    AccountCommand, CareCommand, Cli, Command, ConsentCommand, Global, HubCommand, NotesCommand, OwnCommand,
+    ProgramsCommand, VerbsCommand,
 };
 use exit::{Stop, usage};
 
@@ -110,6 +110,7 @@ fn run(global: &Global, command: Command) -> Result<u8, Stop> {
         Command::Account(command) => run_account(global, command),
         Command::Consent(command) => run_consent(global, command),
         Command::Programs(command) => run_programs(global, command),
+        Command::Hub(HubCommand::Tools { command }) => tools::run(global, command.as_ref()),
         Command::Own(command) => run_own(global, command),
     }
 }
@@ -191,7 +192,6 @@ fn run_programs(global: &Global, command: ProgramsCommand) -> Result<u8, Stop> {
         ProgramsCommand::Mcp(options) => mcp::run(global, &options),
         ProgramsCommand::Serve(options) => serve::run(global, &options),
         ProgramsCommand::Client(command) => client::run(global, &command),
-        ProgramsCommand::Tools { command } => tools::run(global, command.as_ref()),
         ProgramsCommand::Install(options) => install::run(global, &options),
         ProgramsCommand::Hook(options) => hook::run(global, &options),
     }

@@ -61,6 +61,9 @@ impl PrivateFile {
         let lock = Lock::of(&target).map_err(unwritable)?;
         let read = self.read()?;
         let (text, done) = edit(read.as_ref().map(|(text, _)| text.as_str()))?;
+        if text.len() as u64 > MOST_BYTES {
+            return Err(wrong(format!("`{}` would be larger than {MOST_BYTES} bytes", self.name)));
+        }
         lock.replace(&target, text.as_bytes(), None).map_err(unwritable)?;
         Ok(done)
     }

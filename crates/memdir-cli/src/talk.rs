@@ -128,9 +128,13 @@ pub(super) fn with_tools<'e>(agent: Agent<'e>, typed: &Conversation, is_open: bo
     Ok(agent)
 }
 
-/// The tools of other servers; `None` where none is registered.
+/// The tools of other servers, also of those that are added later; `None` where this system names no folder for settings.
 fn open_toolbox() -> Result<Option<Arc<dyn Toolbox>>, Stop> {
-    Ok(tools::open_hub(&Sources::read()?)?.map(|hub| hub as Arc<dyn Toolbox>))
+    let sources = Sources::read()?;
+    if sources.path().is_none() {
+        return Ok(None);
+    }
+    Ok(Some(tools::start_hub(&sources)?))
 }
 
 /// The failure for a server that is not registered.

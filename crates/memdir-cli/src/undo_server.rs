@@ -10,7 +10,7 @@ use super::output::{Lines, say};
 use super::{changes, open, question, term};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::Failure;
-use memdir_engine::{LeftBatch, ServerUndo};
+use memdir_engine::{LeftBatch, ServerUndo, ServerUndone};
 use memdir_plan::{NoteChange, note_changes};
 use memdir_tools::ServerName;
 
@@ -25,6 +25,9 @@ struct TakenBack {
     changed: Vec<MemoryPath>,
     left: Vec<Left>,
     rejected: Vec<u64>,
+    /// The proposals that could not be rejected.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    waiting: Vec<Waiting>,
     #[serde(skip_serializing_if = "Option::is_none")]
     dry_run: Option<bool>,
     /// Of a dry run.
@@ -40,6 +43,14 @@ struct Left {
     failure: Failure,
     #[serde(skip_serializing_if = "Option::is_none")]
     diff: Option<String>,
+}
+
+/// A proposal that waits as before.
+#[derive(Serialize)]
+struct Waiting {
+    proposal: u64,
+    #[serde(flatten)]
+    failure: Failure,
 }
 
 pub(super) fn run(global: &Global, server: &str, dry_run: bool, yes: bool) -> Result<u8, Stop> {
@@ -58,19 +69,24 @@ pub(super) fn run(global: &Global, server: &str, dry_run: bool, yes: bool) -> Re
             return Err(usage("nothing was undone: there is no terminal to confirm on", hint).into());
         }
         show(&told, &words, &mut io::stderr().lock())?;
-        if !question::agrees_or("take all of this back?", "nothing was undone")? {
+        if !question::agrees_or("undo all of this?", "nothing was undone")? {
             return Ok(0);
         }
     }
-    let done = opened.engine.conclude_undo_of_server(undo, &open::person())?;
+    let ServerUndone { done, waiting } = opened.engine.conclude_undo_of_server(undo, &open::person())?;
     (told.dry_run, told.diff, told.batch, told.changed) = (None, None, done.batch, done.changed);
+    told.rejected.retain(|id| !waiting.iter().any(|(proposal, _)| proposal == id));
+    told.waiting = waiting.into_iter().map(|(proposal, failure)| Waiting { proposal, failure }).collect();
     let printed = global.answer(&told, |stdout| if yes { show(&told, &words, stdout) } else { Ok(()) });
     exit::though_stored(told.batch, printed)?;
     if let Some(batch) = told.batch.filter(|_| !global.json) {
         say(format!("undid {} changes · take that back: memdir undo {batch}", told.undone.len()))?;
     }
+    for Waiting { proposal, failure } in &told.waiting {
+        say(format!("proposal {proposal} was not rejected and waits: {failure}"))?;
+    }
     // As where a call fails.
-    Ok(if told.left.is_empty() { 0 } else { 4 })
+    Ok(if told.left.is_empty() && told.waiting.is_empty() { 0 } else { 4 })
 }
 
 fn told(undo: &ServerUndo) -> TakenBack {
@@ -88,6 +104,7 @@ fn told(undo: &ServerUndo) -> TakenBack {
         changed: change.map(|change| change.plan().changed()).unwrap_or_default(),
         left: undo.left.iter().map(left).collect(),
         rejected: undo.proposals.clone(),
+        waiting: Vec::new(),
         dry_run: Some(true),
         diff: change.map(|change| change.plan().diff()),
     }

@@ -7,7 +7,7 @@ use memdir_core::report::Failure;
 use memdir_dialect::Parsed;
 use memdir_plan::Seen;
 use memdir_policy::{self as policy, Grant, Mode};
-use memdir_vault::{Author, is_message_name};
+use memdir_vault::Author;
 
 /// Who sends calls to the engine, and what they may do.
 ///
@@ -79,10 +79,10 @@ impl Caller {
         self
     }
 
-    /// The same caller, whose calls belong to the message of this number or name; its words are none ([`is_message_name`]).
+    /// The same caller, whose calls belong to this message: its number or name, or its words.
     #[must_use]
     pub fn with_message(mut self, message: Option<String>) -> Self {
-        self.author.message = message.filter(|message| is_message_name(message));
+        self.author.message = message;
         self
     }
 

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap};
 
 use super::Engine;
-use memdir_check::{self as check, Checked, File, Look};
+use memdir_check::{self as check, Checked, File, Finding, Look};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Failure, Line, Links, WrittenBy};
 use memdir_note::{Canvas, Excluded, Note, Seen, Web, excluded};
@@ -43,7 +43,7 @@ impl Engine {
     /// `io`.
     pub fn check(&self, looked: &(dyn Fn() + Sync)) -> Result<Checked, Failure> {
         let mut checked = self.with_seen(looked, |seen, read| check::check(seen, read))?;
-        self.tell_writers(&mut checked);
+        self.tell_writers(&mut checked.findings);
         Ok(checked)
     }
 
@@ -75,27 +75,43 @@ impl Engine {
 
     /// Says of the lines that contradict each other who wrote them, as far as the history knows. Where one is trusted less than the
     /// other, the action takes out that one; where both are unconfirmed, there is no action.
-    pub(super) fn tell_writers(&self, checked: &mut Checked) {
+    ///
+    /// Leaves out the pairs of which the person has confirmed both lines: they may both stay. Leaves out also what may be a list,
+    /// unless the history knows that different changes wrote the two lines.
+    pub(super) fn tell_writers(&self, findings: &mut Vec<Finding>) {
         let mut known: HashMap<MemoryPath, (String, Vec<Line>)> = HashMap::new();
-        for finding in checked.findings.iter_mut().filter(|finding| !finding.sides.is_empty()) {
-            let mut trusts = Vec::new();
-            for side in &mut finding.sides {
-                let read = || self.lines(&side.path).unwrap_or_default();
-                let (text, lines) = known.entry(side.path.clone()).or_insert_with(read);
-                let provenance = lines.get(side.line.saturating_sub(1)).map(|line| &line.provenance);
-                side.by = provenance.and_then(|provenance| provenance.last_written.clone());
-                // What the history does not know was written by another program.
-                let trust = provenance.and_then(|provenance| provenance.trust).unwrap_or(WrittenBy::Outside);
-                trusts.push((trust, check::without_line(&side.path, text, side.line)));
-            }
-            let Ok([(one, without_one), (other, without_other)]) = <[_; 2]>::try_from(trusts) else { continue };
-            finding.action = match one.cmp(&other) {
-                _ if one.needs_confirmation() && other.needs_confirmation() => None,
-                Ordering::Less => without_one,
-                Ordering::Greater => without_other,
-                Ordering::Equal => continue,
-            };
+        findings.retain_mut(|finding| finding.sides.is_empty() || self.tell_writers_of(finding, &mut known));
+    }
+
+    /// Whether the lines of a finding contradict each other as far as the history knows.
+    fn tell_writers_of(&self, finding: &mut Finding, known: &mut HashMap<MemoryPath, (String, Vec<Line>)>) -> bool {
+        let (mut trusts, mut are_confirmed) = (Vec::new(), true);
+        for side in &mut finding.sides {
+            let read = || self.lines(&side.path).unwrap_or_default();
+            let (text, lines) = known.entry(side.path.clone()).or_insert_with(read);
+            let provenance = lines.get(side.line.saturating_sub(1)).map(|line| &line.provenance);
+            side.by = provenance.and_then(|provenance| provenance.last_written.clone());
+            are_confirmed &= provenance.is_some_and(|provenance| provenance.last_confirmed.is_some());
+            // What the history does not know was written by another program.
+            let trust = provenance.and_then(|provenance| provenance.trust).unwrap_or(WrittenBy::Outside);
+            trusts.push((trust, check::without_line(&side.path, text, side.line)));
         }
+        let changes: Vec<_> = finding.sides.iter().map(|side| side.by.as_ref().map(|by| by.batch)).collect();
+        let are_apart = matches!(changes.as_slice(), [Some(one), Some(other)] if one != other);
+        if are_confirmed || finding.may_be_list && !are_apart {
+            return false;
+        }
+        if !finding.may_be_list
+            && let Ok([(one, without_one), (other, without_other)]) = <[_; 2]>::try_from(trusts)
+        {
+            match one.cmp(&other) {
+                _ if one.needs_confirmation() && other.needs_confirmation() => finding.action = None,
+                Ordering::Less => finding.action = without_one,
+                Ordering::Greater => finding.action = without_other,
+                Ordering::Equal => {}
+            }
+        }
+        true
     }
 
     /// The text of a note whose lines a finding quotes.
@@ -125,7 +141,8 @@ impl Engine {
         let excluded = self.excluded();
         let own = files.files.iter().filter(|file| !file.is_link && !excluded.holds(&file.path));
         let looks = own.filter_map(|file| Some((&file.path, file.look.as_ref()?)));
-        let found = check::contradictions(looks, &self.settings.past_status, &mut |path| self.check_text(path));
+        let mut found = check::contradictions(looks, &self.settings.past_status, &mut |path| self.check_text(path));
+        self.tell_writers(&mut found);
         Ok(found.into_iter().flat_map(|finding| finding.sides).map(|side| (side.path, side.line)).collect())
     }
 

@@ -17,11 +17,7 @@ impl Engine {
     /// `denied` for anybody but the person, `read_only`, those of `read_file`, `content_not_found` where the note has no such
     /// line, and those of the vault.
     pub fn confirm(&self, path: &MemoryPath, line: &str, caller: &Caller) -> Result<Confirmation, Failure> {
-        caller.check_write("confirm")?;
-        if WrittenBy::of_origin(&caller.author.origin) != WrittenBy::You {
-            return Err(Failure::new(Code::Denied, "only the person can confirm what a note says")
-                .with_hint("ask the person; `memdir review` asks about what is not confirmed"));
-        }
+        check_person(caller)?;
         let path = &self.vault.resolve(path).map_err(plan::failure)?;
         let image = self.vault.read(path, self.settings.limits.file_bytes).map_err(plan::failure)?;
         let text = image.content.text().ok_or_else(|| plan::not_text(path))?;
@@ -36,4 +32,14 @@ impl Engine {
         let (door, client) = (caller.author.door.clone(), caller.author.client.clone());
         Ok(Confirmation { time: time.to_string(), door, client })
     }
+}
+
+/// Refuses anybody but the person.
+pub(super) fn check_person(caller: &Caller) -> Result<(), Failure> {
+    caller.check_write("confirm")?;
+    if WrittenBy::of_origin(&caller.author.origin) == WrittenBy::You {
+        return Ok(());
+    }
+    Err(Failure::new(Code::Denied, "only the person can confirm what a note says")
+        .with_hint("ask the person; `memdir review` asks about what is not confirmed"))
 }

@@ -58,11 +58,13 @@ impl Engine {
                 None => self.text_of(path),
             });
         let is_new = |side: &Side| written.lines.contains(&(side.path.clone(), side.line));
-        let told = found.iter().filter(|finding| finding.sides.iter().any(is_new));
+        // What may be a list is asked by `review`, and is no news.
+        let told = found.iter().filter(|finding| !finding.may_be_list && finding.sides.iter().any(is_new));
         // An index may know an older text of the other note.
         let told = told.filter(|finding| finding.sides.iter().all(|side| says(side, finding.target.as_deref())));
         // What has to be confirmed first replaces nothing.
-        let is_sure = !WrittenBy::of_origin(&proposal.caller.author.origin).needs_confirmation();
+        let by = WrittenBy::of_origin(&proposal.caller.author.origin);
+        let is_sure = !by.needs_confirmation();
         let told = told.take(MOST_TOLD).map(|finding| {
             let new = finding.sides.iter().find(|side| is_new(side));
             let old = finding.sides.iter().find(|side| !is_new(side));
@@ -76,7 +78,7 @@ impl Engine {
             Issue {
                 code: CONTRADICTION,
                 index: new.and_then(|side| call_on(proposal, &side.path)),
-                message: message(finding, is_sure, action),
+                message: message(finding, by, action),
             }
         });
         told.collect()
@@ -168,12 +170,15 @@ fn call_on(proposal: &Proposal, path: &MemoryPath) -> Option<usize> {
     wrote.find(|(call, _)| is_of(&call.action)).map(|(_, index)| index)
 }
 
-fn message(finding: &Finding, takes_old: bool, action: Option<Action>) -> String {
+fn message(finding: &Finding, by: WrittenBy, action: Option<Action>) -> String {
     let place = finding.line.map(|line| format!("line {line} of `{}`, ", finding.path)).unwrap_or_default();
     let said = format!("{place}{}", finding.message);
+    if by == WrittenBy::You {
+        return format!("{said}; `memdir review` asks which of them holds");
+    }
     match action.and_then(|action| serde_json::to_string(&action).ok()) {
         Some(action) => {
-            let holds = if takes_old { "new" } else { "old" };
+            let holds = if by.needs_confirmation() { "old" } else { "new" };
             format!("{said}; if only the {holds} one holds, send {action}")
         }
         None => said,

@@ -12,6 +12,7 @@ use memdir_core::time::Timestamp;
 use memdir_note::{Note, Period};
 use memdir_plan::{self as plan, Limits, Scan, Scanned, Tree};
 use memdir_policy as policy;
+use memdir_vault::is_message_name;
 
 /// Which facts are asked for.
 #[derive(Clone, Copy, Debug)]
@@ -144,8 +145,8 @@ impl Engine {
 
     /// What the person had said right before something was written, as far as it is kept and holds no secret.
     fn words_before(&self, last: &Writing, said: &mut HashMap<String, Vec<(Timestamp, String)>>) -> Option<String> {
-        // Our own conversations number their messages; a client may send what was said itself.
-        let is_text = |message: &&String| message.parse::<u64>().is_err() && last.door.as_deref() != Some("cli");
+        // Our own conversations number their messages, and requests have names; a client may send what was said itself.
+        let is_text = |message: &&String| !is_message_name(message) && last.door.as_deref() != Some("cli");
         if let Some(text) = last.message.as_ref().filter(is_text) {
             return Some(text.clone()).filter(|text| !policy::holds_secret(text));
         }

@@ -29,6 +29,7 @@ use rules::LiveRules;
 use scoped_tree::ScopedTree;
 
 mod account;
+mod answer;
 mod as_of;
 mod audit;
 mod background;
@@ -66,6 +67,7 @@ mod tools;
 mod undo_server;
 
 pub use account::{Head, Readers};
+pub use answer::Reply;
 pub use as_of::View;
 pub use brief::{Brief, inert};
 pub use caller::Caller;
@@ -92,7 +94,7 @@ pub use standing::standing;
 pub use surroundings::Surroundings;
 pub use tidy::{ProposedStep, TidyRun};
 pub use tools::ToolConsent;
-pub use undo_server::{LeftBatch, ServerUndo};
+pub use undo_server::{LeftBatch, ServerUndo, ServerUndone};
 
 /// The values of `status` that set a note aside where the settings name no others.
 pub const PAST_STATUS: [&str; 2] = ["deprecated", "superseded"];

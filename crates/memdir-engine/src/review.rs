@@ -5,15 +5,13 @@
 //! from nothing else: the times for which former values of the same key stood in a note.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::iter;
 
 use serde::Serialize;
 
 use super::{Engine, FactsQuery, FoundFact, failure};
 use memdir_check::{self as check, Finding, Kind, Side};
-use memdir_core::action::{Action, SetFact};
 use memdir_core::path::MemoryPath;
-use memdir_core::report::{Code, FactState, Failure, Provenance, Writing};
+use memdir_core::report::{FactState, Failure, Provenance, Writing};
 use memdir_core::time::Timestamp;
 use memdir_note::{Note, fact};
 
@@ -60,8 +58,7 @@ pub struct Question {
 impl Engine {
     /// The `limit` questions whose answers are worth most at `now`. What the person has confirmed as it is now is not asked again.
     ///
-    /// [`Engine::confirm`] with the text of the question takes yes for an answer, and [`Engine::answer_actions`] says what to
-    /// send for another one. Changes nothing.
+    /// [`Engine::settle`] takes the answers. Changes nothing.
     ///
     /// # Errors
     ///
@@ -85,54 +82,12 @@ impl Engine {
         Ok(questions)
     }
 
-    /// What to send, as one batch, where the answer to a question is another value: the line says that, and a line that said
-    /// something else goes. With `value` `None`, the line is right as it is, and only the other one goes.
-    ///
-    /// # Errors
-    ///
-    /// `not_found` where the line, or the other one, does not say any more what was asked about.
-    pub fn answer_actions(&self, question: &Question, value: Option<&str>) -> Result<Vec<Action>, Failure> {
-        let sides = question.other.iter().map(|other| (&other.path, other.line, &other.text));
-        for (path, line, shown) in iter::once((&question.path, question.line, &question.text)).chain(sides) {
-            if self.line_of(path, line).unwrap_or_default() != *shown {
-                return Err(Failure::new(
-                    Code::NotFound,
-                    format!("line {line} of `{path}` says something else by now"),
-                )
-                .with_hint("ask for the questions again"));
-            }
-        }
-        let mut actions = Vec::new();
-        if let Some(other) = &question.other {
-            let text = self.text_of(&other.path).unwrap_or_default();
-            actions.extend(check::without_line(&other.path, &text, other.line));
-        }
-        if let Some(value) = value {
-            let set = SetFact { path: question.path.clone(), key: question.key.clone(), value: value.to_owned() };
-            actions.push(Action::SetFact(set));
-        }
-        Ok(actions)
-    }
-
-    /// What the notes say against each other, unless the person has confirmed one of the lines since the other one was written.
+    /// What the notes say against each other, unless the person has confirmed both lines.
     fn disputes(&self) -> Result<Vec<Question>, Failure> {
-        let mut checked = self.with_seen(&|| (), |seen, read| check::check_facts(seen, read))?;
-        self.tell_writers(&mut checked);
-        let mut lines = BTreeMap::new();
-        let mut is_confirmed = |side: &Side, other: &Side| {
-            let known = lines.entry(side.path.clone()).or_insert_with(|| self.lines(&side.path).ok());
-            let line = known.as_ref().and_then(|(_, lines)| lines.get(side.line.saturating_sub(1)));
-            let confirmed = line.and_then(|line| micros(&line.provenance.last_confirmed.as_ref()?.time));
-            // When another program wrote a line is not known.
-            let written = other.by.as_ref().and_then(|by| micros(by.time.as_deref()?));
-            confirmed.is_some_and(|confirmed| written.is_none_or(|written| written <= confirmed))
-        };
-        let found = checked.findings.into_iter().filter(|finding| finding.kind == Kind::ConflictingFact);
-        let open = found.filter(|finding| match finding.sides.as_slice() {
-            [one, other] => !is_confirmed(one, other) && !is_confirmed(other, one),
-            _ => true,
-        });
-        Ok(open.filter_map(|finding| self.dispute(&finding)).collect())
+        let mut found = self.with_seen(&|| (), |seen, read| check::check_facts(seen, read))?.findings;
+        self.tell_writers(&mut found);
+        let found = found.into_iter().filter(|finding| finding.kind == Kind::ConflictingFact);
+        Ok(found.filter_map(|finding| self.dispute(&finding)).collect())
     }
 
     fn dispute(&self, finding: &Finding) -> Option<Question> {
@@ -141,7 +96,10 @@ impl Engine {
         let said = Note::parse(&text).facts().into_iter().find(|fact| fact.line == told.line)?;
         Some(Question {
             kind: QuestionKind::Disputed,
-            question: format!("`{}`, or as line {} of `{}` says, `{}`?", told.text, other.line, other.path, other.text),
+            question: format!(
+                "which one is right: `{}`, or `{}` in line {} of `{}`?",
+                told.text, other.text, other.line, other.path
+            ),
             path: told.path,
             line: told.line,
             key: said.key,
@@ -152,7 +110,7 @@ impl Engine {
         })
     }
 
-    fn line_of(&self, path: &MemoryPath, line: usize) -> Option<String> {
+    pub(super) fn line_of(&self, path: &MemoryPath, line: usize) -> Option<String> {
         Some(self.text_of(path)?.lines().nth(line.checked_sub(1)?)?.trim().to_owned())
     }
 }

@@ -67,7 +67,7 @@ impl Engine {
         let now = self.now();
         let found = self.with_seen(looked, |seen, read| {
             let mut checked = check::check(seen, read);
-            self.tell_writers(&mut checked);
+            self.tell_writers(&mut checked.findings);
             check::tidy(seen, &checked, now, read)
         })?;
         let known = self.vault.tidied().map_err(|error| failure(&error))?;

@@ -11,10 +11,10 @@ use memdir_core::report::{Code, Failure};
 use memdir_core::time::Timestamp;
 use memdir_policy as policy;
 use memdir_tools::{
-    CallError, CallEvents, CallRecord, Decided, Permission, ServerName, Switched, Tool, ToolAnswer, ToolCall, ToolName,
-    Toolbox, Verdict,
+    CallError, CallEvents, CallRecord, Decided, Elicitation, ElicitationAnswer, Permission, Progress, Switched, Tool,
+    ToolAnswer, ToolCall, ToolName, Toolbox, Verdict,
 };
-use memdir_vault::{AuditEntry, Author, Payload};
+use memdir_vault::{AuditEntry, Author, Payload, SENT};
 
 /// What the person answers when they are asked about a call.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -29,8 +29,8 @@ pub enum ToolConsent {
     NobodyThere,
 }
 
-/// The code of an entry whose tool says itself that it failed. No failure has it, for that is an answer.
-const TOOL_FAILED: &str = "tool_failed";
+/// Longer arguments are not kept, as JSON in bytes.
+const MOST_ARGUMENTS: usize = 64 << 10;
 
 /// When a call began: its time in the audit, and how often something had been forgotten by then.
 #[derive(Clone, Copy, Debug)]
@@ -43,8 +43,9 @@ impl Engine {
     /// Calls a tool of another server for `caller`, and blocks until it has answered.
     ///
     /// The tool has to be known, its server switched on, its definition approved and its call permitted; `ask` is asked where the
-    /// person wants to be, with the arguments as they will be sent. A yes for the conversation is kept in `switched`. Each call has
-    /// its entry in the audit, also one that is refused; where none can be written, none is made.
+    /// person wants to be, with the arguments as they will be sent, and all of that has to hold after their answer too. A yes for the
+    /// conversation is kept in `switched`. Each call has its entry in the audit, also one that is refused. That a call is sent is written
+    /// before, so that it survives the end of the process, also where that is killed: where it cannot be written, nothing is sent.
     ///
     /// # Errors
     ///
@@ -66,121 +67,174 @@ impl Engine {
         self.vault.look_after_crash().and_then(|()| self.vault.begin_history()).map_err(|error| failure(&error))?;
         let began = || Began { time: self.now(), forgets: self.vault.forgets() };
         let asked = began();
-        let decided = match toolbox.tools().iter().find(|tool| tool.name == call.tool) {
-            Some(tool) => decide(toolbox, tool, switched, call, ask),
-            None => Err((Decided::Denied, CallError::UnknownTool(call.tool.to_string()).into())),
-        };
-        let decided = match decided {
+        let decided = match decide(toolbox, switched, call, ask) {
             Ok(decided) => decided,
             Err((decided, failure)) => {
-                self.keep_call(caller, asked, record(call, decided, Err(failure.code), Duration::ZERO));
+                let record = CallRecord { code: Some(failure.code), ..record(call, decided) };
+                self.keep_call(caller, asked, 0, &record);
                 return Err(failure);
             }
         };
         // The person may have thought about it for long.
         let sent = began();
-        let answered = toolbox.call(call, events, stop).map_err(Failure::from);
-        let took = answered.as_ref().map_or_else(|_| self.now().since(sent.time), |answer| answer.took);
-        let result = answered.as_ref().map_err(|failure| failure.code);
-        tracing::info!(tool = %call.tool, code = ?result.err(), "tool call");
-        let kept = record(call, decided, result, took);
-        self.keep_call(caller, sent, kept.map(|kept| CallRecord { arguments: self.kept_arguments(call), ..kept }));
-        answered
-    }
-
-    /// Writes one entry into the audit for a call of another server's tool: it survives the end of the process, also where that is
-    /// killed, and may be lost only with the power.
-    ///
-    /// # Errors
-    ///
-    /// Those of the vault.
-    pub fn record_tool_call(&self, caller: &Caller, record: &CallRecord) -> Result<(), Failure> {
-        self.record_call(caller, Began { time: self.now(), forgets: self.vault.forgets() }, record)
-    }
-
-    fn record_call(&self, caller: &Caller, began: Began, record: &CallRecord) -> Result<(), Failure> {
-        let own = record.is_error.then(|| TOOL_FAILED.to_owned());
-        let entry = AuditEntry {
-            number: 1,
-            action: record.tool.to_string(),
-            code: record.code.map(|code| code.to_string()).or(own),
-            micros: audit::micros(record.took),
-            permission: record.decided.as_str().to_owned(),
-            payload: Payload::of_tool_call(record),
+        let record = CallRecord { arguments: self.kept_arguments(call), ..record(call, decided) };
+        let entry = AuditEntry { code: Some(SENT.to_owned()), ..entry(&record, 0) };
+        let number = self.vault.note_sent(entry, &author(caller, &call.tool), sent.time, sent.forgets);
+        let number = number.map_err(|error| failure(&error))?;
+        let mut events = Heard { events, spoke: false };
+        let answered = toolbox.call(call, &mut events, stop);
+        let now = self.now();
+        let record = match &answered {
+            Ok(answer) => with_answer(record, answer),
+            Err(error) => CallRecord {
+                took: now.since(sent.time),
+                code: Some(Failure::from(error.clone()).code),
+                spoke: events.spoke || error.has_words(),
+                ..record
+            },
         };
-        let author = Author { origin: format!("tool:{}", record.tool), ..caller.author.clone() };
-        self.vault.note_calls(vec![entry], &author, began.time, began.forgets).map_err(|error| failure(&error))
+        tracing::info!(tool = %call.tool, code = ?record.code, "tool call");
+        self.keep_call(caller, Began { time: now, ..sent }, number, &record);
+        answered.map_err(Failure::from)
     }
 
-    /// As [`Engine::record_tool_call`], for a call that is over, whatever becomes of its entry.
-    fn keep_call(&self, caller: &Caller, began: Began, record: Option<CallRecord>) {
-        let Some(record) = record else { return };
-        if let Err(failure) = self.record_call(caller, began, &record) {
-            tracing::error!(%failure, tool = %record.tool, "a call was not written into the audit");
+    /// Writes what became of a call into the audit. `sent` is the number of the entry that says that it was sent, or 0. Where it cannot
+    /// be written, that entry stands alone.
+    fn keep_call(&self, caller: &Caller, began: Began, sent: u64, record: &CallRecord) {
+        let (entry, author) = (entry(record, sent), author(caller, &record.tool));
+        if let Err(error) = self.vault.note_calls(vec![entry], &author, began.time, began.forgets) {
+            tracing::error!(%error, tool = %record.tool, "what became of a call was not written into the audit");
         }
     }
 
-    /// The arguments, where the person wants them kept and no secret is in them.
+    /// The arguments, where the person wants them kept and they are not long and hold no secret.
     fn kept_arguments(&self, call: &ToolCall) -> Option<Map<String, Value>> {
         if !self.keeps_arguments {
             return None;
         }
-        let has_secret = policy::holds_secret(&Value::from(call.arguments.clone()).to_string());
-        (!has_secret).then(|| call.arguments.clone())
+        let text = Value::from(call.arguments.clone()).to_string();
+        (text.len() <= MOST_ARGUMENTS && !policy::holds_secret(&text)).then(|| call.arguments.clone())
     }
 }
+
+/// Who hears of a call, and whether the server has said something meanwhile.
+struct Heard<'e> {
+    events: &'e mut dyn CallEvents,
+    spoke: bool,
+}
+
+impl CallEvents for Heard<'_> {
+    fn progress(&mut self, progress: &Progress) {
+        self.spoke |= progress.message.is_some();
+        self.events.progress(progress);
+    }
+
+    fn elicit(&mut self, elicitation: &Elicitation) -> ElicitationAnswer {
+        self.spoke = true;
+        self.events.elicit(elicitation)
+    }
+}
+
+/// Why a call is not made, and who is against it.
+type Against = (Decided, Failure);
 
 /// Whether a call is made, and by whose leave; else who is against it, and what is said.
 fn decide(
     toolbox: &dyn Toolbox,
-    tool: &Tool,
     switched: &mut Switched,
     call: &ToolCall,
     ask: &mut dyn FnMut(&Tool, &Map<String, Value>) -> ToolConsent,
-) -> Result<Decided, (Decided, Failure)> {
-    match Verdict::of(tool, switched) {
+) -> Result<Decided, Against> {
+    let shown = find(toolbox, call)?;
+    match Verdict::of(&shown, switched) {
         Verdict::Refuse(failure) => return Err((Decided::Denied, failure)),
-        Verdict::Allow if tool.permission == Permission::Allow => return Ok(Decided::Allowed),
+        Verdict::Allow if shown.permission == Permission::Allow => return Ok(Decided::Allowed),
         Verdict::Allow => return Ok(Decided::ApprovedForConversation),
-        // The person is not asked about a call that could not be made.
-        Verdict::Ask => toolbox.may_call(call).map_err(|error| (Decided::Denied, error.into()))?,
+        Verdict::Ask => {}
     }
-    match ask(tool, &call.arguments) {
-        ToolConsent::Once => Ok(Decided::Approved),
-        ToolConsent::Conversation => {
-            switched.allowed.insert(tool.name.to_string());
-            Ok(Decided::ApprovedForConversation)
-        }
+    let tool = &shown.name;
+    let consent = ask(&shown, &call.arguments);
+    match consent {
+        ToolConsent::Once | ToolConsent::Conversation => {}
         ToolConsent::No => {
-            let failure = Failure::new(Code::Denied, format!("the person does not allow this call of `{}`", tool.name));
-            Err((Decided::Refused, failure.with_hint("leave it, and say so")))
+            let failure = Failure::new(Code::Denied, format!("the person does not allow this call of `{tool}`"));
+            return Err((Decided::Refused, failure.with_hint("leave it, and say so")));
         }
         ToolConsent::NobodyThere => {
-            let message = format!("the person has to be asked about `{}`, and cannot be asked here", tool.name);
+            let message = format!("the person has to be asked about `{tool}`, and cannot be asked here");
             let failure = Failure::new(Code::PermissionRequired, message);
-            Err((Decided::Denied, failure.with_hint("go on without it, and say so; nothing was sent")))
+            return Err((Decided::Denied, failure.with_hint("go on without it, and say so; nothing was sent")));
         }
     }
+    // They may have thought about it for long, and said yes to what they were shown.
+    let now = find(toolbox, call)?;
+    if now.definition != shown.definition {
+        return Err((Decided::Denied, CallError::Changed(tool.to_string()).into()));
+    }
+    if let Verdict::Refuse(failure) = Verdict::of(&now, switched) {
+        return Err((Decided::Denied, failure));
+    }
+    if consent == ToolConsent::Once {
+        return Ok(Decided::Approved);
+    }
+    switched.allowed.insert(tool.to_string());
+    Ok(Decided::ApprovedForConversation)
 }
 
-/// What the audit keeps of a call, without its arguments.
-fn record(call: &ToolCall, decided: Decided, result: Result<&ToolAnswer, Code>, took: Duration) -> Option<CallRecord> {
-    let server: ServerName = ToolName::server_in(call.tool.as_str())?;
+/// The tool that a call names, as it is now.
+fn find(toolbox: &dyn Toolbox, call: &ToolCall) -> Result<Tool, Against> {
+    // The person is not asked about a call that could not be made.
+    toolbox.may_call(call).map_err(|error| (Decided::Denied, error.into()))?;
+    let found = toolbox.tools().iter().find(|tool| tool.name == call.tool).cloned();
+    found.ok_or_else(|| (Decided::Denied, CallError::UnknownTool(call.tool.to_string()).into()))
+}
+
+/// What the audit keeps of a call before it is answered, without its arguments.
+fn record(call: &ToolCall, decided: Decided) -> CallRecord {
     let arguments = Value::from(call.arguments.clone()).to_string();
-    let answer = result.ok();
-    let said = answer.map(|answer| Value::from(answer.result.clone()).to_string());
-    Some(CallRecord {
+    CallRecord {
         tool: call.tool.clone(),
-        server,
+        server: call.tool.server(),
         decided,
         arguments_digest: Digest::of(arguments.as_bytes()),
         arguments_bytes: arguments.len() as u64,
         arguments: None,
-        result_digest: said.as_ref().map(|said| Digest::of(said.as_bytes())),
-        result_bytes: said.map_or(0, |said| said.len() as u64),
-        is_cached: answer.is_some_and(|answer| answer.is_cached),
-        took,
-        code: result.err(),
-        is_error: answer.is_some_and(ToolAnswer::is_error),
-    })
+        result_digest: None,
+        result_bytes: 0,
+        is_cached: false,
+        took: Duration::ZERO,
+        code: None,
+        is_error: false,
+        spoke: false,
+    }
+}
+
+fn with_answer(record: CallRecord, answer: &ToolAnswer) -> CallRecord {
+    let said = Value::from(answer.result.clone()).to_string();
+    let is_error = answer.is_error();
+    CallRecord {
+        result_digest: Some(Digest::of(said.as_bytes())),
+        result_bytes: said.len() as u64,
+        is_cached: answer.is_cached,
+        took: answer.took,
+        code: is_error.then_some(Code::ToolFailed),
+        is_error,
+        spoke: true,
+        ..record
+    }
+}
+
+fn entry(record: &CallRecord, sent: u64) -> AuditEntry {
+    AuditEntry {
+        number: usize::try_from(sent).unwrap_or(usize::MAX),
+        action: record.tool.to_string(),
+        code: record.code.map(|code| code.to_string()),
+        micros: audit::micros(record.took),
+        permission: record.decided.as_str().to_owned(),
+        payload: Payload::of_tool_call(record),
+    }
+}
+
+fn author(caller: &Caller, tool: &ToolName) -> Author {
+    Author { origin: format!("tool:{tool}"), ..caller.author.clone() }
 }

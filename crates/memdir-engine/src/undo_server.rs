@@ -14,7 +14,7 @@ pub struct ServerUndo {
     pub server: ServerName,
     /// In how many conversations it spoke.
     pub conversations: usize,
-    /// How many of its answers came outside any conversation, so that nobody knows what was written after them.
+    /// How many of its answers came, or may have come, outside any conversation, so that nobody knows what was written after them.
     pub elsewhere: u64,
     /// The change that takes the batches back, the newest first; `None` where there is none to take back.
     pub change: Option<Change>,
@@ -33,8 +33,17 @@ pub struct LeftBatch {
     pub error: ChangeError,
 }
 
+/// What came of it.
+#[derive(Debug)]
+pub struct ServerUndone {
+    /// The change that took the batches back.
+    pub done: Done,
+    /// The proposals that wait as before, and why.
+    pub waiting: Vec<(u64, Failure)>,
+}
+
 impl Engine {
-    /// Plans to take back, as one change, every batch that was written in a conversation in which a server answered a call, be it
+    /// Plans to take back, as one change, every batch that was written in a conversation in which a server spoke or may have, be it
     /// before or after that: by a model or a program, and not by the person. A batch that a later edit is in the way of, or that is
     /// no longer kept, stays and is told.
     ///
@@ -45,8 +54,7 @@ impl Engine {
         let vault = |error| failure(&error);
         self.vault.look_after_crash().map_err(vault)?;
         let forgets = self.vault.forgets();
-        let WrittenWith { conversations, elsewhere, batches } =
-            self.vault.written_with(server.as_str()).map_err(vault)?;
+        let WrittenWith { conversations, elsewhere, batches } = self.vault.written_with(server).map_err(vault)?;
         let is_of_these = |waiting: &PendingProposal| {
             let author = &waiting.author;
             author
@@ -97,22 +105,20 @@ impl Engine {
         })
     }
 
-    /// Makes it true: one change, which can be undone as one, and the proposals rejected.
+    /// Makes it true: one change, which can be undone as one, and the proposals rejected. One that cannot be rejected is told, for the
+    /// change stands by then.
     ///
     /// # Errors
     ///
-    /// Those of [`Engine::conclude_change`], and then nothing is done; those of [`Engine::reject`].
-    pub fn conclude_undo_of_server(&self, undo: ServerUndo, caller: &Caller) -> Result<Done, ChangeError> {
+    /// Those of [`Engine::conclude_change`], and then nothing is done.
+    pub fn conclude_undo_of_server(&self, undo: ServerUndo, caller: &Caller) -> Result<ServerUndone, ChangeError> {
         caller.check_write(UNDO)?;
-        let done = undo.change.map(|change| self.conclude_change(change, caller)).transpose()?;
-        for proposal in undo.proposals {
-            match self.reject(proposal, caller) {
-                // Somebody has just decided it.
-                Err(failure) if failure.code == Code::NotFound => {}
-                other => other?,
-            }
-        }
-        Ok(done.unwrap_or_default())
+        let done = undo.change.map(|change| self.conclude_change(change, caller)).transpose()?.unwrap_or_default();
+        let rejected = undo.proposals.into_iter().map(|proposal| (proposal, self.reject(proposal, caller)));
+        let failed = rejected.filter_map(|(proposal, rejected)| Some((proposal, rejected.err()?)));
+        // What is not found somebody has just decided.
+        let waiting = failed.filter(|(_, failure)| failure.code != Code::NotFound).collect();
+        Ok(ServerUndone { done, waiting })
     }
 }
 

@@ -284,6 +284,7 @@ impl Toolbox for Hub {
     }
 
     fn may_call(&self, call: &ToolCall) -> Result<(), CallError> {
+        self.shared.look();
         self.shared.check()?;
         let server = ToolName::server_in(call.tool.as_str()).and_then(|server| self.shared.entry(&server));
         let tools = lock(&self.shared.tools).clone();

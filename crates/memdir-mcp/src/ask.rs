@@ -75,7 +75,7 @@ pub(super) enum Waiting {
     /// A call that has left something in the inbox.
     Proposals(Box<Call>, Vec<Question>),
     /// A call of another server's tool, which runs.
-    Foreign(ForeignCall),
+    Foreign(Box<ForeignCall>),
 }
 
 impl PendingCalls {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{ServerName, ToolName};
@@ -10,7 +10,7 @@ use memdir_core::digest::Digest;
 use memdir_core::report::Code;
 
 /// Who let a call be made, or not.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decided {
     /// The person allows this tool.
@@ -40,7 +40,7 @@ impl Decided {
 }
 
 /// What the audit keeps of a call: sizes and digests, and no content unless a setting asks for the arguments.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct CallRecord {
     /// The tool, by the name under which it is offered.
     pub tool: ToolName,
@@ -52,7 +52,7 @@ pub struct CallRecord {
     pub arguments_digest: Digest,
     /// How many bytes these are.
     pub arguments_bytes: u64,
-    /// The arguments themselves, where a setting asks for them.
+    /// The arguments themselves, where a setting asks for them; never a secret, nor more than 64 KiB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Map<String, Value>>,
     /// The digest of the result, likewise; absent where none came.
@@ -70,4 +70,6 @@ pub struct CallRecord {
     pub code: Option<Code>,
     /// Whether the tool says that it failed.
     pub is_error: bool,
+    /// Whether words of the server have come, or may have: an answer, an error that quotes it, a question, what it says of its progress.
+    pub spoke: bool,
 }

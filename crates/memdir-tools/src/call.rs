@@ -134,7 +134,7 @@ pub enum CallError {
         most: u64,
     },
     /// The client has made too many calls of this server.
-    #[error("too many calls of `{server}`")]
+    #[error("too many calls to `{server}`")]
     TooSoon {
         /// The server.
         server: String,
@@ -142,11 +142,22 @@ pub enum CallError {
         wait: Duration,
     },
     /// The person has to log in first.
-    #[error("the server `{0}` asks who you are")]
+    #[error("the server `{0}` requires a login")]
     LoginNeeded(String),
     /// Nobody wants the answer any more.
     #[error("the call was cancelled")]
     Cancelled,
+}
+
+/// What a server answers to arguments that it does not take, by JSON-RPC.
+const INVALID_PARAMS: i64 = -32602;
+
+impl CallError {
+    /// Whether it may quote the server.
+    #[must_use]
+    pub const fn has_words(&self) -> bool {
+        matches!(self, Self::Protocol { .. } | Self::Unreachable { .. })
+    }
 }
 
 impl From<CallError> for Failure {
@@ -159,13 +170,15 @@ impl From<CallError> for Failure {
             CallError::Changed(_) => Self::new(Code::Denied, message)
                 .with_hint("tell the person, who can look at the change with `memdir tools approve`"),
             CallError::Registry(failure) => Self { hint: failure.hint, ..Self::new(Code::Denied, message) },
-            CallError::Unreachable { may_be_done: true, .. } => Self::new(Code::Unavailable, message)
-                .with_hint("the call may have been carried out: look before you send it again"),
-            CallError::Unreachable { server, may_be_done: false, .. } => Self::new(Code::Unavailable, message)
-                .with_hint(format!("nothing was done; `memdir tools doctor {server}` says what is wrong")),
-            CallError::Protocol { .. } => {
+            CallError::Protocol { code: INVALID_PARAMS, .. } => {
                 Self::new(Code::InvalidAction, message).with_hint("describe_tool says what the tool takes")
             }
+            CallError::Unreachable { may_be_done: true, .. } | CallError::Protocol { .. } => {
+                Self::new(Code::Unavailable, message)
+                    .with_hint("the call may have been carried out: look before you send it again")
+            }
+            CallError::Unreachable { server, may_be_done: false, .. } => Self::new(Code::Unavailable, message)
+                .with_hint(format!("nothing was done; `memdir tools doctor {server}` says what is wrong")),
             CallError::Timeout { .. } => Self::new(Code::Timeout, message)
                 .with_hint("the call may have been carried out: look before you send it again"),
             CallError::TooLarge { .. } => Self::new(Code::TooLarge, message).with_hint("ask for less"),

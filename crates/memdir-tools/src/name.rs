@@ -70,8 +70,8 @@ impl fmt::Display for ServerName {
 ///
 /// It depends on the server's name and the tool's own name alone, so it stays the same whatever else is registered. A
 /// tool's own name that does not fit, or holds other characters, is cut and ends in digits of its digest.
-#[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
-#[serde(transparent)]
+#[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct ToolName(String);
 
 impl ToolName {
@@ -106,12 +106,32 @@ impl ToolName {
         &self.0
     }
 
+    /// The name of its server.
+    #[must_use]
+    pub fn server(&self) -> ServerName {
+        ServerName(self.0.split_once(BETWEEN).map_or(self.as_str(), |(server, _)| server).to_owned())
+    }
+
     /// The name of the server that a text names, where it has the form `server__tool`. A server's name holds no `_`, so the
     /// first two end it.
     #[must_use]
     pub fn server_in(text: &str) -> Option<ServerName> {
         let (server, _) = text.split_once(BETWEEN)?;
         ServerName::parse(server).ok()
+    }
+}
+
+impl TryFrom<String> for ToolName {
+    type Error = NameError;
+
+    fn try_from(text: String) -> Result<Self, NameError> {
+        if Self::server_in(&text).is_some() { Ok(Self(text)) } else { Err(NameError) }
+    }
+}
+
+impl From<ToolName> for String {
+    fn from(name: ToolName) -> Self {
+        name.0
     }
 }
 

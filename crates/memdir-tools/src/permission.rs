@@ -120,7 +120,7 @@ impl Verdict {
             Permission::Ask if switched.allowed.contains(tool.name.as_str()) => Self::Allow,
             Permission::Ask => Self::Ask,
             Permission::Deny => {
-                let failure = Failure::new(Code::Denied, format!("the person lets nobody call `{}`", tool.name));
+                let failure = Failure::new(Code::Denied, format!("the user has denied `{}`", tool.name));
                 Self::Refuse(failure.with_hint("leave it, and say so"))
             }
         }

@@ -84,7 +84,8 @@ pub trait Toolbox: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// [`CallError::Registry`] where what the person allows cannot be read, [`CallError::TooSoon`] where the client has made too many.
+    /// [`CallError::Registry`] where what the person allows cannot be read, [`CallError::TooSoon`] where the client has made too
+    /// many.
     fn may_call(&self, _call: &ToolCall) -> Result<(), CallError> {
         Ok(())
     }

@@ -27,7 +27,8 @@ pub struct Author {
     pub client: Option<String>,
     /// The conversation.
     pub session: Option<String>,
-    /// The message of the conversation, by its number or name. Whatever is no name is not kept: see [`is_message_name`].
+    /// The message of the conversation: its number or name, or its words, which are kept where they can be erased; see
+    /// [`is_message_name`].
     pub message: Option<String>,
     /// Who wrote what was written: `person`, `model`, `program`, `tool:NAME` or `import`.
     pub origin: String,
@@ -38,7 +39,8 @@ const MOST_MESSAGE: usize = 64;
 
 /// Whether a text names a message: at most 64 letters and digits of ASCII, `-`, `_`, `.` and `:`.
 ///
-/// The hash of an entry goes over this column, so that it outlives every `forget`: the words of a message have no place in it.
+/// The hash of an entry goes over this column, so that it outlives every `forget`. The words of a message are kept in the payload of
+/// the first entry of the batch instead.
 #[must_use]
 pub fn is_message_name(text: &str) -> bool {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.' | ':');
@@ -46,16 +48,22 @@ pub fn is_message_name(text: &str) -> bool {
 }
 
 impl Author {
-    /// The message, as far as it is kept.
-    pub(super) fn kept_message(&self) -> Option<&str> {
+    /// The name of the message.
+    pub(super) fn message_name(&self) -> Option<&str> {
         self.message.as_deref().filter(|message| is_message_name(message))
+    }
+
+    /// The words of the message, where it has no name.
+    fn words(&self) -> Option<&str> {
+        self.message.as_deref().filter(|message| !is_message_name(message))
     }
 }
 
 /// What the audit keeps of one call.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct AuditEntry {
-    /// Its place among the calls, from 1.
+    /// Its place among the calls, from 1. Of a call of another server's tool: the number in the chain of the entry that says that it was
+    /// sent, or 0.
     pub number: usize,
     /// The action.
     pub action: String,
@@ -105,10 +113,15 @@ impl<'t> Chain<'t> {
     ) -> Result<(), VaultError> {
         let sql = "INSERT INTO entry VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
         let mut statement = self.transaction.prepare_cached(sql)?;
+        let mut words = author.words().filter(|_| batch.is_some());
         for entry in entries {
             self.seq += 1;
             let salt = self.salts.next().map_or_else(random, Ok)?;
-            let commitment = commitment(&salt, entry.payload.as_str().as_bytes());
+            let payload = match words.take() {
+                Some(words) => &entry.payload.saying(words),
+                None => &entry.payload,
+            };
+            let commitment = commitment(&salt, payload.as_str().as_bytes());
             let columns = Columns {
                 seq: kept(self.seq),
                 time: time.micros(),
@@ -116,7 +129,7 @@ impl<'t> Chain<'t> {
                 door: author.door.as_str(),
                 client: author.client.as_deref(),
                 session: author.session.as_deref(),
-                message: author.kept_message(),
+                message: author.message_name(),
                 origin: &author.origin,
                 number: i64::try_from(entry.number).unwrap_or(i64::MAX),
                 action: &entry.action,
@@ -131,7 +144,7 @@ impl<'t> Chain<'t> {
                 hash.as_bytes(),
                 commitment.as_bytes(),
                 salt.as_slice(),
-                entry.payload.as_str(),
+                payload.as_str(),
                 columns.batch,
                 columns.time,
                 columns.door,

@@ -9,7 +9,7 @@ use rusqlite::{OptionalExtension, params};
 
 use super::confirm::{self, ConfirmedLine};
 use super::journal::{self, Journal};
-use super::{Core, Vault, VaultError, history, marks};
+use super::{Core, Vault, VaultError, history, marks, payload};
 use memdir_core::action::Access;
 use memdir_core::catalog;
 use memdir_core::path::MemoryPath;
@@ -300,6 +300,11 @@ fn read(journal: &Journal, batch: u64) -> Result<BatchAuthor, VaultError> {
         (writing.session, writing.message) = (row.get(3)?, row.get(4)?);
         Ok(row.get::<_, Option<i64>>(5)?.is_some())
     })?;
+    if writing.message.is_none() {
+        let sql = "SELECT payload FROM entry WHERE batch = ?1 ORDER BY seq LIMIT 1";
+        let first = journal.db.prepare_cached(sql)?.query_row([batch], |row| row.get::<_, Option<String>>(0));
+        writing.message = first.optional()?.flatten().and_then(|first| payload::said_in(&first));
+    }
     let sql = "SELECT origin, action, permission FROM entry WHERE batch = ?1 AND code IS NULL ORDER BY seq";
     let mut statement = journal.db.prepare_cached(sql)?;
     let mut rows = statement.query([batch])?;

@@ -3,10 +3,11 @@
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::forget::NoteNames;
-use super::payload::KeptToolCall;
 use super::readers::DatedName;
+use super::tool_calls::IS_LAST;
 use super::{ToolFilter, Vault, VaultError, payload, tool_calls};
 use memdir_core::time::Timestamp;
+use memdir_tools::CallRecord;
 
 /// Which entries of the audit are wanted.
 #[derive(Clone, Debug, Default)]
@@ -48,7 +49,7 @@ pub struct AuditLine {
     pub session: Option<String>,
     /// What was asked for.
     pub action: String,
-    /// Why it failed.
+    /// Why it failed; [`SENT`](super::SENT) where a call was sent and no answer is known.
     pub code: Option<String>,
     /// By which leave.
     pub permission: String,
@@ -58,8 +59,8 @@ pub struct AuditLine {
     pub shown: Vec<String>,
     /// How long it took, in microseconds.
     pub micros: u64,
-    /// What it says of a call of another server's tool.
-    pub call: Option<KeptToolCall>,
+    /// What it says of a call of another server's tool, but for its code and its time.
+    pub call: Option<CallRecord>,
     /// Whether all that it named was forgotten.
     pub is_forgotten: bool,
 }
@@ -78,7 +79,8 @@ pub struct AuditPage {
 const MOST_LOOKED: i64 = 20_000;
 
 impl Vault {
-    /// Finds entries of the audit, of all notes or of one by the names it had.
+    /// Finds entries of the audit, of all notes or of one by the names it had. A call that was sent is one entry: what became of it,
+    /// where that is known.
     ///
     /// Entries are found by their numbers, so a page costs the same however long the audit is. A time is looked for by halving, as
     /// if the clock had never gone back.
@@ -99,11 +101,12 @@ impl Vault {
         }
         let first = query.since.map_or(Ok(1), |since| first_since(db, since, last))?;
         let floor = first.max(before.saturating_sub(MOST_LOOKED));
-        let sql = "SELECT seq, time, batch, door, client, session, action, code, permission, payload,
-                   micros, origin FROM entry
-                   WHERE seq < ?1 AND seq >= ?2 AND (?3 IS NULL OR client = ?3) AND (?4 IS NULL OR door = ?4)
-                   AND (?5 IS NULL OR action = ?5) AND (?6 IS NULL OR session = ?6) ORDER BY seq DESC";
-        let mut statement = db.prepare_cached(sql)?;
+        let sql = format!(
+            "SELECT seq, time, batch, door, client, session, action, code, permission, payload, micros, origin FROM entry
+             WHERE seq < ?1 AND seq >= ?2 AND (?3 IS NULL OR client = ?3) AND (?4 IS NULL OR door = ?4)
+             AND (?5 IS NULL OR action = ?5) AND (?6 IS NULL OR session = ?6) AND {IS_LAST} ORDER BY seq DESC"
+        );
+        let mut statement = db.prepare_cached(&sql)?;
         let mut rows =
             statement.query(params![before, floor, query.client, query.door, query.action, query.session])?;
         let mut page = AuditPage::default();

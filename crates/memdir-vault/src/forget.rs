@@ -274,8 +274,8 @@ impl Journal {
         Ok(self.sum(FORGETS)?.unwrap_or(0))
     }
 
-    /// Writes entries of calls that changed nothing.
-    pub(super) fn note_reads(&mut self, reads: &PendingReads) -> Result<(), VaultError> {
+    /// Writes entries of calls that changed nothing, and gives the number of the last.
+    pub(super) fn note_reads(&mut self, reads: &PendingReads) -> Result<u64, VaultError> {
         self.transaction(Flush::No, |transaction| {
             let forgets = journal::sum(transaction, FORGETS)?.unwrap_or(0);
             let mut chain = Chain::open(transaction, reads.count)?;
@@ -290,7 +290,7 @@ impl Journal {
                 };
                 chain.append(None, entries, &noted.author, noted.time)?;
             }
-            Ok(())
+            Ok(chain.last())
         })
     }
 
@@ -357,9 +357,11 @@ fn entries(db: &Connection, sought: &Sought, touched: &BTreeSet<i64>) -> Result<
     let mut entries = entries.query([])?;
     while let Some(row) = entries.next()? {
         let (payload, batch): (String, Option<i64>) = (row.get(1)?, row.get(2)?);
-        // Of a long text the payload has only the digest, without salt, and that has to go with the text.
-        let has_digest = || batch.is_some_and(|batch| touched.contains(&batch)) && payload::has_digest(&payload);
-        if sought.is_in_payload(&payload, batch.map(i64::unsigned_abs)) || has_digest() {
+        // Of a long text the payload has only the digest, without salt, and that has to go with the text. What the person said
+        // then may be about it in other words.
+        let says_more = || payload::has_digest(&payload) || payload::said_in(&payload).is_some();
+        let is_touched = batch.is_some_and(|batch| touched.contains(&batch));
+        if sought.is_in_payload(&payload, batch.map(i64::unsigned_abs)) || (is_touched && says_more()) {
             found.push(row.get(0)?);
         }
     }

@@ -309,7 +309,7 @@ impl Journal {
                 author.door,
                 author.client,
                 author.session,
-                author.kept_message(),
+                author.message_name(),
                 batch.undoes.first(),
                 places,
                 first

@@ -63,14 +63,14 @@ pub use forget::{HistoryTraces, NoteNames, Replaced};
 pub use history::LogQuery;
 pub use inbox::{Approval, FiledProposal, Inbox, MOST_WAITING, MOST_WAITING_BYTES, Numbers};
 pub use past::{Moment, PastTree};
-pub use payload::{KeptToolCall, Payload};
+pub use payload::Payload;
 pub use readers::Reader;
 pub use repair::{Fault, PutAside, SweptTemporary, is_put_aside};
 pub use sessions::{MOST_SESSION_BYTES, SessionFile, SessionInfo, SessionKey, SessionMark};
 pub use stats::{LastCall, Stats, Tally, Times};
 pub use sweep::Sweep;
 pub use tidied::Tidied;
-pub use tool_calls::{ToolFilter, WrittenWith};
+pub use tool_calls::{SENT, ToolFilter, WrittenWith};
 pub use watch::{Watch, WatchEvent};
 
 use error::REPLACED;

@@ -49,6 +49,7 @@ struct Stored {
     path: Option<String>,
     result: Option<StoredResult>,
     text: Option<String>,
+    said: Option<String>,
     #[serde(default)]
     shown: Vec<String>,
 }
@@ -61,20 +62,6 @@ enum StoredResult {
         _bytes: IgnoredAny,
     },
     Other(IgnoredAny),
-}
-
-/// What the audit keeps of a call of another server's tool, beside its name, time and code.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "the fields of `CallRecord`, which has the words")]
-pub struct KeptToolCall {
-    pub arguments_digest: Digest,
-    pub arguments_bytes: u64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub arguments: Option<Json>,
-    #[serde(default)]
-    pub result_digest: Option<Digest>,
-    pub result_bytes: u64,
-    pub is_cached: bool,
 }
 
 impl Payload {
@@ -133,6 +120,13 @@ impl Payload {
         Self::of(record)
     }
 
+    /// The same with the words of the person's message.
+    pub(super) fn saying(&self, words: &str) -> Self {
+        let (rest, words) = (self.0.strip_suffix('}').unwrap_or(&self.0), Json::from(words));
+        let between = if rest.ends_with('{') { "" } else { "," };
+        Self(format!(r#"{rest}{between}"said":{words}}}"#))
+    }
+
     /// What is kept of a batch that was given back.
     pub(super) fn of_given_back(batch: u64) -> Self {
         Self::of(&json!({"batch": batch}))
@@ -180,8 +174,13 @@ pub(super) fn notes_shown_in(payload: &str, action: &str, is_ok: bool) -> Vec<St
     shown.into_iter().chain(path.filter(|_| is_read)).collect()
 }
 
+/// The words of the person's message in a stored payload.
+pub(super) fn said_in(payload: &str) -> Option<String> {
+    stored(payload).said
+}
+
 /// What a stored payload of [`Payload::of_tool_call`] says.
-pub(super) fn tool_call_in(payload: &str) -> Option<KeptToolCall> {
+pub(super) fn tool_call_in(payload: &str) -> Option<CallRecord> {
     serde_json::from_str(payload).ok()
 }
 

@@ -4,6 +4,7 @@ use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::{AuditEntry, Author, Vault, VaultError};
+use memdir_core::retry;
 use memdir_core::time::Timestamp;
 
 /// Entries of reads are written in groups of this size, or when they are this old.
@@ -77,8 +78,33 @@ impl Vault {
         if self.has_history()? { Ok(()) } else { self.lock().map(drop) }
     }
 
-    /// Notes calls that changed no note but may have changed something elsewhere, and writes them, unflushed, at once where nobody
-    /// else uses the history. Else they are written as [`Vault::note_reads`] says.
+    /// Writes, unflushed, that something is about to be done elsewhere, and gives the entry's number. It waits for other users of the
+    /// history as any write does, and survives the end of the process, also where that is killed.
+    ///
+    /// # Errors
+    ///
+    /// [`VaultError::Busy`] when others keep the history for longer than the options say, or there is none; those of the database.
+    pub fn note_sent(
+        &self,
+        entry: AuditEntry,
+        author: &Author,
+        time: Timestamp,
+        forgets: u64,
+    ) -> Result<u64, VaultError> {
+        let limit = self.options.lock_timeout;
+        let mut core = self.reopened(self.core(limit)?)?;
+        let journal = &mut core.as_mut().ok_or(VaultError::Busy)?.journal;
+        let sent = ReadBatch { entries: vec![entry], author: author.clone(), time, forgets };
+        let sent = PendingReads { batches: vec![sent], count: 1 };
+        let written = retry::within(limit, || match journal.at_once(|journal| journal.note_reads(&sent)) {
+            Err(VaultError::Busy) => Ok(None),
+            written => written.map(Some),
+        });
+        written?.ok_or(VaultError::Busy)
+    }
+
+    /// Notes what became of calls that changed no note but may have changed something elsewhere, and writes it, unflushed, at once where
+    /// nobody else uses the history. Else it is written as [`Vault::note_reads`] says, and may be lost with the process.
     ///
     /// # Errors
     ///
@@ -139,7 +165,7 @@ impl Vault {
                 newer.batches = reads.batches;
                 return Ok(());
             }
-            written => written?,
+            written => written.map(drop)?,
         }
         self.note_forgets(&core.journal)?;
         // A memory that is only read has no writer that keeps the log short.

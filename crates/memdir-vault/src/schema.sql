@@ -53,10 +53,11 @@ CREATE INDEX step_new_path ON step (new_path) WHERE new_path IS NOT NULL;
 
 -- The audit. hash = H(previous, seq, time, the plain columns, commitment); commitment = H(salt, payload).
 -- salt, payload: NULL once they are forgotten, JSON of path, arguments, result; origin: person, model, program, tool:NAME, import;
--- door, client, session, message: those of the batch, also where there is none; message: a number or a name, never its words; micros: how long the call took; action: its name, or what memdir
+-- door, client, session, message: those of the batch, also where there is none; message: a number or a name; its words are in the payload; micros: how long the call took; action: its name, or what memdir
 -- did itself (undo, approve, forget, relink, given_back …);
 -- number: place among the calls, from 1; code: NULL when it succeeded; permission: off, claimed, approved, rule:NAME, refused;
--- of a call of another server's tool: allowed, approved, approved_for_conversation, refused, denied.
+-- of a call of another server's tool, permission: allowed, approved, approved_for_conversation, refused, denied; code: sent in the
+-- entry before it is sent; number: the seq of that entry in the entry of what became of it, and else 0.
 CREATE TABLE entry (
 seq INTEGER PRIMARY KEY,
 previous BLOB NOT NULL,

@@ -117,7 +117,8 @@ impl Vault {
         Ok(rows.next()?.map(|row| row.get(0)).transpose()?.map(Timestamp::from_micros))
     }
 
-    /// Counts the entries of the audit that `wanted` wants, or all. Reads no payload; keeps four bytes for each entry and kind.
+    /// Counts the entries of the audit that `wanted` wants, or all; a call that was sent once, and as `sent` where no answer is known.
+    /// Reads no payload; keeps four bytes for each entry and kind.
     ///
     /// # Errors
     ///
@@ -127,8 +128,8 @@ impl Vault {
         let Some(core) = core.as_ref() else { return Ok(Stats::default()) };
         let (mut entries, mut span) = (0, None::<(i64, i64)>);
         let mut counts = <[Counts; 6]>::default();
-        let sql = "SELECT time, door, client, session, code, micros, action, origin FROM entry ORDER BY seq";
-        let mut statement = core.journal.db.prepare(sql)?;
+        let sql = "SELECT time, door, client, session, code, micros, action, origin FROM entry";
+        let mut statement = core.journal.db.prepare(&format!("{sql} WHERE {} ORDER BY seq", tool_calls::IS_LAST))?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
             let (action, origin): (String, String) = (row.get(6)?, row.get(7)?);
@@ -139,7 +140,7 @@ impl Vault {
             span = Some(span.map_or((time, time), |(first, last)| (first.min(time), last.max(time))));
             entries += 1;
             let (code, micros): (Option<String>, i64) = (row.get(4)?, row.get(5)?);
-            let server = tool_calls::server_of(&action, &origin).map(str::to_owned);
+            let server = tool_calls::server_of(&action, &origin).map(String::from);
             let (own, tool) = if server.is_some() { (None, Some(action)) } else { (Some(action), None) };
             let names = [own, server, tool, row.get(1)?, row.get(2)?, row.get(3)?];
             for (name, counts) in names.into_iter().zip(&mut counts) {

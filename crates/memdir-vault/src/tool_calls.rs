@@ -1,11 +1,19 @@
 //! The calls of other servers' tools in the audit: which entries they are, and what was written in conversations with them.
 //!
-//! Such an entry has the tool's name, `server__tool`, for its action and `tool:` before it for its origin.
+//! Such an entry has the tool's name, `server__tool`, for its action and `tool:` before it for its origin. A call that is sent has two:
+//! one that is certain before, with the code [`SENT`], and one of what became of it, whose number is the `seq` of the first.
 
 use std::collections::BTreeSet;
 
-use super::{Vault, VaultError, history};
-use memdir_tools::ToolName;
+use super::{Vault, VaultError, history, payload};
+use memdir_tools::{ServerName, ToolName};
+
+/// The code of the entry that is written before a call is sent. Where it is the last of its call, no answer is known: the call is
+/// running, or memdir was ended while it was, or what became of it could not be written.
+pub const SENT: &str = "sent";
+/// Whether a row of `entry` is the last of its call.
+pub(super) const IS_LAST: &str = "(code IS NOT 'sent' OR NOT EXISTS (SELECT 1 FROM entry AS later
+    WHERE later.seq > entry.seq AND later.number = entry.seq AND later.origin = entry.origin))";
 
 /// Which calls of other servers' tools are wanted; all of them where nothing is named.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -21,7 +29,7 @@ pub struct ToolFilter {
 pub struct WrittenWith {
     /// The conversations, each with the program that had it.
     pub conversations: BTreeSet<(Option<String>, String)>,
-    /// How many of its answers came outside any conversation, so that nobody knows what was written after them.
+    /// How many of its answers came, or may have come, outside any conversation, so that nobody knows what was written after them.
     pub elsewhere: u64,
     /// The batches of these conversations that are in force and no undoing, the newest first, but for those that the person
     /// wrote.
@@ -29,9 +37,8 @@ pub struct WrittenWith {
 }
 
 /// The server of the tool that an entry is a call of; `None` where it is no such call.
-pub(super) fn server_of<'e>(action: &'e str, origin: &str) -> Option<&'e str> {
-    let is_call = origin.strip_prefix("tool:") == Some(action) && ToolName::server_in(action).is_some();
-    if is_call { action.split_once("__").map(|(server, _)| server) } else { None }
+pub(super) fn server_of(action: &str, origin: &str) -> Option<ServerName> {
+    if origin.strip_prefix("tool:") == Some(action) { ToolName::server_in(action) } else { None }
 }
 
 impl ToolFilter {
@@ -39,33 +46,34 @@ impl ToolFilter {
     #[must_use]
     pub fn wants(&self, action: &str, origin: &str) -> bool {
         let Some(server) = server_of(action, origin) else { return false };
-        let own = action.get(server.len() + 2..);
-        self.server.as_ref().is_none_or(|wanted| wanted == server)
-            && self.tool.as_deref().is_none_or(|wanted| wanted == action || Some(wanted) == own)
+        let is_named = |wanted: &str| wanted == action || ToolName::of(&server, wanted).as_str() == action;
+        self.server.as_ref().is_none_or(|wanted| wanted == server.as_str()) && self.tool.as_deref().is_none_or(is_named)
     }
 }
 
 impl Vault {
-    /// What was written in the conversations in which a server answered a call, be it by an error. Reads the columns of the whole
-    /// audit.
+    /// What was written in the conversations in which a server spoke, or may have: where no answer to a call is known, or what is
+    /// kept of it was forgotten. Reads the columns of the whole audit.
     ///
     /// # Errors
     ///
     /// Those of the database.
-    pub fn written_with(&self, server: &str) -> Result<WrittenWith, VaultError> {
+    pub fn written_with(&self, server: &ServerName) -> Result<WrittenWith, VaultError> {
         let core = self.known_core()?;
         let Some(core) = core.as_ref() else { return Ok(WrittenWith::default()) };
         let db = &core.journal.db;
         let mut found = WrittenWith::default();
-        // `invalid_action` is an error of the server's, with its words; nothing else comes from a server that gave no result.
-        let sql = "SELECT action, origin, client, session FROM entry WHERE origin = 'tool:' || action
-                   AND permission IN ('allowed', 'approved', 'approved_for_conversation')
-                   AND (code IS NULL OR code IN ('tool_failed', 'invalid_action'))";
-        let mut statement = db.prepare_cached(sql)?;
+        let sql = format!(
+            "SELECT action, origin, client, session, payload, code IS 'sent' FROM entry WHERE origin = 'tool:' || action
+             AND permission IN ('allowed', 'approved', 'approved_for_conversation') AND {IS_LAST}"
+        );
+        let mut statement = db.prepare_cached(&sql)?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
             let (action, origin): (String, String) = (row.get(0)?, row.get(1)?);
-            if server_of(&action, &origin) != Some(server) {
+            let (payload, is_open): (Option<String>, bool) = (row.get(4)?, row.get(5)?);
+            let spoke = || payload.as_deref().and_then(payload::tool_call_in).is_none_or(|call| call.spoke);
+            if server_of(&action, &origin).as_ref() != Some(server) || !(is_open || spoke()) {
                 continue;
             }
             match row.get::<_, Option<String>>(3)? {

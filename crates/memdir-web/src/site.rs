@@ -242,7 +242,7 @@ impl Site {
 }
 
 /// The hints of actions name other actions, which only a model can send. The pages have buttons.
-fn without_hint_for_models(failure: Failure) -> Failure {
+pub(crate) fn without_hint_for_models(failure: Failure) -> Failure {
     let hint = match failure.code {
         Code::Conflict => Some("nothing was changed: look at the note as it is now"),
         Code::AlreadyExists => Some("choose another name, or open what is there"),

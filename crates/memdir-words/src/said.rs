@@ -8,6 +8,12 @@ pub fn stored(said: &Said) -> String {
     said.receipt().unwrap_or_else(|| "nothing was stored".to_owned())
 }
 
+/// The code of an entry of the audit.
+#[must_use]
+pub fn code(code: &str) -> &str {
+    if code == memdir_vault::SENT { "no answer is known" } else { code }
+}
+
 /// What the program says beside a reply.
 #[must_use]
 pub fn notice(notice: &Notice) -> String {

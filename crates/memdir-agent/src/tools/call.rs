@@ -15,8 +15,8 @@ use memdir_core::digest::Digest;
 use memdir_core::report::{Code, Failure, Outcome, Value};
 use memdir_dialect::{Entry, Foreign, Parsed, Unread};
 use memdir_tools::{
-    CallError, CallEvents, Elicitation, ElicitationAnswer, Kept, MetaCall, Part, Progress, Tool, ToolAnswer, ToolCall,
-    find, told,
+    CallError, CallEvents, Elicitation, ElicitationAnswer, Kept, MetaCall, Part, Progress, ServerName, Tool,
+    ToolAnswer, ToolCall, find, told,
 };
 
 /// So many tools are called in a turn.
@@ -135,7 +135,7 @@ impl Agent<'_> {
             let toolbox = AsSwitched { toolbox: toolbox.as_ref(), session: &self.session };
             let edge = &calling.edge;
             let mut ask = |tool: &Tool, arguments: &Map<String, Json>| edge.borrow_mut().decide_tool(tool, arguments);
-            let mut events = Relay(edge);
+            let mut events = Relay(edge, &tool.server);
             let caller = &calling.asked.caller;
             self.engine.call_tool(&toolbox, caller, &mut switched, &call, &mut ask, &mut events, calling.stop)
         };
@@ -149,6 +149,7 @@ impl Agent<'_> {
         let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         let is_cached = answered.as_ref().is_ok_and(|answer| answer.is_cached);
         let json = answered.as_ref().ok().map(|answer| Json::Object(answer.result.clone()).to_string());
+        let first = answered.as_ref().ok().and_then(first_text).map(str::to_owned);
         let part =
             answered.and_then(|answer| self.said_by(call.tool.as_str(), &answer, calling)).map_err(|mut failure| {
                 // An error of the protocol has the server's words, too.
@@ -168,7 +169,7 @@ impl Agent<'_> {
             ms,
             code: code.map(|code| code.to_string()),
         });
-        let summary = summary(&part);
+        let summary = summary(&part, first.as_deref());
         let told = ToolCalled { turn: calling.turn, tool: name.to_owned(), code, bytes, ms, is_cached, summary };
         calling.edge.borrow_mut().hear(Event::ToolCalled(&told));
         calling.called.push(told);
@@ -213,7 +214,7 @@ struct Calling<'c, 'e> {
 }
 
 /// Tells the person of a call while it runs.
-struct Relay<'r, 'c, 'e>(&'r RefCell<&'c mut (dyn Edge + 'e)>);
+struct Relay<'r, 'c, 'e>(&'r RefCell<&'c mut (dyn Edge + 'e)>, &'r ServerName);
 
 impl CallEvents for Relay<'_, '_, '_> {
     fn progress(&mut self, progress: &Progress) {
@@ -221,7 +222,7 @@ impl CallEvents for Relay<'_, '_, '_> {
     }
 
     fn elicit(&mut self, elicitation: &Elicitation) -> ElicitationAnswer {
-        self.0.borrow_mut().elicit(elicitation)
+        self.0.borrow_mut().elicit(self.1, elicitation)
     }
 }
 
@@ -247,11 +248,17 @@ fn plain(tool: &Tool, arguments: Map<String, Json>) -> Map<String, Json> {
     }
 }
 
+/// The first text of an answer.
+fn first_text(answer: &ToolAnswer) -> Option<&str> {
+    answer.result.get("content")?.as_array()?.iter().find_map(|block| block.get("text")?.as_str())
+}
+
 /// The beginning of what a tool said, or why it said nothing, in a line.
-fn summary(part: &Answered) -> String {
-    let text = match part {
-        Err(failure) => failure.message.as_str().into(),
-        Ok(Part { value, .. }) => words(value),
+fn summary(part: &Answered, first: Option<&str>) -> String {
+    let text = match (part, first) {
+        (Err(failure), _) => failure.message.as_str().into(),
+        (Ok(_), Some(first)) => first.into(),
+        (Ok(Part { value, .. }), None) => words(value),
     };
     let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(SUMMARY) {

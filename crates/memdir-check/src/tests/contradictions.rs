@@ -1,7 +1,12 @@
 //! Which facts contradict each other, in memories whose makers know it.
 
-use super::{Chance, found};
-use crate::Kind;
+use super::Chance;
+use crate::{Finding, Kind};
+
+/// What is found whoever wrote the lines.
+fn found(notes: &[(&str, &str)], kind: Kind) -> Vec<Finding> {
+    super::found(notes, kind).into_iter().filter(|found| !found.may_be_list).collect()
+}
 
 /// The lines of `text` on which a fact conflicts with another.
 #[track_caller]
@@ -50,6 +55,64 @@ fn what_can_be_several_is_no_conflict() {
     }
 }
 
+/// The lines of the contradictions of some notes, each pair as `path:line path:line`, those that hang on the history with a `?`.
+#[track_caller]
+fn check_all(notes: &[(String, String)], expected: &[&str]) {
+    let notes: Vec<_> = notes.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let told = super::found(&notes, Kind::ConflictingFact).into_iter().map(|found| {
+        let [told, other] = found.sides.as_slice() else { panic!("{found:?}") };
+        let mark = if found.may_be_list { "?" } else { "" };
+        assert!(found.action.is_none() || !found.may_be_list, "{found:?}");
+        format!("{}:{} {}:{}{mark}", told.path, told.line, other.path, other.line)
+    });
+    assert_eq!(told.collect::<Vec<_>>(), expected, "{notes:?}");
+}
+
+#[test]
+fn one_contradiction_hides_no_other() {
+    // Two birthdays in one list, a third one in a section about Lena, whose own note says another.
+    let user = "# Me\n\n- name: Jo\n- birthday: 12 May 1984\n- birthday: 13 May 1984\n- job: piano tuner\n\n## Lena\n\n- birthday: 1987-03-04\n";
+    let note = |path: &str, text: &str| (path.to_owned(), text.to_owned());
+    let lena = note("people/lena.md", "# Lena\n\n- birthday: 1986-03-04\n- city: Ghent\n- job: nurse\n");
+    let others = |count: usize| {
+        (0..count).map(|number| {
+            note(
+                &format!("people/p{number}.md"),
+                &format!("# P{number}\n\n- birthday: 197{number}-01-01\n- city: C{number}\n- pet: cat\n"),
+            )
+        })
+    };
+    for count in [0, 1, 2, 4, 7] {
+        let notes: Vec<_> = others(count).chain([lena.clone(), note("user.md", user)]).collect();
+        let sure = ["user.md:5 user.md:4", "user.md:10 people/lena.md:3"];
+        check_all(&notes, &if count > 0 { sure } else { ["user.md:5 user.md:4?", "user.md:10 people/lena.md:3?"] });
+    }
+    // Three double keys in a list of a memory where others have each once.
+    let double = "# Me\n\n- birthday: 1984-05-12\n- birthday: 1984-05-13\n- city: Ghent\n- city: Bruges\n- pet: cat\n- pet: dog\n";
+    let notes: Vec<_> = others(3).chain([note("user.md", double)]).collect();
+    check_all(&notes, &["user.md:4 user.md:3", "user.md:6 user.md:5", "user.md:8 user.md:7"]);
+}
+
+#[test]
+fn two_lines_of_a_memory_that_tells_nothing_hang_on_the_history() {
+    let user = |list: &str| [("user.md".to_owned(), format!("# Me\n\n- name: Jo\n{list}- tea: green\n"))];
+    check_all(&user("- city: Antwerp\n- city: Bruges\n"), &["user.md:5 user.md:4?"]);
+    // A run of three, values with commas and relations are lists.
+    check_all(&user("- friend: Tom\n- friend: Ann\n- friend: Eva\n"), &[]);
+    check_all(&user("- knows: [[a]]\n- knows: [[b]]\n"), &[]);
+    check_all(&[("user.md".to_owned(), "---\npets: [cat, dog]\n---\n- pets: rat\n".to_owned())], &[]);
+    // So are pairs, where several notes have them and few one value.
+    let note = |number: usize| {
+        let second = if number < 3 { format!("- son: B{number}\n") } else { String::new() };
+        (
+            format!("n{number}.md"),
+            format!("# N{number}\n- born: 19{number}0\n- city: C{number}\n- son: A{number}\n{second}"),
+        )
+    };
+    check_all(&(0..9).map(note).collect::<Vec<_>>(), &[]);
+    check_all(&(2..9).map(note).collect::<Vec<_>>(), &["n2.md:5 n2.md:4"]);
+}
+
 /// Notes of people who have each key once, and one whose text is given.
 fn people(count: usize, text: &str) -> Vec<(String, String)> {
     let person = |number: usize| {
@@ -71,11 +134,15 @@ fn that_a_key_has_one_value_is_learnt_from_other_notes() {
     assert_eq!((count(0, list), count(10, list)), (0, 1));
     let links = "# Ada\n- boss: [[a]]\n\nText.\n\n- boss: [[b]]\n";
     assert_eq!((count(0, links), count(10, links)), (0, 1));
-    // One of four notes lists several.
-    let mut notes = people(3, "# Ada\n- city: Rome\n\nText.\n\n- city: Bern\n");
-    notes.push(("list.md".to_owned(), "# Cities\n- city: Rome\n- city: Bern\n".to_owned()));
-    let notes: Vec<_> = notes.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
-    assert_eq!(found(&notes, Kind::ConflictingFact), []);
+    // One of four notes lists several; one that has two may contradict itself, and proves no list.
+    let beside = |cities: &str| {
+        let mut notes = people(3, "# Ada\n- city: Rome\n\nText.\n\n- city: Bern\n");
+        notes.push(("list.md".to_owned(), format!("# Cities\n{cities}")));
+        let notes: Vec<_> = notes.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+        found(&notes, Kind::ConflictingFact).into_iter().map(|found| found.path.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(beside("- city: Rome\n- city: Bern\n- city: Oslo\n"), [""; 0]);
+    assert_eq!(beside("- city: Rome\n- city: Bern\n"), ["user.md"]);
 }
 
 /// The lines of contradictions that a last note adds to a memory of people with a city, a phone and a boss each.

@@ -64,6 +64,9 @@ pub(super) enum Command {
     /// Models and programs that use the memory.
     #[command(flatten)]
     Programs(ProgramsCommand),
+    /// The tools of other servers.
+    #[command(flatten)]
+    Hub(HubCommand),
     /// What describes or measures memdir itself.
     #[command(flatten)]
     Own(OwnCommand),
@@ -287,18 +290,23 @@ pub(super) enum ProgramsCommand {
     /// Register the programs that may use the memory, and what each may see and do
     #[command(subcommand, long_about = client::LONG)]
     Client(client::ClientCommand),
-    /// Add the tools of other MCP servers, and say which may be called
-    #[command(long_about = tools::LONG)]
-    Tools {
-        #[command(subcommand)]
-        command: Option<tools::ToolsCommand>,
-    },
     /// Configure an assistant to start memdir
     #[command(long_about = install::LONG)]
     Install(install::InstallArgs),
     /// Tell an assistant what the memory holds, as a hook of the assistant
     #[command(long_about = hook::LONG)]
     Hook(hook::HookArgs),
+}
+
+/// Commands about the tools of other servers.
+#[derive(Debug, Subcommand)]
+pub(super) enum HubCommand {
+    /// Add the tools of other MCP servers, and say which may be called
+    #[command(long_about = tools::LONG)]
+    Tools {
+        #[command(subcommand)]
+        command: Option<tools::ToolsCommand>,
+    },
 }
 
 /// Commands about memdir itself.

@@ -41,9 +41,10 @@ fn proposal(text: &str) -> Result<u64, &'static str> {
 
 pub(super) const REVIEW: &str = "Answer the questions whose answers are worth most now, at most five.
 
-Asked is what two lines say against each other, what an import or a tool wrote and you have not confirmed, and what has stood for \
-longer than facts of its key mostly do in this memory. Yes confirms the line: the history says so, and no note changes. `= NEW VALUE` \
-writes that, as any change of yours; memdir undo takes it back. Without a terminal the questions are listed.";
+memdir asks about two lines that contradict each other, about what an import or a tool wrote and you have not confirmed, and about \
+what has stood for longer than facts of its key mostly do in this memory. Of two lines, 1 or 2 keeps that one and takes out the other; \
+b lets both stay. Yes confirms a line: the history says so, and no note changes. `= NEW VALUE` writes that. memdir undo takes back what \
+an answer changed. Without a terminal the questions are listed.";
 
 pub(super) const TIDY: &str = "Propose what would make the memory tidier, as one proposal in the inbox; nothing changes before you agree.
 

@@ -2,10 +2,10 @@
 
 use super::Chat;
 use super::lines::Typed;
-use super::talker::Word;
+use super::talker::{Talker, Word};
 use super::why;
 use crate::exit::usage;
-use crate::review::{self, Answer};
+use crate::review::{self, Asks};
 use memdir_agent::Actions;
 use memdir_core::action::{Action, Call, SearchFiles};
 use memdir_core::catalog;
@@ -208,34 +208,37 @@ fn pending(chat: &mut Chat<'_>, _: &str) -> Result<Next, ChangeError> {
 }
 
 fn review(chat: &mut Chat<'_>, _: &str) -> Result<Next, ChangeError> {
+    if chat.talker.lines.is_attended() {
+        let person = chat.person();
+        review::ask_all(chat.engine, &person, &mut chat.talker)?;
+        chat.learn_notes();
+        return Ok(Next::Go);
+    }
     let questions = chat.engine.review(chat.engine.now(), review::MOST)?;
     if questions.is_empty() {
         chat.talker.screen.tell(review::NOTHING);
     }
     for asked in &questions {
         chat.talker.screen.show(&format!("{}:{}  {}", asked.path, asked.line, asked.text));
-        if !chat.talker.lines.is_attended() {
-            chat.talker.screen.tell(&asked.question);
-            continue;
-        }
-        let question = format!("{} [y]es, a new value after `=`, [s]kip, [q]uit", asked.question);
-        let Typed::Text(typed) = chat.talker.lines.answer(&question) else { break };
-        match Answer::of(typed.trim()) {
-            Answer::Yes => {
-                chat.engine.confirm(&asked.path, &asked.text, &chat.person())?;
-                chat.talker.screen.tell("confirmed; the note is as it was");
-            }
-            Answer::Value(value) => {
-                let actions = chat.engine.answer_actions(asked, Some(value))?;
-                let receipt = review::change(chat.engine, chat.person(), actions)?;
-                chat.talker.screen.tell(&receipt);
-            }
-            Answer::Skip => {}
-            Answer::Quit => break,
-        }
+        chat.talker.screen.tell(&asked.question);
     }
-    chat.learn_notes();
     Ok(Next::Go)
+}
+
+impl Asks for Talker<'_> {
+    type Error = ChangeError;
+
+    fn tell(&mut self, line: &str) -> Result<(), ChangeError> {
+        self.screen.tell(line);
+        Ok(())
+    }
+
+    fn ask(&mut self, question: &str) -> Result<Option<String>, ChangeError> {
+        Ok(match self.lines.answer(question) {
+            Typed::Text(typed) => Some(typed.trim().to_owned()),
+            Typed::Stopped | Typed::End => None,
+        })
+    }
 }
 
 /// Asks about one proposal that waits, and does what is said; says whether to go on with the next.

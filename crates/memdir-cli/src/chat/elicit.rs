@@ -5,17 +5,20 @@ use serde_json::{Map, Value};
 use super::lines::Typed;
 use super::talker::{Talker, Word};
 use crate::tools::elicit;
-use memdir_tools::{Elicitation, ElicitationAnswer};
+use memdir_tools::{Elicitation, ElicitationAnswer, ServerName};
+
+/// So many lines of a question are shown.
+const LINES: usize = 40;
 
 impl Talker<'_> {
     /// Shows what a server asks, and takes the person's answer.
-    pub(super) fn answer_server(&mut self, elicitation: &Elicitation) -> ElicitationAnswer {
+    pub(super) fn answer_server(&mut self, server: &ServerName, elicitation: &Elicitation) -> ElicitationAnswer {
         if !self.lines.is_attended() {
             return ElicitationAnswer::Decline;
         }
         self.screen.end_line();
-        self.screen.warn("the server asks you, in its own words:");
-        elicitation.message.lines().for_each(|line| self.screen.show(&format!("  {line}")));
+        self.screen.warn(&format!("the server `{server}` asks you, in its own words:"));
+        elicitation.message.lines().take(LINES).for_each(|line| self.screen.show(&format!("  {line}")));
         let url = elicitation.params.get("url").and_then(Value::as_str);
         if let Some(url) = url {
             self.screen.show(&format!("  it wants you to open {url}"));

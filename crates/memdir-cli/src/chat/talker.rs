@@ -13,7 +13,7 @@ use memdir_core::report::{Failure, Issue, Report};
 use memdir_engine::{Reviewed, ToolConsent, standing};
 use memdir_model::Heard;
 use memdir_policy::{Rule, Verdict};
-use memdir_tools::{Elicitation, ElicitationAnswer, Tool};
+use memdir_tools::{Elicitation, ElicitationAnswer, ServerName, Tool};
 use memdir_words::said;
 
 /// Who shows and asks.
@@ -267,8 +267,8 @@ impl Edge for Talker<'_> {
         self.ask_about(tool, arguments)
     }
 
-    fn elicit(&mut self, elicitation: &Elicitation) -> ElicitationAnswer {
-        self.answer_server(elicitation)
+    fn elicit(&mut self, server: &ServerName, elicitation: &Elicitation) -> ElicitationAnswer {
+        self.answer_server(server, elicitation)
     }
 
     fn is_listening(&self) -> bool {

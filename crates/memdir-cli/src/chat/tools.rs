@@ -41,7 +41,7 @@ pub(super) fn run(chat: &mut Chat<'_>, text: &str) -> Result<(), ChangeError> {
             }
         }
         _ => {
-            let what = format!("`/tools {}` says nothing", catalog::shorten(text));
+            let what = format!("`/tools {}` is not a command", catalog::shorten(text));
             return Err(usage(what, "say `/tools`, `/tools on NAME` or `/tools off NAME`").into());
         }
     }
@@ -95,21 +95,20 @@ impl Talker<'_> {
             return ToolConsent::NobodyThere;
         }
         self.screen.end_line();
-        self.screen
-            .warn(&format!("the model wants to call `{}` of the server `{}`, and to send it:", tool.own, tool.server));
         let sent = serde_json::to_string_pretty(arguments).unwrap_or_default();
-        let end = sent.floor_char_boundary(SHOWN);
-        sent.get(..end).unwrap_or_default().lines().for_each(|line| self.screen.show(&format!("  {line}")));
-        if end < sent.len() {
-            self.screen.warn(&format!("  … and {} more bytes that are not shown here", sent.len() - end));
+        if sent.len() > SHOWN {
+            let words =
+                format!("the model wants to send {} bytes to `{}`, too many to show here", sent.len(), tool.name);
+            self.screen.warn(&format!("{words}: nothing is sent"));
+            return ToolConsent::NobodyThere;
         }
+        self.screen.warn(&format!("the model wants to call `{}` with:", tool.name));
+        sent.lines().for_each(|line| self.screen.show(&format!("  {line}")));
         let words = tool.brief(BRIEF);
         if !words.is_empty() {
             self.screen.tell(&format!("the server says of this tool: {words}"));
         }
-        match self
-            .ask("[y]es, once [c]onversation: do not ask again here [n]o", &[Word::Yes, Word::Conversation, Word::No])
-        {
+        match self.ask("[y]es, once [c] yes, for this conversation [n]o", &[Word::Yes, Word::Conversation, Word::No]) {
             Some(Word::Yes) => ToolConsent::Once,
             Some(Word::Conversation) => ToolConsent::Conversation,
             Some(Word::No) => ToolConsent::No,

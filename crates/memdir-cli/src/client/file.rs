@@ -19,7 +19,7 @@ const HEAD: &str = "# Written by `memdir client`. A token is kept only as its di
 /// The form of the file.
 const VERSION: u32 = 1;
 /// What to do about a damaged file.
-const MEND: &str = "nobody is let in by it; mend the file, or move it away and add the clients anew";
+const MEND: &str = "nobody can connect until the file is repaired, or moved away and the clients added again";
 
 /// A client as it is kept.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]

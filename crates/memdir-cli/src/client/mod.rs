@@ -46,6 +46,7 @@ struct Shown<'a> {
     read: &'a [String],
     write: &'a [String],
     actions: Option<&'a [String]>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
     hub: &'a [String],
     expires: Option<Timestamp>,
     expired: bool,

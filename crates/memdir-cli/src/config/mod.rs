@@ -32,6 +32,8 @@ pub(super) use search::Search;
 
 /// The largest settings file that is read.
 const MOST_BYTES: u64 = 1 << 20;
+/// The mark of what a hub has started, which may be memdir itself. It is no setting.
+const HUB_MARK: &str = "MEMDIR_HUB";
 /// The sections and their keys; the empty section is the top of the file.
 const KEYS: &[(&str, &[&str])] = &[
     (
@@ -297,7 +299,7 @@ impl Sources {
             Some(path) => read_file(path)?,
             None => Table::new(),
         };
-        let own = |(name, _): &(String, String)| name == "MEMDIR" || name.starts_with("MEMDIR_");
+        let own = |(name, _): &(String, String)| name == "MEMDIR" || name.starts_with("MEMDIR_") && name != HUB_MARK;
         let environment = environment().into_iter().filter(own).collect();
         let sources = Self { file, environment, home, path, stamp };
         check_table("", &sources.file)?;

@@ -43,7 +43,7 @@ pub(super) fn run(global: &Global, registry: &Registry, options: &AddServer) -> 
             ))?;
         } else if settled.approved {
             say(format!("`{name}` is added: {}", starts(&server.transport)))?;
-            say("each call is asked about; `memdir tools allow` lets tools be called without")?;
+            say("each call is asked about; `memdir tools allow` lets tools be called without asking")?;
         }
         Ok(())
     })?;

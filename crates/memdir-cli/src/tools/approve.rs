@@ -151,7 +151,7 @@ fn agrees(global: &Global, settled: &Settled, is_new: bool, asking: Asking) -> R
     if !global.json {
         let mut stderr = io::stderr().lock();
         if is_new {
-            settled.tools.iter().try_for_each(|tool| tool.show(&mut stderr, ""))?;
+            settled.tools.iter().try_for_each(|tool| tool.show_whole(&mut stderr))?;
         } else {
             writeln!(stderr, "{}", term::diff(&settled.diff, &stderr))?;
         }

@@ -32,38 +32,45 @@ The arguments are a JSON object; `-` reads it from standard input. A tool that y
 asked about here, or needs --yes. Prints the text of the result, or with --json the result as the server sent it. Exit status: 0 \
 done; 3 not allowed; 4 failed, or the tool says that it failed. Each call is an entry of the memory's audit.";
 
-/// What can be done with the tools of other servers.
+/// What can be done with the tools of other servers. Grouped, because the parser that clap makes of an enum needs stack for every
+/// variant in it.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ToolsCommand {
+    /// Which servers there are.
+    #[command(flatten)]
+    Servers(ServersCommand),
+    /// What holds for their tools.
+    #[command(flatten)]
+    Settle(SettleCommand),
+    /// Calling tools, and looking after servers.
+    #[command(flatten)]
+    Use(UseCommand),
+}
+
+/// Commands about which servers there are.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ServersCommand {
     /// Add a server, and approve the tools that it has now
     #[command(long_about = ADD)]
     Add(AddServer),
     /// List the servers: how they are reached, how many tools they have, and what holds for them
     List,
     /// Show a server's tools: what each does, whether it may be called, whether it is as you approved it
-    Show {
-        /// The server
-        #[arg(value_parser = server)]
-        name: ServerName,
-    },
+    Show(Named),
     /// Remove a server; what was approved goes with it
-    Remove {
-        /// The server
-        #[arg(value_parser = server)]
-        name: ServerName,
-    },
+    Remove(Named),
     /// Use a server again
-    Enable {
-        /// The server
-        #[arg(value_parser = server)]
-        name: ServerName,
-    },
+    Enable(Named),
     /// Stop using a server, at once and in running programs too; it stays on the list
-    Disable {
-        /// The server
-        #[arg(value_parser = server)]
-        name: ServerName,
-    },
+    Disable(Named),
+    /// Take servers over from an assistant, or from a file in JSON, TOML or YAML
+    #[command(long_about = IMPORT)]
+    Import(ImportServers),
+}
+
+/// Commands about what holds for tools.
+#[derive(Debug, Subcommand)]
+pub(crate) enum SettleCommand {
     /// Call tools without a question
     Allow(Names),
     /// Ask before each call, which is the default
@@ -71,58 +78,84 @@ pub(crate) enum ToolsCommand {
     /// Never call tools
     Deny(Names),
     /// Approve what servers have changed in their tools, once you have seen it
-    Approve {
-        /// The servers; else all that have tools which are not approved
-        #[arg(value_parser = server, value_name = "NAME")]
-        names: Vec<ServerName>,
-        /// Do not ask
-        #[arg(long)]
-        yes: bool,
-    },
+    Approve(ApproveTools),
     /// Keep a tool's results, and give them again for the same arguments
-    Cache {
-        /// The tool, such as time__convert_time
-        tool: String,
-        /// For how many seconds; `off` ends it
-        #[arg(value_name = "SECONDS|off", value_parser = seconds)]
-        keep: Keep,
-    },
+    Cache(CacheResults),
+}
+
+/// Commands that call tools, and look after servers.
+#[derive(Debug, Subcommand)]
+pub(crate) enum UseCommand {
     /// Call a tool
     #[command(long_about = CALL)]
     Call(CallTool),
     /// Show the last lines that a server wrote to its standard error
-    Logs {
-        /// The server
-        #[arg(value_parser = server)]
-        name: ServerName,
-        /// How many lines
-        #[arg(short = 'n', long, value_name = "N", default_value_t = 40)]
-        lines: usize,
-    },
+    Logs(Logs),
     /// Connect to servers: which protocol they speak, how many tools they have, how fast they answer
-    Doctor {
-        /// Only this one
-        #[arg(value_parser = server)]
-        name: Option<ServerName>,
-    },
+    Doctor(Examine),
     /// Log in at a server that asks who you are, in your browser
     Login(Login),
     /// Forget a login
-    Logout {
-        /// The server
-        #[arg(value_parser = server)]
-        name: ServerName,
-    },
-    /// Take servers over from an assistant, or from a file in JSON, TOML or YAML
-    #[command(long_about = IMPORT)]
-    Import {
-        /// An assistant that `memdir install` knows, such as claude-code, or a file
-        #[arg(value_name = "ASSISTANT|FILE")]
-        from: String,
-        /// Do not ask
-        #[arg(long)]
-        yes: bool,
-    },
+    Logout(Named),
+}
+
+/// One server.
+#[derive(Args, Debug)]
+pub(crate) struct Named {
+    /// The server
+    #[arg(value_parser = server)]
+    pub(super) name: ServerName,
+}
+
+/// Options of `tools import`.
+#[derive(Args, Debug)]
+pub(crate) struct ImportServers {
+    /// An assistant that `memdir install` knows, such as claude-code, or a file
+    #[arg(value_name = "ASSISTANT|FILE")]
+    pub(super) from: String,
+    /// Do not ask
+    #[arg(long)]
+    pub(super) yes: bool,
+}
+
+/// Options of `tools approve`.
+#[derive(Args, Debug)]
+pub(crate) struct ApproveTools {
+    /// The servers; else all that are in use
+    #[arg(value_parser = server, value_name = "NAME")]
+    pub(super) names: Vec<ServerName>,
+    /// Do not ask
+    #[arg(long)]
+    pub(super) yes: bool,
+}
+
+/// Options of `tools cache`.
+#[derive(Args, Debug)]
+pub(crate) struct CacheResults {
+    /// The tool, such as time__convert_time
+    pub(super) tool: String,
+    /// For how many seconds; `off` ends it
+    #[arg(value_name = "SECONDS|off", value_parser = seconds)]
+    pub(super) keep: Keep,
+}
+
+/// Options of `tools logs`.
+#[derive(Args, Debug)]
+pub(crate) struct Logs {
+    /// The server
+    #[arg(value_parser = server)]
+    pub(super) name: ServerName,
+    /// How many lines
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 40)]
+    pub(super) lines: usize,
+}
+
+/// Options of `tools doctor`.
+#[derive(Args, Debug)]
+pub(crate) struct Examine {
+    /// Only this one
+    #[arg(value_parser = server)]
+    pub(super) name: Option<ServerName>,
 }
 
 /// Options of `tools add`.
@@ -200,7 +233,8 @@ pub(crate) struct CallTool {
 }
 
 /// How long results are kept; `None` for not at all.
-pub(super) type Keep = Option<NonZeroU32>;
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Keep(pub(super) Option<NonZeroU32>);
 
 fn server(text: &str) -> Result<ServerName, String> {
     ServerName::parse(text).map_err(|error| error.to_string())
@@ -208,7 +242,7 @@ fn server(text: &str) -> Result<ServerName, String> {
 
 fn seconds(text: &str) -> Result<Keep, String> {
     match text {
-        "off" => Ok(None),
-        text => text.parse().map(Some).map_err(|_| "a number of seconds, or `off`".to_owned()),
+        "off" => Ok(Keep(None)),
+        text => text.parse().map(|seconds| Keep(Some(seconds))).map_err(|_| "a number of seconds, or `off`".to_owned()),
     }
 }

@@ -107,12 +107,17 @@ fn in_words(failure: Failure, server: &Server, is_approved: bool) -> Failure {
             format!("`memdir tools enable {name}` puts it into use")
         }
         Code::Denied if !is_approved => format!("`memdir tools approve {name}` shows the change"),
-        Code::UnknownAction | Code::Denied => {
-            format!("`memdir tools show {name}` shows its tools and what holds for each")
+        Code::UnknownAction | Code::Denied if !says_command(&failure) => {
+            format!("`memdir tools show {name}` shows its tools and their permissions")
         }
         _ => return failure,
     };
     failure.with_hint(hint)
+}
+
+/// Whether a hint names the command that helps.
+fn says_command(failure: &Failure) -> bool {
+    failure.hint.as_deref().is_some_and(|hint| hint.contains("memdir tools "))
 }
 
 /// The arguments of a call.

@@ -30,7 +30,9 @@ pub(super) fn logout(global: &Global, registry: &Registry, name: &ServerName) ->
     let server = registry.server(name)?;
     runtime()?.block_on(memdir_hub::logout(&server, &places())).map_err(Failure::from)?;
     global.answer(&json!({"name": name, "logged_in": false}), |_| {
-        Ok(say(format!("what the login at `{name}` gave is forgotten here; it may be good there for some time"))?)
+        Ok(say(format!(
+            "what the login at `{name}` gave is forgotten here; the server may accept its token for a while"
+        ))?)
     })
 }
 

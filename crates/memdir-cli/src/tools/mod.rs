@@ -23,6 +23,7 @@ pub(super) use args::{LONG, ToolsCommand};
 use super::args::Global;
 use super::config::Sources;
 use super::exit::Stop;
+use args::{ServersCommand, SettleCommand, UseCommand};
 use memdir_core::report::Failure;
 use memdir_hub::Hub;
 use memdir_tools::Permission;
@@ -31,23 +32,42 @@ use registry::Registry;
 pub(super) fn run(global: &Global, command: Option<&ToolsCommand>) -> Result<u8, Stop> {
     let registry = Registry::of(&Sources::read()?)?;
     match command {
-        None | Some(ToolsCommand::List) => shown::list(global, &registry),
-        Some(ToolsCommand::Add(options)) => add::run(global, &registry, options),
-        Some(ToolsCommand::Show { name }) => shown::show(global, &registry, name),
-        Some(ToolsCommand::Remove { name }) => settle::remove(global, &registry, name),
-        Some(ToolsCommand::Enable { name }) => settle::enable(global, &registry, name, true),
-        Some(ToolsCommand::Disable { name }) => settle::enable(global, &registry, name, false),
-        Some(ToolsCommand::Allow(names)) => settle::permit(global, &registry, names, Permission::Allow),
-        Some(ToolsCommand::Ask(names)) => settle::permit(global, &registry, names, Permission::Ask),
-        Some(ToolsCommand::Deny(names)) => settle::permit(global, &registry, names, Permission::Deny),
-        Some(ToolsCommand::Approve { names, yes }) => approve::run(global, &registry, names, *yes),
-        Some(ToolsCommand::Cache { tool, keep }) => settle::cache(global, &registry, tool, *keep),
-        Some(ToolsCommand::Call(options)) => call::run(global, &registry, options),
-        Some(ToolsCommand::Logs { name, lines }) => doctor::logs(global, &registry, name, *lines),
-        Some(ToolsCommand::Doctor { name }) => doctor::run(global, &registry, name.as_ref()),
-        Some(ToolsCommand::Login(options)) => login::login(global, &registry, options),
-        Some(ToolsCommand::Logout { name }) => login::logout(global, &registry, name),
-        Some(ToolsCommand::Import { from, yes }) => import::run(global, &registry, from, *yes),
+        None => shown::list(global, &registry),
+        Some(ToolsCommand::Servers(command)) => run_servers(global, &registry, command),
+        Some(ToolsCommand::Settle(command)) => run_settle(global, &registry, command),
+        Some(ToolsCommand::Use(command)) => run_use(global, &registry, command),
+    }
+}
+
+fn run_servers(global: &Global, registry: &Registry, command: &ServersCommand) -> Result<u8, Stop> {
+    match command {
+        ServersCommand::Add(options) => add::run(global, registry, options),
+        ServersCommand::List => shown::list(global, registry),
+        ServersCommand::Show(named) => shown::show(global, registry, &named.name),
+        ServersCommand::Remove(named) => settle::remove(global, registry, &named.name),
+        ServersCommand::Enable(named) => settle::enable(global, registry, &named.name, true),
+        ServersCommand::Disable(named) => settle::enable(global, registry, &named.name, false),
+        ServersCommand::Import(options) => import::run(global, registry, &options.from, options.yes),
+    }
+}
+
+fn run_settle(global: &Global, registry: &Registry, command: &SettleCommand) -> Result<u8, Stop> {
+    match command {
+        SettleCommand::Allow(names) => settle::permit(global, registry, names, Permission::Allow),
+        SettleCommand::Ask(names) => settle::permit(global, registry, names, Permission::Ask),
+        SettleCommand::Deny(names) => settle::permit(global, registry, names, Permission::Deny),
+        SettleCommand::Approve(options) => approve::run(global, registry, &options.names, options.yes),
+        SettleCommand::Cache(options) => settle::cache(global, registry, options),
+    }
+}
+
+fn run_use(global: &Global, registry: &Registry, command: &UseCommand) -> Result<u8, Stop> {
+    match command {
+        UseCommand::Call(options) => call::run(global, registry, options),
+        UseCommand::Logs(options) => doctor::logs(global, registry, &options.name, options.lines),
+        UseCommand::Doctor(options) => doctor::run(global, registry, options.name.as_ref()),
+        UseCommand::Login(options) => login::login(global, registry, options),
+        UseCommand::Logout(named) => login::logout(global, registry, &named.name),
     }
 }
 
@@ -61,20 +81,7 @@ pub(super) fn was_guard(arguments: &[OsString]) -> bool {
     is_guard
 }
 
-/// The tools of the servers that the person has added; `None` where there are none, and then nothing is started.
-///
-/// # Errors
-///
-/// `config` where the registry cannot be read.
-pub(super) fn open_hub(sources: &Sources) -> Result<Option<Arc<Hub>>, Failure> {
-    if sources.path().is_none() {
-        return Ok(None);
-    }
-    let registry = Registry::of(sources)?;
-    if registry.read()?.is_empty() { Ok(None) } else { Ok(Some(Arc::new(registry.hub()?))) }
-}
-
-/// The same where there need not be any yet, for a program that serves those which are added while it runs.
+/// The tools of the servers that the person has added, and of those that are added while the program runs.
 ///
 /// # Errors
 ///

@@ -191,6 +191,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "another program writes the file")]
     fn a_file_that_cannot_be_read_denies_all_tools_and_says_why() {
         use std::os::unix::fs::PermissionsExt;
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::args::{Keep, Names};
+use super::args::{CacheResults, Keep, Names};
 use super::registry::{Registry, unknown};
 use crate::args::Global;
 use crate::exit::{Stop, usage};
@@ -20,14 +20,14 @@ pub(super) fn remove(global: &Global, registry: &Registry, name: &ServerName) ->
         Ok(())
     })?;
     global.answer(&json!({ "removed": name }), |_| {
-        Ok(say(format!("`{name}` is removed; running programs have its tools no longer"))?)
+        Ok(say(format!("`{name}` is removed; running programs can no longer call its tools"))?)
     })
 }
 
 pub(super) fn enable(global: &Global, registry: &Registry, name: &ServerName, enabled: bool) -> Result<u8, Stop> {
     registry.change_one(name, |server| server.enabled = enabled)?;
     global.answer(&json!({"name": name, "enabled": enabled}), |_| {
-        let out = "out of use; running programs have its tools no longer";
+        let out = "disabled; running programs can no longer call its tools";
         Ok(say(format!("`{name}` is {}", if enabled { "in use" } else { out }))?)
     })
 }
@@ -54,8 +54,9 @@ fn permit_one(servers: &mut [Server], name: &str, to: Permission) -> Result<(), 
     with_tool(servers, name, |rule| rule.permission = Some(to))
 }
 
-pub(super) fn cache(global: &Global, registry: &Registry, tool: &str, keep: Keep) -> Result<u8, Stop> {
-    registry.change(|servers| with_tool(servers, tool, |rule| rule.cache_seconds = keep))?;
+pub(super) fn cache(global: &Global, registry: &Registry, options: &CacheResults) -> Result<u8, Stop> {
+    let CacheResults { tool, keep: Keep(keep) } = options;
+    registry.change(|servers| with_tool(servers, tool, |rule| rule.cache_seconds = *keep))?;
     global.answer(&json!({"tool": tool, "cache_seconds": keep}), |_| {
         let kept = match keep {
             Some(seconds) => format!("kept for {seconds} s, for each client its own"),

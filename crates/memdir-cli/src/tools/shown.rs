@@ -11,7 +11,9 @@ use crate::exit::Stop;
 use crate::output::{Lines, say};
 use crate::{shell, term};
 use memdir_plan::count;
-use memdir_tools::{Permission, PinState, Server, ServerHealth, ServerName, ServerState, ToolName, Toolbox, Transport};
+use memdir_tools::{
+    Permission, PinState, Server, ServerHealth, ServerName, ServerState, ToolName, Toolbox, Transport, definition_text,
+};
 
 /// A server in a list.
 #[derive(Debug, Serialize)]
@@ -41,6 +43,8 @@ pub(super) struct ToolRow {
     permission: Permission,
     pin: PinState,
     cache_seconds: Option<NonZeroU32>,
+    #[serde(skip)]
+    definition: Map<String, Value>,
 }
 
 impl ToolRow {
@@ -57,6 +61,7 @@ impl ToolRow {
                 pin: server.pin_state(&own, definition),
                 cache_seconds: server.tools.get(&own).and_then(|rule| rule.cache_seconds),
                 own,
+                definition: definition.clone(),
             })
         };
         let mut rows: Vec<Self> = definitions.iter().filter_map(row).collect();
@@ -139,7 +144,9 @@ pub(super) fn show(global: &Global, registry: &Registry, name: &ServerName) -> R
     let states = hub.servers();
     let tools = ToolRow::all(&server, &hub.definitions(name).1);
     let row = Row::of(&server, &states, &tools);
-    global.answer(&json!({"server": row, "transport": server.transport, "tools": tools}), |stdout| {
+    let definitions: Vec<&Map<String, Value>> = tools.iter().map(|tool| &tool.definition).collect();
+    let answer = json!({"server": row, "transport": server.transport, "tools": tools, "definitions": definitions});
+    global.answer(&answer, |stdout| {
         stdout.line(format!("{}: {}", row.transport, row.starts))?;
         let use_ = if server.enabled { "in use" } else { "out of use" };
         stdout.line(format!("{use_}; its tools: {}", row.permission.as_str()))?;
@@ -161,6 +168,13 @@ impl ToolRow {
             PinState::Changed => "  changed since it was approved",
             PinState::New => "  not approved",
         }
+    }
+
+    /// One line about the tool, and below it all of its definition: what is approved, each line moved in.
+    pub(super) fn show_whole(&self, output: &mut impl std::io::Write) -> Result<(), Stop> {
+        output.line(format!("{}  {}  {}", self.name, self.permission.as_str(), size(self.bytes)))?;
+        let text = definition_text(&self.definition);
+        Ok(text.lines().try_for_each(|line| output.line(format!("    {line}")))?)
     }
 
     /// One line about the tool, which ends in `state`, and its description below, each line moved in.

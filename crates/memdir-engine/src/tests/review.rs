@@ -4,9 +4,10 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use super::{engine, memory};
-use crate::{Caller, Engine, QuestionKind};
+use crate::{Caller, Engine, FactsQuery, QuestionKind, Reply};
 use memdir_core::action::{Action, Call, SetFact};
 use memdir_core::path::MemoryPath;
+use memdir_core::report::{Code, FactState};
 use memdir_core::time::Timestamp;
 use memdir_dialect::Parsed;
 
@@ -103,4 +104,151 @@ fn a_step_of_several_calls_is_one_part() {
     let now = std::fs::read_to_string(folder.path().join("long.md")).unwrap();
     assert!(now.contains("- permit: A") && now.contains("[[long Part 1]]") && now.len() < 16_000, "{}", now.len());
     assert_eq!(engine.tidy(false, &Caller::person("cli"), &|| ()).unwrap(), crate::TidyRun::default());
+}
+
+/// The open disputes, as `path:text other-path:text`.
+fn disputes(engine: &Engine) -> Vec<String> {
+    let found = engine.review(engine.now(), 9).unwrap().into_iter().filter_map(|one| {
+        let other = one.other?;
+        Some(format!("{}:{} {}:{}", one.path, one.text, other.path, other.text))
+    });
+    found.collect()
+}
+
+/// What `check` and `facts` say of contradictions: whether there is one.
+fn are_told(engine: &Engine) -> [bool; 2] {
+    let found = engine.check(&|| ()).unwrap().findings;
+    let facts = engine.facts(&FactsQuery::current()).unwrap().facts;
+    [
+        found.iter().any(|finding| finding.kind == memdir_check::Kind::ConflictingFact),
+        facts.iter().any(|fact| fact.state == FactState::Disputed),
+    ]
+}
+
+const OTHERS: [(&str, &str); 4] = [
+    ("p1.md", "# Person 1\n\n- birthday: 1981\n- city: Turin\n- shoe size: 41\n"),
+    ("p2.md", "# Person 2\n\n- birthday: 1982\n- city: Genoa\n- shoe size: 42\n"),
+    ("p3.md", "# Person 3\n\n- birthday: 1983\n- city: Trent\n- shoe size: 43\n"),
+    ("p4.md", "# Person 4\n\n- birthday: 1984\n- city: Milan\n- shoe size: 44\n"),
+];
+const DOUBLE: &str =
+    "# Me\n\n- birthday: 12 May\n- birthday: 13 May\n- city: Ghent\n- city: Bruges\n- shoe size: 44\n- shoe size: 45\n";
+
+fn with_others(more: &[(&str, &str)]) -> (tempfile::TempDir, Engine) {
+    let folder = memory(&[&OTHERS[..], more].concat());
+    let engine = engine(folder.path());
+    (folder, engine)
+}
+
+fn read(folder: &tempfile::TempDir, note: &str) -> String {
+    std::fs::read_to_string(folder.path().join(note)).unwrap()
+}
+
+#[test]
+fn an_answer_that_moves_lines_leaves_the_others_to_be_answered() {
+    let (folder, engine) = with_others(&[("user.md", DOUBLE)]);
+    let me = Caller::person("cli");
+    for _ in 0..3 {
+        let asked = engine.review(engine.now(), 5).unwrap();
+        engine.settle(&asked[0], Reply::This, &me).unwrap().unwrap();
+    }
+    assert_eq!(read(&folder, "user.md"), "# Me\n\n- birthday: 13 May\n- city: Bruges\n- shoe size: 45\n");
+    assert_eq!((disputes(&engine), are_told(&engine)), (vec![], [false; 2]));
+}
+
+#[test]
+fn where_an_answer_fails_nothing_is_confirmed() {
+    let (folder, engine) = with_others(&[("user.md", DOUBLE)]);
+    let (me, asked) = (Caller::person("cli"), engine.review(engine.now(), 5).unwrap());
+    // The lines have moved since the second question was found.
+    engine.settle(&asked[0], Reply::This, &me).unwrap().unwrap();
+    let (before, open) = (read(&folder, "user.md"), disputes(&engine));
+    for reply in [Reply::Stands, Reply::This, Reply::Other, Reply::Value("x")] {
+        let failure = engine.settle(&asked[1], reply, &me).unwrap_err();
+        assert_eq!((failure.code, failure.message.contains("has changed since")), (Code::Conflict, true), "{reply:?}");
+    }
+    // A line that holds others cannot go by itself.
+    std::fs::write(folder.path().join("user.md"), "# Me\n\n- city: Ghent\n  - flat: red\n- pet: cat\n- city: Bruges\n")
+        .unwrap();
+    let asked = engine.review(engine.now(), 5).unwrap();
+    assert_eq!(engine.settle(&asked[0], Reply::This, &me).unwrap_err().code, Code::InvalidAction);
+    assert_eq!(engine.settle(&asked[0], Reply::Value("Rome"), &me).unwrap_err().code, Code::InvalidAction);
+    // Anybody else changes nothing either.
+    let failure = engine.settle(&asked[0], Reply::Other, &Caller::model("exec")).unwrap_err();
+    assert_eq!((failure.code, disputes(&engine).len()), (Code::Denied, 1));
+    std::fs::write(folder.path().join("user.md"), &before).unwrap();
+    assert_eq!(disputes(&engine), open);
+    let lines = engine.lines(&path("user.md")).unwrap().1;
+    let confirmed = lines.iter().zip(before.lines()).filter(|(line, _)| line.provenance.last_confirmed.is_some());
+    assert_eq!(confirmed.map(|(_, text)| text).collect::<Vec<_>>(), ["- birthday: 13 May"]);
+}
+
+#[test]
+fn what_may_both_stay_is_settled_for_check_and_facts_too() {
+    let (folder, engine) = with_others(&[("user.md", "# Me\n\n- city: Ghent\n- pet: cat\n- city: Bruges\n")]);
+    let (me, before) = (Caller::person("cli"), read(&folder, "user.md"));
+    assert_eq!(are_told(&engine), [true; 2]);
+    // One line that is right says nothing of the other one.
+    engine.confirm(&path("user.md"), "- city: Ghent", &me).unwrap();
+    assert_eq!((disputes(&engine).len(), are_told(&engine)), (1, [true; 2]));
+    let asked = engine.review(engine.now(), 5).unwrap();
+    assert!(engine.settle(&asked[0], Reply::Stands, &me).unwrap().is_none());
+    assert_eq!((disputes(&engine), are_told(&engine), read(&folder, "user.md")), (vec![], [false; 2], before.clone()));
+    // Until one of them says something else.
+    std::fs::write(folder.path().join("user.md"), before.replace("Bruges", "Antwerp")).unwrap();
+    assert_eq!((disputes(&engine).len(), are_told(&engine)), (1, [true; 2]));
+}
+
+#[test]
+fn a_value_is_written_where_the_fact_belongs() {
+    // A section of another note about Person 2, in a note that has a birthday of its own.
+    let misc = "# Misc\n\n- birthday: 1 May\n\n## Person 2\n\n- birthday: 1970\n";
+    let journal = "# May\n\n- Person 2's birthday: 1970\n";
+    for (note, text, left) in
+        [("misc.md", misc, "# Misc\n\n- birthday: 1 May\n\n## Person 2\n\n"), ("may.md", journal, "# May\n\n")]
+    {
+        let (folder, engine) = with_others(&[(note, text)]);
+        let asked = engine.review(engine.now(), 5).unwrap();
+        let report = engine.settle(&asked[0], Reply::Value("1971-10-10"), &Caller::person("cli")).unwrap().unwrap();
+        let own = OTHERS[1].1.replace("1982", "1971-10-10");
+        assert_eq!((read(&folder, "p2.md"), read(&folder, note)), (own, left.to_owned()));
+        assert_eq!((report.batch.is_some(), disputes(&engine)), (true, vec![]));
+    }
+    // Of two lines of one note the lower one is kept, whatever others have the key.
+    let text = "# Me\n\n- birthday: 12 May\n- birthday: 13 May\n\n## Sister\n\n- birthday: 1 June\n- flat: red\n";
+    let (folder, engine) = with_others(&[("user.md", text)]);
+    let asked = engine.review(engine.now(), 5).unwrap();
+    engine.settle(&asked[0], Reply::Value("14 May"), &Caller::person("cli")).unwrap();
+    assert_eq!(read(&folder, "user.md"), text.replace("- birthday: 12 May\n", "").replace("13 May", "14 May"));
+    // The other line may be right as well, and a value that stands there already is no other answer.
+    for (reply, kept) in [(Reply::Other, "12 May"), (Reply::This, "13 May"), (Reply::Value("13 May"), "13 May")] {
+        let (folder, engine) = with_others(&[("user.md", text)]);
+        let asked = engine.review(engine.now(), 5).unwrap();
+        engine.settle(&asked[0], reply, &Caller::person("cli")).unwrap().unwrap();
+        let gone = if kept == "12 May" { "13 May" } else { "12 May" };
+        assert_eq!(read(&folder, "user.md"), text.replace(&format!("- birthday: {gone}\n"), ""));
+        let lines = engine.lines(&path("user.md")).unwrap().1;
+        assert!(lines.iter().any(|line| line.line == 3 && line.provenance.last_confirmed.is_some()), "{reply:?}");
+    }
+}
+
+#[test]
+fn what_may_be_a_list_is_asked_where_different_changes_wrote_it() {
+    let folder = memory(&[("user.md", "# Me\n\n- name: Jo\n- city: Antwerp\n")]);
+    let engine = engine(folder.path());
+    let open = || (disputes(&engine).len(), are_told(&engine));
+    let send = |action: serde_json::Value| {
+        let text = format!("<actions>[{action}]</actions>");
+        engine.conclude(engine.propose(memdir_dialect::parse(text.as_bytes()), Caller::model("exec")))
+    };
+    let append = |text: &str| send(serde_json::json!({"action": "append_file", "path": "user.md", "content": text}));
+    assert_eq!(append("- city: Bruges\n").issues, []);
+    assert_eq!(open(), (1, [true; 2]));
+    assert!(engine.tidy(true, &Caller::person("cli"), &|| ()).unwrap().steps.is_empty());
+    // A third one makes it a list; what one change wrote is one, too.
+    append("- city: Ghent\n");
+    assert_eq!(open(), (0, [false; 2]));
+    send(serde_json::json!({"action": "update_file", "path": "user.md",
+        "old_content": "- city: Antwerp\n- city: Bruges\n- city: Ghent\n", "new_content": "- tea: green\n- tea: black\n"}));
+    assert_eq!(open(), (0, [false; 2]));
 }

@@ -22,7 +22,7 @@ use memdir_vault::{AuditQuery, ToolFilter};
 /// Servers that answer what they are told to, and remember what they were sent.
 #[derive(Debug)]
 pub(super) struct Scripted {
-    tools: Arc<[Tool]>,
+    tools: Mutex<Arc<[Tool]>>,
     answer: Result<ToolAnswer, CallError>,
     may_call: Result<(), CallError>,
     heard: Mutex<Vec<ToolCall>>,
@@ -34,7 +34,7 @@ impl Toolbox for Scripted {
     }
 
     fn tools(&self) -> Arc<[Tool]> {
-        Arc::clone(&self.tools)
+        Arc::clone(&self.tools.lock().unwrap())
     }
 
     fn may_call(&self, _call: &ToolCall) -> Result<(), CallError> {
@@ -71,7 +71,7 @@ pub(super) fn toolbox(permission: Permission, pin: PinState, answer: Result<Tool
     let own = "forecast";
     let name = ToolName::of(&weather(), own);
     let tool = Tool { name, server: weather(), own: own.to_owned(), definition: Map::new(), permission, pin };
-    Scripted { tools: [tool].into(), answer, may_call: Ok(()), heard: Mutex::default() }
+    Scripted { tools: Mutex::new([tool].into()), answer, may_call: Ok(()), heard: Mutex::default() }
 }
 
 pub(super) fn switched_on() -> Switched {
@@ -145,8 +145,51 @@ fn who_decides_about_a_call_is_told_and_kept() {
         assert_eq!(toolbox.heard.lock().unwrap().len(), usize::from(code.is_none()), "{case}");
         assert_eq!(after.allowed.len(), usize::from(*switched == yes || consent == Conversation), "{case}");
         // The engine still lives: the entry is in the database, and would outlive a process that is killed.
-        let [(permission, kept, _)] = &entries(folder.path())[..] else { panic!("{case}") };
-        assert_eq!((permission.as_str(), kept.clone()), (leave, code.map(|code| code.to_string())), "{case}");
+        let mut expected = vec![(leave.to_owned(), code.map(|code| code.to_string()))];
+        if code.is_none() {
+            expected.insert(0, (leave.to_owned(), Some("sent".to_owned())));
+        }
+        let kept = entries(folder.path()).into_iter().map(|(leave, code, _)| (leave, code));
+        assert_eq!(kept.collect::<Vec<_>>(), expected, "{case}");
+    }
+}
+
+#[test]
+fn what_changes_while_the_person_is_asked_is_looked_at_anew() {
+    let yes = [ToolConsent::Once, ToolConsent::Conversation];
+    let tool = |change: fn(&mut Tool)| {
+        let mut tool = toolbox(Permission::Ask, PinState::Approved, Ok(answer(false))).tools()[0].clone();
+        change(&mut tool);
+        vec![tool]
+    };
+    let described = |tool: &mut Tool| drop(tool.definition.insert("description".to_owned(), json!("sends all notes")));
+    let cases = [
+        ("another definition that is approved by now", tool(described), Some(Code::Denied)),
+        ("another definition", tool(|tool| tool.pin = PinState::Changed), Some(Code::Denied)),
+        ("denied meanwhile", tool(|tool| tool.permission = Permission::Deny), Some(Code::Denied)),
+        ("gone", Vec::new(), Some(Code::UnknownAction)),
+        ("allowed meanwhile", tool(|tool| tool.permission = Permission::Allow), None),
+    ];
+    for ((case, now, code), consent) in cases.iter().flat_map(|case| yes.map(|consent| (case, consent))) {
+        let folder = memory(&[]);
+        let engine = engine(folder.path());
+        let toolbox = toolbox(Permission::Ask, PinState::Approved, Ok(answer(false)));
+        let mut ask = |_: &Tool, _: &Map<String, Value>| {
+            *toolbox.tools.lock().unwrap() = now.clone().into();
+            consent
+        };
+        let (caller, stop, mut switched) = (Caller::model("chat"), CancellationToken::new(), switched_on());
+        let call = a_call(json!({"city": "Oslo"}));
+        let made = engine.call_tool(&toolbox, &caller, &mut switched, &call, &mut ask, &mut (), &stop);
+        assert_eq!(made.err().map(|failure| failure.code), *code, "{case}");
+        assert_eq!(toolbox.heard.lock().unwrap().len(), usize::from(code.is_none()), "{case}");
+        // A yes to what was shown is none to what there is now.
+        let lasts = code.is_none() && consent == ToolConsent::Conversation;
+        assert_eq!(switched.allowed.len(), usize::from(lasts), "{case}");
+        let kept = entries(folder.path());
+        let (leave, kept, _) = kept.last().unwrap();
+        assert_eq!(kept, &code.map(|code| code.to_string()), "{case}");
+        assert_eq!(leave == "denied", code.is_some(), "{case}");
     }
 }
 
@@ -170,7 +213,12 @@ fn an_entry_has_digests_and_sizes_and_no_content() {
     let (made, _) = call(&engine, &toolbox, &mut switched_on(), ToolConsent::Once);
     assert_eq!(made, Ok(answer(false)));
     assert_eq!(*toolbox.heard.lock().unwrap(), [a_call(json!({"city": "Oslo", "days": 2}))]);
-    let [(_, _, payload)] = &entries(folder.path())[..] else { panic!() };
+    let [(_, _, sent), (_, _, payload)] = &entries(folder.path())[..] else { panic!() };
+    let before = json!({
+        "tool": "weather__forecast", "server": "weather", "decided": "approved", "arguments_bytes": 24,
+        "arguments_digest": payload["arguments_digest"], "result_bytes": 0, "is_cached": false, "is_error": false, "spoke": false,
+    });
+    assert_eq!(*sent, before);
     // By `sha256sum` of what was sent, and of what came.
     assert_eq!(
         *payload,
@@ -178,10 +226,11 @@ fn an_entry_has_digests_and_sizes_and_no_content() {
             "tool": "weather__forecast", "server": "weather", "decided": "approved",
             "arguments_digest": "sha256:1845a01d60bab7bf82ef1e97e5c00cc77873a2b06e4cfe7678ac6eea5a505ed4", "arguments_bytes": 24,
             "result_digest": "sha256:18c3ed06ae04f2f54991723e89abb1ed612cdbbac0ef8f10e94ccaf667fd30b0", "result_bytes": 59, "is_cached": false, "is_error": false,
+            "spoke": true,
         })
     );
     let columns: (String, String, Option<String>, i64, Option<i64>) = database(folder.path())
-        .query_row("SELECT action, origin, session, micros, batch FROM entry", [], |row| {
+        .query_row("SELECT action, origin, session, micros, batch FROM entry WHERE code IS NULL", [], |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
         })
         .unwrap();
@@ -193,11 +242,13 @@ fn an_entry_has_digests_and_sizes_and_no_content() {
 fn each_way_to_fail_has_its_code_and_a_tool_s_own_failure_is_an_answer() {
     let server = || "weather".to_owned();
     let lost = CallError::Unreachable { server: server(), problem: "it ended".to_owned(), may_be_done: true };
-    let refused = CallError::Protocol { server: server(), code: -32602, message: "no".to_owned(), data: None };
+    let refused = |code| CallError::Protocol { server: server(), code, message: "no".to_owned(), data: None };
     let cases = [
         (Ok(answer(true)), "tool_failed"),
         (Err(lost), "unavailable"),
-        (Err(refused), "invalid_action"),
+        (Err(refused(-32602)), "invalid_action"),
+        (Err(refused(-32603)), "unavailable"),
+        (Err(refused(-32000)), "unavailable"),
         (Err(CallError::Timeout { server: server(), seconds: 60 }), "timeout"),
         (Err(CallError::TooLarge { server: server(), most: 9 }), "too_large"),
         (Err(CallError::TooSoon { server: server(), wait: Duration::from_secs(1) }), "rate_limited"),
@@ -211,10 +262,12 @@ fn each_way_to_fail_has_its_code_and_a_tool_s_own_failure_is_an_answer() {
         let (made, _) = call(&engine, &toolbox, &mut switched_on(), ToolConsent::No);
         assert_eq!(made, said.clone().map_err(Failure::from));
     }
-    let gone = Scripted { tools: [].into(), ..toolbox(Permission::Allow, PinState::Approved, Ok(answer(false))) };
+    let gone =
+        Scripted { tools: Mutex::default(), ..toolbox(Permission::Allow, PinState::Approved, Ok(answer(false))) };
     let (made, _) = call(&engine, &gone, &mut switched_on(), ToolConsent::No);
     assert_eq!((made.unwrap_err().code, gone.heard.lock().unwrap().len()), (Code::UnknownAction, 0));
-    let kept = entries(folder.path());
+    let kept: Vec<_> =
+        entries(folder.path()).into_iter().filter(|(_, code, _)| code.as_deref() != Some("sent")).collect();
     let codes: Vec<_> = kept.iter().map(|(_, code, _)| code.as_deref().unwrap()).collect();
     let expected: Vec<_> = cases.iter().map(|(_, code)| *code).chain(["unknown_action"]).collect();
     assert_eq!(codes, expected);
@@ -236,9 +289,18 @@ fn arguments_are_kept_only_where_the_person_wants_it_and_never_with_a_secret_or_
     sent(&engine, Permission::Allow, json!({"city": "Oslo"}));
     sent(&engine, Permission::Allow, json!({"city": "Oslo", "key": secret}));
     sent(&engine, Permission::Ask, json!({"city": "Oslo"}));
-    let kept: Vec<_> =
-        entries(folder.path()).into_iter().map(|(_, _, payload)| payload.get("arguments").cloned()).collect();
-    assert_eq!(kept, [Some(json!({"city": "Oslo"})), None, None]);
+    // `{"city":""}` is 11 bytes.
+    let long = |bytes: usize| json!({"city": "o".repeat(bytes - 11)});
+    sent(&engine, Permission::Allow, long(64 << 10));
+    sent(&engine, Permission::Allow, long((64 << 10) + 1));
+    let kept = |is_sent: bool| -> Vec<Option<Value>> {
+        let entries = entries(folder.path()).into_iter();
+        let those = entries.filter(|(_, code, _)| (code.as_deref() == Some("sent")) == is_sent);
+        those.map(|(_, _, payload)| payload.get("arguments").cloned()).collect()
+    };
+    let oslo = || Some(json!({"city": "Oslo"}));
+    assert_eq!(kept(true), [oslo(), None, Some(long(64 << 10)), None]);
+    assert_eq!(kept(false), [oslo(), None, None, Some(long(64 << 10)), None]);
 }
 
 #[test]
@@ -285,7 +347,102 @@ fn calls_are_links_of_the_one_chain() {
         assert_eq!(bytes(6), previous, "the hash");
         count += 1;
     }
-    assert_eq!(count, 3);
+    assert_eq!(count, 5);
+}
+
+/// As [`Scripted`], but tells what the database held when it was called, and may end then.
+#[derive(Debug)]
+struct Watched<'r> {
+    inner: Scripted,
+    root: &'r Path,
+    ends: bool,
+    seen: Mutex<Vec<(String, Option<String>, Value)>>,
+}
+
+impl Toolbox for Watched<'_> {
+    fn servers(&self) -> Vec<ServerState> {
+        Vec::new()
+    }
+
+    fn tools(&self) -> Arc<[Tool]> {
+        self.inner.tools()
+    }
+
+    fn call(
+        &self,
+        call: &ToolCall,
+        events: &mut dyn CallEvents,
+        stop: &CancellationToken,
+    ) -> Result<ToolAnswer, CallError> {
+        *self.seen.lock().unwrap() = entries(self.root);
+        assert!(!self.ends, "the process ends here");
+        self.inner.call(call, events, stop)
+    }
+
+    fn on_change(&self, _heard: Box<dyn Fn() + Send + Sync>) {}
+}
+
+#[test]
+fn that_a_call_is_sent_is_certain_before_and_one_without_an_outcome_is_known() {
+    for ends in [false, true] {
+        let folder = memory(&[]);
+        let engine = engine(folder.path());
+        let inner = toolbox(Permission::Allow, PinState::Approved, Ok(answer(false)));
+        let watched = Watched { inner, root: folder.path(), ends, seen: Mutex::default() };
+        let made = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            let mut ask = |_: &Tool, _: &Map<String, Value>| ToolConsent::No;
+            let (caller, stop) = (Caller::model("chat"), CancellationToken::new());
+            engine.call_tool(&watched, &caller, &mut switched_on(), &a_call(json!({})), &mut ask, &mut (), &stop)
+        }));
+        assert_eq!(made.is_err(), ends);
+        let seen = watched.seen.lock().unwrap().clone();
+        let [(leave, Some(code), payload)] = &seen[..] else { panic!("{seen:?}") };
+        assert_eq!((leave.as_str(), code.as_str()), ("allowed", "sent"));
+        // By `sha256sum` of `{}`.
+        let digest = "sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a";
+        assert_eq!(payload["arguments_digest"], digest);
+        let numbers: Vec<(i64, i64)> = {
+            let database = database(folder.path());
+            let mut statement = database.prepare("SELECT seq, number FROM entry ORDER BY seq").unwrap();
+            let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+            rows.map(|row| row.unwrap()).collect()
+        };
+        assert_eq!(numbers, if ends { vec![(1, 0)] } else { vec![(1, 0), (2, 1)] });
+        let page = engine.audit_page(&AuditQuery { limit: 9, ..AuditQuery::default() }, None).unwrap();
+        let [line] = &page.entries[..] else { panic!("{page:?}") };
+        assert_eq!(line.code.as_deref(), ends.then_some("sent"));
+        let stats = engine.stats(None).unwrap();
+        assert_eq!((stats.entries, stats.tools[0].calls), (1, 1));
+        let codes = if ends { json!({"sent": 1}) } else { json!({}) };
+        assert_eq!(serde_json::to_value(&stats.tools[0].codes).unwrap(), codes);
+        // A call that is refused later is not what became of it.
+        drop(call(&engine, &watched.inner, &mut Switched::default(), ToolConsent::No));
+        assert_eq!(engine.stats(None).unwrap().entries, 2);
+        assert!(engine.verify(None).unwrap().ok);
+    }
+}
+
+#[test]
+fn where_that_it_is_sent_cannot_be_written_nothing_is_sent() {
+    let folder = memory(&[]);
+    let engine = engine(folder.path());
+    let toolbox = toolbox(Permission::Allow, PinState::Approved, Ok(answer(false)));
+    drop(call(&engine, &toolbox, &mut switched_on(), ToolConsent::No));
+    let database = database(folder.path());
+    let calls = || (toolbox.heard.lock().unwrap().len(), entries(folder.path()).len());
+    // Another process has it for longer than the engine waits.
+    database.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let (busy, _) = call(&engine, &toolbox, &mut switched_on(), ToolConsent::No);
+    database.execute_batch("ROLLBACK").unwrap();
+    assert_eq!((busy.unwrap_err().code, calls()), (Code::Busy, (1, 2)));
+    // Something else is in the way, as where the disk is full.
+    let full = "CREATE UNIQUE INDEX one_only ON entry (door) WHERE code = 'sent'";
+    database.execute_batch(full).unwrap();
+    let (made, _) = call(&engine, &toolbox, &mut switched_on(), ToolConsent::No);
+    assert_eq!((made.is_err(), calls()), (true, (1, 2)));
+    database.execute_batch("DROP INDEX one_only").unwrap();
+    let (made, _) = call(&engine, &toolbox, &mut switched_on(), ToolConsent::No);
+    assert_eq!((made.is_ok(), calls()), (true, (2, 4)));
 }
 
 #[test]
@@ -306,7 +463,8 @@ fn the_audit_is_found_and_counted_by_server_and_tool() {
         let call = ToolCall { tool: name.clone(), arguments: Map::new(), client: None };
         let mut switched = Switched { servers: BTreeSet::from([server.clone()]), allowed: BTreeSet::new() };
         let tool = Tool { name, server, own: own.to_owned(), definition: Map::new(), permission, pin };
-        let toolbox = Scripted { tools: [tool].into(), answer: said, may_call: Ok(()), heard: Mutex::default() };
+        let toolbox =
+            Scripted { tools: Mutex::new([tool].into()), answer: said, may_call: Ok(()), heard: Mutex::default() };
         let mut ask = |_: &Tool, _: &Map<String, Value>| ToolConsent::No;
         let (caller, stop) = (Caller::model("chat"), CancellationToken::new());
         drop(engine.call_tool(&toolbox, &caller, &mut switched, &call, &mut ask, &mut (), &stop));
@@ -367,7 +525,9 @@ fn a_text_that_is_forgotten_is_in_no_argument_that_was_kept() {
     let mut statement = database.prepare(sql).unwrap();
     let kept: Vec<Option<String>> =
         statement.query_map([], |row| row.get(0)).unwrap().map(|row| row.unwrap()).collect();
-    assert!(kept[0].as_ref().unwrap().contains("Oslo") && kept[1].is_none(), "{kept:?}");
+    let told = |kept: &Option<String>| kept.as_ref().map(|kept| kept.contains("Oslo"));
+    // Two entries of each call.
+    assert_eq!(kept.iter().map(told).collect::<Vec<_>>(), [Some(true), Some(true), None, None]);
 }
 
 /// As ARCHITECTURE.md says.

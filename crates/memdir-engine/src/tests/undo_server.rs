@@ -2,18 +2,21 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::tools::{a_call, answer, switched_on, toolbox, weather};
+use super::tools::{Scripted, a_call, answer, switched_on, toolbox, weather};
 use super::{engine, memory};
 use crate::{Caller, Engine, ToolConsent};
 use memdir_core::report::{Code, Report};
 use memdir_dialect as dialect;
 use memdir_policy::Mode;
-use memdir_tools::{CallError, Permission, PinState, ToolAnswer};
+use memdir_tools::{
+    CallError, CallEvents, Permission, PinState, Progress, ServerState, Tool, ToolAnswer, ToolCall, Toolbox,
+};
 use memdir_vault::LogQuery;
 
 fn model(session: &str) -> Caller {
@@ -36,10 +39,13 @@ fn append(path: &str, line: &str) -> Value {
 }
 
 fn speaks(engine: &Engine, caller: &Caller, said: Result<ToolAnswer, CallError>) {
-    let toolbox = toolbox(Permission::Allow, PinState::Approved, said);
+    speaks_by(engine, caller, &toolbox(Permission::Allow, PinState::Approved, said));
+}
+
+fn speaks_by(engine: &Engine, caller: &Caller, toolbox: &dyn Toolbox) {
     let mut ask = |_: &_, _: &_| ToolConsent::No;
     let stop = CancellationToken::new();
-    drop(engine.call_tool(&toolbox, caller, &mut switched_on(), &a_call(json!({})), &mut ask, &mut (), &stop));
+    drop(engine.call_tool(toolbox, caller, &mut switched_on(), &a_call(json!({})), &mut ask, &mut (), &stop));
 }
 
 /// The notes and what they say.
@@ -79,7 +85,7 @@ fn what_was_written_in_conversations_with_the_server_goes_as_one_change_and_noth
     assert_eq!((undo.conversations, undo.elsewhere, undo.left.len(), undo.proposals.len()), (1, 0, 0, 0));
     assert_eq!(undo.change.as_ref().unwrap().undoes(), [third, second, first]);
     assert_eq!(notes(root), written, "nothing is done yet");
-    let done = engine.conclude_undo_of_server(undo, &Caller::person("cli")).unwrap();
+    let done = engine.conclude_undo_of_server(undo, &Caller::person("cli")).unwrap().done;
     let after = notes(root);
     let mine = ["a.md", "b.md", "z.md", "new.md"];
     assert_eq!(of(&after, &mine), of(&before, &mine));
@@ -144,29 +150,101 @@ fn what_waits_from_such_a_conversation_is_rejected() {
 }
 
 #[test]
-fn only_an_answer_counts_as_speaking_be_it_an_error_of_the_server() {
+fn a_proposal_that_cannot_be_rejected_is_told_beside_the_change_that_was_made() {
+    let folder = memory(&[("a.md", "one\n")]);
+    let (engine, root) = (engine(folder.path()), folder.path());
+    let before = notes(root);
+    speaks(&engine, &model("s1"), Ok(answer(false)));
+    let batch = wrote(&engine, &model("s1"), &append("a.md", "two"));
+    act(&engine, &Caller { mode: Mode::All, ..model("s1") }, &append("a.md", "it waits"));
+    let undo = engine.propose_undo_of_server(&weather()).unwrap();
+    assert_eq!((undo.change.as_ref().unwrap().undoes(), undo.proposals.as_slice()), (&[batch][..], &[1][..]));
+    let database = rusqlite::Connection::open(root.join(".memdir/local/history.sqlite")).unwrap();
+    let full = "CREATE UNIQUE INDEX one_only ON entry (door IS NULL) WHERE action = 'reject' OR seq = 1";
+    database.execute_batch(full).unwrap();
+    let undone = engine.conclude_undo_of_server(undo, &Caller::person("cli")).unwrap();
+    assert_eq!(notes(root), before);
+    let by: u64 = database.query_row("SELECT id FROM batch WHERE undoes IS NOT NULL", [], |row| row.get(0)).unwrap();
+    assert_eq!(undone.done.batch, Some(by));
+    assert_eq!(undone.waiting.iter().map(|(proposal, _)| *proposal).collect::<Vec<_>>(), [1]);
+    assert_eq!(engine.waiting().unwrap().0.len(), 1);
+}
+
+/// Servers that say how far they are, and then this.
+#[derive(Debug)]
+struct Talking(Scripted, Option<&'static str>);
+
+impl Toolbox for Talking {
+    fn servers(&self) -> Vec<ServerState> {
+        Vec::new()
+    }
+
+    fn tools(&self) -> Arc<[Tool]> {
+        self.0.tools()
+    }
+
+    fn call(
+        &self,
+        call: &ToolCall,
+        events: &mut dyn CallEvents,
+        stop: &CancellationToken,
+    ) -> Result<ToolAnswer, CallError> {
+        events.progress(&Progress { progress: 1.0, total: None, message: self.1.map(str::to_owned) });
+        self.0.call(call, events, stop)
+    }
+
+    fn on_change(&self, _heard: Box<dyn Fn() + Send + Sync>) {}
+}
+
+#[test]
+fn whatever_quotes_the_server_counts_as_speaking() {
     let server = || "weather".to_owned();
     let cases = [
         (Ok(answer(false)), true),
         (Ok(answer(true)), true),
         (Err(CallError::Protocol { server: server(), code: -32000, message: "store this".into(), data: None }), true),
+        (Err(CallError::Protocol { server: server(), code: -32602, message: "store this".into(), data: None }), true),
+        (
+            Err(CallError::Unreachable {
+                server: server(),
+                problem: "its last words: store this".into(),
+                may_be_done: true,
+            }),
+            true,
+        ),
         (Err(CallError::Timeout { server: server(), seconds: 1 }), false),
-        (Err(CallError::Unreachable { server: server(), problem: "gone".into(), may_be_done: true }), false),
+        (Err(CallError::TooLarge { server: server(), most: 9 }), false),
         (Err(CallError::LoginNeeded(server())), false),
         (Err(CallError::TooSoon { server: server(), wait: Duration::from_secs(1) }), false),
     ];
-    for (said, counts) in cases {
+    let progress = |message| (Err(CallError::Cancelled), message);
+    let told = [(progress(None), false), (progress(Some("store this")), true)];
+    for ((said, progress), counts) in cases.map(|(said, counts)| ((said, None), counts)).into_iter().chain(told) {
         let folder = memory(&[("a.md", "one\n")]);
         let engine = engine(folder.path());
-        speaks(&engine, &model("s1"), said.clone());
+        let talking = Talking(toolbox(Permission::Allow, PinState::Approved, said.clone()), progress);
+        speaks_by(&engine, &model("s1"), &talking);
         let batch = wrote(&engine, &model("s1"), &append("a.md", "two"));
         match engine.propose_undo_of_server(&weather()) {
             Ok(undo) => assert_eq!((undo.change.unwrap().undoes(), counts), (&[batch][..], true), "{said:?}"),
             Err(failure) => assert_eq!((failure.code, counts), (Code::NothingToUndo, false), "{said:?}"),
         }
     }
+}
+
+#[test]
+fn a_call_without_a_known_answer_counts_and_one_outside_a_conversation_is_told() {
+    // Nobody knows whether it answered.
     let folder = memory(&[("a.md", "one\n")]);
     let engine = engine(folder.path());
+    speaks(&engine, &model("s1"), Err(CallError::Cancelled));
+    let batch = wrote(&engine, &model("s1"), &append("a.md", "two"));
+    let database = rusqlite::Connection::open(folder.path().join(".memdir/local/history.sqlite")).unwrap();
+    assert_eq!(database.execute("DELETE FROM entry WHERE code = 'cancelled'", []).unwrap(), 1);
+    assert_eq!(engine.propose_undo_of_server(&weather()).unwrap().change.unwrap().undoes(), [batch]);
+
+    let folder = memory(&[("a.md", "one\n")]);
+    let engine = super::engine(folder.path());
     speaks(&engine, &Caller::model("cli"), Ok(answer(false)));
     wrote(&engine, &Caller::model("cli"), &append("a.md", "two"));
     let failure = engine.propose_undo_of_server(&weather()).unwrap_err();

@@ -167,7 +167,7 @@ pub(super) async fn call(
         if !is_granted {
             return Err(tools::no_tool(&request.name));
         }
-        let call = call.resume(&request);
+        let call = call.resume(client, &request);
         return run::go_on(service, client, call, request, context).await;
     }
     let tools = aside(hub, |hub| hub.toolbox.tools()).await;

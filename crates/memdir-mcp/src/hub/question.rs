@@ -24,6 +24,14 @@ pub(super) enum Question {
 }
 
 impl Question {
+    /// Whether what the person at this client says to it counts.
+    pub(super) fn may_be_asked(&self, client: &Client) -> bool {
+        match self {
+            Self::Consent(_) => client.may_approve,
+            Self::Server(_) => true,
+        }
+    }
+
     /// The form in which it is asked; `None` where this client, or its person, cannot be asked it.
     pub(super) fn form(
         &self,
@@ -32,9 +40,8 @@ impl Question {
         context: &RequestContext<RoleServer>,
     ) -> Option<ElicitRequestParams> {
         match self {
-            Self::Consent(arguments) => {
-                (client.may_approve && ask::can_ask(context)).then(|| consent(tool, client, arguments))?
-            }
+            _ if !self.may_be_asked(client) => None,
+            Self::Consent(arguments) => ask::can_ask(context).then(|| consent(tool, client, arguments))?,
             Self::Server(elicitation) => {
                 let is_visit = elicitation.params.contains_key("url");
                 let can_ask = match is_visit {

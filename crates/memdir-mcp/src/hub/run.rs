@@ -39,8 +39,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(crate) struct ForeignCall {
     tool: Tool,
     events: mpsc::Receiver<Event>,
-    /// Where the answer to the question goes that was asked last.
-    asked: Option<oneshot::Sender<Option<ElicitResult>>>,
+    /// The question that was asked last, and where its answer goes.
+    asked: Option<(Question, oneshot::Sender<Option<ElicitResult>>)>,
     _stop: DropGuard,
 }
 
@@ -120,26 +120,24 @@ impl ForeignCall {
     }
 
     /// Hands on what the person has answered in a request that was sent again.
-    pub(super) fn resume(mut self, request: &CallToolRequestParams) -> Self {
-        if let Some(asked) = self.asked.take() {
-            // A call that has ended meanwhile needs no answer.
-            let _ = asked.send(ask::answered(request, KEY));
+    pub(super) fn resume(mut self, client: &Client, request: &CallToolRequestParams) -> Self {
+        if let Some((question, answer)) = self.asked.take() {
+            self.hand_on(client, &question, answer, ask::answered(request, KEY));
         }
         self
     }
 
-    /// What the thread says next; `None` where it has ended without a word.
-    async fn next(
-        &mut self,
-        service: &Service,
-        context: &RequestContext<RoleServer>,
-    ) -> Result<Option<Event>, ErrorData> {
-        let closing = &service.connection.closing;
-        tokio::select! {
-            event = self.events.recv() => Ok(event),
-            () = context.ct.cancelled() => Err(service::cancelled()),
-            () = async { closing.cancelled().await; tokio::time::sleep(PATIENCE).await } => Err(service::cancelled()),
-        }
+    /// Hands on an answer, where the client still has the say: the person may have taken it back meanwhile.
+    fn hand_on(
+        &self,
+        client: &Client,
+        question: &Question,
+        answer: oneshot::Sender<Option<ElicitResult>>,
+        answered: Option<ElicitResult>,
+    ) {
+        let counts = super::is_granted(client, &self.tool) && question.may_be_asked(client);
+        // A call that has ended meanwhile needs no answer.
+        let _ = answer.send(answered.filter(|_| counts));
     }
 }
 
@@ -151,9 +149,19 @@ pub(super) async fn go_on(
     request: CallToolRequestParams,
     context: &RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
-    let token = context.meta.get_progress_token();
+    let (token, closing) = (context.meta.get_progress_token(), &service.connection.closing);
+    let nobody_waits = async {
+        closing.cancelled().await;
+        tokio::time::sleep(PATIENCE).await;
+    };
+    tokio::pin!(nobody_waits);
     loop {
-        match call.next(service, context).await? {
+        let event = tokio::select! {
+            event = call.events.recv() => event,
+            () = context.ct.cancelled() => return Err(service::cancelled()),
+            () = &mut nobody_waits => return Err(service::cancelled()),
+        };
+        match event {
             Some(Event::Progress(progress)) => {
                 if let Some(token) = &token {
                     let mut told = ProgressNotificationParam::new(token.clone(), progress.progress);
@@ -164,13 +172,12 @@ pub(super) async fn go_on(
             }
             Some(Event::Asked(question, answer)) => match question.form(&call.tool, client, context) {
                 Some(form) if service::is_modern(context) => {
-                    call.asked = Some(answer);
+                    call.asked = Some((question, answer));
                     return Ok(put_off(service, client, call, (request, form)).with_server_info(context).into());
                 }
                 Some(form) => {
                     let answered = ask::ask_form(service, context, form).await?;
-                    // A call that has ended meanwhile needs no answer.
-                    let _ = answer.send(answered);
+                    call.hand_on(&service.client(context)?, &question, answer, answered);
                 }
                 // The other end learns that nobody can be asked.
                 None => drop(answer),
@@ -194,7 +201,7 @@ fn put_off(
 ) -> rmcp::model::InputRequiredResult {
     let forms = BTreeMap::from([(KEY.to_owned(), form)]);
     let request = (request.name.into_owned(), request.arguments);
-    let (number, asked) = service.server.pending_calls.put(client, request, forms, Waiting::Foreign(call));
+    let (number, asked) = service.server.pending_calls.put(client, request, forms, Waiting::Foreign(Box::new(call)));
     let server = Arc::downgrade(&service.server);
     tokio::spawn(async move {
         tokio::time::sleep(ask::PATIENCE).await;

@@ -87,6 +87,28 @@ impl Note<'_> {
         }
     }
 
+    /// Finds what has to be done so that the one fact whose key stands on `line`, which is counted from 1, says `value`, whatever
+    /// other facts of the note have its key. All others say what they said.
+    ///
+    /// # Errors
+    ///
+    /// [`Unset::NotOneValue`] where no fact, several, or one that is not one value stand there; [`Unset::Value`] where the value
+    /// cannot be written.
+    pub fn set_fact_on(&self, line: usize, value: &str) -> Result<Edit, Unset> {
+        let stated = self.stated();
+        let on: Vec<&Stated> = stated.iter().filter(|one| self.line_at(one.key.start) == line).collect();
+        let [one] = on.as_slice() else { return Err(Unset::NotOneValue(line)) };
+        let edit = self.replace(one, value).ok_or(Unset::NotOneValue(line))?;
+        let (before, text) = (self.facts(), edit.apply(self.text));
+        let after = Note::parse(&text).facts();
+        let reads_back = |(was, is): (&Fact, &Fact)| {
+            let wanted = if was.line == line { value } else { &was.value };
+            (&was.key, wanted) == (&is.key, &is.value)
+        };
+        let is_set = before.len() == after.len() && before.iter().zip(&after).all(reads_back);
+        if is_set { Ok(edit) } else { Err(Unset::Value(Some(line))) }
+    }
+
     fn key_of(&self, stated: &Stated) -> String {
         match stated.source {
             Source::Front(entry) => self.front.entries.get(entry).map(|entry| entry.key.clone()).unwrap_or_default(),

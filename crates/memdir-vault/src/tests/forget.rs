@@ -3,6 +3,8 @@
 #[cfg(unix)]
 use std::os::unix::fs::symlink;
 
+use rusqlite::Connection;
+
 use super::{Env, author, commit, entry, path, put, rename};
 use crate::{AuditEntry, Author, Batch, Payload, Region, Replaced};
 use memdir_core::report::Kind;
@@ -187,26 +189,35 @@ fn who_opens_the_history_to_look_knows_how_often_something_was_forgotten() {
 }
 
 #[test]
-fn the_words_of_a_message_are_kept_nowhere() {
+fn the_words_of_a_message_go_with_the_note_and_its_name_stays() {
     let env = Env::new(&[]);
     let vault = env.vault();
     let said = |message: &str| Author { message: Some(message.to_owned()), ..author() };
-    for (number, message) in [(1, "my cat is called Quixoticus"), (2, "3a"), (3, &"x".repeat(65))] {
-        let (name, entries, author) = (format!("{number}.md"), [entry("create_file")], said(message));
+    for (number, message) in [(1, "my cat is called \"Quixoticus\""), (2, "3a"), (3, &"x".repeat(65))] {
+        let name = format!("{number}.md");
+        let read = AuditEntry { payload: Payload::of_read(&path(&name)), ..entry("create_file") };
+        // The first entry is about another note of the batch.
+        let (entries, author) = ([entry("create_file"), read], said(message));
         let (steps, time) = ([put(&name, None, Some("a cat"))], Timestamp::from_micros(0));
         let batch = Batch { steps: &steps, entries: &entries, author: &author, time, undoes: &[], approval: None };
         vault.lock().unwrap().commit(&batch).unwrap();
         vault.note_reads(vec![entry("read_file")], &author, time, 0).unwrap();
     }
+    let history = || Connection::open(env.path().join(".memdir/local/history.sqlite")).unwrap();
+    let payload = "SELECT payload FROM entry WHERE batch = 1 ORDER BY seq LIMIT 1";
+    let kept = r#"{"path":"a.md","said":"my cat is called \"Quixoticus\""}"#;
+    assert_eq!(history().query_row(payload, [], |row| row.get::<_, String>(0)).unwrap(), kept);
+    assert!(vault.account(None).unwrap().ok);
+    let names = vault.names_of(&path("1.md"), true).unwrap().all;
+    vault.lock().unwrap().forget_history(&Sought::Note(names), &author(), Timestamp::from_micros(1)).unwrap();
     assert!(vault.account(None).unwrap().ok);
     drop(vault);
-    let folder = env.path().join(".memdir/local");
-    let paths = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+    let paths = std::fs::read_dir(env.path().join(".memdir/local")).unwrap().map(|entry| entry.unwrap().path());
     for file in paths.filter(|path| path.is_file()) {
         let bytes = std::fs::read(&file).unwrap();
         assert!(!bytes.windows(10).any(|bytes| bytes == b"Quixoticus"), "{}", file.display());
     }
-    let database = rusqlite::Connection::open(folder.join("history.sqlite")).unwrap();
+    let database = history();
     for table in ["batch", "entry"] {
         let mut statement = database.prepare(&format!("SELECT DISTINCT message FROM {table}")).unwrap();
         let rows = statement.query_map([], |row| row.get::<_, Option<String>>(0)).unwrap();

@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use memdir_core::action::NAMES;
 use memdir_core::report::{Code, Failure};
 use memdir_vault::{AuditLine, AuditPage, AuditQuery, ToolFilter};
-use memdir_words::ago;
+use memdir_words::{ago, said};
 use serde::Deserialize;
 
 use crate::door::Visitor;
@@ -179,7 +179,7 @@ pub(super) fn entry(line: &AuditLine) -> Markup {
                 @if let more @ 1.. = line.shown.len().saturating_sub(MOST_NAMED) { " and " (more) " more" }
             }
             @if line.is_forgotten { " " span .badge { "forgotten" } }
-            @if let Some(code) = &line.code { " " span .badge .bad { (code.replace('_', " ")) } }
+            @if let Some(code) = &line.code { " " span .badge .bad { (said::code(code).replace('_', " ")) } }
             @if !matches!(line.permission.as_str(), "off" | "refused") { " " span .badge { "permission: " (line.permission) } }
             @if let Some(batch) = line.batch { " " a href={ "/history/" (batch) } { "change " (batch) } }
         }

@@ -77,7 +77,7 @@ pub(crate) async fn save(
         let path = note::named(&path)?;
         let now = site.engine().text_of(&path);
         let Some((now, place)) = now.as_deref().and_then(|now| Some((now, find(now, &sent)?))) else {
-            let failure = Failure::new(Code::Conflict, format!("the line of `{path}` says something else by now"))
+            let failure = Failure::new(Code::Conflict, format!("the line of `{path}` has changed since"))
                 .with_hint("nothing was changed: look at the note as it is now");
             let shown = unsaved(&path, &failure, now.as_deref(), &sent);
             return Ok(Then::Show(failure, shown));

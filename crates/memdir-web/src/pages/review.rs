@@ -7,14 +7,14 @@ use axum::response::Response;
 use maud::{Markup, html};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure};
-use memdir_engine::{Question, QuestionKind};
+use memdir_engine::{Question, QuestionKind, Reply};
 use serde::Deserialize;
 
 use super::note;
 use crate::door::{Notice, Visitor};
 use crate::href;
 use crate::layout::{self, Page, Section};
-use crate::site::{Site, Then};
+use crate::site::{Site, Then, without_hint_for_models};
 
 /// So many bytes of questions are on a page.
 const BYTES: usize = 72 * 1024;
@@ -75,8 +75,10 @@ fn card(visitor: &Visitor, question: &Question) -> Markup {
             div .row {
                 (layout::post(visitor, "/answer", html! {
                     (known)
-                    @if other.is_some() {
+                    @if let Some(other) = other {
                         button name="what" value="only" { "“" (layout::shortened(value, 40)) "” is right; take the other line out" }
+                        " "
+                        button name="what" value="other" { "Line " (other.line) " is right; take “" (layout::shortened(value, 40)) "” out" }
                     } @else {
                         button name="what" value="yes" { "Yes, still right" }
                     }
@@ -120,6 +122,8 @@ enum What {
     Yes,
     /// The line is right, and the other one is wrong.
     Only,
+    /// The other line is right, and this one is wrong.
+    Other,
     /// It says something else now.
     Value,
 }
@@ -140,24 +144,21 @@ pub(crate) async fn answer(
                 && other.map(|other| other.text.as_str()) == answered.other_text.as_deref()
         };
         let question = questions.iter().find(is_it).ok_or_else(|| {
-            Failure::new(Code::Conflict, "the notes say something else by now").with_hint("look at the questions again")
+            Failure::new(Code::Conflict, "the notes have changed since").with_hint("look at the questions again")
         })?;
-        let actions = match answered.what {
-            What::Yes => Vec::new(),
-            What::Only => site.engine().answer_actions(question, None)?,
-            What::Value => {
-                let value = answered.value.as_deref().map(str::trim).filter(|value| !value.is_empty());
-                let none = || Failure::new(Code::Usage, "no value was given").with_hint("write what it should say");
-                site.engine().answer_actions(question, Some(value.ok_or_else(none)?))?
-            }
+        let value = answered.value.as_deref().map(str::trim).filter(|value| !value.is_empty());
+        let none = || Failure::new(Code::Usage, "no value was given").with_hint("write what it should say");
+        let reply = match answered.what {
+            What::Yes => Reply::Stands,
+            What::Only => Reply::This,
+            What::Other => Reply::Other,
+            What::Value => Reply::Value(value.ok_or_else(none)?),
         };
-        let mut notice = Notice::of(Some("Confirmed; the note is as it was".to_owned()), None);
-        if !actions.is_empty() {
-            notice = Notice::of_report(site.act(actions)?);
-        }
-        if answered.what != What::Value {
-            site.engine().confirm(&path, &answered.text, &site.person())?;
-        }
+        let report = site.engine().settle(question, reply, &site.person()).map_err(without_hint_for_models)?;
+        let notice = match report {
+            Some(report) => Notice::of_report(report),
+            None => Notice::of(Some("Confirmed; the note is as it was".to_owned()), None),
+        };
         Ok(Then::Go { to: super::back(answered.back), notice })
     })
     .await

@@ -94,8 +94,8 @@ fn card(server: &ServerState) -> Markup {
 
 fn changed(unapproved: usize) -> String {
     match unapproved {
-        1 => "1 tool is not as it was approved, and nobody may call it.".to_owned(),
-        more => format!("{more} tools are not as they were approved, and nobody may call them."),
+        1 => "1 tool is new or has changed since you approved it, and cannot be called.".to_owned(),
+        more => format!("{more} tools are new or have changed since you approved them, and cannot be called."),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Changes are bound to what was shown: what the notes say by then decides, and what was typed is never lost.
 
 use super::*;
+use memdir_engine::Reply;
 
 /// The value of a hidden field on a page.
 fn hidden(page: &str, name: &str) -> String {
@@ -24,9 +25,9 @@ async fn an_answer_removes_only_the_line_that_was_shown() {
     let now = env.note("user.md").replace(&other_text.1, unseen);
     env.write("user.md", &now);
     // Also where a question is answered that was found before.
-    for value in [None, Some("Rome")] {
-        let refused = env.site.engine().answer_actions(&found[0], value).unwrap_err();
-        assert_eq!(refused.code, memdir_core::report::Code::NotFound);
+    for reply in [Reply::Stands, Reply::This, Reply::Other, Reply::Value("Rome")] {
+        let refused = env.site.engine().settle(&found[0], reply, &env.site.person()).unwrap_err();
+        assert_eq!(refused.code, memdir_core::report::Code::Conflict);
     }
     assert_eq!(env.post("/answer", &fields).await.status, 409);
     assert_eq!(env.note("user.md"), now, "nothing that was not shown is removed");

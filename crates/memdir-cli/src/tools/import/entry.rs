@@ -63,7 +63,7 @@ fn text<'e>(entry: &'e Value, names: &[&str]) -> Option<&'e str> {
 
 fn transport(entry: &Value, is_sse_by_default: bool) -> Result<Transport, String> {
     if !entry.is_object() {
-        return Err("it is no server".to_owned());
+        return Err("its entry is not an object".to_owned());
     }
     let kind = text(entry, &["type", "transport"]).unwrap_or_default().to_lowercase();
     if let Some(url) = text(entry, &["httpUrl", "url", "serverUrl", "uri"]) {

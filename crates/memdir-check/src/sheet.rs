@@ -1,0 +1,86 @@
+//! [`Sheet`]: a note, its facts by their keys, and what each of its sections is about.
+
+use std::collections::BTreeMap;
+
+use super::Look;
+use super::fact::Said;
+use super::subject::Subjects;
+use super::usage::{Keys, Use};
+use super::value::is_same;
+use memdir_core::path::MemoryPath;
+
+/// A note, and its facts by their keys.
+pub(super) struct Sheet<'n> {
+    pub(super) path: &'n MemoryPath,
+    pub(super) look: &'n Look,
+    pub(super) keys: Keys<'n>,
+    /// The notes that each section is about, where those are others; more than one where they share a name.
+    pub(super) about: Vec<Vec<usize>>,
+}
+
+impl<'n> Sheet<'n> {
+    pub(super) fn of(path: &'n MemoryPath, look: &'n Look) -> Self {
+        let mut keys = Keys::new();
+        for fact in &look.facts.all {
+            keys.entry(fact.name()).or_default().push(fact);
+        }
+        Self { path, look, keys, about: Vec::new() }
+    }
+
+    /// All notes, in order, with what their sections are about.
+    pub(super) fn all(notes: impl Iterator<Item = (&'n MemoryPath, &'n Look)>) -> (Vec<Self>, Subjects) {
+        let mut sheets: Vec<Self> = notes.map(|(path, look)| Self::of(path, look)).collect();
+        let subjects = Subjects::of(sheets.iter().map(|sheet| (sheet.path, sheet.look)));
+        for (at, sheet) in sheets.iter_mut().enumerate() {
+            let titles = sheet.look.facts.sections.iter();
+            sheet.about = titles.map(|title| subjects.of_name(title, at)).collect();
+        }
+        (sheets, subjects)
+    }
+
+    /// The notes that a section is about, where those are others.
+    pub(super) fn about(&self, section: usize) -> &[usize] {
+        self.about.get(section).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The facts of a key that are not about another note.
+    pub(super) fn own(&self, key: &str) -> Vec<&'n Said> {
+        let facts = self.keys.get(key).into_iter().flatten();
+        facts.filter(|fact| self.about(fact.section).is_empty()).copied().collect()
+    }
+
+    /// Some facts by what they are about: those of the note in one group, those of each section about another note in one
+    /// of its own.
+    pub(super) fn by_subject(&self, facts: &[&'n Said]) -> Vec<Vec<&'n Said>> {
+        let mut groups: BTreeMap<Option<usize>, Vec<&'n Said>> = BTreeMap::new();
+        for fact in facts {
+            let section = Some(fact.section).filter(|section| !self.about(*section).is_empty());
+            groups.entry(section).or_default().push(fact);
+        }
+        groups.into_values().collect()
+    }
+
+    /// Whether a list is about one thing: few of its keys come again with another value. Where most do, each is about
+    /// something of its own.
+    pub(super) fn is_one_record(&self, list: usize) -> bool {
+        let in_list =
+            |facts: &Vec<&'n Said>| facts.iter().filter(|fact| fact.list == list).copied().collect::<Vec<_>>();
+        let keys: Vec<_> = self.keys.values().map(in_list).filter(|facts| !facts.is_empty()).collect();
+        let repeated = keys.iter().filter(|facts| Use::of(facts) == Use::Apart).count();
+        repeated <= 1 || repeated * 3 <= keys.len()
+    }
+
+    /// Whether some facts are about what others are: one key has another value, or few of those that both have. Where most
+    /// differ, each is about something of its own.
+    pub(super) fn is_one_thing(&self, one: impl Fn(&Said) -> bool, other: impl Fn(&Said) -> bool) -> bool {
+        let (mut differ, mut fewer) = (0, (0, 0));
+        for facts in self.keys.values() {
+            let first = facts.iter().find(|fact| one(fact));
+            let others: Vec<_> = facts.iter().filter(|fact| other(fact)).collect();
+            fewer.0 += usize::from(first.is_some());
+            fewer.1 += usize::from(!others.is_empty());
+            differ += usize::from(first.is_some_and(|first| others.iter().any(|fact| !is_same(first, fact))));
+        }
+        differ <= 1 || differ * 3 <= fewer.0.min(fewer.1)
+    }
+}
