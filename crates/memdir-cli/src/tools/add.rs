@@ -1,6 +1,5 @@
 //! `memdir tools add`: a server is written down, started, and its tools approved.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::json;
@@ -15,7 +14,7 @@ use crate::output::say;
 use memdir_core::catalog;
 use memdir_core::report::{Code, Failure};
 use memdir_policy as policy;
-use memdir_tools::{Permission, PlainSecret, Server, Transport};
+use memdir_tools::{PlainSecret, Server, Transport};
 
 pub(super) fn run(global: &Global, registry: &Registry, options: &AddServer) -> Result<u8, Stop> {
     let server = new_server(options)?;

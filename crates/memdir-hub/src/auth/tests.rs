@@ -349,6 +349,7 @@ async fn a_login_ends_when_the_person_wants_it_to() {
 }
 
 #[tokio::test]
+#[expect(clippy::disallowed_types, reason = "only the std file can be locked")]
 async fn nothing_else_on_the_thread_waits_for_a_process_that_holds_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let held = std::fs::File::open(folder.path()).unwrap();

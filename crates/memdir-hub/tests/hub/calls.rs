@@ -255,7 +255,7 @@ fn a_server_that_is_taken_out_is_not_started_for_a_second_try() {
         let error = called.join().unwrap().unwrap_err();
         assert!(matches!(error, CallError::Unreachable { .. }), "{error:?}");
     });
-    assert_eq!(fixture.times("one", "tools/call slow"), 1);
+    assert_eq!(fixture.times("one", "initialize"), 1, "one process");
 }
 
 /// Does something when it is asked, and agrees.

@@ -19,7 +19,7 @@ use memdir_core::report::{Code, Failure};
 use memdir_engine::ChangeError;
 use memdir_plan::{count, unified};
 use memdir_policy as policy;
-use memdir_tools::{Permission, Server, ServerName, Transport, write_registry};
+use memdir_tools::{Server, ServerName, write_registry};
 
 /// What an import comes to.
 #[derive(Debug, Default, Serialize)]
