@@ -75,20 +75,12 @@ fn context() -> Value {
 }
 
 fn server(name: &ServerName, url: &str) -> Server {
-    Server {
-        name: name.clone(),
-        enabled: true,
-        timeout_seconds: None,
-        rate: None,
-        permission: Permission::Allow,
-        sampling: false,
-        roots: Vec::new(),
-        transport: match variable("MEMDIR_KIND").as_deref() {
-            Some("sse") => Transport::Sse { url: url.to_owned(), headers: BTreeMap::new() },
-            _ => Transport::Http { url: url.to_owned(), headers: BTreeMap::new() },
-        },
-        tools: BTreeMap::new(),
-    }
+    let (url, headers) = (url.to_owned(), BTreeMap::new());
+    let transport = match variable("MEMDIR_KIND").as_deref() {
+        Some("sse") => Transport::Sse { url, headers },
+        _ => Transport::Http { url, headers },
+    };
+    Server { permission: Permission::Allow, ..Server::new(name.clone(), transport) }
 }
 
 /// The registry: one server.

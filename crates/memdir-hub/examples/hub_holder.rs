@@ -29,16 +29,10 @@ impl RegistrySource for Fixed {
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [program, folder, mark] = arguments.as_slice() else { return };
-    let server = |name: &str, args: Vec<String>| Server {
-        name: ServerName::parse(name).expect("a name"),
-        enabled: true,
-        timeout_seconds: None,
-        rate: None,
-        permission: Permission::Allow,
-        sampling: false,
-        roots: Vec::new(),
-        transport: Transport::Stdio { command: program.clone(), args, env: BTreeMap::new(), cwd: None },
-        tools: BTreeMap::new(),
+    let server = |name: &str, args: Vec<String>| {
+        let transport = Transport::Stdio { command: program.clone(), args, env: BTreeMap::new(), cwd: None };
+        let server = Server::new(ServerName::parse(name).expect("a name"), transport);
+        Server { permission: Permission::Allow, ..server }
     };
     let servers = vec![server("one", vec![mark.clone()]), server("two", vec!["--stubborn".to_owned(), mark.clone()])];
     let places = Places {

@@ -41,7 +41,7 @@
 //! | `SCRIPTED_FLOOD` | pings without end at the first call, and reads no more |
 //! | `SCRIPTED_NAMES` | names of tools more, a line each |
 //! | `SCRIPTED_JOURNAL` | a file to which it appends a line for each message that it gets: `tools/call echo` |
-//! | `SCRIPTED_READ_ONLY` | the tools, with blanks between, that say `readOnlyHint` of themselves |
+//! | `SCRIPTED_HINT` | what `die` and `slow` say of themselves, such as `readOnlyHint` |
 
 #![expect(
     clippy::disallowed_methods,
@@ -395,12 +395,11 @@ fn answered(id: &Value, answer: Result<String, Value>) -> String {
 
 /// A definition, with a member that no version of the protocol knows.
 fn tool(name: &str, description: &str) -> Value {
-    let read_only = variable("SCRIPTED_READ_ONLY").unwrap_or_default();
     let mut tool = json!({
         "name": name, "description": description, "inputSchema": {"type": "object", "properties": {}}, "x-own": {"kept": true},
     });
-    if read_only.split_whitespace().any(|read_only| read_only == name) {
-        tool["annotations"] = json!({"readOnlyHint": true});
+    if let Some(hint) = variable("SCRIPTED_HINT").filter(|_| ["die", "slow"].contains(&name)) {
+        tool["annotations"] = json!({hint: true});
     }
     tool
 }

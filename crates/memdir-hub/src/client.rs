@@ -6,13 +6,12 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use memdir_tools::{CallError, Elicitation, ElicitationAnswer, Progress, Server};
+use memdir_tools::{CallError, Elicitation, ElicitationAnswer, Progress};
 use rmcp::ClientHandler;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, CustomRequest, CustomResult, ElicitRequestParams, ElicitResult,
     ElicitationAction, ElicitationCapability, ErrorCode, ErrorData, FormElicitationCapability, Implementation,
-    ListRootsRequestMethod, ProgressNotificationParam, ProgressToken, ProtocolVersion, RootsCapabilities,
-    UrlElicitationCapability,
+    ListRootsRequestMethod, ProgressNotificationParam, ProgressToken, ProtocolVersion, UrlElicitationCapability,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleClient};
 use serde_json::{Map, Value, json};
@@ -77,15 +76,23 @@ impl RunningCall {
             return json!({"action": "decline"});
         }
         let (answer, waits) = oneshot::channel();
+        let _ends_with_this = Asking(self);
         let _ = self.to_caller.send(CallMessage::Elicit(Elicitation { message, params }, answer));
-        let answered = waits.await;
-        self.is_alive();
-        self.is_asking.store(false, Ordering::Relaxed);
-        match answered {
+        match waits.await {
             Ok(ElicitationAnswer::Accept(content)) => json!({"action": "accept", "content": content}),
             Ok(ElicitationAnswer::Decline) | Err(_) => json!({"action": "decline"}),
             Ok(ElicitationAnswer::Cancel) => json!({"action": "cancel"}),
         }
+    }
+}
+
+/// A question before the person, until it is answered or the server takes it back.
+struct Asking<'a>(&'a RunningCall);
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        self.0.is_alive();
+        self.0.is_asking.store(false, Ordering::Relaxed);
     }
 }
 
@@ -98,15 +105,9 @@ pub(crate) struct Handler {
     calls: Arc<Mutex<HashMap<ProgressToken, Arc<RunningCall>>>>,
     /// Heard when the list of tools has become another one.
     pub(crate) list_changed: Arc<Notify>,
-    /// The folders that the server is told of.
-    roots: Arc<[String]>,
 }
 
 impl Handler {
-    pub(crate) fn new(server: &Server) -> Self {
-        Self { roots: server.roots.clone().into(), ..Self::default() }
-    }
-
     pub(crate) fn began(&self, token: ProgressToken, call: Arc<RunningCall>) {
         lock(&self.calls).insert(token, call);
     }
@@ -127,20 +128,14 @@ impl Handler {
             None => json!({"action": "decline"}),
         }
     }
-
-    pub(crate) fn roots(&self) -> Option<Value> {
-        let roots = self.roots.iter().map(|root| json!({"uri": file_address(root)}));
-        (!self.roots.is_empty()).then(|| json!({"roots": roots.collect::<Vec<_>>()}))
-    }
 }
 
 impl ClientHandler for Handler {
     fn get_info(&self) -> ClientConfig {
-        // What is not named here is declined: sampling, and roots where the person named none.
+        // What is not named here is declined: sampling and roots.
         let mut capabilities = ClientCapabilities::default();
         let elicitation = ElicitationCapability::new().with_form(FormElicitationCapability::default());
         capabilities.elicitation = Some(elicitation.with_url(UrlElicitationCapability::default()));
-        capabilities.roots = (!self.roots.is_empty()).then(RootsCapabilities::default);
         ClientConfig::new(capabilities, Implementation::new("memdir", env!("CARGO_PKG_VERSION")))
             .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
     }
@@ -171,16 +166,10 @@ impl ClientHandler for Handler {
         }
     }
 
-    #[expect(deprecated, reason = "versions before 2026-07-28 have them, and the person may have named some")]
-    async fn list_roots(
-        &self,
-        _context: RequestContext<RoleClient>,
-    ) -> Result<rmcp::model::ListRootsResult, ErrorData> {
-        if self.roots.is_empty() {
-            return Err(ErrorData::method_not_found::<ListRootsRequestMethod>());
-        }
-        let roots = self.roots.iter().map(|root| rmcp::model::Root::new(file_address(root)));
-        Ok(rmcp::model::ListRootsResult::new(roots.collect()))
+    #[expect(deprecated, reason = "versions before 2026-07-28 have it")]
+    async fn list_roots(&self, _: RequestContext<RoleClient>) -> Result<rmcp::model::ListRootsResult, ErrorData> {
+        // Without this, rmcp answers that there are none.
+        Err(ErrorData::method_not_found::<ListRootsRequestMethod>())
     }
 
     async fn on_progress(&self, params: ProgressNotificationParam, _context: NotificationContext<RoleClient>) {
@@ -203,18 +192,21 @@ pub(crate) fn object(value: Value) -> Option<Map<String, Value>> {
     }
 }
 
-/// The address of a folder. One that is an address already is left as it is.
-fn file_address(folder: &str) -> String {
-    if folder.starts_with("file://") {
-        return folder.to_owned();
-    }
-    let mut address = "file://".to_owned();
-    for byte in folder.bytes() {
-        match byte {
-            b'/' | b'-' | b'_' | b'.' | b'~' => address.push(char::from(byte)),
-            byte if byte.is_ascii_alphanumeric() => address.push(char::from(byte)),
-            byte => address.push_str(&format!("%{byte:02X}")),
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_question_that_the_server_takes_back_is_not_asked_for_ever() {
+        let (to_caller, heard) = std::sync::mpsc::channel();
+        let call = RunningCall::new(to_caller, Arc::default());
+        for _ in 0..2 {
+            tokio::select! {
+                biased;
+                answer = call.ask(Map::new()) => panic!("nobody has answered: {answer}"),
+                () = async {} => {}
+            }
         }
+        assert_eq!(heard.try_iter().count(), 2);
     }
-    address
 }

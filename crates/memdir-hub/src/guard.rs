@@ -19,7 +19,7 @@ pub(crate) const MARK: &str = "MEMDIR_HUB";
 ///
 /// A line `+123` names a process group, `-123` says that it is gone. The program that calls this does nothing else.
 pub fn guard(mark: &str) {
-    // Who ends all programs called memdir does not mean this one.
+    // So that `pkill memdir` spares the guard.
     #[cfg(target_os = "linux")]
     let _ = rustix::thread::set_name(c"hub-guard");
     let mut groups = BTreeSet::new();
@@ -112,7 +112,7 @@ fn tell(started: &mut Option<Child>, line: &str) {
 pub(crate) enum Strength {
     /// It may clear up first.
     Terminate,
-    /// It has no say.
+    /// It cannot clean up.
     Kill,
 }
 

@@ -150,22 +150,26 @@ impl Hub {
         waits.recv().unwrap_or_else(|_| Err(has_ended(server)))
     }
 
-    /// Keeps the definitions that a server has now as the approved ones, and gives their pins for the registry, by the server's
-    /// own names. The pins that were there before count no more: a tool that is gone has none.
+    /// Keeps the definitions that the person was shown as the approved ones, and gives their pins for the registry, by the
+    /// server's own names. The pins that were there before count no more: a tool that is gone has none.
     ///
     /// # Errors
     ///
-    /// `not_found` where its tools are not known, and where the file cannot be written.
-    pub fn approve(&self, server: &ServerName) -> Result<BTreeMap<String, Digest>, Failure> {
-        self.shared.look();
-        let list = self.shared.entry(server).and_then(|entry| entry.slot.list()).ok_or_else(|| {
-            Failure::new(Code::NotFound, format!("the tools of `{server}` are not known"))
-                .with_hint(format!("`memdir tools doctor {server}` asks it for them"))
-        })?;
-        self.shared.lists.put_approved(server, list.tools.clone()).map_err(|error| {
+    /// `conflict`, with nothing changed, where the server has other tools by now; `unavailable` where the file cannot be written.
+    pub fn approve(&self, server: &ServerName, shown: Vec<Definition>) -> Result<BTreeMap<String, Digest>, Failure> {
+        let pins = |tools: &[Definition]| -> BTreeMap<String, Digest> {
+            tools.iter().filter_map(|tool| Some((own_name(tool)?.to_owned(), digest_of(tool)))).collect()
+        };
+        let approved = pins(&shown);
+        if approved != pins(&self.definitions(server).1) {
+            let failure = Failure::new(Code::Conflict, format!("the tools of `{server}` have changed meanwhile"));
+            let hint = format!("nothing is approved; `memdir tools approve {server}` shows them as they are now");
+            return Err(failure.with_hint(hint));
+        }
+        self.shared.lists.put_approved(server, shown).map_err(|error| {
             Failure::new(Code::Unavailable, format!("what was approved cannot be kept: {}", error.kind()))
         })?;
-        Ok(list.tools.iter().filter_map(|tool| Some((own_name(tool)?.to_owned(), digest_of(tool)))).collect())
+        Ok(approved)
     }
 
     /// The definitions that were approved, and those that the server has now, as far as they are known.
@@ -237,10 +241,21 @@ impl Hub {
         }
     }
 
-    fn check_rate(&self, server: &Server, client: Option<&str>) -> Result<(), CallError> {
+    fn check_rate(&self, server: &Server, call: &ToolCall, is_made: bool) -> Result<(), CallError> {
         let Some(rate) = server.rate else { return Ok(()) };
-        let counted = lock(&self.shared.rates).count(client, &server.name, rate, Instant::now());
-        counted.map_err(|wait| CallError::TooSoon { server: server.name.to_string(), wait })
+        let who = (call.client.as_deref(), &server.name);
+        let checked = lock(&self.shared.rates).check(who, rate, Instant::now(), is_made);
+        checked.map_err(|wait| CallError::TooSoon { server: server.name.to_string(), wait })
+    }
+
+    /// Where the result of a call is kept, and for how long at most; `None` where it is not.
+    fn kept_at(entry: &Entry, own: &str, call: &ToolCall) -> Option<(Digest, NonZeroU32)> {
+        let lasts = entry.server.tools.get(own)?.cache_seconds?;
+        Some((results::key(call.client.as_deref(), &entry.slot.transport, own, &call.arguments), lasts))
+    }
+
+    fn kept(&self, at: Option<&(Digest, NonZeroU32)>) -> Option<Map<String, Value>> {
+        lock(&self.shared.results).get(&at?.0, Instant::now())
     }
 }
 
@@ -268,9 +283,18 @@ impl Toolbox for Hub {
         lock(&self.shared.tools).clone()
     }
 
-    fn check(&self) -> Result<(), CallError> {
+    fn may_call(&self, call: &ToolCall) -> Result<(), CallError> {
         self.shared.look();
-        self.shared.check()
+        self.shared.check()?;
+        let server = ToolName::server_in(call.tool.as_str()).and_then(|server| self.shared.entry(&server));
+        let tools = lock(&self.shared.tools).clone();
+        let tool = tools.iter().find(|tool| tool.name == call.tool);
+        match server.zip(tool) {
+            Some((entry, tool)) if self.kept(Self::kept_at(&entry, &tool.own, call).as_ref()).is_none() => {
+                self.check_rate(&entry.server, call, false)
+            }
+            _ => Ok(()),
+        }
     }
 
     fn call(
@@ -281,17 +305,13 @@ impl Toolbox for Hub {
     ) -> Result<ToolAnswer, CallError> {
         let began = Instant::now();
         let (entry, tool) = self.find(call, stop)?;
-        let client = call.client.as_deref();
-        let lasts = entry.server.tools.get(&tool.own).and_then(|rule| rule.cache_seconds);
-        let key = lasts.map(|lasts| (lasts, results::key(client, &entry.slot.transport, &tool.own, &call.arguments)));
-        if let Some((_, key)) = &key
-            && let Some(result) = lock(&self.shared.results).get(key, began)
-        {
+        let kept_at = Self::kept_at(&entry, &tool.own, call);
+        if let Some(result) = self.kept(kept_at.as_ref()) {
             return Ok(ToolAnswer { result, is_cached: true, took: began.elapsed() });
         }
-        self.check_rate(&entry.server, client)?;
+        self.check_rate(&entry.server, call, true)?;
         let result = self.run(&entry, (tool, call), events, stop)?;
-        if let Some((lasts, key)) = key {
+        if let Some((key, lasts)) = kept_at {
             lock(&self.shared.results).put(key, &result, seconds(lasts), Instant::now());
         }
         Ok(ToolAnswer { result, is_cached: false, took: began.elapsed() })
@@ -340,7 +360,9 @@ impl Shared {
     /// Looks at the registry once a second until the hub ends, and then ends all programs.
     async fn run(self: Arc<Self>) {
         while tokio::time::timeout(LOOK, self.stop.cancelled()).await.is_err() {
-            self.look();
+            // On a thread that may wait: kept lists are read from files.
+            let looking = self.clone();
+            let _ = tokio::task::spawn_blocking(move || looking.look()).await;
         }
         let links: Vec<_> = lock(&self.entries).values().filter_map(|entry| entry.slot.close()).collect();
         let told = async {
@@ -357,8 +379,11 @@ impl Shared {
 
     /// Takes over what has changed in the registry.
     fn look(&self) {
-        if let Err(error) = self.read_registry() {
-            tracing::warn!(error = error.message, "the registry was not read; no tool is called");
+        let before = lock(&self.unreadable).clone();
+        if let Err(failure) = self.read_registry()
+            && before.as_ref() != Some(&failure)
+        {
+            tracing::warn!(%failure, "the registry was not read; no tool is called");
         }
     }
 
@@ -432,11 +457,7 @@ fn tools_of(entry: &Entry) -> Vec<Tool> {
     let Some(list) = entry.slot.list() else { return Vec::new() };
     let tool = |definition: &Map<String, Value>| {
         let own = own_name(definition)?.to_owned();
-        let pin = match entry.server.tools.get(&own).and_then(|rule| rule.pin) {
-            None => PinState::New,
-            Some(pin) if pin == digest_of(definition) => PinState::Approved,
-            Some(_) => PinState::Changed,
-        };
+        let pin = entry.server.pin_state(&own, definition);
         let name = ToolName::of(&entry.server.name, &own);
         let (server, permission) = (entry.server.name.clone(), entry.server.permission_of(&own));
         Some(Tool { name, server, own, definition: definition.clone(), permission, pin })
@@ -445,7 +466,7 @@ fn tools_of(entry: &Entry) -> Vec<Tool> {
 }
 
 /// Connects to a server beside what there is, and says what was found.
-async fn examine(shared: &Shared, entry: &Entry) -> Result<Examined, CallError> {
+async fn examine(shared: &Arc<Shared>, entry: &Entry) -> Result<Examined, CallError> {
     let (server, slot) = (&entry.server, &entry.slot);
     let began = Instant::now();
     let Started { mut link, listed: Listed { tools, left_out }, log } =
@@ -462,17 +483,16 @@ async fn examine(shared: &Shared, entry: &Entry) -> Result<Examined, CallError> 
         first_answer,
         stderr: log.recent(10),
     };
-    slot.saw(shared, server, link.opening(), tools);
+    slot.saw(shared, &server.name, link.opening(), tools).await;
     // It has answered; how it ends is seen to by its keeper.
     let _ = link.connection.close_with_timeout(END).await;
     Ok(examined)
 }
 
-/// The digest of how a server is reached, and of what it is told of.
+/// The digest of how a server is reached.
 fn transport_digest(server: &Server) -> Digest {
-    let parts = serde_json::to_vec(&(&server.transport, &server.roots));
     // Values without maps of other keys than texts can always be written.
-    Digest::of(&parts.unwrap_or_default())
+    Digest::of(&serde_json::to_vec(&server.transport).unwrap_or_default())
 }
 
 fn own_name(definition: &Map<String, Value>) -> Option<&str> {

@@ -88,9 +88,7 @@ fn read<T: for<'de> Deserialize<'de>>(file: &Path) -> Option<T> {
 /// Puts content in the place of a file in one instant. It is not flushed: what is lost is made again.
 #[expect(clippy::disallowed_methods, reason = "a file of the hub's own, in no memory")]
 fn replace(file: &Path, content: &[u8]) -> std::io::Result<()> {
-    if let Some(folder) = file.parent() {
-        make_folder(folder)?;
-    }
+    make_folder_of(file)?;
     static WRITTEN: AtomicU32 = AtomicU32::new(0);
     let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
     let temporary = file.with_extension(format!("{}-{number}.tmp", std::process::id()));
@@ -105,8 +103,9 @@ fn replace(file: &Path, content: &[u8]) -> std::io::Result<()> {
     })
 }
 
-/// Makes a folder that only the person can look into, where it is not there.
-pub(crate) fn make_folder(folder: &Path) -> std::io::Result<()> {
+/// Makes the folder of a file, which only the person can look into, where it is not there.
+pub(crate) fn make_folder_of(file: &Path) -> std::io::Result<()> {
+    let Some(folder) = file.parent() else { return Ok(()) };
     let mut builder = DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
@@ -122,7 +121,7 @@ mod tests {
     fn nothing_is_left_of_what_cannot_be_written() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("one.seen.json");
-        make_folder(&file.join("in the way")).unwrap();
+        make_folder_of(&file.join("in the way")).unwrap();
         replace(&file, b"{}").unwrap_err();
         assert_eq!(folder.path().read_dir().unwrap().count(), 1);
     }

@@ -178,9 +178,10 @@ impl Link {
     ) -> Result<Map<String, Value>, Failed> {
         let asked_anew = CallToolRequestParams::new(own.to_owned()).with_arguments(arguments.clone());
         let mut params = asked_anew.clone();
-        for _ in 0..MOST_ROUNDS {
+        for round in 0..MOST_ROUNDS {
             let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
-            let answer = self.request(server, request, Some(running), stop).await?.raw;
+            let answer = self.request(server, request, Some(running), stop).await;
+            let answer = answer.map_err(|failed| if round > 0 { failed.after_a_round() } else { failed })?.raw;
             if answer.get("resultType").and_then(Value::as_str) != Some("input_required") {
                 return Ok(answer);
             }
@@ -188,10 +189,10 @@ impl Link {
             params.request_state = answer.get("requestState").and_then(Value::as_str).map(str::to_owned);
             let wanted = answer.get("inputRequests").and_then(Value::as_object);
             if let Some(wanted) = wanted {
-                params.input_responses = Some(self.inputs(server, wanted, running).await?);
+                params.input_responses = Some(self.inputs(server, wanted, running, stop).await?);
             }
         }
-        Err(Failed::Told(protocol(server, "it has asked for more without end")))
+        Err(Failed::Told(protocol(server, "it kept asking for more input")))
     }
 
     /// Answers what a server wants to know before it goes on.
@@ -200,14 +201,19 @@ impl Link {
         server: &Server,
         wanted: &Map<String, Value>,
         running: &RunningCall,
+        stop: &CancellationToken,
     ) -> Result<BTreeMap<String, Value>, Failed> {
         let mut answers = BTreeMap::new();
         for (key, request) in wanted {
             let method = request.get("method").and_then(Value::as_str).unwrap_or_default();
             let params = request.get("params").and_then(|params| object(params.clone())).unwrap_or_default();
             let answer = match method {
-                "elicitation/create" => Some(running.ask(params).await),
-                "roots/list" => self.handler.roots(),
+                "elicitation/create" => tokio::select! {
+                    biased;
+                    end = self.handler.wire.ended() => return Err(lost(server, end, true)),
+                    () = stop.cancelled() => return Err(Failed::Told(CallError::Cancelled)),
+                    answer = running.ask(params) => Some(answer),
+                },
                 _ => None,
             };
             let declined = || {
@@ -229,6 +235,9 @@ impl Link {
         let wire = &self.handler.wire;
         if let Some(end) = wire.why() {
             return Err(lost(server, end, false));
+        }
+        if stop.is_cancelled() {
+            return Err(Failed::Told(CallError::Cancelled));
         }
         let limit = server.timeout_seconds.map_or(LIMIT, |seconds| Duration::from_secs(u64::from(seconds.get())));
         let began = Instant::now();
@@ -321,7 +330,7 @@ impl Drop for Request<'_> {
 /// Tells the server that nobody wants the answer any more, and waits for nothing.
 fn cancel(handle: RequestHandle<RoleClient>) {
     tokio::spawn(async move {
-        let _ = timeout(Duration::from_secs(1), handle.cancel(Some("nobody waits for it any more".to_owned()))).await;
+        let _ = timeout(Duration::from_secs(1), handle.cancel(Some("the caller cancelled".to_owned()))).await;
     });
 }
 
@@ -342,6 +351,14 @@ fn protocol(server: &Server, problem: &str) -> CallError {
 }
 
 impl Failed {
+    /// The same of a later request of a call: the server has read the one before.
+    fn after_a_round(self) -> Self {
+        match self {
+            Self::Lost { problem, .. } => Self::Lost { problem, was_sent: true },
+            Self::Told(error) => Self::Told(error),
+        }
+    }
+
     /// The error of a request that was no call.
     pub(crate) fn into_error(self, server: &Server) -> CallError {
         match self {

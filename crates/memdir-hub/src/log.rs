@@ -44,38 +44,47 @@ impl ServerLog {
         Self { lines: Arc::default(), ..self.clone() }
     }
 
-    /// Keeps all that comes, to its end. A server that says much waits for nobody, and takes no more room than this.
+    /// Keeps all that comes, to its end. A server that says much takes no more room than this.
     pub(crate) async fn follow(self, mut stderr: impl AsyncRead + Unpin) {
         let mut line = Vec::new();
         let mut buffer = vec![0; 8192];
         while let Ok(read @ 1..) = stderr.read(&mut buffer).await {
+            let mut text = String::new();
             for piece in buffer.get(..read).unwrap_or_default().split_inclusive(|byte| *byte == b'\n') {
                 let room = MOST_LINE.saturating_sub(line.len());
                 line.extend(piece.iter().filter(|byte| **byte != b'\n').take(room));
                 if piece.ends_with(b"\n") {
-                    self.keep(&line);
+                    self.keep(&line, &mut text);
                     line.clear();
                 }
             }
+            self.write(text).await;
         }
         if !line.is_empty() {
-            self.keep(&line);
+            let mut text = String::new();
+            self.keep(&line, &mut text);
+            self.write(text).await;
         }
     }
 
-    fn keep(&self, line: &[u8]) {
+    /// Keeps a line in memory, and adds it to what is written next.
+    fn keep(&self, line: &[u8], text: &mut String) {
         let line = String::from_utf8_lossy(line).trim_end().to_owned();
-        if let Some(file) = &self.file
-            && let Err(error) = append(file, &line)
-        {
-            tracing::debug!(%error, "a line of a server was not logged");
-        }
+        text.extend([&line, "\n"]);
         for lines in [&self.lines, &self.of_all] {
             let mut lines = lock(lines);
             if lines.len() >= MOST_LINES {
                 lines.pop_front();
             }
             lines.push_back(line.clone());
+        }
+    }
+
+    /// Writes lines into the file, on a thread that may wait for the disk.
+    async fn write(&self, text: String) {
+        let Some(file) = self.file.clone().filter(|_| !text.is_empty()) else { return };
+        if let Ok(Err(error)) = tokio::task::spawn_blocking(move || append(&file, &text)).await {
+            tracing::debug!(%error, "lines of a server were not logged");
         }
     }
 
@@ -102,10 +111,8 @@ fn aside(file: &Path) -> PathBuf {
 }
 
 #[expect(clippy::disallowed_methods, reason = "a file of the hub's own, in no memory")]
-fn append(file: &Path, line: &str) -> std::io::Result<()> {
-    if let Some(folder) = file.parent() {
-        crate::kept::make_folder(folder)?;
-    }
+fn append(file: &Path, text: &str) -> std::io::Result<()> {
+    crate::kept::make_folder_of(file)?;
     if std::fs::symlink_metadata(file).is_ok_and(|found| found.len() > MOST_FILE) {
         std::fs::rename(file, aside(file))?;
     }
@@ -113,7 +120,7 @@ fn append(file: &Path, line: &str) -> std::io::Result<()> {
     options.create(true).append(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(file)?.write_all(format!("{line}\n").as_bytes())
+    options.open(file)?.write_all(text.as_bytes())
 }
 
 /// What a file holds, or nothing.
@@ -129,6 +136,27 @@ mod tests {
     #![expect(clippy::disallowed_methods, reason = "the test looks at the files")]
 
     use super::*;
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn nothing_else_on_the_thread_waits_for_the_disk() {
+        use rustix::fs::{CWD, FileType, Mode, mknodat};
+        let folder = tempfile::tempdir().unwrap();
+        let name = ServerName::parse("loud").unwrap();
+        // Who opens it waits for a reader.
+        let pipe = folder.path().join("loud.log");
+        mknodat(CWD, &pipe, FileType::Fifo, Mode::RWXU, 0).unwrap();
+        let (goes_on, told) = std::sync::mpsc::channel();
+        let reader = std::thread::spawn(move || {
+            let went_on = told.recv_timeout(std::time::Duration::from_secs(5)).is_ok();
+            (went_on, std::fs::read_to_string(pipe).unwrap())
+        });
+        let log = ServerLog::new(Some(folder.path()), &name);
+        tokio::join!(log.follow(b"one\n".as_slice()), async { goes_on.send(()).unwrap_or_default() });
+        let (went_on, text) = reader.join().unwrap();
+        assert!(went_on, "all waited for the file");
+        assert_eq!(text, "one\n");
+    }
 
     #[test]
     fn a_server_that_says_much_takes_no_more_room_than_this() {

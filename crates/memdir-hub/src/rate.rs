@@ -13,17 +13,17 @@ const MINUTE: Duration = Duration::from_secs(60);
 pub(crate) struct Rates(HashMap<(Option<String>, ServerName), VecDeque<Instant>>);
 
 impl Rates {
-    /// Counts a call, or says how long to wait.
+    /// Whether a call may be made, and counts it where it `is_made`.
     ///
     /// # Errors
     ///
     /// The time until the next may be made, where `most` were made in the last minute.
-    pub(crate) fn count(
+    pub(crate) fn check(
         &mut self,
-        client: Option<&str>,
-        server: &ServerName,
+        (client, server): (Option<&str>, &ServerName),
         most: NonZeroU32,
         now: Instant,
+        is_made: bool,
     ) -> Result<(), Duration> {
         self.0.retain(|_, calls| calls.back().is_some_and(|last| now.duration_since(*last) < MINUTE));
         let calls = self.0.entry((client.map(str::to_owned), server.clone())).or_default();
@@ -31,12 +31,11 @@ impl Rates {
             calls.pop_front();
         }
         match calls.front() {
-            Some(first) if calls.len() >= most.get() as usize => Err(MINUTE - now.duration_since(*first)),
-            _ => {
-                calls.push_back(now);
-                Ok(())
-            }
+            Some(first) if calls.len() >= most.get() as usize => return Err(MINUTE - now.duration_since(*first)),
+            _ if is_made => calls.push_back(now),
+            _ => {}
         }
+        Ok(())
     }
 }
 
@@ -50,13 +49,19 @@ mod tests {
         let (desk, notes) = (ServerName::parse("desk").unwrap(), ServerName::parse("notes").unwrap());
         let two = NonZeroU32::new(2).unwrap();
         let at = |seconds: u64| start + Duration::from_secs(seconds);
-        assert_eq!(rates.count(Some("a"), &desk, two, at(0)), Ok(()));
-        assert_eq!(rates.count(Some("a"), &desk, two, at(10)), Ok(()));
-        assert_eq!(rates.count(Some("a"), &desk, two, at(20)), Err(Duration::from_secs(40)));
-        assert_eq!(rates.count(Some("a"), &notes, two, at(20)), Ok(()));
-        assert_eq!(rates.count(Some("b"), &desk, two, at(20)), Ok(()));
-        assert_eq!(rates.count(None, &desk, two, at(20)), Ok(()));
-        assert_eq!(rates.count(Some("a"), &desk, two, at(60)), Ok(()));
-        assert_eq!(rates.count(Some("a"), &desk, two, at(61)), Err(Duration::from_secs(9)));
+        let mut check = |who, now| {
+            let could = rates.check(who, two, now, false);
+            assert_eq!(rates.check(who, two, now, false), could, "asking counts as nothing");
+            assert_eq!(rates.check(who, two, now, true), could);
+            could
+        };
+        assert_eq!(check((Some("a"), &desk), at(0)), Ok(()));
+        assert_eq!(check((Some("a"), &desk), at(10)), Ok(()));
+        assert_eq!(check((Some("a"), &desk), at(20)), Err(Duration::from_secs(40)));
+        assert_eq!(check((Some("a"), &notes), at(20)), Ok(()));
+        assert_eq!(check((Some("b"), &desk), at(20)), Ok(()));
+        assert_eq!(check((None, &desk), at(20)), Ok(()));
+        assert_eq!(check((Some("a"), &desk), at(60)), Ok(()));
+        assert_eq!(check((Some("a"), &desk), at(61)), Err(Duration::from_secs(9)));
     }
 }

@@ -33,12 +33,9 @@ struct KeptResult {
 
 /// The key of a call: who makes it, how the server is reached, which tool, and its arguments in canonical form.
 pub(crate) fn key(client: Option<&str>, transport: &Digest, own: &str, arguments: &Map<String, Value>) -> Digest {
-    let mut call = Map::new();
-    call.insert("inputSchema".to_owned(), Value::Object(arguments.clone()));
-    // `digest_of` is the house's canonical form; the person is told from a client of any name.
-    let arguments = digest_of(&call);
+    // The person is told from a client of any name.
     let client = client.map_or_else(|| "person".to_owned(), |name| format!("client {name}"));
-    Digest::of_parts(&[client.as_bytes(), transport.as_bytes(), own.as_bytes(), arguments.as_bytes()])
+    Digest::of_parts(&[client.as_bytes(), transport.as_bytes(), own.as_bytes(), digest_of(arguments).as_bytes()])
 }
 
 impl Results {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use memdir_core::digest::Digest;
-use memdir_tools::{CallError, Server, ServerHealth, Tool, digest_of};
+use memdir_tools::{CallError, Permission, PinState, Server, ServerHealth, ServerName, Tool, digest_of};
 use serde_json::{Map, Value};
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep, timeout};
@@ -18,7 +18,7 @@ use crate::kept::SeenList;
 use crate::link::{Failed, Link, Listed};
 use crate::lock;
 use crate::log::ServerLog;
-use crate::wire::WireEnd;
+use crate::wire::{Wire, WireEnd};
 
 /// How long a server may take to start and to send its list.
 const START: Duration = Duration::from_secs(30);
@@ -51,6 +51,9 @@ impl Settling {
         }
     }
 }
+
+/// Why a server cannot be reached that was taken out of the registry, or changed in it.
+const SWITCHED_OFF: &str = "it was switched off";
 
 /// A call, as the thread that waits for it has handed it over.
 pub(crate) struct Job {
@@ -144,7 +147,7 @@ impl Slot {
     pub(crate) fn close(&self) -> Option<Arc<Link>> {
         self.is_gone.store(true, Ordering::Relaxed);
         let link = lock(&self.link).take()?;
-        link.handler.wire.end(WireEnd::Lost("it was switched off".to_owned()));
+        link.handler.wire.end(WireEnd::Lost(SWITCHED_OFF.to_owned()));
         link.connection.cancellation_token().cancel();
         Some(link)
     }
@@ -158,6 +161,9 @@ impl Slot {
         if let Some(link) = self.open_link() {
             return Ok(link);
         }
+        if self.is_gone.load(Ordering::Relaxed) {
+            return Err(unreachable(server, SWITCHED_OFF));
+        }
         let rests = lock(&self.state).failed.clone().filter(|(_, until)| Instant::now() < *until);
         if let Some((error, _)) = rests {
             return Err(error);
@@ -165,7 +171,16 @@ impl Slot {
         self.set_health(ServerHealth::Starting);
         let opening = self.list().map_or(Opening::Probe, |list| list.opening);
         match self.start(shared, server, opening).await {
-            Ok(started) => Ok(self.install(shared, server, started)),
+            Ok(Started { link, listed, .. }) => {
+                {
+                    let mut state = lock(&self.state);
+                    (state.failures, state.failed) = (0, None);
+                    state.health = ServerHealth::Ready { protocol: link.protocol() };
+                }
+                // Before the link: whoever finds that calls one of these tools.
+                self.saw(shared, &server.name, link.opening(), listed.tools).await;
+                Ok(self.install(shared, server, link))
+            }
             Err(error) => {
                 let mut state = lock(&self.state);
                 let longest = if matches!(error, CallError::LoginNeeded(_)) { LOGIN_REST } else { MOST_REST };
@@ -189,6 +204,7 @@ impl Slot {
     /// Connects and reads the list, with another try or two where that may help. The second asks by `initialize`: some servers
     /// end when they are asked in a way that they do not know.
     pub(crate) async fn start(&self, shared: &Shared, server: &Server, opening: Opening) -> Result<Started, CallError> {
+        let mut last = String::new();
         let tries = async {
             let mut openings = [opening, Opening::Initialize, Opening::Probe]
                 .into_iter()
@@ -199,20 +215,23 @@ impl Slot {
                 };
                 match (self.attempt(shared, server, opening).await, pause) {
                     (Ok(started), _) => return Ok(started),
-                    (Err(ConnectError { is_final: false, .. }), Some(pause)) => {
+                    (Err(ConnectError { error, is_final: false }), Some(pause)) => {
                         tracing::debug!(server = %server.name, "another try");
+                        last = format!("; the attempt before: {}", problem_of(&error));
                         sleep(pause).await;
                     }
                     (Err(ConnectError { error, .. }), _) => return Err(error),
                 }
             }
         };
-        let over = || Err(unreachable(server, format!("it did not start within {} s", START.as_secs())));
-        timeout(START, tries).await.unwrap_or_else(|_| over())
+        let tried = timeout(START, tries).await;
+        tried.unwrap_or_else(|_| {
+            Err(unreachable(server, format!("it did not start within {} s{last}", START.as_secs())))
+        })
     }
 
     async fn attempt(&self, shared: &Shared, server: &Server, opening: Opening) -> Result<Started, ConnectError> {
-        let (handler, log) = (Handler::new(server), self.log.of_another_process());
+        let (handler, log) = (Handler::default(), self.log.of_another_process());
         lock(&self.state).log = Some(log.clone());
         let connection = connect(server, handler.clone(), &shared.machine, &log, opening).await?;
         let link = Link { connection, handler };
@@ -226,35 +245,38 @@ impl Slot {
     }
 
     /// Puts a new connection in its place, and hears of what becomes of it.
-    fn install(self: &Arc<Self>, shared: &Arc<Shared>, server: &Server, started: Started) -> Arc<Link> {
-        let Started { link, listed, .. } = started;
+    fn install(self: &Arc<Self>, shared: &Arc<Shared>, server: &Server, link: Link) -> Arc<Link> {
         let link = Arc::new(link);
-        {
-            let mut state = lock(&self.state);
-            (state.failures, state.failed) = (0, None);
-            state.health = ServerHealth::Ready { protocol: link.protocol() };
-        }
         *lock(&self.link) = Some(link.clone());
         if self.is_gone.load(Ordering::Relaxed) {
             self.close();
         }
         link.listen();
         self.watch(shared, server.clone(), &link);
-        self.saw(shared, server, link.opening(), listed.tools);
         link
     }
 
-    /// Keeps a list that was seen, and tells of it where it is another than before.
-    pub(crate) fn saw(&self, shared: &Shared, server: &Server, opening: Opening, tools: Vec<Map<String, Value>>) {
-        let list = SeenList::new(self.transport, opening, tools);
-        if self.list().is_some_and(|before| *before == list) {
-            return;
-        }
-        if let Err(error) = shared.lists.put_seen(&server.name, &list) {
-            tracing::warn!(server = %server.name, %error, "the list of tools was not kept");
-        }
-        lock(&self.state).list = Some(Arc::new(list));
-        shared.renew_tools();
+    /// Keeps a list that was seen, and tells of it where it is another than before; on a thread that may wait for the disk.
+    pub(crate) async fn saw(
+        self: &Arc<Self>,
+        shared: &Arc<Shared>,
+        server: &ServerName,
+        opening: Opening,
+        tools: Vec<Map<String, Value>>,
+    ) {
+        let (slot, shared, server) = (self.clone(), shared.clone(), server.clone());
+        let keep = move || {
+            let list = SeenList::new(slot.transport, opening, tools);
+            if slot.list().is_some_and(|before| *before == list) {
+                return;
+            }
+            if let Err(error) = shared.lists.put_seen(&server, &list) {
+                tracing::warn!(%server, %error, "the list of tools was not kept");
+            }
+            lock(&slot.state).list = Some(Arc::new(list));
+            shared.renew_tools();
+        };
+        let _ = tokio::task::spawn_blocking(keep).await;
     }
 
     /// Reads the list anew when the server says that it has changed, until the connection ends.
@@ -277,11 +299,15 @@ impl Slot {
                 };
                 let Some(slot) = slot.upgrade() else { return };
                 if let Some(end) = end {
-                    return slot.lost(&handler, &end);
+                    let problem = match end {
+                        WireEnd::Lost(problem) => problem,
+                        WireEnd::TooLarge => "an answer was too long".to_owned(),
+                    };
+                    return slot.lost(&handler.wire, problem);
                 }
                 let (Some(shared), Some(link)) = (shared.upgrade(), link.upgrade()) else { return };
                 match link.list(&server).await {
-                    Ok(listed) => slot.saw(&shared, &server, link.opening(), listed.tools),
+                    Ok(listed) => slot.saw(&shared, &server.name, link.opening(), listed.tools).await,
                     Err(_) => tracing::warn!(server = %server.name, "the new list was not read"),
                 }
                 settling.last = Some((Instant::now(), pause));
@@ -289,24 +315,12 @@ impl Slot {
         });
     }
 
-    /// The connection of this handler has ended.
-    fn lost(&self, handler: &Handler, end: &WireEnd) {
+    /// A connection has ended, or is not used again: the next call connects anew.
+    fn lost(&self, wire: &Arc<Wire>, problem: String) {
         let mut link = lock(&self.link);
-        if link.as_ref().is_some_and(|link| Arc::ptr_eq(&link.handler.wire, &handler.wire)) {
+        if link.as_ref().is_some_and(|link| Arc::ptr_eq(&link.handler.wire, wire)) {
             *link = None;
-            let problem = match end {
-                WireEnd::Lost(problem) => problem.clone(),
-                WireEnd::TooLarge => "an answer was too long".to_owned(),
-            };
             lock(&self.state).fail(problem);
-        }
-    }
-
-    /// Has the next call connect anew. Calls that run over this connection go on.
-    fn forget(&self, lost: &Arc<Link>) {
-        let mut link = lock(&self.link);
-        if link.as_ref().is_some_and(|link| Arc::ptr_eq(link, lost)) {
-            *link = None;
         }
     }
 
@@ -316,8 +330,7 @@ impl Slot {
         job.running.done(result);
     }
 
-    /// A call is sent twice only if its server cannot have read it, or if the tool says that this does no harm and the person
-    /// lets it be called without a question.
+    /// A call is sent twice only if its server cannot have read it, or if the tool may be called again ([`Job::may_repeat`]).
     async fn try_call(self: &Arc<Self>, shared: &Arc<Shared>, job: &Job) -> Result<Map<String, Value>, CallError> {
         let mut may_try_again = true;
         loop {
@@ -329,7 +342,7 @@ impl Slot {
                 Err(Failed::Told(error)) => return Err(error),
                 Err(Failed::Lost { problem, was_sent }) => (problem, was_sent),
             };
-            self.forget(&link);
+            self.lost(&link.handler.wire, problem.clone());
             if may_try_again && (!may_be_done || job.may_repeat()) {
                 may_try_again = false;
                 continue;
@@ -377,14 +390,11 @@ fn problem_of(error: &CallError) -> String {
 }
 
 impl Job {
-    /// Whether the tool says that a second call does no harm, and the person trusts it.
+    /// Whether the tool says that it only reads, and the person lets it be called without a question.
     fn may_repeat(&self) -> bool {
-        let hint = |name| {
-            self.tool.definition.get("annotations").and_then(|hints| hints.get(name)) == Some(&Value::Bool(true))
-        };
-        let is_trusted = self.tool.permission == memdir_tools::Permission::Allow
-            && self.tool.pin == memdir_tools::PinState::Approved;
-        is_trusted && (hint("readOnlyHint") || hint("idempotentHint"))
+        let hints = self.tool.definition.get("annotations");
+        let only_reads = hints.and_then(|hints| hints.get("readOnlyHint")) == Some(&Value::Bool(true));
+        only_reads && self.tool.permission == Permission::Allow && self.tool.pin == PinState::Approved
     }
 }
 

@@ -272,9 +272,10 @@ impl ServerHandler for Service {
         if let Some(hub) = &self.server.options.hub {
             // Who hears of changes from now on has to know of this list.
             if !is_modern(&context) {
-                subscriptions::hear_of_tools(&self.in_conversation(&context), hub::list_digest(hub, &client), &context);
+                let known = hub::list_digest(hub, &client).await;
+                subscriptions::hear_of_tools(&self.in_conversation(&context), known, &context);
             }
-            hub::add_to_list(&mut listed, hub, &client, &context);
+            hub::add_to_list(&mut listed, hub, &client, &context).await;
         }
         Ok(listed)
     }

@@ -74,14 +74,15 @@ pub(super) fn hear_of_lists(service: &Service, context: &RequestContext<RoleServ
 }
 
 /// Tells a client of an old version of changes in the list of tools from now on: it is given the one with this digest.
-pub(super) fn hear_of_tools(service: &Service, digest: Digest, context: &RequestContext<RoleServer>) {
-    listener(service, context).want_tools(Some(digest));
+pub(super) fn hear_of_tools(service: &Service, known: Option<Digest>, context: &RequestContext<RoleServer>) {
+    listener(service, context).want_tools(known);
 }
 
 /// Whether the list of tools is another one than the client knows.
-fn has_other_tools(service: &Service, listener: &Listener, context: &RequestContext<RoleServer>) -> bool {
+async fn has_other_tools(service: &Service, listener: &Listener, context: &RequestContext<RoleServer>) -> bool {
     let (hub, client) = (service.server.options.hub.as_ref(), service.client(context).ok());
-    hub.zip(client).is_some_and(|(hub, client)| listener.is_news(hub::list_digest(hub, &client)))
+    let Some((hub, client)) = hub.zip(client) else { return false };
+    hub::list_digest(hub, &client).await.is_some_and(|now| listener.is_news(now))
 }
 
 /// What of a wish to listen is granted. This is asked before the client hears of it, and what changes from then on it is to
@@ -139,7 +140,7 @@ pub(super) async fn listen(service: &Service, context: SubscriptionContext) -> R
     service.admit(&request)?;
     if context.accepted().tools_list_changed == Some(true) {
         // The list that it is given from now on.
-        has_other_tools(service, &listener, &request);
+        has_other_tools(service, &listener, &request).await;
     }
     let (asking, server) = (service.clone(), Arc::clone(&service.server));
     let (told, told_of) = (service.clone(), request.clone());
@@ -167,7 +168,7 @@ pub(super) async fn listen(service: &Service, context: SubscriptionContext) -> R
         if due.listed && sink.notify_resource_list_changed().await.is_err() {
             return Ok(());
         }
-        let has_other = due.tools && has_other_tools(&told, &listener, &told_of);
+        let has_other = due.tools && has_other_tools(&told, &listener, &told_of).await;
         if has_other && sink.notify_tool_list_changed().await.is_err() {
             return Ok(());
         }
@@ -216,7 +217,7 @@ async fn tell(
         }
         let Some(connection) = connection.upgrade().filter(|_| due.tools) else { continue };
         let service = Service { server: Arc::clone(&server), connection };
-        if has_other_tools(&service, &listener, &context) && peer.notify_tool_list_changed().await.is_err() {
+        if has_other_tools(&service, &listener, &context).await && peer.notify_tool_list_changed().await.is_err() {
             return;
         }
     }

@@ -35,12 +35,6 @@ pub struct Server {
     /// What holds for its tools, unless their own rule says otherwise.
     #[serde(default)]
     pub permission: Permission,
-    /// Whether it may ask memdir's models to write something (sampling); no unless the person said so.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub sampling: bool,
-    /// Folders that it is told of as its roots; none unless the person said so.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub roots: Vec<String>,
     /// How it is reached.
     pub transport: Transport,
     /// Its tools by their own names: those that were approved, and those with a rule.
@@ -100,6 +94,20 @@ pub struct ToolRule {
 }
 
 impl Server {
+    /// A server that is used, whose tools are asked about, with no limits of its own.
+    #[must_use]
+    pub fn new(name: ServerName, transport: Transport) -> Self {
+        Self {
+            name,
+            enabled: true,
+            timeout_seconds: None,
+            rate: None,
+            permission: Permission::default(),
+            transport,
+            tools: BTreeMap::new(),
+        }
+    }
+
     /// What the person said about a tool, by the server's own name for it.
     #[must_use]
     pub fn permission_of(&self, own: &str) -> Permission {

@@ -80,19 +80,20 @@ pub trait Toolbox: Send + Sync + fmt::Debug {
     /// earlier lists, at once. The list is a new one whenever something about it has changed.
     fn tools(&self) -> Arc<[Tool]>;
 
-    /// Whether calls are made at all.
+    /// Whether a call could be made now, as far as is known without its server: asked before the person is, and counts as nothing.
     ///
     /// # Errors
     ///
-    /// [`CallError::Registry`] where what the person allows cannot be read.
-    fn check(&self) -> Result<(), CallError> {
+    /// [`CallError::Registry`] where what the person allows cannot be read, [`CallError::TooSoon`] where the client has made too
+    /// many.
+    fn may_call(&self, _call: &ToolCall) -> Result<(), CallError> {
         Ok(())
     }
 
     /// Calls a tool, and blocks until it has answered. Whether it may be called was decided before ([`Verdict`](super::Verdict)).
     ///
-    /// A call is sent at most once, unless its server says that the tool only reads or can be repeated, and then only where the
-    /// connection was lost before an answer.
+    /// A call is sent at most once, unless the tool says that it only reads and the person lets it be called without a question,
+    /// and then only where the connection was lost before an answer.
     ///
     /// # Errors
     ///

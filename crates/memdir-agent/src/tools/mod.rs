@@ -195,6 +195,10 @@ impl Toolbox for AsSwitched<'_> {
         tools.iter().map(asked).collect()
     }
 
+    fn may_call(&self, call: &ToolCall) -> Result<(), CallError> {
+        self.toolbox.may_call(call)
+    }
+
     fn call(
         &self,
         call: &ToolCall,

@@ -1,6 +1,5 @@
 //! `memdir tools add`: a server is written down, started, and its tools approved.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::json;
@@ -15,7 +14,7 @@ use crate::output::say;
 use memdir_core::catalog;
 use memdir_core::report::{Code, Failure};
 use memdir_policy as policy;
-use memdir_tools::{Permission, PlainSecret, Server, Transport};
+use memdir_tools::{PlainSecret, Server, Transport};
 
 pub(super) fn run(global: &Global, registry: &Registry, options: &AddServer) -> Result<u8, Stop> {
     let server = new_server(options)?;
@@ -52,17 +51,8 @@ pub(super) fn run(global: &Global, registry: &Registry, options: &AddServer) -> 
 
 /// The server that the options describe.
 fn new_server(options: &AddServer) -> Result<Server, Failure> {
-    Ok(Server {
-        name: options.name.clone(),
-        enabled: true,
-        timeout_seconds: options.timeout,
-        rate: options.rate,
-        permission: Permission::default(),
-        sampling: false,
-        roots: Vec::new(),
-        transport: transport(options)?,
-        tools: BTreeMap::new(),
-    })
+    let server = Server::new(options.name.clone(), transport(options)?);
+    Ok(Server { timeout_seconds: options.timeout, rate: options.rate, ..server })
 }
 
 fn transport(options: &AddServer) -> Result<Transport, Failure> {

@@ -13,7 +13,7 @@ use crate::exit::{Stop, code, usage};
 use crate::output::{say, say_failure};
 use crate::{interrupt, question, term};
 use memdir_core::digest::Digest;
-use memdir_core::report::{Code, Failure};
+use memdir_core::report::Failure;
 use memdir_engine::ChangeError;
 use memdir_hub::Hub;
 use memdir_plan::{count, unified};
@@ -130,9 +130,11 @@ pub(super) fn settle(
     if !agrees(global, &settled, is_new, asking)? {
         return Ok(settled);
     }
-    approve(registry, hub, name, &now)?;
+    let tools = count(now.len(), "tool");
+    let pins = hub.approve(name, now)?;
+    registry.change_one(name, |server| pin(server, &pins))?;
     if !global.json {
-        say(format!("{name}: {} approved", count(now.len(), "tool")))?;
+        say(format!("{name}: {tools} approved"))?;
     }
     Ok(Settled { approved: true, ..settled })
 }
@@ -180,21 +182,6 @@ fn approved_before(
         Some(now.iter().chain(kept).find(is_it).cloned().unwrap_or_else(nameless))
     };
     server.tools.iter().filter_map(definition).collect()
-}
-
-/// Pins the tools as they were shown.
-fn approve(registry: &Registry, hub: &Hub, name: &ServerName, shown: &[Map<String, Value>]) -> Result<(), Failure> {
-    let own =
-        |definition: &Map<String, Value>| Some((definition.get("name")?.as_str()?.to_owned(), digest_of(definition)));
-    let shown: BTreeMap<String, Digest> = shown.iter().filter_map(own).collect();
-    let pins = hub.approve(name)?;
-    if pins != shown {
-        let failure = Failure::new(Code::Conflict, format!("the tools of `{name}` have changed meanwhile"));
-        return Err(
-            failure.with_hint(format!("nothing is approved; `memdir tools approve {name}` shows them as they are now"))
-        );
-    }
-    registry.change_one(name, |server| pin(server, &pins))
 }
 
 /// Puts the pins into a server in place of those it has.

@@ -150,17 +150,7 @@ mod tests {
         let transport = Transport::Stdio { command: "x".to_owned(), args: Vec::new(), env: [].into(), cwd: None };
         let text = write_registry(Vec::new()).unwrap();
         assert_eq!(read_registry(&text).unwrap(), []);
-        Server {
-            name: ServerName::parse(name).unwrap(),
-            enabled: true,
-            timeout_seconds: None,
-            rate: None,
-            permission: memdir_tools::Permission::Ask,
-            sampling: false,
-            roots: Vec::new(),
-            transport,
-            tools: [].into(),
-        }
+        Server::new(ServerName::parse(name).unwrap(), transport)
     }
 
     /// What another process writes counts at the next look, and what is damaged is told at each.

@@ -24,6 +24,7 @@ use memdir_vault::{AuditQuery, ToolFilter};
 pub(super) struct Scripted {
     tools: Mutex<Arc<[Tool]>>,
     answer: Result<ToolAnswer, CallError>,
+    may_call: Result<(), CallError>,
     heard: Mutex<Vec<ToolCall>>,
 }
 
@@ -34,6 +35,10 @@ impl Toolbox for Scripted {
 
     fn tools(&self) -> Arc<[Tool]> {
         Arc::clone(&self.tools.lock().unwrap())
+    }
+
+    fn may_call(&self, _call: &ToolCall) -> Result<(), CallError> {
+        self.may_call.clone()
     }
 
     fn call(
@@ -66,7 +71,7 @@ pub(super) fn toolbox(permission: Permission, pin: PinState, answer: Result<Tool
     let own = "forecast";
     let name = ToolName::of(&weather(), own);
     let tool = Tool { name, server: weather(), own: own.to_owned(), definition: Map::new(), permission, pin };
-    Scripted { tools: Mutex::new([tool].into()), answer, heard: Mutex::default() }
+    Scripted { tools: Mutex::new([tool].into()), answer, may_call: Ok(()), heard: Mutex::default() }
 }
 
 pub(super) fn switched_on() -> Switched {
@@ -186,6 +191,18 @@ fn what_changes_while_the_person_is_asked_is_looked_at_anew() {
         assert_eq!(kept, &code.map(|code| code.to_string()), "{case}");
         assert_eq!(leave == "denied", code.is_some(), "{case}");
     }
+}
+
+#[test]
+fn nobody_is_asked_about_a_call_that_could_not_be_made_now() {
+    let folder = memory(&[]);
+    let engine = engine(folder.path());
+    let mut toolbox = toolbox(Permission::Ask, PinState::Approved, Ok(answer(false)));
+    toolbox.may_call = Err(CallError::TooSoon { server: "weather".to_owned(), wait: Duration::from_secs(9) });
+    let (made, asked) = call(&engine, &toolbox, &mut switched_on(), ToolConsent::Once);
+    assert_eq!((made.unwrap_err().code, asked), (Code::RateLimited, 0));
+    let [(permission, code, _)] = &entries(folder.path())[..] else { panic!("one entry") };
+    assert_eq!((permission.as_str(), code.as_deref()), ("denied", Some("rate_limited")));
 }
 
 #[test]
@@ -447,7 +464,8 @@ fn the_audit_is_found_and_counted_by_server_and_tool() {
         let call = ToolCall { tool: name.clone(), arguments: Map::new(), client: None };
         let mut switched = Switched { servers: BTreeSet::from([server.clone()]), allowed: BTreeSet::new() };
         let tool = Tool { name, server, own: own.to_owned(), definition: Map::new(), permission, pin };
-        let toolbox = Scripted { tools: Mutex::new([tool].into()), answer: said, heard: Mutex::default() };
+        let toolbox =
+            Scripted { tools: Mutex::new([tool].into()), answer: said, may_call: Ok(()), heard: Mutex::default() };
         let mut ask = |_: &Tool, _: &Map<String, Value>| ToolConsent::No;
         let (caller, stop) = (Caller::model("chat"), CancellationToken::new());
         drop(engine.call_tool(&toolbox, &caller, &mut switched, &call, &mut ask, &mut (), &stop));

@@ -82,12 +82,12 @@ impl Bearer {
     }
 
     /// Keeps what the server said when it asked for a login, for the next one.
-    pub(crate) fn note(&self, challenge: &str) {
+    pub(crate) async fn note(&self, challenge: &str) {
         let is_new = |entry: &Entry| entry.challenge.as_deref() != Some(challenge);
         if challenge.len() <= MOST_CHALLENGE && self.store.entry().is_ok_and(|entry| entry.as_ref().is_none_or(is_new))
         {
-            let kept = self.store.change(|entry| entry.challenge = Some(challenge.to_owned()));
-            if let Err(error) = kept {
+            let challenge = challenge.to_owned();
+            if let Err(error) = self.store.change(|entry| entry.challenge = Some(challenge)).await {
                 tracing::warn!(kind = %error.kind(), "the file of tokens cannot be written");
             }
         }

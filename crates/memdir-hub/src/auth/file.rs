@@ -12,6 +12,7 @@ use std::time::Duration;
 use rmcp::transport::auth::{AuthError, CredentialStore, StoredCredentials};
 use serde::{Deserialize, Serialize};
 
+use crate::kept::make_folder_of;
 use memdir_core::retry;
 use memdir_tools::ServerName;
 
@@ -117,14 +118,16 @@ impl Store {
     }
 
     /// Changes the entry, which is made where there is none for this address.
-    pub(super) fn change(&self, edit: impl FnOnce(&mut Entry)) -> io::Result<()> {
-        change(&self.path, |servers| {
-            let entry = servers.entry(self.server.clone()).or_default();
-            if entry.url != self.url {
-                *entry = Entry { url: self.url.clone(), ..Entry::default() };
+    pub(super) async fn change(&self, edit: impl FnOnce(&mut Entry) + Send + 'static) -> io::Result<()> {
+        let (server, url) = (self.server.clone(), self.url.clone());
+        let edit = |servers: &mut BTreeMap<ServerName, Entry>| {
+            let entry = servers.entry(server).or_default();
+            if entry.url != url {
+                *entry = Entry { url, ..Entry::default() };
             }
             edit(entry);
-        })
+        };
+        change(&self.path, edit).await
     }
 
     /// Waits until no other process refreshes the server's token, and keeps all others from it.
@@ -140,18 +143,19 @@ impl CredentialStore for Store {
     }
 
     async fn save(&self, credentials: StoredCredentials) -> Result<(), AuthError> {
+        let holder = self.holder.clone();
         let saved = self.change(|entry| {
             entry.credentials = Some(credentials);
-            if let Some(Holder { client, secret }) = self.holder.clone() {
+            if let Some(Holder { client, secret }) = holder {
                 entry.client = client;
                 entry.secret = secret;
             }
         });
-        saved.map_err(|error| unusable(&error))
+        saved.await.map_err(|error| unusable(&error))
     }
 
     async fn clear(&self) -> Result<(), AuthError> {
-        self.change(|entry| entry.credentials = None).map_err(|error| unusable(&error))
+        self.change(|entry| entry.credentials = None).await.map_err(|error| unusable(&error))
     }
 
     async fn on_refresh_token_rejected(&self, _: &StoredCredentials) -> Result<(), AuthError> {
@@ -161,11 +165,12 @@ impl CredentialStore for Store {
 }
 
 /// Forgets a server, whatever address it had.
-pub(super) fn remove(path: &Path, server: &ServerName) -> io::Result<()> {
+pub(super) async fn remove(path: &Path, server: &ServerName) -> io::Result<()> {
     if !read(path)?.servers.contains_key(server) {
         return Ok(());
     }
-    change(path, |servers| drop(servers.remove(server)))
+    let server = server.clone();
+    change(path, move |servers| drop(servers.remove(&server))).await
 }
 
 /// Waits until no other process refreshes a server's token, and keeps all others from it.
@@ -174,7 +179,7 @@ pub(super) async fn lock_refresh(tokens: &Path, server: &ServerName) -> io::Resu
     let mut name = tokens.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{server}.lock"));
     let path = tokens.with_file_name(name);
-    make_folder(&path)?;
+    make_folder_of(&path)?;
     let file: std::fs::File = private().create(true).truncate(false).open(path)?;
     let mut waited = Duration::ZERO;
     loop {
@@ -202,15 +207,6 @@ fn private() -> std::fs::OpenOptions {
     options
 }
 
-fn make_folder(file: &Path) -> io::Result<()> {
-    let Some(folder) = file.parent() else { return Ok(()) };
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
-}
-
 #[expect(clippy::disallowed_types, reason = "the file of tokens is one of the person's own, outside every memory")]
 fn read(path: &Path) -> io::Result<Kept> {
     let file: std::fs::File = match std::fs::OpenOptions::new().read(true).open(path) {
@@ -231,13 +227,19 @@ fn read(path: &Path) -> io::Result<Kept> {
     if kept.version == VERSION { Ok(kept) } else { Err(io::ErrorKind::InvalidData.into()) }
 }
 
+/// Changes the file on a thread that may wait, for the lock and for the disk.
+async fn change(path: &Path, edit: impl FnOnce(&mut BTreeMap<ServerName, Entry>) + Send + 'static) -> io::Result<()> {
+    let path = path.to_owned();
+    tokio::task::spawn_blocking(move || change_now(&path, edit)).await?
+}
+
 #[expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,
     reason = "the file of tokens is one of the person's own, outside every memory"
 )]
-fn change(path: &Path, edit: impl FnOnce(&mut BTreeMap<ServerName, Entry>)) -> io::Result<()> {
-    make_folder(path)?;
+fn change_now(path: &Path, edit: impl FnOnce(&mut BTreeMap<ServerName, Entry>)) -> io::Result<()> {
+    make_folder_of(path)?;
     // Where a folder cannot be opened as a file, two changes in the same instant are not told apart.
     let folder = path.parent().and_then(|folder| std::fs::File::open(folder).ok());
     if let Some(folder) = &folder {

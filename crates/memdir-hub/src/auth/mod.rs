@@ -100,7 +100,7 @@ pub async fn logout(server: &Server, places: &Places) -> Result<(), CallError> {
     let Some(tokens) = &places.tokens else { return Ok(()) };
     let forget = async {
         let _lock = file::lock_refresh(tokens, &server.name).await?;
-        file::remove(tokens, &server.name)
+        file::remove(tokens, &server.name).await
     };
     forget.await.map_err(|error| unreachable(server, words(&unusable(&error))))
 }
@@ -220,7 +220,7 @@ fn words(error: &AuthError) -> String {
         | AuthError::AuthorizationServerMismatch { .. }
         | AuthError::AuthorizationServerMissingIssuer { .. }
         | AuthError::PkceUnsupported => shorten(&error.to_string()),
-        _ => "the authorisation server cannot be talked with".to_owned(),
+        _ => "the authorisation server gave no usable answer".to_owned(),
     }
 }
 

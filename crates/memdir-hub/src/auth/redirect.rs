@@ -13,8 +13,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 const PATH: &str = "/callback";
-const PAGE: &str =
-    "<!doctype html><meta charset=utf-8><title>memdir</title><p>memdir has got the answer. This page can be closed.";
+const PAGE: &str = "<!doctype html><meta charset=utf-8><title>memdir</title><p>memdir has received the answer. You can close this page.";
 /// How long the browser may take to read the page.
 const LAST_WORD: Duration = Duration::from_secs(1);
 

@@ -347,3 +347,16 @@ async fn a_login_ends_when_the_person_wants_it_to() {
     let error = login(&home.server, &home.places, move |_| stopped.cancel(), &stop).await.unwrap_err();
     assert_eq!(error, CallError::Cancelled);
 }
+
+#[tokio::test]
+#[expect(clippy::disallowed_types, reason = "only the std file can be locked")]
+async fn nothing_else_on_the_thread_waits_for_a_process_that_holds_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let held = std::fs::File::open(folder.path()).unwrap();
+    held.lock().unwrap();
+    let name = memdir_tools::ServerName::parse("one").unwrap();
+    let store = Store::new(&folder.path().join("tokens"), &name, &Url::parse("https://one.example/mcp").unwrap());
+    let cleared = rmcp::transport::auth::CredentialStore::clear(&store);
+    let (cleared, ()) = tokio::join!(cleared, async { held.unlock().unwrap() });
+    cleared.unwrap();
+}

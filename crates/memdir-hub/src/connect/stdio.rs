@@ -55,7 +55,8 @@ const GRACE: Duration = Duration::from_millis(500);
 const MOST_WAITING: usize = 256;
 /// How long is waited for the program's code when its output has ended, so that the person is told it.
 const CODE: Duration = Duration::from_millis(300);
-
+/// A longer message, in bytes, is read on another thread: all servers share this one.
+const LONG: usize = 64 * 1024;
 /// How long is waited for what it wrote at last: all that holds its standard error is dead by then.
 const LAST_WORDS: Duration = Duration::from_millis(50);
 
@@ -117,6 +118,8 @@ type Input = Arc<Mutex<Option<ChildStdin>>>;
 struct Running {
     output: BufReader<ChildStdout>,
     line: Vec<u8>,
+    /// A long message that is read on another thread.
+    reading: Option<JoinHandle<Option<ServerJsonRpcMessage>>>,
     input: Input,
     /// Held by each message that is not written yet.
     waiting: Arc<()>,
@@ -145,6 +148,7 @@ impl Running {
         Some(Self {
             output: BufReader::new(stdout),
             line: Vec::new(),
+            reading: None,
             input,
             waiting: Arc::default(),
             wire,
@@ -218,12 +222,23 @@ impl rmcp::transport::Transport<RoleClient> for Running {
 
     async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
         loop {
+            // It is kept here, since whoever waits for a message may stop and ask again.
+            if let Some(reading) = &mut self.reading {
+                let message = reading.await;
+                self.reading = None;
+                if let Ok(Some(message)) = message {
+                    return Some(message);
+                }
+            }
             match self.read_line().await {
                 Ok(()) => {
+                    let (line, wire) = (std::mem::take(&mut self.line), self.wire.clone());
+                    let is_long = line.len() > LONG;
                     // A line that is no JSON is for nobody: programs greet people here.
-                    let message = serde_json::from_slice(&self.line).ok();
-                    self.line.clear();
-                    if let Some(message) = message.and_then(|message| self.wire.receives(message)) {
+                    let read = move || wire.receives(serde_json::from_slice(&line).ok()?);
+                    if is_long {
+                        self.reading = Some(tokio::task::spawn_blocking(read));
+                    } else if let Some(message) = read() {
                         return Some(message);
                     }
                 }

@@ -3,7 +3,9 @@
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use memdir_tools::{CallError, CallEvents, Elicitation, ElicitationAnswer, Permission, Progress};
+use memdir_tools::{
+    CallError, CallEvents, Elicitation, ElicitationAnswer, Permission, Progress, ServerHealth, Toolbox,
+};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -22,22 +24,15 @@ fn a_result_comes_as_it_was_sent_member_for_member() {
 }
 
 #[test]
-fn tools_of_the_same_name_are_told_apart_and_a_call_costs_little() {
+fn tools_of_the_same_name_are_told_apart() {
     let fixture = Fixture::new([script("a"), script("b")]);
-    let (mut counted, mut took) = ([0, 0], Vec::new());
+    let mut counted = [0, 0];
     for round in 0..1_000_u32 {
         let which = (round.wrapping_mul(2_654_435_761) >> 31) as usize;
         counted[which] += 1;
-        let began = Instant::now();
         let answer = fixture.call(["a__counter", "b__counter"][which], json!({})).unwrap();
-        if round >= 10 {
-            took.push(began.elapsed());
-        }
         assert_eq!(text(&answer), counted[which].to_string());
     }
-    took.sort();
-    println!("a call took p50 {:?}, p99 {:?}; calls {counted:?}", took[took.len() / 2], took[took.len() * 99 / 100]);
-    assert!(took[took.len() / 2] < Duration::from_millis(10), "{:?}", took[took.len() / 2]);
 }
 
 #[test]
@@ -82,14 +77,13 @@ fn a_server_that_died_is_started_again_when_it_is_needed() {
 
 #[test]
 fn a_call_is_sent_twice_only_where_the_tool_reads_and_the_person_trusts_it() {
-    let script_of = |permission, hint: &str| {
-        script("one").env("SCRIPTED_READ_ONLY", hint).with(|server| server.permission = permission)
-    };
+    let script_of =
+        |permission, hint: &str| script("one").env("SCRIPTED_HINT", hint).with(|server| server.permission = permission);
     for (permission, hint, approved, times) in [
-        (Permission::Allow, "die", true, 2),
-        (Permission::Allow, "", true, 1),
-        (Permission::Ask, "die", true, 1),
-        (Permission::Allow, "die", false, 1),
+        (Permission::Allow, "readOnlyHint", true, 2),
+        (Permission::Allow, "idempotentHint", true, 1),
+        (Permission::Ask, "readOnlyHint", true, 1),
+        (Permission::Allow, "readOnlyHint", false, 1),
     ] {
         let fixture = Fixture::new([script_of(permission, hint)]);
         fixture.tools_of("one");
@@ -249,6 +243,52 @@ fn a_question_that_could_be_of_two_calls_is_declined() {
 }
 
 #[test]
+fn a_server_that_is_taken_out_is_not_started_for_a_second_try() {
+    let script_of = || script("one").env("SCRIPTED_HINT", "readOnlyHint");
+    let fixture = Fixture::new([script_of()]);
+    fixture.tools_of("one");
+    fixture.approve(script_of);
+    std::thread::scope(|scope| {
+        let called = scope.spawn(|| fixture.call("one__slow", json!({"seconds": 4})));
+        soon("the call", Duration::from_secs(5), || fixture.times("one", "tools/call slow") == 1);
+        fixture.put([]);
+        let error = called.join().unwrap().unwrap_err();
+        assert!(matches!(error, CallError::Unreachable { .. }), "{error:?}");
+    });
+    assert_eq!(fixture.times("one", "initialize"), 1, "one process");
+}
+
+/// Does something when it is asked, and agrees.
+struct Meanwhile<'a>(&'a dyn Fn());
+
+impl CallEvents for Meanwhile<'_> {
+    fn elicit(&mut self, _elicitation: &Elicitation) -> ElicitationAnswer {
+        (self.0)();
+        ElicitationAnswer::Accept(map(json!({"size": "XL"})))
+    }
+}
+
+#[test]
+fn what_ends_while_the_person_is_asked_is_not_sent_again() {
+    let (mark, stop) = (new_mark(), CancellationToken::new());
+    let fixture = Fixture::new([script("one").arg(&mark).env("SCRIPTED_ERA", "newest")]);
+    let ask = |meanwhile: &dyn Fn(), stop: &CancellationToken| {
+        fixture.call_with("one__ask", json!({}), &mut Meanwhile(meanwhile), stop).unwrap_err()
+    };
+    assert_eq!(ask(&|| stop.cancel(), &stop), CallError::Cancelled);
+    fixture.call("one__echo", json!({"text": ""})).unwrap();
+    assert_eq!(fixture.times("one", "tools/call ask"), 1);
+    let ends = || {
+        kill(processes(&mark)[0]);
+        let failed = || matches!(fixture.hub().servers()[0].health, ServerHealth::Failed { .. });
+        soon("the end", Duration::from_secs(5), failed);
+    };
+    let error = ask(&ends, &CancellationToken::new());
+    assert!(matches!(error, CallError::Unreachable { may_be_done: true, .. }), "{error:?}");
+    assert_eq!(fixture.times("one", "tools/call ask"), 2);
+}
+
+#[test]
 fn a_question_of_no_call_is_declined() {
     let fixture = Fixture::new([script("one")]);
     let mut events = Events::answering(ElicitationAnswer::Accept(map(json!({}))));
@@ -295,4 +335,10 @@ fn a_client_that_calls_too_often_has_to_wait_and_others_have_not() {
     assert!(wait > Duration::from_secs(50) && wait <= Duration::from_secs(60), "{wait:?}");
     called("phone").unwrap();
     assert_eq!(fixture.times("one", "tools/call counter"), 3);
+    let may_call = |client: &str| {
+        let call = memdir_tools::ToolCall { client: Some(client.to_owned()), ..call("one__counter", json!({})) };
+        fixture.hub().may_call(&call)
+    };
+    assert!(matches!(may_call("desk"), Err(CallError::TooSoon { .. })));
+    assert_eq!((may_call("phone"), may_call("phone")), (Ok(()), Ok(())), "asking counts as nothing");
 }

@@ -82,6 +82,19 @@ fn a_damaged_list_and_one_of_another_command_are_no_list() {
 }
 
 #[test]
+fn only_what_was_shown_is_approved() {
+    let fixture = Fixture::new([script("one")]);
+    fixture.tools_of("one");
+    let shown = fixture.hub().definitions(&name("one")).1;
+    fixture.hub().approve(&name("one"), shown.clone()).unwrap();
+    fixture.call("one__grow", json!({})).unwrap();
+    soon("the new tool", Duration::from_secs(5), || fixture.hub().tools().len() == 15);
+    let failure = fixture.hub().approve(&name("one"), shown.clone()).unwrap_err();
+    assert_eq!(failure.code, memdir_core::report::Code::Conflict);
+    assert_eq!(fixture.hub().definitions(&name("one")).0, shown, "what was approved before is still there");
+}
+
+#[test]
 fn a_tool_is_approved_by_its_pin_alone() {
     let fixture = Fixture::new([script("one")]);
     assert_eq!(pin(&fixture.tools_of("one"), "echo"), PinState::New);
@@ -109,7 +122,7 @@ fn a_description_that_changes_between_two_starts_is_seen_before_the_call_is_sent
     };
     let hub = start("Says what it is told.");
     hub.connect_now(&name("one"), &CancellationToken::new()).unwrap();
-    let pins = hub.approve(&name("one")).unwrap();
+    let pins = hub.approve(&name("one"), hub.definitions(&name("one")).1).unwrap();
     drop(hub);
     let pinned = || {
         let pinned = pins.iter().fold(script_of(), |script, (own, pin)| script.rule(own, |rule| rule.pin = Some(*pin)));

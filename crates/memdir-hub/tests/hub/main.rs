@@ -5,7 +5,6 @@
     clippy::disallowed_methods,
     clippy::indexing_slicing,
     clippy::panic,
-    clippy::print_stdout,
     clippy::unwrap_used,
     reason = "helpers of tests"
 )]

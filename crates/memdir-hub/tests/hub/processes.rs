@@ -97,8 +97,3 @@ impl Drop for Holder {
         self.0.wait().unwrap();
     }
 }
-
-fn kill(process: u32) {
-    let process = rustix::process::Pid::from_raw(process.cast_signed()).unwrap();
-    rustix::process::kill_process(process, rustix::process::Signal::KILL).unwrap();
-}

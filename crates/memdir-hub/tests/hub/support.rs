@@ -40,6 +40,11 @@ pub(crate) fn processes(mark: &str) -> Vec<u32> {
     all.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(has_mark).collect()
 }
 
+pub(crate) fn kill(process: u32) {
+    let process = rustix::process::Pid::from_raw(process.cast_signed()).unwrap();
+    rustix::process::kill_process(process, rustix::process::Signal::KILL).unwrap();
+}
+
 /// Waits until something is so; fails after `limit`.
 #[track_caller]
 pub(crate) fn soon(what: &str, limit: Duration, mut is_so: impl FnMut() -> bool) {
@@ -85,17 +90,7 @@ pub(crate) struct Script {
 
 pub(crate) fn script(name: &str) -> Script {
     let transport = Transport::Stdio { command: String::new(), args: Vec::new(), env: BTreeMap::new(), cwd: None };
-    let server = Server {
-        name: ServerName::parse(name).unwrap(),
-        enabled: true,
-        timeout_seconds: None,
-        rate: None,
-        permission: Permission::Allow,
-        sampling: false,
-        roots: Vec::new(),
-        transport,
-        tools: BTreeMap::new(),
-    };
+    let server = Server { permission: Permission::Allow, ..Server::new(ServerName::parse(name).unwrap(), transport) };
     Script { name: name.to_owned(), args: Vec::new(), env: BTreeMap::new(), server }
 }
 
@@ -201,7 +196,7 @@ impl Fixture {
     /// Writes the pins of all tools of a server as they are now into the registry.
     pub(crate) fn approve(&self, script: impl Fn() -> Script) {
         let name = script().server.name;
-        let pins = self.hub().approve(&name).unwrap();
+        let pins = self.hub().approve(&name, self.hub().definitions(&name).1).unwrap();
         let pinned =
             pins.into_iter().fold(script(), |script, (own, pin)| script.rule(&own, |rule| rule.pin = Some(pin)));
         self.put([pinned]);

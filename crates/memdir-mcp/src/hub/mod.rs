@@ -70,6 +70,16 @@ fn is_listed(client: &Client, tool: &Tool) -> bool {
     is_granted(client, tool) && tool.pin == PinState::Approved && tool.permission != Permission::Deny
 }
 
+/// Does what may wait for files, as a toolbox does that looks whether its registry has changed, or takes long. What has panicked
+/// gives nothing.
+async fn aside<R: Default + Send + 'static>(
+    hub: &HubOptions,
+    work: impl FnOnce(&HubOptions) -> R + Send + 'static,
+) -> R {
+    let hub = hub.clone();
+    tokio::task::spawn_blocking(move || work(&hub)).await.unwrap_or_default()
+}
+
 /// What a client is offered beside memdir's own tools, in the order in which it is listed.
 fn definitions(hub: &HubOptions, client: &Client, is_newest: bool) -> Vec<Value> {
     match hub.offered {
@@ -95,19 +105,21 @@ fn definition(row: &Row) -> Value {
 }
 
 /// By what it is seen that a client's list of tools has become another one.
-pub(super) fn list_digest(hub: &HubOptions, client: &Client) -> Digest {
-    Digest::of(Value::from(definitions(hub, client, true)).to_string().as_bytes())
+pub(super) async fn list_digest(hub: &HubOptions, client: &Client) -> Option<Digest> {
+    let client = client.clone();
+    let digest = move |hub: &_| Digest::of(Value::from(definitions(hub, &client, true)).to_string().as_bytes());
+    aside(hub, move |hub| Some(digest(hub))).await
 }
 
 /// Adds to memdir's own tools what else a client is offered.
-pub(super) fn add_to_list(
+pub(super) async fn add_to_list(
     listed: &mut ListToolsResult,
     hub: &HubOptions,
     client: &Client,
     context: &RequestContext<RoleServer>,
 ) {
-    let is_newest = service::is_modern(context);
-    let added = definitions(hub, client, is_newest);
+    let (is_newest, of) = (service::is_modern(context), client.clone());
+    let added = aside(hub, move |hub| definitions(hub, &of, is_newest)).await;
     let known = added.iter().filter_map(|definition| serde_json::from_value(definition.clone()).ok());
     let own = listed.tools.len();
     listed.tools.extend(known);
@@ -126,12 +138,16 @@ pub(super) fn add_to_list(
 }
 
 /// What a client asks of other servers' tools; `None` where it names none of the three and no tool.
-fn read(hub: &HubOptions, client: &Client, name: &str, arguments: JsonObject) -> Option<Result<MetaCall, Failure>> {
+fn read(
+    (hub, tools): (&HubOptions, &[Tool]),
+    client: &Client,
+    name: &str,
+    arguments: JsonObject,
+) -> Option<Result<MetaCall, Failure>> {
     if hub.offered == HubOffer::Few && META_TOOLS.iter().any(|row| row.name == name) {
         return MetaCall::read(1, name, arguments);
     }
     // Who has heard of a tool may as well call it by its own name.
-    let tools = hub.toolbox.tools();
     let is_there = tools.iter().any(|tool| tool.name.as_str() == name && is_granted(client, tool));
     is_there.then(|| Ok(MetaCall::Call { name: name.to_owned(), arguments }))
 }
@@ -154,6 +170,8 @@ pub(super) async fn call(
         let call = call.resume(client, &request);
         return run::go_on(service, client, call, request, context).await;
     }
+    let tools = aside(hub, |hub| hub.toolbox.tools()).await;
+    let hub = (hub, &*tools);
     let (name, arguments) = (request.name.as_ref(), request.arguments.clone().unwrap_or_default());
     let wanted = match read(hub, client, name, arguments) {
         Some(Ok(wanted)) => wanted,
@@ -164,8 +182,8 @@ pub(super) async fn call(
         }
     };
     let answered = match wanted {
-        MetaCall::Find { query, limit } => Ok(found(hub, client, &query, limit)),
-        MetaCall::Describe(name) => described(hub, client, &name),
+        MetaCall::Find { query, limit } => Ok(found(&tools, client, &query, limit)),
+        MetaCall::Describe(name) => described(&tools, client, &name),
         MetaCall::More(cursor) => service.connection.more(&cursor, MOST_TOLD).map(part),
         MetaCall::Call { name, arguments } => match begin(service, client, hub, &name, arguments, context) {
             Ok(call) => return run::go_on(service, client, call, request, context).await,
@@ -179,14 +197,13 @@ pub(super) async fn call(
 fn begin(
     service: &Service,
     client: &Client,
-    hub: &HubOptions,
+    (hub, tools): (&HubOptions, &[Tool]),
     name: &str,
     arguments: JsonObject,
     context: &RequestContext<RoleServer>,
 ) -> Result<ForeignCall, Failure> {
-    let tools = hub.toolbox.tools();
     let Some(tool) = tools.iter().find(|tool| tool.name.as_str() == name && is_granted(client, tool)) else {
-        note_hidden(service, client, hub, (name, arguments), context);
+        note_hidden(service, client, (hub, tools), (name, arguments), context);
         return Err(CallError::UnknownTool(name.to_owned()).into());
     };
     let call = call_of(client, tool, arguments);
@@ -203,11 +220,10 @@ fn call_of(client: &Client, tool: &Tool, arguments: JsonObject) -> ToolCall {
 fn note_hidden(
     service: &Service,
     client: &Client,
-    hub: &HubOptions,
+    (hub, tools): (&HubOptions, &[Tool]),
     (name, arguments): (&str, JsonObject),
     context: &RequestContext<RoleServer>,
 ) {
-    let tools = hub.toolbox.tools();
     let Some(tool) = tools.iter().find(|tool| tool.name.as_str() == name) else { return };
     let call = call_of(client, tool, arguments);
     let (caller, server) = (tools::caller(service, client, &context.id), Arc::clone(&service.server));
@@ -297,16 +313,14 @@ fn part((_, part): (String, Part)) -> CallToolResult {
 }
 
 /// The tools that do what is asked for.
-fn found(hub: &HubOptions, client: &Client, query: &str, limit: usize) -> CallToolResult {
-    let tools = hub.toolbox.tools();
+fn found(tools: &[Tool], client: &Client, query: &str, limit: usize) -> CallToolResult {
     let listed = tools.iter().filter(|tool| is_listed(client, tool));
     let found: Vec<Value> = find(listed, query, limit).into_iter().map(Tool::listed).collect();
     CallToolResult::structured(json!({"tools": found}))
 }
 
 /// What a tool takes.
-fn described(hub: &HubOptions, client: &Client, name: &str) -> Result<CallToolResult, Failure> {
-    let tools = hub.toolbox.tools();
+fn described(tools: &[Tool], client: &Client, name: &str) -> Result<CallToolResult, Failure> {
     let tool = tools.iter().find(|tool| tool.name.as_str() == name && is_granted(client, tool));
     let tool = tool.ok_or_else(|| Failure::from(CallError::UnknownTool(name.to_owned())))?;
     let switched = Switched { servers: BTreeSet::from([tool.server.clone()]), allowed: BTreeSet::new() };

@@ -19,7 +19,7 @@ use memdir_core::report::{Code, Failure};
 use memdir_engine::ChangeError;
 use memdir_plan::{count, unified};
 use memdir_policy as policy;
-use memdir_tools::{Permission, Server, ServerName, Transport, write_registry};
+use memdir_tools::{Server, ServerName, write_registry};
 
 /// What an import comes to.
 #[derive(Debug, Default, Serialize)]
@@ -129,7 +129,7 @@ impl Import {
             let reason = format!("`{}` is the same", same.name);
             return self.skipped.push(Skipped { name, reason });
         }
-        let server = new_server(own.clone(), enabled, transport);
+        let server = Server { enabled, ..Server::new(own.clone(), transport) };
         if let Err(error) = write_registry(vec![server.clone()]) {
             return self.skipped.push(Skipped { name, reason: error.to_string() });
         }
@@ -168,19 +168,5 @@ impl Import {
         self.variables.iter().try_for_each(|name| {
             say(format!("set {name} in the environment of memdir: its value was written out and is not taken over"))
         })
-    }
-}
-
-fn new_server(name: ServerName, enabled: bool, transport: Transport) -> Server {
-    Server {
-        name,
-        enabled,
-        timeout_seconds: None,
-        rate: None,
-        permission: Permission::default(),
-        sampling: false,
-        roots: Vec::new(),
-        transport,
-        tools: Default::default(),
     }
 }

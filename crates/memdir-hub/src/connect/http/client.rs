@@ -88,7 +88,7 @@ impl Client {
         match (&self.bearer, sent) {
             (Some(bearer), Err(error)) => {
                 if let Some(challenge) = error.auth_challenge() {
-                    bearer.note(challenge);
+                    bearer.note(challenge).await;
                 }
                 Err(error)
             }

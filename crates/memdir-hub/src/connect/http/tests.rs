@@ -16,7 +16,7 @@ use super::answer::{EVENTS, JSON};
 use super::*;
 use crate::connect::sse;
 use crate::wire::WireEnd;
-use memdir_tools::{CallError, Permission, ServerName};
+use memdir_tools::{CallError, ServerName};
 
 /// A server on a port of its own: what it answers to each request, and what came.
 pub(crate) struct Scripted {
@@ -108,17 +108,7 @@ pub(crate) fn result_of(came: &Came, result: &Value) -> Response {
 }
 
 pub(crate) fn server(transport: Transport) -> Server {
-    Server {
-        name: ServerName::parse("remote").unwrap(),
-        enabled: true,
-        timeout_seconds: None,
-        rate: None,
-        permission: Permission::Ask,
-        sampling: false,
-        roots: Vec::new(),
-        transport,
-        tools: BTreeMap::new(),
-    }
+    Server::new(ServerName::parse("remote").unwrap(), transport)
 }
 
 pub(crate) fn http_server(url: &str) -> Server {

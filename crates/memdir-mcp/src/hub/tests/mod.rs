@@ -38,6 +38,8 @@ const WHOLE: &str = r#"{"z":[1,2.5,null,{"b":1,"a":2}],"content":[{"type":"text"
 
 /// Another server's tools, which do what a test wants.
 struct Fake {
+    /// The thread of the test, on which all connections are waited for.
+    home: std::thread::ThreadId,
     tools: Mutex<Arc<[Tool]>>,
     heard: Mutex<Vec<Box<dyn Fn() + Send + Sync>>>,
     /// The calls that came, by the names of their tools.
@@ -94,6 +96,7 @@ fn fleet() -> Vec<Tool> {
 impl Fake {
     fn new() -> Arc<Self> {
         Arc::new(Self {
+            home: std::thread::current().id(),
             tools: Mutex::new(fleet().into()),
             heard: Mutex::default(),
             calls: Mutex::default(),
@@ -116,6 +119,7 @@ impl Toolbox for Fake {
     }
 
     fn tools(&self) -> Arc<[Tool]> {
+        assert_ne!(std::thread::current().id(), self.home, "a toolbox reads files");
         Arc::clone(&lock(&self.tools))
     }
 
