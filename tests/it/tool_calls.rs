@@ -7,7 +7,7 @@ use memdir_tools::{Permission, ServerName, Switched, ToolCall, ToolName};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::support::{Env, engine, said};
+use crate::support::{Env, engine, files, said};
 
 fn caller(session: &str) -> Caller {
     Caller::model("chat").in_session(Some(session.to_owned()))
@@ -22,6 +22,11 @@ fn record(engine: &Engine, session: &str, (server, own): (&str, &str), consent: 
     let mut switched = Switched { servers: [server].into(), ..Switched::default() };
     let (caller, stop) = (caller(session), CancellationToken::new());
     engine.call_tool(&toolbox, &caller, &mut switched, &call, &mut |_, _| consent, &mut (), &stop).unwrap();
+}
+
+fn history(env: &Env) -> rusqlite::Connection {
+    let file = files(env.memory()).into_keys().find(|name| name.ends_with("history.sqlite")).unwrap();
+    rusqlite::Connection::open(env.at(&file)).unwrap()
 }
 
 fn write(engine: &Engine, session: &str, actions: &Value) {
@@ -121,6 +126,18 @@ fn what_was_written_with_a_server_goes_with_one_command() {
     assert_eq!(partly["left"][0]["code"], "conflict");
     assert_eq!(env.read("rain.md"), "# Rain, as I saw it myself\n");
     assert_eq!(env.files()["user.md"], before["user.md"]);
+}
+
+#[test]
+fn a_call_without_an_answer_is_listed_as_such() {
+    let env = talked();
+    let database = history(&env);
+    assert_eq!(database.execute("DELETE FROM entry WHERE code IS NULL AND action = 'git__log'", []).unwrap(), 1);
+    let calls = env.run(&["audit", "calls", "--json"], "").exits(0);
+    let codes: Vec<&Value> = calls["calls"].as_array().unwrap().iter().map(|call| &call["code"]).collect();
+    assert_eq!(codes, [&json!("sent"), &json!("tool_failed"), &Value::Null]);
+    let told = env.run(&["audit", "calls", "--tool", "git__log"], "").stdout;
+    assert!(told.contains("no answer is known") && told.lines().count() == 1, "{told}");
 }
 
 #[test]

@@ -102,8 +102,6 @@ pub(crate) struct Shared {
     unreadable: Mutex<Option<Failure>>,
     /// Held while the registry is read and what has changed in it is done, so that the newest state is the last.
     looking: Mutex<()>,
-    /// Why the registry cannot be read, which is said once.
-    problem: Mutex<Option<String>>,
     stop: CancellationToken,
 }
 
@@ -355,7 +353,6 @@ impl Shared {
             rates: Mutex::default(),
             unreadable: Mutex::default(),
             looking: Mutex::default(),
-            problem: Mutex::default(),
             stop: CancellationToken::new(),
         }
     }
@@ -382,12 +379,12 @@ impl Shared {
 
     /// Takes over what has changed in the registry.
     fn look(&self) {
-        let problem = self.read_registry().err().map(|failure| failure.message);
-        let mut known = lock(&self.problem);
-        if let Some(error) = problem.as_ref().filter(|_| *known != problem) {
-            tracing::warn!(error, "the registry was not read; no tool is called");
+        let before = lock(&self.unreadable).clone();
+        if let Err(failure) = self.read_registry()
+            && before.as_ref() != Some(&failure)
+        {
+            tracing::warn!(%failure, "the registry was not read; no tool is called");
         }
-        *known = problem;
     }
 
     /// Whether what the person allows is known.

@@ -91,6 +91,8 @@ impl Vault {
         time: Timestamp,
         forgets: u64,
     ) -> Result<u64, VaultError> {
+        // What was read before stands before it.
+        self.settle_reads();
         let limit = self.options.lock_timeout;
         let mut core = self.reopened(self.core(limit)?)?;
         let journal = &mut core.as_mut().ok_or(VaultError::Busy)?.journal;

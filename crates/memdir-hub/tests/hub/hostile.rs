@@ -77,8 +77,8 @@ fn of_two_tools_with_one_offered_name_the_second_is_left_out_and_said() {
     let named: Vec<_> = fixture.tools_of("one").into_iter().filter(|tool| tool.name == offered).collect();
     assert_eq!(named.iter().map(|tool| tool.own.as_str()).collect::<Vec<_>>(), ["a b"]);
     assert_eq!(fixture.hub().tools().len(), 16);
-    let now = fixture.hub().definitions(&one).1;
-    assert!(!fixture.hub().approve(&one, now).unwrap().contains_key(twin));
+    let shown = fixture.hub().definitions(&one).1;
+    assert!(!fixture.hub().approve(&one, shown).unwrap().contains_key(twin));
     let examined = fixture.hub().connect_now(&one, &CancellationToken::new()).unwrap();
     let examined = serde_json::to_value(&examined).unwrap();
     let left_out = examined["left_out"].as_array().unwrap();
