@@ -15,8 +15,8 @@ fn call(env: &Env, name: &str, arguments: &Value, more: &[&str]) -> crate::suppo
 /// The last entry of the audit that was made through a tool.
 fn last_entry(env: &Env) -> Value {
     let entries = env.run(&["audit", "export", "--jsonl"], "").stdout;
-    let entries = entries.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    entries.filter(|entry| entry["action"].as_str().unwrap().contains("__")).last().unwrap()
+    let mut entries = entries.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    entries.rfind(|entry| entry["action"].as_str().unwrap().contains("__")).unwrap()
 }
 
 #[test]

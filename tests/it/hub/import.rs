@@ -23,8 +23,11 @@ fn transport(env: &Env, name: &str) -> Value {
     serde_json::to_value(&kept(env)[name]["transport"]).unwrap()
 }
 
-/// Each program's file, where it keeps it, and what becomes of its servers.
-fn forms() -> Vec<(&'static str, &'static str, &'static str, Vec<(&'static str, Value)>)> {
+/// A program, where it keeps its file, what that says, and what becomes of its servers.
+type Form = (&'static str, &'static str, &'static str, Vec<(&'static str, Value)>);
+
+#[expect(clippy::too_many_lines, reason = "a table")]
+fn forms() -> Vec<Form> {
     let own = r#""memdir": {"command": "/opt/memdir", "args": ["mcp"]}"#;
     let claude = format!(
         "{{\n\t// the person's own words\n\t\"numStartups\": 3,\n\t\"mcpServers\": {{\n\t\t{own},\n\t\t\t\"File System\": {{ \"type\": \"stdio\", \"command\": \"npx\", \"args\": [\"-y\", \"fs\", \"${{DOCS:-/tmp}}\"], \"env\": {{\"LEVEL\": \"debug\"}}, }},\n\"off\": {{\"type\":\"sse\",\"url\":\"https://a.example/sse\",\"disabled\":true}}\n\t}},\n}}\n"
