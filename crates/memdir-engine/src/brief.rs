@@ -127,7 +127,7 @@ impl Engine {
                 let Some(day) = entry.time.get(..10) else { continue };
                 // Times are written so that their texts compare as they do.
                 let is_new = since.as_ref().is_none_or(|since| entry.time >= *since);
-                for path in entry.changed.into_iter().filter(|path| may_list(path)) {
+                for path in entry.changed.into_iter().filter(|path| path.is_note() && may_list(path)) {
                     let paths = days.entry(day.to_owned()).or_default();
                     if !paths.iter().any(|(known, _)| *known == path) {
                         paths.push((path, is_new));

@@ -52,7 +52,7 @@ fn the_shape_of_findings() {
          1 × [[Iceland]]  not written yet, in user.md:2\n\n\
          looked through 3 notes and 2 links\n"
     );
-    assert!(shown.stderr.contains("for 1 of these"), "{shown:?}");
+    assert!(shown.stderr.contains("`memdir tidy` proposes how to mend 1 of these"), "{shown:?}");
     assert_eq!(env.ask(&["check", "--kind", "nonsense"]).code, 2);
     assert!(!env.at(".memdir").exists());
 }

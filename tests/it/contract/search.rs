@@ -18,8 +18,8 @@ fn the_shape_of_an_answer() {
     let env = Env::ada();
     let expected = json!({"query": "KIND: company", "hits": [
         {"path": "entities/acme.md", "heading": "Basic Information", "lines": [5, 5], "snippet": "- kind: company",
-         "score": 1.0, "why": ["text"]},
-    ], "total": 1, "cursor": null, "left_out": 0, "searched_for": null, "source": "scan"});
+         "score": 1.0, "why": ["text"], "state": null},
+    ], "total": 1, "cursor": null, "left_out": 0, "nothing_known": false, "missing": [], "searched_for": null, "source": "scan"});
     assert_eq!(found(&env, &["KIND: company", "--mode", "text"]), expected);
     let ranked = found(&env, &["the founder of a company"]);
     assert_eq!((&ranked["total"], &ranked["hits"][0]["lines"]), (&json!(1), &json!([3, 6])));
