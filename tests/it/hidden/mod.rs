@@ -63,8 +63,8 @@ fn no_answer_differs_by_what_is_hidden() {
     // What fails shows little.
     let (calls, done) = tally.values().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
     assert!(done * 3 > calls, "{done} of {calls}: {tally:?}");
-    // That one never does anything.
-    for name in NAMES.iter().filter(|name| **name != "set_config_value") {
+    // Those tell of settings, and of no note.
+    for name in NAMES.iter().filter(|name| !["get_config", "set_config_value"].contains(name)) {
         assert!(tally.get(*name).is_some_and(|(_, done)| *done > 0), "`{name}` has never succeeded: {tally:?}");
     }
 }

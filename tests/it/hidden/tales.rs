@@ -238,7 +238,7 @@ fn look(dice: &mut Dice, scene: &Scene<'_>, places: &[String]) -> Value {
         }
         call
     };
-    match dice.below(23) {
+    match dice.below(22) {
         0 => json!({"action": "list_files"}),
         1 => json!({"action": "list_directory"}),
         2 => json!({"action": "get_size"}),
@@ -259,7 +259,6 @@ fn look(dice: &mut Dice, scene: &Scene<'_>, places: &[String]) -> Value {
         17 => json!({"action": "get_context", "query": stem}),
         19 => json!({"action": "recent"}),
         20 => json!({"action": "recent", "days": 3_000}),
-        21 => json!({"action": "get_config"}),
         18 => below(json!({"action": "search_files", "query": stem, "mode": dice.one(&["ranked", "text", "name"])})),
         _ => {
             let mode = dice.one(&["ranked", "text", "regex", "name"]);
