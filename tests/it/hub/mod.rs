@@ -21,13 +21,16 @@ pub(crate) fn scripted() -> &'static str {
     BUILT.get_or_init(|| {
         let folder = Path::new(env!("CARGO_BIN_EXE_memdir")).parent().unwrap();
         let program = folder.join("examples/scripted_server");
-        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        cargo.args(["build", "--locked", "--quiet", "-p", "memdir-hub", "--example", "scripted_server"]);
-        if folder.ends_with("release") {
-            cargo.arg("--release");
+        // `cargo test` of the whole workspace has built it.
+        if !program.exists() {
+            let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+            cargo.args(["build", "--locked", "--quiet", "-p", "memdir-hub", "--example", "scripted_server"]);
+            if folder.ends_with("release") {
+                cargo.arg("--release");
+            }
+            let built = cargo.current_dir(root()).stdin(Stdio::null()).status();
+            assert!(program.exists(), "the server for tests was not built: {built:?}");
         }
-        let built = cargo.current_dir(root()).stdin(Stdio::null()).status();
-        assert!(program.exists(), "the server for tests was not built: {built:?}");
         program.to_str().unwrap().to_owned()
     })
 }
