@@ -327,7 +327,7 @@ fn a_new_note_has_one_title() {
     env.ask(&["new", "people/bo", "# Bo"]).exits(0);
     assert_eq!(env.read("people/bo.md"), "# Bo\n");
     env.ask(&["new", "people/cy", "met at the fair"]).exits(0);
-    assert_eq!(env.read("people/cy.md"), "# cy\n\nmet at the fair\n");
+    assert_eq!(env.read("people/cy.md"), "# Cy\n\nmet at the fair\n");
 }
 
 #[test]
