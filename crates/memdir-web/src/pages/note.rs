@@ -24,6 +24,8 @@ use crate::site::{Site, Then};
 
 /// So many notes are told of that are one and two links away.
 const MOST_AROUND: usize = 60;
+/// Of so many facts it is told where they come from.
+const MOST_FACTS: usize = 200;
 /// How many bytes of the page each list beside the text may have.
 const LIST_BYTES: usize = 9 * 1024;
 /// So much of a value or a line is shown beside the text.
@@ -67,7 +69,7 @@ fn page(site: &Site, visitor: &Visitor, path: &MemoryPath, part: usize) -> Resul
     });
     let (front, facts): (Vec<Fact>, Vec<Fact>) =
         note.facts().into_iter().partition(|fact| matches!(fact.place, Place::FrontMatter(_)));
-    let query = FactsQuery { note: Some(path), all: true, why: true, ..FactsQuery::current() };
+    let query = FactsQuery { note: Some(path), all: true, why: true, limit: MOST_FACTS, ..FactsQuery::current() };
     // A history that cannot be used tells of no source; the note is shown all the same.
     let known = site.engine().facts(&query).map(|found| found.facts).unwrap_or_default();
     let known: HashMap<usize, &FoundFact> = known.iter().map(|fact| (fact.line, fact)).collect();
