@@ -70,7 +70,7 @@ fn is_for_model(hint: &str) -> bool {
 
 /// What people type that is no command, and what does what they want. Aliases of commands are with the commands.
 const WANTED: [(&[&str], &str); 13] = [
-    (&["config", "settings", "options"], "settings are one file; `memdir doctor` says where it is"),
+    (&["settings", "options"], "settings are one file; `memdir doctor` says where it is"),
     (
         &["backup", "export", "copy"],
         "a memory is a plain folder: copy it with any program; `memdir` alone says where it is",

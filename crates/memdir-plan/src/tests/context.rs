@@ -41,7 +41,7 @@ fn sections_that_match_come_first_and_then_linked_notes() {
     let found = context(json!({"query": "who grows beans and roses?"}));
     let first = &found["parts"][0];
     let expected = json!({"path": "people/jane_doe.md", "heading": "Garden", "lines": [8, 10],
-        "text": "## Garden\n\nRoses and beans grow by the wall.\n"});
+        "text": "## Garden\n\nRoses and beans grow by the wall.\n", "state": null});
     assert_eq!((first, &found["left_out"]), (&expected, &json!(0)), "{found}");
     assert!(!places(&found).iter().any(|place| place.starts_with("other.md")), "{found}");
 }
@@ -117,7 +117,10 @@ fn what_is_missing_is_said() {
     assert_eq!(fails(json!({"query": "   "}))["code"], "invalid_action");
     let error = fails(json!({"path": "people/jane.md"}));
     assert_eq!((&error["code"], &error["hint"]), (&json!("not_found"), &json!("the nearest is `people/jane_doe.md`")));
-    assert_eq!(context(json!({"query": "…"})), json!({"parts": [], "left_out": 0}));
+    assert_eq!(
+        context(json!({"query": "…"})),
+        json!({"parts": [], "left_out": 0, "nothing_known": false, "missing": []})
+    );
 }
 
 #[test]
@@ -126,7 +129,7 @@ fn what_no_note_says_is_told_with_the_words_that_are_missing() {
     assert_eq!((&found["nothing_known"], &found["missing"]), (&json!(true), &json!(["blood", "type"])), "{found}");
     assert!(places(&found)[0].starts_with("people/jane_doe.md"), "what is named still comes along: {found}");
     let found = context(json!({"query": "who grows beans and roses?"}));
-    assert_eq!(found.get("nothing_known"), None, "{found}");
+    assert_eq!((&found["nothing_known"], &found["missing"]), (&json!(false), &json!([])), "{found}");
 }
 
 #[test]

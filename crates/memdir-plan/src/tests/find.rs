@@ -55,9 +55,10 @@ fn text_finds_the_query_as_it_stands_in_any_case() {
     let found = search(&tree(), json!({"query": "london", "mode": "text"}));
     let expected = json!({"query": "london", "hits": [
         {"path": "entities/jane_doe.md", "heading": "Jane", "lines": [3, 4],
-         "snippet": "Works at the company in LONDON.\nLondon is far. london!", "score": 2.0, "why": ["text"]},
-        {"path": "user.md", "heading": null, "lines": [1, 1], "snippet": "- city: London", "score": 1.0, "why": ["text"]},
-    ], "total": 2, "cursor": null, "left_out": 0, "searched_for": null, "source": "scan"});
+         "snippet": "Works at the company in LONDON.\nLondon is far. london!", "score": 2.0, "why": ["text"], "state": null},
+        {"path": "user.md", "heading": null, "lines": [1, 1], "snippet": "- city: London", "score": 1.0, "why": ["text"],
+         "state": null},
+    ], "total": 2, "cursor": null, "left_out": 0, "nothing_known": false, "missing": [], "searched_for": null, "source": "scan"});
     assert_eq!(found, expected);
     let text = |query: &str| hits(&tree(), json!({"query": query, "mode": "text"}));
     assert_eq!(text("KIND: COMPANY"), ["entities/acme.md:8-8"]);
