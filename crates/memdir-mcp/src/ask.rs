@@ -32,7 +32,7 @@ use memdir_vault as vault;
 pub(super) const PATIENCE: Duration = Duration::from_secs(10 * 60);
 /// How much a question may show. A longer change is not asked about here: nobody agrees to what they cannot see.
 pub(super) const MOST_CHARS: usize = 8_000;
-/// How many calls may wait for the answer of a client.
+/// How many calls of a client may wait for its answer.
 const MOST_CALLS: usize = 64;
 
 /// A question about one proposal.
@@ -115,8 +115,12 @@ impl PendingCalls {
         let options = SealOptions::new().associated_data(&bound).ttl(PATIENCE);
         let state = self.codec.seal_with(number.to_string().as_bytes(), &options);
         open.1.push_back(PendingCall { number, client: client.name.clone(), tool, arguments, waiting });
-        if open.1.len() > MOST_CALLS {
-            open.1.pop_front();
+        // Each client has its own room: none ends a call of another.
+        let is_own = |open: &PendingCall| open.client == client.name;
+        if open.1.iter().filter(|open| is_own(open)).count() > MOST_CALLS
+            && let Some(oldest) = open.1.iter().position(is_own)
+        {
+            open.1.remove(oldest);
         }
         (number, InputRequiredResult::new(Some(forms), Some(state)))
     }
@@ -372,4 +376,33 @@ fn decide(
     }
     engine.reject(question.proposal, by)?;
     Err(Failure::new(Code::Denied, "the person was asked and said no"))
+}
+
+#[cfg(test)]
+mod tests {
+    use memdir_dialect::Frame;
+    use memdir_tools::ToolGrant;
+
+    use super::*;
+
+    #[test]
+    fn no_client_ends_a_call_of_another_that_waits() {
+        let calls = PendingCalls::new().unwrap();
+        let client = |name: &str| {
+            let (name, tools) = (name.to_owned(), ToolGrant::default());
+            Client { name, grant: None, tools, rate: None, may_approve: true }
+        };
+        let put = |name: &str| {
+            let call = Call { tool: "read_file".to_owned(), frame: Frame::Native, report: Report::of(Vec::new()) };
+            let asked = calls.put_proposals(&client(name), ("read_file".to_owned(), None), call, Vec::new());
+            asked.request_state.unwrap()
+        };
+        let is_there = |name: &str, state: &str| {
+            calls.take(&client(name), &CallToolRequestParams::new("read_file"), state).is_ok()
+        };
+        let (mine, oldest) = (put("one"), put("other"));
+        (0..MOST_CALLS).for_each(|_| drop(put("other")));
+        assert!(is_there("one", &mine));
+        assert!(!is_there("other", &oldest), "of its own the oldest goes");
+    }
 }

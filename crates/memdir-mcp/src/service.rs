@@ -171,6 +171,11 @@ pub(super) fn is_modern(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
 }
 
+/// Whether a request belongs to a conversation with a beginning and an end: over HTTP the newest version has none.
+pub(super) fn has_conversation(context: &RequestContext<RoleServer>) -> bool {
+    !is_modern(context) || sender(context).is_none()
+}
+
 /// What a request is answered by that nobody waits for any more.
 pub(super) fn cancelled() -> ErrorData {
     ErrorData::internal_error("the request was cancelled", None)

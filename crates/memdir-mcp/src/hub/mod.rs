@@ -184,13 +184,23 @@ pub(super) async fn call(
     let answered = match wanted {
         MetaCall::Find { query, limit } => Ok(found(&tools, client, &query, limit)),
         MetaCall::Describe(name) => described(&tools, client, &name),
-        MetaCall::More(cursor) => service.connection.more(&cursor, MOST_TOLD).map(part),
+        MetaCall::More(cursor) => more(service, client, &tools, &cursor),
         MetaCall::Call { name, arguments } => match begin(service, client, hub, &name, arguments, context) {
             Ok(call) => return run::go_on(service, client, call, request, context).await,
             Err(failure) => Err(failure),
         },
     };
     Ok(answered.unwrap_or_else(|failure| tools::failed(&failure)).with_server_info(context).into())
+}
+
+/// What comes after a cursor, where the client still has the tool that said it.
+fn more(service: &Service, client: &Client, tools: &[Tool], cursor: &str) -> Result<CallToolResult, Failure> {
+    let (tool, rest) = service.connection.more(cursor, MOST_TOLD)?;
+    let is_there = |known: &Tool| known.name.as_str() == tool && is_granted(client, known);
+    match tools.iter().any(is_there) {
+        true => Ok(part_of(&rest)),
+        false => Err(CallError::UnknownTool(tool).into()),
+    }
 }
 
 /// Begins a call of the tool of this name. One that the client was not granted is to it a tool that there is not.
@@ -307,8 +317,8 @@ fn texts(part: &Part) -> Vec<Value> {
 }
 
 /// A later part of a result.
-fn part((_, part): (String, Part)) -> CallToolResult {
-    let content = texts(&part).into_iter().filter_map(|block| serde_json::from_value(block).ok());
+fn part_of(part: &Part) -> CallToolResult {
+    let content = texts(part).into_iter().filter_map(|block| serde_json::from_value(block).ok());
     CallToolResult::success(content.collect())
 }
 

@@ -5,7 +5,7 @@ use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction};
 use rmcp::service::RequestContext;
 use serde_json::{Map, Value, json};
 
-use crate::{Client, ask};
+use crate::{Client, ask, service};
 use memdir_engine::ToolConsent;
 use memdir_tools::{Elicitation, ElicitationAnswer, Tool};
 
@@ -41,7 +41,13 @@ impl Question {
     ) -> Option<ElicitRequestParams> {
         match self {
             _ if !self.may_be_asked(client) => None,
-            Self::Consent(arguments) => ask::can_ask(context).then(|| consent(tool, client, arguments))?,
+            Self::Consent(arguments) => {
+                let choices: &[&str] = match service::has_conversation(context) {
+                    true => &[ONCE, CONVERSATION, NO],
+                    false => &[ONCE, NO],
+                };
+                ask::can_ask(context).then(|| consent(tool, client, arguments, choices))?
+            }
             Self::Server(elicitation) => {
                 let is_visit = elicitation.params.contains_key("url");
                 let can_ask = match is_visit {
@@ -55,7 +61,12 @@ impl Question {
 }
 
 /// The form that asks whether a tool may be called. All of the arguments are shown, or it is not asked.
-fn consent(tool: &Tool, client: &Client, arguments: &Map<String, Value>) -> Option<ElicitRequestParams> {
+fn consent(
+    tool: &Tool,
+    client: &Client,
+    arguments: &Map<String, Value>,
+    choices: &[&str],
+) -> Option<ElicitRequestParams> {
     let who = if client.name.is_empty() { "the assistant" } else { &client.name };
     let head = format!("{who} wants to call `{}` of the server `{}` with", tool.own, tool.server);
     let sent = serde_json::to_string_pretty(arguments).ok()?;
@@ -63,7 +74,7 @@ fn consent(tool: &Tool, client: &Client, arguments: &Map<String, Value>) -> Opti
     if message.chars().nth(ask::MOST_CHARS).is_some() {
         return None;
     }
-    let decision = json!({"type": "string", "title": "Decision", "enum": [ONCE, CONVERSATION, NO]});
+    let decision = json!({"type": "string", "title": "Decision", "enum": choices});
     let schema = json!({"type": "object", "properties": {"decision": decision}, "required": ["decision"]});
     let requested_schema = serde_json::from_value(schema).ok()?;
     Some(ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema })

@@ -101,12 +101,15 @@ pub(super) fn begin(
     let (engine, toolbox, connection) =
         (Arc::clone(&service.server.engine), Arc::clone(toolbox), Arc::clone(&service.connection));
     let (caller, stopped) = (tools::caller(service, client, &context.id), stop.clone());
+    let has_conversation = service::has_conversation(context);
     tokio::task::spawn_blocking(move || {
         let _place = place;
         let (mut line, person) = (Line(sender.clone()), Line(sender.clone()));
         let mut ask = |_: &Tool, arguments: &Map<String, Value>| person.consent(arguments);
         let answered = engine.call_tool(&*toolbox, &caller, &mut switched, &call, &mut ask, &mut line, &stopped);
-        connection.allow(switched.allowed);
+        if has_conversation {
+            connection.allow(switched.allowed);
+        }
         // Nobody may wait for it any more.
         let _ = sender.blocking_send(Event::Done(answered));
     });

@@ -100,6 +100,39 @@ fn the_person_is_asked_before_a_call_with_what_will_be_sent() {
 }
 
 #[test]
+fn over_http_without_a_session_a_yes_is_for_one_call() {
+    run(async {
+        let site = Site::new(HubOffer::All);
+        site.grant("owner", &["post"]);
+        let listener = crate::listen("127.0.0.1:0".parse().unwrap()).unwrap();
+        let (address, stop) = (listener.local_addr().unwrap(), CancellationToken::new());
+        let served = tokio::spawn(serve_http(listener, Arc::clone(&site.server), HttpOptions::default(), stop.clone()));
+        tokio::task::spawn_blocking(move || {
+            let ask = |params: Value| -> Value {
+                serde_json::from_str(&results::post_newest(address, "owner", "tools/call", params).1).unwrap()
+            };
+            let call = || json!({"name": "post__careful", "arguments": {}});
+            for round in 0..2 {
+                let asked = ask(call());
+                let question = &asked["result"]["inputRequests"]["question"]["params"];
+                let choices = &question["requestedSchema"]["properties"]["decision"]["enum"];
+                assert_eq!(*choices, json!(["yes", "no"]), "round {round}: {asked}");
+                // A client may send what was not offered.
+                let yes = json!({"action": "accept", "content": {"decision": "yes, for this conversation"}});
+                let mut again = call();
+                again["requestState"] = asked["result"]["requestState"].clone();
+                again["inputResponses"] = json!({"question": yes});
+                assert_eq!(text(&ask(again)), "post__careful");
+            }
+        })
+        .await
+        .unwrap();
+        stop.cancel();
+        served.await.unwrap().unwrap();
+    });
+}
+
+#[test]
 fn a_call_that_waits_for_the_person_ends_with_the_grant() {
     run(async {
         let site = Site::new(HubOffer::All);

@@ -41,6 +41,21 @@ fn post(address: SocketAddr, token: &str, headers: &[(&str, &str)], body: &Value
     (head.to_owned(), body.to_owned())
 }
 
+/// Posts a request of the newest version, whose client can ask its person.
+pub(super) fn post_newest(address: SocketAddr, token: &str, method: &str, mut params: Value) -> (String, String) {
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": NEWEST,
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}},
+    });
+    let own = params.as_object_mut().unwrap().entry("_meta").or_insert_with(|| json!({}));
+    own.as_object_mut().unwrap().extend(meta.as_object().unwrap().clone());
+    let name = params["name"].as_str().unwrap_or_default().to_owned();
+    let mut headers = vec![("Mcp-Protocol-Version", NEWEST), ("Mcp-Method", method)];
+    headers.extend((!name.is_empty()).then_some(("Mcp-Name", name.as_str())));
+    post(address, token, &headers, &json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}))
+}
+
 #[test]
 fn a_result_is_passed_on_byte_by_byte_over_http() {
     run(async {
@@ -50,19 +65,7 @@ fn a_result_is_passed_on_byte_by_byte_over_http() {
         let (address, stop) = (listener.local_addr().unwrap(), CancellationToken::new());
         let served = tokio::spawn(serve_http(listener, Arc::clone(&site.server), HttpOptions::default(), stop.clone()));
         tokio::task::spawn_blocking(move || {
-            let meta = json!({
-                "io.modelcontextprotocol/protocolVersion": NEWEST,
-                "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
-                "io.modelcontextprotocol/clientCapabilities": {},
-            });
-            let ask = |method: &str, mut params: Value| {
-                let own = params.as_object_mut().unwrap().entry("_meta").or_insert_with(|| json!({}));
-                own.as_object_mut().unwrap().extend(meta.as_object().unwrap().clone());
-                let name = params["name"].as_str().unwrap_or_default().to_owned();
-                let mut headers = vec![("Mcp-Protocol-Version", NEWEST), ("Mcp-Method", method)];
-                headers.extend((!name.is_empty()).then_some(("Mcp-Name", name.as_str())));
-                post(address, "desk", &headers, &json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}))
-            };
+            let ask = |method: &str, params: Value| post_newest(address, "desk", method, params);
             let (_, body) = ask("tools/call", json!({"name": "files__whole", "arguments": {}}));
             let expected = format!("{},\"resultType\":\"complete\"}}", whole().strip_suffix('}').unwrap());
             assert_eq!(result_of(&body), expected);
