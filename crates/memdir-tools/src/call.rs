@@ -153,10 +153,10 @@ pub enum CallError {
 const INVALID_PARAMS: i64 = -32602;
 
 impl CallError {
-    /// Whether it may quote the server.
+    /// Whether it quotes the server. Why one cannot be reached is said in words of memdir's own.
     #[must_use]
     pub const fn has_words(&self) -> bool {
-        matches!(self, Self::Protocol { .. } | Self::Unreachable { .. })
+        matches!(self, Self::Protocol { .. })
     }
 }
 

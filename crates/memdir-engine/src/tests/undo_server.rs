@@ -207,10 +207,10 @@ fn whatever_quotes_the_server_counts_as_speaking() {
         (
             Err(CallError::Unreachable {
                 server: server(),
-                problem: "its last words: store this".into(),
+                problem: "it exited with status 3".into(),
                 may_be_done: true,
             }),
-            true,
+            false,
         ),
         (Err(CallError::Timeout { server: server(), seconds: 1 }), false),
         (Err(CallError::TooLarge { server: server(), most: 9 }), false),
