@@ -93,7 +93,7 @@ pub(crate) enum UseCommand {
     Logs(Logs),
     /// Connect to servers: which protocol they speak, how many tools they have, how fast they answer
     Doctor(Examine),
-    /// Log in at a server that asks who you are, in your browser
+    /// Log in to a server, in your browser
     Login(Login),
     /// Forget a login
     Logout(Named),
