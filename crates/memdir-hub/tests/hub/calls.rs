@@ -56,7 +56,8 @@ fn the_wire_the_protocol_and_the_tool_fail_each_in_its_own_way() {
     assert_eq!(refused, expected);
     let began = Instant::now();
     let died = fixture.call("one__die", json!({})).unwrap_err();
-    assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+    // Long before the server's minute is over.
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
     let CallError::Unreachable { problem, may_be_done: true, .. } = &died else { panic!("{died:?}") };
     assert!(problem.contains("it exited with status 3"), "{problem}");
     assert_eq!(fixture.times("one", "tools/call die"), 1);
@@ -127,7 +128,7 @@ fn a_call_that_is_stopped_returns_at_once_and_the_server_is_told() {
         let began = Instant::now();
         stop.cancel();
         assert_eq!(called.join().unwrap().unwrap_err(), CallError::Cancelled);
-        assert!(began.elapsed() < Duration::from_millis(500), "{:?}", began.elapsed());
+        assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
     });
     soon("the cancellation", Duration::from_secs(5), || fixture.times("one", "notifications/cancelled") == 1);
     let server = memdir_tools::ServerName::parse("one").unwrap();

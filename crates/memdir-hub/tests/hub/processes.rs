@@ -28,8 +28,8 @@ fn nothing_is_left_when_the_hub_ends() {
         soon("the server, and what it started", Duration::from_secs(5), || processes(&mark).len() == 3);
         let began = Instant::now();
         fixture.end();
-        assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
-        soon("no process", Duration::from_millis(200), || processes(&mark).is_empty());
+        assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+        soon("no process", Duration::from_secs(2), || processes(&mark).is_empty());
     }
 }
 
@@ -61,7 +61,7 @@ fn nothing_is_left_of_a_server_that_dies_in_mid_call() {
             let began = Instant::now();
             kill(victim);
             let error = called.join().unwrap().unwrap_err();
-            assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+            assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
             assert!(error.to_string().contains("signal: 9"), "{error}");
         });
         soon("no process", Duration::from_secs(2), || processes(&mark).is_empty());
