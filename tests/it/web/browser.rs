@@ -10,6 +10,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use super::until;
 use crate::support::wire::Wire;
 
 /// One browser at a time: each takes a core.
@@ -88,22 +89,28 @@ impl Browser {
         self.post("se/log", &json!({"type": kind})).as_array().cloned().unwrap_or_default()
     }
 
-    /// Clicks on the first such element that shows this text, as a hand does: what is hidden or covered cannot be clicked.
+    /// Waits for the first such element that shows this text and clicks on it as a hand does: what is hidden or covered cannot be clicked.
     #[track_caller]
     pub(super) fn click_on(&self, selector: &str, text: &str) {
         let find = "return [...document.querySelectorAll(arguments[0])].find((each) => each.innerText.includes(arguments[1])) ?? null";
-        let found = self.run(find, json!([selector, text]));
-        let Some(element) = found[ELEMENT].as_str() else {
-            panic!("no {selector} says {text:?} at {}: {}", self.address(), self.text("main"))
-        };
+        let mut found = Value::Null;
+        until(&format!("a {selector} says {text:?}"), || {
+            found = self.run(find, json!([selector, text]));
+            !found.is_null()
+        });
+        let element = found[ELEMENT].as_str().unwrap();
         self.post(&format!("element/{element}/click"), &json!({}));
     }
 
-    /// Takes out what is in a field.
+    /// Types into a field, in the place of what is in it, sends it with Enter and waits until another page has loaded.
     #[track_caller]
-    pub(super) fn clear(&self, selector: &str) {
+    pub(super) fn send(&self, selector: &str, text: &str) {
         let element = self.element(selector);
         self.post(&format!("element/{element}/clear"), &json!({}));
+        self.run("document.documentElement.id = 'left'", json!([]));
+        self.post(&format!("element/{element}/value"), &json!({"text": format!("{text}\u{e007}")}));
+        let has_come = "return document.documentElement.id !== 'left' && document.readyState === 'complete'";
+        until(&format!("Enter in {selector} leads to a page"), || self.run(has_come, json!([])) == json!(true));
     }
 
     /// Types into a field, after what is in it.

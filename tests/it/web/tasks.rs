@@ -35,8 +35,7 @@ impl<'b> Walk<'b> {
     /// Types into a field, in the place of what is in it, and sends it with Enter.
     fn send(&mut self, selector: &str, text: &str) -> &mut Self {
         self.steps += 1;
-        self.browser.clear(selector);
-        self.browser.write(selector, &format!("{text}\u{e007}"));
+        self.browser.send(selector, text);
         self
     }
 
