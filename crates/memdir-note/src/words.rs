@@ -107,7 +107,7 @@ impl<F: FnMut(&str, Range<usize>)> Words<'_, F> {
 
     /// A text without dates.
     fn run(&mut self, text: &str, start: usize, is_ascii: bool) {
-        if is_ascii { self.pieces(text, start) } else { self.mixed(text, start) }
+        if is_ascii { self.ascii_pieces(text, start) } else { self.mixed(text, start) }
     }
 
     /// A text of any scripts.
@@ -138,6 +138,28 @@ impl<F: FnMut(&str, Range<usize>)> Words<'_, F> {
             (first, second) = (second, third);
         }
         debug_assert_eq!(second, run.len(), "the last pair ends the run");
+    }
+
+    /// As [`Words::pieces`], for most lines of most notes.
+    fn ascii_pieces(&mut self, text: &str, start: usize) {
+        let bytes = text.as_bytes();
+        let is = |at: usize, kind: fn(&u8) -> bool| bytes.get(at).is_some_and(kind);
+        let mut at = 0;
+        while at < bytes.len() {
+            let first = at;
+            while is(at, u8::is_ascii_alphanumeric)
+                || (at > first
+                    && bytes.get(at) == Some(&b'\'')
+                    && is(at - 1, u8::is_ascii_alphabetic)
+                    && is(at + 1, u8::is_ascii_alphabetic))
+            {
+                at += 1;
+            }
+            if at > first {
+                self.piece(text.get(first..at).unwrap_or_default(), start + first);
+            }
+            at += 1;
+        }
     }
 
     /// The runs of letters and digits in a text, with apostrophes between letters.
@@ -183,6 +205,10 @@ impl<F: FnMut(&str, Range<usize>)> Words<'_, F> {
 
     /// A run of letters and digits, cut where a capital begins another word.
     fn compound(&mut self, piece: &str, start: usize) {
+        let may_be_two = |byte: &u8| byte.is_ascii_uppercase() || !byte.is_ascii();
+        if !piece.as_bytes().iter().skip(1).any(may_be_two) {
+            return self.word(piece, start);
+        }
         let (mut part, mut before) = (0, None::<char>);
         let mut characters = piece.char_indices().peekable();
         while let Some((at, character)) = characters.next() {

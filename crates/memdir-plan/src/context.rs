@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use crate::current::PastShown;
+use crate::current::{PastNotes, PastShown};
 use crate::scanned::ScannedNotes;
 use crate::tree::{Effort, Tree, TreeError};
 use crate::wanted::Wanted;
@@ -107,7 +107,8 @@ impl<T: Tree> Planner<'_, T> {
     fn gathered(&mut self, call: &Call, about: &About<'_>) -> Result<Gathered, Failure> {
         let mut gathered = None;
         let is_answered = self.consult(call, Effort::Fill, &mut |source| {
-            gathered = Some(self.gather(source, call, about)?);
+            let past = self.past_notes(source, about.past)?;
+            gathered = Some(self.gather(source, call, about, past.as_ref())?);
             Ok(())
         })?;
         if let Some(gathered) = gathered.filter(|_| is_answered) {
@@ -131,10 +132,17 @@ impl<T: Tree> Planner<'_, T> {
         let notes = notes.filter_map(|(path, seen)| Some((path, seen?))).collect();
         let read = |path: &MemoryPath| self.text_of(path);
         let source = ScannedNotes::new(question, notes, &read);
-        self.gather(&source, call, about).map_err(|error| words::failure(error.into()))
+        // What belongs to the past is not among them.
+        self.gather(&source, call, about, None).map_err(|error| words::failure(error.into()))
     }
 
-    fn gather(&self, source: &dyn Source, call: &Call, about: &About<'_>) -> Result<Gathered, SourceError> {
+    fn gather(
+        &self,
+        source: &dyn Source,
+        call: &Call,
+        about: &About<'_>,
+        past: Option<&PastNotes>,
+    ) -> Result<Gathered, SourceError> {
         let mut gathered = Gathered::default();
         let mut starts = Vec::new();
         let mut seen = HashSet::new();
@@ -145,8 +153,7 @@ impl<T: Tree> Planner<'_, T> {
         if let Some(question) = about.question {
             let (read, point) = (|path: &MemoryPath| self.text_shown(path, about.past), about.point.as_ref());
             let excluded = (self.manner.excluded)();
-            let past = if about.past == PastShown::No { Some(self.past_notes(source)?) } else { None };
-            let is_past = |note: Number| past.as_ref().is_some_and(|past| self.is_past(past, source, note));
+            let is_past = |note: Number| past.is_some_and(|past| self.is_past(past, source, note));
             let is_past: Option<&dyn Fn(Number) -> bool> = Some(&is_past);
             let asking = Asking { read: &read, stop: self.manner.stop, within: None, is_past, point, excluded };
             let answer = rank::answer(source, question, &asking)?;

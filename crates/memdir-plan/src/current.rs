@@ -91,8 +91,12 @@ impl<'t, T: Tree> Planner<'t, T> {
         marked
     }
 
-    /// The notes that may belong to the past: those that hold the words of one of the keys, or of `status` and one of its values.
-    pub(super) fn past_notes(&self, source: &dyn Source) -> Result<PastNotes, SourceError> {
+    /// The notes that may belong to the past, where these are left out: those that hold the words of one of the keys, or of `status`
+    /// and one of its values.
+    pub(super) fn past_notes(&self, source: &dyn Source, shown: PastShown) -> Result<Option<PastNotes>, SourceError> {
+        if shown == PastShown::Marked {
+            return Ok(None);
+        }
         let holding = |words: &str| {
             let mut all: Option<HashSet<Number>> = None;
             for word in words.split([' ', '_', '-']).filter(|word| !word.is_empty()) {
@@ -114,7 +118,7 @@ impl<'t, T: Tree> Planner<'t, T> {
         for status in self.manner.past_status {
             maybe.extend(holding(&format!("{status} status"))?);
         }
-        Ok(PastNotes { maybe, known: RefCell::default() })
+        Ok(Some(PastNotes { maybe, known: RefCell::default() }))
     }
 
     /// Whether a note belongs to the past.

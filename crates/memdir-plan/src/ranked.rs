@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use crate::Planner;
-use crate::current::PastShown;
+use crate::current::{PastNotes, PastShown};
 use crate::query::Operators;
 use crate::scanned::ScannedNotes;
 use crate::search_files::{Part, Picked, Scope, Scored, Shows};
@@ -30,8 +30,8 @@ impl<T: Tree> Planner<'_, T> {
         let point = self.point(call, question);
         let mut picked = None;
         let is_answered = self.consult(call, Effort::Fill, &mut |source| {
-            let asked = (question, operators, point.as_ref());
-            picked = Some((self.pick(source, scope, asked, part)?, source.unread(scope.path.as_ref())?));
+            let (asked, past) = ((question, operators, point.as_ref()), self.past_notes(source, part.past)?);
+            picked = Some((self.pick(source, scope, asked, part, past.as_ref())?, source.unread(scope.path.as_ref())?));
             Ok(())
         })?;
         if let Some((picked, unread)) = picked.filter(|_| is_answered) {
@@ -50,7 +50,8 @@ impl<T: Tree> Planner<'_, T> {
         notes.sort_by(|(one, _), (other, _)| one.cmp(other));
         let read = |path: &MemoryPath| self.text_of(path);
         let source = ScannedNotes::new(question, notes, &read);
-        self.pick(&source, scope, (question, operators, None), part).map_err(|error| failure(error.into()))
+        // What belongs to the past is not among them.
+        self.pick(&source, scope, (question, operators, None), part, None).map_err(|error| failure(error.into()))
     }
 
     /// The text of a note at a path that is resolved.
@@ -71,6 +72,7 @@ impl<T: Tree> Planner<'_, T> {
         scope: &Scope,
         (question, operators, point): (&Question, &Operators, Option<&Point>),
         part: &Part<'_>,
+        past: Option<&PastNotes>,
     ) -> Result<Picked, SourceError> {
         let inside = match &scope.path {
             Some(folder) => {
@@ -95,8 +97,7 @@ impl<T: Tree> Planner<'_, T> {
         let within = |note: Number| is_inside(note) && (operators.is_empty() || fits(note));
         let read = |path: &MemoryPath| self.text_shown(path, part.past);
         let (stop, excluded) = (self.manner.stop, (self.manner.excluded)());
-        let past = if part.past == PastShown::No { Some(self.past_notes(source)?) } else { None };
-        let is_past = |note: Number| past.as_ref().is_some_and(|past| self.is_past(past, source, note));
+        let is_past = |note: Number| past.is_some_and(|past| self.is_past(past, source, note));
         let asking = Asking { read: &read, stop, within: Some(&within), is_past: Some(&is_past), point, excluded };
         let answer = rank::answer(source, question, &asking)?;
         if let Some(error) = failed.take() {
