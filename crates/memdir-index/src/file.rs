@@ -208,6 +208,8 @@ fn settle(db: &Connection) -> Result<(), IndexError> {
         (DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false),
         // The last one to close removes the log by its name, which may be that of another file by then.
         (DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true),
+        // Else a statement is planned anew for each value of a column with a partial index.
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true),
     ] {
         db.set_db_config(option, value)?;
     }

@@ -182,6 +182,8 @@ impl Journal {
             (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
             (DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false),
             (DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true),
+            // Else a statement is planned anew for each value of a column with a partial index.
+            (DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true),
         ] {
             db.set_db_config(option, value)?;
         }

@@ -293,3 +293,17 @@ fn whoever_made_up_a_history_is_told_the_same() {
         }
     }
 }
+
+#[test]
+fn a_query_is_planned_once_for_all_batches() {
+    let env = Env::new(&[]);
+    let vault = env.vault();
+    let batches = ["a.md", "b.md"].map(|name| commit(&vault, &[put(name, None, Some("1\n"))], None).unwrap());
+    let core = vault.known_core().unwrap();
+    let db = &core.as_ref().unwrap().journal.db;
+    let mut query = db.prepare("SELECT count(*) FROM entry WHERE batch = ?1").unwrap();
+    for batch in batches {
+        assert_eq!(query.query_row([batch], |row| row.get::<_, i64>(0)).unwrap(), 1);
+    }
+    assert_eq!(query.get_status(rusqlite::StatementStatus::RePrepare), 0);
+}
