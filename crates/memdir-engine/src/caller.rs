@@ -1,11 +1,12 @@
 //! [`Caller`]: who sends calls to the engine, and what they may do.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::Guard;
 use memdir_core::report::Failure;
 use memdir_dialect::Parsed;
-use memdir_plan::Seen;
+use memdir_plan::{Plan, Seen};
 use memdir_policy::{self as policy, Grant, Mode};
 use memdir_vault::Author;
 
@@ -96,8 +97,28 @@ impl Caller {
         self.grant.as_deref().filter(|grant| grant.is_restricted())
     }
 
+    /// A change as far as the caller may be told of it.
+    pub(super) fn shown<'p>(&self, plan: &'p Plan) -> Cow<'p, Plan> {
+        shown(plan, self.grant.as_deref())
+    }
+
     /// Whether one failure among these calls means that nothing is done.
     pub(super) fn is_atomic(&self, parsed: &Parsed) -> bool {
         self.atomic || parsed.frame.is_atomic()
     }
+}
+
+/// A change as far as a client with this grant may be told of it. It cannot be carried out where something is left out: those are
+/// the links in notes that the client does not see, and the folders that it does not see.
+pub(super) fn shown<'p>(plan: &'p Plan, grant: Option<&Grant>) -> Cow<'p, Plan> {
+    match grant.filter(|grant| grant.is_restricted()) {
+        Some(grant) => Cow::Owned(plan.shown(|path| grant.shows(path))),
+        None => Cow::Borrowed(plan),
+    }
+}
+
+/// Takes out of a change the files that a client with this grant does not see; says whether there were any.
+pub(super) fn leave_hidden(plan: &mut Plan, grant: Option<&Grant>) -> bool {
+    let grant = grant.filter(|grant| grant.is_restricted());
+    grant.is_some_and(|grant| plan.keep_puts(|path| grant.shows(path)))
 }

@@ -5,9 +5,10 @@
 
 use super::failure::forgotten_meanwhile;
 use super::inbox::{ApprovalCode, PendingProposal, ProposedCall};
-use super::pending::{Opened, Trial};
+use super::pending::Opened;
 use super::planning::Decided;
 use super::scoped_tree::ScopedTree;
+use super::trial::Trial;
 use super::{Caller, Engine, InboxPlace, Item, Planned, PlannedCall, Proposal, aborted, audit, lock, told};
 use memdir_core::action::{Access, Action, Call, ReadFile};
 use memdir_core::catalog;
@@ -297,7 +298,7 @@ impl Engine {
         }
         let proposed: Vec<&(usize, &DeferredCall)> = writes.filter(|(at, _)| fits(*at)).collect();
         // Calls held by rules or detectors were not in the plan that the guard saw.
-        let grounds = caller.guard.as_ref().map_or_else(Vec::new, |guard| guard.grounds(&trial.plan));
+        let grounds = caller.guard.as_ref().map_or_else(Vec::new, |guard| guard.grounds(&trial.shown()));
         let calls = proposed.iter().map(|(_, held)| held.to_keep(&grounds)).collect();
         let numbers = numbers(writer, caller)?;
         let waiting = self.pending_proposal(numbers, calls, &trial, caller, now)?;
@@ -386,6 +387,7 @@ impl Engine {
         caller: &Caller,
         now: Timestamp,
     ) -> Result<PendingProposal, Failure> {
+        let shown = trial.shown();
         Ok(PendingProposal {
             id: number,
             time: now,
@@ -395,8 +397,8 @@ impl Engine {
             own,
             reason: reason(&calls),
             calls,
-            changed: trial.plan.changed(),
-            diff: trial.plan.diff(),
+            changed: shown.changed(),
+            diff: shown.diff(),
             digest: trial.digest(),
             code: ApprovalCode::new()?,
             tries: 0,

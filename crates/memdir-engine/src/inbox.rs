@@ -47,11 +47,12 @@ pub struct PendingProposal {
     pub reason: String,
     /// The calls, in their order.
     pub calls: Vec<ProposedCall>,
-    /// The paths that would be different, sorted.
+    /// The paths that would be different, sorted. What is kept is as far as the client may see it, and [`Reviewed`](super::Reviewed)
+    /// gives all of it, as of the diff.
     pub changed: Vec<MemoryPath>,
     /// What would be different, as the person was or will be shown it.
     pub diff: String,
-    /// What an approval is bound to: the digest over that.
+    /// What an approval is bound to: the digest over that, as far as the client may see it.
     pub digest: Digest,
     /// What a person who has seen the diff elsewhere can approve with.
     pub code: ApprovalCode,

@@ -64,6 +64,7 @@ mod standing;
 mod surroundings;
 mod tidy;
 mod tools;
+mod trial;
 mod undo_server;
 
 pub use account::{Head, Readers};
@@ -473,15 +474,12 @@ impl Proposal {
 
     /// What would change, as far as the one who asks may be told.
     fn shown(&self) -> Cow<'_, Plan> {
-        match self.caller.restriction() {
-            Some(grant) => Cow::Owned(self.planned.plan.shown(|path| grant.shows(path))),
-            None => Cow::Borrowed(&self.planned.plan),
-        }
+        self.caller.shown(&self.planned.plan)
     }
 
     /// Leaves the notes as they are that the one who asks does not see; says whether any was to change.
     fn leave_hidden(&mut self) -> bool {
-        self.caller.restriction().is_some_and(|grant| self.planned.plan.keep_puts(|path| grant.shows(path)))
+        caller::leave_hidden(&mut self.planned.plan, self.caller.grant.as_deref())
     }
 
     fn report(self, committed: Option<Committed>, is_durable: bool) -> Report {

@@ -1,8 +1,8 @@
 //! The parts of a proposal: calls that can be approved without the others.
 
 use super::Engine;
-use super::pending::Trial;
 use super::tidy::is_tidy;
+use super::trial::Trial;
 use memdir_core::digest::Digest;
 use memdir_core::report::Failure;
 use memdir_plan::Plan;

@@ -1,18 +1,19 @@
 //! The inbox: what waits for the person, approving it, rejecting it, and what expires.
 //!
 //! A proposal is planned anew whenever somebody looks at it, so that a person sees and approves what would happen now. An
-//! approval is bound to the digest over the diff that was shown. All that decides happens under the lock of the memory.
+//! approval is bound to the digest over the diff that was shown, as far as the client that proposed it may see that: whether
+//! it fails must not depend on notes that are hidden from the client. The links in those are written as they are by then. All
+//! that decides happens under the lock of the memory.
 
 use super::inbox::{ApprovalCode, PendingProposal, TRIES, damaged};
 use super::scoped_tree::ScopedTree;
+use super::trial::Trial;
 use super::{Caller, ChangeError, Done, Engine, audit, failure, lock};
-use memdir_core::action::Call;
 use memdir_core::digest::Digest;
-use memdir_core::report::{Code, Failure, Outcome};
+use memdir_core::report::{Code, Failure};
 use memdir_core::time::Timestamp;
-use memdir_plan::{Plan, Step, Tree};
-use memdir_policy::{self as policy, Cleared, Context, Mode};
-use memdir_vault::{Approval, Author, Batch, FiledProposal, Inbox, VaultError, Writer};
+use memdir_plan::Plan;
+use memdir_vault::{Author, FiledProposal, Inbox, VaultError, Writer};
 
 /// How often an approved proposal is planned anew when an editor saves in between.
 const ATTEMPTS: usize = 3;
@@ -35,7 +36,7 @@ pub struct Reviewed {
     pub told: String,
     /// The same as a value; empty where it cannot be carried out now.
     pub plan: Plan,
-    /// Whether that differs from what was shown or planned before.
+    /// Whether what an approval is bound to differs from what was shown or planned before.
     pub is_renewed: bool,
     /// Why it cannot be carried out now; then `waiting` says what it would have changed. Or why its new code could not
     /// be kept.
@@ -67,32 +68,6 @@ pub(super) struct Opened {
     pub(super) unreadable: Vec<Unreadable>,
     /// How many bytes there are of it on the disk.
     pub(super) bytes: usize,
-}
-
-/// The calls of a proposal, planned as if the person had agreed.
-#[derive(Debug)]
-pub(super) struct Trial {
-    pub(super) plan: Plan,
-    pub(super) outcomes: Vec<Outcome>,
-    /// Those that were not refused all the same, with their outcomes.
-    cleared: Vec<(Cleared, Outcome)>,
-}
-
-impl Trial {
-    /// What an approval is bound to: the diff, and the contents that a diff does not show.
-    pub(super) fn digest(&self) -> Digest {
-        let mut parts = vec![self.plan.diff().into_bytes()];
-        for step in self.plan.steps() {
-            let Step::Put { before, after, .. } = step else { continue };
-            let unseen = [before, after].into_iter().flatten().filter(|image| image.content.text().is_none());
-            parts.extend(unseen.map(|image| image.content.digest().as_bytes().to_vec()));
-        }
-        Digest::of_parts(&parts.iter().map(Vec::as_slice).collect::<Vec<_>>())
-    }
-
-    pub(super) fn trouble(&self) -> Option<&Failure> {
-        self.outcomes.iter().find_map(|outcome| outcome.result.as_ref().err())
-    }
 }
 
 impl Engine {
@@ -181,12 +156,18 @@ impl Engine {
             Consent::Shown(digest) => digest,
             Consent::Code(_) => waiting.digest,
         };
-        let mut attempt = 0;
+        let mut attempt = 1;
+        let mut trial = self.try_as_shown(&writer, &waiting, shown, now)?;
         let done = loop {
-            attempt += 1;
-            let trial = self.try_as_shown(&writer, &waiting, shown, now)?;
-            match commit_trial(&mut writer, &waiting, &trial, &by.author, now) {
-                Err(VaultError::Conflict(_)) if attempt < ATTEMPTS => {}
+            match trial.commit(&mut writer, &waiting, &by.author, now) {
+                Err(VaultError::Conflict(_)) if attempt < ATTEMPTS => {
+                    attempt += 1;
+                    trial = self.try_as_shown(&writer, &waiting, shown, now)?;
+                }
+                // As where nobody is asked: a hidden note that cannot be written keeps no client from a rename.
+                Err(error) if !matches!(error, VaultError::Unsettled(_)) && trial.leave_hidden() => {
+                    tracing::warn!(%error, "tried again without the links in notes that the client does not see");
+                }
                 committed => break committed?,
             }
         };
@@ -298,27 +279,35 @@ impl Engine {
             let (plan, trouble) = (Plan::default(), Some(trouble.clone()));
             return Ok(Reviewed { told, plan, is_renewed: false, trouble, waiting });
         }
-        let told = trial.plan.shown(|path| waiting.shows(path)).diff();
-        let (changed, diff, digest) = (trial.plan.changed(), trial.plan.diff(), trial.digest());
-        if digest == waiting.digest {
-            // What the file says of it is never shown: a file can be planted, and an approval is bound to the digest alone.
-            let waiting = PendingProposal { changed, diff, ..waiting };
-            return Ok(Reviewed { waiting, told, plan: trial.plan, is_renewed: false, trouble: None });
-        }
-        let renewed = PendingProposal { changed, diff, digest, code: ApprovalCode::new()?, tries: 0, ..waiting };
-        match self.renew(&renewed) {
-            Ok(waiting) => Ok(Reviewed { waiting, told, plan: trial.plan, is_renewed: true, trouble: None }),
+        let (shown, digest) = (trial.shown(), trial.digest());
+        let (told, is_renewed) = (shown.diff(), digest != waiting.digest);
+        let (waiting, trouble) = if is_renewed {
+            let (changed, diff, code) = (shown.changed(), told.clone(), ApprovalCode::new()?);
+            self.renew(PendingProposal { changed, diff, digest, code, tries: 0, ..waiting })?
+        } else {
+            (waiting, None)
+        };
+        drop(shown);
+        // What the file says of it is never shown: a file can be planted, and an approval is bound to the digest alone.
+        let waiting = PendingProposal { changed: trial.plan.changed(), diff: trial.plan.diff(), ..waiting };
+        let plan = if trouble.is_some() { Plan::default() } else { trial.plan };
+        Ok(Reviewed { waiting, told, plan, is_renewed, trouble })
+    }
+
+    /// Keeps a proposal with a new diff and code, unless somebody else has just done so or decided it; and says why that could
+    /// not be done where it can still be shown.
+    fn renew(&self, renewed: PendingProposal) -> Result<(PendingProposal, Option<Failure>), Failure> {
+        match self.keep_renewed(&renewed) {
+            Ok(waiting) => Ok((waiting, None)),
             // What waits can be shown without write access.
             Err(failure) if matches!(failure.code, Code::Busy | Code::NoWriteAccess | Code::DiskFull) => {
-                let plan = Plan::default();
-                Ok(Reviewed { waiting: renewed, told, plan, is_renewed: true, trouble: Some(failure) })
+                Ok((renewed, Some(failure)))
             }
             Err(failure) => Err(failure),
         }
     }
 
-    /// Keeps a proposal with a new diff and code, unless somebody else has just done so or decided it.
-    fn renew(&self, renewed: &PendingProposal) -> Result<PendingProposal, Failure> {
+    fn keep_renewed(&self, renewed: &PendingProposal) -> Result<PendingProposal, Failure> {
         let id = renewed.id;
         let mut writer = self.lock_inbox(id)?;
         let opened = self.open_inbox(&mut writer, self.now())?;
@@ -377,76 +366,6 @@ impl Engine {
         }
         Ok(trial)
     }
-
-    pub(super) fn try_waiting<T: Tree>(
-        &self,
-        tree: &ScopedTree<'_, T>,
-        waiting: &PendingProposal,
-        now: Timestamp,
-    ) -> Trial {
-        let caller = Caller {
-            author: waiting.author.clone(),
-            grant: waiting.grant.clone(),
-            mode: Mode::Ask,
-            read_only: false,
-            atomic: true,
-            seen: None,
-            guard: None,
-        };
-        self.try_calls(tree, waiting.calls.iter().map(|held| held.call.clone()), &caller, now)
-    }
-
-    /// Plans calls as if the person had agreed to them; what the settings deny stays denied.
-    pub(super) fn try_calls<T: Tree>(
-        &self,
-        tree: &ScopedTree<'_, T>,
-        calls: impl IntoIterator<Item = Call>,
-        caller: &Caller,
-        now: Timestamp,
-    ) -> Trial {
-        let rules = self.rules();
-        let approved = Context { approved: true, ..self.context(caller, &rules) };
-        let (mut outcomes, mut made) = (Vec::new(), Vec::new());
-        let plan = self.with_planner(tree, caller, approved, now, |planner| {
-            for call in calls {
-                let outcome = match policy::review(call, &approved, &mut Vec::new()) {
-                    Ok(cleared) => {
-                        let outcome = self.answer(planner, tree, &cleared, (caller, approved));
-                        made.push((cleared, outcome.clone()));
-                        outcome
-                    }
-                    Err(refused) => Outcome::failed(&refused.call, refused.failure),
-                };
-                outcomes.push(outcome);
-            }
-        });
-        Trial { plan, outcomes, cleared: made }
-    }
-}
-
-fn commit_trial(
-    writer: &mut Writer<'_>,
-    waiting: &PendingProposal,
-    trial: &Trial,
-    by: &Author,
-    now: Timestamp,
-) -> Result<Done, VaultError> {
-    if trial.plan.is_empty() {
-        writer.drop_proposals(&[waiting.id], &[audit::decision("approve", waiting.id)], by, now)?;
-        return Ok(Done::default());
-    }
-    let entries = trial.cleared.iter().map(|(cleared, outcome)| audit::approved(cleared, outcome));
-    let entries: Vec<_> = entries.chain(audit::relinked(&trial.plan, waiting.grant.as_deref())).collect();
-    let committed = writer.commit(&Batch {
-        steps: trial.plan.steps(),
-        entries: &entries,
-        author: &waiting.author,
-        time: now,
-        undoes: &[],
-        approval: Some(Approval { proposal: waiting.id, by }),
-    })?;
-    let (changed, receipt) = (trial.plan.changed(), Some(trial.plan.receipt()));
-    Ok(Done { batch: Some(committed.batch), changed, receipt, seen: trial.plan.leaves(|path| waiting.shows(path)) })
 }
 
 fn read(inbox: Inbox) -> Opened {

@@ -32,7 +32,7 @@ impl Engine {
         started: Timestamp,
     ) -> Planned {
         let planned = self.plan_calls(tree, parsed, caller, started, &[]);
-        match caller.guard.as_ref().map(|guard| guard.grounds(&planned.plan)) {
+        match caller.guard.as_ref().map(|guard| guard.grounds(&caller.shown(&planned.plan))) {
             // The second pass has its own deadline, so that a turn that was planned in time is asked about and not refused.
             Some(grounds) if !grounds.is_empty() => self.plan_calls(tree, parsed, caller, self.now(), &grounds),
             _ => planned,

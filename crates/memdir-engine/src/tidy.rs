@@ -6,8 +6,8 @@
 use serde::Serialize;
 
 use super::inbox::{ApprovalCode, PendingProposal, ProposedCall};
-use super::pending::Trial;
 use super::scoped_tree::ScopedTree;
+use super::trial::Trial;
 use super::{Caller, Engine, InboxPlace, audit, failure, lock};
 use memdir_check::{self as check, TidyStep};
 use memdir_core::action::{Action, Call};

@@ -141,6 +141,7 @@ const TEXTS: &[&str] = &[
     "- city: Oslo\n",
     "[[p1]] [[user]] [[boss]]\n",
 ];
+const SETTINGS: &[&str] = &["permission", "permission.mcp", "permission.mpc", "facts"];
 const OLD: &[&str] = &["- city: London", "- one", "launch", "The secret launch is in May.", "city", "zebra", "# Plan"];
 
 impl Dice {
@@ -191,6 +192,9 @@ pub(super) fn action(dice: &mut Dice) -> Value {
         "get_context" if dice.below(2) == 0 => json!({"path": path}),
         "get_context" => json!({"query": dice.one(WORDS)}),
         "memory" => memory(dice),
+        "get_config" if dice.below(2) == 0 => json!({}),
+        "get_config" => json!({"key": dice.one(SETTINGS)}),
+        "set_config_value" => json!({"key": dice.one(SETTINGS), "value": "off"}),
         _ => json!({"path": path}),
     };
     call["action"] = json!(name);

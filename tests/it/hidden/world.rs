@@ -10,10 +10,10 @@ use std::time::Duration;
 
 use cap_std::fs::Dir;
 use memdir_core::path::MemoryPath;
-use memdir_core::report::Report;
+use memdir_core::report::{ConfigKey, Failure, Report};
 use memdir_core::time::Timestamp;
 use memdir_dialect::Parsed;
-use memdir_engine::{Caller, Consent, Engine, InboxPlace, IndexPlace, Reviewed, Settings};
+use memdir_engine::{Caller, Consent, Engine, InboxPlace, IndexPlace, PendingProposal, Reviewed, Settings};
 use memdir_plan::{Limits, Seen};
 use memdir_policy::{Grant, Mode, Rule, Rules, Verdict};
 use memdir_vault::{Durability, Options, Vault};
@@ -94,6 +94,19 @@ pub(super) enum Hidden {
     Much,
 }
 
+/// How the person agrees.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Given {
+    ByDiff,
+    ByCode,
+    ForPart,
+}
+
+pub(super) const GIVEN: [Given; 3] = [Given::ByDiff, Given::ByCode, Given::ForPart];
+
+/// What is added to hidden notes between a look at a proposal and its approval.
+const STIRRED: &str = "\nstirred [[user]] [[p1]]\n";
+
 /// One memory and the engine on it.
 #[derive(Debug)]
 pub(super) struct World {
@@ -130,7 +143,9 @@ fn open(root: &Path) -> Engine {
         keep_proposals: Duration::from_secs(60),
         clock: || Timestamp::from_seconds(1_000_000_000),
     };
-    Engine::new(Vault::open(dir, root, options).unwrap(), settings)
+    let told =
+        ["permission.mcp", "facts.past_status"].map(|key| ConfigKey { key: key.into(), value: Some(json!("x")) });
+    Engine::new(Vault::open(dir, root, options).unwrap(), settings).telling(told.into())
 }
 
 /// A model at this client.
@@ -240,22 +255,47 @@ impl World {
         (format!("{}\n{told}\n{tool:?}", serde_json::to_value(&report).unwrap()), report)
     }
 
-    /// The person agrees to all that this client has proposed: what the client may be told of it.
-    pub(super) fn approve(&self) -> String {
+    /// The person looks at all that this client has proposed, changes hidden notes where these are stirred, and agrees to one
+    /// proposal after the other: what the client may be told of it.
+    pub(super) fn approve(&self, grant: &Grant, given: Given, is_stirred: bool) -> String {
         let mut told = String::new();
-        for Reviewed { waiting, told: diff, trouble, .. } in self.engine.pending().unwrap().proposals {
+        let reviewed = self.engine.pending().unwrap().proposals;
+        if is_stirred {
+            self.stir(grant);
+        }
+        for Reviewed { waiting, told: diff, trouble, .. } in reviewed {
             if waiting.author.client.as_deref() != Some("shelf") {
                 continue;
             }
             let trouble = trouble.map(|trouble| trouble.code);
-            let done = self.engine.approve(waiting.id, Consent::Shown(waiting.digest), &client(None));
-            let done = done.map(drop).map_err(|error| error.failure.code);
+            let done = self.agree(&waiting, given).map_err(|failure| failure.code);
             if done.is_err() {
                 self.engine.reject(waiting.id, &client(None)).unwrap();
             }
             writeln!(told, "{:?} {} {trouble:?} {done:?}\n{diff}", waiting.own, waiting.reason).unwrap();
         }
         told
+    }
+
+    fn agree(&self, waiting: &PendingProposal, given: Given) -> Result<Vec<Vec<usize>>, Failure> {
+        let (person, id) = (client(None), waiting.id);
+        let (parts, done) = match given {
+            Given::ByDiff => (Vec::new(), self.engine.approve(id, Consent::Shown(waiting.digest), &person)),
+            Given::ByCode => (Vec::new(), self.engine.approve(id, Consent::Code(&waiting.code.show()), &person)),
+            Given::ForPart => {
+                let parts = self.engine.parts_of(id)?;
+                let (_, shown) = self.engine.review_part(id, &parts[0])?;
+                (parts.clone(), self.engine.approve_part(id, &parts[0], shown, &person))
+            }
+        };
+        done.map(|_| parts).map_err(|error| error.failure)
+    }
+
+    /// Changes the notes that the client does not see; [`World::beyond`] leaves that out.
+    fn stir(&self, grant: &Grant) {
+        for (name, bytes) in self.files(|path| path.is_note() && !grant.shows(path)) {
+            fs::write(self.folder.path().join(name), [bytes.as_slice(), STIRRED.as_bytes()].concat()).unwrap();
+        }
     }
 
     /// The notes that the client can see, as they are on the disk.
@@ -268,7 +308,10 @@ impl World {
         static LINKS: LazyLock<Regex> =
             LazyLock::new(|| Regex::new(r#"\[\[[^\]]*\]\]|\]\([^)]*\)|"file":"[^"]*""#).unwrap());
         let files = self.files(|path| !grant.lets_write(path)).into_iter();
-        let text = |bytes: Vec<u8>| LINKS.replace_all(&String::from_utf8_lossy(&bytes), "…").into_owned();
+        let text = |bytes: Vec<u8>| {
+            let text = LINKS.replace_all(&String::from_utf8_lossy(&bytes), "…").into_owned();
+            text.replace(&*LINKS.replace_all(STIRRED, "…"), "")
+        };
         files.map(|(path, bytes)| (path, text(bytes))).collect()
     }
 

@@ -12,6 +12,7 @@ use memdir_policy::{Rule, Verdict};
 use memdir_words::said;
 use serde::Deserialize;
 
+use super::note_request::NoteRequest;
 use super::{note, notes, review};
 use crate::door::{Notice, Visitor};
 use crate::href;
@@ -220,20 +221,19 @@ fn hiding(path: &MemoryPath) -> Rule {
     }
 }
 
-pub(crate) async fn ask_hide(State(site): State<Arc<Site>>, visitor: Visitor, Path(path): Path<String>) -> Response {
-    site.show(&visitor, move |_, visitor| {
-        let path = note::named(&path)?;
+pub(crate) async fn ask_hide(request: NoteRequest) -> Response {
+    request.show(move |_, visitor, path| {
         let main = html! {
-            (notes::trail(&path))
+            (notes::trail(path))
             h1 { "Never show " (path.stem()) " to a program?" }
-            p { "A rule is added to your settings: " code { (hiding(&path)) } }
+            p { "A rule is added to your settings: " code { (hiding(path)) } }
             p { "From then on no model and no program reads or finds this note through memdir, also where it runs already. It stays in the folder, and "
                 "you still open it here." }
             p { "To take it back: " code { "memdir rules" } " shows its number, and " code { "memdir rules remove NUMBER" } " removes it." }
-            (layout::post(visitor, &href::at("hide", &path), html! {
+            (layout::post(visitor, &href::at("hide", path), html! {
                 div .row {
                     button #hide .danger { "Never show it" }
-                    a .button href=(href::note(&path)) { "Cancel" }
+                    a .button href=(href::note(path)) { "Cancel" }
                 }
             }))
         };
@@ -242,14 +242,8 @@ pub(crate) async fn ask_hide(State(site): State<Arc<Site>>, visitor: Visitor, Pa
     .await
 }
 
-pub(crate) async fn hide(
-    State(site): State<Arc<Site>>,
-    visitor: Visitor,
-    Path(path): Path<String>,
-    Form(_): Form<Vec<(String, String)>>,
-) -> Response {
-    site.change(&visitor, move |site, _| {
-        let path = note::named(&path)?;
+pub(crate) async fn hide(request: NoteRequest, Form(_): Form<Vec<(String, String)>>) -> Response {
+    request.change(move |site, _, path| {
         if path.as_str().contains(['*', '?', '[', ']', '{', '}', '\\']) {
             return Err(Failure::new(
                 Code::Usage,
@@ -257,12 +251,12 @@ pub(crate) async fn hide(
             )
             .with_hint("rename the note first"));
         }
-        let number = site.person_files()?.add_rule(&hiding(&path))?;
+        let number = site.person_files()?.add_rule(&hiding(path))?;
         let text = format!(
             "rule {number} is in your settings: no program is shown {path} through memdir from now on. Take that back with \
              `memdir rules remove {number}`"
         );
-        Ok(Then::Go { to: href::note(&path), notice: Notice::of(Some(text), None) })
+        Ok(Then::Go { to: href::note(path), notice: Notice::of(Some(text), None) })
     })
     .await
 }

@@ -1,8 +1,6 @@
 //! Deleting a note, which can be undone.
 
-use std::sync::Arc;
-
-use axum::extract::{Form, Path, State};
+use axum::extract::Form;
 use axum::response::Response;
 use maud::html;
 use memdir_core::action::{Action, DeleteDir, DeleteFile};
@@ -11,6 +9,7 @@ use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure};
 use serde::Deserialize;
 
+use super::note_request::NoteRequest;
 use super::{note, notes};
 use crate::door::{Notice, Visitor};
 use crate::href;
@@ -27,33 +26,28 @@ pub(crate) struct Sent {
     digest: Option<String>,
 }
 
-pub(crate) async fn ask(State(site): State<Arc<Site>>, visitor: Visitor, Path(path): Path<String>) -> Response {
-    site.show(&visitor, move |site, visitor| page(site, visitor, &note::named(&path)?, None)).await
+pub(crate) async fn ask(request: NoteRequest) -> Response {
+    request.show(move |site, visitor, path| page(site, visitor, path, None)).await
 }
 
-pub(crate) async fn delete(
-    State(site): State<Arc<Site>>,
-    visitor: Visitor,
-    Path(path): Path<String>,
-    Form(sent): Form<Sent>,
-) -> Response {
-    site.change(&visitor, move |site, visitor| {
-        let path = note::named(&path)?;
-        let is_folder = site.engine().is_folder(&path);
-        let now = site.engine().text_of(&path).map(|text| Digest::of(text.as_bytes()).to_string());
-        if is_folder == sent.digest.is_some() || (now.is_some() && now != sent.digest) {
-            let failure = Failure::new(Code::Conflict, format!("note `{path}` has changed since it was shown"))
-                .with_hint("look at it once more below");
-            return Ok(Then::Show(failure.clone(), page(site, visitor, &path, Some(&failure))?));
-        }
-        let action = match is_folder {
-            true => Action::DeleteDir(DeleteDir { path: path.clone(), recursive: None }),
-            false => Action::DeleteFile(DeleteFile { path: path.clone() }),
-        };
-        let to = path.parent().map_or_else(|| "/notes".to_owned(), |folder| href::note(&folder));
-        Ok(Then::Go { to, notice: Notice::of_report(site.act([action])?) })
-    })
-    .await
+pub(crate) async fn delete(request: NoteRequest, Form(sent): Form<Sent>) -> Response {
+    request
+        .change(move |site, visitor, path| {
+            let is_folder = site.engine().is_folder(path);
+            let now = site.engine().text_of(path).map(|text| Digest::of(text.as_bytes()).to_string());
+            if is_folder == sent.digest.is_some() || (now.is_some() && now != sent.digest) {
+                let failure = Failure::new(Code::Conflict, format!("note `{path}` has changed since it was shown"))
+                    .with_hint("look at it once more below");
+                return Ok(Then::Show(failure.clone(), page(site, visitor, path, Some(&failure))?));
+            }
+            let action = match is_folder {
+                true => Action::DeleteDir(DeleteDir { path: path.clone(), recursive: None }),
+                false => Action::DeleteFile(DeleteFile { path: path.clone() }),
+            };
+            let to = path.parent().map_or_else(|| "/notes".to_owned(), |folder| href::note(&folder));
+            Ok(Then::Go { to, notice: Notice::of_report(site.act([action])?) })
+        })
+        .await
 }
 
 fn page(site: &Site, visitor: &Visitor, path: &MemoryPath, failure: Option<&Failure>) -> Result<Page, Failure> {

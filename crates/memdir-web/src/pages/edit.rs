@@ -1,9 +1,8 @@
 //! Editing a note: its text in a field, and both texts where somebody else has changed it meanwhile.
 
 use std::ops::Range;
-use std::sync::Arc;
 
-use axum::extract::{Form, Path, Query, State};
+use axum::extract::{Form, Query};
 use axum::response::Response;
 use maud::{Markup, html};
 use memdir_core::action::{Action, CreateFile, WriteFile};
@@ -12,6 +11,7 @@ use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure};
 use serde::Deserialize;
 
+use super::note_request::NoteRequest;
 use super::{note, notes};
 use crate::door::{Notice, Visitor};
 use crate::layout::{self, Page, Section};
@@ -41,53 +41,46 @@ pub(crate) struct Sent {
     part: usize,
 }
 
-pub(crate) async fn show(
-    State(site): State<Arc<Site>>,
-    visitor: Visitor,
-    Path(path): Path<String>,
-    Query(asked): Query<Asked>,
-) -> Response {
-    site.show(&visitor, move |site, visitor| {
-        let path = note::named(&path)?;
-        let (text, digest) = note::read(site, visitor, &path)?;
-        if text.contains('\0') {
-            return Err(Failure::new(Code::Unavailable, format!("note `{path}` holds a sign that no page can show"))
+pub(crate) async fn show(request: NoteRequest, Query(asked): Query<Asked>) -> Response {
+    request
+        .show(move |site, visitor, path| {
+            let (text, digest) = note::read(site, visitor, path)?;
+            if text.contains('\0') {
+                return Err(Failure::new(
+                    Code::Unavailable,
+                    format!("note `{path}` holds a sign that no page can show"),
+                )
                 .with_hint("edit it with `memdir edit`, in your own editor"));
-        }
-        let parts = field::parts(&text, PART_BYTES);
-        let at = asked.part.unwrap_or(1).clamp(1, parts.len());
-        let shown = parts.get(at - 1).cloned().unwrap_or_default();
-        let main = html! {
-            (notes::trail(&path))
-            h1 { "Edit " (path.stem()) }
-            (others(&path, at, &parts))
-            (form(visitor, &path, text.get(shown).unwrap_or_default(), Some(digest), at))
-        };
-        Ok(Page::new(format!("Edit {}", path.stem()), Section::Notes, main))
-    })
-    .await
+            }
+            let parts = field::parts(&text, PART_BYTES);
+            let at = asked.part.unwrap_or(1).clamp(1, parts.len());
+            let shown = parts.get(at - 1).cloned().unwrap_or_default();
+            let main = html! {
+                (notes::trail(path))
+                h1 { "Edit " (path.stem()) }
+                (others(path, at, &parts))
+                (form(visitor, path, text.get(shown).unwrap_or_default(), Some(digest), at))
+            };
+            Ok(Page::new(format!("Edit {}", path.stem()), Section::Notes, main))
+        })
+        .await
 }
 
-pub(crate) async fn save(
-    State(site): State<Arc<Site>>,
-    visitor: Visitor,
-    Path(path): Path<String>,
-    Form(sent): Form<Sent>,
-) -> Response {
-    site.change(&visitor, move |site, visitor| {
-        let path = note::named(&path)?;
-        let now = now(site, visitor, &path);
-        let saved =
-            now.clone().and_then(|now| write(&path, now.as_deref(), &sent)).and_then(|action| site.act([action]));
-        match saved {
-            Ok(report) => Ok(Then::Go { to: href::note(&path), notice: Notice::of_report(report) }),
-            Err(failure) => {
-                let now = self::now(site, visitor, &path).or(now);
-                Ok(Then::Show(failure.clone(), conflict(visitor, &path, &failure, now, &sent)))
+pub(crate) async fn save(request: NoteRequest, Form(sent): Form<Sent>) -> Response {
+    request
+        .change(move |site, visitor, path| {
+            let now = now(site, visitor, path);
+            let saved =
+                now.clone().and_then(|now| write(path, now.as_deref(), &sent)).and_then(|action| site.act([action]));
+            match saved {
+                Ok(report) => Ok(Then::Go { to: href::note(path), notice: Notice::of_report(report) }),
+                Err(failure) => {
+                    let now = self::now(site, visitor, path).or(now);
+                    Ok(Then::Show(failure.clone(), conflict(visitor, path, &failure, now, &sent)))
+                }
             }
-        }
-    })
-    .await
+        })
+        .await
 }
 
 /// What a note says now; `None` where there is none.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Form, Path, State};
+use axum::extract::{Form, State};
 use axum::response::Response;
 use maud::{Markup, html};
 use memdir_core::path::MemoryPath;
@@ -10,6 +10,7 @@ use memdir_core::report::{Code, Failure};
 use memdir_engine::{ForgetPreview, ForgetTarget, Forgotten, ForgottenPlace, PlaceKind, RelatedLines};
 use serde::Deserialize;
 
+use super::note_request::NoteRequest;
 use super::{note, notes};
 use crate::door::Visitor;
 use crate::href;
@@ -50,12 +51,13 @@ pub(crate) async fn ask(State(site): State<Arc<Site>>, visitor: Visitor) -> Resp
 }
 
 /// The list for a note.
-pub(crate) async fn ask_note(State(site): State<Arc<Site>>, visitor: Visitor, Path(path): Path<String>) -> Response {
-    site.show(&visitor, move |site, visitor| {
-        let target = ForgetTarget::Note(note::named(&path)?);
-        Ok(list_page(visitor, &target, &places(site, &target)?, None))
-    })
-    .await
+pub(crate) async fn ask_note(request: NoteRequest) -> Response {
+    request
+        .show(move |site, visitor, path| {
+            let target = ForgetTarget::Note(path.clone());
+            Ok(list_page(visitor, &target, &places(site, &target)?, None))
+        })
+        .await
 }
 
 /// Lists where something is kept, and erases it once that list was shown.

@@ -11,6 +11,7 @@ use memdir_vault::LogQuery;
 use memdir_words::ago::Moment;
 use serde::Deserialize;
 
+use super::note_request::NoteRequest;
 use super::{conversations, note, notes};
 use crate::door::Visitor;
 use crate::layout::{self, Page, Section};
@@ -52,14 +53,8 @@ pub(crate) async fn list(State(site): State<Arc<Site>>, visitor: Visitor, Query(
 }
 
 /// The history of one note, under whatever names it had.
-pub(crate) async fn of_note(
-    State(site): State<Arc<Site>>,
-    visitor: Visitor,
-    Path(path): Path<String>,
-    Query(asked): Query<Asked>,
-) -> Response {
-    site.show(&visitor, move |site, visitor| {
-        let path = note::named(&path)?;
+pub(crate) async fn of_note(request: NoteRequest, Query(asked): Query<Asked>) -> Response {
+    request.show(move |site, visitor, path| {
         let query = LogQuery {
             path: Some(path.clone()),
             before: asked.before,
@@ -67,12 +62,12 @@ pub(crate) async fn of_note(
             ..LogQuery::default()
         };
         let log = site.engine().log(&query, false)?;
-        let here = href::at("changes", &path);
+        let here = href::at("changes", path);
         let main = html! {
-            (notes::trail(&path))
+            (notes::trail(path))
             h1 { "History of " (path.stem()) }
-            p { a href=(href::note(&path)) { "The note as it is now" } " · " a href=(href::at("readers", &path)) { "Who read this" } " · " a href=(href::at("past", &path)) { "As it was" } }
-            div #history data-live="state" { (days(site, visitor, &log, Some(&path), &format!("{here}?before="))?) }
+            p { a href=(href::note(path)) { "The note as it is now" } " · " a href=(href::at("readers", path)) { "Who read this" } " · " a href=(href::at("past", path)) { "As it was" } }
+            div #history data-live="state" { (days(site, visitor, &log, Some(path), &format!("{here}?before="))?) }
         };
         Ok(Page::new(format!("History of {}", path.stem()), Section::History, main))
     })

@@ -2,10 +2,9 @@
 //! so that nothing happens to a line that says something else by then.
 
 use std::ops::Range;
-use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{Form, Path, Query, State};
+use axum::extract::{Form, Query};
 use axum::response::Response;
 use maud::{Markup, html};
 use memdir_core::action::{Action, WriteFile};
@@ -15,6 +14,7 @@ use memdir_core::report::{Code, Failure, Line};
 use memdir_words::{ago, who};
 use serde::Deserialize;
 
+use super::note_request::NoteRequest;
 use super::{conversations, note, notes, review};
 use crate::door::{Notice, Visitor};
 use crate::href;
@@ -53,49 +53,39 @@ pub(crate) struct Sent {
     to: Option<String>,
 }
 
-pub(crate) async fn show(
-    State(site): State<Arc<Site>>,
-    visitor: Visitor,
-    Path(path): Path<String>,
-    Query(asked): Query<Asked>,
-) -> Response {
-    site.show(&visitor, move |site, visitor| {
-        let path = note::named(&path)?;
-        let (text, _) = note::read(site, visitor, &path)?;
-        page(site, visitor, &path, &text, &asked)
-    })
-    .await
+pub(crate) async fn show(request: NoteRequest, Query(asked): Query<Asked>) -> Response {
+    request
+        .show(move |site, visitor, path| {
+            let (text, _) = note::read(site, visitor, path)?;
+            page(site, visitor, path, &text, &asked)
+        })
+        .await
 }
 
-pub(crate) async fn save(
-    State(site): State<Arc<Site>>,
-    visitor: Visitor,
-    Path(path): Path<String>,
-    Form(sent): Form<Sent>,
-) -> Response {
-    site.change(&visitor, move |site, _| {
-        let path = note::named(&path)?;
-        let now = site.engine().text_of(&path);
-        let Some((now, place)) = now.as_deref().and_then(|now| Some((now, find(now, &sent)?))) else {
-            let failure = Failure::new(Code::Conflict, format!("the line of `{path}` has changed since"))
-                .with_hint("nothing was changed: look at the note as it is now");
-            let shown = unsaved(&path, &failure, now.as_deref(), &sent);
-            return Ok(Then::Show(failure, shown));
-        };
-        let content = match &sent.to {
-            Some(to) => replaced(now, place, to),
-            None => without(now, place),
-        };
-        let if_digest = Some(Digest::of(now.as_bytes()));
-        match site.act([Action::WriteFile(WriteFile { path: path.clone(), content, if_digest })]) {
-            Ok(report) => Ok(Then::Go { to: href::note(&path), notice: Notice::of_report(report) }),
-            Err(failure) => {
-                let shown = unsaved(&path, &failure, site.engine().text_of(&path).as_deref(), &sent);
-                Ok(Then::Show(failure, shown))
+pub(crate) async fn save(request: NoteRequest, Form(sent): Form<Sent>) -> Response {
+    request
+        .change(move |site, _, path| {
+            let now = site.engine().text_of(path);
+            let Some((now, place)) = now.as_deref().and_then(|now| Some((now, find(now, &sent)?))) else {
+                let failure = Failure::new(Code::Conflict, format!("the line of `{path}` has changed since"))
+                    .with_hint("nothing was changed: look at the note as it is now");
+                let shown = unsaved(path, &failure, now.as_deref(), &sent);
+                return Ok(Then::Show(failure, shown));
+            };
+            let content = match &sent.to {
+                Some(to) => replaced(now, place, to),
+                None => without(now, place),
+            };
+            let if_digest = Some(Digest::of(now.as_bytes()));
+            match site.act([Action::WriteFile(WriteFile { path: path.clone(), content, if_digest })]) {
+                Ok(report) => Ok(Then::Go { to: href::note(path), notice: Notice::of_report(report) }),
+                Err(failure) => {
+                    let shown = unsaved(path, &failure, site.engine().text_of(path).as_deref(), &sent);
+                    Ok(Then::Show(failure, shown))
+                }
             }
-        }
-    })
-    .await
+        })
+        .await
 }
 
 /// The page of a line that was not changed: what the person has written, and what the note says now.

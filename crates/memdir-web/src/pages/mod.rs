@@ -28,6 +28,7 @@ mod inbox;
 mod line;
 mod new;
 mod note;
+mod note_request;
 mod notes;
 mod past;
 mod readers;

@@ -1,9 +1,8 @@
 //! One note: its text, what it says as facts, and what is linked to it.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::Arc;
 
-use axum::extract::{Path, Query, State};
+use axum::extract::Query;
 use axum::response::Response;
 use maud::{Markup, html};
 use memdir_core::digest::Digest;
@@ -15,6 +14,7 @@ use memdir_note::{Note, link};
 use memdir_plan::NoteChange;
 use serde::Deserialize;
 
+use super::note_request::NoteRequest;
 use super::{graph, home, notes};
 use crate::door::{Notice, Visitor};
 use crate::href;
@@ -40,20 +40,15 @@ pub(crate) struct Asked {
     after: Option<String>,
 }
 
-pub(crate) async fn show(
-    State(site): State<Arc<Site>>,
-    visitor: Visitor,
-    Path(path): Path<String>,
-    Query(asked): Query<Asked>,
-) -> Response {
-    site.show(&visitor, move |site, visitor| {
-        let path = named(&path)?;
-        if site.engine().is_folder(&path) {
-            return notes::below(site, Some(&path), asked.after.as_deref());
-        }
-        page(site, visitor, &path, asked.part.unwrap_or(1))
-    })
-    .await
+pub(crate) async fn show(request: NoteRequest, Query(asked): Query<Asked>) -> Response {
+    request
+        .show(move |site, visitor, path| {
+            if site.engine().is_folder(path) {
+                return notes::below(site, Some(path), asked.after.as_deref());
+            }
+            page(site, visitor, path, asked.part.unwrap_or(1))
+        })
+        .await
 }
 
 fn page(site: &Site, visitor: &Visitor, path: &MemoryPath, part: usize) -> Result<Page, Failure> {
@@ -138,21 +133,21 @@ pub(crate) fn named(path: &str) -> Result<MemoryPath, Failure> {
 }
 
 /// Opens the note in the person's editor.
-pub(crate) async fn open(State(site): State<Arc<Site>>, visitor: Visitor, Path(path): Path<String>) -> Response {
-    site.change(&visitor, move |site, _| {
-        let path = named(&path)?;
-        if !path.is_note() {
-            // What a desktop does with another file is its own affair: it may run it.
-            return Err(
-                Failure::new(Code::UnsupportedFile, format!("`{path}` is no note")).with_hint("open it yourself")
-            );
-        }
-        let (_, _) = site.engine().read(&path, &site.person())?;
-        site.person_files()?.open_note(&path)?;
-        let notice = Notice::of(Some("Your editor opens the note.".to_owned()), None);
-        Ok(Then::Go { to: href::note(&path), notice })
-    })
-    .await
+pub(crate) async fn open(request: NoteRequest) -> Response {
+    request
+        .change(move |site, _, path| {
+            if !path.is_note() {
+                // What a desktop does with another file is its own affair: it may run it.
+                return Err(
+                    Failure::new(Code::UnsupportedFile, format!("`{path}` is no note")).with_hint("open it yourself")
+                );
+            }
+            let (_, _) = site.engine().read(path, &site.person())?;
+            site.person_files()?.open_note(path)?;
+            let notice = Notice::of(Some("Your editor opens the note.".to_owned()), None);
+            Ok(Then::Go { to: href::note(path), notice })
+        })
+        .await
 }
 
 /// What can be done with the note.

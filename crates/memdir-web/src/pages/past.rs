@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{Path, Query, State};
+use axum::extract::{Query, State};
 use axum::response::Response;
 use maud::{Markup, html};
 use memdir_core::digest::Digest;
@@ -14,7 +14,7 @@ use memdir_engine::ListedEntry;
 use memdir_vault::LogQuery;
 use serde::Deserialize;
 
-use super::note;
+use super::note_request::NoteRequest;
 use crate::door::Visitor;
 use crate::layout::{self, Page, Section};
 use crate::markdown::{self, Links};
@@ -65,40 +65,35 @@ pub(crate) async fn list(State(site): State<Arc<Site>>, visitor: Visitor, Query(
     .await
 }
 
-pub(crate) async fn show(
-    State(site): State<Arc<Site>>,
-    visitor: Visitor,
-    Path(path): Path<String>,
-    Query(asked): Query<Asked>,
-) -> Response {
-    site.show(&visitor, move |site, visitor| {
-        let path = note::named(&path)?;
-        let Some(then) = Then::find(site, asked.at)? else { return Ok(nothing()) };
-        let read = site.engine().view(Some(&then.entry.time), |view| match view.text_of(&path) {
-            Some(text) if visitor.is_refresh() && visitor.was_shown(&path, Digest::of(text.as_bytes())) => Ok(text),
-            _ => view.read(&path, &site.person()).map(|(text, digest)| {
-                visitor.is_shown(&path, digest);
-                text
-            }),
-        });
-        let main = html! {
-            nav .trail aria-label="Above" {
-                a href="/history" { "History" } " / " a href={ "/past?at=" (then.batch) } { "The memory as it was" }
-            }
-            h1 { (path.stem()) " as it was" }
-            (slider(&href::at("past", &path), &then))
-            div #results {
-                (headline(&then))
-                @match &read {
-                    Ok(text) => (text_of(&path, &then, text, asked.part.unwrap_or(1))),
-                    Err(failure) => (layout::problem(failure)),
+pub(crate) async fn show(request: NoteRequest, Query(asked): Query<Asked>) -> Response {
+    request
+        .show(move |site, visitor, path| {
+            let Some(then) = Then::find(site, asked.at)? else { return Ok(nothing()) };
+            let read = site.engine().view(Some(&then.entry.time), |view| match view.text_of(path) {
+                Some(text) if visitor.is_refresh() && visitor.was_shown(path, Digest::of(text.as_bytes())) => Ok(text),
+                _ => view.read(path, &site.person()).map(|(text, digest)| {
+                    visitor.is_shown(path, digest);
+                    text
+                }),
+            });
+            let main = html! {
+                nav .trail aria-label="Above" {
+                    a href="/history" { "History" } " / " a href={ "/past?at=" (then.batch) } { "The memory as it was" }
                 }
-                p { a href=(href::note(&path)) { "The note as it is now" } }
-            }
-        };
-        Ok(Page::new(format!("{} as it was", path.stem()), Section::History, main))
-    })
-    .await
+                h1 { (path.stem()) " as it was" }
+                (slider(&href::at("past", path), &then))
+                div #results {
+                    (headline(&then))
+                    @match &read {
+                        Ok(text) => (text_of(path, &then, text, asked.part.unwrap_or(1))),
+                        Err(failure) => (layout::problem(failure)),
+                    }
+                    p { a href=(href::note(path)) { "The note as it is now" } }
+                }
+            };
+            Ok(Page::new(format!("{} as it was", path.stem()), Section::History, main))
+        })
+        .await
 }
 
 impl Then {

@@ -1,8 +1,6 @@
 //! Who was shown something of a note.
 
-use std::sync::Arc;
-
-use axum::extract::{Path, Query, State};
+use axum::extract::Query;
 use axum::response::Response;
 use maud::{Markup, html};
 use memdir_core::path::MemoryPath;
@@ -10,8 +8,8 @@ use memdir_core::report::Failure;
 use memdir_vault::Reader;
 use serde::Deserialize;
 
-use super::{note, notes};
-use crate::door::Visitor;
+use super::note_request::NoteRequest;
+use super::notes;
 use crate::href;
 use crate::layout::{Page, Section};
 use crate::site::Site;
@@ -28,13 +26,8 @@ pub(crate) struct Asked {
     before: Option<i64>,
 }
 
-pub(crate) async fn show(
-    State(site): State<Arc<Site>>,
-    visitor: Visitor,
-    Path(path): Path<String>,
-    Query(asked): Query<Asked>,
-) -> Response {
-    site.show(&visitor, move |site, _| page(site, &note::named(&path)?, asked.before)).await
+pub(crate) async fn show(request: NoteRequest, Query(asked): Query<Asked>) -> Response {
+    request.show(move |site, _, path| page(site, path, asked.before)).await
 }
 
 fn page(site: &Site, path: &MemoryPath, before: Option<i64>) -> Result<Page, Failure> {

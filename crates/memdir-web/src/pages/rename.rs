@@ -1,8 +1,6 @@
 //! Giving a note another name or folder; the links that lead to it are written anew.
 
-use std::sync::Arc;
-
-use axum::extract::{Form, Path, State};
+use axum::extract::Form;
 use axum::response::Response;
 use maud::html;
 use memdir_core::action::{Action, RenameFile};
@@ -11,6 +9,7 @@ use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure};
 use serde::Deserialize;
 
+use super::note_request::NoteRequest;
 use super::{note, notes};
 use crate::door::{Notice, Visitor};
 use crate::href;
@@ -26,36 +25,27 @@ pub(crate) struct Sent {
     digest: Option<String>,
 }
 
-pub(crate) async fn ask(State(site): State<Arc<Site>>, visitor: Visitor, Path(path): Path<String>) -> Response {
-    site.show(&visitor, move |site, visitor| {
-        let path = note::named(&path)?;
-        Ok(page(site, visitor, &path, path.as_str(), None))
-    })
-    .await
+pub(crate) async fn ask(request: NoteRequest) -> Response {
+    request.show(move |site, visitor, path| Ok(page(site, visitor, path, path.as_str(), None))).await
 }
 
-pub(crate) async fn rename(
-    State(site): State<Arc<Site>>,
-    visitor: Visitor,
-    Path(path): Path<String>,
-    Form(sent): Form<Sent>,
-) -> Response {
-    site.change(&visitor, move |site, visitor| {
-        let path = note::named(&path)?;
-        let renamed = note::named(&sent.to).and_then(|new_path| {
-            if digest_of(site, &path) != sent.digest {
-                let failure = Failure::new(Code::Conflict, format!("note `{path}` has changed since it was shown"));
-                return Err(failure.with_hint("nothing was changed: look at the note, and rename it once more"));
+pub(crate) async fn rename(request: NoteRequest, Form(sent): Form<Sent>) -> Response {
+    request
+        .change(move |site, visitor, path| {
+            let renamed = note::named(&sent.to).and_then(|new_path| {
+                if digest_of(site, path) != sent.digest {
+                    let failure = Failure::new(Code::Conflict, format!("note `{path}` has changed since it was shown"));
+                    return Err(failure.with_hint("nothing was changed: look at the note, and rename it once more"));
+                }
+                let asked = RenameFile { path: path.clone(), new_path: new_path.clone() };
+                Ok((site.act([Action::RenameFile(asked)])?, new_path))
+            });
+            match renamed {
+                Ok((report, to)) => Ok(Then::Go { to: href::note(&to), notice: Notice::of_report(report) }),
+                Err(failure) => Ok(Then::Show(failure.clone(), page(site, visitor, path, &sent.to, Some(&failure)))),
             }
-            let asked = RenameFile { path: path.clone(), new_path: new_path.clone() };
-            Ok((site.act([Action::RenameFile(asked)])?, new_path))
-        });
-        match renamed {
-            Ok((report, to)) => Ok(Then::Go { to: href::note(&to), notice: Notice::of_report(report) }),
-            Err(failure) => Ok(Then::Show(failure.clone(), page(site, visitor, &path, &sent.to, Some(&failure)))),
-        }
-    })
-    .await
+        })
+        .await
 }
 
 fn digest_of(site: &Site, path: &MemoryPath) -> Option<String> {

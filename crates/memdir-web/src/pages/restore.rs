@@ -1,8 +1,6 @@
 //! A note as it was after a change, and putting it back to that.
 
-use std::sync::Arc;
-
-use axum::extract::{Form, Path, Query, State};
+use axum::extract::{Form, Query};
 use axum::response::Response;
 use maud::html;
 use memdir_core::digest::Digest;
@@ -11,6 +9,7 @@ use memdir_core::report::{Code, Failure};
 use memdir_plan::note_changes;
 use serde::Deserialize;
 
+use super::note_request::NoteRequest;
 use super::{note, notes};
 use crate::door::{Notice, Visitor};
 use crate::layout::{self, Page, Section};
@@ -32,46 +31,33 @@ pub(crate) struct Sent {
     digest: String,
 }
 
-pub(crate) async fn ask(
-    State(site): State<Arc<Site>>,
-    visitor: Visitor,
-    Path(path): Path<String>,
-    Query(asked): Query<Asked>,
-) -> Response {
-    site.show(&visitor, move |site, visitor| {
-        page(site, visitor, &note::named(&path)?, asked.batch, asked.part.unwrap_or(1), None)
-    })
-    .await
+pub(crate) async fn ask(request: NoteRequest, Query(asked): Query<Asked>) -> Response {
+    request.show(move |site, visitor, path| page(site, visitor, path, asked.batch, asked.part.unwrap_or(1), None)).await
 }
 
-pub(crate) async fn restore(
-    State(site): State<Arc<Site>>,
-    visitor: Visitor,
-    Path(path): Path<String>,
-    Form(sent): Form<Sent>,
-) -> Response {
-    site.change(&visitor, move |site, visitor| {
-        let path = note::named(&path)?;
-        let change = site.engine().propose_restore(&path, sent.batch).and_then(|change| {
-            if Digest::of(change.plan().diff().as_bytes()).to_string() == sent.digest {
-                return site.engine().conclude_change(change, &site.person());
+pub(crate) async fn restore(request: NoteRequest, Form(sent): Form<Sent>) -> Response {
+    request
+        .change(move |site, visitor, path| {
+            let change = site.engine().propose_restore(path, sent.batch).and_then(|change| {
+                if Digest::of(change.plan().diff().as_bytes()).to_string() == sent.digest {
+                    return site.engine().conclude_change(change, &site.person());
+                }
+                let failure = Failure::new(Code::Conflict, format!("note `{path}` has changed since this was shown"));
+                Err(failure.with_hint("nothing was changed: look at what it would change now").into())
+            });
+            match change {
+                Ok(done) => {
+                    let receipt = done.receipt.unwrap_or_else(|| "nothing had to change".to_owned());
+                    let words = format!("{path} is as it was after change {}: {receipt}", sent.batch);
+                    Ok(Then::Go { to: href::at("changes", path), notice: Notice::of(Some(words), done.batch) })
+                }
+                Err(error) => match page(site, visitor, path, sent.batch, 1, Some(&error.failure)) {
+                    Ok(page) => Ok(Then::Show(error.failure, page)),
+                    Err(_) => Err(error.failure),
+                },
             }
-            let failure = Failure::new(Code::Conflict, format!("note `{path}` has changed since this was shown"));
-            Err(failure.with_hint("nothing was changed: look at what it would change now").into())
-        });
-        match change {
-            Ok(done) => {
-                let receipt = done.receipt.unwrap_or_else(|| "nothing had to change".to_owned());
-                let words = format!("{path} is as it was after change {}: {receipt}", sent.batch);
-                Ok(Then::Go { to: href::at("changes", &path), notice: Notice::of(Some(words), done.batch) })
-            }
-            Err(error) => match page(site, visitor, &path, sent.batch, 1, Some(&error.failure)) {
-                Ok(page) => Ok(Then::Show(error.failure, page)),
-                Err(_) => Err(error.failure),
-            },
-        }
-    })
-    .await
+        })
+        .await
 }
 
 /// What putting the note back would change.
