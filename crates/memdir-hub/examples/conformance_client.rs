@@ -19,7 +19,7 @@ use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
 use memdir_core::report::Failure;
-use memdir_hub::{Hub, Places, RegisteredClient, RegistrySource, login_as};
+use memdir_hub::{Hub, Places, RegisteredClient, RegistrySource, TokenPlace, Tokens, login_as};
 use memdir_tools::{
     CallError, CallEvents, Elicitation, ElicitationAnswer, Permission, Server, ServerName, Tool, ToolCall, Toolbox,
     Transport,
@@ -46,7 +46,8 @@ fn main() -> ExitCode {
 
 fn run(url: &str) -> Result<(), String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let tokens = variable("MEMDIR_TOKENS").map_or_else(|| folder.path().join("tokens.json"), Into::into);
+    let file = variable("MEMDIR_TOKENS").map_or_else(|| folder.path().join("tokens.json"), Into::into);
+    let tokens = Tokens { file, place: TokenPlace::File };
     let places = Places { tokens: Some(tokens), ..Places::default() };
     let name = ServerName::parse("conformance").map_err(|error| error.to_string())?;
     let server = server(&name, url);
