@@ -5,6 +5,7 @@
 //! that follows each redirect and fills each form is the person: they agree to everything, and answer each question with its defaults.
 //!
 //! `MEMDIR_TOKENS` names a file of tokens to use in the place of a new one, `MEMDIR_LOGINS` how often the person may log in.
+//! With `MEMDIR_PLACE=keyring` they are kept in the system's keyring, where the feature is on.
 //! `MEMDIR_KIND=sse` speaks to a server of that kind. The results of the calls go to standard output, one a line.
 
 #![expect(
@@ -47,8 +48,11 @@ fn main() -> ExitCode {
 fn run(url: &str) -> Result<(), String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let file = variable("MEMDIR_TOKENS").map_or_else(|| folder.path().join("tokens.json"), Into::into);
-    let tokens = Tokens { file, place: TokenPlace::File };
-    let places = Places { tokens: Some(tokens), ..Places::default() };
+    let place = match variable("MEMDIR_PLACE").as_deref() {
+        Some("keyring") => TokenPlace::Keyring,
+        _ => TokenPlace::File,
+    };
+    let places = Places { tokens: Some(Tokens { file, place }), ..Places::default() };
     let name = ServerName::parse("conformance").map_err(|error| error.to_string())?;
     let server = server(&name, url);
     let hub =
