@@ -96,11 +96,12 @@ impl Stopped {
     /// Says why.
     pub(super) fn say(&self) -> Result<(), Stop> {
         let mut stderr = io::stderr().lock();
+        stderr.line(format!("memdir: {}", self.error.message))?;
+        mistake::hint(&self.error).iter().try_for_each(|hint| stderr.line(format!("hint: {hint}")))?;
         if let Some(diff) = &self.diff {
             writeln!(stderr, "{}", term::diff(diff, &stderr))?;
         }
-        stderr.line(format!("memdir: {}", self.error.message))?;
-        Ok(mistake::hint(&self.error).iter().try_for_each(|hint| stderr.line(format!("hint: {hint}")))?)
+        Ok(())
     }
 }
 

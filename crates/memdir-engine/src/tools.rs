@@ -107,13 +107,25 @@ impl Engine {
         }
     }
 
-    /// The arguments, where the person wants them kept and they are not long and hold no secret.
+    /// The arguments, where the person wants them kept, and they are not long and hold no secret that a detector finds.
     fn kept_arguments(&self, call: &ToolCall) -> Option<Map<String, Value>> {
         if !self.keeps_arguments {
             return None;
         }
-        let text = Value::from(call.arguments.clone()).to_string();
-        (text.len() <= MOST_ARGUMENTS && !policy::holds_secret(&text)).then(|| call.arguments.clone())
+        let all = Value::from(call.arguments.clone());
+        let text = all.to_string();
+        let is_kept = text.len() <= MOST_ARGUMENTS && !policy::holds_secret(&text) && !holds_secret(&all);
+        is_kept.then(|| call.arguments.clone())
+    }
+}
+
+/// Whether a detector finds a secret in one of the texts, read without the escapes of JSON.
+fn holds_secret(value: &Value) -> bool {
+    match value {
+        Value::String(text) => policy::holds_secret(text),
+        Value::Array(items) => items.iter().any(holds_secret),
+        Value::Object(members) => members.values().any(holds_secret),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }
 

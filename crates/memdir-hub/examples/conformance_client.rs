@@ -5,6 +5,7 @@
 //! that follows each redirect and fills each form is the person: they agree to everything, and answer each question with its defaults.
 //!
 //! `MEMDIR_TOKENS` names a file of tokens to use in the place of a new one, `MEMDIR_LOGINS` how often the person may log in.
+//! With `MEMDIR_PLACE=keyring` they are kept in the system's keyring, where the feature is on.
 //! `MEMDIR_KIND=sse` speaks to a server of that kind. The results of the calls go to standard output, one a line.
 
 #![expect(
@@ -19,7 +20,7 @@ use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
 use memdir_core::report::Failure;
-use memdir_hub::{Hub, Places, RegisteredClient, RegistrySource, login_as};
+use memdir_hub::{Hub, Places, RegisteredClient, RegistrySource, TokenPlace, Tokens, login_as};
 use memdir_tools::{
     CallError, CallEvents, Elicitation, ElicitationAnswer, Permission, Server, ServerName, Tool, ToolCall, Toolbox,
     Transport,
@@ -46,8 +47,12 @@ fn main() -> ExitCode {
 
 fn run(url: &str) -> Result<(), String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let tokens = variable("MEMDIR_TOKENS").map_or_else(|| folder.path().join("tokens.json"), Into::into);
-    let places = Places { tokens: Some(tokens), ..Places::default() };
+    let file = variable("MEMDIR_TOKENS").map_or_else(|| folder.path().join("tokens.json"), Into::into);
+    let place = match variable("MEMDIR_PLACE").as_deref() {
+        Some("keyring") => TokenPlace::Keyring,
+        _ => TokenPlace::File,
+    };
+    let places = Places { tokens: Some(Tokens { file, place }), ..Places::default() };
     let name = ServerName::parse("conformance").map_err(|error| error.to_string())?;
     let server = server(&name, url);
     let hub =

@@ -17,6 +17,9 @@ use crate::connect::Opening;
 
 /// The form of the files. Others are not read.
 const FORM: u32 = 1;
+/// What the files of a server hold, in their names.
+const SEEN: &str = "seen";
+const APPROVED: &str = "approved";
 /// The longest file that is read, in bytes.
 const MOST_FILE: u64 = 64 * 1024 * 1024;
 
@@ -51,22 +54,27 @@ pub(crate) struct Lists(pub(crate) Option<PathBuf>);
 impl Lists {
     /// The list that was seen last of a server that is reached in this way.
     pub(crate) fn seen(&self, server: &ServerName, transport: &Digest) -> Option<SeenList> {
-        let list: SeenList = read(&self.file(server, "seen")?)?;
+        let list: SeenList = read(&self.file(server, SEEN)?)?;
         (list.form == FORM && list.transport == *transport).then_some(list)
     }
 
     /// The definitions that were approved; none where none are kept.
     pub(crate) fn approved(&self, server: &ServerName) -> Vec<Map<String, Value>> {
-        let list = self.file(server, "approved").and_then(|file| read::<ApprovedList>(&file));
+        let list = self.file(server, APPROVED).and_then(|file| read::<ApprovedList>(&file));
         list.filter(|list| list.form == FORM).map(|list| list.tools).unwrap_or_default()
     }
 
     pub(crate) fn put_seen(&self, server: &ServerName, list: &SeenList) -> std::io::Result<()> {
-        self.put(server, "seen", list)
+        self.put(server, SEEN, list)
     }
 
     pub(crate) fn put_approved(&self, server: &ServerName, tools: Vec<Map<String, Value>>) -> std::io::Result<()> {
-        self.put(server, "approved", &ApprovedList { form: FORM, tools })
+        self.put(server, APPROVED, &ApprovedList { form: FORM, tools })
+    }
+
+    /// The files that there may be of a server.
+    pub(crate) fn files(&self, server: &ServerName) -> impl Iterator<Item = PathBuf> {
+        [SEEN, APPROVED].into_iter().filter_map(|what| self.file(server, what))
     }
 
     fn put(&self, server: &ServerName, what: &str, list: &impl Serialize) -> std::io::Result<()> {

@@ -6,6 +6,7 @@
 mod auth;
 mod client;
 mod connect;
+mod forget;
 mod guard;
 mod hub;
 mod kept;
@@ -18,8 +19,9 @@ mod wire;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-pub use auth::{LoginPage, RegisteredClient, login, login_as, logout};
+pub use auth::{LoginPage, RegisteredClient, TokenPlace, Tokens, login, login_as, logout};
 pub use connect::Places;
+pub use forget::forget;
 pub use guard::guard;
 pub use hub::{Definition, Examined, Hub, RegistrySource};
 

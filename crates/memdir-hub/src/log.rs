@@ -32,11 +32,13 @@ pub(crate) struct ServerLog {
 
 impl ServerLog {
     pub(crate) fn new(folder: Option<&Path>, server: &ServerName) -> Self {
-        Self {
-            lines: Arc::default(),
-            of_all: Arc::default(),
-            file: folder.map(|folder| folder.join(format!("{server}.log"))),
-        }
+        Self { lines: Arc::default(), of_all: Arc::default(), file: folder.map(|folder| file_of(folder, server)) }
+    }
+
+    /// The files that there may be of a server.
+    pub(crate) fn files(folder: &Path, server: &ServerName) -> [PathBuf; 2] {
+        let file = file_of(folder, server);
+        [aside(&file), file]
     }
 
     /// The log of another process of the same server.
@@ -104,6 +106,10 @@ fn last_of(lines: impl Iterator<Item = impl ToString>, most: usize) -> Vec<Strin
     let lines: Vec<String> = lines.map(|line| line.to_string()).collect();
     let skipped = lines.len().saturating_sub(most);
     lines.into_iter().skip(skipped).collect()
+}
+
+fn file_of(folder: &Path, server: &ServerName) -> PathBuf {
+    folder.join(format!("{server}.log"))
 }
 
 fn aside(file: &Path) -> PathBuf {

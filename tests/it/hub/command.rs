@@ -1,12 +1,13 @@
 //! `memdir tools` over the server for tests.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
 use super::{add, env, registry, run, scripted};
-use crate::support::Env;
+use crate::support::{Env, files};
 
 fn call(env: &Env, name: &str, arguments: &Value, more: &[&str]) -> crate::support::Ran {
     run(env, &[&["call", name, &arguments.to_string()], more].concat())
@@ -73,6 +74,56 @@ fn a_server_is_added_shown_called_settled_and_removed() {
     assert_eq!(run(&env, &["list"]).exits(0), json!({"servers": []}));
     assert_eq!(env.files(), before);
     assert_eq!(env.ask(&["audit", "verify"]).exits(0)["ok"], true);
+}
+
+/// The names and bytes of the files in the home that are called after this server.
+fn kept_of(env: &Env, server: &str) -> BTreeMap<PathBuf, Vec<u8>> {
+    let is_its =
+        |path: &String| Path::new(path).file_name().unwrap().to_str().unwrap().starts_with(&format!("{server}."));
+    files(&env.home())
+        .into_iter()
+        .filter(|(path, _)| is_its(path))
+        .map(|(path, bytes)| (env.home().join(path), bytes))
+        .collect()
+}
+
+#[test]
+fn all_that_is_kept_of_a_server_goes_with_it_also_after_a_crash() {
+    let env = env();
+    for name in ["lab", "labs"] {
+        add(&env, name, &[]);
+    }
+    let state = env.home().join(".local/state/memdir/hub");
+    fs::create_dir_all(state.join("logs")).unwrap();
+    for log in ["lab.log", "lab.log.1", "labs.log"] {
+        fs::write(state.join("logs").join(log), "what it said\n").unwrap();
+    }
+    let login = json!({"url": "https://lab.example/mcp", "secret": "kept"});
+    let logins = json!({"version": 1, "servers": {"lab": login, "labs": login}});
+    let tokens = state.join("tokens.json");
+    fs::write(&tokens, logins.to_string()).unwrap();
+    #[cfg(unix)]
+    fs::set_permissions(&tokens, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    let logged_in = || -> Vec<String> {
+        let kept: Value = serde_json::from_slice(&fs::read(&tokens).unwrap()).unwrap();
+        kept["servers"].as_object().unwrap().keys().cloned().collect()
+    };
+    let (lab, labs) = (kept_of(&env, "lab"), kept_of(&env, "labs"));
+    assert_eq!((lab.len(), labs.len()), (4, 3), "{lab:?} {labs:?}");
+
+    run(&env, &["remove", "lab"]).exits(0);
+    assert_eq!((kept_of(&env, "lab"), kept_of(&env, "labs")), (BTreeMap::new(), labs.clone()));
+    assert_eq!(logged_in(), ["labs"]);
+    run(&env, &["remove", "lab"]).exits(4);
+
+    run(&env, &["remove", "labs"]).exits(0);
+    // As where memdir was killed when the server was out of the registry.
+    for (path, bytes) in &labs {
+        fs::write(path, bytes).unwrap();
+    }
+    assert_eq!(run(&env, &["remove", "labs"]).exits(0), json!({"removed": "labs"}));
+    assert_eq!((kept_of(&env, "labs"), logged_in()), (BTreeMap::new(), vec![]));
+    assert_eq!(run(&env, &["remove", "labs"]).exits(4)["error"]["code"], "not_found");
 }
 
 #[test]

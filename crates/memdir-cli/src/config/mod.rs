@@ -23,6 +23,7 @@ use memdir_agent::Removals;
 use memdir_core::report::{Code, Failure};
 use memdir_core::time::Timestamp;
 use memdir_engine::{self as engine, ReadRules};
+use memdir_hub::TokenPlace;
 use memdir_plan::Limits;
 use memdir_policy::{Mode, Rule, Rules};
 use memdir_vault::{Durability, Options};
@@ -88,7 +89,7 @@ const KEYS: &[(&str, &[&str])] = &[
     ("search", &["embeddings", "address", "archive", "pinned"]),
     ("facts", &["past_status"]),
     ("hooks", &["conversations", "milliseconds"]),
-    ("tools", &["audit_arguments"]),
+    ("tools", &["audit_arguments", "tokens"]),
     ("rule", &["action", "path", "client", "detector", "verdict"]),
 ];
 
@@ -117,6 +118,8 @@ pub(super) struct Config {
 pub(super) struct Tools {
     /// Whether the audit keeps the arguments of each call.
     pub(super) audit_arguments: bool,
+    /// Where logins at servers are kept, for all memories.
+    tokens: TokenPlace,
 }
 
 /// What sets a note aside as past.
@@ -387,6 +390,11 @@ impl Sources {
         Ok(config)
     }
 
+    /// Where logins at servers of tools are kept. No memory has a place of its own for them, since none has servers of its own.
+    pub(super) fn tokens(&self) -> Result<TokenPlace, Failure> {
+        Ok(self.for_memory(Path::new("/"))?.tools.tokens)
+    }
+
     fn memories(&self) -> impl Iterator<Item = (&str, &Value)> {
         let memories = self.file.get("memory").and_then(Value::as_table);
         memories.into_iter().flatten().map(|(path, table)| (path.as_str(), table))
@@ -479,6 +487,10 @@ fn check_table(section: &str, table: &Table) -> Result<(), Failure> {
                     own.remove("default");
                     if own.contains_key("memory") {
                         return Err(unknown("memory", "memory", &[]));
+                    }
+                    if own.get("tools").is_some_and(|tools| tools.get("tokens").is_some()) {
+                        let failure = wrong("`tools.tokens` cannot be set for one memory".to_owned());
+                        return Err(failure.with_hint("set it in [tools]: it holds for all memories"));
                     }
                     check_table("", &own)?;
                 }

@@ -6,6 +6,7 @@ use super::model::Family;
 use super::{Sources, check_table};
 use memdir_core::report::Failure;
 use memdir_engine::InboxPlace;
+use memdir_hub::TokenPlace;
 use memdir_policy::Mode;
 use memdir_providers::choose::Wanted;
 use memdir_vault::Durability;
@@ -114,6 +115,22 @@ fn what_is_unknown_is_named_with_the_nearest() {
     );
     let wrong = sources("[limits]\nnote_bytes = 'many'", &[]).unwrap().for_memory(Path::new("/x")).unwrap_err();
     assert!(wrong.message.contains("expected u64"), "{}", wrong.message);
+}
+
+#[test]
+fn logins_are_kept_in_one_place_for_all_memories() {
+    let kept =
+        |file: &str, environment: &[(&str, &str)]| sources(file, environment).and_then(|sources| sources.tokens());
+    assert_eq!(kept("", &[]), Ok(TokenPlace::File));
+    assert_eq!(kept("[tools]\ntokens = 'keyring'", &[]), Ok(TokenPlace::Keyring));
+    assert_eq!(kept("", &[("MEMDIR_TOOLS_TOKENS", "keyring")]), Ok(TokenPlace::Keyring));
+    assert!(kept("[tools]\ntokens = 'cloud'", &[]).unwrap_err().message.contains("unknown variant `cloud`"));
+    let own = "[memory.'/x'.tools]\ntokens = 'keyring'";
+    refused(
+        sources(own, &[]),
+        "`tools.tokens` cannot be set for one memory",
+        "set it in [tools]: it holds for all memories",
+    );
 }
 
 #[test]

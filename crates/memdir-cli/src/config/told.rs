@@ -38,6 +38,7 @@ const TOLD: &[&str] = &[
     "hooks.conversations",
     "hooks.milliseconds",
     "tools.audit_arguments",
+    "tools.tokens",
 ];
 
 impl Sources {

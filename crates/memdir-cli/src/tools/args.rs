@@ -57,7 +57,7 @@ pub(crate) enum ServersCommand {
     List,
     /// Show a server's tools: what each does, whether it may be called, whether it is as you approved it
     Show(Named),
-    /// Remove a server; what was approved goes with it
+    /// Remove a server, with what was approved, its login, its lists and its log
     Remove(Named),
     /// Use a server again
     Enable(Named),

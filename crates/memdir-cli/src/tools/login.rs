@@ -4,7 +4,7 @@ use serde_json::json;
 use tokio::runtime::{Builder, Runtime};
 
 use super::args::Login;
-use super::registry::{Registry, places};
+use super::registry::Registry;
 use crate::args::Global;
 use crate::exit::{Stop, usage};
 use crate::output::{io_failure, say};
@@ -18,7 +18,7 @@ pub(super) fn login(global: &Global, registry: &Registry, options: &Login) -> Re
     let name = &options.name;
     let server = registry.server(name)?;
     let client = options.client_id.clone().map(|id| registered(id, options)).transpose()?;
-    let (places, stop) = (places(), interrupt::stop());
+    let (places, stop) = (registry.places(), interrupt::stop());
     runtime()?.block_on(memdir_hub::login_as(&server, &places, client, open, &stop)).map_err(Failure::from)?;
     global.answer(&json!({"name": name, "logged_in": true}), |_| {
         say(format!("you are logged in at `{name}`"))?;
@@ -28,7 +28,7 @@ pub(super) fn login(global: &Global, registry: &Registry, options: &Login) -> Re
 
 pub(super) fn logout(global: &Global, registry: &Registry, name: &ServerName) -> Result<u8, Stop> {
     let server = registry.server(name)?;
-    runtime()?.block_on(memdir_hub::logout(&server, &places())).map_err(Failure::from)?;
+    runtime()?.block_on(memdir_hub::logout(&server, &registry.places())).map_err(Failure::from)?;
     global.answer(&json!({"name": name, "logged_in": false}), |_| {
         Ok(say(format!(
             "what the login at `{name}` gave is forgotten here; the server may accept its token for a while"
@@ -70,8 +70,9 @@ fn announced(page: &LoginPage) -> [String; 2] {
     ]
 }
 
-fn runtime() -> Result<Runtime, Failure> {
-    Builder::new_current_thread().enable_all().build().map_err(io_failure("the login cannot begin"))
+/// What waits for connections, and for the system's keyring.
+pub(super) fn runtime() -> Result<Runtime, Failure> {
+    Builder::new_current_thread().enable_all().build().map_err(io_failure("nothing can be waited for"))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::super::file::Stamp;
 use super::super::private_file::PrivateFile;
 use memdir_core::catalog;
 use memdir_core::report::{Code, Failure};
-use memdir_hub::{Hub, Places, RegistrySource};
+use memdir_hub::{Hub, Places, RegistrySource, TokenPlace, Tokens};
 use memdir_tools::{RegistryError, Server, ServerName, read_registry, write_registry};
 
 /// The word by which memdir is started as the guard of its servers. Nobody types it.
@@ -20,11 +20,12 @@ const MEND: &str = "no tool is called by it; mend the file, or move it away and 
 #[derive(Clone, Debug)]
 pub(super) struct Registry {
     file: PrivateFile,
+    tokens: TokenPlace,
 }
 
 impl Registry {
     pub(super) fn of(sources: &Sources) -> Result<Self, Failure> {
-        Ok(Self { file: PrivateFile::of(sources, "tools.toml", MEND)? })
+        Ok(Self { file: PrivateFile::of(sources, "tools.toml", MEND)?, tokens: sources.tokens()? })
     }
 
     /// The servers, in the order of their names; none where the file is not there.
@@ -78,20 +79,21 @@ impl Registry {
     }
 
     fn start(&self, only: Option<ServerName>) -> Result<Hub, Failure> {
-        Hub::start(Box::new(Followed { registry: self.clone(), only, seen: Mutex::default() }), places())
+        Hub::start(Box::new(Followed { registry: self.clone(), only, seen: Mutex::default() }), self.places())
     }
-}
 
-/// Where the hub keeps what it has to keep, outside every memory, and the environment of this process.
-pub(super) fn places() -> Places {
-    let below = |folder: Option<PathBuf>, name: &str| folder.map(|folder| folder.join("hub").join(name));
-    Places {
-        lists: below(memdir_host::cache_folder(), "lists"),
-        logs: below(memdir_host::state_folder(), "logs"),
-        tokens: below(memdir_host::state_folder(), "tokens.json"),
-        home: memdir_host::home(),
-        environment: config::environment(),
-        guard: guard().unwrap_or_default(),
+    /// Where the hub keeps what it has to keep, outside every memory, and the environment of this process.
+    pub(super) fn places(&self) -> Places {
+        let below = |folder: Option<PathBuf>, name: &str| folder.map(|folder| folder.join("hub").join(name));
+        let tokens = below(memdir_host::state_folder(), "tokens.json");
+        Places {
+            lists: below(memdir_host::cache_folder(), "lists"),
+            logs: below(memdir_host::state_folder(), "logs"),
+            tokens: tokens.map(|file| Tokens { file, place: self.tokens }),
+            home: memdir_host::home(),
+            environment: config::environment(),
+            guard: guard().unwrap_or_default(),
+        }
     }
 }
 
@@ -158,7 +160,7 @@ mod tests {
     fn a_program_that_stays_hears_of_each_change_once() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("tools.toml");
-        let registry = Registry { file: PrivateFile::at(path.clone(), "tools.toml", MEND) };
+        let registry = Registry { file: PrivateFile::at(path.clone(), "tools.toml", MEND), tokens: TokenPlace::File };
         let followed = Followed { registry: registry.clone(), only: None, seen: Mutex::default() };
         let add_one = |name: &str| {
             registry.change(|servers| {
@@ -200,7 +202,7 @@ mod tests {
 
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("tools.toml");
-        let registry = Registry { file: PrivateFile::at(path.clone(), "tools.toml", MEND) };
+        let registry = Registry { file: PrivateFile::at(path.clone(), "tools.toml", MEND), tokens: TokenPlace::File };
         registry
             .change(|servers| {
                 servers.push(named("one"));

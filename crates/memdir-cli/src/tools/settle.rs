@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::args::{CacheResults, Keep, Names};
+use super::login::runtime;
 use super::registry::{Registry, unknown};
 use crate::args::Global;
 use crate::exit::{Stop, usage};
@@ -11,14 +12,20 @@ use memdir_core::catalog;
 use memdir_core::report::{Code, Failure};
 use memdir_tools::{Permission, Server, ServerName, ToolName, ToolRule};
 
+/// Removes a server, then what is kept of it. After a crash between the two, the same command removes the rest.
 pub(super) fn remove(global: &Global, registry: &Registry, name: &ServerName) -> Result<u8, Stop> {
-    registry.change(|servers| {
-        if !servers.iter().any(|server| server.name == *name) {
-            return Err(unknown(name.as_str(), servers));
-        }
-        servers.retain(|server| server.name != *name);
-        Ok(())
-    })?;
+    let known = registry.read()?;
+    let was_there = known.iter().any(|server| server.name == *name);
+    if was_there {
+        registry.change(|servers| {
+            servers.retain(|server| server.name != *name);
+            Ok(())
+        })?;
+    }
+    let had_more = runtime()?.block_on(memdir_hub::forget(name, &registry.places()))?;
+    if !was_there && !had_more {
+        return Err(unknown(name.as_str(), &known).into());
+    }
     global.answer(&json!({ "removed": name }), |_| {
         Ok(say(format!("`{name}` is removed; running programs can no longer call its tools"))?)
     })

@@ -288,6 +288,9 @@ fn arguments_are_kept_only_where_the_person_wants_it_and_never_with_a_secret_or_
     let secret = ["AK", "IA", "QYLPMN5HHHFPZAM2"].concat();
     sent(&engine, Permission::Allow, json!({"city": "Oslo"}));
     sent(&engine, Permission::Allow, json!({"city": "Oslo", "key": secret}));
+    // Found in the text that the tool reads, and not in how JSON writes it.
+    let table = "| user | password |\n|---|---|\n| ada | hunter2hunter2 |";
+    sent(&engine, Permission::Allow, json!({"city": "Oslo", "more": [{"text": table}]}));
     sent(&engine, Permission::Ask, json!({"city": "Oslo"}));
     // `{"city":""}` is 11 bytes.
     let long = |bytes: usize| json!({"city": "o".repeat(bytes - 11)});
@@ -300,8 +303,8 @@ fn arguments_are_kept_only_where_the_person_wants_it_and_never_with_a_secret_or_
     };
     // 65,525 times `o` leaves two of them.
     let [oslo, longest] = ["Oslo", "oo"].map(|city| Some(json!({"city": city}).to_string()));
-    assert_eq!(kept(true), [oslo.clone(), None, longest.clone(), None]);
-    assert_eq!(kept(false), [oslo, None, None, longest, None]);
+    assert_eq!(kept(true), [oslo.clone(), None, None, longest.clone(), None]);
+    assert_eq!(kept(false), [oslo, None, None, None, longest, None]);
 }
 
 #[test]

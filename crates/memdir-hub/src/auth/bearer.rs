@@ -1,13 +1,13 @@
 //! [`Bearer`]: the token that a connection shows, as it is now.
 
-use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use oauth2::TokenResponse;
 use rmcp::transport::auth::{AuthError, OAuthClientConfig, StoredCredentials};
 use url::Url;
 
-use super::file::{Entry, Store, unusable};
+use super::file::Entry;
+use super::store::{Store, Tokens};
 use super::{manager, words};
 use memdir_tools::ServerName;
 
@@ -25,7 +25,7 @@ pub(crate) struct Bearer {
 
 impl Bearer {
     /// The tokens that were given for this address.
-    pub(crate) fn new(tokens: &Path, server: &ServerName, url: &Url) -> Self {
+    pub(crate) fn new(tokens: &Tokens, server: &ServerName, url: &Url) -> Self {
         Self { store: Store::new(tokens, server, url), url: url.clone() }
     }
 
@@ -33,9 +33,9 @@ impl Bearer {
     ///
     /// # Errors
     ///
-    /// [`AuthError`], where the file cannot be read, or the authorisation server not be reached.
+    /// [`AuthError`], where what is kept cannot be read, or the authorisation server not be reached.
     pub(crate) async fn token(&self) -> Result<Option<String>, AuthError> {
-        let entry = self.store.entry().map_err(|error| unusable(&error))?;
+        let entry = self.store.entry().await?;
         let Some(credentials) = entry.and_then(|entry| entry.credentials) else { return Ok(None) };
         match secret_of(&credentials) {
             Some(token) if is_over(&credentials) => self.replace(&token).await,
@@ -50,8 +50,8 @@ impl Bearer {
     ///
     /// Those of [`Bearer::token`].
     pub(crate) async fn replace(&self, old: &str) -> Result<Option<String>, AuthError> {
-        let _lock = self.store.lock_refresh().await.map_err(|error| unusable(&error))?;
-        let Some(entry) = self.store.entry().map_err(|error| unusable(&error))? else { return Ok(None) };
+        let _lock = self.store.lock_refresh().await?;
+        let Some(entry) = self.store.entry().await? else { return Ok(None) };
         let Some(credentials) = &entry.credentials else { return Ok(None) };
         match secret_of(credentials) {
             Some(token) if token != old && !is_over(credentials) => return Ok(Some(token)),
@@ -65,6 +65,7 @@ impl Bearer {
         if credentials.token_response.as_ref().is_none_or(|tokens| tokens.refresh_token().is_none()) {
             return Ok(None);
         }
+        self.store.check_place().await?;
         let (mut manager, _) = manager(&self.url, entry.challenge.as_deref()).await?;
         manager.set_credential_store(self.store.clone());
         // No, where another authorisation server answers for the server by now.
@@ -83,13 +84,10 @@ impl Bearer {
 
     /// Keeps what the server said when it asked for a login, for the next one.
     pub(crate) async fn note(&self, challenge: &str) {
-        let is_new = |entry: &Entry| entry.challenge.as_deref() != Some(challenge);
-        if challenge.len() <= MOST_CHALLENGE && self.store.entry().is_ok_and(|entry| entry.as_ref().is_none_or(is_new))
+        if challenge.len() <= MOST_CHALLENGE
+            && let Err(error) = self.store.note(challenge).await
         {
-            let challenge = challenge.to_owned();
-            if let Err(error) = self.store.change(|entry| entry.challenge = Some(challenge)).await {
-                tracing::warn!(kind = %error.kind(), "the file of tokens cannot be written");
-            }
+            tracing::warn!(%error, "what the server said of a login was not kept");
         }
     }
 }

@@ -6,10 +6,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
-use rmcp::transport::auth::{AuthError, CredentialStore, StoredCredentials};
+use rmcp::transport::auth::StoredCredentials;
 use serde::{Deserialize, Serialize};
 
 use crate::kept::make_folder_of;
@@ -56,10 +56,13 @@ impl fmt::Debug for RegisteredClient {
 #[derive(Clone, Default, Deserialize, Serialize)]
 pub(super) struct Entry {
     /// The address that all of it belongs to, without its query.
-    url: String,
+    pub(super) url: String,
     /// What the server last said when it asked for a login, as `WWW-Authenticate` has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) challenge: Option<String>,
+    /// Whether the keyring of the system has the rest of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) in_keyring: bool,
     /// The client that the person named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) client: Option<RegisteredClient>,
@@ -70,108 +73,17 @@ pub(super) struct Entry {
     pub(super) credentials: Option<StoredCredentials>,
 }
 
+/// All that the file holds.
 #[derive(Deserialize, Serialize)]
-struct Kept {
+pub(super) struct Kept {
     version: u32,
     #[serde(default)]
-    servers: BTreeMap<ServerName, Entry>,
-}
-
-/// Who holds tokens: what a login knows and a refresh leaves as it is.
-#[derive(Clone)]
-pub(super) struct Holder {
-    pub(super) client: Option<RegisteredClient>,
-    pub(super) secret: Option<String>,
-}
-
-/// The entry of one server in the file, which need not be there.
-#[derive(Clone)]
-pub(super) struct Store {
-    path: PathBuf,
-    server: ServerName,
-    url: String,
-    /// Set by a login, and kept with the tokens that it brings.
-    pub(super) holder: Option<Holder>,
-}
-
-impl fmt::Debug for Store {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Store").field("server", &self.server).finish_non_exhaustive()
-    }
+    pub(super) servers: BTreeMap<ServerName, Entry>,
 }
 
 /// Held while a token is refreshed. The kernel lets go of it when the process ends.
 #[expect(clippy::disallowed_types, reason = "only the std file can be locked")]
 pub(super) struct RefreshLock(#[expect(dead_code, reason = "it is held, not read")] std::fs::File);
-
-impl Store {
-    pub(super) fn new(path: &Path, server: &ServerName, url: &url::Url) -> Self {
-        let mut url = url.clone();
-        url.set_query(None);
-        url.set_fragment(None);
-        Self { path: path.to_owned(), server: server.clone(), url: url.into(), holder: None }
-    }
-
-    /// What is kept of the server; `None` also where it is kept for another address.
-    pub(super) fn entry(&self) -> io::Result<Option<Entry>> {
-        Ok(read(&self.path)?.servers.remove(&self.server).filter(|entry| entry.url == self.url))
-    }
-
-    /// Changes the entry, which is made where there is none for this address.
-    pub(super) async fn change(&self, edit: impl FnOnce(&mut Entry) + Send + 'static) -> io::Result<()> {
-        let (server, url) = (self.server.clone(), self.url.clone());
-        let edit = |servers: &mut BTreeMap<ServerName, Entry>| {
-            let entry = servers.entry(server).or_default();
-            if entry.url != url {
-                *entry = Entry { url, ..Entry::default() };
-            }
-            edit(entry);
-        };
-        change(&self.path, edit).await
-    }
-
-    /// Waits until no other process refreshes the server's token, and keeps all others from it.
-    pub(super) async fn lock_refresh(&self) -> io::Result<RefreshLock> {
-        lock_refresh(&self.path, &self.server).await
-    }
-}
-
-#[async_trait::async_trait]
-impl CredentialStore for Store {
-    async fn load(&self) -> Result<Option<StoredCredentials>, AuthError> {
-        Ok(self.entry().map_err(|error| unusable(&error))?.and_then(|entry| entry.credentials))
-    }
-
-    async fn save(&self, credentials: StoredCredentials) -> Result<(), AuthError> {
-        let holder = self.holder.clone();
-        let saved = self.change(|entry| {
-            entry.credentials = Some(credentials);
-            if let Some(Holder { client, secret }) = holder {
-                entry.client = client;
-                entry.secret = secret;
-            }
-        });
-        saved.await.map_err(|error| unusable(&error))
-    }
-
-    async fn clear(&self) -> Result<(), AuthError> {
-        self.change(|entry| entry.credentials = None).await.map_err(|error| unusable(&error))
-    }
-
-    async fn on_refresh_token_rejected(&self, _: &StoredCredentials) -> Result<(), AuthError> {
-        // The lock of the refresh is held, so nobody has put others in their place.
-        self.clear().await
-    }
-}
-
-/// Forgets a server, whatever address it had.
-pub(super) async fn remove(path: &Path, server: &ServerName) -> io::Result<()> {
-    if !read(path)?.servers.contains_key(server) {
-        return Ok(());
-    }
-    let server = server.clone();
-    change(path, move |servers| drop(servers.remove(&server))).await
-}
 
 /// Waits until no other process refreshes a server's token, and keeps all others from it.
 #[expect(clippy::disallowed_types, reason = "only the std file can be locked")]
@@ -194,11 +106,6 @@ pub(super) async fn lock_refresh(tokens: &Path, server: &ServerName) -> io::Resu
     }
 }
 
-/// What is wrong with the file, without a word of what it holds.
-pub(super) fn unusable(error: &io::Error) -> AuthError {
-    AuthError::CredentialStoreError(error.kind().to_string())
-}
-
 fn private() -> std::fs::OpenOptions {
     let mut options = std::fs::OpenOptions::new();
     options.read(true).write(true);
@@ -208,7 +115,7 @@ fn private() -> std::fs::OpenOptions {
 }
 
 #[expect(clippy::disallowed_types, reason = "the file of tokens is one of the person's own, outside every memory")]
-fn read(path: &Path) -> io::Result<Kept> {
+pub(super) fn read(path: &Path) -> io::Result<Kept> {
     let file: std::fs::File = match std::fs::OpenOptions::new().read(true).open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -228,7 +135,10 @@ fn read(path: &Path) -> io::Result<Kept> {
 }
 
 /// Changes the file on a thread that may wait, for the lock and for the disk.
-async fn change(path: &Path, edit: impl FnOnce(&mut BTreeMap<ServerName, Entry>) + Send + 'static) -> io::Result<()> {
+pub(super) async fn change(
+    path: &Path,
+    edit: impl FnOnce(&mut BTreeMap<ServerName, Entry>) + Send + 'static,
+) -> io::Result<()> {
     let path = path.to_owned();
     tokio::task::spawn_blocking(move || change_now(&path, edit)).await?
 }

@@ -1,11 +1,13 @@
 //! Logins at servers that ask who the person is: OAuth 2.1 as the protocol has it, through `rmcp`.
 //!
-//! Owns the file of tokens and the redirect that ends a login. A token goes to the server that it was given for and nowhere else,
-//! and into no message, log or record.
+//! Owns the file of tokens, memdir's entries in the system's keyring, and the redirect that ends a login. A token goes to the server
+//! that it was given for and nowhere else, and into no message, log or record.
 
 mod bearer;
 mod file;
+mod keyring;
 mod redirect;
+mod store;
 
 use std::io;
 use std::time::Duration;
@@ -21,13 +23,15 @@ use url::Url;
 
 pub(crate) use bearer::Bearer;
 pub use file::RegisteredClient;
+pub use store::{TokenPlace, Tokens};
 
 use crate::connect::http::{Place, install_tls};
 use crate::connect::{Places, unreachable};
-use file::{Entry, Holder, Store, unusable};
+use file::Entry;
 use memdir_core::catalog::shorten;
-use memdir_tools::{CallError, Server};
+use memdir_tools::{CallError, Server, ServerName};
 use redirect::{Redirect, parameter};
+use store::{Holder, Store};
 
 /// How long the person has to log in.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -43,7 +47,7 @@ pub struct LoginPage {
     pub token_origin: String,
 }
 
-/// Logs in at a server, and keeps in the file of tokens what that gives.
+/// Logs in at a server, and keeps what that gives in the [`TokenPlace`] of the places.
 ///
 /// `open` is given the address that the person's browser has to visit; it may show it, or open it. The browser comes back to a
 /// port of this machine. Waits until it has, at most ten minutes, or until `stop`.
@@ -79,7 +83,7 @@ pub async fn login_as(
     if place.headers.contains_key(&AUTHORIZATION) {
         return Err(failed("its header `authorization` is configured, and sent in the place of a token".to_owned()));
     }
-    let tokens = places.tokens.as_deref().ok_or_else(|| failed("there is no folder for tokens".to_owned()))?;
+    let tokens = places.tokens.as_ref().ok_or_else(|| failed("there is no folder for tokens".to_owned()))?;
     let store = Store::new(tokens, &server.name, &place.url);
     let attempt = tokio::time::timeout(PATIENCE, attempt(store, &place.url, client, open));
     tokio::select! {
@@ -91,18 +95,20 @@ pub async fn login_as(
     }
 }
 
-/// Forgets what a login at a server gave. It stays valid at the server until it expires or is revoked there.
+/// Forgets what a login at a server gave, whether the file of tokens or the system's keyring has it. It stays valid at the server
+/// until it expires or is revoked there.
 ///
 /// # Errors
 ///
-/// [`CallError::Unreachable`] where the file cannot be changed.
+/// [`CallError::Unreachable`] where the file cannot be changed, or the keyring that has the login does not answer.
 pub async fn logout(server: &Server, places: &Places) -> Result<(), CallError> {
-    let Some(tokens) = &places.tokens else { return Ok(()) };
-    let forget = async {
-        let _lock = file::lock_refresh(tokens, &server.name).await?;
-        file::remove(tokens, &server.name).await
-    };
-    forget.await.map_err(|error| unreachable(server, words(&unusable(&error))))
+    forget_login(&server.name, places).await.map(drop).map_err(|problem| unreachable(server, problem))
+}
+
+/// As [`logout`]. Gives whether there was something, and what is wrong in words.
+pub(crate) async fn forget_login(server: &ServerName, places: &Places) -> Result<bool, String> {
+    let Some(tokens) = &places.tokens else { return Ok(false) };
+    store::remove(tokens, server).await.map_err(|error| format!("its login is not forgotten: {error}"))
 }
 
 async fn attempt(
@@ -112,7 +118,7 @@ async fn attempt(
     open: impl FnOnce(&LoginPage),
 ) -> Result<(), AuthError> {
     let no_port = |error: io::Error| AuthError::InternalError(format!("no port can be opened: {}", error.kind()));
-    let entry = store.entry().map_err(|error| unusable(&error))?.unwrap_or_default();
+    let entry = store.before_login().await?;
     let redirect = Redirect::open().await.map_err(no_port)?;
     let (mut manager, metadata) = manager(url, entry.challenge.as_deref()).await?;
     let scopes = scopes(&manager, &entry, url).await;
@@ -130,7 +136,7 @@ async fn attempt(
     }
     let answer = AuthorizationCallback::from_redirect_url(&came)?;
     // A process that refreshes what was there before must not write over what comes now.
-    let _lock = store.lock_refresh().await.map_err(|error| unusable(&error))?;
+    let _lock = store.lock_refresh().await?;
     manager.exchange_code_for_token_with_issuer(&answer.code, &answer.csrf_token, answer.issuer.as_deref()).await?;
     Ok(())
 }
@@ -208,7 +214,7 @@ fn words(error: &AuthError) -> String {
             let said = of_the_server(text, "HTTP ").unwrap_or_default();
             format!("the authorisation server registered no client{said}")
         }
-        AuthError::CredentialStoreError(kind) => format!("the file of tokens cannot be used: {kind}"),
+        AuthError::CredentialStoreError(problem) => problem.clone(),
         AuthError::InternalError(problem) if problem.starts_with("no port") => problem.clone(),
         AuthError::DiscoveryRequestFailed { url, .. } => {
             format!("`{}{}` cannot be read", url.origin().ascii_serialization(), url.path())

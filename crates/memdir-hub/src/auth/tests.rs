@@ -108,7 +108,7 @@ impl Provider {
 /// Where a test keeps its tokens, and the server that it logs in at.
 struct Home {
     _folder: tempfile::TempDir,
-    tokens: PathBuf,
+    tokens: Tokens,
     places: Places,
     server: Server,
 }
@@ -116,9 +116,16 @@ struct Home {
 impl Home {
     fn new(url: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let tokens = folder.path().join("settings/tokens.json");
-        let places = Places { tokens: Some(tokens.clone()), ..Places::default() };
-        Self { _folder: folder, tokens, places, server: http_server(&format!("{url}/mcp")) }
+        let tokens = Tokens { file: folder.path().join("settings/tokens.json"), place: TokenPlace::File };
+        let server = http_server(&format!("{url}/mcp"));
+        Self { _folder: folder, tokens: tokens.clone(), places: Places::default(), server }.keeping(tokens.place)
+    }
+
+    /// The same folder, where the person keeps logins in this place from now on.
+    fn keeping(mut self, place: TokenPlace) -> Self {
+        self.tokens.place = place;
+        self.places.tokens = Some(self.tokens.clone());
+        self
     }
 
     async fn login(&self) -> Result<(), CallError> {
@@ -127,7 +134,7 @@ impl Home {
 
     #[expect(clippy::disallowed_methods, reason = "the test reads what was written")]
     fn kept(&self) -> Value {
-        serde_json::from_slice(&std::fs::read(&self.tokens).unwrap()).unwrap()
+        serde_json::from_slice(&std::fs::read(&self.tokens.file).unwrap()).unwrap()
     }
 }
 
@@ -154,7 +161,7 @@ async fn a_login_is_kept_where_only_the_person_can_read_it_and_shown_to_the_serv
     assert_eq!(last.header("authorization"), "Bearer access-1");
     assert_eq!(home.kept()["servers"]["remote"]["credentials"]["token_response"]["access_token"], "access-1");
     #[cfg(unix)]
-    for entry in walk(home.tokens.parent().unwrap()) {
+    for entry in walk(home.tokens.file.parent().unwrap()) {
         use std::os::unix::fs::PermissionsExt;
         let mode = entry.metadata().unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{}", entry.display());
@@ -191,7 +198,7 @@ async fn a_file_that_others_can_read_is_not_used() {
     let (url, _, _) = Provider::start().await;
     let home = Home::new(&url);
     home.login().await.unwrap();
-    std::fs::set_permissions(&home.tokens, std::fs::Permissions::from_mode(0o644)).unwrap();
+    std::fs::set_permissions(&home.tokens.file, std::fs::Permissions::from_mode(0o644)).unwrap();
     assert!(matches!(reach(&home.server, &home.places).await, Err(CallError::Unreachable { .. })));
 }
 
@@ -355,8 +362,33 @@ async fn nothing_else_on_the_thread_waits_for_a_process_that_holds_the_file() {
     let held = std::fs::File::open(folder.path()).unwrap();
     held.lock().unwrap();
     let name = memdir_tools::ServerName::parse("one").unwrap();
-    let store = Store::new(&folder.path().join("tokens"), &name, &Url::parse("https://one.example/mcp").unwrap());
+    let tokens = Tokens { file: folder.path().join("tokens"), place: TokenPlace::File };
+    let store = Store::new(&tokens, &name, &Url::parse("https://one.example/mcp").unwrap());
     let cleared = rmcp::transport::auth::CredentialStore::clear(&store);
     let (cleared, ()) = tokio::join!(cleared, async { held.unlock().unwrap() });
     cleared.unwrap();
 }
+
+/// A login that could not be kept takes no token from anybody.
+#[cfg(not(feature = "keyring"))]
+#[tokio::test]
+async fn a_build_without_a_keyring_logs_in_nowhere_for_one() {
+    let (url, _, provider) = Provider::start().await;
+    let home = Home::new(&url).keeping(TokenPlace::Keyring);
+    let open = |_: &str| panic!("it was opened");
+    let error = login(&home.server, &home.places, open, &CancellationToken::new()).await.unwrap_err();
+    let text = error.to_string();
+    assert!(text.contains("built without") && text.contains("memdir config set tools.tokens file"), "{text}");
+    assert_eq!(provider.given.load(Ordering::SeqCst), 0);
+    // What the file has holds as long as it holds; another is not taken for nowhere.
+    let home = home.keeping(TokenPlace::File);
+    home.login().await.unwrap();
+    let home = home.keeping(TokenPlace::Keyring);
+    call(&reach(&home.server, &home.places).await.unwrap()).await.unwrap();
+    let address = Url::parse(&format!("{url}/mcp")).unwrap();
+    Bearer::new(&home.tokens, &home.server.name, &address).replace("access-1").await.unwrap_err();
+    assert_eq!(provider.refreshes.load(Ordering::SeqCst), 0);
+}
+
+#[cfg(feature = "keyring")]
+mod keyring;

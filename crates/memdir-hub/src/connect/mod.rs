@@ -22,6 +22,7 @@ use serde_json::Value;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use crate::auth::Tokens;
 use crate::client::Handler;
 use crate::guard::Guard;
 use crate::lock;
@@ -54,8 +55,8 @@ pub struct Places {
     pub lists: Option<PathBuf>,
     /// The folder of what servers write to their standard error.
     pub logs: Option<PathBuf>,
-    /// The file of tokens, which only the person may read.
-    pub tokens: Option<PathBuf>,
+    /// Where logins are kept; nobody can log in where it is absent.
+    pub tokens: Option<Tokens>,
     /// The folder in which programs start that name none.
     pub home: Option<PathBuf>,
     /// The environment, of which `${VARIABLE}` is filled and the little is taken that every program needs.

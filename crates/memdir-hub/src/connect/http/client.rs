@@ -60,7 +60,7 @@ impl Client {
             .connect_timeout(CONNECT);
         let builder = if is_here { builder.no_proxy() } else { builder };
         let http = builder.build().map_err(|_| "the certificates of this system cannot be read".to_owned())?;
-        let tokens = places.tokens.as_deref().filter(|_| !place.headers.contains_key(&AUTHORIZATION));
+        let tokens = places.tokens.as_ref().filter(|_| !place.headers.contains_key(&AUTHORIZATION));
         let bearer = tokens.map(|tokens| Bearer::new(tokens, &server.name, &place.url));
         Ok(Self { http, bearer, url: place.url.clone(), wire })
     }
