@@ -176,7 +176,7 @@ fn progress_questions_and_cancellation_pass_through() {
             client.send(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": yes}));
             (asked["params"].clone(), client.answer(id)["result"].clone())
         };
-        assert_eq!(question["message"], json!("The server `lab` asks: which size?"));
+        assert_eq!(question["message"], json!("the server `lab` asks: which size?"));
         assert_eq!(question["requestedSchema"]["properties"]["size"], json!({"type": "string"}));
         assert_eq!(answered["structuredContent"]["answer"]["content"], json!({"size": "large"}), "{answered}");
     }

@@ -32,7 +32,7 @@ fn the_question_of_a_server_is_the_persons_in_both_forms() {
             let call = || json!({"name": "post__ask", "arguments": {}});
             let yes = json!({"action": "accept", "content": {"day": "Monday"}});
             let (question, answer) = answer_question(&mut wire, call(), yes).await;
-            assert_eq!(question["message"], "The server `post` asks: which day\\u{202e}?");
+            assert_eq!(question["message"], "the server `post` asks: which day\\u{202e}?");
             assert_eq!(question["requestedSchema"]["properties"]["day"]["type"], "string");
             assert_eq!(text(&answer), r#"accept {"day":"Monday"}"#);
             for action in ["decline", "cancel"] {
