@@ -71,7 +71,8 @@ fn the_person_is_asked_before_a_call_with_what_will_be_sent() {
                 let (question, answer) = answer_question(&mut wire, call(), said.clone()).await;
                 let message = question["message"].as_str().unwrap();
                 assert!(
-                    message.contains("`careful` of the server `post`") && message.contains("\"to\": \"jane\""),
+                    message.contains("test wants to call `post__careful` with:")
+                        && message.contains("\"to\": \"jane\""),
                     "{message}"
                 );
                 assert!(message.contains("\\u{202e}x"), "{message}");
