@@ -16,13 +16,7 @@ impl Plan {
     #[must_use]
     pub fn new_words(&self) -> Vec<BTreeSet<String>> {
         let named = named_by_title(self);
-        let words = |text: &str| words_of(text, &named);
-        let new = sides(self, &named).map(|(before, after)| {
-            let before = words(&before);
-            let is_new = |(word, count): &(String, usize)| before.get(word).is_none_or(|before| before < count);
-            words(&after).into_iter().filter(is_new).map(|(word, _)| word).collect()
-        });
-        new.collect()
+        sides(self, &named).map(|(before, after)| added(&before, &after, &named)).collect()
     }
 
     /// The stems of what the notes that the change touches said before it.
@@ -35,9 +29,9 @@ impl Plan {
         stems
     }
 
-    /// For each note that the change edits or removes, the words that say what is done there though none of them is new: those of the
-    /// lines that it leaves otherwise than they were, those of lines that it takes away, and the name of what is gone. Where something
-    /// is renamed, lines whose links follow do not count.
+    /// For each note that the change edits or removes, the words that say what is done there though no word is new: the name of what is
+    /// gone, those of lines that it takes away, and those of lines in which it changes no more than a mark, as where a task is ticked.
+    /// Where something is renamed, lines whose links follow do not count.
     #[must_use]
     pub fn edited_words(&self) -> Vec<BTreeSet<String>> {
         let (has_moved, takes_away) =
@@ -50,7 +44,10 @@ impl Plan {
                 Step::RemoveFolder { path, .. } => found.push(words(name(path))),
                 Step::Put { before: Some(before), after: Some(after), .. } if !has_moved => {
                     let (before, after) = (text(Some(before)), text(Some(after)));
-                    found.push(words(&lines_without(after, before)));
+                    let new = added(before, after, &BTreeSet::new());
+                    if new.iter().all(|word| word.chars().nth(1).is_none()) {
+                        found.push(words(&lines_without(after, before)));
+                    }
                     if takes_away {
                         found.push(words(&lines_without(before, after)));
                     }
@@ -60,6 +57,13 @@ impl Plan {
         }
         found
     }
+}
+
+/// The words of which there are more after a change than before.
+fn added(before: &str, after: &str, named: &BTreeSet<&MemoryPath>) -> BTreeSet<String> {
+    let before = words_of(before, named);
+    let is_new = |(word, count): &(String, usize)| before.get(word).is_none_or(|before| before < count);
+    words_of(after, named).into_iter().filter(is_new).map(|(word, _)| word).collect()
 }
 
 /// The lines of a text that the other does not have.
