@@ -256,7 +256,10 @@ fn what_a_client_stores_in_the_words_of_a_tool_waits_and_names_it() {
     assert_eq!(written["origin"], "tool:lab__odd", "{entries}");
     let mut client = Client::open(&env, LEGACY[0], &["--hub", "--permission", "off"]);
     client.call("call_tool", json!({"name": "lab__odd"}));
-    assert_eq!(code(&client.call("append_file", json!({"path": "user.md", "content": "- drinks: jasmine tea\n"}))), "ok");
+    assert_eq!(
+        code(&client.call("append_file", json!({"path": "user.md", "content": "- drinks: jasmine tea\n"}))),
+        "ok"
+    );
 }
 
 #[test]
