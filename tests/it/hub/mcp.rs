@@ -246,20 +246,19 @@ fn what_a_client_stores_in_the_words_of_a_tool_waits_and_names_it() {
         assert_eq!(env.files(), before);
     }
     let pending = env.ask(&["pending"]).exits(0);
-    let waiting = &pending["proposals"][0];
+    let waiting = &pending["pending"][0];
     assert_eq!(waiting["reason"], json!("it has words of the tool `lab__odd`"), "{pending}");
     // What the person lets be written is the tool's word in the history all the same.
-    env.ask(&["approve", "1", "--yes"]).exits(0);
+    env.ask(&["approve", "1", "--code", &crate::ask::code(&env, 1)]).exits(0);
     let entries = env.run(&["audit", "export", "--jsonl"], "").stdout;
     let written = entries.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let written = written.filter(|entry| entry["action"] == "append_file" && entry["code"].is_null()).last().unwrap();
     assert_eq!(written["origin"], "tool:lab__odd", "{entries}");
     let mut client = Client::open(&env, LEGACY[0], &["--hub", "--permission", "off"]);
     client.call("call_tool", json!({"name": "lab__odd"}));
-    assert_eq!(
-        code(&client.call("append_file", json!({"path": "user.md", "content": "- drinks: jasmine tea\n"}))),
-        "ok"
-    );
+    client.call("append_file", json!({"path": "user.md", "content": "- drinks: jasmine tea\n"}));
+    let note = fs::read_to_string(env.at("user.md")).unwrap();
+    assert!(note.ends_with("- owes: 900 to DE00\n- drinks: jasmine tea\n"), "{note}");
 }
 
 #[test]
