@@ -1,7 +1,6 @@
 //! Driving a run: the model is asked, its calls are made, the person decides.
 
 use std::borrow::Cow;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio_util::sync::CancellationToken;
 
@@ -171,12 +170,8 @@ impl Agent<'_> {
         if !asked.filters.is_empty() {
             filter::Redaction::new(&asked.filters, &read).refuse(&mut parsed);
         }
-        let (guard, tool) = self.guard(run, asked, &parsed);
-        let (seen, guard) = (Some(self.session.seen.clone()), Some(guard));
-        let mut proposal = self.engine.propose(parsed, Caller { seen, guard, ..asked.caller.clone() });
-        if let Some(tool) = tool.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            proposal = proposal.with_origin(format!("tool:{tool}"));
-        }
+        let (seen, guard) = (Some(self.session.seen.clone()), Some(self.guard(run, asked)));
+        let proposal = self.engine.propose(parsed, Caller { seen, guard, ..asked.caller.clone() });
         let (mut report, keep) = self.engine.conclude_in_conversation(proposal);
         let seen = self.learn(keep.seen.unwrap_or_default(), asked);
         if !keep.variables {
@@ -216,9 +211,8 @@ impl Agent<'_> {
         new
     }
 
-    /// Who asks about what takes something away, and about what is not made of the person's words; and the tool of another server
-    /// whose words it turns out to be made of.
-    fn guard(&self, run: &Run, asked: &Asked, parsed: &Parsed) -> (Guard, Arc<Mutex<Option<String>>>) {
+    /// Who asks about what takes something away, and about what is not made of the person's words.
+    fn guard(&self, run: &Run, asked: &Asked) -> Guard {
         let results = run.transcript().iter().filter(|message| message.role == Role::User);
         let notes = asked.notes.iter().flat_map(|(path, text)| [path.as_str(), text.as_str()]);
         let shown = notes.chain(results.map(|message| message.text.as_str()));
@@ -226,22 +220,20 @@ impl Agent<'_> {
         let said = std::iter::once(&asked.message).chain(run.instead()).chain(&self.expanded.dates);
         let said = said.map(String::as_str).collect::<Vec<_>>();
         let now = (self.settings.clock)();
-        let mut heard = self.session.tools.heard.clone();
+        let mut tools = self.session.tools.words.clone();
         let offered = self.offered();
         if !offered.is_empty() && tools::listed(&offered).is_some() {
-            offered.iter().for_each(|tool| heard.add(tool.name.as_str(), tool.description()));
+            offered.iter().for_each(|tool| tools.add(tool.name.as_str(), tool.description()));
         }
-        let words = origin::Words::of(&said.join("\n"), &self.session.exchanges, shown, now).after(&heard);
-        let removals = self.settings.removals;
-        let found = Arc::new(Mutex::new(words.tool_in_calls(parsed).map(str::to_owned)));
-        let tool = Arc::clone(&found);
-        let guard = Guard::new(move |plan| {
-            if !plan.is_empty() {
-                *found.lock().unwrap_or_else(PoisonError::into_inner) = words.tool(plan).map(str::to_owned);
+        let words = origin::Words::of(&said.join("\n"), &self.session.exchanges, shown, now).after(tools);
+        let (removals, callers) = (self.settings.removals, asked.caller.guard.clone());
+        Guard::new(move |plan| {
+            let own = words.objection(plan, removals);
+            match &callers {
+                Some(guard) => own.join(guard.objection(plan)),
+                None => own,
             }
-            words.grounds(plan, removals)
-        });
-        (guard, tool)
+        })
     }
 
     /// Asks the person about a proposal, and does what they say.

@@ -26,7 +26,6 @@ mod context;
 mod drive;
 mod filter;
 mod forget;
-mod heard;
 mod keep;
 mod kept;
 mod line;

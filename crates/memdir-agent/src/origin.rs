@@ -4,22 +4,16 @@
 //! tell what a person means; but it can tell whose words a change is made of, in any language. Pure: what was said and a plan in,
 //! grounds out. The limit: a change that is made of words that the person stated passes.
 
-use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::heard::Heard;
 use super::session::Exchange;
-use super::small;
-use memdir_core::path::{MemoryPath, PERSON};
 use memdir_core::time::Timestamp;
-use memdir_dialect::{Entry, Parsed};
+use memdir_engine::Objection;
 use memdir_note::stem::Stem;
-use memdir_note::{Fact, Note, words};
-use memdir_plan::{Image, Plan, Step};
+use memdir_plan::{NewWords, Plan, ToolWords, add_stems, stems};
 use memdir_policy::Ground;
 
 /// What becomes of a turn that takes something away.
@@ -48,7 +42,7 @@ pub(super) struct Words {
     /// Whether it was shown anything.
     is_shown: bool,
     /// What tools of other servers said in this conversation, with this message or before it.
-    heard: Heard,
+    tools: ToolWords,
 }
 
 impl Words {
@@ -84,12 +78,12 @@ impl Words {
     }
 
     /// Takes in what tools of other servers said. Where not all of that is known any more, a question states nothing.
-    pub(super) fn after(mut self, heard: &Heard) -> Self {
-        self.is_shown |= !heard.is_empty();
-        if heard.unknown().is_some() {
+    pub(super) fn after(mut self, tools: ToolWords) -> Self {
+        self.is_shown |= !tools.is_empty();
+        if tools.unknown().is_some() {
             self.asked.clear();
         }
-        Self { heard: heard.clone(), ..self }
+        Self { tools, ..self }
     }
 
     fn add_numbers(&mut self, text: &str) {
@@ -104,76 +98,35 @@ impl Words {
         word.len() >= LEAST_DIGITS && word.bytes().all(|byte| byte.is_ascii_digit()) && self.numbers.contains(word)
     }
 
-    /// Why the person is asked before this change is made; empty where they need not be.
-    pub(super) fn grounds(&self, plan: &Plan, removals: Removals) -> Vec<Ground> {
+    /// Why the person is asked before this change is made, and the tool whose words it is made of.
+    pub(super) fn objection(&self, plan: &Plan, removals: Removals) -> Objection {
         let takes_away = removals == Removals::Ask && plan.takes_away();
         let removal = takes_away.then_some(Ground::Removal);
+        let changes = self.changes(plan);
         // One word of a tool may be the only one that matters: an account number, a "cancelled".
-        let is_foreign = self.is_foreign(plan) || self.tool(plan).is_some();
-        removal.into_iter().chain(is_foreign.then_some(Ground::Origin)).collect()
+        let tool = self.tools.source_of(&changes).map(str::to_owned);
+        let is_foreign = self.is_shown && changes.iter().any(|one| one.unsaid.len() * 2 > one.new);
+        let origin = (is_foreign || tool.is_some()).then_some(Ground::Origin);
+        Objection { grounds: removal.into_iter().chain(origin).collect(), tool }
     }
 
-    /// Whether most of the words that a change brings to any note were not said by the person.
-    fn is_foreign(&self, plan: &Plan) -> bool {
-        if !self.is_shown {
-            return false;
-        }
-        self.new_words(plan).iter().any(|(new, unsaid)| unsaid.len() * 2 > *new)
-    }
-
-    /// For each note that a change touches, how many words it brings, and which of them the person did not say.
-    fn new_words(&self, plan: &Plan) -> Vec<(usize, Vec<String>)> {
+    /// What a change brings to each note, and what of it the person did not say.
+    fn changes(&self, plan: &Plan) -> Vec<NewWords> {
         // The notes that change stood there before the person spoke, also where the model has not seen them this time.
         let mut shown = self.shown.clone();
-        for (before, _) in sides(plan, &BTreeSet::new()) {
-            add_stems(&before, &mut shown);
-        }
-        new_words(plan).into_iter().map(|new| (new.len(), self.unsaid(new, &shown))).collect()
+        shown.append(&mut plan.stems_before());
+        let unsaid = |words: BTreeSet<String>| NewWords { new: words.len(), unsaid: self.unsaid(words, &shown) };
+        plan.new_words().into_iter().map(unsaid).collect()
     }
 
     /// Which of these words the person did not say.
     fn unsaid(&self, words: BTreeSet<String>, shown: &BTreeSet<Stem>) -> Vec<String> {
         let is_unsaid = |word: &String| {
-            let is_shown = |stem: &Stem| shown.contains(stem) || self.heard.has(stem);
+            let is_shown = |stem: &Stem| shown.contains(stem) || self.tools.has(stem);
             let is_said = |stem: &Stem| self.stated.contains(stem) || self.asked.contains(stem) && !is_shown(stem);
             !(stems(word).iter().any(is_said) || self.has_digits(word))
         };
         words.into_iter().filter(is_unsaid).collect()
-    }
-
-    /// The tool of another server whose words a change is made of: it has said at least half of what the change brings to a note and
-    /// the person did not say. Where the words of a tool are not known any more, all that the person did not say may be its.
-    pub(super) fn tool(&self, plan: &Plan) -> Option<&str> {
-        if self.heard.is_empty() { None } else { self.tool_of(&self.new_words(plan)) }
-    }
-
-    /// The same for calls of which nothing is planned, since they wait for another reason.
-    pub(super) fn tool_in_calls(&self, parsed: &Parsed) -> Option<&str> {
-        if self.heard.is_empty() {
-            return None;
-        }
-        let new = parsed.entries.iter().filter_map(|entry| {
-            let Entry::Call(call) = entry else { return None };
-            let (new, old) = call.action.text()?;
-            let old = words_of(old, &BTreeSet::new());
-            let new: BTreeSet<String> =
-                words_of(&new, &BTreeSet::new()).into_keys().filter(|word| !old.contains_key(word)).collect();
-            Some((new.len(), self.unsaid(new, &self.shown)))
-        });
-        self.tool_of(&new.collect::<Vec<_>>())
-    }
-
-    fn tool_of(&self, new: &[(usize, Vec<String>)]) -> Option<&str> {
-        let said_by = |known: &BTreeSet<Stem>| {
-            let said = |unsaid: &[String]| {
-                unsaid.iter().filter(|word| stems(word).iter().any(|stem| known.contains(stem))).count()
-            };
-            let counts = new.iter().map(|(_, unsaid)| (said(unsaid), unsaid.len()));
-            counts.filter(|(said, unsaid)| *said > 0 && said * 2 >= *unsaid).map(|(said, _)| said).sum::<usize>()
-        };
-        let most = self.heard.tools().map(|(name, known)| (said_by(known), name)).filter(|(said, _)| *said > 0).max();
-        let is_unsaid = || new.iter().any(|(new, unsaid)| unsaid.len() * 2 > *new);
-        most.map(|(_, name)| name).or_else(|| self.heard.unknown().filter(|_| is_unsaid()))
     }
 }
 
@@ -190,111 +143,6 @@ fn is_question(sentence: &str) -> bool {
 
 /// Latin, full-width, Arabic, Greek, Armenian and Ethiopic.
 const QUESTION_MARKS: [char; 7] = ['?', '？', '؟', ';', '\u{37e}', '՞', '፧'];
-
-pub(super) fn add_stems(text: &str, found: &mut BTreeSet<Stem>) {
-    words::each(text, &mut |word, _| found.extend(stems(word)));
-}
-
-/// The stems of a word; a number is the same with and without leading zeros.
-fn stems(word: &str) -> Vec<Stem> {
-    let is_number = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
-    Stem::forms(if is_number { word.trim_start_matches('0') } else { word })
-}
-
-/// A key of more words says something itself; `favourite_colour` has two.
-const MOST_KEY_WORDS: usize = 2;
-/// Between a key and its value stand at most so many bytes of marks and blanks.
-const MOST_KEY_GAP: usize = 64;
-/// Folders that the program itself files new notes and entries in: their names are nobody's words.
-const OWN_FOLDERS: [&str; 2] = [small::FOLDER, "memories"];
-
-/// The notes that a change makes whose names have no more words than their titles: such a name is the title again, perhaps in other
-/// letters.
-fn named_by_title(plan: &Plan) -> BTreeSet<&MemoryPath> {
-    let made = plan.steps().iter().filter_map(|step| match step {
-        Step::Put { path, before: None, after } => Some((path, Note::parse(text(after.as_ref())).title()?)),
-        Step::Put { .. } | Step::Move { .. } | Step::MakeFolder { .. } | Step::RemoveFolder { .. } => None,
-    });
-    made.filter(|(path, title)| count_words(path.stem()) <= count_words(title)).map(|(path, _)| path).collect()
-}
-
-/// What a change does to each note or name, before and after. Folder names in paths do not count.
-fn sides<'p>(plan: &'p Plan, named: &BTreeSet<&MemoryPath>) -> impl Iterator<Item = (Cow<'p, str>, Cow<'p, str>)> {
-    plan.steps().iter().filter_map(|step| match step {
-        Step::Put { path, before: None, after } => {
-            let name = if named.contains(path) { "" } else { path.stem() };
-            Some(("".into(), format!("{name}\n{}", text(after.as_ref())).into()))
-        }
-        Step::Put { before, after, .. } => Some((text(before.as_ref()).into(), text(after.as_ref()).into())),
-        Step::Move { from, to, .. } => Some((name(from).into(), name(to).into())),
-        Step::MakeFolder { path, .. } if OWN_FOLDERS.contains(&path.as_str()) => None,
-        Step::MakeFolder { path, .. } => Some(("".into(), name(path).into())),
-        Step::RemoveFolder { .. } => None,
-    })
-}
-
-/// For each note, or name, that a change touches, the words of which there are more after it than before. A word that the note has in
-/// another place is new all the same: an attack mostly stands in the note that it wants to change.
-fn new_words(plan: &Plan) -> Vec<BTreeSet<String>> {
-    let named = named_by_title(plan);
-    let words = |text: &str| words_of(text, &named);
-    let new = sides(plan, &named).map(|(before, after)| {
-        let before = words(&before);
-        let is_new = |(word, count): &(String, usize)| before.get(word).is_none_or(|before| before < count);
-        words(&after).into_iter().filter(is_new).map(|(word, _)| word).collect()
-    });
-    new.collect()
-}
-
-fn count_words(text: &str) -> usize {
-    let mut count = 0;
-    words::each(text, &mut |_, _| count += 1);
-    count
-}
-
-/// A path without the extension of notes, which nobody says.
-fn name(path: &MemoryPath) -> &str {
-    path.as_str().strip_suffix(".md").unwrap_or(path.as_str())
-}
-
-fn text(image: Option<&Image>) -> &str {
-    image.and_then(|image| image.content.text()).unwrap_or_default()
-}
-
-/// How often each word is in a text, but for its scaffolding: the folders of links, links to the person's own note and to
-/// notes that are made under the words of their titles, and keys of one word.
-fn words_of(text: &str, named: &BTreeSet<&MemoryPath>) -> BTreeMap<String, usize> {
-    let note = Note::parse(text);
-    let mut scaffolding: Vec<Range<usize>> = Vec::new();
-    for link in note.links() {
-        let target = text.get(link.target.clone()).unwrap_or_default();
-        let bare = target.strip_suffix(".md").unwrap_or(target);
-        let is_person = bare.rsplit('/').next() == Some(PERSON);
-        let is_whole = is_person || named.iter().any(|path| name(path) == bare || path.stem() == bare);
-        let length = if is_whole { Some(target.len()) } else { target.rfind('/') };
-        scaffolding.extend(length.map(|length| link.target.start..link.target.start + length));
-    }
-    // A key that is a sentence, or stands alone, says something itself.
-    let is_label = |key: &str| !key.contains(char::is_whitespace) && count_words(key) <= MOST_KEY_WORDS;
-    let says_nothing = |fact: &Fact| !fact.value.is_empty() && is_label(&fact.key);
-    for fact in note.facts().into_iter().filter(says_nothing) {
-        let window = text.floor_char_boundary(fact.span.start.saturating_sub(fact.key.len() + MOST_KEY_GAP));
-        let key = text.get(window..fact.span.start).and_then(|before| before.rfind(&fact.key));
-        scaffolding.extend(key.map(|key| window + key..window + key + fact.key.len()));
-    }
-    scaffolding.sort_by_key(|range| range.start);
-    let is_scaffolding = |at: usize| {
-        let before = scaffolding.partition_point(|range| range.start <= at);
-        before.checked_sub(1).and_then(|last| scaffolding.get(last)).is_some_and(|range| range.contains(&at))
-    };
-    let mut found = BTreeMap::new();
-    words::each(text, &mut |word, place| {
-        if !is_scaffolding(place.start) {
-            *found.entry(word.to_owned()).or_default() += 1;
-        }
-    });
-    found
-}
 
 /// A message without what it marks as a quotation, and that: lines that begin with `>`, and blocks between fences.
 fn unquoted(message: &str) -> (String, String) {
@@ -350,7 +198,7 @@ mod tests {
         let said = |message: &&str| Exchange { number: 1, message: (*message).to_owned(), ..Exchange::default() };
         let before: Vec<Exchange> = before.iter().map(said).collect();
         let now = Timestamp::parse("2026-11-23T09:30:00Z").unwrap();
-        Words::of(message, &before, [NOTE], now).grounds(&plan(&[call]), Removals::Ask)
+        Words::of(message, &before, [NOTE], now).objection(&plan(&[call]), Removals::Ask).grounds
     }
 
     #[track_caller]
@@ -417,7 +265,7 @@ mod tests {
         let added = json!({"action": "append_file", "path": "user.md", "content": line});
         let now = Timestamp::parse("2026-11-23T09:30:00Z").unwrap();
         let words = Words::of("Who is my contact?", &[], [NOTE], now);
-        assert_eq!(words.grounds(&plan(&[&gone, &added]), Removals::Allow), [Ground::Origin]);
+        assert_eq!(words.objection(&plan(&[&gone, &added]), Removals::Allow).grounds, [Ground::Origin]);
     }
 
     #[test]
@@ -444,14 +292,14 @@ mod tests {
             json!({"action": "update_file", "path": "user.md", "old_content": "- car: red Fiat\n", "new_content": ""});
         assert_eq!(grounds(&[], "I have no car.", &item), [Ground::Removal]);
         let now = Timestamp::parse("2026-11-23T09:30:00Z").unwrap();
-        assert_eq!(Words::of("x", &[], [NOTE], now).grounds(&plan(&[&item]), Removals::Allow), []);
+        assert_eq!(Words::of("x", &[], [NOTE], now).objection(&plan(&[&item]), Removals::Allow).grounds, []);
     }
 
     #[test]
     fn where_nothing_was_shown_all_words_are_the_persons() {
         let now = Timestamp::parse("2026-11-23T09:30:00Z").unwrap();
         let call = json!({"action": "append_file", "path": "user.md", "content": "- profession: physician\n"});
-        assert_eq!(Words::of("I am a doctor", &[], [], now).grounds(&plan(&[&call]), Removals::Ask), []);
+        assert_eq!(Words::of("I am a doctor", &[], [], now).objection(&plan(&[&call]), Removals::Ask).grounds, []);
     }
 
     #[test]

@@ -103,7 +103,7 @@ fn say_again(agent: &mut Agent<'_>, told: Told, replayed: &mut Replayed) -> Resu
         names.extend(told.called.iter().map(|(_, tool)| tool.clone()));
     }
     for (turn, tool) in &told.called {
-        agent.session.tools.heard.forgot(tool);
+        agent.session.tools.words.forget(tool);
         replayed.not_called.push(format!("message {}, turn {turn}: `{tool}`", told.number));
     }
     agent.model = Box::new(Written::new(told.answers));

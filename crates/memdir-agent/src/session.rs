@@ -170,7 +170,7 @@ impl Session {
             }
             Line::Turn { .. } | Line::Stage { .. } => {}
             // What it said is not in the file.
-            Line::Called { tool, .. } => self.tools.heard.forgot(&tool),
+            Line::Called { tool, .. } => self.tools.words.forget(&tool),
             Line::Acted { seen, receipt, .. } | Line::Decided { seen, receipt, .. } => {
                 self.seen.extend(seen);
                 self.receive(receipt);

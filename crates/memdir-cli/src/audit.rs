@@ -151,7 +151,10 @@ fn calls(global: &Global, query: AuditQuery, page: &Paging) -> Result<u8, Stop> 
             let who = who::changed(line.door, line.client);
             let bytes = line.call.map_or_else(
                 || "forgotten".to_owned(),
-                |call| format!("{} bytes sent, {} came", call.arguments_bytes, call.result_bytes),
+                |call| {
+                    let kept = call.kept_bytes.map_or_else(String::new, |kept| format!(", {kept} kept"));
+                    format!("{} bytes sent, {} came{kept}", call.arguments_bytes, call.result_bytes)
+                },
             );
             let code = line.code.map_or_else(String::new, |code| format!("  {}", said::code(code)));
             let (time, tool, decided, ms) = (ago::short(&line.time), line.tool, line.decided, line.ms);

@@ -9,7 +9,9 @@ use super::pending::Opened;
 use super::planning::Decided;
 use super::scoped_tree::ScopedTree;
 use super::trial::Trial;
-use super::{Caller, Engine, InboxPlace, Item, Planned, PlannedCall, Proposal, aborted, audit, lock, told};
+use super::{
+    Caller, Engine, InboxPlace, Item, Objection, Planned, PlannedCall, Proposal, aborted, audit, author, lock, told,
+};
 use memdir_core::action::{Access, Action, Call, ReadFile};
 use memdir_core::catalog;
 use memdir_core::path::MemoryPath;
@@ -298,13 +300,14 @@ impl Engine {
         }
         let proposed: Vec<&(usize, &DeferredCall)> = writes.filter(|(at, _)| fits(*at)).collect();
         // Calls held by rules or detectors were not in the plan that the guard saw.
-        let grounds = caller.guard.as_ref().map_or_else(Vec::new, |guard| guard.grounds(&trial.shown()));
+        let Objection { grounds, tool } =
+            caller.guard.as_ref().map(|guard| guard.objection(&trial.shown())).unwrap_or_default();
         let calls = proposed.iter().map(|(_, held)| held.to_keep(&grounds)).collect();
-        let numbers = numbers(writer, caller)?;
-        let waiting = self.pending_proposal(numbers, calls, &trial, caller, now)?;
+        let (numbers, tool) = (numbers(writer, caller)?, tool.as_deref());
+        let waiting = self.pending_proposal(numbers, calls, &trial, (caller, tool), now)?;
         let reads = members.held.iter().filter(|(_, held)| matches!(held.role, Role::Reads(_)));
         let waits: Vec<(usize, Outcome)> =
-            proposed.iter().copied().chain(reads).map(|(at, held)| (*at, held.waits(numbers))).collect();
+            proposed.iter().copied().chain(reads).map(|(at, held)| (*at, held.waits(numbers, tool))).collect();
         outcomes.retain(|(_, outcome)| outcome.result.is_err());
         outcomes.extend(waits.iter().cloned());
         self.file(writer, room, planned, caller, waiting, &waits)?;
@@ -384,7 +387,7 @@ impl Engine {
         Numbers { number, own }: Numbers,
         calls: Vec<ProposedCall>,
         trial: &Trial,
-        caller: &Caller,
+        (caller, tool): (&Caller, Option<&str>),
         now: Timestamp,
     ) -> Result<PendingProposal, Failure> {
         let shown = trial.shown();
@@ -392,10 +395,10 @@ impl Engine {
             id: number,
             time: now,
             expires: now.plus(self.settings.keep_proposals),
-            author: caller.author.clone(),
+            author: author(caller, tool),
             grant: caller.grant.clone(),
             own,
-            reason: reason(&calls),
+            reason: reason(&calls, tool),
             calls,
             changed: shown.changed(),
             diff: shown.diff(),
@@ -421,10 +424,11 @@ impl Engine {
 }
 
 impl DeferredCall {
-    /// What is answered to a call that waits.
-    fn waits(&self, Numbers { number, own }: Numbers) -> Outcome {
+    /// What is answered to a call that waits, because of a tool's words if that is why.
+    fn waits(&self, Numbers { number, own }: Numbers, tool: Option<&str>) -> Outcome {
         let proposal = own.unwrap_or(number);
-        let failure = Failure::new(Code::AwaitingApproval, format!("proposal {proposal} waits for the person"));
+        let why = tool.map_or_else(String::new, |tool| format!(": it has words of the tool `{tool}`"));
+        let failure = Failure::new(Code::AwaitingApproval, format!("proposal {proposal} waits for the person{why}"));
         let mut failure = failure.with_hint("go on without it; nothing of it is kept unless the person agrees");
         failure.details.proposal = Some(proposal);
         failure.details.waiting = Some(number);
@@ -495,11 +499,14 @@ fn name_proposals(planned: &mut Planned, outcomes: &[(usize, Outcome)]) {
     }
 }
 
-/// The words of all grounds, each once.
-fn reason(calls: &[ProposedCall]) -> String {
+/// The words of all grounds, each once. Where a tool's words are the reason, it is named.
+fn reason(calls: &[ProposedCall], tool: Option<&str>) -> String {
     let mut words = Vec::new();
     for held in calls {
-        let said = held.grounds.iter().map(|ground| ground.words(held.call.action.name()));
+        let said = held.grounds.iter().map(|ground| match (ground, tool) {
+            (Ground::Origin, Some(tool)) => format!("it has words of the tool `{tool}`"),
+            _ => ground.words(held.call.action.name()),
+        });
         for said in said {
             if !words.contains(&said) {
                 words.push(said);

@@ -24,7 +24,7 @@ use memdir_core::time::Timestamp;
 use memdir_dialect::Parsed;
 use memdir_plan::{Limits, Plan, Seen};
 use memdir_policy::{Cleared, Grant, Permission, Rules};
-use memdir_vault::{AuditEntry, Batch, Committed, Vault, VaultError, Writer};
+use memdir_vault::{AuditEntry, Author, Batch, Committed, Vault, VaultError, Writer};
 use rules::LiveRules;
 use scoped_tree::ScopedTree;
 
@@ -80,7 +80,7 @@ pub use forget::{
     CutSession, ForgetPreview, ForgetTarget, Forgetting, Forgotten, ForgottenPlace, Mention, PlaceKind, RelatedLines,
     SessionCut,
 };
-pub use guard::Guard;
+pub use guard::{Guard, Objection};
 pub use inbox::{ApprovalCode, PendingProposal, ProposedCall};
 pub use index_pool::IndexPlace;
 pub use meaning::{EmbeddingStatus, Embeddings, Opening};
@@ -240,6 +240,8 @@ struct Planned {
     groups: DeferredGroups,
     /// What the text has set by itself, in a dialect that has variables.
     variables: Option<Variables>,
+    /// The tool of another server whose words the changes are made of, where the guard says so.
+    tool: Option<String>,
 }
 
 /// How often a batch is planned anew under the lock when an editor saves in between.
@@ -295,11 +297,12 @@ impl Engine {
 
     /// Decides and plans every call of a text. Changes nothing.
     #[must_use]
-    pub fn propose(&self, mut parsed: Parsed, caller: Caller) -> Proposal {
+    pub fn propose(&self, mut parsed: Parsed, mut caller: Caller) -> Proposal {
         let _span = tracing::debug_span!("propose", calls = parsed.entries.len()).entered();
         let trouble = self.history_trouble();
         let (started, forgets) = (self.now(), self.vault.forgets());
         let planned = self.plan(&self.seen_by(caller.grant.as_deref()), &parsed, &caller, started);
+        caller.author = author(&caller, planned.tool.as_deref());
         // Beside what is said of the text, so that it is still said when that is planned again.
         parsed.issues.extend(trouble.map(|failure| Issue {
             code: "history_unusable",
@@ -404,6 +407,7 @@ impl Engine {
     fn plan_again(&self, writer: &Writer<'_>, proposal: &mut Proposal) {
         let tree = ScopedTree::new(self, writer, proposal.caller.grant.as_deref(), true);
         proposal.planned = self.plan(&tree, &proposal.parsed, &proposal.caller, proposal.started);
+        proposal.caller.author = author(&proposal.caller, proposal.planned.tool.as_deref());
         proposal.forgets = self.vault.forgets();
     }
 
@@ -459,13 +463,6 @@ impl Engine {
 }
 
 impl Proposal {
-    /// The same, whose changes the history says to come from elsewhere, as `tool:calendar__list_events`, whoever has sent them.
-    #[must_use]
-    pub fn with_origin(mut self, origin: String) -> Self {
-        self.caller.author.origin = origin;
-        self
-    }
-
     /// What would change.
     #[must_use]
     pub fn plan(&self) -> &Plan {
@@ -504,6 +501,14 @@ impl Proposal {
             Some(variables) => Report { variables, ..report },
             None => report,
         }
+    }
+}
+
+/// How the history names who sends a change that is made of the words of this tool, if of any.
+fn author(caller: &Caller, tool: Option<&str>) -> Author {
+    match tool {
+        Some(tool) => Author { origin: format!("tool:{tool}"), ..caller.author.clone() },
+        None => caller.author.clone(),
     }
 }
 

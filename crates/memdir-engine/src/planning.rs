@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::deferred::{DeferredGroups, defer, join_deferred};
 use super::scoped_tree::ScopedTree;
-use super::{Caller, Engine, Item, Planned, PlannedCall};
+use super::{Caller, Engine, Item, Objection, Planned, PlannedCall};
 use memdir_core::action::{Access, Call};
 use memdir_core::catalog;
 use memdir_core::path::MemoryPath;
@@ -32,9 +32,11 @@ impl Engine {
         started: Timestamp,
     ) -> Planned {
         let planned = self.plan_calls(tree, parsed, caller, started, &[]);
-        match caller.guard.as_ref().map(|guard| guard.grounds(&caller.shown(&planned.plan))) {
+        match caller.guard.as_ref().map(|guard| guard.objection(&caller.shown(&planned.plan))) {
             // The second pass has its own deadline, so that a turn that was planned in time is asked about and not refused.
-            Some(grounds) if !grounds.is_empty() => self.plan_calls(tree, parsed, caller, self.now(), &grounds),
+            Some(Objection { grounds, tool }) if !grounds.is_empty() => {
+                Planned { tool, ..self.plan_calls(tree, parsed, caller, self.now(), &grounds) }
+            }
             _ => planned,
         }
     }
@@ -76,7 +78,7 @@ impl Engine {
                 now = then;
             }
         });
-        let mut planned = Planned { calls, plan, issues, groups, variables: turn.variables() };
+        let mut planned = Planned { calls, plan, issues, groups, variables: turn.variables(), tool: None };
         if now.since(started) > self.settings.batch_time {
             planned.fail_all(&too_late());
         } else if caller.is_atomic(parsed)

@@ -5,16 +5,16 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use super::{Caller, Engine, audit, failure};
+use super::{Caller, Engine, audit, author, failure};
 use memdir_core::digest::Digest;
 use memdir_core::report::{Code, Failure};
 use memdir_core::time::Timestamp;
 use memdir_policy as policy;
 use memdir_tools::{
-    CallError, CallEvents, CallRecord, Decided, Elicitation, ElicitationAnswer, Permission, Progress, Switched, Tool,
-    ToolAnswer, ToolCall, ToolName, Toolbox, Verdict,
+    CallError, CallEvents, CallRecord, Decided, Elicitation, ElicitationAnswer, MOST_KEPT_BYTES, Permission, Progress,
+    Switched, Tool, ToolAnswer, ToolCall, Toolbox, Verdict, kept_of,
 };
-use memdir_vault::{AuditEntry, Author, Payload, SENT};
+use memdir_vault::{AuditEntry, Payload, SENT};
 
 /// What the person answers when they are asked about a call.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -79,13 +79,13 @@ impl Engine {
         let sent = began();
         let record = CallRecord { arguments: self.kept_arguments(call), ..record(call, decided) };
         let entry = AuditEntry { code: Some(SENT.to_owned()), ..entry(&record, 0) };
-        let number = self.vault.note_sent(entry, &author(caller, &call.tool), sent.time, sent.forgets);
+        let number = self.vault.note_sent(entry, &author(caller, Some(call.tool.as_str())), sent.time, sent.forgets);
         let number = number.map_err(|error| failure(&error))?;
         let mut events = Heard { events, spoke: false };
         let answered = toolbox.call(call, &mut events, stop);
         let now = self.now();
         let record = match &answered {
-            Ok(answer) => with_answer(record, answer),
+            Ok(answer) => with_answer(record, answer, events.is_bounded()),
             Err(error) => CallRecord {
                 took: now.since(sent.time),
                 code: Some(Failure::from(error.clone()).code),
@@ -101,7 +101,7 @@ impl Engine {
     /// Writes what became of a call into the audit. `sent` is the number of the entry that says that it was sent, or 0. Where it cannot
     /// be written, that entry stands alone.
     fn keep_call(&self, caller: &Caller, began: Began, sent: u64, record: &CallRecord) {
-        let (entry, author) = (entry(record, sent), author(caller, &record.tool));
+        let (entry, author) = (entry(record, sent), author(caller, Some(record.tool.as_str())));
         if let Err(error) = self.vault.note_calls(vec![entry], &author, began.time, began.forgets) {
             tracing::error!(%error, tool = %record.tool, "what became of a call was not written into the audit");
         }
@@ -144,6 +144,10 @@ impl CallEvents for Heard<'_> {
     fn elicit(&mut self, elicitation: &Elicitation) -> ElicitationAnswer {
         self.spoke = true;
         self.events.elicit(elicitation)
+    }
+
+    fn is_bounded(&self) -> bool {
+        self.events.is_bounded()
     }
 }
 
@@ -213,6 +217,7 @@ fn record(call: &ToolCall, decided: Decided) -> CallRecord {
         arguments: None,
         result_digest: None,
         result_bytes: 0,
+        kept_bytes: None,
         is_cached: false,
         took: Duration::ZERO,
         code: None,
@@ -221,12 +226,14 @@ fn record(call: &ToolCall, decided: Decided) -> CallRecord {
     }
 }
 
-fn with_answer(record: CallRecord, answer: &ToolAnswer) -> CallRecord {
+fn with_answer(record: CallRecord, answer: &ToolAnswer, is_bounded: bool) -> CallRecord {
     let said = Value::from(answer.result.clone()).to_string();
     let is_error = answer.is_error();
+    let may_be_cut = is_bounded && said.len() > MOST_KEPT_BYTES;
     CallRecord {
         result_digest: Some(Digest::of(said.as_bytes())),
         result_bytes: said.len() as u64,
+        kept_bytes: may_be_cut.then(|| kept_of(&answer.result)).flatten().map(|kept| kept as u64),
         is_cached: answer.is_cached,
         took: answer.took,
         code: is_error.then_some(Code::ToolFailed),
@@ -245,8 +252,4 @@ fn entry(record: &CallRecord, sent: u64) -> AuditEntry {
         permission: record.decided.as_str().to_owned(),
         payload: Payload::of_tool_call(record),
     }
-}
-
-fn author(caller: &Caller, tool: &ToolName) -> Author {
-    Author { origin: format!("tool:{tool}"), ..caller.author.clone() }
 }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::service::Service;
-use super::{Client, panics, tools};
+use super::{Client, panics, tool_words, tools};
 use memdir_core::report::{Code, Failure};
 use memdir_engine::{Caller, Engine};
 
@@ -90,6 +90,7 @@ pub(super) async fn ask(
     };
     let (server, message) = (Arc::clone(&service.server), message.to_owned());
     let caller = tools::caller(service, client, &context.id);
+    let words = service.server.tool_words.of(service, client);
     // One message after the other: a model has room for one.
     let turn = tokio::select! {
         turn = service.server.agent_turn.lock() => turn,
@@ -98,7 +99,10 @@ pub(super) async fn ask(
     let stop = context.ct.child_token();
     let (stopped, closing) = (stop.clone(), service.connection.closing.clone());
     let answering = tokio::task::spawn_blocking(move || match server.agent.get() {
-        Some(MemoryAgent(ask)) => ask(&server.engine, caller, &message, &stopped),
+        Some(MemoryAgent(ask)) => {
+            let guard = tool_words::guard(&words, &server.engine);
+            ask(&server.engine, Caller { guard, ..caller }, &message, &stopped)
+        }
         None => Err(Failure::new(Code::Unavailable, "this server was started without an agent")),
     });
     tokio::pin!(answering);

@@ -34,6 +34,7 @@ mod server_info;
 mod service;
 mod stdio;
 mod subscriptions;
+mod tool_words;
 mod tools;
 mod verbatim;
 
@@ -48,6 +49,7 @@ pub use stdio::{serve_stdio, serve_streams};
 use ask::PendingCalls;
 use notices::Notices;
 use rate::RateLimiter;
+use tool_words::KnownWords;
 
 /// How a server works, whoever asks.
 #[derive(Clone, Debug)]
@@ -93,6 +95,7 @@ pub struct Server {
     /// The calls that wait for an answer of a person.
     pending_calls: PendingCalls,
     notices: Notices,
+    tool_words: KnownWords,
     /// Whether the system tells of all changes.
     is_told: AtomicBool,
     /// What answers where the tools are [`ToolSet::Agent`], and who has the word.
@@ -119,6 +122,7 @@ impl Server {
             rates,
             pending_calls,
             notices,
+            tool_words: KnownWords::default(),
             is_told: AtomicBool::new(false),
             agent: OnceLock::new(),
             agent_turn: tokio::sync::Mutex::default(),

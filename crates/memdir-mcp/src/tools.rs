@@ -15,7 +15,7 @@ use super::connector::{self, ConnectorTool};
 use super::rate::RateLimited;
 use super::server_info::WithServerInfo;
 use super::service::{self, Service};
-use super::{Client, Options, Server, ToolSet, agent, app, ask, hub, offered};
+use super::{Client, Options, Server, ToolSet, agent, app, ask, hub, offered, tool_words};
 use memdir_core::action::Access;
 use memdir_core::catalog::{self, ROWS, Row, format};
 use memdir_core::report::{Code, Failure, Report};
@@ -227,9 +227,11 @@ pub(super) async fn run(
 ) -> Result<Report, ErrorData> {
     let caller = caller(service, client, &context.id);
     let (server, connection) = (service.server.clone(), service.connection.clone());
+    let words = server.tool_words.of(service, client);
     let lane = if only_reads(&parsed) { Lane::Read } else { Lane::Write };
     let run = move || {
-        let mut report = run_now(&server.engine, &connection, parsed, caller);
+        let guard = tool_words::guard(&words, &server.engine);
+        let mut report = run_now(&server.engine, &connection, parsed, Caller { guard, ..caller });
         server.wrote(&report.changed);
         report.bound();
         report

@@ -16,7 +16,7 @@ use memdir_core::report::{Code, Failure, Kind, MemoryEntry, Search, Value};
 use memdir_note::{Note, quoted};
 
 /// The name of the folder of all entries.
-const FOLDER: &str = "memories";
+pub(crate) const FOLDER: &str = "memories";
 /// The longest name that is made of a key, in bytes, without `.md`.
 const MAX_SLUG_BYTES: usize = 80;
 /// How many words of a content make the name of an entry without a key.

@@ -18,7 +18,7 @@ use memdir_note::{Heading, Note, Syntax, Target, fact, link, name};
 use memdir_rank::Question;
 
 /// The folder of a new note where the memory does not show another one.
-const FOLDER: &str = "entities";
+pub(crate) const FOLDER: &str = "entities";
 /// The title of the note about the person where it has to be made.
 const PERSON_TITLE: &str = "Me";
 /// The longest name that is looked for in a text, in words, and how many runs of words an index is asked for.

@@ -60,6 +60,9 @@ pub struct CallRecord {
     pub result_digest: Option<Digest>,
     /// How many bytes it is; 0 where none came.
     pub result_bytes: u64,
+    /// How many of these bytes were kept for who asked, where the rest was cut off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept_bytes: Option<u64>,
     /// Whether the result was kept from an earlier call.
     pub is_cached: bool,
     /// How long it took.

@@ -5,10 +5,12 @@ use std::collections::VecDeque;
 use serde_json::{Map, Value, json};
 
 use memdir_core::report::{Code, Failure};
+use memdir_core::text::is_unseen;
 
-/// So many results are kept, with so many bytes in all; the oldest go first.
+/// So many results are kept; the oldest go first.
 const MOST_KEPT: usize = 16;
-const MOST_BYTES: usize = 4 << 20;
+/// So many bytes are kept, of all results together and so of one: what a tool says after that is cut off.
+pub const MOST_KEPT_BYTES: usize = 4 << 20;
 /// The least of a result that is shown at once.
 const LEAST: usize = 256;
 
@@ -19,7 +21,7 @@ pub struct Part {
     pub value: Value,
     /// Where it goes on; `None` where it was told to its end.
     pub cursor: Option<String>,
-    /// How many bytes all of it has, where only a part is told.
+    /// How many bytes all of it has, where only a part is told. Of more than [`MOST_KEPT_BYTES`] the rest is lost, and the last part says so.
     pub total: Option<usize>,
 }
 
@@ -37,6 +39,8 @@ struct KeptResult {
     /// Who said it.
     tool: String,
     text: String,
+    /// How many bytes the tool said.
+    total: usize,
 }
 
 impl Kept {
@@ -51,11 +55,11 @@ impl Kept {
             return Part { value, cursor: None, total: None };
         }
         self.last += 1;
-        let mut text = text;
-        text.truncate(text.floor_char_boundary(MOST_BYTES));
-        self.results.push_back(KeptResult { number: self.last, tool: tool.to_owned(), text });
+        let (total, mut text) = (text.len(), text);
+        text.truncate(text.floor_char_boundary(MOST_KEPT_BYTES));
+        self.results.push_back(KeptResult { number: self.last, tool: tool.to_owned(), text, total });
         while self.results.len() > MOST_KEPT
-            || self.results.iter().map(|kept| kept.text.len()).sum::<usize>() > MOST_BYTES
+            || self.results.iter().map(|kept| kept.text.len()).sum::<usize>() > MOST_KEPT_BYTES
         {
             self.results.pop_front();
         }
@@ -88,8 +92,57 @@ impl KeptResult {
         let rest = self.text.get(at..).unwrap_or_default();
         let end = rest.floor_char_boundary(most.max(LEAST));
         let cursor = (end < rest.len()).then(|| format!("{}:{}", self.number, at + end));
-        Part { value: rest.get(..end).unwrap_or_default().into(), cursor, total: Some(self.text.len()) }
+        let mut shown = rest.get(..end).unwrap_or_default().to_owned();
+        if cursor.is_none() && self.text.len() < self.total {
+            shown.push_str(&cut_off(self.text.len(), self.total));
+        }
+        Part { value: shown.into(), cursor, total: Some(self.total) }
     }
+}
+
+/// What stands where a result was cut off.
+fn cut_off(kept: usize, total: usize) -> String {
+    format!("\n(cut off: the tool said {total} bytes, of which the first {kept} are kept; ask it for less)")
+}
+
+/// How many bytes of a result are kept for who is told only so much; `None` where that is all of it.
+#[must_use]
+pub fn kept_of(result: &Map<String, Value>) -> Option<usize> {
+    let said = match told(result) {
+        Value::String(text) => text,
+        value @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
+            value.to_string()
+        }
+    };
+    (said.len() > MOST_KEPT_BYTES).then(|| said.floor_char_boundary(MOST_KEPT_BYTES))
+}
+
+/// All texts in a value, one to a line: its strings, its keys and numbers, and those in a string that is JSON itself. So its words are
+/// those that a model reads, without the escapes of JSON and characters that nobody sees.
+#[must_use]
+pub fn texts(value: &Value) -> String {
+    let mut found = String::new();
+    add_texts(value, &mut found);
+    found
+}
+
+fn add_texts(value: &Value, found: &mut String) {
+    match value {
+        Value::String(text) => match serde_json::from_str(text) {
+            Ok(inner @ (Value::Array(_) | Value::Object(_))) => add_texts(&inner, found),
+            Ok(Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) | Err(_) => add_line(text, found),
+        },
+        Value::Array(items) => items.iter().for_each(|item| add_texts(item, found)),
+        Value::Object(members) => members.iter().for_each(|(key, value)| {
+            add_line(key, found);
+            add_texts(value, found);
+        }),
+        Value::Null | Value::Bool(_) | Value::Number(_) => add_line(&value.to_string(), found),
+    }
+}
+
+fn add_line(text: &str, found: &mut String) {
+    found.extend(text.chars().filter(|one| one.is_whitespace() || !is_unseen(*one)).chain(['\n']));
 }
 
 /// What a model that reads text is told of a result: its texts, or else all of it. What it says twice, as a text and as
@@ -182,17 +235,46 @@ mod tests {
         let mut kept = Kept::default();
         let cursors: Vec<String> =
             (0..100).map(|_| kept.begin("a__b", "x".repeat(1 << 20).into(), 300).cursor.unwrap()).collect();
-        assert!(kept.results.iter().map(|kept| kept.text.len()).sum::<usize>() <= MOST_BYTES);
+        assert!(kept.results.iter().map(|kept| kept.text.len()).sum::<usize>() <= MOST_KEPT_BYTES);
         assert_eq!(kept.more(&cursors[0], 300).unwrap_err().code, Code::NotFound);
         assert!(kept.more(&cursors[99], 300).is_ok());
-        assert_eq!(
-            kept.begin("a__b", "x".repeat(9 << 20).into(), 300).total,
-            Some(MOST_BYTES),
-            "the end of a huge one is not kept"
-        );
         for cursor in ["", "1", "101:2:3", "-1:5", "101:99999999", "x:y"] {
             assert_eq!(kept.more(cursor, 300).unwrap_err().code, Code::NotFound, "{cursor}");
         }
+    }
+
+    #[test]
+    fn what_was_cut_off_is_said_at_its_end() {
+        let mut kept = Kept::default();
+        let (all, step) = (9 << 20, 1 << 20);
+        let mut part = kept.begin("a__b", "x".repeat(all).into(), step);
+        let mut read = 0;
+        while let Some(cursor) = part.cursor {
+            assert_eq!(part.total, Some(all));
+            read += part.value.as_str().unwrap().len();
+            part = kept.more(&cursor, step).unwrap().1;
+        }
+        let last = part.value.as_str().unwrap();
+        let (own, said) = last.split_once('\n').unwrap();
+        assert_eq!(read + own.len(), MOST_KEPT_BYTES);
+        assert_eq!(
+            said,
+            "(cut off: the tool said 9437184 bytes, of which the first 4194304 are kept; ask it for less)"
+        );
+        let result = |bytes: usize| {
+            let text = json!({"type": "text", "text": "x".repeat(bytes)});
+            kept_of(json!({"content": [text]}).as_object().unwrap())
+        };
+        assert_eq!((result(MOST_KEPT_BYTES), result(all)), (None, Some(MOST_KEPT_BYTES)));
+    }
+
+    #[test]
+    fn the_texts_of_a_value_are_without_escapes() {
+        let value = json!({"a\u{200b}b": ["one\ntwo", 7.5, true], "c": "{\"d\": \"three\\nf\\u00fcnf\"}"});
+        let lines = texts(&value);
+        let lines: Vec<&str> = lines.lines().collect();
+        assert_eq!(lines, ["ab", "one", "two", "7.5", "true", "c", "d", "three", "fünf"]);
+        assert_eq!(texts(&json!("b\u{200b}o\u{200b}a\u{200b}t")), "boat\n");
     }
 
     proptest! {

@@ -47,6 +47,11 @@ pub trait CallEvents {
     fn elicit(&mut self, _elicitation: &Elicitation) -> ElicitationAnswer {
         ElicitationAnswer::Decline
     }
+
+    /// Whether of a result that is longer than [`MOST_KEPT_BYTES`](super::MOST_KEPT_BYTES) only so much is kept for who asked.
+    fn is_bounded(&self) -> bool {
+        false
+    }
 }
 
 /// Nobody hears of it, and every question is declined.

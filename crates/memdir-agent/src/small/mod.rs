@@ -25,7 +25,6 @@ mod view;
 
 pub(super) use stream::Pieces;
 pub use turn::Expanded;
-pub(super) use turn::FOLDER;
 use turn::Reply;
 use view::View;
 

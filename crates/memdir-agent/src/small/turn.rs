@@ -42,7 +42,7 @@ const SILENCE: &str = "…";
 /// The name of a new note has at most this many words.
 const MOST_NAME_WORDS: usize = 6;
 /// Where a new note is made, if no link shows where such notes are kept.
-pub(crate) const FOLDER: &str = "entities";
+const FOLDER: &str = "entities";
 /// The title of the person's note where there was none, as in the template.
 const PERSON_TITLE: &str = "Me";
 

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use serde_json::{Map, Value as Json};
 use tokio_util::sync::CancellationToken;
 
-use super::{AsSwitched, Hands, ToolCalled, withhold};
+use super::{ConversationToolbox, Hands, ToolCalled, withhold};
 use crate::asked::Asked;
 use crate::line::Line;
 use crate::{Agent, Edge, Event};
@@ -16,7 +16,7 @@ use memdir_core::report::{Code, Failure, Outcome, Value};
 use memdir_dialect::{Entry, Foreign, Parsed, Unread};
 use memdir_tools::{
     CallError, CallEvents, Elicitation, ElicitationAnswer, Kept, MetaCall, Part, Progress, ServerName, Tool,
-    ToolAnswer, ToolCall, find, told,
+    ToolAnswer, ToolCall, find, texts, told,
 };
 
 /// So many tools are called in a turn.
@@ -132,7 +132,7 @@ impl Agent<'_> {
         let started = (self.settings.clock)();
         let mut switched = self.session.switched();
         let answered = {
-            let toolbox = AsSwitched { toolbox: toolbox.as_ref(), session: &self.session };
+            let toolbox = ConversationToolbox { toolbox: toolbox.as_ref(), session: &self.session };
             let edge = &calling.edge;
             let mut ask = |tool: &Tool, arguments: &Map<String, Json>| edge.borrow_mut().decide_tool(tool, arguments);
             let mut events = Relay(edge, &tool.server);
@@ -198,7 +198,7 @@ impl Agent<'_> {
 
     /// Notes that the model was shown this, and whose it is.
     fn hear_tool(&mut self, tool: &str, value: &Json) {
-        self.session.tools.heard.add(tool, &words(value));
+        self.session.tools.words.add(tool, &texts(value));
     }
 }
 
@@ -223,6 +223,10 @@ impl CallEvents for Relay<'_, '_, '_> {
 
     fn elicit(&mut self, elicitation: &Elicitation) -> ElicitationAnswer {
         self.0.borrow_mut().elicit(self.1, elicitation)
+    }
+
+    fn is_bounded(&self) -> bool {
+        true
     }
 }
 

@@ -7,11 +7,11 @@ use serde::Serialize;
 use serde_json::{Map, Value as Json};
 use tokio_util::sync::CancellationToken;
 
-use super::heard::Heard;
 use super::session::Session;
 use super::switches::Actions;
 use super::{Agent, Family, filter};
 use memdir_core::report::Code;
+use memdir_plan::ToolWords;
 use memdir_policy::Filter;
 use memdir_tools::{
     CallError, CallEvents, Kept, META_TOOLS, Permission, PinState, ServerName, ServerState, Switched, Tool, ToolAnswer,
@@ -51,8 +51,8 @@ pub(super) struct ToolState {
     confirmed: BTreeSet<ServerName>,
     /// The tools that need no further question.
     allowed: BTreeSet<String>,
-    /// What was said.
-    pub(super) heard: Heard,
+    /// What the tools said.
+    pub(super) words: ToolWords,
 }
 
 impl ToolState {
@@ -60,7 +60,7 @@ impl ToolState {
     pub(super) fn join(&mut self, other: Self) {
         self.confirmed.extend(other.confirmed);
         self.allowed.extend(other.allowed);
-        self.heard.join(other.heard);
+        self.words.join(other.words);
     }
 }
 
@@ -171,14 +171,14 @@ impl<'e> Agent<'e> {
     }
 }
 
-/// The servers as a conversation may use them: those that only its file says are on are asked about.
+/// The toolbox of a conversation: of servers that are on only because its file says so, each call is asked about.
 #[derive(Debug)]
-struct AsSwitched<'t> {
+struct ConversationToolbox<'t> {
     toolbox: &'t dyn Toolbox,
     session: &'t Session,
 }
 
-impl Toolbox for AsSwitched<'_> {
+impl Toolbox for ConversationToolbox<'_> {
     fn servers(&self) -> Vec<ServerState> {
         self.toolbox.servers()
     }

@@ -8,12 +8,10 @@ use crate::exit::usage;
 use crate::talk;
 use memdir_core::catalog;
 use memdir_engine::{ChangeError, ToolConsent};
-use memdir_tools::{Progress, ServerHealth, ServerName, ServerState, Tool};
+use memdir_tools::{CallQuestion, Progress, ServerHealth, ServerName, ServerState, Tool};
 
 /// So many bytes are shown of what is sent.
 const SHOWN: usize = 20_000;
-/// So many of what a server says of a tool.
-const BRIEF: usize = 200;
 
 /// Lists the servers, or switches one on or off.
 pub(super) fn run(chat: &mut Chat<'_>, text: &str) -> Result<(), ChangeError> {
@@ -95,18 +93,15 @@ impl Talker<'_> {
             return ToolConsent::NobodyThere;
         }
         self.screen.end_line();
-        let sent = serde_json::to_string_pretty(arguments).unwrap_or_default();
-        if sent.len() > SHOWN {
-            let words =
-                format!("the model wants to send {} bytes to `{}`, too many to show here", sent.len(), tool.name);
-            self.screen.warn(&format!("{words}: nothing is sent"));
+        let CallQuestion { head, arguments, about } = CallQuestion::new(Some("the model"), tool, arguments);
+        self.screen.warn(&head);
+        if arguments.len() > SHOWN {
+            self.screen.warn(&format!("{} bytes, too many to show here: nothing is sent", arguments.len()));
             return ToolConsent::NobodyThere;
         }
-        self.screen.warn(&format!("the model wants to call `{}` with:", tool.name));
-        sent.lines().for_each(|line| self.screen.show(&format!("  {line}")));
-        let words = tool.brief(BRIEF);
-        if !words.is_empty() {
-            self.screen.tell(&format!("the server says of this tool: {words}"));
+        arguments.lines().for_each(|line| self.screen.show(&format!("  {line}")));
+        if !about.is_empty() {
+            self.screen.tell(&about);
         }
         match self.ask("[y]es, once [c] yes, for this conversation [n]o", &[Word::Yes, Word::Conversation, Word::No]) {
             Some(Word::Yes) => ToolConsent::Once,

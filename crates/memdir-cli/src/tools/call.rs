@@ -17,8 +17,8 @@ use memdir_core::report::{Code, Failure};
 use memdir_engine::ToolConsent;
 use memdir_hub::Hub;
 use memdir_tools::{
-    CallEvents, Elicitation, ElicitationAnswer, PinState, Progress, Server, Switched, Tool, ToolAnswer, ToolCall,
-    ToolName, Toolbox,
+    CallEvents, CallQuestion, Elicitation, ElicitationAnswer, PinState, Progress, Server, ServerName, Switched, Tool,
+    ToolAnswer, ToolCall, ToolName, Toolbox,
 };
 
 /// More is no arguments.
@@ -73,7 +73,7 @@ fn make(
             ToolConsent::NobodyThere
         })
     };
-    let mut events = Person { server: server.name.as_str(), can_ask: !global.json && question::can_ask() };
+    let mut events = Person { server: &server.name, can_ask: !global.json && question::can_ask() };
     let answer = opened.engine.call_tool(&hub, &open::person(), &mut switched, call, &mut ask, &mut events, &stop);
     match broken {
         Some(stop) => Err(stop),
@@ -86,8 +86,13 @@ fn consent(tool: &Tool, arguments: &Map<String, Value>, global: &Global) -> Resu
     if global.json || !question::can_ask() {
         return Ok(ToolConsent::NobodyThere);
     }
-    writeln!(io::stderr(), "{}", pretty(arguments))?;
-    let is_agreed = question::agrees(&format!("call {} with these arguments?", tool.name))?;
+    let CallQuestion { head, arguments, about } = CallQuestion::new(None, tool, arguments);
+    say(head)?;
+    arguments.lines().try_for_each(|line| say(format!("  {line}")))?;
+    if !about.is_empty() {
+        say(about)?;
+    }
+    let is_agreed = question::agrees("call it?")?;
     Ok(if is_agreed { ToolConsent::Once } else { ToolConsent::No })
 }
 
@@ -172,7 +177,7 @@ fn print(text: &str, stdout: &mut (impl Write + io::IsTerminal)) -> Result<(), S
 
 /// The person at the terminal while a call runs.
 struct Person<'a> {
-    server: &'a str,
+    server: &'a ServerName,
     can_ask: bool,
 }
 
@@ -188,7 +193,7 @@ impl CallEvents for Person<'_> {
 
     fn elicit(&mut self, elicitation: &Elicitation) -> ElicitationAnswer {
         match self.can_ask {
-            true => elicit::on_terminal(self.server, elicitation).unwrap_or(ElicitationAnswer::Cancel),
+            true => elicit::answer(self.server, elicitation, &mut elicit::Terminal),
             false => ElicitationAnswer::Decline,
         }
     }

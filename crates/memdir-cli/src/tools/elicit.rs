@@ -2,31 +2,64 @@
 
 use serde_json::{Map, Value};
 
-use crate::exit::Stop;
 use crate::output::say;
 use crate::question;
-use memdir_tools::{Elicitation, ElicitationAnswer};
+use memdir_tools::{Elicitation, ElicitationAnswer, ServerName};
+
+/// So many lines of a question are shown.
+const LINES: usize = 40;
+
+/// The person whom a server asks, wherever they are.
+pub(crate) trait Asked {
+    /// Shows a line.
+    fn show(&mut self, line: &str);
+
+    /// Asks for a yes or a no; `None` where the person gives up.
+    fn agrees(&mut self, question: &str) -> Option<bool>;
+
+    /// Asks for a line; `None` where the person gives up.
+    fn line(&mut self, question: &str) -> Option<String>;
+}
+
+/// Who sits at the terminal. Where that cannot be read or written, they give up.
+pub(crate) struct Terminal;
+
+impl Asked for Terminal {
+    fn show(&mut self, line: &str) {
+        // Where nothing can be shown, the question after it ends the call.
+        let _ = say(line);
+    }
+
+    fn agrees(&mut self, question: &str) -> Option<bool> {
+        question::agrees(question).ok()
+    }
+
+    fn line(&mut self, question: &str) -> Option<String> {
+        question::line(question).ok().flatten()
+    }
+}
 
 /// Asks the person what a server wants to know. Its words are shown as its own.
-pub(crate) fn on_terminal(server: &str, elicitation: &Elicitation) -> Result<ElicitationAnswer, Stop> {
-    say(format!("the server `{server}` asks: {}", elicitation.message))?;
-    if let Some(url) = elicitation.params.get("url").and_then(Value::as_str) {
-        say(format!("it wants you to open {url}"))?;
-        let is_agreed = question::agrees("have you opened it?")?;
-        return Ok(if is_agreed { ElicitationAnswer::Accept(Map::new()) } else { ElicitationAnswer::Decline });
+pub(crate) fn answer(server: &ServerName, elicitation: &Elicitation, person: &mut dyn Asked) -> ElicitationAnswer {
+    person.show(&Elicitation::head(server));
+    elicitation.shown().lines().take(LINES).for_each(|line| person.show(&format!("  {line}")));
+    let question = match elicitation.url() {
+        Some(url) => {
+            person.show(&format!("it wants you to open {url}"));
+            "have you opened it?"
+        }
+        None => "do you want to answer? what you type goes to the server:",
+    };
+    match person.agrees(question) {
+        None => ElicitationAnswer::Cancel,
+        Some(false) => ElicitationAnswer::Decline,
+        Some(true) if elicitation.url().is_some() => ElicitationAnswer::Accept(Map::new()),
+        Some(true) => fields(elicitation, person).map_or(ElicitationAnswer::Cancel, ElicitationAnswer::Accept),
     }
-    if !question::agrees("do you want to answer? what you type goes to the server:")? {
-        return Ok(ElicitationAnswer::Decline);
-    }
-    let given = fields(elicitation, &mut |question| question::line(question))?;
-    Ok(given.map_or(ElicitationAnswer::Cancel, ElicitationAnswer::Accept))
 }
 
 /// Asks for each value that a server wants to know; `None` where the person gives up.
-pub(crate) fn fields(
-    elicitation: &Elicitation,
-    line: &mut dyn FnMut(&str) -> Result<Option<String>, Stop>,
-) -> Result<Option<Map<String, Value>>, Stop> {
+fn fields(elicitation: &Elicitation, person: &mut dyn Asked) -> Option<Map<String, Value>> {
     let schema = elicitation.params.get("requestedSchema");
     let fields = schema.and_then(|schema| schema.get("properties")).and_then(Value::as_object);
     let required = |name: &str| {
@@ -37,7 +70,7 @@ pub(crate) fn fields(
     for (name, field) in fields.into_iter().flatten() {
         let mut question = format!("{}:", label(name, field));
         loop {
-            let Some(typed) = line(&question)? else { return Ok(None) };
+            let typed = person.line(&question)?;
             let wanted = match value(&typed, field) {
                 Ok(None) if required(name) => "something",
                 Ok(value) => {
@@ -49,7 +82,7 @@ pub(crate) fn fields(
             question = format!("give {wanted}; {}:", label(name, field));
         }
     }
-    Ok(Some(answer))
+    Some(answer)
 }
 
 /// What a field is called, and what can be typed.

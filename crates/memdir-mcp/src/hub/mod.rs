@@ -29,8 +29,8 @@ use memdir_core::report::{Code, Failure};
 use memdir_engine::ToolConsent;
 use memdir_server::Lane;
 use memdir_tools::{
-    CallError, META_TOOLS, MetaCall, Part, Permission, PinState, Switched, Tool, ToolAnswer, ToolCall, Toolbox,
-    Verdict, find, meta_schema, told,
+    CallError, META_TOOLS, MOST_KEPT_BYTES, MetaCall, Part, Permission, PinState, Switched, Tool, ToolAnswer, ToolCall,
+    Toolbox, Verdict, find, meta_schema, told,
 };
 
 pub(super) use run::ForeignCall;
@@ -260,8 +260,10 @@ fn answer(
 ) -> CallToolResult {
     match answered {
         Ok(answer) => {
-            let few = service.server.options.hub.as_ref().is_some_and(|hub| hub.offered == HubOffer::Few);
-            let result = if few { bounded(service, tool, answer.result) } else { answer.result };
+            let result = match tells_parts(service) {
+                true => bounded(service, tool, answer.result),
+                false => answer.result,
+            };
             whole(result, context)
         }
         Err(failure) if failure.code == Code::PermissionRequired => {
@@ -281,6 +283,11 @@ fn whole(result: Map<String, Value>, context: &RequestContext<RoleServer>) -> Ca
     known.result_type = service::is_modern(context).then_some(ResultType::COMPLETE);
     verbatim::put(context, &known, result);
     known
+}
+
+/// Whether a client is told a long result in parts.
+fn tells_parts(service: &Service) -> bool {
+    service.server.options.hub.as_ref().is_some_and(|hub| hub.offered == HubOffer::Few)
 }
 
 /// A result that is not too long; of a longer one the beginning, and where it goes on. Pictures and the like count nothing.
@@ -311,7 +318,9 @@ fn texts(part: &Part) -> Vec<Value> {
     let shown = part.value.as_str().map(text);
     let next = part.cursor.as_ref().map(|cursor| {
         let all = part.total.unwrap_or_default();
-        text(&format!("This is a part of {all} bytes. call_tool with {} alone reads on.", json!({"cursor": cursor})))
+        let kept = if all > MOST_KEPT_BYTES { format!(", of which {MOST_KEPT_BYTES} are kept") } else { String::new() };
+        let cursor = json!({"cursor": cursor});
+        text(&format!("This is a part of {all} bytes{kept}. call_tool with {cursor} alone reads on."))
     });
     shown.into_iter().chain(next).collect()
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{Client, ask, service};
 use memdir_engine::ToolConsent;
-use memdir_tools::{Elicitation, ElicitationAnswer, Tool};
+use memdir_tools::{CallQuestion, Elicitation, ElicitationAnswer, Tool};
 
 /// What the person says to a call.
 const ONCE: &str = "yes";
@@ -49,7 +49,7 @@ impl Question {
                 ask::can_ask(context).then(|| consent(tool, client, arguments, choices))?
             }
             Self::Server(elicitation) => {
-                let is_visit = elicitation.params.contains_key("url");
+                let is_visit = elicitation.url().is_some();
                 let can_ask = match is_visit {
                     true => ask::elicitation(context).is_some_and(|modes| modes.url.is_some()),
                     false => ask::can_ask(context),
@@ -68,9 +68,8 @@ fn consent(
     choices: &[&str],
 ) -> Option<ElicitRequestParams> {
     let who = if client.name.is_empty() { "the assistant" } else { &client.name };
-    let head = format!("{who} wants to call `{}` of the server `{}` with", tool.own, tool.server);
-    let sent = serde_json::to_string_pretty(arguments).ok()?;
-    let message = format!("{}\n\n{}", ask::escape(&head, |_| false), ask::escape(&sent, |letter| letter == '\n'));
+    let CallQuestion { head, arguments, about } = CallQuestion::new(Some(who), tool, arguments);
+    let message = [head, arguments, about].join("\n\n").trim_end().to_owned();
     if message.chars().nth(ask::MOST_CHARS).is_some() {
         return None;
     }
@@ -82,9 +81,9 @@ fn consent(
 
 /// The question of a server as it came, with the server's name before it.
 fn passed_on(tool: &Tool, elicitation: &Elicitation, is_visit: bool) -> Option<ElicitRequestParams> {
-    let asked = ask::escape(&elicitation.message, |letter| letter == '\n');
     let mut params = elicitation.params.clone();
-    params.insert("message".to_owned(), format!("The server `{}` asks: {asked}", tool.server).into());
+    let message = format!("{} {}", Elicitation::head(&tool.server), elicitation.shown());
+    params.insert("message".to_owned(), message.into());
     params.insert("mode".to_owned(), if is_visit { "url".into() } else { "form".into() });
     serde_json::from_value(Value::Object(params)).ok()
 }

@@ -20,7 +20,7 @@ use super::question::{self, Question};
 use crate::ask::{self, Waiting};
 use crate::server_info::WithServerInfo;
 use crate::service::{self, Service};
-use crate::{Client, panics, tools};
+use crate::{Client, panics, tool_words, tools};
 use memdir_core::report::{Code, Failure};
 use memdir_engine::ToolConsent;
 use memdir_tools::{
@@ -53,14 +53,24 @@ enum Event {
 }
 
 /// The thread's end of it.
-struct Line(mpsc::Sender<Event>);
+struct Line {
+    events: mpsc::Sender<Event>,
+    /// What the server has said beside its answer.
+    said: String,
+    is_bounded: bool,
+}
 
 impl Line {
     /// Asks the person; `None` where nobody answers.
     fn ask(&self, question: Question) -> Option<ElicitResult> {
         let (answer, answered) = oneshot::channel();
-        self.0.blocking_send(Event::Asked(question, answer)).ok()?;
+        self.events.blocking_send(Event::Asked(question, answer)).ok()?;
         answered.blocking_recv().ok()?
+    }
+
+    fn add(&mut self, text: &str) {
+        self.said.push_str(text);
+        self.said.push('\n');
     }
 
     fn consent(&self, arguments: &Map<String, Value>) -> ToolConsent {
@@ -70,11 +80,17 @@ impl Line {
 
 impl CallEvents for Line {
     fn progress(&mut self, progress: &Progress) {
+        self.add(progress.message.as_deref().unwrap_or_default());
         // A client that does not keep up misses some.
-        let _ = self.0.try_send(Event::Progress(progress.clone()));
+        let _ = self.events.try_send(Event::Progress(progress.clone()));
+    }
+
+    fn is_bounded(&self) -> bool {
+        self.is_bounded
     }
 
     fn elicit(&mut self, elicitation: &Elicitation) -> ElicitationAnswer {
+        self.add(&elicitation.message);
         question::answered(self.ask(Question::Server(elicitation.clone())))
     }
 }
@@ -100,16 +116,20 @@ pub(super) fn begin(
     let stop = CancellationToken::new();
     let (engine, toolbox, connection) =
         (Arc::clone(&service.server.engine), Arc::clone(toolbox), Arc::clone(&service.connection));
+    let (words, is_bounded) = (service.server.tool_words.of(service, client), super::tells_parts(service));
     let (caller, stopped) = (tools::caller(service, client, &context.id), stop.clone());
     let has_conversation = service::has_conversation(context);
     tokio::task::spawn_blocking(move || {
         let _place = place;
-        let (mut line, person) = (Line(sender.clone()), Line(sender.clone()));
+        tool_words::add_arguments(&words, &call.arguments);
+        let line = || Line { events: sender.clone(), said: String::new(), is_bounded };
+        let (mut line, person) = (line(), line());
         let mut ask = |_: &Tool, arguments: &Map<String, Value>| person.consent(arguments);
         let answered = engine.call_tool(&*toolbox, &caller, &mut switched, &call, &mut ask, &mut line, &stopped);
         if has_conversation {
             connection.allow(switched.allowed);
         }
+        tool_words::add_answer(&words, &call.tool, line.said, &answered);
         // Nobody may wait for it any more.
         let _ = sender.blocking_send(Event::Done(answered));
     });

@@ -32,7 +32,7 @@ fn the_question_of_a_server_is_the_persons_in_both_forms() {
             let call = || json!({"name": "post__ask", "arguments": {}});
             let yes = json!({"action": "accept", "content": {"day": "Monday"}});
             let (question, answer) = answer_question(&mut wire, call(), yes).await;
-            assert_eq!(question["message"], "The server `post` asks: which day\\u{202e}?");
+            assert_eq!(question["message"], "the server `post` asks: which day\\u{202e}?");
             assert_eq!(question["requestedSchema"]["properties"]["day"]["type"], "string");
             assert_eq!(text(&answer), r#"accept {"day":"Monday"}"#);
             for action in ["decline", "cancel"] {
@@ -71,7 +71,8 @@ fn the_person_is_asked_before_a_call_with_what_will_be_sent() {
                 let (question, answer) = answer_question(&mut wire, call(), said.clone()).await;
                 let message = question["message"].as_str().unwrap();
                 assert!(
-                    message.contains("`careful` of the server `post`") && message.contains("\"to\": \"jane\""),
+                    message.contains("test wants to call `post__careful` with:")
+                        && message.contains("\"to\": \"jane\""),
                     "{message}"
                 );
                 assert!(message.contains("\\u{202e}x"), "{message}");

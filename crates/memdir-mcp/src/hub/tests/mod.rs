@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests play the person and the editor, who use paths")]
 
 mod asked;
+mod injected;
 mod results;
 mod seen;
 
@@ -44,6 +45,8 @@ struct Fake {
     heard: Mutex<Vec<Box<dyn Fn() + Send + Sync>>>,
     /// The calls that came, by the names of their tools.
     calls: Mutex<Vec<(String, Value)>>,
+    /// What tools answer that have no answer of their own, by their names.
+    says: Mutex<BTreeMap<String, String>>,
     /// Tells that a call was cancelled.
     cancelled: Mutex<Option<mpsc::Sender<()>>>,
 }
@@ -100,6 +103,7 @@ impl Fake {
             tools: Mutex::new(fleet().into()),
             heard: Mutex::default(),
             calls: Mutex::default(),
+            says: Mutex::default(),
             cancelled: Mutex::default(),
         })
     }
@@ -164,7 +168,11 @@ impl Toolbox for Fake {
                 }
                 return Err(CallError::Cancelled);
             }
-            name => text(name.to_owned()),
+            "post__refuse" => {
+                let message = "the parrot is called Polly".to_owned();
+                return Err(CallError::Protocol { server: "post".to_owned(), code: -32000, message, data: None });
+            }
+            name => text(lock(&self.says).get(name).map_or(name, String::as_str).to_owned()),
         };
         let result = result.as_object().unwrap().clone();
         Ok(ToolAnswer { result, is_cached: false, took: Duration::ZERO })
@@ -208,7 +216,7 @@ impl Site {
         let register = Register::new(move |claim| {
             let (Claim::Name(name) | Claim::Token(name)) = claim;
             let tools = lock(&known).get(name).cloned().ok_or(Unknown)?;
-            let grant = Grant::new(&["**".to_owned()], &[], None).unwrap();
+            let grant = Grant::new(&["**".to_owned()], &["**".to_owned()], None).unwrap();
             let rate = NonZeroU32::new(3).filter(|_| name == "slow");
             Ok(Client {
                 name: name.to_owned(),
