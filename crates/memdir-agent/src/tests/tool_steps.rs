@@ -100,8 +100,7 @@ fn without_tools_switched_on_a_small_model_is_asked_as_ever() {
             None => agent,
         };
         ask(&mut agent, "What is on today?", &mut Asked::saying(&[]));
-        let asked = asked.lock().unwrap().clone();
-        asked
+        asked.lock().unwrap().clone()
     };
     for family in [Family::Small, Family::MemAgent] {
         let without = requests(Session::new(ID.to_owned()), None, family);
@@ -143,19 +142,17 @@ impl Toolbox for Dead {
 fn a_refused_call_and_a_dead_server_are_told_and_the_answer_comes() {
     let turns = [CALL, NO_CALL, "chat\nsay I could not look."];
     let dead = || Dead(Servers::default().with(("calendar", "list_events"), Permission::Allow, Map::new()).unwrap());
-    let cases: [(Arc<dyn Toolbox>, &[ToolConsent], Code, &str); 3] = [
-        (calendar(Permission::Ask, "x"), &[ToolConsent::No], Code::Denied, "failed: "),
-        (calendar(Permission::Ask, "x"), &[], Code::PermissionRequired, "failed: "),
-        (Arc::new(dead()), &[], Code::Unavailable, "failed: the server `calendar` cannot be reached: it has ended"),
-    ];
-    for (servers, consent, code, words) in cases {
+    let check = |servers: Arc<dyn Toolbox>, consent: &[ToolConsent], code: Code, words: &str| {
         let env = Env::new();
         let engine = env.engine();
         let (mut agent, asked) = with(&engine, servers, small(), switched_on(), &turns);
         let said = ask(&mut agent, "What is on today?", &mut Asked::saying(consent));
         assert_eq!((said.tool_calls[0].code, said.reply.as_deref()), (Some(code), Some("I could not look.")));
-        assert!(told(&asked).contains(&format!("\n> {words}")), "{}", told(&asked));
-    }
+        assert!(told(&asked).contains(&format!("\n> failed: {words}")), "{}", told(&asked));
+    };
+    check(calendar(Permission::Ask, "x"), &[ToolConsent::No], Code::Denied, "");
+    check(calendar(Permission::Ask, "x"), &[], Code::PermissionRequired, "");
+    check(Arc::new(dead()), &[], Code::Unavailable, "the server `calendar` cannot be reached: it has ended");
     // Of a tool that the person denied, and of one that is not as it was approved, it is not told at all.
     let env = Env::new();
     let engine = env.engine();
@@ -359,10 +356,8 @@ fn a_session_with_a_call_before_the_answer_is_replayed() {
     for family in [Family::Small, Family::MemAgent] {
         let (env, copy) = (Env::new(), Env::new());
         let engine = env.engine();
-        let own = match family {
-            Family::Small => "set user.city = Paris\nsay Noted.",
-            _ => "<python>\nupdate_file(\"user.md\", \"London\", \"Paris\")\n</python>",
-        };
+        let python = "<python>\nupdate_file(\"user.md\", \"London\", \"Paris\")\n</python>";
+        let own = if family == Family::Small { "set user.city = Paris\nsay Noted." } else { python };
         let turns = [CALL, NO_CALL, own, "<python>\n</python>\n<reply>Noted.</reply>"];
         let settings = Settings { family, ..settings() };
         let servers = calendar(Permission::Allow, "3 events");
