@@ -88,7 +88,7 @@ fn it_takes_calls_as_they_should_be_and_no_others() {
     {
         assert!(!both.takes(&call("time__at", arguments)), "{arguments}");
     }
-    for arguments in ["{}", r#"{"any":[1,"x",null]}"#, r#"{"free":{"a":{"b":[true]}},"both":"x"}"#, r#"{"both":3}"#] {
+    for arguments in ["{}", r#"{"any":[1,"x",null]}"#, r#"{"free":{"a":{"b":true}},"both":"x"}"#, r#"{"both":3}"#] {
         assert!(both.takes(&call("a__b", arguments)), "{arguments}");
     }
     let one = call("a__b", "{}");
@@ -106,9 +106,10 @@ fn among_actions_any_tool_that_was_found_can_be_called() {
         assert!(serde_json::from_str::<Map<String, Value>>(&decided).is_ok(), "{decided}");
     }
     for call in [
-        r#"{"action":"call_tool","name":"lab__do","arguments":{"a":{"b":[1,2]}}}"#,
+        r#"{"action":"call_tool","name":"lab__do","arguments":{"a":{"b":"c"},"d":[1,-2.5,null,true]}}"#,
         r#"{"action":"call_tool","cursor":"1:256"}"#,
     ] {
         assert!(both.takes(&format!(r#"{{"actions":[{call}]}}"#)), "{call}");
     }
+    assert!(!both.takes(r#"{"actions":[{"action":"call_tool","name":"lab__do","arguments":7}]}"#));
 }

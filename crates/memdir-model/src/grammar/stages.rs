@@ -34,8 +34,9 @@ pub fn decision<'r>(rows: impl Iterator<Item = &'r Row>, tools: &Callable<'_>, m
     calls.extend(tools.rules(&mut rules));
     let mut either = vec![text("{\"action\":\"final_answer\"}")];
     if !calls.is_empty() && most > 0 {
-        let more = times(Part::All(vec![text(","), named("call")]), 0, most - 1);
-        either.push(Part::All(vec![text("{\"actions\":["), named("call"), more, text("]}")]));
+        let more = (most > 1).then(|| times(Part::All(vec![text(","), named("call")]), 0, most - 1));
+        let list = [text("{\"actions\":["), named("call")].into_iter().chain(more).chain([text("]}")]);
+        either.push(Part::All(list.collect()));
         rules.insert(0, tree("call", Part::Any(calls.iter().map(|name| named(name)).collect())));
     }
     rules.insert(0, tree("root", Part::Any(either)));

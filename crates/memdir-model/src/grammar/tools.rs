@@ -85,7 +85,7 @@ impl Callable<'_> {
 
 const CALL_TOOL: &str = "call_tool";
 
-/// The rules for JSON of which nothing is known, two lists or objects deep.
+/// The rules for JSON of which nothing is known: an object, in whose members stand plain values, and lists and objects of such.
 pub(super) fn any() -> Vec<Rule> {
     let digits = |least, most| times(Part::One(Class::Of(vec![('0', '9')])), least, most);
     let from_one = Part::All(vec![Part::One(Class::Of(vec![('1', '9')])), digits(0, 14)]);
