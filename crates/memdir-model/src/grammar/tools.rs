@@ -12,7 +12,7 @@ use memdir_core::catalog::ACTION;
 
 /// How deep a schema is followed, through references too.
 const MOST_DEPTH: usize = 6;
-/// How many schemas are read in one of a tool; the rest of it is any JSON.
+/// How many schemas are read in one of a tool. What lies beyond is not offered, or any JSON where it is required.
 const MOST_SCHEMAS: usize = 100;
 /// How many members of an object a model is offered: the required ones, and the first of the others.
 const MOST_MEMBERS: usize = 16;
@@ -141,7 +141,7 @@ fn arguments(schema: &Value) -> Takes {
     const NAMING: [&str; 5] = ["properties", "$ref", "anyOf", "oneOf", "allOf"];
     let is_open = schema.get("additionalProperties").is_some_and(|more| *more != Value::Bool(false));
     let takes = (Reader { root: schema, left: MOST_SCHEMAS }).takes(schema, MOST_DEPTH);
-    if matches!(takes, Takes::Object(_)) {
+    if let Some(takes @ Takes::Object(_)) = takes {
         takes
     } else if is_open || NAMING.iter().any(|key| schema.get(*key).is_some()) {
         Takes::AnyObject
@@ -159,54 +159,57 @@ struct Reader<'s> {
 }
 
 impl Reader<'_> {
-    fn takes(&mut self, schema: &Value, depth: usize) -> Takes {
-        let Some(members) = schema.as_object().filter(|_| depth > 0 && self.left > 0) else { return Takes::Any };
+    /// `None` where it is not followed any further.
+    fn takes(&mut self, schema: &Value, depth: usize) -> Option<Takes> {
+        if depth == 0 || self.left == 0 {
+            return None;
+        }
         self.left -= 1;
+        let Some(members) = schema.as_object() else { return Some(Takes::Any) };
         let choice = members.get("enum").and_then(Value::as_array).cloned();
         if let Some(values) = choice.or_else(|| members.get("const").map(|value| vec![value.clone()])) {
-            return one_of(values);
+            return Some(one_of(values));
         }
         if let Some(place) = members.get("$ref") {
             let place = place.as_str().and_then(|place| place.strip_prefix('#'));
             let root = self.root;
-            return place.and_then(|place| root.pointer(place)).map_or(Takes::Any, |to| self.takes(to, depth - 1));
+            return place
+                .and_then(|place| root.pointer(place))
+                .map_or(Some(Takes::Any), |to| self.takes(to, depth - 1));
         }
         if let Some(ways) = ["anyOf", "oneOf", "allOf"].iter().find_map(|key| members.get(*key)?.as_array()) {
-            let is_all = members.contains_key("allOf");
-            return if is_all && ways.len() > 1 { Takes::Any } else { self.either(ways.iter(), depth) };
+            let is_all = members.contains_key("allOf") && ways.len() > 1;
+            let ways = ways.iter().filter_map(|way| self.takes(way, depth - 1));
+            return if is_all { Some(Takes::Any) } else { either(ways.collect()) };
         }
         match members.get("type") {
             Some(Value::String(kind)) => self.of_type(kind, members, depth),
             Some(Value::Array(kinds)) => {
                 let kinds = kinds.iter().filter_map(Value::as_str);
-                let takes: Vec<Takes> = kinds.map(|kind| self.of_type(kind, members, depth)).collect();
-                either(takes)
+                either(kinds.filter_map(|kind| self.of_type(kind, members, depth)).collect())
             }
             _ if members.contains_key("properties") => self.of_type("object", members, depth),
-            _ => Takes::Any,
+            _ => Some(Takes::Any),
         }
     }
 
-    fn either<'s>(&mut self, ways: impl Iterator<Item = &'s Value>, depth: usize) -> Takes {
-        either(ways.map(|way| self.takes(way, depth - 1)).collect())
-    }
-
-    fn of_type(&mut self, kind: &str, members: &Map<String, Value>, depth: usize) -> Takes {
-        match kind {
+    fn of_type(&mut self, kind: &str, members: &Map<String, Value>, depth: usize) -> Option<Takes> {
+        Some(match kind {
             "string" => Takes::Text,
             "number" => Takes::Number,
             "integer" => Takes::Whole,
             "boolean" => Takes::Flag,
             "null" => Takes::Null,
-            "array" => {
-                Takes::List(Box::new(members.get("items").map_or(Takes::Any, |items| self.takes(items, depth - 1))))
-            }
+            "array" => Takes::List(Box::new(match members.get("items") {
+                Some(items) => self.takes(items, depth - 1)?,
+                None => Takes::Any,
+            })),
             "object" => match members.get("properties").and_then(Value::as_object) {
                 Some(properties) => self.object(properties, members.get("required"), depth),
                 None => Takes::AnyObject,
             },
             _ => Takes::Any,
-        }
+        })
     }
 
     /// An object with its required members first; any where it requires more than a model is offered.
@@ -217,13 +220,13 @@ impl Reader<'_> {
         if needed.len() > MOST_MEMBERS {
             return Takes::AnyObject;
         }
-        let all = needed.into_iter().chain(others).take(MOST_MEMBERS);
-        let member = |(name, schema): (&String, &Value)| Member {
-            name: name.clone(),
-            takes: self.takes(schema, depth - 1),
-            is_required: is_required(name),
-        };
-        Takes::Object(all.map(member).collect())
+        let mut members = Vec::new();
+        for (name, schema) in needed.into_iter().chain(others).take(MOST_MEMBERS) {
+            let is_required = is_required(name);
+            let takes = self.takes(schema, depth - 1).or(is_required.then_some(Takes::Any));
+            members.extend(takes.map(|takes| Member { name: name.clone(), takes, is_required }));
+        }
+        Takes::Object(members)
     }
 }
 
@@ -234,14 +237,13 @@ fn one_of(values: Vec<Value>) -> Takes {
     if fits { Takes::OneOf(values) } else { Takes::Any }
 }
 
-/// One of these; any JSON where one of them is that, or there are none.
-fn either(mut ways: Vec<Takes>) -> Takes {
+/// One of these; any JSON where one of them is that, `None` where there are none.
+fn either(mut ways: Vec<Takes>) -> Option<Takes> {
     ways.dedup();
     match ways.len() {
-        1 => ways.remove(0),
-        0 => Takes::Any,
-        _ if ways.contains(&Takes::Any) => Takes::Any,
-        _ => Takes::Either(ways),
+        0 | 1 => ways.pop(),
+        _ if ways.contains(&Takes::Any) => Some(Takes::Any),
+        _ => Some(Takes::Either(ways)),
     }
 }
 
