@@ -161,7 +161,8 @@ impl<'e> Agent<'e> {
         if self.decides_first() {
             return self.fitting(&offered, asked);
         }
-        if prompt::listed(&offered, Form::CallTool).is_some() { offered } else { Vec::new() }
+        let form = if self.is_staged() { Form::CallTool } else { Form::Action };
+        if prompt::listed(&offered, form).is_some() { offered } else { Vec::new() }
     }
 
     /// Whether a call that is no action goes to another server, or asks what there is.
