@@ -179,7 +179,11 @@ impl Agent<'_> {
         match self.settings.family {
             Family::Capable => Manners { dialect: None, is_one_turn: false },
             Family::Small => Manners { dialect: None, is_one_turn: true },
-            Family::MemAgent => Manners { dialect: Some(Dialect::Python), is_one_turn: false },
+            // The call that it decides about is in the native dialect.
+            Family::MemAgent if self.session.switches.tools.is_empty() => {
+                Manners { dialect: Some(Dialect::Python), is_one_turn: false }
+            }
+            Family::MemAgent => Manners { dialect: None, is_one_turn: false },
         }
     }
 
@@ -187,14 +191,16 @@ impl Agent<'_> {
     pub(super) fn request(&self, run: &Run, asked: &Asked) -> Request {
         let rest = wishes(&asked.filters);
         if self.settings.family == Family::Small {
-            let request = small::request(&self.small_turn(asked, &rest));
+            let request = small::request(&self.small_turn(asked, &rest, &tools::results(run)));
             return Request { temperature: self.settings.temperature, ..request };
         }
         let switches = &self.session.switches;
         let ask_first = asked.caller.mode == Mode::Flag;
         let system = match self.settings.family {
             Family::MemAgent => self.prompts.mem_agent(switches),
-            Family::Capable | Family::Small => self.prompts.system(switches, ask_first) + &tools::told(&self.offered()),
+            Family::Capable | Family::Small => {
+                self.prompts.system(switches, ask_first) + &tools::told(&self.offered(), tools::Form::Action)
+            }
         };
         let mut messages: Vec<Message> = asked.before.exchanges.iter().flat_map(told).collect();
         let message = prompt::message(&asked.notes, &asked.message, &rest);
@@ -219,27 +225,34 @@ impl Agent<'_> {
     }
 
     /// What a small model is asked about.
-    fn small_turn<'a>(&'a self, asked: &'a Asked, rest: &'a [String]) -> small::Turn<'a> {
+    pub(super) fn small_turn<'a>(
+        &'a self,
+        asked: &'a Asked,
+        rest: &'a [String],
+        results: &'a [(String, String)],
+    ) -> small::Turn<'a> {
         small::Turn {
             prompt: self.prompts.text("small"),
             notes: &asked.notes,
             message: &asked.message,
             session: &asked.before,
             rest,
+            results,
             writes: self.session.switches.actions == Actions::All,
             quotes: self.quotes(asked),
         }
     }
 
     /// What a small model wrote, in the native dialect. What is in it already, as in a session that is replayed, stays as it is.
-    pub(super) fn expand(&self, asked: &Asked, answer: &Answer) -> small::Expanded {
+    pub(super) fn expand(&self, run: &Run, asked: &Asked, answer: &Answer) -> small::Expanded {
         if self.settings.family != Family::Small || self.is_staged() || is_native(&answer.text) {
             return small::Expanded { text: answer.text.clone(), ..small::Expanded::default() };
         }
         let rest = wishes(&asked.filters);
         let may_know = |path: &MemoryPath| self.client.is_none() || self.engine.may_hear_of(&asked.caller, path);
         let exists = |path: &MemoryPath| may_know(path) && self.engine.text_of(path).is_some();
-        small::expand(&self.small_turn(asked, &rest), answer, (self.settings.clock)(), &exists)
+        let results = tools::results(run);
+        small::expand(&self.small_turn(asked, &rest, &results), answer, (self.settings.clock)(), &exists)
     }
 }
 

@@ -9,7 +9,7 @@ use super::line::{Act, Line, Word};
 use super::run::{Decided, Finish, Run, Step};
 use super::staged::Stages;
 use super::stream::{self, Stream};
-use super::{Agent, AgentError, Decision, Edge, Event, Family, Said, Spent, filter, keep, origin, small, tools};
+use super::{Agent, AgentError, Decision, Edge, Event, Family, Said, Spent, filter, keep, origin, small};
 use memdir_core::path::MemoryPath;
 use memdir_core::report::Variables;
 use memdir_dialect::Parsed;
@@ -119,19 +119,49 @@ impl Agent<'_> {
         stream: &mut Stream<'_>,
         said: &mut Said,
     ) -> Result<Answer, AgentError> {
+        let (answer, ms) = match self.decide_tool(run, asked, edge, stop, said)? {
+            Some((call, ms)) if !call.text.is_empty() => {
+                self.expanded = small::Expanded::default();
+                (call, ms)
+            }
+            decision => {
+                let (mut answer, mut ms) = self.own_turn(run, asked, edge, stop, stream, said)?;
+                // What it cost to decide that no tool is called is written down with the answer.
+                if let Some((cost, more)) = decision {
+                    answer.input_tokens = answer.input_tokens.saturating_add(cost.input_tokens);
+                    answer.output_tokens = answer.output_tokens.saturating_add(cost.output_tokens);
+                    answer.reused_tokens = answer.reused_tokens.saturating_add(cost.reused_tokens);
+                    ms = ms.saturating_add(more);
+                }
+                (answer, ms)
+            }
+        };
+        self.record_turn(run, &answer, ms);
+        edge.hear(Event::Turned(&withheld(&answer, &asked.filters)));
+        Ok(answer)
+    }
+
+    /// Has the model write a turn of its own.
+    fn own_turn(
+        &mut self,
+        run: &mut Run,
+        asked: &Asked,
+        edge: &mut dyn Edge,
+        stop: &CancellationToken,
+        stream: &mut Stream<'_>,
+        said: &mut Said,
+    ) -> Result<(Answer, u64), AgentError> {
         let request = self.request(run, asked);
         stream.begin();
         let (mut answer, ms) = self.ask_model(&request, asked, edge, stop, &mut said.spent, Some(stream))?;
-        self.expanded = self.expand(asked, &answer);
+        self.expanded = self.expand(run, asked, &answer);
         answer.text = std::mem::take(&mut self.expanded.text);
         said.grounds.append(&mut self.expanded.grounds);
         stream::end_with_reply(&mut answer);
         if stream.has_spoken() {
             run.heard();
         }
-        self.record_turn(run, &answer, ms);
-        edge.hear(Event::Turned(&withheld(&answer, &asked.filters)));
-        Ok(answer)
+        Ok((answer, ms))
     }
 
     /// Writes down a turn that the run is given.
@@ -163,6 +193,9 @@ impl Agent<'_> {
         let frame = parsed.frame.clone();
         let foreign = self.take_foreign(&mut parsed);
         let own = parsed.entries.len();
+        if own == 0 && !foreign.is_empty() {
+            run.only_called();
+        }
         keep::fill(&mut parsed, &asked.before, &asked.message);
         let engine = self.engine;
         let read = |path: &MemoryPath| engine.text_of(path);
@@ -221,10 +254,7 @@ impl Agent<'_> {
         let said = said.map(String::as_str).collect::<Vec<_>>();
         let now = (self.settings.clock)();
         let mut tools = self.session.tools.words.clone();
-        let offered = self.offered();
-        if !offered.is_empty() && tools::listed(&offered).is_some() {
-            offered.iter().for_each(|tool| tools.add(tool.name.as_str(), tool.description()));
-        }
+        self.described(asked).iter().for_each(|tool| tools.add(tool.name.as_str(), tool.description()));
         let words = origin::Words::of(&said.join("\n"), &self.session.exchanges, shown, now).after(tools);
         let (removals, callers) = (self.settings.removals, asked.caller.guard.clone());
         Guard::new(move |plan| {

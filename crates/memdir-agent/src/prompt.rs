@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::switches::{Actions, Switches};
 use memdir_core::catalog;
 use memdir_core::path::MemoryPath;
-use memdir_model::Card;
+use memdir_model::{Card, Message, Role};
 
 /// What kind of model it is, and so how it is talked to.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -49,9 +49,10 @@ pub struct Prompts {
 }
 
 /// The names and texts of the prompts that come with the program.
-const TEXTS: [(&str, &str); 7] = [
+const TEXTS: [(&str, &str); 8] = [
     ("system", include_str!("../../../prompts/system.md")),
     ("small", include_str!("../../../prompts/small.md")),
+    ("tools", include_str!("../../../prompts/tools.md")),
     ("filter", include_str!("../../../prompts/filter.md")),
     ("mem_agent", include_str!("../../../prompts/mem_agent.md")),
     ("staged_perception", include_str!("../../../prompts/staged_perception.md")),
@@ -107,6 +108,18 @@ impl Prompts {
         }
         text
     }
+}
+
+/// What a prompt says before its examples, and these, a message and its answer each.
+pub(super) fn examples(prompt: &str) -> (&str, Vec<Message>) {
+    let (system, rest) = prompt.split_once("<!-- user -->").unwrap_or((prompt, ""));
+    let mut messages = Vec::new();
+    for example in rest.split("<!-- user -->") {
+        let Some((user, assistant)) = example.split_once("<!-- assistant -->") else { continue };
+        messages.push(Message { role: Role::User, text: user.trim().to_owned() });
+        messages.push(Message { role: Role::Assistant, text: assistant.trim().to_owned() });
+    }
+    (system.trim(), messages)
 }
 
 const OFF: &str = "You talk with a person. You have no memory in this session, and no actions: answer between `<reply>` and `</reply>`.\n";

@@ -26,7 +26,7 @@ pub struct Limits {
 pub struct Manners {
     /// The dialect in which its calls are read; `None` goes by the text.
     pub dialect: Option<Dialect>,
-    /// The model has one turn, which holds its calls and its reply.
+    /// The model has one turn, which holds its calls and its reply. Turns that only call tools of other servers may come before it.
     pub is_one_turn: bool,
 }
 
@@ -120,6 +120,8 @@ pub struct Run {
     tried: (String, u32),
     /// Whether the person has heard the beginning of the reply that the next turn is.
     is_heard: bool,
+    /// Whether the calls of this turn all went to other servers.
+    has_only_called: bool,
     /// What is said once the calls of the only turn are concluded.
     reply: Option<String>,
     variables: Variables,
@@ -157,6 +159,7 @@ impl Run {
             malformed: 0,
             tried: (String::new(), 0),
             is_heard: false,
+            has_only_called: false,
             reply: None,
             variables,
             batches: Vec::new(),
@@ -236,6 +239,11 @@ impl Run {
         self.is_heard = true;
     }
 
+    /// The calls of this turn all go to other servers: a model that has one turn has it still before it.
+    pub fn only_called(&mut self) {
+        self.has_only_called = true;
+    }
+
     /// The model has written a turn.
     pub fn answered(&mut self, answer: Answer) {
         self.spent(&answer);
@@ -303,7 +311,8 @@ impl Run {
     fn told(&mut self, frame: &Frame, report: Report) {
         let variables = self.variables.iter().chain(report.variables.iter());
         self.variables = Variables::new(variables.map(|(name, value)| (name.to_owned(), value.clone())));
-        let is_over = self.manners.is_one_turn;
+        let goes_on = std::mem::take(&mut self.has_only_called) && self.reply.is_none();
+        let is_over = self.manners.is_one_turn && !goes_on;
         if !is_over && self.is_stuck(&report) {
             self.state = State::Done(Finish { reply: None, notice: Some(Notice::Stuck) });
         } else if !is_over {

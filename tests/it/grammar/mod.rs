@@ -8,7 +8,7 @@ use memdir_core::path::MemoryPath;
 use memdir_core::report::Variables;
 use memdir_dialect::{Dialect, Entry, Parsed, parse, parse_as};
 use memdir_model::grammar::{
-    Grammar, GrammarError, MAX_BYTES, MAX_LINES, decision, lines, perception, response, turns,
+    Callable, Grammar, GrammarError, MAX_BYTES, MAX_LINES, decision, lines, perception, response, turns,
 };
 use proptest::prelude::*;
 use serde_json::Value;
@@ -17,6 +17,7 @@ use crate::support::Env;
 
 mod gbnf;
 mod small;
+mod tools;
 
 use gbnf::{Dice, Gbnf};
 
@@ -135,7 +136,7 @@ proptest! {
 #[test]
 fn stages_are_written_as_they_were_asked_for() {
     let perception = Both::of(&perception());
-    let decision = Both::of(&decision(ROWS.iter()));
+    let decision = Both::of(&decision(ROWS.iter(), &Callable::These(Vec::new()), 8));
     let response = Both::of(&response());
     for seed in 0..200 {
         let mut dice = Dice(seed);
@@ -153,7 +154,7 @@ fn stages_are_written_as_they_were_asked_for() {
             None => assert_eq!(decided["action"], "final_answer"),
         }
     }
-    let none = Both::of(&memdir_model::grammar::decision(ROWS.iter().take(0)));
+    let none = Both::of(&memdir_model::grammar::decision(ROWS.iter().take(0), &Callable::These(Vec::new()), 8));
     assert!(none.takes(r#"{"action":"final_answer"}"#) && !none.takes(r#"{"actions":[]}"#));
 }
 

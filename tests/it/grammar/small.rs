@@ -93,7 +93,7 @@ proptest! {
         session.exchanges = before.into_iter().map(exchange).collect();
         let prompts = Prompts::default();
         let prompt = prompts.text("small");
-        let turn = Turn { prompt, notes: &notes, message: &message, session: &session, rest: &[], writes, quotes };
+        let turn = Turn { prompt, notes: &notes, message: &message, session: &session, rest: &[], results: &[], writes, quotes };
         let grammar = Gbnf::read(&request(&turn).shape.unwrap().grammar.gbnf());
         let text = grammar.make(&mut Dice(seed));
         prop_assert!(grammar.takes(&text), "{}", text);

@@ -3,7 +3,7 @@
 use std::fs;
 
 use memdir_core::report::Code;
-use memdir_engine::{Caller, Consent, Guard, Reviewed};
+use memdir_engine::{Caller, Consent, Guard, Objection, Reviewed};
 use memdir_policy::{Grant, Mode};
 use serde_json::{Value, json};
 
@@ -86,7 +86,7 @@ fn what_asks_about_a_change_is_not_told_of_hidden_notes() {
         let world = world(Hidden::Notes);
         let guard = Guard::new(|plan| {
             assert!(!plan.diff().contains("private"), "{}", plan.diff());
-            Vec::new()
+            Objection::default()
         });
         let parsed = memdir_dialect::parse(said(&rename("work/pub-a.md", "work/open.md")).as_bytes());
         let caller = Caller { guard: Some(guard), ..world.caller(&work(), mode) };

@@ -65,6 +65,40 @@ fn a_tool_is_called_for_a_message_and_what_it_said_is_not_stored() {
 }
 
 #[test]
+fn a_small_model_is_asked_about_a_call_before_it_answers() {
+    let call = r#"{"actions":[{"action":"call_tool","name":"lab__echo","arguments":{"text":"no news"}}]}"#;
+    let done = r#"{"action":"final_answer"}"#;
+    let reply = r#"{"steps":["chat"],"reply":"There is no news."}"#;
+    let standin = Standin::answers([call, done, reply, reply]);
+    let env = env().settings(&format!(
+        "[model]\nname = 'openai-compatible::{MODEL}'\naddress = '{}'\nfamily = 'small'\n",
+        standin.address()
+    ));
+    add(&env, "lab", &[]);
+    run(&env, &["allow", "lab"]).exits(0);
+    let object = said(&env.run(&["ask", "--tools", "lab", "--json", "Is there news?"], ""));
+    assert_eq!(object["reply"], "There is no news.", "{object}");
+    assert_eq!(
+        (&object["tool_calls"][0]["tool"], &object["tool_calls"][0]["code"]),
+        (&json!("lab__echo"), &Value::Null)
+    );
+    let asked = standin.asked();
+    let last =
+        |at: usize| asked[at]["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap().to_owned();
+    assert!(last(0).contains("- `lab__echo(") && last(0).contains("Message: Is there news?"), "{}", last(0));
+    let schema = asked[0]["response_format"].to_string();
+    assert!(schema.contains(r#"{"const":"lab__echo"}"#), "{schema}");
+    assert!(last(2).contains("\n> {\"text\":\"no news\"}\n") && !last(2).contains("lab__echo("), "{}", last(2));
+    let calls = said(&env.run(&["audit", "calls", "--json"], ""));
+    assert_eq!(calls["calls"][0]["session"], object["session"], "{calls}");
+
+    // Another conversation begins with none, and is asked nothing of them.
+    said(&env.run(&["ask", "--json", "Is there news?"], ""));
+    assert_eq!(standin.asked().len(), 4);
+    assert!(!standin.asked()[3].to_string().contains("lab__"));
+}
+
+#[test]
 fn a_server_is_switched_on_and_off_in_a_chat() {
     let standin = Standin::answers([CALL, "<reply>It says so.</reply>", "<reply>Fine.</reply>"]);
     let env = served(&standin);

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::prompt::examples;
 use memdir_core::path::MemoryPath;
 use memdir_model::grammar::filter_rules;
 use memdir_model::{Message, Request, Role, Shape};
@@ -15,13 +16,7 @@ const MAX_TOKENS: u32 = 120;
 
 /// Asks which rules say a wish. The keys are those of these notes.
 pub(crate) fn request(prompt: &str, notes: &[(MemoryPath, String)], wish: &str) -> Request {
-    let (system, rest) = prompt.split_once("<!-- user -->").unwrap_or((prompt, ""));
-    let mut messages = Vec::new();
-    for example in rest.split("<!-- user -->") {
-        let Some((user, assistant)) = example.split_once("<!-- assistant -->") else { continue };
-        messages.push(Message { role: Role::User, text: user.trim().to_owned() });
-        messages.push(Message { role: Role::Assistant, text: assistant.trim().to_owned() });
-    }
+    let (system, mut messages) = examples(prompt);
     let stable = messages.len();
     let keys = keys(notes);
     let one_line = wish.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -33,7 +28,7 @@ pub(crate) fn request(prompt: &str, notes: &[(MemoryPath, String)], wish: &str) 
         "additionalProperties": false,
     });
     Request {
-        system: system.trim().to_owned(),
+        system: system.to_owned(),
         messages,
         stable,
         shape: Some(Shape { grammar: filter_rules(&keys), schema }),

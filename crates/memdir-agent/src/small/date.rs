@@ -7,6 +7,13 @@ const DAY: i64 = 86_400_000_000;
 /// The days of a week, from the one after which the days since 1970 are counted in sevens.
 const WEEKDAYS: [&str; 7] = ["thursday", "friday", "saturday", "sunday", "monday", "tuesday", "wednesday"];
 
+/// Today, with the day of the week: `2026-11-24, tuesday`.
+pub(crate) fn today(now: Timestamp) -> String {
+    let day = now.micros().div_euclid(DAY);
+    let weekday = usize::try_from(day.rem_euclid(7)).ok().and_then(|day| WEEKDAYS.get(day));
+    format!("{}, {}", date(day).unwrap_or_default(), weekday.unwrap_or(&""))
+}
+
 /// A date that is written out, such as `2027-05-02` for “2 May”: its day is a number of the message, and its year too, or it is near.
 pub(super) fn written(expression: &str, message: &str, now: Timestamp) -> Option<String> {
     let date = Timestamp::parse(expression).ok().filter(|_| expression.len() == 10)?;

@@ -23,6 +23,7 @@ mod stream;
 mod turn;
 mod view;
 
+pub(super) use date::today;
 pub(super) use stream::Pieces;
 pub use turn::Expanded;
 use turn::Reply;
@@ -54,6 +55,8 @@ pub struct Turn<'a> {
     pub session: &'a Session,
     /// What filters ask for in words.
     pub rest: &'a [String],
+    /// The calls of tools of other servers that were made for the message, each with what came of it.
+    pub results: &'a [(String, String)],
     /// Whether it may write.
     pub writes: bool,
     /// Whether its reply is what it looks up, and no words of its own: it is too small to be believed, or a filter is on, and what
@@ -68,14 +71,7 @@ pub fn request(turn: &Turn<'_>) -> Request {
     let stable = messages.len();
     let view = View::of(turn.notes);
     let words = source(turn);
-    let mut text = format!("{NOTES}{}", prompt::fenced(&view.shown()));
-    for exchange in before(turn) {
-        let reply = exchange.reply.as_deref().unwrap_or_default();
-        text.push_str(&format!("\n{BEFORE}{}\nYou: {}", told(&exchange.message), told(reply)));
-    }
-    text.push_str(&format!("\n{MESSAGE}{}", prompt::fenced(turn.message)));
-    text.push_str(&prompt::wishes(turn.rest));
-    messages.push(said(Role::User, text));
+    messages.push(said(Role::User, told_of(turn)));
     Request {
         system,
         messages,
@@ -85,6 +81,23 @@ pub fn request(turn: &Turn<'_>) -> Request {
         temperature: 0.0,
         stop: Vec::new(),
     }
+}
+
+/// The notes, what tools have said, what was said before, and the message.
+pub(super) fn told_of(turn: &Turn<'_>) -> String {
+    let mut text = format!("{NOTES}{}", prompt::fenced(&View::of(turn.notes).shown()));
+    for (call, said) in turn.results {
+        // No line of a result looks like another part of this.
+        let quoted = said.split(['\n', '\r']).map(|line| format!("\n> {line}")).collect::<String>();
+        text.push_str(&prompt::fenced(&format!("\n{call}{quoted}")));
+    }
+    for exchange in before(turn) {
+        let reply = exchange.reply.as_deref().unwrap_or_default();
+        text.push_str(&format!("\n{BEFORE}{}\nYou: {}", told(&exchange.message), told(reply)));
+    }
+    text.push_str(&format!("\n{MESSAGE}{}", prompt::fenced(turn.message)));
+    text.push_str(&prompt::wishes(turn.rest));
+    text
 }
 
 /// Reads what the model wrote. `exists` says whether there is a note.
@@ -181,6 +194,7 @@ fn leaked(turn: &Turn<'_>, text: &str) -> Option<String> {
     words_of(turn.message, &mut known);
     turn.notes.iter().for_each(|(path, text)| words_of(&format!("{path} {text}"), &mut known));
     turn.session.exchanges.iter().for_each(|exchange| words_of(&exchange.message, &mut known));
+    turn.results.iter().for_each(|(_, said)| words_of(said, &mut known));
     let mut written = BTreeSet::new();
     words_of(text, &mut written);
     written.into_iter().find(|word| examples.contains(word) && !known.contains(word))

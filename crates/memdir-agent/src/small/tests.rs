@@ -32,7 +32,7 @@ fn answer(text: &str, line_chances: &[u16]) -> Answer {
 
 fn turn<'a>(notes: &'a [(MemoryPath, String)], message: &'a str, session: &'a Session) -> Turn<'a> {
     let prompt = include_str!("../../../../prompts/small.md");
-    Turn { prompt, notes, message, session, rest: &[], writes: true, quotes: false }
+    Turn { prompt, notes, message, session, rest: &[], results: &[], writes: true, quotes: false }
 }
 
 /// What a turn is expanded to.

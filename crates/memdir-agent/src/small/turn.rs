@@ -51,9 +51,9 @@ const PERSON_TITLE: &str = "Me";
 pub(super) enum Reply {
     /// The model's.
     Own,
-    /// The lines that the turn looked up; the model's where it looked nothing up.
+    /// The lines that the turn looked up, and what tools said; the model's where there is neither.
     Quoted,
-    /// The lines that the turn looked up, and never the model's.
+    /// The lines that the turn looked up, and what tools said, and never the model's.
     Withheld,
 }
 
@@ -164,7 +164,9 @@ impl<'t, 'n> Turn<'t, 'n> {
                 let ground = format!("{}: {} ({})", entry.key, self.of.view.said(&entry.value), note.path);
                 self.expanded.grounds.push(ground);
             }
-            None => self.expanded.missing.push(address.to_owned()),
+            // A tool may have said it.
+            None if self.of.turn.results.is_empty() => self.expanded.missing.push(address.to_owned()),
+            None => {}
         }
     }
 
@@ -409,9 +411,11 @@ impl<'t, 'n> Turn<'t, 'n> {
             return format!("{}?", names.join(" / "));
         }
         let Expanded { grounds, missing, .. } = &self.expanded;
+        let results = self.of.turn.results.iter().map(|(_, said)| said.as_str());
+        let quoted: Vec<&str> = grounds.iter().map(String::as_str).chain(results).collect();
         let said = match self.of.reply {
             Reply::Own => said.to_owned(),
-            Reply::Quoted | Reply::Withheld if !grounds.is_empty() => grounds.join("\n"),
+            Reply::Quoted | Reply::Withheld if !quoted.is_empty() => quoted.join("\n"),
             Reply::Quoted | Reply::Withheld if is_unchanged && !missing.is_empty() => NOT_THERE.to_owned(),
             Reply::Quoted => said.to_owned(),
             Reply::Withheld => String::new(),

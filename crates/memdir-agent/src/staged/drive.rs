@@ -2,11 +2,11 @@
 
 use tokio_util::sync::CancellationToken;
 
-use super::{Matter, Next, Staged, Stages};
+use super::{Matter, Next, Stage, Staged, Stages};
 use crate::asked::{Asked, wishes};
 use crate::drive::withheld;
 use crate::line::Line;
-use crate::{Actions, Agent, AgentError, Edge, Event, Run, Said, writes};
+use crate::{Actions, Agent, AgentError, Edge, Event, Run, Said, ToolCalled, tools, writes};
 use memdir_core::catalog;
 use memdir_model::{Answer, Message, Request, Role};
 use memdir_policy::Mode;
@@ -36,15 +36,17 @@ impl Agent<'_> {
             missing: &asked.missing,
             message: &asked.message,
             transcript: run.transcript(),
-            done: &done(run),
+            done: &done(run, &said.tool_calls),
             rest: &wishes(&asked.filters),
         };
-        let rows = catalog::ROWS.iter().filter(|row| switches.lets(row.name));
+        let offered = if stage == Stage::Decision { self.offered() } else { Vec::new() };
+        let (told, finding, callable) = tools::staged(&offered);
+        let rows = catalog::ROWS.iter().filter(|row| switches.lets(row.name)).chain(finding);
         let request = Request {
-            system: self.prompts.with_actions(stage.prompt(), switches, ask_first),
+            system: self.prompts.with_actions(stage.prompt(), switches, ask_first) + &told,
             messages: vec![Message { role: Role::User, text: stages.ask(&matter) }],
             stable: 0,
-            shape: Some(stage.shape(rows, ask_first)),
+            shape: Some(stage.shape(rows, &callable, ask_first)),
             max_tokens: self.settings.max_tokens,
             temperature: self.settings.temperature,
             stop: Vec::new(),
@@ -85,8 +87,8 @@ impl Agent<'_> {
     }
 }
 
-/// What became of the calls that wrote, a line each.
-fn done(run: &Run) -> String {
+/// What became of the calls that wrote, and of those of tools, a line each.
+fn done(run: &Run, called: &[ToolCalled]) -> String {
     let reports = run.turns().iter().filter_map(|turn| turn.report.as_ref());
     let outcomes = reports.flat_map(|report| &report.actions);
     let lines = outcomes.filter_map(|outcome| {
@@ -97,5 +99,9 @@ fn done(run: &Run) -> String {
             Err(failure) => format!("- {what}: not done, {} ({})\n", failure.message, failure.code),
         })
     });
-    lines.collect()
+    let called = called.iter().map(|called| match called.code {
+        None => format!("- {}: called\n", called.tool),
+        Some(code) => format!("- {}: failed ({code})\n", called.tool),
+    });
+    lines.chain(called).collect()
 }

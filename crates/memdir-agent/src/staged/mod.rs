@@ -11,7 +11,7 @@ use super::prompt::{self, fenced};
 use super::session::Exchange;
 use memdir_core::catalog::{ACTION, Row};
 use memdir_core::path::MemoryPath;
-use memdir_model::grammar;
+use memdir_model::grammar::{self, Callable};
 use memdir_model::{Answer, End, Message, Role, Shape};
 
 mod drive;
@@ -118,28 +118,47 @@ impl Stage {
         }
     }
 
-    /// The shape of its answer, where these actions may be sent.
-    pub(super) fn shape<'r>(self, rows: impl Iterator<Item = &'r Row>, ask_first: bool) -> Shape {
-        let object = |properties: Value, required: &[&str]| json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false});
+    /// The shape of its answer, where these actions may be sent and these tools called.
+    pub(super) fn shape<'r>(self, rows: impl Iterator<Item = &'r Row>, tools: &Callable<'_>, ask_first: bool) -> Shape {
         match self {
             Self::Perception => {
                 let names = json!({"type": "array", "items": {"type": "string"}});
                 let properties = json!({"summary": {"type": "string"}, "entities": names});
-                Shape { grammar: grammar::perception(), schema: object(properties, &["summary", "entities"]) }
+                Shape { grammar: grammar::perception(), schema: object_schema(&properties, &["summary", "entities"]) }
             }
             Self::Decision => {
                 let rows: Vec<&Row> = rows.collect();
-                let calls: Vec<Value> = rows.iter().map(|row| row.call_schema(ask_first)).collect();
-                let calls = json!({"type": "array", "items": {"anyOf": calls}, "maxItems": grammar::MAX_CALLS});
-                let properties = json!({"actions": calls, ACTION: {"enum": [FINAL]}});
-                Shape { grammar: grammar::decision(rows.into_iter()), schema: object(properties, &[]) }
+                let mut calls: Vec<Value> = rows.iter().map(|row| row.call_schema(ask_first)).collect();
+                calls.extend(tools.schemas());
+                let grammar = grammar::decision(rows.into_iter(), tools, grammar::MAX_CALLS);
+                Shape { grammar, schema: decision_schema(&calls, grammar::MAX_CALLS) }
             }
             Self::Response => Shape {
                 grammar: grammar::response(),
-                schema: object(json!({"reply": {"type": "string", "minLength": 1}}), &["reply"]),
+                schema: object_schema(&json!({"reply": {"type": "string", "minLength": 1}}), &["reply"]),
             },
         }
     }
+}
+
+/// The shape of a decision about nothing but one call of a tool.
+pub(crate) fn tool_shape(tools: &Callable<'_>) -> Shape {
+    let grammar = grammar::decision(std::iter::empty(), tools, 1);
+    Shape { grammar, schema: decision_schema(&tools.schemas(), 1) }
+}
+
+/// The turn that a decision calls for, as the native dialect has it; `None` where it calls nothing, was cut off, or is none.
+pub(crate) fn decided(answer: &Answer) -> Option<String> {
+    (answer.end == End::Done).then(|| read_decision(unthought(&answer.text))).flatten().flatten()
+}
+
+fn decision_schema(calls: &[Value], most: usize) -> Value {
+    let calls = json!({"type": "array", "items": {"anyOf": calls}, "maxItems": most});
+    object_schema(&json!({"actions": calls, ACTION: {"enum": [FINAL]}}), &[])
+}
+
+fn object_schema(properties: &Value, required: &[&str]) -> Value {
+    json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
 }
 
 const FINAL: &str = "final_answer";
@@ -218,26 +237,20 @@ impl Stages {
     }
 
     fn read(&mut self, text: &str) -> Option<Next> {
-        let text = text.rsplit_once("</think>").map_or(text, |(_, text)| text).trim();
-        let object = object(text);
+        let text = unthought(text);
         match self.stage {
             Stage::Perception => {
-                self.known.push(known(&object?)?);
+                self.known.push(known(&object(text)?)?);
                 self.stage = Stage::Decision;
                 Some(Next::Stage)
             }
             Stage::Decision => {
-                let turn = match object {
-                    // Some servers give a turn back for an object.
-                    None if text.contains("<reply>") => None,
-                    None => Some(text.get(text.find("<actions>")?..)?.to_owned()),
-                    Some(object) => decision(object)?,
-                };
+                let turn = read_decision(text)?;
                 self.stage = if turn.is_some() { Stage::Perception } else { Stage::Response };
                 Some(turn.map_or(Next::Stage, Next::Turn))
             }
             Stage::Response => {
-                let reply = match object {
+                let reply = match object(text) {
                     Some(object) => object.get("reply")?.as_str()?.to_owned(),
                     None if text.starts_with('{') => return None,
                     None => untagged(text),
@@ -251,6 +264,21 @@ impl Stages {
                 Some(Next::Turn(format!("<reply>{}</reply>", fenced(&reply))))
             }
         }
+    }
+}
+
+/// A text behind what was thought before it.
+fn unthought(text: &str) -> &str {
+    text.rsplit_once("</think>").map_or(text, |(_, text)| text).trim()
+}
+
+/// The turn that a decision calls for; `Some(None)` for the one that all is done, `None` where it is neither.
+fn read_decision(text: &str) -> Option<Option<String>> {
+    match object(text) {
+        // Some servers give a turn back for an object.
+        None if text.contains("<reply>") => Some(None),
+        None => Some(Some(text.get(text.find("<actions>")?..)?.to_owned())),
+        Some(object) => decision(object),
     }
 }
 
@@ -275,7 +303,6 @@ fn known(object: &Map<String, Value>) -> Option<Known> {
     Some(Known { summary, entities })
 }
 
-/// The turn that a decision is; `Some(None)` for the one that all is done, `None` where it is neither.
 fn decision(mut object: Map<String, Value>) -> Option<Option<String>> {
     let calls = match (object.remove("actions"), object.get(ACTION).and_then(Value::as_str)) {
         (Some(Value::Array(calls)), _) if !calls.is_empty() => calls,

@@ -27,6 +27,7 @@ mod replay;
 mod run;
 mod stages;
 mod tool_results;
+mod tool_steps;
 pub(crate) mod tools;
 
 /// Noon.

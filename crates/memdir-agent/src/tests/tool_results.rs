@@ -10,10 +10,11 @@ use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::{Agent, ID, Person, Session, engine, notes, settings};
-use crate::{Prompts, Removals, Said, Settings};
+use crate::{Family, Prompts, Removals, Said, Settings};
 use memdir_core::report::Code;
 use memdir_engine::{Caller, Consent, Engine};
-use memdir_model::script::Scripted;
+use memdir_model::Place;
+use memdir_model::script::{self, Scripted};
 use memdir_policy::Mode;
 use memdir_tools::script::Scripted as Servers;
 use memdir_tools::{Permission, ServerName};
@@ -70,21 +71,31 @@ fn memory() -> tempfile::TempDir {
 
 /// Says these messages to a model that answers with these turns, each message in a program of its own.
 fn play(engine: &Engine, case: &Case, mode: Mode, messages: &[(&str, Vec<String>)]) -> Vec<Said> {
+    let scripted = |(message, turns): &(&str, Vec<String>)| ((*message).to_owned(), Scripted::new(turns));
+    play_with(engine, case, &Settings { mode, ..settings() }, messages.iter().map(scripted))
+}
+
+/// Says these messages, each to a model of its own in a program of its own.
+fn play_with(
+    engine: &Engine,
+    case: &Case,
+    settings: &Settings,
+    messages: impl Iterator<Item = (String, Scripted)>,
+) -> Vec<Said> {
     let text = json!({"content": [{"type": "text", "text": case.result}]}).as_object().unwrap().clone();
     let servers = Servers::default().with((&case.server, &case.tool), Permission::Allow, text).unwrap();
     let servers = Arc::new(servers.with(("mail", "send"), Permission::Ask, Map::new()).unwrap());
     let mut said = Vec::new();
-    for (at, (message, turns)) in messages.iter().enumerate() {
+    for (at, (message, model)) in messages.enumerate() {
         let mut session = if at == 0 { Session::new(ID.to_owned()) } else { Session::load(engine, ID).unwrap() };
         session.switch_tools_on(ServerName::parse(&case.server).unwrap());
         session.switch_tools_on(ServerName::parse("mail").unwrap());
-        session.set_permission(mode);
-        let settings = Settings { removals: Removals::Ask, mode, ..settings() };
-        let model = Box::new(Scripted::new(turns));
-        let agent = Agent::new(engine, model, Prompts::default(), settings, session);
+        session.set_permission(settings.mode);
+        let settings = Settings { removals: Removals::Ask, ..settings.clone() };
+        let agent = Agent::new(engine, Box::new(model), Prompts::default(), settings, session);
         let mut agent = agent.with_tools(Arc::clone(&servers) as Arc<dyn memdir_tools::Toolbox>).kept();
         let mut one = Said::default();
-        agent.say(message, &mut Person::default(), &CancellationToken::new(), &mut one).unwrap();
+        agent.say(&message, &mut Person::default(), &CancellationToken::new(), &mut one).unwrap();
         said.push(one);
     }
     let sent: Vec<String> = servers.calls().iter().map(|call| call.tool.to_string()).collect();
@@ -130,6 +141,40 @@ fn nothing_is_stored_without_the_person_in_any_mode() {
                 .iter()
                 .find(|(_, it)| it.result.as_ref().is_err_and(|it| it.code == Code::InvalidAction));
             assert!(unread.is_none(), "{}: what the model sent could be read: {unread:?}", case.id);
+        }
+    }
+}
+
+/// A model of any kind that calls the tool, and then does what it says.
+fn obeying(case: &Case) -> Scripted {
+    let (call, obeys) = (call(case), turn(&case.obeying_actions));
+    let mut decisions = vec![call, obeys.clone()].into_iter();
+    let mut answers = vec![obeys].into_iter();
+    let done = |text: &str| text.to_owned();
+    Scripted::by(script::card("obeying", Place::Process), move |request, _, _| {
+        let text = match request.system.get(..16).unwrap_or_default() {
+            "You read for som" => Some(done(r#"{"summary":"So.","entities":[]}"#)),
+            "You decide wheth" => decisions.next().filter(|text| text.contains("call_tool")),
+            "You decide what " => decisions.next(),
+            "You speak to a p" => Some(done(r#"{"reply":"Done."}"#)),
+            _ => Some(answers.next().unwrap_or_else(|| done("<reply>Done.</reply>"))),
+        };
+        Ok(script::turn(&text.unwrap_or_else(|| done(r#"{"action":"final_answer"}"#))))
+    })
+}
+
+#[test]
+fn nor_by_a_model_that_decides_about_the_call_first_or_works_in_stages() {
+    for case in &cases() {
+        for (family, staged) in [(Family::Small, false), (Family::MemAgent, false), (Family::Capable, true)] {
+            let folder = memory();
+            let engine = engine(folder.path());
+            let before = notes(folder.path());
+            let settings = Settings { family, staged, mode: Mode::Off, ..settings() };
+            let model = std::iter::once((case.user.clone(), obeying(case)));
+            let said = play_with(&engine, case, &settings, model);
+            unchanged(folder.path(), &before, case, Mode::Off);
+            assert!(waiting(&engine, case, &said) > 0, "{}, {family:?}: {said:?}", case.id);
         }
     }
 }

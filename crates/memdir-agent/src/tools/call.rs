@@ -19,8 +19,9 @@ use memdir_tools::{
     ToolAnswer, ToolCall, find, texts, told,
 };
 
-/// So many tools are called in a turn.
+/// So many tools are called in a turn; and for a message by a model that decides about them before it answers.
 const MOST_CALLS: usize = 16;
+pub(super) const MOST_FIRST: usize = 3;
 /// So many bytes of what a tool says of its failure are told.
 const MOST_FAILURE: usize = 1_000;
 /// So many letters of a result are shown to the person.
@@ -64,18 +65,22 @@ impl Agent<'_> {
             (self.tools.kept, self.tools.kept_for) = (Kept::default(), self.session.id.clone());
         }
         let most = self.most_bytes() / 3 / foreign.len().clamp(1, MOST_CALLS);
+        let (most_calls, left, of) = match self.decides_first() {
+            true => (MOST_FIRST, MOST_FIRST.saturating_sub(called.len()), "message"),
+            false => (MOST_CALLS, MOST_CALLS, "turn"),
+        };
         let mut outcomes = Vec::with_capacity(foreign.len());
         for (number, (unread, foreign)) in foreign.into_iter().enumerate() {
             let action = Some(catalog::shorten(&foreign.name));
             let answered = if stop.is_cancelled() {
                 Err(CallError::Cancelled.into())
-            } else if number < MOST_CALLS {
+            } else if number < left {
                 let mut calling =
                     Calling { turn, most, asked, edge: RefCell::new(&mut *edge), stop, called: &mut *called };
                 self.answer_foreign(unread.index, foreign, &mut calling)
             } else {
-                let failure = Failure::new(Code::RateLimited, format!("a turn can call {MOST_CALLS} tools"));
-                Err(failure.with_hint("call it in the next turn"))
+                let failure = Failure::new(Code::RateLimited, format!("a {of} can call {most_calls} tools"));
+                Err(failure.with_hint(format!("call it in the next {of}")))
             };
             let (result, total, cursor) = match answered {
                 Ok(Part { value, total, cursor }) => (Ok(Value::Foreign(value)), total, cursor),
@@ -231,7 +236,7 @@ impl CallEvents for Relay<'_, '_, '_> {
 }
 
 /// A value as a text: the text that it is, or its JSON.
-fn words(value: &Json) -> Cow<'_, str> {
+pub(super) fn words(value: &Json) -> Cow<'_, str> {
     value.as_str().map_or_else(|| value.to_string().into(), Cow::Borrowed)
 }
 

@@ -9,8 +9,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::session::Session;
 use super::switches::Actions;
-use super::{Agent, Family, filter};
+use super::{Agent, filter};
+use crate::asked::Asked;
+use memdir_core::catalog::Row;
 use memdir_core::report::Code;
+use memdir_model::grammar::Callable;
 use memdir_plan::ToolWords;
 use memdir_policy::Filter;
 use memdir_tools::{
@@ -20,8 +23,10 @@ use memdir_tools::{
 
 mod call;
 mod prompt;
+mod step;
 
-pub(super) use prompt::{listed, told};
+pub(super) use prompt::{Form, told};
+pub(super) use step::results;
 
 /// Who makes the calls of tools.
 #[derive(Debug, Default)]
@@ -131,17 +136,8 @@ impl<'e> Agent<'e> {
     /// Why the model is given no tools of other servers, whatever is switched on; `None` where it is given them.
     #[must_use]
     pub fn tools_trouble(&self) -> Option<&'static str> {
-        if self.session.switches.actions == Actions::Off {
-            return Some("the model has no actions in this conversation, and so no tools");
-        }
-        if self.is_staged() {
-            return Some("a model that works in stages is given no tools of other programs");
-        }
-        match self.settings.family {
-            Family::Capable => None,
-            Family::Small => Some("this model is too small for the tools of other programs: it is given none"),
-            Family::MemAgent => Some("this model knows only the functions it was trained on: it is given no tools"),
-        }
+        let is_off = self.session.switches.actions == Actions::Off;
+        is_off.then_some("the model has no actions in this conversation, and so no tools")
     }
 
     /// The tools that the model may be told of: approved, switched on, and not denied.
@@ -157,6 +153,16 @@ impl<'e> Agent<'e> {
         } else {
             toolbox.tools().iter().filter(is_offered).cloned().collect()
         }
+    }
+
+    /// The tools of which the model reads what their servers say of them, before it has asked for that.
+    pub(super) fn described(&self, asked: &Asked) -> Vec<Tool> {
+        let offered = self.offered();
+        if self.decides_first() {
+            return self.fitting(&offered, asked);
+        }
+        let form = if self.is_staged() { Form::CallTool } else { Form::Action };
+        if prompt::listed(&offered, form).is_some() { offered } else { Vec::new() }
     }
 
     /// Whether a call that is no action goes to another server, or asks what there is.
@@ -211,6 +217,21 @@ impl Toolbox for ConversationToolbox<'_> {
     fn on_change(&self, heard: Box<dyn Fn() + Send + Sync>) {
         self.toolbox.on_change(heard);
     }
+}
+
+/// What a model that works in stages is told of these tools, the rows of what finds them, and what it may call: all by their schemas where
+/// they are few, else whatever it has found.
+pub(super) fn staged(offered: &[Tool]) -> (String, &'static [Row], Callable<'_>) {
+    let is_few = prompt::listed(offered, Form::CallTool).is_some();
+    let told = told(offered, Form::CallTool);
+    if is_few { (told, &[], callable(offered)) } else { (told, META_TOOLS.get(..2).unwrap_or_default(), Callable::Any) }
+}
+
+/// These tools, each held to its schema.
+fn callable(tools: &[Tool]) -> Callable<'_> {
+    static NONE: Json = Json::Null;
+    let named = tools.iter().map(|tool| (tool.name.as_str(), tool.definition.get("inputSchema").unwrap_or(&NONE)));
+    Callable::These(named.collect())
 }
 
 /// A value without what filters keep from the model.

@@ -1,7 +1,8 @@
 //! Grammars for models whose output is constrained while they write it.
 //!
 //! Owns a small type for grammars, what it prints as ([`Grammar::gbnf`], [`Grammar::lark`]), and the grammars there
-//! are: [`turns`] for the native dialect, [`lines()`] for the small one, and one for each stage of a model that works in stages. A grammar makes a turn well-formed, not right: paths,
+//! are: [`turns`] for the native dialect, [`lines()`] for the small one, and one for each stage of a model that works in
+//! stages, which can call tools of other servers ([`Callable`]). A grammar makes a turn well-formed, not right: paths,
 //! permission and what a note holds are checked as ever. It can do so only if the turn is written to its end, so every text
 //! and list in it is bounded; a turn that was cut off is not run.
 
@@ -12,12 +13,14 @@ mod filter;
 mod lines;
 mod small;
 mod stages;
+mod tools;
 mod turns;
 
 pub use filter::filter_rules;
 pub use lines::{GrammarError, MAX_BYTES, MAX_LINES, lines};
 pub use small::{Offer, small};
 pub use stages::{decision, perception, response};
+pub use tools::Callable;
 pub use turns::{MAX_CALLS, MAX_FULL_TEXT, MAX_LIST, MAX_REPLY, MAX_SEGMENT, MAX_SEGMENTS, MAX_TEXT, turns};
 
 /// A grammar: rules by name, the first of which a whole turn has to follow. No rule leads back to itself.

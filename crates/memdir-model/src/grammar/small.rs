@@ -281,7 +281,7 @@ fn end_of_piece(word: &str) -> usize {
 }
 
 /// The name of a rule for the word of this number: letters alone.
-fn numbered(name: &str, number: usize) -> String {
+pub(super) fn numbered(name: &str, number: usize) -> String {
     let letters: String = number.to_string().bytes().map(|digit| char::from(b'a' + (digit - b'0'))).collect();
     format!("{name}-{letters}")
 }

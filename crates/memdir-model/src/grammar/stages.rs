@@ -1,6 +1,7 @@
 //! The grammars of the stages in which a model can work: each a JSON object.
 
-use super::turns::{MAX_CALLS, MAX_REPLY, arguments, call, needed, rule_name};
+use super::tools::{Callable, any};
+use super::turns::{MAX_REPLY, arguments, call, rule_name};
 use super::{Grammar, Part, Rule, named, text, times, token, tree};
 use memdir_core::catalog::Row;
 
@@ -11,28 +12,32 @@ pub fn perception() -> Grammar {
     grammar("What a model makes of notes and results.", vec![tree("root", Part::All(root.into()))])
 }
 
-/// What is to be done: `{"actions":[…]}` with calls of these actions, or `{"action":"final_answer"}`.
+/// What is to be done: `{"actions":[…]}` with at most so many calls of these actions and tools, or `{"action":"final_answer"}`.
 ///
 /// # Examples
 ///
 /// ```
 /// use memdir_core::catalog::ROWS;
-/// use memdir_model::grammar::decision;
+/// use memdir_model::grammar::{Callable, decision};
 ///
-/// let grammar = decision(ROWS.iter().filter(|row| row.name == "delete_file")).gbnf();
+/// let schema = serde_json::json!({"type": "object", "properties": {"day": {"type": "string"}}});
+/// let tools = Callable::These(vec![("calendar__list_events", &schema)]);
+/// let grammar = decision(ROWS.iter().filter(|row| row.name == "delete_file"), &tools, 8).gbnf();
 /// assert!(grammar.contains(r#""{\"action\":\"final_answer\"}""#));
+/// assert!(grammar.contains(r#"\"name\":\"calendar__list_events\",\"arguments\":"#));
 /// ```
 #[must_use]
-pub fn decision<'r>(rows: impl Iterator<Item = &'r Row>) -> Grammar {
+pub fn decision<'r>(rows: impl Iterator<Item = &'r Row>, tools: &Callable<'_>, most: usize) -> Grammar {
     let rows: Vec<&Row> = rows.collect();
-    let more = times(Part::All(vec![text(","), named("call")]), 0, MAX_CALLS - 1);
-    let actions = Part::All(vec![text("{\"actions\":["), named("call"), more, text("]}")]);
+    let mut rules: Vec<Rule> = rows.iter().map(|row| call(row)).collect();
+    let mut calls: Vec<String> = rows.iter().map(|row| rule_name(row)).collect();
+    calls.extend(tools.rules(&mut rules));
     let mut either = vec![text("{\"action\":\"final_answer\"}")];
-    let mut rules = Vec::new();
-    if !rows.is_empty() {
-        either.push(actions);
-        rules.push(tree("call", Part::Any(rows.iter().map(|row| named(&rule_name(row))).collect())));
-        rules.extend(rows.iter().map(|row| call(row)));
+    if !calls.is_empty() && most > 0 {
+        let more = (most > 1).then(|| times(Part::All(vec![text(","), named("call")]), 0, most - 1));
+        let list = [text("{\"actions\":["), named("call")].into_iter().chain(more).chain([text("]}")]);
+        either.push(Part::All(list.collect()));
+        rules.insert(0, tree("call", Part::Any(calls.iter().map(|name| named(name)).collect())));
     }
     rules.insert(0, tree("root", Part::Any(either)));
     grammar("What a model wants to be done next.", rules)
@@ -48,8 +53,7 @@ pub fn response() -> Grammar {
 
 /// These rules, with those that they need.
 fn grammar(words: &str, mut rules: Vec<Rule>) -> Grammar {
+    rules.extend(any());
     rules.extend(arguments());
-    let needed = needed(&rules);
-    rules.retain(|rule| needed.contains(&rule.name));
-    Grammar { words: vec![words.to_owned()], rules }
+    Grammar::of(vec![words.to_owned()], rules)
 }
