@@ -8,9 +8,7 @@ use super::inbox::{ApprovalCode, PendingProposal, ProposedCall};
 use super::pending::{Opened, Trial};
 use super::planning::Decided;
 use super::scoped_tree::ScopedTree;
-use super::{
-    Caller, Engine, InboxPlace, Item, Objection, Planned, PlannedCall, Proposal, aborted, audit, author, lock, told,
-};
+use super::{Caller, Engine, InboxPlace, Item, Objection, Planned, PlannedCall, Proposal, aborted, audit, lock, told};
 use memdir_core::action::{Access, Action, Call, ReadFile};
 use memdir_core::catalog;
 use memdir_core::path::MemoryPath;
@@ -393,7 +391,7 @@ impl Engine {
             id: number,
             time: now,
             expires: now.plus(self.settings.keep_proposals),
-            author: author(caller, tool),
+            author: caller.author_of(tool),
             grant: caller.grant.clone(),
             own,
             reason: reason(&calls, tool),
