@@ -87,6 +87,14 @@ impl Caller {
         self
     }
 
+    /// How the history names the caller for a change that is made of the words of this tool, if of any.
+    pub(super) fn author_of(&self, tool: Option<&str>) -> Author {
+        match tool {
+            Some(tool) => Author { origin: format!("tool:{tool}"), ..self.author.clone() },
+            None => self.author.clone(),
+        }
+    }
+
     /// Refuses something that writes, if the caller may only read.
     pub(super) fn check_write(&self, what: &str) -> Result<(), Failure> {
         if self.read_only { Err(policy::refusal_to_write(what)) } else { Ok(()) }

@@ -9,9 +9,7 @@ use super::pending::Opened;
 use super::planning::Decided;
 use super::scoped_tree::ScopedTree;
 use super::trial::Trial;
-use super::{
-    Caller, Engine, InboxPlace, Item, Objection, Planned, PlannedCall, Proposal, aborted, audit, author, lock, told,
-};
+use super::{Caller, Engine, InboxPlace, Item, Objection, Planned, PlannedCall, Proposal, aborted, audit, lock, told};
 use memdir_core::action::{Access, Action, Call, ReadFile};
 use memdir_core::catalog;
 use memdir_core::path::MemoryPath;
@@ -395,7 +393,7 @@ impl Engine {
             id: number,
             time: now,
             expires: now.plus(self.settings.keep_proposals),
-            author: author(caller, tool),
+            author: caller.author_of(tool),
             grant: caller.grant.clone(),
             own,
             reason: reason(&calls, tool),

@@ -24,7 +24,7 @@ use memdir_core::time::Timestamp;
 use memdir_dialect::Parsed;
 use memdir_plan::{Limits, Plan, Seen};
 use memdir_policy::{Cleared, Grant, Permission, Rules};
-use memdir_vault::{AuditEntry, Author, Batch, Committed, Vault, VaultError, Writer};
+use memdir_vault::{AuditEntry, Batch, Committed, Vault, VaultError, Writer};
 use rules::LiveRules;
 use scoped_tree::ScopedTree;
 
@@ -302,7 +302,7 @@ impl Engine {
         let trouble = self.history_trouble();
         let (started, forgets) = (self.now(), self.vault.forgets());
         let planned = self.plan(&self.seen_by(caller.grant.as_deref()), &parsed, &caller, started);
-        caller.author = author(&caller, planned.tool.as_deref());
+        caller.author = caller.author_of(planned.tool.as_deref());
         // Beside what is said of the text, so that it is still said when that is planned again.
         parsed.issues.extend(trouble.map(|failure| Issue {
             code: "history_unusable",
@@ -407,7 +407,7 @@ impl Engine {
     fn plan_again(&self, writer: &Writer<'_>, proposal: &mut Proposal) {
         let tree = ScopedTree::new(self, writer, proposal.caller.grant.as_deref(), true);
         proposal.planned = self.plan(&tree, &proposal.parsed, &proposal.caller, proposal.started);
-        proposal.caller.author = author(&proposal.caller, proposal.planned.tool.as_deref());
+        proposal.caller.author = proposal.caller.author_of(proposal.planned.tool.as_deref());
         proposal.forgets = self.vault.forgets();
     }
 
@@ -501,14 +501,6 @@ impl Proposal {
             Some(variables) => Report { variables, ..report },
             None => report,
         }
-    }
-}
-
-/// How the history names who sends a change that is made of the words of this tool, if of any.
-fn author(caller: &Caller, tool: Option<&str>) -> Author {
-    match tool {
-        Some(tool) => Author { origin: format!("tool:{tool}"), ..caller.author.clone() },
-        None => caller.author.clone(),
     }
 }
 

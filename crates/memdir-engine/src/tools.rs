@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use super::{Caller, Engine, audit, author, failure};
+use super::{Caller, Engine, audit, failure};
 use memdir_core::digest::Digest;
 use memdir_core::report::{Code, Failure};
 use memdir_core::time::Timestamp;
@@ -79,7 +79,7 @@ impl Engine {
         let sent = began();
         let record = CallRecord { arguments: self.kept_arguments(call), ..record(call, decided) };
         let entry = AuditEntry { code: Some(SENT.to_owned()), ..entry(&record, 0) };
-        let number = self.vault.note_sent(entry, &author(caller, Some(call.tool.as_str())), sent.time, sent.forgets);
+        let number = self.vault.note_sent(entry, &caller.author_of(Some(call.tool.as_str())), sent.time, sent.forgets);
         let number = number.map_err(|error| failure(&error))?;
         let mut events = Heard { events, spoke: false };
         let answered = toolbox.call(call, &mut events, stop);
@@ -101,7 +101,7 @@ impl Engine {
     /// Writes what became of a call into the audit. `sent` is the number of the entry that says that it was sent, or 0. Where it cannot
     /// be written, that entry stands alone.
     fn keep_call(&self, caller: &Caller, began: Began, sent: u64, record: &CallRecord) {
-        let (entry, author) = (entry(record, sent), author(caller, Some(record.tool.as_str())));
+        let (entry, author) = (entry(record, sent), caller.author_of(Some(record.tool.as_str())));
         if let Err(error) = self.vault.note_calls(vec![entry], &author, began.time, began.forgets) {
             tracing::error!(%error, tool = %record.tool, "what became of a call was not written into the audit");
         }

@@ -251,8 +251,8 @@ fn what_a_client_stores_in_the_words_of_a_tool_waits_and_names_it() {
     // What the person lets be written is the tool's word in the history all the same.
     env.ask(&["approve", "1", "--code", &crate::ask::code(&env, 1)]).exits(0);
     let entries = env.run(&["audit", "export", "--jsonl"], "").stdout;
-    let written = entries.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let written = written.filter(|entry| entry["action"] == "append_file" && entry["code"].is_null()).last().unwrap();
+    let mut written = entries.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let written = written.find(|entry| entry["action"] == "append_file" && entry["code"].is_null()).unwrap();
     assert_eq!(written["origin"], "tool:lab__odd", "{entries}");
     let mut client = Client::open(&env, LEGACY[0], &["--hub", "--permission", "off"]);
     client.call("call_tool", json!({"name": "lab__odd"}));

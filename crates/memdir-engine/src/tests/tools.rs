@@ -205,6 +205,35 @@ fn nobody_is_asked_about_a_call_that_could_not_be_made_now() {
     assert_eq!((permission.as_str(), code.as_deref()), ("denied", Some("rate_limited")));
 }
 
+/// Who takes in no more than is kept.
+struct Bounded;
+
+impl CallEvents for Bounded {
+    fn is_bounded(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn an_entry_says_how_much_of_a_long_answer_was_kept() {
+    let folder = memory(&[]);
+    let engine = engine(folder.path());
+    let text = |bytes: usize| object(json!({"content": [{"type": "text", "text": "x".repeat(bytes)}]}));
+    for bytes in [5 << 20, 4 << 20] {
+        let result = ToolAnswer { result: text(bytes), ..answer(false) };
+        let toolbox = toolbox(Permission::Allow, PinState::Approved, Ok(result));
+        for events in [&mut Bounded as &mut dyn CallEvents, &mut ()] {
+            let (mut on, caller) = (switched_on(), Caller::model("chat"));
+            let mut ask = |_: &Tool, _: &Map<String, Value>| ToolConsent::No;
+            let (call, stop) = (a_call(json!({})), CancellationToken::new());
+            engine.call_tool(&toolbox, &caller, &mut on, &call, &mut ask, events, &stop).unwrap();
+        }
+    }
+    let kept: Vec<Value> = entries(folder.path()).iter().map(|(_, _, payload)| payload["kept_bytes"].clone()).collect();
+    let (none, most) = (Value::Null, json!(4_194_304));
+    assert_eq!(kept, [&none, &most, &none, &none, &none, &none, &none, &none].map(Value::clone));
+}
+
 #[test]
 fn an_entry_has_digests_and_sizes_and_no_content() {
     let folder = memory(&[]);

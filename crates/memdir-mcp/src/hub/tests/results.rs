@@ -141,6 +141,14 @@ fn a_long_result_is_read_on_by_its_cursor() {
         }
         assert!(read == all);
         assert_eq!(lock(&few.fake.calls).len(), 1);
+        // Of one that is longer than what is kept, each part says so.
+        lock(&few.fake.says).insert("files__read_file".to_owned(), "x".repeat(5 << 20));
+        let answer = wire.call("call_tool", json!({"name": "files__read_file"})).await;
+        let next = answer["result"]["content"][1]["text"].as_str().unwrap();
+        assert!(
+            next.starts_with("This is a part of 5242880 bytes, of which 4194304 are kept. call_tool with "),
+            "{next}"
+        );
         let whole = Site::new(HubOffer::All);
         let mut wire = Wire::open(&whole, None, OLDER, json!({})).await;
         assert!(text(&wire.call("post__long", json!({})).await) == all);
