@@ -25,7 +25,7 @@ pub async fn forget(server: &ServerName, places: &Places) -> Result<bool, Failur
         .map(|file| remove(&file).map_err(|error| format!("a file with its tools or its log stays: {}", error.kind())));
     let mut outcomes: Vec<Result<bool, String>> = removed.collect();
     outcomes.push(forget_login(server, places).await);
-    let there_was = outcomes.iter().any(|outcome| *outcome == Ok(true));
+    let there_was = outcomes.contains(&Ok(true));
     match outcomes.into_iter().find_map(Result::err) {
         None => Ok(there_was),
         Some(problem) => {
