@@ -138,6 +138,10 @@ impl<T: Tree> Tree for ScopedTree<'_, T> {
         self.tree.read(&place, limit).map_err(|error| error.about(path))
     }
 
+    fn read_direct(&self, path: &MemoryPath, limit: u64) -> Option<Image> {
+        if self.shows(path) { self.tree.read_direct(path, limit) } else { None }
+    }
+
     fn list(&self, folder: Option<&MemoryPath>) -> Result<Listing, TreeError> {
         let Some(grant) = self.grant else { return self.tree.list(folder) };
         if let Some(path) = folder {

@@ -149,8 +149,26 @@ impl Service {
         context: &RequestContext<RoleServer>,
         job: impl FnOnce() -> R + Send + 'static,
     ) -> Result<R, ErrorData> {
+        self.answered(context, self.server.served.run(lane, job)).await
+    }
+
+    /// As [`Service::work`], for a job that reads a little and is done in a moment.
+    pub(super) async fn work_short<R: Send + 'static>(
+        &self,
+        context: &RequestContext<RoleServer>,
+        job: impl FnOnce() -> R + Send + 'static,
+    ) -> Result<R, ErrorData> {
+        self.answered(context, self.server.served.run_short(job)).await
+    }
+
+    /// What a job came to, unless the client does not want to know any more.
+    async fn answered<R>(
+        &self,
+        context: &RequestContext<RoleServer>,
+        done: impl Future<Output = Result<R, JobError>>,
+    ) -> Result<R, ErrorData> {
         tokio::select! {
-            done = self.server.served.run(lane, job) => {
+            done = done => {
                 done.map_err(|unfinished| match unfinished {
                     JobError::Gone => ErrorData::internal_error("the server is ending", None),
                     JobError::Panicked => panics::internal_error(),

@@ -228,13 +228,14 @@ pub(super) async fn run(
     let caller = caller(service, client, &context.id);
     let (server, connection) = (service.server.clone(), service.connection.clone());
     let lane = if only_reads(&parsed) { Lane::Read } else { Lane::Write };
+    let is_short = lane == Lane::Read && server.served.rests() && server.engine.is_short(&parsed, &caller);
     let run = move || {
         let mut report = run_now(&server.engine, &connection, parsed, caller);
         server.wrote(&report.changed);
         report.bound();
         report
     };
-    let done = service.work(lane, context, run).await;
+    let done = if is_short { service.work_short(context, run).await } else { service.work(lane, context, run).await };
     service.server.served.settle_soon();
     if client.grant.as_ref().is_none_or(|grant| !grant.is_restricted()) {
         // A client that sees only a part is never answered from the index.

@@ -231,6 +231,12 @@ impl<'t, T: Tree> Overlay<'t, T> {
         }
     }
 
+    /// Reads the file at `path` where the batch has changed nothing and the path leads to itself; `None` where that is not known.
+    pub(crate) fn read_direct(&self, path: &MemoryPath, limit: u64) -> Option<Image> {
+        let is_as_it_was = self.is_unchanged() && self.shown.is_empty();
+        if is_as_it_was { self.tree.read_direct(path, limit) } else { None }
+    }
+
     /// Lists a folder at a path that is resolved.
     pub(crate) fn list(&self, folder: Option<&MemoryPath>) -> Result<Listing, Trouble> {
         let (origin, listing) = match folder.map(|folder| (folder, self.origin(folder))) {

@@ -236,6 +236,13 @@ pub trait Tree {
     /// Any [`TreeError`].
     fn read(&self, path: &MemoryPath, limit: u64) -> Result<Image, TreeError>;
 
+    /// Reads a regular file of at most `limit` bytes that stands at `path` itself, so that the path leads to itself. `None` where
+    /// that is not so or not known; [`Tree::resolve`], [`Tree::stat`] and [`Tree::read`] then say what is.
+    fn read_direct(&self, path: &MemoryPath, limit: u64) -> Option<Image> {
+        let _ = (path, limit);
+        None
+    }
+
     /// Lists a folder.
     ///
     /// # Errors

@@ -2,8 +2,10 @@
 //!
 //! The engine is synchronous, and a write waits for the lock of the memory. So one thread does all that writes, in the order
 //! in which it was asked, and a few others answer what only reads; the connections await them. A job that panics ends alone.
+//! What is done in a moment needs no thread of its own while these rest: to wake one and be woken takes longer.
 
 use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
@@ -30,7 +32,27 @@ pub enum Lane {
 
 /// The threads, until [`Pool::finish`].
 #[derive(Debug)]
-pub(crate) struct Pool(Mutex<Option<Lanes>>);
+pub(crate) struct Pool {
+    lanes: Mutex<Option<Lanes>>,
+    /// How many jobs wait or are being done.
+    open: Arc<AtomicUsize>,
+}
+
+/// A job that is not done yet, counted until this is dropped.
+struct OpenJob(Arc<AtomicUsize>);
+
+impl OpenJob {
+    fn new(open: &Arc<AtomicUsize>) -> Self {
+        open.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(open))
+    }
+}
+
+impl Drop for OpenJob {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
 
 #[derive(Debug)]
 struct Lanes {
@@ -59,7 +81,7 @@ impl Pool {
         let mut threads = Vec::new();
         let lanes =
             Lanes { writes: start("write", 1, &mut threads)?, reads: start("read", READERS, &mut threads)?, threads };
-        Ok(Self(Mutex::new(Some(lanes))))
+        Ok(Self { lanes: Mutex::new(Some(lanes)), open: Arc::default() })
     }
 
     /// Does a job on one of the threads. Once it has begun it is finished, also when nobody waits for it any more; before
@@ -70,22 +92,43 @@ impl Pool {
         job: impl FnOnce() -> R + Send + 'static,
     ) -> Result<R, JobError> {
         let (tell, told) = oneshot::channel();
-        let sender = lock(&self.0).as_ref().map(|lanes| match lane {
+        let sender = lock(&self.lanes).as_ref().map(|lanes| match lane {
             Lane::Write => lanes.writes.clone(),
             Lane::Read => lanes.reads.clone(),
         });
+        let open = OpenJob::new(&self.open);
         let job = Box::new(move || {
             if !tell.is_closed() {
-                drop(tell.send(catch_panic(job)));
+                let done = catch_panic(job);
+                // First: who has the answer may ask for the next.
+                drop(open);
+                drop(tell.send(done));
             }
         });
         sender.ok_or(JobError::Gone)?.send(job).await.map_err(|_| JobError::Gone)?;
         Ok(told.await.map_err(|_| JobError::Gone)??)
     }
 
+    /// Does a job that reads a little, at once and on the thread of who asks, where all threads rest: then nobody else is kept
+    /// waiting by it, and it waits for none of their locks. Else as [`Pool::run`].
+    pub(crate) async fn run_short<R: Send + 'static>(
+        &self,
+        job: impl FnOnce() -> R + Send + 'static,
+    ) -> Result<R, JobError> {
+        if self.rests() && lock(&self.lanes).is_some() {
+            return Ok(catch_panic(job)?);
+        }
+        self.run(Lane::Read, job).await
+    }
+
+    /// Whether no job waits or is being done.
+    pub(crate) fn rests(&self) -> bool {
+        self.open.load(Ordering::Relaxed) == 0
+    }
+
     /// Waits for what has begun, and ends the threads.
     pub(crate) fn finish(&self) {
-        let Some(Lanes { writes, reads, threads }) = lock(&self.0).take() else { return };
+        let Some(Lanes { writes, reads, threads }) = lock(&self.lanes).take() else { return };
         drop((writes, reads));
         for thread in threads {
             // One that has panicked has said so.
@@ -147,6 +190,35 @@ mod tests {
         drop(said);
         assert_eq!(heard.iter().collect::<Vec<_>>(), ["first"]);
         assert!(pool.run(Lane::Read, || ()).await.is_err(), "nothing is begun any more");
+    }
+
+    /// Which thread does a short job.
+    async fn doer(pool: &Pool) -> thread::ThreadId {
+        pool.run_short(|| thread::current().id()).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_short_job_is_done_where_it_is_asked_for_while_nothing_else_is_done() {
+        let (pool, here) = (Pool::start().unwrap(), thread::current().id());
+        assert_eq!(doer(&pool).await, here);
+        for lane in [Lane::Write, Lane::Read] {
+            assert_ne!(pool.run(lane, || thread::current().id()).await.unwrap(), here);
+            assert_eq!(doer(&pool).await, here, "what was done keeps nobody away");
+            let (said, heard) = mpsc::channel();
+            let (leave, waits) = mpsc::channel();
+            let busy = pool.run(lane, job("done", &said, waits));
+            tokio::pin!(busy);
+            assert!(tokio::time::timeout(Duration::ZERO, &mut busy).await.is_err());
+            assert_eq!(heard.recv(), Ok("begun"));
+            assert_ne!(doer(&pool).await, here, "another thread may hold what this one would wait for");
+            leave.send(()).unwrap();
+            busy.await.unwrap();
+            assert_eq!(doer(&pool).await, here);
+        }
+        let broken = pool.run_short(|| assert!(std::hint::black_box(false), "as it is written in this test")).await;
+        assert_eq!(broken, Err(JobError::Panicked));
+        pool.finish();
+        assert_eq!(pool.run_short(|| 7).await, Err(JobError::Gone));
     }
 
     #[tokio::test]

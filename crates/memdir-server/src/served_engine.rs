@@ -16,7 +16,8 @@ const SETTLE: Duration = Duration::from_secs(1);
 /// How long the index waits to be built, so that the first answers of a server have the machine for themselves.
 const BUILD_AFTER: Duration = Duration::from_millis(200);
 
-/// An engine with the threads that work for the connections. Nothing of it runs on a thread of theirs.
+/// An engine with the threads that work for the connections. Nothing of it runs on a thread of theirs but what is done in a
+/// moment.
 #[derive(Debug)]
 pub struct ServedEngine {
     engine: Arc<Engine>,
@@ -65,6 +66,21 @@ impl ServedEngine {
         job: impl FnOnce() -> R + Send + 'static,
     ) -> Result<R, JobError> {
         self.pool.run(lane, job).await
+    }
+
+    /// Does a job that reads a little and is done in a moment: where all threads rest, at once and on this one.
+    ///
+    /// # Errors
+    ///
+    /// As [`ServedEngine::run`].
+    pub async fn run_short<R: Send + 'static>(&self, job: impl FnOnce() -> R + Send + 'static) -> Result<R, JobError> {
+        self.pool.run_short(job).await
+    }
+
+    /// Whether all threads rest, so that a short job would be done at once.
+    #[must_use]
+    pub fn rests(&self) -> bool {
+        self.pool.rests()
     }
 
     /// Writes down soon who has read what: a server may rest for days after it.
