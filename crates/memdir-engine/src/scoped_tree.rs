@@ -142,6 +142,10 @@ impl<T: Tree> Tree for ScopedTree<'_, T> {
         if self.shows(path) { self.tree.read_direct(path, limit) } else { None }
     }
 
+    fn size_below(&self, folder: Option<&MemoryPath>) -> Option<u64> {
+        if self.is_part() { None } else { self.tree.size_below(folder) }
+    }
+
     fn list(&self, folder: Option<&MemoryPath>) -> Result<Listing, TreeError> {
         let Some(grant) = self.grant else { return self.tree.list(folder) };
         if let Some(path) = folder {

@@ -133,7 +133,12 @@ impl Service {
         let caller = tools::caller(&service, client, &context.id);
         let server = Arc::clone(&self.server);
         // A brief that cannot be made now is left out.
-        let brief = self.work(Lane::Read, context, move || server.engine.brief(&caller, None, BRIEF_TOKENS)).await;
+        let make = move || server.engine.brief(&caller, None, BRIEF_TOKENS);
+        let brief = match self.connection.kind {
+            // It is the first thing that is asked for there, and nothing else is until it is there.
+            ConnectionKind::Stdio { .. } => self.work_short(context, make).await,
+            ConnectionKind::Http => self.work(Lane::Read, context, make).await,
+        };
         if let (Ok(brief), Some(instructions)) = (brief, instructions)
             && !brief.is_empty()
         {

@@ -231,10 +231,9 @@ impl<'t, T: Tree> Overlay<'t, T> {
         }
     }
 
-    /// Reads the file at `path` where the batch has changed nothing and the path leads to itself; `None` where that is not known.
-    pub(crate) fn read_direct(&self, path: &MemoryPath, limit: u64) -> Option<Image> {
-        let is_as_it_was = self.is_unchanged() && self.shown.is_empty();
-        if is_as_it_was { self.tree.read_direct(path, limit) } else { None }
+    /// The tree, where the batch has changed nothing of it.
+    pub(crate) fn as_it_was(&self) -> Option<&'t T> {
+        (self.is_unchanged() && self.shown.is_empty()).then_some(self.tree)
     }
 
     /// Lists a folder at a path that is resolved.

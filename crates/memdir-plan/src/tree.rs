@@ -251,6 +251,13 @@ pub trait Tree {
     /// [`TreeError::Io`].
     fn list(&self, folder: Option<&MemoryPath>) -> Result<Listing, TreeError>;
 
+    /// Bytes of all files below a folder at a path that leads to itself; links below it are not followed and count nothing. `None`
+    /// where it has to be added up by who asks.
+    fn size_below(&self, folder: Option<&MemoryPath>) -> Option<u64> {
+        let _ = folder;
+        None
+    }
+
     /// Names all files below a folder and looks into those that are wanted, in the order of their paths.
     ///
     /// `look` is given the bytes of each, or why it cannot be read; a tree on a disk calls it from several threads at

@@ -30,10 +30,10 @@ pub enum Lane {
     Read,
 }
 
-/// The threads, until [`Pool::finish`].
-#[derive(Debug)]
+/// The threads, from the first job for them until [`Pool::finish`].
+#[derive(Debug, Default)]
 pub(crate) struct Pool {
-    lanes: Mutex<Option<Lanes>>,
+    threads: Mutex<Threads>,
     /// How many jobs wait or are being done.
     open: Arc<AtomicUsize>,
 }
@@ -54,6 +54,14 @@ impl Drop for OpenJob {
     }
 }
 
+#[derive(Debug, Default)]
+enum Threads {
+    #[default]
+    Unneeded,
+    Running(Lanes),
+    Over,
+}
+
 #[derive(Debug)]
 struct Lanes {
     writes: mpsc::Sender<Job>,
@@ -64,7 +72,7 @@ struct Lanes {
 /// Why a job has no result.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum JobError {
-    /// The threads are gone.
+    /// The threads are gone, or the system gives none.
     Gone,
     /// It has panicked.
     Panicked,
@@ -77,11 +85,18 @@ impl From<Panicked> for JobError {
 }
 
 impl Pool {
-    pub(crate) fn start() -> io::Result<Self> {
-        let mut threads = Vec::new();
-        let lanes =
-            Lanes { writes: start("write", 1, &mut threads)?, reads: start("read", READERS, &mut threads)?, threads };
-        Ok(Self { lanes: Mutex::new(Some(lanes)), open: Arc::default() })
+    /// Where a job for these threads goes; starts them where nobody has asked for one yet.
+    fn sender(&self, lane: Lane) -> Result<mpsc::Sender<Job>, JobError> {
+        let mut threads = lock(&self.threads);
+        if matches!(*threads, Threads::Unneeded) {
+            let started = Lanes::start().inspect_err(|error| tracing::error!(%error, "no thread can be started"));
+            *threads = Threads::Running(started.map_err(|_| JobError::Gone)?);
+        }
+        match (&*threads, lane) {
+            (Threads::Running(lanes), Lane::Write) => Ok(lanes.writes.clone()),
+            (Threads::Running(lanes), Lane::Read) => Ok(lanes.reads.clone()),
+            (Threads::Unneeded | Threads::Over, _) => Err(JobError::Gone),
+        }
     }
 
     /// Does a job on one of the threads. Once it has begun it is finished, also when nobody waits for it any more; before
@@ -92,10 +107,7 @@ impl Pool {
         job: impl FnOnce() -> R + Send + 'static,
     ) -> Result<R, JobError> {
         let (tell, told) = oneshot::channel();
-        let sender = lock(&self.lanes).as_ref().map(|lanes| match lane {
-            Lane::Write => lanes.writes.clone(),
-            Lane::Read => lanes.reads.clone(),
-        });
+        let sender = self.sender(lane)?;
         let open = OpenJob::new(&self.open);
         let job = Box::new(move || {
             if !tell.is_closed() {
@@ -105,7 +117,7 @@ impl Pool {
                 drop(tell.send(done));
             }
         });
-        sender.ok_or(JobError::Gone)?.send(job).await.map_err(|_| JobError::Gone)?;
+        sender.send(job).await.map_err(|_| JobError::Gone)?;
         Ok(told.await.map_err(|_| JobError::Gone)??)
     }
 
@@ -115,7 +127,7 @@ impl Pool {
         &self,
         job: impl FnOnce() -> R + Send + 'static,
     ) -> Result<R, JobError> {
-        if self.rests() && lock(&self.lanes).is_some() {
+        if self.rests() && !matches!(*lock(&self.threads), Threads::Over) {
             return Ok(catch_panic(job)?);
         }
         self.run(Lane::Read, job).await
@@ -128,12 +140,20 @@ impl Pool {
 
     /// Waits for what has begun, and ends the threads.
     pub(crate) fn finish(&self) {
-        let Some(Lanes { writes, reads, threads }) = lock(&self.lanes).take() else { return };
+        let ended = std::mem::replace(&mut *lock(&self.threads), Threads::Over);
+        let Threads::Running(Lanes { writes, reads, threads }) = ended else { return };
         drop((writes, reads));
         for thread in threads {
             // One that has panicked has said so.
             let _ = thread.join();
         }
+    }
+}
+
+impl Lanes {
+    fn start() -> io::Result<Self> {
+        let mut threads = Vec::new();
+        Ok(Self { writes: start("write", 1, &mut threads)?, reads: start("read", READERS, &mut threads)?, threads })
     }
 }
 
@@ -172,7 +192,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_has_begun_is_finished_and_what_waits_is_dropped_when_nobody_wants_it() {
-        let pool = Pool::start().unwrap();
+        let pool = Pool::default();
         let (said, heard) = mpsc::channel();
         let (leave, waits) = mpsc::channel();
         let (_never, never) = mpsc::channel();
@@ -199,7 +219,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_short_job_is_done_where_it_is_asked_for_while_nothing_else_is_done() {
-        let (pool, here) = (Pool::start().unwrap(), thread::current().id());
+        let (pool, here) = (Pool::default(), thread::current().id());
         assert_eq!(doer(&pool).await, here);
         for lane in [Lane::Write, Lane::Read] {
             assert_ne!(pool.run(lane, || thread::current().id()).await.unwrap(), here);
@@ -223,7 +243,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_job_that_panics_ends_alone() {
-        let pool = Pool::start().unwrap();
+        let pool = Pool::default();
         for line in [Lane::Write, Lane::Read, Lane::Write, Lane::Read, Lane::Read] {
             let broken = pool.run(line, || assert!(std::hint::black_box(false), "as it is written in this test")).await;
             assert_eq!(broken, Err(JobError::Panicked));

@@ -139,7 +139,8 @@ mod linux {
     use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
     use rustix::io::Errno;
 
-    pub(super) const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
+    /// As a place only, as cap-std does: nobody who watches the folder is told of each look at it.
+    pub(super) const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
     pub(super) const PLACE: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
     pub(super) const FILE: OFlags = OFlags::NONBLOCK.union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 

@@ -53,6 +53,11 @@ impl Tree for Vault {
         Some(Image { content: Content::new(bytes), mode })
     }
 
+    fn size_below(&self, folder: Option<&MemoryPath>) -> Option<u64> {
+        // Why it cannot be told, shows when it is looked at.
+        self.bytes_below(folder).ok()
+    }
+
     fn list(&self, folder: Option<&MemoryPath>) -> Result<Listing, TreeError> {
         let opened = self.open_folder(folder)?;
         let io = |error: io::Error| match folder {
