@@ -138,6 +138,11 @@ impl Pool {
         self.open.load(Ordering::Relaxed) == 0
     }
 
+    /// Whether no other job waits or is being done than the one that asks.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.open.load(Ordering::Relaxed) <= 1
+    }
+
     /// Waits for what has begun, and ends the threads.
     pub(crate) fn finish(&self) {
         let ended = std::mem::replace(&mut *lock(&self.threads), Threads::Over);

@@ -91,9 +91,16 @@ impl ServedEngine {
                 tokio::time::sleep(SETTLE).await;
                 let Some(served) = served.upgrade() else { return };
                 served.is_settling.store(false, Ordering::Relaxed);
-                let engine = Arc::clone(&served.engine);
+                let settling = Arc::clone(&served);
+                let settle = move || {
+                    let is_settled = settling.engine.settle_reads();
+                    if is_settled && settling.pool.is_alone() {
+                        settling.engine.rest();
+                    }
+                    is_settled
+                };
                 // A server that has ended has written it down.
-                let is_settled = served.run(Lane::Read, move || engine.settle_reads()).await.unwrap_or(true);
+                let is_settled = served.run(Lane::Read, settle).await.unwrap_or(true);
                 if is_settled || served.is_settling.swap(true, Ordering::Relaxed) {
                     return;
                 }

@@ -206,11 +206,11 @@ struct Core {
 impl Core {
     /// Folds the write-ahead log into the database when it has grown; only under the lock.
     fn checkpoint(&mut self) -> Result<(), VaultError> {
-        if self.has_long_log() { self.journal.checkpoint() } else { Ok(()) }
+        if self.log_exceeds(CHECKPOINT_BYTES) { self.journal.checkpoint() } else { Ok(()) }
     }
 
-    fn has_long_log(&self) -> bool {
-        self.folder.log_mark().is_some_and(|(bytes, _)| bytes > CHECKPOINT_BYTES)
+    fn log_exceeds(&self, most: u64) -> bool {
+        self.folder.log_mark().is_some_and(|(bytes, _)| bytes > most)
     }
 }
 
