@@ -251,7 +251,7 @@ fn run_now(engine: &Engine, connection: &Connection, parsed: Parsed, caller: Cal
     let proposal = engine.propose(parsed, Caller { seen: Some(seen.clone()), ..caller });
     let (report, keep) = engine.conclude_in_conversation(proposal);
     if let Some(now) = keep.seen {
-        connection.see(&seen, now);
+        connection.see(seen, now);
     }
     report
 }
