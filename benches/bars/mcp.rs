@@ -63,24 +63,28 @@ fn calls(folder: &Path) {
         std::fs::write(folder.join(vaults::path(number)), vaults::text(number)).expect("write a note");
     }
     let at = |number: usize| folder.join(vaults::path(number)).display().to_string();
-    let asks: Vec<(&str, Ask<'_>, Ask<'_>)> = vec![
+    let asks: Vec<(&str, f64, Ask<'_>, Ask<'_>)> = vec![
         (
             "read_file",
+            1.0,
             Box::new(|n, _| ("read_file", json!({"path": vaults::path(n % 500)}))),
             Box::new(|n, _| ("read_text_file", json!({"path": at(n % 500)}))),
         ),
         (
             "list_directory",
+            2.0,
             Box::new(|_, _| ("list_directory", json!({}))),
             Box::new(|_, _| ("list_directory", json!({"path": folder.display().to_string()}))),
         ),
         (
             "get_file_info",
+            1.5,
             Box::new(|n, _| ("get_file_info", json!({"path": vaults::path(n % 500)}))),
             Box::new(|n, _| ("get_file_info", json!({"path": at(n % 500)}))),
         ),
         (
             "update_file (flushed, journaled; theirs is neither)",
+            3.0,
             Box::new(|n, _| {
                 let (old, new) = turn(n);
                 ("update_file", json!({"path": vaults::path(501), "old_content": old, "new_content": new}))
@@ -91,13 +95,13 @@ fn calls(folder: &Path) {
             }),
         ),
     ];
-    for (what, mine, theirs) in &asks {
+    for (what, most, mine, theirs) in &asks {
         let mut servers = vec![(&mut ours, mine)];
         servers.extend(peers.iter_mut().map(|(_, peer)| (peer, theirs)));
         let times = times(&mut servers);
         let Some(([p50, p95], others)) = times.split_first() else { return };
         for ((name, _), [their_p50, their_p95]) in peers.iter().zip(others) {
-            let bar = if *what == "read_file" && *name == "rust" { Bar::Most(1.0) } else { Bar::None };
+            let bar = if *name == "rust" { Bar::Most(*most) } else { Bar::None };
             row(&format!("{what}, p50, {name}"), *p50, *their_p50, bar);
             row(&format!("{what}, p95, {name}"), *p95, *their_p95, Bar::None);
         }

@@ -58,8 +58,8 @@ pub(crate) fn execs() {
         ],
     );
     let [bare, in_use, in_use_large] = times.as_slice() else { return };
-    row("ten reads, memory in use, 1000 notes", *in_use, *bare, Bar::Most(4.0));
-    row("ten reads, memory in use, 100000 notes", *in_use_large, *bare, Bar::Most(4.0));
+    row("ten reads, memory in use, 1000 notes", *in_use, *bare, Bar::Most(3.0));
+    row("ten reads, memory in use, 100000 notes", *in_use_large, *bare, Bar::Most(3.0));
     row("the same; baseline: at 1000 notes", *in_use_large, *in_use, Bar::Most(1.2));
     // For itself, since a process that starts right after a flush takes longer.
     let times = in_turns(30, vec![Box::new(|| run(&mut Command::new(&empty), &nothing)), Box::new(|| write(small))]);

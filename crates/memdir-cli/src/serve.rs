@@ -63,7 +63,7 @@ pub(super) fn run(global: &Global, options: &ServeArgs) -> Result<u8, Stop> {
         root: opened.root,
         mode: opened.config.permission.cli,
     };
-    let site = Site::new(opened.engine, settled).map_err(broken)?;
+    let site = Site::new(opened.engine, settled);
     site.set_person_files(Arc::new(files));
     site.set_chat_model(Arc::new(model));
     match tools::start_hub(&Sources::read()?) {

@@ -3,14 +3,17 @@
 use serde::Serialize;
 
 use super::{Caller, ChangeError, Engine, audit, failure};
-use memdir_core::action::{Action, Call, ListFiles, ReadFile};
+use memdir_core::action::{Action, Call, GetFileInfo, ListFiles, ReadFile};
 use memdir_core::digest::Digest;
 use memdir_core::path::MemoryPath;
 use memdir_core::report::{Code, Failure, Kind, Line, Log, Value};
-use memdir_dialect::Parsed;
-use memdir_plan::{self as plan, NoteChange, Scan, Tree, TreeError};
+use memdir_dialect::{Entry, Parsed};
+use memdir_plan::{self as plan, NoteChange, Scan, Stat, Tree, TreeError};
 use memdir_policy::{self as policy, Rules};
 use memdir_vault::{AuditEntry, LogQuery, Payload, VaultError};
+
+/// A note of at most so many bytes is read in a moment.
+const SMALL: u64 = 64 << 10;
 
 /// One file or folder.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
@@ -73,6 +76,21 @@ impl Engine {
         let path = self.vault.resolve(path).ok()?;
         let image = self.vault.read(&path, self.settings.limits.file_bytes).ok()?;
         image.content.text().map(str::to_owned)
+    }
+
+    /// Whether answering a text takes a moment at most: one call that reads a small note, which is there and which the caller may
+    /// know of. What is not there is looked for among all names, and what was once is made from the history.
+    #[must_use]
+    pub fn is_short(&self, parsed: &Parsed, caller: &Caller) -> bool {
+        let [Entry::Call(call)] = parsed.entries.as_slice() else { return false };
+        let (Action::ReadFile(ReadFile { path, as_of: None, .. })
+        | Action::GetFileInfo(GetFileInfo { path, as_of: None })) = &call.action
+        else {
+            return false;
+        };
+        let is_shown = caller.grant.as_deref().is_none_or(|grant| grant.shows(path));
+        let is_small = |stat: Stat| stat.kind == Kind::File && stat.size <= SMALL;
+        is_shown && self.vault.stat(path).is_ok_and(|stat| stat.is_some_and(is_small))
     }
 
     /// Whether a folder is at a path.

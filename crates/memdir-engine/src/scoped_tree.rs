@@ -138,6 +138,14 @@ impl<T: Tree> Tree for ScopedTree<'_, T> {
         self.tree.read(&place, limit).map_err(|error| error.about(path))
     }
 
+    fn read_direct(&self, path: &MemoryPath, limit: u64) -> Option<Image> {
+        if self.shows(path) { self.tree.read_direct(path, limit) } else { None }
+    }
+
+    fn size_below(&self, folder: Option<&MemoryPath>) -> Option<u64> {
+        if self.is_part() { None } else { self.tree.size_below(folder) }
+    }
+
     fn list(&self, folder: Option<&MemoryPath>) -> Result<Listing, TreeError> {
         let Some(grant) = self.grant else { return self.tree.list(folder) };
         if let Some(path) = folder {

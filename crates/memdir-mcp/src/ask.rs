@@ -339,7 +339,7 @@ async fn settle(
     let decided = service.work(Lane::Write, context, decide).await?;
     let result = match decided {
         Ok(done) => {
-            service.connection.see(&Seen::default(), done.seen);
+            service.connection.see(Seen::default(), done.seen);
             call.report.changed.extend(done.changed);
             call.report.changed.sort();
             call.report.changed.dedup();

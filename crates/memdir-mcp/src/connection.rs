@@ -1,6 +1,6 @@
 //! [`Connection`]: what a server knows of one client program while it talks with it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
@@ -9,6 +9,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::lock;
 use super::subscriptions::Listening;
+use memdir_core::digest::Digest;
+use memdir_core::path::MemoryPath;
 use memdir_core::report::Failure;
 use memdir_plan::Seen;
 use memdir_tools::{Kept, Part};
@@ -54,20 +56,18 @@ const MOST_SEEN: usize = 10_000;
 /// What was seen lately: once the newer half is full, the older one is forgotten.
 #[derive(Debug, Default)]
 struct RecentlySeen {
-    older: Seen,
-    newer: Seen,
+    older: Arc<BTreeMap<MemoryPath, Digest>>,
+    newer: Arc<BTreeMap<MemoryPath, Digest>>,
 }
 
 impl RecentlySeen {
     fn all(&self) -> Seen {
-        let mut all = self.older.clone();
-        all.extend(self.newer.clone());
-        all
+        Seen::after([Arc::clone(&self.older), Arc::clone(&self.newer)])
     }
 
     fn extend(&mut self, later: Seen) {
-        self.newer.extend(later);
-        if self.newer.count() > MOST_SEEN / 2 {
+        Arc::make_mut(&mut self.newer).extend(BTreeMap::from(later));
+        if self.newer.len() > MOST_SEEN / 2 {
             self.older = std::mem::take(&mut self.newer);
         }
     }
@@ -120,16 +120,17 @@ impl Connection {
     }
 
     /// Takes over what one of its calls has seen, while others may have gone on.
-    pub(super) fn see(&self, before: &Seen, after: Seen) {
-        lock(&self.seen).extend(after.since(before));
+    pub(super) fn see(&self, before: Seen, after: Seen) {
+        let new = after.since(&before);
+        // What nobody else holds is added to without being copied.
+        drop(before);
+        lock(&self.seen).extend(new);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use memdir_core::digest::Digest;
-    use memdir_core::path::MemoryPath;
 
     #[test]
     fn what_was_seen_long_ago_is_forgotten() {
@@ -139,7 +140,7 @@ mod tests {
         for number in 0..MOST_SEEN * 2 {
             let mut after = Seen::default();
             after.note(path(number), digest);
-            connection.see(&Seen::default(), after);
+            connection.see(Seen::default(), after);
         }
         let seen = connection.seen();
         assert!(seen.count() <= MOST_SEEN);

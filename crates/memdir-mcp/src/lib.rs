@@ -104,13 +104,13 @@ pub struct Server {
 }
 
 impl Server {
-    /// Joins an engine with the clients that may ask it, and starts the threads that work for them.
+    /// Joins an engine with the clients that may ask it.
     ///
     /// # Errors
     ///
-    /// What the system says when it gives no thread, or no random numbers.
+    /// What the system says when it gives no random numbers.
     pub fn new(engine: Engine, options: Options, clients: Arc<Register>) -> std::io::Result<Arc<Self>> {
-        let served = ServedEngine::new(engine)?;
+        let served = ServedEngine::new(engine);
         let tools = tools::definitions(&options)?;
         let (pending_calls, rates, notices) = (PendingCalls::new()?, RateLimiter::default(), Notices::default());
         let server = Arc::new(Self {

@@ -133,7 +133,12 @@ impl Service {
         let caller = tools::caller(&service, client, &context.id);
         let server = Arc::clone(&self.server);
         // A brief that cannot be made now is left out.
-        let brief = self.work(Lane::Read, context, move || server.engine.brief(&caller, None, BRIEF_TOKENS)).await;
+        let make = move || server.engine.brief(&caller, None, BRIEF_TOKENS);
+        let brief = match self.connection.kind {
+            // It is the first thing that is asked for there, and nothing else is until it is there.
+            ConnectionKind::Stdio { .. } => self.work_short(context, make).await,
+            ConnectionKind::Http => self.work(Lane::Read, context, make).await,
+        };
         if let (Ok(brief), Some(instructions)) = (brief, instructions)
             && !brief.is_empty()
         {
@@ -149,8 +154,26 @@ impl Service {
         context: &RequestContext<RoleServer>,
         job: impl FnOnce() -> R + Send + 'static,
     ) -> Result<R, ErrorData> {
+        self.answered(context, self.server.served.run(lane, job)).await
+    }
+
+    /// As [`Service::work`], for a job that reads a little and is done in a moment.
+    pub(super) async fn work_short<R: Send + 'static>(
+        &self,
+        context: &RequestContext<RoleServer>,
+        job: impl FnOnce() -> R + Send + 'static,
+    ) -> Result<R, ErrorData> {
+        self.answered(context, self.server.served.run_short(job)).await
+    }
+
+    /// What a job came to, unless the client does not want to know any more.
+    async fn answered<R>(
+        &self,
+        context: &RequestContext<RoleServer>,
+        done: impl Future<Output = Result<R, JobError>>,
+    ) -> Result<R, ErrorData> {
         tokio::select! {
-            done = self.server.served.run(lane, job) => {
+            done = done => {
                 done.map_err(|unfinished| match unfinished {
                     JobError::Gone => ErrorData::internal_error("the server is ending", None),
                     JobError::Panicked => panics::internal_error(),

@@ -229,6 +229,7 @@ pub(super) async fn run(
     let (server, connection) = (service.server.clone(), service.connection.clone());
     let words = server.tool_words.of(service, client);
     let lane = if only_reads(&parsed) { Lane::Read } else { Lane::Write };
+    let is_short = lane == Lane::Read && server.served.rests() && server.engine.is_short(&parsed, &caller);
     let run = move || {
         let guard = tool_words::guard(&words, &server.engine);
         let mut report = run_now(&server.engine, &connection, parsed, Caller { guard, ..caller });
@@ -236,7 +237,7 @@ pub(super) async fn run(
         report.bound();
         report
     };
-    let done = service.work(lane, context, run).await;
+    let done = if is_short { service.work_short(context, run).await } else { service.work(lane, context, run).await };
     service.server.served.settle_soon();
     if client.grant.as_ref().is_none_or(|grant| !grant.is_restricted()) {
         // A client that sees only a part is never answered from the index.
@@ -252,7 +253,7 @@ fn run_now(engine: &Engine, connection: &Connection, parsed: Parsed, caller: Cal
     let proposal = engine.propose(parsed, Caller { seen: Some(seen.clone()), ..caller });
     let (report, keep) = engine.conclude_in_conversation(proposal);
     if let Some(now) = keep.seen {
-        connection.see(&seen, now);
+        connection.see(seen, now);
     }
     report
 }

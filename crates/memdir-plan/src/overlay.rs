@@ -231,6 +231,11 @@ impl<'t, T: Tree> Overlay<'t, T> {
         }
     }
 
+    /// The tree, where the batch has changed nothing of it.
+    pub(crate) fn as_it_was(&self) -> Option<&'t T> {
+        (self.is_unchanged() && self.shown.is_empty()).then_some(self.tree)
+    }
+
     /// Lists a folder at a path that is resolved.
     pub(crate) fn list(&self, folder: Option<&MemoryPath>) -> Result<Listing, Trouble> {
         let (origin, listing) = match folder.map(|folder| (folder, self.origin(folder))) {

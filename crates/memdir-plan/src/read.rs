@@ -171,6 +171,9 @@ impl<T: Tree> Planner<'_, T> {
     }
 
     fn size_below(&self, folder: Option<&MemoryPath>) -> Result<u64, Failure> {
+        if let Some(sum) = self.overlay.as_it_was().and_then(|tree| tree.size_below(folder)) {
+            return Ok(sum);
+        }
         let mut sum = 0u64;
         let add = |_: &MemoryPath, entry: &crate::Entry| {
             if entry.stat.kind == Kind::File && !entry.is_link {

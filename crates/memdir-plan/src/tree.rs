@@ -236,6 +236,13 @@ pub trait Tree {
     /// Any [`TreeError`].
     fn read(&self, path: &MemoryPath, limit: u64) -> Result<Image, TreeError>;
 
+    /// Reads a regular file of at most `limit` bytes that stands at `path` itself, so that the path leads to itself. `None` where
+    /// that is not so or not known; [`Tree::resolve`], [`Tree::stat`] and [`Tree::read`] then say what is.
+    fn read_direct(&self, path: &MemoryPath, limit: u64) -> Option<Image> {
+        let _ = (path, limit);
+        None
+    }
+
     /// Lists a folder.
     ///
     /// # Errors
@@ -243,6 +250,13 @@ pub trait Tree {
     /// [`TreeError::NotFound`], [`TreeError::NotDirectory`], [`TreeError::Outside`], [`TreeError::NoAccess`],
     /// [`TreeError::Io`].
     fn list(&self, folder: Option<&MemoryPath>) -> Result<Listing, TreeError>;
+
+    /// Bytes of all files below a folder at a path that leads to itself; links below it are not followed and count nothing. `None`
+    /// where it has to be added up by who asks.
+    fn size_below(&self, folder: Option<&MemoryPath>) -> Option<u64> {
+        let _ = folder;
+        None
+    }
 
     /// Names all files below a folder and looks into those that are wanted, in the order of their paths.
     ///

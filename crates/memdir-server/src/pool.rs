@@ -2,8 +2,10 @@
 //!
 //! The engine is synchronous, and a write waits for the lock of the memory. So one thread does all that writes, in the order
 //! in which it was asked, and a few others answer what only reads; the connections await them. A job that panics ends alone.
+//! What is done in a moment needs no thread of its own while these rest: to wake one and be woken takes longer.
 
 use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
@@ -28,9 +30,37 @@ pub enum Lane {
     Read,
 }
 
-/// The threads, until [`Pool::finish`].
-#[derive(Debug)]
-pub(crate) struct Pool(Mutex<Option<Lanes>>);
+/// The threads, from the first job for them until [`Pool::finish`].
+#[derive(Debug, Default)]
+pub(crate) struct Pool {
+    threads: Mutex<Threads>,
+    /// How many jobs wait or are being done.
+    open: Arc<AtomicUsize>,
+}
+
+/// A job that is not done yet, counted until this is dropped.
+struct OpenJob(Arc<AtomicUsize>);
+
+impl OpenJob {
+    fn new(open: &Arc<AtomicUsize>) -> Self {
+        open.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(open))
+    }
+}
+
+impl Drop for OpenJob {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[derive(Debug, Default)]
+enum Threads {
+    #[default]
+    Unneeded,
+    Running(Lanes),
+    Over,
+}
 
 #[derive(Debug)]
 struct Lanes {
@@ -42,7 +72,7 @@ struct Lanes {
 /// Why a job has no result.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum JobError {
-    /// The threads are gone.
+    /// The threads are gone, or the system gives none.
     Gone,
     /// It has panicked.
     Panicked,
@@ -55,11 +85,18 @@ impl From<Panicked> for JobError {
 }
 
 impl Pool {
-    pub(crate) fn start() -> io::Result<Self> {
-        let mut threads = Vec::new();
-        let lanes =
-            Lanes { writes: start("write", 1, &mut threads)?, reads: start("read", READERS, &mut threads)?, threads };
-        Ok(Self(Mutex::new(Some(lanes))))
+    /// Where a job for these threads goes; starts them where nobody has asked for one yet.
+    fn sender(&self, lane: Lane) -> Result<mpsc::Sender<Job>, JobError> {
+        let mut threads = lock(&self.threads);
+        if matches!(*threads, Threads::Unneeded) {
+            let started = Lanes::start().inspect_err(|error| tracing::error!(%error, "no thread can be started"));
+            *threads = Threads::Running(started.map_err(|_| JobError::Gone)?);
+        }
+        match (&*threads, lane) {
+            (Threads::Running(lanes), Lane::Write) => Ok(lanes.writes.clone()),
+            (Threads::Running(lanes), Lane::Read) => Ok(lanes.reads.clone()),
+            (Threads::Unneeded | Threads::Over, _) => Err(JobError::Gone),
+        }
     }
 
     /// Does a job on one of the threads. Once it has begun it is finished, also when nobody waits for it any more; before
@@ -70,27 +107,58 @@ impl Pool {
         job: impl FnOnce() -> R + Send + 'static,
     ) -> Result<R, JobError> {
         let (tell, told) = oneshot::channel();
-        let sender = lock(&self.0).as_ref().map(|lanes| match lane {
-            Lane::Write => lanes.writes.clone(),
-            Lane::Read => lanes.reads.clone(),
-        });
+        let sender = self.sender(lane)?;
+        let open = OpenJob::new(&self.open);
         let job = Box::new(move || {
             if !tell.is_closed() {
-                drop(tell.send(catch_panic(job)));
+                let done = catch_panic(job);
+                // First: who has the answer may ask for the next.
+                drop(open);
+                drop(tell.send(done));
             }
         });
-        sender.ok_or(JobError::Gone)?.send(job).await.map_err(|_| JobError::Gone)?;
+        sender.send(job).await.map_err(|_| JobError::Gone)?;
         Ok(told.await.map_err(|_| JobError::Gone)??)
+    }
+
+    /// Does a job that reads a little, at once and on the thread of who asks, where all threads rest: then nobody else is kept
+    /// waiting by it, and it waits for none of their locks. Else as [`Pool::run`].
+    pub(crate) async fn run_short<R: Send + 'static>(
+        &self,
+        job: impl FnOnce() -> R + Send + 'static,
+    ) -> Result<R, JobError> {
+        if self.rests() && !matches!(*lock(&self.threads), Threads::Over) {
+            return Ok(catch_panic(job)?);
+        }
+        self.run(Lane::Read, job).await
+    }
+
+    /// Whether no job waits or is being done.
+    pub(crate) fn rests(&self) -> bool {
+        self.open.load(Ordering::Relaxed) == 0
+    }
+
+    /// Whether no other job waits or is being done than the one that asks.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.open.load(Ordering::Relaxed) <= 1
     }
 
     /// Waits for what has begun, and ends the threads.
     pub(crate) fn finish(&self) {
-        let Some(Lanes { writes, reads, threads }) = lock(&self.0).take() else { return };
+        let ended = std::mem::replace(&mut *lock(&self.threads), Threads::Over);
+        let Threads::Running(Lanes { writes, reads, threads }) = ended else { return };
         drop((writes, reads));
         for thread in threads {
             // One that has panicked has said so.
             let _ = thread.join();
         }
+    }
+}
+
+impl Lanes {
+    fn start() -> io::Result<Self> {
+        let mut threads = Vec::new();
+        Ok(Self { writes: start("write", 1, &mut threads)?, reads: start("read", READERS, &mut threads)?, threads })
     }
 }
 
@@ -129,7 +197,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_has_begun_is_finished_and_what_waits_is_dropped_when_nobody_wants_it() {
-        let pool = Pool::start().unwrap();
+        let pool = Pool::default();
         let (said, heard) = mpsc::channel();
         let (leave, waits) = mpsc::channel();
         let (_never, never) = mpsc::channel();
@@ -149,9 +217,38 @@ mod tests {
         assert!(pool.run(Lane::Read, || ()).await.is_err(), "nothing is begun any more");
     }
 
+    /// Which thread does a short job.
+    async fn doer(pool: &Pool) -> thread::ThreadId {
+        pool.run_short(|| thread::current().id()).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_short_job_is_done_where_it_is_asked_for_while_nothing_else_is_done() {
+        let (pool, here) = (Pool::default(), thread::current().id());
+        assert_eq!(doer(&pool).await, here);
+        for lane in [Lane::Write, Lane::Read] {
+            assert_ne!(pool.run(lane, || thread::current().id()).await.unwrap(), here);
+            assert_eq!(doer(&pool).await, here, "what was done keeps nobody away");
+            let (said, heard) = mpsc::channel();
+            let (leave, waits) = mpsc::channel();
+            let busy = pool.run(lane, job("done", &said, waits));
+            tokio::pin!(busy);
+            assert!(tokio::time::timeout(Duration::ZERO, &mut busy).await.is_err());
+            assert_eq!(heard.recv(), Ok("begun"));
+            assert_ne!(doer(&pool).await, here, "another thread may hold what this one would wait for");
+            leave.send(()).unwrap();
+            busy.await.unwrap();
+            assert_eq!(doer(&pool).await, here);
+        }
+        let broken = pool.run_short(|| assert!(std::hint::black_box(false), "as it is written in this test")).await;
+        assert_eq!(broken, Err(JobError::Panicked));
+        pool.finish();
+        assert_eq!(pool.run_short(|| 7).await, Err(JobError::Gone));
+    }
+
     #[tokio::test]
     async fn a_job_that_panics_ends_alone() {
-        let pool = Pool::start().unwrap();
+        let pool = Pool::default();
         for line in [Lane::Write, Lane::Read, Lane::Write, Lane::Read, Lane::Read] {
             let broken = pool.run(line, || assert!(std::hint::black_box(false), "as it is written in this test")).await;
             assert_eq!(broken, Err(JobError::Panicked));

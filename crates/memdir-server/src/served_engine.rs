@@ -1,6 +1,5 @@
 //! [`ServedEngine`]: an engine that a server keeps open, and the work that has to be done beside its requests.
 
-use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -13,10 +12,12 @@ use crate::pool::{JobError, Lane, Pool};
 
 /// How long what was read waits to be written down with what is read next.
 const SETTLE: Duration = Duration::from_secs(1);
-/// How long the index waits to be built, so that the first answers of a server have the machine for themselves.
-const BUILD_AFTER: Duration = Duration::from_millis(200);
+/// How long watching the memory and building its index wait, so that the first answers of a server have the machine for
+/// themselves.
+const BEGIN_AFTER: Duration = Duration::from_millis(200);
 
-/// An engine with the threads that work for the connections. Nothing of it runs on a thread of theirs.
+/// An engine with the threads that work for the connections. Nothing of it runs on a thread of theirs but what is done in a
+/// moment.
 #[derive(Debug)]
 pub struct ServedEngine {
     engine: Arc<Engine>,
@@ -31,20 +32,17 @@ pub struct ServedEngine {
 }
 
 impl ServedEngine {
-    /// Starts the threads. The index is built in the background.
-    ///
-    /// # Errors
-    ///
-    /// What the system says when it gives no thread.
-    pub fn new(engine: Engine) -> io::Result<Arc<Self>> {
-        Ok(Arc::new(Self {
+    /// The threads start when there is work for them. The index is built in the background.
+    #[must_use]
+    pub fn new(engine: Engine) -> Arc<Self> {
+        Arc::new(Self {
             engine: Arc::new(engine.with_background_index()),
-            pool: Pool::start()?,
+            pool: Pool::default(),
             is_watching: AtomicBool::new(false),
             is_settling: AtomicBool::new(false),
             is_building: AtomicBool::new(false),
             is_over: AtomicBool::new(false),
-        }))
+        })
     }
 
     /// The engine, for work that is on a thread of its own already.
@@ -67,6 +65,21 @@ impl ServedEngine {
         self.pool.run(lane, job).await
     }
 
+    /// Does a job that reads a little and is done in a moment: where all threads rest, at once and on this one.
+    ///
+    /// # Errors
+    ///
+    /// As [`ServedEngine::run`].
+    pub async fn run_short<R: Send + 'static>(&self, job: impl FnOnce() -> R + Send + 'static) -> Result<R, JobError> {
+        self.pool.run_short(job).await
+    }
+
+    /// Whether all threads rest, so that a short job would be done at once.
+    #[must_use]
+    pub fn rests(&self) -> bool {
+        self.pool.rests()
+    }
+
     /// Writes down soon who has read what: a server may rest for days after it.
     pub fn settle_soon(self: &Arc<Self>) {
         if self.is_settling.swap(true, Ordering::Relaxed) {
@@ -78,9 +91,16 @@ impl ServedEngine {
                 tokio::time::sleep(SETTLE).await;
                 let Some(served) = served.upgrade() else { return };
                 served.is_settling.store(false, Ordering::Relaxed);
-                let engine = Arc::clone(&served.engine);
+                let settling = Arc::clone(&served);
+                let settle = move || {
+                    let is_settled = settling.engine.settle_reads();
+                    if is_settled && settling.pool.is_alone() {
+                        settling.engine.rest();
+                    }
+                    is_settled
+                };
                 // A server that has ended has written it down.
-                let is_settled = served.run(Lane::Read, move || engine.settle_reads()).await.unwrap_or(true);
+                let is_settled = served.run(Lane::Read, settle).await.unwrap_or(true);
                 if is_settled || served.is_settling.swap(true, Ordering::Relaxed) {
                     return;
                 }
@@ -96,7 +116,7 @@ impl ServedEngine {
         }
         let served = Arc::downgrade(self);
         tokio::spawn(async move {
-            tokio::time::sleep(BUILD_AFTER).await;
+            tokio::time::sleep(BEGIN_AFTER).await;
             let Some(served) = served.upgrade() else { return };
             let builder = Arc::clone(&served);
             let build = move || {
@@ -111,15 +131,15 @@ impl ServedEngine {
         });
     }
 
-    /// Begins to watch the memory, on a thread of its own: in a large memory that takes a while, and nobody waits for it.
+    /// Begins to watch the memory soon, on a thread of its own: in a large memory that takes a while, and nobody waits for it.
     /// Only the first call does. `begun` is called once the system tells of all changes, which `hear` is given from then on;
     /// what has changed until then was told to nobody. Where the system does not let us, neither is called.
     pub fn watch(self: &Arc<Self>, begun: impl FnOnce() + Send + 'static, hear: impl Fn(&WatchEvent) + Send + 'static) {
         if self.is_watching.swap(true, Ordering::Relaxed) {
             return;
         }
-        let served = Arc::clone(self);
-        let watch = move || {
+        let served = Arc::downgrade(self);
+        let watch = move |served: Arc<Self>| {
             let told = Arc::downgrade(&served);
             let listen = move |noticed: &WatchEvent| {
                 let Some(served) = told.upgrade() else { return };
@@ -135,9 +155,13 @@ impl ServedEngine {
                 }
             }
         };
-        if let Err(error) = thread::Builder::new().name("begin to watch".to_owned()).spawn(watch) {
-            tracing::warn!(%error, "no client hears of changes; all else works, slower");
-        }
+        tokio::spawn(async move {
+            tokio::time::sleep(BEGIN_AFTER).await;
+            let Some(served) = served.upgrade() else { return };
+            if let Err(error) = thread::Builder::new().name("begin to watch".to_owned()).spawn(|| watch(served)) {
+                tracing::warn!(%error, "no client hears of changes; all else works, slower");
+            }
+        });
     }
 
     /// Waits for what the threads have begun, and ends them. Nothing is answered any more.

@@ -282,12 +282,15 @@ impl Writer<'_> {
         let mut journal = || core.journal.commit(*number, steps, batch, growth(steps));
         let result = if vault.is_durable() {
             std::thread::scope(|scope| {
-                let sweeping = leftovers.is_some().then(|| std::thread::Builder::new().spawn_scoped(scope, sweep));
-                let flushed = flush_beside(&puts, &flush, journal);
-                if let Some(Err(_)) = sweeping {
-                    sweep();
-                }
-                flushed
+                flush_beside(&puts, &flush, || {
+                    // After the flushes have begun, for which the answer waits.
+                    let sweeping = leftovers.is_some().then(|| std::thread::Builder::new().spawn_scoped(scope, sweep));
+                    let written = journal();
+                    if let Some(Err(_)) = sweeping {
+                        sweep();
+                    }
+                    written
+                })
             })
         } else {
             sweep();

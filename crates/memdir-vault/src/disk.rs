@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt};
 #[cfg(unix)]
 use cap_std::fs::OpenOptionsExt;
-use cap_std::fs::{Dir, File, OpenOptions};
+use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 
 use memdir_core::path::MemoryPath;
 
@@ -22,6 +22,19 @@ pub(super) fn open_folder(root: &Dir, path: Option<&MemoryPath>) -> io::Result<D
     let mut components = path.components();
     let first = root.open_dir_nofollow(components.next().unwrap_or_default())?;
     components.try_fold(first, |folder, name| folder.open_dir_nofollow(name))
+}
+
+/// Looks at what is at a path below `root`, without following a link on the way or at its end. Where the system lets us name a
+/// place without opening it, nobody who watches the folder is told.
+pub(super) fn look(root: &Dir, path: &MemoryPath) -> io::Result<Metadata> {
+    #[cfg(target_os = "linux")]
+    if let Some(place) = linux::open(root, path.as_str(), linux::PLACE) {
+        return File::from_std(place?.into()).metadata();
+    }
+    match path.parent() {
+        Some(parent) => open_folder(root, Some(&parent))?.symlink_metadata(path.name()),
+        None => root.symlink_metadata(path.name()),
+    }
 }
 
 /// Opens a file for reading and never blocks, not even on a pipe or a device.
@@ -126,7 +139,9 @@ mod linux {
     use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
     use rustix::io::Errno;
 
-    pub(super) const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
+    /// As a place only, as cap-std does: nobody who watches the folder is told of each look at it.
+    pub(super) const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+    pub(super) const PLACE: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
     pub(super) const FILE: OFlags = OFlags::NONBLOCK.union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
     /// Old kernels and some sandboxes have no `openat2`; asking once is enough.

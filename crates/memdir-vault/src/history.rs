@@ -57,6 +57,9 @@ impl Vault {
     pub(super) fn log_of(core: Option<&Core>, page: &LogQuery) -> Result<Log, VaultError> {
         let Some(core) = core else { return Ok(Log::default()) };
         let journal = &core.journal;
+        // All of a page is asked for at once: each question by itself would lock the history, and let go of it.
+        let is_alone = journal.db.is_autocommit();
+        let _page = is_alone.then(|| journal.db.unchecked_transaction()).transpose()?;
         let mut batches = match &page.path {
             Some(path) => batches_of(journal, path, page)?,
             None => newest(journal, page, page.limit.saturating_add(1))?,

@@ -32,6 +32,7 @@ mod recover;
 mod repair;
 mod scan;
 mod sessions;
+mod sizes;
 mod sources;
 mod state;
 mod stats;
@@ -80,6 +81,7 @@ use memdir_core::retry;
 use memdir_plan::Step;
 use place::TempFolders;
 use reads::{Patience, PendingReads};
+use sizes::FolderSizes;
 use state::{Home, StateFolder};
 
 /// When "saved" is said.
@@ -178,6 +180,8 @@ pub struct Vault {
     strays: Mutex<BTreeSet<String>>,
     /// Bytes of all notes, counted before there was a history to keep the sum.
     measured: Mutex<Option<u64>>,
+    /// Bytes below folders, while the memory is watched.
+    sizes: Arc<FolderSizes>,
     /// The folder of [`Options::spare`], once it was needed.
     spare: OnceLock<OpenedFolder>,
 }
@@ -202,11 +206,11 @@ struct Core {
 impl Core {
     /// Folds the write-ahead log into the database when it has grown; only under the lock.
     fn checkpoint(&mut self) -> Result<(), VaultError> {
-        if self.has_long_log() { self.journal.checkpoint() } else { Ok(()) }
+        if self.log_exceeds(CHECKPOINT_BYTES) { self.journal.checkpoint() } else { Ok(()) }
     }
 
-    fn has_long_log(&self) -> bool {
-        self.folder.log_mark().is_some_and(|(bytes, _)| bytes > CHECKPOINT_BYTES)
+    fn log_exceeds(&self, most: u64) -> bool {
+        self.folder.log_mark().is_some_and(|(bytes, _)| bytes > most)
     }
 }
 
@@ -255,6 +259,7 @@ impl Vault {
             forgets: AtomicU64::default(),
             strays: Mutex::default(),
             measured: Mutex::default(),
+            sizes: Arc::default(),
             spare: OnceLock::new(),
         }
     }
@@ -559,6 +564,7 @@ impl Writer<'_> {
 
 impl Drop for Writer<'_> {
     fn drop(&mut self) {
+        self.vault.sizes.change();
         if let Some(core) = self.core.as_mut() {
             // The count of what was forgotten under this lock has to be known before the log counts as seen.
             core.seen = self.vault.note_forgets(&core.journal).ok().and_then(|()| core.folder.log_mark());

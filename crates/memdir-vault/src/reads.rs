@@ -3,7 +3,7 @@
 use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::{AuditEntry, Author, Vault, VaultError};
+use super::{AuditEntry, Author, CHECKPOINT_BYTES, Core, Vault, VaultError};
 use memdir_core::retry;
 use memdir_core::time::Timestamp;
 
@@ -12,6 +12,9 @@ const READ_GROUP: usize = 100;
 const READ_AGE: Duration = Duration::from_secs(1);
 /// The most entries that wait in memory while another process keeps the history locked; then the next read waits too.
 const MOST_READS: usize = 10_000;
+
+/// Past this size the write-ahead log is folded into the database while nobody waits for a flush.
+const CHECKPOINT_BYTES_AT_REST: u64 = 128 << 10;
 
 /// Audit entries of reads that are not written yet.
 #[derive(Debug, Default)]
@@ -28,6 +31,19 @@ pub(super) struct ReadBatch {
     pub(super) time: Timestamp,
     /// How often something had been forgotten when it was made.
     pub(super) forgets: u64,
+}
+
+impl Core {
+    /// Folds the write-ahead log into the database, if no other process writes.
+    fn checkpoint_alone(&mut self) -> Result<(), VaultError> {
+        if self.lock.try_lock().is_err() {
+            return Ok(());
+        }
+        let folded = self.journal.checkpoint();
+        // The kernel lets go of it when the process ends, whatever happens here.
+        let _ = self.lock.unlock();
+        folded
+    }
 }
 
 /// Whether to wait for other users of the history.
@@ -128,6 +144,17 @@ impl Vault {
         self.settle(Patience::None).is_err() || self.reads().count == 0
     }
 
+    /// Folds the write-ahead log into the database, where it has grown a little and nobody uses the history: the next process that
+    /// opens it reads all of the log first. For a program that rests: this flushes twice. A failure is only logged.
+    pub fn shorten_log(&self) {
+        let core = self.core_now().map(|core| self.current(core));
+        let Some(mut core) = core else { return };
+        let Some(core) = core.as_mut().filter(|core| core.log_exceeds(CHECKPOINT_BYTES_AT_REST)) else { return };
+        if let Err(error) = core.checkpoint_alone() {
+            tracing::warn!(%error, "the log of the history was not folded");
+        }
+    }
+
     pub(super) fn settle(&self, patience: Patience) -> Result<(), VaultError> {
         let written = self.write_reads(patience);
         written.inspect_err(|error| tracing::warn!(%error, "the audit of reads was not written"))
@@ -171,13 +198,7 @@ impl Vault {
         }
         self.note_forgets(&core.journal)?;
         // A memory that is only read has no writer that keeps the log short.
-        if core.has_long_log() && core.lock.try_lock().is_ok() {
-            let folded = core.journal.checkpoint();
-            // The kernel lets go of it when the process ends, whatever happens here.
-            let _ = core.lock.unlock();
-            folded?;
-        }
-        Ok(())
+        if core.log_exceeds(CHECKPOINT_BYTES) { core.checkpoint_alone() } else { Ok(()) }
     }
 
     fn reads(&self) -> MutexGuard<'_, PendingReads> {

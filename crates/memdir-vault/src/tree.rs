@@ -4,7 +4,7 @@ use std::io;
 use std::time::UNIX_EPOCH;
 
 use cap_fs_ext::DirExt;
-use cap_std::fs::{Dir, Metadata};
+use cap_std::fs::{Dir, File, Metadata};
 
 use super::walk::Walk;
 use super::{Core, LogQuery, Vault, VaultError, Writer, aside, disk};
@@ -45,6 +45,17 @@ impl Tree for Vault {
 
     fn read(&self, path: &MemoryPath, limit: u64) -> Result<Image, TreeError> {
         self.read_bytes(path, limit).map(|(bytes, mode)| Image { content: Content::new(bytes), mode })
+    }
+
+    fn read_direct(&self, path: &MemoryPath, limit: u64) -> Option<Image> {
+        let file = disk::open_file(&self.dir, path).ok()?;
+        let (bytes, mode) = read_opened(file, path, limit).ok()?;
+        Some(Image { content: Content::new(bytes), mode })
+    }
+
+    fn size_below(&self, folder: Option<&MemoryPath>) -> Option<u64> {
+        // Why it cannot be told, shows when it is looked at.
+        self.bytes_below(folder).ok()
     }
 
     fn list(&self, folder: Option<&MemoryPath>) -> Result<Listing, TreeError> {
@@ -147,6 +158,10 @@ impl Tree for Writer<'_> {
         self.vault.read(path, limit)
     }
 
+    fn read_direct(&self, path: &MemoryPath, limit: u64) -> Option<Image> {
+        self.vault.read_direct(path, limit)
+    }
+
     fn list(&self, folder: Option<&MemoryPath>) -> Result<Listing, TreeError> {
         self.vault.list(folder)
     }
@@ -202,20 +217,8 @@ impl Vault {
     ///
     /// Any [`TreeError`].
     pub fn read_bytes(&self, path: &MemoryPath, limit: u64) -> Result<(Vec<u8>, Option<u32>), TreeError> {
-        let mut file = self.through_links(path, |path| disk::open_file(&self.dir, path))?;
-        let io = |error: io::Error| unreadable(path, &error);
-        let metadata = file.metadata().map_err(io)?;
-        let stat = stat_of(path, &metadata)?;
-        if stat.kind == Kind::Directory {
-            return Err(TreeError::IsDirectory(path.clone()));
-        }
-        if stat.size > limit {
-            return Err(TreeError::TooLarge { path: path.clone(), size: stat.size, limit });
-        }
-        let mut bytes = vec![0; usize::try_from(stat.size).unwrap_or(usize::MAX)];
-        let filled = disk::fill(&mut file, &mut bytes).map_err(io)?;
-        bytes.truncate(filled);
-        Ok((bytes, stat.mode))
+        let file = self.through_links(path, |path| disk::open_file(&self.dir, path))?;
+        read_opened(file, path, limit)
     }
 
     /// Reads a file of the settings that Obsidian keeps in the memory, of at most `limit` bytes; `None` where there is none.
@@ -256,10 +259,7 @@ impl Vault {
 
     /// Looks at what is at `path` without following any link.
     fn metadata(&self, path: &MemoryPath) -> io::Result<Metadata> {
-        let metadata = match path.parent() {
-            Some(parent) => disk::open_folder(&self.dir, Some(&parent))?.symlink_metadata(path.name())?,
-            None => self.dir.symlink_metadata(path.name())?,
-        };
+        let metadata = disk::look(&self.dir, path)?;
         if metadata.is_symlink() { Err(disk::link_error()) } else { Ok(metadata) }
     }
 
@@ -337,6 +337,23 @@ impl Vault {
         }
         Ok(found.iter().filter(|file| !file.is_link && file.path.is_note()).map(|file| file.stamp.size).sum())
     }
+}
+
+/// Reads the file that was opened at `path`, if it is a regular one, and its mode.
+fn read_opened(mut file: File, path: &MemoryPath, limit: u64) -> Result<(Vec<u8>, Option<u32>), TreeError> {
+    let io = |error: io::Error| unreadable(path, &error);
+    let metadata = file.metadata().map_err(io)?;
+    let stat = stat_of(path, &metadata)?;
+    if stat.kind == Kind::Directory {
+        return Err(TreeError::IsDirectory(path.clone()));
+    }
+    if stat.size > limit {
+        return Err(TreeError::TooLarge { path: path.clone(), size: stat.size, limit });
+    }
+    let mut bytes = vec![0; usize::try_from(stat.size).unwrap_or(usize::MAX)];
+    let filled = disk::fill(&mut file, &mut bytes).map_err(io)?;
+    bytes.truncate(filled);
+    Ok((bytes, stat.mode))
 }
 
 fn stat_of(path: &MemoryPath, metadata: &Metadata) -> Result<Stat, TreeError> {

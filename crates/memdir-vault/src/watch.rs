@@ -15,6 +15,7 @@ use std::time::Duration;
 use notify::event::{AccessKind, AccessMode, EventKind};
 use notify::{Config, ErrorKind, Event, RecommendedWatcher, RecursiveMode, Watcher};
 
+use super::sizes::FolderSizes;
 use super::{Vault, VaultError};
 use memdir_core::path::MemoryPath;
 
@@ -49,6 +50,8 @@ pub struct Watch {
 struct Pending {
     state: Mutex<State>,
     changed: Condvar,
+    /// Told at once.
+    sizes: Arc<FolderSizes>,
 }
 
 #[derive(Debug, Default)]
@@ -89,12 +92,13 @@ impl Vault {
     ///
     /// [`VaultError::WatchLimit`] when the system watches no more; otherwise [`VaultError::Io`].
     pub fn watch(&self, notice: impl Fn(WatchEvent) + Send + 'static) -> Result<Watch, VaultError> {
-        let pending = Arc::new(Pending::default());
+        let pending = Arc::new(Pending { sizes: Arc::clone(&self.sizes), ..Pending::default() });
         let (received, root) = (Arc::clone(&pending), self.root.clone());
         let on_event = move |event: notify::Result<Event>| receive(&received, &root, event);
         let config = Config::default().with_follow_symlinks(false);
         let mut watcher = RecommendedWatcher::new(on_event, config).map_err(failure)?;
         watcher.watch(&self.root, RecursiveMode::Recursive).map_err(failure)?;
+        pending.begin();
         let waiting = Arc::clone(&pending);
         let report = move || {
             while let Some(noticed) = waiting.next() {
@@ -110,11 +114,18 @@ impl Vault {
 impl Drop for Watch {
     fn drop(&mut self) {
         self.pending.state().is_over = true;
+        self.pending.sizes.set_told(false);
         self.pending.changed.notify_all();
     }
 }
 
 impl Pending {
+    /// Notes that the system tells of all changes from now on, if it does.
+    fn begin(&self) {
+        let state = self.state();
+        self.sizes.set_told(matches!(state.sight, Sight::Full));
+    }
+
     /// Waits for an event, and a little longer for those that belong to it; `None` when the watch is over.
     fn next(&self) -> Option<WatchEvent> {
         let mut state = self.state();
@@ -147,6 +158,11 @@ impl Pending {
     }
 
     fn add(&self, place: EventPlace) {
+        match &place {
+            EventPlace::Hidden | EventPlace::State => {}
+            EventPlace::Known(path) => self.sizes.change_at(path),
+            EventPlace::Unknown => self.sizes.change(),
+        }
         let mut state = self.state();
         match place {
             EventPlace::Hidden => return,
@@ -170,6 +186,7 @@ impl Pending {
         if matches!(state.sight, Sight::Full) {
             state.sight = Sight::Lost;
         }
+        self.sizes.set_told(false);
         drop(state);
         self.changed.notify_one();
     }

@@ -60,15 +60,12 @@ pub(crate) enum Then {
 }
 
 impl Site {
-    /// Joins an engine with the pages, and starts the threads that work for them.
-    ///
-    /// # Errors
-    ///
-    /// What the system says when it gives no thread.
-    pub fn new(engine: Engine, options: WebOptions) -> io::Result<Arc<Self>> {
+    /// Joins an engine with the pages.
+    #[must_use]
+    pub fn new(engine: Engine, options: WebOptions) -> Arc<Self> {
         let (door, live) = (Door::new(options.names.clone(), options.port), Live::default());
-        let (served, assets, person_files) = (ServedEngine::new(engine)?, Assets::new(), OnceLock::new());
-        Ok(Arc::new(Self {
+        let (served, assets, person_files) = (ServedEngine::new(engine), Assets::new(), OnceLock::new());
+        Arc::new(Self {
             served,
             options,
             door,
@@ -78,7 +75,7 @@ impl Site {
             talk: Talk::default(),
             person_files,
             toolbox: OnceLock::new(),
-        }))
+        })
     }
 
     /// Gives the pages what the person keeps beside the memory; the first one counts.

@@ -1,5 +1,6 @@
 //! What can be typed.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
@@ -24,6 +25,50 @@ pub(super) struct Cli {
     /// Without a command, the state of the memory is shown.
     #[command(subcommand)]
     pub(super) command: Option<Command>,
+}
+
+impl Cli {
+    /// Reads what was typed. First as one of the commands that programs start: clap makes all that it is told of before it
+    /// reads a word, and that of all commands takes longer than the work of such a start. What that cannot read, a call for
+    /// help among it, is read and explained as a whole.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, or the help that was asked for.
+    pub(super) fn read(arguments: &[OsString]) -> Result<Self, clap::Error> {
+        match ProgramCli::try_parse_from(arguments) {
+            Ok(ProgramCli { global, command }) => Ok(Self { global, command: Some(command.into()) }),
+            Err(_) => Self::try_parse_from(arguments),
+        }
+    }
+}
+
+/// [`Cli`] with nothing but the commands that programs start, one for each message or conversation.
+#[derive(Debug, Parser)]
+#[command(name = "memdir", disable_help_subcommand = true)]
+struct ProgramCli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: ProgramCommand,
+}
+
+/// Each is the command of the same name.
+#[derive(Debug, Subcommand)]
+enum ProgramCommand {
+    Exec(Exec),
+    Mcp(super::mcp::McpArgs),
+    Hook(hook::HookArgs),
+}
+
+impl From<ProgramCommand> for Command {
+    fn from(command: ProgramCommand) -> Self {
+        match command {
+            ProgramCommand::Exec(options) => Self::Notes(NotesCommand::Exec(options)),
+            ProgramCommand::Mcp(options) => Self::Programs(ProgramsCommand::Mcp(options)),
+            ProgramCommand::Hook(options) => Self::Programs(ProgramsCommand::Hook(options)),
+        }
+    }
 }
 
 /// Options of every command.
@@ -370,3 +415,48 @@ On a terminal, each change is shown as it would be made now, and you are asked a
 those. If a proposal has several calls, you can take some of them. Without a terminal, give one number and the code \
 that `memdir pending` shows with the change; the code is good for that change only, and only once. If the notes have \
 changed so that the proposal would now do something else, nothing is done and you are asked again.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whatever is typed, it means what it means to the parser that knows all commands.
+    #[test]
+    fn the_commands_that_programs_start_are_read_as_all_are() {
+        for typed in [
+            "",
+            "exec",
+            "exec --json --atomic --memory /m",
+            "--memory /m exec --dry-run --dialect native",
+            "--json exec --permission ask --conversation talk.jsonl",
+            "exec --permission never",
+            "exec --help",
+            "exec extra",
+            "exec --memory",
+            "--memory exec status",
+            "mcp --tools full --read-only --client ada",
+            "mcp --http 8765 --allow-host memory.example --state /s",
+            "mcp --http 8765 --client ada",
+            "mcp --hub",
+            "mcp --hub=all --log /l",
+            "mcp --tols full",
+            "hook claude-code UserPromptSubmit",
+            "hook",
+            "help",
+            "help exec",
+            "-h",
+            "--version",
+            "status --json",
+            "search exec mcp hook",
+            "exce",
+        ] {
+            let words: Vec<OsString> =
+                std::iter::once("memdir").chain(typed.split_whitespace()).map(Into::into).collect();
+            let told = |read: Result<Cli, clap::Error>| match read {
+                Ok(cli) => format!("{cli:?}"),
+                Err(error) => format!("{:?}: {error}", error.kind()),
+            };
+            assert_eq!(told(Cli::read(&words)), told(Cli::try_parse_from(&words)), "{typed}");
+        }
+    }
+}

@@ -219,3 +219,31 @@ fn tables_that_another_made_while_one_waited_are_taken_as_they_are() {
     });
     assert_eq!(journal.unwrap().newest().unwrap().map(|(batch, _)| batch), Some(1));
 }
+
+#[test]
+fn a_log_is_shortened_only_while_nobody_writes() {
+    let env = Env::new(&[("a.md", "0")]);
+    let vault = env.vault();
+    // Nothing is there before the first commit.
+    let log = env.path().join(".memdir/local/history.sqlite-wal");
+    let log_bytes = || std::fs::metadata(&log).map_or(0, |metadata| metadata.len());
+    let mut last = 0;
+    while log_bytes() < 200_000 {
+        let (before, after) = (last.to_string(), (last + 1).to_string());
+        commit(&vault, &[put("a.md", Some(&before), Some(&after))], None).unwrap();
+        last += 1;
+    }
+    let other = env.vault();
+    let held = other.lock().unwrap();
+    vault.shorten_log();
+    assert!(log_bytes() >= 200_000, "another process is at work");
+    drop(held);
+    vault.shorten_log();
+    assert_eq!(log_bytes(), 0);
+    commit(&vault, &[put("a.md", Some(&last.to_string()), Some("end"))], None).unwrap();
+    let few = log_bytes();
+    vault.shorten_log();
+    assert_eq!(log_bytes(), few, "it is short already");
+    let account = other.account(None).unwrap();
+    assert!(account.ok && account.entries == last + 1, "{account:?}");
+}

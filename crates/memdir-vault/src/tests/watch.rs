@@ -1,8 +1,9 @@
 //! What the system says of real edits.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::{Env, commit, path, put};
 use crate::{Watch, WatchEvent};
@@ -97,4 +98,37 @@ fn a_linked_folder_is_not_watched() {
     std::fs::write(outside.path().join("x.md"), "x").unwrap();
     env.write("last.md", "x");
     assert_eq!(wait_for(&receiver, &["last.md"]).len(), 1);
+}
+
+#[test]
+fn the_bytes_below_a_folder_are_kept_until_something_changes_there() {
+    let env = Env::new(&[("a.md", "1"), ("dir/b.md", "22"), ("dir/deep/c.txt", "333"), ("dir/.hidden", "4444")]);
+    let vault = env.vault();
+    let (sender, receiver) = channel();
+    let watch = vault.watch(move |noticed| sender.send(noticed).unwrap_or_default()).unwrap();
+    let (dir, deep) = (path("dir"), path("dir/deep"));
+    // Long after the last change, with the number of folders that were looked through.
+    let sums = || {
+        let looked = Cell::new(0);
+        let sums = [None, Some(&dir), Some(&deep)].map(|folder| {
+            let add_up = || {
+                looked.set(looked.get() + 1);
+                vault.add_up(folder)
+            };
+            vault.sizes.get(folder, Instant::now() + Duration::from_secs(60), add_up).unwrap()
+        });
+        (sums, looked.get())
+    };
+    assert_eq!(sums(), ([6, 5, 3], 3));
+    assert_eq!(sums(), ([6, 5, 3], 0));
+    env.write("dir/deep/c.txt", "55555");
+    wait_for(&receiver, &["dir/deep/c.txt"]);
+    assert_eq!(sums(), ([8, 7, 5], 3));
+    env.write("dir/new.md", "1");
+    wait_for(&receiver, &["dir/new.md"]);
+    assert_eq!(sums().0, [9, 8, 5]);
+    commit(&vault, &[put("dir/deep/mine.md", None, Some("1"))], None).unwrap();
+    assert_eq!(sums().0, [10, 9, 6], "at once, whatever the system has told by then");
+    drop(watch);
+    assert_eq!([sums(), sums()], [([10, 9, 6], 3); 2], "nobody would tell of a change");
 }

@@ -71,7 +71,7 @@ impl Env {
         let clock = || Timestamp::from_micros(1_795_000_000_000_000);
         let options =
             WebOptions { port: 8733, names: Names::default(), root, is_obsidian_vault: false, has_desktop: true, mode };
-        let site = Site::new(Engine::new(vault, Settings::new(clock)), options).unwrap();
+        let site = Site::new(Engine::new(vault, Settings::new(clock)), options);
         let routes = web_routes(&site);
         let mut env = Self { folder, site, routes, cookie: String::new(), token: String::new() };
         env.enter().await;
