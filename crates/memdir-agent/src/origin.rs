@@ -58,22 +58,22 @@ impl Words {
             let (own, quoted) = unquoted(message);
             for sentence in own.split_sentence_bounds() {
                 if is_question(sentence) {
-                    add_stems(sentence, &mut known.asked);
+                    add_stems(sentence, usize::MAX, &mut known.asked);
                 } else {
-                    add_stems(sentence, &mut known.stated);
+                    add_stems(sentence, usize::MAX, &mut known.stated);
                     known.add_numbers(sentence);
                 }
             }
             known.is_shown |= !quoted.is_empty();
-            add_stems(&quoted, &mut known.shown);
+            add_stems(&quoted, usize::MAX, &mut known.shown);
         }
         let replies = before.iter().filter_map(|exchange| exchange.reply.as_deref());
         for text in shown.into_iter().chain(replies) {
             known.is_shown = true;
-            add_stems(text, &mut known.shown);
+            add_stems(text, usize::MAX, &mut known.shown);
         }
         // "Next Friday" is a date that the model computes from today's.
-        add_stems(now.to_string().split('T').next().unwrap_or_default(), &mut known.stated);
+        add_stems(now.to_string().split('T').next().unwrap_or_default(), usize::MAX, &mut known.stated);
         known
     }
 

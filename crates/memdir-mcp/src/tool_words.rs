@@ -34,27 +34,26 @@ pub(super) fn add_arguments(words: &Mutex<ClientWords>, arguments: &Map<String, 
     lock(words).add_own(&sent.concat());
 }
 
-/// Adds what the server of a tool has said: in its answer, or in the error that it refused the call with.
-pub(super) fn add_answer(
-    words: &Mutex<ClientWords>,
-    tool: &ToolName,
-    mut said: String,
-    answered: &Result<ToolAnswer, Failure>,
-) {
+/// Adds what the server of a tool has answered, or said in the error that it refused the call with.
+pub(super) fn add_answer(words: &Mutex<ClientWords>, tool: &ToolName, answered: &Result<ToolAnswer, Failure>) {
     match answered {
-        Ok(answer) => said.push_str(&texts(&told(&answer.result))),
+        Ok(answer) => add_said(words, tool, &texts(&told(&answer.result))),
         // Of the failures of a call these may quote the server.
         Err(failure) if matches!(failure.code, Code::Unavailable | Code::InvalidAction) => {
-            said.push_str(&failure.message)
+            add_said(words, tool, &failure.message);
         }
         Err(_) => {}
     }
+}
+
+/// Adds what the server of a tool says, before the client is told it.
+pub(super) fn add_said(words: &Mutex<ClientWords>, tool: &ToolName, said: &str) {
     if !said.is_empty() {
-        lock(words).add_answer(tool.as_str(), &said);
+        lock(words).add_answer(tool.as_str(), said);
     }
 }
 
-/// What has a change of the client wait that is made of what a tool told it; `None` where no tool has.
+/// A guard that holds back changes made of a tool's words; `None` where no tool has told the client anything.
 pub(super) fn guard(words: &Mutex<ClientWords>, engine: &Engine) -> Option<Guard> {
     let words = lock(words).clone();
     (!words.is_empty()).then(|| Guard::against(words, engine.now()))

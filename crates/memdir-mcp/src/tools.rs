@@ -231,7 +231,8 @@ pub(super) async fn run(
     let lane = if only_reads(&parsed) { Lane::Read } else { Lane::Write };
     let is_short = lane == Lane::Read && server.served.rests() && server.engine.is_short(&parsed, &caller);
     let run = move || {
-        let guard = tool_words::guard(&words, &server.engine);
+        // What only reads needs none, and does not wait while a long answer is taken in.
+        let guard = if lane == Lane::Write { tool_words::guard(&words, &server.engine) } else { None };
         let mut report = run_now(&server.engine, &connection, parsed, Caller { guard, ..caller });
         server.wrote(&report.changed);
         report.bound();

@@ -24,7 +24,7 @@ impl Plan {
     pub fn stems_before(&self) -> BTreeSet<Stem> {
         let mut stems = BTreeSet::new();
         for (before, _) in sides(self, &BTreeSet::new()) {
-            add_stems(&before, &mut stems);
+            add_stems(&before, usize::MAX, &mut stems);
         }
         stems
     }
@@ -72,15 +72,24 @@ fn lines_without(text: &str, other: &str) -> String {
     text.lines().filter(|line| !other.contains(line.trim())).map(|line| format!("{line}\n")).collect()
 }
 
-/// Adds the stems of all words of a text, in every language.
-pub fn add_stems(text: &str, found: &mut BTreeSet<Stem>) {
-    let mut distinct = BTreeSet::new();
+/// Adds the stems of all words of a text, in every language, until there are `most`; says whether these are all.
+pub fn add_stems(text: &str, most: usize, found: &mut BTreeSet<Stem>) -> bool {
+    let (mut distinct, mut is_whole) = (BTreeSet::new(), true);
     words::each(text, &mut |word, _| {
         if !distinct.contains(word) {
-            distinct.insert(word.to_owned());
+            is_whole &= found.len() + distinct.len() < most;
+            if is_whole {
+                distinct.insert(word.to_owned());
+            }
         }
     });
-    distinct.iter().for_each(|word| found.extend(stems(word)));
+    for word in &distinct {
+        is_whole &= found.len() < most;
+        if is_whole {
+            found.extend(stems(word));
+        }
+    }
+    is_whole
 }
 
 /// The stems of a word in every language; a number is the same with and without leading zeros.

@@ -33,16 +33,16 @@ pub struct NewWords {
 impl ToolWords {
     /// Adds what a tool said, or what its server says of it.
     pub fn add(&mut self, tool: &str, text: &str) {
-        if self.tools.iter().map(|(_, stems)| stems.len()).sum::<usize>() > MOST_STEMS {
-            self.unknown = Some(tool.to_owned());
-            return;
-        }
+        let others: usize = self.tools.iter().filter(|(name, _)| name != tool).map(|(_, stems)| stems.len()).sum();
         let at = self.tools.iter().position(|(name, _)| name == tool).unwrap_or_else(|| {
             self.tools.push((tool.to_owned(), Arc::default()));
             self.tools.len() - 1
         });
-        if let Some((_, stems)) = self.tools.get_mut(at) {
-            add_stems(text, Arc::make_mut(stems));
+        let most = MOST_STEMS.saturating_sub(others);
+        if let Some((_, stems)) = self.tools.get_mut(at)
+            && !add_stems(text, most, Arc::make_mut(stems))
+        {
+            self.unknown = Some(tool.to_owned());
         }
     }
 
@@ -75,15 +75,15 @@ impl ToolWords {
         self.tools.iter().any(|(_, stems)| stems.contains(stem))
     }
 
-    /// The tool whose words a change is made of: it has said at least half of what the change brings to a note and its sender did not
-    /// have from elsewhere. Where the words of a tool are not all known, all that the sender did not have may be its.
+    /// The tool whose words a change is made of: tools together have said at least half of what the change brings to a note and its
+    /// sender did not have from elsewhere, and this one most of it. Where the words of a tool are not all known, all that the sender
+    /// did not have may be its.
     #[must_use]
     pub fn source_of(&self, changes: &[NewWords]) -> Option<&str> {
-        let said_by = |known: &BTreeSet<Stem>| {
-            let said = |unsaid: &[String]| unsaid.iter().filter(|word| has_said(known, word)).count();
-            let counts = changes.iter().map(|one| (said(&one.unsaid), one.unsaid.len()));
-            counts.filter(|(said, unsaid)| *said > 0 && said * 2 >= *unsaid).map(|(said, _)| said).sum::<usize>()
-        };
+        let is_said = |word: &&String| self.tools.iter().any(|(_, known)| has_said(known, word));
+        let is_theirs = |one: &&NewWords| one.unsaid.iter().filter(is_said).count() * 2 >= one.unsaid.len();
+        let theirs: Vec<&String> = changes.iter().filter(is_theirs).flat_map(|one| &one.unsaid).collect();
+        let said_by = |known: &BTreeSet<Stem>| theirs.iter().filter(|word| has_said(known, word)).count();
         let counts = self.tools.iter().map(|(name, known)| (said_by(known), name.as_str()));
         let most = counts.filter(|(said, _)| *said > 0).max().map(|(_, name)| name);
         let is_unsaid = || changes.iter().any(|one| one.unsaid.len() * 2 > one.new);
@@ -116,8 +116,12 @@ pub struct ClientWords {
 impl ClientWords {
     /// Adds what the client sends to a tool. A tool may have told it what to send, so what one has said before stays the tool's.
     pub fn add_own(&mut self, text: &str) {
+        if self.tools.unknown().is_some() {
+            // Any word may be a tool's by now.
+            return;
+        }
         let mut sent = BTreeSet::new();
-        add_stems(text, &mut sent);
+        add_stems(text, MOST_STEMS, &mut sent);
         sent.retain(|stem| !self.tools.has(stem));
         if self.own.len() < MOST_STEMS {
             Arc::make_mut(&mut self.own).append(&mut sent);
@@ -145,7 +149,7 @@ impl ClientWords {
             return None;
         }
         let mut known = BTreeSet::new();
-        add_stems(today, &mut known);
+        add_stems(today, MOST_STEMS, &mut known);
         let is_unsaid = |word: &String| !stems(word).iter().any(|stem| known.contains(stem) || self.own.contains(stem));
         let changes: Vec<NewWords> = plan
             .new_words()
@@ -224,6 +228,26 @@ mod tests {
         words.add_answer("lab__echo", said);
         words.add_own("Vantage Holding");
         assert_eq!(words.source_of(&plan(&[add("- Vantage Holding\n")]), "2026-11-24"), Some("lab__echo"));
+    }
+
+    #[test]
+    fn tools_that_share_a_sentence_out_have_said_it() {
+        let mut words = ClientWords::default();
+        let parts = [("lab__a", "works at Vantage"), ("lab__b", "Holding in Rotterdam"), ("lab__c", "as a notary")];
+        parts.iter().for_each(|(tool, said)| words.add_answer(tool, said));
+        let change = plan(&[add("- works at Vantage Holding in Rotterdam as a notary\n")]);
+        assert!(words.source_of(&change, "").is_some());
+    }
+
+    #[test]
+    fn who_has_said_too_much_makes_no_word_the_clients_own() {
+        let mut words = ClientWords::default();
+        let flood: String = (0..super::MOST_STEMS + 9).map(|number| format!("{} ", number + 1_000_000)).collect();
+        words.add_answer("lab__flood", &flood);
+        words.add_answer("lab__echo", "Vantage Holding");
+        words.add_own("Vantage Holding");
+        let change = plan(&[add("- Vantage Holding\n")]);
+        assert!(words.source_of(&change, "").is_some());
     }
 
     #[test]

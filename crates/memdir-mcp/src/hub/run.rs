@@ -4,7 +4,7 @@
 //! waits, thread and all, until the client sends it again with what the person says.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rmcp::model::{
@@ -23,8 +23,9 @@ use crate::service::{self, Service};
 use crate::{Client, panics, tool_words, tools};
 use memdir_core::report::{Code, Failure};
 use memdir_engine::ToolConsent;
+use memdir_plan::ClientWords;
 use memdir_tools::{
-    CallEvents, Elicitation, ElicitationAnswer, Progress, Switched, Tool, ToolAnswer, ToolCall, Toolbox,
+    CallEvents, Elicitation, ElicitationAnswer, Progress, Switched, Tool, ToolAnswer, ToolCall, ToolName, Toolbox,
 };
 
 /// The name of the one question that a call has at a time.
@@ -55,8 +56,8 @@ enum Event {
 /// The thread's end of it.
 struct Line {
     events: mpsc::Sender<Event>,
-    /// What the server has said beside its answer.
-    said: String,
+    tool: ToolName,
+    words: Arc<Mutex<ClientWords>>,
     is_bounded: bool,
 }
 
@@ -68,11 +69,6 @@ impl Line {
         answered.blocking_recv().ok()?
     }
 
-    fn add(&mut self, text: &str) {
-        self.said.push_str(text);
-        self.said.push('\n');
-    }
-
     fn consent(&self, arguments: &Map<String, Value>) -> ToolConsent {
         question::decided(self.ask(Question::Consent(arguments.clone())).as_ref())
     }
@@ -80,7 +76,9 @@ impl Line {
 
 impl CallEvents for Line {
     fn progress(&mut self, progress: &Progress) {
-        self.add(progress.message.as_deref().unwrap_or_default());
+        if let Some(message) = &progress.message {
+            tool_words::add_said(&self.words, &self.tool, message);
+        }
         // A client that does not keep up misses some.
         let _ = self.events.try_send(Event::Progress(progress.clone()));
     }
@@ -90,7 +88,7 @@ impl CallEvents for Line {
     }
 
     fn elicit(&mut self, elicitation: &Elicitation) -> ElicitationAnswer {
-        self.add(&elicitation.message);
+        tool_words::add_said(&self.words, &self.tool, &elicitation.message);
         question::answered(self.ask(Question::Server(elicitation.clone())))
     }
 }
@@ -122,14 +120,14 @@ pub(super) fn begin(
     tokio::task::spawn_blocking(move || {
         let _place = place;
         tool_words::add_arguments(&words, &call.arguments);
-        let line = || Line { events: sender.clone(), said: String::new(), is_bounded };
+        let line = || Line { events: sender.clone(), tool: call.tool.clone(), words: Arc::clone(&words), is_bounded };
         let (mut line, person) = (line(), line());
         let mut ask = |_: &Tool, arguments: &Map<String, Value>| person.consent(arguments);
         let answered = engine.call_tool(&*toolbox, &caller, &mut switched, &call, &mut ask, &mut line, &stopped);
         if has_conversation {
             connection.allow(switched.allowed);
         }
-        tool_words::add_answer(&words, &call.tool, line.said, &answered);
+        tool_words::add_answer(&words, &call.tool, &answered);
         // Nobody may wait for it any more.
         let _ = sender.blocking_send(Event::Done(answered));
     });
