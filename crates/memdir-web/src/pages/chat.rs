@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread;
 
 use axum::body::{Body, Bytes};
-use axum::extract::{Form, Query, State};
+use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Redirect, Response};
@@ -25,6 +25,7 @@ use tokio_util::sync::CancellationToken;
 use super::{conversations, decide};
 use crate::door::{Notice, Visitor};
 use crate::layout::{self, Page, Section};
+use crate::sent::{Form, Query};
 use crate::site::{Site, Then};
 use crate::talk::{PageEdge, Told};
 

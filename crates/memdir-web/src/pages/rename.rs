@@ -1,6 +1,5 @@
 //! Giving a note another name or folder; the links that lead to it are written anew.
 
-use axum::extract::Form;
 use axum::response::Response;
 use maud::html;
 use memdir_core::action::{Action, RenameFile};
@@ -14,6 +13,7 @@ use super::{note, notes};
 use crate::door::{Notice, Visitor};
 use crate::href;
 use crate::layout::{self, Page, Section};
+use crate::sent::Form;
 use crate::site::{Site, Then};
 
 /// What the form sends.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 use memdir_core::action::{Action, SearchFiles, SearchMode};
@@ -14,6 +14,7 @@ use serde::Deserialize;
 
 use crate::door::Visitor;
 use crate::layout::{self, Page, Section};
+use crate::sent::Query;
 use crate::site::{Site, unexpected};
 use crate::{href, markdown};
 
