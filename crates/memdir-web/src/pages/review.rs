@@ -68,7 +68,7 @@ fn card(visitor: &Visitor, question: &Question) -> Markup {
     };
     html! {
         div .card .question {
-            p { span .badge { (word) } " " (layout::sentence(&layout::shortened(&question.question, LETTERS))) }
+            p { span .badge { (word) } " " (layout::code_spans(&layout::sentence(&layout::shortened(&question.question, LETTERS)))) }
             p .quiet {
                 a href=(line_address(path, *line)) { (path) ", line " (line) }
                 @if let Some(other) = other { " · " a href=(line_address(&other.path, other.line)) { (other.path) ", line " (other.line) } }
