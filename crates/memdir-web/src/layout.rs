@@ -133,7 +133,7 @@ pub(crate) fn failure(failure: &Failure) -> Page {
     let main = html! {
         h1 { (heading(failure.code)) }
         (problem(failure))
-        p { a href="/" { "Home" } " · " a href="/search" { "Search" } }
+        p { a href="/" { "Home" } " · " a href="/notes" { "Notes" } " · " a href="/search" { "Search" } }
     };
     Page::new(heading(failure.code), Section::Nowhere, main)
 }

@@ -72,6 +72,11 @@ async fn search_says_what_was_found_and_why() {
     };
     assert!(!env.send(typing("zeb")).await.body.contains("id=\"nothing\""));
     assert!(env.send(typing("zeb%20")).await.body.contains("id=\"nothing\""));
+    assert!(
+        between(&env.get("/search?q=since:soon").await.body, "role=\"alert\"", "</div>").contains("class=\"hint\"")
+    );
+    let missing = env.get("/notes/nothere.md").await.body;
+    assert!(missing.contains("href=\"/notes\">Notes</a> ·") && !missing.contains("ist_files"), "{missing}");
     let broken = env.get("/search?q=%5B&mode=regex").await;
     assert_eq!(broken.status, 200);
     assert!(broken.body.contains("role=\"alert\""));
