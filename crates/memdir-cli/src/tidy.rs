@@ -8,6 +8,7 @@ use super::open::person;
 use super::output::{Lines, say};
 use super::question::can_ask;
 use super::{open, progress};
+use memdir_core::action::Action;
 use memdir_engine::ProposedStep;
 
 pub(super) fn run(global: &Global, is_dry: bool) -> Result<u8, Stop> {
@@ -18,8 +19,13 @@ pub(super) fn run(global: &Global, is_dry: bool) -> Result<u8, Stop> {
     let run = run?;
     global.answer(&run, |stdout| {
         for ProposedStep { why, path, actions } in &run.steps {
-            let names: Vec<&str> = actions.iter().map(|action| action.name()).collect();
-            stdout.line(format!("{path}  {}: {why}", names.join(", ")))?;
+            stdout.line(format!("{path}  {why}"))?;
+            if actions.iter().any(|action| matches!(action, Action::DeleteFile(_))) {
+                stdout.line("  deletes the note")?;
+            }
+            for line in actions.iter().flat_map(gone) {
+                stdout.line(format!("  takes out: {line}"))?;
+            }
         }
         if run.left > 0 {
             writeln!(stdout, "and {} more, once these are decided", run.left)?;
@@ -39,4 +45,13 @@ pub(super) fn run(global: &Global, is_dry: bool) -> Result<u8, Stop> {
         Ok(())
     })?;
     Ok(0)
+}
+
+/// The lines that an action takes out.
+fn gone(action: &Action) -> impl Iterator<Item = &str> {
+    let (old, new) = match action {
+        Action::UpdateFile(update) => (update.old_content.as_str(), update.new_content.as_str()),
+        _ => ("", ""),
+    };
+    old.lines().filter(move |line| !line.trim().is_empty() && !new.lines().any(|kept| kept == *line))
 }

@@ -44,8 +44,30 @@ impl Engine {
         let Some(time) = moment.filter(|time| *time < now) else {
             return look(&View { engine: self, past: None, time: now });
         };
-        let seen = self.undisturbed(&Moment { time, now, shows: None }, |past| {
-            let view = View { engine: self, past: Some(past), time };
+        self.look_at(&Moment { time, now, last: None, shows: None }, look)
+    }
+
+    /// As [`Self::view`], as it was after a batch: others of the same second are seen only where they came before it.
+    ///
+    /// # Errors
+    ///
+    /// `not_found` where there is no such batch, `unavailable` where the history no longer reaches it, `busy`, and what `look` answers.
+    pub fn view_after<R>(&self, batch: u64, look: impl FnMut(&View<'_>) -> Result<R, Failure>) -> Result<R, Failure> {
+        let time = self.vault.time_of(batch).map_err(|error| failure(&error))?;
+        let time = time.ok_or_else(|| {
+            Failure::new(Code::NotFound, format!("there is no change {batch}"))
+                .with_hint("`memdir log` shows which there are")
+        })?;
+        self.look_at(&Moment { time, now: self.now(), last: Some(batch), shows: None }, look)
+    }
+
+    fn look_at<R>(
+        &self,
+        moment: &Moment<'_>,
+        mut look: impl FnMut(&View<'_>) -> Result<R, Failure>,
+    ) -> Result<R, Failure> {
+        let seen = self.undisturbed(moment, |past| {
+            let view = View { engine: self, past: Some(past), time: moment.time };
             let seen = look(&view);
             (seen, view.past)
         });
@@ -81,7 +103,7 @@ impl Engine {
         let shows =
             |path: &MemoryPath| grant.is_none_or(|grant| grant.shows(path)) && self.may_show(call, path, &context);
         let is_part = grant.is_some() || self.may_hide(call, &context);
-        let moment = Moment { time, now: self.now(), shows: if is_part { Some(&shows) } else { None } };
+        let moment = Moment { time, now: self.now(), last: None, shows: if is_part { Some(&shows) } else { None } };
         let answered = self.undisturbed(&moment, |past| {
             let mut outcome = None;
             let tree = ScopedTree::of_past(self, &past, caller.grant.as_deref());

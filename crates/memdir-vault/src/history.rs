@@ -130,6 +130,19 @@ impl Vault {
         Ok(newest(&core.journal, &LogQuery::default(), 1)?.first().copied())
     }
 
+    /// When a batch was committed, to the microsecond; `None` where there is no such batch.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub fn time_of(&self, batch: u64) -> Result<Option<Timestamp>, VaultError> {
+        let core = self.known_core()?;
+        let Some(core) = core.as_ref() else { return Ok(None) };
+        let sql = format!("SELECT time FROM batch WHERE {IN_FORCE} AND id = ?1");
+        let mut statement = core.journal.db.prepare_cached(&sql)?;
+        Ok(statement.query_row([batch], |row| row.get(0)).optional()?.map(Timestamp::from_micros))
+    }
+
     /// The moment from which age is counted, for contents, proposals and sessions: the start of the older of the two newest days
     /// (in UTC) on which batches were committed, or `now` where that is earlier. `None` where all batches are of one day, or there
     /// are none: nothing is old then.

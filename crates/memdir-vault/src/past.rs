@@ -33,6 +33,8 @@ pub struct Moment<'m> {
     pub time: Timestamp,
     /// What time it is. A change that claims to be later is counted with the one before it.
     pub now: Timestamp,
+    /// The batch that is the last one seen, of those that carry the same time too; `None` where the time alone says it.
+    pub last: Option<u64>,
     /// What may be seen now of files and folders by their names; `None` where that is all. What had any other name since the
     /// moment, or at it, is not seen.
     pub shows: Option<&'m dyn Fn(&MemoryPath) -> bool>,
@@ -146,6 +148,10 @@ fn settled(journal: &Journal) -> Result<Option<Option<(u64, State)>>, VaultError
 
 /// The first batch after the moment, if there is one.
 fn first_later(journal: &Journal, moment: &Moment<'_>) -> Result<Option<u64>, VaultError> {
+    if let Some(last) = moment.last {
+        let mut statement = journal.db.prepare_cached("SELECT min(id) FROM batch WHERE state IN (2, 3) AND id > ?1")?;
+        return Ok(statement.query_row([last], |row| row.get(0))?);
+    }
     let sql = "SELECT min(id) FROM batch WHERE state IN (2, 3) AND time > ?1 AND time <= ?2";
     let mut statement = journal.db.prepare_cached(sql)?;
     Ok(statement.query_row(params![moment.time.micros(), moment.now.micros()], |row| row.get(0))?)

@@ -174,6 +174,11 @@ impl Visitor {
         self.is_refresh
     }
 
+    /// Whether the script searches while the person types: the last word may be half of one.
+    pub(crate) fn is_typing(&self) -> bool {
+        !self.is_whole && !self.is_refresh
+    }
+
     /// Whether this text of a note was the last that this browser was shown of it.
     pub(crate) fn was_shown(&self, path: &MemoryPath, digest: Digest) -> bool {
         lock(&self.session.shown).get(path) == Some(&digest)

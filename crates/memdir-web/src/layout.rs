@@ -95,8 +95,8 @@ pub(crate) fn whole(site: &Site, visitor: &Visitor, page: Page) -> Markup {
 fn said(visitor: &Visitor, notice: &Notice) -> Markup {
     html! {
         div #notice .notice role="status" {
-            p { (sentence(&notice.text)) }
-            @for issue in &notice.issues { p .hint { (sentence(issue)) } }
+            p { (code_spans(&sentence(&notice.text))) }
+            @for issue in &notice.issues { p .hint { (code_spans(&sentence(issue))) } }
             @if let Some(batch) = notice.undo {
                 (post(visitor, "/undo", html! {
                     input type="hidden" name="batch" value=(batch);
@@ -133,7 +133,7 @@ pub(crate) fn failure(failure: &Failure) -> Page {
     let main = html! {
         h1 { (heading(failure.code)) }
         (problem(failure))
-        p { a href="/" { "Home" } " · " a href="/search" { "Search" } }
+        p { a href="/" { "Home" } " · " a href="/notes" { "Notes" } " · " a href="/search" { "Search" } }
     };
     Page::new(heading(failure.code), Section::Nowhere, main)
 }
@@ -142,8 +142,8 @@ pub(crate) fn failure(failure: &Failure) -> Page {
 pub(crate) fn problem(failure: &Failure) -> Markup {
     html! {
         div .problem role="alert" {
-            p { (sentence(&failure.message)) }
-            @if let Some(hint) = &failure.hint { p .hint { (sentence(hint)) } }
+            p { (code_spans(&sentence(&failure.message))) }
+            @if let Some(hint) = &failure.hint { p .hint { (code_spans(&sentence(hint))) } }
         }
     }
 }
@@ -205,6 +205,20 @@ pub(crate) fn sentence(message: &str) -> String {
     seen(&format!("{first}{}{end}", letters.as_str())).into_owned()
 }
 
+/// A message with what stands between backticks as code; one that has no other stays as it is.
+pub(crate) fn code_spans(message: &str) -> Markup {
+    let parts: Vec<&str> = message.split('`').collect();
+    let pairs = parts.len() / 2;
+    let is_closed = parts.len() % 2 == 1;
+    html! {
+        @for (at, part) in parts.iter().enumerate() {
+            @if at % 2 == 1 && (is_closed || at / 2 + 1 < pairs) { code { (part) } }
+            @else if at % 2 == 1 { "`" (part) }
+            @else { (part) }
+        }
+    }
+}
+
 /// The small page of a request that gets no other.
 pub(crate) fn refused(site: &Site, refusal: Refusal) -> Markup {
     let (title, advice) = refusal.words();
@@ -214,8 +228,12 @@ pub(crate) fn refused(site: &Site, refusal: Refusal) -> Markup {
         html! {
             main #main .refusal {
                 h1 { (title) }
-                p { (advice) }
-                @if refusal != Refusal::Name { p { a href="/" { "Try again" } } }
+                p { (code_spans(advice)) }
+                @match refusal {
+                    Refusal::Name => {}
+                    Refusal::Nowhere => p { a href="/" { "Home" } " · " a href="/search" { "Search" } },
+                    _ => p { a href="/" { "Try again" } },
+                }
             }
         },
     )

@@ -49,6 +49,7 @@ mod markdown;
 mod pages;
 mod person_files;
 mod refusal;
+mod sent;
 mod site;
 mod talk;
 #[cfg(test)]

@@ -233,6 +233,8 @@ impl Site {
 
     /// The page that says why there is none.
     pub(crate) fn failed(&self, visitor: &Visitor, failure: &Failure) -> Response {
+        let names_action = failure.hint.as_deref().is_some_and(|hint| hint.starts_with("list_files"));
+        let failure = &if names_action { without_hint_for_models(failure.clone()) } else { failure.clone() };
         let page = layout::failure(failure);
         (layout::status(failure.code), layout::whole(self, visitor, page)).into_response()
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use maud::html;
 use memdir_core::action::{Action, ReadFile};
@@ -14,6 +14,7 @@ use super::{clients, note};
 use crate::door::Visitor;
 use crate::layout::{Page, Section};
 use crate::person_files::RegisteredClient;
+use crate::sent::{Path, Query};
 use crate::site::{Site, unexpected};
 use crate::{changes, field, href};
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 use memdir_core::action::NAMES;
@@ -13,6 +13,7 @@ use serde::Deserialize;
 
 use crate::door::Visitor;
 use crate::layout::{self, Page, Section};
+use crate::sent::Query;
 use crate::site::Site;
 use crate::who::{when, who};
 use crate::{changes, href};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
@@ -16,6 +16,7 @@ use serde::Deserialize;
 
 use crate::door::Visitor;
 use crate::layout::{self, Page, Section};
+use crate::sent::Query;
 use crate::site::Site;
 
 /// What the person wants to have checked.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread;
 
 use axum::body::{Body, Bytes};
-use axum::extract::{Form, Query, State};
+use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Redirect, Response};
@@ -25,6 +25,7 @@ use tokio_util::sync::CancellationToken;
 use super::{conversations, decide};
 use crate::door::{Notice, Visitor};
 use crate::layout::{self, Page, Section};
+use crate::sent::{Form, Query};
 use crate::site::{Site, Then};
 use crate::talk::{PageEdge, Told};
 
@@ -89,27 +90,33 @@ fn page(
             Ok(model) => p .quiet { "Model: " (model) },
             Err(failure) => {
                 (layout::problem(failure))
-                p { "To set one: " code { "memdir model list" } " shows which there are, and in the settings file "
-                    code { "[model] name = \"…\"" } " names it. Then start " code { "memdir serve" } " again." }
-            },
+                @if failure.hint.is_none() {
+                    p { code { "memdir model list" } " shows which models there are, and " code { "[model] name = \"…\"" } " in the settings file names one." }
+                }
+                p .quiet { "Once one is set, start " code { "memdir serve" } " again." }
+            }
         }
         @if let Some(id) = session { (conversations::talk(site, visitor, id, &messages, messages.len().saturating_sub(20))) }
         @if let Some((failure, _)) = refused { (layout::problem(failure)) }
-        div #answer aria-live="polite" {}
-        form #chat method="post" action="/chat" data-chat {
-            input type="hidden" name=(crate::door::TOKEN) value=(visitor.token());
-            @if let Some(id) = session { input type="hidden" name="session" value=(id); }
-            div .field {
-                label for="message" { "Your message" }
-                textarea #message .short name="message" required disabled[model.is_err()] { "\n" (refused.map_or("", |(_, text)| text)) }
+        @if model.is_ok() {
+            div #answer aria-live="polite" {}
+            form #chat method="post" action="/chat" data-chat {
+                input type="hidden" name=(crate::door::TOKEN) value=(visitor.token());
+                @if let Some(id) = session { input type="hidden" name="session" value=(id); }
+                div .field {
+                    label for="message" { "Your message" }
+                    textarea #message .short name="message" required { "\n" (refused.map_or("", |(_, text)| text)) }
+                }
+                div .row {
+                    button #send .main { "Send" }
+                    a .button href="/chat" { "New conversation" }
+                    a .button href="/conversations" { "Earlier ones" }
+                }
             }
-            div .row {
-                button #send .main disabled[model.is_err()] { "Send" }
-                a .button href="/chat" { "New conversation" }
-                a .button href="/conversations" { "Earlier ones" }
-            }
+            (layout::post(visitor, "/chat/stop", html! { button #stop { "Stop the answer" } }))
+        } @else {
+            p { a .button href="/conversations" { "Earlier conversations" } }
         }
-        (layout::post(visitor, "/chat/stop", html! { button #stop { "Stop the answer" } }))
     };
     Ok(Page::new("Chat", Section::Chat, main))
 }

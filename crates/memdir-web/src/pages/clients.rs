@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use axum::extract::{Form, Path, State};
+use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 use memdir_core::report::{Code, Failure};
@@ -15,6 +15,7 @@ use crate::door::{Notice, Visitor};
 use crate::href;
 use crate::layout::{self, Page, Section};
 use crate::person_files::{ClientToken, NewClient, RegisteredClient};
+use crate::sent::{Form, Path};
 use crate::site::{Site, Then};
 use crate::who::{colour, when};
 

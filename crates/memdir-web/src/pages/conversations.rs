@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Form, Path, Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 use memdir_agent::{KeptMessage, supporting};
@@ -18,6 +18,7 @@ use crate::door::{Notice, Visitor};
 use crate::href;
 use crate::layout::{self, Page, Section};
 use crate::markdown::{self, Links};
+use crate::sent::{Form, Path, Query};
 use crate::site::{Site, Then};
 use crate::who::when;
 

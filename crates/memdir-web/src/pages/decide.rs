@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Form, Path, State};
+use axum::extract::State;
 use axum::response::Response;
 use memdir_core::digest::Digest;
 use memdir_core::report::{Code, Failure};
@@ -12,6 +12,7 @@ use serde::Deserialize;
 
 use super::inbox::{self, AskedOfOne};
 use crate::door::{Notice, Visitor};
+use crate::sent::{Form, Path};
 use crate::site::{Site, Then};
 
 /// What the form sends.

@@ -1,6 +1,5 @@
 //! Deleting a note, which can be undone.
 
-use axum::extract::Form;
 use axum::response::Response;
 use maud::html;
 use memdir_core::action::{Action, DeleteDir, DeleteFile};
@@ -14,6 +13,7 @@ use super::{note, notes};
 use crate::door::{Notice, Visitor};
 use crate::href;
 use crate::layout::{self, Page, Section};
+use crate::sent::Form;
 use crate::site::{Site, Then};
 
 /// So many bytes of the note are shown once more.

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use axum::extract::{Form, Query};
 use axum::response::Response;
 use maud::{Markup, html};
 use memdir_core::action::{Action, CreateFile, WriteFile};
@@ -15,6 +14,7 @@ use super::note_request::NoteRequest;
 use super::{note, notes};
 use crate::door::{Notice, Visitor};
 use crate::layout::{self, Page, Section};
+use crate::sent::{Form, Query};
 use crate::site::{Site, Then};
 use crate::{field, href};
 

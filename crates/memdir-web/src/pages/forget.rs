@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Form, State};
+use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 use memdir_core::path::MemoryPath;
@@ -15,6 +15,7 @@ use super::{note, notes};
 use crate::door::Visitor;
 use crate::href;
 use crate::layout::{self, Page, Section};
+use crate::sent::Form;
 use crate::site::{Site, Then};
 
 /// So many bytes of the page each list may have.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 use memdir_core::path::MemoryPath;
@@ -15,6 +15,7 @@ use super::note_request::NoteRequest;
 use super::{conversations, note, notes};
 use crate::door::Visitor;
 use crate::layout::{self, Page, Section};
+use crate::sent::{Path, Query};
 use crate::site::Site;
 use crate::who::who;
 use crate::{changes, href};

@@ -81,7 +81,7 @@ fn summary(site: &Site, week: &Log, questions: &[Question]) -> Markup {
     let of = |kind| questions.iter().filter(|question| question.kind == kind).count();
     let waiting = site.engine().waiting().map_or(0, |(waiting, _)| waiting.len());
     let parts = [
-        ("#week", new, "new this week", "new this week"),
+        ("#week", new, "new change this week", "new changes this week"),
         ("/inbox", waiting, "waits for you", "wait for you"),
         ("/review", of(QuestionKind::Disputed), "contradicts another line", "contradict each other"),
         ("/review", of(QuestionKind::Old), "may be out of date", "may be out of date"),

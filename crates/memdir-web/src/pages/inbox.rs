@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, Query, RawQuery, State};
+use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use maud::{Markup, html};
 use memdir_core::digest::Digest;
@@ -16,6 +16,7 @@ use super::{decide, note};
 use crate::changes;
 use crate::door::Visitor;
 use crate::layout::{self, Page, Section};
+use crate::sent::{Path, Query};
 use crate::site::Site;
 use crate::who::{when, who};
 

@@ -4,7 +4,6 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use axum::extract::{Form, Query};
 use axum::response::Response;
 use maud::{Markup, html};
 use memdir_core::action::{Action, WriteFile};
@@ -19,6 +18,7 @@ use super::{conversations, note, notes, review};
 use crate::door::{Notice, Visitor};
 use crate::href;
 use crate::layout::{self, Page, Section};
+use crate::sent::{Form, Query};
 use crate::site::{Site, Then};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Form, Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use maud::html;
 use memdir_core::action::{Action, CreateFile};
@@ -12,6 +12,7 @@ use serde::Deserialize;
 use super::note;
 use crate::door::{Notice, Visitor};
 use crate::layout::{self, Page, Section};
+use crate::sent::{Form, Query};
 use crate::site::{Site, Then};
 use crate::{field, href};
 

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use axum::extract::Query;
 use axum::response::Response;
 use maud::{Markup, html};
 use memdir_core::digest::Digest;
@@ -20,6 +19,7 @@ use crate::door::{Notice, Visitor};
 use crate::href;
 use crate::layout::{self, Page, Section};
 use crate::markdown::{self, Links};
+use crate::sent::Query;
 use crate::site::{Site, Then};
 
 /// So many notes are told of that are one and two links away.

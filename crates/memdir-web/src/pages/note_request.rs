@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{FromRequestParts, Path};
+use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use memdir_core::path::MemoryPath;
@@ -11,6 +11,7 @@ use memdir_core::report::Failure;
 use super::note;
 use crate::door::Visitor;
 use crate::layout::Page;
+use crate::sent::Path;
 use crate::site::{Site, Then};
 
 /// Who asks for a page about which note or folder. The path is as the address has it until the page is made, so that a wrong one
@@ -26,7 +27,7 @@ impl FromRequestParts<Arc<Site>> for NoteRequest {
 
     async fn from_request_parts(parts: &mut Parts, site: &Arc<Site>) -> Result<Self, Response> {
         let visitor = Visitor::from_request_parts(parts, site).await.map_err(IntoResponse::into_response)?;
-        let Path(path) = Path::from_request_parts(parts, site).await.map_err(IntoResponse::into_response)?;
+        let Path(path) = Path::from_request_parts(parts, site).await?;
         Ok(Self { site: Arc::clone(site), visitor, path })
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 use memdir_core::path::MemoryPath;
@@ -14,6 +14,7 @@ use serde::Deserialize;
 use crate::door::Visitor;
 use crate::href;
 use crate::layout::{Page, Section};
+use crate::sent::Query;
 use crate::site::Site;
 
 /// So many entries are on one page, if they are not more bytes than this.

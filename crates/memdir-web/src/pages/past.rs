@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 use memdir_core::digest::Digest;
@@ -18,6 +18,7 @@ use super::note_request::NoteRequest;
 use crate::door::Visitor;
 use crate::layout::{self, Page, Section};
 use crate::markdown::{self, Links};
+use crate::sent::Query;
 use crate::site::Site;
 use crate::who::{when, who};
 use crate::{changes, href};
@@ -25,30 +26,34 @@ use crate::{changes, href};
 /// So many notes are on one page, if they are not more bytes than this.
 const MOST_NOTES: usize = 300;
 const MOST_BYTES: usize = 72 * 1024;
+/// So much of what cannot be read is said.
+const MOST_AT: usize = 60;
 
 /// After which change; and where a list goes on, or which part of a note.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Asked {
-    at: Option<u64>,
+    /// The number of a change, or a day or time, whose last change it is.
+    at: Option<String>,
     after: Option<String>,
     part: Option<usize>,
 }
 
-/// The change after which the memory is shown: the last of its second, for the past is asked for by seconds.
+/// The change after which the memory is shown.
 struct Then {
     entry: LogEntry,
     batch: u64,
-    /// The one before that second.
+    /// The one before it.
     back: Option<u64>,
+    /// The one after it.
+    next: Option<u64>,
     /// The newest there is.
     last: u64,
 }
 
 pub(crate) async fn list(State(site): State<Arc<Site>>, visitor: Visitor, Query(asked): Query<Asked>) -> Response {
     site.show(&visitor, move |site, _| {
-        let Some(then) = Then::find(site, asked.at)? else { return Ok(nothing()) };
-        let listed =
-            site.engine().view(Some(&then.entry.time), |view| view.tree(None, MOST_NOTES, asked.after.as_deref()));
+        let Some(then) = Then::find(site, asked.at.as_deref())? else { return Ok(nothing()) };
+        let listed = site.engine().view_after(then.batch, |view| view.tree(None, MOST_NOTES, asked.after.as_deref()));
         let main = html! {
             h1 { "The memory as it was" }
             (slider("/past", &then))
@@ -68,8 +73,8 @@ pub(crate) async fn list(State(site): State<Arc<Site>>, visitor: Visitor, Query(
 pub(crate) async fn show(request: NoteRequest, Query(asked): Query<Asked>) -> Response {
     request
         .show(move |site, visitor, path| {
-            let Some(then) = Then::find(site, asked.at)? else { return Ok(nothing()) };
-            let read = site.engine().view(Some(&then.entry.time), |view| match view.text_of(path) {
+            let Some(then) = Then::find(site, asked.at.as_deref())? else { return Ok(nothing()) };
+            let read = site.engine().view_after(then.batch, |view| match view.text_of(path) {
                 Some(text) if visitor.is_refresh() && visitor.was_shown(path, Digest::of(text.as_bytes())) => Ok(text),
                 _ => view.read(path, &site.person()).map(|(text, digest)| {
                     visitor.is_shown(path, digest);
@@ -97,23 +102,55 @@ pub(crate) async fn show(request: NoteRequest, Query(asked): Query<Asked>) -> Re
 }
 
 impl Then {
-    /// The newest change up to this number; `None` in a memory without a history.
-    fn find(site: &Site, at: Option<u64>) -> Result<Option<Self>, Failure> {
+    /// The newest change up to this number, day or time; `None` in a memory without a history.
+    fn find(site: &Site, at: Option<&str>) -> Result<Option<Self>, Failure> {
         let newest = |before: Option<u64>, until: Option<Timestamp>| {
             let query = LogQuery { before, until, limit: 1, ..LogQuery::default() };
             Ok::<_, Failure>(site.engine().log(&query, false)?.entries.pop())
         };
         let Some(last) = newest(None, None)?.and_then(|entry| entry.batch) else { return Ok(None) };
-        let found = newest(Some(at.unwrap_or(last).min(last).saturating_add(1)), None)?.ok_or_else(|| {
+        let found = match at.map(place).transpose()? {
+            Some(At::Before(time)) => newest(None, Some(time))?,
+            Some(At::Change(number)) => newest(Some(number.min(last).saturating_add(1)), None)?,
+            None => newest(Some(last.saturating_add(1)), None)?,
+        };
+        let found = found.and_then(|entry| entry.batch.map(|batch| (entry, batch)));
+        let (entry, batch) = found.ok_or_else(|| {
             Failure::new(Code::NotFound, "the history begins later").with_hint("move the slider to the right")
         })?;
-        let second = Timestamp::parse(&found.time).map_err(|error| Failure::new(Code::Internal, error.to_string()))?;
-        let of_second =
-            newest(None, Some(second.plus(Duration::from_secs(1))))?.filter(|entry| entry.batch > found.batch);
-        let back = newest(found.batch, Some(second))?.and_then(|entry| entry.batch);
-        let entry = of_second.unwrap_or(found);
-        Ok(entry.batch.map(|batch| Self { entry, batch, back, last }))
+        let back = newest(Some(batch), None)?.and_then(|entry| entry.batch);
+        // A number that no change has, because it was not done, is passed over.
+        let mut next = None;
+        for number in batch.saturating_add(1)..=last {
+            next = newest(Some(number.saturating_add(1)), None)?
+                .and_then(|entry| entry.batch)
+                .filter(|next| *next > batch);
+            if next.is_some() {
+                break;
+            }
+        }
+        Ok(Some(Self { entry, batch, back, next, last }))
     }
+}
+
+/// Where in the history an address asks to be.
+enum At {
+    /// After the change of this number.
+    Change(u64),
+    /// After the last change before this time.
+    Before(Timestamp),
+}
+
+fn place(at: &str) -> Result<At, Failure> {
+    let at = at.trim();
+    if let Ok(number) = at.parse() {
+        return Ok(At::Change(number));
+    }
+    let end = Timestamp::parse_end(at).map_err(|_| {
+        Failure::new(Code::Usage, format!("“{}” is neither a change nor a day", layout::shortened(at, MOST_AT)))
+            .with_hint("write the number of a change such as 3, or a day such as 2026-11-16")
+    })?;
+    Ok(At::Before(end.plus(Duration::from_micros(1))))
 }
 
 /// The slider. Without the script the button shows what it is set to.
@@ -126,7 +163,7 @@ fn slider(address: &str, then: &Then) -> Markup {
             div .row {
                 button { "Show" }
                 @if let Some(back) = then.back { a .button rel="prev" href={ (address) "?at=" (back) } { "Previous change" } }
-                @if then.batch < then.last { a .button rel="next" href={ (address) "?at=" (then.batch + 1) } { "Next change" } }
+                @if let Some(next) = then.next { a .button rel="next" href={ (address) "?at=" (next) } { "Next change" } }
             }
         }
     }

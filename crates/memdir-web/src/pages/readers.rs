@@ -1,6 +1,5 @@
 //! Who was shown something of a note.
 
-use axum::extract::Query;
 use axum::response::Response;
 use maud::{Markup, html};
 use memdir_core::path::MemoryPath;
@@ -12,6 +11,7 @@ use super::note_request::NoteRequest;
 use super::notes;
 use crate::href;
 use crate::layout::{Page, Section};
+use crate::sent::Query;
 use crate::site::Site;
 use crate::who::{when, who};
 

@@ -1,6 +1,5 @@
 //! Giving a note another name or folder; the links that lead to it are written anew.
 
-use axum::extract::Form;
 use axum::response::Response;
 use maud::html;
 use memdir_core::action::{Action, RenameFile};
@@ -14,6 +13,7 @@ use super::{note, notes};
 use crate::door::{Notice, Visitor};
 use crate::href;
 use crate::layout::{self, Page, Section};
+use crate::sent::Form;
 use crate::site::{Site, Then};
 
 /// What the form sends.
@@ -32,7 +32,7 @@ pub(crate) async fn ask(request: NoteRequest) -> Response {
 pub(crate) async fn rename(request: NoteRequest, Form(sent): Form<Sent>) -> Response {
     request
         .change(move |site, visitor, path| {
-            let renamed = note::named(&sent.to).and_then(|new_path| {
+            let renamed = target(path, &sent.to).and_then(|new_path| {
                 if digest_of(site, path) != sent.digest {
                     let failure = Failure::new(Code::Conflict, format!("note `{path}` has changed since it was shown"));
                     return Err(failure.with_hint("nothing was changed: look at the note, and rename it once more"));
@@ -48,6 +48,14 @@ pub(crate) async fn rename(request: NoteRequest, Form(sent): Form<Sent>) -> Resp
         .await
 }
 
+/// The path that is meant, as `memdir mv` takes it: a name alone renames in place, and a note stays a note.
+fn target(path: &MemoryPath, to: &str) -> Result<MemoryPath, Failure> {
+    let to = to.trim();
+    let folder = path.parent().filter(|_| !to.contains('/'));
+    let named = note::named(&folder.map_or_else(|| to.to_owned(), |folder| format!("{folder}/{to}")))?;
+    if path.is_note() && !named.is_note() { note::named(&format!("{named}.md")) } else { Ok(named) }
+}
+
 fn digest_of(site: &Site, path: &MemoryPath) -> Option<String> {
     site.engine().text_of(path).map(|text| Digest::of(text.as_bytes()).to_string())
 }
@@ -58,7 +66,7 @@ fn page(site: &Site, visitor: &Visitor, path: &MemoryPath, to: &str, failure: Op
         div .field {
             label for="to" { "New path" }
             input #to name="to" value=(to) required autocomplete="off" spellcheck="false";
-            p .quiet { "With its folder, and `.md` at its end. Links to it are updated." }
+            p .quiet { "A name alone keeps the folder. Links to it are updated." }
         }
         div .row {
             button #save .main { "Rename" }

@@ -1,6 +1,5 @@
 //! A note as it was after a change, and putting it back to that.
 
-use axum::extract::{Form, Query};
 use axum::response::Response;
 use maud::html;
 use memdir_core::digest::Digest;
@@ -13,6 +12,7 @@ use super::note_request::NoteRequest;
 use super::{note, notes};
 use crate::door::{Notice, Visitor};
 use crate::layout::{self, Page, Section};
+use crate::sent::{Form, Query};
 use crate::site::{Site, Then};
 use crate::{changes, href};
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Form, State};
+use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 use memdir_core::path::MemoryPath;
@@ -14,6 +14,7 @@ use super::note;
 use crate::door::{Notice, Visitor};
 use crate::href;
 use crate::layout::{self, Page, Section};
+use crate::sent::Form;
 use crate::site::{Site, Then, without_hint_for_models};
 
 /// So many bytes of questions are on a page.
@@ -67,7 +68,7 @@ fn card(visitor: &Visitor, question: &Question) -> Markup {
     };
     html! {
         div .card .question {
-            p { span .badge { (word) } " " (layout::sentence(&layout::shortened(&question.question, LETTERS))) }
+            p { span .badge { (word) } " " (layout::code_spans(&layout::sentence(&layout::shortened(&question.question, LETTERS)))) }
             p .quiet {
                 a href=(line_address(path, *line)) { (path) ", line " (line) }
                 @if let Some(other) = other { " · " a href=(line_address(&other.path, other.line)) { (other.path) ", line " (other.line) } }

@@ -3,17 +3,19 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
-use memdir_core::action::{Action, SearchFiles, SearchMode};
+use memdir_core::action::{Action, Call, SearchFiles, SearchMode};
 use memdir_core::report::{Failure, Hit, Search, Value, Why};
+use memdir_dialect::Parsed;
 use memdir_note::Note;
 use memdir_plan as plan;
 use serde::Deserialize;
 
 use crate::door::Visitor;
 use crate::layout::{self, Page, Section};
+use crate::sent::Query;
 use crate::site::{Site, unexpected};
 use crate::{href, markdown};
 
@@ -45,8 +47,10 @@ impl Asked {
 }
 
 pub(crate) async fn show(State(site): State<Arc<Site>>, visitor: Visitor, Query(asked): Query<Asked>) -> Response {
-    site.show(&visitor, move |site, _| {
+    site.show(&visitor, move |site, visitor| {
         let query = asked.q.clone().unwrap_or_default();
+        // What is known of half a word says nothing of the word.
+        let is_unfinished = visitor.is_typing() && !query.ends_with(char::is_whitespace);
         let found = if query.trim().is_empty() { None } else { Some(find(site, &asked, &query)) };
         let main = html! {
             h1 { "Search" }
@@ -55,7 +59,7 @@ pub(crate) async fn show(State(site): State<Arc<Site>>, visitor: Visitor, Query(
                 @match &found {
                     None => p .quiet { "Say what you look for, in words." },
                     Some(Err(failure)) => (layout::problem(failure)),
-                    Some(Ok(found)) => (results(site, &asked, found)),
+                    Some(Ok(found)) => (results(site, &asked, found, is_unfinished)),
                 }
             }
         };
@@ -76,7 +80,12 @@ fn find(site: &Site, asked: &Asked, query: &str) -> Result<Search, Failure> {
         include_past: None,
         as_of: None,
     });
-    let report = site.act([action])?;
+    let engine = site.engine();
+    // The hint of a query that cannot be read is for whoever wrote it.
+    let report = engine.conclude(engine.propose(Parsed::of([Call::plain(1, action)]), site.person()));
+    if let Some(failure) = report.error {
+        return Err(failure);
+    }
     match report.actions.into_iter().next().map(|outcome| outcome.result) {
         Some(Ok(Value::Search(found))) => Ok(found),
         Some(Err(failure)) => Err(failure),
@@ -100,7 +109,7 @@ fn form(asked: &Asked, query: &str) -> Markup {
     }
 }
 
-fn results(site: &Site, asked: &Asked, found: &Search) -> Markup {
+fn results(site: &Site, asked: &Asked, found: &Search, is_unfinished: bool) -> Markup {
     let query = found.searched_for.as_ref().unwrap_or(&found.query);
     let (shown, left) = layout::fitting(found.hits.iter().map(|hit| hit_of(site, asked, query, hit)), MOST_BYTES);
     let more = |cursor: &str| {
@@ -108,11 +117,13 @@ fn results(site: &Site, asked: &Asked, found: &Search) -> Markup {
         format!("/search?q={}&mode={}&after={}", href::value(&found.query), href::value(mode), href::value(cursor))
     };
     html! {
-        @if found.hits.is_empty() {
+        @if found.hits.is_empty() && is_unfinished {
+            p .quiet { "Nothing so far. Finish the word, or press Enter." }
+        } @else if found.hits.is_empty() {
             p #nothing { "Nothing is known about this." }
         } @else {
             p .count { (found.total) @if found.total == 1 { " note" } @else { " notes" } }
-            @if found.nothing_known { p #nearest .quiet { "These are only the nearest: none of them says " (found.missing.join(", ")) "." } }
+            @if found.nothing_known && !is_unfinished { p #nearest .quiet { "These are only the nearest: none of them says " (found.missing.join(", ")) "." } }
         }
         @if let Some(other) = &found.searched_for { p { "No note has these words; this was looked for: " b { (other) } } }
         ol .hits { (shown) }

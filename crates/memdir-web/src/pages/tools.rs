@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
 use memdir_core::report::{Code, Failure};
@@ -14,6 +14,7 @@ use super::audit;
 use crate::door::Visitor;
 use crate::href;
 use crate::layout::{self, Page, Section};
+use crate::sent::Path;
 use crate::site::Site;
 
 /// So much of what a server says of a tool is shown.

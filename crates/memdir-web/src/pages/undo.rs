@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Form, State};
+use axum::extract::State;
 use axum::response::Response;
 use serde::Deserialize;
 
 use crate::changes;
 use crate::door::{Notice, Visitor};
 use crate::layout::{self, Page, Section};
+use crate::sent::Form;
 use crate::site::{Site, Then};
 
 /// The form of an undo.

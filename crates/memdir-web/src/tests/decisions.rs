@@ -489,3 +489,46 @@ async fn the_memory_is_shown_as_it_was_after_each_change() {
     assert!(second.contains("href=\"/past?at=1\"") && second.contains("href=\"/past?at=3\""), "{second}");
     assert_eq!(env.get("/past/cat.md?at=1").await.body.matches("<article").count(), 0);
 }
+
+#[tokio::test]
+async fn each_change_of_one_second_is_a_step_and_a_day_leads_to_its_last() {
+    let env = Env::new(&[]).await;
+    // The clock of the pages stands still.
+    for name in ["one", "two", "three"] {
+        env.post("/new", &[("path", name), ("content", "x")]).await;
+    }
+    for (at, there, gone) in [(1, "one.md", "two.md"), (2, "two.md", "three.md"), (3, "three.md", "four.md")] {
+        let page = env.get(&format!("/past?at={at}")).await.body;
+        assert!(page.contains(&format!(">{there}<")) && !page.contains(&format!(">{gone}<")), "{at}: {page}");
+        assert_eq!(page.contains(&format!("href=\"/past?at={}\"", at - 1)), at > 1, "{at}: {page}");
+        assert_eq!(page.contains(&format!("href=\"/past?at={}\"", at + 1)), at < 3, "{at}: {page}");
+    }
+    assert_eq!(env.get("/past/two.md?at=1").await.body.matches("<article").count(), 0);
+    assert_eq!(env.get("/past/two.md?at=2").await.body.matches("<article").count(), 1);
+    // `date -u -d @1795000000` is 2026-11-18.
+    assert!(words(&env.get("/past?at=2026-11-18").await.body).contains("change 3 of 3"));
+    assert!(words(&env.get("/past?at=2026-11-17").await.body).contains("The history begins later"));
+    let wrong = env.get("/past?at=soon").await;
+    assert_eq!(wrong.status, 400);
+    assert!(
+        wrong.body.contains("a day such as 2026-11-16") && wrong.body.contains("href=\"/search\""),
+        "{}",
+        wrong.body
+    );
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_is_answered_with_a_page() {
+    let env = Env::new(&[("a.md", "x")]).await;
+    let answers = [
+        env.get("/notes/a.md?part=x").await,
+        env.get("/notes/%ff").await,
+        env.get("/clients/%ff").await,
+        env.post("/undo", &[("batch", "soon")]).await,
+        env.post("/answer", &[]).await,
+    ];
+    for answer in answers {
+        assert_eq!(answer.status, 400, "{answer:?}");
+        assert!(answer.body.contains("aria-label=\"Pages\"") && answer.body.contains("role=\"alert\""), "{answer:?}");
+    }
+}

@@ -66,6 +66,17 @@ async fn search_says_what_was_found_and_why() {
     assert!(page.contains("words of your query") && !page.contains("/notes/b.md"));
     assert!(page.contains("<title>tea · Search"));
     assert!(env.get("/search?q=zebra").await.body.contains("id=\"nothing\""));
+    // While it is typed, half a word is no ground to say so.
+    let typing = |q: &str| {
+        request(Method::GET, &format!("/search?q={q}"), &[("cookie", &env.cookie), ("memdir-typing", "1")], "")
+    };
+    assert!(!env.send(typing("zeb")).await.body.contains("id=\"nothing\""));
+    assert!(env.send(typing("zeb%20")).await.body.contains("id=\"nothing\""));
+    assert!(
+        between(&env.get("/search?q=since:soon").await.body, "role=\"alert\"", "</div>").contains("class=\"hint\"")
+    );
+    let missing = env.get("/notes/nothere.md").await.body;
+    assert!(missing.contains("href=\"/notes\">Notes</a> ·") && !missing.contains("ist_files"), "{missing}");
     let broken = env.get("/search?q=%5B&mode=regex").await;
     assert_eq!(broken.status, 200);
     assert!(broken.body.contains("role=\"alert\""));
@@ -98,4 +109,26 @@ async fn what_the_script_fetches_again_is_no_reading_and_a_change_is_told() {
     assert_eq!(said, "event: changed\ndata: notes state\n\n");
     env.site.finish();
     assert!(futures_util::StreamExt::next(&mut body).await.is_none(), "it ends with the server");
+}
+
+#[tokio::test]
+async fn a_name_alone_renames_in_place_and_code_is_shown_as_code() {
+    let env = Env::new(&[("people/bo.md", "# Bo\n")]).await;
+    let form = env.get("/rename/people/bo.md").await.body;
+    let digest = between(&form, r#"name="digest" value=""#, "\"").to_owned();
+    let stale = env.post("/rename/people/bo.md", &[("to", "bob"), ("digest", "x")]).await;
+    assert!(stale.body.contains("Note <code>people/bo.md</code> has changed"), "{}", stale.body);
+    let renamed = env.post("/rename/people/bo.md", &[("to", "bob"), ("digest", &digest)]).await;
+    assert_eq!((renamed.status, renamed.header(LOCATION)), (303, "/notes/people/bob.md"), "{}", renamed.body);
+    assert_eq!(env.note("people/bob.md"), "# Bo\n");
+    let nowhere = env.get("/nope").await.body;
+    assert!(nowhere.contains("href=\"/search\"") && !nowhere.contains("Try again"), "{nowhere}");
+}
+
+#[test]
+fn only_what_stands_between_two_backticks_is_code() {
+    let shown = |text: &str| crate::layout::code_spans(text).into_string();
+    assert_eq!(shown("a `b<` c `d` e"), "a <code>b&lt;</code> c <code>d</code> e");
+    assert_eq!(shown("a `b` c `d"), "a <code>b</code> c `d");
+    assert_eq!((shown("`"), shown("")), ("`".to_owned(), String::new()));
 }
