@@ -69,8 +69,9 @@ fn make(
     let mut ask = |tool: &Tool, arguments: &Map<String, Value>| {
         let asked = if options.yes { Ok(ToolConsent::Once) } else { consent(tool, arguments, global) };
         asked.unwrap_or_else(|stop| {
+            let consent = if matches!(stop, Stop::Interrupted) { ToolConsent::No } else { ToolConsent::NobodyThere };
             broken = Some(stop);
-            ToolConsent::NobodyThere
+            consent
         })
     };
     let mut events = Person { server: &server.name, can_ask: !global.json && question::can_ask() };

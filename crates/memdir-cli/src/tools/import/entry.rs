@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use crate::install::{ServerList, is_memdir};
-use memdir_tools::{NameError, PlainSecret, ServerName, Transport, references};
+use memdir_tools::{NameError, PlainSecret, Server, ServerName, Transport, references};
 
 /// The longest name that a server gets, with room for a number.
 const MOST_NAME: usize = 20;
@@ -220,6 +220,11 @@ pub(super) fn without_secrets(
                 }
                 set.push(own);
             }
+            (PlainSecret::Query(name), Transport::Http { url, .. } | Transport::Sse { url, .. }) => {
+                let own = variable(&format!("{server}_{}", if name.is_empty() { "key" } else { &name }));
+                *url = with_query(url, &name, &own);
+                set.push(own);
+            }
             (PlainSecret::Command, Transport::Stdio { args, .. }) => {
                 let own = variable(&format!("{server}_key"));
                 replace_argument(args, &own, holds_secret);
@@ -234,6 +239,12 @@ pub(super) fn without_secrets(
     }
 }
 
+/// Whether a server is what this transport becomes when the keys in it are taken out under the server's name.
+pub(super) fn is_without_keys(server: &Server, transport: &Transport, holds_secret: &dyn Fn(&str) -> bool) -> bool {
+    let mut transport = transport.clone();
+    without_secrets(&server.name, &mut transport, holds_secret).is_ok() && transport == server.transport
+}
+
 /// Puts the variable in the place of the arguments that hold a key, alone or behind the one before.
 fn replace_argument(args: &mut [String], variable: &str, holds_secret: &dyn Fn(&str) -> bool) {
     let mut before = String::new();
@@ -245,6 +256,18 @@ fn replace_argument(args: &mut [String], variable: &str, holds_secret: &dyn Fn(&
         }
         before.clone_from(arg);
     }
+}
+
+/// The address with a variable in the place of what stands behind this name in its query; without a name, of what has none.
+fn with_query(url: &str, name: &str, variable: &str) -> String {
+    let (address, fragment) = url.split_at(url.find('#').unwrap_or(url.len()));
+    let (before, query) = address.split_once('?').unwrap_or((address, ""));
+    let put = |pair: &str| match pair.split_once('=') {
+        Some((named, _)) if named == name => format!("{name}=${{{variable}}}"),
+        None if name.is_empty() => format!("${{{variable}}}"),
+        _ => pair.to_owned(),
+    };
+    format!("{before}?{}{fragment}", query.split('&').map(put).collect::<Vec<_>>().join("&"))
 }
 
 /// The text with a variable in the place of its last word: what stands before it says what it is.
@@ -271,6 +294,21 @@ mod tests {
         }
         for unknown in ["${workspaceFolder}", "${config:x}", "${KEY", "{env:", "${}", "${1}", "x {file:~/.key}"] {
             assert!(translated(unknown).is_err(), "{unknown}");
+        }
+    }
+
+    #[test]
+    fn a_key_in_a_query_is_replaced_and_the_rest_of_the_address_stays() {
+        for (url, name, expected) in [
+            ("https://a/b?token=x", "token", "https://a/b?token=${V}"),
+            (
+                "https://a?m=1&token=x&token=y&n=token#token=z",
+                "token",
+                "https://a?m=1&token=${V}&token=${V}&n=token#token=z",
+            ),
+            ("https://a?m=1&x", "", "https://a?m=1&${V}"),
+        ] {
+            assert_eq!(with_query(url, name, "V"), expected);
         }
     }
 

@@ -117,6 +117,13 @@ impl Import {
             let reason = format!("`{}` is the same", same.name);
             return self.skipped.push(Skipped { name, reason });
         }
+        // With its keys taken out it may be one that was imported before.
+        if let Some(same) =
+            known.iter().find(|server| entry::is_without_keys(server, &transport, &policy::holds_secret))
+        {
+            let reason = format!("`{}` is the same", same.name);
+            return self.skipped.push(Skipped { name, reason });
+        }
         let Some(own) = self.name(&name, known) else {
             return self.skipped.push(Skipped { name, reason: "no name is left for it".to_owned() });
         };
@@ -124,11 +131,6 @@ impl Import {
             Ok(variables) => variables,
             Err(reason) => return self.skipped.push(Skipped { name, reason }),
         };
-        // With its keys taken out it may be one that was imported before.
-        if let Some(same) = known.iter().find(|server| server.transport == transport) {
-            let reason = format!("`{}` is the same", same.name);
-            return self.skipped.push(Skipped { name, reason });
-        }
         let server = Server { enabled, ..Server::new(own.clone(), transport) };
         if let Err(error) = write_registry(vec![server.clone()]) {
             return self.skipped.push(Skipped { name, reason: error.to_string() });
