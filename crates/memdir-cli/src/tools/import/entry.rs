@@ -19,6 +19,8 @@ pub(super) struct Found {
     pub(super) enabled: bool,
     /// How it is reached; else why it cannot be taken over.
     pub(super) transport: Result<Transport, String>,
+    /// The variables that stand for what that program asks the person for.
+    pub(super) asked: Vec<String>,
 }
 
 /// The servers of a list, without memdir itself.
@@ -34,6 +36,7 @@ pub(super) fn read(list: &ServerList) -> Vec<Found> {
     let read = |(name, entry): (String, &Value)| Found {
         enabled: is_enabled(entry),
         transport: transport(entry, list.is_sse_by_default),
+        asked: asked(entry),
         name,
     };
     named.into_iter().map(read).filter(|found| !is_own(found)).collect()
@@ -174,6 +177,19 @@ fn translated(value: &str) -> Result<String, String> {
     }
     text.push_str(rest);
     Ok(text)
+}
+
+/// The variables that stand for the inputs in all texts of an entry.
+fn asked(entry: &Value) -> Vec<String> {
+    match entry {
+        Value::String(text) => {
+            let ids = text.split("${input:").skip(1).filter_map(|rest| rest.split_once('}'));
+            ids.map(|(id, _)| variable(id)).collect()
+        }
+        Value::Array(items) => items.iter().flat_map(asked).collect(),
+        Value::Object(members) => members.values().flat_map(asked).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
+    }
 }
 
 /// The name of a variable that is made from words.

@@ -28,7 +28,7 @@ struct Import {
     added: Vec<ServerName>,
     /// Those that are not, and why.
     skipped: Vec<Skipped>,
-    /// The variables that have to be set, since a key was written out.
+    /// The variables that have to be set: a key was written out, or the other program asks for it.
     variables: Vec<String>,
     /// Whether anything was written.
     changed: bool,
@@ -107,7 +107,7 @@ fn agrees(global: &Global, import: &Import, yes: bool) -> Result<bool, Stop> {
 impl Import {
     /// Takes one server over, or says why not.
     fn take(&mut self, found: Found, known: &[Server]) {
-        let Found { name, enabled, transport } = found;
+        let Found { name, enabled, transport, asked } = found;
         let mut transport = match transport {
             Ok(transport) => transport,
             Err(reason) => return self.skipped.push(Skipped { name, reason }),
@@ -135,7 +135,11 @@ impl Import {
         if let Err(error) = write_registry(vec![server.clone()]) {
             return self.skipped.push(Skipped { name, reason: error.to_string() });
         }
-        self.variables.extend(variables);
+        for name in variables.into_iter().chain(asked) {
+            if !self.variables.contains(&name) {
+                self.variables.push(name);
+            }
+        }
         self.added.push(own);
         self.servers.push(server);
     }
@@ -168,7 +172,7 @@ impl Import {
     fn say_rest(&self) -> io::Result<()> {
         self.skipped.iter().try_for_each(|Skipped { name, reason }| say(format!("not {name}: {reason}")))?;
         self.variables.iter().try_for_each(|name| {
-            say(format!("set {name} in the environment of memdir: its value was written out and is not taken over"))
+            say(format!("set {name} in the environment of memdir: its value is not taken over"))
         })
     }
 }
