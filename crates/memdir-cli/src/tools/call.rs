@@ -109,9 +109,11 @@ fn in_words(failure: Failure, server: &Server, hub: &Hub, tool: &ToolName) -> Fa
             let disabled = Failure::new(Code::Denied, format!("the server `{name}` is disabled"));
             return disabled.with_hint(format!("`memdir tools enable {name}` puts it into use"));
         }
-        Code::UnknownAction => {
-            nearest_tool(name, tool.as_str(), tools.iter().filter(|known| known.server == *name).map(|known| &known.name))
-        }
+        Code::UnknownAction => nearest_tool(
+            name,
+            tool.as_str(),
+            tools.iter().filter(|known| known.server == *name).map(|known| &known.name),
+        ),
         Code::Denied if !is_approved() => format!("`memdir tools approve {name}` shows the change"),
         Code::InvalidAction => format!("`memdir tools show {name}` says what it takes"),
         Code::Denied if !says_command(&failure) => {

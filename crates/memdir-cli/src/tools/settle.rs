@@ -106,11 +106,7 @@ pub(super) fn no_tool(server: &Server, name: &str) -> Failure {
 }
 
 /// The hint for a name that none of a server's tools has: the one that is most like it, or where they stand.
-pub(super) fn nearest_tool<'t>(
-    server: &ServerName,
-    name: &str,
-    offered: impl Iterator<Item = &'t ToolName>,
-) -> String {
+pub(super) fn nearest_tool<'t>(server: &ServerName, name: &str, offered: impl Iterator<Item = &'t ToolName>) -> String {
     // What all names begin with is no likeness.
     let start = format!("{server}__");
     let ends: Vec<&str> = offered.filter_map(|name| name.as_str().strip_prefix(&start)).collect();

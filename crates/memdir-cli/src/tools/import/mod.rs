@@ -171,8 +171,8 @@ impl Import {
     /// Says what is not taken over, and what has to be set.
     fn say_rest(&self) -> io::Result<()> {
         self.skipped.iter().try_for_each(|Skipped { name, reason }| say(format!("not {name}: {reason}")))?;
-        self.variables.iter().try_for_each(|name| {
-            say(format!("set {name} in the environment of memdir: its value is not taken over"))
-        })
+        self.variables
+            .iter()
+            .try_for_each(|name| say(format!("set {name} in the environment of memdir: its value is not taken over")))
     }
 }
