@@ -481,3 +481,19 @@ fn a_call_that_memdir_did_not_allow_is_not_said_to_be_refused_by_the_person() {
     let shown = env.run(&["audit", "calls"], "").stdout;
     assert!(shown.contains("not allowed by memdir") && !shown.contains("you  denied"), "{shown}");
 }
+
+#[test]
+fn a_client_that_gets_tools_of_a_server_that_is_not_there_is_told_so() {
+    let env = env();
+    add(&env, "lab", &[]);
+    let hub = ["--hub", "nope", "--hub", "lab__ecco", "--hub", "lab__echo", "--hub", "lab"];
+    let said = env.run(&[&["client", "add", "cursor"], &hub[..]].concat(), "");
+    assert_eq!(said.code, 0, "{said:?}");
+    for (name, is_unknown) in [("nope", true), ("lab__ecco", true), ("lab__echo", false), ("lab", false)] {
+        assert_eq!(
+            said.stderr.contains(&format!("there is no server or tool `{name}` now")),
+            is_unknown,
+            "{name} {said:?}"
+        );
+    }
+}
