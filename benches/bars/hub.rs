@@ -81,10 +81,10 @@ fn with_home(name: &str, folder: &Path, home: &Path) -> Command {
     command
 }
 
-/// `memdir tools …`.
+/// `memdir tools …`, which tells whole definitions on standard error.
 fn tools(folder: &Path, home: &Path, arguments: &[&str]) {
     let mut command = with_home("tools", folder, home);
-    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null());
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     assert!(command.status().expect("it starts").success(), "{arguments:?} failed");
 }
 

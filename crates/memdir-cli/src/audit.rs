@@ -10,7 +10,7 @@ use super::exit::{self, Stop, usage};
 use super::output::{Lines, say};
 use super::{open, term};
 use memdir_core::digest::Digest;
-use memdir_tools::CallRecord;
+use memdir_tools::{CallRecord, Decided};
 use memdir_vault::{AuditLine, AuditQuery, AuditRecord, AuditReport, Reader, ToolFilter};
 use memdir_words::{ago, said, who};
 
@@ -157,7 +157,7 @@ fn calls(global: &Global, query: AuditQuery, page: &Paging) -> Result<u8, Stop> 
                 },
             );
             let code = line.code.map_or_else(String::new, |code| format!("  {}", said::code(code)));
-            let (time, tool, decided, ms) = (ago::short(&line.time), line.tool, line.decided, line.ms);
+            let (time, tool, decided, ms) = (ago::short(&line.time), line.tool, decided(line.decided), line.ms);
             stdout.line(format!("{time}  {tool}  {who}  {decided}{code}  {ms:.0} ms  {bytes}  entry {}", line.seq))?;
             if let Some(arguments) = line.call.and_then(|call| call.arguments.as_ref()) {
                 stdout.line(format!("  {}", json!(arguments)))?;
@@ -168,6 +168,18 @@ fn calls(global: &Global, query: AuditQuery, page: &Paging) -> Result<u8, Stop> 
         }
         Ok(cursor.iter().try_for_each(|cursor| say(format!("older ones: --cursor {cursor}")))?)
     })
+}
+
+/// Who let a call be made, or not, for a person who reads it behind the name of whoever made it.
+fn decided(written: &str) -> &str {
+    let by = |decided: Decided| decided.as_str() == written;
+    if by(Decided::Denied) {
+        "not allowed by memdir"
+    } else if by(Decided::Refused) {
+        "refused by you"
+    } else {
+        written
+    }
 }
 
 fn call_line(line: &AuditLine) -> ToolCallLine<'_> {

@@ -19,6 +19,8 @@ pub(super) enum Stop {
     PipeClosed,
     /// What it prints could not be written.
     Output(io::Error),
+    /// The person pressed Ctrl-C at a question.
+    Interrupted,
 }
 
 /// What a command that could not do its work says.
@@ -75,6 +77,7 @@ impl Stop {
     pub(super) fn end(self, json: bool) -> ExitCode {
         match self {
             Self::PipeClosed => ExitCode::SUCCESS,
+            Self::Interrupted => ExitCode::from(INTERRUPTED),
             Self::Output(error) => {
                 // If that cannot be said either, the exit code says it.
                 let _ = say(format!("memdir: cannot print: {error}"));
@@ -133,6 +136,9 @@ pub(super) const DAMAGED: u8 = 7;
 
 /// The exit code where a model has said nothing that may be told.
 pub(super) const UNANSWERED: u8 = 4;
+
+/// The exit code where Ctrl-C ends a question: that of a program which the signal itself ends, as shells tell it.
+const INTERRUPTED: u8 = 130;
 
 /// The exit code for a report: by its error, else by the worst of its calls.
 pub(super) fn of_report(report: &Report) -> u8 {

@@ -1,6 +1,7 @@
 //! The person's Ctrl-C, and the system's word to end, for work that can stop in good order.
 
 use std::io;
+use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 
 use tokio::runtime::{Builder, Runtime};
 use tokio_util::sync::CancellationToken;
@@ -28,9 +29,34 @@ pub(super) fn listen(then: impl Fn() + Send + 'static) -> io::Result<()> {
     let wait = move || {
         while runtime.block_on(interrupt.recv()).is_some() {
             then();
+            if let Some(end) = waiting().as_ref() {
+                end();
+            }
         }
     };
     std::thread::Builder::new().name("interrupt".to_owned()).spawn(wait).map(drop)
+}
+
+/// Ends the wait for [`unless_interrupted`], where somebody waits.
+static WAITING: Mutex<Option<Box<dyn Fn() + Send>>> = Mutex::new(None);
+
+fn waiting() -> MutexGuard<'static, Option<Box<dyn Fn() + Send>>> {
+    WAITING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Does work that blocks and cannot be stopped, such as reading what is typed, in a thread of its own. `None` where Ctrl-C is
+/// pressed meanwhile and something listens for it ([`listen`]): the work then goes on, and nobody hears what comes of it. Where
+/// nothing listens, Ctrl-C ends the process. One waits at a time.
+pub(super) fn unless_interrupted<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<Option<T>> {
+    let (done, waits) = mpsc::channel();
+    let interrupted = done.clone();
+    *waiting() = Some(Box::new(move || drop(interrupted.send(None))));
+    let started = std::thread::Builder::new().name("question".to_owned()).spawn(move || done.send(Some(work())));
+    let came = started.map(|_| waits.recv().ok().flatten());
+    *waiting() = None;
+    came
 }
 
 /// Cancels `stop` when the person or the system wants the program to end. It listens at once, before anything is served.

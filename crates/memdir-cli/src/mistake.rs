@@ -118,6 +118,13 @@ pub(super) fn unknown(error: &Error, arguments: &[OsString]) -> Option<Failure> 
     if error.kind() == ErrorKind::UnknownArgument && text(ContextKind::InvalidArg) == Some("-v") {
         return Some(usage("there is no option `-v`", "`memdir version` prints the version"));
     }
+    if let (ErrorKind::UnknownArgument, Some(word)) = (error.kind(), text(ContextKind::InvalidArg))
+        && !word.starts_with('-')
+        && arguments.array_windows().any(|[one, other]| one == "tools" && other == "add")
+    {
+        let message = format!("unexpected argument `{}`", shorten(word));
+        return Some(usage(message, "the command goes after `--`: `memdir tools add NAME -- COMMAND`"));
+    }
     let word = text(ContextKind::InvalidSubcommand).filter(|_| error.kind() == ErrorKind::InvalidSubcommand)?;
     let mut typed = arguments.iter().skip(1).filter_map(|argument| argument.to_str());
     // Behind a command, clap knows better what may stand there.

@@ -4,21 +4,32 @@ use std::io::{self, BufRead, IsTerminal, Write};
 
 use super::exit::Stop;
 use super::output::say;
-use super::term;
+use super::{interrupt, term};
 
 /// Whether somebody can be asked: both what is typed and what is shown are a terminal's.
 pub(super) fn can_ask() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// Asks, and waits for a line, which is given without blanks around it; `None` where nothing more is typed.
+/// Asks, and waits for a line, which is given without blanks around it; `None` where nothing more is typed. Ctrl-C ends the
+/// question, and with [`Stop::Interrupted`] the command.
 pub(super) fn line(question: &str) -> Result<Option<String>, Stop> {
     let mut stderr = io::stderr().lock();
     write!(stderr, "{} ", term::escape_line(question))?;
     stderr.flush()?;
-    let mut answer = String::new();
-    let read = io::stdin().lock().read_line(&mut answer)?;
-    Ok((read > 0).then(|| answer.trim().to_owned()))
+    drop(stderr);
+    let read = interrupt::unless_interrupted(|| {
+        let mut answer = String::new();
+        io::stdin().lock().read_line(&mut answer).map(|read| (read > 0).then(|| answer.trim().to_owned()))
+    })?;
+    match read {
+        Some(answer) => Ok(answer?),
+        None => {
+            // What comes next begins on a line of its own.
+            let _ = say("");
+            Err(Stop::Interrupted)
+        }
+    }
 }
 
 /// Asks, and waits for a line; everything but `y` and `yes` is no.

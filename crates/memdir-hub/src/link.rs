@@ -16,7 +16,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::client::{Handler, RunningCall, object};
-use crate::connect::{Connection, Opening, never_arrived, protocol_error, unreachable, with_causes};
+use crate::connect::{Connection, Opening, never_arrived, protocol_error, unreachable, why_not_sent, with_causes};
 use crate::wire::{MOST_MESSAGE, WireEnd};
 
 /// How long an answer may take where the person said nothing else.
@@ -291,7 +291,7 @@ impl Link {
                 let was_sent = !never_arrived(error.error.as_ref());
                 match self.handler.wire.why() {
                     Some(end) => lost(server, end, was_sent),
-                    None => Failed::Lost { problem: with_causes(error.error.as_ref()), was_sent },
+                    None => Failed::Lost { problem: why_not_sent(server, error.error.as_ref()), was_sent },
                 }
             }
             error => match self.handler.wire.why() {

@@ -4,7 +4,9 @@ use memdir_note::stem::Languages;
 use memdir_note::words;
 use memdir_rank::{Bm25, Word, WordSet, best_first};
 
-use super::Tool;
+use super::{CallError, Tool};
+use memdir_core::catalog;
+use memdir_core::report::Failure;
 
 /// So many words of a question are looked for.
 const MOST_WORDS: usize = 32;
@@ -49,6 +51,17 @@ pub fn find<'t>(tools: impl IntoIterator<Item = &'t Tool>, question: &str, most:
         .collect();
     scored.sort_by(|one, other| best_first((one.0, one.1), (other.0, other.1)));
     scored.into_iter().take(most).map(|(_, _, tool)| tool).collect()
+}
+
+/// The failure of a call that names none of the tools that are there for the one who calls: `unknown_action`, with the tool that
+/// is called most like it, where one is.
+#[must_use]
+pub fn unknown_tool<'t>(name: &str, offered: impl IntoIterator<Item = &'t Tool>) -> Failure {
+    let failure = Failure::from(CallError::UnknownTool(catalog::shorten(name)));
+    match catalog::nearest(name, offered.into_iter().map(|tool| tool.name.as_str())) {
+        Some(nearest) => failure.with_hint(format!("did you mean `{nearest}`?")),
+        None => failure,
+    }
 }
 
 impl<'t> Counted<'t> {
@@ -118,6 +131,14 @@ mod tests {
         assert_eq!(first("timezones").as_deref().map(|name| name.starts_with("calendar")), Some(true));
         assert_eq!(first("Briefe verschicken").as_deref(), Some("post__senden"));
         assert_eq!(first("files__write_file").as_deref(), Some("files__write_file"));
+    }
+
+    #[test]
+    fn a_mistyped_name_is_told_the_nearest() {
+        let hint = |name: &str| unknown_tool(name, &fleet()).hint.unwrap();
+        assert_eq!(hint("calendar__list_event"), "did you mean `calendar__list_events`?");
+        assert_eq!(hint("files__readfile"), "did you mean `files__read_file`?");
+        assert_eq!(hint("zzz"), "find_tools names those that there are");
     }
 
     #[test]

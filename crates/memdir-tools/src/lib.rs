@@ -22,7 +22,7 @@ mod transport;
 pub use account::{CallRecord, Decided};
 pub use bound::{Kept, MOST_KEPT_BYTES, Part, kept_of, texts, told};
 pub use call::{CallError, CallEvents, Elicitation, ElicitationAnswer, Progress, ToolAnswer, ToolCall};
-pub use find::find;
+pub use find::{find, unknown_tool};
 pub use meta::{META_TOOLS, MetaCall, meta_schema};
 pub use name::{NameError, ServerName, ToolName};
 pub use permission::{Permission, Switched, ToolGrant, Verdict};

@@ -9,6 +9,8 @@ pub enum PlainSecret {
     Env(String),
     /// The value of this header.
     Header(String),
+    /// What stands behind this name in the query of the address.
+    Query(String),
     /// The command line.
     Command,
     /// The address.
@@ -65,7 +67,8 @@ impl Transport {
     }
 
     /// Where it holds a key in plain. `holds_secret` tells whether a detector of secrets finds something in a text; beside that, what
-    /// stands behind `Authorization`, and a long value of letters and digits, counts as one.
+    /// stands behind `Authorization`, and a long value of letters and digits, counts as one. A value in the query of an address is
+    /// looked at as a header's is.
     pub fn plain_secrets(&self, holds_secret: &dyn Fn(&str) -> bool) -> Vec<PlainSecret> {
         let is_secret = |name: &str, value: &str| {
             let plain = without_references(value);
@@ -85,15 +88,30 @@ impl Transport {
                     .collect()
             }
             Self::Http { url, headers } | Self::Sse { url, headers } => {
+                let query = query(url).filter(|(name, value)| is_secret(name, &without_escapes(value)));
                 let headers = headers.iter().filter(|(name, value)| is_secret(name, value));
-                holds_secret(&without_references(url))
-                    .then_some(PlainSecret::Address)
-                    .into_iter()
+                query
+                    .map(|(name, _)| PlainSecret::Query(name.to_owned()))
+                    .chain(holds_secret(&without_references(url)).then_some(PlainSecret::Address))
                     .chain(headers.map(|(name, _)| PlainSecret::Header(name.clone())))
                     .collect()
             }
         }
     }
+}
+
+/// The names and the values in the query of an address, as they stand there.
+fn query(url: &str) -> impl Iterator<Item = (&str, &str)> {
+    let query = url.split('#').next().and_then(|url| url.split_once('?')).map_or("", |(_, query)| query);
+    query.split('&').map(|pair| pair.split_once('=').unwrap_or(("", pair)))
+}
+
+/// A text of a query without the signs that are written as `%` and two digits; a blank stands in their place.
+fn without_escapes(text: &str) -> String {
+    let mut parts = text.split('%');
+    let first = parts.next().unwrap_or_default();
+    let rest = parts.map(|part| part.get(2..).unwrap_or_default());
+    std::iter::once(first).chain(rest).collect::<Vec<_>>().join(" ")
 }
 
 /// Whether a byte may stand in the name of a header (RFC 9110).
@@ -204,6 +222,18 @@ mod tests {
             [PlainSecret::Header("Authorization".to_owned())]
         );
         assert_eq!(found(http("https://a/s3cret", &[])), [PlainSecret::Address]);
+        let query = |name: &str| [PlainSecret::Query(name.to_owned())];
+        for (url, name) in [
+            (format!("https://a/mcp?mode=fast&token={key}"), "token"),
+            (format!("https://a/mcp?token={key}%3D#part"), "token"),
+            (format!("https://a/mcp?auth=Bearer%20{key}&x=1"), "auth"),
+            (format!("https://a/mcp?{key}"), ""),
+            ("https://a?authorization=x".to_owned(), "authorization"),
+        ] {
+            assert_eq!(found(http(&url, &[])), query(name), "{url}");
+        }
+        let both = http("https://a?k=s3cret", &[]);
+        assert_eq!(found(both), [PlainSecret::Query("k".to_owned()), PlainSecret::Address]);
         let header = format!("token {key}");
         assert_eq!(found(http("https://a", &[("X", &header)])), [PlainSecret::Header("X".to_owned())]);
         for fine in [
@@ -215,6 +245,8 @@ mod tests {
                 &[],
                 &[("LEVEL", "debug"), ("REGION", "eu-central-1"), ("URL", "https://host.example/path/1234567890")],
             ),
+            http("https://a/mcp?token=${TOKEN_OF_MINE_123456789}&region=eu-central-1&day=2026-11-24#x1", &[]),
+            http("https://a/mcp/MTA4Njg3NDk2NTQ0MzQ1NjAx?", &[]),
             http("https://a", &[("Authorization", "Bearer ${TOKEN_OF_MINE_123456789}"), ("Accept-Language", "en")]),
         ] {
             assert_eq!(found(fine.clone()), [], "{fine:?}");

@@ -57,6 +57,12 @@ impl Terminal {
         self.person.write_all(words.as_bytes()).unwrap();
     }
 
+    /// What the terminal does to the program at Ctrl-C.
+    pub(crate) fn interrupt(&self) {
+        let child = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(child, rustix::process::Signal::INT).unwrap();
+    }
+
     pub(crate) fn end(mut self) -> (i32, String) {
         let mut piece = [0; 4096];
         // The system says so in its own way when the other end is closed.

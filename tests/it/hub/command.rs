@@ -47,6 +47,9 @@ fn a_server_is_added_shown_called_settled_and_removed() {
     // Asked about, and nobody there.
     let refused = call(&env, "lab__echo", &json!({"text": "hello"}), &[]).exits(3);
     assert_eq!(refused["error"]["code"], "permission_required", "{refused}");
+    let person = env.run(&["tools", "call", "lab__echo"], "").stderr;
+    assert!(person.contains("`--yes`") && person.contains("`memdir tools allow lab__echo`"), "{person}");
+    assert!(!person.contains("[permission]"), "{person}");
     let said = call(&env, "lab__echo", &json!({"text": "hello"}), &["--yes"]).exits(0);
     assert_eq!(said["content"][0]["text"], "hello", "{said}");
     let entry = last_entry(&env);
@@ -66,7 +69,8 @@ fn a_server_is_added_shown_called_settled_and_removed() {
 
     run(&env, &["disable", "lab"]).exits(0);
     let off = call(&env, "lab__fail", &json!({}), &[]);
-    assert_ne!(off.code, 0, "{off:?}");
+    assert_eq!(off.code, 3, "{off:?}");
+    assert_eq!(off.json()["error"]["message"], "the server `lab` is disabled");
     assert!(off.json()["error"]["hint"].as_str().unwrap().contains("memdir tools enable lab"), "{off:?}");
     run(&env, &["enable", "lab"]).exits(0);
     call(&env, "lab__counter", &json!({}), &[]).exits(0);
@@ -226,10 +230,12 @@ fn keys_are_not_kept_in_plain_and_mistakes_teach() {
     let with_token = format!("GITHUB_TOKEN={token}");
     let header = format!("Authorization: Bearer {token}");
     let http = ["--url", "http://127.0.0.1:9/mcp"];
+    let in_query = format!("{}?mode=1&token={}", http[1], "abcdef0123456789".repeat(2));
     for (arguments, words, hint) in [
         (vec!["x", "--env", &with_token, "--", "true"], "`GITHUB_TOKEN` looks like a key", "--env GITHUB_TOKEN"),
         (vec!["x", "--", "true", "--token", &token], "the command line looks like a key", "${VARIABLE}"),
         ([&["x"], &http[..], &["--header", &header]].concat(), "the header `Authorization`", "${VARIABLE}"),
+        (vec!["x", "--url", &in_query], "`token` in the address looks like a key", "'token=${VARIABLE}'"),
         (vec!["x", "--url", "ftp://a"], "`ftp://a` is no address", "--help"),
         (vec!["x", "--env", "A=${B", "--", "true"], "without the name of a variable", "--help"),
         ([&["x"], &http[..], &["--header", "nothing"]].concat(), "`NAME: VALUE`", "NAME: VALUE"),
@@ -244,7 +250,11 @@ fn keys_are_not_kept_in_plain_and_mistakes_teach() {
             (said["error"]["message"].as_str().unwrap(), said["error"]["hint"].as_str().unwrap_or_default());
         assert!(message.contains(words) && said.contains(hint), "{arguments:?}: {message} / {said}");
         assert!(!message.contains(&token) && !said.contains(&token), "{message}");
+        assert!(!message.contains("abcdef0123456789"), "{message}");
     }
+    let no_sign = env.run(&["tools", "add", "nosep", "python3", "x.py"], "");
+    assert_eq!(no_sign.code, 2, "{no_sign:?}");
+    assert!(no_sign.stderr.contains("`memdir tools add NAME -- COMMAND`"), "{no_sign:?}");
     assert!(!registry(&env).exists());
     // Nothing is added where nobody can be asked.
     assert_eq!(run(&env, &["add", "lab", "--", scripted()]).exits(2)["error"]["code"], "usage");
@@ -255,7 +265,8 @@ fn keys_are_not_kept_in_plain_and_mistakes_teach() {
         (&["show", "other"], 4, "no server `other`", "there is lab"),
         (&["allow", "lab__eccho"], 4, "no tool `lab__eccho`", "did you mean `lab__echo`?"),
         (&["cache", "lab", "10"], 2, "is a server", "memdir tools show lab"),
-        (&["call", "lab__ecco"], 4, "lab__ecco", "memdir tools show lab"),
+        (&["call", "lab__ecco"], 4, "lab__ecco", "did you mean `lab__echo`?"),
+        (&["call", "lab__zzz"], 4, "lab__zzz", "memdir tools show lab"),
         (&["call", "echo"], 2, "`echo` is no tool", "server__tool"),
         (&["call", "labs__echo"], 4, "no server `labs`", "did you mean `lab`?"),
     ] {
@@ -398,4 +409,91 @@ fn on_a_terminal_the_tools_are_shown_and_asked_about() {
     terminal.answer("Porto\n");
     let (code, said) = terminal.end();
     assert!(code == 0 && said.contains("Porto"), "{said}");
+}
+
+/// The entries of the audit about calls of tools.
+#[cfg(unix)]
+fn calls_kept(env: &Env) -> Vec<Value> {
+    run_json(env, &["audit", "calls", "--json"])["calls"].as_array().unwrap().clone()
+}
+
+#[cfg(unix)]
+fn run_json(env: &Env, arguments: &[&str]) -> Value {
+    serde_json::from_str(&env.run(arguments, "").stdout).unwrap()
+}
+
+/// A call listens for Ctrl-C itself, and the question before it does not go on when it comes.
+#[cfg(unix)]
+#[test]
+fn ctrl_c_at_a_question_ends_the_command_and_nothing_is_sent_or_approved() {
+    use crate::ask::terminal::Terminal;
+    let env = env();
+    add(&env, "lab", &["--env", "SCRIPTED_DESCRIPTION=Says it again."]);
+    let mut terminal = Terminal::start(env.command(&["tools", "call", "lab__echo", "{\"text\":\"hello\"}"]));
+    terminal.until("[y/N]");
+    terminal.interrupt();
+    let (code, said) = terminal.end();
+    assert_eq!(code, 130, "{said}");
+    let kept = calls_kept(&env);
+    assert_eq!((kept.len(), &kept[0]["decided"], &kept[0]["result_bytes"]), (1, &json!("refused"), &json!(0)));
+
+    let swapped = fs::read_to_string(registry(&env)).unwrap().replace("Says it again.", "Says it.");
+    fs::write(registry(&env), &swapped).unwrap();
+    let mut terminal = Terminal::start(env.command(&["tools", "approve"]));
+    terminal.until("[y/N]");
+    terminal.interrupt();
+    assert_eq!(terminal.end().0, 130);
+    assert_eq!(fs::read_to_string(registry(&env)).unwrap(), swapped);
+
+    let mut terminal = Terminal::start(env.command(&["tools", "add", "other", "--", scripted()]));
+    let shown = terminal.until("[y/N]");
+    assert!(shown.find("other__fail").unwrap() < shown.find("other__echo\r\n").unwrap(), "all names come first");
+    terminal.interrupt();
+    assert_eq!(terminal.end().0, 130);
+    assert!(run(&env, &["show", "other"]).exits(0)["server"]["unapproved"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn a_server_that_cannot_be_reached_is_said_once_and_in_plain_words() {
+    let env = env();
+    for (name, place, cause) in [
+        ("closed", &["--url", "http://127.0.0.1:9/mcp"][..], "connection refused by 127.0.0.1:9"),
+        ("stream", &["--url", "http://127.0.0.1:9/sse", "--sse"], "connection refused by 127.0.0.1:9"),
+        ("absent", &["--", "no-such-program-here"], "there is no such program on PATH"),
+        ("folder", &["--cwd", "/no/such/folder", "--", "true"], "there is no such folder to start it in"),
+    ] {
+        let added = env.run(&[&["tools", "add", name, "--yes"], place].concat(), "");
+        assert_eq!(added.code, 4, "{added:?}");
+        let looked = env.run(&["tools", "doctor", name], "");
+        for said in [&added.stderr, &looked.stdout] {
+            assert!(said.contains(cause), "{said}");
+            assert!(!said.contains("rmcp") && !said.contains("nothing was done"), "{said}");
+        }
+        assert!(!looked.stdout.contains("memdir tools doctor"), "{looked:?}");
+    }
+}
+
+#[test]
+fn a_call_that_memdir_did_not_allow_is_not_said_to_be_refused_by_the_person() {
+    let env = env();
+    add(&env, "lab", &[]);
+    call(&env, "lab__ecco", &json!({}), &["--yes"]).exits(4);
+    let shown = env.run(&["audit", "calls"], "").stdout;
+    assert!(shown.contains("not allowed by memdir") && !shown.contains("you  denied"), "{shown}");
+}
+
+#[test]
+fn a_client_that_gets_tools_of_a_server_that_is_not_there_is_told_so() {
+    let env = env();
+    add(&env, "lab", &[]);
+    let hub = ["--hub", "nope", "--hub", "lab__ecco", "--hub", "lab__echo", "--hub", "lab"];
+    let said = env.run(&[&["client", "add", "cursor"], &hub[..]].concat(), "");
+    assert_eq!(said.code, 0, "{said:?}");
+    for (name, is_unknown) in [("nope", true), ("lab__ecco", true), ("lab__echo", false), ("lab", false)] {
+        assert_eq!(
+            said.stderr.contains(&format!("there is no server or tool `{name}` now")),
+            is_unknown,
+            "{name} {said:?}"
+        );
+    }
 }

@@ -197,24 +197,36 @@ fn what_is_off_there_is_off_here_and_nothing_is_approved() {
 fn keys_are_left_behind_and_the_variable_is_named() {
     let env = env();
     let token = ["ghp", "_FakeFakeFakeFakeFakeFakeFakeFake1234"].concat();
+    let key = "abcdef0123456789".repeat(2);
     let path = env.base().join("servers.json");
     let servers = json!({"mcpServers": {
         "hub": {"command": "gh", "env": {"GITHUB_TOKEN": token, "MODE": "fast"}},
         "My Server": {"url": "https://m.example/mcp", "headers": {"Authorization": format!("Bearer {token}")}},
         "argued": {"command": "npx", "args": ["-y", "remote", "--header", format!("Authorization: Bearer {token}")]},
+        "asked": {"command": "a", "args": ["${input:my-key}"], "env": {"K": "${input:my-key}"}},
+        "far": {"url": format!("https://f.example/mcp?mode=1&token={key}#x")},
         "odd": {"nothing": 1},
     }});
     fs::write(&path, servers.to_string()).unwrap();
     let done = run(&env, &["import", path.to_str().unwrap(), "--yes"]).exits(0);
-    assert_eq!(done["variables"], json!(["GITHUB_TOKEN", "MY_SERVER_AUTHORIZATION", "ARGUED_KEY"]), "{done}");
+    let mut named: Vec<&str> =
+        done["variables"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+    named.sort_unstable();
+    assert_eq!(named, ["ARGUED_KEY", "FAR_TOKEN", "GITHUB_TOKEN", "MY_KEY", "MY_SERVER_AUTHORIZATION"], "{done}");
+    assert_eq!(transport(&env, "far")["url"], "https://f.example/mcp?mode=1&token=${FAR_TOKEN}#x");
     assert_eq!(done["skipped"][0]["name"], "odd", "{done}");
     assert_eq!(transport(&env, "hub")["env"], json!({"GITHUB_TOKEN": "${GITHUB_TOKEN}", "MODE": "fast"}));
     assert_eq!(transport(&env, "my-server")["headers"], json!({"Authorization": "Bearer ${MY_SERVER_AUTHORIZATION}"}));
     assert_eq!(transport(&env, "argued")["args"][3], "Authorization: Bearer ${ARGUED_KEY}");
     for file in crate::support::files(&env.home()) {
-        assert!(!String::from_utf8_lossy(&file.1).contains(&token), "{}", file.0);
+        let text = String::from_utf8_lossy(&file.1);
+        assert!(!text.contains(&token) && !text.contains(&key), "{}", file.0);
     }
-    assert!(!done.to_string().contains(&token), "{done}");
+    assert!(!done.to_string().contains(&token) && !done.to_string().contains(&key), "{done}");
+    let kept = fs::read_to_string(registry(&env)).unwrap();
+    let again = run(&env, &["import", path.to_str().unwrap(), "--yes"]).exits(0);
+    assert_eq!((&again["added"], &again["variables"]), (&json!([]), &json!([])), "{again}");
+    assert_eq!(fs::read_to_string(registry(&env)).unwrap(), kept);
 }
 
 #[test]

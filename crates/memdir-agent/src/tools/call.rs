@@ -16,7 +16,7 @@ use memdir_core::report::{Code, Failure, Outcome, Value};
 use memdir_dialect::{Entry, Foreign, Parsed, Unread};
 use memdir_tools::{
     CallError, CallEvents, Elicitation, ElicitationAnswer, Kept, MetaCall, Part, Progress, ServerName, Tool,
-    ToolAnswer, ToolCall, find, texts, told,
+    ToolAnswer, ToolCall, find, texts, told, unknown_tool,
 };
 
 /// So many tools are called in a turn; and for a message by a model that decides about them before it answers.
@@ -114,7 +114,7 @@ impl Agent<'_> {
             Some(MetaCall::Describe(name)) => {
                 let offered = self.offered();
                 let Some(tool) = offered.iter().find(|tool| tool.name.as_str() == name) else {
-                    return Err(unknown(&name, &offered));
+                    return Err(unknown_tool(&name, &offered));
                 };
                 let part = self.part(tool.name.as_str(), tool.described(), calling);
                 self.hear_tool(tool.name.as_str(), &part.value);
@@ -130,7 +130,7 @@ impl Agent<'_> {
         };
         let tools = toolbox.tools();
         let Some(tool) = tools.iter().find(|tool| tool.name.as_str() == name) else {
-            return Err(unknown(name, &self.offered()));
+            return Err(unknown_tool(name, &self.offered()));
         };
         let client = calling.asked.caller.author.client.clone();
         let call = ToolCall { tool: tool.name.clone(), arguments: plain(tool, arguments), client };
@@ -238,14 +238,6 @@ impl CallEvents for Relay<'_, '_, '_> {
 /// A value as a text: the text that it is, or its JSON.
 pub(super) fn words(value: &Json) -> Cow<'_, str> {
     value.as_str().map_or_else(|| value.to_string().into(), Cow::Borrowed)
-}
-
-fn unknown(name: &str, offered: &[Tool]) -> Failure {
-    let failure = Failure::from(CallError::UnknownTool(catalog::shorten(name)));
-    match catalog::nearest(name, offered.iter().map(|tool| tool.name.as_str())) {
-        Some(nearest) => failure.with_hint(format!("did you mean `{nearest}`?")),
-        None => failure,
-    }
 }
 
 /// The arguments of a call; models put them into an `arguments` of their own, which a tool seldom takes.

@@ -22,6 +22,7 @@ use super::config::Sources;
 use super::exit::{Stop, usage};
 use super::open;
 use super::output::{Lines, say};
+use super::tools;
 use args::Add;
 use file::{Clients, Entry};
 use memdir_core::action::Access;
@@ -163,6 +164,11 @@ fn explain(entry: &Entry, seen: usize) -> Result<(), Stop> {
         say(format!("note: what it may write it may read too: {}", joined(wider.into_iter(), " and ")))?;
     }
     let name = &entry.name;
+    // Where the servers cannot be read, `memdir tools` says so.
+    let unknown = Sources::read().and_then(|sources| tools::unknown_names(&sources, &entry.hub)).unwrap_or_default();
+    for wanted in &unknown {
+        say(format!("note: there is no server or tool `{wanted}` now: `memdir tools` lists the servers"))?;
+    }
     say(format!("on standard input and output: memdir mcp --client {name} (configuration, not security)"))?;
     say("over HTTP: the address that `memdir mcp --http` names, such as http://127.0.0.1:PORT/mcp, with the")?;
     Ok(say("header below; it is shown this once, and only a digest of it is kept")?)

@@ -98,6 +98,9 @@ fn refuse_secrets(server: &Server) -> Result<(), Failure> {
     let (what, instead) = match first {
         PlainSecret::Env(name) => (format!("the value of `{name}`"), format!("--env {name}")),
         PlainSecret::Header(name) => (format!("the header `{name}`"), format!("--header '{name}: ${{VARIABLE}}'")),
+        PlainSecret::Query(name) => {
+            (format!("the value of `{name}` in the address"), format!("'{name}=${{VARIABLE}}' in its place"))
+        }
         PlainSecret::Command => ("the command line".to_owned(), "'${VARIABLE}' in its place".to_owned()),
         PlainSecret::Address => ("the address".to_owned(), "'${VARIABLE}' in its place".to_owned()),
     };

@@ -10,14 +10,14 @@ use super::registry::Registry;
 use super::shown::ToolRow;
 use crate::args::Global;
 use crate::exit::{Stop, code, usage};
-use crate::output::{say, say_failure};
+use crate::output::{Lines, say, say_failure};
 use crate::{interrupt, question, term};
 use memdir_core::digest::Digest;
 use memdir_core::report::Failure;
 use memdir_engine::ChangeError;
 use memdir_hub::Hub;
 use memdir_plan::{count, unified};
-use memdir_tools::{Server, ServerName, ToolName, ToolRule, Toolbox, definition_changes, digest_of};
+use memdir_tools::{CallError, Server, ServerName, ToolName, ToolRule, Toolbox, definition_changes, digest_of};
 
 /// What became of a server whose tools were to be approved.
 #[derive(Debug, Serialize)]
@@ -98,7 +98,7 @@ pub(super) fn settle(
     match hub.connect_now(name, &interrupt::stop()) {
         Ok(examined) => settled.protocol = Some(examined.protocol),
         Err(error) => {
-            let failure = Failure::from(error);
+            let failure = unreached(error, name);
             if !global.json {
                 say_failure(name.as_str(), &failure)?;
             }
@@ -139,6 +139,13 @@ pub(super) fn settle(
     Ok(Settled { approved: true, ..settled })
 }
 
+/// The failure where a server cannot be connected to: no call was made, of which there would be something to say.
+fn unreached(error: CallError, name: &ServerName) -> Failure {
+    let is_unreachable = matches!(error, CallError::Unreachable { .. });
+    let failure = Failure::from(error);
+    if is_unreachable { failure.with_hint(format!("`memdir tools doctor {name}` looks again")) } else { failure }
+}
+
 /// Shows what is to be approved, and asks.
 fn agrees(global: &Global, settled: &Settled, is_new: bool, asking: Asking) -> Result<bool, Stop> {
     let name = &settled.name;
@@ -151,6 +158,8 @@ fn agrees(global: &Global, settled: &Settled, is_new: bool, asking: Asking) -> R
     if !global.json {
         let mut stderr = io::stderr().lock();
         if is_new {
+            settled.tools.iter().try_for_each(|tool| tool.show_line(&mut stderr))?;
+            stderr.line("what is approved is all of their definitions:")?;
             settled.tools.iter().try_for_each(|tool| tool.show_whole(&mut stderr))?;
         } else {
             writeln!(stderr, "{}", term::diff(&settled.diff, &stderr))?;

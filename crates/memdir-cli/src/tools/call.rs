@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::args::CallTool;
 use super::elicit;
 use super::registry::{Registry, unknown};
-use super::settle::no_tool;
+use super::settle::{nearest_tool, no_tool};
 use super::shown::pretty;
 use crate::args::Global;
 use crate::exit::{Stop, usage};
@@ -69,15 +69,16 @@ fn make(
     let mut ask = |tool: &Tool, arguments: &Map<String, Value>| {
         let asked = if options.yes { Ok(ToolConsent::Once) } else { consent(tool, arguments, global) };
         asked.unwrap_or_else(|stop| {
+            let consent = if matches!(stop, Stop::Interrupted) { ToolConsent::No } else { ToolConsent::NobodyThere };
             broken = Some(stop);
-            ToolConsent::NobodyThere
+            consent
         })
     };
     let mut events = Person { server: &server.name, can_ask: !global.json && question::can_ask() };
     let answer = opened.engine.call_tool(&hub, &open::person(), &mut switched, call, &mut ask, &mut events, &stop);
     match broken {
         Some(stop) => Err(stop),
-        None => Ok(answer.map_err(|failure| in_words(failure, server, is_approved(&hub, &call.tool)))?),
+        None => Ok(answer.map_err(|failure| in_words(failure, server, &hub, &call.tool))?),
     }
 }
 
@@ -96,23 +97,26 @@ fn consent(tool: &Tool, arguments: &Map<String, Value>, global: &Global) -> Resu
     Ok(if is_agreed { ToolConsent::Once } else { ToolConsent::No })
 }
 
-/// Whether a tool is as it was approved, as far as it is known.
-fn is_approved(hub: &Hub, name: &ToolName) -> bool {
-    hub.tools().iter().all(|tool| tool.name != *name || tool.pin == PinState::Approved)
-}
-
 /// A failure in words for the person: what is said to a model is that it should tell them.
-fn in_words(failure: Failure, server: &Server, is_approved: bool) -> Failure {
-    let name = &server.name;
+fn in_words(failure: Failure, server: &Server, hub: &Hub, tool: &ToolName) -> Failure {
+    let (name, tools) = (&server.name, hub.tools());
+    let is_approved = || tools.iter().all(|known| known.name != *tool || known.pin == PinState::Approved);
     let hint = match failure.code {
         Code::PermissionRequired => {
-            "send `--yes`, or `memdir tools allow` lets it be called without a question".to_owned()
+            format!("`--yes` agrees to this call; `memdir tools allow {tool}` lets it be called without a question")
         }
         Code::UnknownAction | Code::Denied if !server.enabled => {
-            format!("`memdir tools enable {name}` puts it into use")
+            let disabled = Failure::new(Code::Denied, format!("the server `{name}` is disabled"));
+            return disabled.with_hint(format!("`memdir tools enable {name}` puts it into use"));
         }
-        Code::Denied if !is_approved => format!("`memdir tools approve {name}` shows the change"),
-        Code::UnknownAction | Code::Denied if !says_command(&failure) => {
+        Code::UnknownAction => nearest_tool(
+            name,
+            tool.as_str(),
+            tools.iter().filter(|known| known.server == *name).map(|known| &known.name),
+        ),
+        Code::Denied if !is_approved() => format!("`memdir tools approve {name}` shows the change"),
+        Code::InvalidAction => format!("`memdir tools show {name}` says what it takes"),
+        Code::Denied if !says_command(&failure) => {
             format!("`memdir tools show {name}` shows its tools and their permissions")
         }
         _ => return failure,

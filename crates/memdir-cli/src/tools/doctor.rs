@@ -15,7 +15,7 @@ use crate::output::{Lines, say};
 use memdir_core::report::Failure;
 use memdir_hub::{Examined, Hub};
 use memdir_plan::count;
-use memdir_tools::{ServerName, ServerState, Toolbox};
+use memdir_tools::{CallError, ServerName, ServerState, Toolbox};
 
 /// How many of the last lines of its standard error are shown of a server.
 const LINES: usize = 5;
@@ -96,8 +96,15 @@ fn examine(hub: &Hub, name: &ServerName, stop: &CancellationToken) -> Looked {
             let protocol = Some(protocol);
             Looked { ok: true, protocol, tools, bytes: list_bytes, left_out, first_answer_ms, ..looked }
         }
-        Err(error) => Looked { problem: Some(error.into()), stderr: hub.log_lines(name, LINES), ..looked },
+        Err(error) => Looked { problem: Some(in_words(error)), stderr: hub.log_lines(name, LINES), ..looked },
     }
+}
+
+/// The failure without the hint to look here.
+fn in_words(error: CallError) -> Failure {
+    let is_unreachable = matches!(error, CallError::Unreachable { .. });
+    let failure = Failure::from(error);
+    Failure { hint: failure.hint.filter(|_| !is_unreachable), ..failure }
 }
 
 fn millis(time: Duration) -> u64 {

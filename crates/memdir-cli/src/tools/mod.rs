@@ -26,7 +26,7 @@ use super::exit::Stop;
 use args::{ServersCommand, SettleCommand, UseCommand};
 use memdir_core::report::Failure;
 use memdir_hub::Hub;
-use memdir_tools::Permission;
+use memdir_tools::{Permission, ToolName};
 use registry::Registry;
 
 pub(super) fn run(global: &Global, command: Option<&ToolsCommand>) -> Result<u8, Stop> {
@@ -88,6 +88,26 @@ pub(super) fn was_guard(arguments: &[OsString]) -> bool {
 /// `config` where the registry cannot be read, or this system names no folder for it.
 pub(super) fn start_hub(sources: &Sources) -> Result<Arc<Hub>, Failure> {
     Ok(Arc::new(Registry::of(sources)?.hub()?))
+}
+
+/// The names among these that no server has, and no tool of one, as far as its tools are known.
+///
+/// # Errors
+///
+/// `config` where the registry cannot be read.
+pub(super) fn unknown_names(sources: &Sources, names: &[String]) -> Result<Vec<String>, Failure> {
+    if names.is_empty() {
+        return Ok(Vec::new());
+    }
+    let all = Registry::of(sources)?.read()?;
+    let is_there = |name: &str| {
+        all.iter().any(|server| {
+            let mut known = server.tools.keys().map(|own| ToolName::of(&server.name, own));
+            let is_open = || server.tools.is_empty() && ToolName::server_in(name).as_ref() == Some(&server.name);
+            server.name.as_str() == name || known.any(|tool| tool.as_str() == name) || is_open()
+        })
+    };
+    Ok(names.iter().filter(|name| !is_there(name)).cloned().collect())
 }
 
 /// How many servers are added, and how many of them are in use.

@@ -100,16 +100,20 @@ fn with_tool(servers: &mut [Server], name: &str, edit: impl FnOnce(&mut ToolRule
 
 /// The server has no tool that is offered under this name.
 pub(super) fn no_tool(server: &Server, name: &str) -> Failure {
-    // What all names begin with is no likeness.
-    let start = format!("{}__", server.name);
-    let offered = server.tools.keys().map(|own| ToolName::of(&server.name, own));
-    let ends: Vec<String> = offered.filter_map(|name| name.as_str().strip_prefix(&start).map(str::to_owned)).collect();
-    let written = name.strip_prefix(&start).unwrap_or(name);
-    let hint = match catalog::nearest(written, ends.iter().map(String::as_str)) {
-        Some(nearest) => format!("did you mean `{start}{nearest}`?"),
-        None => format!("`memdir tools show {}` lists them", server.name),
-    };
+    let offered: Vec<ToolName> = server.tools.keys().map(|own| ToolName::of(&server.name, own)).collect();
+    let hint = nearest_tool(&server.name, name, offered.iter());
     Failure::new(Code::NotFound, format!("`{}` has no tool `{}`", server.name, catalog::shorten(name))).with_hint(hint)
+}
+
+/// The hint for a name that none of a server's tools has: the one that is most like it, or where they stand.
+pub(super) fn nearest_tool<'t>(server: &ServerName, name: &str, offered: impl Iterator<Item = &'t ToolName>) -> String {
+    // What all names begin with is no likeness.
+    let start = format!("{server}__");
+    let ends: Vec<&str> = offered.filter_map(|name| name.as_str().strip_prefix(&start)).collect();
+    match catalog::nearest(name.strip_prefix(&start).unwrap_or(name), ends.into_iter()) {
+        Some(nearest) => format!("did you mean `{start}{nearest}`?"),
+        None => format!("`memdir tools show {server}` lists them"),
+    }
 }
 
 #[cfg(test)]

@@ -170,9 +170,14 @@ impl ToolRow {
         }
     }
 
-    /// One line about the tool, and below it all of its definition: what is approved, each line moved in.
+    /// One line about the tool.
+    pub(super) fn show_line(&self, output: &mut impl std::io::Write) -> Result<(), Stop> {
+        Ok(output.line(format!("{}  {}  {}", self.name, self.permission.as_str(), size(self.bytes)))?)
+    }
+
+    /// The name of the tool, and below it all of its definition: what is approved, each line moved in.
     pub(super) fn show_whole(&self, output: &mut impl std::io::Write) -> Result<(), Stop> {
-        output.line(format!("{}  {}  {}", self.name, self.permission.as_str(), size(self.bytes)))?;
+        output.line(&self.name)?;
         let text = definition_text(&self.definition);
         Ok(text.lines().try_for_each(|line| output.line(format!("    {line}")))?)
     }

@@ -8,6 +8,7 @@ mod stdio;
 
 use std::collections::BTreeMap;
 use std::error::Error;
+use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -164,7 +165,7 @@ pub(crate) async fn connect(
 /// Whether a request that could not be sent has surely not been read by its server.
 pub(crate) fn never_arrived(error: &(dyn Error + Send + Sync + 'static)) -> bool {
     // A line that was not written to its end is no message yet.
-    error.is::<std::io::Error>() || http::never_arrived(error)
+    error.is::<io::Error>() || http::never_arrived(error)
 }
 
 /// Opens the conversation over a transport.
@@ -203,13 +204,15 @@ fn opening_failed(server: &Server, error: &ClientInitializeError, end: Option<Wi
         (None, ClientInitializeError::JsonRpcError(error)) => {
             ConnectError { error: protocol_error(server, error.clone()), is_final: false }
         }
-        (None, error) => ConnectError::lost(server, not_opened(error)),
+        (None, error) => ConnectError::lost(server, not_opened(server, error)),
     }
 }
 
 /// Why no conversation was opened, without words of the server.
-fn not_opened(error: &ClientInitializeError) -> String {
+fn not_opened(server: &Server, error: &ClientInitializeError) -> String {
     match error {
+        ClientInitializeError::TransportError { error, .. } => why_not_sent(server, error.error.as_ref()),
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => not_opened(server, fallback),
         ClientInitializeError::ExpectedInitResponse(_)
         | ClientInitializeError::ExpectedInitResult(_)
         | ClientInitializeError::ConflictInitResponseId(..)
@@ -221,6 +224,32 @@ fn not_opened(error: &ClientInitializeError) -> String {
         }
         error => with_causes(error),
     }
+}
+
+/// Why nothing could be sent to a server: what its machine or this one says of the connection, where that is why.
+pub(crate) fn why_not_sent(server: &Server, error: &(dyn Error + 'static)) -> String {
+    let error = http::behind(error);
+    let (mut last, mut said) = (error, None);
+    loop {
+        said = said.or_else(|| last.downcast_ref::<io::Error>().map(io::Error::kind));
+        let Some(source) = last.source() else { break };
+        last = source;
+    }
+    match (said, place_of(server)) {
+        (Some(kind @ (io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionReset)), Some(place)) => {
+            format!("{kind} by {place}")
+        }
+        (Some(_), Some(place)) => format!("{place}: {last}"),
+        _ => with_causes(error),
+    }
+}
+
+/// The machine and the port of a server that is reached at an address, as far as no variable stands for them.
+fn place_of(server: &Server) -> Option<String> {
+    let (Transport::Http { url, .. } | Transport::Sse { url, .. }) = &server.transport else { return None };
+    let url = url::Url::parse(url).ok()?;
+    let host = url.host_str().filter(|host| !host.contains('$'))?;
+    Some(format!("{host}:{}", url.port_or_known_default()?))
 }
 
 /// An error and what it came from, in one line.

@@ -3,6 +3,8 @@
 //! Each runs in a process group of its own, in an environment of little, and nothing of it is left when its connection has ended.
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::path::Path;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
@@ -80,11 +82,28 @@ pub(super) async fn connect(
     let mark = machine.guard.next_mark();
     let mut command = prepared(&program, &mark, machine).map_err(|problem| ConnectError::broken(server, problem))?;
     let spawned = command.spawn().map_err(|error| {
-        ConnectError::broken(server, format!("`{}` cannot be started: {}", program.command, error.kind()))
+        ConnectError::broken(
+            server,
+            format!("`{}` cannot be started: {}", program.command, why_not_started(&program, error.kind())),
+        )
     });
     let transport = Running::new(spawned?, mark, handler.wire.clone(), machine, log)
         .ok_or_else(|| ConnectError::lost(server, "its streams are not there"))?;
     open(server, handler, transport, opening).await
+}
+
+/// Why a program was not started. The system says the same of a program and of a folder that is not there.
+fn why_not_started(program: &Program<'_>, kind: ErrorKind) -> String {
+    match kind {
+        ErrorKind::NotFound if program.cwd.is_some_and(|cwd| !cwd.contains("${") && !Path::new(cwd).is_dir()) => {
+            "there is no such folder to start it in".to_owned()
+        }
+        ErrorKind::NotFound if program.command.contains(std::path::is_separator) => {
+            "there is no such program".to_owned()
+        }
+        ErrorKind::NotFound => "there is no such program on PATH".to_owned(),
+        kind => kind.to_string(),
+    }
 }
 
 /// The command, with its variables filled.

@@ -116,7 +116,7 @@ fn a_server_that_does_not_start_costs_its_own_tools_only() {
     let error = fixture.call("dies__echo", json!({"text": "x"})).unwrap_err().to_string();
     assert!(error.contains("it exited with status 7") && !error.contains("this server dies"), "{error}");
     let error = fixture.call("absent__echo", json!({"text": "x"})).unwrap_err().to_string();
-    assert!(error.contains("`no-such-program-here` cannot be started"), "{error}");
+    assert!(error.contains("`no-such-program-here` cannot be started: there is no such program on PATH"), "{error}");
     assert_eq!(text(&fixture.call("slow__echo", json!({"text": "x"})).unwrap()), "x");
     let health: Vec<_> = fixture.hub().servers().into_iter().map(|server| server.health).collect();
     assert!(

@@ -30,7 +30,7 @@ use memdir_engine::ToolConsent;
 use memdir_server::Lane;
 use memdir_tools::{
     CallError, META_TOOLS, MOST_KEPT_BYTES, MetaCall, Part, Permission, PinState, Switched, Tool, ToolAnswer, ToolCall,
-    Toolbox, Verdict, find, meta_schema, told,
+    Toolbox, Verdict, find, meta_schema, told, unknown_tool,
 };
 
 pub(super) use run::ForeignCall;
@@ -214,7 +214,7 @@ fn begin(
 ) -> Result<ForeignCall, Failure> {
     let Some(tool) = tools.iter().find(|tool| tool.name.as_str() == name && is_granted(client, tool)) else {
         note_hidden(service, client, (hub, tools), (name, arguments), context);
-        return Err(CallError::UnknownTool(name.to_owned()).into());
+        return Err(unknown(client, tools, name));
     };
     let call = call_of(client, tool, arguments);
     run::begin(service, client, &hub.toolbox, (tool.clone(), call), switched(service, tool), context)
@@ -338,10 +338,15 @@ fn found(tools: &[Tool], client: &Client, query: &str, limit: usize) -> CallTool
     CallToolResult::structured(json!({"tools": found}))
 }
 
+/// There is no tool of this name for the client; one that it is not shown is not named to it either.
+fn unknown(client: &Client, tools: &[Tool], name: &str) -> Failure {
+    unknown_tool(name, tools.iter().filter(|tool| is_listed(client, tool)))
+}
+
 /// What a tool takes.
 fn described(tools: &[Tool], client: &Client, name: &str) -> Result<CallToolResult, Failure> {
     let tool = tools.iter().find(|tool| tool.name.as_str() == name && is_granted(client, tool));
-    let tool = tool.ok_or_else(|| Failure::from(CallError::UnknownTool(name.to_owned())))?;
+    let tool = tool.ok_or_else(|| unknown(client, tools, name))?;
     let switched = Switched { servers: BTreeSet::from([tool.server.clone()]), allowed: BTreeSet::new() };
     match Verdict::of(tool, &switched) {
         // A model reads nothing that the person has not approved.

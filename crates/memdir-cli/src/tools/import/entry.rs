@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use crate::install::{ServerList, is_memdir};
-use memdir_tools::{NameError, PlainSecret, ServerName, Transport, references};
+use memdir_tools::{NameError, PlainSecret, Server, ServerName, Transport, references};
 
 /// The longest name that a server gets, with room for a number.
 const MOST_NAME: usize = 20;
@@ -19,6 +19,8 @@ pub(super) struct Found {
     pub(super) enabled: bool,
     /// How it is reached; else why it cannot be taken over.
     pub(super) transport: Result<Transport, String>,
+    /// The variables that stand for what that program asks the person for.
+    pub(super) asked: Vec<String>,
 }
 
 /// The servers of a list, without memdir itself.
@@ -34,6 +36,7 @@ pub(super) fn read(list: &ServerList) -> Vec<Found> {
     let read = |(name, entry): (String, &Value)| Found {
         enabled: is_enabled(entry),
         transport: transport(entry, list.is_sse_by_default),
+        asked: asked(entry),
         name,
     };
     named.into_iter().map(read).filter(|found| !is_own(found)).collect()
@@ -176,6 +179,19 @@ fn translated(value: &str) -> Result<String, String> {
     Ok(text)
 }
 
+/// The variables that stand for the inputs in all texts of an entry.
+fn asked(entry: &Value) -> Vec<String> {
+    match entry {
+        Value::String(text) => {
+            let ids = text.split("${input:").skip(1).filter_map(|rest| rest.split_once('}'));
+            ids.map(|(id, _)| variable(id)).collect()
+        }
+        Value::Array(items) => items.iter().flat_map(asked).collect(),
+        Value::Object(members) => members.values().flat_map(asked).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
+    }
+}
+
 /// The name of a variable that is made from words.
 fn variable(words: &str) -> String {
     let upper = words.to_uppercase();
@@ -220,6 +236,11 @@ pub(super) fn without_secrets(
                 }
                 set.push(own);
             }
+            (PlainSecret::Query(name), Transport::Http { url, .. } | Transport::Sse { url, .. }) => {
+                let own = variable(&format!("{server}_{}", if name.is_empty() { "key" } else { &name }));
+                *url = with_query(url, &name, &own);
+                set.push(own);
+            }
             (PlainSecret::Command, Transport::Stdio { args, .. }) => {
                 let own = variable(&format!("{server}_key"));
                 replace_argument(args, &own, holds_secret);
@@ -234,6 +255,12 @@ pub(super) fn without_secrets(
     }
 }
 
+/// Whether a server is what this transport becomes when the keys in it are taken out under the server's name.
+pub(super) fn is_without_keys(server: &Server, transport: &Transport, holds_secret: &dyn Fn(&str) -> bool) -> bool {
+    let mut transport = transport.clone();
+    without_secrets(&server.name, &mut transport, holds_secret).is_ok() && transport == server.transport
+}
+
 /// Puts the variable in the place of the arguments that hold a key, alone or behind the one before.
 fn replace_argument(args: &mut [String], variable: &str, holds_secret: &dyn Fn(&str) -> bool) {
     let mut before = String::new();
@@ -245,6 +272,18 @@ fn replace_argument(args: &mut [String], variable: &str, holds_secret: &dyn Fn(&
         }
         before.clone_from(arg);
     }
+}
+
+/// The address with a variable in the place of what stands behind this name in its query; without a name, of what has none.
+fn with_query(url: &str, name: &str, variable: &str) -> String {
+    let (address, fragment) = url.split_at(url.find('#').unwrap_or(url.len()));
+    let (before, query) = address.split_once('?').unwrap_or((address, ""));
+    let put = |pair: &str| match pair.split_once('=') {
+        Some((named, _)) if named == name => format!("{name}=${{{variable}}}"),
+        None if name.is_empty() => format!("${{{variable}}}"),
+        _ => pair.to_owned(),
+    };
+    format!("{before}?{}{fragment}", query.split('&').map(put).collect::<Vec<_>>().join("&"))
 }
 
 /// The text with a variable in the place of its last word: what stands before it says what it is.
@@ -271,6 +310,21 @@ mod tests {
         }
         for unknown in ["${workspaceFolder}", "${config:x}", "${KEY", "{env:", "${}", "${1}", "x {file:~/.key}"] {
             assert!(translated(unknown).is_err(), "{unknown}");
+        }
+    }
+
+    #[test]
+    fn a_key_in_a_query_is_replaced_and_the_rest_of_the_address_stays() {
+        for (url, name, expected) in [
+            ("https://a/b?token=x", "token", "https://a/b?token=${V}"),
+            (
+                "https://a?m=1&token=x&token=y&n=token#token=z",
+                "token",
+                "https://a?m=1&token=${V}&token=${V}&n=token#token=z",
+            ),
+            ("https://a?m=1&x", "", "https://a?m=1&${V}"),
+        ] {
+            assert_eq!(with_query(url, name, "V"), expected);
         }
     }
 

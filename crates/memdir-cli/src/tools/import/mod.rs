@@ -28,7 +28,7 @@ struct Import {
     added: Vec<ServerName>,
     /// Those that are not, and why.
     skipped: Vec<Skipped>,
-    /// The variables that have to be set, since a key was written out.
+    /// The variables that have to be set: a key was written out, or the other program asks for it.
     variables: Vec<String>,
     /// Whether anything was written.
     changed: bool,
@@ -107,13 +107,20 @@ fn agrees(global: &Global, import: &Import, yes: bool) -> Result<bool, Stop> {
 impl Import {
     /// Takes one server over, or says why not.
     fn take(&mut self, found: Found, known: &[Server]) {
-        let Found { name, enabled, transport } = found;
+        let Found { name, enabled, transport, asked } = found;
         let mut transport = match transport {
             Ok(transport) => transport,
             Err(reason) => return self.skipped.push(Skipped { name, reason }),
         };
         let is_same = |server: &&Server| server.transport == transport;
         if let Some(same) = known.iter().chain(&self.servers).find(is_same) {
+            let reason = format!("`{}` is the same", same.name);
+            return self.skipped.push(Skipped { name, reason });
+        }
+        // With its keys taken out it may be one that was imported before.
+        if let Some(same) =
+            known.iter().find(|server| entry::is_without_keys(server, &transport, &policy::holds_secret))
+        {
             let reason = format!("`{}` is the same", same.name);
             return self.skipped.push(Skipped { name, reason });
         }
@@ -124,16 +131,15 @@ impl Import {
             Ok(variables) => variables,
             Err(reason) => return self.skipped.push(Skipped { name, reason }),
         };
-        // With its keys taken out it may be one that was imported before.
-        if let Some(same) = known.iter().find(|server| server.transport == transport) {
-            let reason = format!("`{}` is the same", same.name);
-            return self.skipped.push(Skipped { name, reason });
-        }
         let server = Server { enabled, ..Server::new(own.clone(), transport) };
         if let Err(error) = write_registry(vec![server.clone()]) {
             return self.skipped.push(Skipped { name, reason: error.to_string() });
         }
-        self.variables.extend(variables);
+        for name in variables.into_iter().chain(asked) {
+            if !self.variables.contains(&name) {
+                self.variables.push(name);
+            }
+        }
         self.added.push(own);
         self.servers.push(server);
     }
@@ -165,8 +171,8 @@ impl Import {
     /// Says what is not taken over, and what has to be set.
     fn say_rest(&self) -> io::Result<()> {
         self.skipped.iter().try_for_each(|Skipped { name, reason }| say(format!("not {name}: {reason}")))?;
-        self.variables.iter().try_for_each(|name| {
-            say(format!("set {name} in the environment of memdir: its value was written out and is not taken over"))
-        })
+        self.variables
+            .iter()
+            .try_for_each(|name| say(format!("set {name} in the environment of memdir: its value is not taken over")))
     }
 }

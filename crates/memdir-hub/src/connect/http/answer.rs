@@ -88,6 +88,16 @@ pub(in crate::connect) fn never_arrived(error: &(dyn std::error::Error + 'static
     }
 }
 
+/// What stands behind an error of this transport: why its client could not send, which rmcp does not tell as a cause.
+pub(in crate::connect) fn behind<'e>(
+    error: &'e (dyn std::error::Error + 'static),
+) -> &'e (dyn std::error::Error + 'static) {
+    match error.downcast_ref::<Error>() {
+        Some(StreamableHttpError::Client(error)) => error,
+        _ => error,
+    }
+}
+
 /// An error without the address, which may hold a key, and without words of the server, which may be an instruction to a model.
 pub(super) fn purged(error: Error) -> Error {
     match error {

@@ -21,7 +21,7 @@ use crate::client::Handler;
 use crate::wire::MOST_MESSAGE;
 use memdir_tools::{Server, Transport};
 
-pub(super) use answer::{is_too_long, never_arrived};
+pub(super) use answer::{behind, is_too_long, never_arrived};
 pub(super) use client::{Client, Events};
 
 /// How often the stream of a server's notifications is opened anew, and the longest pause before that.

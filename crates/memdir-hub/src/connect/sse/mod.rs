@@ -13,7 +13,7 @@ use rmcp::transport::streamable_http_client::{SseError, StreamableHttpClient, St
 use url::Url;
 
 use super::http::{Client, Events, Place, is_too_long, limits};
-use super::{ConnectError, Connection, Opening, Places, open, with_causes};
+use super::{ConnectError, Connection, Opening, Places, open, why_not_sent, with_causes};
 use crate::client::Handler;
 use crate::wire::{Wire, WireEnd};
 use memdir_tools::{CallError, Server};
@@ -27,7 +27,7 @@ pub(super) async fn connect(server: &Server, handler: Handler, places: &Places) 
     let stream = client.get_stream(place.url.as_str().into(), None, None, None, place.headers.clone()).await;
     let mut events = stream.map_err(|error| match error.auth_challenge() {
         Some(_) => ConnectError { error: CallError::LoginNeeded(server.name.to_string()), is_final: true },
-        None => ConnectError::lost(server, with_causes(&error)),
+        None => ConnectError::lost(server, why_not_sent(server, &error)),
     })?;
     let endpoint = endpoint(&place.url, &mut events).await.map_err(|problem| ConnectError::broken(server, problem))?;
     let wire = Arc::clone(&handler.wire);
